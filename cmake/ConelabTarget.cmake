@@ -1,0 +1,14 @@
+# The house rules that every target shares: warnings, floating-point contract, sanitizers.
+
+function(conelab_house_rules target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra $<$<BOOL:${CONELAB_WERROR}>:-Werror>>)
+  # Results must not depend on what the compiler happens to fuse; the kernels opt out by name.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+  if(CONELAB_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CONELAB_SANITIZE} -fno-omit-frame-pointer
+      -fno-sanitize-recover=all>)
+    target_link_options(${target} PUBLIC -fsanitize=${CONELAB_SANITIZE})
+  endif()
+endfunction()

@@ -1,0 +1,132 @@
+// The public door of the engine: attention, forward and backward, on the CPU.
+//
+//   logit_ij = similarity(map(q_i), map(k_j)) + bias(j - i),  -inf where masked
+//   weight_i = softmax_j(logit_ij)  or  sigmoid(logit_ij)
+//   output_i = sum_j weight_ij v_j,  or the Einstein midpoint of the v_j
+//
+// Memory beyond inputs and outputs is O(n): no n × n array exists unless weights or logits are
+// asked for. Results do not depend on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/attention/call.h"
+#include "core/base/tensor.h"
+
+namespace conelab {
+
+/// Extents of a call, known before any number is read.
+struct Extents {
+  std::int64_t batch = 1;
+  std::int64_t head = 1;
+  std::int64_t query = 0;    ///< n_q
+  std::int64_t key = 0;      ///< n_k
+  std::int64_t feature = 0;  ///< d of query and key
+  std::int64_t value = 0;    ///< d_v
+};
+
+/// The tensors of a call. `key` and `query` share d, `key` and `value` share n_k.
+template <class T>
+struct AttentionInput {
+  Tensor4<T> query;        ///< [batch × head × n_q × d]
+  Tensor4<T> key;          ///< [batch × head × n_k × d]
+  Tensor4<T> value;        ///< [batch × head × n_k × d_v]
+  Tensor4<T> output_grad;  ///< [batch × head × n_q × d_v]; empty: ones. Read by backward only.
+  /// Explicit mask [n_q × n_k], 1 = may attend; read by the mask part "explicit".
+  std::vector<std::uint8_t> allowed;
+  /// Keys that are not padding, one per batch element; read by the mask part "padding".
+  std::vector<std::int64_t> key_lengths;
+};
+
+/// Checks the shapes once; throws a failure that names both operands and both sizes.
+template <class T>
+[[nodiscard]] Extents check_extents(const AttentionInput<T>& input);
+
+class Plan;  // resolved call; see core/attention/plan.h
+
+/// Checks names, keys, domains and list lengths of `call` for tensors of these extents.
+/// Throws misuse: unknown names get the nearest known name and the list; unknown keys get the keys
+/// that the chosen parts take.
+[[nodiscard]] std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents);
+
+/// Every parameter of the plan, defaults filled in, in a fixed order.
+[[nodiscard]] const std::vector<Parameter>& parameters(const Plan& plan);
+/// The words chosen for non-numeric parameters ("convention" -> "paper").
+[[nodiscard]] const std::map<std::string, std::string>& choices(const Plan& plan);
+/// The call with its defaults written out (map name, ...).
+[[nodiscard]] const Call& resolved_call(const Plan& plan);
+
+/// How to run: nothing here changes a result.
+struct Execution {
+  int threads = 0;                    ///< 0: all cores.
+  std::string simd;                   ///< Empty: the best this machine has; else "avx2", ...
+  std::function<bool()> cancelled;    ///< Polled between tiles; true throws interrupted.
+  std::function<void(double)> progress;  ///< Fraction done in [0, 1], from any thread.
+};
+
+/// What forward computes, and what backward needs to recompute the rest.
+template <class T>
+struct Forward {
+  Tensor4<T> output;       ///< [batch × head × n_q × d_v]
+  Tensor4<T> lse;          ///< [batch × head × n_q × 1] log-sum-exp; -inf for a masked row;
+                           ///< for sigmoid weights the logarithm of the sum of weights.
+  Tensor4<T> row_maximum;  ///< [batch × head × n_q × 1] reference m of the row ...
+  Tensor4<T> row_sum;      ///< ... and sum of exp(logit - m): lse = m + log(sum).
+};
+
+/// Gradients of L = sum(output * output_grad); total derivatives, through the map too.
+template <class T>
+struct Backward {
+  Tensor4<T> query, key, value;  ///< In the shapes of the inputs.
+  /// By key, every differentiable parameter of the plan: [1] summed over batch and heads, or
+  /// [head] where it was given as a list.
+  std::map<std::string, std::vector<double>> parameters;
+};
+
+template <class T>
+[[nodiscard]] Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,
+                                 const Execution& execution = {});
+
+/// `saved` is what `forward` returned for the same plan and input.
+template <class T>
+[[nodiscard]] Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
+                                   const Forward<T>& saved, const Execution& execution = {});
+
+/// The n_q × n_k arrays, for figures and files: [batch × head × n_q × n_k].
+/// Masked logits are -inf, masked weights 0. `which` is "weights" or "logits".
+enum class Map2d { logits, weights };
+template <class T>
+[[nodiscard]] Tensor4<T> attention_map(const Plan& plan, const AttentionInput<T>& input,
+                                       Map2d which, const Execution& execution = {});
+
+/// One rectangle of such a map, rows [query_begin, query_end) × keys [key_begin, key_end) of one
+/// head, row-major into `out`; O(tile) memory. `saved` is needed for weights only.
+template <class T>
+void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d which,
+                        const Forward<T>* saved, std::int64_t batch, std::int64_t head,
+                        std::int64_t query_begin, std::int64_t query_end, std::int64_t key_begin,
+                        std::int64_t key_end, T* out, const Execution& execution = {});
+
+/// FLOP of the products of one pass, the count used for rooflines: forward 2 n_q n_k (d + d_v) per
+/// head, backward 2 n_q n_k (3 d + 2 d_v). Masked tiles are not subtracted.
+[[nodiscard]] double forward_flops(const Extents& extents);
+[[nodiscard]] double backward_flops(const Extents& extents);
+
+/// Names for `list` and for error messages.
+struct PartInfo {
+  std::string name;
+  std::string about;                      ///< Formula in one line, and the paper.
+  std::vector<ParameterInfo> parameters;
+  std::string default_map;                ///< Similarities only.
+};
+[[nodiscard]] std::vector<PartInfo> list_similarities();
+[[nodiscard]] std::vector<PartInfo> list_maps();
+[[nodiscard]] std::vector<PartInfo> list_biases();
+[[nodiscard]] std::vector<PartInfo> list_masks();
+
+}  // namespace conelab

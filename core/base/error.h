@@ -1,0 +1,46 @@
+// Errors that end a command, and their exit status.
+//
+// Misuse and failed calls throw; the command prints one line `conelab: error: <what>` and exits
+// with the status of the kind. Bad *data* (NaN in a tensor, say) is a status carried by results.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace conelab {
+
+/// What went wrong, in the sense of the exit status.
+enum class ErrorKind {
+  failure = 1,      ///< The work failed: unreadable file, out of memory, full disk.
+  usage = 2,        ///< Wrong usage: unknown name, unknown key, value outside its domain.
+  interrupted = 130 ///< The user asked to stop; what was finished is kept.
+};
+
+/// The one exception type of the project. `what()` is one line without the program's name:
+/// `FILE: what is wrong (expected ..., found ...)`.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  [[nodiscard]] ErrorKind kind() const { return kind_; }
+  [[nodiscard]] int exit_status() const { return static_cast<int>(kind_); }
+
+ private:
+  ErrorKind kind_;
+};
+
+/// Throws an Error of kind failure with a formatted message.
+template <class... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(ErrorKind::failure, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Throws an Error of kind usage with a formatted message.
+template <class... Args>
+[[noreturn]] void misuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(ErrorKind::usage, fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace conelab

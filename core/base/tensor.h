@@ -1,0 +1,74 @@
+// Dense tensors of attention: [batch × head × token × feature], row-major.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace conelab {
+
+/// The number types of tensors in files and on devices.
+enum class Dtype { f64, f32, f16, bf16 };
+
+/// "f64", "f32", "f16", "bf16".
+[[nodiscard]] const char* dtype_name(Dtype dtype);
+/// The inverse; throws misuse for an unknown name, naming the known ones.
+[[nodiscard]] Dtype dtype_from_name(const std::string& name);
+/// Bytes of one number.
+[[nodiscard]] std::size_t dtype_size(Dtype dtype);
+
+/// Extents of a tensor [batch × head × token × feature].
+struct Shape4 {
+  std::int64_t batch = 1;
+  std::int64_t head = 1;
+  std::int64_t token = 0;
+  std::int64_t feature = 0;
+
+  [[nodiscard]] std::int64_t size() const { return batch * head * token * feature; }
+  bool operator==(const Shape4&) const = default;
+};
+
+/// "[1, 12, 30, 32]".
+[[nodiscard]] inline std::string to_string(const Shape4& s) {
+  return fmt::format("[{}, {}, {}, {}]", s.batch, s.head, s.token, s.feature);
+}
+
+/// A dense tensor that owns its numbers, row-major, last axis contiguous.
+template <class T>
+struct Tensor4 {
+  Shape4 shape;
+  std::vector<T> data;
+
+  Tensor4() = default;
+  explicit Tensor4(Shape4 s, T fill = T(0))
+      : shape(s), data(static_cast<std::size_t>(s.size()), fill) {}
+
+  /// The first number of token `i` of a head: [feature].
+  [[nodiscard]] T* row(std::int64_t b, std::int64_t h, std::int64_t i) {
+    return data.data() + ((b * shape.head + h) * shape.token + i) * shape.feature;
+  }
+  [[nodiscard]] const T* row(std::int64_t b, std::int64_t h, std::int64_t i) const {
+    return data.data() + ((b * shape.head + h) * shape.token + i) * shape.feature;
+  }
+  [[nodiscard]] T& at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t c) {
+    return row(b, h, i)[c];
+  }
+  [[nodiscard]] const T& at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t c) const {
+    return row(b, h, i)[c];
+  }
+  [[nodiscard]] bool empty() const { return data.empty(); }
+};
+
+/// The same numbers in another type.
+template <class To, class From>
+[[nodiscard]] Tensor4<To> convert(const Tensor4<From>& from) {
+  Tensor4<To> to;
+  to.shape = from.shape;
+  to.data.assign(from.data.begin(), from.data.end());
+  return to;
+}
+
+}  // namespace conelab
