@@ -3,6 +3,10 @@
 function(conelab_house_rules target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra $<$<BOOL:${CONELAB_WERROR}>:-Werror>>)
+  # GCC 12 warns falsely about "literal" + std::string (GCC bug 105651).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+  endif()
   # Results must not depend on what the compiler happens to fuse; the kernels opt out by name.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
   if(CONELAB_SANITIZE)

@@ -1,0 +1,149 @@
+#include "core/figure/display_list.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/font_metrics.h"
+#include "core/figure/text.h"
+
+namespace conelab::figure {
+namespace {
+
+/// How far text moves down, in points, so that the named line of it lies on the point.
+double baseline_shift(Align align, double size) {
+  switch (align) {
+    case Align::baseline:
+      return 0;
+    case Align::middle:
+      return 0.5 * cap_height() * size;
+    case Align::top:
+      return ascent() * size;
+    case Align::bottom:
+      return -descent() * size;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Colour Colour::opacity(double alpha) const {
+  return {r, g, b, static_cast<std::uint8_t>(std::lround(255 * std::clamp(alpha, 0.0, 1.0)))};
+}
+
+Point ArcTo::at(double angle) const {
+  const double x = rx * std::cos(angle), y = ry * std::sin(angle);
+  const double c = std::cos(rotation), s = std::sin(rotation);
+  return {centre.x + c * x - s * y, centre.y + s * x + c * y};
+}
+
+Path& Path::move(Point to) {
+  segments.emplace_back(MoveTo{to});
+  return *this;
+}
+
+Path& Path::line(Point to) {
+  segments.emplace_back(LineTo{to});
+  return *this;
+}
+
+Path& Path::arc(Point centre, double radius, double from, double sweep) {
+  return ellipse_arc({centre, radius, radius, from, sweep, 0});
+}
+
+Path& Path::ellipse_arc(const ArcTo& arc) {
+  const Point start = arc.start();
+  if (empty()) {
+    move(start);
+  } else if (std::hypot(start.x - current().x, start.y - current().y) > 1e-9) {
+    line(start);
+  }
+  segments.emplace_back(arc);
+  return *this;
+}
+
+Path& Path::cubic(Point control1, Point control2, Point to) {
+  segments.emplace_back(CubicTo{control1, control2, to});
+  return *this;
+}
+
+Path& Path::close() {
+  segments.emplace_back(Close{});
+  return *this;
+}
+
+Point Path::current() const {
+  struct End {
+    Point operator()(const MoveTo& s) const { return s.to; }
+    Point operator()(const LineTo& s) const { return s.to; }
+    Point operator()(const ArcTo& s) const { return s.end(); }
+    Point operator()(const CubicTo& s) const { return s.to; }
+    Point operator()(const Close&) const { return {}; }
+  };
+  if (empty()) return {};
+  if (!std::holds_alternative<Close>(segments.back())) return std::visit(End{}, segments.back());
+  for (auto it = segments.rbegin(); it != segments.rend(); ++it) {
+    if (const auto* start = std::get_if<MoveTo>(&*it)) return start->to;
+  }
+  return {};
+}
+
+Path Path::segment(Point from, Point to) { return Path().move(from).line(to); }
+
+Path Path::polyline(const std::vector<Point>& points, bool closed) {
+  Path path;
+  for (const Point& p : points) path.empty() ? path.move(p) : path.line(p);
+  if (closed && !path.empty()) path.close();
+  return path;
+}
+
+Path Path::rectangle(const Box& box) {
+  return polyline(
+      {{box.x, box.y}, {box.right(), box.y}, {box.right(), box.bottom()}, {box.x, box.bottom()}},
+      true);
+}
+
+Path Path::circle(Point centre, double radius) {
+  return Path().arc(centre, radius, 0, 2 * std::numbers::pi).close();
+}
+
+void DisplayList::path(Path outline, Paint paint) {
+  if (!outline.empty()) items.emplace_back(PathItem{std::move(outline), std::move(paint)});
+}
+
+void DisplayList::line(Point from, Point to, const Stroke& stroke) {
+  path(Path::segment(from, to), {transparent, stroke});
+}
+
+void DisplayList::rectangle(const Box& box, const Paint& paint) {
+  path(Path::rectangle(box), paint);
+}
+
+void DisplayList::circle(Point centre, double radius, const Paint& paint) {
+  path(Path::circle(centre, radius), paint);
+}
+
+void DisplayList::text(Point at, const std::string& string, const TextStyle& style) {
+  text(at, std::vector<TextRun>{{string, style.face, Script::normal}}, style);
+}
+
+void DisplayList::text(Point at, std::vector<TextRun> runs, const TextStyle& style) {
+  for (TextRun& run : runs) run.text = clean_text(run.text);
+  std::erase_if(runs, [](const TextRun& run) { return run.text.empty(); });
+  if (runs.empty()) return;
+  const double turn = style.rotation * std::numbers::pi / 180;
+  const double shift = baseline_shift(style.align, style.size);
+  items.emplace_back(TextItem{{at.x - shift * std::sin(turn), at.y + shift * std::cos(turn)},
+                              std::move(runs),
+                              style.size,
+                              style.anchor,
+                              style.rotation,
+                              style.colour,
+                              style.halo});
+}
+
+void DisplayList::image(const Box& box, std::size_t columns, std::size_t rows,
+                        std::vector<std::uint8_t> rgba) {
+  items.emplace_back(ImageItem{box, columns, rows, std::move(rgba)});
+}
+
+}  // namespace conelab::figure

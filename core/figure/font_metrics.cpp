@@ -1,0 +1,128 @@
+#include "core/figure/font_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/figure/fonts.h"
+#include "core/figure/text.h"
+
+namespace conelab::figure {
+namespace {
+
+double hhea_metric(std::size_t offset) {
+  const TrueType& f = font(FontFile::regular);
+  return static_cast<std::int16_t>(read_u16(f.table("hhea"), offset)) / f.units_per_em();
+}
+
+double character_width(Face face, char32_t code) {
+  const TrueType& f = font(font_for(face, code));
+  return f.advance(f.glyph(code));
+}
+
+std::pair<double, double> extent_along(const Quad& quad, Point axis) {
+  double low = 1e300, high = -1e300;
+  for (const Point& p : quad) {
+    const double t = p.x * axis.x + p.y * axis.y;
+    low = std::min(low, t), high = std::max(high, t);
+  }
+  return {low, high};
+}
+
+/// Is there an edge of `a` beyond which all of `b` lies?
+bool separated_by_edges_of(const Quad& a, const Quad& b) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Point p = a[i], q = a[(i + 1) % 4];
+    const Point axis = {p.y - q.y, q.x - p.x};
+    const auto [a_low, a_high] = extent_along(a, axis);
+    const auto [b_low, b_high] = extent_along(b, axis);
+    const double slack = 1e-6 * std::hypot(axis.x, axis.y);
+    if (a_high <= b_low + slack || b_high <= a_low + slack) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+double ascent() {
+  static const double value = hhea_metric(4);
+  return value;
+}
+
+double descent() {
+  static const double value = -hhea_metric(6);
+  return value;
+}
+
+double cap_height() {
+  static const double value = [] {
+    const TrueType& f = font(FontFile::regular);
+    return static_cast<std::int16_t>(read_u16(f.outline(f.glyph(U'H')), 8)) / f.units_per_em();
+  }();
+  return value;
+}
+
+double run_size(const TextRun& run, double size) {
+  return run.script == Script::normal ? size : script_size * size;
+}
+
+double run_rise(const TextRun& run, double size) {
+  if (run.script == Script::normal) return 0;
+  return size * (run.script == Script::super ? super_rise : sub_rise);
+}
+
+double text_width(std::string_view utf8, double size, Face face) {
+  double em = 0;
+  for (const char32_t c : decode_utf8(utf8)) em += character_width(face, c);
+  return em * size;
+}
+
+double text_width(const std::vector<TextRun>& runs, double size) {
+  double width = 0;
+  for (const TextRun& run : runs) width += text_width(run.text, run_size(run, size), run.face);
+  return width;
+}
+
+std::string elide(std::string_view utf8, double size, double width, Face face) {
+  if (text_width(utf8, size, face) <= width) return std::string(utf8);
+  double room = width - text_width("…", size, face);
+  std::u32string kept;
+  for (const char32_t c : decode_utf8(utf8)) {
+    room -= size * character_width(face, c);
+    if (room < 0) break;
+    kept += c;
+  }
+  return encode_utf8(kept) + "…";
+}
+
+Quad text_quad(const TextItem& item) {
+  const double width = text_width(item.runs, item.size);
+  const double left = item.anchor == Anchor::start    ? 0
+                      : item.anchor == Anchor::middle ? -width / 2
+                                                      : -width;
+  double top = -cap_height() * item.size, bottom = 0.22 * item.size;
+  for (const TextRun& run : item.runs) {
+    const double rise = run_rise(run, item.size), size = run_size(run, item.size);
+    top = std::min(top, -rise - cap_height() * size);
+    bottom = std::max(bottom, -rise + 0.22 * size);
+  }
+  const double turn = item.rotation * std::numbers::pi / 180;
+  const auto place = [&](double x, double y) {
+    return Point{item.at.x + std::cos(turn) * x - std::sin(turn) * y,
+                 item.at.y + std::sin(turn) * x + std::cos(turn) * y};
+  };
+  return {place(left, top), place(left + width, top), place(left + width, bottom),
+          place(left, bottom)};
+}
+
+bool overlap(const Quad& a, const Quad& b) {
+  return !separated_by_edges_of(a, b) && !separated_by_edges_of(b, a);
+}
+
+Box bounds(const Quad& quad) {
+  const auto [left, right] = extent_along(quad, {1, 0});
+  const auto [top, bottom] = extent_along(quad, {0, 1});
+  return {left, top, right - left, bottom - top};
+}
+
+}  // namespace conelab::figure

@@ -1,0 +1,250 @@
+#include "core/figure/svg.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/figure/font_metrics.h"
+#include "core/figure/font_subset.h"
+#include "core/figure/fonts.h"
+#include "core/figure/png.h"
+#include "core/figure/text.h"
+
+namespace conelab::figure {
+namespace {
+
+/// Three decimals (a thousandth of a point), without trailing zeros.
+std::string number(double value) {
+  std::string text = fmt::format("{:.3f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+std::string point(Point p) { return number(p.x) + " " + number(p.y); }
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string colour(const char* property, Colour c) {
+  if (c.a == 0) return fmt::format(" {}=\"none\"", property);
+  std::string text = fmt::format(" {}=\"#{:02x}{:02x}{:02x}\"", property, c.r, c.g, c.b);
+  if (c.a != 255) text += fmt::format(" {}-opacity=\"{}\"", property, number(c.a / 255.0));
+  return text;
+}
+
+/// Endpoint form. At most half a turn at a time, where the form is well conditioned.
+std::string arc_command(const ArcTo& arc) {
+  const int pieces =
+      std::max(1, static_cast<int>(std::ceil(std::abs(arc.sweep) / std::numbers::pi - 1e-9)));
+  std::string text;
+  for (int i = 1; i <= pieces; ++i) {
+    text += fmt::format("A{} {} {} 0 {} {}", number(arc.rx), number(arc.ry),
+                        number(arc.rotation * 180 / std::numbers::pi), arc.sweep > 0 ? 1 : 0,
+                        point(arc.at(arc.from + arc.sweep * i / pieces)));
+  }
+  return text;
+}
+
+struct SegmentCommand {
+  std::string operator()(const MoveTo& s) const { return "M" + point(s.to); }
+  std::string operator()(const LineTo& s) const { return "L" + point(s.to); }
+  std::string operator()(const ArcTo& s) const { return arc_command(s); }
+  std::string operator()(const CubicTo& s) const {
+    return "C" + point(s.control1) + " " + point(s.control2) + " " + point(s.to);
+  }
+  std::string operator()(const Close&) const { return "Z"; }
+};
+
+std::string commands(const Path& path) {
+  std::string text;
+  for (const Segment& s : path.segments) text += std::visit(SegmentCommand{}, s);
+  return text;
+}
+
+std::string stroke_attributes(const Stroke& stroke) {
+  if (stroke.width <= 0 || stroke.colour.a == 0) return {};
+  std::string text = colour("stroke", stroke.colour);
+  text += fmt::format(" stroke-width=\"{}\"", number(stroke.width));
+  for (std::size_t i = 0; i < stroke.dash.size(); ++i) {
+    text += (i ? " " : " stroke-dasharray=\"") + number(stroke.dash[i]);
+  }
+  if (!stroke.dash.empty()) text += "\"";
+  if (stroke.cap == Cap::round) text += " stroke-linecap=\"round\"";
+  if (stroke.cap == Cap::square) text += " stroke-linecap=\"square\"";
+  return text;
+}
+
+std::string face_attributes(Face face) {
+  if (face == Face::bold) return " font-weight=\"bold\"";
+  return face == Face::italic ? " font-style=\"italic\"" : "";
+}
+
+std::string anchor_attribute(Anchor anchor) {
+  if (anchor == Anchor::middle) return " text-anchor=\"middle\"";
+  return anchor == Anchor::end ? " text-anchor=\"end\"" : "";
+}
+
+/// The runs inside a text element; one plain run needs no tspan. `dy` is relative, so each run
+/// first takes back the rise of the one before.
+std::string runs_content(const TextItem& item) {
+  std::string text;
+  double risen = 0;
+  for (const TextRun& run : item.runs) {
+    const double rise = run_rise(run, item.size), dy = risen - rise;
+    std::string attributes = face_attributes(run.face);
+    if (run.script != Script::normal) {
+      attributes += fmt::format(" font-size=\"{}\"", number(run_size(run, item.size)));
+    }
+    if (std::abs(dy) > 1e-9) attributes += fmt::format(" dy=\"{}\"", number(dy));
+    text += attributes.empty() ? escaped(run.text)
+                               : "<tspan" + attributes + ">" + escaped(run.text) + "</tspan>";
+    risen = rise;
+  }
+  return text;
+}
+
+/// Characters used, by the font file that draws them.
+using Used = std::map<FontFile, std::set<char32_t>>;
+
+Used characters(const DisplayList& list) {
+  Used used;
+  for (const Item& item : list.items) {
+    const auto* text = std::get_if<TextItem>(&item);
+    if (text == nullptr) continue;
+    for (const TextRun& run : text->runs) {
+      for (const char32_t c : decode_utf8(run.text)) used[font_for(run.face, c)].insert(c);
+    }
+  }
+  return used;
+}
+
+std::string font_face(FontFile file, const std::set<char32_t>& characters,
+                      const std::string& suffix) {
+  static constexpr const char* styles[] = {
+      "font-weight:400;font-style:normal", "font-weight:700;font-style:normal",
+      "font-weight:400;font-style:italic", "font-weight:1 1000;font-style:normal"};
+  const bool fallback = file == FontFile::fallback;
+  const std::string family = (fallback ? "Conelab Fallback " : "Conelab Sans ") + suffix;
+  return fmt::format(
+      "@font-face{{font-family:'{}';{};src:url(data:font/ttf;base64,{}) format('truetype')}}\n",
+      family, styles[static_cast<int>(file)], base64(subset_font(font(file), characters, family)));
+}
+
+/// Writes items; keeps count of clips, whose elements need ids.
+class Writer {
+ public:
+  explicit Writer(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  void operator()(const PathItem& i) {
+    out_ += "<path" + colour("fill", i.paint.fill) + stroke_attributes(i.paint.stroke) + " d=\"" +
+            commands(i.path) + "\"/>\n";
+  }
+  void operator()(const TextItem& i) {
+    out_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"", number(i.at.x), number(i.at.y),
+                        number(i.size));
+    out_ += anchor_attribute(i.anchor);
+    if (i.rotation != 0) {
+      out_ += fmt::format(" transform=\"rotate({} {})\"", number(i.rotation), point(i.at));
+    }
+    if (i.halo > 0) {
+      out_ += fmt::format(" stroke=\"#ffffff\" stroke-width=\"{}\" paint-order=\"stroke\"",
+                          number(2 * i.halo));
+    }
+    if (i.colour != black) out_ += colour("fill", i.colour);
+    out_ += ">" + runs_content(i) + "</text>\n";
+  }
+  void operator()(const ImageItem& i) {
+    out_ += fmt::format(
+        "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+        "image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" "
+        "xlink:href=\"data:image/png;base64,{}\"/>\n",
+        number(i.box.x), number(i.box.y), number(i.box.width), number(i.box.height),
+        base64(encode_png(i.columns, i.rows, i.rgba)));
+  }
+  void operator()(const ClipBegin& i) {
+    const std::string id = fmt::format("{}-clip{}", prefix_, ++clips_);
+    out_ += fmt::format(
+        "<clipPath id=\"{0}\"><path d=\"{1}\"/></clipPath>\n<g clip-path=\"url(#{0})\">\n", id,
+        commands(i.path));
+  }
+  void operator()(const ClipEnd&) { out_ += "</g>\n"; }
+  void operator()(const GroupBegin& i) {
+    out_ += fmt::format("<g id=\"{}-{}\">\n", prefix_, escaped(i.id));
+    if (!i.title.empty()) out_ += "<title>" + escaped(i.title) + "</title>\n";
+  }
+  void operator()(const GroupEnd&) { out_ += "</g>\n"; }
+  [[nodiscard]] const std::string& text() const { return out_; }
+
+ private:
+  std::string prefix_, out_;
+  int clips_ = 0;
+};
+
+std::string head(const DisplayList& list, const std::string& hash) {
+  const std::string width = number(list.width), height = number(list.height);
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
+      "version=\"1.1\" width=\"{0}pt\" height=\"{1}pt\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+      "font-family=\"'Conelab Sans {2}','Conelab Fallback {2}','Liberation Sans',Arial,Helvetica,"
+      "'DejaVu Sans',sans-serif\" stroke-linejoin=\"round\" style=\"font-kerning:none;"
+      "font-variant-ligatures:none;font-synthesis:none;white-space:pre\">\n",
+      width, height, hash);
+}
+
+std::string metadata(const Metadata& m) {
+  std::string text;
+  if (!m.title.empty()) text += "<title>" + escaped(clean_text(m.title)) + "</title>\n";
+  if (!m.description.empty()) text += "<desc>" + escaped(clean_text(m.description)) + "</desc>\n";
+  text += "<metadata><figure xmlns=\"urn:conelab:figure\"";
+  for (const auto& [key, value] : {std::pair{"creator", &m.creator},
+                                   {"version", &m.version},
+                                   {"spec", &m.spec},
+                                   {"data", &m.data_hash},
+                                   {"seed", &m.seed}}) {
+    if (!value->empty()) text += fmt::format(" {}=\"{}\"", key, escaped(clean_text(*value)));
+  }
+  return text + "/></metadata>\n";
+}
+
+}  // namespace
+
+std::string to_svg(const DisplayList& list) {
+  validate(list);
+  const std::string form = dump(list);
+  const std::string hash = fmt::format(
+      "{:08x}",
+      crc32(0, reinterpret_cast<const Bytef*>(form.data()), static_cast<uInt>(form.size())));
+  std::string fonts;
+  for (const auto& [file, used] : characters(list)) fonts += font_face(file, used, hash);
+  Writer writer("c" + hash);
+  for (const Item& item : list.items) std::visit(writer, item);
+  return head(list, hash) + metadata(list.metadata) + "<style>\n" + fonts + "</style>\n" +
+         "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + writer.text() + "</svg>\n";
+}
+
+}  // namespace conelab::figure

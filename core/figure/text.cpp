@@ -1,0 +1,155 @@
+#include "core/figure/text.h"
+
+#include <array>
+#include <cstdint>
+
+namespace conelab::figure {
+namespace {
+
+constexpr char32_t replacement = 0xFFFD;
+
+/// Bytes that the sequence starting with this byte should have; 0 for an invalid start.
+int sequence_length(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first < 0xE0) return 2;
+  if (first >= 0xE0 && first < 0xF0) return 3;
+  if (first >= 0xF0 && first < 0xF5) return 4;
+  return 0;
+}
+
+/// Overlong forms, surrogates and numbers beyond Unicode are as invalid as stray bytes.
+bool allowed(char32_t code, int length) {
+  static constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
+  return code >= smallest[static_cast<std::size_t>(length)] && code <= 0x10FFFF &&
+         (code < 0xD800 || code > 0xDFFF);
+}
+
+/// Decodes one code point at `i` and advances; replacement for one invalid byte.
+char32_t decode_one(std::string_view text, std::size_t& i) {
+  const auto first = static_cast<unsigned char>(text[i]);
+  const int length = sequence_length(first);
+  if (length == 0 || i + static_cast<std::size_t>(length) > text.size()) return ++i, replacement;
+  char32_t code = length == 1 ? first : first & (0xFFu >> (length + 1));
+  for (int k = 1; k < length; ++k) {
+    const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
+    if ((next & 0xC0) != 0x80) return ++i, replacement;
+    code = (code << 6) | (next & 0x3F);
+  }
+  if (!allowed(code, length)) return ++i, replacement;
+  i += static_cast<std::size_t>(length);
+  return code;
+}
+
+bool has_no_shape(char32_t c) {
+  return (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF ||
+         (c >= 0xE0000 && c <= 0xE0FFF);
+}
+
+char32_t visible(char32_t c) {
+  if (c == '\n') return 0x21B5;  // ↵
+  if (c == '\r') return 0x2190;  // ←
+  if (c == '\t') return 0x21E5;  // ⇥
+  if (c < 0x20 || (c >= 0x7F && c < 0xA0) || (c & 0xFFFE) == 0xFFFE || c == 0x2028 || c == 0x2029) {
+    return replacement;
+  }
+  return c;
+}
+
+struct Tag {
+  std::string_view open, close;
+};
+constexpr std::array<Tag, 4> tags = {
+    {{"<i>", "</i>"}, {"<b>", "</b>"}, {"<sup>", "</sup>"}, {"<sub>", "</sub>"}}};
+
+/// Splits markup into runs, one character or tag at a time.
+class Markup {
+ public:
+  std::vector<TextRun> parse(std::string_view text) {
+    while (!text.empty()) {
+      if (tag(text) || entity(text, "&lt;", '<') || entity(text, "&amp;", '&')) continue;
+      current_.text += text.front();
+      text.remove_prefix(1);
+    }
+    flush();
+    return std::move(runs_);
+  }
+
+ private:
+  bool tag(std::string_view& text) {
+    for (std::size_t k = 0; k < tags.size(); ++k) {
+      for (const bool opening : {true, false}) {
+        const std::string_view name = opening ? tags[k].open : tags[k].close;
+        if (!text.starts_with(name)) continue;
+        flush();
+        set(k, opening);
+        text.remove_prefix(name.size());
+        return true;
+      }
+    }
+    return false;
+  }
+  bool entity(std::string_view& text, std::string_view name, char value) {
+    if (!text.starts_with(name)) return false;
+    current_.text += value;
+    text.remove_prefix(name.size());
+    return true;
+  }
+  void set(std::size_t tag, bool on) {
+    if (tag == 0) current_.face = on ? Face::italic : Face::regular;
+    if (tag == 1) current_.face = on ? Face::bold : Face::regular;
+    if (tag == 2) current_.script = on ? Script::super : Script::normal;
+    if (tag == 3) current_.script = on ? Script::sub : Script::normal;
+  }
+  void flush() {
+    if (!current_.text.empty()) runs_.push_back(current_);
+    current_.text.clear();
+  }
+
+  TextRun current_;
+  std::vector<TextRun> runs_;
+};
+
+}  // namespace
+
+std::u32string decode_utf8(std::string_view text) {
+  std::u32string out;
+  for (std::size_t i = 0; i < text.size();) out += decode_one(text, i);
+  return out;
+}
+
+std::string encode_utf8(std::u32string_view text) {
+  std::string out;
+  const auto add = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
+  for (const char32_t c : text) {
+    if (c < 0x80) {
+      add(c);
+    } else if (c < 0x800) {
+      add(0xC0 | (c >> 6)), add(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+      add(0xE0 | (c >> 12)), add(0x80 | ((c >> 6) & 0x3F)), add(0x80 | (c & 0x3F));
+    } else {
+      add(0xF0 | (c >> 18)), add(0x80 | ((c >> 12) & 0x3F));
+      add(0x80 | ((c >> 6) & 0x3F)), add(0x80 | (c & 0x3F));
+    }
+  }
+  return out;
+}
+
+std::string clean_text(std::string_view text) {
+  std::u32string out;
+  for (const char32_t c : decode_utf8(text)) {
+    if (!has_no_shape(c)) out += visible(c);
+  }
+  return encode_utf8(out);
+}
+
+std::vector<TextRun> rich(std::string_view markup) { return Markup().parse(markup); }
+
+std::string plain(const std::vector<TextRun>& runs) {
+  std::string text;
+  for (const TextRun& run : runs) text += run.text;
+  return text;
+}
+
+}  // namespace conelab::figure
