@@ -1,0 +1,33 @@
+// Every similarity: the only registration. Command-line names, menus, benchmark axes, tests and the
+// CPU and CUDA kernels fold over this list.
+#pragma once
+
+#include "core/similarity/dot.h"
+#include "core/similarity/hyperbolic.h"
+#include "core/similarity/laplacian.h"
+#include "core/similarity/penumbral.h"
+#include "core/similarity/penumbral_reference.h"
+#include "core/similarity/umbral.h"
+
+namespace conelab {
+
+template <class... S>
+struct TypeList {
+  static constexpr int size = sizeof...(S);
+};
+
+/// Rows that share a name serve the words of a choice, the default first.
+using Similarities = TypeList<Dot, Laplacian, HyperbolicHyperboloid, HyperbolicHalfSpace, Penumbral,
+                              PenumbralReference, Umbral, UmbralReference>;
+
+/// The most per-token values and per-head constants of any similarity: sizes of fixed arrays.
+constexpr int max_values = 4;
+constexpr int max_constants = 4;
+
+template <class... S>
+constexpr bool fits(TypeList<S...>) {
+  return ((S::values <= max_values && S::constants <= max_constants) && ...);
+}
+static_assert(fits(Similarities{}), "raise max_values or max_constants");
+
+}  // namespace conelab

@@ -1,0 +1,42 @@
+// Scaled dot product.
+//
+//   logit = scale * q.k,  scale = 1/sqrt(d) by default
+//
+// Vaswani et al., Attention Is All You Need, eq. 1; the baseline of all five papers.
+#pragma once
+
+#include <array>
+#include <limits>
+
+#include "core/attention/call.h"
+#include "core/similarity/number.h"
+#include "core/similarity/similarity.h"
+
+namespace conelab {
+
+struct Dot {
+  static constexpr SimilarityInfo info{
+      "dot", "scale q.k (Vaswani et al. eq. 1)", Space::euclidean, Measure::product, "none", "", ""};
+  static constexpr std::array parameters{
+      ParameterInfo{"scale", std::numeric_limits<double>::quiet_NaN(), Domain::any, true,
+                    "factor of the product; default 1/sqrt(d)"}};
+  static constexpr int values = 0;
+  static constexpr int constants = 1;
+  static constexpr bool token_slope = false;
+
+  static void constant(const double* p, double* c) { c[0] = p[0]; }
+  static void constant_gradient(const double*, const double* dc, double* dp) { dp[0] += dc[0]; }
+  static void token(const Place&, const double*, double*) {}
+  static void token_gradient(const Place&, const double*, double, Place&, double*) {}
+
+  template <class N>
+  CONELAB_HOST_DEVICE static N score(N x, const N*, const N*, const N* c) {
+    return c[0] * x;
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N*, const N*, const N* c) {
+    return {c[0], N(0), N(0), {x}};
+  }
+};
+
+}  // namespace conelab

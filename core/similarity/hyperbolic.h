@@ -1,0 +1,123 @@
+// Hyperbolic distance.
+//
+//   logit = -beta d_H(q, k) - c,   d_H = 2 asinh(sqrt z) = log1p(2z + 2 sqrt(z (1 + z)))
+//
+// z = sinh^2(d_H / 2) is a sum of squares in either model, so nothing cancels near d_H = 0:
+//   hyperboloid  z = sinh^2((r_u - r_v)/2) + sinh r_u sinh r_v |u^ - v^|^2 / 4, u^ the directions
+//   half-space   z = (|u_: - v_:|^2 + (u_d - v_d)^2) / (4 u_d v_d)
+// Gulcehre et al., Hyperbolic Attention Networks, eq. 2; the half-space form is Coneheads' baseline.
+// At d_H = 0 the slope is taken as 0.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "core/attention/call.h"
+#include "core/similarity/number.h"
+#include "core/similarity/similarity.h"
+
+namespace conelab {
+
+/// What both models share: from z on.
+struct HyperbolicLaw {
+  static constexpr std::array parameters{
+      ParameterInfo{"beta", 1.0, Domain::positive, true, "inverse temperature"},
+      ParameterInfo{"offset", 0.0, Domain::any, true,
+                    "c, subtracted from every logit; cancels under softmax"}};
+  static constexpr int constants = 2;  // beta, c
+  static constexpr bool token_slope = true;
+
+  static void constant(const double* p, double* c) {
+    c[0] = p[0];
+    c[1] = p[1];
+  }
+  static void constant_gradient(const double*, const double* dc, double* dp) {
+    dp[0] += dc[0];
+    dp[1] += dc[1];
+  }
+  static void token_gradient(const Place&, const double*, double slope, Place& gradient, double*) {
+    gradient.height += slope;
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static N distance(N z) {
+    return log1p(N(2) * (z + sqrt(z * (N(1) + z))));
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static N logit(N z, const N* c) {
+    return -(c[0] * distance(z) + c[1]);
+  }
+  /// dlogit/dz; dd_H/dz = 1/sqrt(z (1 + z)).
+  template <class N>
+  CONELAB_HOST_DEVICE static N rate(N z, const N* c) {
+    return select(z > N(0), -(c[0] / sqrt(z * (N(1) + z))), N(0));
+  }
+};
+
+struct HyperbolicHyperboloid : HyperbolicLaw {
+  static constexpr SimilarityInfo info{
+      "hyperbolic", "-beta d_H(q,k) - c (Gulcehre et al. eq. 2; Coneheads baseline)",
+      Space::hyperboloid, Measure::squared_distance, "pi", "model", "hyperboloid"};
+  static constexpr int values = 3;  // e^(r/2), e^(-r/2), sinh r
+
+  static void token(const Place& place, const double*, double* value) {
+    value[0] = std::exp(0.5 * place.height);
+    value[1] = std::exp(-0.5 * place.height);
+    value[2] = std::sinh(place.height);
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static N half_distance2(N x, const N* q, const N* k) {
+    const N radial = N(0.5) * (q[0] * k[1] - q[1] * k[0]);
+    return radial * radial + N(0.25) * (q[2] * k[2]) * x;
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static N score(N x, const N* q, const N* k, const N* c) {
+    return logit(half_distance2(x, q, k), c);
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static N twice_cosh(const N* t) {
+    return t[0] * t[0] + t[1] * t[1];
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+    const N z = half_distance2(x, q, k);
+    const N by_z = rate(z, c);
+    const N up = q[0] * k[1];
+    const N down = q[1] * k[0];
+    const N radial = N(0.25) * (up - down) * (up + down);
+    const N eighth = N(0.125) * x;
+    return {by_z * N(0.25) * (q[2] * k[2]), by_z * (radial + eighth * twice_cosh(q) * k[2]),
+            by_z * (eighth * q[2] * twice_cosh(k) - radial), {-distance(z), N(-1)}};
+  }
+};
+
+struct HyperbolicHalfSpace : HyperbolicLaw {
+  static constexpr SimilarityInfo info{
+      "hyperbolic", "-beta d_H(q,k) - c (Gulcehre et al. eq. 2; Coneheads baseline)",
+      Space::half_space, Measure::squared_distance, "psi", "model", "halfspace"};
+  static constexpr int values = 2;  // u_d, 1/u_d
+
+  static void token(const Place& place, const double*, double* value) {
+    value[0] = place.height;
+    value[1] = 1 / place.height;
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static N half_distance2(N x, const N* q, const N* k) {
+    const N climb = q[0] - k[0];
+    return N(0.25) * (x + climb * climb) * (q[1] * k[1]);
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static N score(N x, const N* q, const N* k, const N* c) {
+    return logit(half_distance2(x, q, k), c);
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+    const N z = half_distance2(x, q, k);
+    const N by_z = rate(z, c);
+    const N inverse = q[1] * k[1];
+    const N climb = N(0.5) * (q[0] - k[0]) * inverse;
+    return {by_z * N(0.25) * inverse, by_z * (climb - z * q[1]), -(by_z * (climb + z * k[1])),
+            {-distance(z), N(-1)}};
+  }
+};
+
+}  // namespace conelab

@@ -1,0 +1,43 @@
+// Laplacian kernel.
+//
+//   logit = -gamma |q - k|
+//
+// Coneheads, the baseline of section 5; umbral cones of equal heights reduce to it. At q = k the
+// slope of the distance is taken as 0.
+#pragma once
+
+#include <array>
+
+#include "core/attention/call.h"
+#include "core/similarity/number.h"
+#include "core/similarity/similarity.h"
+
+namespace conelab {
+
+struct Laplacian {
+  static constexpr SimilarityInfo info{"laplacian", "-gamma |q - k| (Coneheads baseline)",
+                                       Space::euclidean, Measure::squared_distance, "none", "", ""};
+  static constexpr std::array parameters{
+      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"}};
+  static constexpr int values = 0;
+  static constexpr int constants = 1;
+  static constexpr bool token_slope = false;
+
+  static void constant(const double* p, double* c) { c[0] = p[0]; }
+  static void constant_gradient(const double*, const double* dc, double* dp) { dp[0] += dc[0]; }
+  static void token(const Place&, const double*, double*) {}
+  static void token_gradient(const Place&, const double*, double, Place&, double*) {}
+
+  template <class N>
+  CONELAB_HOST_DEVICE static N score(N x, const N*, const N*, const N* c) {
+    return -(c[0] * sqrt(x));
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N*, const N*, const N* c) {
+    const N distance = sqrt(x);
+    const N half_rate = N(-0.5) * c[0];
+    return {select(x > N(0), half_rate / distance, N(0)), N(0), N(0), {-distance}};
+  }
+};
+
+}  // namespace conelab

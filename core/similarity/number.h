@@ -1,0 +1,36 @@
+// The number type of a similarity's formula.
+//
+// Formulas are templates over a number N: float and double here (host and device), and on the CPU a
+// pack of several SIMD vectors (core/simd/pack.h), found by argument-dependent lookup. Constants are
+// written N(0.5), so that a float formula never computes in double.
+#pragma once
+
+#include <cmath>
+
+#if defined(__CUDACC__)
+#define CONELAB_HOST_DEVICE __host__ __device__
+#else
+#define CONELAB_HOST_DEVICE
+#endif
+
+namespace conelab {
+
+CONELAB_HOST_DEVICE inline float sqrt(float x) { return ::sqrtf(x); }
+CONELAB_HOST_DEVICE inline double sqrt(double x) { return ::sqrt(x); }
+CONELAB_HOST_DEVICE inline float log1p(float x) { return ::log1pf(x); }
+CONELAB_HOST_DEVICE inline double log1p(double x) { return ::log1p(x); }
+CONELAB_HOST_DEVICE inline float max(float a, float b) { return a < b ? b : a; }
+CONELAB_HOST_DEVICE inline double max(double a, double b) { return a < b ? b : a; }
+
+/// `condition ? yes : no`, lane by lane.
+CONELAB_HOST_DEVICE inline float select(bool condition, float yes, float no) {
+  return condition ? yes : no;
+}
+CONELAB_HOST_DEVICE inline double select(bool condition, double yes, double no) {
+  return condition ? yes : no;
+}
+/// The vote of all lanes: lets a formula skip a branch that no lane takes.
+CONELAB_HOST_DEVICE inline bool any(bool condition) { return condition; }
+CONELAB_HOST_DEVICE inline bool all(bool condition) { return condition; }
+
+}  // namespace conelab

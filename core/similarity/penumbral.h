@@ -1,0 +1,133 @@
+// Penumbral cones, light a horosphere of height h.
+//
+//   logit = -gamma height(LCA)
+//
+// With s(x) = sqrt(h^2 - x_d^2) and p = h - s, D the distance of the base points x_::
+//   a common cone exists iff D <= s_u + s_v; then, without cancellation,
+//     delta  = max(p_u, p_v, (p_u + p_v + D) / 2),  height^2 = delta (2h - delta),
+//   else the lowest light for which one exists, the semicircle through u and v:
+//     height^2 = D^2/4 + (a_u + a_v)/2 + (a_u - a_v)^2 / (4 D^2),  a = x_d^2.
+// Coneheads eq. 5 and 6 (eq. 7 corrected to the test above). The logit is continuous at the border,
+// its slope is not: the <= decides. Ties split equally; at D = 0 the slope of the distance is 0.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "core/attention/call.h"
+#include "core/similarity/number.h"
+#include "core/similarity/similarity.h"
+
+namespace conelab {
+
+struct Penumbral {
+  static constexpr SimilarityInfo info{
+      "penumbral", "-gamma height(LCA) of penumbral cones (Coneheads eq. 5-6)",
+      Space::half_space, Measure::squared_distance, "xi", "convention", "paper"};
+  static constexpr std::array parameters{
+      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
+      ParameterInfo{"height", 1.0, Domain::positive, true, "height h of the light's horosphere"}};
+  static constexpr int values = 3;     // p, a = x_d^2, s
+  static constexpr int constants = 2;  // gamma, h
+  static constexpr bool token_slope = true;
+
+  static void constant(const double* p, double* c) {
+    c[0] = p[0];
+    c[1] = p[1];
+  }
+  static void constant_gradient(const double*, const double* dc, double* dp) {
+    dp[0] += dc[0];
+    dp[1] += dc[1];
+  }
+
+  static double potential(const Place& place, double h) {
+    return std::sqrt(place.gap * (h + place.height));
+  }
+  static void token(const Place& place, const double* p, double* value) {
+    const double s = potential(place, p[1]);
+    value[0] = place.height * place.height / (p[1] + s);
+    value[1] = place.height * place.height;
+    value[2] = s;
+  }
+  /// p = h - sqrt(gap (h + height)); `slope` is dL/dp. On the horosphere itself it is taken as 0.
+  static void token_gradient(const Place& place, const double* p, double slope, Place& gradient,
+                             double* dp) {
+    const double s = potential(place, p[1]);
+    dp[1] += slope;
+    if (s == 0) return;
+    const double half = slope / (2 * s);
+    gradient.height -= half * place.gap;
+    gradient.gap -= half * (p[1] + place.height);
+    dp[1] -= half * place.gap;
+  }
+
+  template <class N>
+  CONELAB_HOST_DEVICE static N inside_height2(N x, const N* q, const N* k, const N* c) {
+    const N delta = max(max(q[0], k[0]), N(0.5) * (q[0] + k[0] + sqrt(x)));
+    return delta * (N(2) * c[1] - delta);
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static N outside_height2(N x, const N* q, const N* k) {
+    const N difference = N(0.5) * (q[1] - k[1]);
+    return N(0.25) * x + N(0.5) * (q[1] + k[1]) + difference * difference / x;
+  }
+  /// The squared height of the LCA, or of its extension where there is none.
+  template <class N>
+  CONELAB_HOST_DEVICE static N height2(N x, const N* q, const N* k, const N* c) {
+    const N reach = q[2] + k[2];
+    const auto inside = x <= reach * reach;
+    if (!any(inside)) return outside_height2(x, q, k);
+    const N within = inside_height2(x, q, k, c);
+    if (all(inside)) return within;
+    return select(inside, within, outside_height2(x, q, k));
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static N score(N x, const N* q, const N* k, const N* c) {
+    return -(c[0] * sqrt(height2(x, q, k, c)));
+  }
+
+  /// Slopes of the squared height with respect to x, p_u, p_v, and h with p held fixed.
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, 1> inside_slope(N x, const N* q, const N* k, const N* c) {
+    const N distance = sqrt(x);
+    const N larger = max(q[0], k[0]);
+    const N between = N(0.5) * (q[0] + k[0] + distance);
+    const N delta = max(larger, between);
+    const N apart = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
+    const N own = select(q[0] > k[0], N(1), select(q[0] == k[0], N(0.5), N(0)));
+    const N q_share = N(0.5) * apart + (N(1) - apart) * own;
+    const N rate = N(2) * (c[1] - delta);
+    const N by_x = select(x > N(0), N(0.25) * rate * apart / distance, N(0));
+    return {by_x, rate * q_share, rate * (N(1) - q_share), {N(2) * delta}};
+  }
+  /// The same where no common cone exists; a = p (2h - p), so da/dp = 2s and da/dh = 2p.
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
+    const N tilt = N(0.5) * (q[1] - k[1]) / x;
+    const N by_q = N(0.5) + tilt;
+    const N by_k = N(0.5) - tilt;
+    return {N(0.25) - tilt * tilt, N(2) * by_q * q[2], N(2) * by_k * k[2],
+            {N(2) * (by_q * q[0] + by_k * k[0])}};
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, 1> height2_slope(N x, const N* q, const N* k, const N* c) {
+    const N reach = q[2] + k[2];
+    const auto inside = x <= reach * reach;
+    if (!any(inside)) return outside_slope(x, q, k);
+    const Slope<N, 1> in = inside_slope(x, q, k, c);
+    if (all(inside)) return in;
+    const Slope<N, 1> out = outside_slope(x, q, k);
+    return {select(inside, in.x, out.x), select(inside, in.query, out.query),
+            select(inside, in.key, out.key), {select(inside, in.constant[0], out.constant[0])}};
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+    const N height = sqrt(height2(x, q, k, c));
+    const Slope<N, 1> s = height2_slope(x, q, k, c);
+    const N half_rate = N(-0.5) * c[0] / height;
+    return {half_rate * s.x, half_rate * s.query, half_rate * s.key,
+            {-height, half_rate * s.constant[0]}};
+  }
+};
+
+}  // namespace conelab

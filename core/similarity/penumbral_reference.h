@@ -1,0 +1,87 @@
+// Penumbral cones as the authors' published code computes them.
+//
+//   logit = -gamma height^2                        convention = reference (no final root)
+//
+// With s(x) = sqrt(h^2 - x_d^2 + 1e-6), a = x_d^2 and D the distance of the base points x_::
+//   D <= s_u + s_v:  height^2 = max(a_u, a_v, h^2 - ((s_u + s_v - D) / 2)^2)
+//   else             height^2 = ((D^2 + a_v - a_u) / (2D))^2 + a_u, as in penumbral.h
+// The published code takes D from a matrix product above 25 rows; here it is always exact. In terms
+// of the potential s, a = h^2 + 1e-6 - s^2.
+#pragma once
+
+#include "core/similarity/penumbral.h"
+
+namespace conelab {
+
+struct PenumbralReference {
+  static constexpr SimilarityInfo info{
+      "penumbral", "-gamma height(LCA)^2, the published code's convention (Coneheads)",
+      Space::half_space, Measure::squared_distance, "xi", "convention", "reference"};
+  static constexpr auto parameters = Penumbral::parameters;
+  static constexpr int values = 2;     // s, a = x_d^2
+  static constexpr int constants = 2;  // gamma, h
+  static constexpr bool token_slope = true;
+  static constexpr double epsilon = 1e-6;
+
+  static void constant(const double* p, double* c) { Penumbral::constant(p, c); }
+  static void constant_gradient(const double* p, const double* dc, double* dp) {
+    Penumbral::constant_gradient(p, dc, dp);
+  }
+  static void token(const Place& place, const double* p, double* value) {
+    value[0] = std::sqrt(place.gap * (p[1] + place.height) + epsilon);
+    value[1] = place.height * place.height;
+  }
+  static void token_gradient(const Place& place, const double* p, double slope, Place& gradient,
+                             double* dp) {
+    const double half = slope / (2 * std::sqrt(place.gap * (p[1] + place.height) + epsilon));
+    gradient.height += half * place.gap;
+    gradient.gap += half * (p[1] + place.height);
+    dp[1] += half * place.gap;
+  }
+
+  template <class N>
+  CONELAB_HOST_DEVICE static N height2(N x, const N* q, const N* k, const N* c) {
+    const N reach = q[0] + k[0];
+    const N below = N(0.5) * (reach - sqrt(x));
+    const N within = max(max(q[1], k[1]), c[1] * c[1] - below * below);
+    return select(x <= reach * reach, within, Penumbral::outside_height2(x, q, k));
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static N score(N x, const N* q, const N* k, const N* c) {
+    return -(c[0] * height2(x, q, k, c));
+  }
+
+  /// Slopes of the squared height; the one with respect to h at fixed potentials is 2h everywhere.
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, 1> inside_slope(N x, const N* q, const N* k, const N* c) {
+    const N distance = sqrt(x);
+    const N below = N(0.5) * (q[0] + k[0] - distance);
+    const N between = c[1] * c[1] - below * below;
+    const N larger = max(q[1], k[1]);
+    const N apart = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
+    const N own = select(q[1] > k[1], N(1), select(q[1] == k[1], N(0.5), N(0)));
+    const N common = -(apart * below);
+    const N rest = N(1) - apart;
+    return {select(x > N(0), N(0.5) * apart * below / distance, N(0)),
+            common - N(2) * rest * own * q[0], common - N(2) * rest * (N(1) - own) * k[0], {N(0)}};
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
+    const N tilt = N(0.5) * (q[1] - k[1]) / x;
+    return {N(0.25) - tilt * tilt, -((N(1) + N(2) * tilt) * q[0]), -((N(1) - N(2) * tilt) * k[0]),
+            {N(0)}};
+  }
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+    const N reach = q[0] + k[0];
+    const auto inside = x <= reach * reach;
+    const Slope<N, 1> in = inside_slope(x, q, k, c);
+    const Slope<N, 1> out = outside_slope(x, q, k);
+    const N rate = -c[0];
+    return {rate * select(inside, in.x, out.x), rate * select(inside, in.query, out.query),
+            rate * select(inside, in.key, out.key),
+            {-height2(x, q, k, c), N(2) * rate * c[1]}};
+  }
+};
+
+}  // namespace conelab

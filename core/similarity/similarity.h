@@ -1,0 +1,51 @@
+// What a similarity is: the vocabulary that every header of this folder uses.
+//
+// A similarity is a formula for the logit of one query-key pair. The driver hands it
+//   x          the pair's measure: the product q.k or the squared distance |q - k|^2 of the
+//              placed tokens' base coordinates, see `Measure`,
+//   q[], k[]   `values` numbers per token, computed once per token by `token`,
+//   c[]        `constants` numbers per head, computed once per head by `constant`,
+// and takes back the logit (`score`) or its partial derivatives (`slope`). It owns no loops.
+#pragma once
+
+namespace conelab {
+
+/// What the driver computes for each pair.
+enum class Measure { product, squared_distance };
+
+/// Where tokens live after the map; decides which maps a similarity accepts and what a token is:
+///   euclidean    base = all d coordinates; no height
+///   half_space   base = x_: (d-1), height = x_d
+///   hyperboloid  base = unit direction, height = distance r >= 0 from the origin
+///   ball         base = unit direction, height = distance rho from the centre
+enum class Space { euclidean, half_space, hyperboloid, ball };
+
+/// A token placed by a map, its base coordinates apart. `gap` = h - height under the light of a
+/// penumbral cone (h its height), without cancellation; unused elsewhere.
+struct Place {
+  double height = 0;
+  double gap = 0;
+};
+
+/// Names of a similarity for lists, menus and files.
+struct SimilarityInfo {
+  const char* name;
+  const char* about;       ///< The formula in one line, and the paper.
+  Space space;
+  Measure measure;
+  const char* default_map;
+  const char* choice_key;  ///< Of a row that serves one word of a choice: "convention" ...
+  const char* choice;      ///< ... "reference". Both empty where there is one row only.
+};
+
+/// Partial derivatives of a logit. `query` and `key` are with respect to the token's potential, the
+/// one number that `token_gradient` takes further; `constant` to the constants.
+template <class N, int constants>
+struct Slope {
+  N x;
+  N query;
+  N key;
+  N constant[constants];
+};
+
+}  // namespace conelab

@@ -1,0 +1,35 @@
+#include "core/similarity/table.h"
+
+#include <array>
+
+#include "core/similarity/all.h"
+
+namespace conelab {
+namespace {
+
+template <class S>
+SimilarityRow row() {
+  return {S::info,        S::parameters,         S::values, S::constants,     S::token_slope,
+          &S::constant,   &S::constant_gradient, &S::token, &S::token_gradient};
+}
+
+template <class... S>
+std::array<SimilarityRow, sizeof...(S)> rows(TypeList<S...>) {
+  return {row<S>()...};
+}
+
+}  // namespace
+
+std::span<const SimilarityRow> similarity_table() {
+  static const auto table = rows(Similarities{});
+  return table;
+}
+
+const SimilarityRow* find_similarity(const std::string& name, const std::string& choice) {
+  for (const SimilarityRow& r : similarity_table()) {
+    if (name == r.info.name && (choice.empty() || choice == r.info.choice)) return &r;
+  }
+  return nullptr;
+}
+
+}  // namespace conelab

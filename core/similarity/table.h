@@ -1,0 +1,35 @@
+// The similarities as a run-time table: what the host-side driver needs of each.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/attention/call.h"
+#include "core/similarity/similarity.h"
+
+namespace conelab {
+
+struct SimilarityRow {
+  SimilarityInfo info;
+  std::span<const ParameterInfo> parameters;
+  int values;        ///< Numbers per token.
+  int constants;     ///< Numbers per head.
+  bool token_slope;  ///< Whether slopes with respect to the tokens' potentials exist.
+  /// parameters -> constants, and dL/dconstants -> added to dL/dparameters.
+  void (*constant)(const double* p, double* c);
+  void (*constant_gradient)(const double* p, const double* dc, double* dp);
+  /// place, parameters -> values, and dL/dpotential -> added to dL/dplace and dL/dparameters.
+  void (*token)(const Place& place, const double* p, double* value);
+  void (*token_gradient)(const Place& place, const double* p, double slope, Place& gradient,
+                         double* dp);
+};
+
+/// In the order of `Similarities`; kernels are indexed alike.
+[[nodiscard]] std::span<const SimilarityRow> similarity_table();
+
+/// The row that serves `name` with this word for its choice (empty: the first row of that name).
+/// Null where there is none.
+[[nodiscard]] const SimilarityRow* find_similarity(const std::string& name,
+                                                   const std::string& choice);
+
+}  // namespace conelab

@@ -1,0 +1,75 @@
+// Umbral cones, light at infinity.
+//
+//   logit  = -gamma height,  height = max(u_d, v_d, D / (2 sinh r) + (u_d + v_d) / 2)
+//
+// D is the distance of the base points x_:, r the radius of every object. Coneheads eq. 8. Slopes:
+// where the third term wins, 1/(2 sinh r) to D and 1/2 to each height; otherwise the larger height
+// takes 1. Ties split equally; at D = 0 the slope of the distance is 0.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "core/attention/call.h"
+#include "core/similarity/number.h"
+#include "core/similarity/similarity.h"
+
+namespace conelab {
+
+struct Umbral {
+  static constexpr SimilarityInfo info{
+      "umbral",
+      "-gamma height(LCA) of umbral cones, max(u_d, v_d, D/(2 sinh r) + (u_d+v_d)/2) "
+      "(Coneheads eq. 8)",
+      Space::half_space, Measure::squared_distance, "psi", "convention", "paper"};
+  static constexpr std::array parameters{
+      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
+      ParameterInfo{"radius", 0.1, Domain::positive, true, "hyperbolic radius r of the objects"}};
+  static constexpr int values = 1;     // the height u_d
+  static constexpr int constants = 2;  // gamma, 1/(2 sinh r)
+  static constexpr bool token_slope = true;
+
+  static void constant(const double* p, double* c) {
+    c[0] = p[0];
+    c[1] = 0.5 / std::sinh(p[1]);
+  }
+  static void constant_gradient(const double* p, const double* dc, double* dp) {
+    const double s = std::sinh(p[1]);
+    dp[0] += dc[0];
+    dp[1] -= dc[1] * 0.5 * std::cosh(p[1]) / (s * s);
+  }
+  static void token(const Place& place, const double*, double* value) { value[0] = place.height; }
+  static void token_gradient(const Place&, const double*, double slope, Place& gradient, double*) {
+    gradient.height += slope;
+  }
+
+  template <class N>
+  CONELAB_HOST_DEVICE static N score(N x, const N* q, const N* k, const N* c) {
+    const N between = c[1] * sqrt(x) + N(0.5) * (q[0] + k[0]);
+    return -(c[0] * max(max(q[0], k[0]), between));
+  }
+
+  template <class N>
+  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+    const N distance = sqrt(x);
+    const N larger = max(q[0], k[0]);
+    const N between = c[1] * distance + N(0.5) * (q[0] + k[0]);
+    const N apart = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
+    const N own = select(q[0] > k[0], N(1), select(q[0] == k[0], N(0.5), N(0)));
+    const N q_share = N(0.5) * apart + (N(1) - apart) * own;
+    const N half_rate = N(-0.5) * c[0] * c[1] * apart;
+    return {select(x > N(0), half_rate / distance, N(0)),
+            -(c[0] * q_share),
+            -(c[0] * (N(1) - q_share)),
+            {-max(larger, between), -(c[0] * distance * apart)}};
+  }
+};
+
+/// The published code's convention: the same formula behind another map (psi divides x_d by d).
+struct UmbralReference : Umbral {
+  static constexpr SimilarityInfo info{
+      "umbral", "as paper, behind the published code's map (x_d / d in the exponent)",
+      Space::half_space, Measure::squared_distance, "psi", "convention", "reference"};
+};
+
+}  // namespace conelab
