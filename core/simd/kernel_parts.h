@@ -1,0 +1,15 @@
+// Parts of a target's kernel table, filled by the kernel sources of that target.
+#pragma once
+
+#include "core/simd/kernels.h"
+
+namespace conelab::CONELAB_SIMD {
+
+/// Fills products and margins.
+template <class T>
+void add_products(Kernels<T>& kernels);
+/// Fills the weight kernels and the similarities' tails.
+template <class T>
+void add_tails(Kernels<T>& kernels);
+
+}  // namespace conelab::CONELAB_SIMD

@@ -1,0 +1,14 @@
+// Weight kernels and tails of this target for float.
+#include "core/simd/kernel_parts.h"
+#include "core/simd/tails.h"
+
+namespace conelab::CONELAB_SIMD {
+
+template <>
+void add_tails(Kernels<float>& k) {
+  k.softmax_weight = &weights<SoftmaxLaw, float>;
+  k.sigmoid_weight = &weights<SigmoidLaw, float>;
+  k.tails = tail_table<float>(Similarities{});
+}
+
+}  // namespace conelab::CONELAB_SIMD

@@ -1,0 +1,129 @@
+// The inner loops of attention, compiled once for each SIMD target and chosen at run time.
+//
+// A tile is a rectangle of pairs, `rows` queries × `columns` keys, row-major with leading dimension
+// `stride`. `columns` is a multiple of `column_multiple`; the drivers pad. Nothing here allocates,
+// throws or knows of heads, masks or maps. T is float or double.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace conelab {
+
+/// Left operand of a product: element (row, step) at data[row * row_stride + step * step_stride].
+/// One of the strides is 1.
+template <class T>
+struct LeftOperand {
+  const T* data;
+  std::ptrdiff_t row_stride;
+  std::ptrdiff_t step_stride;
+};
+
+/// Right operand: panels of `panel` columns, element (step, column) of panel p at
+/// data[p * panel_stride + step * step_stride + column].
+template <class T>
+struct RightOperand {
+  const T* data;
+  std::ptrdiff_t panel_stride;
+  std::ptrdiff_t step_stride;
+};
+
+/// What a product does with the tile that it writes to.
+enum class Store { replace, add };
+
+/// A tile of logits in the making.
+template <class T>
+struct ScoreTile {
+  T* tile;                      ///< In: the measure. Out: the logits.
+  std::ptrdiff_t stride;
+  int rows;
+  int columns;
+  const T* query_values;        ///< Value v of row r at [v * query_stride + r].
+  std::ptrdiff_t query_stride;
+  const T* key_values;          ///< Value v of column c at [v * key_stride + c].
+  std::ptrdiff_t key_stride;
+  const T* constants;
+  const T* addend;              ///< Bias and mask of row r at [r * addend_stride + c], -inf where
+  std::ptrdiff_t addend_stride; ///< masked; null: none.
+  T* row_maximum;               ///< Out: the largest logit of each row of the tile.
+};
+
+/// Logits to weights.
+template <class T>
+struct WeightTile {
+  T* tile;             ///< In: logits. Out: exp(logit - reference), or sigmoid(logit).
+  std::ptrdiff_t stride;
+  int rows;
+  int columns;
+  const T* reference;  ///< Per row; finite.
+  double* row_sum;     ///< Per row: the tile's weights are added.
+};
+
+/// A tile of the backward pass.
+template <class T>
+struct SlopeTile {
+  T* tile;                       ///< In: the measure. Out: the weights.
+  T* slope;                      ///< In: dL/dweight. Out: dL/dmeasure.
+  std::ptrdiff_t stride;
+  int rows;
+  int columns;
+  const T* query_values;
+  std::ptrdiff_t query_stride;
+  const T* key_values;
+  std::ptrdiff_t key_stride;
+  const T* constants;
+  const T* addend;
+  std::ptrdiff_t addend_stride;
+  const T* reference;            ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
+  const T* inverse_sum;          ///< Per row.
+  const T* delta;                ///< Per row: sum of output * output_grad.
+  T* query_slope;                ///< Per row: dL/dpotential is added. Unused without token slopes.
+  T* key_slope;                  ///< Per column: likewise.
+  double* constant_slope;        ///< [constants]: dL/dconstant is added.
+  const T* const* bias_slope;    ///< [bias_slopes] dbias/dparameter, addressed as addend.
+  int bias_slopes;
+  std::ptrdiff_t bias_stride;
+  double* bias_gradient;         ///< [bias_slopes]: dL/dparameter is added.
+};
+
+/// The part of the kernels that differs from similarity to similarity.
+template <class T>
+struct Tail {
+  void (*score)(const ScoreTile<T>&);
+  void (*softmax_slope)(const SlopeTile<T>&);
+  void (*sigmoid_slope)(const SlopeTile<T>&);
+};
+
+template <class T>
+struct Kernels {
+  const char* name;     ///< "avx2", ...
+  int panel;            ///< Columns of a panel of a right operand.
+  int column_multiple;  ///< Of a tile's columns; a multiple of `panel`.
+  int row_block;        ///< Rows that the product kernels take at a time.
+
+  /// c[rows × columns] (+)= left[rows × depth] right[depth × columns]; columns a multiple of panel.
+  void (*product)(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right, T* c,
+                  std::ptrdiff_t stride, Store store);
+  /// c = max(0, query_norm[r] + key_norm[c] + left right), where right holds -2 k; row_minimum[r] is
+  /// lowered to the smallest of its row.
+  void (*squared_distance)(int rows, int columns, int depth, LeftOperand<T> left,
+                           RightOperand<T> right, const T* query_norm, const T* key_norm, T* c,
+                           std::ptrdiff_t stride, T* row_minimum);
+  void (*softmax_weight)(const WeightTile<T>&);
+  void (*sigmoid_weight)(const WeightTile<T>&);
+  /// Adds the sums of a tile's rows and columns.
+  void (*margins)(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row_sum,
+                  T* column_sum);
+  const Tail<T>* tails;  ///< Indexed as similarity_table().
+};
+
+/// The kernels of a target by name, or the best that this machine runs where `name` is empty.
+/// Throws misuse for a target that is unknown or that this machine cannot run.
+template <class T>
+[[nodiscard]] const Kernels<T>& kernels(const std::string& name = {});
+
+/// Targets that this machine can run, the best first.
+[[nodiscard]] std::vector<std::string> simd_targets();
+
+}  // namespace conelab

@@ -1,0 +1,181 @@
+// The loops around a similarity's formula, written once for all similarities.
+#pragma once
+
+#include "core/similarity/all.h"
+#include "core/simd/exponential.h"
+#include "core/simd/kernels.h"
+#include "core/simd/pack.h"
+
+namespace conelab::CONELAB_SIMD {
+
+/// The per-token values of the keys of one pack.
+template <class S, class T>
+HWY_INLINE void load_key(const T* values, std::ptrdiff_t stride, int column, Pack<T>* key) {
+  for (int v = 0; v < S::values; ++v) key[v] = Pack<T>::load(values + v * stride + column);
+}
+
+template <class S, class T>
+HWY_INLINE void broadcast_query(const T* values, std::ptrdiff_t stride, int row, Pack<T>* query) {
+  for (int v = 0; v < S::values; ++v) query[v] = Pack<T>(values[v * stride + row]);
+}
+
+template <class S, class T>
+HWY_INLINE void broadcast_constants(const T* values, Pack<T>* constants) {
+  for (int i = 0; i < S::constants; ++i) constants[i] = Pack<T>(values[i]);
+}
+
+/// Bias added, masked pairs at -inf whatever the logit was (a NaN token must not leak through).
+template <class T>
+HWY_INLINE Pack<T> add_bias(const Pack<T>& logit, const T* addend) {
+  const auto bias = Pack<T>::load(addend);
+  const Pack<T> masked(-std::numeric_limits<T>::infinity());
+  return select(bias == masked, masked, logit + bias);
+}
+
+template <class S, class T, bool biased>
+void score_rows(const ScoreTile<T>& t) {
+  using P = Pack<T>;
+  P constants[S::constants + 1];
+  broadcast_constants<S>(t.constants, constants);
+  for (int r = 0; r < t.rows; ++r) {
+    T* row = t.tile + r * t.stride;
+    P query[S::values + 1], key[S::values + 1];
+    broadcast_query<S>(t.query_values, t.query_stride, r, query);
+    P greatest(-std::numeric_limits<T>::infinity());
+    for (int c = 0; c < t.columns; c += P::size) {
+      load_key<S>(t.key_values, t.key_stride, c, key);
+      P logit = S::score(P::load(row + c), query, key, constants);
+      if constexpr (biased) logit = add_bias(logit, t.addend + r * t.addend_stride + c);
+      logit.store(row + c);
+      greatest = max(greatest, logit);
+    }
+    t.row_maximum[r] = largest(greatest);
+  }
+}
+
+template <class S, class T>
+void score(const ScoreTile<T>& t) {
+  if (t.addend == nullptr) {
+    score_rows<S, T, false>(t);
+  } else {
+    score_rows<S, T, true>(t);
+  }
+}
+
+/// weight = exp(logit - m) / l and dL/dlogit = weight (dL/dweight - delta).
+struct SoftmaxLaw {
+  template <class T>
+  HWY_INLINE static Pack<T> weight(const Pack<T>& logit, T reference, T inverse_sum) {
+    return exp(logit - Pack<T>(reference)) * Pack<T>(inverse_sum);
+  }
+  template <class T>
+  HWY_INLINE static Pack<T> slope(const Pack<T>& weight, const Pack<T>& upstream, T delta) {
+    return weight * (upstream - Pack<T>(delta));
+  }
+};
+
+/// weight = sigmoid(logit) and dL/dlogit = weight (1 - weight) dL/dweight.
+struct SigmoidLaw {
+  template <class T>
+  HWY_INLINE static Pack<T> weight(const Pack<T>& logit, T, T) {
+    return sigmoid(logit);
+  }
+  template <class T>
+  HWY_INLINE static Pack<T> slope(const Pack<T>& weight, const Pack<T>& upstream, T) {
+    return weight * (Pack<T>(1) - weight) * upstream;
+  }
+};
+
+/// What the rows of a slope tile add up across columns.
+template <class S, class T>
+struct SlopeSums {
+  Pack<T> query{0};
+  Pack<T> constant[S::constants + 1];
+  Pack<T> bias[2]{Pack<T>(0), Pack<T>(0)};
+
+  SlopeSums() {
+    for (auto& c : constant) c = Pack<T>(0);
+  }
+};
+
+/// A masked pair has weight 0; its slope is 0 even where the formula is not finite.
+template <class T>
+HWY_INLINE Pack<T> where_weighted(const Pack<T>& weight, const Pack<T>& slope) {
+  return select(weight == Pack<T>(0), Pack<T>(0), slope);
+}
+
+template <class S, class Law, class T, bool biased>
+void slope_rows(const SlopeTile<T>& t) {
+  using P = Pack<T>;
+  P constants[S::constants + 1];
+  broadcast_constants<S>(t.constants, constants);
+  for (int r = 0; r < t.rows; ++r) {
+    T* tile = t.tile + r * t.stride;
+    T* slope = t.slope + r * t.stride;
+    P query[S::values + 1], key[S::values + 1];
+    broadcast_query<S>(t.query_values, t.query_stride, r, query);
+    SlopeSums<S, T> sums;
+    for (int c = 0; c < t.columns; c += P::size) {
+      load_key<S>(t.key_values, t.key_stride, c, key);
+      const P x = P::load(tile + c);
+      P logit = S::score(x, query, key, constants);
+      if constexpr (biased) logit = add_bias(logit, t.addend + r * t.addend_stride + c);
+      const P weight = Law::weight(logit, t.reference[r], t.inverse_sum[r]);
+      const P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
+      const auto part = S::slope(x, query, key, constants);
+      weight.store(tile + c);
+      where_weighted(weight, upstream * part.x).store(slope + c);
+      if constexpr (S::token_slope) {
+        sums.query = sums.query + where_weighted(weight, upstream * part.query);
+        const P to_key = where_weighted(weight, upstream * part.key);
+        (P::load(t.key_slope + c) + to_key).store(t.key_slope + c);
+      }
+      for (int i = 0; i < S::constants; ++i) {
+        sums.constant[i] = sums.constant[i] + where_weighted(weight, upstream * part.constant[i]);
+      }
+      if constexpr (biased) {
+        for (int b = 0; b < t.bias_slopes; ++b) {
+          const P table = P::load(t.bias_slope[b] + r * t.bias_stride + c);
+          sums.bias[b] = sums.bias[b] + where_weighted(weight, upstream * table);
+        }
+      }
+    }
+    if constexpr (S::token_slope) t.query_slope[r] += sum(sums.query);
+    for (int i = 0; i < S::constants; ++i) t.constant_slope[i] += sum(sums.constant[i]);
+    for (int b = 0; b < t.bias_slopes; ++b) t.bias_gradient[b] += sum(sums.bias[b]);
+  }
+}
+
+template <class S, class Law, class T>
+void slopes(const SlopeTile<T>& t) {
+  if (t.addend == nullptr) {
+    slope_rows<S, Law, T, false>(t);
+  } else {
+    slope_rows<S, Law, T, true>(t);
+  }
+}
+
+template <class Law, class T>
+void weights(const WeightTile<T>& t) {
+  using P = Pack<T>;
+  for (int r = 0; r < t.rows; ++r) {
+    T* row = t.tile + r * t.stride;
+    P total(0);
+    for (int c = 0; c < t.columns; c += P::size) {
+      const P weight = Law::weight(P::load(row + c), t.reference[r], T(1));
+      weight.store(row + c);
+      total = total + weight;
+    }
+    t.row_sum[r] += static_cast<double>(sum(total));
+  }
+}
+
+/// The tails of all similarities, in the order of the list.
+template <class T, class... S>
+const Tail<T>* tail_table(TypeList<S...>) {
+  static const Tail<T> table[] = {
+      {&score<S, T>, &slopes<S, SoftmaxLaw, T>, &slopes<S, SigmoidLaw, T>}...};
+  return table;
+}
+
+}  // namespace conelab::CONELAB_SIMD

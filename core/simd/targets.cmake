@@ -1,0 +1,23 @@
+# The kernel sources once for each SIMD target, each in a namespace of its own. Only these files see
+# the target's flags; tests/house checks that no symbol of theirs is shared with other objects.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(simd_targets avx512 avx2 portable)
+else()
+  set(simd_targets portable)  # on AArch64 the baseline is NEON
+endif()
+set(simd_flags_avx512 -march=skylake-avx512 -mprefer-vector-width=512)
+set(simd_flags_avx2 -march=haswell)
+set(simd_flags_portable "")
+
+foreach(target IN LISTS simd_targets)
+  add_library(conelab_simd_${target} OBJECT ${kernel_sources})
+  target_include_directories(conelab_simd_${target} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(conelab_simd_${target} PRIVATE PkgConfig::HWY fmt::fmt)
+  conelab_house_rules(conelab_simd_${target})
+  # The kernels may fuse multiply and add: their errors are measured, not derived.
+  target_compile_options(conelab_simd_${target} PRIVATE
+    ${simd_flags_${target}} -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math)
+  target_compile_definitions(conelab_simd_${target} PRIVATE
+    CONELAB_SIMD=simd_${target} HWY_COMPILE_ONLY_STATIC)
+  target_sources(conelab_core PRIVATE $<TARGET_OBJECTS:conelab_simd_${target}>)
+endforeach()
