@@ -77,6 +77,7 @@ struct Forward {
                            ///< for sigmoid weights the logarithm of the sum of weights.
   Tensor4<T> row_maximum;  ///< [batch × head × n_q × 1] reference m of the row ...
   Tensor4<T> row_sum;      ///< ... and sum of exp(logit - m): lse = m + log(sum).
+  Tensor4<T> midpoint_sum; ///< Einstein midpoint only: the divisor sum of weight * Lorentz factor.
 };
 
 /// Gradients of L = sum(output * output_grad); total derivatives, through the map too.

@@ -1,0 +1,44 @@
+// Aggregation of values by weights.
+//
+//   mean      o_i = sum_j w_ij v_j
+//   einstein  o_i = sum_j w_ij g_j v_j / sum_j w_ij g_j,  g(v) = 1/sqrt(1 - |v|^2)
+//
+// The Einstein midpoint in Klein coordinates (Gulcehre et al. eq. 3) is ordinary aggregation of the
+// lifted values (g v, g) and one division: the driver knows only ordinary aggregation, of `width`
+// numbers per value.
+#pragma once
+
+#include <cstdint>
+
+#include "core/attention/attention.h"
+#include "core/base/buffer.h"
+
+namespace conelab {
+
+/// d_v of the values that the driver aggregates.
+[[nodiscard]] inline int aggregate_width(bool einstein, std::int64_t value_size) {
+  return static_cast<int>(value_size) + (einstein ? 1 : 0);
+}
+
+/// Values [count × value_size] -> [count × stride] with zero padding; lifted for the midpoint.
+/// Throws a failure that names the token where |v| >= 1 under the midpoint.
+template <class T>
+void lift_values(bool einstein, const T* values, std::int64_t value_size, std::int64_t first,
+                 std::int64_t count, std::ptrdiff_t stride, T* out);
+
+/// A row of lifted sums -> an output row, and the divisor (1 for the mean; rows without weight give
+/// zeros).
+template <class T>
+void finish_row(bool einstein, const T* sums, std::int64_t value_size, T scale, T* output);
+
+/// dL/doutput -> dL/d(lifted sums) of one row: divided by `divisor`, the last entry closes it.
+template <class T>
+void lift_output_grad(bool einstein, const T* output_grad, const T* output, std::int64_t value_size,
+                      T divisor, T* out);
+
+/// dL/d(lifted value) -> dL/dvalue of one row.
+template <class T>
+void lower_value_grad(bool einstein, const T* lifted_grad, const T* value, std::int64_t value_size,
+                      T* out);
+
+}  // namespace conelab

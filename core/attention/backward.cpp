@@ -1,0 +1,439 @@
+// Backward pass in one sweep with five products.
+//
+//   S = Q K^T, dP = dO V^T, then with P and W = dL/dmeasure:  dV += P^T dO, dK += W^T Q, dQ += W K
+//
+// A ticket is a tile of keys: it owns its dK and dV, and adds to dQ in the order of the tiles, each
+// block of queries passing from tile to tile like a baton. So the result is the same for any number
+// of threads, without an array per thread and without a second sweep (seven products).
+// For squared distances, dL/dq = 2 sum_j w_ij (q_i - k_j) = 2 (q_i sum_j w_ij - (W K)_i).
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "core/attention/aggregate.h"
+#include "core/attention/attention.h"
+#include "core/attention/parallel.h"
+#include "core/attention/tile.h"
+#include "core/base/error.h"
+
+namespace conelab {
+namespace {
+
+/// Queries of a tile: deep enough for the products over queries.
+constexpr int block_rows = 48;
+
+/// What the tickets of one head share: its queries, and the sums that go back to them.
+template <class T>
+struct BackwardHead {
+  Head<T> head;
+  Operand<T> queries;
+  Buffer<T> output_grad;        ///< [n_q × value_stride] lifted and padded.
+  std::vector<T> reference, inverse_sum, delta;
+  Buffer<T> query_grad;         ///< [n_q × stride] W K
+  std::vector<T> query_slope;   ///< [n_q] dL/dpotential
+  std::vector<T> query_margin;  ///< [n_q] sum_j w_ij
+  std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
+};
+
+/// Sums that every ticket adds to, kept apart by ticket so that their order is fixed.
+struct ParameterSums {
+  std::vector<double> similarity;  ///< [similarity parameters + light]
+  std::vector<double> constant;    ///< [constants]
+  std::vector<double> bias;        ///< [bias parameters]
+};
+
+/// A pair whose gradient products would cancel: it is added by itself.
+template <class T>
+struct ClosePair {
+  int row, column;
+  T slope;
+};
+
+/// What a ticket owns: one tile of keys and its gradients.
+template <class T>
+struct KeyWork {
+  Operand<T> placed;
+  Buffer<T> panels, value_rows, value_panels;
+  KeyTile<T> keys;
+  Buffer<T> key_grad, value_grad, key_slope, key_margin;
+  Buffer<T> tile, slope;               ///< [block_rows × columns]
+  std::vector<T> row_slope, row_margin;  ///< [block_rows] of the current block
+  std::vector<ClosePair<T>> close_pairs;
+  ParameterSums sums;
+};
+
+template <class T>
+class BackwardPass {
+ public:
+  BackwardPass(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& saved,
+               const Execution& execution)
+      : plan_(plan),
+        input_(input),
+        saved_(saved),
+        execution_(execution),
+        kernels_(kernels<T>(execution.simd)),
+        mask_(plan.mask(input)),
+        distance_(plan.similarity->info.measure == Measure::squared_distance),
+        width_(aggregate_width(plan.einstein, plan.extents.value)),
+        value_stride_(round_up(std::max(1, width_), kernels_.panel)),
+        heads_(plan.extents.batch * plan.extents.head),
+        tiles_((plan.extents.key + key_tile<T> - 1) / key_tile<T>),
+        blocks_((plan.extents.query + block_rows - 1) / block_rows) {}
+
+  Backward<T> run() {
+    result_.query = Tensor4<T>(input_.query.shape);
+    result_.key = Tensor4<T>(input_.key.shape);
+    result_.value = Tensor4<T>(input_.value.shape);
+    shared_.resize(static_cast<std::size_t>(heads_));
+    sums_.resize(static_cast<std::size_t>(heads_ * (tiles_ + 1)), empty_sums());
+    Execution quiet = execution_;
+    quiet.progress = {};
+    run_tickets(heads_, quiet, [&](std::int64_t h, const auto&) { prepare_head(h); });
+    run_tickets(heads_ * tiles_, execution_,
+                [&](std::int64_t ticket, const auto& stopped) { run_tile(ticket, stopped); });
+    run_tickets(heads_, quiet, [&](std::int64_t h, const auto&) { finish_queries(h); });
+    collect_parameters();
+    return std::move(result_);
+  }
+
+ private:
+  const Plan& plan_;
+  const AttentionInput<T>& input_;
+  const Forward<T>& saved_;
+  const Execution& execution_;
+  const Kernels<T>& kernels_;
+  Mask mask_;
+  bool distance_;
+  int width_;
+  std::ptrdiff_t value_stride_;
+  std::int64_t heads_, tiles_, blocks_;
+  std::vector<std::unique_ptr<BackwardHead<T>>> shared_;
+  std::vector<ParameterSums> sums_;
+  Backward<T> result_;
+
+  [[nodiscard]] std::int64_t batch_of(std::int64_t index) const { return index / plan_.extents.head; }
+  [[nodiscard]] std::int64_t head_of(std::int64_t index) const { return index % plan_.extents.head; }
+
+  [[nodiscard]] ParameterSums empty_sums() const {
+    return {std::vector<double>(plan_.similarity_parameters.size() + 1, 0.0),
+            std::vector<double>(static_cast<std::size_t>(plan_.similarity->constants), 0.0),
+            std::vector<double>(plan_.bias_parameters.size(), 0.0)};
+  }
+
+  void prepare_head(std::int64_t index) {
+    const Extents& e = plan_.extents;
+    const std::int64_t b = batch_of(index);
+    const std::int64_t h = head_of(index);
+    const auto n = static_cast<std::size_t>(e.query);
+    auto head = std::make_unique<BackwardHead<T>>(
+        BackwardHead<T>{Head<T>(plan_, h, input_.key.row(b, h, 0)), {}, {}, {}, {}, {}, {}, {}, {},
+                        std::vector<std::atomic<int>>(static_cast<std::size_t>(blocks_))});
+    head->head.place(input_.query.row(b, h, 0), e.query, e.query, "q", 0, kernels_.panel,
+                     head->queries);
+    head->output_grad.assign(n * static_cast<std::size_t>(value_stride_), T(0));
+    head->query_grad.assign(n * static_cast<std::size_t>(head->queries.stride), T(0));
+    head->query_slope.assign(n, T(0));
+    head->query_margin.assign(n, T(0));
+    for (std::int64_t i = 0; i < e.query; ++i) prepare_row(*head, b, h, i);
+    shared_[static_cast<std::size_t>(index)] = std::move(head);
+  }
+
+  void prepare_row(BackwardHead<T>& head, std::int64_t b, std::int64_t h, std::int64_t i) {
+    const std::int64_t size = plan_.extents.value;
+    const std::vector<T> ones(static_cast<std::size_t>(size), T(1));
+    const T* upstream = input_.output_grad.empty() ? ones.data() : input_.output_grad.row(b, h, i);
+    const T* output = saved_.output.row(b, h, i);
+    T* lifted = head.output_grad.data() + i * value_stride_;
+    const T divisor = plan_.einstein ? *saved_.midpoint_sum.row(b, h, i) : T(1);
+    lift_output_grad(plan_.einstein, upstream, output, size, divisor, lifted);
+    // Under the midpoint the lifted sums are scale-free, so delta is 0.
+    double delta = 0;
+    for (std::int64_t c = 0; c < size && !plan_.einstein; ++c) {
+      delta += static_cast<double>(upstream[c]) * static_cast<double>(output[c]);
+    }
+    const T sum = *saved_.row_sum.row(b, h, i);
+    head.delta.push_back(static_cast<T>(delta));
+    head.reference.push_back(std::isinf(*saved_.row_maximum.row(b, h, i)) && sum == 0
+                                 ? T(0)
+                                 : *saved_.row_maximum.row(b, h, i));
+    head.inverse_sum.push_back(sum == 0 ? T(0) : 1 / sum);
+  }
+
+  void run_tile(std::int64_t ticket, const std::function<bool()>& stopped) {
+    const std::int64_t index = ticket / tiles_;
+    const auto t = static_cast<int>(ticket % tiles_);
+    BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
+    KeyWork<T> work = start(index, t, shared);
+    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, batch_of(index));
+    for (std::int64_t block = 0; block < blocks_; ++block) {
+      const bool added = run_pair_tile(shared, work, tiles, block);
+      if (!wait_for_turn(shared, block, t, stopped)) return;
+      if (added) add_query_grad(shared, work, block);
+      shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
+    }
+    finish_keys(index, t, shared, work);
+  }
+
+  KeyWork<T> start(std::int64_t index, int t, const BackwardHead<T>& shared) {
+    const Extents& e = plan_.extents;
+    const std::int64_t b = batch_of(index);
+    const std::int64_t h = head_of(index);
+    const std::int64_t first = static_cast<std::int64_t>(t) * key_tile<T>;
+    const auto count = static_cast<int>(std::min<std::int64_t>(key_tile<T>, e.key - first));
+    const int columns = round_up(count, kernels_.column_multiple);
+    KeyWork<T> w;
+    shared.head.place(input_.key.row(b, h, first), count, columns, "k", first, kernels_.panel,
+                      w.placed);
+    w.panels.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(w.placed.stride));
+    pack_keys(plan_, kernels_, shared.head, w.placed, 0, columns, w.panels.data());
+    w.value_rows.assign(static_cast<std::size_t>(columns * value_stride_), T(0));
+    lift_values(plan_.einstein, input_.value.row(b, h, first), e.value, first, count, value_stride_,
+                w.value_rows.data());
+    w.value_panels.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(value_stride_));
+    pack_panels(w.value_rows.data(), value_stride_, width_, columns, kernels_.panel, T(1),
+                w.value_panels.data());
+    w.keys = {w.panels.data(),
+              w.placed.values.data(),
+              w.placed.value_stride,
+              w.placed.norms.data(),
+              *std::max_element(w.placed.norms.begin(), w.placed.norms.end()),
+              first,
+              count,
+              columns};
+    w.key_grad.assign(static_cast<std::size_t>(columns * w.placed.stride), T(0));
+    w.value_grad.assign(static_cast<std::size_t>(columns * value_stride_), T(0));
+    w.key_slope.assign(static_cast<std::size_t>(columns), T(0));
+    w.key_margin.assign(static_cast<std::size_t>(columns), T(0));
+    w.tile.resize(static_cast<std::size_t>(block_rows * columns));
+    w.slope.resize(static_cast<std::size_t>(block_rows * columns));
+    w.row_slope.resize(block_rows);
+    w.row_margin.resize(block_rows);
+    w.sums = empty_sums();
+    return w;
+  }
+
+  [[nodiscard]] QueryGroup<T> group_of(const BackwardHead<T>& shared, std::int64_t block) const {
+    const std::int64_t first = block * block_rows;
+    const auto rows = static_cast<int>(std::min<std::int64_t>(block_rows, plan_.extents.query - first));
+    return query_group(shared.queries, 0, first, rows);
+  }
+
+  /// One tile of pairs: P and W, and what they add to dV and dK. False where the mask hides it all.
+  bool run_pair_tile(BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+                     std::int64_t block) {
+    const QueryGroup<T> group = group_of(shared, block);
+    const Cover cover = tiles.cover(group.first, group.first + group.rows, w.keys);
+    if (cover == Cover::none) return false;
+    const int columns = w.keys.columns;
+    tiles.measure(group, w.keys, w.tile.data(), columns);
+    const T* upstream = shared.output_grad.data() + group.first * value_stride_;
+    kernels_.product(group.rows, columns, width_, {upstream, value_stride_, 1},
+                     {w.value_panels.data(), static_cast<std::ptrdiff_t>(kernels_.panel) * width_,
+                      kernels_.panel},
+                     w.slope.data(), columns, Store::replace);
+    find_close_pairs(tiles, group, w);
+    apply_tail(shared, w, tiles, group, cover);
+    kernels_.product(w.keys.count, static_cast<int>(value_stride_), group.rows,
+                     {w.tile.data(), 1, columns}, {upstream, kernels_.panel, value_stride_},
+                     w.value_grad.data(), value_stride_, Store::add);
+    if (distance_) take_margins(group, w);
+    kernels_.product(w.keys.count, static_cast<int>(w.placed.stride), group.rows,
+                     {w.slope.data(), 1, columns}, {group.base, kernels_.panel, group.stride},
+                     w.key_grad.data(), w.placed.stride, Store::add);
+    return true;
+  }
+
+  void find_close_pairs(const Tiles<T>& tiles, const QueryGroup<T>& group, KeyWork<T>& w) const {
+    w.close_pairs.clear();
+    if (!tiles.has_close_pairs()) return;
+    for (int r = 0; r < group.rows; ++r) {
+      const T* row = w.tile.data() + static_cast<std::ptrdiff_t>(r) * w.keys.columns;
+      for (int c = 0; c < w.keys.count; ++c) {
+        if (tiles.is_close(group, r, w.keys, c, row[c])) w.close_pairs.push_back({r, c, T(0)});
+      }
+    }
+  }
+
+  /// Measures and dL/dweight to weights and dL/dmeasure.
+  void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+                  const QueryGroup<T>& group, Cover cover) {
+    const Addend<T> bias = tiles.addend(group, w.keys, cover);
+    const int slopes = shared.head.bias_slopes();
+    const T* bias_slope[4] = {};
+    for (int p = 0; p < slopes; ++p) {
+      bias_slope[p] = shared.head.bias_slope(p, group.first, w.keys.first);
+    }
+    std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
+    const Tail<T>& tail = kernels_.tails[plan_.similarity - similarity_table().data()];
+    const SlopeTile<T> tile{w.tile.data(),
+                            w.slope.data(),
+                            w.keys.columns,
+                            group.rows,
+                            w.keys.columns,
+                            group.values,
+                            group.value_stride,
+                            w.keys.values,
+                            w.keys.value_stride,
+                            shared.head.constants(),
+                            bias.data,
+                            bias.stride,
+                            shared.reference.data() + group.first,
+                            shared.inverse_sum.data() + group.first,
+                            shared.delta.data() + group.first,
+                            w.row_slope.data(),
+                            w.key_slope.data(),
+                            w.sums.constant.data(),
+                            bias_slope,
+                            slopes,
+                            -1,
+                            w.sums.bias.data()};
+    (plan_.sigmoid ? tail.sigmoid_slope : tail.softmax_slope)(tile);
+  }
+
+  /// Row and column sums of W without the close pairs, whose part of dK is added here.
+  void take_margins(const QueryGroup<T>& group, KeyWork<T>& w) {
+    for (ClosePair<T>& pair : w.close_pairs) {
+      T& entry = w.slope[static_cast<std::size_t>(pair.row * w.keys.columns + pair.column)];
+      pair.slope = entry;
+      entry = 0;
+      const T* q = group.base + pair.row * group.stride;
+      const T* k = w.placed.base.data() + pair.column * w.placed.stride;
+      T* out = w.key_grad.data() + pair.column * w.placed.stride;
+      for (std::ptrdiff_t i = 0; i < group.stride; ++i) out[i] += pair.slope * (q[i] - k[i]);
+    }
+    std::fill(w.row_margin.begin(), w.row_margin.end(), T(0));
+    kernels_.margins(w.slope.data(), w.keys.columns, group.rows, w.keys.columns,
+                     w.row_margin.data(), w.key_margin.data());
+  }
+
+  /// Waits until tile `t` may add to the block; false where the run was stopped meanwhile.
+  static bool wait_for_turn(const BackwardHead<T>& shared, std::int64_t block, int t,
+                            const std::function<bool()>& stopped) {
+    const std::atomic<int>& turn = shared.turn[static_cast<std::size_t>(block)];
+    while (turn.load(std::memory_order_acquire) != t) {
+      if (stopped()) return false;
+      std::this_thread::yield();
+    }
+    return !stopped();
+  }
+
+  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, std::int64_t block) {
+    const QueryGroup<T> group = group_of(shared, block);
+    const std::ptrdiff_t stride = group.stride;
+    T* out = shared.query_grad.data() + group.first * stride;
+    kernels_.product(group.rows, static_cast<int>(stride), w.keys.count,
+                     {w.slope.data(), w.keys.columns, 1},
+                     {w.placed.base.data(), kernels_.panel, stride}, out, stride, Store::add);
+    for (const ClosePair<T>& pair : w.close_pairs) {
+      const T* q = group.base + pair.row * stride;
+      const T* k = w.placed.base.data() + pair.column * stride;
+      for (std::ptrdiff_t i = 0; i < stride; ++i) {
+        out[pair.row * stride + i] += pair.slope * (k[i] - q[i]);
+      }
+    }
+    for (int r = 0; r < group.rows; ++r) {
+      const auto i = static_cast<std::size_t>(group.first + r);
+      shared.query_slope[i] += w.row_slope[static_cast<std::size_t>(r)];
+      if (distance_) shared.query_margin[i] += w.row_margin[static_cast<std::size_t>(r)];
+    }
+  }
+
+  /// Sums of W times the other side -> dL/dbase of a token, in place.
+  void base_gradient(const T* base, T margin, T* sums, int size) const {
+    if (!distance_) return;
+    for (int i = 0; i < size; ++i) sums[i] = 2 * (base[i] * margin - sums[i]);
+  }
+
+  void finish_keys(std::int64_t index, int t, const BackwardHead<T>& shared, KeyWork<T>& w) {
+    const std::int64_t b = batch_of(index);
+    const std::int64_t h = head_of(index);
+    for (int c = 0; c < w.keys.count; ++c) {
+      const std::int64_t j = w.keys.first + c;
+      T* sums = w.key_grad.data() + c * w.placed.stride;
+      base_gradient(w.placed.base.data() + c * w.placed.stride,
+                    w.key_margin[static_cast<std::size_t>(c)], sums, shared.head.base_size());
+      shared.head.token_gradient(input_.key.row(b, h, j),
+                                 {sums, w.key_slope[static_cast<std::size_t>(c)]},
+                                 result_.key.row(b, h, j), w.sums.similarity.data());
+      lower_value_grad(plan_.einstein, w.value_grad.data() + c * value_stride_,
+                       input_.value.row(b, h, j), plan_.extents.value, result_.value.row(b, h, j));
+    }
+    sums_[static_cast<std::size_t>(index * (tiles_ + 1) + t)] = std::move(w.sums);
+  }
+
+  void finish_queries(std::int64_t index) {
+    const std::int64_t b = batch_of(index);
+    const std::int64_t h = head_of(index);
+    BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
+    ParameterSums& sums = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + tiles_)];
+    for (std::int64_t i = 0; i < plan_.extents.query; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      T* grad = shared.query_grad.data() + i * shared.queries.stride;
+      base_gradient(shared.queries.base.data() + i * shared.queries.stride, shared.query_margin[at],
+                    grad, shared.head.base_size());
+      shared.head.token_gradient(input_.query.row(b, h, i), {grad, shared.query_slope[at]},
+                                 result_.query.row(b, h, i), sums.similarity.data());
+    }
+    shared_[static_cast<std::size_t>(index)].reset();
+  }
+
+  /// dL/dparameters of one head, from the sums of its tickets in their order.
+  [[nodiscard]] std::vector<double> head_parameters(std::int64_t index) const {
+    ParameterSums total = empty_sums();
+    for (std::int64_t t = 0; t <= tiles_; ++t) {
+      const ParameterSums& part = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + t)];
+      const auto add = [](std::vector<double>& to, const std::vector<double>& from) {
+        for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+      };
+      add(total.similarity, part.similarity);
+      add(total.constant, part.constant);
+      add(total.bias, part.bias);
+    }
+    const std::vector<double> values = plan_.values(plan_.similarity_parameters, head_of(index));
+    plan_.similarity->constant_gradient(values.data(), total.constant.data(),
+                                        total.similarity.data());
+    if (const int light = plan_.light_index(); light >= 0) {
+      total.similarity[static_cast<std::size_t>(light)] += total.similarity.back();
+    }
+    std::vector<double> by_parameter(plan_.parameters.size(), 0.0);
+    for (std::size_t i = 0; i < plan_.similarity_parameters.size(); ++i) {
+      by_parameter[plan_.similarity_parameters[i]] += total.similarity[i];
+    }
+    for (std::size_t i = 0; i < plan_.bias_parameters.size(); ++i) {
+      by_parameter[plan_.bias_parameters[i]] += total.bias[i];
+    }
+    return by_parameter;
+  }
+
+  void collect_parameters() {
+    for (const Parameter& p : plan_.parameters) {
+      if (p.info.differentiable) result_.parameters[p.info.key].assign(p.values.size(), 0.0);
+    }
+    for (std::int64_t index = 0; index < heads_; ++index) {
+      const std::vector<double> by_parameter = head_parameters(index);
+      for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
+        const Parameter& p = plan_.parameters[i];
+        if (!p.info.differentiable) continue;
+        const std::size_t slot = p.per_head() ? static_cast<std::size_t>(head_of(index)) : 0;
+        result_.parameters[p.info.key][slot] += by_parameter[i];
+      }
+    }
+  }
+};
+
+}  // namespace
+
+template <class T>
+Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& saved,
+                     const Execution& execution) {
+  return BackwardPass<T>(plan, input, saved, execution).run();
+}
+template Backward<float> backward(const Plan&, const AttentionInput<float>&, const Forward<float>&,
+                                  const Execution&);
+template Backward<double> backward(const Plan&, const AttentionInput<double>&,
+                                   const Forward<double>&, const Execution&);
+
+}  // namespace conelab

@@ -1,0 +1,201 @@
+// Forward pass: blocks of queries walk the tiles of keys with an online softmax.
+//
+// The reference m of a row is stale on purpose: it moves only when a tile's largest logit exceeds it
+// by more than 16 ln 2, so that sums and outputs are almost never rescaled (1-3 % against 3-5 % for
+// moving it with every tile), and no row can underflow.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "core/attention/aggregate.h"
+#include "core/attention/attention.h"
+#include "core/attention/keys.h"
+#include "core/attention/parallel.h"
+#include "core/attention/tile.h"
+
+namespace conelab {
+namespace {
+
+/// Queries of a task: their output sums stay in the second-level cache.
+constexpr std::int64_t query_block = 96;
+/// Queries of a tile: a multiple of every target's row block.
+constexpr int group_rows = 12;
+/// 16 ln 2: weights stay below 2^16.
+constexpr double stale_limit = 11.09;
+
+/// What the tasks of one head share.
+template <class T>
+struct ForwardHead {
+  Head<T> head;
+  PackedKeys<T> keys;
+  Buffer<T> values;  ///< [n_k × width] lifted and padded.
+};
+
+template <class T>
+class ForwardPass {
+ public:
+  ForwardPass(const Plan& plan, const AttentionInput<T>& input, const Execution& execution)
+      : plan_(plan),
+        input_(input),
+        execution_(execution),
+        kernels_(kernels<T>(execution.simd)),
+        mask_(plan.mask(input)),
+        width_(aggregate_width(plan.einstein, plan.extents.value)),
+        stride_(round_up(std::max(1, width_), kernels_.panel)) {}
+
+  Forward<T> run() {
+    allocate();
+    const Extents& e = plan_.extents;
+    const std::int64_t heads = e.batch * e.head;
+    heads_.resize(static_cast<std::size_t>(heads));
+    Execution prepare = execution_;
+    prepare.progress = {};
+    run_tickets(heads, prepare, [&](std::int64_t h, const auto&) { prepare_head(h); });
+    blocks_ = (e.query + query_block - 1) / query_block;
+    run_tickets(heads * blocks_, execution_,
+                [&](std::int64_t ticket, const auto& stopped) { run_block(ticket, stopped); });
+    return std::move(result_);
+  }
+
+ private:
+  const Plan& plan_;
+  const AttentionInput<T>& input_;
+  const Execution& execution_;
+  const Kernels<T>& kernels_;
+  Mask mask_;
+  int width_;
+  std::ptrdiff_t stride_;
+  std::int64_t blocks_ = 0;
+  std::vector<std::unique_ptr<ForwardHead<T>>> heads_;
+  Forward<T> result_;
+
+  /// The running state of a block's rows.
+  struct Block {
+    std::int64_t batch, head, begin;
+    int rows;
+    Operand<T> queries;
+    Buffer<T> sums;                 ///< [rows × stride]
+    std::vector<double> row_sum;
+    std::vector<T> reference;       ///< -inf until the row has seen a key.
+    Buffer<T> tile;                 ///< [group_rows × key_tile]
+  };
+
+  void allocate() {
+    const Extents& e = plan_.extents;
+    result_.output = Tensor4<T>({e.batch, e.head, e.query, e.value});
+    const Shape4 per_row{e.batch, e.head, e.query, 1};
+    result_.lse = Tensor4<T>(per_row);
+    result_.row_maximum = Tensor4<T>(per_row);
+    result_.row_sum = Tensor4<T>(per_row);
+    if (plan_.einstein) result_.midpoint_sum = Tensor4<T>(per_row);
+  }
+
+  void prepare_head(std::int64_t index) {
+    const Extents& e = plan_.extents;
+    const std::int64_t b = index / e.head;
+    const std::int64_t h = index % e.head;
+    const T* keys = input_.key.row(b, h, 0);
+    Head<T> head(plan_, h, keys);
+    PackedKeys<T> packed(plan_, kernels_, head, keys, e.key);
+    Buffer<T> values(static_cast<std::size_t>(e.key * stride_));
+    lift_values(plan_.einstein, input_.value.row(b, h, 0), e.value, 0, e.key, stride_,
+                values.data());
+    heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<T>>(
+        ForwardHead<T>{std::move(head), std::move(packed), std::move(values)});
+  }
+
+  void run_block(std::int64_t ticket, const std::function<bool()>& stopped) {
+    const std::int64_t index = ticket / blocks_;
+    const ForwardHead<T>& shared = *heads_[static_cast<std::size_t>(index)];
+    Block block = start(index, (ticket % blocks_) * query_block, shared.head);
+    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch);
+    for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t) {
+      const KeyTile<T> keys = shared.keys.tile(t);
+      if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) continue;
+      const T* values = shared.values.data() + keys.first * stride_;
+      for (int r = 0; r < block.rows; r += group_rows) {
+        attend_group(block, tiles, keys, values, r, std::min(group_rows, block.rows - r));
+      }
+    }
+    for (int r = 0; r < block.rows; ++r) finish(block, r);
+  }
+
+  Block start(std::int64_t index, std::int64_t begin, const Head<T>& head) {
+    const Extents& e = plan_.extents;
+    Block b;
+    b.batch = index / e.head;
+    b.head = index % e.head;
+    b.begin = begin;
+    b.rows = static_cast<int>(std::min(query_block, e.query - begin));
+    head.place(input_.query.row(b.batch, b.head, begin), b.rows, b.rows, "q", begin, kernels_.panel,
+               b.queries);
+    const auto rows = static_cast<std::size_t>(b.rows);
+    b.sums.assign(rows * static_cast<std::size_t>(stride_), T(0));
+    b.row_sum.assign(rows, 0.0);
+    b.reference.assign(rows, -std::numeric_limits<T>::infinity());
+    b.tile.resize(static_cast<std::size_t>(group_rows) * key_tile<T>);
+    return b;
+  }
+
+  void attend_group(Block& block, const Tiles<T>& tiles, const KeyTile<T>& keys, const T* values,
+                    int row, int rows) {
+    QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
+    const Cover cover = tiles.cover(group.first, group.first + rows, keys);
+    if (cover == Cover::none) return;
+    T* tile = block.tile.data();
+    T row_maximum[group_rows];
+    tiles.score(group, keys, cover, tile, keys.columns, row_maximum);
+    T reference[group_rows];
+    for (int r = 0; r < rows; ++r) reference[r] = move_reference(block, row + r, row_maximum[r]);
+    const WeightTile<T> weights{tile, keys.columns, rows, keys.columns, reference,
+                                block.row_sum.data() + row};
+    (plan_.sigmoid ? kernels_.sigmoid_weight : kernels_.softmax_weight)(weights);
+    kernels_.product(rows, static_cast<int>(stride_), keys.count, {tile, keys.columns, 1},
+                     {values, kernels_.panel, stride_}, block.sums.data() + row * stride_, stride_,
+                     Store::add);
+  }
+
+  /// Raises the row's reference where the tile exceeds it by far; returns a finite one.
+  T move_reference(Block& block, int row, T tile_maximum) {
+    if (plan_.sigmoid) return T(0);
+    T& m = block.reference[static_cast<std::size_t>(row)];
+    if (tile_maximum > m + static_cast<T>(stale_limit)) {
+      const T scale = std::exp(m - tile_maximum);
+      block.row_sum[static_cast<std::size_t>(row)] *= static_cast<double>(scale);
+      T* sums = block.sums.data() + row * stride_;
+      for (std::ptrdiff_t c = 0; c < stride_; ++c) sums[c] *= scale;
+      m = tile_maximum;
+    }
+    return std::isinf(m) && m < 0 ? T(0) : m;
+  }
+
+  void finish(const Block& block, int row) {
+    const double sum = block.row_sum[static_cast<std::size_t>(row)];
+    const T m = plan_.sigmoid ? T(0) : block.reference[static_cast<std::size_t>(row)];
+    const T* sums = block.sums.data() + row * stride_;
+    const std::int64_t i = block.begin + row;
+    const T scale = plan_.sigmoid ? T(1) : sum == 0 ? T(0) : static_cast<T>(1 / sum);
+    finish_row(plan_.einstein, sums, plan_.extents.value, scale,
+               result_.output.row(block.batch, block.head, i));
+    *result_.row_maximum.row(block.batch, block.head, i) = m;
+    *result_.row_sum.row(block.batch, block.head, i) = static_cast<T>(sum);
+    *result_.lse.row(block.batch, block.head, i) =
+        sum == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(sum));
+    if (plan_.einstein) {
+      *result_.midpoint_sum.row(block.batch, block.head, i) = sums[plan_.extents.value] * scale;
+    }
+  }
+};
+
+}  // namespace
+
+template <class T>
+Forward<T> forward(const Plan& plan, const AttentionInput<T>& input, const Execution& execution) {
+  return ForwardPass<T>(plan, input, execution).run();
+}
+template Forward<float> forward(const Plan&, const AttentionInput<float>&, const Execution&);
+template Forward<double> forward(const Plan&, const AttentionInput<double>&, const Execution&);
+
+}  // namespace conelab

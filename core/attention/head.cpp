@@ -1,0 +1,151 @@
+#include "core/attention/head.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace conelab {
+namespace {
+
+/// Enough of the keys to find their middle; the centre only steers rounding.
+constexpr std::int64_t centre_samples = 64;
+
+}  // namespace
+
+template <class T>
+Head<T>::Head(const Plan& plan, std::int64_t head, const T* keys)
+    : plan_(&plan),
+      base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
+      similarity_values_(plan.values(plan.similarity_parameters, head)),
+      map_values_(plan.values(plan.map_parameters, head)) {
+  double constants[8] = {};
+  plan.similarity->constant(similarity_values_.data(), constants);
+  std::copy_n(constants, 8, constants_);
+  centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
+  if (plan.similarity->info.measure == Measure::squared_distance) find_centre(keys);
+  if (!plan.bias_parameters.empty()) tabulate_bias(head);
+}
+
+template <class T>
+void Head<T>::find_centre(const T* keys) {
+  const std::int64_t count = plan_->extents.key;
+  const std::int64_t d = plan_->extents.feature;
+  const std::int64_t samples = std::min(count, centre_samples);
+  const MapContext c = context();
+  std::vector<double> x(static_cast<std::size_t>(d)), base(centre_.size() + 1);
+  for (std::int64_t s = 0; s < samples; ++s) {
+    const T* token = keys + s * count / samples * d;
+    std::copy_n(token, d, x.begin());
+    Place place;
+    (void)plan_->map->place(c, x.data(), base.data(), place);
+    for (std::size_t i = 0; i < centre_.size(); ++i) {
+      if (std::isfinite(base[i])) centre_[i] += base[i] / static_cast<double>(samples);
+    }
+  }
+  // The centre itself is representable, so that subtracting it rounds once.
+  for (double& v : centre_) v = static_cast<double>(static_cast<T>(v));
+}
+
+template <class T>
+void Head<T>::tabulate_bias(std::int64_t head) {
+  const Extents& e = plan_->extents;
+  const std::vector<double> p = plan_->values(plan_->bias_parameters, head);
+  const double longest = static_cast<double>(std::max(e.query, e.key) - 1);
+  const double limit = sizeof(T) == 4 ? 88.7 : 709.8;
+  if (!plan_->bias->finite(p.data(), longest, limit)) {
+    misuse("bias {} overflows: {} * {} positions exceeds {}", plan_->call.bias,
+           plan_->parameters[plan_->bias_parameters[0]].info.key, longest, limit);
+  }
+  // One table entry per relative position, and a tile's width of padding.
+  const auto size = static_cast<std::size_t>(e.query + e.key + 2 * key_tile<T>);
+  bias_.assign(size, T(0));
+  bias_slopes_.assign(p.size(), Buffer<T>(size, T(0)));
+  std::vector<double> slope(p.size());
+  for (std::int64_t i = 0; i < e.query + e.key - 1; ++i) {
+    const auto offset = static_cast<double>(i - (e.key - 1));
+    const auto at = static_cast<std::size_t>(i);
+    bias_[at] = static_cast<T>(plan_->bias->value(p.data(), offset));
+    plan_->bias->slope(p.data(), offset, slope.data());
+    for (std::size_t k = 0; k < p.size(); ++k) bias_slopes_[k][at] = static_cast<T>(slope[k]);
+  }
+}
+
+template <class T>
+void Head<T>::place(const T* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
+                    std::int64_t first, int panel, Operand<T>& out) const {
+  const std::int64_t d = plan_->extents.feature;
+  const int values = plan_->similarity->values;
+  out.stride = round_up<std::ptrdiff_t>(std::max(1, base_size_), panel);
+  out.value_stride = capacity;
+  out.base.resize(static_cast<std::size_t>(capacity * out.stride));
+  out.values.resize(static_cast<std::size_t>(std::max(1, values) * capacity));
+  out.norms.resize(static_cast<std::size_t>(capacity));
+  std::fill(out.base.begin() + count * out.stride, out.base.end(), T(0));
+  const MapContext c = context();
+  std::vector<double> x(static_cast<std::size_t>(d)), base(static_cast<std::size_t>(d) + 1);
+  double value[8];
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::copy_n(tokens + i * d, d, x.begin());
+    Place place;
+    const char* wrong = plan_->map->place(c, x.data(), base.data(), place);
+    if (wrong == nullptr && !plan_->map->inside_domain && place.gap <= 0) {
+      wrong = "its height must be below the light's (parameter height)";
+    }
+    if (wrong != nullptr) {
+      fail("token {} of {} lies outside the model under map {}: {}", first + i, tensor,
+           plan_->map->name, wrong);
+    }
+    T* row = out.base.data() + i * out.stride;
+    double norm = 0;
+    for (int k = 0; k < base_size_; ++k) {
+      row[k] = static_cast<T>(base[static_cast<std::size_t>(k)] - centre_[static_cast<std::size_t>(k)]);
+      norm += static_cast<double>(row[k]) * static_cast<double>(row[k]);
+    }
+    std::fill(row + base_size_, row + out.stride, T(0));
+    out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
+    plan_->similarity->token(place, similarity_values_.data(), value);
+    for (int v = 0; v < values; ++v) {
+      out.values[static_cast<std::size_t>(v * capacity + i)] = static_cast<T>(value[v]);
+    }
+  }
+  std::fill(out.norms.begin() + count, out.norms.end(), T(0));
+  for (int v = 0; v < values; ++v) {
+    std::fill_n(out.values.begin() + v * capacity + count, capacity - count, T(0));
+  }
+}
+
+template <class T>
+void Head<T>::token_gradient(const T* token, const OperandGradient<T>& upstream, T* dx,
+                             double* dparameters) const {
+  const auto d = static_cast<std::size_t>(plan_->extents.feature);
+  const MapContext c = context();
+  std::vector<double> x(token, token + d), base(d + 1), gradient(d);
+  Place place, by_place;
+  (void)plan_->map->place(c, x.data(), base.data(), place);
+  plan_->similarity->token_gradient(place, similarity_values_.data(), upstream.potential, by_place,
+                                    dparameters);
+  std::copy_n(upstream.base, base_size_, base.begin());
+  plan_->map->gradient(c, x.data(), {base.data(), by_place}, gradient.data(),
+                       dparameters + plan_->similarity_parameters.size());
+  for (std::size_t i = 0; i < d; ++i) dx[i] += static_cast<T>(gradient[i]);
+}
+
+template <class T>
+void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count, int panel, T factor,
+                 T* out) {
+  for (int first = 0; first < count; first += panel) {
+    T* destination = out + static_cast<std::ptrdiff_t>(first) * base_size;
+    for (int j = 0; j < panel; ++j) {
+      const T* row = rows + (first + j) * stride;
+      for (int k = 0; k < base_size; ++k) destination[k * panel + j] = factor * row[k];
+    }
+  }
+}
+
+template class Head<float>;
+template class Head<double>;
+template void pack_panels(const float*, std::ptrdiff_t, int, int, int, float, float*);
+template void pack_panels(const double*, std::ptrdiff_t, int, int, int, double, double*);
+
+}  // namespace conelab

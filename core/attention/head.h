@@ -1,0 +1,94 @@
+// What a head fixes before any pair is looked at: its constants, its bias tables, and how its tokens
+// become operands of the kernels.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/attention/plan.h"
+#include "core/base/buffer.h"
+#include "core/simd/kernels.h"
+
+namespace conelab {
+
+/// Keys of a tile: one tile of logits for a group of queries stays in the first-level cache.
+template <class T>
+constexpr int key_tile = 1024 / sizeof(T);
+
+/// Placed tokens as kernel operands.
+template <class T>
+struct Operand {
+  std::ptrdiff_t stride = 0;       ///< Leading dimension of `base`, a multiple of the panel.
+  std::ptrdiff_t value_stride = 0;
+  Buffer<T> base;    ///< [tokens × stride] base coordinates, centred; 0 beyond base_size.
+  Buffer<T> values;  ///< [values × value_stride] per-token values of the similarity.
+  Buffer<T> norms;   ///< [tokens] squared norms of the rounded base coordinates.
+};
+
+/// dL/d of placed tokens, by which `Head::token_gradient` goes back through the map.
+template <class T>
+struct OperandGradient {
+  const T* base;       ///< [m] dL/dbase of one token
+  double potential;    ///< dL/dpotential
+};
+
+template <class T>
+class Head {
+ public:
+  /// `keys` are the head's keys [n_k × d]: their (sampled) mean becomes the centre of both operands,
+  /// so that squared distances keep more of their bits.
+  Head(const Plan& plan, std::int64_t head, const T* keys);
+
+  [[nodiscard]] int base_size() const { return base_size_; }
+  [[nodiscard]] const T* constants() const { return constants_; }
+  [[nodiscard]] bool has_bias() const { return !bias_.empty(); }
+  [[nodiscard]] int bias_slopes() const { return static_cast<int>(bias_slopes_.size()); }
+  /// The bias of the pair (query, key), and of the keys after it.
+  [[nodiscard]] const T* bias(std::int64_t query, std::int64_t key) const {
+    return bias_.data() + (key - query + plan_->extents.query - 1);
+  }
+  [[nodiscard]] const T* bias_slope(int parameter, std::int64_t query, std::int64_t key) const {
+    return bias_slopes_[static_cast<std::size_t>(parameter)].data() +
+           (key - query + plan_->extents.query - 1);
+  }
+
+  /// Places tokens [count × d], the first of which is token `first` of `tensor` in messages. Buffers
+  /// hold at least `capacity` tokens, those past `count` zero.
+  void place(const T* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
+             std::int64_t first, int panel, Operand<T>& out) const;
+
+  /// Adds dL/dx [d] of one token and dL/dparameters: those of the similarity, then dL/dlight.
+  void token_gradient(const T* token, const OperandGradient<T>& upstream, T* dx,
+                      double* dparameters) const;
+  /// dL/dconstants -> added to dL/dparameters of the similarity.
+  void constant_gradient(const double* by_constant, double* by_parameter) const {
+    plan_->similarity->constant_gradient(similarity_values_.data(), by_constant, by_parameter);
+  }
+
+ private:
+  const Plan* plan_;
+  int base_size_;
+  std::vector<double> similarity_values_;
+  std::vector<double> map_values_;
+  std::vector<double> centre_;
+  T constants_[8] = {};
+  Buffer<T> bias_;
+  std::vector<Buffer<T>> bias_slopes_;
+
+  [[nodiscard]] MapContext context() const {
+    return plan_->map_context(map_values_, similarity_values_);
+  }
+  void find_centre(const T* keys);
+  void tabulate_bias(std::int64_t head);
+};
+
+/// Pairs closer than this, relative to the squared norms, are recomputed directly.
+template <class T>
+constexpr T close_ratio = T(1) / T(16);
+
+/// Row-major keys [count × stride] into panels [panels × base_size × panel], each times `factor`.
+template <class T>
+void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count, int panel, T factor,
+                 T* out);
+
+}  // namespace conelab

@@ -1,0 +1,219 @@
+#include "core/attention/map.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace conelab {
+namespace {
+
+int all_coordinates(int feature) { return feature; }
+int all_but_last(int feature) { return feature - 1; }
+
+const char* place_euclidean(const MapContext& c, const double* x, double* base, Place&) {
+  std::copy_n(x, c.feature, base);
+  return nullptr;
+}
+void euclidean_gradient(const MapContext& c, const double*, const PlaceGradient& up, double* dx,
+                        double*) {
+  for (int i = 0; i < c.feature; ++i) dx[i] += up.base[i];
+}
+
+const char* place_half_space(const MapContext& c, const double* x, double* base, Place& place) {
+  const int last = c.feature - 1;
+  std::copy_n(x, last, base);
+  place = {x[last], c.light - x[last]};
+  return x[last] <= 0 ? "its height must be above 0" : nullptr;
+}
+void half_space_gradient(const MapContext& c, const double*, const PlaceGradient& up, double* dx,
+                         double* dlight) {
+  const int last = c.feature - 1;
+  for (int i = 0; i < last; ++i) dx[i] += up.base[i];
+  dx[last] += up.place.height - up.place.gap;
+  *dlight += up.place.gap;
+}
+
+/// (x_: f, f) and dL/df, shared by psi and xi.
+const char* scale_by_height(const MapContext& c, const double* x, double* base, double factor) {
+  for (int i = 0; i < c.feature - 1; ++i) base[i] = x[i] * factor;
+  return nullptr;
+}
+double scale_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double factor,
+                      double* dx) {
+  double by_factor = up.place.height;
+  for (int i = 0; i < c.feature - 1; ++i) {
+    dx[i] += factor * up.base[i];
+    by_factor += x[i] * up.base[i];
+  }
+  return by_factor;
+}
+
+double psi_rate(const MapContext& c) { return c.published_code ? 1.0 / c.feature : 1.0; }
+
+const char* place_psi(const MapContext& c, const double* x, double* base, Place& place) {
+  const double factor = std::exp(x[c.feature - 1] * psi_rate(c));
+  place = {factor, c.light - factor};
+  return scale_by_height(c, x, base, factor);
+}
+void psi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
+                  double* dlight) {
+  const double factor = std::exp(x[c.feature - 1] * psi_rate(c));
+  const double by_factor = scale_gradient(c, x, up, factor, dx) - up.place.gap;
+  dx[c.feature - 1] += by_factor * factor * psi_rate(c);
+  *dlight += up.place.gap;
+}
+
+double sigma(double t) { return t >= 0 ? 1 / (1 + std::exp(-t)) : std::exp(t) / (1 + std::exp(t)); }
+
+const char* place_xi(const MapContext& c, const double* x, double* base, Place& place) {
+  const double t = x[c.feature - 1];
+  const double factor = c.light * sigma(t);
+  place = {factor, c.light * sigma(-t)};
+  return scale_by_height(c, x, base, factor);
+}
+void xi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
+                 double* dlight) {
+  const double t = x[c.feature - 1];
+  const double by_factor = scale_gradient(c, x, up, c.light * sigma(t), dx);
+  dx[c.feature - 1] += (by_factor - up.place.gap) * c.light * sigma(t) * sigma(-t);
+  *dlight += by_factor * sigma(t) + up.place.gap * sigma(-t);
+}
+
+/// Exp along v of length r at height 1: base = v_: S / den, height = 1 / den with
+/// S = sinh(r)/r and den = cosh r - v_d S, written so that nothing cancels for v_d near r.
+struct ExpPoint {
+  double sinhc;        // sinh(r) / r
+  double sinhc_slope;  // (cosh r - sinh(r)/r) / r^2, so that dS/dv_i = v_i * sinhc_slope
+  double denominator;
+};
+ExpPoint exp_point(const double* v, int feature) {
+  double side2 = 0;
+  for (int i = 0; i < feature - 1; ++i) side2 += v[i] * v[i];
+  const double up = v[feature - 1];
+  const double r = std::sqrt(side2 + up * up);
+  if (r < 1e-3) {
+    const double r2 = r * r;
+    return {1 + r2 / 6 + r2 * r2 / 120, 1.0 / 3 + r2 / 30 + r2 * r2 / 840,
+            std::cosh(r) - up * (1 + r2 / 6 + r2 * r2 / 120)};
+  }
+  const double s = std::sinh(r) / r;
+  const double ahead = up > 0 ? side2 / (r + up) : r - up;  // r - v_d
+  return {s, (std::cosh(r) - s) / (r * r), std::exp(-r) + s * ahead};
+}
+constexpr std::array exp_parameters{ParameterInfo{
+    "base_height", 1.0, Domain::positive, false, "height p_d of the point that Exp starts from"}};
+
+const char* place_exp(const MapContext& c, const double* x, double* base, Place& place) {
+  const ExpPoint e = exp_point(x, c.feature);
+  const double scale = c.p[0] / e.denominator;
+  for (int i = 0; i < c.feature - 1; ++i) base[i] = x[i] * e.sinhc * scale;
+  place.height = std::min(scale, c.light);
+  place.gap = c.light - place.height;
+  return nullptr;
+}
+void exp_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
+                  double* dlight) {
+  const int last = c.feature - 1;
+  const ExpPoint e = exp_point(x, c.feature);
+  const double scale = c.p[0] / e.denominator;
+  const bool clamped = scale > c.light;
+  double by_scale = clamped ? 0 : up.place.height - up.place.gap;
+  double by_sinhc = 0;
+  for (int i = 0; i < last; ++i) {
+    dx[i] += up.base[i] * e.sinhc * scale;
+    by_scale += up.base[i] * x[i] * e.sinhc;
+    by_sinhc += up.base[i] * x[i] * scale;
+  }
+  const double by_denominator = -by_scale * scale / e.denominator;
+  // d den / d v_i = v_i (S - v_d S') - [i = d] S,  d S / d v_i = v_i S'
+  const double radial =
+      by_denominator * (e.sinhc - x[last] * e.sinhc_slope) + by_sinhc * e.sinhc_slope;
+  for (int i = 0; i <= last; ++i) dx[i] += radial * x[i];
+  dx[last] -= by_denominator * e.sinhc;
+  // A clamped height follows the light; a free one leaves the gap to it.
+  *dlight += clamped ? up.place.height : up.place.gap;
+}
+
+/// base = x_:/|x_:| (0 where x_: = 0) with the sign of `sign`; returns |x_:|.
+double direction(const double* x, int count, double sign, double* base) {
+  double norm2 = 0;
+  for (int i = 0; i < count; ++i) norm2 += x[i] * x[i];
+  const double norm = std::sqrt(norm2);
+  for (int i = 0; i < count; ++i) base[i] = norm == 0 ? 0 : sign * x[i] / norm;
+  return norm;
+}
+/// Adds dL/dx_: of the direction: the tangential part of dL/dbase over |x_:|.
+void direction_gradient(const double* x, int count, double sign, const double* up, double* dx) {
+  double norm2 = 0, along = 0;
+  for (int i = 0; i < count; ++i) {
+    norm2 += x[i] * x[i];
+    along += x[i] * up[i];
+  }
+  if (norm2 == 0) return;
+  const double norm = std::sqrt(norm2);
+  for (int i = 0; i < count; ++i) dx[i] += sign * (up[i] - x[i] * along / norm2) / norm;
+}
+
+/// A negative radius is the positive one in the opposite direction.
+const char* place_pi(const MapContext& c, const double* x, double* base, Place& place) {
+  const int last = c.feature - 1;
+  direction(x, last, x[last] < 0 ? -1 : 1, base);
+  place.height = std::abs(x[last]);
+  return nullptr;
+}
+void pi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
+                 double*) {
+  const int last = c.feature - 1;
+  const double sign = x[last] < 0 ? -1 : 1;
+  direction_gradient(x, last, sign, up.base, dx);
+  dx[last] += sign * up.place.height;
+}
+
+/// Points (x_s, x_t) of the hyperboloid: r = asinh |x_s|.
+const char* place_hyperboloid(const MapContext& c, const double* x, double* base, Place& place) {
+  const int last = c.feature - 1;
+  const double norm = direction(x, last, 1, base);
+  place.height = std::asinh(norm);
+  const double time = std::hypot(1.0, norm);
+  return std::abs(x[last] - time) > 1e-3 * time ? "it must lie on the hyperboloid, x_t = sqrt(1 + |x_s|^2)"
+                                                : nullptr;
+}
+void hyperboloid_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
+                          double*) {
+  const int last = c.feature - 1;
+  direction_gradient(x, last, 1, up.base, dx);
+  double norm2 = 0;
+  for (int i = 0; i < last; ++i) norm2 += x[i] * x[i];
+  if (norm2 == 0) return;
+  const double rate = up.place.height / std::sqrt(norm2 * (1 + norm2));
+  for (int i = 0; i < last; ++i) dx[i] += rate * x[i];
+}
+
+constexpr std::array table{
+    MapRow{"none", "tokens as they are", Space::euclidean, {}, true, &all_coordinates,
+           &place_euclidean, &euclidean_gradient},
+    MapRow{"none", "tokens are half-space coordinates", Space::half_space, {}, false, &all_but_last,
+           &place_half_space, &half_space_gradient},
+    MapRow{"psi", "(x_: e^{x_d}, e^{x_d}) (Coneheads eq. 10)", Space::half_space, {}, false,
+           &all_but_last, &place_psi, &psi_gradient},
+    MapRow{"xi", "(x_: h sigma(x_d), h sigma(x_d)), below the light at height h (Coneheads eq. 11)",
+           Space::half_space, {}, true, &all_but_last, &place_xi, &xi_gradient},
+    MapRow{"exp", "Exp at (0, ..., 0, base_height), clamped to the light (Coneheads eq. 9)",
+           Space::half_space, exp_parameters, true, &all_but_last, &place_exp, &exp_gradient},
+    MapRow{"pi", "(sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d (Coneheads eq. 13)",
+           Space::hyperboloid, {}, true, &all_but_last, &place_pi, &pi_gradient},
+    MapRow{"none", "tokens are points (x_s, x_t) of the hyperboloid", Space::hyperboloid, {}, true,
+           &all_but_last, &place_hyperboloid, &hyperboloid_gradient}};
+
+}  // namespace
+
+std::span<const MapRow> map_table() { return table; }
+
+const MapRow* find_map(const std::string& name, Space space) {
+  for (const MapRow& row : table) {
+    if (name == row.name && space == row.space) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace conelab

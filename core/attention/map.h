@@ -1,0 +1,56 @@
+// Maps from Euclidean tokens to places in a hyperbolic model, with their gradients.
+//
+//   none  tokens are already coordinates of the model
+//   psi   (x_: e^{x_d}, e^{x_d})                       half-space (umbral); Coneheads eq. 10
+//   xi    (x_: h sigma(x_d), h sigma(x_d))             half-space below height h; Coneheads eq. 11,
+//                                                      with x_d where the paper prints x
+//   exp   Exp at the point (0, ..., 0, p_d), v = x     half-space; Coneheads eq. 9 in the
+//         in the orthonormal frame                     orthonormal frame
+//   pi    (sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d  hyperboloid; Coneheads eq. 13 (normalised)
+//
+// A place is base coordinates [m] and a height, see core/similarity/similarity.h. Arithmetic is in
+// double: it costs O(n d) and the rounding to T then happens once.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/attention/call.h"
+#include "core/similarity/similarity.h"
+
+namespace conelab {
+
+/// What a map needs to know besides the token.
+struct MapContext {
+  int feature = 0;             ///< d
+  const double* p = nullptr;   ///< The map's own parameters, in the order of its row.
+  double light;                ///< Height h of a penumbral light, +infinity where there is none.
+  bool published_code = false; ///< convention = reference: psi divides x_d by d.
+};
+
+/// A token's place: `base` has base_size numbers.
+struct PlaceGradient {
+  const double* base;  ///< dL/dbase [m]
+  Place place;         ///< dL/dheight, dL/dgap
+};
+
+struct MapRow {
+  const char* name;
+  const char* about;
+  Space space;
+  std::span<const ParameterInfo> parameters;
+  /// Whether the image lies in every cone's domain; otherwise places are checked.
+  bool inside_domain;
+  int (*base_size)(int feature);
+  /// x [d] -> base [m] and height, gap. Null error text: fine; otherwise what is wrong with x.
+  const char* (*place)(const MapContext& context, const double* x, double* base, Place& place);
+  /// Adds dL/dx [d] and dL/dlight; the parameters of maps are not differentiated.
+  void (*gradient)(const MapContext& context, const double* x, const PlaceGradient& upstream,
+                   double* dx, double* dlight);
+};
+
+[[nodiscard]] std::span<const MapRow> map_table();
+/// The row of this name for this space, or null.
+[[nodiscard]] const MapRow* find_map(const std::string& name, Space space);
+
+}  // namespace conelab

@@ -1,0 +1,110 @@
+#include "core/attention/mask.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace conelab {
+namespace {
+
+using Index = std::int64_t;
+
+Cover full_cover(const MaskInput&, const MaskTile&) { return Cover::all; }
+KeyRange full_range(const MaskInput& in, Index, Index) { return {0, in.key}; }
+
+/// The key that a query sits at.
+Index position(const MaskInput& in, Index query) { return query + in.key - in.query; }
+
+Cover causal_cover(const MaskInput& in, const MaskTile& t) {
+  if (t.key_end - 1 <= position(in, t.query_begin)) return Cover::all;
+  return t.key_begin > position(in, t.query_end - 1) ? Cover::none : Cover::partial;
+}
+KeyRange causal_range(const MaskInput& in, Index, Index query) {
+  return {0, position(in, query) + 1};
+}
+
+Cover padding_cover(const MaskInput& in, const MaskTile& t) {
+  if (in.lengths == nullptr || t.key_end <= in.lengths[t.batch]) return Cover::all;
+  return t.key_begin >= in.lengths[t.batch] ? Cover::none : Cover::partial;
+}
+KeyRange padding_range(const MaskInput& in, Index batch, Index) {
+  return {0, in.lengths == nullptr ? in.key : in.lengths[batch]};
+}
+
+constexpr std::array window_parameters{
+    ParameterInfo{"window", std::numeric_limits<double>::quiet_NaN(), Domain::positive, false,
+                  "keys at a distance below this many positions are seen; no default"}};
+Cover window_cover(const MaskInput& in, const MaskTile& t) {
+  const Index lowest = t.key_begin - position(in, t.query_end - 1);
+  const Index highest = t.key_end - 1 - position(in, t.query_begin);
+  if (lowest >= in.window || highest <= -in.window) return Cover::none;
+  return lowest > -in.window && highest < in.window ? Cover::all : Cover::partial;
+}
+KeyRange window_range(const MaskInput& in, Index, Index query) {
+  return {position(in, query) - in.window + 1, position(in, query) + in.window};
+}
+
+Cover explicit_cover(const MaskInput& in, const MaskTile& t) {
+  if (in.allowed == nullptr) return Cover::all;
+  Index admitted = 0;
+  for (Index i = t.query_begin; i < t.query_end; ++i) {
+    const std::uint8_t* row = in.allowed + i * in.key;
+    admitted += std::count_if(row + t.key_begin, row + t.key_end, [](auto a) { return a != 0; });
+  }
+  const Index pairs = (t.query_end - t.query_begin) * (t.key_end - t.key_begin);
+  return admitted == 0 ? Cover::none : admitted == pairs ? Cover::all : Cover::partial;
+}
+bool explicit_admits(const MaskInput& in, Index query, Index key) {
+  return in.allowed == nullptr || in.allowed[query * in.key + key] != 0;
+}
+
+constexpr std::array table{
+    MaskRow{"full", "every query sees every key", {}, &full_cover, &full_range, nullptr},
+    MaskRow{"causal", "j <= i + n_k - n_q", {}, &causal_cover, &causal_range, nullptr},
+    MaskRow{"padding", "j < length of the batch element", {}, &padding_cover, &padding_range, nullptr},
+    MaskRow{"window", "|j - (i + n_k - n_q)| < window", window_parameters, &window_cover,
+            &window_range, nullptr},
+    MaskRow{"explicit", "the n_q x n_k dataset `mask` of the input", {}, &explicit_cover,
+            &full_range, &explicit_admits}};
+
+}  // namespace
+
+std::span<const MaskRow> mask_table() { return table; }
+
+const MaskRow* find_mask(const std::string& name) {
+  for (const MaskRow& row : table) {
+    if (name == row.name) return &row;
+  }
+  return nullptr;
+}
+
+Cover Mask::cover(const MaskTile& tile) const {
+  Cover result = Cover::all;
+  for (const MaskRow* row : rows_) {
+    const Cover c = row->cover(input_, tile);
+    if (c == Cover::none) return Cover::none;
+    if (c == Cover::partial) result = Cover::partial;
+  }
+  return result;
+}
+
+template <class T>
+void Mask::apply(std::int64_t batch, std::int64_t query, std::int64_t key_begin, int count,
+                 T* row) const {
+  constexpr T masked = -std::numeric_limits<T>::infinity();
+  for (const MaskRow* mask : rows_) {
+    const KeyRange seen = mask->range(input_, batch, query);
+    const auto begin = static_cast<int>(std::clamp<Index>(seen.begin - key_begin, 0, count));
+    const auto end = static_cast<int>(std::clamp<Index>(seen.end - key_begin, begin, count));
+    std::fill(row, row + begin, masked);
+    std::fill(row + end, row + count, masked);
+    if (mask->admits == nullptr) continue;
+    for (int c = begin; c < end; ++c) {
+      if (!mask->admits(input_, query, key_begin + c)) row[c] = masked;
+    }
+  }
+}
+template void Mask::apply(std::int64_t, std::int64_t, std::int64_t, int, float*) const;
+template void Mask::apply(std::int64_t, std::int64_t, std::int64_t, int, double*) const;
+
+}  // namespace conelab

@@ -1,0 +1,72 @@
+// Masks: which keys a query may attend to.
+//
+//   full      all
+//   causal    j <= i + n_k - n_q
+//   padding   j < length of the batch element
+//   window    |j - (i + n_k - n_q)| < window
+//   explicit  the n_q × n_k array `allowed` of the input
+//
+// Several masks intersect. The drivers ask for the cover of a tile first and skip it whole, take it
+// whole, or ask for the single pairs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/attention/call.h"
+
+namespace conelab {
+
+enum class Cover { none, partial, all };
+
+/// Rows [query_begin, query_end) × columns [key_begin, key_end) of one batch element.
+struct MaskTile {
+  std::int64_t batch, query_begin, query_end, key_begin, key_end;
+};
+
+/// What masks need to know of the call.
+struct MaskInput {
+  std::int64_t query = 0;                ///< n_q
+  std::int64_t key = 0;                  ///< n_k
+  std::int64_t window = 0;
+  const std::uint8_t* allowed = nullptr; ///< [n_q × n_k] or null
+  const std::int64_t* lengths = nullptr; ///< [batch] or null
+};
+
+/// Keys [begin, end); empty where end <= begin.
+struct KeyRange {
+  std::int64_t begin, end;
+};
+
+struct MaskRow {
+  const char* name;
+  const char* about;
+  std::span<const ParameterInfo> parameters;
+  Cover (*cover)(const MaskInput& input, const MaskTile& tile);
+  /// The keys outside which a query sees none.
+  KeyRange (*range)(const MaskInput& input, std::int64_t batch, std::int64_t query);
+  /// Which keys within that range it sees; null: all of them.
+  bool (*admits)(const MaskInput& input, std::int64_t query, std::int64_t key);
+};
+
+[[nodiscard]] std::span<const MaskRow> mask_table();
+[[nodiscard]] const MaskRow* find_mask(const std::string& name);
+
+/// The intersection of some masks over one call's input.
+class Mask {
+ public:
+  Mask(std::vector<const MaskRow*> rows, MaskInput input) : rows_(std::move(rows)), input_(input) {}
+  [[nodiscard]] Cover cover(const MaskTile& tile) const;
+  /// Sets the entries of row [count] to -infinity where query may not see key key_begin + c.
+  template <class T>
+  void apply(std::int64_t batch, std::int64_t query, std::int64_t key_begin, int count,
+             T* row) const;
+
+ private:
+  std::vector<const MaskRow*> rows_;
+  MaskInput input_;
+};
+
+}  // namespace conelab

@@ -1,0 +1,61 @@
+// A resolved call: rows of the tables, and every parameter's numbers.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/attention/attention.h"
+#include "core/attention/bias.h"
+#include "core/attention/call.h"
+#include "core/attention/map.h"
+#include "core/attention/mask.h"
+#include "core/similarity/table.h"
+
+namespace conelab {
+
+/// The parameters that one part reads: positions in `Plan::parameters`.
+using ParameterSet = std::vector<std::size_t>;
+
+class Plan {
+ public:
+  Call call;  ///< With defaults written out.
+  Extents extents;
+  const SimilarityRow* similarity = nullptr;
+  const MapRow* map = nullptr;
+  const BiasRow* bias = nullptr;
+  std::vector<const MaskRow*> masks;
+  bool sigmoid = false;
+  bool einstein = false;
+  std::vector<Parameter> parameters;
+  std::map<std::string, std::string> choices;
+
+  ParameterSet similarity_parameters;
+  ParameterSet map_parameters;
+  ParameterSet bias_parameters;
+  ParameterSet mask_parameters;
+
+  [[nodiscard]] std::vector<double> values(const ParameterSet& set, std::int64_t head) const {
+    std::vector<double> v;
+    for (const std::size_t i : set) v.push_back(parameters[i].at(head));
+    return v;
+  }
+  /// The position of a similarity's parameter "height" in its own list, or -1: the light that maps
+  /// place tokens under.
+  [[nodiscard]] int light_index() const;
+  [[nodiscard]] MapContext map_context(const std::vector<double>& map_values,
+                                       const std::vector<double>& similarity_values) const;
+  template <class T>
+  [[nodiscard]] Mask mask(const AttentionInput<T>& input) const {
+    MaskInput in{extents.query, extents.key, window(),
+                 input.allowed.empty() ? nullptr : input.allowed.data(),
+                 input.key_lengths.empty() ? nullptr : input.key_lengths.data()};
+    return Mask(masks, in);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t window() const;
+};
+
+}  // namespace conelab

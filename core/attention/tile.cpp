@@ -1,0 +1,120 @@
+#include "core/attention/tile.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace conelab {
+namespace {
+
+template <class T>
+const Tail<T>& tail_of(const Plan& plan, const Kernels<T>& kernels) {
+  return kernels.tails[plan.similarity - similarity_table().data()];
+}
+
+/// |q - k|^2 of a query row and a column of panels that hold -2k.
+template <class T>
+T direct_distance2(const T* query, const T* column, int panel, int base_size) {
+  T sum = 0;
+  for (int i = 0; i < base_size; ++i) {
+    const T difference = query[i] + T(0.5) * column[i * panel];
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+}  // namespace
+
+template <class T>
+Cover Tiles<T>::cover(std::int64_t query_begin, std::int64_t query_end,
+                      const KeyTile<T>& keys) const {
+  const Cover c =
+      mask_->cover({batch_, query_begin, query_end, keys.first, keys.first + keys.count});
+  return c == Cover::all && keys.count < keys.columns ? Cover::partial : c;
+}
+
+template <class T>
+void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+                       std::ptrdiff_t stride) const {
+  const int depth = head_->base_size();
+  const int panel = kernels_->panel;
+  const LeftOperand<T> left{queries.base, queries.stride, 1};
+  const RightOperand<T> right{keys.panels, static_cast<std::ptrdiff_t>(panel) * depth, panel};
+  has_close_pairs_ = false;
+  if (plan_->similarity->info.measure == Measure::product) {
+    kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride, Store::replace);
+    return;
+  }
+  row_minimum_.assign(static_cast<std::size_t>(queries.rows), std::numeric_limits<T>::max());
+  kernels_->squared_distance(queries.rows, keys.columns, depth, left, right, queries.norms,
+                             keys.norms, tile, stride, row_minimum_.data());
+  for (int r = 0; r < queries.rows; ++r) {
+    const T lowest = row_minimum_[static_cast<std::size_t>(r)];
+    if (lowest < close_ratio<T> * (queries.norms[r] + keys.largest_norm)) {
+      mend_close_pairs(queries, r, keys, tile + r * stride);
+    }
+  }
+}
+
+template <class T>
+void Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
+                                T* tile) const {
+  const int depth = head_->base_size();
+  const int panel = kernels_->panel;
+  const T* query = queries.base + row * queries.stride;
+  for (int c = 0; c < keys.count; ++c) {
+    if (!is_close(queries, row, keys, c, tile[c])) continue;
+    has_close_pairs_ = true;
+    const T* column = keys.panels + static_cast<std::ptrdiff_t>(c / panel) * panel * depth + c % panel;
+    tile[c] = direct_distance2(query, column, panel, depth);
+  }
+}
+
+template <class T>
+Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
+                           Cover cover) const {
+  if (cover == Cover::all) {
+    if (!head_->has_bias()) return {};
+    return {head_->bias(queries.first, keys.first), -1};  // one key to the left per query
+  }
+  const auto width = static_cast<std::size_t>(keys.columns);
+  addend_.resize(static_cast<std::size_t>(queries.rows) * width);
+  for (int r = 0; r < queries.rows; ++r) {
+    T* row = addend_.data() + static_cast<std::size_t>(r) * width;
+    if (head_->has_bias()) {
+      std::copy_n(head_->bias(queries.first + r, keys.first), keys.count, row);
+    } else {
+      std::fill_n(row, keys.count, T(0));
+    }
+    std::fill(row + keys.count, row + keys.columns, -std::numeric_limits<T>::infinity());
+    mask_->apply(batch_, queries.first + r, keys.first, keys.count, row);
+  }
+  return {addend_.data(), keys.columns};
+}
+
+template <class T>
+void Tiles<T>::score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover, T* tile,
+                     std::ptrdiff_t stride, T* row_maximum) const {
+  measure(queries, keys, tile, stride);
+  const Addend<T> bias = addend(queries, keys, cover);
+  tail_of(*plan_, *kernels_)
+      .score({tile, stride, queries.rows, keys.columns, queries.values, queries.value_stride,
+              keys.values, keys.value_stride, head_->constants(), bias.data, bias.stride,
+              row_maximum});
+}
+
+template <class T>
+void pack_keys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+               const Operand<T>& operand, std::int64_t begin, int columns, T* panels) {
+  const bool distance = plan.similarity->info.measure == Measure::squared_distance;
+  pack_panels(operand.base.data() + begin * operand.stride, operand.stride, head.base_size(),
+              columns, kernels.panel, distance ? T(-2) : T(1), panels);
+}
+
+template class Tiles<float>;
+template class Tiles<double>;
+template void pack_keys(const Plan&, const Kernels<float>&, const Head<float>&,
+                        const Operand<float>&, std::int64_t, int, float*);
+template void pack_keys(const Plan&, const Kernels<double>&, const Head<double>&,
+                        const Operand<double>&, std::int64_t, int, double*);
+
+}  // namespace conelab

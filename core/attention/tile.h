@@ -1,0 +1,104 @@
+// Tiles of logits of one head: the measure of every pair, close pairs made exact, bias and mask
+// added, the similarity's formula applied. Shared by forward, backward and the maps for figures.
+#pragma once
+
+#include <cstdint>
+
+#include "core/attention/head.h"
+#include "core/attention/mask.h"
+#include "core/attention/plan.h"
+#include "core/simd/kernels.h"
+
+namespace conelab {
+
+/// A group of placed queries, the first of which is query `first` of the head.
+template <class T>
+struct QueryGroup {
+  const T* base;          ///< [rows × stride]
+  std::ptrdiff_t stride;
+  const T* values;
+  std::ptrdiff_t value_stride;
+  const T* norms;
+  std::int64_t first;
+  int rows;
+};
+
+/// A tile of packed keys, the first of which is key `first` of the head.
+template <class T>
+struct KeyTile {
+  const T* panels;        ///< [columns / panel × base_size × panel], times -2 for distances
+  const T* values;
+  std::ptrdiff_t value_stride;
+  const T* norms;
+  T largest_norm;
+  std::int64_t first;
+  int count;              ///< Keys.
+  int columns;            ///< Keys rounded up to the kernels' multiple.
+};
+
+/// The part of `operand` from row `begin`.
+template <class T>
+[[nodiscard]] QueryGroup<T> query_group(const Operand<T>& operand, std::int64_t first,
+                                        std::int64_t begin, int rows) {
+  return {operand.base.data() + begin * operand.stride,
+          operand.stride,
+          operand.values.data() + begin,
+          operand.value_stride,
+          operand.norms.data() + begin,
+          first + begin,
+          rows};
+}
+
+/// Which bias table or mask buffer the kernels add.
+template <class T>
+struct Addend {
+  const T* data = nullptr;
+  std::ptrdiff_t stride = 0;
+};
+
+/// The head's tiles. Not to be shared between threads: it owns the mask buffer.
+template <class T>
+class Tiles {
+ public:
+  Tiles(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const Mask& mask,
+        std::int64_t batch)
+      : plan_(&plan), kernels_(&kernels), head_(&head), mask_(&mask), batch_(batch) {}
+
+  [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end, const KeyTile<T>& keys)
+      const;
+  /// Measures into tile [rows × stride]; distances of close pairs are recomputed directly.
+  void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+               std::ptrdiff_t stride) const;
+  /// Whether the pair is so close that products cancel: it was recomputed, and its gradient has to
+  /// be taken directly as well.
+  [[nodiscard]] bool has_close_pairs() const { return has_close_pairs_; }
+  [[nodiscard]] bool is_close(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
+                              int column, T measure) const {
+    return measure < close_ratio<T> * (queries.norms[row] + keys.norms[column]);
+  }
+  /// What to add to the logits of this tile; valid until the next call.
+  [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
+                                 Cover cover) const;
+  /// Measures and scores; row_maximum [rows] receives the largest logit of each row.
+  void score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover, T* tile,
+             std::ptrdiff_t stride, T* row_maximum) const;
+
+ private:
+  const Plan* plan_;
+  const Kernels<T>* kernels_;
+  const Head<T>* head_;
+  const Mask* mask_;
+  std::int64_t batch_;
+  mutable Buffer<T> addend_;
+  mutable Buffer<T> row_minimum_;
+  mutable bool has_close_pairs_ = false;
+
+  void mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys, T* tile) const;
+};
+
+/// Packs placed keys [columns × stride] as a tile's panels; `panels` holds columns × base_size.
+template <class T>
+void pack_keys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+               const Operand<T>& operand, std::int64_t begin, int columns, T* panels);
+
+}  // namespace conelab
