@@ -9,7 +9,6 @@
 #pragma once
 
 #include <hwy/highway.h>
-// (contrib)
 #include <hwy/contrib/math/math-inl.h>
 
 #include <cstddef>
@@ -25,6 +24,8 @@ template <class T>
 using Vector = hn::Vec<Tag<T>>;
 template <class T>
 inline constexpr int lanes = static_cast<int>(hn::MaxLanes(Tag<T>()));
+
+static_assert(HWY_STATIC_TARGET == CONELAB_SIMD_CHECK, "the compiler flags select another target");
 
 constexpr int pack_vectors = 4;
 

@@ -5,9 +5,14 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 else()
   set(simd_targets portable)  # on AArch64 the baseline is NEON
 endif()
-set(simd_flags_avx512 -march=skylake-avx512 -mprefer-vector-width=512)
-set(simd_flags_avx2 -march=haswell)
+set(simd_flags_avx512 -march=skylake-avx512 -maes -mpclmul -mprefer-vector-width=512)
+set(simd_flags_avx2 -march=haswell -maes -mpclmul)
 set(simd_flags_portable "")
+
+# What Highway must have understood from these flags; a silent fall-back would only be slow.
+set(simd_check_avx512 HWY_AVX3)
+set(simd_check_avx2 HWY_AVX2)
+set(simd_check_portable HWY_STATIC_TARGET)
 
 foreach(target IN LISTS simd_targets)
   add_library(conelab_simd_${target} OBJECT ${kernel_sources})
@@ -18,6 +23,7 @@ foreach(target IN LISTS simd_targets)
   target_compile_options(conelab_simd_${target} PRIVATE
     ${simd_flags_${target}} -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math)
   target_compile_definitions(conelab_simd_${target} PRIVATE
-    CONELAB_SIMD=simd_${target} HWY_COMPILE_ONLY_STATIC)
+    CONELAB_SIMD=simd_${target} CONELAB_SIMD_CHECK=${simd_check_${target}}
+    HWY_COMPILE_ONLY_STATIC)
   target_sources(conelab_core PRIVATE $<TARGET_OBJECTS:conelab_simd_${target}>)
 endforeach()
