@@ -1,0 +1,126 @@
+#include "app/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+
+#include "app/command.h"
+#include "app/interrupt.h"
+#include "app/output.h"
+#include "app/report_error.h"
+#include "core/base/error.h"
+#include "core/base/names.h"
+
+namespace conelab {
+namespace {
+
+const char* const about =
+    "Conelab: attention that knows hierarchy. Cone attention, its relatives and its rivals:\n"
+    "exact, fast, drawn and measured.";
+const char* const closing =
+    "`conelab COMMAND --help` explains a command with an example.\n"
+    "Exit status: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.";
+
+/// Known option names of a subcommand, as they are typed.
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+[[noreturn]] void reject_extras(const CLI::App& command) {
+  for (const std::string& extra : command.remaining(true)) {
+    if (extra.size() > 1 && extra[0] == '-' && extra != "--") {
+      unknown_name("option", extra.substr(0, extra.find('=')), option_names(command));
+    }
+  }
+  const std::vector<std::string> extras = command.remaining(true);
+  misuse("unexpected argument '{}' (see `conelab {} --help`)", extras.empty() ? "" : extras.front(),
+         command.get_name());
+}
+
+/// Reads the options of one command; false where only help was asked for.
+bool read_options(CLI::App& command, std::vector<std::string> arguments) {
+  std::transform(arguments.begin(), arguments.end(), arguments.begin(), shield_number);
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last element first.
+  try {
+    command.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    print_text(command.help());
+    return false;
+  } catch (const CLI::ExtrasError&) {
+    reject_extras(command);
+  } catch (const CLI::ParseError& error) {
+    misuse("{} (see `conelab {} --help`)", error.what(), command.get_name());
+  }
+  return true;
+}
+
+int run_command(const Command& row, std::vector<std::string> arguments) {
+  CLI::App options(row.about, row.name);
+  options.get_formatter()->column_width(34);
+  options.footer(std::string("\nExample:\n") + row.example);
+  const Action action = row.declare(options);
+  const std::string usage = fmt::format("conelab {}", row.name);
+  options.usage("Usage: " + usage + " [OPTIONS]");
+  return read_options(options, std::move(arguments)) ? action() : 0;
+}
+
+void print_help() {
+  std::string text = fmt::format("{}\n\nUsage: conelab COMMAND [OPTIONS]\n\nCommands:\n", about);
+  for (const Command& row : command_table()) {
+    if (!row.hidden) text += fmt::format("  {:<10}{}\n", row.name, row.about);
+  }
+  print_text(text + "\n" + closing + "\n");
+}
+
+const Command& find_command(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Command& row : command_table()) {
+    if (row.name == name) return row;
+    if (!row.hidden) known.emplace_back(row.name);
+  }
+  unknown_name("command", name, known);
+}
+
+int dispatch(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
+      arguments[0] == "help") {
+    print_help();
+    return 0;
+  }
+  if (arguments[0] == "--version") {
+    print_text("conelab " CONELAB_VERSION "\n");
+    return 0;
+  }
+  if (arguments[0].starts_with('-')) {
+    unknown_name("option", arguments[0], {"--help", "--version"});
+  }
+  const Command& row = find_command(arguments[0]);
+  arguments.erase(arguments.begin());
+  return run_command(row, std::move(arguments));
+}
+
+}  // namespace
+
+std::string shield_number(const std::string& argument) {
+  const bool number =
+      argument.size() > 1 && argument[0] == '-' &&
+      (std::isdigit(static_cast<unsigned char>(argument[1])) != 0 || argument[1] == '.');
+  return number ? " " + argument : argument;
+}
+
+int run_command_line(std::vector<std::string> arguments) noexcept {
+  try {
+    const int status = dispatch(std::move(arguments));
+    finish_output();
+    return status;
+  } catch (...) {
+    return report_current_exception();
+  }
+}
+
+}  // namespace conelab

@@ -1,0 +1,10 @@
+// What each subcommand's file offers to the table; see app/command.h.
+#pragma once
+
+#include "app/command.h"
+
+namespace conelab {
+
+Action declare_gui(CLI::App& options);
+
+}  // namespace conelab

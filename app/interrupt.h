@@ -1,0 +1,15 @@
+// Ctrl-C and SIGTERM: the first asks the work to stop, the second ends the program at once.
+#pragma once
+
+namespace conelab {
+
+/// Installs the handlers. Also turns a file-size limit into a failed write instead of a signal.
+void install_signal_handlers();
+
+/// Whether a stop was asked for; polled by long work.
+[[nodiscard]] bool interrupted();
+
+/// Throws Error(interrupted) where a stop was asked for.
+void stop_if_interrupted();
+
+}  // namespace conelab

@@ -1,0 +1,29 @@
+#include "app/output.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "app/report_error.h"
+#include "core/base/error.h"
+
+namespace conelab {
+
+void print_text(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void print_json(const nlohmann::ordered_json& value) {
+  print_text(value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void print_warning(const std::string& text) {
+  std::fputs(("conelab: warning: " + one_line(text) + "\n").c_str(), stderr);
+}
+
+void finish_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    fail("standard output: cannot write: {}", std::strerror(errno));
+  }
+}
+
+}  // namespace conelab

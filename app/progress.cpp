@@ -1,0 +1,81 @@
+#include "app/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace conelab {
+namespace {
+
+constexpr double quiet_seconds = 1.0;  // Shorter work shows nothing.
+constexpr double bar_seconds = 0.1;    // Between two drawings of the bar.
+constexpr double line_seconds = 10.0;  // Between two plain lines.
+constexpr int bar_width = 30;
+
+std::string eta_text(double elapsed, double fraction) {
+  const double left = remaining_seconds(elapsed, fraction);
+  return left < 0 ? "" : " ETA " + clock_text(left);
+}
+
+}  // namespace
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<long>(std::llround(std::max(0.0, seconds)));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.3g} µs", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  if (seconds < 60) return fmt::format("{:.3g} s", seconds);
+  return clock_text(seconds);
+}
+
+double remaining_seconds(double elapsed, double fraction) {
+  return fraction > 0 ? elapsed * (1 - fraction) / fraction : -1;
+}
+
+Progress::Progress(std::string title) : title_(std::move(title)), terminal_(isatty(2) == 1) {}
+
+Progress::~Progress() {
+  if (drawn_ && terminal_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::update(double fraction, const std::string& detail) {
+  const std::lock_guard lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  const double since_last = std::chrono::duration<double>(now - last_).count();
+  if (elapsed < quiet_seconds ||
+      (drawn_ && since_last < (terminal_ ? bar_seconds : line_seconds))) {
+    return;
+  }
+  last_ = now;
+  drawn_ = true;
+  terminal_ ? draw_bar(fraction, detail) : print_line(fraction, detail);
+}
+
+void Progress::draw_bar(double fraction, const std::string& detail) {
+  const int full = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * bar_width);
+  const double elapsed = std::chrono::duration<double>(last_ - start_).count();
+  const std::string bar = std::string(full, '#') + std::string(bar_width - full, '.');
+  const std::string line = fmt::format("\r\033[K{} [{}] {:3.0f} %{} {}", title_, bar,
+                                       fraction * 100, eta_text(elapsed, fraction), detail);
+  std::fputs(line.c_str(), stderr);
+  std::fflush(stderr);
+}
+
+void Progress::print_line(double fraction, const std::string& detail) {
+  const double elapsed = std::chrono::duration<double>(last_ - start_).count();
+  const std::string line =
+      fmt::format("{}: {:.0f} %{}{}{}\n", title_, fraction * 100, eta_text(elapsed, fraction),
+                  detail.empty() ? "" : ", ", detail);
+  std::fputs(line.c_str(), stderr);
+}
+
+}  // namespace conelab
