@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 
 #include "app/command.h"
 #include "app/interrupt.h"
@@ -38,7 +37,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
     }
   }
   const std::vector<std::string> extras = command.remaining(true);
-  misuse("unexpected argument '{}' (see `conelab {} --help`)", extras.empty() ? "" : extras.front(),
+  misuse("unexpected argument '{}' (see `{} --help`)", extras.empty() ? "" : extras.front(),
          command.get_name());
 }
 
@@ -54,18 +53,16 @@ bool read_options(CLI::App& command, std::vector<std::string> arguments) {
   } catch (const CLI::ExtrasError&) {
     reject_extras(command);
   } catch (const CLI::ParseError& error) {
-    misuse("{} (see `conelab {} --help`)", error.what(), command.get_name());
+    misuse("{} (see `{} --help`)", error.what(), command.get_name());
   }
   return true;
 }
 
 int run_command(const Command& row, std::vector<std::string> arguments) {
-  CLI::App options(row.about, row.name);
+  CLI::App options(row.about, fmt::format("conelab {}", row.name));
   options.get_formatter()->column_width(34);
   options.footer(std::string("\nExample:\n") + row.example);
   const Action action = row.declare(options);
-  const std::string usage = fmt::format("conelab {}", row.name);
-  options.usage("Usage: " + usage + " [OPTIONS]");
   return read_options(options, std::move(arguments)) ? action() : 0;
 }
 
