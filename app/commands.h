@@ -6,5 +6,6 @@
 namespace conelab {
 
 Action declare_gui(CLI::App& options);
+Action declare_list(CLI::App& options);
 
 }  // namespace conelab

@@ -1,0 +1,152 @@
+// `conelab list WHAT`: the parts by name, with formulas, parameters and defaults.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/commands.h"
+#include "app/output.h"
+#include "app/shipped.h"
+#include "core/attention/attention.h"
+#include "core/base/names.h"
+#include "core/simd/kernels.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* domain_text(Domain domain) {
+  switch (domain) {
+    case Domain::positive:
+      return "> 0";
+    case Domain::non_negative:
+      return ">= 0";
+    case Domain::choice:
+      return "choice";
+    case Domain::any:
+      break;
+  }
+  return "any";
+}
+
+Json parameter_json(const ParameterInfo& info) {
+  Json json{{"key", info.key}, {"about", info.about}, {"domain", domain_text(info.domain)}};
+  if (info.domain == Domain::choice) {
+    json["choices"] = info.choices;
+  } else {
+    json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(info.initial);
+    json["differentiable"] = info.differentiable;
+  }
+  return json;
+}
+
+Json parts_json(const std::vector<PartInfo>& parts) {
+  Json list = Json::array();
+  for (const PartInfo& part : parts) {
+    Json json{{"name", part.name}, {"about", part.about}};
+    if (!part.default_map.empty()) json["default_map"] = part.default_map;
+    json["parameters"] = Json::array();
+    for (const ParameterInfo& info : part.parameters) {
+      json["parameters"].push_back(parameter_json(info));
+    }
+    list.push_back(json);
+  }
+  return list;
+}
+
+Json shipped_json(const std::vector<Shipped>& rows) {
+  Json list = Json::array();
+  for (const Shipped& row : rows) list.push_back({{"name", row.name}, {"about", row.about}});
+  return list;
+}
+
+/// The machine's devices; the CPU is always there.
+Json devices_json() {
+  const std::string target = simd_targets().front();
+  return {{{"name", "cpu"},
+           {"about",
+            fmt::format("{} threads, SIMD target {}", std::thread::hardware_concurrency(), target)},
+           {"simd", simd_targets()},
+           {"available", true}},
+          {{"name", "cuda"}, {"about", "not built"}, {"available", false}}};
+}
+
+void print_parameters(const Json& part) {
+  std::size_t width = 0;
+  for (const Json& p : part["parameters"]) {
+    width = std::max(width, p["key"].get_ref<const std::string&>().size());
+  }
+  for (const Json& p : part["parameters"]) {
+    const std::string value = p.contains("choices")    ? p["choices"].get<std::string>()
+                              : p["default"].is_null() ? "from the input"
+                                                       : p["default"].dump();
+    say("      -p {:<{}} = {:<16} {}", p["key"].get<std::string>(), width, value,
+        p["about"].get<std::string>());
+  }
+}
+
+void print_rows(const Json& rows) {
+  std::size_t width = 0;
+  for (const Json& row : rows) {
+    width = std::max(width, row["name"].get_ref<const std::string&>().size());
+  }
+  for (const Json& row : rows) {
+    const std::string map =
+        row.contains("default_map") ? "  [map " + row["default_map"].get<std::string>() + "]" : "";
+    say("  {:<{}}  {}{}", row["name"].get<std::string>(), width, row["about"].get<std::string>(),
+        map);
+    if (row.contains("parameters")) print_parameters(row);
+  }
+}
+
+struct Listing {
+  const char* name;
+  Json (*rows)();
+};
+
+const Listing listings[] = {
+    {"similarities", [] { return parts_json(list_similarities()); }},
+    {"operators", [] { return parts_json(list_similarities()); }},
+    {"maps", [] { return parts_json(list_maps()); }},
+    {"masks", [] { return parts_json(list_masks()); }},
+    {"biases", [] { return parts_json(list_biases()); }},
+    {"figures", [] { return shipped_json(shipped_figures()); }},
+    {"datasets", [] { return shipped_json(shipped_datasets()); }},
+    {"devices", devices_json},
+};
+
+const Listing& find_listing(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Listing& listing : listings) {
+    if (listing.name == name) return listing;
+    known.emplace_back(listing.name);
+  }
+  unknown_name("list", name, known);
+}
+
+}  // namespace
+
+Action declare_list(CLI::App& options) {
+  struct Typed {
+    std::string what;
+    bool json = false;
+  };
+  const auto typed = std::make_shared<Typed>();
+  options
+      .add_option("WHAT", typed->what,
+                  "similarities, operators, maps, masks, biases, figures, datasets or devices")
+      ->required();
+  options.add_flag("--json", typed->json, "print JSON");
+  return [typed] {
+    const Json rows = find_listing(typed->what).rows();
+    typed->json ? print_json(rows) : print_rows(rows);
+    return 0;
+  };
+}
+
+}  // namespace conelab

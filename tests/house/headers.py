@@ -1,0 +1,122 @@
+"""Compiles every header alone: a header that needs another one included first is an error.
+
+`python3 tests/house/headers.py BUILD_DIR`. Takes compiler and flags of each folder from BUILD_DIR's
+compile_commands.json, checks syntax only, two at a time, and remembers what passed by the content
+of everything a header includes, so that only changed headers are compiled again.
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ("core", "gpu", "datasets", "widgets", "app")
+
+
+def all_flags(build):
+    """Directory -> compiler and flags of its source with the most flags (kernels need theirs)."""
+    flags = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        source = pathlib.Path(entry["file"])
+        if ROOT not in source.parents or build in source.parents or source.suffix != ".cpp":
+            continue
+        directory = str(source.parent.relative_to(ROOT))
+        words = clean(shlex.split(entry["command"]))
+        if len(words) > len(flags.get(directory, [])):
+            flags[directory] = words
+    return flags
+
+
+def flags_for(header, flags):
+    """Those of the header's directory, else of any directory of its folder; None if not built."""
+    directory = str(pathlib.PurePath(header).parent)
+    folder = header.split("/")[0]
+    near = [d for d in sorted(flags) if d == folder or d.startswith(folder + "/")]
+    return flags.get(directory) or (flags[near[0]] if near else None)
+
+
+def clean(words):
+    while words and not words[0].rsplit("/", 1)[-1].startswith(("c++", "g++", "clang++")):
+        words = words[1:]
+    kept, skip = [], False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in ("-o", "-c", "-MF", "-MT", "-include"):
+            skip = word != "-c"
+        elif word not in ("-MD", "-Winvalid-pch") and not word.endswith((".cpp", ".pch", ".gch")):
+            kept.append(word)
+    return kept
+
+
+def fingerprint(paths):
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.encode())
+        digest.update(pathlib.Path(path).read_bytes())
+    return digest.hexdigest()
+
+
+class Memory:
+    """Which headers passed, with which inputs."""
+
+    def __init__(self, build):
+        self.path = build / "headers_checked.json"
+        try:
+            self.rows = json.loads(self.path.read_text())
+        except (OSError, ValueError):
+            self.rows = {}
+
+    def knows(self, header, command):
+        row = self.rows.get(header)
+        try:
+            return bool(row) and row["command"] == command and row["hash"] == fingerprint(row["inputs"])
+        except OSError:
+            return False
+
+    def save(self):
+        self.path.write_text(json.dumps(self.rows))
+
+
+def local_inputs(make_rule):
+    words = make_rule.replace("\\\n", " ").split(":", 1)[1].split()
+    paths = {str(pathlib.Path(w).resolve()) for w in words}
+    return sorted(p for p in paths if p.startswith(str(ROOT) + os.sep))
+
+
+def check(header, flags):
+    command = flags + ["-w", "-fsyntax-only", "-x", "c++", "-MMD", "-MF", "/dev/stdout", "-MT", "x",
+                       "-include", str(ROOT / header), "/dev/null"]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    return run.returncode == 0, run.stdout, run.stderr
+
+
+def main(build):
+    flags = all_flags(build)
+    memory = Memory(build)
+    headers = {name: flags_for(name, flags) for f in FOLDERS for p in sorted((ROOT / f).rglob("*.h"))
+               for name in [str(p.relative_to(ROOT))]}
+    headers = {name: command for name, command in headers.items() if command}
+    todo = [name for name, command in headers.items() if not memory.knows(name, command)]
+    failures = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        results = pool.map(lambda name: check(name, headers[name]), todo)
+        for name, (passed, rule, message) in zip(todo, results):
+            if passed:
+                inputs = local_inputs(rule)
+                memory.rows[name] = {"command": headers[name], "inputs": inputs,
+                                     "hash": fingerprint(inputs)}
+            else:
+                failures += 1
+                print(f"{name} does not compile alone:\n{message}")
+    memory.save()
+    print(f"headers: {len(headers)}, compiled {len(todo)}, failures {failures}")
+    return 1 if failures or not headers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve()))

@@ -1,0 +1,125 @@
+"""House rules that no compiler checks: who includes whom, sizes, layout, words.
+
+Run from anywhere: `python3 tests/house/rules.py`. Prints one line per breach, exits 1 on any.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Which folders a folder may include; the order of architecture.md.
+MAY_INCLUDE = {
+    "core": {"core"},
+    "gpu": {"core", "gpu"},
+    "datasets": {"core", "datasets"},
+    "widgets": {"core", "widgets"},
+    "app": {"core", "gpu", "datasets", "widgets", "app"},
+    "tests": {"core", "gpu", "datasets", "widgets", "app", "tests"},
+}
+# Libraries that stay out of a folder.
+FOREIGN = {
+    "core": r"^(Q[A-Z]|Qt|imgui|nlohmann|CLI/|toml|cuda)",
+    "gpu": r"^(Q[A-Z]|Qt|imgui|nlohmann|CLI/|toml)",
+    "datasets": r"^(Q[A-Z]|Qt|imgui|CLI/|cuda)",
+    "widgets": r"^(CLI/|cuda|nlohmann)",
+}
+LONGEST_FILE = 600
+# An absolute path of somebody's machine has no place in the sources.
+PERSONAL_PATH = re.compile(r"(?<![\w.$}/-])/(home|root|Users|work|mnt|opt)/")
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
+CODE = {".h", ".cpp", ".cu", ".cuh"}
+
+
+def tracked_files():
+    listing = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"],
+        capture_output=True, text=True)
+    if listing.returncode == 0:
+        names = listing.stdout.splitlines()
+    else:  # An archive without git.
+        names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file()]
+    return sorted(n for n in names if not n.startswith("build") and (ROOT / n).is_file())
+
+
+def text_of(name):
+    try:
+        return (ROOT / name).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def include_breaches(name, text):
+    folder = name.split("/")[0]
+    for kind, target in INCLUDE.findall(text):
+        if kind == '"':
+            if (ROOT / target).is_file():
+                if target.split("/")[0] not in MAY_INCLUDE[folder]:
+                    yield f"{name}: {folder} may not include {target}"
+            elif target.split("/")[0] in MAY_INCLUDE:
+                yield f"{name}: {target} does not exist"
+            elif (ROOT / name).parent.joinpath(target).is_file():
+                yield f"{name}: include {target} by its path from the root"
+        elif folder in FOREIGN and re.match(FOREIGN[folder], target):
+            yield f"{name}: {folder} may not use <{target}>"
+
+
+def cycles(graph):
+    done, path = set(), []
+
+    def visit(node):
+        if node in path:
+            yield "include cycle: " + " -> ".join(path[path.index(node):] + [node])
+            return
+        if node in done:
+            return
+        path.append(node)
+        for target in graph.get(node, ()):
+            yield from visit(target)
+        path.pop()
+        done.add(node)
+
+    for node in graph:
+        yield from visit(node)
+
+
+def header_breaches(name, text):
+    if not text.startswith("//"):
+        yield f"{name}: a header opens with a comment that says what it is for"
+    if "#pragma once" not in text:
+        yield f"{name}: #pragma once is missing"
+
+
+def breaches():
+    graph = {}
+    for name in tracked_files():
+        path = pathlib.PurePath(name)
+        text = text_of(name)
+        if text is None:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if PERSONAL_PATH.search(line):
+                yield f"{name}:{number}: an absolute path of one machine"
+        if path.suffix in CODE | {".py", ".sh", ".cmake"}:
+            lines = text.count("\n")
+            if lines > LONGEST_FILE:
+                yield f"{name}: {lines} lines (at most {LONGEST_FILE})"
+        if path.suffix in CODE and name.split("/")[0] in MAY_INCLUDE:
+            yield from include_breaches(name, text)
+            graph[name] = [t for k, t in INCLUDE.findall(text) if k == '"' and (ROOT / t).is_file()]
+            if path.suffix in {".h", ".cuh"}:
+                yield from header_breaches(name, text)
+    yield from cycles(graph)
+
+
+def main():
+    found = list(breaches())
+    for line in found:
+        print(line)
+    print(f"house rules: {len(found)} breaches")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
