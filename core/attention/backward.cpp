@@ -199,7 +199,6 @@ class BackwardPass {
               w.placed.values.data(),
               w.placed.value_stride,
               w.placed.norms.data(),
-              *std::max_element(w.placed.norms.begin(), w.placed.norms.end()),
               first,
               count,
               columns};

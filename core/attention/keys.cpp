@@ -29,7 +29,6 @@ PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Hea
                   values_.begin() + v * value_stride_ + begin);
     }
     std::copy_n(placed.norms.begin(), columns, norms_.begin() + begin);
-    largest_norms_.push_back(*std::max_element(placed.norms.begin(), placed.norms.begin() + columns));
   }
 }
 
@@ -41,7 +40,6 @@ KeyTile<T> PackedKeys<T>::tile(int index) const {
           values_.data() + begin,
           value_stride_,
           norms_.data() + begin,
-          largest_norms_[static_cast<std::size_t>(index)],
           first_ + begin,
           count,
           round_up(count, column_multiple_)};

@@ -1,8 +1,6 @@
 // All keys of one head, placed and packed as tiles: O(n_k) memory, built once per call.
 #pragma once
 
-#include <vector>
-
 #include "core/attention/tile.h"
 
 namespace conelab {
@@ -14,7 +12,7 @@ class PackedKeys {
   PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const T* keys,
              std::int64_t count, std::int64_t first = 0);
 
-  [[nodiscard]] int tiles() const { return static_cast<int>(largest_norms_.size()); }
+  [[nodiscard]] int tiles() const { return static_cast<int>((count_ + key_tile<T> - 1) / key_tile<T>); }
   [[nodiscard]] KeyTile<T> tile(int index) const;
 
  private:
@@ -26,7 +24,6 @@ class PackedKeys {
   Buffer<T> panels_;
   Buffer<T> values_;
   Buffer<T> norms_;
-  std::vector<T> largest_norms_;
 };
 
 }  // namespace conelab

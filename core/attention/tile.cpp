@@ -44,12 +44,11 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
     kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride, Store::replace);
     return;
   }
-  row_minimum_.assign(static_cast<std::size_t>(queries.rows), std::numeric_limits<T>::max());
+  closest_.resize(static_cast<std::size_t>(queries.rows));
   kernels_->squared_distance(queries.rows, keys.columns, depth, left, right, queries.norms,
-                             keys.norms, tile, stride, row_minimum_.data());
+                             keys.norms, close_ratio<T>, tile, stride, closest_.data());
   for (int r = 0; r < queries.rows; ++r) {
-    const T lowest = row_minimum_[static_cast<std::size_t>(r)];
-    if (lowest < close_ratio<T> * (queries.norms[r] + keys.largest_norm)) {
+    if (closest_[static_cast<std::size_t>(r)] < close_ratio<T> * queries.norms[r]) {
       mend_close_pairs(queries, r, keys, tile + r * stride);
     }
   }

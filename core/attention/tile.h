@@ -30,7 +30,6 @@ struct KeyTile {
   const T* values;
   std::ptrdiff_t value_stride;
   const T* norms;
-  T largest_norm;
   std::int64_t first;
   int count;              ///< Keys.
   int columns;            ///< Keys rounded up to the kernels' multiple.
@@ -90,7 +89,7 @@ class Tiles {
   const Mask* mask_;
   std::int64_t batch_;
   mutable Buffer<T> addend_;
-  mutable Buffer<T> row_minimum_;
+  mutable Buffer<T> closest_;
   mutable bool has_close_pairs_ = false;
 
   void mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys, T* tile) const;

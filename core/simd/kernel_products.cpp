@@ -107,9 +107,10 @@ void product(int rows, int columns, int depth, LeftOperand<T> left, RightOperand
 
 template <class T>
 void squared_distance(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right,
-                      const T* query_norm, const T* key_norm, T* c, std::ptrdiff_t stride,
-                      T* row_minimum) {
+                      const T* query_norm, const T* key_norm, T close_ratio, T* c,
+                      std::ptrdiff_t stride, T* closest) {
   const Tag<T> tag;
+  const auto ratio = hn::Set(tag, close_ratio);
   for (int row = 0; row < rows; row += block_rows) {
     const int count = rows - row < block_rows ? rows - row : block_rows;
     Vector<T> least[block_rows];
@@ -129,14 +130,15 @@ void squared_distance(int rows, int columns, int depth, LeftOperand<T> left, Rig
         T* p = c + (row + r) * stride + column;
         const auto d0 = hn::Max(hn::Zero(tag), acc.v[r][0]);
         const auto d1 = hn::Max(hn::Zero(tag), acc.v[r][1]);
-        least[r] = hn::Min(least[r], hn::Min(d0, d1));
+        const auto s0 = hn::NegMulAdd(ratio, k0, d0);
+        const auto s1 = hn::NegMulAdd(ratio, k1, d1);
+        least[r] = hn::Min(least[r], hn::Min(s0, s1));
         hn::StoreU(d0, tag, p);
         hn::StoreU(d1, tag, p + lanes<T>);
       }
     }
     for (int r = 0; r < count; ++r) {
-      const T lowest = hn::GetLane(hn::MinOfLanes(tag, least[r]));
-      if (lowest < row_minimum[row + r]) row_minimum[row + r] = lowest;
+      closest[row + r] = hn::GetLane(hn::MinOfLanes(tag, least[r]));
     }
   }
 }

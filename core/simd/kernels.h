@@ -105,11 +105,12 @@ struct Kernels {
   /// c[rows × columns] (+)= left[rows × depth] right[depth × columns]; columns a multiple of panel.
   void (*product)(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right, T* c,
                   std::ptrdiff_t stride, Store store);
-  /// c = max(0, query_norm[r] + key_norm[c] + left right), where right holds -2 k; row_minimum[r] is
-  /// lowered to the smallest of its row.
+  /// c = max(0, query_norm[r] + key_norm[c] + left right), where right holds -2 k. Sets closest[r] to
+  /// the smallest of c - close_ratio * key_norm[c]: below close_ratio * query_norm[r] the row has a
+  /// pair whose squared distance has cancelled.
   void (*squared_distance)(int rows, int columns, int depth, LeftOperand<T> left,
-                           RightOperand<T> right, const T* query_norm, const T* key_norm, T* c,
-                           std::ptrdiff_t stride, T* row_minimum);
+                           RightOperand<T> right, const T* query_norm, const T* key_norm,
+                           T close_ratio, T* c, std::ptrdiff_t stride, T* closest);
   void (*softmax_weight)(const WeightTile<T>&);
   void (*sigmoid_weight)(const WeightTile<T>&);
   /// Adds the sums of a tile's rows and columns.
