@@ -118,11 +118,11 @@ void slope_rows(const SlopeTile<T>& t) {
     for (int c = 0; c < t.columns; c += P::size) {
       load_key<S>(t.key_values, t.key_stride, c, key);
       const P x = P::load(tile + c);
-      P logit = S::score(x, query, key, constants);
+      const auto part = S::slope(x, query, key, constants);
+      P logit = part.logit;
       if constexpr (biased) logit = add_bias(logit, t.addend + r * t.addend_stride + c);
       const P weight = Law::weight(logit, t.reference[r], t.inverse_sum[r]);
       const P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
-      const auto part = S::slope(x, query, key, constants);
       weight.store(tile + c);
       where_weighted(weight, upstream * part.x).store(slope + c);
       if constexpr (S::token_slope) {

@@ -30,12 +30,12 @@ struct Dot {
   static void token_gradient(const Place&, const double*, double, Place&, double*) {}
 
   template <class N>
-  CONELAB_HOST_DEVICE static N score(N x, const N*, const N*, const N* c) {
+  CONELAB_FORMULA static N score(N x, const N*, const N*, const N* c) {
     return c[0] * x;
   }
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N*, const N*, const N* c) {
-    return {c[0], N(0), N(0), {x}};
+  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N*, const N*, const N* c) {
+    return {c[0] * x, c[0], N(0), N(0), {x}};
   }
 };
 

@@ -39,16 +39,16 @@ struct HyperbolicLaw {
     gradient.height += slope;
   }
   template <class N>
-  CONELAB_HOST_DEVICE static N distance(N z) {
+  CONELAB_FORMULA static N distance(N z) {
     return log1p(N(2) * (z + sqrt(z * (N(1) + z))));
   }
   template <class N>
-  CONELAB_HOST_DEVICE static N logit(N z, const N* c) {
+  CONELAB_FORMULA static N logit(N z, const N* c) {
     return -(c[0] * distance(z) + c[1]);
   }
   /// dlogit/dz; dd_H/dz = 1/sqrt(z (1 + z)).
   template <class N>
-  CONELAB_HOST_DEVICE static N rate(N z, const N* c) {
+  CONELAB_FORMULA static N rate(N z, const N* c) {
     return select(z > N(0), -(c[0] / sqrt(z * (N(1) + z))), N(0));
   }
 };
@@ -65,28 +65,30 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
     value[2] = std::sinh(place.height);
   }
   template <class N>
-  CONELAB_HOST_DEVICE static N half_distance2(N x, const N* q, const N* k) {
+  CONELAB_FORMULA static N half_distance2(N x, const N* q, const N* k) {
     const N radial = N(0.5) * (q[0] * k[1] - q[1] * k[0]);
     return radial * radial + N(0.25) * (q[2] * k[2]) * x;
   }
   template <class N>
-  CONELAB_HOST_DEVICE static N score(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     return logit(half_distance2(x, q, k), c);
   }
   template <class N>
-  CONELAB_HOST_DEVICE static N twice_cosh(const N* t) {
+  CONELAB_FORMULA static N twice_cosh(const N* t) {
     return t[0] * t[0] + t[1] * t[1];
   }
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     const N z = half_distance2(x, q, k);
     const N by_z = rate(z, c);
     const N up = q[0] * k[1];
     const N down = q[1] * k[0];
     const N radial = N(0.25) * (up - down) * (up + down);
     const N eighth = N(0.125) * x;
-    return {by_z * N(0.25) * (q[2] * k[2]), by_z * (radial + eighth * twice_cosh(q) * k[2]),
-            by_z * (eighth * q[2] * twice_cosh(k) - radial), {-distance(z), N(-1)}};
+    const N d = distance(z);
+    return {-(c[0] * d + c[1]), by_z * N(0.25) * (q[2] * k[2]),
+            by_z * (radial + eighth * twice_cosh(q) * k[2]),
+            by_z * (eighth * q[2] * twice_cosh(k) - radial), {-d, N(-1)}};
   }
 };
 
@@ -101,22 +103,23 @@ struct HyperbolicHalfSpace : HyperbolicLaw {
     value[1] = 1 / place.height;
   }
   template <class N>
-  CONELAB_HOST_DEVICE static N half_distance2(N x, const N* q, const N* k) {
+  CONELAB_FORMULA static N half_distance2(N x, const N* q, const N* k) {
     const N climb = q[0] - k[0];
     return N(0.25) * (x + climb * climb) * (q[1] * k[1]);
   }
   template <class N>
-  CONELAB_HOST_DEVICE static N score(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     return logit(half_distance2(x, q, k), c);
   }
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     const N z = half_distance2(x, q, k);
     const N by_z = rate(z, c);
     const N inverse = q[1] * k[1];
     const N climb = N(0.5) * (q[0] - k[0]) * inverse;
-    return {by_z * N(0.25) * inverse, by_z * (climb - z * q[1]), -(by_z * (climb + z * k[1])),
-            {-distance(z), N(-1)}};
+    const N d = distance(z);
+    return {-(c[0] * d + c[1]), by_z * N(0.25) * inverse, by_z * (climb - z * q[1]),
+            -(by_z * (climb + z * k[1])), {-d, N(-1)}};
   }
 };
 

@@ -29,14 +29,15 @@ struct Laplacian {
   static void token_gradient(const Place&, const double*, double, Place&, double*) {}
 
   template <class N>
-  CONELAB_HOST_DEVICE static N score(N x, const N*, const N*, const N* c) {
+  CONELAB_FORMULA static N score(N x, const N*, const N*, const N* c) {
     return -(c[0] * sqrt(x));
   }
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N*, const N*, const N* c) {
+  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N*, const N*, const N* c) {
     const N distance = sqrt(x);
     const N half_rate = N(-0.5) * c[0];
-    return {select(x > N(0), half_rate / distance, N(0)), N(0), N(0), {-distance}};
+    return {-(c[0] * distance), select(x > N(0), half_rate / distance, N(0)), N(0), N(0),
+            {-distance}};
   }
 };
 

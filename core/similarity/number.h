@@ -7,30 +7,32 @@
 
 #include <cmath>
 
+/// Formulas run on host and device, and always inside the driver's loop: a call for each pack would
+/// cost more than most of them.
 #if defined(__CUDACC__)
-#define CONELAB_HOST_DEVICE __host__ __device__
+#define CONELAB_FORMULA __host__ __device__ __forceinline__
 #else
-#define CONELAB_HOST_DEVICE
+#define CONELAB_FORMULA [[gnu::always_inline]]
 #endif
 
 namespace conelab {
 
-CONELAB_HOST_DEVICE inline float sqrt(float x) { return ::sqrtf(x); }
-CONELAB_HOST_DEVICE inline double sqrt(double x) { return ::sqrt(x); }
-CONELAB_HOST_DEVICE inline float log1p(float x) { return ::log1pf(x); }
-CONELAB_HOST_DEVICE inline double log1p(double x) { return ::log1p(x); }
-CONELAB_HOST_DEVICE inline float max(float a, float b) { return a < b ? b : a; }
-CONELAB_HOST_DEVICE inline double max(double a, double b) { return a < b ? b : a; }
+CONELAB_FORMULA inline float sqrt(float x) { return ::sqrtf(x); }
+CONELAB_FORMULA inline double sqrt(double x) { return ::sqrt(x); }
+CONELAB_FORMULA inline float log1p(float x) { return ::log1pf(x); }
+CONELAB_FORMULA inline double log1p(double x) { return ::log1p(x); }
+CONELAB_FORMULA inline float max(float a, float b) { return a < b ? b : a; }
+CONELAB_FORMULA inline double max(double a, double b) { return a < b ? b : a; }
 
 /// `condition ? yes : no`, lane by lane.
-CONELAB_HOST_DEVICE inline float select(bool condition, float yes, float no) {
+CONELAB_FORMULA inline float select(bool condition, float yes, float no) {
   return condition ? yes : no;
 }
-CONELAB_HOST_DEVICE inline double select(bool condition, double yes, double no) {
+CONELAB_FORMULA inline double select(bool condition, double yes, double no) {
   return condition ? yes : no;
 }
 /// The vote of all lanes: lets a formula skip a branch that no lane takes.
-CONELAB_HOST_DEVICE inline bool any(bool condition) { return condition; }
-CONELAB_HOST_DEVICE inline bool all(bool condition) { return condition; }
+CONELAB_FORMULA inline bool any(bool condition) { return condition; }
+CONELAB_FORMULA inline bool all(bool condition) { return condition; }
 
 }  // namespace conelab

@@ -62,18 +62,18 @@ struct Penumbral {
   }
 
   template <class N>
-  CONELAB_HOST_DEVICE static N inside_height2(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static N inside_height2(N x, const N* q, const N* k, const N* c) {
     const N delta = max(max(q[0], k[0]), N(0.5) * (q[0] + k[0] + sqrt(x)));
     return delta * (N(2) * c[1] - delta);
   }
   template <class N>
-  CONELAB_HOST_DEVICE static N outside_height2(N x, const N* q, const N* k) {
+  CONELAB_FORMULA static N outside_height2(N x, const N* q, const N* k) {
     const N difference = N(0.5) * (q[1] - k[1]);
     return N(0.25) * x + N(0.5) * (q[1] + k[1]) + difference * difference / x;
   }
   /// The squared height of the LCA, or of its extension where there is none.
   template <class N>
-  CONELAB_HOST_DEVICE static N height2(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static N height2(N x, const N* q, const N* k, const N* c) {
     const N reach = q[2] + k[2];
     const auto inside = x <= reach * reach;
     if (!any(inside)) return outside_height2(x, q, k);
@@ -82,13 +82,14 @@ struct Penumbral {
     return select(inside, within, outside_height2(x, q, k));
   }
   template <class N>
-  CONELAB_HOST_DEVICE static N score(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     return -(c[0] * sqrt(height2(x, q, k, c)));
   }
 
-  /// Slopes of the squared height with respect to x, p_u, p_v, and h with p held fixed.
+  /// The squared height (in place of a logit) and its slopes with respect to x, p_u, p_v, and h with
+  /// p held fixed.
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, 1> inside_slope(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static Slope<N, 1> inside_slope(N x, const N* q, const N* k, const N* c) {
     const N distance = sqrt(x);
     const N larger = max(q[0], k[0]);
     const N between = N(0.5) * (q[0] + k[0] + distance);
@@ -98,34 +99,37 @@ struct Penumbral {
     const N q_share = N(0.5) * apart + (N(1) - apart) * own;
     const N rate = N(2) * (c[1] - delta);
     const N by_x = select(x > N(0), N(0.25) * rate * apart / distance, N(0));
-    return {by_x, rate * q_share, rate * (N(1) - q_share), {N(2) * delta}};
+    return {delta * (N(2) * c[1] - delta), by_x, rate * q_share, rate * (N(1) - q_share),
+            {N(2) * delta}};
   }
   /// The same where no common cone exists; a = p (2h - p), so da/dp = 2s and da/dh = 2p.
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
-    const N tilt = N(0.5) * (q[1] - k[1]) / x;
+  CONELAB_FORMULA static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
+    const N difference = N(0.5) * (q[1] - k[1]);
+    const N tilt = difference / x;
     const N by_q = N(0.5) + tilt;
     const N by_k = N(0.5) - tilt;
-    return {N(0.25) - tilt * tilt, N(2) * by_q * q[2], N(2) * by_k * k[2],
-            {N(2) * (by_q * q[0] + by_k * k[0])}};
+    return {N(0.25) * x + N(0.5) * (q[1] + k[1]) + difference * tilt, N(0.25) - tilt * tilt,
+            N(2) * by_q * q[2], N(2) * by_k * k[2], {N(2) * (by_q * q[0] + by_k * k[0])}};
   }
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, 1> height2_slope(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static Slope<N, 1> height2_slope(N x, const N* q, const N* k, const N* c) {
     const N reach = q[2] + k[2];
     const auto inside = x <= reach * reach;
     if (!any(inside)) return outside_slope(x, q, k);
     const Slope<N, 1> in = inside_slope(x, q, k, c);
     if (all(inside)) return in;
     const Slope<N, 1> out = outside_slope(x, q, k);
-    return {select(inside, in.x, out.x), select(inside, in.query, out.query),
-            select(inside, in.key, out.key), {select(inside, in.constant[0], out.constant[0])}};
+    return {select(inside, in.logit, out.logit), select(inside, in.x, out.x),
+            select(inside, in.query, out.query), select(inside, in.key, out.key),
+            {select(inside, in.constant[0], out.constant[0])}};
   }
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
-    const N height = sqrt(height2(x, q, k, c));
+  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     const Slope<N, 1> s = height2_slope(x, q, k, c);
+    const N height = sqrt(s.logit);
     const N half_rate = N(-0.5) * c[0] / height;
-    return {half_rate * s.x, half_rate * s.query, half_rate * s.key,
+    return {-(c[0] * height), half_rate * s.x, half_rate * s.query, half_rate * s.key,
             {-height, half_rate * s.constant[0]}};
   }
 };

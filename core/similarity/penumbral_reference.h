@@ -40,20 +40,21 @@ struct PenumbralReference {
   }
 
   template <class N>
-  CONELAB_HOST_DEVICE static N height2(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static N height2(N x, const N* q, const N* k, const N* c) {
     const N reach = q[0] + k[0];
     const N below = N(0.5) * (reach - sqrt(x));
     const N within = max(max(q[1], k[1]), c[1] * c[1] - below * below);
     return select(x <= reach * reach, within, Penumbral::outside_height2(x, q, k));
   }
   template <class N>
-  CONELAB_HOST_DEVICE static N score(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     return -(c[0] * height2(x, q, k, c));
   }
 
-  /// Slopes of the squared height; the one with respect to h at fixed potentials is 2h everywhere.
+  /// The squared height (in place of a logit) and its slopes; the one with respect to h at fixed
+  /// potentials is 2h everywhere.
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, 1> inside_slope(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static Slope<N, 1> inside_slope(N x, const N* q, const N* k, const N* c) {
     const N distance = sqrt(x);
     const N below = N(0.5) * (q[0] + k[0] - distance);
     const N between = c[1] * c[1] - below * below;
@@ -62,25 +63,26 @@ struct PenumbralReference {
     const N own = select(q[1] > k[1], N(1), select(q[1] == k[1], N(0.5), N(0)));
     const N common = -(apart * below);
     const N rest = N(1) - apart;
-    return {select(x > N(0), N(0.5) * apart * below / distance, N(0)),
+    return {max(larger, between), select(x > N(0), N(0.5) * apart * below / distance, N(0)),
             common - N(2) * rest * own * q[0], common - N(2) * rest * (N(1) - own) * k[0], {N(0)}};
   }
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
+  CONELAB_FORMULA static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
     const N tilt = N(0.5) * (q[1] - k[1]) / x;
-    return {N(0.25) - tilt * tilt, -((N(1) + N(2) * tilt) * q[0]), -((N(1) - N(2) * tilt) * k[0]),
+    return {Penumbral::outside_height2(x, q, k), N(0.25) - tilt * tilt, -((N(1) + N(2) * tilt) * q[0]), -((N(1) - N(2) * tilt) * k[0]),
             {N(0)}};
   }
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     const N reach = q[0] + k[0];
     const auto inside = x <= reach * reach;
     const Slope<N, 1> in = inside_slope(x, q, k, c);
     const Slope<N, 1> out = outside_slope(x, q, k);
     const N rate = -c[0];
-    return {rate * select(inside, in.x, out.x), rate * select(inside, in.query, out.query),
-            rate * select(inside, in.key, out.key),
-            {-height2(x, q, k, c), N(2) * rate * c[1]}};
+    const N height2 = select(inside, in.logit, out.logit);
+    return {rate * height2, rate * select(inside, in.x, out.x),
+            rate * select(inside, in.query, out.query), rate * select(inside, in.key, out.key),
+            {-height2, N(2) * rate * c[1]}};
   }
 };
 

@@ -5,7 +5,7 @@
 //              placed tokens' base coordinates, see `Measure`,
 //   q[], k[]   `values` numbers per token, computed once per token by `token`,
 //   c[]        `constants` numbers per head, computed once per head by `constant`,
-// and takes back the logit (`score`) or its partial derivatives (`slope`). It owns no loops.
+// and takes back the logit (`score`), or the logit with its partial derivatives (`slope`). It owns no loops.
 #pragma once
 
 namespace conelab {
@@ -38,10 +38,11 @@ struct SimilarityInfo {
   const char* choice;      ///< ... "reference". Both empty where there is one row only.
 };
 
-/// Partial derivatives of a logit. `query` and `key` are with respect to the token's potential, the
+/// A logit and its partial derivatives. `query` and `key` are with respect to the token's potential, the
 /// one number that `token_gradient` takes further; `constant` to the constants.
 template <class N, int constants>
 struct Slope {
+  N logit;
   N x;
   N query;
   N key;

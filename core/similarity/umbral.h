@@ -44,13 +44,13 @@ struct Umbral {
   }
 
   template <class N>
-  CONELAB_HOST_DEVICE static N score(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     const N between = c[1] * sqrt(x) + N(0.5) * (q[0] + k[0]);
     return -(c[0] * max(max(q[0], k[0]), between));
   }
 
   template <class N>
-  CONELAB_HOST_DEVICE static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     const N distance = sqrt(x);
     const N larger = max(q[0], k[0]);
     const N between = c[1] * distance + N(0.5) * (q[0] + k[0]);
@@ -58,10 +58,12 @@ struct Umbral {
     const N own = select(q[0] > k[0], N(1), select(q[0] == k[0], N(0.5), N(0)));
     const N q_share = N(0.5) * apart + (N(1) - apart) * own;
     const N half_rate = N(-0.5) * c[0] * c[1] * apart;
-    return {select(x > N(0), half_rate / distance, N(0)),
+    const N height = max(larger, between);
+    return {-(c[0] * height),
+            select(x > N(0), half_rate / distance, N(0)),
             -(c[0] * q_share),
             -(c[0] * (N(1) - q_share)),
-            {-max(larger, between), -(c[0] * distance * apart)}};
+            {-height, -(c[0] * distance * apart)}};
   }
 };
 
