@@ -1,0 +1,31 @@
+// The reference: a deliberately naive evaluation of every operator part, the oracle of the tests.
+//
+//   logit_ij  = similarity(map(q_i), map(k_j)) + bias(j - i - (n_k - n_q)),   -inf where masked
+//   weight_ij = exp(logit_ij) / sum_j exp(logit_ij)   or   1 / (1 + exp(-logit_ij))
+//   output_i  = sum_j weight_ij v_j,   or   sum_j weight_ij g_j v_j / sum_j weight_ij g_j,
+//               g_j = 1 / sqrt(1 - |v_j|^2)  (Einstein midpoint, Klein coordinates)
+//
+// Textbook formulas, plain loops, n × n arrays, one thread, no code shared with the fast path.
+//
+// Edges. A masked pair is never evaluated, so nothing of it can leak. A logit of -inf weighs
+// nothing. A row without any weight gives zeros and lse = -inf. A NaN logit makes its row NaN
+// (under sigmoid weights too, through the sum). The Einstein midpoint of zero weight is zero.
+#pragma once
+
+#include "core/reference/problem.h"
+
+namespace conelab::reference {
+
+struct Result {
+  Tensor4<Real> output;   ///< [batch × head × n_q × d_v]
+  Tensor4<Real> lse;      ///< [batch × head × n_q × 1] as in conelab::Forward.
+  Tensor4<Real> weights;  ///< [batch × head × n_q × n_k], 0 where masked.
+  Tensor4<Real> logits;   ///< [batch × head × n_q × n_k], -inf where masked.
+};
+
+[[nodiscard]] Result evaluate(const Problem& problem);
+
+/// Whether query i of batch element b may see key j: the intersection of the call's masks.
+[[nodiscard]] bool sees(const Problem& problem, std::int64_t b, std::int64_t i, std::int64_t j);
+
+}  // namespace conelab::reference

@@ -1,0 +1,21 @@
+// The number type of the reference: wider than double, so that textbook formulas that cancel are
+// still good to 1e-12 of the value and finite differences to 1e-9 of the slope.
+#pragma once
+
+#include <vector>
+
+namespace conelab::reference {
+
+using Real = long double;
+
+/// A token after the map.
+struct Point {
+  std::vector<Real> base;  ///< Euclidean: all d coordinates. Half-space: x_:. Hyperboloid: x_s.
+  Real height = 0;         ///< Half-space: x_d. Hyperboloid: the time coordinate x_t.
+  Real gap = 0;            ///< h - x_d, for penumbral cones; kept because h - h sigma(t) cancels.
+};
+
+/// |a - b|^2 over the base coordinates.
+[[nodiscard]] Real squared_distance(const std::vector<Real>& a, const std::vector<Real>& b);
+
+}  // namespace conelab::reference
