@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Computes known answers with 50 digits (mpmath), from definitions, not from this project's code.
+
+Writes the part of each <similarity>.txt below the line "# computed". Hyperbolic distances come from
+acosh of the Lorentz product, Exp from the hyperboloid, and cones from their inequalities: the height
+of the lowest common ancestor is searched, not taken from a closed formula.
+"""
+import pathlib
+import random
+
+from mpmath import acosh, cosh, exp, mp, mpf, sinh, sqrt
+
+mp.dps = 50
+HERE = pathlib.Path(__file__).parent
+
+
+def tokens(seed, n, d, spread=1.0):
+    rng = random.Random(seed)
+    return [[round(rng.uniform(-2, 2) * spread, 3) for _ in range(d)] for _ in range(n)]
+
+
+def norm(x):
+    return sqrt(sum(c * c for c in x))
+
+
+def distance(a, b):
+    return norm([p - q for p, q in zip(a, b)])
+
+
+def psi(x, rate=1):
+    height = exp(x[-1] * rate)
+    return [c * height for c in x[:-1]], height
+
+
+def xi(x, h):
+    height = h / (1 + exp(-x[-1]))
+    return [c * height for c in x[:-1]], height
+
+
+def exponential(x, h=None):
+    """Through the hyperboloid: (sinh s v/s, cosh s), then height 1/(t - x_d)."""
+    s = norm(x)
+    space = [c * sinh(s) / s for c in x]
+    height = 1 / (cosh(s) - space[-1])
+    base = [c * height for c in space[:-1]]
+    return base, height if h is None else min(height, h)
+
+
+def bisect(inside, low, high):
+    """The least height in [low, high] that is `inside`, which is monotone."""
+    if inside(low):
+        return low
+    for _ in range(170):
+        middle = (low + high) / 2
+        low, high = (low, middle) if inside(middle) else (middle, high)
+    return high
+
+
+def penumbral(u, v, h):
+    """Least height of a point w on the axis through u and v with D(u,w) <= s_u - s_w and for v."""
+    reach = distance(u[0], v[0])
+    s = lambda y, light: sqrt(light * light - y * y)
+    if reach <= s(u[1], h) + s(v[1], h):
+        spread = lambda y: (s(u[1], h) - s(y, h)) + (s(v[1], h) - s(y, h))
+        return bisect(lambda y: reach <= spread(y), max(u[1], v[1]), h)
+    # The least light under which a common ancestor exists.
+    low = max(u[1], v[1])
+    return bisect(lambda light: reach <= s(u[1], light) + s(v[1], light), low, low + reach + h)
+
+
+def umbral(u, v, r):
+    """Least height y with D <= (y - u_d) sinh r + (y - v_d) sinh r, and above both."""
+    reach = distance(u[0], v[0])
+    low = max(u[1], v[1])
+    inside = lambda y: reach <= (2 * y - u[1] - v[1]) * sinh(r)
+    return bisect(inside, low, low + reach / sinh(r) + low)
+
+
+def to_hyperboloid(u):
+    """Half-space (x, y) to (x/y, (|x|^2 + y^2 - 1)/(2y); (|x|^2 + y^2 + 1)/(2y))."""
+    base, y = u
+    square = sum(c * c for c in base) + y * y
+    return [c / y for c in base] + [(square - 1) / (2 * y)], (square + 1) / (2 * y)
+
+
+def lorentz_distance(a, b):
+    product = a[1] * b[1] - sum(p * q for p, q in zip(a[0], b[0]))
+    return acosh(max(product, mpf(1)))
+
+
+def pi_map(x):
+    length = norm(x[:-1])
+    return [c / length * sinh(x[-1]) for c in x[:-1]], cosh(x[-1])
+
+
+def show(x):
+    return mp.nstr(x, 21, strip_zeros=True)
+
+
+def rows(table):
+    return "; ".join(" ".join(show(x) for x in row) for row in table)
+
+
+def plain(table):
+    return "; ".join(" ".join(repr(x) for x in row) for row in table)
+
+
+def case(name, similarity, q, k, pair, place, parameters="", map_name=""):
+    exact = lambda t: [[mpf(c) for c in row] for row in t]
+    places = lambda t: [place(row) for row in exact(t)]
+    logits = [[pair(u, v) for v in places(k)] for u in places(q)]
+    lines = [f"case {name}", f"similarity {similarity}"]
+    if map_name:
+        lines.append(f"map {map_name}")
+    if parameters:
+        lines.append(f"parameters {parameters}")
+    lines += [f"q {plain(q)}", f"k {plain(k)}", f"logits {rows(logits)}"]
+    return "\n".join(lines) + "\n"
+
+
+def write(name, cases):
+    path = HERE / f"{name}.txt"
+    text = path.read_text().split("\n# computed\n")[0].rstrip("\n")
+    path.write_text(text + "\n\n# computed\n\n" + "\n".join(cases))
+
+
+def twins(q, offset):
+    """The first two rows again, the second moved by `offset` in every coordinate."""
+    return [q[0], [c + offset for c in q[1]]]
+
+
+def main():
+    q, k = tokens(1, 4, 5), tokens(2, 5, 5)
+    near, far = tokens(3, 3, 4, 0.2), tokens(4, 4, 4, 0.2)
+    low, light = [x[:-1] + [-4.0] for x in far], [x[:-1] + [30.0] for x in near]
+
+    def penumbral_case(name, q, k, gamma, h, map_name=""):
+        place = (lambda x: exponential(x, h)) if map_name == "exp" else (lambda x: xi(x, h))
+        return case(name, "penumbral", q, k, lambda u, v: -gamma * penumbral(u, v, h), place,
+                    f"gamma={gamma} height={h}", map_name)
+
+    write("penumbral", [
+        penumbral_case("searched, wide", q, k, 1.5, 2.5),
+        penumbral_case("searched, narrow", near, far, 1, 1),
+        penumbral_case("searched, low", near, low, 2, 1),
+        penumbral_case("searched, at the light", light, far, 1, 1),
+        penumbral_case("searched, near twins", near, twins(near, 1e-7), 1, 1),
+        penumbral_case("searched, exp", near, far, 1, 1.25, "exp"),
+    ])
+
+    def umbral_case(name, q, k, gamma, r, map_name="", rate=1, parameters=""):
+        place = exponential if map_name == "exp" else (lambda x: psi(x, mpf(rate)))
+        return case(name, "umbral", q, k, lambda u, v: -gamma * umbral(u, v, mpf(r)), place,
+                    f"gamma={gamma} radius={r}" + parameters, map_name)
+
+    write("umbral", [
+        umbral_case("searched", q, k, 0.5, 0.1),
+        umbral_case("searched, near twins", q, twins(q, 1e-7), 1, 0.5),
+        umbral_case("searched, published map", q, k, 1, 1.5, rate=mpf(1) / 5,
+                    parameters=" convention=reference"),
+        umbral_case("searched, exp", near, far, 1, 0.75, "exp"),
+    ])
+
+    half = lambda beta, c: lambda u, v: -mpf(beta) * lorentz_distance(
+        to_hyperboloid(u), to_hyperboloid(v)) - mpf(c)
+    write("hyperbolic", [
+        case("Lorentz product, half-space", "hyperbolic", q, k, half(1.5, 0.25), psi,
+             "model=halfspace beta=1.5 offset=0.25"),
+        case("Lorentz product, half-space near twins", "hyperbolic", q, twins(q, 1e-7), half(1, 0),
+             psi, "model=halfspace"),
+        case("Lorentz product, exp", "hyperbolic", q, k, half(1, 0), exponential, "model=halfspace",
+             "exp"),
+        case("Lorentz product, hyperboloid", "hyperbolic", q, k,
+             lambda u, v: -2 * lorentz_distance(u, v), pi_map, "beta=2"),
+        case("Lorentz product, hyperboloid near twins", "hyperbolic", q, twins(q, 1e-7),
+             lambda u, v: -lorentz_distance(u, v), pi_map),
+    ])
+
+    write("laplacian", [case("distance", "laplacian", q, k, lambda u, v: -mpf(0.5) * distance(u, v),
+                             lambda x: x, "gamma=0.5")])
+    write("dot", [case("product", "dot", q, k,
+                       lambda u, v: sum(a * b for a, b in zip(u, v)) / sqrt(mpf(5)), lambda x: x)])
+
+
+if __name__ == "__main__":
+    main()
