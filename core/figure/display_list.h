@@ -217,8 +217,9 @@ struct DisplayList {
 /// The list as text, one item a line, two decimals; images by extent and CRC-32. The golden form.
 [[nodiscard]] std::string dump(const DisplayList& list);
 
-/// Throws a failure when groups or clips are unbalanced, the page is not positive, a number is not
-/// finite, or an image's bytes do not match its extent. Every sink calls it first.
+/// Throws a failure when groups or clips are unbalanced, two groups share an id, the page is not
+/// positive, a number is not finite, or an image's bytes do not match its extent. Every sink calls
+/// it first.
 void validate(const DisplayList& list);
 
 }  // namespace conelab::figure

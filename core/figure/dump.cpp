@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <cmath>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/figure/display_list.h"
@@ -126,6 +127,7 @@ void check(const Path& path) {
 /// Checks items one by one and remembers what is open.
 struct ItemCheck {
   std::vector<char> open = {};
+  std::set<std::string> ids = {};
 
   void operator()(const PathItem& i) {
     check(i.path);
@@ -144,7 +146,10 @@ struct ItemCheck {
     open.push_back('c');
   }
   void operator()(const ClipEnd&) { pop('c', "clip"); }
-  void operator()(const GroupBegin&) { open.push_back('g'); }
+  void operator()(const GroupBegin& i) {
+    if (!ids.insert(i.id).second) fail("figure: two groups are called '{}'", i.id);
+    open.push_back('g');
+  }
   void operator()(const GroupEnd&) { pop('g', "group"); }
   void pop(char kind, const char* name) {
     if (open.empty() || open.back() != kind) fail("figure: the end of a {} that is not open", name);

@@ -290,4 +290,15 @@ std::vector<std::uint8_t> subset_font(const TrueType& font, const std::set<char3
   return assemble(std::move(tables));
 }
 
+std::vector<std::uint8_t> renamed_font(const TrueType& font, const std::string& family) {
+  std::map<std::string, Buffer> tables;
+  for (const char* tag : {"GDEF", "GPOS", "GSUB", "OS/2", "cmap", "glyf", "head", "hhea", "hmtx",
+                          "loca", "maxp", "post"}) {
+    if (const Bytes table = font.table(tag); !table.empty()) tables[tag] = copy(table);
+  }
+  set32(tables["head"], 8, 0);
+  tables["name"] = name_table(family);
+  return assemble(std::move(tables));
+}
+
 }  // namespace conelab::figure

@@ -19,4 +19,8 @@ namespace conelab::figure {
                                                     const std::set<char32_t>& characters,
                                                     const std::string& family);
 
+/// The whole font under another family name, with its layout tables (for shaped scripts).
+[[nodiscard]] std::vector<std::uint8_t> renamed_font(const TrueType& font,
+                                                     const std::string& family);
+
 }  // namespace conelab::figure

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <cmath>
+#include <map>
 
 #include "core/base/error.h"
 
@@ -31,18 +32,63 @@ bool opaque(std::span<const std::uint8_t> rgba) {
   return true;
 }
 
+/// The colours of an image in order of appearance; empty where there are more than 256.
+std::map<std::uint32_t, std::uint8_t> palette_of(std::span<const std::uint8_t> rgba) {
+  std::map<std::uint32_t, std::uint8_t> palette;
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < rgba.size(); i += 4) {
+    const std::uint32_t colour = rgba[i] << 16 | rgba[i + 1] << 8 | rgba[i + 2];
+    if (i > 0 && colour == last) continue;
+    last = colour;
+    if (palette.try_emplace(colour, static_cast<std::uint8_t>(palette.size())).second &&
+        palette.size() > 256) {
+      return {};
+    }
+  }
+  return palette;
+}
+
+/// The image as the file stores it: samples of one pixel after another.
+struct Pixels {
+  std::uint8_t colour_type = 6;
+  std::size_t channels = 4;
+  Buffer samples, palette;
+};
+
+Pixels with_palette(std::span<const std::uint8_t> rgba,
+                    const std::map<std::uint32_t, std::uint8_t>& palette) {
+  Pixels out{3, 1, {}, Buffer(3 * palette.size())};
+  for (const auto& [colour, index] : palette) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      out.palette[3 * std::size_t{index} + k] = static_cast<std::uint8_t>(colour >> (16 - 8 * k));
+    }
+  }
+  for (std::size_t i = 0; i < rgba.size(); i += 4) {
+    out.samples.push_back(palette.at(rgba[i] << 16 | rgba[i + 1] << 8 | rgba[i + 2]));
+  }
+  return out;
+}
+
+Pixels pixels_of(std::span<const std::uint8_t> rgba) {
+  if (!opaque(rgba)) return {6, 4, {rgba.begin(), rgba.end()}, {}};
+  if (const auto palette = palette_of(rgba); !palette.empty()) return with_palette(rgba, palette);
+  Pixels out{2, 3, {}, {}};
+  for (std::size_t i = 0; i < rgba.size(); ++i) {
+    if (i % 4 != 3) out.samples.push_back(rgba[i]);
+  }
+  return out;
+}
+
 /// Rows with the filter "up" after the first: figures repeat from row to row.
-Buffer filtered(std::size_t columns, std::size_t rows, std::span<const std::uint8_t> rgba,
-                std::size_t channels) {
+Buffer filtered(const Pixels& pixels, std::size_t rows) {
+  const std::size_t width = pixels.samples.size() / rows;
   Buffer out;
-  out.reserve(rows * (1 + columns * channels));
+  out.reserve(rows * (1 + width));
   for (std::size_t r = 0; r < rows; ++r) {
+    const std::uint8_t* row = pixels.samples.data() + r * width;
     out.push_back(r == 0 ? 0 : 2);
-    for (std::size_t c = 0; c < columns; ++c) {
-      for (std::size_t k = 0; k < channels; ++k) {
-        const std::size_t i = 4 * (r * columns + c) + k;
-        out.push_back(static_cast<std::uint8_t>(rgba[i] - (r == 0 ? 0 : rgba[i - 4 * columns])));
-      }
+    for (std::size_t i = 0; i < width; ++i) {
+      out.push_back(static_cast<std::uint8_t>(row[i] - (r == 0 ? 0 : *(row + i - width))));
     }
   }
   return out;
@@ -51,7 +97,7 @@ Buffer filtered(std::size_t columns, std::size_t rows, std::span<const std::uint
 Buffer deflated(const Buffer& raw) {
   uLongf size = compressBound(static_cast<uLong>(raw.size()));
   Buffer out(size);
-  if (compress2(out.data(), &size, raw.data(), static_cast<uLong>(raw.size()), 9) != Z_OK) {
+  if (compress2(out.data(), &size, raw.data(), static_cast<uLong>(raw.size()), 6) != Z_OK) {
     fail("png: the image could not be compressed");
   }
   out.resize(size);
@@ -73,12 +119,12 @@ std::vector<std::uint8_t> encode_png(std::size_t columns, std::size_t rows,
   if (columns == 0 || rows == 0 || rgba.size() != 4 * columns * rows) {
     fail("png: {} x {} pixels do not fit {} bytes", columns, rows, rgba.size());
   }
-  const bool solid = opaque(rgba);
+  const Pixels pixels = pixels_of(rgba);
   Buffer out = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
   Buffer header;
   put32(header, static_cast<std::uint32_t>(columns));
   put32(header, static_cast<std::uint32_t>(rows));
-  header.insert(header.end(), {8, static_cast<std::uint8_t>(solid ? 2 : 6), 0, 0, 0});
+  header.insert(header.end(), {8, pixels.colour_type, 0, 0, 0});
   chunk(out, "IHDR", header);
   if (dots_per_inch > 0) {
     Buffer density;
@@ -89,7 +135,8 @@ std::vector<std::uint8_t> encode_png(std::size_t columns, std::size_t rows,
   for (const auto& [keyword, value] : text) {
     if (!value.empty()) chunk(out, "iTXt", text_data(keyword, value));
   }
-  chunk(out, "IDAT", deflated(filtered(columns, rows, rgba, solid ? 3 : 4)));
+  if (!pixels.palette.empty()) chunk(out, "PLTE", pixels.palette);
+  chunk(out, "IDAT", deflated(filtered(pixels, rows)));
   chunk(out, "IEND", {});
   return out;
 }

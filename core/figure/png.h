@@ -12,7 +12,8 @@ namespace conelab::figure {
 /// Text entries (keyword, UTF-8 value); empty values are left out.
 using PngText = std::vector<std::pair<std::string, std::string>>;
 
-/// `rgba` [rows x columns x 4]. Opaque images are stored without alpha. `dots_per_inch` 0 leaves
+/// `rgba` [rows x columns x 4]. Opaque images are stored without alpha, and
+/// with a palette where they have at most 256 colours. `dots_per_inch` 0 leaves
 /// the density out. Throws a failure when extents and bytes disagree or are 0.
 [[nodiscard]] std::vector<std::uint8_t> encode_png(std::size_t columns, std::size_t rows,
                                                    std::span<const std::uint8_t> rgba,

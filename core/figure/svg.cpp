@@ -11,6 +11,7 @@
 #include "core/figure/font_subset.h"
 #include "core/figure/fonts.h"
 #include "core/figure/png.h"
+#include "core/figure/raster.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {
@@ -154,6 +155,12 @@ std::string font_face(FontFile file, const std::set<char32_t>& characters,
       family, styles[static_cast<int>(file)], base64(subset_font(font(file), characters, family)));
 }
 
+/// Not every viewer honours `image-rendering`, so the cells are enlarged besides.
+std::string png_of(const ImageItem& item) {
+  const ImageItem image = enlarged(item);
+  return base64(encode_png(image.columns, image.rows, image.rgba));
+}
+
 /// Writes items; keeps count of clips, whose elements need ids.
 class Writer {
  public:
@@ -182,8 +189,7 @@ class Writer {
         "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
         "image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" "
         "xlink:href=\"data:image/png;base64,{}\"/>\n",
-        number(i.box.x), number(i.box.y), number(i.box.width), number(i.box.height),
-        base64(encode_png(i.columns, i.rows, i.rgba)));
+        number(i.box.x), number(i.box.y), number(i.box.width), number(i.box.height), png_of(i));
   }
   void operator()(const ClipBegin& i) {
     const std::string id = fmt::format("{}-clip{}", prefix_, ++clips_);
@@ -209,10 +215,11 @@ std::string head(const DisplayList& list, const std::string& hash) {
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
-      "version=\"1.1\" width=\"{0}pt\" height=\"{1}pt\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+      "version=\"1.1\" xml:space=\"preserve\" width=\"{0}pt\" height=\"{1}pt\" viewBox=\"0 0 {0} "
+      "{1}\" role=\"img\" "
       "font-family=\"'Conelab Sans {2}','Conelab Fallback {2}','Liberation Sans',Arial,Helvetica,"
       "'DejaVu Sans',sans-serif\" stroke-linejoin=\"round\" style=\"font-kerning:none;"
-      "font-variant-ligatures:none;font-synthesis:none;white-space:pre\">\n",
+      "font-variant-ligatures:none;font-synthesis:none\">\n",
       width, height, hash);
 }
 

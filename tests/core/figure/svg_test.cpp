@@ -109,18 +109,39 @@ TEST(Fonts, FallbackDrawsWhatTheFaceLacks) {
   EXPECT_EQ(font_for(Face::regular, U'中'), FontFile::regular);
 }
 
-TEST(Png, StoresPixelsThatZlibGivesBack) {
-  const std::vector<std::uint8_t> rgba = {1, 2, 3, 255, 4, 5, 6, 255, 7, 8, 9, 255, 0, 0, 0, 255};
+/// The unfiltered-to-be rows of a PNG with one IDAT chunk.
+std::vector<std::uint8_t> rows_of(const std::vector<std::uint8_t>& png, std::size_t size) {
+  const std::string text(png.begin(), png.end());
+  const std::size_t data = text.find("IDAT") + 4;
+  std::vector<std::uint8_t> raw(size);
+  uLongf length = raw.size();
+  EXPECT_EQ(uncompress(raw.data(), &length, png.data() + data, png.size() - data - 16), Z_OK);
+  EXPECT_EQ(length, size);
+  return raw;
+}
+
+TEST(Png, StoresFewColoursInAPalette) {
+  const std::vector<std::uint8_t> rgba = {9, 2, 3, 255, 4, 5, 6, 255, 9, 2, 3, 255, 0, 0, 0, 255};
   const auto png = encode_png(2, 2, rgba, 254, {{"Title", "t"}, {"Empty", ""}});
   const std::string text(png.begin(), png.end());
   EXPECT_NE(text.find("pHYs"), std::string::npos);
   EXPECT_EQ(count(text, "iTXt"), 1u);
-  const std::size_t data = text.find("IDAT") + 4;
-  std::vector<std::uint8_t> raw(14);
-  uLongf size = raw.size();
-  ASSERT_EQ(uncompress(raw.data(), &size, png.data() + data, png.size() - data - 16), Z_OK);
-  EXPECT_EQ(raw, (std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5, 6, 2, 6, 6, 6, 252, 251, 250}));
+  EXPECT_NE(text.find(std::string("PLTE\x09\x02\x03\x04\x05\x06\0\0\0", 13)), std::string::npos);
+  EXPECT_EQ(rows_of(png, 6), (std::vector<std::uint8_t>{0, 0, 1, 2, 0, 1}));
   EXPECT_THROW((void)encode_png(2, 2, {}, 0), Error);
+}
+
+TEST(Png, KeepsAlphaAndManyColours) {
+  const auto clear = encode_png(1, 2, std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6, 7, 8});
+  EXPECT_EQ(rows_of(clear, 10), (std::vector<std::uint8_t>{0, 1, 2, 3, 4, 2, 4, 4, 4, 4}));
+  std::vector<std::uint8_t> many;
+  for (int i = 0; i < 300; ++i) {
+    many.insert(many.end(),
+                {static_cast<std::uint8_t>(i / 2), static_cast<std::uint8_t>(i), 7, 255});
+  }
+  const auto rows = rows_of(encode_png(300, 1, many), 901);
+  EXPECT_EQ(rows[900], 7);
+  EXPECT_EQ(rows[898], 149);
 }
 
 TEST(Png, Base64PadsAsTheStandardSays) {

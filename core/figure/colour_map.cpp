@@ -1,0 +1,163 @@
+#include "core/figure/colour_map.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace conelab::figure {
+namespace {
+
+struct Rgb {
+  double r, g, b;  ///< Linear light.
+};
+
+/// Ottosson's inverse matrices.
+Rgb to_linear(const OkLab& c) {
+  const auto cube = [](double x) { return x * x * x; };
+  const double l = cube(c.L + 0.3963377774 * c.a + 0.2158037573 * c.b);
+  const double m = cube(c.L - 0.1055613458 * c.a - 0.0638541728 * c.b);
+  const double s = cube(c.L - 0.0894841775 * c.a - 1.2914855480 * c.b);
+  return {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+          -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+          -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
+}
+
+bool shown(const Rgb& c) {
+  const auto inside = [](double x) { return x >= -1e-9 && x <= 1 + 1e-9; };
+  return inside(c.r) && inside(c.g) && inside(c.b);
+}
+
+std::uint8_t encoded(double linear) {
+  const double x = std::clamp(linear, 0.0, 1.0);
+  const double v = x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1 / 2.4) - 0.055;
+  return static_cast<std::uint8_t>(std::lround(255 * v));
+}
+
+double decoded(std::uint8_t value) {
+  const double v = value / 255.0;
+  return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+}
+
+/// A point of a curve in OKLCh. The curves below stay inside sRGB, where a cut would make a band;
+/// rounding at the ends is all that is cut back here.
+OkLab oklch(double lightness, double chroma, double hue_degrees) {
+  const double hue = hue_degrees * std::numbers::pi / 180;
+  const auto at = [&](double c) { return OkLab{lightness, c * std::cos(hue), c * std::sin(hue)}; };
+  if (shown(to_linear(at(chroma)))) return at(chroma);
+  double low = 0, high = chroma;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (shown(to_linear(at(middle))) ? low : high) = middle;
+  }
+  return at(low);
+}
+
+/// Pale at the low end, where most of an attention map lies.
+OkLab sequential_curve(double t) {
+  const double rise = std::sin(std::min(t / 0.3, 1.0) * std::numbers::pi / 2);
+  return oklch(0.968 - 0.718 * t, 0.092 * (0.42 + 0.58 * rise), 105 + 185 * t);
+}
+
+/// Half of the diverging map: from near white outwards.
+OkLab diverging_half(double t, double hue, double bend) {
+  return oklch(0.965 - 0.60 * t, 0.115 * std::sin(2.07 * t), hue + bend * t);
+}
+
+OkLab curve(ColourMap map, double t) {
+  switch (map) {
+    case ColourMap::sequential:
+      return sequential_curve(t);
+    case ColourMap::dark:
+      return sequential_curve(1 - t);
+    case ColourMap::diverging:
+      return t < 0.5 ? diverging_half(1 - 2 * t, 238, 22) : diverging_half(2 * t - 1, 78, -32);
+  }
+  return {};
+}
+
+double distance(const OkLab& p, const OkLab& q) {
+  return std::hypot(p.L - q.L, p.a - q.a, p.b - q.b);
+}
+
+// With the special colours a map has fewer than 256: images can be stored with a palette.
+constexpr std::size_t samples = 1025, steps = 251;
+using Table = std::array<Colour, steps>;
+
+/// The curve's parameter at each of `steps` points of equal perceived distance over [begin, end].
+std::vector<double> even_walk(ColourMap map, double begin, double end, std::size_t count) {
+  std::vector<double> length(samples, 0), parameter(samples);
+  for (std::size_t i = 0; i < samples; ++i) {
+    parameter[i] = begin + (end - begin) * static_cast<double>(i) / (samples - 1);
+    if (i > 0)
+      length[i] = length[i - 1] + distance(curve(map, parameter[i - 1]), curve(map, parameter[i]));
+  }
+  std::vector<double> walk;
+  for (std::size_t k = 0, i = 0; k < count; ++k) {
+    const double goal = length.back() * static_cast<double>(k) / static_cast<double>(count - 1);
+    while (i + 2 < samples && length[i + 1] < goal) ++i;
+    const double part = (goal - length[i]) / (length[i + 1] - length[i]);
+    walk.push_back(parameter[i] + part * (parameter[i + 1] - parameter[i]));
+  }
+  return walk;
+}
+
+Colour to_colour(const OkLab& lab) {
+  const Rgb c = to_linear(lab);
+  return {encoded(c.r), encoded(c.g), encoded(c.b), 255};
+}
+
+/// Diverging maps walk their halves apart, so that zero stays in the middle.
+Table tabulate(ColourMap map) {
+  Table table;
+  std::vector<double> walk;
+  if (map == ColourMap::diverging) {
+    walk = even_walk(map, 0, 0.5, steps / 2 + 1);
+    const auto second = even_walk(map, 0.5, 1, steps / 2 + 1);
+    walk.insert(walk.end(), second.begin() + 1, second.end());
+  } else {
+    walk = even_walk(map, 0, 1, steps);
+  }
+  for (std::size_t k = 0; k < steps; ++k) table[k] = to_colour(curve(map, walk[k]));
+  return table;
+}
+
+}  // namespace
+
+const std::vector<ColourMapInfo>& colour_maps() {
+  static const std::vector<ColourMapInfo> maps = {
+      {ColourMap::sequential, "sequential", "pale yellow to dark violet, for white pages"},
+      {ColourMap::dark, "dark", "dark violet to pale yellow, for dark pages"},
+      {ColourMap::diverging, "diverging", "blue over near white to brown, zero in the middle"}};
+  return maps;
+}
+
+ColourMap colour_map_from_name(const std::string& name) {
+  std::string known;
+  for (const ColourMapInfo& info : colour_maps()) {
+    if (name == info.name) return info.map;
+    known += (known.empty() ? "" : ", ") + std::string(info.name);
+  }
+  misuse("colour map '{}' is unknown (expected {})", name, known);
+}
+
+Colour colour_at(ColourMap map, double t) {
+  static const std::array<Table, 3> tables = {
+      tabulate(ColourMap::sequential), tabulate(ColourMap::dark), tabulate(ColourMap::diverging)};
+  if (std::isnan(t)) return nan_colour;
+  const double place = std::clamp(t, 0.0, 1.0) * (steps - 1);
+  return tables[static_cast<std::size_t>(map)][static_cast<std::size_t>(std::lround(place))];
+}
+
+OkLab to_oklab(Colour colour) {
+  const double r = decoded(colour.r), g = decoded(colour.g), b = decoded(colour.b);
+  const double l = std::cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+  const double m = std::cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+  const double s = std::cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+  return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
+          1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
+          0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
+}
+
+}  // namespace conelab::figure

@@ -1,0 +1,109 @@
+#include "core/figure/edge_labels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/figure/font_metrics.h"
+#include "core/figure/style.h"
+
+namespace conelab::figure {
+namespace {
+
+constexpr double name_line = 8.5, note_line = 7.5, marker_room = 8, leader_room = 14;
+
+/// Labels that touch and move together; `offset` is the mean wanted place of the first one's
+/// centre.
+struct Block {
+  double offset, weight;
+  std::size_t begin, end;
+};
+
+/// The non-decreasing sequence nearest to `values`.
+std::vector<double> isotonic(const std::vector<double>& values) {
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    blocks.push_back({values[i], 1, i, i + 1});
+    while (blocks.size() > 1 && blocks[blocks.size() - 2].offset > blocks.back().offset) {
+      const Block last = blocks.back();
+      blocks.pop_back();
+      Block& b = blocks.back();
+      b.offset = (b.offset * b.weight + last.offset * last.weight) / (b.weight + last.weight);
+      b.weight += last.weight, b.end = last.end;
+    }
+  }
+  std::vector<double> out(values.size());
+  for (const Block& b : blocks) {
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(b.begin),
+              out.begin() + static_cast<std::ptrdiff_t>(b.end), b.offset);
+  }
+  return out;
+}
+
+}  // namespace
+
+double EdgeLabel::height() const {
+  return name_line + note_line * static_cast<double>(notes.size()) + 1;
+}
+
+double EdgeLabel::width() const {
+  double widest = text_width(name, text_size, Face::bold);
+  for (const auto& note : notes) widest = std::max(widest, text_width(note, small_size));
+  return marker_room + widest;
+}
+
+std::vector<double> spread(const std::vector<double>& wanted, const std::vector<double>& heights,
+                           double top, double bottom) {
+  const std::size_t n = wanted.size();
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
+  // Take away what lies above each label when all are stacked: then only order is left to keep.
+  std::vector<double> stacked(n, 0), free(n);
+  for (std::size_t k = 1; k < n; ++k) {
+    stacked[k] = stacked[k - 1] + (heights[order[k - 1]] + heights[order[k]]) / 2;
+  }
+  for (std::size_t k = 0; k < n; ++k) free[k] = wanted[order[k]] - stacked[k];
+  free = isotonic(free);
+  std::vector<double> centres(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const double low = top + heights[order.front()] / 2;
+    const double high = bottom - heights[order.back()] / 2 - stacked.back();
+    centres[order[k]] = stacked[k] + std::max(low, std::min(high, free[k]));
+  }
+  return centres;
+}
+
+double draw_edge_labels(DisplayList& list, const std::vector<EdgeLabel>& labels, double x,
+                        double top, double bottom) {
+  std::vector<double> wanted, heights;
+  for (const EdgeLabel& label : labels) {
+    wanted.push_back(label.end.y + (label.height() - name_line) / 2);
+    heights.push_back(label.height());
+  }
+  const std::vector<double> centres = spread(wanted, heights, top, bottom);
+  double lowest = top;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const EdgeLabel& l = labels[i];
+    const double middle = centres[i] - l.height() / 2 + name_line / 2;
+    const double text_x = x + leader_room + marker_room;
+    list.path(Path::polyline({{l.end.x + 3, l.end.y},
+                              {x + 3, l.end.y},
+                              {x + leader_room - 6, middle},
+                              {x + leader_room - 3, middle}}),
+              Paint::stroked(l.colour.opacity(0.6), thin_line));
+    draw_marker(list, {x + leader_room + 1, middle}, l.marker, 4.5, l.colour);
+    list.text({text_x, middle}, l.name,
+              {.size = text_size, .face = Face::bold, .align = Align::middle, .colour = ink});
+    for (std::size_t k = 0; k < l.notes.size(); ++k) {
+      const double y = middle + (name_line + note_line) / 2 + note_line * static_cast<double>(k);
+      list.text({text_x, y}, l.notes[k],
+                {.size = small_size, .align = Align::middle, .colour = quiet});
+    }
+    lowest = std::max(lowest, centres[i] + l.height() / 2);
+  }
+  return lowest;
+}
+
+}  // namespace conelab::figure

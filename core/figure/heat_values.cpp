@@ -1,0 +1,203 @@
+#include "core/figure/heat_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/base/error.h"
+
+namespace conelab::figure {
+namespace {
+
+constexpr const char* scale_names[] = {"linear", "log", "row", "rank"};
+
+bool masked_at(const HeatmapPanel& p, std::size_t i) {
+  return !p.masked.empty() && p.masked[i] != 0;
+}
+
+/// Cells that carry a number: neither masked nor NaN.
+bool counts(const HeatmapPanel& p, std::size_t i) {
+  return !masked_at(p, i) && !std::isnan(p.values[i]);
+}
+
+/// Divides each row by its largest finite magnitude.
+void normalise_rows(HeatmapPanel& p) {
+  for (std::size_t r = 0; r < p.rows; ++r) {
+    double largest = 0;
+    for (std::size_t c = 0; c < p.cols; ++c) {
+      const std::size_t i = r * p.cols + c;
+      if (counts(p, i) && std::isfinite(p.values[i])) {
+        largest = std::max(largest, std::abs(p.values[i]));
+      }
+    }
+    for (std::size_t c = 0; c < p.cols && largest > 0; ++c) p.values[r * p.cols + c] /= largest;
+  }
+}
+
+/// Replaces values by their places in the order; equal values share the mean place.
+void rank_values(HeatmapPanel& p) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < p.values.size(); ++i) {
+    if (counts(p, i)) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return p.values[a] < p.values[b]; });
+  const double last = order.size() > 1 ? static_cast<double>(order.size() - 1) : 1;
+  std::vector<double> ranks(p.values.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
+    for (end = begin; end < order.size() && p.values[order[end]] == p.values[order[begin]];) ++end;
+    const double mean = static_cast<double>(begin + end - 1) / 2 / last;
+    for (std::size_t k = begin; k < end; ++k) ranks[order[k]] = mean;
+  }
+  p.values = std::move(ranks);
+}
+
+void require_non_negative(const HeatmapPanel& p) {
+  for (std::size_t i = 0; i < p.values.size(); ++i) {
+    if (counts(p, i) && p.values[i] < 0) {
+      misuse("heatmap '{}': the log scale needs values ≥ 0 (found {})", p.title, p.values[i]);
+    }
+  }
+}
+
+/// One cell of a pooled panel: what the block [r0, r1) x [c0, c1) shows.
+struct Pooled {
+  double value = 0;
+  bool masked = true;
+};
+
+Pooled pool(const HeatmapPanel& p, std::size_t r0, std::size_t r1, std::size_t c0, std::size_t c1) {
+  Pooled out;
+  bool first = true;
+  for (std::size_t r = r0; r < r1; ++r) {
+    for (std::size_t c = c0; c < c1; ++c) {
+      const std::size_t i = r * p.cols + c;
+      if (masked_at(p, i)) continue;
+      out.masked = false;
+      if (std::isnan(p.values[i])) return {p.values[i], false};
+      if (first || std::abs(p.values[i]) > std::abs(out.value)) out.value = p.values[i];
+      first = false;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+HeatScale heat_scale_from_name(const std::string& name) {
+  for (std::size_t i = 0; i < std::size(scale_names); ++i) {
+    if (name == scale_names[i]) return static_cast<HeatScale>(i);
+  }
+  misuse("scale '{}' is unknown (expected linear, log, row or rank)", name);
+}
+
+const char* heat_scale_name(HeatScale scale) { return scale_names[static_cast<int>(scale)]; }
+
+void check_panel(const HeatmapPanel& p) {
+  const auto check = [&](const char* what, std::size_t found, std::size_t expected, bool optional) {
+    if (found != expected && !(optional && found == 0)) {
+      misuse("heatmap '{}' of {} x {}: {} {} (expected {})", p.title, p.rows, p.cols, found, what,
+             expected);
+    }
+  };
+  check("values", p.values.size(), p.rows * p.cols, false);
+  check("mask cells", p.masked.size(), p.rows * p.cols, true);
+  check("row tokens", p.row_tokens.size(), p.rows, true);
+  check("column tokens", p.column_tokens.size(), p.cols, true);
+}
+
+HeatmapPanel pooled(const HeatmapPanel& panel, std::size_t side) {
+  HeatmapPanel out;
+  out.title = panel.title, out.diverging = panel.diverging;
+  out.rows = (panel.rows + side - 1) / side, out.cols = (panel.cols + side - 1) / side;
+  for (std::size_t r = 0; r < out.rows; ++r) {
+    for (std::size_t c = 0; c < out.cols; ++c) {
+      const Pooled cell = pool(panel, r * side, std::min(panel.rows, (r + 1) * side), c * side,
+                               std::min(panel.cols, (c + 1) * side));
+      out.values.push_back(cell.value);
+      if (!panel.masked.empty()) out.masked.push_back(cell.masked);
+    }
+  }
+  return out;
+}
+
+HeatmapPanel scaled(HeatmapPanel panel, HeatScale scale) {
+  if (scale == HeatScale::log) require_non_negative(panel);
+  if (scale == HeatScale::row_normalised) normalise_rows(panel);
+  if (scale == HeatScale::rank) rank_values(panel);
+  return panel;
+}
+
+void Limits::include(const Limits& other) {
+  low = std::min(low, other.low), high = std::max(high, other.high);
+}
+
+Limits limits_of(const HeatmapPanel& p, HeatScale scale) {
+  Limits limits;
+  for (std::size_t i = 0; i < p.values.size(); ++i) {
+    const double v = p.values[i];
+    if (!counts(p, i) || !std::isfinite(v) || (scale == HeatScale::log && v <= 0)) continue;
+    limits.include({v, v});
+  }
+  if (limits.empty()) return limits;
+  if (p.diverging) {
+    const double reach = std::max(std::abs(limits.low), std::abs(limits.high));
+    return {-reach, reach};
+  }
+  if (scale == HeatScale::rank) return {0, 1};
+  // A map of weights starts at zero, so that its colours can be compared.
+  if (scale != HeatScale::log && limits.low > 0) limits.low = 0;
+  return limits;
+}
+
+bool zero_is_special(const HeatmapPanel& p, HeatScale scale) {
+  if (p.diverging || scale == HeatScale::rank) return false;
+  bool positive = false;
+  for (std::size_t i = 0; i < p.values.size(); ++i) {
+    if (counts(p, i) && p.values[i] < 0) return false;
+    positive = positive || (counts(p, i) && p.values[i] > 0);
+  }
+  return positive || scale == HeatScale::log;
+}
+
+double place_on_map(double value, const Limits& limits, HeatScale scale) {
+  if (std::isnan(value)) return value;
+  if (limits.empty() || limits.low == limits.high) return 0.5;
+  if (scale == HeatScale::log) {
+    return std::clamp(std::log(value / limits.low) / std::log(limits.high / limits.low), 0.0, 1.0);
+  }
+  // Halves first: the difference of two huge limits may overflow.
+  const double span = limits.high / 2 - limits.low / 2;
+  return std::clamp((value / 2 - limits.low / 2) / span, 0.0, 1.0);
+}
+
+Specials specials_of(const HeatmapPanel& p, HeatScale scale) {
+  Specials used;
+  const bool zero = zero_is_special(p, scale);
+  for (std::size_t i = 0; i < p.values.size(); ++i) {
+    if (masked_at(p, i))
+      used.masked = true;
+    else if (std::isnan(p.values[i]))
+      used.nan = true;
+    else if (zero && p.values[i] == 0)
+      used.zero = true;
+  }
+  return used;
+}
+
+std::vector<std::uint8_t> colours_of(const HeatmapPanel& p, const Limits& limits, HeatScale scale,
+                                     ColourMap map) {
+  std::vector<std::uint8_t> rgba;
+  rgba.reserve(4 * p.values.size());
+  const bool zero = zero_is_special(p, scale);
+  for (std::size_t i = 0; i < p.values.size(); ++i) {
+    const Colour c = masked_at(p, i) ? masked_colour
+                     : zero && p.values[i] == 0
+                         ? zero_colour
+                         : colour_at(map, place_on_map(p.values[i], limits, scale));
+    rgba.insert(rgba.end(), {c.r, c.g, c.b, c.a});
+  }
+  return rgba;
+}
+
+}  // namespace conelab::figure

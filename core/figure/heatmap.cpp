@@ -1,0 +1,282 @@
+#include "core/figure/heatmap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/colour_bar.h"
+#include "core/figure/font_metrics.h"
+#include "core/figure/text.h"
+#include "core/figure/token_axis.h"
+
+namespace conelab::figure {
+namespace {
+
+constexpr double margin = 4, gutter = 9, title_room = 13, axis_title_room = 10, longest_label = 60;
+
+/// A panel as it is drawn, with everything that the layout needs.
+struct Drawn {
+  HeatmapPanel panel;                   ///< Pooled and scaled, without tokens.
+  const HeatmapPanel* whole = nullptr;  ///< As it came; its tokens are the labels.
+  std::size_t side = 1;                 ///< Cells a side that one drawn cell stands for.
+  ColourBar bar;
+  Specials specials;
+  bool row_labels = true;
+  TokenAxis rows, columns;
+  Box matrix;
+};
+
+std::size_t pooling(const HeatmapPanel& p) {
+  return (std::max(p.rows, p.cols) + largest_matrix - 1) / largest_matrix;
+}
+
+std::string bar_title(const HeatmapFigure& f, const HeatmapPanel& p) {
+  const std::string name = p.diverging ? "difference of " + f.value_name + "s" : f.value_name;
+  if (f.scale == HeatScale::row_normalised) return name + " / largest in row";
+  return f.scale == HeatScale::rank ? "rank of " + name : name;
+}
+
+Drawn prepare(const HeatmapFigure& f, const HeatmapPanel& panel) {
+  check_panel(panel);
+  Drawn d;
+  // A difference has both signs: it has no logarithm, so its scale stays linear.
+  const HeatScale scale =
+      panel.diverging && f.scale == HeatScale::log ? HeatScale::linear : f.scale;
+  d.side = std::max<std::size_t>(1, pooling(panel));
+  d.whole = &panel;
+  d.panel = scaled(d.side > 1 ? pooled(panel, d.side) : panel, scale);
+  d.specials = specials_of(d.panel, scale);
+  d.bar = {panel.diverging ? ColourMap::diverging : f.map, scale, limits_of(d.panel, scale),
+           bar_title(f, panel)};
+  if (!panel.diverging && !f.limits.empty()) d.bar.limits = f.limits;
+  return d;
+}
+
+/// Gives all panels that share a bar the union of their limits.
+void share_limits(std::vector<Drawn>& panels) {
+  for (const bool diverging : {false, true}) {
+    Limits all;
+    for (const Drawn& d : panels) {
+      if (d.panel.diverging == diverging && !d.bar.limits.empty()) all.include(d.bar.limits);
+    }
+    for (Drawn& d : panels) {
+      if (d.panel.diverging == diverging) d.bar.limits = all;
+    }
+  }
+}
+
+// ---- layout ------------------------------------------------------------------------------------
+
+std::size_t panels_across(std::size_t count, double width) {
+  const auto most = std::max<std::size_t>(1, static_cast<std::size_t>(width / 150));
+  const std::size_t rows = (count + most - 1) / most;
+  return rows == 0 ? 1 : (count + rows - 1) / rows;
+}
+
+/// Row labels stand at the first panel of a row and wherever the tokens change.
+void decide_row_labels(std::vector<Drawn>& panels, std::size_t across) {
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    panels[i].row_labels = i % across == 0 ||
+                           panels[i].whole->row_tokens != panels[i - 1].whole->row_tokens ||
+                           panels[i].whole->rows != panels[i - 1].whole->rows;
+  }
+}
+
+double matrix_height(const HeatmapPanel& p, double width) {
+  if (p.rows == 0 || p.cols == 0) return width / 3;
+  const double ratio = static_cast<double>(p.rows) / static_cast<double>(p.cols);
+  return width * std::clamp(ratio, 0.25, 2.0);
+}
+
+void plan_labels(Drawn& d, double width) {
+  const HeatmapPanel& p = *d.whole;
+  const double height = matrix_height(p, width);
+  if (p.rows > 0) {
+    d.rows = plan_tokens(Side::left, p.row_tokens, p.rows, height / static_cast<double>(p.rows),
+                         longest_label);
+  }
+  if (p.cols > 0) {
+    d.columns = plan_tokens(Side::bottom, p.column_tokens, p.cols,
+                            width / static_cast<double>(p.cols), longest_label);
+  }
+}
+
+/// Left rooms of the panels in one row of the figure.
+double label_room(const std::vector<Drawn>& panels, std::size_t begin, std::size_t end) {
+  double room = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (panels[i].row_labels) room += panels[i].rows.room() + axis_title_room;
+  }
+  return room;
+}
+
+/// The matrices' common width: label rooms depend on it and it on them, so it is found by trying
+/// (a narrower matrix may need fewer labels).
+double matrix_width(std::vector<Drawn>& panels, std::size_t across, double page) {
+  double width = page / static_cast<double>(across);
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    double room = 0;
+    for (Drawn& d : panels) plan_labels(d, width);
+    for (std::size_t i = 0; i < panels.size(); i += across) {
+      room = std::max(room, label_room(panels, i, std::min(panels.size(), i + across)));
+    }
+    const double gaps = 2 * margin + gutter * static_cast<double>(across - 1);
+    const double fits = std::max(20.0, (page - gaps - room) / static_cast<double>(across));
+    if (std::abs(fits - width) < 0.01) break;
+    width = std::min(width, fits);
+  }
+  return width;
+}
+
+/// Puts the matrices of one row of panels; returns where their labels end.
+double place_row(std::vector<Drawn>& panels, std::size_t begin, std::size_t end, double width,
+                 double top) {
+  double x = margin, bottom = top;
+  for (std::size_t i = begin; i < end; ++i) {
+    Drawn& d = panels[i];
+    if (d.row_labels) x += d.rows.room() + axis_title_room;
+    d.matrix = {x, top + title_room, width, matrix_height(*d.whole, width)};
+    x += width + gutter;
+    bottom = std::max(bottom, d.matrix.bottom() + d.columns.room() + axis_title_room);
+  }
+  return bottom;
+}
+
+// ---- drawing -----------------------------------------------------------------------------------
+
+void draw_axis_titles(DisplayList& list, const Drawn& d) {
+  const Box& m = d.matrix;
+  const TextStyle style = {
+      .size = small_size, .anchor = Anchor::middle, .align = Align::bottom, .colour = quiet};
+  list.text({m.x + m.width / 2, m.bottom() + d.columns.room() + axis_title_room}, "key", style);
+  if (!d.row_labels) return;
+  TextStyle upwards = style;
+  upwards.align = Align::top, upwards.rotation = -90;
+  list.text({m.x - d.rows.room() - axis_title_room, m.y + m.height / 2}, "query", upwards);
+}
+
+void draw_panel(DisplayList& list, const Drawn& d, std::size_t number) {
+  const Box& m = d.matrix;
+  list.group_begin(fmt::format("panel{}", number + 1), d.panel.title);
+  list.text({m.x + m.width / 2, m.y - 4},
+            elide(clean_text(d.panel.title), title_size, m.width, Face::bold),
+            {.size = title_size, .face = Face::bold, .anchor = Anchor::middle, .colour = ink});
+  if (d.panel.values.empty()) {
+    list.text(
+        {m.x + m.width / 2, m.y + m.height / 2}, "no cells",
+        {.size = text_size, .anchor = Anchor::middle, .align = Align::middle, .colour = quiet});
+  } else {
+    list.image(m, d.panel.cols, d.panel.rows,
+               colours_of(d.panel, d.bar.limits, d.bar.scale, d.bar.map));
+    if (d.row_labels) draw_tokens(list, d.rows, m);
+    draw_tokens(list, d.columns, m);
+    draw_axis_titles(list, d);
+  }
+  list.rectangle(m, Paint::stroked(ink, thin_line));
+  list.group_end();
+}
+
+/// The bars to draw: one for each kind of panel that shares, or none where each has its own.
+std::vector<ColourBar> shared_bars(const std::vector<Drawn>& panels) {
+  std::vector<ColourBar> bars;
+  for (const bool diverging : {false, true}) {
+    const auto first = std::find_if(panels.begin(), panels.end(),
+                                    [&](const Drawn& d) { return d.panel.diverging == diverging; });
+    if (first != panels.end()) bars.push_back(first->bar);
+  }
+  return bars;
+}
+
+/// Bars side by side with the swatches after them, centred under the matrices; returns where they
+/// end.
+double draw_shared_bars(DisplayList& list, const std::vector<Drawn>& panels, const Specials& used,
+                        double top) {
+  const std::vector<ColourBar> bars = shared_bars(panels);
+  const double left = panels.front().matrix.x, room = list.width - margin - left - 10;
+  const double swatches = specials_width(used), gap = 24;
+  const auto n = static_cast<double>(bars.size());
+  const bool beside = swatches > 0 && room - swatches - gap > n * (90 + gap);
+  const double tail = beside ? gap + swatches : 0;
+  const double width = std::min(190.0, (room - tail - gap * (n - 1)) / n);
+  double x = left + (list.width - margin - left - n * width - gap * (n - 1) - tail) / 2;
+  for (const ColourBar& bar : bars) {
+    draw_colour_bar(list, bar, {x, top, width, colour_bar_height});
+    x += width + gap;
+  }
+  if (beside || swatches == 0) return draw_specials(list, used, {x, top}), top + colour_bar_height;
+  draw_specials(list, used, {left + 5, top + colour_bar_height + 4});
+  return top + colour_bar_height + 11;
+}
+
+/// A bar under each panel of a row; returns where they end.
+double draw_own_bars(DisplayList& list, const std::vector<Drawn>& panels, std::size_t begin,
+                     std::size_t end, double top) {
+  for (std::size_t i = begin; i < end; ++i) {
+    const Box& m = panels[i].matrix;
+    const double inset = std::min(8.0, m.width / 10);
+    draw_colour_bar(list, panels[i].bar,
+                    {m.x + inset, top, m.width - 2 * inset, colour_bar_height});
+  }
+  return top + colour_bar_height;
+}
+
+std::string caption_of(const HeatmapFigure& f, const std::vector<Drawn>& panels) {
+  std::string text = f.caption;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ". ") + more; };
+  for (const Drawn& d : panels) {
+    if (d.side < 2) continue;
+    add(fmt::format("Each pixel is the value of largest magnitude in {0} × {0} cells", d.side));
+    break;
+  }
+  if (!f.shared_limits && panels.size() > 1) add("Each panel has its own limits");
+  return text;
+}
+
+double draw_caption(DisplayList& list, const std::string& caption, double top) {
+  for (const std::string& line : wrap(clean_text(caption), text_size, list.width - 2 * margin)) {
+    list.text({margin, top + 3}, line, {.size = text_size, .align = Align::top, .colour = ink});
+    top += 1.25 * text_size;
+  }
+  return top;
+}
+
+}  // namespace
+
+DisplayList draw_heatmap(const HeatmapFigure& figure) {
+  std::vector<Drawn> panels;
+  for (const HeatmapPanel& p : figure.panels) panels.push_back(prepare(figure, p));
+  if (figure.shared_limits) share_limits(panels);
+  const std::size_t across = panels_across(panels.size(), figure.width);
+  decide_row_labels(panels, across);
+  const double width = matrix_width(panels, across, figure.width);
+
+  DisplayList list;
+  list.width = figure.width;
+  list.metadata = figure.metadata;
+  if (list.metadata.title.empty()) list.metadata.title = "Attention maps";
+  double y = margin;
+  Specials used;
+  for (std::size_t i = 0; i < panels.size(); i += across) {
+    const std::size_t end = std::min(panels.size(), i + across);
+    y = place_row(panels, i, end, width, y);
+    for (std::size_t k = i; k < end; ++k) draw_panel(list, panels[k], k);
+    if (!figure.shared_limits) y = draw_own_bars(list, panels, i, end, y + 5);
+    y += 6;
+  }
+  for (const Drawn& d : panels) {
+    used.zero |= d.specials.zero, used.masked |= d.specials.masked, used.nan |= d.specials.nan;
+  }
+  if (figure.shared_limits && !panels.empty()) y = draw_shared_bars(list, panels, used, y);
+  if (!figure.shared_limits && specials_width(used) > 0) {
+    draw_specials(list, used, {margin, y + 2});
+    y += 10;
+  }
+  const std::string caption = caption_of(figure, panels);
+  list.metadata.description = caption;
+  y = draw_caption(list, caption, y + 2);
+  list.height = std::ceil(y + margin);
+  return list;
+}
+
+}  // namespace conelab::figure

@@ -1,0 +1,132 @@
+#include "core/figure/plane_scene.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/font_metrics.h"
+
+namespace conelab::figure {
+namespace {
+
+double shared_area(const Box& a, const Box& b) {
+  const double width = std::min(a.right(), b.right()) - std::max(a.x, b.x);
+  const double height = std::min(a.bottom(), b.bottom()) - std::max(a.y, b.y);
+  return width > 0 && height > 0 ? width * height : 0;
+}
+
+/// Points along a path that stand for it when labels look for room.
+std::vector<Point> traced(const Path& path) {
+  std::vector<Point> points;
+  for (const Segment& s : path.segments) {
+    if (const auto* move = std::get_if<MoveTo>(&s)) points.push_back(move->to);
+    if (const auto* line = std::get_if<LineTo>(&s)) points.push_back(line->to);
+    if (const auto* arc = std::get_if<ArcTo>(&s)) {
+      for (int i = 1; i <= 48; ++i) points.push_back(arc->at(arc->from + arc->sweep * i / 48));
+    }
+  }
+  return points;
+}
+
+}  // namespace
+
+PlaneScene::PlaneScene(Window window, Point corner, double width, double most_height)
+    : window_(window) {
+  scale_ = width / window_.width();
+  if (scale_ * window_.height() > most_height) {
+    scale_ = most_height / window_.height();
+    const double middle = (window_.left + window_.right) / 2, half = width / scale_ / 2;
+    window_.left = middle - half, window_.right = middle + half;
+  }
+  box_ = {corner.x, corner.y, width, scale_ * window_.height()};
+}
+
+Point PlaneScene::page(Point world) const {
+  return {box_.x + (world.x - window_.left) * scale_,
+          box_.bottom() - (world.y - window_.low) * scale_};
+}
+
+void PlaneScene::arc(Path& path, Point centre, double radius, double from, double to) const {
+  path.arc(page(centre), radius * scale_, -from, from - to);
+}
+
+void PlaneScene::arc_between(Path& path, Point centre, Point from, Point to) const {
+  const double radius = std::hypot(from.x - centre.x, from.y - centre.y);
+  const double begin = std::atan2(from.y - centre.y, from.x - centre.x);
+  const double turn = std::atan2(to.y - centre.y, to.x - centre.x) - begin;
+  arc(path, centre, radius, begin, begin + std::remainder(turn, 2 * std::numbers::pi));
+}
+
+Path PlaneScene::circle(Point centre, double radius) const {
+  return Path::circle(page(centre), radius * scale_);
+}
+
+Path PlaneScene::segment(Point from, Point to) const { return Path::segment(page(from), page(to)); }
+
+Path PlaneScene::half_plane_geodesic(Point a, Point b, bool extended) const {
+  if (std::abs(a.x - b.x) <= 1e-12 * (std::abs(a.x) + std::abs(b.x) + a.y + b.y)) {
+    return extended ? segment({a.x, 0}, {a.x, window_.high}) : segment(a, b);
+  }
+  const Point centre = {(a.x + b.x) / 2 + (a.y - b.y) * (a.y + b.y) / (2 * (a.x - b.x)), 0};
+  const double radius = std::hypot(a.x - centre.x, a.y);
+  Path path;
+  if (extended) {
+    arc(path, centre, radius, 0, std::numbers::pi);
+  } else {
+    arc_between(path, centre, a, b);
+  }
+  return path;
+}
+
+Path PlaneScene::horosphere_at_infinity(double height) const {
+  return segment({window_.left, height}, {window_.right, height});
+}
+
+void LabelPlacer::avoid_segment(Point from, Point to) {
+  const double length = std::hypot(to.x - from.x, to.y - from.y);
+  const int pieces = std::clamp(static_cast<int>(length / 4), 1, 400);
+  for (int i = 0; i <= pieces; ++i) {
+    const double t = static_cast<double>(i) / pieces;
+    avoid(Box{from.x + t * (to.x - from.x), from.y + t * (to.y - from.y), 0, 0}.grown(1));
+  }
+}
+
+void LabelPlacer::avoid_path(const Path& path) {
+  const std::vector<Point> points = traced(path);
+  for (std::size_t i = 1; i < points.size(); ++i) avoid_segment(points[i - 1], points[i]);
+}
+
+double LabelPlacer::cost(const Box& box) const {
+  double sum = 0;
+  for (const Box& label : labels_) sum += 1000 * shared_area(box, label);
+  for (const Box& obstacle : obstacles_) sum += shared_area(box, obstacle);
+  const Box inside = {std::max(box.x, page_.x), std::max(box.y, page_.y), 0, 0};
+  const double seen = std::max(0.0, std::min(box.right(), page_.right()) - inside.x) *
+                      std::max(0.0, std::min(box.bottom(), page_.bottom()) - inside.y);
+  return sum + 1e6 * std::max(0.0, box.width * box.height - seen - 1e-6);
+}
+
+Box LabelPlacer::place(DisplayList& list, Point point, const std::vector<TextRun>& runs,
+                       TextStyle style, double gap) {
+  style.anchor = Anchor::middle, style.align = Align::middle;
+  const double width = text_width(runs, style.size), height = 0.95 * style.size;
+  point = {std::clamp(point.x, page_.x, page_.right()),
+           std::clamp(point.y, page_.y, page_.bottom())};
+  Box best_box;
+  Point best_at = point;
+  double best = 1e300;
+  for (double reach = gap; reach <= gap + 30; reach += 3) {
+    for (int k = 0; k < 16; ++k) {
+      const double angle = std::numbers::pi * (0.25 + k / 8.0);
+      const double dx = std::cos(angle), dy = -std::sin(angle);
+      const Point at = {point.x + dx * (reach + width / 2), point.y + dy * (reach + height / 2)};
+      const Box box = {at.x - width / 2, at.y - height / 2, width, height};
+      const double c = cost(box.grown(0.8)) + 0.4 * (reach - gap);
+      if (c < best - 1e-9) best = c, best_at = at, best_box = box;
+    }
+  }
+  list.text(best_at, runs, style);
+  labels_.push_back(best_box);
+  return best_box;
+}
+
+}  // namespace conelab::figure

@@ -1,0 +1,293 @@
+#include "core/figure/scaling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/axes.h"
+#include "core/figure/edge_labels.h"
+#include "core/figure/font_metrics.h"
+#include "core/figure/text.h"
+
+namespace conelab::figure {
+namespace {
+
+constexpr double margin = 5;
+
+/// A point with its interval; low = high = y without one.
+struct Sample {
+  double x, y, low, high;
+};
+
+struct Curve {
+  std::size_t number;  ///< Of the series: decides colour and marker.
+  std::vector<Sample> samples;
+};
+
+bool positive(double v) { return std::isfinite(v) && v > 0; }
+
+void check(const ScalingSeries& s) {
+  const std::size_t n = s.x.size();
+  const auto fits = [&](const std::vector<double>& v, bool optional) {
+    return v.size() == n || (optional && v.empty());
+  };
+  if (!fits(s.y, false) || !fits(s.low, true) || !fits(s.high, true)) {
+    misuse(
+        "scaling: series '{}' has {} x, {} y, {} low and {} high values (expected as many of "
+        "each)",
+        s.name, n, s.y.size(), s.low.size(), s.high.size());
+  }
+}
+
+/// Samples in the order of x; an interval that cannot be drawn is shrunk to the point.
+Curve curve_of(const ScalingSeries& s, std::size_t number) {
+  check(s);
+  Curve curve{number, {}};
+  for (std::size_t i = 0; i < s.x.size(); ++i) {
+    if (!positive(s.x[i]) || !positive(s.y[i])) continue;
+    const double low = s.low.empty() || !positive(s.low[i]) ? s.y[i] : std::min(s.low[i], s.y[i]);
+    const double high =
+        s.high.empty() || !positive(s.high[i]) ? s.y[i] : std::max(s.high[i], s.y[i]);
+    curve.samples.push_back({s.x[i], s.y[i], low, high});
+  }
+  std::stable_sort(curve.samples.begin(), curve.samples.end(),
+                   [](const Sample& a, const Sample& b) { return a.x < b.x; });
+  return curve;
+}
+
+/// A curve over the base curve where both have a point. The interval is the curve's own, divided by
+/// the base's median: it leaves out the base's uncertainty, as the caption says.
+Curve relative(const Curve& curve, const Curve& base) {
+  Curve out{curve.number, {}};
+  for (const Sample& s : curve.samples) {
+    for (const Sample& b : base.samples) {
+      if (b.x == s.x) out.samples.push_back({s.x, s.y / b.y, s.low / b.y, s.high / b.y});
+    }
+  }
+  return out;
+}
+
+std::vector<TextRun> exponent_note(const ScalingSeries& s) {
+  if (!s.exponent || !std::isfinite(*s.exponent)) return {};
+  std::string text = fmt::format("<i>n</i><sup>{:.2f}</sup>", *s.exponent);
+  if (s.exponent_low && s.exponent_high) {
+    text += fmt::format("  [{:.2f}, {:.2f}]", *s.exponent_low, *s.exponent_high);
+  }
+  for (auto at = text.find('-'); at != std::string::npos; at = text.find('-')) {
+    text.replace(at, 1, "−");
+  }
+  return rich(text);
+}
+
+// ---- one panel ---------------------------------------------------------------------------------
+
+struct Panel {
+  std::vector<Curve> curves;
+  Frame frame;
+  bool ratio = false;
+};
+
+Axis x_axis(const ScalingFigure& f, const std::vector<Curve>& curves, double width) {
+  std::vector<double> xs;
+  for (const Curve& c : curves) {
+    for (const Sample& s : c.samples) xs.push_back(s.x);
+  }
+  return axis_over(ScaleKind::log2, xs, std::max(2, static_cast<int>(width / 26)), rich(f.x_title));
+}
+
+Axis y_axis(const Panel& p, const std::string& title, double height) {
+  std::vector<double> ys;
+  for (const Curve& c : p.curves) {
+    for (const Sample& s : c.samples) ys.insert(ys.end(), {s.low, s.high});
+  }
+  if (p.ratio) ys.push_back(1);
+  return axis_over(ScaleKind::log10, ys, std::max(2, static_cast<int>(height / 18)), rich(title));
+}
+
+void draw_band(DisplayList& list, const Frame& f, const Curve& c, Colour colour) {
+  std::vector<Point> outline;
+  for (const Sample& s : c.samples) outline.push_back(f.at(s.x, s.high));
+  for (auto s = c.samples.rbegin(); s != c.samples.rend(); ++s)
+    outline.push_back(f.at(s->x, s->low));
+  if (c.samples.size() > 1)
+    list.path(Path::polyline(outline, true), Paint::filled(colour.opacity(0.18)));
+}
+
+void draw_bars(DisplayList& list, const Frame& f, const Curve& c, Colour colour) {
+  for (const Sample& s : c.samples) {
+    const Point low = f.at(s.x, s.low), high = f.at(s.x, s.high);
+    if (low.y - high.y < 0.5) continue;  // Thinner than its own line.
+    list.path(Path()
+                  .move(low)
+                  .line(high)
+                  .move({low.x - 1.5, low.y})
+                  .line({low.x + 1.5, low.y})
+                  .move({high.x - 1.5, high.y})
+                  .line({high.x + 1.5, high.y}),
+              Paint::stroked(colour, 0.6));
+  }
+}
+
+void draw_curve(DisplayList& list, const Frame& f, const Curve& c, const std::string& id,
+                const std::string& name) {
+  const Colour colour = series_colour(c.number);
+  list.group_begin(fmt::format("{}{}", id, c.number + 1), name);
+  draw_band(list, f, c, colour);
+  std::vector<Point> points;
+  for (const Sample& s : c.samples) points.push_back(f.at(s.x, s.y));
+  if (points.size() > 1) list.path(Path::polyline(points), Paint::stroked(colour, data_line));
+  draw_bars(list, f, c, colour);
+  for (const Point& p : points) draw_marker(list, p, c.number, f.box.width > 200 ? 4 : 3.4, colour);
+  list.group_end();
+}
+
+/// The guide runs along the lower right, below all curves, as far as the frame shows it.
+void draw_guide(DisplayList& list, const Frame& f, double slope, const std::vector<Curve>& curves) {
+  double offset = 1e300;  // log y − slope · log x of the lowest point.
+  double x_high = 0;
+  for (const Curve& c : curves) {
+    for (const Sample& s : c.samples) {
+      offset = std::min(offset, std::log(s.low) - slope * std::log(s.x));
+      x_high = std::max(x_high, s.x);
+    }
+  }
+  if (x_high == 0) return;
+  const double shift = 0.06 * std::log(f.y.high / f.y.low);
+  const auto y_at = [&](double x) { return std::exp(offset - shift + slope * std::log(x)); };
+  const double middle = std::exp((std::log(f.x.low) + 2 * std::log(f.x.high)) / 3);
+  list.clip_begin(f.box);
+  list.line(f.at(f.x.low, y_at(f.x.low)), f.at(f.x.high, y_at(f.x.high)),
+            {quiet, line_width, {3, 2}, Cap::butt});
+  list.clip_end();
+  const Point at = f.at(middle, y_at(middle));
+  const TextStyle style = {.size = small_size,
+                           .anchor = Anchor::start,
+                           .align = Align::top,
+                           .colour = quiet,
+                           .halo = 1.2};
+  const auto label = rich(fmt::format("∝ <i>n</i><sup>{:g}</sup>", slope));
+  const Box room = {f.box.x, f.box.y, f.box.width - text_width(label, small_size) - 4,
+                    f.box.height - 9};
+  if (room.contains(at)) list.text({at.x + 3, at.y + 1}, label, style);
+}
+
+std::vector<EdgeLabel> labels_of(const ScalingFigure& f, const Panel& p) {
+  std::vector<EdgeLabel> labels;
+  for (const Curve& c : p.curves) {
+    if (c.samples.empty()) continue;
+    const ScalingSeries& s = f.series[c.number];
+    EdgeLabel label{p.frame.at(c.samples.back().x, c.samples.back().y),
+                    elide(clean_text(s.name), text_size, 0.3 * f.width, Face::bold),
+                    {},
+                    series_colour(c.number),
+                    c.number};
+    const auto note = exponent_note(s);
+    if (!p.ratio && !note.empty()) label.notes.push_back(note);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+void draw_panel(DisplayList& list, const ScalingFigure& f, const Panel& p) {
+  draw_frame(list, p.frame, p.ratio ? "ratio-axes" : "time-axes");
+  if (p.ratio) {
+    const double y = p.frame.at(p.frame.x.low, 1).y;
+    list.line({p.frame.box.x, y}, {p.frame.box.right(), y}, {quiet, line_width, {3, 2}, Cap::butt});
+  } else if (f.guide) {
+    draw_guide(list, p.frame, *f.guide, p.curves);
+  }
+  for (const Curve& c : p.curves) {
+    draw_curve(list, p.frame, c, p.ratio ? "ratio" : "time", f.series[c.number].name);
+  }
+  draw_edge_labels(list, labels_of(f, p), p.frame.box.right(), p.frame.box.y - 2,
+                   p.frame.box.bottom() + 2);
+}
+
+// ---- the page ----------------------------------------------------------------------------------
+
+std::vector<Panel> panels_of(const ScalingFigure& f) {
+  Panel times, ratios;
+  ratios.ratio = true;
+  for (std::size_t i = 0; i < f.series.size(); ++i) {
+    times.curves.push_back(curve_of(f.series[i], i));
+    ratios.curves.push_back(relative(times.curves.back(), times.curves.front()));
+  }
+  std::vector<Panel> panels;
+  if (!f.ratio_only) panels.push_back(std::move(times));
+  if (f.ratio_only || f.ratio_panel) panels.push_back(std::move(ratios));
+  return panels;
+}
+
+/// Enough height for the labels, and a pleasant shape.
+double panel_height(const ScalingFigure& f, const Panel& p, double width) {
+  double labels = 0;
+  for (const EdgeLabel& label : labels_of(f, p)) labels += label.height();
+  return std::max(std::clamp(width * (p.ratio && !f.ratio_only ? 0.45 : 0.72), 80.0, 230.0),
+                  labels);
+}
+
+std::string ratio_title(const ScalingFigure& f) {
+  return "time / " + (f.series.empty() ? "first" : f.series.front().name);
+}
+
+/// Ratios near one read better as decimals than as powers of ten.
+void write_out_decimals(Axis& axis) {
+  for (Tick& t : axis.ticks) {
+    if (t.major() && t.value >= 0.00099 && t.value <= 10001) t.label = number_label(t.value);
+  }
+}
+
+/// Widths of labels and axes first, then the frame takes what is left.
+double arrange(const ScalingFigure& f, std::vector<Panel>& panels) {
+  double left = 0, right = 0;
+  for (Panel& p : panels) {
+    p.frame.y = y_axis(p, p.ratio ? ratio_title(f) : f.y_title, 150);
+    left = std::max(left, room_left(p.frame.y));
+    for (const EdgeLabel& label : labels_of(f, p)) right = std::max(right, 14 + label.width());
+  }
+  const double width = std::max(40.0, f.width - 2 * margin - left - right);
+  double y = margin + 4;
+  for (Panel& p : panels) {
+    p.frame.x = x_axis(f, p.curves, width);
+    const double height = panel_height(f, p, width);
+    p.frame.y = y_axis(p, p.ratio ? ratio_title(f) : f.y_title, height);
+    if (p.ratio) write_out_decimals(p.frame.y);
+    p.frame.box = {margin + left, y, width, height};
+    y = p.frame.box.bottom() + room_below(p.frame.x) + 10;
+  }
+  return y - 6;
+}
+
+std::string caption_of(const ScalingFigure& f, const std::vector<Panel>& panels) {
+  std::string text = f.caption;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ". ") + more; };
+  const bool intervals = std::any_of(f.series.begin(), f.series.end(),
+                                     [](const ScalingSeries& s) { return !s.low.empty(); });
+  if (intervals) add("Medians with 95 % intervals");
+  if (panels.back().ratio && intervals) add("Ratios to the median of the first series");
+  return text;
+}
+
+}  // namespace
+
+DisplayList draw_scaling(const ScalingFigure& figure) {
+  std::vector<Panel> panels = panels_of(figure);
+  DisplayList list;
+  list.width = figure.width;
+  list.metadata = figure.metadata;
+  if (list.metadata.title.empty()) list.metadata.title = "Run time against sequence length";
+  double y = arrange(figure, panels);
+  for (const Panel& p : panels) draw_panel(list, figure, p);
+  const std::string caption = caption_of(figure, panels);
+  list.metadata.description = caption;
+  for (const std::string& line : wrap(clean_text(caption), text_size, figure.width - 2 * margin)) {
+    list.text({margin, y}, line, {.size = text_size, .align = Align::top, .colour = ink});
+    y += 1.25 * text_size;
+  }
+  list.height = std::ceil(y + margin);
+  return list;
+}
+
+}  // namespace conelab::figure

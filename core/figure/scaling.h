@@ -1,0 +1,40 @@
+// Figures `scaling` and `ratio`: run time against sequence length, several operators.
+//
+// Log–log, medians with their 95 % intervals, each line labelled at its end with the fitted
+// exponent of time ∝ n^e and its interval; a guide of slope 2 (what attention costs); optionally a
+// panel of times relative to the first series.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/figure/display_list.h"
+#include "core/figure/style.h"
+
+namespace conelab::figure {
+
+/// One operator's measurements, all vectors [points]; `low` and `high` may be empty (no interval).
+/// Points whose x or y is not positive and finite are left out.
+struct ScalingSeries {
+  std::string name;
+  std::vector<double> x, y, low, high;
+  std::optional<double> exponent, exponent_low, exponent_high;
+};
+
+struct ScalingFigure {
+  std::vector<ScalingSeries> series;
+  std::string x_title = "sequence length <i>n</i>";  ///< Markup of `rich`.
+  std::string y_title = "time (s)";
+  std::optional<double> guide = 2;  ///< Slope of the guide line.
+  bool ratio_panel = false;         ///< Adds a panel of each series over the first.
+  bool ratio_only = false;          ///< Shows that panel alone (figure `ratio`).
+  std::string caption;
+  double width = double_column;
+  Metadata metadata;
+};
+
+/// Throws misuse when the vectors of a series have different lengths.
+[[nodiscard]] DisplayList draw_scaling(const ScalingFigure& figure);
+
+}  // namespace conelab::figure

@@ -1,0 +1,107 @@
+#include "core/figure/style.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/figure/font_metrics.h"
+
+namespace conelab::figure {
+namespace {
+
+/// A regular polygon or star whose corners lie at these radii, in turn, from the top clockwise.
+Path polygon(Point centre, int corners, double radius, double turn) {
+  std::vector<Point> points;
+  for (int k = 0; k < corners; ++k) {
+    const double angle = turn + 2 * std::numbers::pi * k / corners;
+    points.push_back({centre.x + radius * std::sin(angle), centre.y - radius * std::cos(angle)});
+  }
+  return Path::polyline(points, true);
+}
+
+/// A plus of unit arms, `turn` radians from upright.
+Path plus(Point centre, double reach, double turn) {
+  const double arm = reach / 3;
+  std::vector<Point> points;
+  const double corners[][2] = {{-arm, -reach}, {arm, -reach}, {arm, -arm},    {reach, -arm},
+                               {reach, arm},   {arm, arm},    {arm, reach},   {-arm, reach},
+                               {-arm, arm},    {-reach, arm}, {-reach, -arm}, {-arm, -arm}};
+  for (const auto& [x, y] : corners) {
+    points.push_back({centre.x + x * std::cos(turn) - y * std::sin(turn),
+                      centre.y + x * std::sin(turn) + y * std::cos(turn)});
+  }
+  return Path::polyline(points, true);
+}
+
+double points_in(const std::string& unit) {
+  if (unit == "mm") return 72 / 25.4;
+  if (unit == "cm") return 72 / 2.54;
+  if (unit == "in") return 72;
+  return unit == "pt" ? 1 : 0;
+}
+
+}  // namespace
+
+double width_in_points(const std::string& text) {
+  if (text == "single") return single_column;
+  if (text == "double") return double_column;
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const double unit = points_in(std::string(rest, text.data() + text.size()));
+  const double points = std::floor(value * unit + 1e-9);
+  if (error != std::errc() || unit == 0 || !(points >= 100 && points <= 2000)) {
+    misuse(
+        "width '{}' (expected single, double, or a length from 100pt to 2000pt such as 86mm, "
+        "17.8cm, 7in, 504pt)",
+        text);
+  }
+  return points;
+}
+
+Colour series_colour(std::size_t i) {
+  static constexpr std::array<Colour, 7> colours = {blue,   vermilion, green, purple,
+                                                    orange, sky,       black};
+  return colours[i % colours.size()];
+}
+
+void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Colour colour) {
+  const double r = size / 2;
+  const auto shape = [&]() -> Path {
+    switch (i % 8) {
+      case 1:
+        return polygon(centre, 4, 1.25 * r, std::numbers::pi / 4);
+      case 2:
+        return polygon(centre, 3, 1.5 * r, 0);
+      case 3:
+        return polygon(centre, 4, 1.3 * r, 0);
+      case 4:
+        return polygon(centre, 3, 1.5 * r, std::numbers::pi);
+      case 5:
+        return polygon(centre, 5, 1.2 * r, 0);
+      case 6:
+        return plus(centre, 1.25 * r, std::numbers::pi / 4);
+      case 7:
+        return plus(centre, 1.25 * r, 0);
+      default:
+        return Path::circle(centre, r);
+    }
+  };
+  list.path(shape(), Paint{colour, {white, thin_line, {}}});
+}
+
+std::vector<std::string> wrap(const std::string& text, double size, double width) {
+  std::vector<std::string> lines;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!lines.empty() && text_width(lines.back() + " " + word, size) <= width) {
+      lines.back() += " " + word;
+    } else {
+      lines.push_back(elide(word, size, width));
+    }
+  }
+  return lines;
+}
+
+}  // namespace conelab::figure

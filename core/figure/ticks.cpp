@@ -1,0 +1,139 @@
+#include "core/figure/ticks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace conelab::figure {
+namespace {
+
+std::vector<TextRun> run(std::string text) {
+  return {{std::move(text), Face::regular, Script::normal}};
+}
+
+std::string with_minus(std::string text) {
+  if (text.starts_with('-')) text.replace(0, 1, "−");
+  return text;
+}
+
+std::vector<TextRun> power(const std::string& base, int exponent) {
+  return {{base, Face::regular, Script::normal},
+          {with_minus(std::to_string(exponent)), Face::regular, Script::super}};
+}
+
+/// Is the value so near a power of ten that it is one?
+bool is_power_of_ten(double value) {
+  const double e = std::round(std::log10(value));
+  return std::abs(value / std::pow(10, e) - 1) < 1e-9;
+}
+
+/// The least of 1, 2, 5 times a power of ten that is at least `raw`.
+double nice_step(double raw) {
+  const double unit = std::pow(10, std::floor(std::log10(raw)));
+  for (const double m : {1.0, 2.0, 5.0}) {
+    if (m * unit >= raw * (1 - 1e-9)) return m * unit;
+  }
+  return 10 * unit;
+}
+
+/// Every `stride`-th whole exponent in [low, high].
+std::vector<int> exponents(double low, double high, int most) {
+  const int first = static_cast<int>(std::ceil(low - 1e-9));
+  const int last = static_cast<int>(std::floor(high + 1e-9));
+  const int count = last - first + 1;
+  const int stride = std::max(1, (count + most - 1) / std::max(1, most));
+  std::vector<int> out;
+  for (int e = first; e <= last; ++e) {
+    if (e % stride == 0) out.push_back(e);
+  }
+  return out;
+}
+
+/// Ticks at digits 1–9 of each decade, those in `labelled` with a number.
+std::vector<Tick> digit_ticks(double low, double high, const std::vector<int>& labelled) {
+  std::vector<Tick> ticks;
+  const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9));
+  const int last = static_cast<int>(std::floor(std::log10(high) + 1e-9));
+  for (int e = first; e <= last; ++e) {
+    for (int digit = 1; digit <= 9; ++digit) {
+      const double value = digit * std::pow(10, e);
+      if (value < low * (1 - 1e-9) || value > high * (1 + 1e-9)) continue;
+      const bool label = std::find(labelled.begin(), labelled.end(), digit) != labelled.end();
+      ticks.push_back({value, label ? number_label(value) : std::vector<TextRun>{}});
+    }
+  }
+  return ticks;
+}
+
+bool bad_range(double low, double high) {
+  return !(std::isfinite(low) && std::isfinite(high)) || high < low;
+}
+
+}  // namespace
+
+std::vector<TextRun> number_label(double value, int digits) {
+  if (std::isnan(value)) return run("NaN");
+  if (std::isinf(value)) return run(value > 0 ? "∞" : "−∞");
+  const double size = std::abs(value);
+  if (size == 0 || (size >= 0.9999e-3 && size < 0.99995e5)) {
+    return run(with_minus(fmt::format("{:.{}g}", value == 0 ? 0.0 : value,
+                                      std::max(digits, size >= 1e4 ? 5 : digits))));
+  }
+  int exponent = static_cast<int>(std::floor(std::log10(size)));
+  std::string mantissa = fmt::format("{:.{}g}", value / std::pow(10, exponent), digits);
+  if (mantissa == "10" || mantissa == "-10") mantissa.pop_back(), ++exponent;
+  if (mantissa == "1") return power("10", exponent);
+  return power(with_minus(mantissa) + "×10", exponent);
+}
+
+std::vector<Tick> linear_ticks(double low, double high, int most) {
+  if (bad_range(low, high)) return {};
+  if (low == high) return {{low, number_label(low)}};
+  if (!std::isfinite(high - low)) return {{low, number_label(low)}, {high, number_label(high)}};
+  const double step = nice_step((high - low) / std::max(1, most - 1));
+  std::vector<Tick> ticks;
+  for (double k = std::ceil(low / step - 1e-9); k <= high / step + 1e-9; ++k) {
+    const double value = k * step;
+    ticks.push_back({value, number_label(k == 0 ? 0 : value, 6)});
+    if (ticks.size() > 64) break;  // A step that vanishes against the values cannot advance.
+  }
+  return ticks;
+}
+
+std::vector<Tick> log_ticks(double low, double high, int most) {
+  if (bad_range(low, high) || low <= 0) return {};
+  if (low == high) return {{low, number_label(low)}};
+  const double decades = std::log10(high / low);
+  if (decades < 0.5) return linear_ticks(low, high, most);
+  if (decades < 1.5) {
+    return digit_ticks(low, high, most >= 4 ? std::vector<int>{1, 2, 5} : std::vector<int>{1});
+  }
+  const std::vector<int> labelled = exponents(std::log10(low), std::log10(high), most);
+  std::vector<Tick> ticks = decades > 8 ? std::vector<Tick>{} : digit_ticks(low, high, {});
+  std::erase_if(ticks, [](const Tick& t) { return is_power_of_ten(t.value); });
+  const int first = static_cast<int>(std::ceil(std::log10(low) - 1e-9));
+  for (int e = first; e <= std::log10(high) + 1e-9; ++e) {
+    const bool label = std::find(labelled.begin(), labelled.end(), e) != labelled.end();
+    if (label || decades <= 40) {
+      ticks.push_back({std::pow(10, e), label ? power("10", e) : std::vector<TextRun>{}});
+    }
+  }
+  std::sort(ticks.begin(), ticks.end(),
+            [](const Tick& a, const Tick& b) { return a.value < b.value; });
+  return ticks;
+}
+
+std::vector<Tick> binary_ticks(double low, double high, int most) {
+  if (bad_range(low, high) || low <= 0) return {};
+  std::vector<Tick> ticks;
+  for (const int e : exponents(std::log2(low), std::log2(high), most)) {
+    const double value = std::pow(2, e);
+    const bool plain_number = e >= 0 && e <= 16;
+    ticks.push_back({value, plain_number ? run(fmt::format("{:.0f}", value)) : power("2", e)});
+  }
+  if (ticks.empty()) return log_ticks(low, high, most);
+  return ticks;
+}
+
+}  // namespace conelab::figure

@@ -1,0 +1,151 @@
+#include "core/figure/cones.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "core/base/error.h"
+#include "core/figure/arc_curves.h"
+#include "core/figure/plane_scene.h"
+#include "tests/core/figure/figure_checks.h"
+
+namespace conelab::figure {
+namespace {
+
+TEST(Cones, PenumbralEdgesAreArcsOfTheLightsRadius) {
+  const DisplayList list = draw_cones({});
+  expect_good_figure(list);
+  std::size_t arcs = 0;
+  double radius = 0;
+  for (const Item& item : list.items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr) continue;
+    for (const Segment& s : path->path.segments) {
+      const auto* arc = std::get_if<ArcTo>(&s);
+      if (arc == nullptr || std::abs(arc->sweep) > 3) continue;  // Points are whole circles.
+      if (radius == 0) radius = arc->rx;
+      EXPECT_NEAR(arc->rx, radius, 1e-9);
+      EXPECT_NEAR(arc->centre.y, 5 + radius * 1.12, 1e-6);  // Centred on the boundary.
+      ++arcs;
+    }
+  }
+  EXPECT_EQ(arcs, 10u);  // Two cones, their ways up, the ancestors' fill and edge.
+  EXPECT_GE(count(to_svg(list), "A"), 10u);
+}
+
+TEST(Cones, FiguresAreTheirGoldenTexts) {
+  ConesFigure f;
+  expect_golden(draw_cones(f), "cones_penumbral");
+  f.cone = InfiniteCone::umbral;
+  expect_golden(draw_cones(f), "cones_umbral");
+}
+
+TEST(Cones, AncestorIsTheFormulasOwn) {
+  ConesFigure f;
+  f.u = {0, 0.6}, f.v = {1.2, 0.6};  // s = 0.8 each, D = 1.2: s(LCA) = 0.2.
+  PlaneAncestor lca = plane_ancestor(f);
+  EXPECT_TRUE(lca.exists);
+  EXPECT_NEAR(lca.at.x, 0.6, 1e-12);
+  EXPECT_NEAR(lca.at.y, std::sqrt(0.96), 1e-12);
+  f.v.x = 2;  // Too far: the semicircle through both has radius √(1 + 0.36).
+  lca = plane_ancestor(f);
+  EXPECT_FALSE(lca.exists);
+  EXPECT_NEAR(lca.height, std::sqrt(1.36), 1e-12);
+  f.cone = InfiniteCone::umbral;
+  EXPECT_NEAR(plane_ancestor(f).height, 1 / std::sinh(0.5) + 0.6, 1e-12);
+}
+
+TEST(Cones, AncestorItselfIsTheAncestor) {
+  ConesFigure f;
+  f.u = {0, 0.7}, f.v = {0.1, 0.2};
+  const PlaneAncestor lca = plane_ancestor(f);
+  EXPECT_EQ(lca.at.x, 0);
+  EXPECT_NEAR(lca.at.y, 0.7, 1e-12);
+  expect_good_figure(draw_cones(f));
+}
+
+TEST(Cones, RandomPointsGiveGoodFigures) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> x(-2, 2), y(0.02, 0.98), r(0.05, 2);
+  for (int i = 0; i < 60; ++i) {
+    ConesFigure f;
+    f.cone = i % 2 ? InfiniteCone::umbral : InfiniteCone::penumbral;
+    f.u = {x(random), y(random)}, f.v = {x(random), y(random)};
+    f.object_radius = r(random);
+    f.width = i % 3 ? single_column : double_column;
+    SCOPED_TRACE(i);
+    expect_good_figure(draw_cones(f));
+  }
+}
+
+TEST(Cones, ExtremePointsAreDrawn) {
+  for (const InfiniteCone cone : {InfiniteCone::penumbral, InfiniteCone::umbral}) {
+    ConesFigure f;
+    f.cone = cone;
+    f.u = f.v = {0, 0.5};
+    EXPECT_NO_THROW((void)to_svg(draw_cones(f)));
+    f.u = {-1e6, 1e-12}, f.v = {1e6, 0.999999999};
+    EXPECT_NO_THROW((void)to_svg(draw_cones(f)));
+    f.u = {0, 1e-300};
+    EXPECT_NO_THROW((void)to_svg(draw_cones(f)));
+  }
+}
+
+TEST(Cones, PointsOutsideTheDomainAreMisuse) {
+  ConesFigure f;
+  f.u.y = 1;
+  EXPECT_THROW((void)draw_cones(f), Error);
+  f.u.y = 0;
+  EXPECT_THROW((void)draw_cones(f), Error);
+  f.u.y = NAN;
+  EXPECT_THROW((void)draw_cones(f), Error);
+  f = {};
+  f.light_height = -1;
+  EXPECT_THROW((void)draw_cones(f), Error);
+  f = {};
+  f.cone = InfiniteCone::umbral, f.object_radius = 0;
+  EXPECT_THROW((void)draw_cones(f), Error);
+}
+
+TEST(PlaneScene, GeodesicsAreCentredOnTheBoundary) {
+  const PlaneScene scene({-2, 2, 0, 2}, {0, 0}, 400, 400);
+  const Path path = scene.half_plane_geodesic({0.6, 0.8}, {-0.6, 0.8});
+  const auto& arc = std::get<ArcTo>(path.segments.at(1));
+  EXPECT_NEAR(arc.centre.x, 200, 1e-9);
+  EXPECT_NEAR(arc.centre.y, 200, 1e-9);
+  EXPECT_NEAR(arc.rx, 100, 1e-9);
+  EXPECT_NEAR(arc.end().x, 140, 1e-9);
+  EXPECT_NEAR(arc.end().y, 120, 1e-9);
+  const Path line = scene.half_plane_geodesic({1, 0.5}, {1, 1});
+  EXPECT_TRUE(std::holds_alternative<LineTo>(line.segments.at(1)));
+}
+
+TEST(PlaneScene, TallWindowsAreWidened) {
+  const PlaneScene scene({-1, 1, 0, 10}, {5, 5}, 100, 200);
+  EXPECT_DOUBLE_EQ(scene.box().height, 200);
+  EXPECT_DOUBLE_EQ(scene.page({0, 0}).x, 55);
+  EXPECT_DOUBLE_EQ(scene.page({0, 10}).y, 5);
+}
+
+TEST(ArcCurves, StayWithinTheToleranceOfTheArc) {
+  for (const double radius : {1.0, 100.0, 20000.0}) {
+    const ArcTo arc{{3, 4}, radius, radius, 0.3, 2.5, 0};
+    Point from = arc.start();
+    for (const CubicTo& c : arc_curves(arc, 0.002)) {
+      for (const double t : {0.2, 0.5, 0.8}) {
+        const double s = 1 - t;
+        const double x = s * s * s * from.x + 3 * s * s * t * c.control1.x +
+                         3 * s * t * t * c.control2.x + t * t * t * c.to.x;
+        const double y = s * s * s * from.y + 3 * s * s * t * c.control1.y +
+                         3 * s * t * t * c.control2.y + t * t * t * c.to.y;
+        EXPECT_NEAR(std::hypot(x - 3, y - 4), radius, 0.0021);
+      }
+      from = c.to;
+    }
+    EXPECT_NEAR(from.x, arc.end().x, 1e-9 * radius);
+  }
+}
+
+}  // namespace
+}  // namespace conelab::figure

@@ -1,0 +1,191 @@
+#include "core/figure/heatmap.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "tests/core/figure/figure_checks.h"
+
+namespace conelab::figure {
+namespace {
+
+const std::vector<std::string> song = {
+    "[CLS]", "und", "ich", "mein",  "##e",  ",",    "\"",  "z",    "##ie", "##h",
+    "si",    "##e", "aus", "!",     "mach", "dir",  "kei", "##ne", "ge",   "##dan",
+    "##ken", ",",   "ve",  "##rst", "##eh", "##st", "du",  ".",    "\"",   "[SEP]"};
+
+HeatmapPanel panel(std::size_t rows, std::size_t cols, const std::string& title = "dot") {
+  HeatmapPanel p;
+  p.title = title, p.rows = rows, p.cols = cols;
+  for (std::size_t i = 0; i < rows * cols; ++i)
+    p.values.push_back(0.01 * static_cast<double>(i % 97));
+  return p;
+}
+
+HeatmapPanel song_panel(const std::string& title) {
+  HeatmapPanel p = panel(30, 30, title);
+  p.row_tokens = p.column_tokens = song;
+  return p;
+}
+
+HeatmapFigure three() {
+  HeatmapFigure f;
+  f.panels = {song_panel("dot"), song_panel("penumbral"), song_panel("umbral")};
+  f.caption = "MiniLM, layer 3, head 5";
+  return f;
+}
+
+TEST(Heatmap, ThirtyTokensAreAllReadableInThreePanels) {
+  const DisplayList list = draw_heatmap(three());
+  expect_good_figure(list);
+  std::size_t rows = 0, columns = 0;
+  for (const TextItem& item : texts(list)) {
+    if (plain(item.runs) == "##rst") ++(item.rotation == 0 ? rows : columns);
+  }
+  EXPECT_EQ(rows, 1u);  // Shared by the panels.
+  EXPECT_EQ(columns, 3u);
+}
+
+TEST(Heatmap, EveryScaleAndWidthKeepsTextsApart) {
+  for (const HeatScale scale :
+       {HeatScale::linear, HeatScale::log, HeatScale::row_normalised, HeatScale::rank}) {
+    for (const double width : {single_column, double_column}) {
+      for (const bool shared : {true, false}) {
+        HeatmapFigure f = three();
+        f.scale = scale, f.width = width, f.shared_limits = shared;
+        f.panels[1].values[3] = NAN;
+        f.panels[2].masked.assign(900, 0), f.panels[2].masked[7] = 1;
+        expect_good_figure(draw_heatmap(f));
+      }
+    }
+  }
+}
+
+TEST(Heatmap, SmallFigureIsItsGoldenText) {
+  HeatmapFigure f;
+  HeatmapPanel p = panel(2, 2, "dot");
+  p.values = {0, 1, 0.5, NAN};
+  p.masked = {0, 1, 0, 0};
+  p.row_tokens = {"a", "b"};
+  f.panels = {p};
+  f.width = single_column;
+  expect_golden(draw_heatmap(f), "heatmap");
+}
+
+TEST(Heatmap, MaskedZeroAndNanHaveTheirOwnColours) {
+  HeatmapPanel p = panel(1, 4);
+  p.values = {0, 5, NAN, 1};
+  p.masked = {0, 1, 0, 0};
+  const Limits limits = limits_of(p, HeatScale::linear);
+  EXPECT_EQ(limits.low, 0);
+  EXPECT_EQ(limits.high, 1);  // The masked 5 does not count.
+  const auto rgba = colours_of(p, limits, HeatScale::linear, ColourMap::sequential);
+  const auto cell = [&](std::size_t i) {
+    return Colour{rgba[4 * i], rgba[4 * i + 1], rgba[4 * i + 2], rgba[4 * i + 3]};
+  };
+  EXPECT_EQ(cell(0), zero_colour);
+  EXPECT_EQ(cell(1), masked_colour);
+  EXPECT_EQ(cell(2), nan_colour);
+  EXPECT_EQ(cell(3), colour_at(ColourMap::sequential, 1));
+}
+
+TEST(Heatmap, ZeroIsAnOrdinaryValueAmongLogits) {
+  HeatmapPanel p = panel(1, 3);
+  p.values = {-1, 0, 1};
+  EXPECT_FALSE(zero_is_special(p, HeatScale::linear));
+  p.values = {0, 0, 1};
+  EXPECT_TRUE(zero_is_special(p, HeatScale::linear));
+}
+
+TEST(Heatmap, RanksShareTies) {
+  HeatmapPanel p = panel(1, 5);
+  p.values = {3, 1, 1, NAN, 2};
+  const HeatmapPanel ranks = scaled(p, HeatScale::rank);
+  EXPECT_DOUBLE_EQ(ranks.values[0], 1);
+  EXPECT_DOUBLE_EQ(ranks.values[1], 0.5 / 3);
+  EXPECT_DOUBLE_EQ(ranks.values[2], 0.5 / 3);
+  EXPECT_TRUE(std::isnan(ranks.values[3]));
+  EXPECT_DOUBLE_EQ(ranks.values[4], 2.0 / 3);
+}
+
+TEST(Heatmap, RowsAreDividedByTheirLargest) {
+  HeatmapPanel p = panel(2, 2);
+  p.values = {1, 4, 0, 0};
+  const HeatmapPanel rows = scaled(p, HeatScale::row_normalised);
+  EXPECT_EQ(rows.values, (std::vector<double>{0.25, 1, 0, 0}));
+}
+
+TEST(Heatmap, PoolingKeepsTheLargestMagnitude) {
+  HeatmapPanel p = panel(3, 3);
+  p.values = {1, -2, 3, 4, 0, 5, 6, 7, NAN};
+  p.masked = {0, 0, 0, 1, 0, 0, 1, 1, 0};
+  const HeatmapPanel small = pooled(p, 2);
+  ASSERT_EQ(small.rows, 2u);
+  EXPECT_EQ(small.values[0], -2);
+  EXPECT_EQ(small.values[1], 5);
+  EXPECT_EQ(small.masked, (std::vector<std::uint8_t>{0, 0, 1, 0}));
+  EXPECT_TRUE(std::isnan(small.values[3]));
+}
+
+TEST(Heatmap, LargeMatricesArePooledAndSaySo) {
+  HeatmapFigure f;
+  f.panels = {panel(1025, 1025)};
+  const DisplayList list = draw_heatmap(f);
+  expect_good_figure(list);
+  EXPECT_NE(list.metadata.description.find("3 × 3 cells"), std::string::npos);
+  std::string all;
+  for (const TextItem& item : texts(list)) all += plain(item.runs) + " ";
+  EXPECT_NE(all.find("1000 "), std::string::npos);  // Labels count tokens, not pooled cells.
+}
+
+TEST(Heatmap, ExtremeInputsAreDrawn) {
+  HeatmapFigure none;
+  expect_good_figure(draw_heatmap(none));
+  for (const auto& [rows, cols] :
+       {std::pair<std::size_t, std::size_t>{0, 0}, {1, 1}, {1, 200}, {200, 1}, {63, 65}, {0, 3}}) {
+    HeatmapFigure f;
+    f.panels = {panel(rows, cols), panel(2, 2)};
+    expect_good_figure(draw_heatmap(f));
+  }
+  for (const double value : {static_cast<double>(NAN), 0.0, 7.0, -1.0, 1e-12, 1e12, 1e308,
+                             static_cast<double>(INFINITY)}) {
+    HeatmapFigure f;
+    f.panels = {panel(3, 3)};
+    f.panels[0].values.assign(9, value);
+    expect_good_figure(draw_heatmap(f));
+    f.panels[0].values[0] = -1e308;
+    expect_good_figure(draw_heatmap(f));
+    f.panels[0].diverging = true;
+    expect_good_figure(draw_heatmap(f));
+    f.panels[0].masked.assign(9, 1);
+    expect_good_figure(draw_heatmap(f));
+  }
+}
+
+TEST(Heatmap, AnyTokenTextIsDrawn) {
+  HeatmapFigure f;
+  HeatmapPanel p = panel(6, 6, std::string(300, 'W'));
+  p.row_tokens = p.column_tokens = {std::string(500, 'x'),    "שלום",         "中文字",
+                                    "😀👨‍👩‍👧", "\xFF\xFE\n\t", ""};
+  f.panels = {p, p, p};
+  f.caption = std::string(400, 'c') + " and words";
+  expect_good_figure(draw_heatmap(f));
+}
+
+TEST(Heatmap, ShapesThatDoNotFitAreMisuse) {
+  HeatmapFigure f;
+  f.panels = {panel(3, 3)};
+  f.panels[0].row_tokens = {"one"};
+  EXPECT_THROW((void)draw_heatmap(f), Error);
+  f.panels[0].row_tokens.clear();
+  f.panels[0].values.pop_back();
+  EXPECT_THROW((void)draw_heatmap(f), Error);
+  f.panels = {panel(2, 2)};
+  f.panels[0].values[0] = -1;
+  f.scale = HeatScale::log;
+  EXPECT_THROW((void)draw_heatmap(f), Error);
+}
+
+}  // namespace
+}  // namespace conelab::figure

@@ -1,0 +1,108 @@
+#include "core/figure/scaling.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "tests/core/figure/figure_checks.h"
+
+namespace conelab::figure {
+namespace {
+
+ScalingSeries series(const std::string& name, double first, double exponent) {
+  ScalingSeries s;
+  s.name = name;
+  for (int n = 256; n <= 16384; n *= 2) {
+    const double y = first * std::pow(n / 256.0, exponent);
+    s.x.push_back(n), s.y.push_back(y), s.low.push_back(0.9 * y), s.high.push_back(1.1 * y);
+  }
+  s.exponent = exponent, s.exponent_low = exponent - 0.02, s.exponent_high = exponent + 0.03;
+  return s;
+}
+
+TEST(Scaling, SmallFigureIsItsGoldenText) {
+  ScalingFigure f;
+  f.series = {series("dot", 1e-3, 2), series("umbral", 2e-3, 1)};
+  f.width = single_column, f.ratio_panel = true;
+  expect_golden(draw_scaling(f), "scaling");
+}
+
+TEST(Scaling, LabelsNeverOverlapHoweverCloseTheLines) {
+  for (const double width : {single_column, double_column}) {
+    for (const std::size_t n : {1u, 2u, 6u, 14u}) {
+      for (const bool ratio : {false, true}) {
+        ScalingFigure f;
+        f.width = width, f.ratio_panel = ratio;
+        for (std::size_t i = 0; i < n; ++i)
+          f.series.push_back(series("volume-preserving", 1e-3, 2));
+        expect_good_figure(draw_scaling(f));
+      }
+    }
+  }
+}
+
+TEST(Scaling, LegendShowsTheExponentAndItsInterval) {
+  ScalingFigure f;
+  f.series = {series("dot", 1e-3, 1.97)};
+  f.series[0].exponent_low = -0.5;
+  std::string all;
+  for (const TextItem& item : texts(draw_scaling(f))) all += plain(item.runs) + "|";
+  EXPECT_NE(all.find("n1.97  [−0.50, 2.00]"), std::string::npos) << all;
+  EXPECT_NE(all.find("∝ n2"), std::string::npos);
+}
+
+TEST(Scaling, SlopeTwoIsDrawnAsSlopeTwo) {
+  ScalingFigure f;
+  f.series = {series("dot", 1, 2)};
+  f.guide.reset();
+  const DisplayList list = draw_scaling(f);
+  for (const Item& item : list.items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || path->paint.stroke.width != data_line) continue;
+    const auto& points = path->path.segments;
+    ASSERT_EQ(points.size(), 7u);
+    const double first = std::get<MoveTo>(points[0]).to.y;
+    const double second = std::get<LineTo>(points[1]).to.y, last = std::get<LineTo>(points[6]).to.y;
+    EXPECT_NEAR((last - first) / (second - first), 6, 1e-9);  // Equal steps in log–log.
+  }
+}
+
+TEST(Scaling, RatioPanelDividesByTheFirstSeries) {
+  ScalingFigure f;
+  f.series = {series("dot", 1, 2), series("umbral", 3, 2)};
+  f.ratio_only = true;
+  const DisplayList list = draw_scaling(f);
+  expect_good_figure(list);
+  std::string all;
+  for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
+  EXPECT_NE(all.find("time / dot"), std::string::npos);
+  EXPECT_EQ(all.find("n2.00"), std::string::npos);
+}
+
+TEST(Scaling, ExtremeInputsAreDrawn) {
+  expect_good_figure(draw_scaling({}));
+  ScalingFigure f;
+  f.ratio_panel = true;
+  f.series = {{"one point", {1024}, {0.5}, {}, {}, {}, {}, {}}};
+  expect_good_figure(draw_scaling(f));
+  f.series = {{"nothing", {}, {}, {}, {}, {}, {}, {}},
+              {"bad", {1, -2, 3, NAN}, {0, 1, NAN, 1}, {}, {}, {}, {}, {}}};
+  expect_good_figure(draw_scaling(f));
+  f.series = {
+      {"wide", {1, 1e6, 1e12}, {1e-12, 1, 1e12}, {0, -1, NAN}, {INFINITY, 2, 2e12}, NAN, {}, {}}};
+  expect_good_figure(draw_scaling(f));
+  f.series = {{"constant", {256, 512}, {1, 1}, {1, 1}, {1, 1}, 0, 0, 0},
+              {std::string(200, 'n') + "中😀", {256, 512}, {1, 1}, {}, {}, {}, {}, {}}};
+  expect_good_figure(draw_scaling(f));
+}
+
+TEST(Scaling, LengthsThatDifferAreMisuse) {
+  ScalingFigure f;
+  f.series = {series("dot", 1, 2)};
+  f.series[0].low.pop_back();
+  EXPECT_THROW((void)draw_scaling(f), Error);
+}
+
+}  // namespace
+}  // namespace conelab::figure

@@ -1,0 +1,133 @@
+// PDF and PNG bytes, and their files.
+#include <QBuffer>
+#include <QHash>
+#include <QImage>
+#include <QPageSize>
+#include <QPdfWriter>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/error.h"
+#include "core/figure/png.h"
+#include "core/figure/svg.h"
+#include "core/figure/text.h"
+#include "widgets/painter/painter.h"
+
+namespace conelab::figure {
+namespace {
+
+/// Overwrites what follows each `key` up to `end` by `fill`, keeping the length: offsets in the
+/// cross-reference table stay right.
+void blank(QByteArray& bytes, const QByteArray& key, char end, const QByteArray& fill) {
+  for (qsizetype i = bytes.indexOf(key); i >= 0; i = bytes.indexOf(key, i + 1)) {
+    const qsizetype begin = i + key.size(), stop = bytes.indexOf(end, begin);
+    for (qsizetype k = begin; k < stop; ++k)
+      bytes[k] = k - begin < fill.size() ? fill[k - begin] : ' ';
+  }
+}
+
+QString description(const Metadata& m) {
+  std::string text = m.title;
+  for (const auto& [key, value] :
+       {std::pair{"spec", &m.spec}, {"data", &m.data_hash}, {"seed", &m.seed}}) {
+    if (!value->empty()) text += std::string(text.empty() ? "" : " | ") + key + ": " + *value;
+  }
+  return QString::fromStdString(clean_text(text));
+}
+
+/// Qt writes a PDF's fonts in the order of a hash table, which it seeds anew in every process.
+struct FixedHashOrder {
+  FixedHashOrder() { QHashSeed::setDeterministicGlobalSeed(); }
+  ~FixedHashOrder() { QHashSeed::resetRandomGlobalSeed(); }
+  FixedHashOrder(const FixedHashOrder&) = delete;
+  FixedHashOrder& operator=(const FixedHashOrder&) = delete;
+};
+
+using Bytes8 = std::vector<std::uint8_t>;
+
+void write(const Bytes8& bytes, const std::string& path) {
+  const std::string part = path + ".part";
+  std::ofstream out(part, std::ios::binary | std::ios::trunc);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(part, path, error);
+  if (out && !error) return;
+  std::filesystem::remove(part, error);
+  fail("{}: the figure could not be written", path);
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> to_pdf(const DisplayList& list) {
+  validate(list);
+  ensure_application();
+  const FixedHashOrder order;
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  {
+    QPdfWriter writer(&buffer);
+    writer.setResolution(1200);
+    writer.setPageMargins(QMarginsF(0, 0, 0, 0));
+    writer.setPageSize(QPageSize(QSizeF(std::round(list.width), std::round(list.height)),
+                                 QPageSize::Point, QString(), QPageSize::ExactMatch));
+    writer.setTitle(description(list.metadata));
+    writer.setCreator(
+        QString::fromStdString(clean_text(list.metadata.creator + " " + list.metadata.version)));
+    QPainter painter(&writer);
+    painter.scale(1200.0 / 72, 1200.0 / 72);
+    paint(list, painter);
+  }
+  blank(bytes, "/CreationDate (", ')', "D:20000101000000Z");
+  blank(bytes, "/ModDate (", ')', "D:20000101000000Z");
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<std::uint8_t> to_png(const DisplayList& list, double dots_per_inch) {
+  validate(list);
+  if (!(dots_per_inch >= 10 && dots_per_inch <= 2400)) {
+    misuse("png: {} dots per inch (expected 10 to 2400)", dots_per_inch);
+  }
+  ensure_application();
+  const double scale = dots_per_inch / 72;
+  QImage image(static_cast<int>(std::lround(list.width * scale)),
+               static_cast<int>(std::lround(list.height * scale)), QImage::Format_RGBX8888);
+  if (image.isNull()) fail("png: an image of this size does not fit into memory");
+  image.fill(Qt::white);
+  {
+    QPainter painter(&image);
+    painter.scale(scale, scale);
+    paint(list, painter);
+  }
+  const Metadata& m = list.metadata;
+  const PngText text = {{"Title", clean_text(m.title)},
+                        {"Description", clean_text(m.description)},
+                        {"Software", clean_text(m.creator + " " + m.version)},
+                        {"Source", clean_text(m.spec)},
+                        {"Data", m.data_hash},
+                        {"Seed", m.seed}};
+  const auto width = static_cast<std::size_t>(image.width());
+  const auto height = static_cast<std::size_t>(image.height());
+  return encode_png(width, height, {image.constBits(), 4 * width * height}, dots_per_inch, text);
+}
+
+void write_pdf(const DisplayList& list, const std::string& path) { write(to_pdf(list), path); }
+
+void write_png(const DisplayList& list, const std::string& path, double dots_per_inch) {
+  write(to_png(list, dots_per_inch), path);
+}
+
+void write_figure(const DisplayList& list, const std::string& path, double dots_per_inch) {
+  if (path.ends_with(".pdf")) return write_pdf(list, path);
+  if (path.ends_with(".png")) return write_png(list, path, dots_per_inch);
+  if (!path.ends_with(".svg"))
+    misuse("{}: unknown kind of figure (expected .svg, .pdf or .png)", path);
+  const std::string svg = to_svg(list);
+  write({svg.begin(), svg.end()}, path);
+}
+
+}  // namespace conelab::figure

@@ -1,0 +1,129 @@
+#include "widgets/painter/glyphs.h"
+
+#include <QFont>
+#include <QFontDatabase>
+#include <QRawFont>
+#include <QTextLayout>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/figure/font_metrics.h"
+#include "core/figure/font_subset.h"
+#include "core/figure/fonts.h"
+#include "core/figure/text.h"
+
+namespace conelab::figure {
+namespace {
+
+/// Registers the embedded font with Qt and opens it. Through the database rather than from bytes:
+/// QPdfWriter embeds only fonts that have a file name, and gives these one of its own.
+QRawFont open(FontFile file) {
+  static constexpr const char* names[] = {"Conelab Sans", "Conelab Sans Bold",
+                                          "Conelab Sans Italic", "Conelab Fallback"};
+  const auto bytes = renamed_font(font(file), names[static_cast<std::size_t>(file)]);
+  const int id = QFontDatabase::addApplicationFontFromData(QByteArray(
+      reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size())));
+  const QStringList families = QFontDatabase::applicationFontFamilies(id);
+  if (families.isEmpty()) fail("Qt refuses the embedded font {}", names[static_cast<int>(file)]);
+  QFont request(families.front());
+  request.setPixelSize(1000);
+  request.setHintingPreference(QFont::PreferNoHinting);
+  request.setStyleStrategy(QFont::NoFontMerging);
+  request.setBold(file == FontFile::bold);
+  request.setItalic(file == FontFile::italic);
+  return QRawFont::fromFont(request);
+}
+
+QRawFont raw_font(FontFile file) {
+  static const std::array<QRawFont, 4> fonts = {open(FontFile::regular), open(FontFile::bold),
+                                                open(FontFile::italic), open(FontFile::fallback)};
+  return fonts[static_cast<std::size_t>(file)];
+}
+
+/// Scripts whose letters join or reorder; all others are drawn letter by letter.
+bool shaped(std::u32string_view text) {
+  for (const char32_t c : text) {
+    if ((c >= 0x0590 && c < 0x0900) || (c >= 0x0900 && c < 0x0E00) || (c >= 0xFB1D && c < 0xFE00) ||
+        (c >= 0xFE70 && c < 0xFF00)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Appends glyph runs at 1000 units an em, the size of the raw fonts; returns the pen's x.
+class Setter {
+ public:
+  double place(std::u32string_view text, FontFile file, double x, double y, double size) {
+    const double scale = size / 1000;
+    const QRawFont raw = raw_font(file);
+    return shaped(text) ? shape(text, raw, x, y, scale) : letters(text, file, raw, x, y, scale);
+  }
+  QList<QGlyphRun> runs;
+
+ private:
+  double letters(std::u32string_view text, FontFile file, const QRawFont& raw, double x, double y,
+                 double scale) {
+    const TrueType& f = font(file);
+    QList<quint32> glyphs;
+    QList<QPointF> places;
+    for (const char32_t c : text) {
+      const auto glyph = f.glyph(c);
+      glyphs << glyph;
+      places << QPointF(x, y);
+      x += f.advance(glyph) * 1000 * scale;
+    }
+    add(raw, glyphs, places, scale);
+    return x;
+  }
+  double shape(std::u32string_view text, const QRawFont& raw, double x, double y, double scale) {
+    QTextLayout layout(QString::fromUcs4(text.data(), static_cast<qsizetype>(text.size())));
+    layout.setRawFont(raw);
+    layout.beginLayout();
+    QTextLine line = layout.createLine();
+    layout.endLayout();
+    const double base = line.isValid() ? line.ascent() : 0;
+    for (const QGlyphRun& run : layout.glyphRuns()) {
+      QList<QPointF> places;
+      for (const QPointF& p : run.positions()) {
+        places << QPointF(x + p.x() * scale, y + (p.y() - base) * scale);
+      }
+      add(run.rawFont(), run.glyphIndexes(), places, scale);
+    }
+    return x + (line.isValid() ? line.naturalTextWidth() * scale : 0);
+  }
+  void add(QRawFont raw, const QList<quint32>& glyphs, const QList<QPointF>& places, double scale) {
+    raw.setPixelSize(1000 * scale);
+    QGlyphRun run;
+    run.setRawFont(raw);
+    run.setGlyphIndexes(glyphs);
+    run.setPositions(places);
+    runs << run;
+  }
+};
+
+double start_of(const TextItem& item) {
+  const double width = text_width(item.runs, item.size);
+  return item.anchor == Anchor::start ? 0 : item.anchor == Anchor::middle ? -width / 2 : -width;
+}
+
+}  // namespace
+
+QList<QGlyphRun> glyph_runs(const TextItem& item) {
+  Setter setter;
+  double x = start_of(item);
+  for (const TextRun& run : item.runs) {
+    const std::u32string text = decode_utf8(run.text);
+    const double size = run_size(run, item.size), y = -run_rise(run, item.size);
+    for (std::size_t begin = 0, end; begin < text.size(); begin = end) {
+      const FontFile file = font_for(run.face, text[begin]);
+      for (end = begin + 1; end < text.size() && font_for(run.face, text[end]) == file;) ++end;
+      x = setter.place(std::u32string_view(text).substr(begin, end - begin), file, x, y, size);
+    }
+  }
+  return setter.runs;
+}
+
+}  // namespace conelab::figure
