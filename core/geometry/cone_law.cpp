@@ -1,0 +1,178 @@
+#include "core/geometry/cone_law.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/geometry/distance.h"
+
+namespace conelab::geometry {
+namespace {
+
+Element raw_element(const ConeSystem& system, const ModelPoint& p) {
+  if (system.infinite()) {
+    const Vector x = convert(p, Model::halfspace).x;
+    return {x.head(x.size() - 1), x[x.size() - 1], 0};
+  }
+  const Vector s = spatial(p);
+  const double length = s.stableNorm();
+  return {length > 0 ? Vector(s / length) : s, std::asinh(length), 0};
+}
+
+void check_domain(const ConeSystem& system, double radial, const std::string& label) {
+  const RadialDomain d = system.family->domain(system.values);
+  const char* what = system.infinite() ? "height" : "distance from the source";
+  if (!(radial > d.low)) {
+    misuse("{}: outside the domain of {} cones (expected {} > {}, {}; found {})", label,
+           system.family->name, what, d.low, d.bound, radial);
+  }
+  if (!(radial < d.high)) {
+    misuse("{}: outside the domain of {} cones (expected {} < {}, {}; found {})", label,
+           system.family->name, what, d.high, d.bound, radial);
+  }
+}
+
+/// Unit vector across unit vector a, towards b; where b = −a, towards the first free axis.
+Vector direction_across(const Vector& a, const Vector& b) {
+  const Vector difference = b - a;
+  const Vector towards = difference - a * a.dot(difference);
+  constexpr double noise = 1e-14;
+  if (towards.norm() > noise || a.dot(b) > 0) return towards.stableNormalized();
+  for (Eigen::Index i = 0; i < a.size(); ++i) {
+    const Vector free = Vector::Unit(a.size(), i) - a * a[i];
+    if (free.norm() > 1e-7) return free.normalized();
+  }
+  return towards;
+}
+
+bool in_shadow(double base, double outer, double inner) { return base <= outer - inner; }
+
+}  // namespace
+
+ConeSystem cone_system(const std::string& name, const std::map<std::string, double>& parameters) {
+  const ConeFamily& family = cone_family(name);
+  return {&family, family_values(family, parameters), std::nullopt};
+}
+
+ConeSystem with_source(const ConeSystem& system, const ModelPoint& source) {
+  if (system.infinite()) misuse("{} cones have their source at infinity", system.family->name);
+  const Vector s = convert(source, Model::halfspace).x;
+  return {system.family, system.values, carry(s, Vector::Unit(s.size(), s.size() - 1))};
+}
+
+ConeSystem with_ideal_source(const ConeSystem& system, const Vector& a) {
+  if (!system.infinite()) misuse("{} cones have a finite source", system.family->name);
+  return {system.family, system.values, carry_to_infinity(a)};
+}
+
+Element element(const ConeSystem& system, const ModelPoint& p, const std::string& label) {
+  Element e = raw_element(system, system.to_standard ? apply(*system.to_standard, p) : p);
+  check_domain(system, e.radial, label);
+  e.shadow = system.family->shadow(system.values, e.radial);
+  return e;
+}
+
+ModelPoint place(const ConeSystem& system, const Element& e, Model to) {
+  ModelPoint standard;
+  if (system.infinite()) {
+    Vector x(e.axis.size() + 1);
+    x << e.axis, e.radial;
+    standard = {Model::halfspace, x, 1.0};
+  } else {
+    standard = from_spatial(e.axis * std::sinh(e.radial), to);
+  }
+  if (system.to_standard) standard = apply(inverse(*system.to_standard), standard);
+  return convert(standard, to);
+}
+
+Element element_with_shadow(const ConeSystem& system, const Vector& axis, double shadow) {
+  return {axis, system.family->radial(system.values, shadow), shadow};
+}
+
+double base_distance(Base base, const Vector& a, const Vector& b) {
+  if (base == Base::plane) return (a - b).norm();
+  return 2 * std::atan2((a - b).norm(), (a + b).norm());
+}
+
+Vector walk(Base base, const Vector& a, const Vector& b, double t) {
+  if (t == 0) return a;
+  if (base == Base::plane) return a + (b - a) * (t / (b - a).stableNorm());
+  return (a * std::cos(t) + direction_across(a, b) * std::sin(t)).normalized();
+}
+
+const char* relation_name(Relation relation) {
+  switch (relation) {
+    case Relation::u_is_ancestor:
+      return "u_is_ancestor";
+    case Relation::v_is_ancestor:
+      return "v_is_ancestor";
+    case Relation::equal:
+      return "equal";
+    case Relation::unrelated:
+      return "unrelated";
+  }
+  return "?";
+}
+
+bool is_ancestor(Base base, const Element& u, const Element& v) {
+  return in_shadow(base_distance(base, u.axis, v.axis), u.shadow, v.shadow);
+}
+
+Relation relation(Base base, const Element& u, const Element& v) {
+  const double distance = base_distance(base, u.axis, v.axis);
+  const bool down = in_shadow(distance, u.shadow, v.shadow);
+  const bool up = in_shadow(distance, v.shadow, u.shadow);
+  if (down && up) return Relation::equal;
+  if (down) return Relation::u_is_ancestor;
+  return up ? Relation::v_is_ancestor : Relation::unrelated;
+}
+
+double energy(Base base, const Element& u, const Element& v) {
+  return std::max(0.0, base_distance(base, u.axis, v.axis) - (u.shadow - v.shadow));
+}
+
+double potential(const ConeSystem& system, double shadow) {
+  return system.family->top_potential(system.values) - shadow;
+}
+
+Lca lca(const ConeSystem& system, const Element& u, const Element& v) {
+  const ConeFamily& family = *system.family;
+  Lca out;
+  out.base = base_distance(family.base, u.axis, v.axis);
+  out.relation = relation(family.base, u, v);
+  if (out.relation != Relation::unrelated) {
+    out.place = out.relation == Relation::v_is_ancestor ? v : u;
+    out.shadow = out.place->shadow;
+    out.radial = out.place->radial;
+  } else {
+    out.shadow = std::max({u.shadow, v.shadow, (u.shadow + v.shadow + out.base) / 2});
+    if (out.shadow <= family.largest_shadow(system.values)) {
+      const double away = std::clamp(out.shadow - u.shadow, 0.0, out.base);
+      out.place = element_with_shadow(system, walk(family.base, u.axis, v.axis, away), out.shadow);
+      out.radial = out.place->radial;
+    } else {
+      out.radial = family.extension(system.values, u.radial, v.radial, out.base);
+    }
+  }
+  out.depth = system.infinite() ? -out.radial : out.radial;
+  return out;
+}
+
+double lca_depth(const ConeSystem& system, const Element& u, const Element& v) {
+  const ConeFamily& family = *system.family;
+  const double base = base_distance(family.base, u.axis, v.axis);
+  const double shadow = std::max({u.shadow, v.shadow, (u.shadow + v.shadow + base) / 2});
+  double radial;
+  if (in_shadow(base, u.shadow, v.shadow)) {
+    radial = u.radial;
+  } else if (in_shadow(base, v.shadow, u.shadow)) {
+    radial = v.radial;
+  } else if (shadow <= family.largest_shadow(system.values)) {
+    radial = family.radial(system.values, shadow);
+  } else {
+    radial = family.extension(system.values, u.radial, v.radial, base);
+  }
+  return system.infinite() ? -radial : radial;
+}
+
+}  // namespace conelab::geometry

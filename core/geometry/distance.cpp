@@ -1,0 +1,96 @@
+#include "core/geometry/distance.h"
+
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace conelab::geometry {
+namespace {
+
+double square(double x) { return x * x; }
+
+double distance_halfspace(const Vector& u, const Vector& v) {
+  const Eigen::Index last = u.size() - 1;
+  return 2 * std::asinh((u - v).stableNorm() / (2 * std::sqrt(u[last]) * std::sqrt(v[last])));
+}
+
+double distance_ball(const ModelPoint& u, const ModelPoint& v) {
+  return 2 * std::asinh((u.x - v.x).stableNorm() / (std::sqrt(u.gap) * std::sqrt(v.gap)));
+}
+
+double distance_klein(const ModelPoint& u, const ModelPoint& v) {
+  const Vector difference = u.x - v.x;
+  const double across = difference.squaredNorm() / v.gap;
+  const double along = square(u.x.dot(difference)) / (u.gap * v.gap);
+  return std::asinh(std::sqrt(across + along));
+}
+
+/// sinh a · sinh b · sin²(θ/2) for the spatial parts, ‖far‖ ≥ ‖near‖ > 0. The component of the
+/// difference across `near` keeps the angle accurate for close points far from the origin.
+double angular_part(const Vector& far, const Vector& near) {
+  const double a = far.stableNorm(), b = near.stableNorm();
+  const Vector direction = near / b;
+  const double cosine = (far / a).dot(direction);
+  if (cosine <= 0) return a * b * (1 - cosine) / 2;
+  const Vector difference = far - near;
+  const double across = (difference - direction * direction.dot(difference)).stableNorm();
+  return b / a * square(across) / (2 * (1 + cosine));
+}
+
+double distance_spatial(const Vector& u, const Vector& v) {
+  const double a = u.stableNorm(), b = v.stableNorm();
+  if (a < b) return distance_spatial(v, u);
+  if (b == 0) return std::asinh(a);
+  const double sinh_radial = (u - v).dot(u + v) / (a * std::hypot(1.0, b) + b * std::hypot(1.0, a));
+  const double radial = square(sinh_radial) / (2 * (1 + std::hypot(1.0, sinh_radial)));
+  return 2 * std::asinh(std::sqrt(radial + angular_part(u, v)));
+}
+
+/// sin²(α/2) between two directions of the hemisphere given by their azimuthal charts.
+double haversine(const Vector& w, const Vector& z) {
+  const double a = w.norm(), b = z.norm();
+  const double polar = square(std::sin((a - b) / 2));
+  if (a == 0 || b == 0) return polar;
+  const double azimuth = square((w / a - z / b).norm() / 2);
+  return polar + std::sin(a) * std::sin(b) * azimuth;
+}
+
+double distance_band(const ModelPoint& u, const ModelPoint& v) {
+  const Eigen::Index last = u.x.size() - 1;
+  const double along = std::sinh((u.x[last] - v.x[last]) / 2);
+  const double across = std::sqrt(haversine(u.x.head(last), v.x.head(last)));
+  return 2 * std::asinh(std::hypot(along, across) / (std::sqrt(u.gap) * std::sqrt(v.gap)));
+}
+
+}  // namespace
+
+double distance(const ModelPoint& u, const ModelPoint& v) {
+  if (u.dimension() != v.dimension()) {
+    misuse("points of different dimensions (first {}, second {})", u.dimension(), v.dimension());
+  }
+  if (u.model != v.model) return distance_spatial(spatial(u), spatial(v));
+  switch (u.model) {
+    case Model::halfspace:
+      return distance_halfspace(u.x, v.x);
+    case Model::ball:
+      return distance_ball(u, v);
+    case Model::klein:
+      return distance_klein(u, v);
+    case Model::hyperboloid:
+      return distance_spatial(spatial(u), spatial(v));
+    case Model::band:
+      return distance_band(u, v);
+  }
+  return 0;
+}
+
+double distance(Model model, const Vector& u, const Vector& v) {
+  return distance(point(model, u), point(model, v));
+}
+
+double angle_between(const Vector& a, const Vector& b) {
+  const Vector p = a / a.stableNorm(), q = b / b.stableNorm();
+  return 2 * std::atan2((p - q).norm(), (p + q).norm());
+}
+
+}  // namespace conelab::geometry

@@ -1,0 +1,107 @@
+#include "core/geometry/lca_query.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/geometry/cone_law.h"
+
+namespace conelab::geometry {
+namespace {
+
+/// The whole text as one number; none when it is anything else.
+std::optional<double> number(const std::string& text) {
+  double value = 0;
+  const char* first = text.data();
+  const char* last = first + text.size();
+  if (first != last && *first == '+') ++first;
+  const auto [end, status] = std::from_chars(first, last, value);
+  if (status != std::errc{} || end != last) return std::nullopt;
+  return value;
+}
+
+struct Numbers {
+  std::map<std::string, double> family;
+  std::optional<double> gamma;
+};
+
+Numbers numbers(const std::string& family, const std::map<std::string, std::string>& parameters) {
+  Numbers out;
+  for (const auto& [key, text] : parameters) {
+    const std::optional<double> value = number(text);
+    if (!value || !std::isfinite(*value)) {
+      misuse("{} of {} cones must be a number (found '{}')", key, family, text);
+    }
+    if (key == "gamma") {
+      out.gamma = value;
+    } else {
+      out.family[key] = *value;
+    }
+  }
+  return out;
+}
+
+LcaResult describe(const ConeSystem& system, const std::optional<double>& gamma) {
+  LcaResult result;
+  result.cone = system.family->name;
+  for (std::size_t i = 0; i < system.values.size(); ++i) {
+    result.parameters.emplace_back(system.family->parameters[i].key, system.values[i]);
+  }
+  if (gamma) result.parameters.emplace_back("gamma", *gamma);
+  return result;
+}
+
+}  // namespace
+
+Vector parse_point(const std::string& text, const std::string& label) {
+  std::vector<double> values;
+  std::size_t begin = 0;
+  while (true) {
+    const std::size_t comma = text.find(',', begin);
+    const std::string part = text.substr(begin, comma - begin);
+    const std::optional<double> value = number(part);
+    if (!value) {
+      misuse("{}: not a point (expected numbers separated by commas, found '{}')", label, text);
+    }
+    values.push_back(*value);
+    if (comma == std::string::npos) break;
+    begin = comma + 1;
+  }
+  return Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+
+LcaResult lca_query(const std::string& family, const std::map<std::string, std::string>& parameters,
+                    const Vector& u, const Vector& v, const std::string& model_text) {
+  (void)cone_family(family);  // An unknown family is reported before its parameters.
+  const Numbers given = numbers(family, parameters);
+  const ConeSystem system = cone_system(family, given.family);
+  const Model model = model_text.empty() ? (system.infinite() ? Model::halfspace : Model::ball)
+                                         : model_from_name(model_text);
+  if (u.size() != v.size()) {
+    misuse("u and v have different numbers of coordinates (u {}, v {})", u.size(), v.size());
+  }
+  const Element a = element(system, point(model, u, "u"), "u");
+  const Element b = element(system, point(model, v, "v"), "v");
+  const Lca found = lca(system, a, b);
+
+  LcaResult result = describe(system, given.gamma);
+  result.model = model_name(model);
+  result.u = u;
+  result.v = v;
+  result.base = found.base;
+  result.potential = {potential(system, a.shadow), potential(system, b.shadow), std::nullopt};
+  result.relation = relation_name(found.relation);
+  result.has_common_ancestor = found.place.has_value();
+  if (found.place) {
+    result.potential.lca = potential(system, found.shadow);
+    const bool is_u =
+        found.relation == Relation::u_is_ancestor || found.relation == Relation::equal;
+    const bool is_v = found.relation == Relation::v_is_ancestor;
+    result.lca = is_u ? u : is_v ? v : place(system, *found.place, model).x;
+  }
+  result.depth = found.depth;
+  result.logit = given.gamma.value_or(1.0) * found.depth;
+  return result;
+}
+
+}  // namespace conelab::geometry
