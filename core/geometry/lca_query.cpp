@@ -14,7 +14,7 @@ std::optional<double> number(const std::string& text) {
   double value = 0;
   const char* first = text.data();
   const char* last = first + text.size();
-  if (first != last && *first == '+') ++first;
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') ++first;
   const auto [end, status] = std::from_chars(first, last, value);
   if (status != std::errc{} || end != last) return std::nullopt;
   return value;

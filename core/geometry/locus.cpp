@@ -1,19 +1,27 @@
 #include "core/geometry/locus.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/geometry/distance.h"
-#include "core/geometry/isometry.h"
 
 namespace conelab::geometry {
 namespace {
 
-/// The isometry that carries the geodesic to the axis 0–∞, `from` to 0.
-Isometry straighten(const Geodesic& g) {
-  if (g.from && g.to) return carry_to_axis(*g.from, *g.to);
-  if (g.from) return translation(-*g.from);
-  return compose(carry_to_infinity(Vector::Zero(g.to->size())), translation(-*g.to));
+/// A point relative to a geodesic with two finite ends, `from` at 0 and `to` at `length`.
+struct Relative {
+  Vector direction;  ///< Unit, from → to [d−1].
+  double length, along, height;
+  Vector beside;  ///< The rest of the horizontal difference [d−1].
+};
+
+Relative relative_to(const Vector& from, const Vector& to, const Vector& x) {
+  const Eigen::Index m = x.size() - 1;
+  const double length = (to - from).stableNorm();
+  const Vector direction = (to - from) / length;
+  const Vector difference = x.head(m) - from;
+  const double along = difference.dot(direction);
+  return {direction, length, along, x[m], difference - along * direction};
 }
 
 }  // namespace
@@ -39,16 +47,35 @@ Geodesic geodesic_through(const Vector& u, const Vector& v) {
   return {Vector(u.head(m) + left * direction), Vector(u.head(m) + right * direction)};
 }
 
+// The foot f keeps the ratio of the distances to the ends: tan β = ‖x−a‖/‖x−b‖, and on the
+// semicircle ‖f−a‖ = L sin β, so f is L sin²β along and L sin β cos β high.
 Vector nearest_on_geodesic(const Geodesic& g, const Vector& x) {
-  const Isometry there = straighten(g);
-  const Vector moved = apply(there, x);
-  return apply(inverse(there), Vector(Vector::Unit(x.size(), x.size() - 1) * moved.stableNorm()));
+  const Eigen::Index m = x.size() - 1;
+  Vector foot(m + 1);
+  if (!g.from || !g.to) {
+    const Vector& end = g.from ? *g.from : *g.to;
+    foot << end, std::hypot((x.head(m) - end).stableNorm(), x[m]);
+    return foot;
+  }
+  const Relative r = relative_to(*g.from, *g.to, x);
+  const double aside = std::hypot(r.beside.stableNorm(), r.height);
+  const double near = std::hypot(r.along, aside), far = std::hypot(r.length - r.along, aside);
+  const double sine = near / std::hypot(near, far), cosine = far / std::hypot(near, far);
+  foot << *g.from + r.direction * (r.length * sine * sine), r.length * sine * cosine;
+  return foot;
 }
 
+// sinh²δ = ‖x−a‖²‖x−b‖²/(L y)² − 1, with the −1 taken out by hand.
 double distance_to_geodesic(const Geodesic& g, const Vector& x) {
-  const Vector moved = apply(straighten(g), x);
   const Eigen::Index m = x.size() - 1;
-  return std::asinh(moved.head(m).stableNorm() / moved[m]);
+  if (!g.from || !g.to) {
+    return std::asinh((x.head(m) - (g.from ? *g.from : *g.to)).stableNorm() / x[m]);
+  }
+  const Relative r = relative_to(*g.from, *g.to, x);
+  const double beside = r.beside.stableNorm();
+  const double in_plane =
+      r.along * (r.along / r.length - 1) + (beside * beside + r.height * r.height) / r.length;
+  return std::asinh(std::hypot(in_plane, beside) / r.height);
 }
 
 double signed_distance_to_geodesic(double a, double b, double x, double y) {

@@ -13,12 +13,15 @@
 // i·log(−iz); in more dimensions every plane through the axis is such a strip.
 //
 // Every conversion passes through X, the spatial part of the hyperboloid, by formulas that only
-// add positive terms, so that each coordinate keeps a few units in the last place at any distance
-// ρ from the origin. What cannot be kept is what the *target* cannot hold: a coordinate of the
-// ball or the band rounds the distance by ε e^ρ/4, one of the Klein ball by ε e^{2ρ}/8. `gap`
-// carries the lost part, so chains of ModelPoints stay accurate where bare coordinates do not.
-// Measured, worst of all 25 chains A→B→A, error relative to the largest coordinate (1,000 points):
-// see tests/core/geometry/model_test.cpp and docs there.
+// add positive terms, so that coordinates keep their digits at any distance ρ from the origin. What
+// cannot be kept is what the *target* cannot hold: rounding a coordinate of the ball or the band
+// moves the point by about ε e^ρ/4, one of the Klein ball by ε e^{2ρ}/8. `gap` carries the lost
+// part, so chains of ModelPoints stay accurate where bare coordinates do not. Measured, the worst
+// of 1,000 points and all 25 chains A→B→A, relative to the larger of 1 and the coordinates:
+//   ρ                          1        4        8        12       16       300
+//   ModelPoint chains          7e-16    7e-16    8e-16    7e-16    9e-16    6e-16
+//   bare coordinates           7e-16    3e-13    8e-10    3e-06    7e-03    —
+//   distance held by a bare    ball 8e-15 at 4, 3e-11 at 12; band 2e-14, 5e-11; Klein 3e-13, 3e-06
 #pragma once
 
 #include <Eigen/Core>
