@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/base/error.h"
+#include "core/base/names.h"
 
 namespace conelab::figure {
 namespace {
@@ -134,12 +134,12 @@ const std::vector<ColourMapInfo>& colour_maps() {
 }
 
 ColourMap colour_map_from_name(const std::string& name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const ColourMapInfo& info : colour_maps()) {
     if (name == info.name) return info.map;
-    known += (known.empty() ? "" : ", ") + std::string(info.name);
+    known.emplace_back(info.name);
   }
-  misuse("colour map '{}' is unknown (expected {})", name, known);
+  unknown_name("colour map", name, known);
 }
 
 Colour colour_at(ColourMap map, double t) {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/figure/font_metrics.h"
+#include "core/figure/caption.h"
 #include "core/figure/plane_scene.h"
 #include "core/figure/text.h"
 #include "core/figure/ticks.h"
@@ -317,14 +317,7 @@ DisplayList draw_cones(const ConesFigure& figure) {
   if (lca.exists) draw_point(canvas, lca.at, vermilion);
   draw_labels(canvas, lca);
 
-  double y = scene.box().bottom() + 14;
-  list.metadata.description = readout(figure, lca);
-  for (const std::string& line :
-       wrap(clean_text(list.metadata.description), text_size, figure.width - 2 * margin)) {
-    list.text({margin, y}, line, {.size = text_size, .align = Align::top, .colour = ink});
-    y += 1.25 * text_size;
-  }
-  list.height = std::ceil(y + margin);
+  finish_with_caption(list, readout(figure, lca), scene.box().bottom() + 14);
   return list;
 }
 

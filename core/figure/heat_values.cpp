@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 
 namespace conelab::figure {
 namespace {
@@ -88,7 +89,7 @@ HeatScale heat_scale_from_name(const std::string& name) {
   for (std::size_t i = 0; i < std::size(scale_names); ++i) {
     if (name == scale_names[i]) return static_cast<HeatScale>(i);
   }
-  misuse("scale '{}' is unknown (expected linear, log, row or rank)", name);
+  unknown_name("scale", name, {std::begin(scale_names), std::end(scale_names)});
 }
 
 const char* heat_scale_name(HeatScale scale) { return scale_names[static_cast<int>(scale)]; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/figure/caption.h"
 #include "core/figure/colour_bar.h"
 #include "core/figure/font_metrics.h"
 #include "core/figure/text.h"
@@ -233,14 +234,6 @@ std::string caption_of(const HeatmapFigure& f, const std::vector<Drawn>& panels)
   return text;
 }
 
-double draw_caption(DisplayList& list, const std::string& caption, double top) {
-  for (const std::string& line : wrap(clean_text(caption), text_size, list.width - 2 * margin)) {
-    list.text({margin, top + 3}, line, {.size = text_size, .align = Align::top, .colour = ink});
-    top += 1.25 * text_size;
-  }
-  return top;
-}
-
 }  // namespace
 
 DisplayList draw_heatmap(const HeatmapFigure& figure) {
@@ -261,7 +254,7 @@ DisplayList draw_heatmap(const HeatmapFigure& figure) {
     const std::size_t end = std::min(panels.size(), i + across);
     y = place_row(panels, i, end, width, y);
     for (std::size_t k = i; k < end; ++k) draw_panel(list, panels[k], k);
-    if (!figure.shared_limits) y = draw_own_bars(list, panels, i, end, y + 5);
+    if (!figure.shared_limits) y = draw_own_bars(list, panels, i, end, y + 1);
     y += 6;
   }
   for (const Drawn& d : panels) {
@@ -272,10 +265,7 @@ DisplayList draw_heatmap(const HeatmapFigure& figure) {
     draw_specials(list, used, {margin, y + 2});
     y += 10;
   }
-  const std::string caption = caption_of(figure, panels);
-  list.metadata.description = caption;
-  y = draw_caption(list, caption, y + 2);
-  list.height = std::ceil(y + margin);
+  finish_with_caption(list, caption_of(figure, panels), y + 1);
   return list;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/figure/axes.h"
+#include "core/figure/caption.h"
 #include "core/figure/edge_labels.h"
 #include "core/figure/font_metrics.h"
 #include "core/figure/text.h"
@@ -278,15 +279,9 @@ DisplayList draw_scaling(const ScalingFigure& figure) {
   list.width = figure.width;
   list.metadata = figure.metadata;
   if (list.metadata.title.empty()) list.metadata.title = "Run time against sequence length";
-  double y = arrange(figure, panels);
+  const double y = arrange(figure, panels);
   for (const Panel& p : panels) draw_panel(list, figure, p);
-  const std::string caption = caption_of(figure, panels);
-  list.metadata.description = caption;
-  for (const std::string& line : wrap(clean_text(caption), text_size, figure.width - 2 * margin)) {
-    list.text({margin, y}, line, {.size = text_size, .align = Align::top, .colour = ink});
-    y += 1.25 * text_size;
-  }
-  list.height = std::ceil(y + margin);
+  finish_with_caption(list, caption_of(figure, panels), y);
   return list;
 }
 

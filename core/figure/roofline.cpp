@@ -1,0 +1,202 @@
+#include "core/figure/roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "core/figure/axes.h"
+#include "core/figure/caption.h"
+#include "core/figure/edge_labels.h"
+#include "core/figure/font_metrics.h"
+#include "core/figure/text.h"
+
+namespace conelab::figure {
+namespace {
+
+constexpr double margin = 5;
+
+bool positive(double v) { return v >= 1e-290 && v <= 1e290; }
+
+/// The figure without what cannot be drawn.
+RooflineFigure drawable(RooflineFigure f) {
+  const auto bad_ceiling = [](const RooflineCeiling& c) { return !positive(c.value); };
+  std::erase_if(f.peaks, bad_ceiling);
+  std::erase_if(f.bandwidths, bad_ceiling);
+  std::erase_if(f.points, [](const RooflinePoint& p) {
+    return !positive(p.intensity) || !positive(p.performance);
+  });
+  for (RooflinePoint& p : f.points) {
+    p.low = positive(p.low) ? std::min(p.low, p.performance) : p.performance;
+    p.high = positive(p.high) ? std::max(p.high, p.performance) : p.performance;
+  }
+  return f;
+}
+
+double largest(const std::vector<RooflineCeiling>& ceilings) {
+  double value = 0;
+  for (const RooflineCeiling& c : ceilings) value = std::max(value, c.value);
+  return value;
+}
+
+std::vector<EdgeLabel> labels_of(const RooflineFigure& f, const Frame& frame) {
+  std::vector<EdgeLabel> labels;
+  for (std::size_t i = 0; i < f.points.size(); ++i) {
+    const RooflinePoint& p = f.points[i];
+    labels.push_back({frame.at(p.intensity, p.performance),
+                      elide(clean_text(p.name), text_size, 0.3 * f.width, Face::bold),
+                      {},
+                      series_colour(i),
+                      i});
+  }
+  return labels;
+}
+
+/// The axes hold every point, the ridges and the roof above the leftmost point.
+Frame frame_of(const RooflineFigure& f) {
+  std::vector<double> xs, ys;
+  for (const RooflinePoint& p : f.points) {
+    xs.insert(xs.end(), {p.intensity / 2, p.intensity * 2});
+    ys.insert(ys.end(), {p.low / 1.5, p.high * 1.5});
+  }
+  for (const RooflineCeiling& peak : f.peaks) {
+    ys.push_back(peak.value * 1.8);
+    for (const RooflineCeiling& b : f.bandwidths) {
+      const double ridge = peak.value / b.value;
+      xs.insert(xs.end(), {ridge / 4, ridge * 8});
+    }
+  }
+  Frame frame;
+  frame.x = axis_over(ScaleKind::log10, xs, 8, rich("operational intensity (FLOP/byte)"));
+  if (const double b = largest(f.bandwidths); b > 0) ys.push_back(b * frame.x.low);
+  frame.y = axis_over(ScaleKind::log10, ys, 8, rich("performance (FLOP/s)"));
+  const double left = margin + room_left(frame.y);
+  double right = 4, names = 0;
+  for (const EdgeLabel& label : labels_of(f, frame)) {
+    right = std::max(right, 14 + label.width()), names += label.height();
+  }
+  const double width = std::max(40.0, f.width - left - margin - right);
+  frame.box = {left, margin + 4, width, std::max(std::clamp(0.8 * width, 80.0, 240.0), names)};
+  return frame;
+}
+
+/// The part of a ceiling below the roof and inside the frame, from left to right on the page.
+/// Memory lines end at the highest peak, peaks begin at the fastest memory.
+std::optional<std::pair<Point, Point>> visible_part(const RooflineFigure& f, const Frame& frame,
+                                                    double value, bool memory) {
+  const double other = largest(memory ? f.peaks : f.bandwidths);
+  double begin = frame.x.low, end = frame.x.high;
+  if (memory) {
+    begin = std::max(begin, frame.y.low / value);
+    end = std::min({end, frame.y.high / value, other > 0 ? other / value : end});
+  } else if (other > 0) {
+    begin = std::max(begin, value / other);
+  }
+  if (!(begin < end)) return std::nullopt;
+  return std::pair{frame.at(begin, memory ? value * begin : value),
+                   frame.at(end, memory ? value * end : value)};
+}
+
+std::string with_unit(const RooflineCeiling& c, const char* unit) {
+  static constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  const int step = std::clamp(static_cast<int>(std::floor(std::log10(c.value) / 3)), 0, 6);
+  return fmt::format("{}: {:.3g} {}{}", c.name, c.value / std::pow(1000, step), prefixes[step],
+                     unit);
+}
+
+/// Adds the text unless it would leave the box or lie over an earlier one.
+bool add_if_free(DisplayList& list, const Box& box, const TextItem& item) {
+  const Quad quad = text_quad(item);
+  for (const Point& p : quad) {
+    if (!box.contains(p)) return false;
+  }
+  for (const Item& other : list.items) {
+    const auto* text = std::get_if<TextItem>(&other);
+    if (text != nullptr && overlap(quad, text_quad(*text))) return false;
+  }
+  list.items.emplace_back(item);
+  return true;
+}
+
+/// Names a ceiling along its line, just above it, at the first free place between two points;
+/// false where there is none.
+bool name_along(DisplayList& list, const Frame& frame, const std::string& name, Point from,
+                Point to) {
+  const double turn = std::atan2(to.y - from.y, to.x - from.x);
+  for (const double t : {0.65, 0.5, 0.8, 0.35, 0.2, 0.9, 0.1}) {
+    const Point at = {from.x + t * (to.x - from.x) + 2.5 * std::sin(turn),
+                      from.y + t * (to.y - from.y) - 2.5 * std::cos(turn)};
+    const TextItem item{at,  {{name}}, small_size, Anchor::middle, turn * 180 / std::numbers::pi,
+                        ink, 0.8};
+    if (std::hypot(to.x - from.x, to.y - from.y) < text_width(name, small_size) + 4) return false;
+    if (add_if_free(list, frame.box, item)) return true;
+  }
+  return false;
+}
+
+/// Names all ceilings; returns those for which there was no room.
+std::string name_ceilings(DisplayList& list, const RooflineFigure& f, const Frame& frame) {
+  std::string left_out;
+  for (const bool memory : {false, true}) {
+    for (const RooflineCeiling& c : memory ? f.bandwidths : f.peaks) {
+      const std::string whole = clean_text(with_unit(c, memory ? "B/s" : "FLOP/s"));
+      const auto ends = visible_part(f, frame, c.value, memory);
+      const std::string name = elide(whole, small_size, 0.6 * frame.box.width);
+      if (!ends || !name_along(list, frame, name, ends->first, ends->second)) {
+        left_out += (left_out.empty() ? "" : "; ") + whole;
+      }
+    }
+  }
+  return left_out;
+}
+
+void draw_roofs(DisplayList& list, const RooflineFigure& f, const Frame& frame) {
+  list.group_begin("roofs", "Ceilings");
+  const double peak = largest(f.peaks), bandwidth = largest(f.bandwidths);
+  for (const bool memory : {false, true}) {
+    for (const RooflineCeiling& c : memory ? f.bandwidths : f.peaks) {
+      const auto ends = visible_part(f, frame, c.value, memory);
+      if (!ends) continue;
+      const bool roof = c.value == (memory ? bandwidth : peak);
+      const std::vector<double> dash = roof ? std::vector<double>{} : std::vector<double>{3, 2};
+      list.line(ends->first, ends->second, {roof ? ink : quiet, roof ? 1.2 : line_width, dash});
+    }
+  }
+  list.group_end();
+}
+
+void draw_points(DisplayList& list, const RooflineFigure& f, const Frame& frame) {
+  list.group_begin("kernels", "Kernels");
+  draw_edge_labels(list, labels_of(f, frame), frame.box.right(), frame.box.y - 2,
+                   frame.box.bottom() + 2);
+  for (std::size_t i = 0; i < f.points.size(); ++i) {
+    const RooflinePoint& p = f.points[i];
+    const Point low = frame.at(p.intensity, p.low), high = frame.at(p.intensity, p.high);
+    if (low.y - high.y > 0.5) list.line(low, high, {series_colour(i), line_width});
+    draw_marker(list, frame.at(p.intensity, p.performance), i, 4.5, series_colour(i));
+  }
+  list.group_end();
+}
+
+}  // namespace
+
+DisplayList draw_roofline(const RooflineFigure& figure) {
+  const RooflineFigure f = drawable(figure);
+  const Frame frame = frame_of(f);
+  DisplayList list;
+  list.width = f.width;
+  list.metadata = f.metadata;
+  if (list.metadata.title.empty()) list.metadata.title = "Roofline";
+  draw_frame(list, frame);
+  draw_roofs(list, f, frame);
+  draw_points(list, f, frame);
+  const std::string unnamed = name_ceilings(list, f, frame);
+  std::string caption = f.caption;
+  if (!unnamed.empty()) caption += (caption.empty() ? "" : ". ") + unnamed;
+  finish_with_caption(list, caption, frame.box.bottom() + room_below(frame.x) + 4);
+  return list;
+}
+
+}  // namespace conelab::figure

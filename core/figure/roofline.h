@@ -1,0 +1,42 @@
+// Figure `roofline`: attained against attainable performance.
+//
+// S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model",
+// CACM 52(4), 2009: attainable = min(peak, bandwidth · intensity). Ceilings of arithmetic are
+// horizontal (multiply-add, exponentials), those of memory slope by one; points are kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/figure/display_list.h"
+#include "core/figure/style.h"
+
+namespace conelab::figure {
+
+/// A measured kernel; `low` and `high` bound its performance, 0 where unknown.
+struct RooflinePoint {
+  std::string name;
+  double intensity = 0;    ///< FLOP per byte moved.
+  double performance = 0;  ///< FLOP/s.
+  double low = 0, high = 0;
+};
+
+/// A ceiling: FLOP/s, or bytes/s for memory.
+struct RooflineCeiling {
+  std::string name;
+  double value = 0;
+};
+
+struct RooflineFigure {
+  std::vector<RooflineCeiling> peaks;       ///< Arithmetic; the highest bounds the roof.
+  std::vector<RooflineCeiling> bandwidths;  ///< Memories; the fastest bounds the roof.
+  std::vector<RooflinePoint> points;
+  std::string caption;
+  double width = single_column;
+  Metadata metadata;
+};
+
+/// Points and ceilings that are not positive and finite are left out.
+[[nodiscard]] DisplayList draw_roofline(const RooflineFigure& figure);
+
+}  // namespace conelab::figure

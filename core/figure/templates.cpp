@@ -1,0 +1,169 @@
+#include "core/figure/templates.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+
+namespace conelab::figure {
+namespace {
+
+const TemplateKey caption_key = {"caption", "", "text under the figure"};
+
+std::optional<std::string> value_of(const Parameters& parameters, const std::string& key) {
+  const auto found = parameters.find(key);
+  return found == parameters.end() ? std::nullopt : std::optional(found->second);
+}
+
+double number(const std::string& key, std::string_view text) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || rest != text.data() + text.size() || text.empty()) {
+    misuse("-p {}={}: not a number", key, text);
+  }
+  return value;
+}
+
+void read(const Parameters& p, const std::string& key, double& value) {
+  if (const auto text = value_of(p, key)) value = number(key, *text);
+}
+
+void read(const Parameters& p, const std::string& key, std::string& value) {
+  if (const auto text = value_of(p, key)) value = *text;
+}
+
+void read(const Parameters& p, const std::string& key, Point& value) {
+  const auto text = value_of(p, key);
+  if (!text) return;
+  const auto comma = text->find(',');
+  if (comma == std::string::npos) misuse("-p {}={}: expected x,height", key, *text);
+  value = {number(key, std::string_view(*text).substr(0, comma)),
+           number(key, std::string_view(*text).substr(comma + 1))};
+}
+
+/// One of two words; true for the first.
+void read(const Parameters& p, const std::string& key, const std::string& yes,
+          const std::string& no, bool& value) {
+  const auto text = value_of(p, key);
+  if (!text) return;
+  if (*text != yes && *text != no) misuse("-p {}={}: expected {} or {}", key, *text, yes, no);
+  value = *text == yes;
+}
+
+}  // namespace
+
+const std::vector<TemplateInfo>& figure_templates() {
+  static const std::vector<TemplateInfo> table = {
+      {"heatmap",
+       "attention of several operators side by side on one trace, with token labels",
+       "a trace (q, k, v) or a result of `attend`",
+       "double",
+       {{"similarities", "dot,penumbral,umbral", "operators, one panel each", true},
+        {"quantity", "weights", "weights or logits", true},
+        {"batch", "0", "which batch element", true},
+        {"head", "0", "which head", true},
+        {"difference", "", "operator whose values the others are subtracted from", true},
+        {"scale", "linear", "linear, log, row (divided by the row's largest) or rank"},
+        {"limits", "shared", "shared by the panels, or own"},
+        {"low", "", "lower limit of the colours"},
+        {"high", "", "upper limit of the colours"},
+        {"colours", "sequential", "sequential, dark or diverging"},
+        caption_key}},
+      {"scaling",
+       "time against sequence length, with 95 % intervals and fitted exponents",
+       "a result of `bench`",
+       "double",
+       {{"operators", "", "which of the file's operators", true},
+        {"pass", "forward", "forward or backward", true},
+        {"device", "cpu", "which device", true},
+        {"ratio", "no", "yes adds a panel of times relative to the first operator"},
+        {"guide", "2", "slope of the guide line, or none"},
+        caption_key}},
+      {"ratio",
+       "time relative to the first operator against sequence length",
+       "a result of `bench`",
+       "single",
+       {{"operators", "", "which of the file's operators; the first is the base", true},
+        {"pass", "forward", "forward or backward", true},
+        {"device", "cpu", "which device", true},
+        caption_key}},
+      {"roofline",
+       "attained against attainable performance",
+       "a result of `bench`",
+       "single",
+       {{"operators", "", "which of the file's operators", true},
+        {"pass", "forward", "forward or backward", true},
+        {"device", "cpu", "which device", true},
+        caption_key}},
+      {"cones",
+       "shadow cones of two points of the half-plane and their lowest common ancestor",
+       "",
+       "single",
+       {{"cone", "penumbral", "penumbral or umbral (infinite setting)"},
+        {"u", "-0.35,0.35", "x,height of the first point"},
+        {"v", "0.45,0.2", "x,height of the second point"},
+        {"height", "1", "penumbral: height of the light's horosphere"},
+        {"radius", "0.5", "umbral: hyperbolic radius of the objects"},
+        {"ancestors", "yes", "yes or no: the region of common ancestors"},
+        caption_key}},
+  };
+  return table;
+}
+
+const TemplateInfo& figure_template(const std::string& name) {
+  std::vector<std::string> known;
+  for (const TemplateInfo& info : figure_templates()) {
+    if (name == info.name) return info;
+    known.emplace_back(info.name);
+  }
+  unknown_name("figure", name, known);
+}
+
+void check_keys(const TemplateInfo& info, const Parameters& parameters) {
+  std::vector<std::string> known;
+  for (const TemplateKey& key : info.keys) known.emplace_back(key.key);
+  for (const auto& [key, value] : parameters) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      unknown_name("key of figure " + std::string(info.name), key, known);
+    }
+  }
+}
+
+void set_parameters(const Parameters& p, HeatmapFigure& figure) {
+  if (const auto scale = value_of(p, "scale")) figure.scale = heat_scale_from_name(*scale);
+  if (const auto map = value_of(p, "colours")) figure.map = colour_map_from_name(*map);
+  read(p, "limits", "shared", "own", figure.shared_limits);
+  const bool low = p.contains("low"), high = p.contains("high");
+  if (low != high) misuse("heatmap: low and high are given together (found one of them)");
+  if (low) {
+    read(p, "low", figure.limits.low), read(p, "high", figure.limits.high);
+    if (!(figure.limits.low < figure.limits.high)) misuse("heatmap: low must be below high");
+  }
+  read(p, "caption", figure.caption);
+}
+
+void set_parameters(const Parameters& p, ScalingFigure& figure) {
+  read(p, "ratio", "yes", "no", figure.ratio_panel);
+  if (const auto guide = value_of(p, "guide")) {
+    figure.guide = *guide == "none" ? std::nullopt : std::optional(number("guide", *guide));
+  }
+  read(p, "caption", figure.caption);
+}
+
+void set_parameters(const Parameters& p, ConesFigure& figure) {
+  bool penumbral = figure.cone == InfiniteCone::penumbral;
+  read(p, "cone", "penumbral", "umbral", penumbral);
+  figure.cone = penumbral ? InfiniteCone::penumbral : InfiniteCone::umbral;
+  read(p, "u", figure.u), read(p, "v", figure.v);
+  read(p, "height", figure.light_height), read(p, "radius", figure.object_radius);
+  read(p, "ancestors", "yes", "no", figure.show_ancestors);
+  read(p, "caption", figure.caption);
+}
+
+void set_parameters(const Parameters& p, RooflineFigure& figure) {
+  read(p, "caption", figure.caption);
+}
+
+}  // namespace conelab::figure

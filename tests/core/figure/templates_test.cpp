@@ -1,0 +1,149 @@
+#include "core/figure/templates.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/base/error.h"
+#include "tests/core/figure/figure_checks.h"
+
+namespace conelab::figure {
+namespace {
+
+TEST(Templates, NamesAndKeysAreDistinctAndDescribed) {
+  std::set<std::string> names;
+  for (const TemplateInfo& info : figure_templates()) {
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    EXPECT_EQ(&figure_template(info.name), &info);
+    EXPECT_NO_THROW((void)width_in_points(info.width));
+    std::set<std::string> keys;
+    for (const TemplateKey& key : info.keys) {
+      EXPECT_TRUE(keys.insert(key.key).second) << key.key;
+      EXPECT_NE(std::string(key.about), "");
+    }
+  }
+  EXPECT_THROW((void)figure_template("heatmaps"), Error);
+}
+
+TEST(Templates, UnknownKeysAreNamedWithTheKnown) {
+  try {
+    check_keys(figure_template("cones"), {{"hight", "1"}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("height"), std::string::npos) << error.what();
+    EXPECT_EQ(error.exit_status(), 2);
+  }
+}
+
+TEST(Templates, DefaultsOfTheTableAreThoseOfTheStructs) {
+  for (const TemplateInfo& info : figure_templates()) {
+    Parameters written;
+    for (const TemplateKey& key : info.keys) {
+      if (!key.data && *key.initial != '\0') written[key.key] = key.initial;
+    }
+    const std::string name = info.name;
+    if (name == "cones") {
+      ConesFigure f;
+      set_parameters(written, f);
+      EXPECT_EQ(dump(draw_cones(f)), dump(draw_cones({})));
+    } else if (name == "heatmap") {
+      HeatmapFigure f;
+      set_parameters(written, f);
+      EXPECT_EQ(f.scale, HeatmapFigure().scale);
+      EXPECT_EQ(f.shared_limits, HeatmapFigure().shared_limits);
+      EXPECT_EQ(f.map, HeatmapFigure().map);
+    } else if (name == "scaling") {
+      ScalingFigure f;
+      set_parameters(written, f);
+      EXPECT_EQ(f.guide, ScalingFigure().guide);
+      EXPECT_EQ(f.ratio_panel, ScalingFigure().ratio_panel);
+    }
+  }
+}
+
+TEST(Templates, ValuesAreRead) {
+  ConesFigure cones;
+  set_parameters({{"cone", "umbral"}, {"u", "-0.3,0.2"}, {"radius", "0.25"}, {"ancestors", "no"}},
+                 cones);
+  EXPECT_EQ(cones.cone, InfiniteCone::umbral);
+  EXPECT_EQ(cones.u, (Point{-0.3, 0.2}));
+  EXPECT_EQ(cones.object_radius, 0.25);
+  EXPECT_FALSE(cones.show_ancestors);
+  HeatmapFigure heat;
+  set_parameters(
+      {{"scale", "log"}, {"limits", "own"}, {"low", "1e-3"}, {"high", "1"}, {"head", "3"}}, heat);
+  EXPECT_EQ(heat.scale, HeatScale::log);
+  EXPECT_FALSE(heat.shared_limits);
+  EXPECT_EQ(heat.limits.low, 1e-3);
+  ScalingFigure scaling;
+  set_parameters({{"guide", "none"}, {"ratio", "yes"}}, scaling);
+  EXPECT_FALSE(scaling.guide);
+  EXPECT_TRUE(scaling.ratio_panel);
+}
+
+TEST(Templates, ValuesThatDoNotReadAreMisuse) {
+  ConesFigure cones;
+  for (const Parameters& bad : std::vector<Parameters>{{{"u", "1"}},
+                                                       {{"u", "1,"}},
+                                                       {{"u", "a,b"}},
+                                                       {{"cone", "conical"}},
+                                                       {{"height", ""}},
+                                                       {{"height", "1x"}},
+                                                       {{"ancestors", "maybe"}}}) {
+    EXPECT_THROW(set_parameters(bad, cones), Error) << bad.begin()->second;
+  }
+  HeatmapFigure heat;
+  EXPECT_THROW(set_parameters({{"low", "1"}}, heat), Error);
+  EXPECT_THROW(set_parameters({{"low", "1"}, {"high", "0"}}, heat), Error);
+  EXPECT_THROW(set_parameters({{"scale", "sqrt"}}, heat), Error);
+}
+
+RooflineFigure roof() {
+  RooflineFigure f;
+  f.peaks = {{"FMA", 1e11}, {"exp", 1.2e10}};
+  f.bandwidths = {{"DRAM", 2e10}, {"L2", 1.5e11}};
+  f.points = {{"dot", 16, 6e10, 5.5e10, 6.2e10},
+              {"penumbral", 16, 4.4e10},
+              {"umbral", 15, 4.6e10},
+              {"laplacian", 15, 4.5e10},
+              {"agglomerative", 0.9, 8e9}};
+  return f;
+}
+
+TEST(Roofline, LabelsKeepApart) {
+  expect_good_figure(draw_roofline(roof()));
+  RooflineFigure wide = roof();
+  wide.width = double_column;
+  expect_good_figure(draw_roofline(wide));
+}
+
+TEST(Roofline, RoofBendsAtTheRidge) {
+  RooflineFigure f;
+  f.peaks = {{"FMA", 1e11}}, f.bandwidths = {{"DRAM", 1e10}};
+  std::vector<Point> corners;
+  for (const Item& item : draw_roofline(f).items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path != nullptr && path->paint.stroke.width == 1.2) {
+      const bool peak = corners.empty();  // The peak begins at the ridge, the memory ends there.
+      corners.push_back(peak ? std::get<MoveTo>(path->path.segments.front()).to
+                             : std::get<LineTo>(path->path.segments.back()).to);
+    }
+  }
+  ASSERT_EQ(corners.size(), 2u);
+  EXPECT_NEAR(corners[0].x, corners[1].x, 1e-9);
+  EXPECT_NEAR(corners[0].y, corners[1].y, 1e-9);
+}
+
+TEST(Roofline, ExtremeInputsAreDrawn) {
+  expect_good_figure(draw_roofline({}));
+  RooflineFigure f;
+  f.points = {
+      {"zero", 0, 1}, {"nan", NAN, 1}, {"tiny", 1e-12, 1e-12}, {"huge", 1e12, 1e12, NAN, INFINITY}};
+  expect_good_figure(draw_roofline(f));
+  f.peaks = {{"", INFINITY}, {"中😀", 1e300}, {std::string(300, 'p'), 5}};
+  expect_good_figure(draw_roofline(f));
+}
+
+}  // namespace
+}  // namespace conelab::figure
