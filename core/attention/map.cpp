@@ -134,15 +134,16 @@ void exp_gradient(const MapContext& c, const double* x, const PlaceGradient& up,
   *dlight += clamped ? up.place.height : up.place.gap;
 }
 
-/// base = x_:/|x_:| (0 where x_: = 0) with the sign of `sign`; returns |x_:|.
+/// base = sign x_:/|x_:|, the first axis where x_: = 0, so that the point stays in the model; returns
+/// |x_:|.
 double direction(const double* x, int count, double sign, double* base) {
   double norm2 = 0;
   for (int i = 0; i < count; ++i) norm2 += x[i] * x[i];
   const double norm = std::sqrt(norm2);
-  for (int i = 0; i < count; ++i) base[i] = norm == 0 ? 0 : sign * x[i] / norm;
+  for (int i = 0; i < count; ++i) base[i] = norm == 0 ? (i == 0 ? sign : 0) : sign * x[i] / norm;
   return norm;
 }
-/// Adds dL/dx_: of the direction: the tangential part of dL/dbase over |x_:|.
+/// Adds dL/dx_: of the direction: the tangential part of dL/dbase over |x_:|; 0 where x_: = 0.
 void direction_gradient(const double* x, int count, double sign, const double* up, double* dx) {
   double norm2 = 0, along = 0;
   for (int i = 0; i < count; ++i) {

@@ -2,11 +2,12 @@
 //
 //   logit = -gamma height^2                        convention = reference (no final root)
 //
-// With s(x) = sqrt(h^2 - x_d^2 + 1e-6), a = x_d^2 and D the distance of the base points x_::
-//   D <= s_u + s_v:  height^2 = max(a_u, a_v, h^2 - ((s_u + s_v - D) / 2)^2)
-//   else             height^2 = ((D^2 + a_v - a_u) / (2D))^2 + a_u, as in penumbral.h
-// The published code takes D from a matrix product above 25 rows; here it is always exact. In terms
-// of the potential s, a = h^2 + 1e-6 - s^2.
+// With s(x) = sqrt(h^2 - x_d^2 + e), r(x) = sqrt(h^2 - x_d^2), a = x_d^2, e = 1e-6, u the query, v the
+// key, and D the distance of the base points x_::
+//   D <= s_u + r_v:  height^2 = max(a_u, a_v, h^2 - ((s_u + s_v - D) / 2)^2)
+//   else             height^2 = ((D^2 + a_v - a_u) / (2D + e))^2 + a_u
+// Not symmetric in u and v by that e. The published code takes D from a matrix product above 25 rows;
+// here it is always exact. In terms of the potential s, a = h^2 + e - s^2.
 #pragma once
 
 #include "core/similarity/penumbral.h"
@@ -18,7 +19,7 @@ struct PenumbralReference {
       "penumbral", "-gamma height(LCA)^2, the published code's convention (Coneheads)",
       Space::half_space, Measure::squared_distance, "xi", "convention", "reference"};
   static constexpr auto parameters = Penumbral::parameters;
-  static constexpr int values = 2;     // s, a = x_d^2
+  static constexpr int values = 3;     // s, a = x_d^2, r
   static constexpr int constants = 2;  // gamma, h
   static constexpr bool token_slope = true;
   static constexpr double epsilon = 1e-6;
@@ -30,6 +31,7 @@ struct PenumbralReference {
   static void token(const Place& place, const double* p, double* value) {
     value[0] = std::sqrt(place.gap * (p[1] + place.height) + epsilon);
     value[1] = place.height * place.height;
+    value[2] = std::sqrt(place.gap * (p[1] + place.height));
   }
   static void token_gradient(const Place& place, const double* p, double slope, Place& gradient,
                              double* dp) {
@@ -39,12 +41,18 @@ struct PenumbralReference {
     dp[1] += half * place.gap;
   }
 
+  /// (D^2 + a_v - a_u) / (2D + e), the foot of the semicircle through u and v seen from u.
+  template <class N>
+  CONELAB_FORMULA static N foot(N x, const N* q, const N* k) {
+    return (x + k[1] - q[1]) / (N(2) * sqrt(x) + N(epsilon));
+  }
   template <class N>
   CONELAB_FORMULA static N height2(N x, const N* q, const N* k, const N* c) {
-    const N reach = q[0] + k[0];
-    const N below = N(0.5) * (reach - sqrt(x));
+    const N below = N(0.5) * (q[0] + k[0] - sqrt(x));
     const N within = max(max(q[1], k[1]), c[1] * c[1] - below * below);
-    return select(x <= reach * reach, within, Penumbral::outside_height2(x, q, k));
+    const N reach = q[0] + k[2];
+    const N outside = foot(x, q, k);
+    return select(x <= reach * reach, within, outside * outside + q[1]);
   }
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
@@ -66,15 +74,19 @@ struct PenumbralReference {
     return {max(larger, between), select(x > N(0), N(0.5) * apart * below / distance, N(0)),
             common - N(2) * rest * own * q[0], common - N(2) * rest * (N(1) - own) * k[0], {N(0)}};
   }
+  /// With f the foot: d(f^2 + a_u) = 2 f df + da_u and da = -2 s ds.
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
-    const N tilt = N(0.5) * (q[1] - k[1]) / x;
-    return {Penumbral::outside_height2(x, q, k), N(0.25) - tilt * tilt, -((N(1) + N(2) * tilt) * q[0]), -((N(1) - N(2) * tilt) * k[0]),
-            {N(0)}};
+    const N distance = sqrt(x);
+    const N inverse = N(1) / (N(2) * distance + N(epsilon));
+    const N f = (x + k[1] - q[1]) * inverse;
+    const N twice = N(2) * f * inverse;
+    return {f * f + q[1], twice * (N(1) - f / distance), N(-2) * (N(1) - twice) * q[0],
+            N(-2) * twice * k[0], {N(0)}};
   }
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
-    const N reach = q[0] + k[0];
+    const N reach = q[0] + k[2];
     const auto inside = x <= reach * reach;
     const Slope<N, 1> in = inside_slope(x, q, k, c);
     const Slope<N, 1> out = outside_slope(x, q, k);
