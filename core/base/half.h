@@ -1,0 +1,76 @@
+// The two 16-bit number types of tensors, as bit patterns: IEEE binary16 and bfloat16.
+//
+// Narrowing starts from double, so that one rounding (to nearest, ties to even) happens whatever
+// the source; overflow gives infinity, subnormals are kept, NaN stays NaN. Widening is exact.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace conelab {
+
+namespace detail {
+
+/// `bits` / 2^shift rounded to nearest, ties to even; 0 <= shift.
+constexpr std::uint64_t shift_to_nearest_even(std::uint64_t bits, int shift) {
+  if (shift == 0) return bits;
+  if (shift > 62) return 0;
+  const std::uint64_t half = std::uint64_t{1} << (shift - 1);
+  const std::uint64_t rest = bits & ((half << 1) - 1);
+  const std::uint64_t kept = bits >> shift;
+  return kept + (rest > half || (rest == half && (kept & 1)) ? 1 : 0);
+}
+
+/// A double in the format of 1 sign, `Exponent` exponent and `Mantissa` mantissa bits.
+template <int Exponent, int Mantissa>
+constexpr std::uint16_t narrow(double number) {
+  constexpr int bias = (1 << (Exponent - 1)) - 1;
+  constexpr std::uint64_t infinity = ((std::uint64_t{1} << Exponent) - 1) << Mantissa;
+  const auto bits = std::bit_cast<std::uint64_t>(number);
+  const auto sign = static_cast<std::uint16_t>(bits >> 63 << 15);
+  const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
+  const std::uint64_t mantissa = magnitude & ((std::uint64_t{1} << 52) - 1);
+  const int exponent = static_cast<int>(magnitude >> 52) - 1023;
+  std::uint64_t result = infinity;
+  if (exponent == 1024 && mantissa != 0) {
+    result = infinity | (std::uint64_t{1} << (Mantissa - 1)) | (mantissa >> (52 - Mantissa));
+  } else if (exponent < 1 - bias) {
+    result = shift_to_nearest_even(mantissa | (std::uint64_t{1} << 52),
+                                   52 - Mantissa + 1 - bias - exponent);
+  } else if (exponent <= bias) {
+    const auto biased = static_cast<std::uint64_t>(exponent + bias);
+    result = shift_to_nearest_even(biased << 52 | mantissa, 52 - Mantissa);
+  }
+  return static_cast<std::uint16_t>(sign | result);
+}
+
+/// The float of the same value; exact.
+template <int Exponent, int Mantissa>
+constexpr float widen(std::uint16_t bits) {
+  constexpr int bias = (1 << (Exponent - 1)) - 1;
+  constexpr std::uint32_t top = (1u << Exponent) - 1;
+  constexpr float least = std::bit_cast<float>(static_cast<std::uint32_t>(127 - bias + 1) << 23) /
+                          static_cast<float>(1u << Mantissa);
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 15) << 31;
+  const std::uint32_t exponent = (bits >> Mantissa) & top;
+  const std::uint32_t mantissa = bits & ((1u << Mantissa) - 1);
+  if (exponent == 0) {
+    const float magnitude = static_cast<float>(mantissa) * least;
+    return sign ? -magnitude : magnitude;
+  }
+  const std::uint32_t biased = exponent == top ? 255u : exponent + 127u - bias;
+  return std::bit_cast<float>(sign | biased << 23 | mantissa << (23 - Mantissa));
+}
+
+}  // namespace detail
+
+/// The nearest binary16 (largest finite 65,504, least positive 2^-24).
+constexpr std::uint16_t to_f16(double number) { return detail::narrow<5, 10>(number); }
+/// The nearest bfloat16 (the upper half of a float).
+constexpr std::uint16_t to_bf16(double number) { return detail::narrow<8, 7>(number); }
+constexpr float from_f16(std::uint16_t bits) { return detail::widen<5, 10>(bits); }
+constexpr float from_bf16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+}  // namespace conelab

@@ -1,0 +1,128 @@
+#include "core/files/bench_file.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/files/atomic_file.h"
+#include "core/files/hdf5_write.h"
+#include "core/files/labelled_group.h"
+
+namespace conelab {
+namespace {
+
+using hdf5::Where;
+
+constexpr std::int64_t format_version = 1;
+
+/// "bench/runtime" as the groups to create: "/bench", "/bench/runtime".
+std::vector<std::string> prefixes(const std::string& path) {
+  std::vector<std::string> list;
+  for (std::size_t end = 0; end < path.size();) {
+    end = std::min(path.find('/', end + 1), path.size());
+    list.push_back("/" + path.substr(0, end));
+  }
+  return list;
+}
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+void write_root_attributes(hid_t root, const LabelledFile& file, const Where& where) {
+  write_attribute(root, "NX_class", std::string("NXroot"), where);
+  if (!file.groups.empty()) {
+    write_attribute(root, "default", prefixes(file.groups.front().first).front().substr(1), where);
+  }
+  write_attribute(root, "conelab_format", format_version, where);
+  write_attribute(root, "creator", file.creator, where);
+  write_attributes(root, file.attributes, where);
+}
+
+/// Creates the groups above `path` that do not exist yet.
+void create_parents(const hdf5::File& file, const std::string& path, std::set<std::string>& made,
+                    const std::string& shown) {
+  std::vector<std::string> above = prefixes(path);
+  for (std::size_t i = 0; i + 1 < above.size(); ++i) {
+    if (!made.insert(above[i]).second) continue;
+    const Where where{shown, above[i]};
+    hdf5::Group group = create_group(file.id(), above[i], where);
+    write_attribute(group.id(), "NX_class", std::string("NXentry"), where);
+    write_attribute(group.id(), "default", last_part(above[i + 1]), where);
+    group.close(where);
+  }
+}
+
+void write_groups(const hdf5::File& opened, const LabelledFile& file, const std::string& shown) {
+  std::set<std::string> made;
+  for (const auto& [path, array] : file.groups) {
+    create_parents(opened, path, made, shown);
+    const Where where{shown, "/" + path};
+    if (!made.insert(where.path).second) fail("{}: written twice", where.text());
+    hdf5::Group group = create_group(opened.id(), where.path, where);
+    write_labelled_group(group.id(), array, where);
+    group.close(where);
+  }
+}
+
+bool holds_variables(const LabelledArray& array) { return !array.variables.empty(); }
+
+/// Visits groups depth first; links are only followed when hard, so that no cycle of soft links
+/// can hold it, and an address is visited once.
+void read_groups(const hdf5::File& file, const Where& where, std::set<std::uint64_t>& visited,
+                 LabelledFile& result) {
+  if (!visited.insert(object_address(file, where)).second) return;
+  LabelledArray array = read_labelled_group(file, where);
+  if (holds_variables(array)) result.groups.emplace_back(where.path.substr(1), std::move(array));
+  for (const std::string& name : children(file, where)) {
+    const Where child = where.child(name);
+    if (hdf5::link_kind(file, child.path) != hdf5::LinkKind::hard) continue;
+    if (object_kind(file, child) == hdf5::ObjectKind::group) {
+      read_groups(file, child, visited, result);
+    }
+  }
+}
+
+}  // namespace
+
+const LabelledArray* LabelledFile::group(const std::string& path) const {
+  const auto found = std::find_if(groups.begin(), groups.end(),
+                                  [&](const auto& entry) { return entry.first == path; });
+  return found == groups.end() ? nullptr : &found->second;
+}
+
+void write_labelled(const std::string& path, const LabelledFile& file) {
+  const hdf5::Lock lock;
+  AtomicFile destination(path);
+  const Where where{path, ""};
+  hdf5::File opened = hdf5::create_file(destination.temporary(), where);
+  write_root_attributes(opened.id(), file, where);
+  write_groups(opened, file, path);
+  opened.close(where);
+  destination.commit();
+}
+
+LabelledArray read_labelled(const std::string& path, const std::string& group) {
+  const hdf5::Lock lock;
+  const hdf5::File file = hdf5::open_file(path);
+  const Where where{path, hdf5::resolve(file, group, {path, "/"}, {})};
+  if (object_kind(file, where) != hdf5::ObjectKind::group) {
+    fail("{}: is not a group", where.text());
+  }
+  return read_labelled_group(file, where);
+}
+
+LabelledFile read_labelled_file(const std::string& path) {
+  const hdf5::Lock lock;
+  const hdf5::File file = hdf5::open_file(path);
+  const Where root{path, "/"};
+  LabelledFile result;
+  const hdf5::Object object = open_object(file, root);
+  const auto creator = hdf5::read_attribute(object.id(), "creator", root);
+  if (creator && std::holds_alternative<std::string>(*creator)) {
+    result.creator = std::get<std::string>(*creator);
+  }
+  std::set<std::uint64_t> visited;
+  read_groups(file, root, visited, result);
+  return result;
+}
+
+}  // namespace conelab

@@ -1,0 +1,70 @@
+#include "core/files/byte_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/base/error.h"
+
+namespace conelab {
+
+ByteFile::ByteFile(const std::string& path) : path_(path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    fail("{}: cannot be opened: {}", path, std::strerror(errno));
+  }
+  if (S_ISDIR(status.st_mode)) fail("{}: is a directory (expected a file)", path);
+  if (!S_ISREG(status.st_mode)) fail("{}: is not a regular file", path);
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail("{}: cannot be opened: {}", path, std::strerror(errno));
+  size_ = static_cast<std::uint64_t>(status.st_size);
+  if (size_ == 0) {
+    ::close(descriptor_);
+    fail("{}: is empty (0 bytes)", path);
+  }
+}
+
+ByteFile::~ByteFile() { ::close(descriptor_); }
+
+void ByteFile::read(std::uint64_t offset, void* bytes, std::uint64_t count) const {
+  if (offset > size_ || count > size_ - offset) check_not_truncated(path_, offset + count, size_);
+  auto* next = static_cast<char*>(bytes);
+  while (count > 0) {
+    const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(count, 1u << 30));
+    const ssize_t got = ::pread(descriptor_, next, piece, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("{}: cannot be read: {}", path_, std::strerror(errno));
+    if (got == 0) fail("{}: became shorter while it was read", path_);
+    next += got;
+    offset += static_cast<std::uint64_t>(got);
+    count -= static_cast<std::uint64_t>(got);
+  }
+}
+
+std::string ByteFile::read(std::uint64_t offset, std::uint64_t count) const {
+  if (offset > size_ || count > size_ - offset) check_not_truncated(path_, offset + count, size_);
+  std::string bytes(count, '\0');
+  read(offset, bytes.data(), count);
+  return bytes;
+}
+
+std::string ByteFile::peek(std::uint64_t offset, std::uint64_t count) const {
+  if (offset >= size_) return {};
+  return read(offset, std::min(count, size_ - offset));
+}
+
+void check_not_truncated(const std::string& path, std::uint64_t expected, std::uint64_t have) {
+  if (have < expected) fail("{}: truncated: expected {} bytes, have {}", path, expected, have);
+}
+
+std::uint64_t little_endian(const void* bytes, int count) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes, static_cast<std::size_t>(count));
+  return number;
+}
+
+}  // namespace conelab

@@ -1,0 +1,47 @@
+// The types of numbers that files of any format may hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/tensor.h"
+
+namespace conelab {
+
+/// `boolean` is one byte; `text` has no fixed size; `other` cannot be read.
+enum class Element {
+  f64,
+  f32,
+  f16,
+  bf16,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  boolean,
+  text,
+  other
+};
+
+/// "f32", "uint8", "text", ...
+[[nodiscard]] const char* element_name(Element element);
+/// Bytes of one; 0 for text and other.
+[[nodiscard]] std::size_t element_size(Element element);
+/// The number type of a tensor; empty where the element is none of the four.
+[[nodiscard]] std::optional<Dtype> element_dtype(Element element);
+[[nodiscard]] bool is_integer(Element element);
+
+/// The product of extents; empty where one is negative or the product exceeds 2^62.
+[[nodiscard]] std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& extents);
+
+/// "[12, 30, 32]".
+[[nodiscard]] std::string extents_text(const std::vector<std::int64_t>& extents);
+
+}  // namespace conelab

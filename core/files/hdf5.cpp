@@ -1,0 +1,87 @@
+#include "core/files/hdf5.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace conelab::hdf5 {
+namespace {
+
+std::recursive_mutex& library_mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+void set_up_library() {
+  H5dont_atexit();
+  const Where library{"HDF5 library", ""};
+  CONELAB_HDF5(library, "turn plugins off", H5PLset_loading_state(0));
+  CONELAB_HDF5(library, "turn error printing off", H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr));
+}
+
+herr_t keep_first(unsigned /*depth*/, const H5E_error2_t* error, void* text) {
+  auto& kept = *static_cast<std::string*>(text);
+  if (kept.empty() && error->desc != nullptr) kept = error->desc;
+  return 0;
+}
+
+/// A floating-point type of two bytes with `exponent` bits of exponent above `mantissa` bits.
+Type two_byte_float(std::size_t exponent, std::size_t mantissa) {
+  const Where where{"HDF5 library", ""};
+  Type type(CONELAB_HDF5(where, "make a type", H5Tcopy(H5T_IEEE_F32LE)));
+  CONELAB_HDF5(where, "make a type", H5Tset_fields(type.id(), 15, mantissa, exponent, 0, mantissa));
+  CONELAB_HDF5(where, "make a type", H5Tset_precision(type.id(), 16));
+  CONELAB_HDF5(where, "make a type", H5Tset_size(type.id(), 2));
+  CONELAB_HDF5(where, "make a type",
+               H5Tset_ebias(type.id(), (std::size_t{1} << (exponent - 1)) - 1));
+  return type;
+}
+
+}  // namespace
+
+Lock::Lock() : lock_(library_mutex()) {
+  static const bool ready = (set_up_library(), true);
+  (void)ready;
+}
+
+std::string Where::text() const { return path.empty() ? file : fmt::format("{}: {}", file, path); }
+
+Where Where::child(const std::string& name) const {
+  return {file, path.empty() || path.back() == '/' ? (path.empty() ? "/" : path) + name
+                                                   : path + "/" + name};
+}
+
+std::string last_error() {
+  std::string text;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);
+  H5Eclear2(H5E_DEFAULT);
+  constexpr std::string_view mark = "error message = '";
+  const std::size_t begin = text.find(mark);
+  if (begin == std::string::npos) return text.empty() ? "unknown reason" : text;
+  const std::size_t from = begin + mark.size();
+  return text.substr(from, text.find('\'', from) - from);
+}
+
+void fail_call(const Where& where, const char* action, const char* expression, const char* source,
+               int line) {
+  const std::string_view call = expression;
+  const std::string_view path = source;
+  fail("{}: cannot {} ({} at {}:{}: {})", where.text(), action, call.substr(0, call.find('(')),
+       path.substr(path.rfind('/') + 1), line, last_error());
+}
+
+Type f16_type() { return two_byte_float(5, 10); }
+
+Type bf16_type() { return two_byte_float(8, 7); }
+
+Type string_type() {
+  const Where where{"HDF5 library", ""};
+  Type type(CONELAB_HDF5(where, "make a type", H5Tcopy(H5T_C_S1)));
+  CONELAB_HDF5(where, "make a type", H5Tset_size(type.id(), H5T_VARIABLE));
+  CONELAB_HDF5(where, "make a type", H5Tset_cset(type.id(), H5T_CSET_UTF8));
+  return type;
+}
+
+}  // namespace conelab::hdf5

@@ -1,0 +1,356 @@
+// Data sets and attributes of files of unknown origin.
+#include "core/files/hdf5_read.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "core/base/error.h"
+
+namespace conelab::hdf5 {
+namespace {
+
+constexpr std::int64_t most_chunk_bytes = std::int64_t{1} << 30;
+/// deflate cannot do better than 1 : 1032 (zlib's technical notes).
+constexpr std::int64_t best_deflate = 1032;
+constexpr std::size_t most_string_bytes = std::size_t{1} << 30;
+
+struct FilterName {
+  H5Z_filter_t id;
+  const char* name;
+};
+/// Registered filters one meets; the first three are read.
+constexpr std::array<FilterName, 15> known_filters = {{{H5Z_FILTER_DEFLATE, "deflate"},
+                                                       {H5Z_FILTER_SHUFFLE, "shuffle"},
+                                                       {H5Z_FILTER_FLETCHER32, "fletcher32"},
+                                                       {H5Z_FILTER_SZIP, "szip"},
+                                                       {H5Z_FILTER_NBIT, "nbit"},
+                                                       {H5Z_FILTER_SCALEOFFSET, "scaleoffset"},
+                                                       {307, "bzip2"},
+                                                       {32000, "lzf"},
+                                                       {32001, "blosc"},
+                                                       {32004, "lz4"},
+                                                       {32008, "bitshuffle"},
+                                                       {32013, "zfp"},
+                                                       {32015, "zstd"},
+                                                       {32017, "sz"},
+                                                       {32026, "blosc2"}}};
+constexpr std::size_t readable_filters = 3;
+
+std::string filter_text(H5Z_filter_t id) {
+  for (std::size_t i = 0; i < known_filters.size(); ++i) {
+    if (known_filters[i].id != id) continue;
+    return i < readable_filters ? known_filters[i].name
+                                : fmt::format("{} ({})", id, known_filters[i].name);
+  }
+  return fmt::format("{} (unknown)", id);
+}
+
+bool same_type(hid_t a, hid_t b) { return H5Tequal(a, b) > 0; }
+
+Element float_element(hid_t type) {
+  if (same_type(type, H5T_IEEE_F32LE) || same_type(type, H5T_IEEE_F32BE)) return Element::f32;
+  if (same_type(type, H5T_IEEE_F64LE) || same_type(type, H5T_IEEE_F64BE)) return Element::f64;
+  for (const H5T_order_t order : {H5T_ORDER_LE, H5T_ORDER_BE}) {
+    const Type half = f16_type(), brain = bf16_type();
+    if (H5Tset_order(half.id(), order) < 0 || H5Tset_order(brain.id(), order) < 0) break;
+    if (same_type(type, half.id())) return Element::f16;
+    if (same_type(type, brain.id())) return Element::bf16;
+  }
+  return Element::other;
+}
+
+Element integer_element(hid_t type) {
+  const std::size_t size = H5Tget_size(type);
+  const bool padded = H5Tget_precision(type) != 8 * size || H5Tget_offset(type) != 0;
+  const bool positive = H5Tget_sign(type) == H5T_SGN_NONE;
+  if (padded) return Element::other;
+  switch (size) {
+    case 1:
+      return positive ? Element::u8 : Element::i8;
+    case 2:
+      return positive ? Element::u16 : Element::i16;
+    case 4:
+      return positive ? Element::u32 : Element::i32;
+    case 8:
+      return positive ? Element::u64 : Element::i64;
+    default:
+      return Element::other;
+  }
+}
+
+/// h5py stores booleans as an enumeration over one byte.
+Element enum_element(hid_t type) {
+  const Type base(H5Tget_super(type));
+  return base.id() >= 0 && H5Tget_size(base.id()) == 1 ? Element::boolean : Element::other;
+}
+
+Element type_element(hid_t type) {
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT:
+      return float_element(type);
+    case H5T_INTEGER:
+      return integer_element(type);
+    case H5T_ENUM:
+      return enum_element(type);
+    case H5T_STRING:
+      return Element::text;
+    default:
+      return Element::other;
+  }
+}
+
+std::string type_text(hid_t type, Element element) {
+  if (element != Element::other) return element_name(element);
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT:
+      return fmt::format("a float of {} bytes", H5Tget_size(type));
+    case H5T_INTEGER:
+      return fmt::format("an integer of {} bytes", H5Tget_size(type));
+    case H5T_COMPOUND:
+      return "compound (complex numbers?)";
+    case H5T_REFERENCE:
+      return "reference";
+    case H5T_ENUM:
+      return "enumeration";
+    case H5T_VLEN:
+      return "variable-length list";
+    case H5T_ARRAY:
+      return "array";
+    case H5T_OPAQUE:
+      return "opaque";
+    case H5T_BITFIELD:
+      return "bit field";
+    case H5T_TIME:
+      return "time";
+    default:
+      return "unknown type";
+  }
+}
+
+std::vector<std::int64_t> space_extents(hid_t space, const Where& where) {
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0};
+  const int rank = CONELAB_HDF5(where, "give its extents", H5Sget_simple_extent_ndims(space));
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  CONELAB_HDF5(where, "give its extents",
+               H5Sget_simple_extent_dims(space, extents.data(), nullptr));
+  return {extents.begin(), extents.begin() + rank};
+}
+
+void describe_filters(hid_t properties, Stored& stored, const Where& where) {
+  const int count = CONELAB_HDF5(where, "give its filters", H5Pget_nfilters(properties));
+  int deflates = 0;
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    const H5Z_filter_t id =
+        CONELAB_HDF5(where, "give its filters",
+                     H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &values, nullptr,
+                                    0, nullptr, nullptr));
+    stored.filters.push_back(filter_text(id));
+    deflates += id == H5Z_FILTER_DEFLATE ? 1 : 0;
+    stored.checksummed |= id == H5Z_FILTER_FLETCHER32;
+    if (stored.filters.back().find('(') != std::string::npos && stored.refused.empty()) {
+      stored.refused = fmt::format(
+          "filter {} is not read (expected deflate, shuffle or fletcher32; rewrite it with gzip)",
+          stored.filters.back());
+    }
+  }
+  if (deflates > 1) stored.refused = fmt::format("{} deflate filters in a row (refused)", deflates);
+}
+
+void describe_chunks(hid_t properties, Stored& stored, const Where& where) {
+  std::array<hsize_t, H5S_MAX_RANK> chunk{};
+  const int rank =
+      CONELAB_HDF5(where, "give its chunks", H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data()));
+  stored.chunk.assign(chunk.begin(), chunk.begin() + rank);
+  describe_filters(properties, stored, where);
+}
+
+void describe_layout(const Dataset& dataset, Stored& stored, const Where& where,
+                     const ReadRules& rules) {
+  const Properties properties(
+      CONELAB_HDF5(where, "give its storage", H5Dget_create_plist(dataset.id())));
+  const H5D_layout_t layout =
+      CONELAB_HDF5(where, "give its storage", H5Pget_layout(properties.id()));
+  if (layout == H5D_VIRTUAL && !rules.allow_external) {
+    stored.refused = "is a virtual data set, made of other files (refused)";
+  }
+  if (layout == H5D_CHUNKED) describe_chunks(properties.id(), stored, where);
+  if (layout == H5D_CONTIGUOUS && !rules.allow_external &&
+      CONELAB_HDF5(where, "give its storage", H5Pget_external_count(properties.id())) > 0) {
+    stored.refused = "keeps its numbers in another file (refused)";
+  }
+  if (stored.refused.empty()) {
+    stored.stored_bytes = static_cast<std::int64_t>(H5Dget_storage_size(dataset.id()));
+  }
+}
+
+/// Why numbers of this declared size cannot be in the bytes stored; empty where they can.
+std::string size_refusal(const Stored& stored, std::int64_t element_bytes) {
+  const std::optional<std::int64_t> count = checked_product(stored.extents);
+  if (!count || *count > (std::int64_t{1} << 62) / element_bytes) {
+    return fmt::format("declares an impossible size {}", extents_text(stored.extents));
+  }
+  std::vector<std::int64_t> chunk = stored.chunk;
+  const std::optional<std::int64_t> chunk_count = checked_product(chunk);
+  if (!chunk_count || *chunk_count > most_chunk_bytes / element_bytes) {
+    return fmt::format("has chunks of {} (expected at most {} bytes each)", extents_text(chunk),
+                       most_chunk_bytes);
+  }
+  const bool deflated =
+      std::find(stored.filters.begin(), stored.filters.end(), "deflate") != stored.filters.end();
+  const std::int64_t declared = *count * element_bytes;
+  if (declared / (deflated ? best_deflate : 1) > stored.stored_bytes) {
+    return fmt::format("declares {} = {} bytes, but only {} are stored",
+                       extents_text(stored.extents), declared, stored.stored_bytes);
+  }
+  return "";
+}
+
+hid_t native_type(Element element) {
+  switch (element) {
+    case Element::f64:
+      return H5T_NATIVE_DOUBLE;
+    case Element::f32:
+      return H5T_NATIVE_FLOAT;
+    case Element::i8:
+      return H5T_NATIVE_INT8;
+    case Element::i16:
+      return H5T_NATIVE_INT16;
+    case Element::i32:
+      return H5T_NATIVE_INT32;
+    case Element::i64:
+      return H5T_NATIVE_INT64;
+    case Element::u8:
+      return H5T_NATIVE_UINT8;
+    case Element::u16:
+      return H5T_NATIVE_UINT16;
+    case Element::u32:
+      return H5T_NATIVE_UINT32;
+    case Element::u64:
+      return H5T_NATIVE_UINT64;
+    default:
+      return -1;
+  }
+}
+
+/// The type of an element in memory. bf16 may be stored as a float type or as uint16.
+Type memory_type(const Dataset& dataset, Element element, const Where& where) {
+  Type own(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
+  if (element == Element::boolean) return own;
+  if (element == Element::f16) return f16_type();
+  if (element == Element::bf16) {
+    if (H5Tget_class(own.id()) == H5T_FLOAT) return bf16_type();
+    element = Element::u16;
+  }
+  return Type(CONELAB_HDF5(where, "give its type", H5Tcopy(native_type(element))));
+}
+
+std::vector<std::string> read_fixed_strings(const Dataset& dataset, const Type& type,
+                                            std::size_t count, const Where& where) {
+  const std::size_t size = H5Tget_size(type.id());
+  const bool spaces = H5Tget_strpad(type.id()) == H5T_STR_SPACEPAD;
+  std::string bytes(count * size, '\0');
+  CONELAB_HDF5(where, "be read",
+               H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()));
+  std::vector<std::string> strings;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string text = bytes.substr(i * size, size);
+    text.resize(std::min(text.find('\0'), text.size()));
+    if (spaces) text.resize(text.find_last_not_of(' ') + 1);
+    strings.push_back(std::move(text));
+  }
+  return strings;
+}
+
+/// Memory for strings of variable length within a budget: many references to one long string would
+/// otherwise make a small file fill the machine.
+struct StringBudget {
+  std::size_t left = most_string_bytes;
+
+  static void* allocate(std::size_t size, void* budget) {
+    auto& left = static_cast<StringBudget*>(budget)->left;
+    if (size > left) return nullptr;
+    left -= size;
+    return std::malloc(size);
+  }
+  static void release(void* memory, void*) { std::free(memory); }
+};
+
+std::vector<std::string> read_variable_strings(const Dataset& dataset, const Type& type,
+                                               std::size_t count, const Where& where,
+                                               const ReadRules& rules) {
+  if (rules.before_allocation) rules.before_allocation(2 * most_string_bytes + count * 64);
+  StringBudget budget;
+  const Properties transfer(CONELAB_HDF5(where, "be read", H5Pcreate(H5P_DATASET_XFER)));
+  CONELAB_HDF5(where, "be read",
+               H5Pset_vlen_mem_manager(transfer.id(), StringBudget::allocate, &budget,
+                                       StringBudget::release, &budget));
+  std::vector<char*> pointers(count, nullptr);
+  const herr_t status = H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, transfer.id(),
+                                static_cast<void*>(pointers.data()));
+  std::vector<std::string> strings;
+  for (char* text : pointers) {
+    strings.emplace_back(status < 0 || text == nullptr ? "" : text);
+    std::free(text);
+  }
+  CONELAB_HDF5(where, "be read (damaged, or more than 1 GiB of text)", status);
+  return strings;
+}
+
+}  // namespace
+
+Dataset open_dataset(const File& file, const Where& where) {
+  return Dataset(
+      CONELAB_HDF5(where, "be opened", H5Dopen2(file.id(), where.path.c_str(), H5P_DEFAULT)));
+}
+
+Stored describe(const Dataset& dataset, const Where& where, const ReadRules& rules) {
+  Stored stored;
+  const Type type(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
+  const Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
+  stored.element = type_element(type.id());
+  stored.type = type_text(type.id(), stored.element);
+  stored.extents = space_extents(space.id(), where);
+  describe_layout(dataset, stored, where, rules);
+  if (stored.refused.empty()) {
+    const auto bytes = static_cast<std::int64_t>(std::max<std::size_t>(H5Tget_size(type.id()), 1));
+    stored.refused = size_refusal(stored, bytes);
+  }
+  if (stored.element == Element::u16) {
+    const auto dtype = read_attribute(dataset.id(), "dtype", where);
+    const auto* name = dtype ? std::get_if<std::string>(&*dtype) : nullptr;
+    if (name != nullptr && *name == "bfloat16")
+      stored.element = Element::bf16, stored.type = "bf16";
+  }
+  return stored;
+}
+
+void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, const Where& where,
+                  const ReadRules& rules) {
+  if (!stored.refused.empty()) fail("{}: {}", where.text(), stored.refused);
+  if (rules.before_allocation) {
+    rules.before_allocation(static_cast<std::uint64_t>(checked_product(stored.chunk).value_or(0)) *
+                            element_size(stored.element) * 4);
+  }
+  const Type type = memory_type(dataset, stored.element, where);
+  CONELAB_HDF5(where, "be read",
+               H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+}
+
+std::vector<std::string> read_strings(const Dataset& dataset, const Stored& stored,
+                                      const Where& where, const ReadRules& rules) {
+  if (!stored.refused.empty()) fail("{}: {}", where.text(), stored.refused);
+  if (stored.element != Element::text) {
+    fail("{}: wrong dtype (expected strings, found {})", where.text(), stored.type);
+  }
+  const auto count = static_cast<std::size_t>(checked_product(stored.extents).value_or(0));
+  if (count == 0) return {};
+  const Type type(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
+  return H5Tis_variable_str(type.id()) > 0
+             ? read_variable_strings(dataset, type, count, where, rules)
+             : read_fixed_strings(dataset, type, count, where);
+}
+
+}  // namespace conelab::hdf5

@@ -1,0 +1,54 @@
+// Labelled hyper-rectangles: numbers and strings over named axes, as xarray sees a data set.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace conelab {
+
+/// The value of an attribute. Lists are one-dimensional.
+using AttributeValue =
+    std::variant<std::string, double, std::int64_t, std::vector<std::string>, std::vector<double>>;
+/// Attributes in the order in which they are written.
+using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
+
+/// An axis. Text labels are stored as an integer scale 0, 1, ... and a string variable `NAME_name`.
+struct LabelledAxis {
+  std::string name;
+  std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> labels;
+  std::string units;  ///< Empty: none.
+
+  [[nodiscard]] std::size_t size() const {
+    return std::visit([](const auto& list) { return list.size(); }, labels);
+  }
+};
+
+using LabelledData =
+    std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
+                 std::vector<std::uint8_t>, std::vector<std::string>>;
+
+/// A variable over some of the axes, row-major, last axis contiguous; no axes: one value.
+struct LabelledVariable {
+  std::string name;
+  std::vector<std::string> axes;
+  LabelledData data;
+  std::string units;  ///< Empty: none. A time has "s".
+  Attributes attributes;
+};
+
+/// One group: `xarray.open_dataset(file, group=...)`.
+struct LabelledArray {
+  std::vector<LabelledAxis> axes;
+  std::vector<LabelledVariable> variables;
+  std::string signal;  ///< The variable that viewers plot first; empty: the group has none.
+  Attributes attributes;
+
+  /// By name; null where there is none.
+  [[nodiscard]] const LabelledAxis* axis(const std::string& name) const;
+  [[nodiscard]] const LabelledVariable* variable(const std::string& name) const;
+};
+
+}  // namespace conelab

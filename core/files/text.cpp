@@ -1,0 +1,55 @@
+#include "core/files/text.h"
+
+#include <fmt/format.h>
+
+namespace conelab {
+namespace {
+
+/// Bytes of the UTF-8 character that begins here; 0 where there is none (RFC 3629: no overlong
+/// forms, no surrogates, nothing above U+10FFFF).
+std::size_t character_length(std::string_view bytes) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const auto follows = [&](std::size_t i) { return i < bytes.size() && (at(i) & 0xC0) == 0x80; };
+  const unsigned first = at(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF && follows(1) && follows(2)) {
+    const bool overlong = first == 0xE0 && at(1) < 0xA0;
+    const bool surrogate = first == 0xED && at(1) >= 0xA0;
+    return overlong || surrogate ? 0 : 3;
+  }
+  if (first >= 0xF0 && first <= 0xF4 && follows(1) && follows(2) && follows(3)) {
+    const bool overlong = first == 0xF0 && at(1) < 0x90;
+    const bool beyond = first == 0xF4 && at(1) >= 0x90;
+    return overlong || beyond ? 0 : 4;
+  }
+  return 0;
+}
+
+std::string escape(std::string_view bytes, bool controls_too, std::size_t longest) {
+  std::string text;
+  while (!bytes.empty()) {
+    if (text.size() >= longest) return text + "…";
+    const std::size_t length = character_length(bytes);
+    const auto first = static_cast<unsigned char>(bytes[0]);
+    const bool control = first < 0x20 || first == 0x7F;
+    if (length == 0 || first == 0 || (controls_too && control)) {
+      text += fmt::format("\\x{:02x}", first);
+      bytes.remove_prefix(1);
+    } else {
+      text += bytes.substr(0, length);
+      bytes.remove_prefix(length);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view bytes) { return escape(bytes, false, std::string::npos); }
+
+std::string printable(std::string_view bytes, std::size_t longest) {
+  return escape(bytes, true, longest);
+}
+
+}  // namespace conelab
