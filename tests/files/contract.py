@@ -78,10 +78,10 @@ class Checker:
             [str(value, "utf-8") for value in numpy.atleast_1d(data[()]).ravel()]
         self.require(not data.id.get_create_plist().get_obj_track_times(),
                      f"{place} stores times")
-        if data.ndim and text is None and not data.is_scale and data.size:
+        if data.ndim and text is None and not h5py.h5ds.is_scale(data.id) and data.size:
             self.require(data.chunks and data.shuffle and data.fletcher32
                          and data.compression == "gzip", f"{place} lacks filters")
-        if data.is_scale:
+        if h5py.h5ds.is_scale(data.id):
             self.require(data.ndim == 1 and data.dtype.kind in "iuf", f"{place} is no number scale")
             return
         for axis, dim in enumerate(data.dims):
@@ -116,7 +116,7 @@ class Checker:
             for name, item in data.items():
                 variable = opened.variables[name]
                 self.require(variable.shape == item.shape, f"{group}/{name} in {engine}: shape")
-                if not item.is_scale:
+                if not h5py.h5ds.is_scale(item.id):
                     names = [d[0].name.rpartition("/")[2] for d in item.dims]
                     self.require(list(variable.dims) == names,
                                  f"{group}/{name} in {engine}: dims {variable.dims} != {names}")
