@@ -1,0 +1,35 @@
+// The scaling exponent e of t = c n^e.
+//
+// Each round gives one slope of log t on log n (least squares); the exponent is the mean of the
+// slopes with a t-interval over rounds. Rounds are what is independent: least squares over all
+// samples at once takes the samples of a round for independent, which drift makes them not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/statistics/interval.h"
+
+namespace conelab {
+
+struct ExponentFit {
+  bool resolved = false;
+  std::string why_not;          ///< Where not resolved: "not resolved: ..."; otherwise empty.
+  Interval exponent;            ///< NaN where not resolved.
+  std::vector<Interval> local;  ///< [length - 1] slope over the octave that ends at length[i + 1].
+  std::vector<double> local_length;  ///< [length - 1] the geometric middle of that octave.
+};
+
+/// Slope of the least-squares line through (x, y); NaN for fewer than two different x.
+[[nodiscard]] double least_squares_slope(const std::vector<double>& x,
+                                         const std::vector<double>& y);
+
+/// `lengths` ascending, [length]; `times` in seconds, [length][round], NaN where missing (rounds
+/// with a missing time are left out). Not resolved below three octaves of n or three complete
+/// rounds; the local exponents are there from two rounds on. They show where one exponent hides a
+/// bend.
+[[nodiscard]] ExponentFit fit_exponent(const std::vector<double>& lengths,
+                                       const std::vector<std::vector<double>>& times,
+                                       double level = 0.95);
+
+}  // namespace conelab

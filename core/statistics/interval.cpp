@@ -1,0 +1,88 @@
+#include "core/statistics/interval.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace conelab {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+double median_of_sorted(const std::vector<double>& x) {
+  const std::size_t middle = x.size() / 2;
+  return x.size() % 2 == 1 ? x[middle] : 0.5 * (x[middle - 1] + x[middle]);
+}
+
+/// gamma_d: coverage of [x_d, x_(n+1-d)].
+double coverage(int d, int n) { return 1 - 2 * binomial_half_cdf(d - 1, n); }
+
+/// The largest d >= 1 whose interval covers at least `level`; 1 where none does.
+int depth_for(double level, int n) {
+  int d = 1;
+  while (2 * (d + 1) <= n && coverage(d + 1, n) >= level) ++d;
+  return d;
+}
+
+/// Sorted samples and the order statistics of their interval, counted from 1 on either side.
+struct Ordered {
+  std::vector<double> x;
+  int n = 0, depth = 0;
+
+  Ordered(std::vector<double> samples, double level)
+      : x(std::move(samples)), n(static_cast<int>(x.size())), depth(depth_for(level, n)) {
+    std::sort(x.begin(), x.end());
+  }
+  [[nodiscard]] double low(int d) const { return x[static_cast<std::size_t>(d - 1)]; }
+  [[nodiscard]] double high(int d) const { return x[static_cast<std::size_t>(n - d)]; }
+};
+
+}  // namespace
+
+double binomial_half_cdf(int k, int n) {
+  double sum = 0;
+  for (int i = 0; i <= std::min(k, n); ++i) {
+    sum += std::exp(std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) -
+                    n * std::log(2.0));
+  }
+  return std::min(sum, 1.0);
+}
+
+double sign_test(const std::vector<double>& samples) {
+  int below = 0, above = 0;
+  for (const double x : samples) {
+    below += x < 0;
+    above += x > 0;
+  }
+  return std::min(1.0, 2 * binomial_half_cdf(std::min(below, above), below + above));
+}
+
+double median(std::vector<double> samples) {
+  if (samples.empty()) return unknown;
+  std::sort(samples.begin(), samples.end());
+  return median_of_sorted(samples);
+}
+
+Interval sign_test_interval(std::vector<double> samples, double level) {
+  if (samples.empty()) return {unknown, unknown, unknown, unknown};
+  const Ordered o(std::move(samples), level);
+  return {median_of_sorted(o.x), o.low(o.depth), o.high(o.depth),
+          std::max(0.0, coverage(o.depth, o.n))};
+}
+
+Interval median_interval(std::vector<double> samples, double level) {
+  if (samples.empty()) return {unknown, unknown, unknown, unknown};
+  const Ordered o(std::move(samples), level);
+  const double wide = std::max(0.0, coverage(o.depth, o.n));
+  const int d = o.depth;
+  if (wide <= level || 2 * (d + 1) > o.n) {
+    return {median_of_sorted(o.x), o.low(d), o.high(d), wide};
+  }
+  const double narrow = coverage(d + 1, o.n);
+  const double part = (wide - level) / (wide - narrow);
+  const double weight = (o.n - d) * part / (d + (o.n - 2 * d) * part);
+  return {median_of_sorted(o.x), (1 - weight) * o.low(d) + weight * o.low(d + 1),
+          (1 - weight) * o.high(d) + weight * o.high(d + 1), level};
+}
+
+}  // namespace conelab

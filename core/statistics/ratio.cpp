@@ -1,0 +1,106 @@
+#include "core/statistics/ratio.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace conelab {
+namespace {
+
+constexpr double level = 0.95;
+
+/// From logarithms of ratios to ratios.
+RatioResult finish(const Interval& logs, double margin) {
+  RatioResult result;
+  result.ratio = {std::exp(logs.value), std::exp(logs.low), std::exp(logs.high), logs.coverage};
+  result.verdict = judge(result.ratio, margin, level);
+  return result;
+}
+
+std::vector<double> logarithms(const std::vector<double>& times) {
+  std::vector<double> logs;
+  for (const double t : times) {
+    if (t > 0) logs.push_back(std::log(t));
+  }
+  return logs;
+}
+
+/// P(U = u) of the Mann-Whitney count of a against b samples from one distribution, u = 0 .. a b.
+/// Of all arrangements, those whose largest sample is of the first kind count b pairs for it:
+/// f(a, b, u) = (a f(a-1, b, u-b) + b f(a, b-1, u)) / (a + b).
+std::vector<double> mann_whitney(std::size_t a, std::size_t b) {
+  std::vector<std::vector<double>> row(b + 1, {1.0});  // f(i, j, .) for the present i, all j
+  for (std::size_t i = 1; i <= a; ++i) {
+    std::vector<std::vector<double>> next(b + 1);
+    next[0] = {1.0};
+    for (std::size_t j = 1; j <= b; ++j) {
+      next[j].assign(i * j + 1, 0.0);
+      const auto all = static_cast<double>(i + j);
+      for (std::size_t u = 0; u < row[j].size(); ++u) {
+        next[j][u + j] += row[j][u] * static_cast<double>(i) / all;
+      }
+      for (std::size_t u = 0; u < next[j - 1].size(); ++u) {
+        next[j][u] += next[j - 1][u] * static_cast<double>(j) / all;
+      }
+    }
+    row = std::move(next);
+  }
+  return row[b];
+}
+
+}  // namespace
+
+const char* verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::faster:
+      return "faster";
+    case Verdict::slower:
+      return "slower";
+    case Verdict::same:
+      return "same";
+    case Verdict::undecided:
+      break;
+  }
+  return "undecided";
+}
+
+Verdict judge(const Interval& ratio, double margin, double level) {
+  if (!(ratio.coverage >= level)) return Verdict::undecided;
+  if (ratio.low >= 1 / (1 + margin) && ratio.high <= 1 + margin) return Verdict::same;
+  if (ratio.high < 1) return Verdict::faster;
+  if (ratio.low > 1) return Verdict::slower;
+  return Verdict::undecided;
+}
+
+RatioResult compare_paired(const std::vector<double>& first, const std::vector<double>& second,
+                           double margin) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+    if (first[i] > 0 && second[i] > 0) logs.push_back(std::log(second[i] / first[i]));
+  }
+  return finish(sign_test_interval(std::move(logs), level), margin);
+}
+
+RatioResult compare_unpaired(const std::vector<double>& first, const std::vector<double>& second,
+                             double margin) {
+  const std::vector<double> a = logarithms(first), b = logarithms(second);
+  if (a.empty() || b.empty()) return finish(sign_test_interval({}, level), margin);
+  std::vector<double> shifts;
+  for (const double x : a) {
+    for (const double y : b) shifts.push_back(y - x);
+  }
+  std::sort(shifts.begin(), shifts.end());
+  // [shift_d, shift_(ab+1-d)] covers with probability 1 - 2 P(U <= d - 1); the largest d that still
+  // covers the level, or the whole range.
+  const std::vector<double> count = mann_whitney(a.size(), b.size());
+  double outside = 2 * count[0];
+  std::size_t d = 1;
+  while (d < count.size() && outside + 2 * count[d] <= 1 - level && 2 * (d + 1) <= shifts.size()) {
+    outside += 2 * count[d];
+    ++d;
+  }
+  return finish(
+      {median(shifts), shifts[d - 1], shifts[shifts.size() - d], std::max(0.0, 1 - outside)},
+      margin);
+}
+
+}  // namespace conelab

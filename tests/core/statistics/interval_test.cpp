@@ -1,0 +1,133 @@
+#include "core/statistics/interval.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "core/base/random.h"
+#include "core/statistics/student.h"
+
+namespace conelab {
+namespace {
+
+constexpr int runs = 8000;
+
+using Draw = std::function<double(Random&)>;
+using Method = std::function<Interval(std::vector<double>)>;
+
+/// How often the interval of `n` samples covers `truth`, in percent.
+double covered(int n, double truth, const Draw& draw, const Method& method) {
+  Random random(static_cast<std::uint64_t>(n) * 101);
+  int hits = 0;
+  for (int i = 0; i < runs; ++i) {
+    std::vector<double> x;
+    for (int j = 0; j < n; ++j) x.push_back(draw(random));
+    const Interval interval = method(std::move(x));
+    hits += interval.low <= truth && truth <= interval.high;
+  }
+  return 100.0 * hits / runs;
+}
+
+struct Distribution {
+  const char* name;
+  double median;
+  Draw draw;
+};
+
+std::vector<Distribution> distributions() {
+  return {
+      {"normal", 0, [](Random& r) { return r.normal(); }},
+      {"log-normal", 1, [](Random& r) { return std::exp(r.normal()); }},
+      {"exponential", std::log(2.0), [](Random& r) { return -std::log(1 - r.uniform()); }},
+      {"Cauchy", 0, [](Random& r) { return r.normal() / r.normal(); }},
+      {"slow in 15 of 100",  // median: the 0.5 / 0.85 quantile of the quiet part
+       0.2230, [](Random& r) { return r.uniform() < 0.15 ? 20 + r.normal() : r.normal(); }},
+  };
+}
+
+TEST(Median, OfOddEvenAndNoSamples) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_TRUE(std::isnan(median({})));
+  EXPECT_TRUE(std::isnan(median_interval({}).low));
+  EXPECT_TRUE(std::isnan(sign_test_interval({}).value));
+}
+
+TEST(SignTest, HasTheTabulatedPValues) {
+  EXPECT_NEAR(binomial_half_cdf(1, 8), 9.0 / 256, 1e-12);
+  EXPECT_NEAR(sign_test({1, 1, 1, 1, 1, 1}), 2.0 / 64, 1e-12);
+  EXPECT_NEAR(sign_test({-1, 1, 1, 1, 1, 1, 1, 1, 0}), 2 * 9.0 / 256, 1e-12);
+  EXPECT_EQ(sign_test({1, -1}), 1);
+  EXPECT_EQ(sign_test({}), 1);
+  EXPECT_NEAR(binomial_half_cdf(500, 1001), 0.5, 1e-9);
+}
+
+TEST(SignTestInterval, TakesTheTabulatedOrderStatistics) {
+  const Interval nine = sign_test_interval({9, 8, 7, 6, 5, 4, 3, 2, 1});
+  EXPECT_EQ(nine.value, 5);
+  EXPECT_EQ(nine.low, 2);
+  EXPECT_EQ(nine.high, 8);
+  EXPECT_NEAR(nine.coverage, 1 - 20.0 / 512, 1e-12);
+  const Interval eight = sign_test_interval({8, 7, 6, 5, 4, 3, 2, 1});
+  EXPECT_EQ(eight.low, 1);
+  EXPECT_NEAR(eight.coverage, 1 - 2.0 / 256, 1e-12);
+  const Interval three = sign_test_interval({1, 2, 3});
+  EXPECT_EQ(three.high, 3);
+  EXPECT_NEAR(three.coverage, 0.75, 1e-12);
+  EXPECT_NEAR(sign_test_interval({4}).coverage, 0, 1e-12);
+}
+
+TEST(SignTestInterval, CoversExactlyWhatItSaysForEveryDistribution) {
+  for (const Distribution& d : distributions()) {
+    for (const int n : {3, 5, 6, 8, 9, 12, 20}) {
+      const auto method = [](auto x) { return sign_test_interval(std::move(x)); };
+      const double stated = method(std::vector<double>(static_cast<std::size_t>(n))).coverage;
+      const double deviation = 100 * std::sqrt(stated * (1 - stated) / runs);
+      EXPECT_NEAR(covered(n, d.median, d.draw, method), 100 * stated, 4 * deviation)
+          << d.name << " n=" << n;
+    }
+  }
+}
+
+TEST(MedianInterval, CoversNinetyThreeToNinetySevenPercent) {
+  for (const Distribution& d : distributions()) {
+    for (const int n : {6, 7, 8, 9, 10, 12, 16, 20, 31}) {
+      const double percent =
+          covered(n, d.median, d.draw, [](auto x) { return median_interval(std::move(x)); });
+      EXPECT_GE(percent, 93) << d.name << " n=" << n;
+      EXPECT_LE(percent, 97) << d.name << " n=" << n;
+    }
+  }
+}
+
+TEST(MedianInterval, IsTheRangeOfTooFewSamples) {
+  const Interval five = median_interval({1, 2, 3, 4, 5});
+  EXPECT_EQ(five.low, 1);
+  EXPECT_EQ(five.high, 5);
+  EXPECT_NEAR(five.coverage, 0.9375, 1e-12);
+  EXPECT_EQ(median_interval({7}).low, 7);
+  EXPECT_EQ(median_interval({1, 2, 3, 4, 5, 6, 7, 8}).coverage, 0.95);
+}
+
+TEST(Student, QuantilesAreTheTabulatedOnes) {
+  EXPECT_NEAR(t_quantile(0.975, 1), 12.706204736, 1e-8);
+  EXPECT_NEAR(t_quantile(0.975, 2), 4.302652730, 1e-8);
+  EXPECT_NEAR(t_quantile(0.975, 7), 2.364624252, 1e-8);
+  EXPECT_NEAR(t_quantile(0.975, 8), 2.306004135, 1e-8);
+  EXPECT_NEAR(t_quantile(0.995, 30), 2.749995654, 1e-8);
+  EXPECT_NEAR(t_quantile(0.05, 10), -1.812461123, 1e-8);
+  EXPECT_NEAR(t_quantile(0.5, 4), 0, 1e-12);
+  EXPECT_NEAR(t_cdf(t_quantile(0.83, 13), 13), 0.83, 1e-12);
+}
+
+TEST(Student, IntervalOfAMeanCoversNinetyFivePercent) {
+  const double percent = covered(
+      9, 0, [](Random& r) { return r.normal(); }, [](const auto& x) { return t_interval(x); });
+  EXPECT_NEAR(percent, 95, 1);
+  EXPECT_TRUE(std::isnan(t_interval({1}).low));
+  EXPECT_TRUE(std::isnan(t_interval({}).value));
+}
+
+}  // namespace
+}  // namespace conelab
