@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/geometry/distance.h"
@@ -9,14 +10,15 @@
 namespace conelab::geometry {
 namespace {
 
-Element raw_element(const ConeSystem& system, const ModelPoint& p) {
+/// Axis and radial coordinate of a point, the source in its standard place.
+std::pair<Vector, double> split(const ConeSystem& system, const ModelPoint& p) {
   if (system.infinite()) {
     const Vector x = convert(p, Model::halfspace).x;
-    return {x.head(x.size() - 1), x[x.size() - 1], 0};
+    return {x.head(x.size() - 1), x[x.size() - 1]};
   }
   const Vector s = spatial(p);
   const double length = s.stableNorm();
-  return {length > 0 ? Vector(s / length) : s, std::asinh(length), 0};
+  return {length > 0 ? Vector(s / length) : s, std::asinh(length)};
 }
 
 void check_domain(const ConeSystem& system, double radial, const std::string& label) {
@@ -66,10 +68,14 @@ ConeSystem with_ideal_source(const ConeSystem& system, const Vector& a) {
 }
 
 Element element(const ConeSystem& system, const ModelPoint& p, const std::string& label) {
-  Element e = raw_element(system, system.to_standard ? apply(*system.to_standard, p) : p);
-  check_domain(system, e.radial, label);
-  e.shadow = system.family->shadow(system.values, e.radial);
-  return e;
+  const auto [axis, radial] = split(system, system.to_standard ? apply(*system.to_standard, p) : p);
+  return element_at(system, axis, radial, label);
+}
+
+Element element_at(const ConeSystem& system, const Vector& axis, double radial,
+                   const std::string& label) {
+  check_domain(system, radial, label);
+  return {axis, radial, system.family->shadow(system.values, radial)};
 }
 
 ModelPoint place(const ConeSystem& system, const Element& e, Model to) {

@@ -46,6 +46,9 @@ struct Element {
 /// Misuse, beginning with `label` and naming the bound, outside the family's domain.
 [[nodiscard]] Element element(const ConeSystem& system, const ModelPoint& p,
                               const std::string& label = "point");
+/// The same from the coordinates the law needs: axis and height, or unit direction and ρ.
+[[nodiscard]] Element element_at(const ConeSystem& system, const Vector& axis, double radial,
+                                 const std::string& label = "point");
 /// The point of an element, in the model asked for.
 [[nodiscard]] ModelPoint place(const ConeSystem& system, const Element& e, Model to);
 /// The element with that shadow on that axis.

@@ -1,0 +1,183 @@
+#include "core/tree/head_tree.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/plan.h"
+#include "core/base/error.h"
+
+namespace conelab::tree {
+namespace {
+
+using geometry::ConeFamily;
+using geometry::ConeSystem;
+using geometry::Element;
+using geometry::Vector;
+
+const ConeFamily* family_of(const Plan& plan) {
+  for (const ConeFamily* family : geometry::cone_families()) {
+    if (plan.call.similarity == family->name) return family;
+  }
+  return nullptr;
+}
+
+ConeSystem system_of(const Plan& plan, const ConeFamily& family, std::int64_t head) {
+  std::map<std::string, double> values;
+  for (const ParameterInfo& wanted : family.parameters) {
+    for (const Parameter& p : plan.parameters) {
+      if (std::string(p.info.key) == wanted.key) values[wanted.key] = p.at(head);
+    }
+  }
+  return geometry::cone_system(family.name, values);
+}
+
+const Tensor4<double>& tensor_of(const AttentionInput<double>& input, Tokens tokens) {
+  return tokens == Tokens::key ? input.key : input.query;
+}
+
+/// The call's similarity and map alone, every token attending to every other.
+Plan bare(const Plan& plan, std::int64_t n) {
+  Plan out = plan;
+  out.bias = find_bias("none");
+  out.bias_parameters.clear();
+  out.masks = {find_mask("full")};
+  out.mask_parameters.clear();
+  out.extents.query = out.extents.key = n;
+  return out;
+}
+
+/// Places tokens as the call's map does.
+class Placer {
+ public:
+  Placer(const Plan& plan, const ConeSystem& system, std::int64_t head)
+      : plan_(plan),
+        system_(system),
+        map_values_(plan.values(plan.map_parameters, head)),
+        similarity_values_(plan.values(plan.similarity_parameters, head)) {}
+
+  [[nodiscard]] Element operator()(const double* token, const std::string& label) const {
+    const auto d = static_cast<std::size_t>(plan_.extents.feature);
+    Vector base(d + 1);
+    Place place;
+    const char* wrong = plan_.map->place(plan_.map_context(map_values_, similarity_values_), token,
+                                         base.data(), place);
+    if (wrong != nullptr) {
+      fail("{} lies outside the model under map {}: {}", label, plan_.map->name, wrong);
+    }
+    const Vector axis = base.head(plan_.map->base_size(static_cast<int>(d)));
+    return at(axis, place.height, label);
+  }
+
+ private:
+  /// A map that stays inside may still round onto the border: a step back inside is exact enough.
+  [[nodiscard]] Element at(const Vector& axis, double radial, const std::string& label) const {
+    const geometry::RadialDomain domain = system_.family->domain(system_.values);
+    if (plan_.map->inside_domain) {
+      radial = std::clamp(radial, std::nextafter(domain.low, HUGE_VAL),
+                          std::nextafter(domain.high, 0.0));
+    }
+    try {
+      return geometry::element_at(system_, axis, radial, label);
+    } catch (const Error& error) {
+      fail("{}", error.what());  // Of the data, not of the command.
+    }
+  }
+
+  const Plan& plan_;
+  const ConeSystem& system_;
+  std::vector<double> map_values_, similarity_values_;
+};
+
+void fill_cone_tree(const HeadElements& tokens, HeadTree& tree) {
+  const std::size_t n = tree.size;
+  const double largest = tokens.system.family->largest_shadow(tokens.system.values);
+  tree.depth.resize(n * n);
+  tree.common.resize(n * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i; j < n; ++j) {
+      const geometry::Lca found =
+          geometry::lca(tokens.system, tokens.elements[i], tokens.elements[j]);
+      tree.depth[i * n + j] = tree.depth[j * n + i] = found.depth;
+      tree.common[i * n + j] = tree.common[j * n + i] = found.shadow <= largest;
+    }
+  }
+  tree.order = ancestor_order(tokens.system.family->base, tokens.elements);
+}
+
+/// Logits of all pairs of the same tokens, without bias and mask.
+std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& input,
+                                Tokens tokens, std::int64_t batch, std::int64_t head,
+                                const Execution& execution) {
+  AttentionInput<double> same;
+  same.query = same.key = tensor_of(input, tokens);
+  const std::int64_t n = same.key.shape.token;
+  std::vector<double> out(static_cast<std::size_t>(n * n));
+  attention_map_tile<double>(bare(plan, n), same, Map2d::logits, nullptr, batch, head, 0, n, 0, n,
+                             out.data(), execution);
+  return out;
+}
+
+Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
+                          const Forward<double>& saved, std::int64_t batch, std::int64_t head,
+                          const Execution& execution) {
+  const std::int64_t n = plan.extents.key;
+  const auto cells = static_cast<std::size_t>(n * n);
+  std::vector<double> weights(cells), logits(cells);
+  attention_map_tile<double>(plan, input, Map2d::weights, &saved, batch, head, 0, n, 0, n,
+                             weights.data(), execution);
+  attention_map_tile<double>(plan, input, Map2d::logits, nullptr, batch, head, 0, n, 0, n,
+                             logits.data(), execution);
+  std::vector<std::uint8_t> allowed(cells);  // Masked logits are −∞.
+  std::transform(logits.begin(), logits.end(), allowed.begin(),
+                 [](double logit) { return logit != -HUGE_VAL; });
+  return segmentation(weights, static_cast<std::size_t>(n), allowed);
+}
+
+}  // namespace
+
+std::optional<HeadElements> head_elements(const Plan& plan, const AttentionInput<double>& input,
+                                          Tokens tokens, std::int64_t batch, std::int64_t head) {
+  const ConeFamily* family = family_of(plan);
+  if (family == nullptr) return std::nullopt;
+  HeadElements out{system_of(plan, *family, head), {}};
+  const Placer place(plan, out.system, head);
+  const Tensor4<double>& tensor = tensor_of(input, tokens);
+  for (std::int64_t i = 0; i < tensor.shape.token; ++i) {
+    const std::string label = fmt::format("token {} of {}", i, tokens == Tokens::key ? "k" : "q");
+    out.elements.push_back(place(tensor.row(batch, head, i), label));
+  }
+  return out;
+}
+
+std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>& input,
+                                 Tokens tokens, const Execution& execution) {
+  const Extents& e = plan.extents;
+  const bool square = e.query == e.key;
+  Forward<double> saved;
+  if (square) saved = forward(plan, input, execution);
+  std::vector<HeadTree> trees;
+  for (std::int64_t b = 0; b < e.batch; ++b) {
+    for (std::int64_t h = 0; h < e.head; ++h) {
+      if (execution.cancelled && execution.cancelled()) {
+        throw Error(ErrorKind::interrupted, "interrupted");
+      }
+      HeadTree tree;
+      tree.size = static_cast<std::size_t>(tensor_of(input, tokens).shape.token);
+      if (const auto elements = head_elements(plan, input, tokens, b, h)) {
+        fill_cone_tree(*elements, tree);
+      } else {
+        tree.depth = pair_logits(plan, input, tokens, b, h, execution);
+      }
+      tree.dendrogram = merge_by_depth(tree.depth, tree.size);
+      if (square) tree.segmentation = segment_head(plan, input, saved, b, h, execution);
+      trees.push_back(std::move(tree));
+      if (execution.progress) {
+        execution.progress(static_cast<double>(trees.size()) /
+                           static_cast<double>(e.batch * e.head));
+      }
+    }
+  }
+  return trees;
+}
+
+}  // namespace conelab::tree

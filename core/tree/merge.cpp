@@ -1,0 +1,106 @@
+#include "core/tree/merge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace conelab::tree {
+namespace {
+
+/// Complete linkage with each cluster's best later partner remembered. A cluster lives in the slot
+/// of its first token; slots only lose similarity, so a remembered partner stays best unless it
+/// takes part in the merge.
+class Agglomeration {
+ public:
+  Agglomeration(const std::vector<double>& depth, std::size_t n)
+      : n_(n), depth_(n * n), id_(n), size_(n, 1), alive_(n, 1), partner_(n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      id_[i] = static_cast<std::int64_t>(i);
+      for (std::size_t j = 0; j < n; ++j) {
+        const double mean = (depth[i * n + j] + depth[j * n + i]) / 2;
+        depth_[i * n + j] = std::isnan(mean) ? -std::numeric_limits<double>::infinity() : mean;
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) find_partner(i);
+  }
+
+  Merge step(std::int64_t new_id) {
+    std::size_t best = n_;
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (alive_[i] && partner_[i] < n_ &&
+          (best == n_ || at(i, partner_[i]) > at(best, partner_[best]))) {
+        best = i;
+      }
+    }
+    const std::size_t other = partner_[best];
+    const Merge merge{id_[best], id_[other], at(best, other), size_[best] + size_[other]};
+    join(best, other);
+    id_[best] = new_id;
+    return merge;
+  }
+
+ private:
+  [[nodiscard]] double at(std::size_t i, std::size_t j) const { return depth_[i * n_ + j]; }
+
+  void find_partner(std::size_t i) {
+    partner_[i] = n_;
+    for (std::size_t j = i + 1; j < n_; ++j) {
+      if (alive_[j] && (partner_[i] == n_ || at(i, j) > at(i, partner_[i]))) partner_[i] = j;
+    }
+  }
+
+  void join(std::size_t into, std::size_t gone) {
+    size_[into] += size_[gone];
+    alive_[gone] = 0;
+    for (std::size_t j = 0; j < n_; ++j) {
+      if (!alive_[j] || j == into) continue;
+      const double both = std::min(at(into, j), at(gone, j));
+      depth_[into * n_ + j] = depth_[j * n_ + into] = both;
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (alive_[i] && (i == into || partner_[i] == into || partner_[i] == gone)) find_partner(i);
+    }
+  }
+
+  std::size_t n_;
+  std::vector<double> depth_;
+  std::vector<std::int64_t> id_, size_;
+  std::vector<std::uint8_t> alive_;
+  std::vector<std::size_t> partner_;
+};
+
+std::vector<std::int64_t> leaves_in_order(const std::vector<Merge>& merges, std::size_t n) {
+  const auto leaves = static_cast<std::int64_t>(n);
+  std::vector<std::int64_t> order, open;
+  if (merges.empty()) {
+    if (n == 1) order.push_back(0);
+    return order;
+  }
+  open.push_back(leaves + static_cast<std::int64_t>(merges.size()) - 1);
+  while (!open.empty()) {
+    const std::int64_t id = open.back();
+    open.pop_back();
+    if (id < leaves) {
+      order.push_back(id);
+      continue;
+    }
+    const Merge& merge = merges[static_cast<std::size_t>(id - leaves)];
+    open.push_back(merge.right);
+    open.push_back(merge.left);
+  }
+  return order;
+}
+
+}  // namespace
+
+Dendrogram merge_by_depth(const std::vector<double>& depth, std::size_t n) {
+  Dendrogram out;
+  Agglomeration clusters(depth, n);
+  for (std::size_t k = 0; k + 1 < n; ++k) {
+    out.merges.push_back(clusters.step(static_cast<std::int64_t>(n + k)));
+  }
+  out.leaf_order = leaves_in_order(out.merges, n);
+  return out;
+}
+
+}  // namespace conelab::tree

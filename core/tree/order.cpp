@@ -1,0 +1,92 @@
+#include "core/tree/order.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace conelab::tree {
+namespace {
+
+using geometry::Relation;
+
+/// A square 0/1 matrix with rows packed into words.
+class BitRows {
+ public:
+  explicit BitRows(std::size_t n) : words_((n + 63) / 64), bits_(n * words_) {}
+  void set(std::size_t row, std::size_t column) {
+    bits_[row * words_ + column / 64] |= std::uint64_t{1} << (column % 64);
+  }
+  [[nodiscard]] bool rows_meet(std::size_t row, const BitRows& other, std::size_t other_row) const {
+    for (std::size_t w = 0; w < words_; ++w) {
+      if (bits_[row * words_ + w] & other.bits_[other_row * words_ + w]) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::size_t words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+}  // namespace
+
+AncestorOrder ancestor_order(geometry::Base base, const std::vector<geometry::Element>& tokens) {
+  const std::size_t n = tokens.size();
+  AncestorOrder order{n, std::vector<std::uint8_t>(n * n), {}, std::vector<std::int64_t>(n)};
+  std::iota(order.representative.begin(), order.representative.end(), 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i + 1; j < n; ++j) {
+      const Relation found = geometry::relation(base, tokens[i], tokens[j]);
+      order.ancestor[i * n + j] = found == Relation::u_is_ancestor;
+      order.ancestor[j * n + i] = found == Relation::v_is_ancestor;
+      if (found == Relation::equal) {
+        order.representative[j] = std::min(order.representative[j], order.representative[i]);
+      }
+    }
+  }
+  order.cover = transitive_reduction(order.ancestor, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (order.representative[i] == static_cast<std::int64_t>(i)) continue;
+    for (std::size_t j = 0; j < n; ++j) order.cover[i * n + j] = order.cover[j * n + i] = 0;
+  }
+  return order;
+}
+
+std::vector<std::uint8_t> transitive_reduction(const std::vector<std::uint8_t>& strict_order,
+                                               std::size_t n) {
+  BitRows below(n), above(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (!strict_order[i * n + j]) continue;
+      below.set(i, j);
+      above.set(j, i);
+    }
+  }
+  std::vector<std::uint8_t> cover(n * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      cover[i * n + j] = strict_order[i * n + j] && !below.rows_meet(i, above, j);
+    }
+  }
+  return cover;
+}
+
+std::vector<std::int64_t> levels(const AncestorOrder& order) {
+  const std::size_t n = order.size;
+  // Sorted by the number of ancestors, every ancestor comes before its descendants.
+  std::vector<std::size_t> count(n), by_count(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) count[j] += order.ancestor[i * n + j];
+  }
+  std::iota(by_count.begin(), by_count.end(), std::size_t{0});
+  std::stable_sort(by_count.begin(), by_count.end(),
+                   [&](std::size_t a, std::size_t b) { return count[a] < count[b]; });
+  std::vector<std::int64_t> level(n);
+  for (const std::size_t j : by_count) {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (order.is_ancestor(i, j)) level[j] = std::max(level[j], level[i] + 1);
+    }
+  }
+  return level;
+}
+
+}  // namespace conelab::tree

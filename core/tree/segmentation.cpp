@@ -1,0 +1,61 @@
+#include "core/tree/segmentation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace conelab::tree {
+namespace {
+
+/// Fractions that cross each boundary: +w where a pair opens, −w where it closes, then a sum.
+class Crossing {
+ public:
+  explicit Crossing(std::size_t n) : change_(n) {}
+
+  void add(std::size_t i, std::size_t j, double weight) {
+    total_ += weight;
+    if (i == j) return;
+    change_[std::min(i, j)] += weight;
+    change_[std::max(i, j)] -= weight;
+  }
+  [[nodiscard]] std::vector<double> fractions() const {
+    std::vector<double> out;
+    double open = 0;
+    for (std::size_t b = 0; b + 1 < change_.size(); ++b) {
+      open += change_[b];
+      out.push_back(total_ > 0 ? std::clamp(open / total_, 0.0, 1.0) : 0.0);
+    }
+    return out;
+  }
+
+ private:
+  std::vector<double> change_;
+  double total_ = 0;
+};
+
+}  // namespace
+
+Segmentation segmentation(const std::vector<double>& weights, std::size_t n,
+                          const std::vector<std::uint8_t>& allowed) {
+  Crossing found(n), uniform(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto may = [&](std::size_t j) { return allowed.empty() || allowed[i * n + j]; };
+    double keys = 0;
+    for (std::size_t j = 0; j < n; ++j) keys += may(j);
+    for (std::size_t j = 0; j < n; ++j) {
+      const double weight = weights[i * n + j];
+      if (std::isfinite(weight)) found.add(i, j, weight);
+      if (may(j)) uniform.add(i, j, 1 / keys);
+    }
+  }
+  Segmentation out{found.fractions(), uniform.fractions(), {}, -1};
+  for (std::size_t b = 0; b < out.crossing.size(); ++b) {
+    out.relative.push_back(out.uniform[b] > 0 ? out.crossing[b] / out.uniform[b] : 0.0);
+  }
+  if (!out.relative.empty()) {
+    out.strongest =
+        std::min_element(out.relative.begin(), out.relative.end()) - out.relative.begin();
+  }
+  return out;
+}
+
+}  // namespace conelab::tree

@@ -1,0 +1,102 @@
+#include "core/tree/head_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "tests/core/geometry/sampling.h"
+
+namespace conelab::tree {
+namespace {
+
+AttentionInput<double> random_input(std::int64_t n, std::int64_t d) {
+  geometry::test::Sampler sampler(9);
+  AttentionInput<double> input;
+  for (Tensor4<double>* t : {&input.query, &input.key, &input.value}) {
+    *t = Tensor4<double>({1, 2, n, d});
+    for (double& x : t->data) x = sampler.uniform(-1, 1);
+  }
+  return input;
+}
+
+std::vector<HeadTree> trees_of(const Call& call, const AttentionInput<double>& input,
+                               Tokens tokens = Tokens::key) {
+  return head_trees(*resolve(call, check_extents(input)), input, tokens);
+}
+
+// The depth by the law of cones is the engine's logit at γ = 1 of the same tokens.
+TEST(HeadTree, DepthsAreTheEnginesLogits) {
+  for (const char* name : {"penumbral", "umbral"}) {
+    AttentionInput<double> input = random_input(19, 5);
+    Call call;
+    call.similarity = name;
+    const std::vector<HeadTree> trees = trees_of(call, input);
+    ASSERT_EQ(trees.size(), 2u);
+    input.query = input.key;
+    const auto plan = resolve(call, check_extents(input));
+    const Tensor4<double> logits = attention_map(*plan, input, Map2d::logits);
+    for (std::int64_t h = 0; h < 2; ++h) {
+      const HeadTree& tree = trees[static_cast<std::size_t>(h)];
+      for (std::int64_t i = 0; i < 19; ++i) {
+        for (std::int64_t j = 0; j < 19; ++j) {
+          EXPECT_NEAR(tree.depth[static_cast<std::size_t>(i * 19 + j)], logits.at(0, h, i, j),
+                      1e-10)
+              << name;
+        }
+      }
+    }
+  }
+}
+
+TEST(HeadTree, OfAPlainSimilarityHasADendrogramButNoOrder) {
+  const AttentionInput<double> input = random_input(7, 4);
+  Call call;
+  call.similarity = "dot";
+  call.bias = "alibi";  // plays no part in the tree
+  const HeadTree tree = trees_of(call, input).front();
+  EXPECT_FALSE(tree.order.has_value());
+  EXPECT_TRUE(tree.common.empty());
+  double dot = 0;
+  for (int c = 0; c < 4; ++c) dot += input.key.at(0, 0, 2, c) * input.key.at(0, 0, 5, c);
+  EXPECT_NEAR(tree.depth[2 * 7 + 5], dot / 2, 1e-12);
+  EXPECT_EQ(tree.dendrogram.merges.size(), 6u);
+  EXPECT_EQ(tree.segmentation->crossing.size(), 6u);
+}
+
+TEST(HeadTree, SegmentsTheWeightsOfTheCall) {
+  const AttentionInput<double> input = random_input(9, 4);
+  Call call;
+  call.masks = {"causal"};
+  const auto plan = resolve(call, check_extents(input));
+  const Tensor4<double> weights = attention_map(*plan, input, Map2d::weights);
+  const HeadTree tree = trees_of(call, input)[1];
+  double crossing = 0;
+  for (std::int64_t i = 4; i < 9; ++i) {
+    for (std::int64_t j = 0; j < 4; ++j) crossing += weights.at(0, 1, i, j);
+  }
+  EXPECT_NEAR(tree.segmentation->crossing[3], crossing / 9, 1e-12);
+  EXPECT_LT(tree.segmentation->uniform[3], 0.5);
+}
+
+TEST(HeadTree, NamesTheTokenOutsideTheDomainAndExitsWithOne) {
+  AttentionInput<double> input = random_input(3, 3);
+  for (double& x : input.query.data) x = std::abs(x) * 0.5 + 0.01;
+  input.key = input.query;
+  input.key.at(0, 0, 1, 2) = 2;
+  Call call;
+  call.map = "none";
+  const auto plan = resolve(call, check_extents(input));
+  try {
+    (void)head_elements(*plan, input, Tokens::key, 0, 0);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_status(), 1);
+    EXPECT_EQ(std::string(error.what()).find("token 1 of k: outside the domain"), 0u)
+        << error.what();
+  }
+  EXPECT_EQ(head_elements(*plan, input, Tokens::query, 0, 0)->elements.size(), 3u);
+}
+
+}  // namespace
+}  // namespace conelab::tree
