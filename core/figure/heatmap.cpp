@@ -254,7 +254,7 @@ DisplayList draw_heatmap(const HeatmapFigure& figure) {
     const std::size_t end = std::min(panels.size(), i + across);
     y = place_row(panels, i, end, width, y);
     for (std::size_t k = i; k < end; ++k) draw_panel(list, panels[k], k);
-    if (!figure.shared_limits) y = draw_own_bars(list, panels, i, end, y + 1);
+    if (!figure.shared_limits) y = draw_own_bars(list, panels, i, end, y + 5);
     y += 6;
   }
   for (const Drawn& d : panels) {
@@ -265,7 +265,7 @@ DisplayList draw_heatmap(const HeatmapFigure& figure) {
     draw_specials(list, used, {margin, y + 2});
     y += 10;
   }
-  finish_with_caption(list, caption_of(figure, panels), y + 1);
+  finish_with_caption(list, caption_of(figure, panels), y + 5);
   return list;
 }
 

@@ -27,29 +27,6 @@ std::string number(double value) {
 
 std::string point(Point p) { return number(p.x) + " " + number(p.y); }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string colour(const char* property, Colour c) {
   if (c.a == 0) return fmt::format(" {}=\"none\"", property);
   std::string text = fmt::format(" {}=\"#{:02x}{:02x}{:02x}\"", property, c.r, c.g, c.b);
@@ -121,8 +98,8 @@ std::string runs_content(const TextItem& item) {
       attributes += fmt::format(" font-size=\"{}\"", number(run_size(run, item.size)));
     }
     if (std::abs(dy) > 1e-9) attributes += fmt::format(" dy=\"{}\"", number(dy));
-    text += attributes.empty() ? escaped(run.text)
-                               : "<tspan" + attributes + ">" + escaped(run.text) + "</tspan>";
+    text += attributes.empty() ? xml_escaped(run.text)
+                               : "<tspan" + attributes + ">" + xml_escaped(run.text) + "</tspan>";
     risen = rise;
   }
   return text;
@@ -199,8 +176,8 @@ class Writer {
   }
   void operator()(const ClipEnd&) { out_ += "</g>\n"; }
   void operator()(const GroupBegin& i) {
-    out_ += fmt::format("<g id=\"{}-{}\">\n", prefix_, escaped(i.id));
-    if (!i.title.empty()) out_ += "<title>" + escaped(i.title) + "</title>\n";
+    out_ += fmt::format("<g id=\"{}-{}\">\n", prefix_, xml_escaped(i.id));
+    if (!i.title.empty()) out_ += "<title>" + xml_escaped(i.title) + "</title>\n";
   }
   void operator()(const GroupEnd&) { out_ += "</g>\n"; }
   [[nodiscard]] const std::string& text() const { return out_; }
@@ -225,15 +202,16 @@ std::string head(const DisplayList& list, const std::string& hash) {
 
 std::string metadata(const Metadata& m) {
   std::string text;
-  if (!m.title.empty()) text += "<title>" + escaped(clean_text(m.title)) + "</title>\n";
-  if (!m.description.empty()) text += "<desc>" + escaped(clean_text(m.description)) + "</desc>\n";
+  if (!m.title.empty()) text += "<title>" + xml_escaped(clean_text(m.title)) + "</title>\n";
+  if (!m.description.empty())
+    text += "<desc>" + xml_escaped(clean_text(m.description)) + "</desc>\n";
   text += "<metadata><figure xmlns=\"urn:conelab:figure\"";
   for (const auto& [key, value] : {std::pair{"creator", &m.creator},
                                    {"version", &m.version},
                                    {"spec", &m.spec},
                                    {"data", &m.data_hash},
                                    {"seed", &m.seed}}) {
-    if (!value->empty()) text += fmt::format(" {}=\"{}\"", key, escaped(clean_text(*value)));
+    if (!value->empty()) text += fmt::format(" {}=\"{}\"", key, xml_escaped(clean_text(*value)));
   }
   return text + "/></metadata>\n";
 }

@@ -144,6 +144,29 @@ std::string clean_text(std::string_view text) {
   return encode_utf8(out);
 }
 
+std::string xml_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 std::vector<TextRun> rich(std::string_view markup) { return Markup().parse(markup); }
 
 std::string plain(const std::vector<TextRun>& runs) {

@@ -18,6 +18,9 @@ namespace conelab::figure {
 /// marks are dropped (they have no shape).
 [[nodiscard]] std::string clean_text(std::string_view text);
 
+/// With &, <, > and " as entities, for element content and attributes.
+[[nodiscard]] std::string xml_escaped(std::string_view text);
+
 /// Runs of a string with <i>, <b>, <sup> and <sub>; `&lt;` and `&amp;` stand for themselves. An
 /// unknown tag is taken literally, an unclosed one reaches to the end.
 [[nodiscard]] std::vector<TextRun> rich(std::string_view markup);

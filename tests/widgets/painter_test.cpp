@@ -80,6 +80,16 @@ TEST(Painter, PdfEmbedsItsFonts) {
   EXPECT_NE(text.find("/FontFile2"), std::string::npos);
 }
 
+TEST(Painter, PdfSaysWhatItWasMadeFrom) {
+  DisplayList list = sample();
+  list.metadata.spec = "conelab figure cones -p \"u=1,<2\"";
+  list.metadata.data_hash = "9f86d081";
+  const auto bytes = to_pdf(list);
+  const std::string text(bytes.begin(), bytes.end());
+  EXPECT_NE(text.find("<conelab:data>9f86d081<"), std::string::npos);
+  EXPECT_NE(text.find("u=1,&lt;2"), std::string::npos);
+}
+
 TEST_F(Files, PopplerAgreesOnFontsPageAndText) {
   write_pdf(sample(), file("f.pdf"));
   const std::string fonts = output_of("pdffonts " + file("f.pdf"));

@@ -28,13 +28,34 @@ void blank(QByteArray& bytes, const QByteArray& key, char end, const QByteArray&
   }
 }
 
-QString description(const Metadata& m) {
-  std::string text = m.title;
-  for (const auto& [key, value] :
-       {std::pair{"spec", &m.spec}, {"data", &m.data_hash}, {"seed", &m.seed}}) {
-    if (!value->empty()) text += std::string(text.empty() ? "" : " | ") + key + ": " + *value;
+std::string program(const Metadata& m) {
+  return clean_text(m.version.empty() ? m.creator : m.creator + " " + m.version);
+}
+
+/// An XMP packet (ISO 16684-1): what the PDF's own fields have no place for.
+QByteArray xmp(const Metadata& m) {
+  std::string text =
+      "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n"
+      "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF "
+      "xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description rdf:about=\"\" "
+      "xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xmlns:conelab=\"urn:conelab:figure\">\n";
+  for (const auto& [tag, value] :
+       {std::pair{"dc:title", &m.title}, {"dc:description", &m.description}}) {
+    if (value->empty()) continue;
+    text +=
+        fmt::format("<{0}><rdf:Alt><rdf:li xml:lang=\"x-default\">{1}</rdf:li></rdf:Alt></{0}>\n",
+                    tag, xml_escaped(clean_text(*value)));
   }
-  return QString::fromStdString(clean_text(text));
+  for (const auto& [tag, value] : {std::pair{"version", &m.version},
+                                   {"spec", &m.spec},
+                                   {"data", &m.data_hash},
+                                   {"seed", &m.seed}}) {
+    if (!value->empty()) {
+      text += fmt::format("<conelab:{0}>{1}</conelab:{0}>\n", tag, xml_escaped(clean_text(*value)));
+    }
+  }
+  text += "</rdf:Description></rdf:RDF></x:xmpmeta>\n<?xpacket end=\"r\"?>\n";
+  return QByteArray::fromStdString(text);
 }
 
 /// Qt writes a PDF's fonts in the order of a hash table, which it seeds anew in every process.
@@ -75,9 +96,9 @@ std::vector<std::uint8_t> to_pdf(const DisplayList& list) {
     writer.setPageMargins(QMarginsF(0, 0, 0, 0));
     writer.setPageSize(QPageSize(QSizeF(std::round(list.width), std::round(list.height)),
                                  QPageSize::Point, QString(), QPageSize::ExactMatch));
-    writer.setTitle(description(list.metadata));
-    writer.setCreator(
-        QString::fromStdString(clean_text(list.metadata.creator + " " + list.metadata.version)));
+    writer.setTitle(QString::fromStdString(clean_text(list.metadata.title)));
+    writer.setDocumentXmpMetadata(xmp(list.metadata));
+    writer.setCreator(QString::fromStdString(program(list.metadata)));
     QPainter painter(&writer);
     painter.scale(1200.0 / 72, 1200.0 / 72);
     paint(list, painter);
@@ -104,12 +125,9 @@ std::vector<std::uint8_t> to_png(const DisplayList& list, double dots_per_inch) 
     paint(list, painter);
   }
   const Metadata& m = list.metadata;
-  const PngText text = {{"Title", clean_text(m.title)},
-                        {"Description", clean_text(m.description)},
-                        {"Software", clean_text(m.creator + " " + m.version)},
-                        {"Source", clean_text(m.spec)},
-                        {"Data", m.data_hash},
-                        {"Seed", m.seed}};
+  const PngText text = {{"Title", clean_text(m.title)}, {"Description", clean_text(m.description)},
+                        {"Software", program(m)},       {"Source", clean_text(m.spec)},
+                        {"Data", m.data_hash},          {"Seed", m.seed}};
   const auto width = static_cast<std::size_t>(image.width());
   const auto height = static_cast<std::size_t>(image.height());
   return encode_png(width, height, {image.constBits(), 4 * width * height}, dots_per_inch, text);
