@@ -1,0 +1,257 @@
+#include "core/tree/tree_file.h"
+
+#include <numeric>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace conelab::tree {
+namespace {
+
+using Axes = std::vector<std::string>;
+
+LabelledAxis counted(const std::string& name, std::size_t size) {
+  std::vector<std::int64_t> labels(size);
+  std::iota(labels.begin(), labels.end(), 0);
+  return {name, labels, ""};
+}
+
+/// One group over the heads, with further axes of its own.
+class Group {
+ public:
+  Group(const TreeLabels& labels, const std::vector<std::pair<std::string, std::size_t>>& axes) {
+    out_.axes = {counted("batch", static_cast<std::size_t>(labels.batch)),
+                 counted("head", static_cast<std::size_t>(labels.head))};
+    for (const auto& [name, size] : axes) out_.axes.push_back(counted(name, size));
+  }
+
+  /// Adds a variable by what `part(tree)` appends for each head.
+  template <class T, class Part>
+  void add(const std::string& name, const Axes& axes, const std::vector<HeadTree>& trees,
+           const char* about, Part part) {
+    std::vector<T> data;
+    for (const HeadTree& tree : trees) part(tree, data);
+    Axes all = {"batch", "head"};
+    all.insert(all.end(), axes.begin(), axes.end());
+    out_.variables.push_back({name, all, std::move(data), "", {{"long_name", about}}});
+    if (out_.signal.empty()) out_.signal = name;
+  }
+
+  void add_texts(const std::string& name, const std::string& axis, std::vector<std::string> texts) {
+    if (!texts.empty()) out_.variables.push_back({name, {axis}, std::move(texts), "", {}});
+  }
+
+  [[nodiscard]] LabelledArray take() { return std::move(out_); }
+
+ private:
+  LabelledArray out_;
+};
+
+template <class T, class From>
+void append(std::vector<T>& data, const From& from) {
+  data.insert(data.end(), from.begin(), from.end());
+}
+
+LabelledArray depth_group(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
+  const std::size_t n = trees.front().size;
+  Group group(labels, {{"token", n}, {"other", n}});
+  group.add<double>("lca_depth", {"token", "other"}, trees, "depth of the lowest common ancestor",
+                    [](const HeadTree& t, auto& data) { append(data, t.depth); });
+  if (!trees.front().common.empty()) {
+    group.add<std::uint8_t>("common_ancestor", {"token", "other"}, trees,
+                            "1 where a common ancestor exists",
+                            [](const HeadTree& t, auto& data) { append(data, t.common); });
+  }
+  group.add_texts("token_text", "token", labels.tokens);
+  return group.take();
+}
+
+LabelledArray order_group(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
+  const std::size_t n = trees.front().size;
+  Group group(labels, {{"ancestor", n}, {"descendant", n}});
+  const Axes pair = {"ancestor", "descendant"};
+  group.add<std::uint8_t>("is_ancestor", pair, trees, "1 where row is a proper ancestor of column",
+                          [](const HeadTree& t, auto& data) { append(data, t.order->ancestor); });
+  group.add<std::uint8_t>("cover", pair, trees, "edges of the Hasse diagram",
+                          [](const HeadTree& t, auto& data) { append(data, t.order->cover); });
+  group.add<std::int64_t>("level", {"descendant"}, trees, "longest chain of ancestors",
+                          [](const HeadTree& t, auto& data) { append(data, levels(*t.order)); });
+  group.add<std::int64_t>(
+      "representative", {"descendant"}, trees, "first token at the same place",
+      [](const HeadTree& t, auto& data) { append(data, t.order->representative); });
+  group.add_texts("descendant_text", "descendant", labels.tokens);
+  return group.take();
+}
+
+LabelledArray dendrogram_group(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
+  const std::size_t n = trees.front().size;
+  Group group(labels, {{"merge", n - 1}, {"leaf", n}});
+  const auto each = [](auto member) {
+    return [member](const HeadTree& t, auto& data) {
+      for (const Merge& merge : t.dendrogram.merges) data.push_back(merge.*member);
+    };
+  };
+  group.add<double>("depth", {"merge"}, trees, "depth at which the two clusters meet",
+                    each(&Merge::depth));
+  group.add<std::int64_t>("left", {"merge"}, trees, "token, or n + number of an earlier merge",
+                          each(&Merge::left));
+  group.add<std::int64_t>("right", {"merge"}, trees, "token, or n + number of an earlier merge",
+                          each(&Merge::right));
+  group.add<std::int64_t>("size", {"merge"}, trees, "tokens in the new cluster",
+                          each(&Merge::size));
+  group.add<std::int64_t>(
+      "leaf_order", {"leaf"}, trees, "tokens as the dendrogram draws them",
+      [](const HeadTree& t, auto& data) { append(data, t.dendrogram.leaf_order); });
+  return group.take();
+}
+
+LabelledArray segmentation_group(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
+  const std::size_t n = trees.front().size;
+  Group group(labels, {{"boundary", n - 1}});
+  const auto each = [](auto member) {
+    return [member](const HeadTree& t, auto& data) { append(data, (*t.segmentation).*member); };
+  };
+  group.add<double>("relative", {"boundary"}, trees, "crossing / uniform",
+                    each(&Segmentation::relative));
+  group.add<double>("crossing", {"boundary"}, trees,
+                    "attention between the two sides of boundary b, tokens b and b + 1",
+                    each(&Segmentation::crossing));
+  group.add<double>("uniform", {"boundary"}, trees, "the same for uniform attention",
+                    each(&Segmentation::uniform));
+  group.add<std::int64_t>(
+      "strongest", {}, trees, "boundary that least attention crosses",
+      [](const HeadTree& t, auto& data) { data.push_back(t.segmentation->strongest); });
+  if (!labels.tokens.empty()) {
+    group.add_texts("before", "boundary", {labels.tokens.begin(), labels.tokens.end() - 1});
+    group.add_texts("after", "boundary", {labels.tokens.begin() + 1, labels.tokens.end()});
+  }
+  return group.take();
+}
+
+void check(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
+  if (trees.empty() || static_cast<std::int64_t>(trees.size()) != labels.batch * labels.head) {
+    misuse("tree: {} trees for {} batch elements of {} heads", trees.size(), labels.batch,
+           labels.head);
+  }
+  if (!labels.tokens.empty() && labels.tokens.size() != trees.front().size) {
+    misuse("tree: {} texts for {} tokens", labels.tokens.size(), trees.front().size);
+  }
+}
+
+// ---- reading -----------------------------------------------------------------------------------
+
+/// The numbers of a variable, one block a head.
+template <class T>
+class Blocks {
+ public:
+  Blocks(const LabelledArray& group, const std::string& where, const std::string& name,
+         std::size_t heads, std::size_t block)
+      : block_(block) {
+    const LabelledVariable* found = group.variable(name);
+    data_ = found == nullptr ? nullptr : std::get_if<std::vector<T>>(&found->data);
+    if (data_ == nullptr || data_->size() != heads * block) {
+      fail("{}: no usable variable '{}' (expected {} numbers)", where, name, heads * block);
+    }
+  }
+  [[nodiscard]] std::vector<T> of(std::size_t head) const {
+    const auto begin = data_->begin() + static_cast<std::ptrdiff_t>(head * block_);
+    return {begin, begin + static_cast<std::ptrdiff_t>(block_)};
+  }
+
+ private:
+  std::size_t block_;
+  const std::vector<T>* data_ = nullptr;
+};
+
+std::size_t extent(const LabelledArray& group, const std::string& name) {
+  const LabelledAxis* axis = group.axis(name);
+  if (axis == nullptr) fail("tree/depth: axis '{}' is missing", name);
+  return axis->size();
+}
+
+void read_order(const LabelledArray& group, StoredTrees& out) {
+  const std::size_t heads = out.trees.size(), n = out.trees.front().size;
+  const Blocks<std::uint8_t> ancestor(group, "tree/order", "is_ancestor", heads, n * n);
+  const Blocks<std::uint8_t> cover(group, "tree/order", "cover", heads, n * n);
+  const Blocks<std::int64_t> first(group, "tree/order", "representative", heads, n);
+  for (std::size_t h = 0; h < heads; ++h) {
+    out.trees[h].order = AncestorOrder{n, ancestor.of(h), cover.of(h), first.of(h)};
+  }
+}
+
+void read_dendrogram(const LabelledArray& group, StoredTrees& out) {
+  const std::size_t heads = out.trees.size(), n = out.trees.front().size;
+  const Blocks<double> depth(group, "tree/dendrogram", "depth", heads, n - 1);
+  const Blocks<std::int64_t> left(group, "tree/dendrogram", "left", heads, n - 1);
+  const Blocks<std::int64_t> right(group, "tree/dendrogram", "right", heads, n - 1);
+  const Blocks<std::int64_t> size(group, "tree/dendrogram", "size", heads, n - 1);
+  const Blocks<std::int64_t> leaves(group, "tree/dendrogram", "leaf_order", heads, n);
+  for (std::size_t h = 0; h < heads; ++h) {
+    Dendrogram& tree = out.trees[h].dendrogram;
+    const auto d = depth.of(h);
+    const auto l = left.of(h), r = right.of(h), s = size.of(h);
+    for (std::size_t k = 0; k + 1 < n; ++k) tree.merges.push_back({l[k], r[k], d[k], s[k]});
+    tree.leaf_order = leaves.of(h);
+  }
+}
+
+void read_segmentation(const LabelledArray& group, StoredTrees& out) {
+  const std::size_t heads = out.trees.size(), gaps = out.trees.front().size - 1;
+  const Blocks<double> crossing(group, "tree/segmentation", "crossing", heads, gaps);
+  const Blocks<double> uniform(group, "tree/segmentation", "uniform", heads, gaps);
+  const Blocks<double> relative(group, "tree/segmentation", "relative", heads, gaps);
+  const Blocks<std::int64_t> strongest(group, "tree/segmentation", "strongest", heads, 1);
+  for (std::size_t h = 0; h < heads; ++h) {
+    out.trees[h].segmentation =
+        Segmentation{crossing.of(h), uniform.of(h), relative.of(h), strongest.of(h).front()};
+  }
+}
+
+}  // namespace
+
+LabelledFile tree_file(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
+  check(trees, labels);
+  LabelledFile file;
+  if (trees.front().size == 0) return file;
+  file.groups.emplace_back("tree/depth", depth_group(trees, labels));
+  if (trees.front().order) file.groups.emplace_back("tree/order", order_group(trees, labels));
+  if (trees.front().size == 1) return file;
+  file.groups.emplace_back("tree/dendrogram", dendrogram_group(trees, labels));
+  if (trees.front().segmentation) {
+    file.groups.emplace_back("tree/segmentation", segmentation_group(trees, labels));
+  }
+  return file;
+}
+
+StoredTrees read_trees(const LabelledFile& file) {
+  const LabelledArray* depth = file.group("tree/depth");
+  if (depth == nullptr) fail("no group tree/depth: not a result of `conelab tree`");
+  StoredTrees out;
+  out.labels.batch = static_cast<std::int64_t>(extent(*depth, "batch"));
+  out.labels.head = static_cast<std::int64_t>(extent(*depth, "head"));
+  const std::size_t n = extent(*depth, "token");
+  const auto heads = static_cast<std::size_t>(out.labels.batch * out.labels.head);
+  if (const LabelledVariable* text = depth->variable("token_text")) {
+    if (const auto* list = std::get_if<std::vector<std::string>>(&text->data)) {
+      if (list->size() == n) out.labels.tokens = *list;
+    }
+  }
+  const Blocks<double> numbers(*depth, "tree/depth", "lca_depth", heads, n * n);
+  for (std::size_t h = 0; h < heads; ++h) {
+    HeadTree tree;
+    tree.size = n;
+    tree.depth = numbers.of(h);
+    out.trees.push_back(std::move(tree));
+  }
+  if (depth->variable("common_ancestor") != nullptr) {
+    const Blocks<std::uint8_t> common(*depth, "tree/depth", "common_ancestor", heads, n * n);
+    for (std::size_t h = 0; h < heads; ++h) out.trees[h].common = common.of(h);
+  }
+  if (heads == 0 || n == 0) return out;
+  if (const auto* order = file.group("tree/order")) read_order(*order, out);
+  if (const auto* merges = file.group("tree/dendrogram")) read_dendrogram(*merges, out);
+  if (const auto* cuts = file.group("tree/segmentation")) read_segmentation(*cuts, out);
+  return out;
+}
+
+}  // namespace conelab::tree

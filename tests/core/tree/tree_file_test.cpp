@@ -1,0 +1,68 @@
+#include "core/tree/tree_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "tests/core/geometry/sampling.h"
+
+namespace conelab::tree {
+namespace {
+
+std::vector<HeadTree> some_trees(const std::string& similarity, std::int64_t n) {
+  geometry::test::Sampler sampler(3);
+  AttentionInput<double> input;
+  for (Tensor4<double>* t : {&input.query, &input.key, &input.value}) {
+    *t = Tensor4<double>({1, 2, n, 3});
+    for (double& x : t->data) x = sampler.uniform(-1, 1);
+  }
+  Call call;
+  call.similarity = similarity;
+  return head_trees(*resolve(call, check_extents(input)), input);
+}
+
+std::string temporary(const std::string& name) {
+  return (std::filesystem::temp_directory_path() /
+          ("conelab_tree_" + std::to_string(::getpid()) + name))
+      .string();
+}
+
+TEST(TreeFile, SurvivesTheDisk) {
+  const std::vector<HeadTree> trees = some_trees("umbral", 5);
+  const std::string path = temporary(".h5");
+  write_labelled(path, tree_file(trees, {1, 2, {"a", "b", "ü", "d", "e"}}));
+  const StoredTrees back = read_trees(read_labelled_file(path));
+  std::filesystem::remove(path);
+  EXPECT_EQ(back.labels.tokens[2], "ü");
+  ASSERT_EQ(back.trees.size(), 2u);
+  for (std::size_t h = 0; h < 2; ++h) {
+    EXPECT_EQ(back.trees[h].depth, trees[h].depth);
+    EXPECT_EQ(back.trees[h].common, trees[h].common);
+    EXPECT_EQ(back.trees[h].order->cover, trees[h].order->cover);
+    EXPECT_EQ(back.trees[h].dendrogram.leaf_order, trees[h].dendrogram.leaf_order);
+    EXPECT_EQ(back.trees[h].dendrogram.merges[3].depth, trees[h].dendrogram.merges[3].depth);
+    EXPECT_EQ(back.trees[h].segmentation->crossing, trees[h].segmentation->crossing);
+    EXPECT_EQ(back.trees[h].segmentation->strongest, trees[h].segmentation->strongest);
+  }
+}
+
+TEST(TreeFile, LeavesOutWhatThereIsNot) {
+  const LabelledFile plain = tree_file(some_trees("dot", 4), {1, 2, {}});
+  EXPECT_EQ(plain.group("tree/order"), nullptr);
+  EXPECT_NE(plain.group("tree/dendrogram"), nullptr);
+  EXPECT_EQ(plain.group("tree/depth")->variable("common_ancestor"), nullptr);
+  const LabelledFile single = tree_file(some_trees("umbral", 1), {1, 2, {"a"}});
+  EXPECT_EQ(single.group("tree/dendrogram"), nullptr);
+  EXPECT_EQ(read_trees(single).trees.size(), 2u);
+}
+
+TEST(TreeFile, RefusesWhatDoesNotFit) {
+  EXPECT_THROW((void)tree_file(some_trees("dot", 4), {1, 3, {}}), Error);
+  EXPECT_THROW((void)tree_file(some_trees("dot", 4), {1, 2, {"a"}}), Error);
+  EXPECT_THROW((void)read_trees({}), Error);
+}
+
+}  // namespace
+}  // namespace conelab::tree
