@@ -230,6 +230,12 @@ std::string caption_of(const HeatmapFigure& f, const std::vector<Drawn>& panels)
     add(fmt::format("Each pixel is the value of largest magnitude in {0} × {0} cells", d.side));
     break;
   }
+  std::size_t stride = 1;
+  for (const Drawn& d : panels) {
+    if (!d.whole->row_tokens.empty()) stride = std::max(stride, d.rows.stride);
+    if (!d.whole->column_tokens.empty()) stride = std::max(stride, d.columns.stride);
+  }
+  if (stride > 1) add(fmt::format("One token in {} is labelled", stride));
   if (!f.shared_limits && panels.size() > 1) add("Each panel has its own limits");
   return text;
 }

@@ -36,9 +36,11 @@ QRawFont open(FontFile file) {
   return QRawFont::fromFont(request);
 }
 
+/// Opened once and never closed: at the program's end Qt may be gone before static objects are.
 QRawFont raw_font(FontFile file) {
-  static const std::array<QRawFont, 4> fonts = {open(FontFile::regular), open(FontFile::bold),
-                                                open(FontFile::italic), open(FontFile::fallback)};
+  static const auto& fonts =
+      *new std::array<QRawFont, 4>{open(FontFile::regular), open(FontFile::bold),
+                                   open(FontFile::italic), open(FontFile::fallback)};
   return fonts[static_cast<std::size_t>(file)];
 }
 
@@ -104,16 +106,22 @@ class Setter {
   }
 };
 
-double start_of(const TextItem& item) {
-  const double width = text_width(item.runs, item.size);
-  return item.anchor == Anchor::start ? 0 : item.anchor == Anchor::middle ? -width / 2 : -width;
+/// Moves runs so that the anchor lies at the origin. By the drawn width: shaped scripts differ from
+/// the sum of their letters.
+void anchor_runs(QList<QGlyphRun>& runs, Anchor anchor, double width) {
+  const double shift = anchor == Anchor::start ? 0 : anchor == Anchor::middle ? width / 2 : width;
+  for (QGlyphRun& run : runs) {
+    QList<QPointF> places = run.positions();
+    for (QPointF& p : places) p.rx() -= shift;
+    run.setPositions(places);
+  }
 }
 
 }  // namespace
 
 QList<QGlyphRun> glyph_runs(const TextItem& item) {
   Setter setter;
-  double x = start_of(item);
+  double x = 0;
   for (const TextRun& run : item.runs) {
     const std::u32string text = decode_utf8(run.text);
     const double size = run_size(run, item.size), y = -run_rise(run, item.size);
@@ -123,6 +131,7 @@ QList<QGlyphRun> glyph_runs(const TextItem& item) {
       x = setter.place(std::u32string_view(text).substr(begin, end - begin), file, x, y, size);
     }
   }
+  anchor_runs(setter.runs, item.anchor, x);
   return setter.runs;
 }
 

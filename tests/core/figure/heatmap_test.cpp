@@ -139,6 +139,16 @@ TEST(Heatmap, LargeMatricesArePooledAndSaySo) {
   EXPECT_NE(all.find("1000 "), std::string::npos);  // Labels count tokens, not pooled cells.
 }
 
+TEST(Heatmap, ThinnedLabelsAreCounted) {
+  HeatmapFigure f;
+  f.panels = {panel(120, 120), panel(120, 120)};
+  for (std::size_t i = 0; i < 120; ++i) f.panels[0].row_tokens.push_back(song[i % 30]);
+  const DisplayList list = draw_heatmap(f);
+  expect_good_figure(list);
+  EXPECT_NE(list.metadata.description.find("One token in 4 is labelled"), std::string::npos)
+      << list.metadata.description;
+}
+
 TEST(Heatmap, ExtremeInputsAreDrawn) {
   HeatmapFigure none;
   expect_good_figure(draw_heatmap(none));
@@ -151,6 +161,7 @@ TEST(Heatmap, ExtremeInputsAreDrawn) {
   for (const double value : {static_cast<double>(NAN), 0.0, 7.0, -1.0, 1e-12, 1e12, 1e308,
                              static_cast<double>(INFINITY)}) {
     HeatmapFigure f;
+    f.width = single_column;
     f.panels = {panel(3, 3)};
     f.panels[0].values.assign(9, value);
     expect_good_figure(draw_heatmap(f));
