@@ -63,7 +63,7 @@ class Plan;  // resolved call; see core/attention/plan.h
 
 /// How to run: nothing here changes a result.
 struct Execution {
-  int threads = 0;                    ///< 0: all cores.
+  int threads = 0;                    ///< 0: all cores; never more than there are.
   std::string simd;                   ///< Empty: the best this machine has; else "avx2", ...
   std::function<bool()> cancelled;    ///< Polled between tiles; true throws interrupted.
   std::function<void(double)> progress;  ///< Fraction done in [0, 1], from any thread.

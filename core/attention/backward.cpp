@@ -394,10 +394,10 @@ class BackwardPass {
     const std::vector<double> values = plan_.values(plan_.similarity_parameters, head_of(index));
     plan_.similarity->constant_gradient(values.data(), total.constant.data(),
                                         total.similarity.data());
-    if (const int light = plan_.light_index(); light >= 0) {
-      total.similarity[static_cast<std::size_t>(light)] += total.similarity.back();
-    }
     std::vector<double> by_parameter(plan_.parameters.size(), 0.0);
+    if (const int light = plan_.light_index(); light >= 0) {
+      by_parameter[static_cast<std::size_t>(light)] += total.similarity.back();
+    }
     for (std::size_t i = 0; i < plan_.similarity_parameters.size(); ++i) {
       by_parameter[plan_.similarity_parameters[i]] += total.similarity[i];
     }

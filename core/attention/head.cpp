@@ -16,6 +16,7 @@ constexpr std::int64_t centre_samples = 64;
 template <class T>
 Head<T>::Head(const Plan& plan, std::int64_t head, const T* keys)
     : plan_(&plan),
+      head_(head),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
       similarity_values_(plan.values(plan.similarity_parameters, head)),
       map_values_(plan.values(plan.map_parameters, head)) {
@@ -23,8 +24,9 @@ Head<T>::Head(const Plan& plan, std::int64_t head, const T* keys)
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, 8, constants_);
   centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
-  if (plan.similarity->info.measure == Measure::squared_distance) find_centre(keys);
-  if (!plan.bias_parameters.empty()) tabulate_bias(head);
+  const bool distance = plan.similarity->info.measure == Measure::squared_distance;
+  if (distance && plan.sees_all()) find_centre(keys);
+  if (!plan.bias_parameters.empty()) tabulate_bias();
 }
 
 template <class T>
@@ -48,9 +50,9 @@ void Head<T>::find_centre(const T* keys) {
 }
 
 template <class T>
-void Head<T>::tabulate_bias(std::int64_t head) {
+void Head<T>::tabulate_bias() {
   const Extents& e = plan_->extents;
-  const std::vector<double> p = plan_->values(plan_->bias_parameters, head);
+  const std::vector<double> p = plan_->values(plan_->bias_parameters, head_);
   const double longest = static_cast<double>(std::max(e.query, e.key) - 1);
   const double limit = sizeof(T) == 4 ? 88.7 : 709.8;
   if (!plan_->bias->finite(p.data(), longest, limit)) {

@@ -36,7 +36,8 @@ template <class T>
 class Head {
  public:
   /// `keys` are the head's keys [n_k × d]: their (sampled) mean becomes the centre of both operands,
-  /// so that squared distances keep more of their bits.
+  /// so that squared distances keep more of their bits. Where a mask hides keys the origin stays the
+  /// centre: not even the last bits of a row may depend on a key that it does not see.
   Head(const Plan& plan, std::int64_t head, const T* keys);
 
   [[nodiscard]] int base_size() const { return base_size_; }
@@ -67,6 +68,7 @@ class Head {
 
  private:
   const Plan* plan_;
+  std::int64_t head_;
   int base_size_;
   std::vector<double> similarity_values_;
   std::vector<double> map_values_;
@@ -76,10 +78,10 @@ class Head {
   std::vector<Buffer<T>> bias_slopes_;
 
   [[nodiscard]] MapContext context() const {
-    return plan_->map_context(map_values_, similarity_values_);
+    return plan_->map_context(map_values_, head_);
   }
   void find_centre(const T* keys);
-  void tabulate_bias(std::int64_t head);
+  void tabulate_bias();
 };
 
 /// Pairs closer than this, relative to the squared norms, are recomputed directly.

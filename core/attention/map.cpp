@@ -63,6 +63,9 @@ void psi_gradient(const MapContext& c, const double* x, const PlaceGradient& up,
   *dlight += up.place.gap;
 }
 
+constexpr std::array xi_parameters{
+    ParameterInfo{"height", 1.0, Domain::positive, true, "height h of the light's horosphere"}};
+
 double sigma(double t) { return t >= 0 ? 1 / (1 + std::exp(-t)) : std::exp(t) / (1 + std::exp(t)); }
 
 const char* place_xi(const MapContext& c, const double* x, double* base, Place& place) {
@@ -198,7 +201,7 @@ constexpr std::array table{
     MapRow{"psi", "(x_: e^{x_d}, e^{x_d}) (Coneheads eq. 10)", Space::half_space, {}, false,
            &all_but_last, &place_psi, &psi_gradient},
     MapRow{"xi", "(x_: h sigma(x_d), h sigma(x_d)), below the light at height h (Coneheads eq. 11)",
-           Space::half_space, {}, true, &all_but_last, &place_xi, &xi_gradient},
+           Space::half_space, xi_parameters, true, &all_but_last, &place_xi, &xi_gradient},
     MapRow{"exp", "Exp at (0, ..., 0, base_height), clamped to the light (Coneheads eq. 9)",
            Space::half_space, exp_parameters, true, &all_but_last, &place_exp, &exp_gradient},
     MapRow{"pi", "(sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d (Coneheads eq. 13)",

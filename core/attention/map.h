@@ -24,7 +24,7 @@ namespace conelab {
 struct MapContext {
   int feature = 0;             ///< d
   const double* p = nullptr;   ///< The map's own parameters, in the order of its row.
-  double light;                ///< Height h of a penumbral light, +infinity where there is none.
+  double light;                ///< Parameter `height` of map or similarity, +infinity without one.
   bool published_code = false; ///< convention = reference: psi divides x_d by d.
 };
 
@@ -44,7 +44,7 @@ struct MapRow {
   int (*base_size)(int feature);
   /// x [d] -> base [m] and height, gap. Null error text: fine; otherwise what is wrong with x.
   const char* (*place)(const MapContext& context, const double* x, double* base, Place& place);
-  /// Adds dL/dx [d] and dL/dlight; the parameters of maps are not differentiated.
+  /// Adds dL/dx [d] and dL/dlight; other parameters of maps are not differentiated.
   void (*gradient)(const MapContext& context, const double* x, const PlaceGradient& upstream,
                    double* dx, double* dlight);
 };

@@ -130,7 +130,7 @@ class Resolver {
     }
     add(plan_->map->parameters, plan_->map_parameters);
     for (const std::size_t i : plan_->map_parameters) {
-      fill(i, [](std::int64_t) { return 1.0; }, false);
+      fill(i, [](std::int64_t) { return 1.0; }, false);  // maps have fixed defaults
     }
   }
 
@@ -232,20 +232,24 @@ class Resolver {
 }  // namespace
 
 int Plan::light_index() const {
-  for (std::size_t i = 0; i < similarity->parameters.size(); ++i) {
-    if (std::string_view(similarity->parameters[i].key) == "height") return static_cast<int>(i);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (std::string_view(parameters[i].info.key) == "height") return static_cast<int>(i);
   }
   return -1;
 }
 
-MapContext Plan::map_context(const std::vector<double>& map_values,
-                             const std::vector<double>& similarity_values) const {
+bool Plan::sees_all() const {
+  return std::all_of(masks.begin(), masks.end(),
+                     [](const MaskRow* row) { return row == &mask_table().front(); });
+}
+
+MapContext Plan::map_context(const std::vector<double>& map_values, std::int64_t head) const {
   MapContext context;
   context.feature = static_cast<int>(extents.feature);
   context.p = map_values.data();
   const int light = light_index();
   context.light = light < 0 ? std::numeric_limits<double>::infinity()
-                            : similarity_values[static_cast<std::size_t>(light)];
+                            : parameters[static_cast<std::size_t>(light)].at(head);
   const auto convention = choices.find("convention");
   context.published_code = convention != choices.end() && convention->second == "reference";
   return context;

@@ -41,11 +41,12 @@ class Plan {
     for (const std::size_t i : set) v.push_back(parameters[i].at(head));
     return v;
   }
-  /// The position of a similarity's parameter "height" in its own list, or -1: the light that maps
-  /// place tokens under.
+  /// The position of "height" in `parameters`, the light that maps place tokens under, or -1.
   [[nodiscard]] int light_index() const;
   [[nodiscard]] MapContext map_context(const std::vector<double>& map_values,
-                                       const std::vector<double>& similarity_values) const;
+                                       std::int64_t head) const;
+  /// Whether every query sees every key.
+  [[nodiscard]] bool sees_all() const;
   template <class T>
   [[nodiscard]] Mask mask(const AttentionInput<T>& input) const {
     MaskInput in{extents.query, extents.key, window(),

@@ -158,6 +158,25 @@ void margins(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row
   }
 }
 
+/// Enough accumulators to hide the latency of a multiply-add on two units.
+constexpr int peak_chains = 12;
+
+template <class T>
+T peak(long steps) {
+  const Tag<T> tag;
+  const auto factor = hn::Set(tag, T(0.999));
+  const auto addend = hn::Set(tag, T(0.001));
+  Vector<T> chains[peak_chains];
+  for (auto& c : chains) c = hn::Set(tag, T(1));
+  for (long s = 0; s < steps; ++s) {
+#pragma GCC unroll 12
+    for (auto& c : chains) c = hn::MulAdd(c, factor, addend);
+  }
+  auto total = chains[0];
+  for (int i = 1; i < peak_chains; ++i) total = hn::Add(total, chains[i]);
+  return hn::GetLane(hn::SumOfLanes(tag, total));
+}
+
 }  // namespace
 
 template <class T>
@@ -168,6 +187,8 @@ void add_products(Kernels<T>& k) {
   k.product = &product<T>;
   k.squared_distance = &squared_distance<T>;
   k.margins = &margins<T>;
+  k.peak = &peak<T>;
+  k.peak_flops = 2 * peak_chains * lanes<T>;
 }
 template void add_products(Kernels<float>&);
 template void add_products(Kernels<double>&);

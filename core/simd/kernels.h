@@ -116,6 +116,10 @@ struct Kernels {
   /// Adds the sums of a tile's rows and columns.
   void (*margins)(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row_sum,
                   T* column_sum);
+  /// A loop of independent multiply-adds on registers, `steps` × peak_flops operations: what the
+  /// machine can do at most. Returns a number that depends on all of them.
+  T (*peak)(long steps);
+  int peak_flops;
   const Tail<T>* tails;  ///< Indexed as similarity_table().
 };
 
