@@ -1,0 +1,79 @@
+#include "core/base/environment.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <thread>
+
+#include "core/simd/kernels.h"
+
+namespace conelab {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// The value of the first line `KEY ... : VALUE` of a /proc file.
+std::string proc_value(const char* path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (!line.starts_with(key) || colon == std::string::npos) continue;
+    const auto begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
+double first_number(const char* path, double scale) {
+  std::ifstream file(path);
+  double value = 0;
+  return file >> value ? value * scale : unknown;
+}
+
+std::string system_name() {
+  utsname name{};
+  return uname(&name) == 0 ? std::string(name.sysname) + " " + name.release : "";
+}
+
+}  // namespace
+
+std::string program_version() { return "conelab " CONELAB_VERSION; }
+
+std::vector<std::pair<std::string, EnvironmentValue>> environment() {
+  std::vector<std::pair<std::string, EnvironmentValue>> all;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) all.emplace_back(name, value);
+  };
+  add("version", CONELAB_VERSION);
+  add("git_hash", CONELAB_GIT_HASH);
+  add("compiler", CONELAB_COMPILER);
+  add("compiler_flags", CONELAB_FLAGS);
+  add("cpu", proc_value("/proc/cpuinfo", "model name"));
+  add("simd", simd_targets().front());
+  all.emplace_back("cores", static_cast<double>(std::thread::hardware_concurrency()));
+  all.emplace_back("memory_bytes", static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+                                       static_cast<double>(sysconf(_SC_PAGE_SIZE)));
+  add("system", system_name());
+  return all;
+}
+
+MachineState machine_state() {
+  MachineState state{unknown, unknown, unknown};
+  double load[1];
+  if (getloadavg(load, 1) == 1) state.load = load[0];
+  const std::string mhz = proc_value("/proc/cpuinfo", "cpu MHz");
+  if (!mhz.empty()) state.clock = std::strtod(mhz.c_str(), nullptr) * 1e6;
+  state.temperature = first_number("/sys/class/thermal/thermal_zone0/temp", 1e-3);
+  return state;
+}
+
+double available_memory() {
+  const std::string text = proc_value("/proc/meminfo", "MemAvailable");
+  return text.empty() ? 0 : std::strtod(text.c_str(), nullptr) * 1024;
+}
+
+}  // namespace conelab
