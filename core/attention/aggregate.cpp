@@ -11,7 +11,8 @@ namespace {
 template <class T>
 double squared_norm(const T* v, std::int64_t size) {
   double sum = 0;
-  for (std::int64_t i = 0; i < size; ++i) sum += static_cast<double>(v[i]) * static_cast<double>(v[i]);
+  for (std::int64_t i = 0; i < size; ++i)
+    sum += static_cast<double>(v[i]) * static_cast<double>(v[i]);
   return sum;
 }
 
@@ -79,11 +80,11 @@ void lower_value_grad(bool einstein, const T* lifted_grad, const T* value, std::
   }
 }
 
-#define CONELAB_AGGREGATE(T)                                                                      \
-  template void lift_values(bool, const T*, std::int64_t, std::int64_t, std::int64_t,             \
-                            std::ptrdiff_t, T*);                                                  \
-  template void finish_row(bool, const T*, std::int64_t, T, T*);                                  \
-  template void lift_output_grad(bool, const T*, const T*, std::int64_t, T, T*);                  \
+#define CONELAB_AGGREGATE(T)                                                          \
+  template void lift_values(bool, const T*, std::int64_t, std::int64_t, std::int64_t, \
+                            std::ptrdiff_t, T*);                                      \
+  template void finish_row(bool, const T*, std::int64_t, T, T*);                      \
+  template void lift_output_grad(bool, const T*, const T*, std::int64_t, T, T*);      \
   template void lower_value_grad(bool, const T*, const T*, std::int64_t, T*);
 CONELAB_AGGREGATE(float)
 CONELAB_AGGREGATE(double)

@@ -63,21 +63,21 @@ class Plan;  // resolved call; see core/attention/plan.h
 
 /// How to run: nothing here changes a result.
 struct Execution {
-  int threads = 0;                    ///< 0: all cores; never more than there are.
-  std::string simd;                   ///< Empty: the best this machine has; else "avx2", ...
-  std::function<bool()> cancelled;    ///< Polled between tiles; true throws interrupted.
+  int threads = 0;                       ///< 0: all cores; never more than there are.
+  std::string simd;                      ///< Empty: the best this machine has; else "avx2", ...
+  std::function<bool()> cancelled;       ///< Polled between tiles; true throws interrupted.
   std::function<void(double)> progress;  ///< Fraction done in [0, 1], from any thread.
 };
 
 /// What forward computes, and what backward needs to recompute the rest.
 template <class T>
 struct Forward {
-  Tensor4<T> output;       ///< [batch × head × n_q × d_v]
-  Tensor4<T> lse;          ///< [batch × head × n_q × 1] log-sum-exp; -inf for a masked row;
-                           ///< for sigmoid weights the logarithm of the sum of weights.
-  Tensor4<T> row_maximum;  ///< [batch × head × n_q × 1] reference m of the row ...
-  Tensor4<T> row_sum;      ///< ... and sum of exp(logit - m): lse = m + log(sum).
-  Tensor4<T> midpoint_sum; ///< Einstein midpoint only: the divisor sum of weight * Lorentz factor.
+  Tensor4<T> output;        ///< [batch × head × n_q × d_v]
+  Tensor4<T> lse;           ///< [batch × head × n_q × 1] log-sum-exp; -inf for a masked row;
+                            ///< for sigmoid weights the logarithm of the sum of weights.
+  Tensor4<T> row_maximum;   ///< [batch × head × n_q × 1] reference m of the row ...
+  Tensor4<T> row_sum;       ///< ... and sum of exp(logit - m): lse = m + log(sum).
+  Tensor4<T> midpoint_sum;  ///< Einstein midpoint only: the divisor sum of weight * Lorentz factor.
 };
 
 /// Gradients of L = sum(output * output_grad); total derivatives, through the map too.
@@ -121,9 +121,9 @@ void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d 
 /// Names for `list` and for error messages.
 struct PartInfo {
   std::string name;
-  std::string about;                      ///< Formula in one line, and the paper.
+  std::string about;  ///< Formula in one line, and the paper.
   std::vector<ParameterInfo> parameters;
-  std::string default_map;                ///< Similarities only.
+  std::string default_map;  ///< Similarities only.
 };
 [[nodiscard]] std::vector<PartInfo> list_similarities();
 [[nodiscard]] std::vector<PartInfo> list_maps();

@@ -18,7 +18,8 @@ template <class T>
 void weigh(bool sigmoid, T* logits, std::int64_t count, T reference, T sum) {
   const T inverse = sum == 0 ? T(0) : 1 / sum;
   for (std::int64_t c = 0; c < count; ++c) {
-    logits[c] = sigmoid ? 1 / (1 + std::exp(-logits[c])) : std::exp(logits[c] - reference) * inverse;
+    logits[c] =
+        sigmoid ? 1 / (1 + std::exp(-logits[c])) : std::exp(logits[c] - reference) * inverse;
   }
 }
 
@@ -86,10 +87,10 @@ Tensor4<T> attention_map(const Plan& plan, const AttentionInput<T>& input, Map2d
   return map;
 }
 
-#define CONELAB_MAPS(T)                                                                           \
-  template void attention_map_tile(const Plan&, const AttentionInput<T>&, Map2d, const Forward<T>*, \
-                                   std::int64_t, std::int64_t, std::int64_t, std::int64_t,        \
-                                   std::int64_t, std::int64_t, T*, const Execution&);             \
+#define CONELAB_MAPS(T)                                                                            \
+  template void attention_map_tile(                                                                \
+      const Plan&, const AttentionInput<T>&, Map2d, const Forward<T>*, std::int64_t, std::int64_t, \
+      std::int64_t, std::int64_t, std::int64_t, std::int64_t, T*, const Execution&);               \
   template Tensor4<T> attention_map(const Plan&, const AttentionInput<T>&, Map2d, const Execution&);
 CONELAB_MAPS(float)
 CONELAB_MAPS(double)

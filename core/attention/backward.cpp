@@ -30,11 +30,11 @@ template <class T>
 struct BackwardHead {
   Head<T> head;
   Operand<T> queries;
-  Buffer<T> output_grad;        ///< [n_q × value_stride] lifted and padded.
+  Buffer<T> output_grad;  ///< [n_q × value_stride] lifted and padded.
   std::vector<T> reference, inverse_sum, delta;
-  Buffer<T> query_grad;         ///< [n_q × stride] W K
-  std::vector<T> query_slope;   ///< [n_q] dL/dpotential
-  std::vector<T> query_margin;  ///< [n_q] sum_j w_ij
+  Buffer<T> query_grad;                ///< [n_q × stride] W K
+  std::vector<T> query_slope;          ///< [n_q] dL/dpotential
+  std::vector<T> query_margin;         ///< [n_q] sum_j w_ij
   std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
 };
 
@@ -59,7 +59,7 @@ struct KeyWork {
   Buffer<T> panels, value_rows, value_panels;
   KeyTile<T> keys;
   Buffer<T> key_grad, value_grad, key_slope, key_margin;
-  Buffer<T> tile, slope;               ///< [block_rows × columns]
+  Buffer<T> tile, slope;                 ///< [block_rows × columns]
   std::vector<T> row_slope, row_margin;  ///< [block_rows] of the current block
   std::vector<ClosePair<T>> close_pairs;
   ParameterSums sums;
@@ -114,8 +114,12 @@ class BackwardPass {
   std::vector<ParameterSums> sums_;
   Backward<T> result_;
 
-  [[nodiscard]] std::int64_t batch_of(std::int64_t index) const { return index / plan_.extents.head; }
-  [[nodiscard]] std::int64_t head_of(std::int64_t index) const { return index % plan_.extents.head; }
+  [[nodiscard]] std::int64_t batch_of(std::int64_t index) const {
+    return index / plan_.extents.head;
+  }
+  [[nodiscard]] std::int64_t head_of(std::int64_t index) const {
+    return index % plan_.extents.head;
+  }
 
   [[nodiscard]] ParameterSums empty_sums() const {
     return {std::vector<double>(plan_.similarity_parameters.size() + 1, 0.0),
@@ -129,7 +133,15 @@ class BackwardPass {
     const std::int64_t h = head_of(index);
     const auto n = static_cast<std::size_t>(e.query);
     auto head = std::make_unique<BackwardHead<T>>(
-        BackwardHead<T>{Head<T>(plan_, h, input_.key.row(b, h, 0)), {}, {}, {}, {}, {}, {}, {}, {},
+        BackwardHead<T>{Head<T>(plan_, h, input_.key.row(b, h, 0)),
+                        {},
+                        {},
+                        {},
+                        {},
+                        {},
+                        {},
+                        {},
+                        {},
                         std::vector<std::atomic<int>>(static_cast<std::size_t>(blocks_))});
     head->head.place(input_.query.row(b, h, 0), e.query, e.query, "q", 0, kernels_.panel,
                      head->queries);
@@ -192,7 +204,8 @@ class BackwardPass {
     w.value_rows.assign(static_cast<std::size_t>(columns * value_stride_), T(0));
     lift_values(plan_.einstein, input_.value.row(b, h, first), e.value, first, count, value_stride_,
                 w.value_rows.data());
-    w.value_panels.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(value_stride_));
+    w.value_panels.resize(static_cast<std::size_t>(columns) *
+                          static_cast<std::size_t>(value_stride_));
     pack_panels(w.value_rows.data(), value_stride_, width_, columns, kernels_.panel, T(1),
                 w.value_panels.data());
     w.keys = {w.panels.data(),
@@ -216,7 +229,8 @@ class BackwardPass {
 
   [[nodiscard]] QueryGroup<T> group_of(const BackwardHead<T>& shared, std::int64_t block) const {
     const std::int64_t first = block * block_rows;
-    const auto rows = static_cast<int>(std::min<std::int64_t>(block_rows, plan_.extents.query - first));
+    const auto rows =
+        static_cast<int>(std::min<std::int64_t>(block_rows, plan_.extents.query - first));
     return query_group(shared.queries, 0, first, rows);
   }
 

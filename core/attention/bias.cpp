@@ -15,8 +15,9 @@ void no_slope(const double*, double, double*) {}
 double no_initial(int, int, int, long) { return 0; }
 bool always_finite(const double*, double, double) { return true; }
 
-constexpr std::array alibi_parameters{ParameterInfo{
-    "alibi_slope", from_input, Domain::any, true, "m, one per head; default 2^(-8 (head+1)/heads)"}};
+constexpr std::array alibi_parameters{
+    ParameterInfo{"alibi_slope", from_input, Domain::any, true,
+                  "m, one per head; default 2^(-8 (head+1)/heads)"}};
 double alibi(const double* p, double offset) { return -p[0] * std::abs(offset); }
 void alibi_gradient(const double*, double offset, double* slope) { slope[0] = -std::abs(offset); }
 double alibi_initial(int, int head, int heads, long) { return alibi_slope(head, heads); }

@@ -5,8 +5,8 @@
 //   hype   -tau sinh(mu (j - i))                                 HyPE eq. 5; tau = -1 by default,
 //          with which distant past tokens count less, as with ALiBi
 //
-// Positions are aligned at their ends: query i sits at key i + n_k - n_q. A bias is a table over all
-// relative positions of a head, O(n), so the drivers add any of them at the same cost.
+// Positions are aligned at their ends: query i sits at key i + n_k - n_q. A bias is a table over
+// all relative positions of a head, O(n), so the drivers add any of them at the same cost.
 #pragma once
 
 #include <span>

@@ -16,11 +16,11 @@ namespace conelab {
 /// The parts of a call by name, as in `conelab attend`.
 struct Call {
   std::string similarity = "penumbral";
-  std::string map;                          ///< Empty: the similarity's own map.
-  std::string bias = "none";                ///< none | alibi | hype
+  std::string map;                            ///< Empty: the similarity's own map.
+  std::string bias = "none";                  ///< none | alibi | hype
   std::vector<std::string> masks = {"full"};  ///< Intersected: {"causal", "padding"} is both.
-  std::string weights = "softmax";          ///< softmax | sigmoid
-  std::string aggregate = "mean";           ///< mean | einstein
+  std::string weights = "softmax";            ///< softmax | sigmoid
+  std::string aggregate = "mean";             ///< mean | einstein
   /// `-p KEY=VALUE`, as text: a number, a list of numbers (one per head) or a word.
   std::map<std::string, std::string> parameters;
 };
@@ -30,12 +30,12 @@ enum class Domain { any, positive, non_negative, choice };
 
 /// A parameter that some part takes.
 struct ParameterInfo {
-  const char* key;            ///< Lower case, the paper's word: "gamma", "height".
-  double initial;             ///< Default; NaN where it depends on the input (see `about`).
+  const char* key;  ///< Lower case, the paper's word: "gamma", "height".
+  double initial;   ///< Default; NaN where it depends on the input (see `about`).
   Domain domain;
   bool differentiable;
-  const char* about;          ///< One line with the unit and the paper.
-  const char* choices = "";   ///< For Domain::choice: "paper|reference", the default first.
+  const char* about;         ///< One line with the unit and the paper.
+  const char* choices = "";  ///< For Domain::choice: "paper|reference", the default first.
 };
 
 /// A numeric parameter with its values filled in.

@@ -29,7 +29,8 @@ Extents check_extents(const AttentionInput<T>& input) {
     fail("output_grad does not have the sizes of the output (expected {}, found {})",
          to_string(output), to_string(input.output_grad.shape));
   }
-  if (!input.allowed.empty() && static_cast<std::int64_t>(input.allowed.size()) != q.token * k.token) {
+  if (!input.allowed.empty() &&
+      static_cast<std::int64_t>(input.allowed.size()) != q.token * k.token) {
     fail("mask does not have the size n_q x n_k (expected {} x {}, found {} entries)", q.token,
          k.token, input.allowed.size());
   }

@@ -1,8 +1,8 @@
 // Forward pass: blocks of queries walk the tiles of keys with an online softmax.
 //
-// The reference m of a row is stale on purpose: it moves only when a tile's largest logit exceeds it
-// by more than 16 ln 2, so that sums and outputs are almost never rescaled (1-3 % against 3-5 % for
-// moving it with every tile), and no row can underflow.
+// The reference m of a row is stale on purpose: it moves only when a tile's largest logit exceeds
+// it by more than 16 ln 2, so that sums and outputs are almost never rescaled (1-3 % against 3-5 %
+// for moving it with every tile), and no row can underflow.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -80,10 +80,10 @@ class ForwardPass {
     std::int64_t batch, head, begin;
     int rows;
     Operand<T> queries;
-    Buffer<T> sums;                 ///< [rows × stride]
+    Buffer<T> sums;  ///< [rows × stride]
     std::vector<double> row_sum;
-    std::vector<T> reference;       ///< -inf until the row has seen a key.
-    Buffer<T> tile;                 ///< [group_rows × key_tile]
+    std::vector<T> reference;  ///< -inf until the row has seen a key.
+    Buffer<T> tile;            ///< [group_rows × key_tile]
   };
 
   void allocate() {
@@ -153,8 +153,8 @@ class ForwardPass {
     const Addend<T> bias = tiles.score(group, keys, cover, tile, keys.columns, row_maximum);
     T reference[group_rows];
     for (int r = 0; r < rows; ++r) reference[r] = move_reference(block, row + r, row_maximum[r]);
-    const WeightTile<T> weights{tile, keys.columns, rows, keys.columns, reference,
-                                block.row_sum.data() + row};
+    const WeightTile<T> weights{tile,         keys.columns, rows,
+                                keys.columns, reference,    block.row_sum.data() + row};
     (plan_.sigmoid ? kernels_.sigmoid_weight : kernels_.softmax_weight)(weights);
     sharpen(tiles, group, keys, bias, weights);
     kernels_.product(rows, static_cast<int>(stride_), keys.count, {tile, keys.columns, 1},
@@ -174,7 +174,8 @@ class ForwardPass {
       const T small = static_cast<T>(small_weight * weights.row_sum[r]);
       for (int c = 0; c < keys.count; ++c) {
         if (!(row[c] > small)) continue;
-        const double logit = tiles.exact_logit(group, r, keys, c) + static_cast<double>(bias.at(r, c));
+        const double logit =
+            tiles.exact_logit(group, r, keys, c) + static_cast<double>(bias.at(r, c));
         const T weight = static_cast<T>(std::exp(logit - reference));
         weights.row_sum[r] += static_cast<double>(weight) - static_cast<double>(row[c]);
         row[c] = weight;

@@ -101,7 +101,8 @@ void Head<T>::place(const T* tokens, std::int64_t count, std::int64_t capacity, 
     T* row = out.base.data() + i * out.stride;
     double norm = 0;
     for (int k = 0; k < base_size_; ++k) {
-      row[k] = static_cast<T>(base[static_cast<std::size_t>(k)] - centre_[static_cast<std::size_t>(k)]);
+      row[k] =
+          static_cast<T>(base[static_cast<std::size_t>(k)] - centre_[static_cast<std::size_t>(k)]);
       norm += static_cast<double>(row[k]) * static_cast<double>(row[k]);
     }
     std::fill(row + base_size_, row + out.stride, T(0));
@@ -134,8 +135,8 @@ void Head<T>::token_gradient(const T* token, const OperandGradient<T>& upstream,
 }
 
 template <class T>
-void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count, int panel, T factor,
-                 T* out) {
+void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count, int panel,
+                 T factor, T* out) {
   for (int first = 0; first < count; first += panel) {
     T* destination = out + static_cast<std::ptrdiff_t>(first) * base_size;
     for (int j = 0; j < panel; ++j) {

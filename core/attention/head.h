@@ -1,5 +1,5 @@
-// What a head fixes before any pair is looked at: its constants, its bias tables, and how its tokens
-// become operands of the kernels.
+// What a head fixes before any pair is looked at: its constants, its bias tables, and how its
+// tokens become operands of the kernels.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ constexpr int key_tile = 1024 / sizeof(T);
 /// Placed tokens as kernel operands.
 template <class T>
 struct Operand {
-  std::ptrdiff_t stride = 0;       ///< Leading dimension of `base`, a multiple of the panel.
+  std::ptrdiff_t stride = 0;  ///< Leading dimension of `base`, a multiple of the panel.
   std::ptrdiff_t value_stride = 0;
   Buffer<T> base;    ///< [tokens × stride] base coordinates, centred; 0 beyond base_size.
   Buffer<T> values;  ///< [values × value_stride] per-token values of the similarity.
@@ -28,16 +28,17 @@ struct Operand {
 /// dL/d of placed tokens, by which `Head::token_gradient` goes back through the map.
 template <class T>
 struct OperandGradient {
-  const T* base;       ///< [m] dL/dbase of one token
-  double potential;    ///< dL/dpotential
+  const T* base;     ///< [m] dL/dbase of one token
+  double potential;  ///< dL/dpotential
 };
 
 template <class T>
 class Head {
  public:
-  /// `keys` are the head's keys [n_k × d]: their (sampled) mean becomes the centre of both operands,
-  /// so that squared distances keep more of their bits. Where a mask hides keys the origin stays the
-  /// centre: not even the last bits of a row may depend on a key that it does not see.
+  /// `keys` are the head's keys [n_k × d]: their (sampled) mean becomes the centre of both
+  /// operands, so that squared distances keep more of their bits. Where a mask hides keys the
+  /// origin stays the centre: not even the last bits of a row may depend on a key that it does not
+  /// see.
   Head(const Plan& plan, std::int64_t head, const T* keys);
 
   [[nodiscard]] int base_size() const { return base_size_; }
@@ -53,8 +54,8 @@ class Head {
            (key - query + plan_->extents.query - 1);
   }
 
-  /// Places tokens [count × d], the first of which is token `first` of `tensor` in messages. Buffers
-  /// hold at least `capacity` tokens, those past `count` zero.
+  /// Places tokens [count × d], the first of which is token `first` of `tensor` in messages.
+  /// Buffers hold at least `capacity` tokens, those past `count` zero.
   void place(const T* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
@@ -77,9 +78,7 @@ class Head {
   Buffer<T> bias_;
   std::vector<Buffer<T>> bias_slopes_;
 
-  [[nodiscard]] MapContext context() const {
-    return plan_->map_context(map_values_, head_);
-  }
+  [[nodiscard]] MapContext context() const { return plan_->map_context(map_values_, head_); }
   void find_centre(const T* keys);
   void tabulate_bias();
 };
@@ -90,7 +89,7 @@ constexpr T close_ratio = T(1) / T(16);
 
 /// Row-major keys [count × stride] into panels [panels × base_size × panel], each times `factor`.
 template <class T>
-void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count, int panel, T factor,
-                 T* out);
+void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count, int panel,
+                 T factor, T* out);
 
 }  // namespace conelab

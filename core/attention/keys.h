@@ -12,7 +12,9 @@ class PackedKeys {
   PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const T* keys,
              std::int64_t count, std::int64_t first = 0);
 
-  [[nodiscard]] int tiles() const { return static_cast<int>((count_ + key_tile<T> - 1) / key_tile<T>); }
+  [[nodiscard]] int tiles() const {
+    return static_cast<int>((count_ + key_tile<T> - 1) / key_tile<T>);
+  }
   [[nodiscard]] KeyTile<T> tile(int index) const;
 
  private:

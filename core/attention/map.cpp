@@ -103,8 +103,8 @@ ExpPoint exp_point(const double* v, int feature) {
   const double ahead = up > 0 ? side2 / (r + up) : r - up;  // r - v_d
   return {s, (std::cosh(r) - s) / (r * r), std::exp(-r) + s * ahead};
 }
-constexpr std::array exp_parameters{ParameterInfo{
-    "base_height", 1.0, Domain::positive, false, "height p_d of the point that Exp starts from"}};
+constexpr std::array exp_parameters{ParameterInfo{"base_height", 1.0, Domain::positive, false,
+                                                  "height p_d of the point that Exp starts from"}};
 
 const char* place_exp(const MapContext& c, const double* x, double* base, Place& place) {
   const ExpPoint e = exp_point(x, c.feature);
@@ -137,8 +137,8 @@ void exp_gradient(const MapContext& c, const double* x, const PlaceGradient& up,
   *dlight += clamped ? up.place.height : up.place.gap;
 }
 
-/// base = sign x_:/|x_:|, the first axis where x_: = 0, so that the point stays in the model; returns
-/// |x_:|.
+/// base = sign x_:/|x_:|, the first axis where x_: = 0, so that the point stays in the model;
+/// returns |x_:|.
 double direction(const double* x, int count, double sign, double* base) {
   double norm2 = 0;
   for (int i = 0; i < count; ++i) norm2 += x[i] * x[i];
@@ -179,8 +179,9 @@ const char* place_hyperboloid(const MapContext& c, const double* x, double* base
   const double norm = direction(x, last, 1, base);
   place.height = std::asinh(norm);
   const double time = std::hypot(1.0, norm);
-  return std::abs(x[last] - time) > 1e-3 * time ? "it must lie on the hyperboloid, x_t = sqrt(1 + |x_s|^2)"
-                                                : nullptr;
+  return std::abs(x[last] - time) > 1e-3 * time
+             ? "it must lie on the hyperboloid, x_t = sqrt(1 + |x_s|^2)"
+             : nullptr;
 }
 void hyperboloid_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
                           double*) {
@@ -194,20 +195,50 @@ void hyperboloid_gradient(const MapContext& c, const double* x, const PlaceGradi
 }
 
 constexpr std::array table{
-    MapRow{"none", "tokens as they are", Space::euclidean, {}, true, &all_coordinates,
-           &place_euclidean, &euclidean_gradient},
-    MapRow{"none", "tokens are half-space coordinates", Space::half_space, {}, false, &all_but_last,
-           &place_half_space, &half_space_gradient},
-    MapRow{"psi", "(x_: e^{x_d}, e^{x_d}) (Coneheads eq. 10)", Space::half_space, {}, false,
-           &all_but_last, &place_psi, &psi_gradient},
+    MapRow{"none",
+           "tokens as they are",
+           Space::euclidean,
+           {},
+           true,
+           &all_coordinates,
+           &place_euclidean,
+           &euclidean_gradient},
+    MapRow{"none",
+           "tokens are half-space coordinates",
+           Space::half_space,
+           {},
+           false,
+           &all_but_last,
+           &place_half_space,
+           &half_space_gradient},
+    MapRow{"psi",
+           "(x_: e^{x_d}, e^{x_d}) (Coneheads eq. 10)",
+           Space::half_space,
+           {},
+           false,
+           &all_but_last,
+           &place_psi,
+           &psi_gradient},
     MapRow{"xi", "(x_: h sigma(x_d), h sigma(x_d)), below the light at height h (Coneheads eq. 11)",
            Space::half_space, xi_parameters, true, &all_but_last, &place_xi, &xi_gradient},
     MapRow{"exp", "Exp at (0, ..., 0, base_height), clamped to the light (Coneheads eq. 9)",
            Space::half_space, exp_parameters, true, &all_but_last, &place_exp, &exp_gradient},
-    MapRow{"pi", "(sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d (Coneheads eq. 13)",
-           Space::hyperboloid, {}, true, &all_but_last, &place_pi, &pi_gradient},
-    MapRow{"none", "tokens are points (x_s, x_t) of the hyperboloid", Space::hyperboloid, {}, true,
-           &all_but_last, &place_hyperboloid, &hyperboloid_gradient}};
+    MapRow{"pi",
+           "(sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d (Coneheads eq. 13)",
+           Space::hyperboloid,
+           {},
+           true,
+           &all_but_last,
+           &place_pi,
+           &pi_gradient},
+    MapRow{"none",
+           "tokens are points (x_s, x_t) of the hyperboloid",
+           Space::hyperboloid,
+           {},
+           true,
+           &all_but_last,
+           &place_hyperboloid,
+           &hyperboloid_gradient}};
 
 }  // namespace
 

@@ -22,10 +22,10 @@ namespace conelab {
 
 /// What a map needs to know besides the token.
 struct MapContext {
-  int feature = 0;             ///< d
-  const double* p = nullptr;   ///< The map's own parameters, in the order of its row.
-  double light;                ///< Parameter `height` of map or similarity, +infinity without one.
-  bool published_code = false; ///< convention = reference: psi divides x_d by d.
+  int feature = 0;              ///< d
+  const double* p = nullptr;    ///< The map's own parameters, in the order of its row.
+  double light;                 ///< Parameter `height` of map or similarity, +infinity without one.
+  bool published_code = false;  ///< convention = reference: psi divides x_d by d.
 };
 
 /// A token's place: `base` has base_size numbers.

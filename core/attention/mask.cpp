@@ -61,11 +61,16 @@ bool explicit_admits(const MaskInput& in, Index query, Index key) {
 constexpr std::array table{
     MaskRow{"full", "every query sees every key", {}, &full_cover, &full_range, nullptr},
     MaskRow{"causal", "j <= i + n_k - n_q", {}, &causal_cover, &causal_range, nullptr},
-    MaskRow{"padding", "j < length of the batch element", {}, &padding_cover, &padding_range, nullptr},
+    MaskRow{
+        "padding", "j < length of the batch element", {}, &padding_cover, &padding_range, nullptr},
     MaskRow{"window", "|j - (i + n_k - n_q)| < window", window_parameters, &window_cover,
             &window_range, nullptr},
-    MaskRow{"explicit", "the n_q x n_k dataset `mask` of the input", {}, &explicit_cover,
-            &full_range, &explicit_admits}};
+    MaskRow{"explicit",
+            "the n_q x n_k dataset `mask` of the input",
+            {},
+            &explicit_cover,
+            &full_range,
+            &explicit_admits}};
 
 }  // namespace
 

@@ -28,11 +28,11 @@ struct MaskTile {
 
 /// What masks need to know of the call.
 struct MaskInput {
-  std::int64_t query = 0;                ///< n_q
-  std::int64_t key = 0;                  ///< n_k
+  std::int64_t query = 0;  ///< n_q
+  std::int64_t key = 0;    ///< n_k
   std::int64_t window = 0;
-  const std::uint8_t* allowed = nullptr; ///< [n_q × n_k] or null
-  const std::int64_t* lengths = nullptr; ///< [batch] or null
+  const std::uint8_t* allowed = nullptr;  ///< [n_q × n_k] or null
+  const std::int64_t* lengths = nullptr;  ///< [batch] or null
 };
 
 /// Keys [begin, end); empty where end <= begin.

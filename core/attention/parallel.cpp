@@ -75,8 +75,8 @@ void run_tickets(std::int64_t count, const Execution& execution,
   } else {
     tbb::task_arena arena(threads);
     arena.execute([&] {
-      tbb::parallel_for(0, threads, [&](int) { tickets.work_until_done(work); },
-                        tbb::simple_partitioner());
+      tbb::parallel_for(
+          0, threads, [&](int) { tickets.work_until_done(work); }, tbb::simple_partitioner());
     });
   }
   tickets.rethrow();

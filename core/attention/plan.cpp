@@ -14,7 +14,8 @@ template <class Rows>
 std::vector<std::string> names_of(const Rows& rows) {
   std::vector<std::string> names;
   for (const auto& row : rows) {
-    if (std::find(names.begin(), names.end(), row.name) == names.end()) names.emplace_back(row.name);
+    if (std::find(names.begin(), names.end(), row.name) == names.end())
+      names.emplace_back(row.name);
   }
   return names;
 }
@@ -31,7 +32,8 @@ std::vector<std::string> similarity_names() {
 std::vector<std::string> words_of(const std::string& similarity) {
   std::vector<std::string> words;
   for (const auto& row : similarity_table()) {
-    if (similarity == row.info.name && *row.info.choice != '\0') words.emplace_back(row.info.choice);
+    if (similarity == row.info.name && *row.info.choice != '\0')
+      words.emplace_back(row.info.choice);
   }
   return words;
 }
@@ -110,7 +112,8 @@ class Resolver {
     const double d = static_cast<double>(plan_->extents.feature);
     for (const std::size_t i : plan_->similarity_parameters) {
       // The one default of a similarity that depends on the input is the product's 1/sqrt(d).
-      fill(i, [d](std::int64_t) { return 1 / std::sqrt(std::max(1.0, d)); }, false);
+      fill(
+          i, [d](std::int64_t) { return 1 / std::sqrt(std::max(1.0, d)); }, false);
     }
   }
 
@@ -130,7 +133,8 @@ class Resolver {
     }
     add(plan_->map->parameters, plan_->map_parameters);
     for (const std::size_t i : plan_->map_parameters) {
-      fill(i, [](std::int64_t) { return 1.0; }, false);  // maps have fixed defaults
+      fill(
+          i, [](std::int64_t) { return 1.0; }, false);  // maps have fixed defaults
     }
   }
 
@@ -158,9 +162,11 @@ class Resolver {
     }
     for (const std::size_t i : plan_->mask_parameters) {
       if (plan_->parameters[i].values.empty() && !given(i)) {
-        misuse("mask {} needs parameter {}", join(plan_->call.masks), plan_->parameters[i].info.key);
+        misuse("mask {} needs parameter {}", join(plan_->call.masks),
+               plan_->parameters[i].info.key);
       }
-      fill(i, [](std::int64_t) { return 0.0; }, false);
+      fill(
+          i, [](std::int64_t) { return 0.0; }, false);
     }
   }
 
@@ -199,7 +205,9 @@ class Resolver {
     }
   }
 
-  bool given(std::size_t i) const { return call_.parameters.contains(plan_->parameters[i].info.key); }
+  bool given(std::size_t i) const {
+    return call_.parameters.contains(plan_->parameters[i].info.key);
+  }
 
   /// Takes what the user gave, else the default, else `initial` (per head if it says so).
   template <class Initial>
@@ -212,7 +220,8 @@ class Resolver {
     } else if (!std::isnan(p.info.initial)) {
       p.values = {p.info.initial};
     } else {
-      const std::int64_t count = initial_per_head ? std::max<std::int64_t>(1, plan_->extents.head) : 1;
+      const std::int64_t count =
+          initial_per_head ? std::max<std::int64_t>(1, plan_->extents.head) : 1;
       for (std::int64_t h = 0; h < count; ++h) p.values.push_back(initial(h));
       const bool equal = std::all_of(p.values.begin(), p.values.end(),
                                      [&](double v) { return v == p.values.front(); });
@@ -279,7 +288,10 @@ PartInfo part_info(const Row& row) {
 /// The choice of a similarity as a parameter, so that lists show it.
 ParameterInfo choice_info(const SimilarityRow& row) {
   const bool model = std::string_view(row.info.choice_key) == "model";
-  return {row.info.choice_key, 0, Domain::choice, false,
+  return {row.info.choice_key,
+          0,
+          Domain::choice,
+          false,
           model ? "model of hyperbolic space" : "the paper's formula, or the published code's",
           model ? "hyperboloid|halfspace" : "paper|reference"};
 }
@@ -297,7 +309,9 @@ std::vector<PartInfo> list_similarities() {
   std::vector<PartInfo> list;
   for (const SimilarityRow& row : similarity_table()) {
     if (!list.empty() && list.back().name == row.info.name) continue;
-    list.push_back({row.info.name, row.info.about, {row.parameters.begin(), row.parameters.end()},
+    list.push_back({row.info.name,
+                    row.info.about,
+                    {row.parameters.begin(), row.parameters.end()},
                     row.info.default_map});
     if (*row.info.choice_key != '\0') list.back().parameters.push_back(choice_info(row));
   }

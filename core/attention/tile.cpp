@@ -65,7 +65,8 @@ void Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const Key
   for (int c = 0; c < keys.count; ++c) {
     if (!is_close(queries, row, keys, c, tile[c])) continue;
     has_close_pairs_ = true;
-    const T* column = keys.panels + static_cast<std::ptrdiff_t>(c / panel) * panel * depth + c % panel;
+    const T* column =
+        keys.panels + static_cast<std::ptrdiff_t>(c / panel) * panel * depth + c % panel;
     tile[c] = direct_distance2(query, column, panel, depth);
   }
 }
@@ -118,8 +119,8 @@ double Tiles<T>::exact_logit(const QueryGroup<T>& queries, int row, const KeyTil
 }
 
 template <class T>
-Addend<T> Tiles<T>::score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover, T* tile,
-                     std::ptrdiff_t stride, T* row_maximum) const {
+Addend<T> Tiles<T>::score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover,
+                          T* tile, std::ptrdiff_t stride, T* row_maximum) const {
   measure(queries, keys, tile, stride);
   const Addend<T> bias = addend(queries, keys, cover);
   tail_of(*plan_, *kernels_)

@@ -14,7 +14,7 @@ namespace conelab {
 /// A group of placed queries, the first of which is query `first` of the head.
 template <class T>
 struct QueryGroup {
-  const T* base;          ///< [rows × stride]
+  const T* base;  ///< [rows × stride]
   std::ptrdiff_t stride;
   const T* values;
   std::ptrdiff_t value_stride;
@@ -26,13 +26,13 @@ struct QueryGroup {
 /// A tile of packed keys, the first of which is key `first` of the head.
 template <class T>
 struct KeyTile {
-  const T* panels;        ///< [columns / panel × base_size × panel], times -2 for distances
+  const T* panels;  ///< [columns / panel × base_size × panel], times -2 for distances
   const T* values;
   std::ptrdiff_t value_stride;
   const T* norms;
   std::int64_t first;
-  int count;              ///< Keys.
-  int columns;            ///< Keys rounded up to the kernels' multiple.
+  int count;    ///< Keys.
+  int columns;  ///< Keys rounded up to the kernels' multiple.
 };
 
 /// The part of `operand` from row `begin`.
@@ -67,8 +67,8 @@ class Tiles {
         std::int64_t batch)
       : plan_(&plan), kernels_(&kernels), head_(&head), mask_(&mask), batch_(batch) {}
 
-  [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end, const KeyTile<T>& keys)
-      const;
+  [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
+                            const KeyTile<T>& keys) const;
   /// Measures into tile [rows × stride]; distances of close pairs are recomputed directly.
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                std::ptrdiff_t stride) const;
@@ -85,10 +85,10 @@ class Tiles {
   /// What to add to the logits of this tile; valid until the next call.
   [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                  Cover cover) const;
-  /// Measures and scores; row_maximum [rows] receives the largest logit of each row. Returns what was
-  /// added to the similarity's logits.
+  /// Measures and scores; row_maximum [rows] receives the largest logit of each row. Returns what
+  /// was added to the similarity's logits.
   Addend<T> score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover, T* tile,
-             std::ptrdiff_t stride, T* row_maximum) const;
+                  std::ptrdiff_t stride, T* row_maximum) const;
 
  private:
   const Plan* plan_;
@@ -100,7 +100,8 @@ class Tiles {
   mutable Buffer<T> closest_;
   mutable bool has_close_pairs_ = false;
 
-  void mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys, T* tile) const;
+  void mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
+                        T* tile) const;
 };
 
 /// Packs placed keys [columns × stride] as a tile's panels; `panels` holds columns × base_size.

@@ -169,8 +169,8 @@ class AttentionCase : public CaseExecutor {
     const Backward<T> mine = backward(*plan_, input_, saved_, execution_);
     const double by_query = largest_difference(mine.query, g.query);
     if (rows < case_.seq_len) return by_query;
-    return std::max({by_query, largest_difference(mine.key, g.key),
-                     largest_difference(mine.value, g.value)});
+    return std::max(
+        {by_query, largest_difference(mine.key, g.key), largest_difference(mine.value, g.value)});
   }
 };
 
@@ -180,9 +180,12 @@ std::unique_ptr<CaseExecutor> make_attention_case(const Case& c, std::int64_t ba
                                                   std::uint64_t seed) {
   if (c.device != "cpu") fail("skipped: device {} is not available", c.device);
   switch (dtype_from_name(c.dtype)) {
-    case Dtype::f32: return std::make_unique<AttentionCase<float>>(c, batch, seed);
-    case Dtype::f64: return std::make_unique<AttentionCase<double>>(c, batch, seed);
-    default: fail("skipped: dtype {} is not available on the CPU", c.dtype);
+    case Dtype::f32:
+      return std::make_unique<AttentionCase<float>>(c, batch, seed);
+    case Dtype::f64:
+      return std::make_unique<AttentionCase<double>>(c, batch, seed);
+    default:
+      fail("skipped: dtype {} is not available on the CPU", c.dtype);
   }
 }
 

@@ -10,9 +10,9 @@ namespace conelab {
 
 /// Facts about a prepared case.
 struct CaseFacts {
-  double flops = 0;      ///< Of one run.
-  double bytes = 0;      ///< Inputs read and outputs written by one run.
-  double error = 0;      ///< Largest absolute difference to float64; NaN where not determined.
+  double flops = 0;  ///< Of one run.
+  double bytes = 0;  ///< Inputs read and outputs written by one run.
+  double error = 0;  ///< Largest absolute difference to float64; NaN where not determined.
 };
 
 /// One sample of a case: seconds per run.
@@ -33,7 +33,7 @@ class CaseExecutor {
 
 /// Prepares a case: random N(0,1) tensors with planted twins and near-twins from `seed`.
 /// Throws a failure where the case cannot run; "skipped: ..." says that it is not meant to.
-using ExecutorFactory =
-    std::unique_ptr<CaseExecutor> (*)(const Case& c, std::int64_t batch, std::uint64_t seed);
+using ExecutorFactory = std::unique_ptr<CaseExecutor> (*)(const Case& c, std::int64_t batch,
+                                                          std::uint64_t seed);
 
 }  // namespace conelab

@@ -68,7 +68,8 @@ void Parts::check_sweep_text(const std::string& text, bool resume) const {
   const std::string before = read_text(folder_ + "/sweep.txt");
   if (before.empty()) return;  // killed before it wrote anything
   if (!resume) {
-    misuse("{}: an unfinished run lies here; continue it with --resume or remove the folder", folder_);
+    misuse("{}: an unfinished run lies here; continue it with --resume or remove the folder",
+           folder_);
   }
   if (before != text + "\n") {
     misuse("{}: the unfinished run is another sweep (expected {}, found {})", folder_, text,
@@ -109,8 +110,8 @@ std::optional<PartRecord> Parts::load(int index, int round) const {
     if (name == "reason") r.reason = std::get<std::string>(value);
   }
   r.facts = {number(a, "flops"), number(a, "bytes"), number(a, "error")};
-  r.sample = {number(a, "warm"), number(a, "cold"), number(a, "peak_flops"), number(a, "peak_bytes"),
-              number(a, "extra_bytes")};
+  r.sample = {number(a, "warm"), number(a, "cold"), number(a, "peak_flops"),
+              number(a, "peak_bytes"), number(a, "extra_bytes")};
   r.machine = {number(a, "load"), number(a, "clock"), number(a, "temperature")};
   return r;
 }

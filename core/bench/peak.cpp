@@ -39,7 +39,8 @@ double peak_of_one(double seconds) {
 double status_bytes(const char* key) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(key)) return std::strtod(line.c_str() + line.find(':') + 1, nullptr) * 1024;
+    if (line.starts_with(key))
+      return std::strtod(line.c_str() + line.find(':') + 1, nullptr) * 1024;
   }
   return 0;
 }
@@ -62,7 +63,8 @@ double measure_peak(Dtype dtype, int threads, double seconds) {
 
 void flush_caches() {
   static std::vector<unsigned char> memory(flush_bytes, 1);
-  for (std::size_t i = 0; i < memory.size(); i += 64) memory[i] = static_cast<unsigned char>(memory[i] + 1);
+  for (std::size_t i = 0; i < memory.size(); i += 64)
+    memory[i] = static_cast<unsigned char>(memory[i] + 1);
 }
 
 double peak_resident_bytes() { return status_bytes("VmHWM"); }

@@ -23,7 +23,7 @@ std::vector<std::string> with(std::vector<std::string> axes, const char* last) {
 }
 
 std::vector<LabelledAxis> case_axis_list(const Sweep& s) {
-  return {{"operator", s.operations, ""}, {"pass", s.passes, ""},   {"device", s.devices, ""},
+  return {{"operator", s.operations, ""}, {"pass", s.passes, ""},     {"device", s.devices, ""},
           {"dtype", s.dtypes, ""},        {"threads", s.threads, ""}, {"dim", s.dims, ""},
           {"head", s.heads, ""},          {"seq_len", s.lengths, ""}};
 }
@@ -56,7 +56,8 @@ LabelledVariable per_sample(const char* name, const BenchResult& r, const char* 
                             double Sample::*field) {
   Numbers data;
   for (const CaseResult& c : r.cases) {
-    for (const Sample& s : c.samples) data.push_back(c.status == CaseStatus::ok ? s.*field : unknown);
+    for (const Sample& s : c.samples)
+      data.push_back(c.status == CaseStatus::ok ? s.*field : unknown);
   }
   return {name, with(case_axes, "round"), data, units, {}};
 }
@@ -66,17 +67,21 @@ LabelledArray runtime_group(const BenchResult& r) {
   a.axes = case_axis_list(r.sweep);
   a.axes.push_back(counted("round", static_cast<std::size_t>(r.sweep.rounds)));
   a.signal = "time";
-  const auto interval = [](const CaseResult& c) { return median_interval(samples_of(c, &Sample::warm)); };
+  const auto interval = [](const CaseResult& c) {
+    return median_interval(samples_of(c, &Sample::warm));
+  };
   const auto or_unknown = [](const CaseResult& c, double value) {
     return c.status == CaseStatus::ok ? value : unknown;
   };
   a.variables.push_back(per_case("time", r, "s", [&](const auto& c) { return interval(c).value; }));
-  a.variables.back().attributes.emplace_back("long_name", std::string("median time of one run, warm"));
-  a.variables.push_back(per_case("time_low", r, "s", [&](const auto& c) { return interval(c).low; }));
-  a.variables.push_back(per_case("time_high", r, "s", [&](const auto& c) { return interval(c).high; }));
-  a.variables.push_back(per_case("time_cold", r, "s", [](const auto& c) {
-    return median(samples_of(c, &Sample::cold));
-  }));
+  a.variables.back().attributes.emplace_back("long_name",
+                                             std::string("median time of one run, warm"));
+  a.variables.push_back(
+      per_case("time_low", r, "s", [&](const auto& c) { return interval(c).low; }));
+  a.variables.push_back(
+      per_case("time_high", r, "s", [&](const auto& c) { return interval(c).high; }));
+  a.variables.push_back(per_case(
+      "time_cold", r, "s", [](const auto& c) { return median(samples_of(c, &Sample::cold)); }));
   a.variables.push_back(per_sample("time_samples", r, "s", &Sample::warm));
   a.variables.push_back(per_sample("time_cold_samples", r, "s", &Sample::cold));
   a.variables.push_back(per_sample("peak_flops_samples", r, "1/s", &Sample::peak_flops));
@@ -90,9 +95,12 @@ LabelledArray runtime_group(const BenchResult& r) {
     return or_unknown(c, c.samples.front().extra_bytes);
   }));
   a.variables.push_back(per_case("device_bytes", r, "byte", [](const auto&) { return 0.0; }));
-  a.variables.push_back(per_case("flops", r, "", [&](const auto& c) { return or_unknown(c, c.facts.flops); }));
-  a.variables.push_back(per_case("bytes", r, "byte", [&](const auto& c) { return or_unknown(c, c.facts.bytes); }));
-  a.variables.push_back(per_case("error", r, "", [&](const auto& c) { return or_unknown(c, c.facts.error); }));
+  a.variables.push_back(
+      per_case("flops", r, "", [&](const auto& c) { return or_unknown(c, c.facts.flops); }));
+  a.variables.push_back(
+      per_case("bytes", r, "byte", [&](const auto& c) { return or_unknown(c, c.facts.bytes); }));
+  a.variables.push_back(
+      per_case("error", r, "", [&](const auto& c) { return or_unknown(c, c.facts.error); }));
   std::vector<std::int64_t> status;
   std::vector<std::string> reasons;
   for (const CaseResult& c : r.cases) {
@@ -151,7 +159,8 @@ LabelledArray local_fit_group(const BenchResult& r) {
   LabelledArray a;
   a.axes = case_axis_list(r.sweep);
   const auto& lengths = r.sweep.lengths;
-  a.axes.back() = {"upper_seq_len", std::vector<std::int64_t>(lengths.begin() + 1, lengths.end()), ""};
+  a.axes.back() = {"upper_seq_len", std::vector<std::int64_t>(lengths.begin() + 1, lengths.end()),
+                   ""};
   std::vector<std::string> axes = case_axes;
   axes.back() = "upper_seq_len";
   Numbers value, low, high;
@@ -168,7 +177,8 @@ LabelledArray local_fit_group(const BenchResult& r) {
   a.variables = {{"local_exponent", axes, value, "", {}},
                  {"local_exponent_low", axes, low, "", {}},
                  {"local_exponent_high", axes, high, "", {}}};
-  a.attributes.emplace_back("about", std::string("exponent between a length and the one before it"));
+  a.attributes.emplace_back("about",
+                            std::string("exponent between a length and the one before it"));
   return a;
 }
 
@@ -195,7 +205,8 @@ LabelledArray control_group(const BenchResult& r) {
   a.axes = {{"control", names, ""}, counted("round", static_cast<std::size_t>(r.sweep.rounds))};
   a.variables = {{"time_samples", {"control", "round"}, samples, "s", {}},
                  {"false_positive_rate", {}, Numbers{result.false_positive_rate}, "", {}},
-                 {"comparisons", {}, Numbers{static_cast<double>(result.comparisons)}, "", {}}};
+                 {"false_positive_rate_low", {}, Numbers{result.rate_low}, "", {}},
+                 {"false_positive_rate_high", {}, Numbers{result.rate_high}, "", {}}};
   a.attributes.emplace_back("about", std::string("A/A: a second series of cases of bench/runtime"));
   return a;
 }

@@ -21,18 +21,23 @@ constexpr double modest_flops = 5e9;
 
 CaseStatus case_status(WorkerStatus status) {
   switch (status) {
-    case WorkerStatus::ok: return CaseStatus::ok;
-    case WorkerStatus::skipped: return CaseStatus::skipped;
-    case WorkerStatus::timed_out: return CaseStatus::timed_out;
-    case WorkerStatus::crashed: return CaseStatus::crashed;
-    default: return CaseStatus::failed;
+    case WorkerStatus::ok:
+      return CaseStatus::ok;
+    case WorkerStatus::skipped:
+      return CaseStatus::skipped;
+    case WorkerStatus::timed_out:
+      return CaseStatus::timed_out;
+    case WorkerStatus::crashed:
+      return CaseStatus::crashed;
+    default:
+      return CaseStatus::failed;
   }
 }
 
 [[noreturn]] void interrupt(const std::string& output, int done, int total) {
   throw Error(ErrorKind::interrupted,
-              fmt::format("{}: interrupted, {} of {} samples are kept; continue with --resume", output,
-                          done, total));
+              fmt::format("{}: interrupted, {} of {} samples are kept; continue with --resume",
+                          output, done, total));
 }
 
 class Run {
@@ -48,7 +53,8 @@ class Run {
   }
 
   BenchResult finish() {
-    const auto orders = balanced_orders(static_cast<int>(slots_.size()), sweep_.rounds, sweep_.seed);
+    const auto orders =
+        balanced_orders(static_cast<int>(slots_.size()), sweep_.rounds, sweep_.seed);
     for (int round = 0; round < sweep_.rounds; ++round) {
       const MachineState state = machine_state();
       result_.load.push_back(state.load);
@@ -145,9 +151,11 @@ class Run {
     const double memory = available_memory();
     const double seconds = predicted_flops(c, sweep_.batch) / modest_flops;
     if (memory > 0 && bytes > memory) {
-      record.reason = fmt::format("would need {:.2f} GB, {:.2f} GB are free", bytes * 1e-9, memory * 1e-9);
+      record.reason =
+          fmt::format("would need {:.2f} GB, {:.2f} GB are free", bytes * 1e-9, memory * 1e-9);
     } else if (seconds > sweep_.time_limit) {
-      record.reason = fmt::format("could take {:.0f} s, the limit is {:.0f} s", seconds, sweep_.time_limit);
+      record.reason =
+          fmt::format("could take {:.0f} s, the limit is {:.0f} s", seconds, sweep_.time_limit);
     } else {
       return false;
     }

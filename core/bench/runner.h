@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/environment.h"
 #include "core/bench/executor.h"
 #include "core/bench/sweep.h"
-#include "core/base/environment.h"
 #include "core/files/bench_file.h"
 
 namespace conelab {
@@ -21,10 +21,10 @@ namespace conelab {
 enum class CaseStatus { ok = 0, skipped = 1, crashed = 2, timed_out = 3, failed = 4 };
 
 struct BenchOptions {
-  std::string output;                    ///< OUT.h5
+  std::string output;  ///< OUT.h5
   bool resume = false;
-  std::vector<std::string> worker;       ///< Argument vector that starts a worker.
-  std::function<bool()> cancelled;       ///< True: seal what is finished and throw interrupted.
+  std::vector<std::string> worker;  ///< Argument vector that starts a worker.
+  std::function<bool()> cancelled;  ///< True: seal what is finished and throw interrupted.
   /// Samples done, of how many, and what runs now.
   std::function<void(int done, int total, const std::string& what)> progress;
 };
@@ -35,13 +35,13 @@ struct CaseResult {
   CaseStatus status = CaseStatus::ok;
   std::string reason;
   CaseFacts facts;
-  std::vector<Sample> samples;           ///< By round; missing rounds are absent only on failure.
+  std::vector<Sample> samples;  ///< By round; missing rounds are absent only on failure.
 };
 
 struct BenchResult {
   Sweep sweep;
-  std::vector<CaseResult> cases;         ///< In the order of Sweep::cases.
-  std::vector<CaseResult> controls;      ///< A/A: a second series of some cases, same labels.
+  std::vector<CaseResult> cases;     ///< In the order of Sweep::cases.
+  std::vector<CaseResult> controls;  ///< A/A: a second series of some cases, same labels.
   std::vector<double> load, clock, temperature;  ///< By round; NaN where unknown.
 };
 

@@ -49,7 +49,8 @@ void check_names(const char* axis, const std::vector<std::string>& names,
   if (names.empty()) misuse("the sweep has no {}", axis);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) unknown_name(axis, name, known);
-    if (std::count(names.begin(), names.end(), name) > 1) misuse("{} '{}' is given twice", axis, name);
+    if (std::count(names.begin(), names.end(), name) > 1)
+      misuse("{} '{}' is given twice", axis, name);
   }
 }
 

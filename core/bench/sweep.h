@@ -9,14 +9,14 @@ namespace conelab {
 
 /// One point of the result's hyper-rectangle.
 struct Case {
-  std::string operation;        ///< "penumbral", ...; axis `operator`.
-  std::string pass;             ///< "forward" or "backward", each timed alone.
+  std::string operation;  ///< "penumbral", ...; axis `operator`.
+  std::string pass;       ///< "forward" or "backward", each timed alone.
   std::string device = "cpu";
   std::string dtype = "f32";
   std::int64_t threads = 1;
-  std::int64_t dim = 64;        ///< d = d_v per head.
+  std::int64_t dim = 64;  ///< d = d_v per head.
   std::int64_t head = 1;
-  std::int64_t seq_len = 0;     ///< n_q = n_k
+  std::int64_t seq_len = 0;  ///< n_q = n_k
 
   bool operator==(const Case&) const = default;
 };
@@ -37,8 +37,8 @@ struct Sweep {
   std::int64_t batch = 1;
   int rounds = 9;
   std::uint64_t seed = 1;
-  double time_limit = 600;      ///< Seconds that one sample may take before its worker is ended.
-  bool cold = true;             ///< Also time one run with flushed caches per round.
+  double time_limit = 600;  ///< Seconds that one sample may take before its worker is ended.
+  bool cold = true;         ///< Also time one run with flushed caches per round.
 
   /// All cases in row-major order of the axes.
   [[nodiscard]] std::vector<Case> cases() const;

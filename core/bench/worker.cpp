@@ -35,8 +35,14 @@ void answer(const std::string& line) {
 }
 
 Case parse_case(const std::vector<std::string>& w) {
-  return {w.at(1), w.at(2), w.at(3), w.at(4), std::stoll(w.at(5)), std::stoll(w.at(6)),
-          std::stoll(w.at(7)), std::stoll(w.at(8))};
+  return {w.at(1),
+          w.at(2),
+          w.at(3),
+          w.at(4),
+          std::stoll(w.at(5)),
+          std::stoll(w.at(6)),
+          std::stoll(w.at(7)),
+          std::stoll(w.at(8))};
 }
 
 /// One line of the protocol: what went wrong, without line breaks.

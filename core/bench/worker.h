@@ -34,8 +34,8 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  /// Waits at most `seconds`; `cancelled` is polled meanwhile. After anything but ok and skipped the
-  /// worker is gone. `reason()` then says why in one line.
+  /// Waits at most `seconds`; `cancelled` is polled meanwhile. After anything but ok and skipped
+  /// the worker is gone. `reason()` then says why in one line.
   WorkerStatus prepare(const Case& c, std::int64_t batch, std::uint64_t seed, double seconds,
                        const std::function<bool()>& cancelled);
   WorkerStatus facts(double seconds, const std::function<bool()>& cancelled, CaseFacts& facts);

@@ -4,7 +4,6 @@
 // loads of the panel and row_block broadcasts feed 2 row_block multiply-adds. With 16 registers
 // 6 × 2 vectors is the largest tile without spills; with 32 registers 12 × 2.
 #include "core/simd/kernel_parts.h"
-
 #include "core/simd/pack.h"
 
 namespace conelab::CONELAB_SIMD {
@@ -14,7 +13,7 @@ constexpr int panel_vectors = 2;
 constexpr int block_rows = HWY_TARGET == HWY_AVX3 ? 12 : 6;
 
 template <class T>
-constexpr int panel_columns = panel_vectors * lanes<T>;
+constexpr int panel_columns = panel_vectors* lanes<T>;
 
 template <class T>
 struct Accumulators {

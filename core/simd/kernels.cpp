@@ -8,9 +8,9 @@
 
 namespace conelab {
 
-#define CONELAB_DECLARE_TARGET(target) \
-  namespace target {                   \
-  template <class T>                   \
+#define CONELAB_DECLARE_TARGET(target)  \
+  namespace target {                    \
+  template <class T>                    \
   Kernels<T> make_kernels(const char*); \
   }
 CONELAB_DECLARE_TARGET(simd_portable)
@@ -29,14 +29,15 @@ struct Target {
 };
 
 /// The best first.
-constexpr std::array targets{
+constexpr std::array targets {
 #if defined(__x86_64__)
-    Target{"avx512", HWY_AVX3, &simd_avx512::make_kernels<float>,
-           &simd_avx512::make_kernels<double>},
-    Target{"avx2", HWY_AVX2, &simd_avx2::make_kernels<float>, &simd_avx2::make_kernels<double>},
+  Target{"avx512", HWY_AVX3, &simd_avx512::make_kernels<float>, &simd_avx512::make_kernels<double>},
+      Target{"avx2", HWY_AVX2, &simd_avx2::make_kernels<float>, &simd_avx2::make_kernels<double>},
 #endif
-    Target{"portable", 0, &simd_portable::make_kernels<float>,
-           &simd_portable::make_kernels<double>}};
+      Target {
+    "portable", 0, &simd_portable::make_kernels<float>, &simd_portable::make_kernels<double>
+  }
+};
 
 bool runs_here(const Target& target) {
   return target.needs == 0 || (hwy::SupportedTargets() & target.needs) != 0;

@@ -35,24 +35,24 @@ enum class Store { replace, add };
 /// A tile of logits in the making.
 template <class T>
 struct ScoreTile {
-  T* tile;                      ///< In: the measure. Out: the logits.
+  T* tile;  ///< In: the measure. Out: the logits.
   std::ptrdiff_t stride;
   int rows;
   int columns;
-  const T* query_values;        ///< Value v of row r at [v * query_stride + r].
+  const T* query_values;  ///< Value v of row r at [v * query_stride + r].
   std::ptrdiff_t query_stride;
-  const T* key_values;          ///< Value v of column c at [v * key_stride + c].
+  const T* key_values;  ///< Value v of column c at [v * key_stride + c].
   std::ptrdiff_t key_stride;
   const T* constants;
-  const T* addend;              ///< Bias and mask of row r at [r * addend_stride + c], -inf where
-  std::ptrdiff_t addend_stride; ///< masked; null: none.
-  T* row_maximum;               ///< Out: the largest logit of each row of the tile.
+  const T* addend;               ///< Bias and mask of row r at [r * addend_stride + c], -inf where
+  std::ptrdiff_t addend_stride;  ///< masked; null: none.
+  T* row_maximum;                ///< Out: the largest logit of each row of the tile.
 };
 
 /// Logits to weights.
 template <class T>
 struct WeightTile {
-  T* tile;             ///< In: logits. Out: exp(logit - reference), or sigmoid(logit).
+  T* tile;  ///< In: logits. Out: exp(logit - reference), or sigmoid(logit).
   std::ptrdiff_t stride;
   int rows;
   int columns;
@@ -63,8 +63,8 @@ struct WeightTile {
 /// A tile of the backward pass.
 template <class T>
 struct SlopeTile {
-  T* tile;                       ///< In: the measure. Out: the weights.
-  T* slope;                      ///< In: dL/dweight. Out: dL/dmeasure.
+  T* tile;   ///< In: the measure. Out: the weights.
+  T* slope;  ///< In: dL/dweight. Out: dL/dmeasure.
   std::ptrdiff_t stride;
   int rows;
   int columns;
@@ -75,16 +75,16 @@ struct SlopeTile {
   const T* constants;
   const T* addend;
   std::ptrdiff_t addend_stride;
-  const T* reference;            ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
-  const T* inverse_sum;          ///< Per row.
-  const T* delta;                ///< Per row: sum of output * output_grad.
-  T* query_slope;                ///< Per row: dL/dpotential is added. Unused without token slopes.
-  T* key_slope;                  ///< Per column: likewise.
-  double* constant_slope;        ///< [constants]: dL/dconstant is added.
-  const T* const* bias_slope;    ///< [bias_slopes] dbias/dparameter, addressed as addend.
+  const T* reference;          ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
+  const T* inverse_sum;        ///< Per row.
+  const T* delta;              ///< Per row: sum of output * output_grad.
+  T* query_slope;              ///< Per row: dL/dpotential is added. Unused without token slopes.
+  T* key_slope;                ///< Per column: likewise.
+  double* constant_slope;      ///< [constants]: dL/dconstant is added.
+  const T* const* bias_slope;  ///< [bias_slopes] dbias/dparameter, addressed as addend.
   int bias_slopes;
   std::ptrdiff_t bias_stride;
-  double* bias_gradient;         ///< [bias_slopes]: dL/dparameter is added.
+  double* bias_gradient;  ///< [bias_slopes]: dL/dparameter is added.
 };
 
 /// The part of the kernels that differs from similarity to similarity.
@@ -103,11 +103,11 @@ struct Kernels {
   int row_block;        ///< Rows that the product kernels take at a time.
 
   /// c[rows × columns] (+)= left[rows × depth] right[depth × columns]; columns a multiple of panel.
-  void (*product)(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right, T* c,
-                  std::ptrdiff_t stride, Store store);
-  /// c = max(0, query_norm[r] + key_norm[c] + left right), where right holds -2 k. Sets closest[r] to
-  /// the smallest of c - close_ratio * key_norm[c]: below close_ratio * query_norm[r] the row has a
-  /// pair whose squared distance has cancelled.
+  void (*product)(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right,
+                  T* c, std::ptrdiff_t stride, Store store);
+  /// c = max(0, query_norm[r] + key_norm[c] + left right), where right holds -2 k. Sets closest[r]
+  /// to the smallest of c - close_ratio * key_norm[c]: below close_ratio * query_norm[r] the row
+  /// has a pair whose squared distance has cancelled.
   void (*squared_distance)(int rows, int columns, int depth, LeftOperand<T> left,
                            RightOperand<T> right, const T* query_norm, const T* key_norm,
                            T close_ratio, T* c, std::ptrdiff_t stride, T* closest);

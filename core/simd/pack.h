@@ -1,15 +1,16 @@
 // A pack: several SIMD vectors that advance together.
 //
-// An operator works on all vectors of the pack in turn, so a formula written as in the paper becomes
-// a breadth-first instruction stream: the latency of square roots and polynomials is hidden behind
-// the other vectors of the pack. (Four vectors against one: penumbral tail 1.31 -> 1.19 × dot.)
+// An operator works on all vectors of the pack in turn, so a formula written as in the paper
+// becomes a breadth-first instruction stream: the latency of square roots and polynomials is hidden
+// behind the other vectors of the pack. (Four vectors against one: penumbral tail 1.31 -> 1.19 ×
+// dot.)
 //
-// Included only by the kernel sources, which are compiled once for each target with CONELAB_SIMD set
-// to that target's namespace; nothing of it may leak out of that namespace.
+// Included only by the kernel sources, which are compiled once for each target with CONELAB_SIMD
+// set to that target's namespace; nothing of it may leak out of that namespace.
 #pragma once
 
-#include <hwy/highway.h>
 #include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
 
 #include <cstddef>
 #include <limits>
@@ -42,8 +43,7 @@ struct Pack {
 
   Pack() = default;
   template <class U>
-    requires std::is_arithmetic_v<U>
-  HWY_INLINE explicit Pack(U x) {
+  requires std::is_arithmetic_v<U> HWY_INLINE explicit Pack(U x) {
     for (auto& e : v) e = hn::Set(Tag<T>(), static_cast<T>(x));
   }
   static HWY_INLINE Pack load(const T* p) {

@@ -1,10 +1,10 @@
 // The loops around a similarity's formula, written once for all similarities.
 #pragma once
 
-#include "core/similarity/all.h"
 #include "core/simd/exponential.h"
 #include "core/simd/kernels.h"
 #include "core/simd/pack.h"
+#include "core/similarity/all.h"
 
 namespace conelab::CONELAB_SIMD {
 

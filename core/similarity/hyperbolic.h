@@ -5,8 +5,8 @@
 // z = sinh^2(d_H / 2) is a sum of squares in either model, so nothing cancels near d_H = 0:
 //   hyperboloid  z = sinh^2((r_u - r_v)/2) + sinh r_u sinh r_v |u^ - v^|^2 / 4, u^ the directions
 //   half-space   z = (|u_: - v_:|^2 + (u_d - v_d)^2) / (4 u_d v_d)
-// Gulcehre et al., Hyperbolic Attention Networks, eq. 2; the half-space form is Coneheads' baseline.
-// At d_H = 0 the slope is taken as 0.
+// Gulcehre et al., Hyperbolic Attention Networks, eq. 2; the half-space form is Coneheads'
+// baseline. At d_H = 0 the slope is taken as 0.
 #pragma once
 
 #include <array>
@@ -55,8 +55,13 @@ struct HyperbolicLaw {
 
 struct HyperbolicHyperboloid : HyperbolicLaw {
   static constexpr SimilarityInfo info{
-      "hyperbolic", "-beta d_H(q,k) - c (Gulcehre et al. eq. 2; Coneheads baseline)",
-      Space::hyperboloid, Measure::squared_distance, "pi", "model", "hyperboloid"};
+      "hyperbolic",
+      "-beta d_H(q,k) - c (Gulcehre et al. eq. 2; Coneheads baseline)",
+      Space::hyperboloid,
+      Measure::squared_distance,
+      "pi",
+      "model",
+      "hyperboloid"};
   static constexpr int values = 3;  // e^(r/2), e^(-r/2), sinh r
 
   static void token(const Place& place, const double*, double* value) {
@@ -86,16 +91,23 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
     const N radial = N(0.25) * (up - down) * (up + down);
     const N eighth = N(0.125) * x;
     const N d = distance(z);
-    return {-(c[0] * d + c[1]), by_z * N(0.25) * (q[2] * k[2]),
+    return {-(c[0] * d + c[1]),
+            by_z * N(0.25) * (q[2] * k[2]),
             by_z * (radial + eighth * twice_cosh(q) * k[2]),
-            by_z * (eighth * q[2] * twice_cosh(k) - radial), {-d, N(-1)}};
+            by_z * (eighth * q[2] * twice_cosh(k) - radial),
+            {-d, N(-1)}};
   }
 };
 
 struct HyperbolicHalfSpace : HyperbolicLaw {
   static constexpr SimilarityInfo info{
-      "hyperbolic", "-beta d_H(q,k) - c (Gulcehre et al. eq. 2; Coneheads baseline)",
-      Space::half_space, Measure::squared_distance, "psi", "model", "halfspace"};
+      "hyperbolic",
+      "-beta d_H(q,k) - c (Gulcehre et al. eq. 2; Coneheads baseline)",
+      Space::half_space,
+      Measure::squared_distance,
+      "psi",
+      "model",
+      "halfspace"};
   static constexpr int values = 2;  // u_d, 1/u_d
 
   static void token(const Place& place, const double*, double* value) {
@@ -118,8 +130,11 @@ struct HyperbolicHalfSpace : HyperbolicLaw {
     const N inverse = q[1] * k[1];
     const N climb = N(0.5) * (q[0] - k[0]) * inverse;
     const N d = distance(z);
-    return {-(c[0] * d + c[1]), by_z * N(0.25) * inverse, by_z * (climb - z * q[1]),
-            -(by_z * (climb + z * k[1])), {-d, N(-1)}};
+    return {-(c[0] * d + c[1]),
+            by_z * N(0.25) * inverse,
+            by_z * (climb - z * q[1]),
+            -(by_z * (climb + z * k[1])),
+            {-d, N(-1)}};
   }
 };
 

@@ -15,8 +15,13 @@
 namespace conelab {
 
 struct Laplacian {
-  static constexpr SimilarityInfo info{"laplacian", "-gamma |q - k| (Coneheads baseline)",
-                                       Space::euclidean, Measure::squared_distance, "none", "", ""};
+  static constexpr SimilarityInfo info{"laplacian",
+                                       "-gamma |q - k| (Coneheads baseline)",
+                                       Space::euclidean,
+                                       Measure::squared_distance,
+                                       "none",
+                                       "",
+                                       ""};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"}};
   static constexpr int values = 0;
@@ -36,8 +41,8 @@ struct Laplacian {
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N*, const N*, const N* c) {
     const N distance = sqrt(x);
     const N half_rate = N(-0.5) * c[0];
-    return {-(c[0] * distance), select(x > N(0), half_rate / distance, N(0)), N(0), N(0),
-            {-distance}};
+    return {
+        -(c[0] * distance), select(x > N(0), half_rate / distance, N(0)), N(0), N(0), {-distance}};
   }
 };
 

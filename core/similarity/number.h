@@ -1,8 +1,8 @@
 // The number type of a similarity's formula.
 //
 // Formulas are templates over a number N: float and double here (host and device), and on the CPU a
-// pack of several SIMD vectors (core/simd/pack.h), found by argument-dependent lookup. Constants are
-// written N(0.5), so that a float formula never computes in double.
+// pack of several SIMD vectors (core/simd/pack.h), found by argument-dependent lookup. Constants
+// are written N(0.5), so that a float formula never computes in double.
 #pragma once
 
 #include <cmath>

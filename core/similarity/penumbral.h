@@ -21,9 +21,13 @@
 namespace conelab {
 
 struct Penumbral {
-  static constexpr SimilarityInfo info{
-      "penumbral", "-gamma height(LCA) of penumbral cones (Coneheads eq. 5-6)",
-      Space::half_space, Measure::squared_distance, "xi", "convention", "paper"};
+  static constexpr SimilarityInfo info{"penumbral",
+                                       "-gamma height(LCA) of penumbral cones (Coneheads eq. 5-6)",
+                                       Space::half_space,
+                                       Measure::squared_distance,
+                                       "xi",
+                                       "convention",
+                                       "paper"};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
       ParameterInfo{"height", 1.0, Domain::positive, true, "height h of the light's horosphere"}};
@@ -86,8 +90,8 @@ struct Penumbral {
     return -(c[0] * sqrt(height2(x, q, k, c)));
   }
 
-  /// The squared height (in place of a logit) and its slopes with respect to x, p_u, p_v, and h with
-  /// p held fixed.
+  /// The squared height (in place of a logit) and its slopes with respect to x, p_u, p_v, and h
+  /// with p held fixed.
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> inside_slope(N x, const N* q, const N* k, const N* c) {
     const N distance = sqrt(x);
@@ -99,7 +103,10 @@ struct Penumbral {
     const N q_share = N(0.5) * apart + (N(1) - apart) * own;
     const N rate = N(2) * (c[1] - delta);
     const N by_x = select(x > N(0), N(0.25) * rate * apart / distance, N(0));
-    return {delta * (N(2) * c[1] - delta), by_x, rate * q_share, rate * (N(1) - q_share),
+    return {delta * (N(2) * c[1] - delta),
+            by_x,
+            rate * q_share,
+            rate * (N(1) - q_share),
             {N(2) * delta}};
   }
   /// The same where no common cone exists; a = p (2h - p), so da/dp = 2s and da/dh = 2p.
@@ -109,8 +116,11 @@ struct Penumbral {
     const N tilt = difference / x;
     const N by_q = N(0.5) + tilt;
     const N by_k = N(0.5) - tilt;
-    return {N(0.25) * x + N(0.5) * (q[1] + k[1]) + difference * tilt, N(0.25) - tilt * tilt,
-            N(2) * by_q * q[2], N(2) * by_k * k[2], {N(2) * (by_q * q[0] + by_k * k[0])}};
+    return {N(0.25) * x + N(0.5) * (q[1] + k[1]) + difference * tilt,
+            N(0.25) - tilt * tilt,
+            N(2) * by_q * q[2],
+            N(2) * by_k * k[2],
+            {N(2) * (by_q * q[0] + by_k * k[0])}};
   }
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> height2_slope(N x, const N* q, const N* k, const N* c) {
@@ -120,8 +130,10 @@ struct Penumbral {
     const Slope<N, 1> in = inside_slope(x, q, k, c);
     if (all(inside)) return in;
     const Slope<N, 1> out = outside_slope(x, q, k);
-    return {select(inside, in.logit, out.logit), select(inside, in.x, out.x),
-            select(inside, in.query, out.query), select(inside, in.key, out.key),
+    return {select(inside, in.logit, out.logit),
+            select(inside, in.x, out.x),
+            select(inside, in.query, out.query),
+            select(inside, in.key, out.key),
             {select(inside, in.constant[0], out.constant[0])}};
   }
   template <class N>
@@ -129,7 +141,10 @@ struct Penumbral {
     const Slope<N, 1> s = height2_slope(x, q, k, c);
     const N height = sqrt(s.logit);
     const N half_rate = N(-0.5) * c[0] / height;
-    return {-(c[0] * height), half_rate * s.x, half_rate * s.query, half_rate * s.key,
+    return {-(c[0] * height),
+            half_rate * s.x,
+            half_rate * s.query,
+            half_rate * s.key,
             {-height, half_rate * s.constant[0]}};
   }
 };

@@ -2,12 +2,12 @@
 //
 //   logit = -gamma height^2                        convention = reference (no final root)
 //
-// With s(x) = sqrt(h^2 - x_d^2 + e), r(x) = sqrt(h^2 - x_d^2), a = x_d^2, e = 1e-6, u the query, v the
-// key, and D the distance of the base points x_::
+// With s(x) = sqrt(h^2 - x_d^2 + e), r(x) = sqrt(h^2 - x_d^2), a = x_d^2, e = 1e-6, u the query, v
+// the key, and D the distance of the base points x_::
 //   D <= s_u + r_v:  height^2 = max(a_u, a_v, h^2 - ((s_u + s_v - D) / 2)^2)
 //   else             height^2 = ((D^2 + a_v - a_u) / (2D + e))^2 + a_u
-// Not symmetric in u and v by that e. The published code takes D from a matrix product above 25 rows;
-// here it is always exact. In terms of the potential s, a = h^2 + e - s^2.
+// Not symmetric in u and v by that e. The published code takes D from a matrix product above 25
+// rows; here it is always exact. In terms of the potential s, a = h^2 + e - s^2.
 #pragma once
 
 #include "core/similarity/penumbral.h"
@@ -16,8 +16,13 @@ namespace conelab {
 
 struct PenumbralReference {
   static constexpr SimilarityInfo info{
-      "penumbral", "-gamma height(LCA)^2, the published code's convention (Coneheads)",
-      Space::half_space, Measure::squared_distance, "xi", "convention", "reference"};
+      "penumbral",
+      "-gamma height(LCA)^2, the published code's convention (Coneheads)",
+      Space::half_space,
+      Measure::squared_distance,
+      "xi",
+      "convention",
+      "reference"};
   static constexpr auto parameters = Penumbral::parameters;
   static constexpr int values = 3;     // s, a = x_d^2, r
   static constexpr int constants = 2;  // gamma, h
@@ -71,8 +76,11 @@ struct PenumbralReference {
     const N own = select(q[1] > k[1], N(1), select(q[1] == k[1], N(0.5), N(0)));
     const N common = -(apart * below);
     const N rest = N(1) - apart;
-    return {max(larger, between), select(x > N(0), N(0.5) * apart * below / distance, N(0)),
-            common - N(2) * rest * own * q[0], common - N(2) * rest * (N(1) - own) * k[0], {N(0)}};
+    return {max(larger, between),
+            select(x > N(0), N(0.5) * apart * below / distance, N(0)),
+            common - N(2) * rest * own * q[0],
+            common - N(2) * rest * (N(1) - own) * k[0],
+            {N(0)}};
   }
   /// With f the foot: d(f^2 + a_u) = 2 f df + da_u and da = -2 s ds.
   template <class N>
@@ -81,8 +89,11 @@ struct PenumbralReference {
     const N inverse = N(1) / (N(2) * distance + N(epsilon));
     const N f = (x + k[1] - q[1]) * inverse;
     const N twice = N(2) * f * inverse;
-    return {f * f + q[1], twice * (N(1) - f / distance), N(-2) * (N(1) - twice) * q[0],
-            N(-2) * twice * k[0], {N(0)}};
+    return {f * f + q[1],
+            twice * (N(1) - f / distance),
+            N(-2) * (N(1) - twice) * q[0],
+            N(-2) * twice * k[0],
+            {N(0)}};
   }
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
@@ -92,8 +103,10 @@ struct PenumbralReference {
     const Slope<N, 1> out = outside_slope(x, q, k);
     const N rate = -c[0];
     const N height2 = select(inside, in.logit, out.logit);
-    return {rate * height2, rate * select(inside, in.x, out.x),
-            rate * select(inside, in.query, out.query), rate * select(inside, in.key, out.key),
+    return {rate * height2,
+            rate * select(inside, in.x, out.x),
+            rate * select(inside, in.query, out.query),
+            rate * select(inside, in.key, out.key),
             {-height2, N(2) * rate * c[1]}};
   }
 };

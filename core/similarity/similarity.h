@@ -5,7 +5,8 @@
 //              placed tokens' base coordinates, see `Measure`,
 //   q[], k[]   `values` numbers per token, computed once per token by `token`,
 //   c[]        `constants` numbers per head, computed once per head by `constant`,
-// and takes back the logit (`score`), or the logit with its partial derivatives (`slope`). It owns no loops.
+// and takes back the logit (`score`), or the logit with its partial derivatives (`slope`). It owns
+// no loops.
 #pragma once
 
 namespace conelab {
@@ -30,7 +31,7 @@ struct Place {
 /// Names of a similarity for lists, menus and files.
 struct SimilarityInfo {
   const char* name;
-  const char* about;       ///< The formula in one line, and the paper.
+  const char* about;  ///< The formula in one line, and the paper.
   Space space;
   Measure measure;
   const char* default_map;
@@ -38,8 +39,8 @@ struct SimilarityInfo {
   const char* choice;      ///< ... "reference". Both empty where there is one row only.
 };
 
-/// A logit and its partial derivatives. `query` and `key` are with respect to the token's potential, the
-/// one number that `token_gradient` takes further; `constant` to the constants.
+/// A logit and its partial derivatives. `query` and `key` are with respect to the token's
+/// potential, the one number that `token_gradient` takes further; `constant` to the constants.
 template <class N, int constants>
 struct Slope {
   N logit;

@@ -21,7 +21,11 @@ struct Umbral {
       "umbral",
       "-gamma height(LCA) of umbral cones, max(u_d, v_d, D/(2 sinh r) + (u_d+v_d)/2) "
       "(Coneheads eq. 8)",
-      Space::half_space, Measure::squared_distance, "psi", "convention", "paper"};
+      Space::half_space,
+      Measure::squared_distance,
+      "psi",
+      "convention",
+      "paper"};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
       ParameterInfo{"radius", 0.1, Domain::positive, true, "hyperbolic radius r of the objects"}};
@@ -70,8 +74,13 @@ struct Umbral {
 /// The published code's convention: the same formula behind another map (psi divides x_d by d).
 struct UmbralReference : Umbral {
   static constexpr SimilarityInfo info{
-      "umbral", "as paper, behind the published code's map (x_d / d in the exponent)",
-      Space::half_space, Measure::squared_distance, "psi", "convention", "reference"};
+      "umbral",
+      "as paper, behind the published code's map (x_d / d in the exponent)",
+      Space::half_space,
+      Measure::squared_distance,
+      "psi",
+      "convention",
+      "reference"};
 };
 
 }  // namespace conelab

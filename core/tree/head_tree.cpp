@@ -52,15 +52,15 @@ class Placer {
   Placer(const Plan& plan, const ConeSystem& system, std::int64_t head)
       : plan_(plan),
         system_(system),
-        map_values_(plan.values(plan.map_parameters, head)),
-        similarity_values_(plan.values(plan.similarity_parameters, head)) {}
+        head_(head),
+        map_values_(plan.values(plan.map_parameters, head)) {}
 
   [[nodiscard]] Element operator()(const double* token, const std::string& label) const {
     const auto d = static_cast<std::size_t>(plan_.extents.feature);
     Vector base(d + 1);
     Place place;
-    const char* wrong = plan_.map->place(plan_.map_context(map_values_, similarity_values_), token,
-                                         base.data(), place);
+    const char* wrong =
+        plan_.map->place(plan_.map_context(map_values_, head_), token, base.data(), place);
     if (wrong != nullptr) {
       fail("{} lies outside the model under map {}: {}", label, plan_.map->name, wrong);
     }
@@ -85,7 +85,8 @@ class Placer {
 
   const Plan& plan_;
   const ConeSystem& system_;
-  std::vector<double> map_values_, similarity_values_;
+  std::int64_t head_;
+  std::vector<double> map_values_;
 };
 
 void fill_cone_tree(const HeadElements& tokens, HeadTree& tree) {
