@@ -104,9 +104,9 @@ int dispatch(std::vector<std::string> arguments) {
 }  // namespace
 
 std::string shield_number(const std::string& argument) {
-  const bool number =
-      argument.size() > 1 && argument[0] == '-' &&
-      (std::isdigit(static_cast<unsigned char>(argument[1])) != 0 || argument[1] == '.');
+  const bool number = argument.size() > 1 && argument[0] == '-' && argument[1] != '-' &&
+                      argument.find_first_of("0123456789") != std::string::npos &&
+                      argument.find_first_not_of("0123456789.,eE+-") == std::string::npos;
   return number ? " " + argument : argument;
 }
 

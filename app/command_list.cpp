@@ -10,9 +10,9 @@
 
 #include "app/commands.h"
 #include "app/output.h"
-#include "app/shipped.h"
 #include "core/attention/attention.h"
 #include "core/base/names.h"
+#include "core/figure/templates.h"
 #include "core/simd/kernels.h"
 
 namespace conelab {
@@ -59,10 +59,27 @@ Json parts_json(const std::vector<PartInfo>& parts) {
   return list;
 }
 
-Json shipped_json(const std::vector<Shipped>& rows) {
+Json figures_json() {
   Json list = Json::array();
-  for (const Shipped& row : rows) list.push_back({{"name", row.name}, {"about", row.about}});
+  for (const figure::TemplateInfo& figure : figure::figure_templates()) {
+    Json json{{"name", figure.name},
+              {"about", figure.about},
+              {"input", figure.input},
+              {"parameters", Json::array()}};
+    for (const figure::TemplateKey& key : figure.keys) {
+      json["parameters"].push_back(
+          {{"key", key.key}, {"about", key.about}, {"default", key.initial}});
+    }
+    list.push_back(json);
+  }
   return list;
+}
+
+Json datasets_json() {
+  return {{{"name", "minilm_trace"},
+           {"about",
+            "query, key, value of all-MiniLM-L6-v2, layers 0-5, 12 heads, d = 32: groups german, "
+            "english, taxonomy, glosses; ships as datasets/minilm_trace.h5"}}};
 }
 
 /// The machine's devices; the CPU is always there.
@@ -82,9 +99,10 @@ void print_parameters(const Json& part) {
     width = std::max(width, p["key"].get_ref<const std::string&>().size());
   }
   for (const Json& p : part["parameters"]) {
-    const std::string value = p.contains("choices")    ? p["choices"].get<std::string>()
-                              : p["default"].is_null() ? "from the input"
-                                                       : p["default"].dump();
+    const std::string value = p.contains("choices")      ? p["choices"].get<std::string>()
+                              : p["default"].is_null()   ? "from the input"
+                              : p["default"].is_string() ? p["default"].get<std::string>()
+                                                         : p["default"].dump();
     say("      -p {:<{}} = {:<16} {}", p["key"].get<std::string>(), width, value,
         p["about"].get<std::string>());
   }
@@ -115,8 +133,8 @@ const Listing listings[] = {
     {"maps", [] { return parts_json(list_maps()); }},
     {"masks", [] { return parts_json(list_masks()); }},
     {"biases", [] { return parts_json(list_biases()); }},
-    {"figures", [] { return shipped_json(shipped_figures()); }},
-    {"datasets", [] { return shipped_json(shipped_datasets()); }},
+    {"figures", figures_json},
+    {"datasets", datasets_json},
     {"devices", devices_json},
 };
 

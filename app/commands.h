@@ -5,7 +5,9 @@
 
 namespace conelab {
 
+Action declare_figure(CLI::App& options);
 Action declare_gui(CLI::App& options);
+Action declare_lca(CLI::App& options);
 Action declare_list(CLI::App& options);
 
 }  // namespace conelab

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "app/report_error.h"
 #include "core/base/error.h"
+#include "core/files/text.h"
 
 namespace conelab {
 
@@ -17,7 +17,7 @@ void print_json(const nlohmann::ordered_json& value) {
 }
 
 void print_warning(const std::string& text) {
-  std::fputs(("conelab: warning: " + one_line(text) + "\n").c_str(), stderr);
+  std::fputs(("conelab: warning: " + printable(text, longest_message) + "\n").c_str(), stderr);
 }
 
 void finish_output() {

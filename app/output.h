@@ -9,6 +9,9 @@
 
 namespace conelab {
 
+/// Messages longer than this many bytes are cut.
+inline constexpr std::size_t longest_message = 2000;
+
 /// Text for people on standard output, as it is.
 void print_text(const std::string& text);
 

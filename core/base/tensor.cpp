@@ -1,6 +1,6 @@
 #include "core/base/tensor.h"
 
-#include "core/base/error.h"
+#include "core/base/names.h"
 
 namespace conelab {
 
@@ -15,10 +15,12 @@ const char* dtype_name(Dtype dtype) {
 }
 
 Dtype dtype_from_name(const std::string& name) {
+  std::vector<std::string> known;
   for (const Dtype d : {Dtype::f64, Dtype::f32, Dtype::f16, Dtype::bf16}) {
     if (name == dtype_name(d)) return d;
+    known.emplace_back(dtype_name(d));
   }
-  misuse("unknown dtype '{}' (known: f64, f32, f16, bf16)", name);
+  unknown_name("dtype", name, known);
 }
 
 std::size_t dtype_size(Dtype dtype) {

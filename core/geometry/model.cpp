@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 
 namespace conelab::geometry {
 namespace {
@@ -89,10 +90,12 @@ const char* model_name(Model model) {
 }
 
 Model model_from_name(const std::string& name) {
+  std::vector<std::string> known;
   for (const Model model : all_models) {
     if (name == model_name(model)) return model;
+    known.emplace_back(model_name(model));
   }
-  misuse("unknown model '{}' (known: halfspace, ball, klein, hyperboloid, band)", name);
+  unknown_name("model", name, known);
 }
 
 double one_minus_squared_norm(const Vector& x) {

@@ -1,0 +1,80 @@
+// `conelab figure NAME -o FILE`: one figure, exactly as the desktop would export it.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/call_json.h"
+#include "app/commands.h"
+#include "app/figure_request.h"
+#include "app/figure_sink.h"
+#include "app/output.h"
+#include "core/figure/style.h"
+#include "core/files/atomic_file.h"
+
+namespace conelab {
+namespace {
+
+struct Typed {
+  std::string name, output, width;
+  std::vector<std::string> inputs, parameters;
+  bool json = false;
+};
+
+/// The command that draws this figure again. The output is left out: it does not change a line.
+std::string spec_of(const Typed& typed) {
+  std::vector<std::string> words = {"conelab", "figure", typed.name};
+  for (const std::string& input : typed.inputs) words.insert(words.end(), {"--input", input});
+  for (const std::string& parameter : typed.parameters) {
+    words.insert(words.end(), {"-p", parameter});
+  }
+  if (!typed.width.empty()) words.insert(words.end(), {"--width", typed.width});
+  return shell_line(words);
+}
+
+int run_figure(const Typed& typed) {
+  FigureRequest request;
+  request.name = typed.name;
+  request.inputs = typed.inputs;
+  request.parameters = parse_parameters(typed.parameters);
+  if (!typed.width.empty()) request.width = figure::width_in_points(typed.width);
+  request.spec = spec_of(typed);
+  const std::string format = figure_format(typed.output);
+  probe_writable(typed.output);
+
+  const figure::DisplayList list = draw_figure(request);
+  write_figure_file(list, typed.output);
+  if (typed.json) {
+    print_json({{"output", typed.output},
+                {"figure", typed.name},
+                {"format", format},
+                {"width_pt", list.width},
+                {"height_pt", list.height},
+                {"description", list.metadata.description}});
+  } else {
+    say("{}: {} ({:.0f} x {:.0f} pt)", typed.output, list.metadata.description, list.width,
+        list.height);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Action declare_figure(CLI::App& options) {
+  const auto typed = std::make_shared<Typed>();
+  options
+      .add_option("NAME", typed->name,
+                  "heatmap, scaling, ratio, roofline or cones (`conelab list figures`)")
+      ->required();
+  options.add_option("-o,--output", typed->output, "FILE.svg, FILE.pdf or FILE.png")->required();
+  options.add_option("-i,--input", typed->inputs, "what to draw: FILE.h5 or FILE.h5:/group")
+      ->allow_extra_args(false);
+  options.add_option("-p,--parameter", typed->parameters, "KEY=VALUE (`conelab list figures`)")
+      ->allow_extra_args(false);
+  options.add_option("--width", typed->width, "86mm, 178mm, 7in, 504pt, single or double");
+  options.add_flag("--json", typed->json, "print JSON");
+  return [typed] { return run_figure(*typed); };
+}
+
+}  // namespace conelab

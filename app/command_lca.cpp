@@ -1,0 +1,110 @@
+// `conelab lca`: the lowest common ancestor of two points under a cone family.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/call_json.h"
+#include "app/commands.h"
+#include "app/output.h"
+#include "core/geometry/lca_query.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using geometry::LcaResult;
+using geometry::Vector;
+
+Json coordinates(const Vector& x) { return std::vector<double>(x.data(), x.data() + x.size()); }
+
+Json lca_json(const LcaResult& result) {
+  Json json{{"cone", result.cone}, {"parameters", Json::object()}};
+  for (const auto& [key, value] : result.parameters) json["parameters"][key] = value;
+  json["model"] = result.model;
+  json["u"] = coordinates(result.u);
+  json["v"] = coordinates(result.v);
+  json["base"] = result.base;
+  json["potential"] = {{"u", result.potential.u},
+                       {"v", result.potential.v},
+                       {"lca", result.potential.lca ? Json(*result.potential.lca) : Json()}};
+  json["relation"] = result.relation;
+  json["has_common_ancestor"] = result.has_common_ancestor;
+  json["lca"] = result.lca ? coordinates(*result.lca) : Json();
+  json["depth"] = result.depth;
+  json["logit"] = result.logit;
+  return json;
+}
+
+std::string point_text(const Vector& x) {
+  std::string text;
+  for (const double c : x) text += fmt::format("{}{:.12g}", text.empty() ? "(" : ", ", c);
+  return text + ")";
+}
+
+const char* relation_sentence(const std::string& relation) {
+  if (relation == "u_is_ancestor") return "u is an ancestor of v";
+  if (relation == "v_is_ancestor") return "v is an ancestor of u";
+  if (relation == "equal") return "u and v are equal";
+  return "neither is an ancestor of the other";
+}
+
+void print_result(const LcaResult& result) {
+  std::string parameters;
+  for (const auto& [key, value] : result.parameters)
+    parameters += fmt::format(" {}={}", key, value);
+  say("{} cones,{} ({})", result.cone, parameters, result.model);
+  say("  u         {}   potential {:.12g}", point_text(result.u), result.potential.u);
+  say("  v         {}   potential {:.12g}", point_text(result.v), result.potential.v);
+  say("  base      {:.12g}", result.base);
+  say("  relation  {}", relation_sentence(result.relation));
+  if (result.lca) {
+    say("  lca       {}   potential {:.12g}", point_text(*result.lca), *result.potential.lca);
+  } else {
+    say("  lca       none: no common ancestor exists; the depth is the family's extension");
+  }
+  say("  depth     {:.12g}", result.depth);
+  say("  logit     {:.12g}", result.logit);
+}
+
+/// The text without the blank that `shield_number` may have put before it.
+std::string without_blank(const std::string& text) {
+  return text.starts_with(' ') ? text.substr(1) : text;
+}
+
+struct Typed {
+  std::string cone, u, v, model;
+  std::vector<std::string> parameters;
+  bool json = false;
+};
+
+int run_lca(const Typed& typed) {
+  const LcaResult result =
+      geometry::lca_query(typed.cone, parse_parameters(typed.parameters),
+                          geometry::parse_point(without_blank(typed.u), "u"),
+                          geometry::parse_point(without_blank(typed.v), "v"), typed.model);
+  typed.json ? print_json(lca_json(result)) : print_result(result);
+  return 0;
+}
+
+}  // namespace
+
+Action declare_lca(CLI::App& options) {
+  const auto typed = std::make_shared<Typed>();
+  options
+      .add_option("--cone", typed->cone,
+                  "penumbral, umbral, penumbral-finite, umbral-finite or ganea")
+      ->required();
+  options.add_option("U", typed->u, "a point: x1,x2,...,height")->required();
+  options.add_option("V", typed->v, "the other point")->required();
+  options.add_option("-p,--parameter", typed->parameters, "KEY=VALUE: height, radius, gamma, ...")
+      ->allow_extra_args(false);
+  options.add_option("--model", typed->model,
+                     "model of the points: halfspace, ball, klein, hyperboloid or band; default: "
+                     "halfspace for infinite cones, ball for finite ones");
+  options.add_flag("--json", typed->json, "print JSON");
+  return [typed] { return run_lca(*typed); };
+}
+
+}  // namespace conelab

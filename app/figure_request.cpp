@@ -1,0 +1,74 @@
+#include "app/figure_request.h"
+
+#include <charconv>
+
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+
+namespace conelab {
+namespace {
+
+/// FILE of "FILE:/group".
+std::string file_of(const std::string& input) { return input.substr(0, input.find(":/")); }
+
+template <class Figure>
+figure::DisplayList finished(Figure figure, const FigureRequest& request,
+                             figure::DisplayList (*draw)(const Figure&)) {
+  figure::set_parameters(request.parameters, figure);
+  if (request.width > 0) figure.width = request.width;
+  figure.metadata.version = CONELAB_VERSION;
+  figure.metadata.spec = request.spec;
+  if (!request.inputs.empty()) {
+    figure.metadata.data_hash = sha256_of_file(file_of(request.inputs.front()));
+  }
+  return draw(figure);
+}
+
+}  // namespace
+
+std::string FigureRequest::value(const std::string& key) const {
+  if (const auto given = parameters.find(key); given != parameters.end()) return given->second;
+  for (const figure::TemplateKey& row : figure::figure_template(name).keys) {
+    if (row.key == key) return row.initial;
+  }
+  return "";
+}
+
+std::size_t FigureRequest::index(const std::string& key) const {
+  const std::string text = value(key);
+  std::size_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end) {
+    misuse("-p {}={}: expected a whole number from 0", key, text);
+  }
+  return number;
+}
+
+const std::string& FigureRequest::single_input() const {
+  if (inputs.size() != 1) {
+    misuse("figure {} takes one --input: {} (found {})", name, figure::figure_template(name).input,
+           inputs.size());
+  }
+  return inputs.front();
+}
+
+figure::DisplayList draw_figure(const FigureRequest& request) {
+  const figure::TemplateInfo& info = figure::figure_template(request.name);
+  figure::check_keys(info, request.parameters);
+  if (request.name == "heatmap") {
+    return finished(read_heatmap(request), request, figure::draw_heatmap);
+  }
+  if (request.name == "scaling" || request.name == "ratio") {
+    figure::ScalingFigure scaling = read_scaling(request);
+    scaling.ratio_only = request.name == "ratio";
+    return finished(std::move(scaling), request, figure::draw_scaling);
+  }
+  if (request.name == "roofline") {
+    return finished(read_roofline(request), request, figure::draw_roofline);
+  }
+  if (!request.inputs.empty()) misuse("figure {} takes no --input", request.name);
+  return finished(figure::ConesFigure{}, request, figure::draw_cones);
+}
+
+}  // namespace conelab

@@ -1,0 +1,23 @@
+// A figure to a file, by the file's ending. SVG needs nothing; PDF and PNG go through Qt.
+#pragma once
+
+#include <string>
+
+#include "core/figure/display_list.h"
+
+namespace conelab {
+
+/// "svg", "pdf" or "png", by the ending of `path`. Misuse for any other, and for pdf and png in a
+/// program built without Qt.
+[[nodiscard]] std::string figure_format(const std::string& path);
+
+/// Writes the figure whole or not at all; throws a failure that names the file.
+void write_figure_file(const figure::DisplayList& list, const std::string& path);
+
+/// Whether PDF and PNG can be written. Defined in one of figure_sink_qt.cpp, figure_sink_plain.cpp.
+[[nodiscard]] bool has_page_painter();
+/// As `format`, "pdf" or "png"; only where `has_page_painter`.
+void write_page(const figure::DisplayList& list, const std::string& path,
+                const std::string& format);
+
+}  // namespace conelab

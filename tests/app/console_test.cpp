@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include "app/command_line.h"
+#include "app/progress.h"
+#include "app/report_error.h"
+
+namespace conelab {
+namespace {
+
+TEST(ShieldNumber, MarksNumbersThatLookLikeOptions) {
+  EXPECT_EQ(shield_number("-0.3,0.2"), " -0.3,0.2");
+  EXPECT_EQ(shield_number("-.5"), " -.5");
+  EXPECT_EQ(shield_number("-1e-3,2"), " -1e-3,2");
+  for (const char* other : {"-p", "--", "-", "-3.h5", "0.3,0.2", "-e", "--threads", ""}) {
+    EXPECT_EQ(shield_number(other), other);
+  }
+}
+
+TEST(ReportCurrentException, MapsEveryExceptionToAStatus) {
+  const auto status_of = [](auto exception) {
+    try {
+      throw exception;
+    } catch (...) {
+      return report_current_exception();
+    }
+  };
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(status_of(std::bad_alloc()), 1);
+  EXPECT_EQ(status_of(std::length_error("vector")), 1);
+  EXPECT_EQ(status_of(std::runtime_error("two\nlines")), 1);
+  EXPECT_EQ(status_of(7), 1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "conelab: error: out of memory\n"
+            "conelab: error: out of memory (a size is beyond every limit)\n"
+            "conelab: error: two\\x0alines\n"
+            "conelab: error: unknown failure\n");
+}
+
+TEST(Progress, TellsTimes) {
+  EXPECT_EQ(clock_text(7.4), "7 s");
+  EXPECT_EQ(clock_text(185), "3:05");
+  EXPECT_EQ(clock_text(7385), "2:03:05");
+  EXPECT_EQ(duration_text(0.00124), "1.24 ms");
+  EXPECT_EQ(duration_text(3.25e-5), "32.5 µs");
+  EXPECT_DOUBLE_EQ(remaining_seconds(10, 0.25), 30);
+  EXPECT_LT(remaining_seconds(10, 0), 0);
+}
+
+}  // namespace
+}  // namespace conelab

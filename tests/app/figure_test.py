@@ -1,0 +1,66 @@
+"""`figure`: formats by ending, the same bytes every time, refusals that leave nothing behind."""
+import subprocess
+import unittest
+import xml.etree.ElementTree as xml
+
+from program import ProgramTest, run
+
+
+def has_page_painter():
+    return "without Qt" not in run("figure", "cones", "-o", "/nonexistent-folder/x.pdf").err
+
+
+class Cones(ProgramTest):
+    def test_svg_is_xml_with_real_arcs_and_says_how_it_was_made(self):
+        path = self.folder / "cones.svg"
+        self.ok("figure", "cones", "-o", path, "-p", "cone=penumbral")
+        root = xml.parse(path).getroot()
+        self.assertTrue(root.tag.endswith("svg"))
+        text = path.read_text()
+        self.assertIn("conelab figure cones -p cone=penumbral", text)
+        self.assertRegex(text, r'd="[^"]*A')
+        self.assert_clean("cones.svg")
+
+    def test_the_same_call_gives_the_same_bytes(self):
+        endings = ["svg", "pdf", "png"] if has_page_painter() else ["svg"]
+        for ending in endings:
+            one, two = self.folder / f"one.{ending}", self.folder / f"two.{ending}"
+            for path in (one, two):
+                self.ok("figure", "cones", "-o", path, "-p", "cone=umbral")
+            self.assertEqual(one.read_bytes(), two.read_bytes(), ending)
+
+    def test_pdf_has_the_width_asked_for_and_text_as_text(self):
+        if not has_page_painter():
+            self.skipTest("built without Qt")
+        path = self.folder / "cones.PDF"
+        self.ok("figure", "cones", "-o", path, "--width", "86mm")
+        info = subprocess.run(["pdfinfo", path], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(info, r"Page size: +243 x ")
+        text = subprocess.run(["pdftotext", path, "-"], capture_output=True, text=True, check=True)
+        self.assertIn("LCA", text.stdout)
+
+    def test_json_tells_what_was_drawn(self):
+        found = self.ok("figure", "cones", "-o", self.folder / "c.svg", "--json").json()
+        self.assertEqual(found["figure"], "cones")
+        self.assertEqual(found["format"], "svg")
+        self.assertGreater(found["height_pt"], 50)
+
+    def test_refusals_leave_nothing_behind(self):
+        out = self.folder / "c.svg"
+        self.fails(2, "figure", "conse", "-o", out, says="did you mean 'cones'?")
+        self.fails(2, "figure", "cones", "-o", out, "-p", "cnoe=umbral", says="'cone'")
+        self.fails(2, "figure", "cones", "-o", out, "-p", "cone=ubral", says="penumbral or umbral")
+        self.fails(2, "figure", "cones", "-o", out, "-p", "u=1", says="x,height")
+        self.fails(2, "figure", "cones", "-o", out, "-p", "height=tall", says="a number")
+        self.fails(2, "figure", "cones", "-o", out, "-p", "u=0,1.5", says="1")
+        self.fails(2, "figure", "cones", "-o", out, "--width", "wide", says="wide")
+        self.fails(2, "figure", "cones", "-o", self.folder / "c.gif", says=["gif", "svg, pdf, png"])
+        self.fails(2, "figure", "cones", "-o", self.folder / "c", says="svg, pdf, png")
+        self.fails(2, "figure", "cones", says="--output")
+        self.fails(1, "figure", "cones", "-o", self.folder / "no/such/c.svg", says="no/such")
+        self.fails(1, "figure", "cones", "-o", "/dev/full/c.svg")
+        self.assert_clean()
+
+
+if __name__ == "__main__":
+    unittest.main()

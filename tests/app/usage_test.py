@@ -1,0 +1,81 @@
+"""Usage: help, lists, unknown names, exit status, one line for each error."""
+import subprocess
+import unittest
+
+from program import PROGRAM, ProgramTest, run
+
+COMMANDS = [line.split()[0] for line in run().out.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+
+
+class Usage(ProgramTest):
+    def test_without_arguments_prints_help(self):
+        self.assertEqual(self.ok().out, self.ok("--help").out)
+        self.assertIn("list", COMMANDS)
+
+    def test_every_command_explains_itself_with_an_example(self):
+        for command in COMMANDS:
+            help_text = self.ok(command, "--help").out
+            self.assertIn(f"Usage: conelab {command}", help_text)
+            self.assertIn(f"Example:\n  conelab {command}", help_text)
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version").out, r"^conelab \d+\.\d+\.\d+")
+
+    def test_unknown_command_names_the_nearest_and_the_list(self):
+        self.fails(2, "lits", says=["unknown command 'lits'", "did you mean 'list'?", "known: "])
+
+    def test_unknown_option_names_the_nearest(self):
+        self.fails(2, "list", "maps", "--jsn", says=["--jsn", "did you mean '--json'?"])
+        self.fails(2, "--versoin", says="did you mean '--version'?")
+
+    def test_missing_argument(self):
+        self.fails(2, "list", says="WHAT")
+
+    def test_surplus_argument(self):
+        self.fails(2, "list", "maps", "surplus", says="surplus")
+
+    def test_line_breaks_and_bad_bytes_stay_on_one_line(self):
+        self.fails(2, "no\nsuch\x1bcommand", says="no\\x0asuch\\x1bcommand")
+        self.fails(2, b"\xff\xfe".decode("utf-8", "surrogateescape"), says="\\xff\\xfe")
+
+    def test_endless_names_are_cut(self):
+        self.assertLess(len(self.fails(2, "x" * 100_000).err), 5000)
+
+    def test_full_standard_output_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            end = subprocess.run([PROGRAM, "list", "maps"], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(end.returncode, 1)
+        self.assertIn(b"No space left", end.stderr)
+
+
+class Lists(ProgramTest):
+    def test_every_list_in_both_forms(self):
+        for what in ("similarities", "operators", "maps", "masks", "biases", "figures", "datasets",
+                     "devices"):
+            rows = self.ok("list", what, "--json").json()
+            text = self.ok("list", what).out
+            self.assertTrue(rows, what)
+            for row in rows:
+                self.assertTrue(row["name"] and row["about"], row)
+                self.assertIn(row["name"], text)
+
+    def test_similarities_tell_formula_parameters_and_defaults(self):
+        rows = {row["name"]: row for row in self.ok("list", "similarities", "--json").json()}
+        self.assertIn("height", rows["penumbral"]["about"])
+        self.assertEqual(rows["penumbral"]["default_map"], "xi")
+        gamma = {p["key"]: p for p in rows["umbral"]["parameters"]}["gamma"]
+        self.assertEqual(gamma["default"], 1)
+
+    def test_unknown_list(self):
+        self.fails(2, "list", "similarity", says=["did you mean 'similarities'?"])
+
+    def test_devices_name_the_cpu_target_and_say_why_there_is_no_gpu(self):
+        rows = {row["name"]: row for row in self.ok("list", "devices", "--json").json()}
+        self.assertIn("SIMD target", rows["cpu"]["about"])
+        self.assertTrue(rows["cpu"]["available"])
+        if not rows["cuda"]["available"]:
+            self.assertIn(rows["cuda"]["about"], ("no device", "not built"))
+
+
+if __name__ == "__main__":
+    unittest.main()
