@@ -39,7 +39,7 @@ Real hyperbolic_distance(const Problem& p, const Point& u, const Point& v) {
 Point map_row(const Problem& p, const Tensor4<Real>& tokens, std::int64_t b, std::int64_t head,
               std::int64_t row) {
   const Real* x = tokens.row(b, head, row);
-  const bool lit = p.call.similarity == "penumbral";
+  const bool lit = p.call.similarity == "penumbral" || p.call.map == "xi";
   const MapSettings settings{model_of(p),
                              lit ? p.number("height", head) : std::numeric_limits<Real>::infinity(),
                              p.number("base_height", head), p.published()};

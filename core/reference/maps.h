@@ -25,7 +25,7 @@ enum class Model { euclidean, half_space, hyperboloid };
 
 struct MapSettings {
   Model model = Model::euclidean;
-  Real light = 0;          ///< h of a penumbral light; infinity where there is none.
+  Real light = 0;          ///< h, for penumbral cones and xi; infinity where there is none.
   Real base_height = 1;    ///< p_d of exp.
   bool published = false;  ///< convention = reference.
 };

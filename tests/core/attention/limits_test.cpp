@@ -1,0 +1,150 @@
+// Where one similarity becomes another, and closed formulas of special positions.
+#include <gtest/gtest.h>
+
+#include "tests/core/attention/cases.h"
+
+namespace conelab::tests {
+namespace {
+
+/// Half-space points of one height.
+AttentionInput<double> level_points(double height, std::int64_t n, std::int64_t d,
+                                    std::uint64_t seed, double spread) {
+  Call call;
+  call.similarity = "laplacian";
+  AttentionInput<double> input = random_input(call, {1, 1, n, n + 3, d, 2}, seed, spread);
+  for (Tensor4<double>* t : {&input.query, &input.key}) {
+    for (std::int64_t i = 0; i < t->shape.token; ++i) t->at(0, 0, i, d - 1) = height;
+  }
+  return input;
+}
+
+Call similarity(const std::string& name, const std::map<std::string, std::string>& parameters = {},
+                const std::string& map = "none") {
+  Call call;
+  call.similarity = name;
+  call.map = map;
+  call.parameters = parameters;
+  return call;
+}
+
+TEST(Limit, UmbralConesOfEqualHeightsAreTheLaplacianKernel) {
+  Random random(3);
+  for (int i = 0; i < 1000; ++i) {
+    const double r = random.uniform(0.05, 2), height = random.uniform(0.1, 5);
+    const auto input = level_points(height, 4, 3, static_cast<std::uint64_t>(i), 2);
+    const std::string rate = fmt::format("{:.17g}", 0.7 / (2 * std::sinh(r)));
+    const auto umbral =
+        run(similarity("umbral", {{"gamma", "0.7"}, {"radius", fmt::format("{:.17g}", r)}}), input);
+    const auto laplacian = run(similarity("laplacian", {{"gamma", rate}}), input);
+    // The logits differ by gamma times the common height; the weights are the same.
+    ASSERT_LE(difference(umbral.weights, laplacian.weights), 1e-12);
+    ASSERT_NEAR(umbral.logits.data[0], laplacian.logits.data[0] - 0.7 * height,
+                1e-12 * std::abs(umbral.logits.data[0]));
+  }
+}
+
+TEST(Limit, PenumbralConesOfEqualHeightsFollowTheArc) {
+  // height^2 = h^2 - (s - D/2)^2, and beyond the cones D^2/4 + x_d^2.
+  Random random(5);
+  for (int i = 0; i < 1000; ++i) {
+    const double h = random.uniform(0.5, 2), height = random.uniform(0.05, 0.95) * h;
+    const auto input = level_points(height, 3, 2, static_cast<std::uint64_t>(i), 1.5);
+    const auto found = run(similarity("penumbral", {{"height", fmt::format("{:.17g}", h)}}), input);
+    for (std::int64_t q = 0; q < 3; ++q) {
+      for (std::int64_t k = 0; k < 6; ++k) {
+        const double distance = std::abs(input.query.at(0, 0, q, 0) - input.key.at(0, 0, k, 0));
+        const double s = std::sqrt(h * h - height * height);
+        const double m = s - distance / 2;
+        const double height2 = m >= 0 ? h * h - m * m : distance * distance / 4 + height * height;
+        ASSERT_NEAR(found.logits.at(0, 0, q, k), -std::sqrt(height2), 1e-12);
+      }
+    }
+  }
+}
+
+TEST(Limit, PublishedPenumbralCodeTendsToTheSquareOfThePapers) {
+  const Call paper = similarity("penumbral", {{"convention", "paper"}}, "xi");
+  const Call code = similarity("penumbral", {{"convention", "reference"}}, "xi");
+  const AttentionInput<double> input = random_input(paper, {1, 1, 30, 40, 6, 2}, 7, 0.4);
+  const auto a = run(paper, input), b = run(code, input);
+  for (std::size_t i = 0; i < a.logits.data.size(); ++i) {
+    EXPECT_NEAR(b.logits.data[i], -a.logits.data[i] * a.logits.data[i], 3e-6);
+  }
+}
+
+TEST(Limit, PenumbralLogitsNeverExceedTheLowerToken) {
+  // No ancestor is lower than either token: logit <= -gamma max(height).
+  for (const char* name : {"penumbral", "umbral"}) {
+    const Call call = similarity(name);
+    const AttentionInput<double> input = random_input(call, {1, 1, 60, 70, 5, 2}, 11, 1);
+    const auto found = run(call, input);
+    for (std::int64_t q = 0; q < 60; ++q) {
+      for (std::int64_t k = 0; k < 70; ++k) {
+        const double higher = std::max(input.query.at(0, 0, q, 4), input.key.at(0, 0, k, 4));
+        EXPECT_LE(found.logits.at(0, 0, q, k), -higher + 1e-15) << name;
+      }
+    }
+  }
+}
+
+TEST(Limit, AncestorsAreTheirOwnLowestCommonAncestor) {
+  // D <= s(v) - s(u): u lies higher and is the LCA, so the logit is minus its height.
+  const Call call = similarity("umbral", {{"radius", "1"}});
+  AttentionInput<double> input;
+  input.query = Tensor4<double>({1, 1, 1, 2});
+  input.key = Tensor4<double>({1, 1, 1, 2});
+  input.value = Tensor4<double>({1, 1, 1, 1});
+  input.query.data = {0, 3};
+  input.key.data = {2.3, 1};  // 2 sinh 1 = 2.3504
+  EXPECT_EQ(run(call, input).logits.data[0], -3);
+  input.key.data = {2.4, 1};
+  EXPECT_LT(run(call, input).logits.data[0], -3);
+}
+
+TEST(Limit, HyperbolicDistanceIsTheSameInBothModels) {
+  // Half-space points through the map psi against their images on the hyperboloid.
+  Random random(13);
+  AttentionInput<double> half, lorentz;
+  for (auto* in : {&half, &lorentz}) {
+    in->query = Tensor4<double>({1, 1, 20, 3});
+    in->key = Tensor4<double>({1, 1, 20, 3});
+    in->value = Tensor4<double>({1, 1, 20, 1});
+  }
+  lorentz.query = lorentz.key = Tensor4<double>({1, 1, 20, 4});
+  for (auto [from, to] : {std::pair{&half.query, &lorentz.query}, {&half.key, &lorentz.key}}) {
+    for (std::int64_t i = 0; i < 20; ++i) {
+      double* u = from->row(0, 0, i);
+      double* x = to->row(0, 0, i);
+      u[0] = random.uniform(-2, 2), u[1] = random.uniform(-2, 2), u[2] = random.uniform(0.2, 3);
+      const double square = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+      x[0] = u[0] / u[2], x[1] = u[1] / u[2], x[2] = (square - 1) / (2 * u[2]);
+      x[3] = (square + 1) / (2 * u[2]);
+    }
+  }
+  const auto a = run(similarity("hyperbolic", {{"model", "halfspace"}}), half);
+  const auto b = run(similarity("hyperbolic", {{"model", "hyperboloid"}}), lorentz);
+  EXPECT_LE(difference(a.logits, b.logits), 1e-12);
+}
+
+TEST(Limit, HypeOfSmallCurvatureIsAlibi) {
+  // -tau sinh(mu (j - i)) -> m (j - i) for m = |tau| mu: ALiBi on the past.
+  Call hype = similarity("dot", {{"hype_mu", "1e-6"}, {"hype_tau", "-5e5"}});
+  hype.bias = "hype";
+  Call alibi = similarity("dot", {{"alibi_slope", "0.5"}});
+  alibi.bias = "alibi";
+  hype.masks = alibi.masks = {"causal"};
+  const AttentionInput<double> input = random_input(hype, {1, 1, 30, 30, 4, 2}, 17);
+  EXPECT_LE(difference(run(hype, input).logits, run(alibi, input).logits), 1e-8);
+}
+
+TEST(Limit, TheEinsteinMidpointOfSmallVectorsIsTheirMean) {
+  Call einstein = similarity("dot"), mean = similarity("dot");
+  einstein.aggregate = "einstein";
+  AttentionInput<double> input = random_input(mean, {1, 1, 9, 12, 4, 3}, 19);
+  for (double& v : input.value.data) v *= 1e-6;
+  const auto a = run(einstein, input).forward.output, b = run(mean, input).forward.output;
+  for (std::size_t i = 0; i < a.data.size(); ++i) EXPECT_NEAR(a.data[i], b.data[i], 1e-17);
+}
+
+}  // namespace
+}  // namespace conelab::tests
