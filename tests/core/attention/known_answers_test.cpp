@@ -55,6 +55,30 @@ TEST(KnownAnswers, TheDefaultMapIsThePapers) {
   EXPECT_EQ(map_of("hyperbolic"), "psi");
 }
 
+TEST(KnownAnswers, DefaultSlopesOfAlibiAreThePapers) {
+  const auto slopes_of = [](std::int64_t heads) {
+    Call call;
+    call.bias = "alibi";
+    const auto plan = resolve(call, {1, heads, 2, 2, 3, 1});
+    std::vector<double> slopes;
+    for (const Parameter& p : parameters(*plan)) {
+      for (std::int64_t h = 0; h < heads && std::string(p.info.key) == "alibi_slope"; ++h) {
+        slopes.push_back(p.at(h));
+      }
+    }
+    return slopes;
+  };
+  const auto expect_slopes = [&](const std::vector<double>& expected) {
+    const auto found = slopes_of(static_cast<std::int64_t>(expected.size()));
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t h = 0; h < expected.size(); ++h) EXPECT_NEAR(found[h], expected[h], 5e-7) << h;
+  };
+  expect_slopes({.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625});
+  expect_slopes({.25, .0625, .015625, .003906, .5, .125});
+  expect_slopes({.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625, .707107, .353553,
+                 .176777, .088388});
+}
+
 TEST(KnownAnswers, DefaultParametersAreThePapers) {
   const auto value_of = [](const char* similarity, const std::string& key) {
     Call call;
