@@ -16,27 +16,39 @@ double squared_norm(const T* v, std::int64_t size) {
   return sum;
 }
 
+/// v -> (g v, g)
+template <class T>
+void lift_midpoint(const T* v, std::int64_t size, std::int64_t token, T* row) {
+  const double norm2 = squared_norm(v, size);
+  if (norm2 >= 1) {
+    fail("token {} of v lies outside the Klein ball of the Einstein midpoint (|v|^2 = {:.6g})",
+         token, norm2);
+  }
+  const double gamma = 1 / std::sqrt(1 - norm2);
+  for (std::int64_t c = 0; c < size; ++c) row[c] = static_cast<T>(gamma * v[c]);
+  row[size] = static_cast<T>(gamma);
+}
+
 }  // namespace
 
 template <class T>
 void lift_values(bool einstein, const T* values, std::int64_t value_size, std::int64_t first,
-                 std::int64_t count, std::ptrdiff_t stride, T* out) {
+                 std::int64_t count, std::ptrdiff_t stride, T* out,
+                 std::vector<std::int64_t>& bad) {
   for (std::int64_t i = 0; i < count; ++i) {
     const T* v = values + i * value_size;
     T* row = out + i * stride;
-    std::fill(row + value_size, row + stride, T(0));
-    if (!einstein) {
+    std::fill(row, row + stride, T(0));
+    if (!std::all_of(v, v + value_size, [](T x) { return std::isfinite(x); })) {
+      bad.push_back(first + i);
+      if (!einstein)
+        std::replace_copy_if(
+            v, v + value_size, row, [](T x) { return !std::isfinite(x); }, T(0));
+    } else if (einstein) {
+      lift_midpoint(v, value_size, first + i, row);
+    } else {
       std::copy_n(v, value_size, row);
-      continue;
     }
-    const double norm2 = squared_norm(v, value_size);
-    if (norm2 >= 1) {
-      fail("token {} of v lies outside the Klein ball of the Einstein midpoint (|v|^2 = {:.6g})",
-           first + i, norm2);
-    }
-    const double gamma = 1 / std::sqrt(1 - norm2);
-    for (std::int64_t c = 0; c < value_size; ++c) row[c] = static_cast<T>(gamma * v[c]);
-    row[value_size] = static_cast<T>(gamma);
   }
 }
 
@@ -82,7 +94,7 @@ void lower_value_grad(bool einstein, const T* lifted_grad, const T* value, std::
 
 #define CONELAB_AGGREGATE(T)                                                          \
   template void lift_values(bool, const T*, std::int64_t, std::int64_t, std::int64_t, \
-                            std::ptrdiff_t, T*);                                      \
+                            std::ptrdiff_t, T*, std::vector<std::int64_t>&);          \
   template void finish_row(bool, const T*, std::int64_t, T, T*);                      \
   template void lift_output_grad(bool, const T*, const T*, std::int64_t, T, T*);      \
   template void lower_value_grad(bool, const T*, const T*, std::int64_t, T*);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/attention/attention.h"
 #include "core/base/buffer.h"
@@ -21,10 +22,12 @@ namespace conelab {
 }
 
 /// Values [count × value_size] -> [count × stride] with zero padding; lifted for the midpoint.
-/// Throws a failure that names the token where |v| >= 1 under the midpoint.
+/// Values that are not finite become 0 and their tokens (first, first + 1, ...) are appended to
+/// `bad`: a weight of 0 times NaN must not reach rows that do not see them. Throws a failure that
+/// names the token where |v| >= 1 under the midpoint.
 template <class T>
 void lift_values(bool einstein, const T* values, std::int64_t value_size, std::int64_t first,
-                 std::int64_t count, std::ptrdiff_t stride, T* out);
+                 std::int64_t count, std::ptrdiff_t stride, T* out, std::vector<std::int64_t>& bad);
 
 /// A row of lifted sums -> an output row, and the divisor (1 for the mean; rows without weight give
 /// zeros).

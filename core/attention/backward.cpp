@@ -62,6 +62,7 @@ struct KeyWork {
   Buffer<T> tile, slope;                 ///< [block_rows × columns]
   std::vector<T> row_slope, row_margin;  ///< [block_rows] of the current block
   std::vector<ClosePair<T>> close_pairs;
+  std::vector<std::int64_t> bad_keys, bad_values;  ///< Not finite; indices within the head.
   ParameterSums sums;
 };
 
@@ -179,6 +180,7 @@ class BackwardPass {
     const auto t = static_cast<int>(ticket % tiles_);
     BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
     KeyWork<T> work = start(index, t, shared);
+    work.keys.bad = &work.bad_keys;
     const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, batch_of(index));
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const bool added = run_pair_tile(shared, work, tiles, block);
@@ -203,18 +205,20 @@ class BackwardPass {
     pack_keys(plan_, kernels_, shared.head, w.placed, 0, columns, w.panels.data());
     w.value_rows.assign(static_cast<std::size_t>(columns * value_stride_), T(0));
     lift_values(plan_.einstein, input_.value.row(b, h, first), e.value, first, count, value_stride_,
-                w.value_rows.data());
+                w.value_rows.data(), w.bad_values);
     w.value_panels.resize(static_cast<std::size_t>(columns) *
                           static_cast<std::size_t>(value_stride_));
     pack_panels(w.value_rows.data(), value_stride_, width_, columns, kernels_.panel, T(1),
                 w.value_panels.data());
+    for (const std::int64_t i : w.placed.bad) w.bad_keys.push_back(first + i);
     w.keys = {w.panels.data(),
               w.placed.values.data(),
               w.placed.value_stride,
               w.placed.norms.data(),
               first,
               count,
-              columns};
+              columns,
+              nullptr};
     w.key_grad.assign(static_cast<std::size_t>(columns * w.placed.stride), T(0));
     w.value_grad.assign(static_cast<std::size_t>(columns * value_stride_), T(0));
     w.key_slope.assign(static_cast<std::size_t>(columns), T(0));
@@ -247,6 +251,7 @@ class BackwardPass {
                      {w.value_panels.data(), static_cast<std::ptrdiff_t>(kernels_.panel) * width_,
                       kernels_.panel},
                      w.slope.data(), columns, Store::replace);
+    mark_columns(w.bad_values, w.keys.first, w.keys.count, group.rows, w.slope.data(), columns);
     find_close_pairs(tiles, group, w);
     apply_tail(shared, w, tiles, group, cover);
     kernels_.product(w.keys.count, static_cast<int>(value_stride_), group.rows,

@@ -34,7 +34,8 @@ template <class T>
 struct ForwardHead {
   Head<T> head;
   PackedKeys<T> keys;
-  Buffer<T> values;  ///< [n_k × width] lifted and padded.
+  Buffer<T> values;                      ///< [n_k × width] lifted and padded.
+  std::vector<std::int64_t> bad_values;  ///< Keys whose values are not finite.
 };
 
 template <class T>
@@ -104,10 +105,11 @@ class ForwardPass {
     Head<T> head(plan_, h, keys);
     PackedKeys<T> packed(plan_, kernels_, head, keys, e.key);
     Buffer<T> values(static_cast<std::size_t>(e.key * stride_));
+    std::vector<std::int64_t> bad;
     lift_values(plan_.einstein, input_.value.row(b, h, 0), e.value, 0, e.key, stride_,
-                values.data());
+                values.data(), bad);
     heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<T>>(
-        ForwardHead<T>{std::move(head), std::move(packed), std::move(values)});
+        ForwardHead<T>{std::move(head), std::move(packed), std::move(values), std::move(bad)});
   }
 
   void run_block(std::int64_t ticket, const std::function<bool()>& stopped) {
@@ -123,7 +125,10 @@ class ForwardPass {
         attend_group(block, tiles, keys, values, r, std::min(group_rows, block.rows - r));
       }
     }
-    for (int r = 0; r < block.rows; ++r) finish(block, r);
+    for (int r = 0; r < block.rows; ++r) {
+      finish(block, r);
+      for (const std::int64_t key : shared.bad_values) spoil(block, block.begin + r, key);
+    }
   }
 
   Block start(std::int64_t index, std::int64_t begin, const Head<T>& head) {
@@ -197,9 +202,21 @@ class ForwardPass {
     return std::isinf(m) && m < 0 ? T(0) : m;
   }
 
+  /// A visible value that is not finite shows in the output as it would in the plain sum.
+  void spoil(const Block& block, std::int64_t query, std::int64_t key) {
+    if (!mask_.admits(block.batch, query, key)) return;
+    const T* value = input_.value.row(block.batch, block.head, key);
+    T* output = result_.output.row(block.batch, block.head, query);
+    for (std::int64_t c = 0; c < plan_.extents.value; ++c) {
+      if (plan_.einstein || !std::isfinite(value[c]))
+        output[c] += plan_.einstein ? std::numeric_limits<T>::quiet_NaN() : value[c];
+    }
+  }
+
   void finish(const Block& block, int row) {
     const double sum = block.row_sum[static_cast<std::size_t>(row)];
-    const T m = plan_.sigmoid ? T(0) : block.reference[static_cast<std::size_t>(row)];
+    const bool empty = plan_.sigmoid || sum == 0;
+    const T m = empty ? T(0) : block.reference[static_cast<std::size_t>(row)];
     const T* sums = block.sums.data() + row * stride_;
     const std::int64_t i = block.begin + row;
     const T scale = plan_.sigmoid ? T(1) : sum == 0 ? T(0) : static_cast<T>(1 / sum);

@@ -11,6 +11,21 @@ namespace {
 /// Enough of the keys to find their middle; the centre only steers rounding.
 constexpr std::int64_t centre_samples = 64;
 
+double median_of(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The median where the values deviate little from it; else 0. Outliers and values of many scales
+/// must not move the centre: what it rounds away is lost to every distance.
+double common_offset(std::vector<double>& values) {
+  if (values.empty()) return 0;
+  const double offset = median_of(values);
+  for (double& v : values) v = std::abs(v - offset);
+  return median_of(values) < std::abs(offset) / 4 ? offset : 0;
+}
+
 }  // namespace
 
 template <class T>
@@ -36,17 +51,19 @@ void Head<T>::find_centre(const T* keys) {
   const std::int64_t samples = std::min(count, centre_samples);
   const MapContext c = context();
   std::vector<double> x(static_cast<std::size_t>(d)), base(centre_.size() + 1);
+  std::vector<std::vector<double>> coordinates(centre_.size());
   for (std::int64_t s = 0; s < samples; ++s) {
-    const T* token = keys + s * count / samples * d;
-    std::copy_n(token, d, x.begin());
+    std::copy_n(keys + s * count / samples * d, d, x.begin());
     Place place;
     (void)plan_->map->place(c, x.data(), base.data(), place);
     for (std::size_t i = 0; i < centre_.size(); ++i) {
-      if (std::isfinite(base[i])) centre_[i] += base[i] / static_cast<double>(samples);
+      if (std::isfinite(base[i])) coordinates[i].push_back(base[i]);
     }
   }
-  // The centre itself is representable, so that subtracting it rounds once.
-  for (double& v : centre_) v = static_cast<double>(static_cast<T>(v));
+  for (std::size_t i = 0; i < centre_.size(); ++i) {
+    // Representable, so that subtracting it rounds once.
+    centre_[i] = static_cast<double>(static_cast<T>(common_offset(coordinates[i])));
+  }
 }
 
 template <class T>
@@ -84,43 +101,61 @@ void Head<T>::place(const T* tokens, std::int64_t count, std::int64_t capacity, 
   out.values.resize(static_cast<std::size_t>(std::max(1, values) * capacity));
   out.norms.resize(static_cast<std::size_t>(capacity));
   std::fill(out.base.begin() + count * out.stride, out.base.end(), T(0));
-  const MapContext c = context();
-  std::vector<double> x(static_cast<std::size_t>(d)), base(static_cast<std::size_t>(d) + 1);
-  double value[8];
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::copy_n(tokens + i * d, d, x.begin());
-    Place place;
-    const char* wrong = plan_->map->place(c, x.data(), base.data(), place);
-    if (wrong == nullptr && !plan_->map->inside_domain && place.gap <= 0) {
-      wrong = "its height must be below the light's (parameter height)";
-    }
-    if (wrong != nullptr) {
-      fail("token {} of {} lies outside the model under map {}: {}", first + i, tensor,
-           plan_->map->name, wrong);
-    }
-    T* row = out.base.data() + i * out.stride;
-    double norm = 0;
-    for (int k = 0; k < base_size_; ++k) {
-      row[k] =
-          static_cast<T>(base[static_cast<std::size_t>(k)] - centre_[static_cast<std::size_t>(k)]);
-      norm += static_cast<double>(row[k]) * static_cast<double>(row[k]);
-    }
-    std::fill(row + base_size_, row + out.stride, T(0));
-    out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
-    plan_->similarity->token(place, similarity_values_.data(), value);
-    for (int v = 0; v < values; ++v) {
-      out.values[static_cast<std::size_t>(v * capacity + i)] = static_cast<T>(value[v]);
-    }
-  }
   std::fill(out.norms.begin() + count, out.norms.end(), T(0));
   for (int v = 0; v < values; ++v) {
     std::fill_n(out.values.begin() + v * capacity + count, capacity - count, T(0));
   }
+  out.bad.clear();
+  std::vector<double> x(static_cast<std::size_t>(d));
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::copy_n(tokens + i * d, d, x.begin());
+    place_token(x, i, tensor, first + i, out);
+  }
+}
+
+template <class T>
+void Head<T>::place_token(const std::vector<double>& x, std::int64_t i, const char* tensor,
+                          std::int64_t index, Operand<T>& out) const {
+  const auto m = static_cast<std::size_t>(base_size_);
+  const int values = plan_->similarity->values;
+  T* row = out.base.data() + i * out.stride;
+  T* value_out = out.values.data() + i;
+  std::fill(row, row + out.stride, T(0));
+  out.norms[static_cast<std::size_t>(i)] = 0;
+  if (!std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); })) {
+    out.bad.push_back(i);
+    for (int v = 0; v < values; ++v) value_out[v * out.value_stride] = T(0);
+    return;
+  }
+  thread_local std::vector<double> base;
+  base.resize(m + 1);
+  Place place;
+  const char* wrong = plan_->map->place(context(), x.data(), base.data(), place);
+  if (wrong == nullptr && !plan_->map->inside_domain && place.gap <= 0) {
+    wrong = "its height must be below the light's (parameter height)";
+  }
+  if (wrong != nullptr) {
+    fail("token {} of {} lies outside the model under map {}: {}", index, tensor, plan_->map->name,
+         wrong);
+  }
+  double norm = 0;
+  for (std::size_t k = 0; k < m; ++k) {
+    row[k] = static_cast<T>(base[k] - centre_[k]);
+    norm += static_cast<double>(row[k]) * static_cast<double>(row[k]);
+  }
+  out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
+  double value[8];
+  plan_->similarity->token(place, similarity_values_.data(), value);
+  for (int v = 0; v < values; ++v) value_out[v * out.value_stride] = static_cast<T>(value[v]);
 }
 
 template <class T>
 void Head<T>::token_gradient(const T* token, const OperandGradient<T>& upstream, T* dx,
                              double* dparameters) const {
+  const bool untouched =
+      upstream.potential == 0 &&
+      std::all_of(upstream.base, upstream.base + base_size_, [](T v) { return v == 0; });
+  if (untouched) return;  // also a bad token that nobody saw
   const auto d = static_cast<std::size_t>(plan_->extents.feature);
   const MapContext c = context();
   std::vector<double> x(token, token + d), base(d + 1), gradient(d);

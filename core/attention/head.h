@@ -23,6 +23,9 @@ struct Operand {
   Buffer<T> base;    ///< [tokens × stride] base coordinates, centred; 0 beyond base_size.
   Buffer<T> values;  ///< [values × value_stride] per-token values of the similarity.
   Buffer<T> norms;   ///< [tokens] squared norms of the rounded base coordinates.
+  /// Tokens that are not finite, ascending. Their numbers above are 0, so that they cannot leak
+  /// into rows that do not see them; the tiles mark their pairs with NaN.
+  std::vector<std::int64_t> bad;
 };
 
 /// dL/d of placed tokens, by which `Head::token_gradient` goes back through the map.
@@ -35,10 +38,10 @@ struct OperandGradient {
 template <class T>
 class Head {
  public:
-  /// `keys` are the head's keys [n_k × d]: their (sampled) mean becomes the centre of both
-  /// operands, so that squared distances keep more of their bits. Where a mask hides keys the
-  /// origin stays the centre: not even the last bits of a row may depend on a key that it does not
-  /// see.
+  /// `keys` are the head's keys [n_k × d]: where they lie off the origin together, the median of a
+  /// sample becomes the centre of both operands, so that squared distances keep more of their bits.
+  /// Where a mask hides keys the origin stays the centre: not even the last bits of a row may
+  /// depend on a key that it does not see.
   Head(const Plan& plan, std::int64_t head, const T* keys);
 
   [[nodiscard]] int base_size() const { return base_size_; }
@@ -80,6 +83,9 @@ class Head {
 
   [[nodiscard]] MapContext context() const { return plan_->map_context(map_values_, head_); }
   void find_centre(const T* keys);
+  /// Places x, token `index` of `tensor`, as token i of `out`.
+  void place_token(const std::vector<double>& x, std::int64_t i, const char* tensor,
+                   std::int64_t index, Operand<T>& out) const;
   void tabulate_bias();
 };
 

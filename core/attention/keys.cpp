@@ -29,6 +29,7 @@ PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Hea
                   values_.begin() + v * value_stride_ + begin);
     }
     std::copy_n(placed.norms.begin(), columns, norms_.begin() + begin);
+    for (const std::int64_t i : placed.bad) bad_.push_back(first + begin + i);
   }
 }
 
@@ -42,7 +43,8 @@ KeyTile<T> PackedKeys<T>::tile(int index) const {
           norms_.data() + begin,
           first_ + begin,
           count,
-          round_up(count, column_multiple_)};
+          round_up(count, column_multiple_),
+          &bad_};
 }
 
 template class PackedKeys<float>;

@@ -1,6 +1,8 @@
 // All keys of one head, placed and packed as tiles: O(n_k) memory, built once per call.
 #pragma once
 
+#include <vector>
+
 #include "core/attention/tile.h"
 
 namespace conelab {
@@ -26,6 +28,7 @@ class PackedKeys {
   Buffer<T> panels_;
   Buffer<T> values_;
   Buffer<T> norms_;
+  std::vector<std::int64_t> bad_;
 };
 
 }  // namespace conelab

@@ -59,6 +59,11 @@ class Mask {
  public:
   Mask(std::vector<const MaskRow*> rows, MaskInput input) : rows_(std::move(rows)), input_(input) {}
   [[nodiscard]] Cover cover(const MaskTile& tile) const;
+  [[nodiscard]] bool admits(std::int64_t batch, std::int64_t query, std::int64_t key) const {
+    double entry = 0;
+    apply(batch, query, key, 1, &entry);
+    return entry == 0;
+  }
   /// Sets the entries of row [count] to -infinity where query may not see key key_begin + c.
   template <class T>
   void apply(std::int64_t batch, std::int64_t query, std::int64_t key_begin, int count,

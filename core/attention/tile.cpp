@@ -44,6 +44,7 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
   has_close_pairs_ = false;
   if (plan_->similarity->info.measure == Measure::product) {
     kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride, Store::replace);
+    mark_bad_tokens(queries, keys, tile, stride);
     return;
   }
   closest_.resize(static_cast<std::size_t>(queries.rows));
@@ -53,6 +54,29 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
     if (closest_[static_cast<std::size_t>(r)] < close_ratio<T> * queries.norms[r]) {
       mend_close_pairs(queries, r, keys, tile + r * stride);
     }
+  }
+  mark_bad_tokens(queries, keys, tile, stride);
+}
+
+template <class T>
+void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
+                  T* tile, std::ptrdiff_t stride) {
+  const auto end = std::lower_bound(bad.begin(), bad.end(), first + count);
+  for (auto key = std::lower_bound(bad.begin(), bad.end(), first); key != end; ++key) {
+    for (int r = 0; r < rows; ++r) {
+      tile[r * stride + (*key - first)] = std::numeric_limits<T>::quiet_NaN();
+    }
+  }
+}
+
+template <class T>
+void Tiles<T>::mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+                               std::ptrdiff_t stride) const {
+  mark_columns(*keys.bad, keys.first, keys.count, queries.rows, tile, stride);
+  for (const std::int64_t query : *queries.bad) {
+    const std::int64_t r = query - queries.bad_offset;
+    if (r < 0 || r >= queries.rows) continue;
+    std::fill_n(tile + r * stride, keys.columns, std::numeric_limits<T>::quiet_NaN());
   }
 }
 
@@ -138,6 +162,10 @@ void pack_keys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
               columns, kernels.panel, distance ? T(-2) : T(1), panels);
 }
 
+template void mark_columns(const std::vector<std::int64_t>&, std::int64_t, int, int, float*,
+                           std::ptrdiff_t);
+template void mark_columns(const std::vector<std::int64_t>&, std::int64_t, int, int, double*,
+                           std::ptrdiff_t);
 template class Tiles<float>;
 template class Tiles<double>;
 template void pack_keys(const Plan&, const Kernels<float>&, const Head<float>&,

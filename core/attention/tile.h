@@ -21,6 +21,8 @@ struct QueryGroup {
   const T* norms;
   std::int64_t first;
   int rows;
+  const std::vector<std::int64_t>* bad;  ///< Operand::bad ...
+  std::int64_t bad_offset;               ///< ... in which this group's first row has this index.
 };
 
 /// A tile of packed keys, the first of which is key `first` of the head.
@@ -31,8 +33,9 @@ struct KeyTile {
   std::ptrdiff_t value_stride;
   const T* norms;
   std::int64_t first;
-  int count;    ///< Keys.
-  int columns;  ///< Keys rounded up to the kernels' multiple.
+  int count;                             ///< Keys.
+  int columns;                           ///< Keys rounded up to the kernels' multiple.
+  const std::vector<std::int64_t>* bad;  ///< Keys of the head that are not finite, ascending.
 };
 
 /// The part of `operand` from row `begin`.
@@ -45,7 +48,9 @@ template <class T>
           operand.value_stride,
           operand.norms.data() + begin,
           first + begin,
-          rows};
+          rows,
+          &operand.bad,
+          begin};
 }
 
 /// Which bias table or mask buffer the kernels add.
@@ -59,6 +64,11 @@ struct Addend {
   }
 };
 
+/// Sets the columns of keys [first, first + count) that are in `bad` (ascending) to NaN.
+template <class T>
+void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
+                  T* tile, std::ptrdiff_t stride);
+
 /// The head's tiles. Not to be shared between threads: it owns the mask buffer.
 template <class T>
 class Tiles {
@@ -69,7 +79,8 @@ class Tiles {
 
   [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
                             const KeyTile<T>& keys) const;
-  /// Measures into tile [rows × stride]; distances of close pairs are recomputed directly.
+  /// Measures into tile [rows × stride]; distances of close pairs are recomputed directly, pairs of
+  /// tokens that are not finite are NaN.
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                std::ptrdiff_t stride) const;
   /// Whether the pair is so close that products cancel: it was recomputed, and its gradient has to
@@ -100,6 +111,8 @@ class Tiles {
   mutable Buffer<T> closest_;
   mutable bool has_close_pairs_ = false;
 
+  void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+                       std::ptrdiff_t stride) const;
   void mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                         T* tile) const;
 };
