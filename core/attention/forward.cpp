@@ -181,7 +181,8 @@ class ForwardPass {
         if (!(row[c] > small)) continue;
         const double logit =
             tiles.exact_logit(group, r, keys, c) + static_cast<double>(bias.at(r, c));
-        const T weight = static_cast<T>(std::exp(logit - reference));
+        // Logits so large that float misses the maximum by far must still not overflow.
+        const T weight = static_cast<T>(std::exp(std::min(logit - reference, 60.0)));
         weights.row_sum[r] += static_cast<double>(weight) - static_cast<double>(row[c]);
         row[c] = weight;
       }
