@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "core/files/attention_file.h"
 #include "core/files/bench_file.h"
 
 namespace conelab {
@@ -35,6 +36,40 @@ LabelledFile bench_example() {
   return {"conelab example", {{"bench/runtime", runtime}, {"bench/environment", environment}}, {}};
 }
 
+/// Everything `attend` can keep, with numbers that tell their place.
+void write_attention_example(const std::string& path, Dtype dtype) {
+  const Extents extents{1, 2, 5, 7, 3, 4};
+  Tensor4<float> output({1, 2, 5, 4}, 0.25f), lse({1, 2, 5, 1}, -1.5f);
+  lse.data[3] = -INFINITY;
+  const Backward<float> gradients{Tensor4<float>({1, 2, 5, 3}, 1.f),
+                                  Tensor4<float>({1, 2, 7, 3}),
+                                  Tensor4<float>({1, 2, 7, 4}),
+                                  {{"gamma", {1.5, 2.5}}, {"scale", {0.125}}}};
+  const RowBlocks<float> rows = [](std::int64_t, std::int64_t head, std::int64_t begin,
+                                   std::int64_t end, float* out) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      for (std::int64_t j = 0; j < 7; ++j) *out++ = static_cast<float>(100 * head + 10 * i + j);
+    }
+  };
+  AttentionFile<float> file;
+  file.extents = extents;
+  file.dtype = dtype;
+  file.output = &output;
+  file.lse = &lse;
+  file.weights = rows;
+  file.logits = rows;
+  file.gradients = &gradients;
+  file.query_token = {"größer", "", "\xff\xfe", "a b", "!"};
+  file.key_token = {"1", "2", "3", "4", "5", "6", "日本"};
+  file.spec = R"({"similarity": "penumbral"})";
+  file.parameters = {
+      {"gamma", std::vector<double>{1, 2}}, {"height", 0.5}, {"convention", std::string("paper")}};
+  file.tensor_parameters = {{"W", {2, 3}, {1, 2, 3, 4, 5, 6}}};
+  file.environment = {{"threads", std::int64_t{2}}, {"cpu", std::string("")}};
+  file.creator = "conelab example";
+  write_attention(path, file);
+}
+
 }  // namespace
 }  // namespace conelab
 
@@ -42,5 +77,10 @@ int main(int argc, char** argv) {
   if (argc != 2) return std::fputs("usage: conelab_write_examples DIRECTORY\n", stderr), 2;
   const std::string directory = argv[1];
   conelab::write_labelled(directory + "/bench.h5", conelab::bench_example());
+  for (const conelab::Dtype dtype :
+       {conelab::Dtype::f64, conelab::Dtype::f32, conelab::Dtype::f16, conelab::Dtype::bf16}) {
+    conelab::write_attention_example(directory + "/attention_" + conelab::dtype_name(dtype) + ".h5",
+                                     dtype);
+  }
   return 0;
 }

@@ -1,0 +1,76 @@
+// The result file of `attend`: groups, names and axes that other programs rely on.
+//
+//   /                     NX_class=NXroot default=attention conelab_format=1 creator=...
+//   /attention            NXentry; attribute spec: the call as JSON
+//     weights/weight      [batch, head, query, key]      only when kept
+//     logits/logit        [batch, head, query, key]      only when kept
+//     output/output       [batch, head, query, feature]
+//     output/lse          [batch, head, query]           f32, or f64 where the output is f64
+//     gradients/q         [batch, head, query, feature]  only when kept
+//     gradients/k         [batch, head, key, feature]
+//     gradients/v         [batch, head, key, value_feature]
+//     gradients/KEY       a number, or [head]
+//     parameters/KEY      a number, a word or [head]; tensors over KEY_axis_0, ...
+//     environment/KEY     a number or a word
+//
+// Beside each matrix lie its axes as dimension scales and the token texts query_token, key_token.
+// Equal content gives equal bytes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/attention/attention.h"
+#include "core/base/tensor.h"
+
+namespace conelab {
+
+/// Fills `out` [(query_end - query_begin) × n_k], row-major, for one head of one batch element.
+/// Called once for each block, in order of batch, head and query; blocks hold about 4 MB.
+template <class T>
+using RowBlocks = std::function<void(std::int64_t batch, std::int64_t head,
+                                     std::int64_t query_begin, std::int64_t query_end, T* out)>;
+
+/// A parameter or a fact of the environment: a word, a number, or one number per head.
+using FileValue = std::variant<std::string, double, std::int64_t, std::vector<double>>;
+/// In the order in which they are written.
+using FileValues = std::vector<std::pair<std::string, FileValue>>;
+
+/// A tensor parameter (W, U, ...) as it was given.
+struct TensorParameter {
+  std::string name;
+  std::vector<std::int64_t> extents;
+  std::vector<double> values;  ///< Row-major.
+};
+
+/// What `attend` computed. T is the type in memory, `dtype` the one in the file; tensors are not
+/// copied and must outlive the call of write_attention.
+template <class T>
+struct AttentionFile {
+  Extents extents;
+  Dtype dtype = Dtype::f32;
+  const Tensor4<T>* output = nullptr;      ///< [batch × head × n_q × d_v]; null: not kept.
+  const Tensor4<T>* lse = nullptr;         ///< [batch × head × n_q × 1]; null: not kept.
+  RowBlocks<T> weights;                    ///< Empty: not kept.
+  RowBlocks<T> logits;                     ///< Empty: not kept.
+  const Backward<T>* gradients = nullptr;  ///< Null: not kept.
+  std::vector<std::string> query_token;    ///< [n_q], or empty.
+  std::vector<std::string> key_token;      ///< [n_k], or empty.
+  std::string spec;                        ///< The call as JSON.
+  FileValues parameters;
+  std::vector<TensorParameter> tensor_parameters;
+  FileValues environment;
+  std::string creator;
+};
+
+/// Writes the file atomically: complete under `path`, or `path` untouched. bf16 is stored as uint16
+/// with the attribute dtype="bfloat16", f16 as IEEE half. Fails with `PATH: why`; shapes that do
+/// not match `extents` are named. Exceptions of the producers pass through.
+template <class T>
+void write_attention(const std::string& path, const AttentionFile<T>& file);
+
+}  // namespace conelab
