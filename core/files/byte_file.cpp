@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "core/base/error.h"
 
@@ -30,8 +31,16 @@ ByteFile::ByteFile(const std::string& path) : path_(path) {
 
 ByteFile::~ByteFile() { ::close(descriptor_); }
 
+void ByteFile::require(std::uint64_t offset, std::uint64_t count) const {
+  if (offset <= size_ && count <= size_ - offset) return;
+  const bool overflows = count > std::numeric_limits<std::uint64_t>::max() - offset;
+  if (!overflows) check_not_truncated(path_, offset + count, size_);
+  fail("{}: truncated or damaged: {} bytes at {} lie outside its {} bytes", path_, count, offset,
+       size_);
+}
+
 void ByteFile::read(std::uint64_t offset, void* bytes, std::uint64_t count) const {
-  if (offset > size_ || count > size_ - offset) check_not_truncated(path_, offset + count, size_);
+  require(offset, count);
   auto* next = static_cast<char*>(bytes);
   while (count > 0) {
     const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(count, 1u << 30));
@@ -46,7 +55,7 @@ void ByteFile::read(std::uint64_t offset, void* bytes, std::uint64_t count) cons
 }
 
 std::string ByteFile::read(std::uint64_t offset, std::uint64_t count) const {
-  if (offset > size_ || count > size_ - offset) check_not_truncated(path_, offset + count, size_);
+  require(offset, count);
   std::string bytes(count, '\0');
   read(offset, bytes.data(), count);
   return bytes;

@@ -26,6 +26,8 @@ class ByteFile {
   [[nodiscard]] std::string peek(std::uint64_t offset, std::uint64_t count) const;
 
  private:
+  void require(std::uint64_t offset, std::uint64_t count) const;
+
   std::string path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -45,6 +46,8 @@ Lock::Lock() : lock_(library_mutex()) {
   static const bool ready = (set_up_library(), true);
   (void)ready;
 }
+
+void Lock::renew_after_fork() { new (&library_mutex()) std::recursive_mutex; }
 
 std::string Where::text() const { return path.empty() ? file : fmt::format("{}: {}", file, path); }
 

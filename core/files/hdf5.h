@@ -22,6 +22,9 @@ class Lock {
  public:
   Lock();
 
+  /// In a forked child, whose lock still names a thread of the parent.
+  static void renew_after_fork();
+
  private:
   std::unique_lock<std::recursive_mutex> lock_;
 };

@@ -46,6 +46,17 @@ std::string escape(std::string_view bytes, bool controls_too, std::size_t longes
 
 }  // namespace
 
+void append_utf8(std::string& text, std::uint32_t code) {
+  const auto byte = [&](std::uint32_t bits) { text += static_cast<char>(bits); };
+  if (code < 0x80) return byte(code);
+  if (code < 0x800) return byte(0xC0 | code >> 6), byte(0x80 | (code & 0x3F));
+  if (code < 0x10000) {
+    return byte(0xE0 | code >> 12), byte(0x80 | (code >> 6 & 0x3F)), byte(0x80 | (code & 0x3F));
+  }
+  byte(0xF0 | (code >> 18 & 7)), byte(0x80 | (code >> 12 & 0x3F));
+  byte(0x80 | (code >> 6 & 0x3F)), byte(0x80 | (code & 0x3F));
+}
+
 std::string valid_utf8(std::string_view bytes) { return escape(bytes, false, std::string::npos); }
 
 std::string printable(std::string_view bytes, std::size_t longest) {

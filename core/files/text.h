@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,5 +14,8 @@ namespace conelab {
 /// The same for one line of a message or a label: control characters escaped too, and cut with
 /// "…" after `longest` bytes.
 [[nodiscard]] std::string printable(std::string_view bytes, std::size_t longest = 80);
+
+/// Appends a code point in UTF-8; what is no code point gives bytes that are no UTF-8.
+void append_utf8(std::string& text, std::uint32_t code);
 
 }  // namespace conelab

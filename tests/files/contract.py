@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Checks that result files open as they are in h5py, xarray (both engines), netCDF4 and ncdump.
 
-Usage: contract.py FILE.h5...
+Usage: contract.py FILE.h5...   or   contract.py --writer PROGRAM, which PROGRAM DIRECTORY fills
 Exits 1 with one line per broken promise. Needs python3-h5py, python3-xarray, python3-netcdf4,
 python3-h5netcdf and netcdf-bin; exits 77 (skipped) where they are missing.
 """
+import pathlib
 import subprocess
 import sys
+import tempfile
 import warnings
 
 try:
@@ -172,17 +174,25 @@ class Checker:
         return self.broken
 
 
+def check(paths):
+    broken = []
+    for path in paths:
+        checker = Checker(str(path))
+        broken += checker.run()
+        print(f"{path}: {len(checker.groups())} groups, {len(checker.broken)} broken promises")
+    print("\n".join(broken))
+    return 1 if broken or not paths else 0
+
+
 def main():
     if len(sys.argv) < 2:
         print(__doc__)
         return 2
-    broken = []
-    for path in sys.argv[1:]:
-        checker = Checker(path)
-        broken += checker.run()
-        print(f"{path}: {len(checker.groups())} groups, {len(checker.broken)} broken promises")
-    print("\n".join(broken))
-    return 1 if broken else 0
+    if sys.argv[1] != "--writer":
+        return check(sys.argv[1:])
+    with tempfile.TemporaryDirectory() as directory:
+        subprocess.run([sys.argv[2], directory], check=True)
+        return check(sorted(pathlib.Path(directory).glob("*.h5")))
 
 
 if __name__ == "__main__":

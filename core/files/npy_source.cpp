@@ -1,0 +1,57 @@
+// .npy files as a source of tensors: the names of arrays are paths.
+#include "core/base/error.h"
+#include "core/files/byte_file.h"
+#include "core/files/npy_header.h"
+#include "core/files/tensor_source.h"
+
+namespace conelab {
+namespace {
+
+NpyHeader header_of(const ByteFile& file) {
+  NpyHeader header = parse_npy_header(file.peek(0, most_npy_prefix), file.size(), file.path());
+  check_not_truncated(file.path(), header.data_offset + header.data_bytes(), file.size());
+  if (header.data_offset + header.data_bytes() < file.size()) {
+    fail("{}: has bytes after its numbers (expected {} bytes, found {})", file.path(),
+         header.data_offset + header.data_bytes(), file.size());
+  }
+  return header;
+}
+
+class NpySource : public TensorSource {
+ public:
+  explicit NpySource(SourceRules rules) : rules_(std::move(rules)) {}
+
+  std::string place(const std::string& name) const override { return name; }
+  std::vector<std::string> names() override { return {}; }
+
+  std::optional<DeclaredArray> find(const std::string& name) override {
+    const NpyHeader header = header_of(ByteFile(name));
+    return DeclaredArray{name, header.element, header.descr, header.extents};
+  }
+
+  void read(const DeclaredArray& array, void* numbers) override {
+    const ByteFile file(array.name);
+    const NpyHeader header = header_of(file);
+    file.read(header.data_offset, numbers, array.bytes());
+    normalise_npy(header, numbers);
+  }
+
+  std::vector<std::string> read_strings(const DeclaredArray& array) override {
+    const ByteFile file(array.name);
+    const NpyHeader header = header_of(file);
+    return npy_strings(header, file.read(header.data_offset, header.data_bytes()));
+  }
+
+  std::optional<AttributeValue> attribute(const std::string&) override { return {}; }
+
+ private:
+  SourceRules rules_;
+};
+
+}  // namespace
+
+std::unique_ptr<TensorSource> open_npy_source(const SourceRules& rules) {
+  return std::make_unique<NpySource>(rules);
+}
+
+}  // namespace conelab

@@ -1,0 +1,351 @@
+#include "core/files/read_tensors.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/base/sha256.h"
+#include "core/files/text.h"
+
+namespace conelab {
+namespace {
+
+/// Beyond the machine's memory an array cannot be read, whatever the file says.
+void check_memory(const std::string& place, const DeclaredArray& array) {
+  const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
+  const std::uint64_t memory = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
+  if (array.bytes() > memory) {
+    fail("{}: {} needs {} bytes, this machine has {}", place, extents_text(array.extents),
+         array.bytes(), memory);
+  }
+}
+
+template <class Number>
+void count_special(const std::vector<Number>& numbers, InputTensor& tensor) {
+  for (const Number x : numbers) {
+    tensor.nan_count += std::isnan(x) ? 1 : 0;
+    tensor.infinite_count += std::isinf(x) ? 1 : 0;
+  }
+}
+
+/// Of 16-bit numbers: exponent bits all ones.
+void count_special(const std::vector<std::uint16_t>& bits, InputTensor& tensor) {
+  const std::uint16_t infinity = tensor.dtype == Dtype::f16 ? 0x7C00 : 0x7F80;
+  for (const std::uint16_t x : bits) {
+    const std::uint16_t magnitude = x & 0x7FFF;
+    tensor.nan_count += magnitude > infinity ? 1 : 0;
+    tensor.infinite_count += magnitude == infinity ? 1 : 0;
+  }
+}
+
+template <class Number>
+std::vector<Number> read_as(TensorSource& source, const DeclaredArray& array) {
+  std::vector<Number> numbers(static_cast<std::size_t>(array.count()));
+  source.read(array, numbers.data());
+  return numbers;
+}
+
+template <class Integer>
+std::vector<double> read_integers(TensorSource& source, const DeclaredArray& array) {
+  const std::vector<Integer> integers = read_as<Integer>(source, array);
+  return {integers.begin(), integers.end()};
+}
+
+std::vector<double> read_any_integers(TensorSource& source, const DeclaredArray& array) {
+  switch (array.element) {
+    case Element::i8:
+      return read_integers<std::int8_t>(source, array);
+    case Element::i16:
+      return read_integers<std::int16_t>(source, array);
+    case Element::i32:
+      return read_integers<std::int32_t>(source, array);
+    case Element::i64:
+      return read_integers<std::int64_t>(source, array);
+    case Element::u16:
+      return read_integers<std::uint16_t>(source, array);
+    case Element::u32:
+      return read_integers<std::uint32_t>(source, array);
+    case Element::u64:
+      return read_integers<std::uint64_t>(source, array);
+    default:
+      return read_integers<std::uint8_t>(source, array);
+  }
+}
+
+/// Reads a declared array of numbers; integers become f64.
+InputTensor read_tensor(TensorSource& source, const DeclaredArray& array,
+                        const InputOptions& options) {
+  check_memory(source.place(array.name), array);
+  if (options.before_allocation) options.before_allocation(array.bytes());
+  InputTensor tensor;
+  tensor.name = array.name;
+  tensor.extents = array.extents;
+  tensor.dtype = element_dtype(array.element).value_or(Dtype::f64);
+  switch (array.element) {
+    case Element::f64:
+      tensor.numbers = read_as<double>(source, array);
+      break;
+    case Element::f32:
+      tensor.numbers = read_as<float>(source, array);
+      break;
+    case Element::f16:
+    case Element::bf16:
+      tensor.numbers = read_as<std::uint16_t>(source, array);
+      break;
+    default:
+      tensor.numbers = read_any_integers(source, array);
+  }
+  std::visit([&](const auto& numbers) { count_special(numbers, tensor); }, tensor.numbers);
+  if (options.tensor_read) options.tensor_read(tensor);
+  return tensor;
+}
+
+Shape4 shape_of(const DeclaredArray& array) {
+  InputTensor tensor;
+  tensor.extents = array.extents;
+  return tensor.shape();
+}
+
+/// Element type, rank and emptiness of q, k, v and output_grad.
+void check_attention_tensor(TensorSource& source, const DeclaredArray& array) {
+  const std::string place = source.place(array.name);
+  if (!element_dtype(array.element)) {
+    const char* hint = array.element == Element::u16
+                           ? "; bf16 is uint16 with the attribute dtype=\"bfloat16\""
+                           : "";
+    fail("{}: wrong dtype (expected f16, f32, f64 or bf16, found {}{})", place, array.type, hint);
+  }
+  if (array.extents.size() < 2 || array.extents.size() > 4) {
+    fail("{}: wrong rank (expected [n, d], [head, n, d] or [batch, head, n, d], found {})", place,
+         extents_text(array.extents));
+  }
+  if (array.count() == 0) {
+    fail("{}: is empty (expected at least one token and one feature, found {})", place,
+         extents_text(array.extents));
+  }
+}
+
+std::optional<DeclaredArray> find_tensor(TensorSource& source, const std::string& given,
+                                         const char* standard) {
+  const std::string name = given.empty() ? standard : given;
+  const std::optional<DeclaredArray> array = source.find(name);
+  if (array) check_attention_tensor(source, *array);
+  if (!array && !given.empty()) {
+    const std::vector<std::string> known = source.names();
+    fail("{}: not found (found: {})", source.place(printable(name)),
+         known.empty() ? "nothing" : printable(join(known), 400));
+  }
+  return array;
+}
+
+[[noreturn]] void fail_without_query(TensorSource& source, const std::string& where) {
+  std::vector<std::string> known = source.names();
+  if (known.size() > 12) known.resize(12), known.emplace_back("...");
+  fail("{}: no array q{} (found: {})", where, source.hint("q"),
+       known.empty() ? "nothing" : printable(join(known), 400));
+}
+
+/// What was declared, before any number is read.
+struct Declared {
+  DeclaredArray query;
+  std::optional<DeclaredArray> key, value, output_grad;
+
+  [[nodiscard]] const DeclaredArray& k() const { return key ? *key : query; }
+  [[nodiscard]] const DeclaredArray& v() const { return value ? *value : query; }
+};
+
+void require_equal(TensorSource& source, const char* what, const DeclaredArray& a,
+                   std::int64_t a_size, const DeclaredArray& b, std::int64_t b_size) {
+  if (a_size == b_size) return;
+  const std::string note = a.name == b.name ? "" : fmt::format(" of {}", printable(b.name));
+  fail("{}: wrong {} (expected {} as {} has, found {}{}: {} against {})", source.place(b.name),
+       what, a_size, printable(a.name), b_size, note, extents_text(b.extents),
+       extents_text(a.extents));
+}
+
+void check_shapes(TensorSource& source, const Declared& declared) {
+  const DeclaredArray &q = declared.query, &k = declared.k(), &v = declared.v();
+  const Shape4 sq = shape_of(q), sk = shape_of(k), sv = shape_of(v);
+  require_equal(source, "batch size", q, sq.batch, k, sk.batch);
+  require_equal(source, "batch size", q, sq.batch, v, sv.batch);
+  require_equal(source, "number of heads", q, sq.head, k, sk.head);
+  require_equal(source, "number of heads", q, sq.head, v, sv.head);
+  require_equal(source, "number of features d", q, sq.feature, k, sk.feature);
+  if (!declared.value && sk.token != sq.token) {
+    fail("{}: v is absent and q stands for it, but has {} tokens where k has {}",
+         source.place(q.name), sq.token, sk.token);
+  }
+  require_equal(source, "number of tokens n_k", k, sk.token, v, sv.token);
+  if (!declared.output_grad) return;
+  const Shape4 expected{sq.batch, sq.head, sq.token, sv.feature};
+  if (shape_of(*declared.output_grad) != expected) {
+    fail("{}: wrong shape (expected {}, found {})", source.place("output_grad"),
+         to_string(expected), extents_text(declared.output_grad->extents));
+  }
+}
+
+Declared find_tensors(TensorSource& source, const InputOptions& options, const std::string& where,
+                      bool npy) {
+  Declared declared;
+  const std::optional<DeclaredArray> query = find_tensor(source, options.query, "q");
+  if (!query) fail_without_query(source, where);
+  declared.query = *query;
+  if (options.query_only) return declared;
+  if (!npy || !options.key.empty()) declared.key = find_tensor(source, options.key, "k");
+  if (!npy || !options.value.empty()) declared.value = find_tensor(source, options.value, "v");
+  if (!npy) declared.output_grad = find_tensor(source, "", "output_grad");
+  check_shapes(source, declared);
+  return declared;
+}
+
+std::vector<std::string> read_tokens(TensorSource& source, const std::string& name,
+                                     std::int64_t expected, bool required_length) {
+  const std::optional<DeclaredArray> array = source.find(name);
+  if (!array) return {};
+  if (array->element != Element::text) {
+    fail("{}: wrong dtype (expected strings, found {})", source.place(name), array->type);
+  }
+  if (array->extents.size() != 1 || array->extents[0] != expected) {
+    if (!required_length && array->extents.size() == 1) return {};
+    fail("{}: wrong length (expected [{}], found {})", source.place(name), expected,
+         extents_text(array->extents));
+  }
+  return source.read_strings(*array);
+}
+
+/// `query_token` and `key_token`, each defaulting to `token` where the lengths agree.
+void read_all_tokens(TensorSource& source, Input& input, const InputOptions& options) {
+  const std::int64_t queries = input.query.shape().token;
+  const std::int64_t keys = input.key_or_query().shape().token;
+  const bool alike = queries == keys;
+  input.query_token = read_tokens(source, "query_token", queries, true);
+  if (!options.query_only) input.key_token = read_tokens(source, "key_token", keys, true);
+  if (input.query_token.empty()) input.query_token = read_tokens(source, "token", queries, alike);
+  if (input.key_token.empty()) {
+    input.key_token = alike ? input.query_token : read_tokens(source, "token", keys, false);
+  }
+}
+
+void read_mask(TensorSource& source, Input& input) {
+  const std::optional<DeclaredArray> array = source.find("mask");
+  if (!array) return;
+  if (array->element != Element::u8 && array->element != Element::boolean) {
+    fail("{}: wrong dtype (expected uint8, found {})", source.place("mask"), array->type);
+  }
+  const std::vector<std::int64_t> expected = {input.query.shape().token,
+                                              input.key_or_query().shape().token};
+  if (array->extents != expected) {
+    fail("{}: wrong shape (expected [n_q, n_k] = {}, found {})", source.place("mask"),
+         extents_text(expected), extents_text(array->extents));
+  }
+  input.mask = read_as<std::uint8_t>(source, *array);
+  for (std::uint8_t& allowed : input.mask) allowed = allowed != 0 ? 1 : 0;
+}
+
+void read_parameters(TensorSource& source, Input& input, const InputOptions& options) {
+  for (const std::string& name : options.parameters) {
+    const std::optional<DeclaredArray> array = source.find(name);
+    if (!array) continue;
+    if (!element_dtype(array->element) && !is_integer(array->element)) {
+      fail("{}: wrong dtype (expected numbers, found {})", source.place(name), array->type);
+    }
+    input.parameters.emplace(name, read_tensor(source, *array, options));
+  }
+}
+
+void read_attributes(TensorSource& source, Input& input) {
+  const auto text = [&](const char* name) -> std::string {
+    const std::optional<AttributeValue> value = source.attribute(name);
+    const auto* found = value ? std::get_if<std::string>(&*value) : nullptr;
+    return found ? *found : "";
+  };
+  input.model = text("model");
+  input.text = text("text");
+  const std::optional<AttributeValue> layer = source.attribute("layer");
+  if (!layer) return;
+  if (const auto* number = std::get_if<std::int64_t>(&*layer)) input.layer = *number;
+}
+
+std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat format,
+                                          const SourceRules& rules) {
+  if (format != FileFormat::hdf5 && !spec.group.empty()) {
+    fail("{}: has no groups (expected an HDF5 file before ':{}', found {})", spec.path, spec.group,
+         format_name(format));
+  }
+  switch (format) {
+    case FileFormat::hdf5:
+      return open_hdf5_source(spec.path, spec.group, rules);
+    case FileFormat::npz:
+      return open_npz_source(spec.path, rules);
+    case FileFormat::npy:
+      return open_npy_source(rules);
+    case FileFormat::safetensors:
+      break;
+  }
+  return open_safetensors_source(spec.path, rules);
+}
+
+void read_everything(TensorSource& source, const Declared& declared, const InputOptions& options,
+                     Input& input) {
+  input.query = read_tensor(source, declared.query, options);
+  if (declared.key) input.key = read_tensor(source, *declared.key, options);
+  if (declared.value) input.value = read_tensor(source, *declared.value, options);
+  if (declared.output_grad) input.output_grad = read_tensor(source, *declared.output_grad, options);
+  if (input.format == FileFormat::npy) return;
+  read_all_tokens(source, input, options);
+  if (!options.query_only) read_mask(source, input);
+  read_parameters(source, input, options);
+  read_attributes(source, input);
+}
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+}  // namespace
+
+InputSpec parse_input_spec(const std::string& spec) {
+  if (exists(spec)) return {spec, ""};
+  for (std::size_t colon = spec.find(':'); colon != std::string::npos;
+       colon = spec.find(':', colon + 1)) {
+    if (exists(spec.substr(0, colon))) return {spec.substr(0, colon), spec.substr(colon + 1)};
+  }
+  const std::size_t colon = spec.find(":/");
+  return colon == std::string::npos ? InputSpec{spec, ""}
+                                    : InputSpec{spec.substr(0, colon), spec.substr(colon + 1)};
+}
+
+Input read_input(const std::string& spec, const InputOptions& given) {
+  InputOptions options = given;
+  const InputSpec parsed = parse_input_spec(spec.empty() ? options.query : spec);
+  if (parsed.path.empty()) misuse("no input file");
+  Input input;
+  input.path = parsed.path;
+  input.group = parsed.group;
+  input.format = detect_format(parsed.path);
+  const bool npy = input.format == FileFormat::npy;
+  if (npy && options.query.empty()) options.query = parsed.path;
+  const std::unique_ptr<TensorSource> source =
+      open_source(parsed, input.format, {options.allow_external, options.before_allocation});
+  const std::string where = parsed.group.empty() ? parsed.path : spec;
+  read_everything(*source, find_tensors(*source, options, where, npy), options, input);
+  if (options.digest) input.sha256 = sha256_of_file(npy ? options.query : parsed.path);
+  return input;
+}
+
+InputTensor read_npy_tensor(const std::string& path) {
+  const std::unique_ptr<TensorSource> source = open_npy_source({});
+  const std::optional<DeclaredArray> array = source->find(path);
+  if (!element_dtype(array->element) && !is_integer(array->element)) {
+    fail("{}: wrong dtype (expected numbers, found {})", path, array->type);
+  }
+  return read_tensor(*source, *array, {});
+}
+
+}  // namespace conelab

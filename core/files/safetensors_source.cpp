@@ -1,0 +1,191 @@
+// .safetensors files as a source of tensors.
+//
+//   header length (8 bytes, little endian)  JSON header  numbers
+//
+// The header maps names to {"dtype", "shape", "data_offsets": [begin, end]}. The ranges must cover
+// the numbers exactly: no holes, no overlap, as the format's own parser demands.
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.h"
+#include "core/files/byte_file.h"
+#include "core/files/json_reader.h"
+#include "core/files/tensor_source.h"
+#include "core/files/text.h"
+
+namespace conelab {
+namespace {
+
+constexpr std::uint64_t longest_header = 100'000'000;
+
+struct TensorRange {
+  DeclaredArray array;
+  std::uint64_t begin = 0, end = 0;  ///< Within the numbers.
+};
+
+Element element_of(const std::string& dtype) {
+  constexpr std::array<std::pair<const char*, Element>, 13> known = {{{"F64", Element::f64},
+                                                                      {"F32", Element::f32},
+                                                                      {"F16", Element::f16},
+                                                                      {"BF16", Element::bf16},
+                                                                      {"I8", Element::i8},
+                                                                      {"I16", Element::i16},
+                                                                      {"I32", Element::i32},
+                                                                      {"I64", Element::i64},
+                                                                      {"U8", Element::u8},
+                                                                      {"U16", Element::u16},
+                                                                      {"U32", Element::u32},
+                                                                      {"U64", Element::u64},
+                                                                      {"BOOL", Element::boolean}}};
+  for (const auto& [name, element] : known) {
+    if (dtype == name) return element;
+  }
+  return Element::other;
+}
+
+std::vector<std::int64_t> whole_numbers(const JsonValue* list, const char* what,
+                                        const std::string& place) {
+  std::vector<std::int64_t> numbers;
+  if (list == nullptr || list->kind != JsonValue::Kind::array) {
+    fail("{}: malformed header (expected a list {})", place, what);
+  }
+  for (const JsonValue& item : list->items) {
+    const std::optional<std::int64_t> number = item.whole_number();
+    if (!number) fail("{}: malformed header (expected whole numbers in {})", place, what);
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+TensorRange parse_tensor(const std::string& name, const JsonValue& value,
+                         const std::string& place) {
+  const JsonValue* dtype = value.find("dtype");
+  if (dtype == nullptr || dtype->kind != JsonValue::Kind::string) {
+    fail("{}: malformed header (expected a string dtype)", place);
+  }
+  const std::vector<std::int64_t> offsets =
+      whole_numbers(value.find("data_offsets"), "data_offsets", place);
+  if (offsets.size() != 2 || offsets[0] > offsets[1]) {
+    fail("{}: malformed header (expected data_offsets [begin, end], found {})", place,
+         extents_text(offsets));
+  }
+  TensorRange range;
+  range.array = {name, element_of(dtype->text), printable(dtype->text),
+                 whole_numbers(value.find("shape"), "shape", place)};
+  range.begin = static_cast<std::uint64_t>(offsets[0]);
+  range.end = static_cast<std::uint64_t>(offsets[1]);
+  return range;
+}
+
+void check_size(const TensorRange& range, const std::string& place) {
+  const std::optional<std::int64_t> count = checked_product(range.array.extents);
+  const std::size_t item = element_size(range.array.element);
+  if (!count || static_cast<std::uint64_t>(*count) > (std::uint64_t{1} << 59)) {
+    fail("{}: declares an impossible size {}", place, extents_text(range.array.extents));
+  }
+  if (item != 0 && static_cast<std::uint64_t>(*count) * item != range.end - range.begin) {
+    fail("{}: wrong size (expected {} bytes for {} of {}, found {})", place,
+         static_cast<std::uint64_t>(*count) * item, extents_text(range.array.extents),
+         range.array.type, range.end - range.begin);
+  }
+}
+
+class SafetensorsSource : public TensorSource {
+ public:
+  explicit SafetensorsSource(const std::string& path) : file_(path) {
+    check_not_truncated(path, 8, file_.size());
+    const std::uint64_t length = little_endian(file_.read(0, 8).data(), 8);
+    if (length > longest_header) {
+      fail("{}: header too long (expected at most {} bytes, found {})", path, longest_header,
+           length);
+    }
+    check_not_truncated(path, 8 + length, file_.size());
+    data_offset_ = 8 + length;
+    header_ = parse_json(file_.read(8, length), path);
+    parse_header();
+  }
+
+  std::string place(const std::string& name) const override {
+    return fmt::format("{}: {}", file_.path(), printable(name));
+  }
+
+  std::vector<std::string> names() override {
+    std::vector<std::string> list;
+    for (const TensorRange& range : ranges_) list.push_back(range.array.name);
+    return list;
+  }
+
+  std::optional<DeclaredArray> find(const std::string& name) override {
+    const TensorRange* range = find_range(name);
+    return range ? std::optional(range->array) : std::nullopt;
+  }
+
+  void read(const DeclaredArray& array, void* numbers) override {
+    file_.read(data_offset_ + find_range(array.name)->begin, numbers, array.bytes());
+  }
+
+  std::vector<std::string> read_strings(const DeclaredArray& array) override {
+    fail("{}: holds no strings", place(array.name));
+  }
+
+  std::optional<AttributeValue> attribute(const std::string& name) override {
+    const JsonValue* metadata = header_.find("__metadata__");
+    const JsonValue* value = metadata ? metadata->find(name) : nullptr;
+    if (value == nullptr || value->kind != JsonValue::Kind::string) return {};
+    return AttributeValue(value->text);
+  }
+
+ private:
+  [[nodiscard]] const TensorRange* find_range(const std::string& name) const {
+    const auto found = std::find_if(ranges_.begin(), ranges_.end(),
+                                    [&](const TensorRange& r) { return r.array.name == name; });
+    return found == ranges_.end() ? nullptr : &*found;
+  }
+
+  void parse_header() {
+    if (header_.kind != JsonValue::Kind::object) {
+      fail("{}: malformed header (expected a JSON object)", file_.path());
+    }
+    for (const auto& [name, value] : header_.members) {
+      if (name == "__metadata__") continue;
+      ranges_.push_back(parse_tensor(name, value, place(name)));
+      check_size(ranges_.back(), place(name));
+    }
+    check_cover();
+  }
+
+  /// The ranges, in order, must follow each other from 0 to the end of the file.
+  void check_cover() const {
+    std::vector<const TensorRange*> order;
+    for (const TensorRange& range : ranges_) order.push_back(&range);
+    std::sort(order.begin(), order.end(), [](const TensorRange* a, const TensorRange* b) {
+      return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
+    });
+    std::uint64_t covered = 0;
+    for (const TensorRange* range : order) {
+      if (range->begin != covered) {
+        fail("{}: its bytes {} (expected to begin at {}, found {})", place(range->array.name),
+             range->begin < covered ? "overlap others" : "leave a hole", covered, range->begin);
+      }
+      covered = range->end;
+    }
+    check_not_truncated(file_.path(), data_offset_ + covered, file_.size());
+    if (data_offset_ + covered < file_.size()) {
+      fail("{}: has bytes after its tensors (expected {} bytes, found {})", file_.path(),
+           data_offset_ + covered, file_.size());
+    }
+  }
+
+  ByteFile file_;
+  std::uint64_t data_offset_ = 0;
+  JsonValue header_;
+  std::vector<TensorRange> ranges_;
+};
+
+}  // namespace
+
+std::unique_ptr<TensorSource> open_safetensors_source(const std::string& path, const SourceRules&) {
+  return std::make_unique<SafetensorsSource>(path);
+}
+
+}  // namespace conelab

@@ -1,0 +1,254 @@
+#include "core/files/sandbox.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <new>
+
+#include "core/base/error.h"
+#include "core/files/hdf5.h"
+
+namespace conelab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+enum class Frame : std::uint8_t { data = 'D', error = 'E', end = 'O' };
+
+/// More than any real process maps; sanitizers reserve terabytes, and then the limit is left out.
+constexpr std::uint64_t most_mapped = std::uint64_t{1} << 42;
+
+std::uint64_t mapped_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t pages = 0;
+  file >> pages;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
+}
+
+void set_limit(int resource, rlim_t value) {
+  struct rlimit limit {};
+  if (getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? value : std::min(value, limit.rlim_max);
+  setrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
+}
+
+// ------------------------------------------------------------------------------ in the child
+
+/// Nobody listens any more: there is nobody to tell either.
+void write_all(int pipe, const void* bytes, std::uint64_t count) {
+  const auto* next = static_cast<const char*>(bytes);
+  while (count > 0) {
+    const ssize_t written = ::write(pipe, next, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) ::_exit(1);
+    next += written;
+    count -= static_cast<std::uint64_t>(written);
+  }
+}
+
+void send_frame(int pipe, Frame frame, const void* bytes, std::uint64_t count) {
+  std::array<char, 9> head{};
+  head[0] = static_cast<char>(frame);
+  std::memcpy(head.data() + 1, &count, 8);
+  write_all(pipe, head.data(), head.size());
+  write_all(pipe, bytes, count);
+}
+
+void send_error(int pipe, ErrorKind kind, const std::string& message) {
+  const std::string bytes = static_cast<char>(kind) + message;
+  send_frame(pipe, Frame::error, bytes.data(), bytes.size());
+}
+
+void enter_limits(const SandboxLimits& limits) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGSEGV, SIGABRT, SIGBUS, SIGXCPU}) {
+    ::signal(signal, SIG_DFL);
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_CPU, static_cast<rlim_t>(limits.processor_seconds));
+  const std::uint64_t mapped = mapped_bytes();
+  if (mapped < most_mapped) set_limit(RLIMIT_AS, mapped + limits.memory_bytes);
+}
+
+[[noreturn]] void run_child(int pipe, const std::string& path, const SandboxLimits& limits,
+                            const std::function<void(ArchiveWriter&)>& produce) {
+  hdf5::Lock::renew_after_fork();
+  enter_limits(limits);
+  try {
+    ArchiveWriter writer([pipe](const void* bytes, std::uint64_t count) {
+      send_frame(pipe, Frame::data, bytes, count);
+    });
+    produce(writer);
+    send_frame(pipe, Frame::end, nullptr, 0);
+  } catch (const Error& error) {
+    send_error(pipe, error.kind(), error.what());
+  } catch (const std::bad_alloc&) {
+    send_error(pipe, ErrorKind::failure, path + ": needs more memory than its size explains");
+  } catch (const std::exception& error) {
+    send_error(pipe, ErrorKind::failure, path + ": cannot be read: " + error.what());
+  }
+  ::_exit(0);
+}
+
+// ----------------------------------------------------------------------------- in the parent
+
+/// The child's end of the pipe and its process; both are gone after the destructor.
+class Child {
+ public:
+  Child(pid_t process, int pipe, std::string path, double seconds)
+      : process_(process),
+        pipe_(pipe),
+        path_(std::move(path)),
+        deadline_(Clock::now() + std::chrono::milliseconds(static_cast<long>(1000 * seconds))),
+        seconds_(seconds) {}
+  ~Child() {
+    ::close(pipe_);
+    if (process_ > 0) {
+      ::kill(process_, SIGKILL);
+      (void)wait();
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// The length of the next frame of data; throws what the child threw.
+  std::uint64_t next_length() {
+    const Frame frame = next_frame();
+    if (frame != Frame::data) fail("{}: damaged: its reader stopped early", path_);
+    return length_;
+  }
+
+  void expect_end() {
+    if (next_frame() != Frame::end) fail("{}: damaged: its reader sent too much", path_);
+  }
+
+  void receive(void* bytes, std::uint64_t count) {
+    auto* next = static_cast<char*>(bytes);
+    while (count > 0) {
+      wait_for_bytes();
+      const ssize_t got = ::read(pipe_, next, count);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) fail_because_child_ended();
+      next += got;
+      count -= static_cast<std::uint64_t>(got);
+    }
+  }
+
+ private:
+  Frame next_frame() {
+    std::array<char, 9> head{};
+    receive(head.data(), head.size());
+    std::memcpy(&length_, head.data() + 1, 8);
+    const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
+    if (length_ > pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE))) {
+      fail("{}: damaged: its reader sent nonsense", path_);
+    }
+    const auto frame = static_cast<Frame>(head[0]);
+    if (frame == Frame::error) throw_sent_error();
+    return frame;
+  }
+
+  [[noreturn]] void throw_sent_error() {
+    std::string bytes(length_, '\0');
+    receive(bytes.data(), bytes.size());
+    const auto kind = static_cast<unsigned char>(bytes.empty() ? 1 : bytes[0]);
+    throw Error(static_cast<ErrorKind>(kind), bytes.substr(std::min<std::size_t>(1, bytes.size())));
+  }
+
+  void wait_for_bytes() {
+    while (true) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
+      if (left <= 0) fail("{}: reading did not end within {:.0f} s (damaged?)", path_, seconds_);
+      pollfd entry{pipe_, POLLIN, 0};
+      const int ready = ::poll(&entry, 1, static_cast<int>(std::min<long>(left, 1000)));
+      if (ready > 0) return;
+      if (ready < 0 && errno != EINTR) fail("{}: poll: {}", path_, std::strerror(errno));
+    }
+  }
+
+  [[nodiscard]] int wait() {
+    int status = 0;
+    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+    process_ = -1;
+    return status;
+  }
+
+  [[noreturn]] void fail_because_child_ended() {
+    const int status = wait();
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+      fail("{}: reading took too much processor time (damaged?)", path_);
+    }
+    if (WIFSIGNALED(status)) {
+      fail("{}: damaged: it makes the HDF5 library crash ({})", path_,
+           ::strsignal(WTERMSIG(status)));
+    }
+    fail("{}: damaged: its reader ended early (exit {})", path_, WEXITSTATUS(status));
+  }
+
+  pid_t process_;
+  int pipe_;
+  std::string path_;
+  Clock::time_point deadline_;
+  double seconds_;
+  std::uint64_t length_ = 0;
+};
+
+SandboxLimits scaled(SandboxLimits limits, const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return limits;
+  const double extra = 1e-7 * static_cast<double>(status.st_size);
+  limits.seconds += extra;
+  limits.processor_seconds += static_cast<int>(extra);
+  return limits;
+}
+
+}  // namespace
+
+void allow_more_memory(std::uint64_t bytes) {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  set_limit(RLIMIT_AS, limit.rlim_cur + bytes);
+}
+
+void run_sandboxed(const std::string& path, const SandboxLimits& given,
+                   const std::function<void(ArchiveWriter&)>& produce,
+                   const std::function<void(ArchiveReader&)>& consume) {
+  const SandboxLimits limits = scaled(given, path);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("{}: pipe: {}", path, std::strerror(errno));
+  pid_t process = -1;
+  {
+    const hdf5::Lock lock;
+    process = ::fork();
+    if (process == 0) {
+      ::close(ends[0]);
+      run_child(ends[1], path, limits, produce);
+    }
+  }
+  const std::string why = std::strerror(errno);
+  ::close(ends[1]);
+  if (process < 0) {
+    ::close(ends[0]);
+    fail("{}: fork: {}", path, why);
+  }
+  Child child(process, ends[0], path, limits.seconds);
+  ArchiveReader reader([&] { return child.next_length(); },
+                       [&](void* bytes, std::uint64_t count) { child.receive(bytes, count); });
+  consume(reader);
+  child.expect_end();
+}
+
+}  // namespace conelab
