@@ -6,10 +6,26 @@ namespace conelab {
 
 std::span<const Command> command_table() {
   static const Command table[] = {
+      {"attend", "attention over the tensors of a file",
+       "  conelab attend datasets/minilm_trace.h5:/german/layer3 -o out.h5 --similarity penumbral "
+       "-p gamma=2 --keep output,lse,weights\n"
+       "  conelab attend qkv.npz -o out.h5 --similarity dot --mask causal --bias alibi\n",
+       false, declare_attend},
+      {"bench", "measure operators against sequence length",
+       "  conelab bench -o bench.h5 --operators dot,penumbral --lengths 256..4096:x2 --heads 1\n"
+       "  conelab bench -o bench.h5 ... --resume    (after Ctrl-C, with the same options)\n",
+       false, declare_bench},
+      {"bench-worker", "one case of a benchmark, driven by `bench`",
+       "  conelab bench-worker    (started by `conelab bench`)\n", true, declare_bench_worker},
+      {"compare", "which cases of two benchmark results differ",
+       "  conelab compare before.h5 after.h5\n", false, declare_compare},
       {"lca", "lowest common ancestor of two points under a cone family",
        "  conelab lca --cone penumbral -p height=1 0.3,0.2 -0.4,0.5\n"
        "  conelab lca --cone umbral --json -- -0.3,0.2 0.4,0.1\n",
        false, declare_lca},
+      {"tree", "ancestor order, dendrogram and segmentation of each head's tokens",
+       "  conelab tree datasets/minilm_trace.h5:/german/layer3 -o tree.h5 --similarity umbral\n",
+       false, declare_tree},
       {"figure", "draw a figure as SVG, PDF or PNG",
        "  conelab figure cones -o cones.svg -p cone=umbral -p u=-0.4,0.3 -p v=0.5,0.2\n"
        "  conelab figure heatmap -o maps.pdf --input datasets/minilm_trace.h5:/german/layer3 "

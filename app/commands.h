@@ -5,9 +5,14 @@
 
 namespace conelab {
 
+Action declare_attend(CLI::App& options);
+Action declare_bench(CLI::App& options);
+Action declare_bench_worker(CLI::App& options);
+Action declare_compare(CLI::App& options);
 Action declare_figure(CLI::App& options);
 Action declare_gui(CLI::App& options);
 Action declare_lca(CLI::App& options);
 Action declare_list(CLI::App& options);
+Action declare_tree(CLI::App& options);
 
 }  // namespace conelab

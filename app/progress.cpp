@@ -42,8 +42,12 @@ double remaining_seconds(double elapsed, double fraction) {
 
 Progress::Progress(std::string title) : title_(std::move(title)), terminal_(isatty(2) == 1) {}
 
-Progress::~Progress() {
+Progress::~Progress() { clear(); }
+
+void Progress::clear() {
+  const std::lock_guard lock(mutex_);
   if (drawn_ && terminal_) std::fputs("\r\033[K", stderr);
+  drawn_ = false;
 }
 
 void Progress::update(double fraction, const std::string& detail) {

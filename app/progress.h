@@ -17,6 +17,8 @@ class Progress {
 
   /// `fraction` done in [0, 1]; `detail` says what is being worked on.
   void update(double fraction, const std::string& detail = {});
+  /// Removes the bar from the terminal.
+  void clear();
 
  private:
   using Clock = std::chrono::steady_clock;

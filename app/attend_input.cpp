@@ -1,0 +1,74 @@
+#include "app/attend_input.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/half.h"
+#include "core/files/sandbox.h"
+
+namespace conelab {
+namespace {
+
+/// Rounds to the nearest number of `dtype`, in place.
+template <class T>
+void round_to(Dtype dtype, Tensor4<T>& tensor) {
+  for (T& x : tensor.data) {
+    if (dtype == Dtype::f16) x = static_cast<T>(from_f16(to_f16(x)));
+    if (dtype == Dtype::bf16) x = static_cast<T>(from_bf16(to_bf16(x)));
+  }
+}
+
+void add(NonFinite& sum, const InputTensor& tensor) {
+  sum.nan += tensor.nan_count;
+  sum.infinite += tensor.infinite_count;
+}
+
+}  // namespace
+
+Input read_attend_input(const AttendJob& job) {
+  InputOptions options;
+  options.query = job.query;
+  options.key = job.key;
+  options.value = job.value;
+  options.allow_external = job.allow_external;
+  return read_input_sandboxed(job.input, options);
+}
+
+template <class T>
+AttentionInput<T> attention_input(Input&& file, Dtype dtype) {
+  AttentionInput<T> input;
+  input.key = file.key ? to_tensor<T>(std::move(*file.key)) : to_tensor<T>(file.query);
+  input.value = file.value ? to_tensor<T>(std::move(*file.value)) : to_tensor<T>(file.query);
+  input.query = to_tensor<T>(std::move(file.query));
+  if (file.output_grad) input.output_grad = to_tensor<T>(std::move(*file.output_grad));
+  for (Tensor4<T>* tensor : {&input.query, &input.key, &input.value, &input.output_grad}) {
+    round_to(dtype, *tensor);
+  }
+  input.allowed = std::move(file.mask);
+  return input;
+}
+template AttentionInput<float> attention_input(Input&&, Dtype);
+template AttentionInput<double> attention_input(Input&&, Dtype);
+
+Call call_for_input(const AttendJob& job, const Input& input) {
+  Call call = job.call;
+  const auto has = [&](const char* name) {
+    return std::find(call.masks.begin(), call.masks.end(), name) != call.masks.end();
+  };
+  if (!input.mask.empty() && !has("explicit")) {
+    std::erase(call.masks, "full");
+    call.masks.emplace_back("explicit");
+  }
+  return call;
+}
+
+NonFinite count_non_finite(const Input& input) {
+  NonFinite sum;
+  add(sum, input.query);
+  if (input.key) add(sum, *input.key);
+  if (input.value) add(sum, *input.value);
+  if (input.output_grad) add(sum, *input.output_grad);
+  return sum;
+}
+
+}  // namespace conelab

@@ -1,0 +1,27 @@
+// From a file's arrays to the engine's input.
+#pragma once
+
+#include <cstdint>
+
+#include "app/attend_job.h"
+#include "core/files/read_tensors.h"
+
+namespace conelab {
+
+/// Reads q, k, v and what belongs to them in a sandbox.
+[[nodiscard]] Input read_attend_input(const AttendJob& job);
+
+/// The tensors as T, which are taken out of `file`; where `dtype` is narrower than T, rounded.
+template <class T>
+[[nodiscard]] AttentionInput<T> attention_input(Input&& file, Dtype dtype);
+
+/// The job's call; the mask "explicit" added where the file holds a mask, "full" dropped.
+[[nodiscard]] Call call_for_input(const AttendJob& job, const Input& input);
+
+/// NaN and infinite numbers of q, k and v together.
+struct NonFinite {
+  std::int64_t nan = 0, infinite = 0;
+};
+[[nodiscard]] NonFinite count_non_finite(const Input& input);
+
+}  // namespace conelab

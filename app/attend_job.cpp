@@ -1,0 +1,188 @@
+#include "app/attend_job.h"
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/attend_input.h"
+#include "core/base/environment.h"
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/files/atomic_file.h"
+#include "core/files/attention_file.h"
+
+namespace conelab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void check_job(const AttendJob& job) {
+  for (const std::string& part : job.keep) {
+    bool known = false;
+    for (const std::string& name : attend_parts()) known |= name == part;
+    if (!known) unknown_name("part to keep", part, attend_parts());
+  }
+  if (job.device == "cuda") fail("device cuda: this program was built without CUDA");
+  if (job.device != "cpu" && job.device != "auto") {
+    unknown_name("device", job.device, {"cpu", "cuda", "auto"});
+  }
+  bool padding = false;
+  for (const std::string& mask : job.call.masks) padding |= mask == "padding";
+  if (padding && job.key_lengths.empty()) misuse("mask padding needs --lengths, one per batch");
+}
+
+void check_masks(const AttendJob& job, const Input& input) {
+  for (const std::string& mask : job.call.masks) {
+    if (mask == "explicit" && input.mask.empty()) {
+      fail("{}: mask explicit needs a dataset 'mask' beside q", job.input);
+    }
+  }
+}
+
+Dtype chosen_dtype(const AttendJob& job, const Input& input) {
+  if (job.dtype) return *job.dtype;
+  return input.query.dtype == Dtype::f64 ? Dtype::f64 : Dtype::f32;
+}
+
+FileValues parameter_values(const Plan& plan) {
+  FileValues values;
+  for (const Parameter& p : parameters(plan)) {
+    if (p.per_head()) {
+      values.emplace_back(p.info.key, p.values);
+    } else {
+      values.emplace_back(p.info.key, p.values.front());
+    }
+  }
+  for (const auto& [key, word] : choices(plan)) values.emplace_back(key, word);
+  return values;
+}
+
+FileValues environment_values(const AttendJob& job, const Input& input, Dtype dtype) {
+  FileValues values;
+  for (const auto& [name, value] : environment()) {
+    std::visit([&, key = name](const auto& v) { values.emplace_back(key, v); }, value);
+  }
+  values.emplace_back("device", std::string("cpu"));
+  values.emplace_back("dtype", std::string(dtype_name(dtype)));
+  values.emplace_back("threads", static_cast<std::int64_t>(job.threads));
+  values.emplace_back("input_sha256", input.sha256);
+  if (!input.model.empty()) values.emplace_back("input_model", input.model);
+  if (input.layer) values.emplace_back("input_layer", *input.layer);
+  return values;
+}
+
+/// One job in number type T.
+template <class T>
+class Attend {
+ public:
+  Attend(const AttendJob& job, Input&& file, Dtype dtype, const std::function<bool()>& cancelled,
+         const StageProgress& progress)
+      : job_(job), progress_(progress) {
+    execution_.threads = job.threads;
+    execution_.cancelled = cancelled;
+    result_.dtype = dtype;
+    result_.query_token = std::move(file.query_token);
+    result_.key_token = std::move(file.key_token);
+    result_.environment = environment_values(job, file, dtype);
+    const Call call = call_for_input(job, file);
+    input_ = attention_input<T>(std::move(file), dtype);
+    input_.key_lengths = job.key_lengths;
+    result_.extents = check_extents(input_);
+    plan_ = resolve(call, result_.extents);
+  }
+
+  void compute() {
+    forward_ = forward(*plan_, input_, stage("forward"));
+    if (job_.keeps("gradients")) {
+      backward_ = backward(*plan_, input_, forward_, stage("backward"));
+      result_.gradients = &backward_;
+    }
+  }
+
+  void write() {
+    if (job_.keeps("output")) result_.output = &forward_.output;
+    if (job_.keeps("lse")) result_.lse = &forward_.lse;
+    if (job_.keeps("weights")) result_.weights = rows_of(Map2d::weights);
+    if (job_.keeps("logits")) result_.logits = rows_of(Map2d::logits);
+    AttendJob resolved = job_;
+    resolved.call = resolved_call(*plan_);
+    result_.spec = attend_to_json(resolved).dump();
+    result_.parameters = parameter_values(*plan_);
+    result_.creator = program_version();
+    write_attention(job_.output, result_);
+  }
+
+  [[nodiscard]] const Extents& extents() const { return result_.extents; }
+
+ private:
+  const AttendJob& job_;
+  const StageProgress& progress_;
+  Execution execution_;
+  AttentionInput<T> input_;
+  std::shared_ptr<const Plan> plan_;
+  Forward<T> forward_;
+  Backward<T> backward_;
+  AttentionFile<T> result_;
+
+  [[nodiscard]] Execution stage(const char* name) const {
+    Execution execution = execution_;
+    if (progress_) {
+      execution.progress = [this, name](double fraction) { progress_(name, fraction); };
+    }
+    return execution;
+  }
+
+  /// Blocks of rows, computed when the writer asks for them.
+  [[nodiscard]] RowBlocks<T> rows_of(Map2d which) {
+    return [this, which](std::int64_t batch, std::int64_t head, std::int64_t begin,
+                         std::int64_t end, T* out) {
+      attention_map_tile(*plan_, input_, which, &forward_, batch, head, begin, end, 0,
+                         extents().key, out, execution_);
+      if (!progress_) return;
+      const auto heads = static_cast<double>(extents().batch * extents().head);
+      const auto done = static_cast<double>(batch * extents().head + head) +
+                        static_cast<double>(end) / static_cast<double>(extents().query);
+      progress_(which == Map2d::weights ? "weights" : "logits", done / heads);
+    };
+  }
+};
+
+template <class T>
+void compute_and_write(const AttendJob& job, Input&& input, const std::function<bool()>& cancelled,
+                       const StageProgress& progress, AttendSummary& summary) {
+  Attend<T> attend(job, std::move(input), summary.dtype, cancelled, progress);
+  summary.extents = attend.extents();
+  const Clock::time_point start = Clock::now();
+  attend.compute();
+  summary.compute_seconds = seconds_since(start);
+  const Clock::time_point computed = Clock::now();
+  attend.write();
+  summary.write_seconds = seconds_since(computed);
+}
+
+}  // namespace
+
+AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& cancelled,
+                         const StageProgress& progress) {
+  check_job(job);
+  probe_writable(job.output);
+  Input input = read_attend_input(job);
+  check_masks(job, input);
+  AttendSummary summary;
+  const NonFinite non_finite = count_non_finite(input);
+  summary.nan_count = non_finite.nan;
+  summary.infinite_count = non_finite.infinite;
+  summary.dtype = chosen_dtype(job, input);
+  if (summary.dtype == Dtype::f64) {
+    compute_and_write<double>(job, std::move(input), cancelled, progress, summary);
+  } else {
+    compute_and_write<float>(job, std::move(input), cancelled, progress, summary);
+  }
+  return summary;
+}
+
+}  // namespace conelab

@@ -1,0 +1,136 @@
+// `conelab attend`: attention over the tensors of a file.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/attend_job.h"
+#include "app/call_json.h"
+#include "app/call_options.h"
+#include "app/commands.h"
+#include "app/interrupt.h"
+#include "app/output.h"
+#include "app/progress.h"
+#include "core/base/error.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Typed {
+  AttendJob job;
+  std::shared_ptr<CallOptions> call;
+  std::string dtype, keep = "output,lse", lengths;
+  bool json = false;
+};
+
+std::vector<std::int64_t> parse_lengths(const std::string& text) {
+  std::vector<std::int64_t> lengths;
+  for (const std::string& part : split_list(text, "--lengths")) {
+    std::int64_t value = 0;
+    const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || rest != part.data() + part.size() || value < 0) {
+      misuse("--lengths: '{}' is not a whole number from 0", part);
+    }
+    lengths.push_back(value);
+  }
+  return lengths;
+}
+
+AttendJob job_of(const Typed& typed) {
+  AttendJob job = typed.job;
+  job.call = typed.call->call();
+  if (!typed.dtype.empty()) job.dtype = dtype_from_name(typed.dtype);
+  if (!typed.lengths.empty()) job.key_lengths = parse_lengths(typed.lengths);
+  job.keep = split_list(typed.keep, "--keep");
+  if (job.input.empty() && job.query.empty()) {
+    misuse("give INPUT, or --q (and --k, --v) with .npy files");
+  }
+  return job;
+}
+
+void warn_non_finite(const AttendJob& job, const AttendSummary& summary) {
+  if (summary.nan_count + summary.infinite_count == 0) return;
+  warn("{}: the input has {} NaN and {} infinite numbers; they are kept",
+       job.input.empty() ? job.query : job.input, summary.nan_count, summary.infinite_count);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Json summary_json(const AttendJob& job, const AttendSummary& summary) {
+  const Extents& e = summary.extents;
+  return {{"output", job.output},
+          {"kept", job.keep},
+          {"extents",
+           {{"batch", e.batch},
+            {"head", e.head},
+            {"query", e.query},
+            {"key", e.key},
+            {"feature", e.feature},
+            {"value", e.value}}},
+          {"dtype", dtype_name(summary.dtype)},
+          {"device", "cpu"},
+          {"nan", summary.nan_count},
+          {"infinite", summary.infinite_count},
+          {"compute_seconds", summary.compute_seconds},
+          {"write_seconds", summary.write_seconds},
+          {"spec", attend_to_json(job)},
+          {"command", shell_line(attend_command(job))}};
+}
+
+int run(const Typed& typed) {
+  const AttendJob job = job_of(typed);
+  Progress bar("attend");
+  const AttendSummary summary = run_attend(
+      job, interrupted, [&](const char* stage, double done) { bar.update(done, stage); });
+  bar.clear();
+  warn_non_finite(job, summary);
+  if (typed.json) {
+    print_json(summary_json(job, summary));
+  } else {
+    const Extents& e = summary.extents;
+    say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys, {} on cpu; computed in {}, "
+        "written in {}",
+        job.output, joined(job.keep), job.call.similarity, e.batch, e.head, e.query, e.key,
+        dtype_name(summary.dtype), duration_text(summary.compute_seconds),
+        duration_text(summary.write_seconds));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Action declare_attend(CLI::App& options) {
+  const auto typed = std::make_shared<Typed>();
+  AttendJob& job = typed->job;
+  options.add_option("INPUT", job.input,
+                     "q, k, v: FILE.h5, FILE.h5:/group, FILE.npz or FILE.safetensors");
+  options.add_option("-o,--output", job.output, "the HDF5 file to write")->required();
+  typed->call = declare_call(options);
+  options.add_option("--q", job.query, "name of q in INPUT, or a .npy file");
+  options.add_option("--k", job.key, "the same for k; default: q where absent");
+  options.add_option("--v", job.value, "the same for v; default: q where absent");
+  options.add_option("--lengths", typed->lengths,
+                     "for --mask padding: keys that are not padding, one per batch element");
+  options.add_option("--keep", typed->keep, "output, lse, weights, logits, gradients")
+      ->capture_default_str();
+  options.add_option("--device", job.device, "cpu, cuda or auto")->capture_default_str();
+  options.add_option("--dtype", typed->dtype,
+                     "f64, f32, bf16 or f16; default: f64 for f64 input, else f32");
+  options.add_option("--threads", job.threads, "threads; default: all cores")
+      ->check(CLI::Range(1, 4096));
+  options.add_flag("--allow-external", job.allow_external,
+                   "follow links and storage out of the input file");
+  options.add_flag("--json", typed->json, "print JSON");
+  return [typed] { return run(*typed); };
+}
+
+}  // namespace conelab

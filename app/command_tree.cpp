@@ -1,0 +1,140 @@
+// `conelab tree`: ancestor order, dendrogram and segmentation of the tokens of every head.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/attend_input.h"
+#include "app/call_options.h"
+#include "app/commands.h"
+#include "app/interrupt.h"
+#include "app/output.h"
+#include "app/progress.h"
+#include "core/base/environment.h"
+#include "core/base/names.h"
+#include "core/files/atomic_file.h"
+#include "core/tree/tree_file.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Typed {
+  AttendJob job;
+  std::shared_ptr<CallOptions> call;
+  std::string tokens = "key";
+  bool json = false;
+};
+
+tree::Tokens tokens_of(const std::string& name) {
+  if (name == "key") return tree::Tokens::key;
+  if (name == "query") return tree::Tokens::query;
+  unknown_name("kind of tokens", name, {"key", "query"});
+}
+
+/// "token 13 '!'"
+std::string token_text(const tree::TreeLabels& labels, std::int64_t index) {
+  const auto i = static_cast<std::size_t>(index);
+  return i < labels.tokens.size() ? fmt::format("{} '{}'", index, labels.tokens[i])
+                                  : fmt::format("{}", index);
+}
+
+void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels& labels) {
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    const tree::HeadTree& head = trees[i];
+    std::string line =
+        fmt::format("  batch {} head {}: {} tokens", i / labels.head, i % labels.head, head.size);
+    if (head.order) {
+      std::size_t edges = 0;
+      for (const std::uint8_t cover : head.order->cover) edges += cover;
+      line += fmt::format(", {} edges in the Hasse diagram", edges);
+    }
+    if (head.segmentation && head.segmentation->strongest >= 0) {
+      const std::int64_t at = head.segmentation->strongest;
+      line += fmt::format(", least attention crosses after token {} ({:.2f} of uniform)",
+                          token_text(labels, at),
+                          head.segmentation->relative[static_cast<std::size_t>(at)]);
+    }
+    say("{}", line);
+  }
+}
+
+Json trees_json(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels& labels) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    const tree::HeadTree& head = trees[i];
+    Json row{{"batch", i / labels.head}, {"head", i % labels.head}, {"tokens", head.size}};
+    row["merges"] = head.dendrogram.merges.size();
+    if (head.segmentation && head.segmentation->strongest >= 0) {
+      const std::int64_t at = head.segmentation->strongest;
+      row["strongest_boundary"] = at;
+      row["relative_crossing"] = head.segmentation->relative[static_cast<std::size_t>(at)];
+    }
+    list.push_back(row);
+  }
+  return list;
+}
+
+int run(const Typed& typed) {
+  AttendJob job = typed.job;
+  job.call = typed.call->call();
+  const tree::Tokens tokens = tokens_of(typed.tokens);
+  probe_writable(job.output);
+
+  Input file = read_attend_input(job);
+  tree::TreeLabels labels;
+  labels.tokens = tokens == tree::Tokens::key ? file.key_token : file.query_token;
+  const Call call = call_for_input(job, file);
+  const std::string digest = file.sha256;
+  const AttentionInput<double> input = attention_input<double>(std::move(file), Dtype::f64);
+  const Extents extents = check_extents(input);
+  labels.batch = extents.batch;
+  labels.head = extents.head;
+  const auto plan = resolve(call, extents);
+
+  Progress bar("tree");
+  Execution execution;
+  execution.threads = job.threads;
+  execution.cancelled = interrupted;
+  execution.progress = [&bar](double done) { bar.update(done); };
+  const std::vector<tree::HeadTree> trees = head_trees(*plan, input, tokens, execution);
+  bar.clear();
+
+  job.call = resolved_call(*plan);
+  Json spec = attend_to_json(job);
+  spec["command"] = "tree";
+  spec["tokens"] = typed.tokens;
+  LabelledFile result = tree_file(trees, labels);
+  result.creator = program_version();
+  result.attributes.emplace_back("spec", spec.dump());
+  result.attributes.emplace_back("input_sha256", digest);
+  write_labelled(job.output, result);
+  if (typed.json) {
+    print_json({{"output", job.output}, {"spec", spec}, {"heads", trees_json(trees, labels)}});
+  } else {
+    say("{}: trees of {} under {}", job.output, typed.tokens == "key" ? "keys" : "queries",
+        job.call.similarity);
+    print_trees(trees, labels);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Action declare_tree(CLI::App& options) {
+  const auto typed = std::make_shared<Typed>();
+  AttendJob& job = typed->job;
+  options.add_option("INPUT", job.input, "q, k, v as for `attend`")->required();
+  options.add_option("-o,--output", job.output, "the HDF5 file to write")->required();
+  typed->call = declare_call(options);
+  options.add_option("--tokens", typed->tokens, "whose tokens become the tree: key or query")
+      ->capture_default_str();
+  options.add_option("--threads", job.threads, "threads; default: all cores")
+      ->check(CLI::Range(1, 4096));
+  options.add_flag("--json", typed->json, "print JSON");
+  return [typed] { return run(*typed); };
+}
+
+}  // namespace conelab
