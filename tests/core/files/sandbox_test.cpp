@@ -34,7 +34,7 @@ TEST(Sandbox, HandsValuesOver) {
   run_sandboxed(
       "file", {},
       [&](ArchiveWriter& writer) {
-        text = "a\0b";
+        text.assign(1, 'a');
         visit(writer, text);
         visit(writer, numbers);
       },
