@@ -1,13 +1,17 @@
 #include "core/bench/runner.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/bench/attention_case.h"
 #include "core/bench/parts.h"
-#include "core/bench/worker.h"
+#include "core/bench/peak.h"
+#include "core/bench/result.h"
 #include "core/files/atomic_file.h"
 #include "core/statistics/order.h"
 
@@ -15,161 +19,235 @@ namespace conelab {
 namespace {
 
 /// A/A controls: this many of the cases, evenly spread, are measured twice.
-constexpr int most_controls = 4;
-/// FLOP/s that any machine reaches: cases that would take too long even so are not started.
-constexpr double modest_flops = 5e9;
+constexpr std::size_t most_controls = 4;
+/// The share of the multiply-add peak that any case reaches: slower ones are not predicted.
+constexpr double modest_share = 0.1;
+/// What a sample costs besides its runs, in FLOP: only for the remaining time.
+constexpr double sample_cost = 5e9;
 
-CaseStatus case_status(WorkerStatus status) {
-  switch (status) {
-    case WorkerStatus::ok:
-      return CaseStatus::ok;
-    case WorkerStatus::skipped:
-      return CaseStatus::skipped;
-    case WorkerStatus::timed_out:
-      return CaseStatus::timed_out;
-    case WorkerStatus::crashed:
-      return CaseStatus::crashed;
-    default:
-      return CaseStatus::failed;
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// A run can only be resumed by the same build on the same machine: its samples are compared.
+RunIdentity run_identity(const Sweep& sweep) {
+  RunIdentity identity = sweep.items();
+  for (const auto& [name, value] : environment()) {
+    if (name != "version" && name != "git_hash" && name != "cpu" && name != "simd") continue;
+    identity.emplace_back(name, std::get<std::string>(value));
   }
+  return identity;
 }
 
-[[noreturn]] void interrupt(const std::string& output, int done, int total) {
-  throw Error(ErrorKind::interrupted,
-              fmt::format("{}: interrupted, {} of {} samples are kept; continue with --resume",
-                          output, done, total));
-}
+/// Seconds left, from the pace of the samples that this process measured itself.
+class Pace {
+ public:
+  void measured(double cost, double seconds) {
+    cost_ += cost;
+    seconds_ += seconds;
+  }
+  [[nodiscard]] double seconds_for(double cost) const {
+    return cost_ > 0 ? seconds_ / cost_ * cost : unknown;
+  }
+
+ private:
+  double cost_ = 0, seconds_ = 0;
+};
 
 class Run {
  public:
-  Run(const Sweep& sweep, const BenchOptions& options)
-      : sweep_(sweep), options_(options), parts_(options.output, sweep, options.resume) {
+  Run(const Sweep& sweep, const Workload& workload, const BenchOptions& options)
+      : sweep_(sweep),
+        workload_(workload),
+        options_(options),
+        parts_(options.output, run_identity(sweep), options.resume) {
     result_.sweep = sweep;
-    for (const Case& c : sweep.cases()) result_.cases.push_back({c, {}, {}, {}, {}});
+    const std::vector<Sample> none(static_cast<std::size_t>(sweep.rounds));
+    for (const Case& c : sweep.cases()) result_.cases.push_back({c, {}, {}, {}, none});
     choose_controls();
     workers_.resize(slots_.size());
-    for (CaseResult* slot : slots_) slot->samples.resize(static_cast<std::size_t>(sweep.rounds));
-    keep_workers_ = predicted_total() < available_memory() / 2;
+    predict();
   }
 
-  BenchResult finish() {
-    const auto orders =
-        balanced_orders(static_cast<int>(slots_.size()), sweep_.rounds, sweep_.seed);
+  void finish() {
+    const int count = static_cast<int>(slots_.size());
+    const auto orders = balanced_orders(count, sweep_.rounds, sweep_.seed);
     for (int round = 0; round < sweep_.rounds; ++round) {
-      const MachineState state = machine_state();
-      result_.load.push_back(state.load);
-      result_.clock.push_back(state.clock);
-      result_.temperature.push_back(state.temperature);
-      for (const int index : orders[static_cast<std::size_t>(round)]) visit(index, round, state);
+      round_state_ = machine_state();
+      for (const int slot : orders[static_cast<std::size_t>(round)]) visit(slot, round);
+      result_.load.push_back(round_state_.load);
+      result_.clock.push_back(round_state_.clock);
+      result_.temperature.push_back(round_state_.temperature);
     }
     workers_.clear();
     write_labelled(options_.output, bench_file(result_));
     parts_.discard();
-    return std::move(result_);
   }
 
  private:
   const Sweep& sweep_;
+  const Workload& workload_;
   const BenchOptions& options_;
   Parts parts_;
   BenchResult result_;
-  std::vector<CaseResult*> slots_;  ///< Cases, then controls.
-  std::vector<std::unique_ptr<WorkerProcess>> workers_;
+  std::vector<CaseResult*> slots_;                       ///< Cases, then controls.
+  std::vector<std::unique_ptr<WorkerProcess>> workers_;  ///< By slot.
+  std::vector<double> costs_;                            ///< By slot, of one sample.
+  std::vector<std::string> skipped_;                     ///< By slot, why; empty where it runs.
   bool keep_workers_ = true;
+  double cost_left_ = 0;
+  Pace pace_;
+  MachineState round_state_;
   int done_ = 0;
 
   [[nodiscard]] int total() const { return static_cast<int>(slots_.size()) * sweep_.rounds; }
   [[nodiscard]] bool cancelled() const { return options_.cancelled && options_.cancelled(); }
 
+  /// Depends on the sweep alone, so that a resumed run has the same. Of the shorter half of the
+  /// lengths: the long ones cost most, may be skipped, and show no other false positives.
   void choose_controls() {
-    const int cases = static_cast<int>(result_.cases.size());
-    const int controls = std::min(most_controls, cases);
-    for (int i = 0; i < controls; ++i) {
-      const Case& c = result_.cases[static_cast<std::size_t>(i * cases / controls)].labels;
-      result_.controls.push_back({c, {}, {}, {}, {}});
+    const std::int64_t longest = sweep_.lengths[(sweep_.lengths.size() - 1) / 2];
+    std::vector<CaseResult> candidates = result_.cases;
+    std::erase_if(candidates, [&](const CaseResult& c) { return c.labels.seq_len > longest; });
+    const std::size_t controls = std::min(most_controls, candidates.size());
+    for (std::size_t i = 0; i < controls; ++i) {
+      result_.controls.push_back(candidates[i * candidates.size() / controls]);
     }
     for (CaseResult& c : result_.cases) slots_.push_back(&c);
     for (CaseResult& c : result_.controls) slots_.push_back(&c);
   }
 
-  [[nodiscard]] double predicted_total() const {
-    double total = 0;
-    for (const CaseResult* slot : slots_) total += predicted_bytes(slot->labels, sweep_.batch);
-    return total;
+  /// What will be skipped, how long the rest takes, and whether all its workers fit at once.
+  void predict() {
+    const double peak = measure_peak(Dtype::f64, 1, 0.02);
+    const double memory = available_memory();
+    double bytes = 0;
+    for (const CaseResult* slot : slots_) {
+      const Prediction p = workload_.predict(slot->labels, sweep_.batch);
+      skipped_.push_back(why_skipped(slot->labels, p, memory, peak));
+      costs_.push_back(skipped_.back().empty() ? p.flops + sample_cost : 0);
+      if (skipped_.back().empty()) bytes += p.bytes;
+      cost_left_ += costs_.back() * sweep_.rounds;
+    }
+    keep_workers_ = bytes < memory / 2;
+  }
+
+  /// Why a case is not started: it would not fit, or not end. Empty where it is.
+  [[nodiscard]] std::string why_skipped(const Case& c, const Prediction& p, double memory,
+                                        double peak) const {
+    if (memory > 0 && p.bytes > memory) {
+      return fmt::format("would need {:.1f} GB of memory, {:.1f} GB are free", p.bytes * 1e-9,
+                         memory * 1e-9);
+    }
+    const double seconds = p.flops / (modest_share * peak);
+    if (c.device != "cpu" || seconds <= sweep_.time_limit) return "";
+    return fmt::format("could take {:.0f} s a run, the limit is {:.0f} s", seconds,
+                       sweep_.time_limit);
+  }
+
+  void report(const CaseResult& slot) const {
+    if (!options_.progress) return;
+    options_.progress({done_, total(), pace_.seconds_for(cost_left_), describe(slot.labels)});
+  }
+
+  [[noreturn]] void interrupt() const {
+    throw Error(ErrorKind::interrupted,
+                fmt::format("{}: interrupted; {} of {} samples are kept, continue with --resume",
+                            options_.output, done_, total()));
   }
 
   /// One sample of one case, from its sealed file or measured now.
-  void visit(int index, int round, const MachineState& state) {
+  void visit(int index, int round) {
     CaseResult& slot = *slots_[static_cast<std::size_t>(index)];
-    if (options_.progress) options_.progress(done_, total(), describe(slot.labels));
-    if (slot.status == CaseStatus::ok) {
-      PartRecord record;
-      if (const auto sealed = parts_.load(index, round)) {
-        record = *sealed;
-      } else {
-        if (cancelled()) interrupt(options_.output, done_, total());
-        record = measure(index, slot);
-        record.machine = state;
-        parts_.seal(index, round, record);
-      }
-      slot.status = record.status;
-      slot.reason = record.reason;
-      if (record.facts.flops > 0) slot.facts = record.facts;
-      slot.samples[static_cast<std::size_t>(round)] = record.sample;
-    }
+    report(slot);
+    if (slot.status == CaseStatus::ok) take(slot, round, sealed_record(index, round));
+    cost_left_ -= costs_[static_cast<std::size_t>(index)];
     ++done_;
-    if (options_.progress) options_.progress(done_, total(), describe(slot.labels));
+    report(slot);
   }
 
-  PartRecord measure(int index, const CaseResult& slot) {
-    PartRecord record;
-    record.facts = slot.facts;
-    if (predict(slot.labels, record)) return record;
-    auto& worker = workers_[static_cast<std::size_t>(index)];
-    WorkerStatus status = WorkerStatus::ok;
-    const auto cancel = [this] { return cancelled(); };
-    if (worker == nullptr) {
-      worker = std::make_unique<WorkerProcess>(options_.worker);
-      status = worker->prepare(slot.labels, sweep_.batch, sweep_.seed, sweep_.time_limit, cancel);
-    }
-    if (status == WorkerStatus::ok && record.facts.flops == 0) {
-      status = worker->facts(sweep_.time_limit, cancel, record.facts);
-    }
-    if (status == WorkerStatus::ok) {
-      status = worker->sample(sweep_.cold, sweep_.time_limit, cancel, record.sample);
-    }
-    if (status == WorkerStatus::cancelled) interrupt(options_.output, done_, total());
-    record.status = case_status(status);
-    if (status != WorkerStatus::ok) record.reason = worker->reason();
-    if (status != WorkerStatus::ok || !keep_workers_) worker.reset();
+  void take(CaseResult& slot, int round, const PartRecord& record) {
+    slot.status = record.status;
+    slot.reason = record.reason;
+    slot.facts = record.facts;
+    slot.samples[static_cast<std::size_t>(round)] = record.sample;
+    round_state_ = record.machine;
+  }
+
+  PartRecord sealed_record(int index, int round) {
+    if (auto sealed = parts_.load(index, round)) return *sealed;
+    if (cancelled()) interrupt();
+    const auto start = std::chrono::steady_clock::now();
+    PartRecord record = measure(index);
+    record.machine = round_state_;
+    // A signal to the whole group may have ended the worker: that is no result.
+    if (record.status != CaseStatus::ok && cancelled()) interrupt();
+    parts_.seal(index, round, record);
+    pace_.measured(costs_[static_cast<std::size_t>(index)],
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return record;
   }
 
-  /// Records a case that cannot fit or end as skipped, without starting it.
-  bool predict(const Case& c, PartRecord& record) const {
-    const double bytes = predicted_bytes(c, sweep_.batch);
-    const double memory = available_memory();
-    const double seconds = predicted_flops(c, sweep_.batch) / modest_flops;
-    if (memory > 0 && bytes > memory) {
-      record.reason =
-          fmt::format("would need {:.2f} GB, {:.2f} GB are free", bytes * 1e-9, memory * 1e-9);
-    } else if (seconds > sweep_.time_limit) {
-      record.reason =
-          fmt::format("could take {:.0f} s, the limit is {:.0f} s", seconds, sweep_.time_limit);
-    } else {
-      return false;
+  PartRecord measure(int index) {
+    const CaseResult& slot = *slots_[static_cast<std::size_t>(index)];
+    auto& worker = workers_[static_cast<std::size_t>(index)];
+    PartRecord record;
+    record.facts = slot.facts;
+    if (!skipped_[static_cast<std::size_t>(index)].empty()) {
+      record.status = CaseStatus::skipped;
+      record.reason = skipped_[static_cast<std::size_t>(index)];
+      return record;
     }
-    record.status = CaseStatus::skipped;
-    return true;
+    try {
+      record.status = ask_worker(slot, worker, record);
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::interrupted) interrupt();
+      throw;
+    }
+    if (record.status != CaseStatus::ok) record.reason = worker->reason();
+    if (record.status != CaseStatus::ok || !keep_workers_) worker.reset();
+    return record;
+  }
+
+  CaseStatus ask_worker(const CaseResult& slot, std::unique_ptr<WorkerProcess>& worker,
+                        PartRecord& record) {
+    const Patience patience{sweep_.time_limit, options_.cancelled};
+    CaseStatus status = CaseStatus::ok;
+    if (worker == nullptr) {
+      worker = std::make_unique<WorkerProcess>(options_.worker);
+      status = worker->prepare(slot.labels, sweep_.batch, sweep_.seed, patience);
+    }
+    const bool first = slot.facts.flops == 0;
+    if (status == CaseStatus::ok && first) status = worker->facts(patience, record.facts);
+    if (status != CaseStatus::ok) return status;
+    return worker->sample(sweep_.cold, patience, record.sample);
   }
 };
 
+/// With --resume: whether the result is finished already. Throws misuse where it is of another
+/// sweep.
+bool finished(const Sweep& sweep, const std::string& output) {
+  std::error_code error;
+  if (Parts::exist(output) || !std::filesystem::exists(output, error)) return false;
+  const LabelledArray runtime = read_labelled(output, "bench/runtime");
+  std::vector<std::string> before;
+  for (const auto& [name, value] : runtime.attributes) {
+    const auto* lines = std::get_if<std::vector<std::string>>(&value);
+    if (name == "sweep" && lines != nullptr) before = *lines;
+  }
+  const std::vector<std::string> now = sweep_lines(sweep);
+  if (before == now) return true;
+  const auto differs = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
+  misuse("{}: is finished, and another sweep (expected {}, found {})", output,
+         differs.first == before.end() ? "nothing" : *differs.first,
+         differs.second == now.end() ? "nothing" : *differs.second);
+}
+
 }  // namespace
 
-BenchResult run_bench(const Sweep& sweep, const BenchOptions& options) {
-  check_sweep(sweep);
+void run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options) {
+  check_sweep(sweep, workload.operations);
+  if (options.resume && finished(sweep, options.output)) return;
   probe_writable(options.output);
-  return Run(sweep, options).finish();
+  Run(sweep, workload, options).finish();
 }
 
 }  // namespace conelab
