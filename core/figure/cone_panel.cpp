@@ -8,6 +8,7 @@
 #include "core/figure/caption.h"
 #include "core/figure/style.h"
 #include "core/figure/text.h"
+#include "core/figure/ticks.h"
 #include "core/geometry/tangent.h"
 
 namespace conelab::figure {
@@ -264,6 +265,7 @@ class Panel {
       name(above(scene_.marks[i]), "<i>w</i><sub>" + number + "</sub>", title_size);
     }
     name_light();
+    if (scene_.annotate) annotate();
   }
 
   /// Beside the source, or where its light enters the page.
@@ -277,6 +279,27 @@ class Panel {
       if (scene_.system.infinite() && curves_.umbral()) text = "light at infinity";
     }
     labels_.place(list_, at, rich(text), {.size = small_size, .colour = ink, .halo = 0.8});
+  }
+
+  void note(Point at, const std::string& markup, Colour colour) {
+    labels_.place(list_, at, rich(markup), {.size = small_size, .colour = colour, .halo = 0.8});
+  }
+
+  void annotate() {
+    const Box& b = view_.box();
+    if (meeting_ && scene_.ancestors) {
+      const double largest = scene_.system.family->largest_shadow(scene_.system.values);
+      const double above =
+          std::isinf(largest) ? 1.15 * meeting_->shadow : (meeting_->shadow + largest) / 2;
+      const HemispherePoint inside = curves_.at({meeting_->axis, above});
+      if (at_page(inside)) note(view_.page(inside), "common ancestors", darker(green));
+    }
+    if (!lca_ || !scene_.depth || view_.model() != Model::halfspace) return;
+    const double y = view_.page(curves_.at_radial(0, lca_->radial)).y;
+    const std::string what = meeting_ ? "height of the LCA " : "lowest common light ";
+    if (scene_.system.infinite()) {
+      note({b.right() - 46, y}, what + plain(number_label(lca_->radial, 4)), darker(vermilion));
+    }
   }
 
   DisplayList& list_;

@@ -28,8 +28,9 @@ struct ConeScene {
   geometry::Vector u;  ///< Half-plane coordinates.
   std::optional<geometry::Vector> v;
   bool cones = true, ancestors = true, objects = true;
-  bool depth = true;  ///< The level of the LCA's depth.
-  int levels = 0;     ///< Level lines of K(u, ·).
+  bool depth = true;      ///< The level of the LCA's depth.
+  int levels = 0;         ///< Level lines of K(u, ·).
+  bool annotate = false;  ///< Names the region, the depth and the light in words.
   std::vector<SceneGeodesic> geodesics;
   std::vector<geometry::Vector> marks;  ///< Further points, w₁, w₂, …
 };

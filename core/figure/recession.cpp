@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/figure/axes.h"
 #include "core/figure/caption.h"
-#include "core/figure/geometry_figures.h"
+#include "core/figure/explanations.h"
 #include "core/figure/text.h"
 #include "core/geometry/distance.h"
 
@@ -111,7 +111,7 @@ double recession_error(const std::string& cone, double source_height) {
   return geometry::distance(Model::halfspace, ancestor(near), ancestor(infinite_system(cone)));
 }
 
-DisplayList draw_finite_to_infinite(const ExplanatoryFigure& f) {
+DisplayList draw_finite_to_infinite(const ExplanationFigure& f) {
   DisplayList list;
   list.width = f.width;
   list.metadata = f.metadata;

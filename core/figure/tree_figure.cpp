@@ -32,9 +32,9 @@ Axis depth_axis(const TreeFigure& f, const std::vector<double>& depths) {
     if (std::isfinite(d)) values.push_back(-d);
   }
   const bool cones = f.tree.order.has_value();
-  const char* title = f.heights ? "height of the LCA" : cones ? "depth of the LCA" : "logit";
+  const char* title = f.tree.heights ? "height of the LCA" : cones ? "depth of the LCA" : "logit";
   Axis axis = axis_over(ScaleKind::linear, values, 6, rich(title));
-  if (f.heights) {
+  if (f.tree.heights) {
     axis.low = std::max(axis.low, 0.0);
     return axis;
   }
@@ -267,7 +267,7 @@ DisplayList draw_hasse(const TreeFigure& f) {
   std::vector<double> depths;
   for (std::size_t i = 0; i < t.size; ++i) depths.push_back(own_depth(t, i));
   Axis y = depth_axis(f, depths);
-  y.title = rich(f.heights ? "height of the token" : "distance from the source");
+  y.title = rich(f.tree.heights ? "height of the token" : "distance from the source");
   const std::vector<std::int64_t> leaves =
       t.size == 1 ? std::vector<std::int64_t>{0} : t.dendrogram.leaf_order;
   const TokenFrame frame = token_frame(f, y, margin + room_left(y), margin + 2,

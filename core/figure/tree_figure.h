@@ -20,8 +20,6 @@ namespace conelab::figure {
 struct TreeFigure {
   tree::HeadTree tree;
   std::vector<std::string> tokens;  ///< Texts; empty: numbers.
-  /// Infinite sources: depths are negative heights, and heights are printed.
-  bool heights = false;
   bool segmentation = true;  ///< `tree` only; where the tree has one.
   std::string caption;
   double width = double_column;

@@ -1,83 +1,21 @@
-#include "core/figure/geometry_figures.h"
-
-#include <fmt/format.h>
+#include "core/figure/explanations.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/figure/caption.h"
 #include "core/figure/text.h"
-#include "core/geometry/distance.h"
 
 namespace conelab::figure {
 namespace {
 
-using geometry::ConeSystem;
-using geometry::Model;
 using geometry::Vector;
 
 constexpr double margin = 5, gutter = 12;
 
 Vector at(double x, double height) { return Eigen::Vector2d(x, height); }
 
-ConeScene scene_of(const ConeFigure& f) {
-  ConeScene scene;
-  std::map<std::string, double> parameters = f.parameters;
-  const bool infinite = geometry::cone_family(f.cone).base == geometry::Base::plane;
-  // The defaults of attention make objects too small to see.
-  if (f.cone == "umbral") parameters.try_emplace("radius", 0.4);
-  if (f.cone == "umbral-finite") parameters.try_emplace("object_radius", 0.3);
-  scene.system = geometry::cone_system(f.cone, parameters);
-  if (f.source) {
-    scene.system =
-        geometry::with_source(scene.system, geometry::point(Model::halfspace, *f.source, "source"));
-  }
-  scene.u = f.u.value_or(infinite ? at(-0.35, 0.4) : at(-0.5, 0.3));
-  scene.v = f.v.value_or(infinite ? at(0.45, 0.25) : at(-0.02, 0.25));
-  scene.ancestors = f.ancestors;
-  scene.levels = f.levels;
-  return scene;
-}
-
-std::string number(double value) { return fmt::format("{:.4g}", value); }
-
-std::string readout(const ConeFigure& f, const ConeScene& scene) {
-  std::string text = f.caption.empty() ? "" : f.caption + ". ";
-  text += fmt::format("{} cones", f.cone);
-  const geometry::ConeFamily& family = *scene.system.family;
-  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
-    text += fmt::format(", {} = {}", family.parameters[i].key, number(scene.system.values[i]));
-  }
-  for (const auto& [name, x] : {std::pair{"u", &scene.u}, {"v", &*scene.v}}) {
-    text += fmt::format("; {} = ({}, {})", name, number((*x)[0]), number((*x)[1]));
-  }
-  const auto element = [&](const Vector& x) {
-    return geometry::element(scene.system, geometry::point(Model::halfspace, x));
-  };
-  const geometry::Lca lca = geometry::lca(scene.system, element(scene.u), element(*scene.v));
-  if (!lca.place) return text + fmt::format("; no common ancestor, depth {}", number(lca.depth));
-  const Vector x = geometry::place(scene.system, *lca.place, Model::halfspace).x;
-  return text +
-         fmt::format("; LCA = ({}, {}), depth {}", number(x[0]), number(x[1]), number(lca.depth));
-}
-
-DisplayList draw_models_of(const ConeFigure& f, const std::vector<Model>& models,
-                           std::size_t columns, const char* title) {
-  PanelFigure figure;
-  const ConeScene scene = scene_of(f);
-  for (const Model model : models) {
-    figure.panels.push_back({scene, model, std::nullopt, model_title(model)});
-  }
-  figure.columns = columns;
-  figure.width = f.width;
-  figure.metadata = f.metadata;
-  if (figure.metadata.title.empty()) figure.metadata.title = title;
-  figure.caption = readout(f, scene);
-  return draw_panels(figure);
-}
-
-DisplayList start(const ExplanatoryFigure& f, const char* title) {
+DisplayList start(const ExplanationFigure& f, const char* title) {
   DisplayList list;
   list.width = f.width;
   list.metadata = f.metadata;
@@ -85,7 +23,7 @@ DisplayList start(const ExplanatoryFigure& f, const char* title) {
   return list;
 }
 
-std::string with_caption(const ExplanatoryFigure& f, const std::string& text) {
+std::string with_caption(const ExplanationFigure& f, const std::string& text) {
   return f.caption.empty() ? text : f.caption + ". " + text;
 }
 
@@ -150,17 +88,7 @@ Box draw_discs(DisplayList& list, Point corner, double width) {
 
 }  // namespace
 
-DisplayList draw_cone_figure(const ConeFigure& f) {
-  DisplayList list = draw_models_of(f, {f.model}, 1, "Shadow cones and the lowest common ancestor");
-  return list;
-}
-
-DisplayList draw_models(const ConeFigure& f) {
-  const std::vector<Model> models(std::begin(geometry::all_models), std::end(geometry::all_models));
-  return draw_models_of(f, models, f.width < 350 ? 2 : 3, "One scene in five models");
-}
-
-DisplayList draw_convexity(const ExplanatoryFigure& f) {
+DisplayList draw_convexity(const ExplanationFigure& f) {
   DisplayList list = start(f, "Umbral cones are not geodesically convex");
   const double width = (f.width - 2 * margin - gutter) / 2;
   ScenePanel left = convexity_panel("umbral", 1, at(0, 1), at(-1, 0.1), at(0.95, 0.15));
@@ -180,9 +108,10 @@ DisplayList draw_convexity(const ExplanatoryFigure& f) {
   return list;
 }
 
-DisplayList draw_lub(const ExplanatoryFigure& f) {
+DisplayList draw_lub(const ExplanationFigure& f) {
   DisplayList list = start(f, "The LCA is the least upper bound in the plane only");
-  const double width = (f.width - 2 * margin - gutter) / 2;
+  const bool wide = f.width >= 350;  // Side by side, else one below the other.
+  const double width = (f.width - 2 * margin - (wide ? gutter : 0)) / (wide ? 2 : 1);
   ScenePanel plane;
   plane.scene.system = geometry::cone_system("penumbral");
   plane.scene.u = at(-0.45, 0.5);
@@ -192,13 +121,15 @@ DisplayList draw_lub(const ExplanatoryFigure& f) {
   plane.title = "<i>d</i> = 2: every common ancestor <i>w</i> is one of the LCA too";
   plane.window = Window{-0.78, 0.78, 0, 1.12};
   const Box a = draw_panel(list, plane, {margin, margin}, width, width, "plane");
-  const Box b = draw_discs(list, {margin + width + gutter, margin}, width);
+  const Box b = draw_discs(
+      list, wide ? Point{margin + width + gutter, margin} : Point{margin, a.bottom() + gutter},
+      width);
   finish_with_caption(
       list,
       with_caption(
           f,
-          "Left, the half-plane: the common ancestors of u and v are the ancestors of their "
-          "LCA. Right, the shadows that points of the half-space cast on its boundary, seen "
+          "First the half-plane: the common ancestors of u and v are the ancestors of their "
+          "LCA. Then the shadows that points of the half-space cast on its boundary, seen "
           "from the light: u is an ancestor of v where v's disc lies in u's. The disc of w "
           "holds those of u and v, yet not that of their LCA"),
       std::max(a.bottom(), b.bottom()) + 8);
