@@ -20,7 +20,7 @@ namespace conelab::figure {
 struct TreeFigure {
   tree::HeadTree tree;
   std::vector<std::string> tokens;  ///< Texts; empty: numbers.
-  bool segmentation = true;  ///< `tree` only; where the tree has one.
+  bool segmentation = true;         ///< `tree` only; where the tree has one.
   std::string caption;
   double width = double_column;
   Metadata metadata;
