@@ -38,7 +38,8 @@ HWY_INLINE Pack<float> exp(const Pack<float>& x) {
 
 HWY_INLINE Pack<double> exp(const Pack<double>& x) {
   const auto powers = each(x, [](auto a) { return hn::Exp(Tag<double>(), a); });
-  return select(x <= Pack<double>(-708), Pack<double>(0), powers);
+  // x - x is NaN for NaN, which Highway's exp would turn into 0.
+  return select(x <= Pack<double>(-708), Pack<double>(0), powers + (x - x));
 }
 
 /// 1 / (1 + e^-x); below -87 it is 0 in both types, where a masked pair (-inf) ends as well.
