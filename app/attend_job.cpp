@@ -104,8 +104,8 @@ class Attend {
   }
 
   void write() {
-    if (job_.keeps("output")) result_.output = &forward_.output;
-    if (job_.keeps("lse")) result_.lse = &forward_.lse;
+    result_.output = &forward_.output;
+    result_.lse = &forward_.lse;
     if (job_.keeps("weights")) result_.weights = rows_of(Map2d::weights);
     if (job_.keeps("logits")) result_.logits = rows_of(Map2d::logits);
     AttendJob resolved = job_;

@@ -22,6 +22,7 @@ struct AttendJob {
   std::optional<Dtype> dtype;             ///< None: f64 for f64 input, else f32.
   std::string device = "auto";            ///< cpu, cuda or auto.
   int threads = 0;                        ///< 0: all cores.
+  /// What is written; output and lse always are.
   std::vector<std::string> keep = {"output", "lse"};
   bool allow_external = false;  ///< Follow HDF5 links and storage out of the input.
 

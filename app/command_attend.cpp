@@ -46,7 +46,9 @@ AttendJob job_of(const Typed& typed) {
   job.call = typed.call->call();
   if (!typed.dtype.empty()) job.dtype = dtype_from_name(typed.dtype);
   if (!typed.lengths.empty()) job.key_lengths = parse_lengths(typed.lengths);
-  job.keep = split_list(typed.keep, "--keep");
+  for (const std::string& part : split_list(typed.keep, "--keep")) {
+    if (!job.keeps(part)) job.keep.push_back(part);
+  }
   if (job.input.empty() && job.query.empty()) {
     misuse("give INPUT, or --q (and --k, --v) with .npy files");
   }
@@ -120,7 +122,9 @@ Action declare_attend(CLI::App& options) {
   options.add_option("--v", job.value, "the same for v; default: q where absent");
   options.add_option("--lengths", typed->lengths,
                      "for --mask padding: keys that are not padding, one per batch element");
-  options.add_option("--keep", typed->keep, "output, lse, weights, logits, gradients")
+  options
+      .add_option("--keep", typed->keep,
+                  "what to write: weights, logits, gradients; output and lse always are")
       ->capture_default_str();
   options.add_option("--device", job.device, "cpu, cuda or auto")->capture_default_str();
   options.add_option("--dtype", typed->dtype,

@@ -6,7 +6,8 @@
 
 namespace conelab {
 
-/// The number of single-character edits between two words (Levenshtein).
+/// The number of edits between two words: a character inserted, removed or replaced, or two
+/// neighbours swapped (optimal string alignment).
 [[nodiscard]] int edit_distance(const std::string& a, const std::string& b);
 
 /// The known name with the fewest edits, or empty where none is near (more than half is different).

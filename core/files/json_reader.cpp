@@ -140,12 +140,12 @@ class Parser {
 
   void escape(std::string& result) {
     constexpr std::string_view names = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
-    const char c = peek();
+    if (at_ >= text_.size()) malformed("the end of a string");
+    const char c = text_[at_++];
     const std::size_t known = names.find(c);
-    ++at_;
     if (c == 'u') {
       unicode(result);
-    } else if (at_ <= text_.size() && known != names.npos) {
+    } else if (known != names.npos) {
       result += meanings[known];
     } else {
       malformed("an escape");

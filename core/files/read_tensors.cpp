@@ -77,34 +77,6 @@ std::vector<double> read_any_integers(TensorSource& source, const DeclaredArray&
   }
 }
 
-/// Reads a declared array of numbers; integers become f64.
-InputTensor read_tensor(TensorSource& source, const DeclaredArray& array,
-                        const InputOptions& options) {
-  check_memory(source.place(array.name), array);
-  if (options.before_allocation) options.before_allocation(array.bytes());
-  InputTensor tensor;
-  tensor.name = array.name;
-  tensor.extents = array.extents;
-  tensor.dtype = element_dtype(array.element).value_or(Dtype::f64);
-  switch (array.element) {
-    case Element::f64:
-      tensor.numbers = read_as<double>(source, array);
-      break;
-    case Element::f32:
-      tensor.numbers = read_as<float>(source, array);
-      break;
-    case Element::f16:
-    case Element::bf16:
-      tensor.numbers = read_as<std::uint16_t>(source, array);
-      break;
-    default:
-      tensor.numbers = read_any_integers(source, array);
-  }
-  std::visit([&](const auto& numbers) { count_special(numbers, tensor); }, tensor.numbers);
-  if (options.tensor_read) options.tensor_read(tensor);
-  return tensor;
-}
-
 Shape4 shape_of(const DeclaredArray& array) {
   InputTensor tensor;
   tensor.extents = array.extents;
@@ -254,7 +226,7 @@ void read_parameters(TensorSource& source, Input& input, const InputOptions& opt
     if (!element_dtype(array->element) && !is_integer(array->element)) {
       fail("{}: wrong dtype (expected numbers, found {})", source.place(name), array->type);
     }
-    input.parameters.emplace(name, read_tensor(source, *array, options));
+    input.parameters.emplace(name, read_array(source, *array, options));
   }
 }
 
@@ -292,10 +264,10 @@ std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat form
 
 void read_everything(TensorSource& source, const Declared& declared, const InputOptions& options,
                      Input& input) {
-  input.query = read_tensor(source, declared.query, options);
-  if (declared.key) input.key = read_tensor(source, *declared.key, options);
-  if (declared.value) input.value = read_tensor(source, *declared.value, options);
-  if (declared.output_grad) input.output_grad = read_tensor(source, *declared.output_grad, options);
+  input.query = read_array(source, declared.query, options);
+  if (declared.key) input.key = read_array(source, *declared.key, options);
+  if (declared.value) input.value = read_array(source, *declared.value, options);
+  if (declared.output_grad) input.output_grad = read_array(source, *declared.output_grad, options);
   if (input.format == FileFormat::npy) return;
   read_all_tokens(source, input, options);
   if (!options.query_only) read_mask(source, input);
@@ -309,6 +281,33 @@ bool exists(const std::string& path) {
 }
 
 }  // namespace
+
+InputTensor read_array(TensorSource& source, const DeclaredArray& array,
+                       const InputOptions& options) {
+  check_memory(source.place(array.name), array);
+  if (options.before_allocation) options.before_allocation(array.bytes());
+  InputTensor tensor;
+  tensor.name = array.name;
+  tensor.extents = array.extents;
+  tensor.dtype = element_dtype(array.element).value_or(Dtype::f64);
+  switch (array.element) {
+    case Element::f64:
+      tensor.numbers = read_as<double>(source, array);
+      break;
+    case Element::f32:
+      tensor.numbers = read_as<float>(source, array);
+      break;
+    case Element::f16:
+    case Element::bf16:
+      tensor.numbers = read_as<std::uint16_t>(source, array);
+      break;
+    default:
+      tensor.numbers = read_any_integers(source, array);
+  }
+  std::visit([&](const auto& numbers) { count_special(numbers, tensor); }, tensor.numbers);
+  if (options.tensor_read) options.tensor_read(tensor);
+  return tensor;
+}
 
 InputSpec parse_input_spec(const std::string& spec) {
   if (exists(spec)) return {spec, ""};
@@ -345,7 +344,7 @@ InputTensor read_npy_tensor(const std::string& path) {
   if (!element_dtype(array->element) && !is_integer(array->element)) {
     fail("{}: wrong dtype (expected numbers, found {})", path, array->type);
   }
-  return read_tensor(*source, *array, {});
+  return read_array(*source, *array, {});
 }
 
 }  // namespace conelab

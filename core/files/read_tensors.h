@@ -93,6 +93,10 @@ struct InputSpec {
 /// Reads in this process. `spec` is FILE or FILE.h5:/group, empty where options name .npy files.
 [[nodiscard]] Input read_input(const std::string& spec, const InputOptions& options = {});
 
+/// All numbers of one declared array, of any type but text; integers as f64.
+[[nodiscard]] InputTensor read_array(TensorSource& source, const DeclaredArray& array,
+                                     const InputOptions& options = {});
+
 /// One tensor parameter from a .npy file (`-p W=@file.npy`); numbers of any rank.
 [[nodiscard]] InputTensor read_npy_tensor(const std::string& path);
 

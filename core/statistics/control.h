@@ -1,5 +1,8 @@
 // The A/A control: cases that are measured twice, as if they were two, must not differ. How often
 // the verdict says otherwise is published with every sweep.
+//
+// One comparison a control: resampling the rounds of few controls would only repeat the same noise
+// and state a rate more precise than it is. Measured rates are in ratio.h.
 #pragma once
 
 #include <vector>

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/error.h"
 #include "core/statistics/student.h"
 
 namespace conelab {
@@ -16,6 +17,17 @@ constexpr double octaves_needed = 3;
 constexpr std::size_t rounds_needed = 3;
 
 using Table = std::vector<std::vector<double>>;
+
+void check_shapes(const std::vector<double>& lengths, const Table& times) {
+  if (lengths.size() != times.size()) {
+    misuse("exponent: {} lengths, but times of {}", lengths.size(), times.size());
+  }
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (!(lengths[i] > (i == 0 ? 0 : lengths[i - 1]))) {
+      misuse("exponent: lengths must ascend from above 0 (found {} at {})", lengths[i], i);
+    }
+  }
+}
 
 /// Logarithms [length][round] of the rounds in which no length is missing.
 Table complete_rounds(const Table& times) {
@@ -83,6 +95,7 @@ double least_squares_slope(const std::vector<double>& x, const std::vector<doubl
 
 ExponentFit fit_exponent(const std::vector<double>& lengths,
                          const std::vector<std::vector<double>>& times, double level) {
+  check_shapes(lengths, times);
   ExponentFit fit;
   fit.exponent = {unknown, unknown, unknown, unknown};
   const Table logs = complete_rounds(times);

@@ -3,6 +3,11 @@
 // Each round gives one slope of log t on log n (least squares); the exponent is the mean of the
 // slopes with a t-interval over rounds. Rounds are what is independent: least squares over all
 // samples at once takes the samples of a round for independent, which drift makes them not.
+//
+// Measured, nominal 95 %, seven lengths in balanced orders, 3 to 14 rounds (8000 runs each): 94.8-
+// 95.1 % for log-normal noise, 95.1-95.5 % under a random walk. Conservative elsewhere: 95.1-95.8 %
+// for delays that only add, 95.7-98.6 % for heavy tails, bursts and hits; under a trend of 30 %
+// over the run 95.9-96.8 % from eight rounds on, 97.7-98.8 % below.
 #pragma once
 
 #include <string>
@@ -27,7 +32,8 @@ struct ExponentFit {
 /// `lengths` ascending, [length]; `times` in seconds, [length][round], NaN where missing (rounds
 /// with a missing time are left out). Not resolved below three octaves of n or three complete
 /// rounds; the local exponents are there from two rounds on. They show where one exponent hides a
-/// bend.
+/// bend. Throws misuse where lengths and rows of times differ in number, or lengths do not ascend
+/// from above 0.
 [[nodiscard]] ExponentFit fit_exponent(const std::vector<double>& lengths,
                                        const std::vector<std::vector<double>>& times,
                                        double level = 0.95);

@@ -9,7 +9,15 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
+/// Ascending, without the missing samples.
+std::vector<double> sorted(std::vector<double> samples) {
+  std::erase_if(samples, [](double x) { return std::isnan(x); });
+  std::sort(samples.begin(), samples.end());
+  return samples;
+}
+
 double median_of_sorted(const std::vector<double>& x) {
+  if (x.empty()) return unknown;
   const std::size_t middle = x.size() / 2;
   return x.size() % 2 == 1 ? x[middle] : 0.5 * (x[middle - 1] + x[middle]);
 }
@@ -30,9 +38,7 @@ struct Ordered {
   int n = 0, depth = 0;
 
   Ordered(std::vector<double> samples, double level)
-      : x(std::move(samples)), n(static_cast<int>(x.size())), depth(depth_for(level, n)) {
-    std::sort(x.begin(), x.end());
-  }
+      : x(sorted(std::move(samples))), n(static_cast<int>(x.size())), depth(depth_for(level, n)) {}
   [[nodiscard]] double low(int d) const { return x[static_cast<std::size_t>(d - 1)]; }
   [[nodiscard]] double high(int d) const { return x[static_cast<std::size_t>(n - d)]; }
 };
@@ -57,22 +63,18 @@ double sign_test(const std::vector<double>& samples) {
   return std::min(1.0, 2 * binomial_half_cdf(std::min(below, above), below + above));
 }
 
-double median(std::vector<double> samples) {
-  if (samples.empty()) return unknown;
-  std::sort(samples.begin(), samples.end());
-  return median_of_sorted(samples);
-}
+double median(std::vector<double> samples) { return median_of_sorted(sorted(std::move(samples))); }
 
 Interval sign_test_interval(std::vector<double> samples, double level) {
-  if (samples.empty()) return {unknown, unknown, unknown, unknown};
   const Ordered o(std::move(samples), level);
+  if (o.n == 0) return {unknown, unknown, unknown, unknown};
   return {median_of_sorted(o.x), o.low(o.depth), o.high(o.depth),
           std::max(0.0, coverage(o.depth, o.n))};
 }
 
 Interval median_interval(std::vector<double> samples, double level) {
-  if (samples.empty()) return {unknown, unknown, unknown, unknown};
   const Ordered o(std::move(samples), level);
+  if (o.n == 0) return {unknown, unknown, unknown, unknown};
   const double wide = std::max(0.0, coverage(o.depth, o.n));
   const int d = o.depth;
   if (wide <= level || 2 * (d + 1) > o.n) {

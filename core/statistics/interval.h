@@ -7,6 +7,12 @@
 // coarse: n = 8 offers 93.0 % and 99.2 %. Between two steps we interpolate as Hettmansperger and
 // Sheather (Statistics & Probability Letters 4, 1986), which covers close to the level asked for,
 // for symmetric and skewed distributions alike.
+//
+// Measured, nominal 95 %: median_interval 94.7-95.2 % for n = 6 .. 20 of log-normal, exponential
+// and Cauchy-tailed noise and where a tenth of the samples is hit (20000 runs each). Claimed for
+// independent samples only. The times of one case on a drifting machine are not: their median
+// interval covered the undisturbed time in 0-7 % of runs with a trend of 30 %, in 84-91 % with
+// bursts some samples long. What is compared there is ratios (ratio.h).
 #pragma once
 
 #include <vector>
@@ -21,7 +27,8 @@ struct Interval {
   double coverage = 0;
 };
 
-/// The middle sample, or the mean of the two middle ones; NaN for none.
+/// The middle sample, or the mean of the two middle ones; NaN for none. Here and in both intervals
+/// NaN samples are missing ones and left out.
 [[nodiscard]] double median(std::vector<double> samples);
 
 /// Median with the interpolated interval. With too few samples (n < 6 at 95 %) it is the range, and

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/error.h"
 #include "core/base/random.h"
 
 namespace conelab {
@@ -37,8 +38,9 @@ void add_square(int n, int count, Random& random, std::vector<std::vector<int>>&
 }  // namespace
 
 std::vector<std::vector<int>> balanced_orders(int cases, int rounds, std::uint64_t seed) {
+  if (cases < 0 || rounds < 0) misuse("order: {} cases in {} rounds", cases, rounds);
   std::vector<std::vector<int>> orders;
-  if (cases == 0) orders.resize(static_cast<std::size_t>(std::max(rounds, 0)));
+  if (cases == 0) orders.resize(static_cast<std::size_t>(rounds));
   Random random(seed);
   while (static_cast<int>(orders.size()) < rounds) {
     const int left = rounds - static_cast<int>(orders.size());

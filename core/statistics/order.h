@@ -12,7 +12,8 @@
 namespace conelab {
 
 /// [round][position] = case. Over all rounds each case stands in each position floor or ceil of
-/// rounds / cases times. Equal seeds give equal orders on every platform.
+/// rounds / cases times. Equal seeds give equal orders on every platform. No cases: empty rounds.
+/// Throws misuse for negative numbers.
 [[nodiscard]] std::vector<std::vector<int>> balanced_orders(int cases, int rounds,
                                                             std::uint64_t seed);
 

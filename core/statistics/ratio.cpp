@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace conelab {
 namespace {
@@ -45,6 +46,26 @@ std::vector<double> mann_whitney(std::size_t a, std::size_t b) {
     row = std::move(next);
   }
   return row[b];
+}
+
+/// P(U <= u) for u = 0 .. a b / 2. Beyond 2500 pairs the exact count would soon take seconds. The
+/// normal approximation with continuity correction lies above it around 0.025 (by under 3e-4 for 51
+/// against 50, 9e-3 for 1300 against 2), so that intervals only get wider.
+std::vector<double> mann_whitney_cdf(std::size_t a, std::size_t b) {
+  std::vector<double> cdf(a * b / 2 + 1);
+  if (a * b <= 2500) {
+    const std::vector<double> count = mann_whitney(a, b);
+    double sum = 0;
+    for (std::size_t u = 0; u < cdf.size(); ++u) cdf[u] = sum += count[u];
+    return cdf;
+  }
+  const auto pairs = static_cast<double>(a * b);
+  const double deviation = std::sqrt(pairs * static_cast<double>(a + b + 1) / 12);
+  for (std::size_t u = 0; u < cdf.size(); ++u) {
+    const double z = (static_cast<double>(u) + 0.5 - pairs / 2) / deviation;
+    cdf[u] = 0.5 * std::erfc(-z / std::numbers::sqrt2);
+  }
+  return cdf;
 }
 
 }  // namespace
@@ -91,15 +112,11 @@ RatioResult compare_unpaired(const std::vector<double>& first, const std::vector
   std::sort(shifts.begin(), shifts.end());
   // [shift_d, shift_(ab+1-d)] covers with probability 1 - 2 P(U <= d - 1); the largest d that still
   // covers the level, or the whole range.
-  const std::vector<double> count = mann_whitney(a.size(), b.size());
-  double outside = 2 * count[0];
+  const std::vector<double> cdf = mann_whitney_cdf(a.size(), b.size());
   std::size_t d = 1;
-  while (d < count.size() && outside + 2 * count[d] <= 1 - level && 2 * (d + 1) <= shifts.size()) {
-    outside += 2 * count[d];
-    ++d;
-  }
+  while (2 * (d + 1) <= shifts.size() && 2 * cdf[d] <= 1 - level) ++d;
   return finish(
-      {median(shifts), shifts[d - 1], shifts[shifts.size() - d], std::max(0.0, 1 - outside)},
+      {median(shifts), shifts[d - 1], shifts[shifts.size() - d], std::max(0.0, 1 - 2 * cdf[d - 1])},
       margin);
 }
 

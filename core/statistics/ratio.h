@@ -5,6 +5,16 @@
 // are no pairs: the interval is that of the shift between two samples of logarithms (Hodges,
 // Lehmann 1963, exact by the Mann-Whitney distribution). It knows nothing of what changed between
 // the runs.
+//
+// Measured, 20000 runs of five interleaved cases each, the exact coverage for n = 6, 8, 9, 12, 20
+// being 96.9, 99.2, 96.1, 96.1, 95.9 %. compare_paired kept within 0.3 of it for log-normal, skewed
+// and Cauchy-tailed noise, a tenth of the samples hit, bursts and a random walk of 3 % a sample,
+// and was up to 2 above it under a trend of 30 % over the run. It called two copies of one case
+// different in 0.3-4.5 % of runs (1.6-4.5 % but for n = 8), even with a margin of 0.
+// compare_unpaired (4000 runs) kept within 0.8 of its statement, and at most 5.2 % false verdicts,
+// only where the samples are independent. Across runs of a drifting machine it is not to be
+// trusted: bursts some samples long gave 91-93 % and 7-9 % false verdicts, a trend of 30 % with a
+// walk of 1 % a sample 59 % and 42 % at n = 20, a walk of 3 % a sample 25-50 % and 50-75 %.
 #pragma once
 
 #include <vector>
@@ -32,7 +42,8 @@ struct RatioResult {
 [[nodiscard]] RatioResult compare_paired(const std::vector<double>& first,
                                          const std::vector<double>& second, double margin = 0.02);
 
-/// Times in any order and number; NaN are left out. Decides from 4 against 4 on.
+/// Times in any order and number, of independent samples; NaN are left out. Decides from 4 against
+/// 4 on; beyond 2500 pairs by the normal approximation of the Mann-Whitney distribution.
 [[nodiscard]] RatioResult compare_unpaired(const std::vector<double>& first,
                                            const std::vector<double>& second, double margin = 0.02);
 

@@ -3,7 +3,9 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from program import ProgramTest, run
+from program import TRACE, ProgramTest, run
+
+GERMAN = f"{TRACE}:/german/layer3"
 
 
 def has_page_painter():
@@ -60,6 +62,65 @@ class Cones(ProgramTest):
         self.fails(1, "figure", "cones", "-o", self.folder / "no/such/c.svg", says="no/such")
         self.fails(1, "figure", "cones", "-o", "/dev/full/c.svg")
         self.assert_clean()
+
+
+class Heatmap(ProgramTest):
+    def draw(self, *options, out="maps.svg"):
+        path = self.folder / out
+        self.ok("figure", "heatmap", "-o", path, *options)
+        return xml.parse(path).getroot(), path.read_text()
+
+    def test_of_a_trace_names_operators_and_tokens(self):
+        _, text = self.draw("-i", GERMAN, "-p", "similarities=dot,umbral", "-p", "head=5")
+        for part in ("dot", "umbral", "[CLS]", "MiniLM", "head 5"):
+            self.assertIn(part, text)
+        self.assertNotIn("penumbral", text)
+
+    def test_of_results_of_attend(self):
+        for name in ("dot", "umbral"):
+            self.ok("attend", GERMAN, "-o", self.folder / f"{name}.h5", "-s", name, "--keep", "weights")
+        files = [word for name in ("dot", "umbral") for word in ("-i", self.folder / f"{name}.h5")]
+        _, text = self.draw(*files, "-p", "head=2")
+        for part in ("dot", "umbral", "[CLS]", "head 2"):
+            self.assertIn(part, text)
+
+    def test_a_difference_has_its_own_colour_bar(self):
+        _, text = self.draw("-i", GERMAN, "-p", "similarities=umbral,dot", "-p", "difference=dot")
+        self.assertIn("umbral − dot", text)
+
+    def test_refusals(self):
+        out = self.folder / "maps.svg"
+        self.fails(2, "figure", "heatmap", "-o", out, says="--input")
+        self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "head=12", says="12")
+        self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "head=-1", says="head")
+        self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "similarities=dto",
+                   says="did you mean 'dot'?")
+        self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "difference=laplacian",
+                   says="laplacian")
+        self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "quantity=weight",
+                   says="did you mean 'weights'?")
+        self.fails(1, "figure", "heatmap", "-o", out, "-i", "none.h5", says="none.h5")
+        self.assert_clean()
+
+
+class Scaling(ProgramTest):
+    def test_of_a_bench(self):
+        bench = self.folder / "b.h5"
+        self.ok("bench", "-o", bench, "--operators", "dot,umbral", "--lengths", "16..256:x2", "--dims",
+                "8", "--heads", "1", "--rounds", "3", "--passes", "forward", "--warm-only")
+        for name in ("scaling", "ratio", "roofline"):
+            path = self.folder / f"{name}.svg"
+            self.ok("figure", name, "-o", path, "-i", bench)
+            text = path.read_text()
+            self.assertIn("umbral", text)
+            self.assertIn("forward, cpu, f32, 1 thread", text)
+        out = self.folder / "no.svg"
+        self.fails(2, "figure", "scaling", "-o", out, "-i", bench, "-p", "pass=backward", says="forward")
+        self.fails(2, "figure", "scaling", "-o", out, "-i", bench, "-p", "operators=penumbral",
+                   says="penumbral")
+        self.fails(2, "figure", "scaling", "-o", out, says="--input")
+        self.fails(1, "figure", "scaling", "-o", out, "-i", TRACE, says="bench")
+        self.assertFalse(out.exists())
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ TEST_F(BenchFile, ListsEveryGroupWithVariables) {
 TEST_F(BenchFile, EqualContentGivesEqualBytes) {
   write_labelled(path("a.h5"), example());
   write_labelled(path("b.h5"), example());
-  EXPECT_EQ(slurp(path("a.h5")), slurp(path("b.h5")));
+  EXPECT_TRUE(slurp(path("a.h5")) == slurp(path("b.h5")));
   EXPECT_EQ(entries(), 2u);
 }
 

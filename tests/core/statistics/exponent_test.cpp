@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
+#include "core/base/error.h"
 #include "tests/core/statistics/noise.h"
 
 namespace conelab {
 namespace {
 
+using testing::every_noise;
 using testing::Noise;
 using testing::noise_name;
 using testing::simulate;
@@ -22,23 +25,20 @@ std::vector<double> power_law(double exponent) {
 }
 
 TEST(FitExponent, CoversNinetyThreeToNinetySevenPercentUnderEveryNoise) {
-  for (const Noise noise : {Noise::quiet, Noise::skewed, Noise::drift, Noise::bursts}) {
-    for (const int rounds : {8, 9, 14}) {
-      Random random(static_cast<std::uint64_t>(rounds));
-      constexpr int runs = 2500;
-      int hits = 0, local_hits = 0;
-      for (int i = 0; i < runs; ++i) {
-        const ExponentFit fit =
-            fit_exponent(lengths, simulate(power_law(1.9), rounds, noise, random));
-        hits += fit.exponent.low <= 1.9 && 1.9 <= fit.exponent.high;
-        local_hits += fit.local[2].low <= 1.9 && 1.9 <= fit.local[2].high;
-      }
-      EXPECT_GE(100.0 * hits / runs, 93) << noise_name(noise) << " " << rounds;
-      // Bursts give the slopes heavy tails, for which a t-interval is conservative: up to 98.1 %.
-      EXPECT_LE(100.0 * hits / runs, noise == Noise::bursts ? 98.6 : 97)
-          << noise_name(noise) << " " << rounds;
-      EXPECT_GE(100.0 * local_hits / runs, 93) << noise_name(noise) << " " << rounds;
+  // Heavy tails, for which a t-interval is conservative.
+  const std::set<Noise> conservative = {Noise::bursts, Noise::hits, Noise::heavy};
+  for (const Noise noise : every_noise) {
+    Random random(9);
+    constexpr int runs = 4000;
+    int hits = 0, local_hits = 0;
+    for (int i = 0; i < runs; ++i) {
+      const ExponentFit fit = fit_exponent(lengths, simulate(power_law(1.9), 9, noise, random));
+      hits += fit.exponent.low <= 1.9 && 1.9 <= fit.exponent.high;
+      local_hits += fit.local[2].low <= 1.9 && 1.9 <= fit.local[2].high;
     }
+    EXPECT_GE(100.0 * hits / runs, 93) << noise_name(noise);
+    EXPECT_LE(100.0 * hits / runs, conservative.contains(noise) ? 99 : 97) << noise_name(noise);
+    EXPECT_GE(100.0 * local_hits / runs, 93) << noise_name(noise);
   }
 }
 
@@ -142,6 +142,27 @@ TEST(FitExponent, IsNotResolvedBelowThreeOctaves) {
   EXPECT_EQ(fit.local.size(), 2u);
   EXPECT_FALSE(fit_exponent({}, {}).resolved);
   EXPECT_FALSE(fit_exponent({256}, {{1}}).resolved);
+}
+
+TEST(FitExponent, ThreeRoundsCoverAtLeastNinetyThreePercent) {
+  for (const Noise noise : every_noise) {
+    Random random(41);
+    constexpr int runs = 4000;
+    int hits = 0;
+    for (int i = 0; i < runs; ++i) {
+      const ExponentFit fit = fit_exponent(lengths, simulate(power_law(1.9), 3, noise, random));
+      hits += fit.exponent.low <= 1.9 && 1.9 <= fit.exponent.high;
+    }
+    EXPECT_GE(100.0 * hits / runs, 93) << noise_name(noise);
+  }
+}
+
+TEST(FitExponent, RefusesShapesThatDoNotFit) {
+  EXPECT_THROW((void)fit_exponent({256, 512}, {{1, 1, 1}}), Error);
+  EXPECT_THROW((void)fit_exponent({512, 256}, {{1}, {1}}), Error);
+  EXPECT_THROW((void)fit_exponent({256, 256}, {{1}, {1}}), Error);
+  EXPECT_THROW((void)fit_exponent({0}, {{1}}), Error);
+  EXPECT_THROW((void)fit_exponent({NAN}, {{1}}), Error);
 }
 
 TEST(FitExponent, FineGridsUseTheWholeOctave) {

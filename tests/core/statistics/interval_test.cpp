@@ -7,6 +7,7 @@
 
 #include "core/base/random.h"
 #include "core/statistics/student.h"
+#include "tests/core/statistics/noise.h"
 
 namespace conelab {
 namespace {
@@ -41,6 +42,7 @@ std::vector<Distribution> distributions() {
       {"log-normal", 1, [](Random& r) { return std::exp(r.normal()); }},
       {"exponential", std::log(2.0), [](Random& r) { return -std::log(1 - r.uniform()); }},
       {"Cauchy", 0, [](Random& r) { return r.normal() / r.normal(); }},
+      {"log-normal of 2 %", 1, [](Random& r) { return std::exp(0.02 * r.normal()); }},
       {"slow in 15 of 100",  // median: the 0.5 / 0.85 quantile of the quiet part
        0.2230, [](Random& r) { return r.uniform() < 0.15 ? 20 + r.normal() : r.normal(); }},
   };
@@ -99,6 +101,48 @@ TEST(MedianInterval, CoversNinetyThreeToNinetySevenPercent) {
       EXPECT_LE(percent, 97) << d.name << " n=" << n;
     }
   }
+}
+
+TEST(MedianInterval, InterpolatesAsHettmanspergerAndSheather) {
+  std::vector<double> x;
+  for (int i = 1; i <= 8; ++i) x.push_back(i);
+  // gamma_1 = 254/256, gamma_2 = 238/256: part 0.675, weight 7 * 0.675 / (1 + 6 * 0.675).
+  const Interval eight = median_interval(x);
+  EXPECT_EQ(eight.value, 4.5);
+  EXPECT_NEAR(eight.low, 1 + 4.725 / 5.05, 1e-9);
+  EXPECT_NEAR(eight.high, 8 - 4.725 / 5.05, 1e-9);
+  for (int i = 9; i <= 20; ++i) x.push_back(i);
+  // 21700 of 2^20 outcomes have at most five below, 60460 at most six.
+  const double wide = 1 - 43400 / 0x1p20, narrow = 1 - 120920 / 0x1p20;
+  const Interval exact = sign_test_interval(x);
+  EXPECT_EQ(exact.low, 6);
+  EXPECT_EQ(exact.high, 15);
+  EXPECT_NEAR(exact.coverage, wide, 1e-12);
+  const double part = (wide - 0.95) / (wide - narrow);
+  EXPECT_NEAR(median_interval(x).low, 6 + 14 * part / (6 + 8 * part), 1e-9);
+  EXPECT_NEAR(median_interval(x).high, 15 - 14 * part / (6 + 8 * part), 1e-9);
+}
+
+TEST(MedianInterval, OfADriftingSeriesDoesNotCoverTheUndisturbedTime) {
+  // Pins the limit that the header states.
+  Random random(17);
+  int hits = 0;
+  for (int i = 0; i < 500; ++i) {
+    const auto times = testing::simulate({1, 2, 3, 4, 5}, 9, testing::Noise::drift, random);
+    const Interval interval = median_interval(times[0]);
+    hits += interval.low <= 1 && 1 <= interval.high;
+  }
+  EXPECT_LT(hits, 500 * 15 / 100);
+}
+
+TEST(MedianInterval, LeavesOutMissingSamples) {
+  EXPECT_EQ(median({NAN, 3, 1, NAN, 2}), 2);
+  EXPECT_TRUE(std::isnan(median({NAN, NAN})));
+  const Interval whole = median_interval({8, 1, 7, 2, 6, 3, 5, 4});
+  const Interval gaps = median_interval({8, NAN, 1, 7, 2, NAN, 6, 3, 5, 4, NAN});
+  EXPECT_EQ(whole.low, gaps.low);
+  EXPECT_EQ(whole.high, gaps.high);
+  EXPECT_EQ(sign_test_interval({1, NAN, 2}).coverage, 0.5);
 }
 
 TEST(MedianInterval, IsTheRangeOfTooFewSamples) {

@@ -12,11 +12,15 @@ namespace conelab::testing {
 
 /// quiet: 2 % log-normal. skewed: delays that only add (exponential, mean 10 %). drift: 2 % and a
 /// random walk of 1 % a sample on a trend of 30 % over the run. bursts: 2 % and episodes, some
-/// samples long, in which everything takes 1.6 times as long.
-enum class Noise { quiet, skewed, drift, bursts };
+/// samples long, in which everything takes 1.6 times as long. hits: 2 % and a tenth of the samples
+/// alone takes 1.3 to 2.3 times as long. heavy: the logarithm has Cauchy tails, scale 2 %. walk: a
+/// random walk of 3 % a sample.
+enum class Noise { quiet, skewed, drift, bursts, hits, heavy, walk };
+inline constexpr Noise every_noise[] = {Noise::quiet, Noise::skewed, Noise::drift, Noise::bursts,
+                                        Noise::hits,  Noise::heavy,  Noise::walk};
 
 inline std::string noise_name(Noise noise) {
-  const char* names[] = {"quiet", "skewed", "drift", "bursts"};
+  const char* names[] = {"quiet", "skewed", "drift", "bursts", "hits", "heavy", "walk"};
   return names[static_cast<int>(noise)];
 }
 
@@ -38,6 +42,11 @@ inline std::vector<double> slowdowns(Noise noise, int samples, Random& random) {
       burst = burst ? random.uniform() > 0.2 : random.uniform() < 0.05;
       log_factor += burst ? std::log(1.6) : 0;
     }
+    if (noise == Noise::hits && random.uniform() < 0.1) {
+      log_factor += std::log(1.3 + random.uniform());
+    }
+    if (noise == Noise::heavy) log_factor /= std::abs(random.normal());
+    if (noise == Noise::walk) log_factor += walk += 0.03 * random.normal();
     factors.push_back(std::exp(log_factor));
   }
   return factors;

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "core/base/error.h"
+
 namespace conelab {
 namespace {
 
@@ -30,6 +32,8 @@ TEST(BalancedOrders, EveryRoundHoldsEveryCaseOnce) {
   }
   EXPECT_EQ(balanced_orders(0, 3, 1).size(), 3u);
   EXPECT_TRUE(balanced_orders(4, 0, 1).empty());
+  EXPECT_THROW((void)balanced_orders(-1, 3, 1), Error);
+  EXPECT_THROW((void)balanced_orders(3, -1, 1), Error);
 }
 
 TEST(BalancedOrders, EachCaseStandsInEachPositionEquallyOften) {

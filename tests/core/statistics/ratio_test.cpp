@@ -10,18 +10,17 @@
 namespace conelab {
 namespace {
 
+using testing::every_noise;
 using testing::Noise;
 using testing::noise_name;
 using testing::simulate;
-
-constexpr Noise every_noise[] = {Noise::quiet, Noise::skewed, Noise::drift, Noise::bursts};
 
 /// Times of a second and slower case, and of others between them.
 const std::vector<double> truth = {1.0, 1.1, 0.3, 2.0, 1.0};
 
 TEST(ComparePaired, CoversAtLeastWhatItSaysUnderDriftAndBursts) {
   for (const Noise noise : every_noise) {
-    for (const int rounds : {8, 9, 12}) {
+    for (const int rounds : {8, 12}) {
       Random random(static_cast<std::uint64_t>(rounds));
       constexpr int runs = 4000;
       int hits = 0;
@@ -55,18 +54,20 @@ TEST(ComparePaired, NineRoundsCoverNinetyThreeToNinetySevenPercent) {
 }
 
 TEST(ControlRate, IsAtMostSixPercentUnderEveryNoise) {
+  // With no margin, so that no difference hides in "same"; a margin only lowers the rate.
   for (const Noise noise : every_noise) {
-    for (const int rounds : {6, 8, 9, 12, 20}) {
+    for (const int rounds : {6, 9, 20}) {
       Random random(static_cast<std::uint64_t>(rounds) + 5);
       std::vector<std::vector<double>> first, second;
-      for (int i = 0; i < 2500; ++i) {
+      for (int i = 0; i < 4000; ++i) {
         const auto times = simulate(truth, rounds, noise, random);
         first.push_back(times[0]);
         second.push_back(times[4]);
       }
-      const ControlResult control = control_rate(first, second);
+      const ControlResult control = control_rate(first, second, 0);
       EXPECT_LE(control.false_positive_rate, 0.06) << noise_name(noise) << " " << rounds;
-      EXPECT_EQ(control.comparisons.size(), 2500u);
+      EXPECT_GE(control.false_positive_rate, 0.01) << noise_name(noise) << " " << rounds;
+      EXPECT_EQ(control.comparisons.size(), 4000u);
     }
   }
 }
@@ -138,6 +139,46 @@ TEST(CompareUnpaired, CoversNinetyThreeToNinetySevenPercent) {
     EXPECT_GE(100.0 * hits / runs, 94) << n;
     EXPECT_LE(100.0 * hits / runs, 97) << n;
   }
+}
+
+TEST(CompareUnpaired, IsNotToBeTrustedAcrossRunsOfADriftingMachine) {
+  // Pins the limit that the header states, and that pairs within a run do not have it.
+  Random random(21);
+  int unpaired = 0, paired = 0;
+  constexpr int runs = 1000;
+  for (int i = 0; i < runs; ++i) {
+    const auto before = simulate(truth, 9, Noise::walk, random);
+    const auto now = simulate(truth, 9, Noise::walk, random);
+    const RatioResult across = compare_unpaired(before[0], now[1]);
+    const RatioResult within = compare_paired(now[0], now[1]);
+    unpaired += across.ratio.low <= 1.1 && 1.1 <= across.ratio.high;
+    paired += within.ratio.low <= 1.1 && 1.1 <= within.ratio.high;
+  }
+  EXPECT_LT(unpaired, runs * 60 / 100);
+  EXPECT_GT(paired, runs * 93 / 100);
+}
+
+TEST(CompareUnpaired, ManySamplesCoverByTheNormalApproximation) {
+  Random random(31);
+  const auto sample = [&](std::size_t n, double scale) {
+    std::vector<double> x(n);
+    for (double& t : x) t = scale * std::exp(0.1 * random.normal());
+    return x;
+  };
+  // On both sides of the change of method the stated coverage is close above the level.
+  for (const std::size_t n : {50u, 51u}) {
+    const RatioResult r = compare_unpaired(sample(n, 1), sample(n, 1.1));
+    EXPECT_GE(r.ratio.coverage, 0.95);
+    EXPECT_LE(r.ratio.coverage, 0.951);
+  }
+  constexpr int runs = 1000;
+  int hits = 0;
+  for (int i = 0; i < runs; ++i) {
+    const RatioResult r = compare_unpaired(sample(51, 1), sample(51, 1.1));
+    hits += r.ratio.low <= 1.1 && 1.1 <= r.ratio.high;
+  }
+  EXPECT_GE(hits, runs * 93 / 100);
+  EXPECT_LE(hits, runs * 97 / 100);
 }
 
 TEST(CompareUnpaired, HasTheTabulatedRanks) {

@@ -1,0 +1,121 @@
+#include "core/files/inspect.h"
+
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+#include "core/files/byte_file.h"
+#include "core/files/inspect_hdf5.h"
+#include "core/files/read_tensors.h"
+
+namespace conelab {
+namespace {
+
+template <class Archive>
+void visit(Archive& archive, InspectedItem& item) {
+  conelab::visit(archive, item.path);
+  conelab::visit(archive, item.depth);
+  conelab::visit(archive, item.kind);
+  conelab::visit(archive, item.attributes);
+  conelab::visit(archive, item.type);
+  conelab::visit(archive, item.extents);
+  conelab::visit(archive, item.chunk);
+  conelab::visit(archive, item.filters);
+  for (std::int64_t* number : {&item.stored_bytes, &item.nan_count, &item.infinite_count}) {
+    conelab::visit(archive, *number);
+  }
+  conelab::visit(archive, item.checksummed);
+  conelab::visit(archive, item.problem);
+}
+
+template <class Archive>
+void visit(Archive& archive, Inspection& inspection) {
+  conelab::visit(archive, inspection.creator);
+  conelab::visit(archive, inspection.problems);
+  std::uint64_t count = inspection.items.size();
+  conelab::visit(archive, count);
+  if constexpr (Archive::reads) inspection.items.resize(count);
+  for (InspectedItem& item : inspection.items) visit(archive, item);
+}
+
+std::unique_ptr<TensorSource> open_source(const Inspection& inspection) {
+  switch (inspection.format) {
+    case FileFormat::npz:
+      return open_npz_source(inspection.path, {});
+    case FileFormat::npy:
+      return open_npy_source({});
+    default:
+      return open_safetensors_source(inspection.path, {});
+  }
+}
+
+/// Reads an array to see that it can be, and counts NaN and Inf.
+InspectedItem inspect_array(TensorSource& source, const std::string& name, bool checksummed) {
+  InspectedItem item;
+  item.path = name;
+  item.kind = ItemKind::array;
+  item.checksummed = checksummed;
+  try {
+    const std::optional<DeclaredArray> array = source.find(name);
+    if (!array) fail("{}: not found", source.place(name));
+    item.type = array->element == Element::other ? array->type : element_name(array->element);
+    item.extents = array->extents;
+    item.stored_bytes = static_cast<std::int64_t>(array->bytes());
+    if (array->element == Element::text) {
+      (void)source.read_strings(*array);
+    } else if (array->element != Element::other) {
+      const InputTensor tensor = read_array(source, *array);
+      item.nan_count = tensor.nan_count;
+      item.infinite_count = tensor.infinite_count;
+    }
+  } catch (const Error& error) {
+    item.problem = error.what();
+  }
+  return item;
+}
+
+void inspect_arrays(Inspection& inspection) {
+  try {
+    const std::unique_ptr<TensorSource> source = open_source(inspection);
+    std::vector<std::string> names = source->names();
+    if (inspection.format == FileFormat::npy) names = {inspection.path};
+    for (const std::string& name : names) {
+      inspection.items.push_back(
+          inspect_array(*source, name, inspection.format == FileFormat::npz));
+      const std::string& problem = inspection.items.back().problem;
+      if (!problem.empty()) inspection.problems.push_back(problem);
+    }
+  } catch (const Error& error) {
+    inspection.problems.emplace_back(error.what());
+  }
+}
+
+void inspect_in_child(Inspection& inspection, const SandboxLimits& limits) {
+  try {
+    run_sandboxed(
+        inspection.path, limits,
+        [&](ArchiveWriter& writer) {
+          inspect_hdf5(inspection);
+          visit(writer, inspection);
+        },
+        [&](ArchiveReader& reader) { visit(reader, inspection); });
+  } catch (const Error& error) {
+    inspection.problems.emplace_back(error.what());
+  }
+}
+
+}  // namespace
+
+Inspection inspect(const std::string& path, const SandboxLimits& limits) {
+  Inspection inspection;
+  inspection.path = path;
+  inspection.format = detect_format(path);
+  inspection.file_bytes = ByteFile(path).size();
+  inspection.sha256 = sha256_of_file(path);
+  if (inspection.format == FileFormat::hdf5) {
+    inspect_in_child(inspection, limits);
+  } else {
+    inspect_arrays(inspection);
+  }
+  return inspection;
+}
+
+}  // namespace conelab

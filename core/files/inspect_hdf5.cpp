@@ -1,0 +1,238 @@
+#include "core/files/inspect_hdf5.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/files/hdf5_read.h"
+#include "core/files/text.h"
+
+namespace conelab {
+namespace {
+
+using hdf5::LinkKind;
+using hdf5::ObjectKind;
+using hdf5::Where;
+
+constexpr std::size_t most_items = 100000;
+constexpr int most_levels = 256;
+
+/// Bit patterns of a float type: above `infinity`, sign removed, is NaN.
+template <class Bits>
+void count_special(const std::vector<char>& bytes, Bits infinity, InspectedItem& item) {
+  for (std::size_t at = 0; at + sizeof(Bits) <= bytes.size(); at += sizeof(Bits)) {
+    Bits bits = 0;
+    std::memcpy(&bits, bytes.data() + at, sizeof bits);
+    bits = static_cast<Bits>(bits & (std::numeric_limits<Bits>::max() >> 1));
+    item.nan_count += bits > infinity ? 1 : 0;
+    item.infinite_count += bits == infinity ? 1 : 0;
+  }
+}
+
+void count_special(const std::vector<char>& bytes, Element element, InspectedItem& item) {
+  switch (element) {
+    case Element::f64:
+      return count_special<std::uint64_t>(bytes, 0x7FF0000000000000, item);
+    case Element::f32:
+      return count_special<std::uint32_t>(bytes, 0x7F800000, item);
+    case Element::f16:
+      return count_special<std::uint16_t>(bytes, 0x7C00, item);
+    case Element::bf16:
+      return count_special<std::uint16_t>(bytes, 0x7F80, item);
+    default:
+      return;
+  }
+}
+
+/// Calls `visit` with the start of every block of a grid over the extents.
+template <class Visit>
+void for_each_block(const std::vector<hsize_t>& extents, const std::vector<hsize_t>& block,
+                    const Visit& visit) {
+  std::vector<hsize_t> start(extents.size(), 0);
+  while (true) {
+    visit(start);
+    std::size_t axis = extents.size();
+    while (axis-- > 0) {
+      start[axis] += block[axis];
+      if (start[axis] < extents[axis]) break;
+      start[axis] = 0;
+      if (axis == 0) return;
+    }
+  }
+}
+
+/// Reads every chunk; `type` is the data set's own, in this machine's byte order for floats.
+void read_chunks(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t type,
+                 InspectedItem& item, const Where& where) {
+  const std::vector<hsize_t> extents(stored.extents.begin(), stored.extents.end());
+  const std::vector<hsize_t> block(stored.chunk.begin(), stored.chunk.end());
+  const hdf5::Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
+  for_each_block(extents, block, [&](const std::vector<hsize_t>& start) {
+    std::vector<hsize_t> count(extents.size());
+    hsize_t total = 1;
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      count[i] = std::min(block[i], extents[i] - start[i]);
+      total *= count[i];
+    }
+    CONELAB_HDF5(where, "be read",
+                 H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr,
+                                     count.data(), nullptr));
+    const hdf5::Space target(CONELAB_HDF5(where, "be read", H5Screate_simple(1, &total, nullptr)));
+    std::vector<char> bytes(total * H5Tget_size(type));
+    CONELAB_HDF5(where, "be read",
+                 H5Dread(dataset.id(), type, target.id(), space.id(), H5P_DEFAULT, bytes.data()));
+    count_special(bytes, stored.element, item);
+  });
+}
+
+/// Reads all of an array that may be read, only to see that it can be.
+void verify(const hdf5::Dataset& dataset, const hdf5::Stored& stored, InspectedItem& item,
+            const Where& where) {
+  if (!stored.refused.empty()) fail("{}: {}", where.text(), stored.refused);
+  if (checked_product(stored.extents).value_or(0) == 0) return;
+  if (stored.element == Element::text) {
+    (void)read_strings(dataset, stored, where, {});
+    return;
+  }
+  const hdf5::Type own(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
+  if (stored.element == Element::other && H5Tdetect_class(own.id(), H5T_VLEN) > 0) return;
+  const hdf5::Type native(
+      CONELAB_HDF5(where, "give its type", H5Tget_native_type(own.id(), H5T_DIR_ASCEND)));
+  const bool half = stored.element == Element::f16 || stored.element == Element::bf16;
+  if (!stored.chunk.empty()) {
+    return read_chunks(dataset, stored, half ? own.id() : native.id(), item, where);
+  }
+  if (!element_dtype(stored.element)) return;
+  allow_more_memory(static_cast<std::uint64_t>(stored.stored_bytes));
+  std::vector<char> bytes(static_cast<std::size_t>(checked_product(stored.extents).value_or(0)) *
+                          element_size(stored.element));
+  read_numbers(dataset, stored, bytes.data(), where, {});
+  count_special(bytes, stored.element, item);
+}
+
+class Walk {
+ public:
+  Walk(const hdf5::File& file, Inspection& inspection) : file_(file), inspection_(inspection) {}
+
+  void group(const Where& where, int depth) {
+    if (!visited_.insert(object_address(file_, where)).second)
+      return link(where, depth, "seen before");
+    InspectedItem item = start(where, depth, ItemKind::group);
+    item.attributes = attributes(where);
+    add(std::move(item));
+    if (depth >= most_levels) fail("{}: more than {} levels of groups", where.text(), most_levels);
+    for (const std::string& name : children(file_, where)) member(where.child(name), depth + 1);
+  }
+
+ private:
+  InspectedItem start(const Where& where, int depth, ItemKind kind) const {
+    InspectedItem item;
+    item.path = where.path;
+    item.depth = depth;
+    item.kind = kind;
+    return item;
+  }
+
+  void add(InspectedItem item) {
+    if (inspection_.items.size() >= most_items) {
+      fail("{}: more than {} items", where_of(item).file, most_items);
+    }
+    if (!item.problem.empty()) inspection_.problems.push_back(item.problem);
+    inspection_.items.push_back(std::move(item));
+  }
+  [[nodiscard]] Where where_of(const InspectedItem& item) const {
+    return {inspection_.path, item.path};
+  }
+
+  void link(const Where& where, int depth, const char* type) {
+    InspectedItem item = start(where, depth, ItemKind::link);
+    item.type = type;
+    add(std::move(item));
+  }
+
+  [[nodiscard]] Attributes attributes(const Where& where) const {
+    const hdf5::Object object = open_object(file_, where);
+    Attributes list;
+    for (const std::string& name : attribute_names(object.id(), where)) {
+      const bool scales = name == "DIMENSION_LIST" || name == "REFERENCE_LIST";
+      if (scales) continue;
+      if (auto value = read_attribute(object.id(), name, where)) list.emplace_back(name, *value);
+    }
+    return list;
+  }
+
+  /// Damage of one member is told and does not keep the others from being read.
+  void member(const Where& where, int depth) {
+    const std::size_t before = inspection_.items.size();
+    try {
+      switch (hdf5::link_kind(file_, where.path)) {
+        case LinkKind::soft:
+          return link(where, depth, "soft link");
+        case LinkKind::external:
+          return link(where, depth, "link to another file");
+        case LinkKind::hard:
+          break;
+        default:
+          return link(where, depth, "link of unknown kind");
+      }
+      switch (object_kind(file_, where)) {
+        case ObjectKind::group:
+          return group(where, depth);
+        case ObjectKind::dataset:
+          return array(where, depth);
+        default:
+          return link(where, depth, "named type");
+      }
+    } catch (const Error& error) {
+      if (inspection_.items.size() > before) throw;
+      InspectedItem item = start(where, depth, ItemKind::link);
+      item.type = "damaged";
+      item.problem = error.what();
+      add(std::move(item));
+    }
+  }
+
+  void array(const Where& where, int depth) {
+    InspectedItem item = start(where, depth, ItemKind::array);
+    const hdf5::Dataset dataset = open_dataset(file_, where);
+    const hdf5::Stored stored = describe(dataset, where, {});
+    item.type = stored.type;
+    item.extents = stored.extents;
+    item.chunk = stored.chunk;
+    item.filters = stored.filters;
+    item.stored_bytes = stored.stored_bytes;
+    item.checksummed = stored.checksummed;
+    try {
+      item.attributes = attributes(where);
+      verify(dataset, stored, item, where);
+    } catch (const Error& error) {
+      item.problem = error.what();
+    }
+    add(std::move(item));
+  }
+
+  const hdf5::File& file_;
+  Inspection& inspection_;
+  std::set<std::uint64_t> visited_;
+};
+
+}  // namespace
+
+void inspect_hdf5(Inspection& inspection) {
+  const hdf5::Lock lock;
+  const Where root{inspection.path, "/"};
+  try {
+    const hdf5::File file = hdf5::open_file(inspection.path);
+    Walk(file, inspection).group(root, 0);
+    for (const auto& [name, value] : inspection.items.front().attributes) {
+      const auto* text = std::get_if<std::string>(&value);
+      if (name == "creator" && text != nullptr) inspection.creator = *text;
+    }
+  } catch (const Error& error) {
+    inspection.problems.emplace_back(error.what());
+  }
+}
+
+}  // namespace conelab

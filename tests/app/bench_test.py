@@ -1,0 +1,149 @@
+"""`bench` and `compare`: the result's shape, kill -9 at any moment, Ctrl-C, verdicts."""
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import h5py
+import numpy as np
+
+from program import ROOT, ProgramTest, start
+
+SMALL = ("--operators", "dot,umbral", "--lengths", "16..128:x2", "--dims", "8", "--heads", "1",
+         "--rounds", "6", "--warm-only")
+
+
+def labels_of(path):
+    """Every axis with its labels, and every variable with its axes and dtype."""
+    with h5py.File(path) as file:
+        found = {}
+
+        def visit(name, item):
+            if isinstance(item, h5py.Dataset) and name.startswith("bench/"):
+                axis = name.split("/")[-1] in ("operator_name", "pass_name", "device_name", "dtype_name",
+                                               "threads", "dim", "head", "seq_len", "round", "status")
+                found[name] = (item.shape, str(item.dtype), item[()].tolist() if axis else None)
+        file.visititems(visit)
+        return found
+
+
+class Bench(ProgramTest):
+    def test_result_holds_every_case_and_opens_as_the_contract_says(self):
+        out = self.folder / "b.h5"
+        found = self.ok("bench", "-o", out, *SMALL, "--json").json()
+        self.assertEqual(len(found["cases"]), 2 * 2 * 4)
+        for case in found["cases"]:
+            self.assertEqual(case["status"], "ok")
+            self.assertGreater(case["time"], 0)
+            self.assertLessEqual(case["time_low"], case["time"])
+            if case["pass"] == "forward":  # At most 2.2e-6 was measured here.
+                self.assertLess(case["error"], 1e-5)
+        with h5py.File(out) as file:
+            runtime = file["bench/runtime"]
+            self.assertEqual(runtime["time"].shape, (2, 2, 1, 1, 1, 1, 1, 4))
+            self.assertEqual(runtime["time_samples"].shape, (2, 2, 1, 1, 1, 1, 1, 4, 6))
+            np.testing.assert_array_equal(runtime["seq_len"], [16, 32, 64, 128])
+            self.assertEqual([n for n in runtime["operator_name"].asstr()], ["dot", "umbral"])
+        check = subprocess.run([sys.executable, ROOT / "tests/files/contract.py", out],
+                               capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+        self.assert_clean("b.h5")
+
+    def test_killed_at_any_moment_and_resumed_equals_an_uninterrupted_run(self):
+        whole = self.folder / "whole.h5"
+        self.ok("bench", "-o", whole, *SMALL)
+        begin = time.monotonic()
+        self.ok("bench", "-o", self.folder / "timed.h5", *SMALL)
+        duration = time.monotonic() - begin
+        moments = random.Random(7)
+        for attempt in range(10):
+            out = self.folder / f"killed{attempt}.h5"
+            process = start("bench", "-o", out, *SMALL)
+            time.sleep(moments.uniform(0, duration))
+            process.kill()
+            process.communicate(timeout=30)
+            self.ok("bench", "-o", out, *SMALL, "--resume")
+            self.assertEqual(labels_of(out), labels_of(whole))
+            self.assertFalse((self.folder / f"killed{attempt}.h5.parts").exists())
+
+    def test_interrupt_keeps_what_is_finished(self):
+        out = self.folder / "b.h5"
+        long_run = ("--operators", "dot", "--lengths", "512..2048:x2", "--heads", "2", "--rounds", "50")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = start("bench", "-o", out, *long_run, "--resume")
+            time.sleep(2.0)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, err)
+            self.assertIn("--resume", err.decode())
+            self.assertFalse(out.exists())
+        self.assertTrue(list((self.folder / "b.h5.parts").glob("case-*.h5")))
+
+    def test_an_unfinished_run_is_not_overwritten_unasked(self):
+        out = self.folder / "b.h5"
+        process = start("bench", "-o", out, *SMALL)
+        while not list(self.folder.glob("b.h5.parts/case-*.h5")):
+            time.sleep(0.01)
+        process.kill()
+        process.communicate(timeout=30)
+        self.fails(2, "bench", "-o", out, *SMALL, says="--resume")
+        self.fails(2, "bench", "-o", out, *SMALL, "--seed", "9", "--resume", says="another sweep")
+
+    def test_what_cannot_fit_is_skipped_and_says_why(self):
+        out = self.folder / "b.h5"
+        found = self.ok("bench", "-o", out, "--operators", "dot", "--lengths", "64,400000000",
+                        "--passes", "forward", "--heads", "1", "--rounds", "2", "--json").json()
+        self.assertEqual([case["status"] for case in found["cases"]], ["ok", "skipped"])
+        self.assertTrue(found["cases"][1]["reason"])
+
+    def test_wrong_usage(self):
+        out = self.folder / "b.h5"
+        self.fails(2, "bench", *SMALL, says="--output")
+        self.fails(2, "bench", "-o", out, "--operators", "dott", says="did you mean 'dot'?")
+        self.fails(2, "bench", "-o", out, "--operators", "dot,dot", says="twice")
+        self.fails(2, "bench", "-o", out, "--lengths", "256..16", says="256..16")
+        self.fails(2, "bench", "-o", out, "--lengths", "16..4:x2", says="backwards")
+        self.fails(2, "bench", "-o", out, "--lengths", "-4", says="--lengths")
+        self.fails(2, "bench", "-o", out, "--passes", "foreward", says="did you mean 'forward'?")
+        self.fails(2, "bench", "-o", out, "--rounds", "0", says="rounds")
+        self.fails(2, "bench", "-o", out, "--heads", "many", says="--heads")
+        self.fails(1, "bench", "-o", self.folder / "no/b.h5", *SMALL, says="no/b.h5")
+        self.assert_clean()
+
+
+class Compare(ProgramTest):
+    def change(self, source, name, edit):
+        path = self.folder / name
+        shutil.copy(source, path)
+        with h5py.File(path, "r+") as file:
+            samples = file["bench/runtime/time_samples"]
+            samples[...] = edit(samples[...])
+        return path
+
+    def test_verdicts(self):
+        a = self.folder / "a.h5"
+        self.ok("bench", "-o", a, *SMALL)
+        steady = self.change(a, "steady.h5", lambda t: np.broadcast_to(
+            np.linspace(1, 1.001, t.shape[-1]), t.shape) * np.median(t, -1, keepdims=True))
+        twice = self.change(steady, "twice.h5", lambda t: 2 * t)
+        for b, verdict, ratio in ((steady, "same", 1), (twice, "slower", 2)):
+            cases = self.ok("compare", steady, b, "--json").json()["cases"]
+            self.assertEqual(len(cases), 16)
+            for case in cases:
+                self.assertEqual(case["verdict"], verdict)
+                self.assertAlmostEqual(case["ratio"], ratio, delta=0.01)
+        text = self.ok("compare", twice, steady).out
+        self.assertIn("16 cases: 16 faster", text)
+
+    def test_wrong_files(self):
+        self.fails(1, "compare", self.folder / "a.h5", self.folder / "b.h5", says="a.h5")
+        self.fails(1, "compare", ROOT / "datasets/minilm_trace.h5", self.folder / "b.h5",
+                   says="minilm_trace.h5")
+        self.fails(2, "compare", self.folder / "a.h5", says="B")
+
+
+if __name__ == "__main__":
+    unittest.main()

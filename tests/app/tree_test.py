@@ -1,0 +1,47 @@
+"""`tree`: the trees of a small hierarchy that can be read off by hand."""
+import math
+import unittest
+
+import h5py
+import numpy as np
+
+from program import TRACE, ProgramTest
+
+
+class Tree(ProgramTest):
+    def test_ancestors_of_three_points(self):
+        # Umbral cones with sinh r = 1 under map none: u is above v when |x_u - x_v| <= h_u - h_v.
+        path, out = self.folder / "in.h5", self.folder / "out.h5"
+        with h5py.File(path, "w") as file:
+            file["q"] = np.array([[[0.0, 3.0], [1.0, 1.0], [-1.0, 0.5]]])
+            file["token"] = ["root", "left", "right"]
+        found = self.ok("tree", path, "-o", out, "-s", "umbral", "--map", "none", "-p",
+                        f"radius={math.asinh(1)!r}", "--json").json()
+        self.assertEqual(found["heads"][0]["tokens"], 3)
+        with h5py.File(out) as file:
+            ancestor = file["tree/order/is_ancestor"][0, 0]
+            depth = file["tree/depth/lca_depth"][0, 0]
+        np.testing.assert_array_equal(ancestor, [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
+        # left and right: height = 2/2 + (1 + 0.5)/2
+        self.assertAlmostEqual(depth[1, 2], -1.75, delta=1e-12)
+        self.assertAlmostEqual(depth[0, 1], -3, delta=1e-12)
+
+    def test_of_a_real_sentence(self):
+        out = self.folder / "tree.h5"
+        text = self.ok("tree", f"{TRACE}:/german/layer3", "-o", out, "-s", "penumbral").out
+        self.assertEqual(len(text.splitlines()), 13)
+        self.assertIn("30 tokens", text)
+        with h5py.File(out) as file:
+            self.assertEqual(file["tree/dendrogram/left"].shape, (1, 12, 29))
+
+    def test_wrong_usage(self):
+        out = self.folder / "tree.h5"
+        self.fails(2, "tree", f"{TRACE}:/german/layer3", "-o", out, "-s", "dto", says="'dot'")
+        self.fails(2, "tree", f"{TRACE}:/german/layer3", "-o", out, "-s", "dot", "--tokens", "keys",
+                   says="did you mean 'key'?")
+        self.fails(1, "tree", "none.h5", "-o", out, "-s", "dot", says="none.h5")
+        self.assert_clean()
+
+
+if __name__ == "__main__":
+    unittest.main()

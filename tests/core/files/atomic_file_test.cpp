@@ -1,0 +1,138 @@
+#include "core/files/atomic_file.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/files/bench_file.h"
+#include "tests/core/files/fixture.h"
+
+namespace conelab {
+namespace {
+
+using testing::error_of;
+using testing::FilesTest;
+using ::testing::HasSubstr;
+using testing::slurp;
+using testing::spill;
+
+class AtomicFileTest : public FilesTest {
+ protected:
+  void TearDown() override {
+    std::filesystem::permissions(directory_, std::filesystem::perms::owner_all);
+    FilesTest::TearDown();
+  }
+};
+
+TEST_F(AtomicFileTest, ReplacesTheContentOnCommitOnly) {
+  spill(path("a"), "old");
+  {
+    AtomicFile file(path("a"));
+    spill(file.temporary(), "new");
+    EXPECT_EQ(slurp(path("a")), "old");
+  }
+  EXPECT_EQ(slurp(path("a")), "old");
+  AtomicFile file(path("a"));
+  spill(file.temporary(), "new");
+  file.commit();
+  EXPECT_EQ(slurp(path("a")), "new");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(AtomicFileTest, WritesText) {
+  write_text_atomically(path("t.svg"), "text\n");
+  EXPECT_EQ(slurp(path("t.svg")), "text\n");
+  write_text_atomically(path("t.svg"), "");
+  EXPECT_EQ(slurp(path("t.svg")), "");
+  write_text_atomically("/dev/null", "gone");
+  struct stat status {};
+  ASSERT_EQ(::stat("/dev/null", &status), 0);
+  EXPECT_TRUE(S_ISCHR(status.st_mode));
+}
+
+TEST_F(AtomicFileTest, WritesThroughLinksAndKeepsPermissions) {
+  spill(path("target"), "old");
+  ::chmod(path("target").c_str(), 0640);
+  std::filesystem::create_symlink("target", path("link"));
+  write_text_atomically(path("link"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_EQ(slurp(path("target")), "new");
+  struct stat status {};
+  ASSERT_EQ(::stat(path("target").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0640u);
+}
+
+TEST_F(AtomicFileTest, NamesTheDestinationAndTheReason) {
+  const std::string missing = path("no/such/a");
+  EXPECT_EQ(error_of([&] { probe_writable(missing); }),
+            missing + ": cannot be written: No such file or directory (directory " +
+                path("no/such") + ")");
+  EXPECT_EQ(error_of([&] { probe_writable(path("")); }), "'" + path("") + "': not a file name");
+  EXPECT_EQ(error_of([&] { probe_writable(directory_.string()); }),
+            directory_.string() + ": cannot be written: is a directory");
+  EXPECT_EQ(error_of([&] { probe_writable("/dev/null"); }),
+            "/dev/null: cannot be written: is not a regular file");
+  probe_writable(path("a"));
+  EXPECT_EQ(entries(), 0u);
+}
+
+TEST_F(AtomicFileTest, ReportsAReadOnlyDirectory) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  std::filesystem::permissions(directory_, std::filesystem::perms::owner_read);
+  EXPECT_THAT(error_of([&] { probe_writable(path("a")); }), HasSubstr("Permission denied"));
+}
+
+/// Runs `action` in a child whose files may not grow beyond `bytes`; its error comes back.
+std::string error_under_limit(rlim_t bytes, const std::function<void()>& action) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const struct rlimit limit { bytes, bytes };
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string error = error_of(action);
+    (void)!::write(ends[1], error.data(), error.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string error(4096, '\0');
+  error.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], error.data(), 4096))));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? "killed by a signal" : error;
+}
+
+LabelledFile incompressible() {
+  std::vector<double> numbers(100000);
+  std::uint64_t state = 1;
+  for (double& x : numbers) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    x = static_cast<double>(state);
+  }
+  LabelledArray array;
+  array.axes = {{"x", numbers, ""}};
+  array.variables = {{"y", {"x"}, numbers, "", {}}};
+  return {"t", {{"a", array}}, {}};
+}
+
+/// RLIMIT_FSIZE stands for a full disk: the same failing write, wherever it happens.
+TEST_F(AtomicFileTest, AFullDiskIsAnErrorAndTheOldFileStays) {
+  spill(path("a.h5"), "old");
+  const LabelledFile file = incompressible();
+  for (rlim_t bytes = 0; bytes < 1500000; bytes += 97001) {
+    const std::string error = error_under_limit(bytes, [&] { write_labelled(path("a.h5"), file); });
+    EXPECT_THAT(error, HasSubstr(path("a.h5"))) << bytes;
+    EXPECT_THAT(error, HasSubstr("File too large")) << bytes;
+    ASSERT_TRUE(slurp(path("a.h5")) == "old") << bytes;
+    ASSERT_EQ(entries(), 1u) << bytes;
+  }
+  EXPECT_EQ(
+      error_under_limit(100, [&] { write_text_atomically(path("t"), std::string(101, 'x')); }),
+      path("t") + ": cannot be written: File too large");
+  EXPECT_EQ(error_under_limit(4000000, [&] { write_labelled(path("a.h5"), file); }), "");
+}
+
+}  // namespace
+}  // namespace conelab

@@ -1,0 +1,128 @@
+#include "core/files/inspect.h"
+
+#include <cmath>
+
+#include "core/base/sha256.h"
+#include "tests/core/files/examples.h"
+
+namespace conelab {
+namespace {
+
+using testing::add_tensor;
+using testing::bytes_of;
+using ::testing::ElementsAre;
+using testing::error_of;
+using testing::FilesTest;
+using testing::floats;
+using ::testing::HasSubstr;
+using testing::make_h5;
+using testing::npy;
+using testing::patched;
+using testing::slurp;
+using testing::spill;
+using testing::zip;
+
+class Inspect : public FilesTest {
+ protected:
+  static const InspectedItem& item(const Inspection& inspection, const std::string& path) {
+    for (const InspectedItem& item : inspection.items) {
+      if (item.path == path) return item;
+    }
+    static const InspectedItem none;
+    ADD_FAILURE() << path << " is missing";
+    return none;
+  }
+};
+
+TEST_F(Inspect, ListsTheTraceThatShips) {
+  const std::string path = std::string(CONELAB_SOURCE_DIR) + "/datasets/minilm_trace.h5";
+  const Inspection found = inspect(path);
+  EXPECT_TRUE(found.sound()) << found.problems.front();
+  EXPECT_EQ(found.file_bytes, slurp(path).size());
+  EXPECT_EQ(found.sha256, sha256(slurp(path)));
+  EXPECT_EQ(found.items.front().path, "/");
+  const InspectedItem& q = item(found, "/glosses/layer3/q");
+  EXPECT_EQ(q.type, "f16");
+  EXPECT_THAT(q.extents, ElementsAre(12, 444, 32));
+  EXPECT_EQ(q.depth, 3);
+  EXPECT_GT(q.stored_bytes, 1000);
+  EXPECT_EQ(item(found, "/german/layer0/token").type, "text");
+}
+
+TEST_F(Inspect, CountsAndNamesWhatWroteIt) {
+  make_h5(path("t.h5"), [](hid_t root) {
+    hdf5::write_attribute(root, "creator", std::string("conelab 1"), {"", ""});
+    add_tensor(root, "q", {3, 4});
+    const std::vector<double> bad = {NAN, INFINITY, -INFINITY, 1};
+    const hdf5::Dataset dataset = hdf5::create_tensor(root, "k", Dtype::bf16, {2, 2}, {}, {"", ""});
+    hdf5::write_block(dataset, Dtype::bf16, {0, 0}, {2, 2}, bad.data(), {"", ""});
+    H5Lcreate_soft("/q", root, "alias", 0, 0);
+    H5Lcreate_external("other.h5", "/q", root, "elsewhere", 0, 0);
+    H5Lcreate_hard(root, "/", root, "again", 0, 0);
+  });
+  const Inspection found = inspect(path("t.h5"));
+  EXPECT_TRUE(found.sound()) << found.problems.front();
+  EXPECT_EQ(found.creator, "conelab 1");
+  EXPECT_TRUE(item(found, "/q").checksummed);
+  EXPECT_THAT(item(found, "/q").filters, ElementsAre("shuffle", "deflate", "fletcher32"));
+  EXPECT_EQ(item(found, "/k").type, "bf16");
+  EXPECT_EQ(item(found, "/k").nan_count, 1);
+  EXPECT_EQ(item(found, "/k").infinite_count, 2);
+  EXPECT_EQ(item(found, "/alias").type, "soft link");
+  EXPECT_EQ(item(found, "/elsewhere").type, "link to another file");
+  EXPECT_EQ(item(found, "/again").type, "seen before");
+}
+
+TEST_F(Inspect, FindsBitRotByItsChecksum) {
+  make_h5(path("t.h5"), [](hid_t root) {
+    add_tensor(root, "q", {30, 40});
+    add_tensor(root, "k", {30, 40});
+  });
+  const std::string whole = slurp(path("t.h5"));
+  int told = 0;
+  for (std::size_t at = 600; at < whole.size(); at += 97) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
+    spill(path("t.h5"), bytes);
+    told += inspect(path("t.h5")).sound() ? 0 : 1;
+  }
+  EXPECT_GT(told, 10);
+  spill(path("t.h5"), whole.substr(0, 700));
+  EXPECT_THAT(inspect(path("t.h5")).problems.front(), HasSubstr("truncated: expected"));
+}
+
+TEST_F(Inspect, OneDamagedArrayDoesNotHideTheOthers) {
+  make_h5(path("t.h5"), [](hid_t root) {
+    const hsize_t chunk[2] = {3, 4};
+    const hdf5::Properties trap(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_chunk(trap.id(), 2, chunk);
+    H5Pset_filter(trap.id(), 32015, H5Z_FLAG_OPTIONAL, 0, nullptr);
+    const hdf5::Space space(H5Screate_simple(2, chunk, nullptr));
+    const hdf5::Dataset dataset(H5Dcreate2(root, "a", H5T_IEEE_F32LE, space.id(), 0, trap.id(), 0));
+    add_tensor(root, "q", {3, 4});
+  });
+  const Inspection found = inspect(path("t.h5"));
+  ASSERT_EQ(found.problems.size(), 1u);
+  EXPECT_THAT(found.problems[0], HasSubstr("/a: filter 32015 (zstd) is not read"));
+  EXPECT_EQ(item(found, "/q").problem, "");
+}
+
+TEST_F(Inspect, ReadsTheOtherFormats) {
+  const std::vector<float> bad = {NAN, 1, 2, 3};
+  const std::string array = npy("<f4", "(2, 2)", bytes_of(bad));
+  spill(path("a.npy"), array);
+  EXPECT_EQ(inspect(path("a.npy")).items.front().nan_count, 1);
+  const std::string archive = zip({{"q.npy", array, true}, {"x.txt", "text"}, {"k.npy", array}});
+  spill(path("a.npz"), archive);
+  const Inspection found = inspect(path("a.npz"));
+  ASSERT_EQ(found.items.size(), 3u);
+  EXPECT_EQ(found.problems.size(), 1u);
+  EXPECT_THAT(found.items[1].problem, HasSubstr("x.txt: truncated"));
+  EXPECT_EQ(found.items[2].type, "f32");
+  spill(path("a.npz"), patched(archive, archive.find("PK\x01\x02") - 1, "?"));
+  EXPECT_THAT(inspect(path("a.npz")).problems.back(), HasSubstr("wrong checksum"));
+  EXPECT_THAT(error_of([&] { (void)inspect(path("none")); }), HasSubstr("No such file"));
+}
+
+}  // namespace
+}  // namespace conelab

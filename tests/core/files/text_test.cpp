@@ -1,0 +1,82 @@
+#include "core/files/text.h"
+
+#include "core/files/json_reader.h"
+#include "tests/core/files/fixture.h"
+
+namespace conelab {
+namespace {
+
+using testing::error_of;
+using ::testing::HasSubstr;
+
+TEST(Text, KeepsUtf8AndEscapesTheRest) {
+  EXPECT_EQ(valid_utf8("größer 日本 🙂\n"), "größer 日本 🙂\n");
+  EXPECT_EQ(valid_utf8("a\xff\xc3"), "a\\xff\\xc3");
+  EXPECT_EQ(valid_utf8(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(valid_utf8("\xc0\xaf"), "\\xc0\\xaf") << "overlong";
+  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "surrogate";
+  EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond U+10FFFF";
+  EXPECT_EQ(valid_utf8("\xe6\x97"), "\\xe6\\x97") << "cut";
+}
+
+TEST(Text, PrintsOneLineOfBoundedLength) {
+  EXPECT_EQ(printable("a\nb\x7f"), "a\\x0ab\\x7f");
+  EXPECT_EQ(printable("abcdef", 3), "abc…");
+  EXPECT_EQ(printable(std::string(10'000'000, 'x')).size(), 80 + std::string("…").size());
+}
+
+TEST(Json, ReadsTheGrammar) {
+  const JsonValue value = parse_json(
+      R"( {"a": [1, -2.5e3, true, false, null, "x\n\u00e4\ud83d\ude42"], "b": {}} )", "t");
+  const JsonValue& list = *value.find("a");
+  EXPECT_EQ(list.items[0].whole_number(), 1);
+  EXPECT_EQ(list.items[1].text, "-2.5e3");
+  EXPECT_FALSE(list.items[1].whole_number());
+  EXPECT_TRUE(list.items[2].boolean);
+  EXPECT_FALSE(list.items[3].boolean);
+  EXPECT_EQ(list.items[4].kind, JsonValue::Kind::null);
+  EXPECT_EQ(list.items[5].text, "x\nä🙂");
+  EXPECT_EQ(value.find("b")->kind, JsonValue::Kind::object);
+  EXPECT_EQ(value.find("c"), nullptr);
+}
+
+TEST(Json, RefusesEverythingElse) {
+  for (const char* text : {"",
+                           "{",
+                           "[1,]",
+                           "{\"a\":1,}",
+                           "{a:1}",
+                           "01",
+                           "1.",
+                           ".5",
+                           "+1",
+                           "1e",
+                           "nul",
+                           "\"a",
+                           "\"\\x\"",
+                           "\"\\u12g4\"",
+                           "\"\\ud800\"",
+                           "\"\\ud800\\u0041\"",
+                           "\"a\nb\"",
+                           "1 2",
+                           "{\"a\":1,\"a\":2}",
+                           "\"\xff\"",
+                           "\"\\u0000\"",
+                           "[1 2]",
+                           "{\"a\" 1}",
+                           "\"\\",
+                           "-",
+                           "tru",
+                           "/**/1"}) {
+    EXPECT_THAT(error_of([&] { (void)parse_json(text, "t"); }), HasSubstr("t: malformed JSON"))
+        << text;
+  }
+  EXPECT_THAT(error_of([] { (void)parse_json(std::string(100000, '['), "t"); }),
+              HasSubstr("at most 64 levels"));
+  std::string many = "[0";
+  for (int i = 0; i < 2'000'000; ++i) many += ",0";
+  EXPECT_THAT(error_of([&] { (void)parse_json(many + "]", "t"); }), HasSubstr("2,000,000 values"));
+}
+
+}  // namespace
+}  // namespace conelab
