@@ -9,18 +9,8 @@ namespace {
 
 template <class S>
 SimilarityRow row() {
-  return {S::info,
-          S::parameters,
-          S::values,
-          S::constants,
-          S::token_slope,
-          &S::constant,
-          &S::constant_gradient,
-          &S::token,
-          &S::token_gradient,
-          [](double x, const double* q, const double* k, const double* c) {
-            return S::score(x, q, k, c);
-          }};
+  return {S::info,      S::parameters,         S::values, S::constants,      S::token_slope,
+          &S::constant, &S::constant_gradient, &S::token, &S::token_gradient};
 }
 
 template <class... S>
