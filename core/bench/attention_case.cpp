@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/bench/peak.h"
+#include "core/reference/differences.h"
 #include "core/reference/evaluate.h"
 
 namespace conelab {
@@ -17,6 +18,9 @@ namespace {
 constexpr std::int64_t forward_full_check = 256;
 constexpr std::int64_t backward_full_check = 512;
 constexpr std::int64_t checked_rows = 16;
+/// Slopes by finite differences: so many features of this query, the first that has no twin.
+constexpr std::int64_t checked_slopes = 8;
+constexpr std::int64_t plain_row = 4;
 /// A sample lasts at least this long, in as many runs as that takes.
 constexpr double sample_seconds = 0.02;
 /// Of each of the two peak measurements around a sample.
@@ -213,11 +217,27 @@ class AttentionCase : public CaseExecutor {
     });
   }
 
+  /// Against slopes of the reference by finite differences, for some numbers of one query.
+  double slope_error(const Tensor4<T>& query_grad) {
+    const std::int64_t row = std::min<std::int64_t>(plain_row, case_.seq_len - 1);
+    auto problem = reference::make_problem(call_, exact_input(input_, Head{}, row + 1));
+    double largest = unknown;
+    for (std::int64_t i = 0; i < std::min(checked_slopes, case_.dim); ++i) {
+      const std::int64_t feature = case_.dim - 1 - i;  // the height coordinate first
+      const auto exact =
+          reference::central_difference(problem, problem.query.at(0, 0, row, feature));
+      if (!exact.smooth) continue;
+      const double mine = static_cast<double>(query_grad.at(0, 0, row, feature));
+      largest = std::fmax(largest, std::abs(mine - exact.slope));
+    }
+    return largest;
+  }
+
   double backward_error() {
-    if (sizeof(T) == sizeof(double)) return unknown;
     const std::int64_t rows = case_.seq_len <= backward_full_check ? case_.seq_len : checked_rows;
     const Backward<T> mine =
         backward(*plan_, input_, forward(*plan_, input_, execution_), execution_);
+    if (sizeof(T) == sizeof(double)) return slope_error(mine.query);
     return over_heads([&](Head at) {
       const AttentionInput<double> exact = exact_input(input_, at, rows);
       const auto plan = resolve(call_, check_extents(exact));

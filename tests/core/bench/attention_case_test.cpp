@@ -22,7 +22,7 @@ TEST(AttentionCase, EveryOperatorRunsBothPassesWithSmallErrors) {
   const Workload workload = attention_workload();
   EXPECT_GE(workload.operations.size(), 5u);
   for (const std::string& name : workload.operations) {
-    for (const char* pass : {"forward", "backward"}) {
+    for (const char* pass : {"forward", "backward", "forward+backward"}) {
       const auto executor = workload.make(small_case(name, pass), 1, 1);
       const CaseFacts facts = executor->facts();
       EXPECT_GT(facts.flops, 0);
@@ -46,7 +46,10 @@ TEST(AttentionCase, DoublePrecisionAgreesWithTheReference) {
   const auto forward = workload.make(small_case("penumbral", "forward", "f64"), 1, 1);
   EXPECT_LT(forward->facts().error, 1e-11);
   const auto backward = workload.make(small_case("penumbral", "backward", "f64"), 1, 1);
-  EXPECT_TRUE(std::isnan(backward->facts().error));
+  EXPECT_LT(backward->facts().error, 1e-8);
+  const auto both = workload.make(small_case("penumbral", "forward+backward", "f64"), 1, 1);
+  EXPECT_LT(both->facts().error, 1e-8);
+  EXPECT_NEAR(both->facts().flops, forward->facts().flops + backward->facts().flops, 1);
 }
 
 TEST(AttentionCase, SkipsWhatTheEngineDoesNotHave) {
