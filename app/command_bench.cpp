@@ -1,63 +1,122 @@
 // `conelab bench`: measures operators in interleaved rounds, a worker process per case.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include "app/bench_summary.h"
-#include "app/call_json.h"
+#include "app/bench_json.h"
 #include "app/commands.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"
+#include "core/base/error.h"
 #include "core/bench/attention_case.h"
+#include "core/bench/peer.h"
 #include "core/bench/runner.h"
+#include "core/bench/summary.h"
 #include "core/bench/worker.h"
+#include "core/files/sandbox.h"
 
 namespace conelab {
 namespace {
 
+/// Seconds for a peer to start and say what it is.
+constexpr double peer_patience = 120;
+
 struct Typed {
   std::string output, operators = "dot,laplacian,penumbral,umbral", lengths = "256..16384:x2",
                       dims = "64", heads = "8", passes = "forward,backward", dtypes = "f32",
-                      devices = "cpu", threads;
+                      devices = "cpu", threads = "1";
+  std::vector<std::string> peers;
   Sweep sweep;
   bool resume = false, warm_only = false, json = false;
 };
 
 Sweep sweep_of(const Typed& typed) {
   Sweep sweep = typed.sweep;
-  sweep.operations = split_list(typed.operators, "--operators");
-  sweep.passes = split_list(typed.passes, "--passes");
-  sweep.dtypes = split_list(typed.dtypes, "--dtypes");
-  sweep.devices = split_list(typed.devices, "--devices");
+  sweep.operations = parse_names("--operators", typed.operators);
+  sweep.passes = parse_names("--passes", typed.passes);
+  sweep.dtypes = parse_names("--dtypes", typed.dtypes);
+  sweep.devices = parse_names("--devices", typed.devices);
   sweep.lengths = parse_integers("--lengths", typed.lengths);
   sweep.dims = parse_integers("--dims", typed.dims);
   sweep.heads = parse_integers("--heads", typed.heads);
-  if (!typed.threads.empty()) sweep.threads = parse_integers("--threads", typed.threads);
+  sweep.threads = parse_integers("--threads", typed.threads);
   sweep.cold = !typed.warm_only;
-  check_sweep(sweep);
   return sweep;
 }
 
+/// The share of this process' time that is over: the bar derives the time left from it.
+double time_share(const BenchProgress& p, std::chrono::steady_clock::time_point start) {
+  const double elapsed =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (std::isfinite(p.eta) && elapsed > 0) return elapsed / (elapsed + p.eta);
+  return static_cast<double>(p.done) / std::max(1, p.total);
+}
+
+void print_tables(const LabelledFile& file, const std::string& name) {
+  const auto print = [](const TextTable& table) {
+    for (const std::string& line : table_lines(table)) say("{}", line);
+    say("");
+  };
+  print(summary_table(measured_cases(file, name)));
+  print(exponent_table(measured_exponents(file, name)));
+  for (const std::string& note : summary_notes(file)) say("{}", note);
+  say("written to {}", name);
+}
+
+/// The words of a peer's command, between blanks.
+std::vector<std::string> command_words(const std::string& command) {
+  std::istringstream stream(command);
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  if (words.empty()) misuse("--peer: expected a command (found '{}')", command);
+  return words;
+}
+
 int run(const Typed& typed) {
-  const Sweep sweep = sweep_of(typed);
+  const auto start = std::chrono::steady_clock::now();
   Progress bar("bench");
   BenchOptions options;
   options.output = typed.output;
   options.resume = typed.resume;
   options.worker = {"/proc/self/exe", "bench-worker"};
   options.cancelled = interrupted;
-  options.progress = [&bar](int done, int total, const std::string& what) {
-    bar.update(static_cast<double>(done) / std::max(1, total), what);
+  for (const std::string& command : typed.peers) {
+    options.peers.push_back(ask_peer(command_words(command), {peer_patience, interrupted}));
+  }
+  options.progress = [&](const BenchProgress& p) {
+    bar.update(time_share(p, start), fmt::format("{}/{} {}", p.done, p.total, p.current));
   };
-  const BenchResult result = run_bench(sweep, options);
+  run_bench(sweep_of(typed), attention_workload(), options);
   bar.clear();
-  typed.json ? print_json(bench_summary_json(result, typed.output))
-             : print_text(bench_summary_text(result, typed.output));
+  const LabelledFile file = read_labelled_file_sandboxed(typed.output);
+  if (typed.json) {
+    print_json(bench_json(file, typed.output));
+  } else {
+    print_tables(file, typed.output);
+  }
   return 0;
+}
+
+void declare_axes(CLI::App& options, Typed& typed) {
+  options.add_option("--operators", typed.operators, "names (`conelab list operators`)")
+      ->capture_default_str();
+  options.add_option("--lengths", typed.lengths, "256,512 or 256..16384:x2 or 256..2048:+256")
+      ->capture_default_str();
+  options.add_option("--dims", typed.dims, "d = d_v per head")->capture_default_str();
+  options.add_option("--heads", typed.heads, "numbers of heads")->capture_default_str();
+  options.add_option("--batch", typed.sweep.batch, "batch size")->capture_default_str();
+  options.add_option("--passes", typed.passes, "forward, backward, forward+backward")
+      ->capture_default_str();
+  options.add_option("--dtypes", typed.dtypes, "f64, f32, bf16, f16")->capture_default_str();
+  options.add_option("--devices", typed.devices, "cpu, cuda")->capture_default_str();
+  options.add_option("--threads", typed.threads, "numbers of threads")->capture_default_str();
 }
 
 }  // namespace
@@ -65,22 +124,14 @@ int run(const Typed& typed) {
 Action declare_bench(CLI::App& options) {
   const auto typed = std::make_shared<Typed>();
   options.add_option("-o,--output", typed->output, "the HDF5 file to write")->required();
-  options.add_option("--operators", typed->operators, "names (`conelab list operators`)")
-      ->capture_default_str();
-  options.add_option("--lengths", typed->lengths, "256,512 or 256..16384:x2 or 256..2048:+256")
-      ->capture_default_str();
-  options.add_option("--dims", typed->dims, "d = d_v per head")->capture_default_str();
-  options.add_option("--heads", typed->heads, "numbers of heads")->capture_default_str();
-  options.add_option("--batch", typed->sweep.batch, "batch size")->capture_default_str();
-  options.add_option("--passes", typed->passes, "forward, backward")->capture_default_str();
-  options.add_option("--dtypes", typed->dtypes, "f64, f32, bf16, f16")->capture_default_str();
-  options.add_option("--devices", typed->devices, "cpu, cuda")->capture_default_str();
-  options.add_option("--threads", typed->threads, "numbers of threads; default: 1");
+  declare_axes(options, *typed);
   options.add_option("--rounds", typed->sweep.rounds, "each case once in each round")
       ->capture_default_str();
   options.add_option("--seed", typed->sweep.seed, "of inputs and orders")->capture_default_str();
   options.add_option("--time-limit", typed->sweep.time_limit, "seconds that one sample may take")
       ->capture_default_str();
+  options.add_option("--peer", typed->peers,
+                     "command of a program whose operators join (see tests/peers)");
   options.add_flag("--warm-only", typed->warm_only, "do not time runs with flushed caches");
   options.add_flag("--resume", typed->resume, "go on with an unfinished run");
   options.add_flag("--json", typed->json, "print JSON");
@@ -88,7 +139,7 @@ Action declare_bench(CLI::App& options) {
 }
 
 Action declare_bench_worker(CLI::App&) {
-  return [] { return run_worker(make_attention_case); };
+  return [] { return run_worker(attention_workload().make); };
 }
 
 }  // namespace conelab

@@ -1,4 +1,5 @@
-// `conelab compare A B`: which cases of two benchmark results became faster or slower.
+// `conelab compare`: which cases of two benchmark results became faster or slower, or which
+// operators of one result are.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
@@ -7,116 +8,104 @@
 #include <string>
 #include <vector>
 
-#include "app/bench_results.h"
+#include "app/bench_json.h"
 #include "app/commands.h"
 #include "app/output.h"
 #include "core/base/error.h"
-#include "core/statistics/ratio.h"
+#include "core/bench/compare.h"
+#include "core/bench/summary.h"
+#include "core/files/sandbox.h"
 
 namespace conelab {
 namespace {
 
 using Json = nlohmann::ordered_json;
-/// The labels of a case, in the order of `case_axes`.
-using Labels = std::vector<std::string>;
 
-struct Comparison {
-  Labels labels;
-  RatioResult result;
+struct Typed {
+  std::string a, b, base;
+  double margin = 0.02;
+  bool json = false;
 };
 
-/// Warm times of every case by its labels.
-std::map<Labels, std::vector<double>> all_cases(const BenchResults& bench) {
-  std::map<Labels, std::vector<double>> cases;
-  std::vector<std::vector<std::string>> labels;
-  std::size_t count = 1;
-  for (const std::string& axis : case_axes()) {
-    labels.push_back(bench.labels(axis));
-    count *= labels.back().size();
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    Place place;
-    Labels name(labels.size());
-    std::size_t rest = i;
-    for (std::size_t a = labels.size(); a-- > 0; rest /= labels[a].size()) {
-      place[case_axes()[a]] = rest % labels[a].size();
-      name[a] = labels[a][rest % labels[a].size()];
-    }
-    cases[name] = bench.rounds("time_samples", place);
-  }
-  return cases;
-}
-
-/// Cases that both results have, in the order of the first.
-std::vector<Comparison> compare_results(const BenchResults& a, const BenchResults& b) {
-  const auto first = all_cases(a);
-  const auto second = all_cases(b);
-  std::vector<Comparison> comparisons;
-  for (const auto& [labels, times] : first) {
-    const auto other = second.find(labels);
-    if (other == second.end()) continue;
-    comparisons.push_back({labels, compare_unpaired(times, other->second)});
-  }
-  if (comparisons.empty()) fail("{} and {} have no case in common", a.file, b.file);
-  return comparisons;
-}
-
-Json comparison_json(const Comparison& c) {
-  Json json;
-  for (std::size_t i = 0; i < c.labels.size(); ++i) json[case_axes()[i]] = c.labels[i];
-  const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
-  json["ratio"] = number(c.result.ratio.value);
-  json["ratio_low"] = number(c.result.ratio.low);
-  json["ratio_high"] = number(c.result.ratio.high);
+Json comparison_json(const CaseComparison& c) {
+  Json json = labels_json(c.labels);
+  json["ratio"] = number_json(c.result.ratio.value);
+  json["ratio_low"] = number_json(c.result.ratio.low);
+  json["ratio_high"] = number_json(c.result.ratio.high);
+  json["peak_ratio"] = number_json(c.peak_ratio);
   json["verdict"] = verdict_name(c.result.verdict);
+  json["note"] = c.note;
   return json;
 }
 
-void print_comparisons(const std::vector<Comparison>& comparisons, const BenchResults& a,
-                       const BenchResults& b) {
-  say("time of {} over time of {}", b.file, a.file);
+Json list_json(const std::vector<CaseComparison>& cases) {
+  Json list = Json::array();
+  for (const CaseComparison& c : cases) list.push_back(comparison_json(c));
+  return list;
+}
+
+void print_cases(const std::vector<CaseComparison>& cases) {
+  for (const std::string& line : table_lines(comparison_table(cases))) say("{}", line);
   std::map<std::string, int> counts;
-  for (const Comparison& c : comparisons) {
-    std::string labels;
-    for (std::size_t i = 0; i < c.labels.size(); ++i) {
-      const bool word = i < 4;
-      labels += word ? c.labels[i] + " " : fmt::format("{}={} ", case_axes()[i], c.labels[i]);
-    }
-    say("  {:<72} {:5.3f} [{:5.3f}, {:5.3f}]  {}", labels, c.result.ratio.value, c.result.ratio.low,
-        c.result.ratio.high, verdict_name(c.result.verdict));
-    ++counts[verdict_name(c.result.verdict)];
-  }
+  for (const CaseComparison& c : cases) ++counts[verdict_name(c.result.verdict)];
   std::string summary;
   for (const auto& [verdict, count] : counts) {
     summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", count, verdict);
   }
-  say("{} cases: {}", comparisons.size(), summary);
+  say("{} cases: {}", cases.size(), summary);
+}
+
+int compare_files(const Typed& typed) {
+  const BenchComparison found = compare_bench(typed.a, typed.b, typed.margin);
+  if (found.cases.empty()) fail("{} and {} have no case in common", typed.a, typed.b);
+  if (typed.json) {
+    print_json({{"a", typed.a},
+                {"b", typed.b},
+                {"cases", list_json(found.cases)},
+                {"only_a", found.only_first.size()},
+                {"only_b", found.only_second.size()},
+                {"differences", found.differences}});
+    return 0;
+  }
+  say("time of {} over time of {}", typed.b, typed.a);
+  for (const std::string& line : found.differences) say("not the same {}", line);
+  print_cases(found.cases);
+  if (const auto only = found.only_first.size() + found.only_second.size(); only > 0) {
+    say("{} cases are in one file only", only);
+  }
+  return 0;
+}
+
+int compare_within(const Typed& typed) {
+  const LabelledFile file = read_labelled_file_sandboxed(typed.a);
+  const auto cases = compare_operators(measured_cases(file, typed.a), typed.base, typed.margin);
+  if (typed.json) {
+    print_json({{"a", typed.a}, {"base", typed.base}, {"cases", list_json(cases)}});
+    return 0;
+  }
+  say("time over that of {}, round by round, in {}", typed.base, typed.a);
+  print_cases(cases);
+  return 0;
+}
+
+int run(const Typed& typed) {
+  if (typed.b.empty() == typed.base.empty()) {
+    misuse("compare takes a second file B, or one file and --base OPERATOR");
+  }
+  if (!(typed.margin >= 0)) misuse("--margin must not be negative (found {})", typed.margin);
+  return typed.base.empty() ? compare_files(typed) : compare_within(typed);
 }
 
 }  // namespace
 
 Action declare_compare(CLI::App& options) {
-  struct Typed {
-    std::string a, b;
-    bool json = false;
-  };
   const auto typed = std::make_shared<Typed>();
   options.add_option("A", typed->a, "a result of `bench`")->required();
-  options.add_option("B", typed->b, "another; its times are divided by those of A")->required();
+  options.add_option("B", typed->b, "another; its times are divided by those of A");
+  options.add_option("--base", typed->base, "instead of B: the operator of A to compare all with");
+  options.add_option("--margin", typed->margin, "what counts as the same")->capture_default_str();
   options.add_flag("--json", typed->json, "print JSON");
-  return [typed] {
-    const BenchResults a(typed->a);
-    const BenchResults b(typed->b);
-    const std::vector<Comparison> comparisons = compare_results(a, b);
-    if (typed->json) {
-      Json list = Json::array();
-      for (const Comparison& c : comparisons) list.push_back(comparison_json(c));
-      print_json({{"a", a.file}, {"b", b.file}, {"cases", list}});
-    } else {
-      print_comparisons(comparisons, a, b);
-    }
-    return 0;
-  };
+  return [typed] { return run(*typed); };
 }
 
 }  // namespace conelab

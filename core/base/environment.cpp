@@ -3,12 +3,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <thread>
 
+#include "core/base/parse_number.h"
 #include "core/simd/kernels.h"
 
 namespace conelab {
@@ -28,15 +28,27 @@ std::string proc_value(const char* path, const std::string& key) {
   return "";
 }
 
-double first_number(const char* path, double scale) {
+/// The number that a text begins with.
+double leading_number(const std::string& text) {
+  return parse_number(text.substr(0, text.find(' '))).value_or(unknown);
+}
+
+double number_in_file(const char* path) {
   std::ifstream file(path);
-  double value = 0;
-  return file >> value ? value * scale : unknown;
+  std::string word;
+  return file >> word ? parse_number(word).value_or(unknown) : unknown;
 }
 
 std::string system_name() {
   utsname name{};
   return uname(&name) == 0 ? std::string(name.sysname) + " " + name.release : "";
+}
+
+std::string cpu_name() {
+  const std::string model = proc_value("/proc/cpuinfo", "model name");
+  if (!model.empty()) return model;
+  utsname name{};
+  return uname(&name) == 0 ? name.machine : "";
 }
 
 }  // namespace
@@ -52,7 +64,7 @@ std::vector<std::pair<std::string, EnvironmentValue>> environment() {
   add("git_hash", CONELAB_GIT_HASH);
   add("compiler", CONELAB_COMPILER);
   add("compiler_flags", CONELAB_FLAGS);
-  add("cpu", proc_value("/proc/cpuinfo", "model name"));
+  add("cpu", cpu_name());
   add("simd", simd_targets().front());
   all.emplace_back("cores", static_cast<double>(std::thread::hardware_concurrency()));
   all.emplace_back("memory_bytes", static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
@@ -65,15 +77,14 @@ MachineState machine_state() {
   MachineState state{unknown, unknown, unknown};
   double load[1];
   if (getloadavg(load, 1) == 1) state.load = load[0];
-  const std::string mhz = proc_value("/proc/cpuinfo", "cpu MHz");
-  if (!mhz.empty()) state.clock = std::strtod(mhz.c_str(), nullptr) * 1e6;
-  state.temperature = first_number("/sys/class/thermal/thermal_zone0/temp", 1e-3);
+  state.clock = 1e6 * leading_number(proc_value("/proc/cpuinfo", "cpu MHz"));
+  state.temperature = 1e-3 * number_in_file("/sys/class/thermal/thermal_zone0/temp");
   return state;
 }
 
 double available_memory() {
-  const std::string text = proc_value("/proc/meminfo", "MemAvailable");
-  return text.empty() ? 0 : std::strtod(text.c_str(), nullptr) * 1024;
+  const double kib = leading_number(proc_value("/proc/meminfo", "MemAvailable"));
+  return kib > 0 ? kib * 1024 : 0;
 }
 
 }  // namespace conelab

@@ -9,27 +9,42 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/bench/peak.h"
+#include "core/reference/differences.h"
+#include "core/reference/evaluate.h"
 
 namespace conelab {
 namespace {
 
-constexpr std::int64_t full_check = 512;
+constexpr std::int64_t forward_full_check = 256;
+constexpr std::int64_t backward_full_check = 512;
 constexpr std::int64_t checked_rows = 16;
+/// Slopes by finite differences: so many features of this query, the first that has no twin.
+constexpr std::int64_t checked_slopes = 8;
+constexpr std::int64_t plain_row = 4;
 /// A sample lasts at least this long, in as many runs as that takes.
 constexpr double sample_seconds = 0.02;
 /// Of each of the two peak measurements around a sample.
 constexpr double peak_seconds = 0.002;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-Extents extents_of(const Case& c, std::int64_t batch) {
-  return {batch, c.head, c.seq_len, c.seq_len, c.dim, c.dim};
-}
-
 template <class T>
 Tensor4<T> random_tensor(Shape4 shape, Random& random) {
   Tensor4<T> t(shape);
   for (T& x : t.data) x = static_cast<T>(static_cast<float>(random.normal()));
   return t;
+}
+
+/// Key 1 repeats query 0, key 3 is next to query 2.
+template <class T>
+void plant_twins(AttentionInput<T>& in) {
+  const Shape4 shape = in.query.shape;
+  for (std::int64_t b = 0; b < shape.batch && shape.token >= 4; ++b) {
+    for (std::int64_t h = 0; h < shape.head; ++h) {
+      std::copy_n(in.query.row(b, h, 0), shape.feature, in.key.row(b, h, 1));
+      std::copy_n(in.query.row(b, h, 2), shape.feature, in.key.row(b, h, 3));
+      in.key.at(b, h, 3, 0) += static_cast<T>(1e-4f);
+    }
+  }
 }
 
 template <class T>
@@ -41,71 +56,90 @@ AttentionInput<T> random_input(const Case& c, std::int64_t batch, std::uint64_t 
   in.key = random_tensor<T>(shape, random);
   in.value = random_tensor<T>(shape, random);
   in.output_grad = random_tensor<T>(shape, random);
-  for (std::int64_t b = 0; b < batch && c.seq_len >= 4; ++b) {
-    for (std::int64_t h = 0; h < c.head; ++h) {
-      std::copy_n(in.query.row(b, h, 0), c.dim, in.key.row(b, h, 1));
-      std::copy_n(in.query.row(b, h, 2), c.dim, in.key.row(b, h, 3));
-      in.key.at(b, h, 3, 0) += static_cast<T>(1e-4f);
-    }
-  }
+  plant_twins(in);
   return in;
 }
 
-/// The first `rows` tokens of every head.
+/// One head of a batch element. Errors are measured head by head: the copies in wider numbers then
+/// cost little beside the case itself.
+struct Head {
+  std::int64_t batch = 0, head = 0;
+};
+
+/// The first `rows` tokens of a head, in float64: [1 × 1 × rows × feature].
 template <class T>
-Tensor4<double> first_tokens(const Tensor4<T>& from, std::int64_t rows) {
-  Shape4 shape = from.shape;
-  shape.token = std::min(rows, shape.token);
-  Tensor4<double> to(shape);
-  for (std::int64_t b = 0; b < shape.batch; ++b) {
-    for (std::int64_t h = 0; h < shape.head; ++h) {
-      std::copy_n(from.row(b, h, 0), shape.token * shape.feature, to.row(b, h, 0));
-    }
-  }
+Tensor4<double> first_tokens(const Tensor4<T>& from, Head at, std::int64_t rows) {
+  const std::int64_t feature = from.shape.feature;
+  Tensor4<double> to({1, 1, std::min(rows, from.shape.token), feature});
+  std::copy_n(from.row(at.batch, at.head, 0), to.shape.token * feature, to.row(0, 0, 0));
   return to;
 }
 
+/// The same problem in float64, for the first `rows` queries of a head against all its keys.
 template <class T>
-double largest_difference(const Tensor4<T>& a, const Tensor4<double>& exact) {
+AttentionInput<double> exact_input(const AttentionInput<T>& in, Head at, std::int64_t rows) {
+  AttentionInput<double> exact;
+  exact.query = first_tokens(in.query, at, rows);
+  exact.key = first_tokens(in.key, at, in.key.shape.token);
+  exact.value = first_tokens(in.value, at, in.value.shape.token);
+  exact.output_grad = first_tokens(in.output_grad, at, rows);
+  return exact;
+}
+
+/// The larger of two errors; NaN where either is.
+double worse(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
+
+/// Largest difference over the tokens that `exact` has of this head; NaN where there is one.
+template <class T, class Exact>
+double largest_difference(const Tensor4<T>& a, Head at, const Tensor4<Exact>& exact) {
+  const Tensor4<double> part = first_tokens(a, at, exact.shape.token);
   double largest = 0;
-  const Tensor4<double> part = first_tokens(a, exact.shape.token);
   for (std::size_t i = 0; i < part.data.size(); ++i) {
-    largest = std::max(largest, std::abs(part.data[i] - exact.data[i]));
+    largest = worse(largest, std::abs(part.data[i] - static_cast<double>(exact.data[i])));
   }
   return largest;
+}
+
+/// "forward", "backward" given what forward saved, or one after the other: "forward+backward".
+double pass_flops(const std::string& pass, const Extents& e) {
+  const double both = pass == "forward+backward" ? forward_flops(e) : 0;
+  return pass == "forward" ? forward_flops(e) : both + backward_flops(e);
 }
 
 template <class T>
 class AttentionCase : public CaseExecutor {
  public:
   AttentionCase(const Case& c, std::int64_t batch, std::uint64_t seed)
-      : case_(c), input_(random_input<T>(c, batch, seed)) {
+      : case_(c), backward_(c.pass != "forward"), input_(random_input<T>(c, batch, seed)) {
     call_.similarity = c.operation;
     plan_ = resolve(call_, check_extents(input_));
+    call_ = resolved_call(*plan_);
     execution_.threads = static_cast<int>(c.threads);
-    if (backward_pass()) saved_ = forward(*plan_, input_, execution_);
+    if (c.pass == "backward") saved_ = forward(*plan_, input_, execution_);
   }
 
   CaseFacts facts() override {
     const Extents e = check_extents(input_);
-    const double tensors = static_cast<double>(input_.query.shape.size() * 4);
-    const double passes = backward_pass() ? 2 : 1;
-    return {backward_pass() ? backward_flops(e) : forward_flops(e),
-            tensors * passes * static_cast<double>(sizeof(T)), error()};
+    // Forward reads q, k, v and writes the output; backward reads those, the output, its gradient
+    // and writes three.
+    const double tensors = static_cast<double>(input_.query.shape.size()) * (backward_ ? 8 : 4);
+    return {pass_flops(case_.pass, e), tensors * sizeof(T),
+            backward_ ? backward_error() : forward_error()};
   }
 
   Sample sample(bool cold) override {
-    Sample s;
     const Dtype dtype = dtype_from_name(case_.dtype);
     const auto threads = static_cast<int>(case_.threads);
-    if (runs_ == 0) calibrate();
-    s.peak_flops = measure_peak(dtype, threads, peak_seconds);
-    s.warm = time_runs(runs_) / static_cast<double>(runs_);
-    s.peak_flops = std::min(s.peak_flops, measure_peak(dtype, threads, peak_seconds));
-    s.cold = unknown;
+    if (!warm_) warm_up();
+    Sample s;
+    const double before = measure_peak(dtype, threads, peak_seconds);
+    time_runs(sample_seconds, s);
+    s.peak_flops = std::min(before, measure_peak(dtype, threads, peak_seconds));
     if (cold) {
       flush_caches();
-      s.cold = time_runs(1);
+      Sample once;
+      time_runs(0, once);
+      s.cold = once.warm;
     }
     s.peak_bytes = peak_bytes_;
     s.extra_bytes = extra_bytes_;
@@ -114,93 +148,147 @@ class AttentionCase : public CaseExecutor {
 
  private:
   Case case_;
+  bool backward_;
   Call call_;
   AttentionInput<T> input_;
   std::shared_ptr<const Plan> plan_;
   Execution execution_;
-  Forward<T> saved_;
-  long runs_ = 0;
+  Forward<T> saved_;  ///< Backward only: output and row state are given, not timed.
+  bool warm_ = false;
   double peak_bytes_ = 0, extra_bytes_ = 0;
 
-  [[nodiscard]] bool backward_pass() const { return case_.pass == "backward"; }
+  [[nodiscard]] int output_tensors() const {
+    return case_.pass == "forward" ? 1 : case_.pass == "backward" ? 3 : 4;
+  }
 
   void run() {
-    if (backward_pass()) {
+    if (case_.pass == "backward") {
       (void)backward(*plan_, input_, saved_, execution_);
-    } else {
-      (void)forward(*plan_, input_, execution_);
+      return;
     }
+    const Forward<T> computed = forward(*plan_, input_, execution_);
+    if (backward_) (void)backward(*plan_, input_, computed, execution_);
   }
 
-  double time_runs(long count) {
+  /// Runs until at least `seconds` have passed, at least once.
+  void time_runs(double seconds, Sample& s) {
     const auto start = std::chrono::steady_clock::now();
-    for (long i = 0; i < count; ++i) run();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    double elapsed = 0;
+    do {
+      run();
+      ++s.runs;
+      elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    } while (elapsed < seconds);
+    s.warm = elapsed / s.runs;
   }
 
-  /// The warm-up runs show the memory of the pass and how many runs make a sample.
-  void calibrate() {
+  /// The first run, which also shows the memory of the pass.
+  void warm_up() {
+    warm_ = true;
+    release_free_memory();
     reset_peak_resident();
     const double before = resident_bytes();
-    time_runs(1);
+    run();
     peak_bytes_ = peak_resident_bytes();
-    const double outputs = static_cast<double>(input_.query.shape.size()) *
-                           static_cast<double>(sizeof(T)) * (backward_pass() ? 3 : 1);
+    const double outputs =
+        static_cast<double>(input_.query.shape.size()) * sizeof(T) * output_tensors();
     extra_bytes_ = std::max(0.0, peak_bytes_ - before - outputs);
-    const double once = time_runs(1);
-    runs_ = std::clamp(std::lround(std::ceil(sample_seconds / std::max(once, 1e-7))), 1L, 10000L);
   }
 
-  /// The largest difference to float64, see the header.
-  double error() {
-    if (sizeof(T) == sizeof(double)) return unknown;
-    const std::int64_t rows = case_.seq_len <= full_check ? case_.seq_len : checked_rows;
-    AttentionInput<double> exact;
-    exact.query = first_tokens(input_.query, rows);
-    exact.key = first_tokens(input_.key, case_.seq_len);
-    exact.value = first_tokens(input_.value, case_.seq_len);
-    exact.output_grad = first_tokens(input_.output_grad, rows);
-    const auto plan = resolve(call_, check_extents(exact));
-    const Forward<double> f = forward(*plan, exact, execution_);
-    if (!backward_pass()) {
-      return largest_difference(forward(*plan_, input_, execution_).output, f.output);
+  /// The largest of `error(head)`; NaN where one is.
+  template <class F>
+  double over_heads(F error) const {
+    double largest = 0;
+    const Shape4 shape = input_.query.shape;
+    for (std::int64_t b = 0; b < shape.batch; ++b) {
+      for (std::int64_t h = 0; h < shape.head; ++h) {
+        largest = worse(largest, error(Head{b, h}));
+      }
     }
-    const Backward<double> g = backward(*plan, exact, f, execution_);
-    const Backward<T> mine = backward(*plan_, input_, saved_, execution_);
-    const double by_query = largest_difference(mine.query, g.query);
-    if (rows < case_.seq_len) return by_query;
-    return std::max(
-        {by_query, largest_difference(mine.key, g.key), largest_difference(mine.value, g.value)});
+    return largest;
+  }
+
+  double forward_error() {
+    const std::int64_t rows = case_.seq_len <= forward_full_check ? case_.seq_len : checked_rows;
+    const Tensor4<T> output = forward(*plan_, input_, execution_).output;
+    return over_heads([&](Head at) {
+      const auto problem = reference::make_problem(call_, exact_input(input_, at, rows));
+      return largest_difference(output, at, reference::evaluate(problem).output);
+    });
+  }
+
+  /// Against slopes of the reference by finite differences, for some numbers of one query.
+  double slope_error(const Tensor4<T>& query_grad) {
+    const std::int64_t row = std::min<std::int64_t>(plain_row, case_.seq_len - 1);
+    auto problem = reference::make_problem(call_, exact_input(input_, Head{}, row + 1));
+    double largest = unknown;
+    for (std::int64_t i = 0; i < std::min(checked_slopes, case_.dim); ++i) {
+      const std::int64_t feature = case_.dim - 1 - i;  // the height coordinate first
+      const auto exact =
+          reference::central_difference(problem, problem.query.at(0, 0, row, feature));
+      if (!exact.smooth) continue;
+      const double mine = static_cast<double>(query_grad.at(0, 0, row, feature));
+      largest = std::fmax(largest, std::abs(mine - exact.slope));
+    }
+    return largest;
+  }
+
+  double backward_error() {
+    const std::int64_t rows = case_.seq_len <= backward_full_check ? case_.seq_len : checked_rows;
+    const Backward<T> mine =
+        backward(*plan_, input_, forward(*plan_, input_, execution_), execution_);
+    if (sizeof(T) == sizeof(double)) return slope_error(mine.query);
+    return over_heads([&](Head at) {
+      const AttentionInput<double> exact = exact_input(input_, at, rows);
+      const auto plan = resolve(call_, check_extents(exact));
+      const auto g = backward(*plan, exact, forward(*plan, exact, execution_), execution_);
+      const double by_query = largest_difference(mine.query, at, g.query);
+      if (rows < case_.seq_len) return by_query;  // those of keys sum over all queries
+      return worse(by_query, worse(largest_difference(mine.key, at, g.key),
+                                   largest_difference(mine.value, at, g.value)));
+    });
   }
 };
 
-}  // namespace
-
 std::unique_ptr<CaseExecutor> make_attention_case(const Case& c, std::int64_t batch,
                                                   std::uint64_t seed) {
-  if (c.device != "cpu") fail("skipped: device {} is not available", c.device);
+  if (c.device != "cpu") fail("skipped: there is no device {} here", c.device);
   switch (dtype_from_name(c.dtype)) {
     case Dtype::f32:
       return std::make_unique<AttentionCase<float>>(c, batch, seed);
     case Dtype::f64:
       return std::make_unique<AttentionCase<double>>(c, batch, seed);
     default:
-      fail("skipped: dtype {} is not available on the CPU", c.dtype);
+      fail("skipped: the CPU engine has no {}", c.dtype);
   }
 }
 
-double predicted_bytes(const Case& c, std::int64_t batch) {
+/// Inputs, outputs and the engine's packed copies, and of one head the wider copies for the error.
+Prediction predict_attention(const Case& c, std::int64_t batch) {
+  const Extents e{batch, c.head, c.seq_len, c.seq_len, c.dim, c.dim};
   const auto size = static_cast<double>(dtype_size(dtype_from_name(c.dtype)));
-  const double tensor = static_cast<double>(batch * c.head * c.seq_len * c.dim) * size;
-  // Inputs and output gradient, outputs, and the packed copies of either pass.
-  const double copies = c.pass == "backward" ? 15 : 9;
-  constexpr double program = 60e6 + 96e6;
-  return program + tensor * copies;
+  const double of_head = static_cast<double>(c.seq_len) * static_cast<double>(c.dim);
+  const bool forward_only = c.pass == "forward";
+  constexpr double program = 60e6;
+  const double own = (forward_only ? 10 : 16) * size * static_cast<double>(batch * c.head);
+  constexpr double wider = 100;
+  return {program + static_cast<double>(flush_bytes()) + of_head * (own + wider),
+          program + of_head * own / 2, pass_flops(c.pass, e)};
 }
 
-double predicted_flops(const Case& c, std::int64_t batch) {
-  const Extents e = extents_of(c, batch);
-  return c.pass == "backward" ? backward_flops(e) : forward_flops(e);
+}  // namespace
+
+Workload attention_workload() {
+  Workload workload;
+  for (const PartInfo& part : list_similarities()) {
+    const auto& names = workload.operations;
+    if (std::find(names.begin(), names.end(), part.name) == names.end()) {
+      workload.operations.push_back(part.name);
+    }
+  }
+  workload.make = make_attention_case;
+  workload.predict = predict_attention;
+  return workload;
 }
 
 }  // namespace conelab

@@ -1,8 +1,11 @@
-// What a worker runs: one case, prepared once and sampled many times.
+// What a benchmark runs: cases that are prepared once and sampled many times, and what is known of
+// them before. Keeps the engine out of the runner.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/bench/sweep.h"
 
@@ -15,13 +18,17 @@ struct CaseFacts {
   double error = 0;  ///< Largest absolute difference to float64; NaN where not determined.
 };
 
-/// One sample of a case: seconds per run.
+/// One sample of a case: seconds per run, NaN where not measured.
 struct Sample {
-  double warm = 0;
-  double cold = 0;         ///< With flushed caches; NaN where not measured.
-  double peak_flops = 0;   ///< Multiply-add peak of these threads, the lower of before and after.
-  double peak_bytes = 0;   ///< Peak resident memory of the worker.
-  double extra_bytes = 0;  ///< Peak growth during a run, beyond inputs and outputs.
+  double warm = std::numeric_limits<double>::quiet_NaN();
+  double cold = std::numeric_limits<double>::quiet_NaN();        ///< One run with flushed caches.
+  double runs = 0;                                               ///< That `warm` is the mean of.
+  double peak_flops = std::numeric_limits<double>::quiet_NaN();  ///< Multiply-add peak of as many
+                                                                 ///< threads, FLOP/s, the lower of
+                                                                 ///< before and after.
+  double peak_bytes = 0;    ///< Peak resident memory of the worker during a run.
+  double extra_bytes = 0;   ///< Peak growth during a run, beyond inputs and outputs.
+  double device_bytes = 0;  ///< Peak memory on the device; 0 on the CPU.
 };
 
 class CaseExecutor {
@@ -31,9 +38,23 @@ class CaseExecutor {
   [[nodiscard]] virtual Sample sample(bool cold) = 0;
 };
 
-/// Prepares a case: random N(0,1) tensors with planted twins and near-twins from `seed`.
-/// Throws a failure where the case cannot run; "skipped: ..." says that it is not meant to.
+/// Prepares a case of `batch` from `seed`. Throws a failure where the case cannot run; a message
+/// that begins with "skipped: " says that it is not meant to.
 using ExecutorFactory = std::unique_ptr<CaseExecutor> (*)(const Case& c, std::int64_t batch,
                                                           std::uint64_t seed);
+
+/// What a case will need, known before it starts.
+struct Prediction {
+  double bytes = 0;       ///< Peak memory of its worker.
+  double idle_bytes = 0;  ///< Memory of its worker between samples.
+  double flops = 0;       ///< Of one run.
+};
+
+/// What this program can benchmark.
+struct Workload {
+  std::vector<std::string> operations;  ///< Known names.
+  ExecutorFactory make = nullptr;       ///< Used in workers only.
+  Prediction (*predict)(const Case& c, std::int64_t batch) = nullptr;
+};
 
 }  // namespace conelab

@@ -8,80 +8,113 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "core/base/error.h"
 #include "core/files/atomic_file.h"
+#include "core/files/bench_file.h"
 
 namespace conelab {
 namespace {
 
 namespace fs = std::filesystem;
 
+std::string folder_of(const std::string& output) { return output + ".parts"; }
+
 LabelledVariable scalar(const char* name, double value) {
   return {name, {}, std::vector<double>{value}, "", {}};
 }
 
-double number(const LabelledArray& array, const char* name) {
+double number(const LabelledArray& array, const char* name, const std::string& file) {
   const LabelledVariable* v = array.variable(name);
-  if (v == nullptr) fail("a sealed sample lacks '{}'", name);
-  return std::get<std::vector<double>>(v->data).at(0);
+  const auto* values = v == nullptr ? nullptr : std::get_if<std::vector<double>>(&v->data);
+  if (values == nullptr || values->size() != 1) fail("{}: no number '{}'", file, name);
+  return values->front();
 }
 
-std::string read_text(const std::string& path) {
+RunIdentity read_identity(const std::string& path) {
+  RunIdentity identity;
   std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  for (std::string line; std::getline(file, line);) {
+    const auto equals = line.find('=');
+    if (equals != std::string::npos) {
+      identity.emplace_back(line.substr(0, equals), line.substr(equals + 1));
+    }
+  }
+  return identity;
+}
+
+std::string identity_text(const RunIdentity& identity) {
+  std::string text;
+  for (const auto& [name, value] : identity) text += name + "=" + value + "\n";
+  return text;
+}
+
+std::string value_of(const RunIdentity& identity, const std::string& name) {
+  for (const auto& [key, value] : identity) {
+    if (key == name) return value;
+  }
+  return "nothing";
 }
 
 }  // namespace
 
-Parts::Parts(const std::string& output, const Sweep& sweep, bool resume)
-    : folder_(output + ".parts") {
-  std::error_code error;
-  const bool existed = fs::exists(folder_, error);
-  if (!existed && !fs::create_directory(folder_, error)) {
-    fail("{}: cannot create the folder of sealed samples: {}", folder_, error.message());
+std::string identity_difference(const RunIdentity& before, const RunIdentity& now) {
+  std::string text;
+  for (const auto& [name, value] : now) {
+    const std::string earlier = value_of(before, name);
+    if (earlier == value) continue;
+    text +=
+        fmt::format("{}{} (expected {}, found {})", text.empty() ? "" : ", ", name, earlier, value);
   }
-  take_lock();
-  if (existed) {
-    check_sweep_text(sweep.text(), resume);
-  }
-  write_text_atomically(folder_ + "/sweep.txt", sweep.text() + "\n");
+  return text;
 }
 
-Parts::~Parts() {
-  if (lock_ >= 0) close(lock_);
+bool Parts::exist(const std::string& output) {
+  std::error_code error;
+  return fs::exists(folder_of(output) + "/run.txt", error);
 }
+
+Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume)
+    : folder_(folder_of(output)) {
+  std::error_code error;
+  fs::create_directory(folder_, error);
+  if (error) fail("{}: cannot create the folder of sealed samples: {}", folder_, error.message());
+  take_lock();
+  try {
+    if (exist(output)) check_identity(identity, resume);
+    write_text_atomically(folder_ + "/run.txt", identity_text(identity));
+  } catch (...) {
+    close(lock_);
+    throw;
+  }
+}
+
+Parts::~Parts() { close(lock_); }
 
 void Parts::take_lock() {
   const std::string path = folder_ + "/lock";
   lock_ = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
   if (lock_ < 0) fail("{}: {}", path, std::strerror(errno));
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    fail("{}: another process is running this benchmark", folder_);
-  }
+  if (flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
+  close(lock_);
+  fail("{}: another process is running this benchmark", folder_);
 }
 
-void Parts::check_sweep_text(const std::string& text, bool resume) const {
-  const std::string before = read_text(folder_ + "/sweep.txt");
-  if (before.empty()) return;  // killed before it wrote anything
+void Parts::check_identity(const RunIdentity& identity, bool resume) const {
   if (!resume) {
-    misuse("{}: an unfinished run lies here; continue it with --resume or remove the folder",
+    misuse("{}: an unfinished run lies here; continue it with --resume, or remove the folder",
            folder_);
   }
-  if (before != text + "\n") {
-    misuse("{}: the unfinished run is another sweep (expected {}, found {})", folder_, text,
-           before.substr(0, before.size() - 1));
-  }
+  const std::string difference = identity_difference(read_identity(folder_ + "/run.txt"), identity);
+  if (!difference.empty())
+    misuse("{}: the unfinished run is another sweep: {}", folder_, difference);
 }
 
-std::string Parts::path(int index, int round) const {
-  return fmt::format("{}/case-{:05}-round-{:03}.h5", folder_, index, round);
+std::string Parts::path(int slot, int round) const {
+  return fmt::format("{}/case-{:05}-round-{:03}.h5", folder_, slot, round);
 }
 
-void Parts::seal(int index, int round, const PartRecord& r) const {
+void Parts::seal(int slot, int round, const PartRecord& r) const {
   LabelledArray array;
   array.variables = {scalar("status", static_cast<double>(r.status)),
                      scalar("flops", r.facts.flops),
@@ -89,36 +122,39 @@ void Parts::seal(int index, int round, const PartRecord& r) const {
                      scalar("error", r.facts.error),
                      scalar("warm", r.sample.warm),
                      scalar("cold", r.sample.cold),
+                     scalar("runs", r.sample.runs),
                      scalar("peak_flops", r.sample.peak_flops),
                      scalar("peak_bytes", r.sample.peak_bytes),
                      scalar("extra_bytes", r.sample.extra_bytes),
+                     scalar("device_bytes", r.sample.device_bytes),
                      scalar("load", r.machine.load),
                      scalar("clock", r.machine.clock),
                      scalar("temperature", r.machine.temperature)};
   array.attributes.emplace_back("reason", r.reason);
-  write_labelled(path(index, round), {program_version(), {{"sample", array}}, {}});
+  write_labelled(path(slot, round), {program_version(), {{"sample", array}}, {}});
 }
 
-std::optional<PartRecord> Parts::load(int index, int round) const {
-  const std::string file = path(index, round);
+std::optional<PartRecord> Parts::load(int slot, int round) const {
+  const std::string file = path(slot, round);
   std::error_code error;
   if (!fs::exists(file, error)) return std::nullopt;
   const LabelledArray a = read_labelled(file, "sample");
+  const auto at = [&](const char* name) { return number(a, name, file); };
   PartRecord r;
-  r.status = static_cast<CaseStatus>(static_cast<int>(number(a, "status")));
+  r.status = static_cast<CaseStatus>(static_cast<int>(at("status")));
   for (const auto& [name, value] : a.attributes) {
     if (name == "reason") r.reason = std::get<std::string>(value);
   }
-  r.facts = {number(a, "flops"), number(a, "bytes"), number(a, "error")};
-  r.sample = {number(a, "warm"), number(a, "cold"), number(a, "peak_flops"),
-              number(a, "peak_bytes"), number(a, "extra_bytes")};
-  r.machine = {number(a, "load"), number(a, "clock"), number(a, "temperature")};
+  r.facts = {at("flops"), at("bytes"), at("error")};
+  r.sample = {at("warm"),       at("cold"),        at("runs"),        at("peak_flops"),
+              at("peak_bytes"), at("extra_bytes"), at("device_bytes")};
+  r.machine = {at("load"), at("clock"), at("temperature")};
   return r;
 }
 
 void Parts::discard() {
   std::error_code error;
-  fs::remove_all(folder_, error);  // a folder that stays is only untidy
+  fs::remove_all(folder_, error);  // a folder that stays is untidy, but no harm
 }
 
 }  // namespace conelab

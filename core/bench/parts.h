@@ -1,10 +1,17 @@
 // Sealed samples of an unfinished run: one small file each in OUT.parts/.
+//
+// Every file is written as temporary -> fsync -> rename -> fsync of the directory, and never
+// touched again: a kill at any moment loses at most the sample under way. `run.txt` says which run
+// they belong to, `lock` keeps a second writer out.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "core/bench/runner.h"
+#include "core/base/environment.h"
+#include "core/bench/worker_process.h"
 
 namespace conelab {
 
@@ -17,18 +24,26 @@ struct PartRecord {
   MachineState machine;
 };
 
+/// Name and value of what identifies a run: a resumed run must agree in all of them.
+using RunIdentity = std::vector<std::pair<std::string, std::string>>;
+
 class Parts {
  public:
-  /// Opens or creates the folder and takes its lock. Throws misuse as run_bench says, a failure
-  /// where another process runs the same sweep.
-  Parts(const std::string& output, const Sweep& sweep, bool resume);
+  /// Opens or creates the folder and takes its lock. Fails where another process has it. Throws
+  /// misuse where an unfinished run lies there and `resume` is false, or it differs from
+  /// `identity`: the message names what differs, expected and found.
+  Parts(const std::string& output, const RunIdentity& identity, bool resume);
   ~Parts();
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
+  /// Whether an unfinished run lies beside the output.
+  [[nodiscard]] static bool exist(const std::string& output);
+
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  [[nodiscard]] std::optional<PartRecord> load(int index, int round) const;
-  void seal(int index, int round, const PartRecord& record) const;
+  /// The sealed record of a slot in a round; nothing where it is still missing.
+  [[nodiscard]] std::optional<PartRecord> load(int slot, int round) const;
+  void seal(int slot, int round, const PartRecord& record) const;
   /// Removes the folder: the result file holds everything now.
   void discard();
 
@@ -36,9 +51,13 @@ class Parts {
   std::string folder_;
   int lock_ = -1;
 
-  [[nodiscard]] std::string path(int index, int round) const;
-  void check_sweep_text(const std::string& text, bool resume) const;
+  [[nodiscard]] std::string path(int slot, int round) const;
+  void check_identity(const RunIdentity& identity, bool resume) const;
   void take_lock();
 };
+
+/// What differs between the identity of an earlier run and this one, one entry a name: "rounds
+/// (expected 8, found 9)"; empty where they agree.
+[[nodiscard]] std::string identity_difference(const RunIdentity& before, const RunIdentity& now);
 
 }  // namespace conelab

@@ -1,14 +1,19 @@
 #include "core/bench/peak.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "core/base/parse_number.h"
 #include "core/simd/kernels.h"
 
 namespace conelab {
@@ -16,14 +21,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Larger than the last-level cache of the machines this is meant for.
-constexpr std::size_t flush_bytes = std::size_t{96} << 20;
-
 template <class T>
 double peak_of_one(double seconds) {
   const Kernels<T>& k = kernels<T>();
   constexpr long steps = 20000;
-  volatile T sink = k.peak(steps);
+  [[maybe_unused]] volatile T sink = k.peak(steps);
   const auto start = Clock::now();
   double elapsed = 0;
   long runs = 0;
@@ -32,15 +34,17 @@ double peak_of_one(double seconds) {
     ++runs;
     elapsed = std::chrono::duration<double>(Clock::now() - start).count();
   }
-  (void)sink;
   return static_cast<double>(runs) * steps * k.peak_flops / elapsed;
 }
 
-double status_bytes(const char* key) {
+/// The value in bytes of a line "KEY:   123 kB".
+double status_bytes(const std::string& key) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(key))
-      return std::strtod(line.c_str() + line.find(':') + 1, nullptr) * 1024;
+    if (!line.starts_with(key + ":")) continue;
+    const auto begin = line.find_first_of("0123456789");
+    const auto end = line.find(' ', begin);
+    return parse_number(line.substr(begin, end - begin)).value_or(0) * 1024;
   }
   return 0;
 }
@@ -61,10 +65,29 @@ double measure_peak(Dtype dtype, int threads, double seconds) {
   return sum;
 }
 
+std::size_t flush_bytes() {
+  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return std::clamp(2 * static_cast<std::size_t>(std::max(cache, 0L)), std::size_t{64} << 20,
+                    std::size_t{256} << 20);
+}
+
 void flush_caches() {
-  static std::vector<unsigned char> memory(flush_bytes, 1);
-  for (std::size_t i = 0; i < memory.size(); i += 64)
-    memory[i] = static_cast<unsigned char>(memory[i] + 1);
+  // Given back at once: many workers live side by side. Huge pages make it quick.
+  const std::size_t size = flush_bytes();
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+#ifdef MADV_HUGEPAGE
+  madvise(memory, size, MADV_HUGEPAGE);
+#endif
+  auto* bytes = static_cast<volatile unsigned char*>(memory);
+  for (std::size_t i = 0; i < size; i += 64) bytes[i] = 1;
+  munmap(memory, size);
+}
+
+void release_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 double peak_resident_bytes() { return status_bytes("VmHWM"); }

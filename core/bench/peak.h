@@ -1,5 +1,6 @@
 // The multiply-add peak of this machine, measured in the same run as everything else: the roofline,
-// and a witness that the machine was not slowed while a sample was taken.
+// and a witness that the machine was not slowed while a sample was taken. Also the memory of this
+// process, and cold caches.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +9,20 @@
 
 namespace conelab {
 
-/// FLOP/s of `threads` threads at once over about `seconds`.
+/// FLOP/s of `threads` threads at once over about `seconds`, in f64 for f64 and in f32 for all
+/// else.
 [[nodiscard]] double measure_peak(Dtype dtype, int threads, double seconds);
 
-/// Reads and writes more memory than any cache holds, so that the next run starts cold.
+/// Touches `flush_bytes()` of memory, so that the next run starts with cold caches: twice the last
+/// cache level, at least 64 MiB and at most 256 MiB.
 void flush_caches();
+[[nodiscard]] std::size_t flush_bytes();
 
 /// Peak and current resident memory of this process in bytes, from /proc; 0 where unknown.
 [[nodiscard]] double peak_resident_bytes();
 [[nodiscard]] double resident_bytes();
+/// Gives memory that was freed back to the system, so that it does not count as resident.
+void release_free_memory();
 /// Forgets the peak so far, where the kernel allows it.
 void reset_peak_resident();
 

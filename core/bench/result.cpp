@@ -1,12 +1,15 @@
-// The result of a benchmark as one labelled hyper-rectangle, with fits and controls.
+#include "core/bench/result.h"
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/base/environment.h"
-#include "core/bench/runner.h"
 #include "core/statistics/control.h"
 #include "core/statistics/exponent.h"
 #include "core/statistics/interval.h"
+#include "core/statistics/machine_notes.h"
 
 namespace conelab {
 namespace {
@@ -16,11 +19,6 @@ using Numbers = std::vector<double>;
 
 const std::vector<std::string> case_axes = {"operator", "pass", "device", "dtype",
                                             "threads",  "dim",  "head",   "seq_len"};
-
-std::vector<std::string> with(std::vector<std::string> axes, const char* last) {
-  axes.emplace_back(last);
-  return axes;
-}
 
 std::vector<LabelledAxis> case_axis_list(const Sweep& s) {
   return {{"operator", s.operations, ""}, {"pass", s.passes, ""},     {"device", s.devices, ""},
@@ -34,32 +32,134 @@ LabelledAxis counted(const char* name, std::size_t count) {
   return {name, labels, ""};
 }
 
-/// One field of all samples of a case that ended well; empty otherwise.
-Numbers samples_of(const CaseResult& c, double Sample::*field) {
+/// One field of all samples [round], NaN where missing.
+Numbers field_of(const CaseResult& c, double Sample::*field) {
   Numbers values;
-  if (c.status != CaseStatus::ok) return values;
-  for (const Sample& s : c.samples) {
-    if (!std::isnan(s.*field)) values.push_back(s.*field);
-  }
+  for (const Sample& s : c.samples) values.push_back(s.*field);
   return values;
 }
 
-/// A variable over the cases.
-template <class F>
-LabelledVariable per_case(const char* name, const BenchResult& r, const char* units, F value) {
-  Numbers data;
-  for (const CaseResult& c : r.cases) data.push_back(value(c));
-  return {name, case_axes, data, units, {}};
+/// The same without the missing ones; none of a case that did not end well, as medians over some of
+/// its rounds would pass for those of a whole run.
+Numbers complete_field_of(const CaseResult& c, double Sample::*field) {
+  Numbers values;
+  if (c.status == CaseStatus::ok) values = field_of(c, field);
+  std::erase_if(values, [](double x) { return std::isnan(x); });
+  return values;
 }
 
-LabelledVariable per_sample(const char* name, const BenchResult& r, const char* units,
-                            double Sample::*field) {
-  Numbers data;
-  for (const CaseResult& c : r.cases) {
-    for (const Sample& s : c.samples)
-      data.push_back(c.status == CaseStatus::ok ? s.*field : unknown);
+double largest_of(const CaseResult& c, double Sample::*field) {
+  const Numbers values = complete_field_of(c, field);
+  return values.empty() ? unknown : *std::max_element(values.begin(), values.end());
+}
+
+/// Collects the variables of bench/runtime.
+class RuntimeGroup {
+ public:
+  explicit RuntimeGroup(const BenchResult& result) : result_(result) {}
+
+  /// A number per case.
+  template <class F>
+  void per_case(const char* name, const char* units, const char* about, F value) {
+    Numbers data;
+    for (const CaseResult& c : result_.cases) data.push_back(value(c));
+    add({name, case_axes, std::move(data), units, {}}, about);
   }
-  return {name, with(case_axes, "round"), data, units, {}};
+  /// A number per case and round.
+  void per_round(const char* name, const char* units, const char* about, double Sample::*field) {
+    Numbers data;
+    for (const CaseResult& c : result_.cases) {
+      const Numbers values = field_of(c, field);
+      data.insert(data.end(), values.begin(), values.end());
+    }
+    std::vector<std::string> axes = case_axes;
+    axes.emplace_back("round");
+    add({name, std::move(axes), std::move(data), units, {}}, about);
+  }
+  void statuses() {
+    std::vector<std::int64_t> status;
+    std::vector<std::string> reasons;
+    for (const CaseResult& c : result_.cases) {
+      status.push_back(static_cast<std::int64_t>(c.status));
+      reasons.push_back(c.reason);
+    }
+    add({"status", case_axes, std::move(status), "", {}},
+        "0 ok, 1 skipped, 2 crashed, 3 timed out, 4 failed, 5 out of memory");
+    add({"status_reason", case_axes, std::move(reasons), "", {}}, "why a case has no time");
+  }
+  [[nodiscard]] std::vector<LabelledVariable> take() { return std::move(variables_); }
+
+ private:
+  const BenchResult& result_;
+  std::vector<LabelledVariable> variables_;
+
+  void add(LabelledVariable variable, const char* about) {
+    variable.attributes.emplace_back("long_name", std::string(about));
+    variables_.push_back(std::move(variable));
+  }
+};
+
+void add_times(RuntimeGroup& g) {
+  const auto interval = [](const CaseResult& c) {
+    return median_interval(complete_field_of(c, &Sample::warm));
+  };
+  g.per_case("time", "s", "time of one run, warm, median over rounds",
+             [&](const auto& c) { return interval(c).value; });
+  g.per_case("time_low", "s", "lower end of the 95 % interval of the median",
+             [&](const auto& c) { return interval(c).low; });
+  g.per_case("time_high", "s", "upper end of the 95 % interval of the median",
+             [&](const auto& c) { return interval(c).high; });
+  g.per_case("time_cold", "s", "time of one run with flushed caches, median over rounds",
+             [](const auto& c) { return median(complete_field_of(c, &Sample::cold)); });
+  g.per_round("time_samples", "s", "mean time of one run in each round, warm", &Sample::warm);
+  g.per_round("time_cold_samples", "s", "time of one run with flushed caches", &Sample::cold);
+  g.per_round("runs", "", "runs that a warm sample is the mean of", &Sample::runs);
+}
+
+/// Peaks compare only for equal thread counts and dtypes.
+using PeakKey = std::pair<bool, std::int64_t>;
+PeakKey peak_key(const CaseResult& c) { return {c.labels.dtype == "f64", c.labels.threads}; }
+
+std::map<PeakKey, Numbers> peaks_by_key(const BenchResult& r) {
+  std::map<PeakKey, Numbers> peaks;
+  for (const CaseResult& c : r.cases) {
+    const Numbers more = complete_field_of(c, &Sample::peak_flops);
+    peaks[peak_key(c)].insert(peaks[peak_key(c)].end(), more.begin(), more.end());
+  }
+  return peaks;
+}
+
+void add_machine(RuntimeGroup& g, const BenchResult& r) {
+  const auto peaks = peaks_by_key(r);
+  g.per_case("peak_flops", "1/s", "multiply-add peak that as many threads reached repeatedly",
+             [&](const CaseResult& c) {
+               return c.status == CaseStatus::ok ? repeated_peak(peaks.at(peak_key(c))) : unknown;
+             });
+  g.per_round("peak_flops_samples", "1/s", "lower of the peaks before and after each sample",
+              &Sample::peak_flops);
+  g.per_case("peak_bytes", "byte", "largest resident memory of the case's own process",
+             [](const auto& c) { return largest_of(c, &Sample::peak_bytes); });
+  g.per_case("extra_bytes", "byte", "growth of that memory in a run, beyond inputs and outputs",
+             [](const auto& c) { return largest_of(c, &Sample::extra_bytes); });
+  g.per_case("device_bytes", "byte", "largest memory on the device",
+             [](const auto& c) { return largest_of(c, &Sample::device_bytes); });
+}
+
+void add_facts(RuntimeGroup& g) {
+  const auto fact = [&](const char* name, const char* units, const char* about,
+                        double CaseFacts::*field) {
+    g.per_case(name, units, about, [field](const CaseResult& c) {
+      return c.status == CaseStatus::ok ? c.facts.*field : unknown;
+    });
+  };
+  fact("flops", "", "operations of the products of one run", &CaseFacts::flops);
+  fact("bytes", "byte", "inputs read and outputs written by one run", &CaseFacts::bytes);
+  fact("error", "", "largest absolute difference to float64", &CaseFacts::error);
+}
+
+/// What the intervals of the medians cover at this number of rounds: less than 95 % below six.
+double interval_coverage(int rounds) {
+  return median_interval(Numbers(static_cast<std::size_t>(rounds))).coverage;
 }
 
 LabelledArray runtime_group(const BenchResult& r) {
@@ -67,75 +167,43 @@ LabelledArray runtime_group(const BenchResult& r) {
   a.axes = case_axis_list(r.sweep);
   a.axes.push_back(counted("round", static_cast<std::size_t>(r.sweep.rounds)));
   a.signal = "time";
-  const auto interval = [](const CaseResult& c) {
-    return median_interval(samples_of(c, &Sample::warm));
-  };
-  const auto or_unknown = [](const CaseResult& c, double value) {
-    return c.status == CaseStatus::ok ? value : unknown;
-  };
-  a.variables.push_back(per_case("time", r, "s", [&](const auto& c) { return interval(c).value; }));
-  a.variables.back().attributes.emplace_back("long_name",
-                                             std::string("median time of one run, warm"));
-  a.variables.push_back(
-      per_case("time_low", r, "s", [&](const auto& c) { return interval(c).low; }));
-  a.variables.push_back(
-      per_case("time_high", r, "s", [&](const auto& c) { return interval(c).high; }));
-  a.variables.push_back(per_case(
-      "time_cold", r, "s", [](const auto& c) { return median(samples_of(c, &Sample::cold)); }));
-  a.variables.push_back(per_sample("time_samples", r, "s", &Sample::warm));
-  a.variables.push_back(per_sample("time_cold_samples", r, "s", &Sample::cold));
-  a.variables.push_back(per_sample("peak_flops_samples", r, "1/s", &Sample::peak_flops));
-  a.variables.push_back(per_case("peak_flops", r, "1/s", [](const auto& c) {
-    return median(samples_of(c, &Sample::peak_flops));
-  }));
-  a.variables.push_back(per_case("peak_bytes", r, "byte", [&](const auto& c) {
-    return or_unknown(c, c.samples.front().peak_bytes);
-  }));
-  a.variables.push_back(per_case("extra_bytes", r, "byte", [&](const auto& c) {
-    return or_unknown(c, c.samples.front().extra_bytes);
-  }));
-  a.variables.push_back(per_case("device_bytes", r, "byte", [](const auto&) { return 0.0; }));
-  a.variables.push_back(
-      per_case("flops", r, "", [&](const auto& c) { return or_unknown(c, c.facts.flops); }));
-  a.variables.push_back(
-      per_case("bytes", r, "byte", [&](const auto& c) { return or_unknown(c, c.facts.bytes); }));
-  a.variables.push_back(
-      per_case("error", r, "", [&](const auto& c) { return or_unknown(c, c.facts.error); }));
-  std::vector<std::int64_t> status;
-  std::vector<std::string> reasons;
-  for (const CaseResult& c : r.cases) {
-    status.push_back(static_cast<std::int64_t>(c.status));
-    reasons.push_back(c.reason);
-  }
-  a.variables.push_back({"status", case_axes, status, "", {}});
-  a.variables.back().attributes.emplace_back(
-      "meaning", std::string("0 ok, 1 skipped, 2 crashed, 3 timed out, 4 failed"));
-  a.variables.push_back({"status_reason", case_axes, reasons, "", {}});
+  RuntimeGroup group(r);
+  add_times(group);
+  add_machine(group, r);
+  add_facts(group);
+  group.statuses();
+  a.variables = group.take();
   a.attributes = {{"batch", r.sweep.batch},
                   {"rounds", static_cast<std::int64_t>(r.sweep.rounds)},
                   {"seed", static_cast<std::int64_t>(r.sweep.seed)},
-                  {"sweep", r.sweep.text()}};
+                  {"sweep", sweep_lines(r.sweep)},
+                  {"interval_coverage", interval_coverage(r.sweep.rounds)}};
+  const std::vector<std::string> notes = machine_notes(r);
+  if (!notes.empty()) a.attributes.emplace_back("notes", notes);
   return a;
 }
 
-/// The cases of one line of a scaling plot: all lengths for fixed other labels.
+/// The fit of one line of a scaling plot: all lengths that ended well, for fixed other labels.
+/// `first` is the index of its first case; `local` is spread over all lengths, NaN where missing.
 ExponentFit fit_line(const BenchResult& r, std::size_t first) {
   Numbers lengths;
   std::vector<Numbers> times;
+  std::vector<std::size_t> at;
   for (std::size_t i = 0; i < r.sweep.lengths.size(); ++i) {
-    const Numbers t = samples_of(r.cases[first + i], &Sample::warm);
-    if (t.empty()) continue;
+    const CaseResult& c = r.cases[first + i];
+    if (c.status != CaseStatus::ok) continue;
     lengths.push_back(static_cast<double>(r.sweep.lengths[i]));
-    times.push_back(t);
+    times.push_back(field_of(c, &Sample::warm));
+    at.push_back(i);
   }
-  return fit_exponent(lengths, times);
+  ExponentFit fit = fit_exponent(lengths, times);
+  std::vector<Interval> spread(r.sweep.lengths.size(), {unknown, unknown, unknown, unknown});
+  for (std::size_t i = 0; i < fit.local.size(); ++i) spread[at[i + 1]] = fit.local[i];
+  fit.local = std::move(spread);
+  return fit;
 }
 
 LabelledArray fit_group(const BenchResult& r) {
-  LabelledArray a;
-  a.axes = case_axis_list(r.sweep);
-  a.axes.pop_back();
-  std::vector<std::string> axes(case_axes.begin(), case_axes.end() - 1);
   Numbers exponent, low, high;
   std::vector<std::uint8_t> resolved;
   std::vector<std::string> why;
@@ -143,71 +211,79 @@ LabelledArray fit_group(const BenchResult& r) {
     const ExponentFit fit = fit_line(r, first);
     resolved.push_back(fit.resolved ? 1 : 0);
     why.push_back(fit.why_not);
-    exponent.push_back(fit.resolved ? fit.exponent.value : unknown);
-    low.push_back(fit.resolved ? fit.exponent.low : unknown);
-    high.push_back(fit.resolved ? fit.exponent.high : unknown);
+    exponent.push_back(fit.exponent.value);
+    low.push_back(fit.exponent.low);
+    high.push_back(fit.exponent.high);
   }
+  LabelledArray a;
+  a.axes = case_axis_list(r.sweep);
+  a.axes.pop_back();
+  const std::vector<std::string> axes(case_axes.begin(), case_axes.end() - 1);
   a.variables = {{"exponent", axes, exponent, "", {}},
                  {"exponent_low", axes, low, "", {}},
                  {"exponent_high", axes, high, "", {}},
                  {"resolved", axes, resolved, "", {}},
                  {"resolved_reason", axes, why, "", {}}};
+  a.attributes.emplace_back("about",
+                            std::string("e of time = c seq_len^e: one slope per round, mean "
+                                        "and 95 % t-interval over rounds"));
   return a;
 }
 
 LabelledArray local_fit_group(const BenchResult& r) {
-  LabelledArray a;
-  a.axes = case_axis_list(r.sweep);
-  const auto& lengths = r.sweep.lengths;
-  a.axes.back() = {"upper_seq_len", std::vector<std::int64_t>(lengths.begin() + 1, lengths.end()),
-                   ""};
-  std::vector<std::string> axes = case_axes;
-  axes.back() = "upper_seq_len";
   Numbers value, low, high;
-  for (std::size_t first = 0; first < r.cases.size(); first += lengths.size()) {
-    const ExponentFit fit = fit_line(r, first);
-    for (std::size_t i = 1; i < lengths.size(); ++i) {
-      const bool complete = fit.local.size() + 1 == lengths.size();
-      const Interval local = complete ? fit.local[i - 1] : Interval{unknown, unknown, unknown};
+  for (std::size_t first = 0; first < r.cases.size(); first += r.sweep.lengths.size()) {
+    for (const Interval& local : fit_line(r, first).local) {
       value.push_back(local.value);
       low.push_back(local.low);
       high.push_back(local.high);
     }
   }
-  a.variables = {{"local_exponent", axes, value, "", {}},
-                 {"local_exponent_low", axes, low, "", {}},
-                 {"local_exponent_high", axes, high, "", {}}};
-  a.attributes.emplace_back("about",
-                            std::string("exponent between a length and the one before it"));
+  LabelledArray a;
+  a.axes = case_axis_list(r.sweep);
+  a.variables = {{"exponent", case_axes, value, "", {}},
+                 {"exponent_low", case_axes, low, "", {}},
+                 {"exponent_high", case_axes, high, "", {}}};
+  a.attributes.emplace_back("about", std::string("exponent over the octave that ends at seq_len"));
   return a;
 }
 
 /// The A/A control: the same case measured twice must not differ.
 LabelledArray control_group(const BenchResult& r) {
-  LabelledArray a;
   std::vector<Numbers> first, second;
   std::vector<std::string> names;
   Numbers samples;
   for (const CaseResult& control : r.controls) {
-    for (const CaseResult& c : r.cases) {
-      if (!(c.labels == control.labels) || c.status != CaseStatus::ok ||
-          control.status != CaseStatus::ok) {
-        continue;
-      }
-      first.push_back(samples_of(c, &Sample::warm));
-      second.push_back(samples_of(control, &Sample::warm));
-      names.push_back(describe(c.labels));
-      samples.insert(samples.end(), second.back().begin(), second.back().end());
-    }
+    const auto twin = std::find_if(r.cases.begin(), r.cases.end(),
+                                   [&](const auto& c) { return c.labels == control.labels; });
+    if (twin->status != CaseStatus::ok || control.status != CaseStatus::ok) continue;
+    first.push_back(field_of(*twin, &Sample::warm));
+    second.push_back(field_of(control, &Sample::warm));
+    names.push_back(describe(control.labels));
+    samples.insert(samples.end(), second.back().begin(), second.back().end());
   }
-  if (names.empty()) return a;
   const ControlResult result = control_rate(first, second);
-  a.axes = {{"control", names, ""}, counted("round", static_cast<std::size_t>(r.sweep.rounds))};
-  a.variables = {{"time_samples", {"control", "round"}, samples, "s", {}},
-                 {"false_positive_rate", {}, Numbers{result.false_positive_rate}, "", {}},
+  Numbers ratio, low, high;
+  std::vector<std::string> verdicts;
+  for (const RatioResult& c : result.comparisons) {
+    ratio.push_back(c.ratio.value);
+    low.push_back(c.ratio.low);
+    high.push_back(c.ratio.high);
+    verdicts.emplace_back(verdict_name(c.verdict));
+  }
+  LabelledArray a;
+  a.variables = {{"false_positive_rate", {}, Numbers{result.false_positive_rate}, "", {}},
                  {"false_positive_rate_low", {}, Numbers{result.rate_low}, "", {}},
                  {"false_positive_rate_high", {}, Numbers{result.rate_high}, "", {}}};
-  a.attributes.emplace_back("about", std::string("A/A: a second series of cases of bench/runtime"));
+  a.attributes.emplace_back("about",
+                            std::string("A/A: some cases of bench/runtime measured twice"));
+  if (names.empty()) return a;
+  a.axes = {{"control", names, ""}, counted("round", static_cast<std::size_t>(r.sweep.rounds))};
+  a.variables.insert(a.variables.end(), {{"time_samples", {"control", "round"}, samples, "s", {}},
+                                         {"ratio", {"control"}, ratio, "", {}},
+                                         {"ratio_low", {"control"}, low, "", {}},
+                                         {"ratio_high", {"control"}, high, "", {}},
+                                         {"verdict", {"control"}, verdicts, "", {}}});
   return a;
 }
 
@@ -218,27 +294,36 @@ LabelledArray environment_group(const BenchResult& r) {
                  {"clock", {"round"}, r.clock, "Hz", {}},
                  {"temperature", {"round"}, r.temperature, "degree_Celsius", {}}};
   for (const auto& [name, value] : environment()) {
-    if (const auto* text = std::get_if<std::string>(&value)) {
-      a.attributes.emplace_back(name, *text);
-    } else {
-      a.attributes.emplace_back(name, std::get<double>(value));
-    }
+    std::visit([&, key = name](const auto& v) { a.attributes.emplace_back(key, v); }, value);
   }
+  if (!r.peers.empty()) a.attributes.emplace_back("peers", r.peers);
   return a;
 }
 
 }  // namespace
+
+std::vector<std::string> sweep_lines(const Sweep& sweep) {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : sweep.items()) lines.push_back(name + "=" + value);
+  return lines;
+}
+
+std::vector<std::string> machine_notes(const BenchResult& r) {
+  MachineRecord all{{}, r.load, r.clock, static_cast<int>(r.sweep.threads.back())};
+  for (const auto& [key, peaks] : peaks_by_key(r)) {
+    const double best = repeated_peak(peaks);
+    for (const double p : peaks) all.peaks.push_back(p / best);
+  }
+  return machine_notes(all);
+}
 
 LabelledFile bench_file(const BenchResult& result) {
   LabelledFile file;
   file.creator = program_version();
   file.groups.emplace_back("bench/runtime", runtime_group(result));
   file.groups.emplace_back("bench/fit", fit_group(result));
-  if (result.sweep.lengths.size() > 1) {
-    file.groups.emplace_back("bench/local_fit", local_fit_group(result));
-  }
-  LabelledArray control = control_group(result);
-  if (!control.variables.empty()) file.groups.emplace_back("bench/control", std::move(control));
+  file.groups.emplace_back("bench/local_fit", local_fit_group(result));
+  file.groups.emplace_back("bench/control", control_group(result));
   file.groups.emplace_back("bench/environment", environment_group(result));
   return file;
 }

@@ -1,13 +1,19 @@
 #include "core/bench/runner.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
 #include <memory>
+#include <optional>
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/bench/attention_case.h"
+#include "core/bench/forecast.h"
 #include "core/bench/parts.h"
-#include "core/bench/worker.h"
+#include "core/bench/peak.h"
+#include "core/bench/result.h"
 #include "core/files/atomic_file.h"
 #include "core/statistics/order.h"
 
@@ -15,161 +21,341 @@ namespace conelab {
 namespace {
 
 /// A/A controls: this many of the cases, evenly spread, are measured twice.
-constexpr int most_controls = 4;
-/// FLOP/s that any machine reaches: cases that would take too long even so are not started.
-constexpr double modest_flops = 5e9;
+constexpr std::size_t most_controls = 4;
+/// A case that would take longer than the limit at this share of the multiply-add peak is doubtful:
+/// its rate is measured before it starts.
+constexpr double modest_share = 0.02;
+/// On a case of this length, or the sweep's shortest where that is longer.
+constexpr std::int64_t probe_length = 1024;
+/// Of each of the two measurements of the machine's peak around a peer's sample.
+constexpr double peak_seconds = 0.002;
 
-CaseStatus case_status(WorkerStatus status) {
-  switch (status) {
-    case WorkerStatus::ok:
-      return CaseStatus::ok;
-    case WorkerStatus::skipped:
-      return CaseStatus::skipped;
-    case WorkerStatus::timed_out:
-      return CaseStatus::timed_out;
-    case WorkerStatus::crashed:
-      return CaseStatus::crashed;
-    default:
-      return CaseStatus::failed;
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// A run can only be resumed by the same build on the same machine: its samples are compared.
+RunIdentity run_identity(const Sweep& sweep, const std::vector<Peer>& peers) {
+  RunIdentity identity = sweep.items();
+  for (const auto& [name, value] : environment()) {
+    if (name != "version" && name != "git_hash" && name != "cpu" && name != "simd") continue;
+    identity.emplace_back(name, std::get<std::string>(value));
   }
+  for (const Peer& peer : peers) identity.emplace_back("peer", peer.about);
+  return identity;
 }
 
-[[noreturn]] void interrupt(const std::string& output, int done, int total) {
-  throw Error(ErrorKind::interrupted,
-              fmt::format("{}: interrupted, {} of {} samples are kept; continue with --resume",
-                          output, done, total));
+bool has_operator(const Peer& peer, const std::string& name) {
+  return std::find(peer.operations.begin(), peer.operations.end(), name) != peer.operations.end();
 }
+
+std::vector<std::string> known_operators(const Workload& workload, const std::vector<Peer>& peers) {
+  std::vector<std::string> known = workload.operations;
+  for (const Peer& peer : peers) {
+    for (const std::string& name : peer.operations) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) {
+        misuse("operator '{}' of {} has the name of another one", name, peer.command.back());
+      }
+      known.push_back(name);
+    }
+  }
+  return known;
+}
+
+/// A case of the sweep, or its copy in the A/A control, on its way through the rounds.
+struct Slot {
+  CaseResult* result;
+  std::size_t seat;  ///< Which process measures it.
+  Prediction prediction;
+  std::optional<std::string> why_skipped;  ///< Empty text: it runs; nothing: not decided yet.
+};
+
+/// A process and the slot that it is prepared for, -1 for none.
+struct Seat {
+  std::vector<std::string> command;
+  bool peer = false;
+  std::unique_ptr<WorkerProcess> process = nullptr;
+  int prepared = -1;
+
+  WorkerProcess& started() {
+    if (process == nullptr) process = std::make_unique<WorkerProcess>(command);
+    return *process;
+  }
+  void end() {
+    process.reset();
+    prepared = -1;
+  }
+};
 
 class Run {
  public:
-  Run(const Sweep& sweep, const BenchOptions& options)
-      : sweep_(sweep), options_(options), parts_(options.output, sweep, options.resume) {
+  Run(const Sweep& sweep, const Workload& workload, const BenchOptions& options)
+      : sweep_(sweep),
+        workload_(workload),
+        options_(options),
+        parts_(options.output, run_identity(sweep, options.peers), options.resume) {
     result_.sweep = sweep;
-    for (const Case& c : sweep.cases()) result_.cases.push_back({c, {}, {}, {}, {}});
+    const std::vector<Sample> none(static_cast<std::size_t>(sweep.rounds));
+    for (const Case& c : sweep.cases()) result_.cases.push_back({c, {}, {}, {}, none});
+    for (const Peer& peer : options.peers) {
+      result_.peers.push_back(peer.about);
+      seats_.push_back({peer.command, true});
+    }
     choose_controls();
-    workers_.resize(slots_.size());
-    for (CaseResult* slot : slots_) slot->samples.resize(static_cast<std::size_t>(sweep.rounds));
-    keep_workers_ = predicted_total() < available_memory() / 2;
+    for (CaseResult& c : result_.cases) add_slot(c);
+    for (CaseResult& c : result_.controls) add_slot(c);
+    predict();
   }
 
-  BenchResult finish() {
-    const auto orders =
-        balanced_orders(static_cast<int>(slots_.size()), sweep_.rounds, sweep_.seed);
+  void finish() {
+    const int count = static_cast<int>(slots_.size());
+    const auto orders = balanced_orders(count, sweep_.rounds, sweep_.seed);
     for (int round = 0; round < sweep_.rounds; ++round) {
-      const MachineState state = machine_state();
-      result_.load.push_back(state.load);
-      result_.clock.push_back(state.clock);
-      result_.temperature.push_back(state.temperature);
-      for (const int index : orders[static_cast<std::size_t>(round)]) visit(index, round, state);
+      round_state_ = machine_state();
+      for (const int slot : orders[static_cast<std::size_t>(round)]) visit(slot, round);
+      result_.load.push_back(round_state_.load);
+      result_.clock.push_back(round_state_.clock);
+      result_.temperature.push_back(round_state_.temperature);
     }
-    workers_.clear();
+    seats_.clear();
     write_labelled(options_.output, bench_file(result_));
     parts_.discard();
-    return std::move(result_);
   }
 
  private:
   const Sweep& sweep_;
+  const Workload& workload_;
   const BenchOptions& options_;
   Parts parts_;
   BenchResult result_;
-  std::vector<CaseResult*> slots_;  ///< Cases, then controls.
-  std::vector<std::unique_ptr<WorkerProcess>> workers_;
+  std::vector<Slot> slots_;  ///< Cases, then controls.
+  std::vector<Seat> seats_;  ///< One a peer, then one a slot of our own.
   bool keep_workers_ = true;
+  double memory_ = 0;  ///< That was free before the first worker.
+  double peak_ = 0;    ///< Of one thread.
+  Forecast forecast_;
+  MachineState round_state_;
+  std::vector<int> visits_;  ///< By slot: rounds that are over.
   int done_ = 0;
 
   [[nodiscard]] int total() const { return static_cast<int>(slots_.size()) * sweep_.rounds; }
   [[nodiscard]] bool cancelled() const { return options_.cancelled && options_.cancelled(); }
 
+  /// Depends on the sweep alone, so that a resumed run has the same. Of the shorter half of the
+  /// lengths: the long ones cost most, may be skipped, and show no other false positives.
   void choose_controls() {
-    const int cases = static_cast<int>(result_.cases.size());
-    const int controls = std::min(most_controls, cases);
-    for (int i = 0; i < controls; ++i) {
-      const Case& c = result_.cases[static_cast<std::size_t>(i * cases / controls)].labels;
-      result_.controls.push_back({c, {}, {}, {}, {}});
+    const std::int64_t longest = sweep_.lengths[(sweep_.lengths.size() - 1) / 2];
+    std::vector<CaseResult> candidates = result_.cases;
+    std::erase_if(candidates, [&](const CaseResult& c) { return c.labels.seq_len > longest; });
+    const std::size_t controls = std::min(most_controls, candidates.size());
+    for (std::size_t i = 0; i < controls; ++i) {
+      result_.controls.push_back(candidates[i * candidates.size() / controls]);
     }
-    for (CaseResult& c : result_.cases) slots_.push_back(&c);
-    for (CaseResult& c : result_.controls) slots_.push_back(&c);
   }
 
-  [[nodiscard]] double predicted_total() const {
-    double total = 0;
-    for (const CaseResult* slot : slots_) total += predicted_bytes(slot->labels, sweep_.batch);
-    return total;
+  void add_slot(CaseResult& c) {
+    const auto& peers = options_.peers;
+    const auto has = [&](const Peer& p) { return has_operator(p, c.labels.operation); };
+    const auto peer = std::find_if(peers.begin(), peers.end(), has);
+    auto seat = static_cast<std::size_t>(peer - peers.begin());
+    if (peer == peers.end()) {
+      seat = seats_.size();
+      seats_.push_back({options_.worker});
+    }
+    slots_.push_back({&c, seat, {}, {}});
+    visits_.push_back(0);
+  }
+
+  /// What each case needs, and whether all workers fit at once.
+  void predict() {
+    peak_ = measure_peak(Dtype::f64, 1, 0.02);
+    memory_ = available_memory();
+    double idle = 0, largest = 0;
+    for (Slot& slot : slots_) {
+      slot.prediction = predicted(slot);
+      if (memory_ > 0 && slot.prediction.bytes > memory_) {
+        slot.why_skipped = fmt::format("would need {:.1f} GB of memory, {:.1f} GB are free",
+                                       slot.prediction.bytes * 1e-9, memory_ * 1e-9);
+        continue;
+      }
+      idle += slot.prediction.idle_bytes;
+      largest = std::max(largest, slot.prediction.bytes);
+    }
+    keep_workers_ = idle + largest < memory_ / 2;
+  }
+
+  Prediction predicted(const Slot& slot) {
+    const Case& c = slot.result->labels;
+    Seat& seat = seats_[slot.seat];
+    if (!seat.peer) return workload_.predict(c, sweep_.batch);
+    Prediction prediction;
+    if (seat.started().predict(c, sweep_.batch, patience(), prediction) != CaseStatus::ok) {
+      fail("{}: does not say what {} needs: {}", seat.command.back(), describe(c),
+           seat.process->reason());
+    }
+    return prediction;
+  }
+
+  /// Why a case is not started: it would not end. Empty where it is. Doubt is settled by measuring
+  /// the rate of a shorter case of the same line.
+  std::string why_endless(const Slot& slot) {
+    const Case& c = slot.result->labels;
+    const double flops = slot.prediction.flops;
+    if (c.device != "cpu" || flops <= sweep_.time_limit * modest_share * peak_) return "";
+    if (forecast_.rate(c).flops == 0) probe(slot);
+    const Forecast::Rate rate = forecast_.rate(c);
+    if (rate.flops == 0 || flops <= sweep_.time_limit * rate.flops) return "";
+    return fmt::format(
+        "would take {:.3g} s a run at the {:.3g} GFLOP/s measured at n = {}, the "
+        "limit is {:.3g} s",
+        flops / rate.flops, rate.flops * 1e-9, rate.seq_len, sweep_.time_limit);
+  }
+
+  void probe(const Slot& slot) {
+    Case c = slot.result->labels;
+    c.seq_len = std::min(c.seq_len, std::max(probe_length, sweep_.lengths.front()));
+    Seat one{seats_[slot.seat].command, false};
+    CaseFacts facts;
+    Sample sample;
+    WorkerProcess& worker = one.started();
+    if (worker.prepare(c, sweep_.batch, sweep_.seed, patience()) == CaseStatus::ok &&
+        worker.facts(patience(), facts) == CaseStatus::ok &&
+        worker.sample(false, patience(), sample) == CaseStatus::ok) {
+      forecast_.learn(c, facts.flops, sample.warm);
+    }
+  }
+
+  [[nodiscard]] Patience patience() const { return {sweep_.time_limit, options_.cancelled}; }
+
+  /// Seconds that the rest of the sweep will take; NaN where unknown.
+  [[nodiscard]] double seconds_left() const {
+    double left = 0;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const Slot& slot = slots_[i];
+      if (slot.result->status != CaseStatus::ok) continue;
+      if (slot.why_skipped && !slot.why_skipped->empty()) continue;
+      const int rounds = sweep_.rounds - visits_[i];
+      if (rounds == 0) continue;
+      left += rounds * forecast_.sample_seconds(slot.result->labels, slot.prediction.flops);
+    }
+    return left;
+  }
+
+  void report(const CaseResult& slot) const {
+    if (!options_.progress) return;
+    options_.progress({done_, total(), seconds_left(), describe(slot.labels)});
+  }
+
+  [[noreturn]] void interrupt() const {
+    throw Error(ErrorKind::interrupted,
+                fmt::format("{}: interrupted; {} of {} samples are kept, continue with --resume",
+                            options_.output, done_, total()));
   }
 
   /// One sample of one case, from its sealed file or measured now.
-  void visit(int index, int round, const MachineState& state) {
-    CaseResult& slot = *slots_[static_cast<std::size_t>(index)];
-    if (options_.progress) options_.progress(done_, total(), describe(slot.labels));
-    if (slot.status == CaseStatus::ok) {
-      PartRecord record;
-      if (const auto sealed = parts_.load(index, round)) {
-        record = *sealed;
-      } else {
-        if (cancelled()) interrupt(options_.output, done_, total());
-        record = measure(index, slot);
-        record.machine = state;
-        parts_.seal(index, round, record);
-      }
-      slot.status = record.status;
-      slot.reason = record.reason;
-      if (record.facts.flops > 0) slot.facts = record.facts;
-      slot.samples[static_cast<std::size_t>(round)] = record.sample;
-    }
+  void visit(int index, int round) {
+    CaseResult& slot = *slots_[static_cast<std::size_t>(index)].result;
+    report(slot);
+    if (slot.status == CaseStatus::ok) take(slot, round, sealed_record(index, round));
+    ++visits_[static_cast<std::size_t>(index)];
     ++done_;
-    if (options_.progress) options_.progress(done_, total(), describe(slot.labels));
+    report(slot);
   }
 
-  PartRecord measure(int index, const CaseResult& slot) {
+  void take(CaseResult& slot, int round, const PartRecord& record) {
+    slot.status = record.status;
+    slot.reason = record.reason;
+    slot.facts = record.facts;
+    slot.samples[static_cast<std::size_t>(round)] = record.sample;
+    round_state_ = record.machine;
+    forecast_.learn(slot.labels, record.facts.flops, record.sample.warm);
+  }
+
+  PartRecord sealed_record(int index, int round) {
+    if (auto sealed = parts_.load(index, round)) return *sealed;
+    if (cancelled()) interrupt();
+    const auto start = std::chrono::steady_clock::now();
     PartRecord record;
-    record.facts = slot.facts;
-    if (predict(slot.labels, record)) return record;
-    auto& worker = workers_[static_cast<std::size_t>(index)];
-    WorkerStatus status = WorkerStatus::ok;
-    const auto cancel = [this] { return cancelled(); };
-    if (worker == nullptr) {
-      worker = std::make_unique<WorkerProcess>(options_.worker);
-      status = worker->prepare(slot.labels, sweep_.batch, sweep_.seed, sweep_.time_limit, cancel);
+    try {
+      record = measure(index);
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::interrupted) interrupt();
+      throw;
     }
-    if (status == WorkerStatus::ok && record.facts.flops == 0) {
-      status = worker->facts(sweep_.time_limit, cancel, record.facts);
-    }
-    if (status == WorkerStatus::ok) {
-      status = worker->sample(sweep_.cold, sweep_.time_limit, cancel, record.sample);
-    }
-    if (status == WorkerStatus::cancelled) interrupt(options_.output, done_, total());
-    record.status = case_status(status);
-    if (status != WorkerStatus::ok) record.reason = worker->reason();
-    if (status != WorkerStatus::ok || !keep_workers_) worker.reset();
+    record.machine = round_state_;
+    // A signal to the whole group may have ended the worker: that is no result.
+    if (record.status != CaseStatus::ok && cancelled()) interrupt();
+    parts_.seal(index, round, record);
+    forecast_.learn_sample(
+        slots_[static_cast<std::size_t>(index)].result->labels,
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return record;
   }
 
-  /// Records a case that cannot fit or end as skipped, without starting it.
-  bool predict(const Case& c, PartRecord& record) const {
-    const double bytes = predicted_bytes(c, sweep_.batch);
-    const double memory = available_memory();
-    const double seconds = predicted_flops(c, sweep_.batch) / modest_flops;
-    if (memory > 0 && bytes > memory) {
-      record.reason =
-          fmt::format("would need {:.2f} GB, {:.2f} GB are free", bytes * 1e-9, memory * 1e-9);
-    } else if (seconds > sweep_.time_limit) {
-      record.reason =
-          fmt::format("could take {:.0f} s, the limit is {:.0f} s", seconds, sweep_.time_limit);
-    } else {
-      return false;
+  PartRecord measure(int index) {
+    Slot& slot = slots_[static_cast<std::size_t>(index)];
+    PartRecord record;
+    record.facts = slot.result->facts;
+    if (!slot.why_skipped) slot.why_skipped = why_endless(slot);
+    if (!slot.why_skipped->empty()) {
+      record.status = CaseStatus::skipped;
+      record.reason = *slot.why_skipped;
+      return record;
     }
-    record.status = CaseStatus::skipped;
-    return true;
+    Seat& seat = seats_[slot.seat];
+    record.status = ask_worker(index, seat.started(), record);
+    if (record.status != CaseStatus::ok) record.reason = seat.process->reason();
+    if (record.status != CaseStatus::ok || !(keep_workers_ || seat.peer)) seat.end();
+    return record;
+  }
+
+  CaseStatus ask_worker(int index, WorkerProcess& worker, PartRecord& record) {
+    const Slot& slot = slots_[static_cast<std::size_t>(index)];
+    const Case& c = slot.result->labels;
+    Seat& seat = seats_[slot.seat];
+    CaseStatus status = CaseStatus::ok;
+    if (seat.prepared != index) status = worker.prepare(c, sweep_.batch, sweep_.seed, patience());
+    seat.prepared = index;
+    const bool first = slot.result->facts.flops == 0;
+    if (status == CaseStatus::ok && first) status = worker.facts(patience(), record.facts);
+    if (status != CaseStatus::ok) return status;
+    const double before = seat.peer ? machine_peak(c) : unknown;
+    status = worker.sample(sweep_.cold, patience(), record.sample);
+    if (seat.peer && std::isnan(record.sample.peak_flops)) {
+      record.sample.peak_flops = std::min(before, machine_peak(c));
+    }
+    return status;
+  }
+
+  static double machine_peak(const Case& c) {
+    return measure_peak(dtype_from_name(c.dtype), static_cast<int>(c.threads), peak_seconds);
   }
 };
 
+/// With --resume: whether the result is finished already. Throws misuse where it is of another
+/// sweep.
+bool finished(const Sweep& sweep, const std::string& output) {
+  std::error_code error;
+  if (Parts::exist(output) || !std::filesystem::exists(output, error)) return false;
+  const LabelledArray runtime = read_labelled(output, "bench/runtime");
+  std::vector<std::string> before;
+  for (const auto& [name, value] : runtime.attributes) {
+    const auto* lines = std::get_if<std::vector<std::string>>(&value);
+    if (name == "sweep" && lines != nullptr) before = *lines;
+  }
+  const std::vector<std::string> now = sweep_lines(sweep);
+  if (before == now) return true;
+  const auto differs = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
+  misuse("{}: is finished, and another sweep (expected {}, found {})", output,
+         differs.first == before.end() ? "nothing" : *differs.first,
+         differs.second == now.end() ? "nothing" : *differs.second);
+}
+
 }  // namespace
 
-BenchResult run_bench(const Sweep& sweep, const BenchOptions& options) {
-  check_sweep(sweep);
+void run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options) {
+  check_sweep(sweep, known_operators(workload, options.peers));
+  if (options.resume && finished(sweep, options.output)) return;
   probe_writable(options.output);
-  return Run(sweep, options).finish();
+  Run(sweep, workload, options).finish();
 }
 
 }  // namespace conelab

@@ -1,56 +1,49 @@
 // The benchmark runner: interleaved rounds, sealed samples, one result file.
 //
 // In each round every case runs once, in an order in which over the rounds each case stands in each
-// position equally often. Every sample is sealed at once as a small file of its own beside the
-// result (OUT.parts/), written as temp -> fsync -> rename: a kill at any moment loses at most the
-// sample under way, and --resume goes on from there. The result is merged from the sealed samples.
+// position equally often. Some cases are in the sweep twice (the A/A control). Every sample is
+// sealed at once as a small file of its own beside the result, in OUT.parts/: a kill at any moment
+// loses at most the sample under way, and a resumed run goes on from there. The result is merged
+// from the sealed samples at the end, after which they are removed.
+//
+// A case whose worker crashed, hung, ran out of memory or refused is recorded with its status and
+// reason and not started again; one that is predicted not to fit or to end is recorded as skipped.
+// The sweep goes on in either case.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "core/base/environment.h"
 #include "core/bench/executor.h"
+#include "core/bench/peer.h"
 #include "core/bench/sweep.h"
-#include "core/files/bench_file.h"
 
 namespace conelab {
 
-/// What became of a case; the numbers of /bench/runtime/status.
-enum class CaseStatus { ok = 0, skipped = 1, crashed = 2, timed_out = 3, failed = 4 };
+struct BenchProgress {
+  int done = 0, total = 0;  ///< Samples, the controls' included.
+  double eta = 0;           ///< Seconds left at the pace so far; NaN where unknown.
+  std::string current;      ///< What runs now: see `describe`.
+};
 
 struct BenchOptions {
   std::string output;  ///< OUT.h5
   bool resume = false;
-  std::vector<std::string> worker;  ///< Argument vector that starts a worker.
-  std::function<bool()> cancelled;  ///< True: seal what is finished and throw interrupted.
-  /// Samples done, of how many, and what runs now.
-  std::function<void(int done, int total, const std::string& what)> progress;
+  /// Argument vector that starts a worker, its first word a path.
+  std::vector<std::string> worker;
+  std::vector<Peer> peers;          ///< Whose operators the sweep may name too.
+  std::function<bool()> cancelled;  ///< True: throw away the sample under way and stop.
+  std::function<void(const BenchProgress&)> progress;
 };
 
-/// All that is known of one case.
-struct CaseResult {
-  Case labels;
-  CaseStatus status = CaseStatus::ok;
-  std::string reason;
-  CaseFacts facts;
-  std::vector<Sample> samples;  ///< By round; missing rounds are absent only on failure.
-};
-
-struct BenchResult {
-  Sweep sweep;
-  std::vector<CaseResult> cases;     ///< In the order of Sweep::cases.
-  std::vector<CaseResult> controls;  ///< A/A: a second series of some cases, same labels.
-  std::vector<double> load, clock, temperature;  ///< By round; NaN where unknown.
-};
-
-/// Runs (or resumes) the sweep and writes the result file. Throws misuse where an unfinished run of
-/// another sweep, or without `resume` any unfinished run, lies beside the output; interrupted where
-/// cancelled (what is sealed stays).
-BenchResult run_bench(const Sweep& sweep, const BenchOptions& options);
-
-/// The result as the contract's file.
-[[nodiscard]] LabelledFile bench_file(const BenchResult& result);
+/// Runs or resumes the sweep and writes the result file.
+///
+/// Throws misuse where the sweep is wrong, where a peer has an operator of another's name, where an
+/// unfinished run lies beside the output and `resume` is false, or where with `resume` the
+/// unfinished run (or the finished result) is another one: the message names what differs, the
+/// program's build and the machine included. Throws interrupted where cancelled: what is sealed
+/// stays. With `resume` and a finished result there is nothing to do.
+void run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options);
 
 }  // namespace conelab

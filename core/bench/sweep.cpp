@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
-#include "core/attention/attention.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 
 namespace conelab {
 namespace {
+
+constexpr std::size_t most_values = 10000;
 
 std::int64_t parse_integer(const std::string& name, std::string_view text) {
   std::int64_t value = 0;
@@ -19,6 +21,13 @@ std::int64_t parse_integer(const std::string& name, std::string_view text) {
     misuse("{}: '{}' is not a positive integer", name, text);
   }
   return value;
+}
+
+/// The next value of a range; the largest integer where it would overflow.
+std::int64_t advance(std::int64_t value, char kind, std::int64_t step) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  if (kind == 'x') return value > largest / step ? largest : value * step;
+  return value > largest - step ? largest : value + step;
 }
 
 /// "FIRST..LAST:xF" or "FIRST..LAST:+S".
@@ -37,11 +46,22 @@ std::vector<std::int64_t> parse_range(const std::string& name, std::string_view 
   }
   if (last < first) misuse("{}: '{}' runs backwards", name, text);
   std::vector<std::int64_t> values;
-  for (std::int64_t v = first; v <= last; v = kind == 'x' ? v * step : v + step) {
+  for (std::int64_t v = first; v <= last && values.size() <= most_values;
+       v = advance(v, kind, step)) {
     values.push_back(v);
-    if (values.size() > 10000) misuse("{}: '{}' has over 10000 values", name, text);
   }
   return values;
+}
+
+/// The parts between commas; an empty text has one empty part.
+std::vector<std::string_view> split_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
 }
 
 void check_names(const char* axis, const std::vector<std::string>& names,
@@ -49,8 +69,17 @@ void check_names(const char* axis, const std::vector<std::string>& names,
   if (names.empty()) misuse("the sweep has no {}", axis);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) unknown_name(axis, name, known);
-    if (std::count(names.begin(), names.end(), name) > 1)
+    if (std::count(names.begin(), names.end(), name) > 1) {
       misuse("{} '{}' is given twice", axis, name);
+    }
+  }
+}
+
+void check_numbers(const char* axis, const std::vector<std::int64_t>& values) {
+  if (values.empty()) misuse("the sweep has no {}", axis);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 1) misuse("{} must be at least 1 (found {})", axis, values[i]);
+    if (i > 0 && values[i] <= values[i - 1]) misuse("{} must ascend (found {})", axis, values[i]);
   }
 }
 
@@ -75,47 +104,53 @@ std::vector<Case> Sweep::cases() const {
   return all;
 }
 
-std::string Sweep::text() const {
-  return fmt::format(
-      "operators={} passes={} devices={} dtypes={} threads={} dims={} heads={} lengths={} batch={} "
-      "rounds={} seed={} cold={}",
-      fmt::join(operations, ","), fmt::join(passes, ","), fmt::join(devices, ","),
-      fmt::join(dtypes, ","), fmt::join(threads, ","), fmt::join(dims, ","), fmt::join(heads, ","),
-      fmt::join(lengths, ","), batch, rounds, seed, cold ? 1 : 0);
+std::vector<std::pair<std::string, std::string>> Sweep::items() const {
+  const auto list = [](const auto& values) { return fmt::format("{}", fmt::join(values, ",")); };
+  return {{"operators", list(operations)},  {"passes", list(passes)},
+          {"devices", list(devices)},       {"dtypes", list(dtypes)},
+          {"threads", list(threads)},       {"dims", list(dims)},
+          {"heads", list(heads)},           {"lengths", list(lengths)},
+          {"batch", std::to_string(batch)}, {"rounds", std::to_string(rounds)},
+          {"seed", std::to_string(seed)},   {"cold", cold ? "1" : "0"}};
 }
 
 std::vector<std::int64_t> parse_integers(const std::string& name, const std::string& text) {
   std::vector<std::int64_t> values;
-  std::string_view rest = text;
-  while (true) {
-    const auto comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
-    if (item.find("..") == std::string_view::npos) {
-      values.push_back(parse_integer(name, item));
+  for (const std::string_view part : split_commas(text)) {
+    if (part.find("..") == std::string_view::npos) {
+      values.push_back(parse_integer(name, part));
     } else {
-      const auto range = parse_range(name, item);
+      const auto range = parse_range(name, part);
       values.insert(values.end(), range.begin(), range.end());
     }
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
+    if (values.size() > most_values) misuse("{}: '{}' has over {} values", name, text, most_values);
   }
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 
-void check_sweep(const Sweep& s) {
-  std::vector<std::string> operations;
-  for (const PartInfo& part : list_similarities()) operations.push_back(part.name);
-  check_names("operator", s.operations, operations);
-  check_names("pass", s.passes, {"forward", "backward"});
+std::vector<std::string> parse_names(const std::string& name, const std::string& text) {
+  std::vector<std::string> names;
+  for (const std::string_view part : split_commas(text)) {
+    if (part.empty()) misuse("{}: '{}' holds an empty name", name, text);
+    names.emplace_back(part);
+  }
+  return names;
+}
+
+void check_sweep(const Sweep& s, const std::vector<std::string>& known_operators) {
+  check_names("operator", s.operations, known_operators);
+  check_names("pass", s.passes, {"forward", "backward", "forward+backward"});
   check_names("device", s.devices, {"cpu", "cuda"});
   check_names("dtype", s.dtypes, {"f64", "f32", "f16", "bf16"});
-  if (s.threads.empty() || s.dims.empty() || s.heads.empty() || s.lengths.empty()) {
-    misuse("the sweep has an empty axis (threads, dims, heads or lengths)");
-  }
+  check_numbers("threads", s.threads);
+  check_numbers("dims", s.dims);
+  check_numbers("heads", s.heads);
+  check_numbers("lengths", s.lengths);
   if (s.rounds < 1) misuse("rounds must be at least 1 (found {})", s.rounds);
   if (s.batch < 1) misuse("batch must be at least 1 (found {})", s.batch);
+  if (!(s.time_limit > 0)) misuse("the time limit must be positive (found {})", s.time_limit);
 }
 
 }  // namespace conelab

@@ -34,7 +34,8 @@ void check(const ScalingSeries& s) {
   const auto fits = [&](const std::vector<double>& v, bool optional) {
     return v.size() == n || (optional && v.empty());
   };
-  if (!fits(s.y, false) || !fits(s.low, true) || !fits(s.high, true)) {
+  if (!fits(s.y, false) || !fits(s.low, true) || !fits(s.high, true) || !fits(s.ratio, true) ||
+      !fits(s.ratio_low, true) || !fits(s.ratio_high, true)) {
     misuse(
         "scaling: series '{}' has {} x, {} y, {} low and {} high values (expected as many of "
         "each)",
@@ -43,15 +44,14 @@ void check(const ScalingSeries& s) {
 }
 
 /// Samples in the order of x; an interval that cannot be drawn is shrunk to the point.
-Curve curve_of(const ScalingSeries& s, std::size_t number) {
-  check(s);
+Curve curve_of(std::size_t number, const std::vector<double>& x, const std::vector<double>& y,
+               const std::vector<double>& low, const std::vector<double>& high) {
   Curve curve{number, {}};
-  for (std::size_t i = 0; i < s.x.size(); ++i) {
-    if (!positive(s.x[i]) || !positive(s.y[i])) continue;
-    const double low = s.low.empty() || !positive(s.low[i]) ? s.y[i] : std::min(s.low[i], s.y[i]);
-    const double high =
-        s.high.empty() || !positive(s.high[i]) ? s.y[i] : std::max(s.high[i], s.y[i]);
-    curve.samples.push_back({s.x[i], s.y[i], low, high});
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!positive(x[i]) || !positive(y[i])) continue;
+    curve.samples.push_back({x[i], y[i],
+                             low.empty() || !positive(low[i]) ? y[i] : std::min(low[i], y[i]),
+                             high.empty() || !positive(high[i]) ? y[i] : std::max(high[i], y[i])});
   }
   std::stable_sort(curve.samples.begin(), curve.samples.end(),
                    [](const Sample& a, const Sample& b) { return a.x < b.x; });
@@ -212,8 +212,11 @@ std::vector<Panel> panels_of(const ScalingFigure& f) {
   Panel times, ratios;
   ratios.ratio = true;
   for (std::size_t i = 0; i < f.series.size(); ++i) {
-    times.curves.push_back(curve_of(f.series[i], i));
-    ratios.curves.push_back(relative(times.curves.back(), times.curves.front()));
+    const ScalingSeries& s = f.series[i];
+    check(s);
+    times.curves.push_back(curve_of(i, s.x, s.y, s.low, s.high));
+    ratios.curves.push_back(s.ratio.empty() ? relative(times.curves.back(), times.curves.front())
+                                            : curve_of(i, s.x, s.ratio, s.ratio_low, s.ratio_high));
   }
   std::vector<Panel> panels;
   if (!f.ratio_only) panels.push_back(std::move(times));
@@ -266,8 +269,14 @@ std::string caption_of(const ScalingFigure& f, const std::vector<Panel>& panels)
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ". ") + more; };
   const bool intervals = std::any_of(f.series.begin(), f.series.end(),
                                      [](const ScalingSeries& s) { return !s.low.empty(); });
-  if (intervals) add("Medians with 95 % intervals");
-  if (panels.back().ratio && intervals) add("Ratios to the median of the first series");
+  if (intervals && !panels.front().ratio) add("Medians with 95 % intervals");
+  const bool by_round = std::any_of(f.series.begin(), f.series.end(),
+                                    [](const ScalingSeries& s) { return !s.ratio.empty(); });
+  if (panels.back().ratio && by_round) {
+    add("Ratios within each round, median and sign-test interval");
+  } else if (panels.back().ratio && intervals) {
+    add("Ratios to the median of the first series");
+  }
   return text;
 }
 

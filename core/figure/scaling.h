@@ -20,6 +20,9 @@ struct ScalingSeries {
   std::string name;
   std::vector<double> x, y, low, high;
   std::optional<double> exponent, exponent_low, exponent_high;
+  /// Ratios to the first series with their own intervals, [points] or empty. Where they are known
+  /// (round by round, say) the ratio panel shows them; otherwise it divides the medians.
+  std::vector<double> ratio = {}, ratio_low = {}, ratio_high = {};
 };
 
 struct ScalingFigure {

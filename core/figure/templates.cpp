@@ -12,6 +12,14 @@ namespace {
 
 const TemplateKey caption_key = {"caption", "", "text under the figure"};
 
+// Which cases of a benchmark; where nothing is initial, the first that the file has.
+const TemplateKey pass_key = {"pass", "forward", "forward, backward or forward+backward", true};
+const TemplateKey device_key = {"device", "cpu", "which device", true};
+const TemplateKey dtype_key = {"dtype", "", "which dtype", true};
+const TemplateKey threads_key = {"threads", "", "which number of threads", true};
+const TemplateKey dim_key = {"dim", "", "which dimension per head", true};
+const TemplateKey head_key = {"head", "", "which number of heads", true};
+
 std::optional<std::string> value_of(const Parameters& parameters, const std::string& key) {
   const auto found = parameters.find(key);
   return found == parameters.end() ? std::nullopt : std::optional(found->second);
@@ -76,8 +84,12 @@ const std::vector<TemplateInfo>& figure_templates() {
        "a result of `bench`",
        "double",
        {{"operators", "", "which of the file's operators", true},
-        {"pass", "forward", "forward or backward", true},
-        {"device", "cpu", "which device", true},
+        pass_key,
+        device_key,
+        dtype_key,
+        threads_key,
+        dim_key,
+        head_key,
         {"ratio", "no", "yes adds a panel of times relative to the first operator"},
         {"guide", "2", "slope of the guide line, or none"},
         caption_key}},
@@ -86,16 +98,24 @@ const std::vector<TemplateInfo>& figure_templates() {
        "a result of `bench`",
        "single",
        {{"operators", "", "which of the file's operators; the first is the base", true},
-        {"pass", "forward", "forward or backward", true},
-        {"device", "cpu", "which device", true},
+        pass_key,
+        device_key,
+        dtype_key,
+        threads_key,
+        dim_key,
+        head_key,
         caption_key}},
       {"roofline",
        "attained against attainable performance",
        "a result of `bench`",
        "single",
        {{"operators", "", "which of the file's operators", true},
-        {"pass", "forward", "forward or backward", true},
-        {"device", "cpu", "which device", true},
+        pass_key,
+        device_key,
+        dtype_key,
+        threads_key,
+        dim_key,
+        head_key,
         caption_key}},
       {"cones",
        "shadow cones of two points of the half-plane and their lowest common ancestor",

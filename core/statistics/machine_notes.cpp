@@ -19,11 +19,14 @@ std::vector<double> known(const std::vector<double>& values) {
 
 }  // namespace
 
+double repeated_peak(const std::vector<double>& peaks) {
+  const std::vector<double> sorted = known(peaks);
+  return sorted.empty() ? std::nan("") : sorted[(sorted.size() - 1) * 9 / 10];
+}
+
 std::vector<std::size_t> slowed_samples(const std::vector<double>& peaks, double tolerance) {
   std::vector<std::size_t> slowed;
-  const std::vector<double> sorted = known(peaks);
-  if (sorted.empty()) return slowed;
-  const double standard = sorted[(sorted.size() - 1) * 9 / 10];
+  const double standard = repeated_peak(peaks);
   for (std::size_t i = 0; i < peaks.size(); ++i) {
     if (peaks[i] < (1 - tolerance) * standard) slowed.push_back(i);
   }

@@ -18,9 +18,11 @@ struct MachineRecord {
   int threads = 1;             ///< That the cases used at most.
 };
 
-/// The indices of the samples beside which the peak was more than `tolerance` below the best that
-/// the machine reached repeatedly (the 90 % quantile, so that one lucky measurement sets no
-/// standard).
+/// The best that the machine reached repeatedly: the 90 % quantile, so that one lucky measurement
+/// sets no standard; NaN for none.
+[[nodiscard]] double repeated_peak(const std::vector<double>& peaks);
+
+/// The indices of the samples beside which the peak was more than `tolerance` below that.
 [[nodiscard]] std::vector<std::size_t> slowed_samples(const std::vector<double>& peaks,
                                                       double tolerance = 0.1);
 

@@ -1,5 +1,7 @@
 """`bench` and `compare`: the result's shape, kill -9 at any moment, Ctrl-C, verdicts."""
 import random
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -13,7 +15,11 @@ import numpy as np
 from program import ROOT, ProgramTest, start
 
 SMALL = ("--operators", "dot,umbral", "--lengths", "16..128:x2", "--dims", "8", "--heads", "1",
-         "--rounds", "6", "--warm-only")
+         "--rounds", "2", "--warm-only")
+QUICK = ("--operators", "dot,umbral", "--lengths", "16,32,64", "--dims", "8", "--heads", "1",
+         "--passes", "forward", "--rounds", "3", "--warm-only")
+DECIDING = ("--operators", "dot,umbral", "--lengths", "16,32", "--dims", "8", "--heads", "1",
+            "--rounds", "6", "--warm-only")
 
 
 def labels_of(path):
@@ -30,6 +36,20 @@ def labels_of(path):
         return found
 
 
+def sealed_times(path):
+    """What a killed run had finished: the times in its sealed samples."""
+    times = []
+    for part in path.with_name(path.name + ".parts").glob("case-*.h5"):
+        with h5py.File(part) as file:
+            times.append(file["sample/warm"][()].item())
+    return times
+
+
+def all_times(path):
+    with h5py.File(path) as file:
+        return {*file["bench/runtime/time_samples"][()].flat, *file["bench/control/time_samples"][()].flat}
+
+
 class Bench(ProgramTest):
     def test_result_holds_every_case_and_opens_as_the_contract_says(self):
         out = self.folder / "b.h5"
@@ -44,7 +64,7 @@ class Bench(ProgramTest):
         with h5py.File(out) as file:
             runtime = file["bench/runtime"]
             self.assertEqual(runtime["time"].shape, (2, 2, 1, 1, 1, 1, 1, 4))
-            self.assertEqual(runtime["time_samples"].shape, (2, 2, 1, 1, 1, 1, 1, 4, 6))
+            self.assertEqual(runtime["time_samples"].shape, (2, 2, 1, 1, 1, 1, 1, 4, 2))
             np.testing.assert_array_equal(runtime["seq_len"], [16, 32, 64, 128])
             self.assertEqual([n for n in runtime["operator_name"].asstr()], ["dot", "umbral"])
         check = subprocess.run([sys.executable, ROOT / "tests/files/contract.py", out],
@@ -54,27 +74,33 @@ class Bench(ProgramTest):
 
     def test_killed_at_any_moment_and_resumed_equals_an_uninterrupted_run(self):
         whole = self.folder / "whole.h5"
-        self.ok("bench", "-o", whole, *SMALL)
         begin = time.monotonic()
-        self.ok("bench", "-o", self.folder / "timed.h5", *SMALL)
+        self.ok("bench", "-o", whole, *QUICK)
         duration = time.monotonic() - begin
         moments = random.Random(7)
+        kept = 0
         for attempt in range(10):
             out = self.folder / f"killed{attempt}.h5"
-            process = start("bench", "-o", out, *SMALL)
+            process = start("bench", "-o", out, *QUICK)
             time.sleep(moments.uniform(0, duration))
             process.kill()
             process.communicate(timeout=30)
-            self.ok("bench", "-o", out, *SMALL, "--resume")
+            finished = sealed_times(out)
+            self.ok("bench", "-o", out, *QUICK, "--resume")
             self.assertEqual(labels_of(out), labels_of(whole))
             self.assertFalse((self.folder / f"killed{attempt}.h5.parts").exists())
+            self.assertLessEqual(set(finished), all_times(out))
+            kept += len(finished)
+        self.assertGreater(kept, 0)
 
     def test_interrupt_keeps_what_is_finished(self):
         out = self.folder / "b.h5"
         long_run = ("--operators", "dot", "--lengths", "512..2048:x2", "--heads", "2", "--rounds", "50")
         for number in (signal.SIGINT, signal.SIGTERM):
+            before = len(sealed_times(out))
             process = start("bench", "-o", out, *long_run, "--resume")
-            time.sleep(2.0)
+            while len(list(self.folder.glob("b.h5.parts/case-*.h5"))) < before + 2:
+                time.sleep(0.05)
             process.send_signal(number)
             _, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 130, err)
@@ -97,7 +123,7 @@ class Bench(ProgramTest):
         found = self.ok("bench", "-o", out, "--operators", "dot", "--lengths", "64,400000000",
                         "--passes", "forward", "--heads", "1", "--rounds", "2", "--json").json()
         self.assertEqual([case["status"] for case in found["cases"]], ["ok", "skipped"])
-        self.assertTrue(found["cases"][1]["reason"])
+        self.assertRegex(found["cases"][1]["reason"], r"would need \d+\.\d GB of memory")
 
     def test_wrong_usage(self):
         out = self.folder / "b.h5"
@@ -125,24 +151,64 @@ class Compare(ProgramTest):
 
     def test_verdicts(self):
         a = self.folder / "a.h5"
-        self.ok("bench", "-o", a, *SMALL)
+        self.ok("bench", "-o", a, *DECIDING)
         steady = self.change(a, "steady.h5", lambda t: np.broadcast_to(
             np.linspace(1, 1.001, t.shape[-1]), t.shape) * np.median(t, -1, keepdims=True))
         twice = self.change(steady, "twice.h5", lambda t: 2 * t)
         for b, verdict, ratio in ((steady, "same", 1), (twice, "slower", 2)):
             cases = self.ok("compare", steady, b, "--json").json()["cases"]
-            self.assertEqual(len(cases), 16)
+            self.assertEqual(len(cases), 8)
             for case in cases:
                 self.assertEqual(case["verdict"], verdict)
                 self.assertAlmostEqual(case["ratio"], ratio, delta=0.01)
         text = self.ok("compare", twice, steady).out
-        self.assertIn("16 cases: 16 faster", text)
+        self.assertIn("8 cases: 8 faster", text)
+        within = self.ok("compare", steady, "--base", "dot", "--json").json()
+        self.assertEqual([case["operator"] for case in within["cases"]], 4 * ["umbral"])
+        self.fails(2, "compare", steady, "--base", "dott", says="did you mean 'dot'?")
+
+    def test_nothing_is_decided_where_the_machine_itself_changed(self):
+        a = self.folder / "a.h5"
+        self.ok("bench", "-o", a, *QUICK)
+        b = self.change(a, "b.h5", lambda t: 2 * t)
+        with h5py.File(b, "r+") as file:
+            peaks = file["bench/runtime/peak_flops_samples"]
+            peaks[...] = peaks[...] / 2
+        for case in self.ok("compare", a, b, "--json").json()["cases"]:
+            self.assertEqual(case["verdict"], "undecided")
+            self.assertIn("0.50 of its earlier speed", case["note"])
 
     def test_wrong_files(self):
         self.fails(1, "compare", self.folder / "a.h5", self.folder / "b.h5", says="a.h5")
         self.fails(1, "compare", ROOT / "datasets/minilm_trace.h5", self.folder / "b.h5",
                    says="minilm_trace.h5")
-        self.fails(2, "compare", self.folder / "a.h5", says="B")
+        self.fails(2, "compare", self.folder / "a.h5", says="--base")
+
+
+class Readme(ProgramTest):
+    """The benchmark's lines of the README, word for word but for the sizes."""
+
+    def test_its_examples_run_in_their_order(self):
+        lines = [shlex.split(line)[1:] for line in (ROOT / "README.md").read_text().splitlines()
+                 if re.match(r"    build/bin/conelab (bench|compare|figure).* runs\.h5", line)]
+        self.assertGreaterEqual(len(lines), 5)
+        self.assertTrue(any("--resume" in words for words in lines))
+        for words in lines:
+            if words[0] == "bench":
+                words = ["64,128" if ".." in word else word for word in words] + [
+                    "--rounds", "3", "--warm-only"]
+            if "--resume" in words:
+                self.leave_unfinished([word for word in words if word != "--resume"])
+            self.ok(*words, cwd=self.folder)
+
+    def leave_unfinished(self, words):
+        (self.folder / "runs.h5").unlink()
+        process = start(*words, cwd=self.folder)
+        while not list(self.folder.glob("runs.h5.parts/case-*.h5")):
+            time.sleep(0.02)
+        process.kill()
+        process.communicate(timeout=30)
+        self.assertFalse((self.folder / "runs.h5").exists())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,13 @@
+// Numbers from text, whatever the locale: the C library's own functions read "0.5" as 0 where the
+// desktop runs with a decimal comma.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace conelab {
+
+/// The number that the whole text is ("-1.5e3", "nan", "inf"); nothing where it is none.
+[[nodiscard]] std::optional<double> parse_number(std::string_view text);
+
+}  // namespace conelab

@@ -1,0 +1,128 @@
+#include "core/bench/compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/files/sandbox.h"
+
+namespace conelab {
+namespace {
+
+const MeasuredCase* find_case(const std::vector<MeasuredCase>& cases, const Case& labels) {
+  const auto found =
+      std::find_if(cases.begin(), cases.end(), [&](const auto& c) { return c.labels == labels; });
+  return found == cases.end() ? nullptr : &*found;
+}
+
+std::string missing_note(const MeasuredCase& first, const MeasuredCase& second) {
+  if (first.status != CaseStatus::ok) return "no time in the first: " + first.reason;
+  if (second.status != CaseStatus::ok) return "no time in the second: " + second.reason;
+  return "";
+}
+
+/// Across runs no statistic sees what happened to the machine between them: where its own peak
+/// moved, or was not measured, nothing is decided.
+void doubt_across_runs(CaseComparison& c, double margin) {
+  if (!c.note.empty()) return;
+  if (std::isnan(c.peak_ratio)) {
+    c.note = "the peak of the machine is unknown";
+  } else if (c.peak_ratio > 1 + margin || c.peak_ratio < 1 / (1 + margin)) {
+    c.note = fmt::format("the machine itself ran at {:.2f} of its earlier speed", c.peak_ratio);
+  } else {
+    return;
+  }
+  c.result.verdict = Verdict::undecided;
+}
+
+using Compare = RatioResult (*)(const std::vector<double>&, const std::vector<double>&, double);
+
+CaseComparison compare_case(const MeasuredCase& first, const MeasuredCase& second, double margin,
+                            Compare compare) {
+  CaseComparison c;
+  c.labels = second.labels;
+  const bool timed = first.status == CaseStatus::ok && second.status == CaseStatus::ok;
+  c.result = timed ? compare(first.samples, second.samples, margin) : compare({}, {}, margin);
+  c.peak_ratio = median(second.peak_samples) / median(first.peak_samples);
+  c.note = missing_note(first, second);
+  return c;
+}
+
+std::string attribute_text(const AttributeValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
+  return "";
+}
+
+std::string attribute(const LabelledFile& file, const char* group, const std::string& name) {
+  const LabelledArray* array = file.group(group);
+  for (const auto& [key, value] : array == nullptr ? Attributes{} : array->attributes) {
+    if (key == name) return attribute_text(value);
+  }
+  return "";
+}
+
+std::vector<std::string> environment_differences(const LabelledFile& a, const LabelledFile& b) {
+  std::vector<std::string> differences;
+  for (const char* name : {"version", "git_hash", "compiler", "compiler_flags", "cpu", "simd",
+                           "cores", "memory_bytes", "system"}) {
+    const std::string first = attribute(a, "bench/environment", name);
+    const std::string second = attribute(b, "bench/environment", name);
+    if (first != second) differences.push_back(fmt::format("{}: {}, then {}", name, first, second));
+  }
+  return differences;
+}
+
+}  // namespace
+
+BenchComparison compare_bench(const std::string& first, const std::string& second, double margin) {
+  const LabelledFile a = read_labelled_file_sandboxed(first);
+  const auto before = measured_cases(a, first);
+  const LabelledFile b = read_labelled_file_sandboxed(second);
+  const auto now = measured_cases(b, second);
+  const std::string batch = attribute(a, "bench/runtime", "batch");
+  const std::string other = attribute(b, "bench/runtime", "batch");
+  if (batch != other)
+    fail("{}: its batch is another (expected {}, found {})", second, batch, other);
+  BenchComparison result;
+  for (const MeasuredCase& c : before) {
+    const MeasuredCase* twin = find_case(now, c.labels);
+    if (twin == nullptr) {
+      result.only_first.push_back(c.labels);
+    } else {
+      result.cases.push_back(compare_case(c, *twin, margin, compare_unpaired));
+      doubt_across_runs(result.cases.back(), margin);
+    }
+  }
+  for (const MeasuredCase& c : now) {
+    if (find_case(before, c.labels) == nullptr) result.only_second.push_back(c.labels);
+  }
+  result.differences = environment_differences(a, b);
+  return result;
+}
+
+std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& cases,
+                                              const std::string& base, double margin) {
+  std::vector<std::string> names;
+  for (const MeasuredCase& c : cases) {
+    if (std::find(names.begin(), names.end(), c.labels.operation) == names.end()) {
+      names.push_back(c.labels.operation);
+    }
+  }
+  if (std::find(names.begin(), names.end(), base) == names.end()) {
+    unknown_name("operator", base, names);
+  }
+  std::vector<CaseComparison> result;
+  for (const MeasuredCase& c : cases) {
+    if (c.labels.operation == base) continue;
+    Case labels = c.labels;
+    labels.operation = base;
+    // Interleaved in one run: the machine's drift is in both, so its peak decides nothing.
+    result.push_back(compare_case(*find_case(cases, labels), c, margin, compare_paired));
+  }
+  return result;
+}
+
+}  // namespace conelab

@@ -1,0 +1,173 @@
+#include "core/bench/measured.h"
+
+#include <limits>
+
+#include "core/base/error.h"
+
+namespace conelab {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// A group of a benchmark, with errors that name file and group.
+class Group {
+ public:
+  Group(const LabelledArray& array, const std::string& where) : array_(array), where_(where) {}
+
+  [[nodiscard]] const LabelledAxis& axis(const char* name) const {
+    const LabelledAxis* found = array_.axis(name);
+    if (found == nullptr) fail("{} has no axis {}", where_, name);
+    return *found;
+  }
+  [[nodiscard]] std::vector<std::string> names(const char* name) const {
+    const auto* list = std::get_if<std::vector<std::string>>(&axis(name).labels);
+    if (list == nullptr) fail("{}/{} has no names", where_, name);
+    return *list;
+  }
+  [[nodiscard]] std::vector<std::int64_t> integers(const char* name) const {
+    const auto* list = std::get_if<std::vector<std::int64_t>>(&axis(name).labels);
+    if (list == nullptr) fail("{}/{} does not hold integers", where_, name);
+    return *list;
+  }
+  /// A variable of `size` numbers; null where it may be missing and is.
+  template <class T>
+  [[nodiscard]] const std::vector<T>* numbers(const char* name, std::size_t size,
+                                              bool needed) const {
+    const LabelledVariable* v = array_.variable(name);
+    const auto* data = v == nullptr ? nullptr : std::get_if<std::vector<T>>(&v->data);
+    if (data != nullptr && data->size() == size) return data;
+    if (v == nullptr && !needed) return nullptr;
+    fail("{}/{} {} (expected {} values over its axes)", where_, name,
+         v == nullptr ? "is missing" : "has the wrong type or size", size);
+  }
+
+ private:
+  const LabelledArray& array_;
+  std::string where_;
+};
+
+/// All axes but the lengths.
+Sweep sweep_of(const Group& r) {
+  Sweep s;
+  s.operations = r.names("operator");
+  s.passes = r.names("pass");
+  s.devices = r.names("device");
+  s.dtypes = r.names("dtype");
+  s.threads = r.integers("threads");
+  s.dims = r.integers("dim");
+  s.heads = r.integers("head");
+  return s;
+}
+
+void read_field(const Group& r, const char* name, double MeasuredCase::*field, bool needed,
+                std::vector<MeasuredCase>& cases) {
+  const auto* values = r.numbers<double>(name, cases.size(), needed);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    cases[i].*field = values == nullptr ? unknown : (*values)[i];
+  }
+}
+
+void read_statuses(const Group& r, std::vector<MeasuredCase>& cases) {
+  const auto& status = *r.numbers<std::int64_t>("status", cases.size(), true);
+  const auto* reasons = r.numbers<std::string>("status_reason", cases.size(), false);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    cases[i].status = static_cast<CaseStatus>(status[i]);
+    if (reasons != nullptr) cases[i].reason = (*reasons)[i];
+  }
+}
+
+void read_samples(const Group& r, const char* name, std::vector<double> MeasuredCase::*field,
+                  bool needed, std::vector<MeasuredCase>& cases) {
+  const std::size_t rounds = r.axis("round").size();
+  const auto* all = r.numbers<double>(name, cases.size() * rounds, needed);
+  for (std::size_t i = 0; i < cases.size() && all != nullptr; ++i) {
+    const auto begin = all->begin() + static_cast<std::ptrdiff_t>(i * rounds);
+    (cases[i].*field).assign(begin, begin + static_cast<std::ptrdiff_t>(rounds));
+  }
+}
+
+}  // namespace
+
+std::vector<MeasuredCase> measured_cases(const LabelledFile& file, const std::string& name) {
+  const LabelledArray* group = file.group("bench/runtime");
+  if (group == nullptr) {
+    fail("{}: there is no group /bench/runtime (expected a result of `bench`)", name);
+  }
+  const Group runtime(*group, name + ": /bench/runtime");
+  Sweep sweep = sweep_of(runtime);
+  sweep.lengths = runtime.integers("seq_len");
+  std::vector<MeasuredCase> cases;
+  for (const Case& labels : sweep.cases()) {
+    cases.emplace_back();
+    cases.back().labels = labels;
+  }
+  read_field(runtime, "time", &MeasuredCase::time, true, cases);
+  read_field(runtime, "time_low", &MeasuredCase::time_low, true, cases);
+  read_field(runtime, "time_high", &MeasuredCase::time_high, true, cases);
+  read_field(runtime, "time_cold", &MeasuredCase::time_cold, false, cases);
+  read_field(runtime, "flops", &MeasuredCase::flops, true, cases);
+  read_field(runtime, "bytes", &MeasuredCase::bytes, false, cases);
+  read_field(runtime, "peak_flops", &MeasuredCase::peak_flops, false, cases);
+  read_field(runtime, "peak_bytes", &MeasuredCase::peak_bytes, true, cases);
+  read_field(runtime, "extra_bytes", &MeasuredCase::extra_bytes, false, cases);
+  read_field(runtime, "error", &MeasuredCase::error, true, cases);
+  read_statuses(runtime, cases);
+  read_samples(runtime, "time_samples", &MeasuredCase::samples, true, cases);
+  read_samples(runtime, "peak_flops_samples", &MeasuredCase::peak_samples, false, cases);
+  return cases;
+}
+
+namespace {
+
+/// Local exponents [line][length] of /bench/local_fit; empty lists where there is no such group.
+std::vector<std::vector<double>> local_exponents(const LabelledFile& file, const std::string& name,
+                                                 std::size_t lines) {
+  std::vector<std::vector<double>> local(lines);
+  const LabelledArray* group = file.group("bench/local_fit");
+  if (group == nullptr) return local;
+  const Group fit(*group, name + ": /bench/local_fit");
+  const std::size_t lengths = fit.axis("seq_len").size();
+  const auto& all = *fit.numbers<double>("exponent", lines * lengths, true);
+  for (std::size_t i = 0; i < all.size(); ++i) local[i / lengths].push_back(all[i]);
+  return local;
+}
+
+/// A single number of a group; NaN where there is none.
+double real(const LabelledArray& array, const char* name) {
+  const LabelledVariable* v = array.variable(name);
+  const auto* values = v == nullptr ? nullptr : std::get_if<std::vector<double>>(&v->data);
+  return values == nullptr || values->size() != 1 ? unknown : values->front();
+}
+
+}  // namespace
+
+std::vector<MeasuredExponent> measured_exponents(const LabelledFile& file,
+                                                 const std::string& name) {
+  const LabelledArray* group = file.group("bench/fit");
+  if (group == nullptr) return {};
+  const Group fit(*group, name + ": /bench/fit");
+  Sweep sweep = sweep_of(fit);
+  sweep.lengths = {0};
+  const std::vector<Case> lines = sweep.cases();
+  const auto& value = *fit.numbers<double>("exponent", lines.size(), true);
+  const auto& low = *fit.numbers<double>("exponent_low", lines.size(), true);
+  const auto& high = *fit.numbers<double>("exponent_high", lines.size(), true);
+  const auto* why = fit.numbers<std::string>("resolved_reason", lines.size(), false);
+  const auto local = local_exponents(file, name, lines.size());
+  std::vector<MeasuredExponent> exponents;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    exponents.push_back(
+        {lines[i], value[i], low[i], high[i], why == nullptr ? "" : (*why)[i], local[i]});
+  }
+  return exponents;
+}
+
+MeasuredControl measured_control(const LabelledFile& file) {
+  const LabelledArray* control = file.group("bench/control");
+  const LabelledAxis* copies = control == nullptr ? nullptr : control->axis("control");
+  if (copies == nullptr) return {0, unknown, unknown, unknown};
+  return {static_cast<int>(copies->size()), real(*control, "false_positive_rate"),
+          real(*control, "false_positive_rate_low"), real(*control, "false_positive_rate_high")};
+}
+
+}  // namespace conelab

@@ -1,0 +1,53 @@
+// The cases of a result file of `bench`, as plain structs: what summaries and comparisons read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/bench/worker_process.h"
+#include "core/files/bench_file.h"
+
+namespace conelab {
+
+struct MeasuredCase {
+  Case labels;
+  CaseStatus status = CaseStatus::ok;
+  std::string reason;
+  double time = 0, time_low = 0, time_high = 0;  ///< Seconds, NaN where the status is not ok.
+  std::vector<double> samples;                   ///< [round] seconds, NaN where missing.
+  double time_cold = 0;                          ///< NaN where not measured.
+  std::vector<double>
+      peak_samples;             ///< [round] FLOP/s of the machine beside each sample; or empty.
+  double flops = 0, bytes = 0;  ///< Of a run.
+  double peak_flops = 0;        ///< FLOP/s of the machine.
+  double peak_bytes = 0, extra_bytes = 0;
+  double error = 0;  ///< NaN where not determined.
+};
+
+/// In the order of the file. Fails with `FILE: what is wrong` where the file holds no benchmark, or
+/// lacks a variable that the contract asks for; what only this program writes may be missing (NaN).
+[[nodiscard]] std::vector<MeasuredCase> measured_cases(const LabelledFile& file,
+                                                       const std::string& name);
+
+/// The scaling exponent of one line: all lengths at fixed other labels.
+struct MeasuredExponent {
+  Case labels;  ///< seq_len is 0.
+  double value = 0, low = 0, high = 0;
+  std::string why_not;        ///< Where it is not resolved (and NaN).
+  std::vector<double> local;  ///< [length] over the octave that ends there; NaN where missing.
+};
+
+/// Those of /bench/fit, in the order of the file; empty where the file has none.
+[[nodiscard]] std::vector<MeasuredExponent> measured_exponents(const LabelledFile& file,
+                                                               const std::string& name);
+
+/// The A/A control: how often cases that were measured twice came out different.
+struct MeasuredControl {
+  int comparisons = 0;
+  double rate = 0, rate_low = 0, rate_high = 1;  ///< NaN without comparisons.
+};
+
+/// Of /bench/control; none where the file has no such group.
+[[nodiscard]] MeasuredControl measured_control(const LabelledFile& file);
+
+}  // namespace conelab

@@ -1,0 +1,179 @@
+#include "core/bench/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/error.h"
+
+namespace conelab {
+namespace {
+
+/// Three digits with the largest unit that leaves at least one before the point.
+template <std::size_t N>
+std::string with_unit(double value, const std::pair<double, const char*> (&units)[N]) {
+  if (std::isnan(value)) return "-";
+  for (const auto& [size, name] : units) {
+    const double scaled = value / size;
+    if (scaled >= 1) {
+      return fmt::format("{:.{}f} {}", scaled, scaled < 10 ? 2 : scaled < 100 ? 1 : 0, name);
+    }
+  }
+  const auto& [size, name] = units[N - 1];
+  return fmt::format("{:.3g} {}", value / size, name);
+}
+
+/// A label of a case by its axis.
+std::string label(const Case& c, const std::string& axis) {
+  if (axis == "operator") return c.operation;
+  if (axis == "pass") return c.pass;
+  if (axis == "device") return c.device;
+  if (axis == "dtype") return c.dtype;
+  if (axis == "threads") return std::to_string(c.threads);
+  if (axis == "d") return std::to_string(c.dim);
+  if (axis == "heads") return std::to_string(c.head);
+  return std::to_string(c.seq_len);
+}
+
+/// The axes worth a column: operator, pass and n, and those with several values.
+std::vector<std::string> telling_axes(const std::vector<Case>& cases) {
+  std::vector<std::string> axes;
+  for (const char* axis : {"operator", "pass", "device", "dtype", "threads", "d", "heads", "n"}) {
+    std::set<std::string> values;
+    for (const Case& c : cases) values.insert(label(c, axis));
+    const std::string name = axis;
+    if (name == "operator" || name == "pass" || name == "n" || values.size() > 1) {
+      axes.push_back(name);
+    }
+  }
+  return axes;
+}
+
+std::string percent(double part) {
+  return std::isnan(part) ? "-" : fmt::format("{:.0f} %", 100 * part);
+}
+
+void add_measurements(const MeasuredCase& c, std::vector<std::string>& row) {
+  if (c.status != CaseStatus::ok) {
+    row.insert(row.end(), {status_name(c.status), "-", "-", "-", "-", "-", c.reason});
+    return;
+  }
+  row.insert(row.end(), {time_text(c.time), time_text(c.time_low) + " .. " + time_text(c.time_high),
+                         time_text(c.time_cold), percent(c.flops / c.time / c.peak_flops),
+                         bytes_text(c.extra_bytes),
+                         std::isnan(c.error) ? "-" : fmt::format("{:.1e}", c.error), ""});
+}
+
+std::string interval_text(const Interval& i) {
+  return fmt::format("{:.3f} .. {:.3f}", i.low, i.high);
+}
+
+}  // namespace
+
+std::string time_text(double seconds) {
+  return with_unit(seconds, {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}});
+}
+
+std::string bytes_text(double bytes) {
+  return with_unit(bytes, {{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}});
+}
+
+TextTable summary_table(const std::vector<MeasuredCase>& cases) {
+  TextTable table;
+  std::vector<Case> labels;
+  for (const MeasuredCase& c : cases) labels.push_back(c.labels);
+  const std::vector<std::string> axes = telling_axes(labels);
+  table.header = axes;
+  table.header.insert(table.header.end(), {"time", "95 % interval", "cold", "of peak",
+                                           "extra memory", "error", "note"});
+  for (const MeasuredCase& c : cases) {
+    std::vector<std::string> row;
+    for (const std::string& axis : axes) row.push_back(label(c.labels, axis));
+    add_measurements(c, row);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+TextTable exponent_table(const std::vector<MeasuredExponent>& exponents) {
+  std::vector<Case> lines;
+  for (const MeasuredExponent& e : exponents) lines.push_back(e.labels);
+  std::vector<std::string> axes = telling_axes(lines);
+  axes.pop_back();  // n
+  TextTable table;
+  table.header = axes;
+  table.header.insert(table.header.end(), {"exponent", "95 % interval", "note"});
+  for (const MeasuredExponent& e : exponents) {
+    std::vector<std::string> row;
+    for (const std::string& axis : axes) row.push_back(label(e.labels, axis));
+    if (std::isnan(e.value)) {
+      row.insert(row.end(), {"-", "-", e.why_not});
+    } else {
+      row.insert(row.end(),
+                 {fmt::format("{:.3f}", e.value), interval_text({e.value, e.low, e.high, 0}), ""});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+TextTable comparison_table(const std::vector<CaseComparison>& cases) {
+  std::vector<Case> labels;
+  for (const CaseComparison& c : cases) labels.push_back(c.labels);
+  const std::vector<std::string> axes = telling_axes(labels);
+  TextTable table;
+  table.header = axes;
+  table.header.insert(table.header.end(), {"ratio", "95 % interval", "verdict", "note"});
+  for (const CaseComparison& c : cases) {
+    std::vector<std::string> row;
+    for (const std::string& axis : axes) row.push_back(label(c.labels, axis));
+    const Interval& ratio = c.result.ratio;
+    const bool known = !std::isnan(ratio.value);
+    row.insert(row.end(),
+               {known ? fmt::format("{:.3f}", ratio.value) : "-",
+                known ? interval_text(ratio) : "-", verdict_name(c.result.verdict), c.note});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<std::string> summary_notes(const LabelledFile& file) {
+  std::vector<std::string> notes;
+  const MeasuredControl control = measured_control(file);
+  if (control.comparisons > 0) {
+    notes.push_back(fmt::format(
+        "A/A control: {:.0f} of {} cases measured twice came out different (95 % interval of the "
+        "rate {:.0f} .. {:.0f} %)",
+        control.rate * control.comparisons, control.comparisons, 100 * control.rate_low,
+        100 * control.rate_high));
+  }
+  const LabelledArray* runtime = file.group("bench/runtime");
+  for (const auto& [name, value] : runtime == nullptr ? Attributes{} : runtime->attributes) {
+    const auto* list = std::get_if<std::vector<std::string>>(&value);
+    if (name == "notes" && list != nullptr) notes.insert(notes.end(), list->begin(), list->end());
+  }
+  return notes;
+}
+
+std::vector<std::string> table_lines(const TextTable& table) {
+  std::vector<std::size_t> widths;
+  for (const std::string& title : table.header) widths.push_back(title.size());
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  const auto line = [&](const std::vector<std::string>& row) {
+    std::string text;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool left = i == 0 || i + 1 == row.size();
+      text += left ? fmt::format("{:<{}}", row[i], widths[i])
+                   : fmt::format("{:>{}}", row[i], widths[i]);
+      if (i + 1 < row.size()) text += "  ";
+    }
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+  };
+  std::vector<std::string> lines = {line(table.header)};
+  for (const auto& row : table.rows) lines.push_back(line(row));
+  return lines;
+}
+
+}  // namespace conelab

@@ -1,0 +1,241 @@
+#include "core/bench/worker_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/base/parse_number.h"
+
+extern char** environ;
+
+namespace conelab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// How often a wait looks at whether it was cancelled.
+constexpr int poll_milliseconds = 50;
+
+/// Both ends of a pipe, closed on exec: a worker inherits its own streams and no one else's.
+struct Pipe {
+  int read = -1, write = -1;
+
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) fail("cannot create a pipe: {}", std::strerror(errno));
+    read = ends[0];
+    write = ends[1];
+  }
+};
+
+int spawn(const std::vector<std::string>& command, int input, int output, pid_t* pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  const int status = posix_spawnp(pid, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return status;
+}
+
+/// The words that name a case in a request.
+std::string case_words(const Case& c, std::int64_t batch) {
+  return fmt::format("{} {} {} {} {} {} {} {} {}", c.operation, c.pass, c.device, c.dtype,
+                     c.threads, c.dim, c.head, c.seq_len, batch);
+}
+
+}  // namespace
+
+const char* status_name(CaseStatus status) {
+  switch (status) {
+    case CaseStatus::ok:
+      return "ok";
+    case CaseStatus::skipped:
+      return "skipped";
+    case CaseStatus::crashed:
+      return "crashed";
+    case CaseStatus::timed_out:
+      return "timed out";
+    case CaseStatus::failed:
+      return "failed";
+    case CaseStatus::out_of_memory:
+      return "out of memory";
+  }
+  return "unknown status";
+}
+
+WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
+  // A worker that died shows as a failed write, not as a signal that ends the sweep.
+  signal(SIGPIPE, SIG_IGN);
+  const Pipe in, out;
+  pid_t pid = -1;
+  const int status = spawn(command, in.read, out.write, &pid);
+  close(in.read);
+  close(out.write);
+  to_worker_ = in.write;
+  from_worker_ = out.read;
+  if (status != 0) {
+    end();
+    fail("{}: cannot start a worker: {}", command.front(), std::strerror(status));
+  }
+  pid_ = pid;
+}
+
+WorkerProcess::~WorkerProcess() { end(); }
+
+void WorkerProcess::end() {
+  if (to_worker_ >= 0) close(to_worker_);
+  if (from_worker_ >= 0) close(from_worker_);
+  to_worker_ = from_worker_ = -1;
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  pid_ = -1;
+}
+
+/// The worker's output has ended: how? It may take a moment to end itself.
+CaseStatus WorkerProcess::died() {
+  int status = 0;
+  pid_t ended = 0;
+  for (int i = 0; i < 40 && ended == 0; ++i) {
+    ended = waitpid(pid_, &status, WNOHANG);
+    if (ended == 0) usleep(50000);
+  }
+  if (ended == 0) {
+    reason_ = "worker closed its output";
+  } else if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    reason_ = fmt::format("worker ended by signal {} ({}){}", number, strsignal(number),
+                          number == SIGKILL ? ", perhaps for want of memory" : "");
+  } else {
+    reason_ = fmt::format("worker ended with status {}", WEXITSTATUS(status));
+  }
+  if (ended != 0) pid_ = -1;
+  end();
+  return CaseStatus::crashed;
+}
+
+CaseStatus WorkerProcess::read_line(const Patience& patience, std::string& line) {
+  const auto deadline = Clock::now() + std::chrono::duration<double>(patience.seconds);
+  while (true) {
+    if (const auto end_of_line = buffered_.find('\n'); end_of_line != std::string::npos) {
+      line = buffered_.substr(0, end_of_line);
+      buffered_.erase(0, end_of_line + 1);
+      return CaseStatus::ok;
+    }
+    if (patience.cancelled && patience.cancelled()) {
+      end();
+      throw Error(ErrorKind::interrupted, "interrupted");
+    }
+    if (Clock::now() > deadline) {
+      end();
+      reason_ = fmt::format("took longer than {:.3g} s", patience.seconds);
+      return CaseStatus::timed_out;
+    }
+    pollfd waiting{from_worker_, POLLIN, 0};
+    if (poll(&waiting, 1, poll_milliseconds) <= 0) continue;
+    char chunk[4096];
+    const ssize_t count = read(from_worker_, chunk, sizeof chunk);
+    if (count > 0) {
+      buffered_.append(chunk, static_cast<std::size_t>(count));
+    } else if (count == 0 || errno != EINTR) {
+      return died();
+    }
+  }
+}
+
+CaseStatus WorkerProcess::read_answer(const std::string& line, const std::string& expected,
+                                      std::vector<double>& numbers) {
+  std::istringstream words(line);
+  std::string kind;
+  words >> kind;
+  reason_ = line.substr(std::min(line.size(), kind.size() + 1));
+  if (kind == "skipped") return CaseStatus::skipped;
+  if (kind == "memory") return CaseStatus::out_of_memory;
+  if (kind == "failed") return CaseStatus::failed;
+  for (std::string word; words >> word;) {
+    if (const auto number = parse_number(word)) numbers.push_back(*number);
+  }
+  if (kind == expected) return CaseStatus::ok;
+  reason_ = fmt::format("worker answered '{}' (expected {})", line, expected);
+  return CaseStatus::failed;
+}
+
+CaseStatus WorkerProcess::ask(const std::string& request, const std::string& expected,
+                              const Patience& patience, std::vector<double>& numbers) {
+  if (pid_ < 0) {
+    reason_ = "worker is gone";
+    return CaseStatus::crashed;
+  }
+  const std::string text = request + "\n";
+  if (write(to_worker_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return died();
+  }
+  std::string line;
+  const CaseStatus status = read_line(patience, line);
+  return status == CaseStatus::ok ? read_answer(line, expected, numbers) : status;
+}
+
+CaseStatus WorkerProcess::prepare(const Case& c, std::int64_t batch, std::uint64_t seed,
+                                  const Patience& patience) {
+  std::vector<double> none;
+  return ask(fmt::format("case {} {}", case_words(c, batch), seed), "ready", patience, none);
+}
+
+CaseStatus WorkerProcess::predict(const Case& c, std::int64_t batch, const Patience& patience,
+                                  Prediction& prediction) {
+  std::vector<double> n;
+  const CaseStatus status = ask("predict " + case_words(c, batch), "predict", patience, n);
+  if (status != CaseStatus::ok) return status;
+  if (n.size() != 2) {
+    reason_ = "worker answered too few numbers";
+    return CaseStatus::failed;
+  }
+  prediction = {n[0], 0, n[1]};
+  return status;
+}
+
+CaseStatus WorkerProcess::question(const std::string& word, const Patience& patience) {
+  std::vector<double> none;
+  return ask(word, word, patience, none);
+}
+
+CaseStatus WorkerProcess::facts(const Patience& patience, CaseFacts& facts) {
+  std::vector<double> n;
+  const CaseStatus status = ask("facts", "facts", patience, n);
+  if (status != CaseStatus::ok) return status;
+  if (n.size() != 3) {
+    reason_ = "worker answered too few numbers";
+    return CaseStatus::failed;
+  }
+  facts = {n[0], n[1], n[2]};
+  return status;
+}
+
+CaseStatus WorkerProcess::sample(bool cold, const Patience& patience, Sample& sample) {
+  std::vector<double> n;
+  const CaseStatus status = ask(cold ? "sample 1" : "sample 0", "sample", patience, n);
+  if (status != CaseStatus::ok) return status;
+  if (n.size() != 7) {
+    reason_ = "worker answered too few numbers";
+    return CaseStatus::failed;
+  }
+  sample = {n[0], n[1], n[2], n[3], n[4], n[5], n[6]};
+  return status;
+}
+
+}  // namespace conelab

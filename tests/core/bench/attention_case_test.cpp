@@ -1,0 +1,102 @@
+#include "core/bench/attention_case.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/attention.h"
+#include "core/bench/peak.h"
+#include "tests/core/bench/fixtures.h"
+
+namespace conelab {
+namespace {
+
+using testing::error_of;
+
+Case small_case(const std::string& operation, const std::string& pass, const char* dtype = "f32") {
+  return {operation, pass, "cpu", dtype, 1, 16, 2, 100};
+}
+
+TEST(AttentionCase, EveryOperatorRunsBothPassesWithSmallErrors) {
+  const Workload workload = attention_workload();
+  EXPECT_GE(workload.operations.size(), 5u);
+  for (const std::string& name : workload.operations) {
+    for (const char* pass : {"forward", "backward", "forward+backward"}) {
+      const auto executor = workload.make(small_case(name, pass), 1, 1);
+      const CaseFacts facts = executor->facts();
+      EXPECT_GT(facts.flops, 0);
+      EXPECT_GT(facts.error, 0) << name << " " << pass;
+      // Gradients through the exponential map reach thousands, and so do their errors.
+      EXPECT_LT(facts.error, pass == std::string("forward") ? 1e-3 : 0.1) << name;
+      const Sample sample = executor->sample(name == "dot");
+      EXPECT_GT(sample.warm, 0);
+      EXPECT_GE(sample.runs * sample.warm, 0.0199);
+      EXPECT_GT(sample.peak_flops, 1e8);
+      EXPECT_EQ(std::isnan(sample.cold), name != "dot");
+      double peak = sample.peak_flops;
+      for (int i = 0; i < 10; ++i) peak = std::max(peak, measure_peak(Dtype::f32, 1, 0.001));
+      EXPECT_LT(facts.flops / sample.warm, 1.1 * peak) << name << " beats the peak";
+    }
+  }
+}
+
+TEST(AttentionCase, DoublePrecisionAgreesWithTheReference) {
+  const Workload workload = attention_workload();
+  const auto forward = workload.make(small_case("penumbral", "forward", "f64"), 1, 1);
+  EXPECT_LT(forward->facts().error, 1e-11);
+  const auto backward = workload.make(small_case("penumbral", "backward", "f64"), 1, 1);
+  EXPECT_LT(backward->facts().error, 1e-8);
+  const auto both = workload.make(small_case("penumbral", "forward+backward", "f64"), 1, 1);
+  EXPECT_LT(both->facts().error, 1e-8);
+  EXPECT_NEAR(both->facts().flops, forward->facts().flops + backward->facts().flops, 1);
+}
+
+TEST(AttentionCase, SkipsWhatTheEngineDoesNotHave) {
+  const Workload workload = attention_workload();
+  Case c = small_case("dot", "forward");
+  c.device = "cuda";
+  EXPECT_EQ(error_of([&] { (void)workload.make(c, 1, 1); }),
+            "1: skipped: there is no device cuda here");
+  EXPECT_EQ(error_of([&] { (void)workload.make(small_case("dot", "forward", "bf16"), 1, 1); }),
+            "1: skipped: the CPU engine has no bf16");
+}
+
+TEST(AttentionCase, PredictsItsMemoryFromAbove) {
+  const Workload workload = attention_workload();
+  for (const char* pass : {"forward", "backward"}) {
+    Case c = small_case("penumbral", pass);
+    c.seq_len = 2048;
+    c.dim = 64;
+    c.head = 8;
+    reset_peak_resident();
+    const double before = resident_bytes();
+    const auto executor = workload.make(c, 1, 1);
+    (void)executor->facts();
+    const double grown = peak_resident_bytes() - before;
+    const double predicted =
+        workload.predict(c, 1).bytes - workload.predict(small_case("dot", pass), 1).bytes;
+    EXPECT_LT(grown, predicted + 20e6) << pass;
+    EXPECT_GT(grown, predicted / 6) << pass;
+  }
+}
+
+TEST(Peak, ScalesWithTimeAndThreads) {
+  const double one = measure_peak(Dtype::f32, 1, 0.02);
+  EXPECT_GT(one, 1e8);
+  EXPECT_LT(measure_peak(Dtype::f64, 1, 0.02), 1.2 * one);
+  EXPECT_GT(measure_peak(Dtype::f32, 2, 0.02), 0.5 * one);
+}
+
+TEST(Peak, FlushedCachesLeaveNoMemoryBehind) {
+  reset_peak_resident();
+  const double before = resident_bytes();
+  EXPECT_GT(before, 1e6);
+  flush_caches();
+  const auto size = static_cast<double>(flush_bytes());
+  EXPECT_GE(peak_resident_bytes(), before + 0.9 * size);
+  EXPECT_LT(resident_bytes(), before + 0.5 * size);
+}
+
+}  // namespace
+}  // namespace conelab

@@ -1,0 +1,115 @@
+#include "core/bench/peer.h"
+
+#include <cmath>
+#include <fstream>
+
+#include "core/bench/forecast.h"
+#include "tests/core/bench/fixtures.h"
+
+namespace conelab {
+namespace {
+
+using testing::error_of;
+using testing::fake_sweep;
+
+/// A peer as a shell script: "rival" takes 1 ms, "fragile" ends its process, "greedy" predicts more
+/// memory than there is. Every start leaves a line in `starts`.
+class PeerTest : public testing::BenchTest {
+ protected:
+  [[nodiscard]] std::vector<std::string> script(const std::string& names) const {
+    const std::string path = (folder / "peer.sh").string();
+    std::ofstream(path) << "echo >> " << (folder / "starts").string() << R"(
+while read -r word rest; do
+  case "$word $rest" in
+    about*) echo about fake 1.0 ;;
+    operators*) echo operators )"
+                        << names << R"( ;;
+    "predict greedy"*) echo predict 1e18 1e6 ;;
+    predict*) echo predict 1e6 1e6 ;;
+    "case fragile"*) exit 3 ;;
+    case*) echo ready ;;
+    facts*) echo facts 1e6 1e3 1e-7 ;;
+    sample*) echo sample 0.001 nan 3 nan 5e6 1e3 0 ;;
+  esac
+done
+)";
+    return {"sh", path};
+  }
+  [[nodiscard]] int starts() const {
+    std::ifstream file(folder / "starts");
+    int count = 0;
+    for (std::string line; std::getline(file, line);) ++count;
+    return count;
+  }
+};
+
+class PeerOfRunner : public PeerTest {};
+
+TEST_F(PeerOfRunner, JoinsTheRoundsInOneProcess) {
+  BenchOptions o = options();
+  o.peers = {ask_peer(script("rival fragile greedy"), {})};
+  EXPECT_EQ(o.peers[0].about, "fake 1.0");
+  EXPECT_EQ(o.peers[0].operations, (std::vector<std::string>{"rival", "fragile", "greedy"}));
+  run(fake_sweep({"steady", "rival"}, {64, 128}, 3), o);
+  EXPECT_EQ(starts(), 2);  // asked once, then one process for all cases
+  for (const MeasuredCase& c : measured()) {
+    EXPECT_EQ(c.status, CaseStatus::ok);
+    if (c.labels.operation != "rival") continue;
+    EXPECT_EQ(c.time, 0.001);
+    for (const double peak : c.peak_samples) EXPECT_GT(peak, 1e8);  // measured by the runner
+  }
+  const auto environment = read_labelled(output(), "bench/environment").attributes;
+  const auto peers = std::find_if(environment.begin(), environment.end(),
+                                  [](const auto& a) { return a.first == "peers"; });
+  ASSERT_NE(peers, environment.end());
+  EXPECT_EQ(std::get<std::vector<std::string>>(peers->second).at(0), "fake 1.0");
+}
+
+TEST_F(PeerOfRunner, ItsCrashIsOneCasesMatter) {
+  BenchOptions o = options();
+  o.peers = {ask_peer(script("rival fragile greedy"), {})};
+  run(fake_sweep({"rival", "fragile", "greedy"}, {64}, 3), o);
+  const auto cases = measured();
+  EXPECT_EQ(cases[0].status, CaseStatus::ok);
+  EXPECT_EQ(cases[1].status, CaseStatus::crashed);
+  EXPECT_EQ(cases[1].reason, "worker ended with status 3");
+  EXPECT_EQ(cases[2].status, CaseStatus::skipped);
+  EXPECT_TRUE(cases[2].reason.starts_with("would need"));
+}
+
+TEST_F(PeerOfRunner, WhatIsNoPeerIsSaid) {
+  EXPECT_TRUE(error_of([&] {
+                (void)ask_peer({"sh", "/nowhere/peer.sh"}, {});
+              }).starts_with("1: /nowhere/peer.sh: is no peer: "));
+  EXPECT_TRUE(error_of([&] { (void)ask_peer({"no-such-program"}, {}); }).starts_with("1: "));
+  BenchOptions o = options();
+  o.peers = {ask_peer(script("steady"), {})};
+  EXPECT_TRUE(error_of([&] {
+                run(fake_sweep({"steady"}, {64}), o);
+              }).starts_with("2: operator 'steady' of "));
+  o.peers = {ask_peer(script("rival"), {})};
+  EXPECT_TRUE(error_of([&] { run(fake_sweep({"rivals"}, {64}), o); }).starts_with("2: unknown"));
+}
+
+Case case_of(const char* operation, std::int64_t length) {
+  return {operation, "forward", "cpu", "f32", 1, 64, 1, length};
+}
+
+TEST(ForecastOfRuns, TakesTheRateOfTheLongestCaseOfTheLine) {
+  Forecast f;
+  EXPECT_EQ(f.rate(case_of("dot", 256)).flops, 0);
+  EXPECT_TRUE(std::isnan(f.sample_seconds(case_of("dot", 256), 1e9)));
+  f.learn(case_of("dot", 512), 1e9, 0.1);
+  f.learn(case_of("dot", 256), 1e9, 1);
+  f.learn(case_of("dot", 128), 1e9, NAN);
+  EXPECT_EQ(f.rate(case_of("dot", 4096)).seq_len, 512);
+  EXPECT_NEAR(f.rate(case_of("dot", 4096)).flops, 1e10, 1);
+  EXPECT_EQ(f.rate(case_of("umbral", 4096)).flops, 0);
+  EXPECT_NEAR(f.sample_seconds(case_of("dot", 4096), 1e12), 100, 1);
+  EXPECT_NEAR(f.sample_seconds(case_of("umbral", 64), 2e9), 1.1, 0.1);  // the mean of all
+  f.learn_sample(case_of("dot", 4096), 7);
+  EXPECT_EQ(f.sample_seconds(case_of("dot", 4096), 1e12), 7);
+}
+
+}  // namespace
+}  // namespace conelab

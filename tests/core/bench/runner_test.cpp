@@ -1,0 +1,300 @@
+#include "core/bench/runner.h"
+
+#include <sys/wait.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include "core/base/random.h"
+#include "core/bench/parts.h"
+#include "tests/core/bench/fixtures.h"
+
+namespace conelab {
+namespace {
+
+using testing::BenchTest;
+using testing::error_of;
+using testing::fake_sweep;
+
+class Runner : public BenchTest {};
+
+TEST_F(Runner, MeasuresEveryCaseInEveryRound) {
+  run(fake_sweep({"steady"}, {256, 512, 1024}, 6));
+  const auto cases = measured();
+  ASSERT_EQ(cases.size(), 3u);
+  for (const MeasuredCase& c : cases) {
+    const double n2 = 1e-9 * std::pow(static_cast<double>(c.labels.seq_len), 2);
+    EXPECT_EQ(c.status, CaseStatus::ok);
+    EXPECT_NEAR(c.time / n2, 1.005, 0.006);
+    EXPECT_LE(c.time_low, c.time);
+    EXPECT_GE(c.time_high, c.time);
+    EXPECT_NEAR(c.time_cold / n2, 2.01, 0.012);
+    EXPECT_EQ(c.peak_bytes, 5e6);
+    EXPECT_EQ(c.error, 1e-7);
+    ASSERT_EQ(c.samples.size(), 6u);
+    for (const double t : c.samples) EXPECT_NEAR(t / n2, 1.005, 0.006);
+  }
+  EXPECT_FALSE(parts_exist());
+}
+
+TEST_F(Runner, RecordsWhatBecameOfAWorkerAndGoesOn) {
+  Sweep sweep = fake_sweep({"killed", "killed_later", "exits", "hangs", "throws", "hungry",
+                            "chatty", "refuses", "broken", "huge", "endless", "steady"},
+                           {64}, 4);
+  sweep.time_limit = 0.3;
+  run(sweep);
+  std::map<std::string, MeasuredCase> by_name;
+  for (const MeasuredCase& c : measured()) by_name[c.labels.operation] = c;
+  const auto expect = [&](const char* name, CaseStatus status, const std::string& reason) {
+    EXPECT_EQ(by_name[name].status, status) << name;
+    EXPECT_TRUE(by_name[name].reason.starts_with(reason)) << name << ": " << by_name[name].reason;
+    EXPECT_EQ(std::isnan(by_name[name].time), status != CaseStatus::ok) << name;
+  };
+  expect("steady", CaseStatus::ok, "");
+  expect("killed", CaseStatus::crashed, "worker ended by signal 9");
+  expect("killed_later", CaseStatus::crashed, "worker ended by signal 9");
+  expect("exits", CaseStatus::crashed, "worker ended with status 3");
+  expect("hangs", CaseStatus::timed_out, "took longer than 0.3 s");
+  expect("throws", CaseStatus::failed, "no such luck in two lines");
+  expect("hungry", CaseStatus::out_of_memory, "out of memory");
+  expect("chatty", CaseStatus::failed, "worker answered 'hello'");
+  expect("refuses", CaseStatus::skipped, "not on a Sunday");
+  expect("broken", CaseStatus::failed, "cannot be prepared");
+  expect("huge", CaseStatus::skipped, "would need 1000000000.0 GB of memory");
+  expect("endless", CaseStatus::skipped, "would take 3.9");
+  // What was measured before the crash is kept as raw samples.
+  int kept = 0;
+  for (const double t : by_name["killed_later"].samples) kept += !std::isnan(t);
+  EXPECT_EQ(kept, 2);
+}
+
+TEST_F(Runner, AWorkerThatCannotBeStartedEndsTheRun) {
+  BenchOptions o = options();
+  o.worker = {(folder / "missing").string()};
+  EXPECT_TRUE(error_of([&] { run(fake_sweep({"steady"}, {64}), o); }).starts_with("1: "));
+}
+
+TEST_F(Runner, ReportsProgressToTheEnd) {
+  BenchOptions o = options();
+  std::vector<BenchProgress> seen;
+  o.progress = [&](const BenchProgress& p) { seen.push_back(p); };
+  run(fake_sweep({"steady"}, {64, 128}, 2), o);
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.front().done, 0);
+  EXPECT_TRUE(std::isnan(seen.front().eta));
+  EXPECT_EQ(seen.back().total, 6);  // two cases and one control, two rounds
+  EXPECT_EQ(seen.back().done, 6);
+  EXPECT_NEAR(seen.back().eta, 0, 1e-6);
+  EXPECT_TRUE(seen.back().current.starts_with("steady forward"));
+}
+
+TEST_F(Runner, CancelledItKeepsWhatIsFinishedAndResumes) {
+  const Sweep sweep = fake_sweep({"slow"}, {64, 128, 256}, 4);
+  int samples = 0;
+  BenchOptions o = options();
+  o.progress = [&](const BenchProgress& p) { samples = p.done; };
+  o.cancelled = [&] { return samples >= 5; };
+  const std::string error = error_of([&] { run(sweep, o); });
+  EXPECT_TRUE(error.starts_with("130: ")) << error;
+  EXPECT_NE(error.find("5 of 20 samples are kept, continue with --resume"), std::string::npos)
+      << error;
+  EXPECT_FALSE(std::filesystem::exists(output()));
+  EXPECT_TRUE(parts_exist());
+  const std::string without = error_of([&] { run(sweep); });
+  EXPECT_TRUE(without.starts_with("2: ")) << without;
+  EXPECT_NE(without.find("--resume"), std::string::npos) << without;
+  BenchOptions again = options();
+  again.resume = true;
+  run(sweep, again);
+  EXPECT_EQ(measured().size(), 3u);
+  EXPECT_FALSE(parts_exist());
+}
+
+TEST_F(Runner, CancelledAmidASampleItDoesNotWaitForIt) {
+  const auto start = std::chrono::steady_clock::now();
+  BenchOptions o = options();
+  o.cancelled = [&] {
+    return std::chrono::steady_clock::now() - start > std::chrono::milliseconds(300);
+  };
+  EXPECT_TRUE(error_of([&] { run(fake_sweep({"hangs"}, {64}), o); }).starts_with("130: "));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST_F(Runner, ResumesOnlyTheSameSweep) {
+  Sweep sweep = fake_sweep({"steady"}, {64, 128}, 4);
+  int samples = 0;
+  BenchOptions o = options();
+  o.progress = [&](const BenchProgress& p) { samples = p.done; };
+  o.cancelled = [&] { return samples >= 2; };
+  EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+  BenchOptions again = options();
+  again.resume = true;
+  Sweep other = sweep;
+  other.lengths = {64, 128, 256};
+  other.rounds = 5;
+  const std::string error = error_of([&] { run(other, again); });
+  EXPECT_EQ(error,
+            "2: " + output() +
+                ".parts: the unfinished run is another sweep: lengths (expected 64,128, found "
+                "64,128,256), rounds (expected 4, found 5)");
+  run(sweep, again);
+  // Finished: the same sweep has nothing to do, another one is refused.
+  const auto written = std::filesystem::last_write_time(output());
+  run(sweep, again);
+  EXPECT_EQ(std::filesystem::last_write_time(output()), written);
+  EXPECT_NE(error_of([&] { run(other, again); }).find("is finished, and another sweep"),
+            std::string::npos);
+}
+
+TEST_F(Runner, AnotherBuildOrMachineDoesNotResume) {
+  const RunIdentity before = {{"rounds", "8"}, {"cpu", "A"}};
+  EXPECT_EQ(identity_difference(before, before), "");
+  EXPECT_EQ(identity_difference(before, {{"rounds", "8"}, {"cpu", "B"}, {"simd", "avx2"}}),
+            "cpu (expected A, found B), simd (expected nothing, found avx2)");
+}
+
+TEST_F(Runner, ASecondWriterIsRefused) {
+  const Sweep sweep = fake_sweep({"steady"}, {64}, 2);
+  BenchOptions o = options();
+  std::string second;
+  o.progress = [&](const BenchProgress& p) {
+    if (p.done == 1 && second.empty()) {
+      BenchOptions other = options();
+      other.resume = true;
+      second = error_of([&] { run(sweep, other); });
+    }
+  };
+  run(sweep, o);
+  EXPECT_EQ(second, "1: " + output() + ".parts: another process is running this benchmark");
+  EXPECT_EQ(measured().size(), 1u);
+}
+
+TEST_F(Runner, AnOutputThatCannotBeWrittenIsFoundBeforeAnythingRuns) {
+  BenchOptions o = options();
+  o.output = (folder / "missing" / "out.h5").string();
+  bool started = false;
+  o.progress = [&](const BenchProgress&) { started = true; };
+  EXPECT_TRUE(
+      error_of([&] { run(fake_sweep({"steady"}, {64}), o); }).starts_with("1: " + o.output));
+  EXPECT_FALSE(started);
+}
+
+/// Starts the fake run as a process; waits at most `milliseconds`, then sends `number`. Returns the
+/// status of the process.
+int run_and_signal(const std::string& output, bool resume, int milliseconds, int number) {
+  const std::string program = testing::fake_bench();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    (void)!freopen("/dev/null", "w", stderr);
+    execl(program.c_str(), program.c_str(), "run", output.c_str(), resume ? "--resume" : nullptr,
+          nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  for (int waited = 0; waited < milliseconds; ++waited) {
+    if (waitpid(pid, &status, WNOHANG) == pid) return status;
+    usleep(1000);
+  }
+  kill(pid, number);
+  waitpid(pid, &status, 0);
+  return status;
+}
+
+/// Warm times of the sealed samples by file name.
+std::map<std::string, double> sealed_times(const std::string& output) {
+  std::map<std::string, double> times;
+  if (!std::filesystem::exists(output + ".parts")) return times;
+  for (const auto& entry : std::filesystem::directory_iterator(output + ".parts")) {
+    if (entry.path().extension() != ".h5") continue;
+    if (entry.path().filename().string().starts_with(".")) continue;
+    const LabelledArray a = read_labelled(entry.path().string(), "sample");
+    times[entry.path().filename()] = std::get<std::vector<double>>(a.variable("warm")->data).at(0);
+  }
+  return times;
+}
+
+TEST_F(Runner, KilledAtAnyMomentItLosesNothingSealed) {
+  Random random(2);
+  std::map<std::string, double> sealed;
+  bool finished = false;
+  int kills = 0;
+  for (; kills < 10 && !finished; ++kills) {
+    const int wait = 20 + static_cast<int>(random.below(120));
+    const int status = run_and_signal(output(), kills > 0, wait, SIGKILL);
+    finished = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    const auto now = sealed_times(output());
+    if (finished) break;
+    for (const auto& [name, time] : sealed) {
+      ASSERT_TRUE(now.contains(name)) << name << " was lost";
+      const double after = now.at(name);
+      ASSERT_TRUE(after == time || (std::isnan(after) && std::isnan(time))) << name;
+    }
+    sealed = now;
+  }
+  EXPECT_GE(kills, 3);
+  if (!finished) {
+    const int status = run_and_signal(output(), true, 60000, SIGKILL);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  // The same shape and labels as an uninterrupted run, and every sealed sample is in it.
+  const auto interrupted = read_labelled_file(output());
+  const std::string reference = (folder / "whole.h5").string();
+  ASSERT_EQ(run_and_signal(reference, false, 60000, SIGKILL), 0);
+  const auto whole = read_labelled_file(reference);
+  ASSERT_EQ(interrupted.groups.size(), whole.groups.size());
+  for (std::size_t g = 0; g < whole.groups.size(); ++g) {
+    const LabelledArray& a = interrupted.groups[g].second;
+    const LabelledArray& b = whole.groups[g].second;
+    EXPECT_EQ(interrupted.groups[g].first, whole.groups[g].first);
+    ASSERT_EQ(a.axes.size(), b.axes.size());
+    for (std::size_t i = 0; i < a.axes.size(); ++i) EXPECT_EQ(a.axes[i].labels, b.axes[i].labels);
+    ASSERT_EQ(a.variables.size(), b.variables.size());
+    for (std::size_t i = 0; i < a.variables.size(); ++i) {
+      EXPECT_EQ(a.variables[i].name, b.variables[i].name);
+      EXPECT_EQ(a.variables[i].axes, b.variables[i].axes);
+    }
+  }
+  std::vector<double> merged;
+  for (const MeasuredCase& c : measured()) {
+    merged.insert(merged.end(), c.samples.begin(), c.samples.end());
+  }
+  int found = 0;
+  for (const auto& [name, time] : sealed) {
+    found += std::find(merged.begin(), merged.end(), time) != merged.end();
+  }
+  EXPECT_GT(found, 0);
+}
+
+TEST_F(Runner, TerminatedItExitsWith130AndResumes) {
+  const int status = run_and_signal(output(), false, 150, SIGTERM);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_EQ(run_and_signal(output(), true, 60000, SIGKILL), 0);
+  EXPECT_EQ(measured().size(), 8u);
+}
+
+TEST_F(Runner, WorkersEndWithTheirRunner) {
+  run_and_signal(output(), false, 120, SIGKILL);
+  // Workers are children of the killed process; the kernel ends them with it. Any that lived on
+  // would hold the lock's folder busy as a process of that name.
+  usleep(300000);
+  int alive = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    std::string command;
+    std::getline(file, command, '\0');
+    std::string argument;
+    std::getline(file, argument, '\0');
+    std::string parent_line;
+    if (command != testing::fake_bench() || argument != "worker") continue;
+    std::ifstream status(entry.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (line == "PPid:\t1") ++alive;
+    }
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+}  // namespace
+}  // namespace conelab

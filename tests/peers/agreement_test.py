@@ -1,0 +1,78 @@
+"""The peers compute what Conelab computes, and their worker keeps the protocol.
+
+Run by a Python that has torch and h5py (CMake's CONELAB_PEER_PYTHON); skipped elsewhere. The
+program's path comes from the environment variable CONELAB.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import h5py
+    import numpy as np
+    import torch
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+import formulas
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = os.environ.get("CONELAB", str(HERE.parents[1] / "build/bin/conelab"))
+
+
+def conelab(*words):
+    subprocess.run([PROGRAM, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
+
+
+class Formulas(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        random = np.random.default_rng(3)
+        self.arrays = {name: random.standard_normal((1, 2, 65, 16)) for name in "qkv"}
+        np.savez(self.folder / "in.npz", **self.arrays)
+
+    def test_outputs_and_gradients_are_conelabs(self):
+        for name in formulas.LOGITS:
+            out = self.folder / f"{name}.h5"
+            conelab("attend", self.folder / "in.npz", "-o", out, "--similarity", name, "--dtype", "f64",
+                    "--keep", "output,gradients")
+            inputs = [torch.tensor(self.arrays[x], requires_grad=True) for x in "qkv"]
+            output = formulas.attention(name)(*inputs)
+            gradients = torch.autograd.grad(output.sum(), inputs)
+            with h5py.File(out) as file:
+                for key, found in [("output/output", output), *zip(
+                        ("gradients/q", "gradients/k", "gradients/v"), gradients)]:
+                    np.testing.assert_allclose(found.detach(), file["attention"][key], atol=1e-6,
+                                               err_msg=f"{name} {key}")
+
+
+class Worker(unittest.TestCase):
+    def ask(self, *requests):
+        done = subprocess.run([sys.executable, HERE / "worker.py"], input="\n".join(requests), text=True,
+                              capture_output=True, timeout=300)
+        return done.stdout.splitlines()
+
+    def test_answers_one_line_a_request(self):
+        case = "torch_{} {} cpu f32 1 16 1 64 1"
+        eager = case.format("penumbral", "forward+backward")
+        answers = self.ask(
+            "operators", "predict " + eager, "facts", f"case {eager} 1", "facts", "sample 0",
+            f"case {case.format('nonsense', 'forward')} 1", f"case {case.format('sdpa', 'forward')} 1",
+            "facts", "case flex_umbral backward cpu f32 1 16 1 64 1 1")
+        self.assertEqual([a.split()[0] for a in answers],
+                         ["operators", "predict", "failed", "ready", "facts", "sample", "failed", "ready",
+                          "facts", "skipped"])
+        flops, _, error = map(float, answers[4].split()[1:])
+        self.assertEqual(flops, 14 * 64 * 64 * 16)
+        self.assertLess(error, 1e-4)
+        self.assertEqual(len(answers[5].split()), 8)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,274 @@
+"""A peer of `conelab bench`: PyTorch's attention, timed in the same rounds as Conelab's.
+
+    conelab bench -o out.h5 --peer "python3 tests/peers/worker.py" --operators dot,torch_sdpa ...
+
+Answers the protocol of core/bench/worker.h and core/bench/peer.h, a line a request. One process
+serves all cases. Operators, as far as what they need can be imported:
+
+    torch_sdpa                      scaled_dot_product_attention (fused on the CPU)
+    torch_SIMILARITY                the formula written out (formulas.py), eager
+    torch_SIMILARITY_compiled       the same under torch.compile
+    flex_SIMILARITY                 FlexAttention with the cone as score_mod; forward only on the CPU
+    keops_penumbral                 KeOps
+"""
+import gc
+import importlib.util
+import math
+import os
+import sys
+import time
+
+import torch
+
+import formulas
+
+SAMPLE_SECONDS = 0.02  # A sample lasts at least this long, in as many runs as that takes.
+PAUSE = 0.05           # Threads of the pool spin after a call; nobody else is timed while they do.
+CHECKED_ROWS = 16
+DTYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+PROGRAM_BYTES = 1e9
+
+
+class Skipped(Exception):
+    """The case is not meant to run."""
+
+
+def kind_of(operator):
+    if operator == "torch_sdpa":
+        return "fused"
+    for prefix in ("flex_", "keops_"):
+        if operator.startswith(prefix):
+            return prefix[:-1]
+    return "compiled" if operator.endswith("_compiled") else "eager"
+
+
+def similarity_of(operator):
+    return "dot" if operator == "torch_sdpa" else operator.split("_")[1]
+
+
+def operators():
+    names = ["torch_sdpa"]
+    for similarity in formulas.LOGITS:
+        names += [f"torch_{similarity}", f"torch_{similarity}_compiled"]
+    if importlib.util.find_spec("torch.nn.attention.flex_attention"):
+        names += ["flex_penumbral", "flex_umbral"]
+    if importlib.util.find_spec("pykeops"):
+        names.append("keops_penumbral")
+    return names
+
+
+def about():
+    text = f"torch {torch.__version__}"
+    if importlib.util.find_spec("pykeops"):
+        import pykeops
+        text += f", pykeops {pykeops.__version__}"
+    return text
+
+
+# ---- cases ---------------------------------------------------------------------------------------
+
+class Words:
+    """The words that name a case."""
+
+    def __init__(self, words):
+        self.text = words
+        self.operator, self.pass_, self.device, dtype = words[:4]
+        self.threads, self.dim, self.head, self.length, self.batch = map(int, words[4:9])
+        self.seed = int(words[9]) if len(words) > 9 else 1
+        if self.operator not in operators():
+            raise ValueError(f"unknown operator {self.operator}")
+        if self.device != "cpu":
+            raise Skipped(f"the peers run on the cpu only (not on {self.device})")
+        self.dtype = DTYPES[dtype]
+        self.backward = self.pass_ != "forward"
+
+    def flops(self):
+        pairs = self.length ** 2 * self.dim * self.head * self.batch
+        return pairs * {"forward": 4, "backward": 10, "forward+backward": 14}[self.pass_]
+
+    def peak_bytes(self):
+        """At most so many n x n arrays live at once (seen with the memory's high-water mark)."""
+        size = torch.tensor([], dtype=self.dtype).element_size()
+        arrays = {"eager": 12 if self.backward else 7, "compiled": 6 if self.backward else 3}.get(kind_of(self.operator), 0)
+        square = self.length ** 2 * self.head * self.batch * size * arrays
+        return PROGRAM_BYTES + square + 40 * self.length * self.dim * self.head * self.batch * size
+
+
+def fused(q, k, v):
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+_functions = {}
+_memory = {}  # Peak and extra bytes of cases measured before: one process serves them all.
+torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 10_000
+
+
+def function_of(case):
+    """The callable of a case; compiled ones are kept, as compiling takes long."""
+    kind, similarity = kind_of(case.operator), similarity_of(case.operator)
+    if kind == "fused":
+        return fused
+    if kind == "eager":
+        return formulas.attention(similarity)
+    if kind == "keops":
+        return formulas.keops_penumbral
+    key = (case.operator, case.threads)
+    if key not in _functions:
+        plain = formulas.attention(similarity) if kind == "compiled" else formulas.flex_attention_of(similarity)
+        _functions[key] = torch.compile(plain, dynamic=False)
+    torch._inductor.config.cpp.threads = case.threads
+    return _functions[key]
+
+
+class Case:
+    def __init__(self, words):
+        self.words = words
+        if kind_of(words.operator) == "flex" and words.backward:
+            raise Skipped("FlexAttention has no backward pass on the CPU")
+        torch.set_num_threads(words.threads)
+        generator = torch.Generator().manual_seed(words.seed)
+        shape = (words.batch, words.head, words.length, words.dim)
+        self.q, self.k, self.v, self.grad = (
+            torch.randn(shape, generator=generator).to(words.dtype) for _ in range(4))
+        self.inputs = [x.requires_grad_(words.backward) for x in (self.q, self.k, self.v)]
+        self.attend = function_of(words)
+        self.key = tuple(words.text)
+        self.is_warm = False
+
+    def run(self):
+        """One run; returns its seconds."""
+        start = time.perf_counter()
+        with torch.set_grad_enabled(self.words.backward):
+            output = self.attend(*self.inputs)
+            if self.words.pass_ == "backward":
+                start = time.perf_counter()
+            if self.words.backward:
+                torch.autograd.grad(output, self.inputs, self.grad)
+        return time.perf_counter() - start
+
+    def facts(self):
+        words = self.words
+        size = self.q.numel() * self.q.element_size() * (8 if words.backward else 4)
+        return f"facts {words.flops()} {size} {self.error()}"
+
+    def error(self):
+        """Of the output, and of the query's gradient, to the formula in float64, for some rows."""
+        with torch.set_grad_enabled(self.words.backward):
+            output = self.attend(*self.inputs)
+        exact_inputs = [x.detach().double() for x in self.inputs]
+        exact_inputs[0] = exact_inputs[0][:, :, :CHECKED_ROWS].clone().requires_grad_(self.words.backward)
+        exact = exact_attention(similarity_of(self.words.operator))(*exact_inputs)
+        if not self.words.backward:
+            return (output[:, :, :CHECKED_ROWS].double() - exact).abs().max().item()
+        mine = torch.autograd.grad(output, self.q, self.grad)[0][:, :, :CHECKED_ROWS]
+        right = torch.autograd.grad(exact, exact_inputs[0], self.grad[:, :, :CHECKED_ROWS].double())[0]
+        return (mine.double() - right).abs().max().item()
+
+    def warm_up(self):
+        """The first run, which compiles; the first time a second one shows the pass's memory."""
+        self.run()
+        self.is_warm = True
+        if self.key not in _memory:
+            _memory[self.key] = self.measure_memory()
+
+    def measure_memory(self):
+        gc.collect()
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        before = status_bytes("VmRSS")
+        self.run()
+        peak = status_bytes("VmHWM")
+        outputs = {"forward": 1, "backward": 3, "forward+backward": 4}[self.words.pass_]
+        return peak, max(0, peak - before - outputs * self.q.numel() * self.q.element_size())
+
+    def sample(self, cold):
+        if not self.is_warm:
+            self.warm_up()
+            time.sleep(PAUSE)
+        seconds, runs, begin = 0.0, 0, time.perf_counter()
+        while runs == 0 or time.perf_counter() - begin < SAMPLE_SECONDS:
+            seconds += self.run()
+            runs += 1
+        cold_seconds = math.nan
+        if cold:
+            flush_caches()
+            cold_seconds = self.run()
+        time.sleep(PAUSE)
+        peak, extra = _memory[self.key]
+        return f"sample {seconds / runs} {cold_seconds} {runs} nan {peak} {extra} 0"
+
+
+def exact_attention(similarity):
+    """In float64 by direct differences: cdist's products lose digits."""
+    def attend(q, k, v):
+        cdist = torch.cdist
+        torch.cdist = lambda a, b: cdist(a, b, compute_mode="donot_use_mm_for_euclid_dist")
+        try:
+            return formulas.attention(similarity)(q, k, v)
+        finally:
+            torch.cdist = cdist
+    return attend
+
+
+def flush_caches():
+    torch.ones(2 ** 26, dtype=torch.float32).add_(1)  # 256 MB
+
+
+def status_bytes(key):
+    with open("/proc/self/status") as file:
+        for line in file:
+            if line.startswith(key + ":"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+# ---- the protocol --------------------------------------------------------------------------------
+
+class Server:
+    case = None
+
+    def answer(self, line):
+        request, *words = line.split()
+        if request == "operators":
+            return "operators " + " ".join(operators())
+        if request == "about":
+            return "about " + about()
+        if request == "predict":
+            words = Words(words)
+            return f"predict {words.peak_bytes()} {words.flops()}"
+        if request == "case":
+            self.case = None
+            gc.collect()
+            self.case = Case(Words(words))
+            return "ready"
+        if request == "facts":
+            return self.case.facts()
+        if request == "sample":
+            return self.case.sample(words == ["1"])
+        raise ValueError(f"unknown request {request}")
+
+
+def one_line(error):
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text[:500]
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # What libraries print is no answer.
+    server = Server()
+    for line in sys.stdin:
+        try:
+            answer = server.answer(line)
+        except Skipped as why:
+            answer = f"skipped {why}"
+        except MemoryError:
+            answer = "memory out of memory"
+        except Exception as error:  # Whatever goes wrong belongs to this case alone.
+            kind = "memory" if "allocate memory" in str(error) else "failed"
+            answer = f"{kind} {one_line(error)}"
+        print(answer, file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
