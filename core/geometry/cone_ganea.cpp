@@ -27,6 +27,8 @@ double extension(const Values& values, double u, double v, double base) {
   return penumbral_finite_family.extension(as_penumbral(values), u, v, base);
 }
 
+Values extended(const Values&, double radial) { return {std::sinh(radial) / 2}; }
+
 }  // namespace
 
 const ConeFamily ganea_family = {
@@ -39,6 +41,7 @@ const ConeFamily ganea_family = {
     radial,
     limit,
     limit,
-    extension};
+    extension,
+    extended};
 
 }  // namespace conelab::geometry

@@ -18,6 +18,8 @@ double extension(const Values&, double u, double v, double base) {
   return penumbral_reach(u, v, base);
 }
 
+Values extended(const Values&, double radial) { return {radial}; }
+
 }  // namespace
 
 const ConeFamily penumbral_finite_family = {
@@ -30,6 +32,7 @@ const ConeFamily penumbral_finite_family = {
     radial,
     limit,
     limit,
-    extension};
+    extension,
+    extended};
 
 }  // namespace conelab::geometry
