@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/attend_input.h"
+#include "app/devices.h"
+#include "app/output.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -26,10 +28,7 @@ void check_job(const AttendJob& job) {
     for (const std::string& name : attend_parts()) known |= name == part;
     if (!known) unknown_name("part to keep", part, attend_parts());
   }
-  if (job.device == "cuda") fail("device cuda: this program was built without CUDA");
-  if (job.device != "cpu" && job.device != "auto") {
-    unknown_name("device", job.device, {"cpu", "cuda", "auto"});
-  }
+  (void)choose_device(job.device, job.dtype.value_or(Dtype::f32));
   bool padding = false;
   for (const std::string& mask : job.call.masks) padding |= mask == "padding";
   if (padding && job.key_lengths.empty()) misuse("mask padding needs --lengths, one per batch");
@@ -66,7 +65,6 @@ FileValues environment_values(const AttendJob& job, const Input& input, Dtype dt
   for (const auto& [name, value] : environment()) {
     std::visit([&, key = name](const auto& v) { values.emplace_back(key, v); }, value);
   }
-  values.emplace_back("device", std::string("cpu"));
   values.emplace_back("dtype", std::string(dtype_name(dtype)));
   values.emplace_back("threads", static_cast<std::int64_t>(job.threads));
   values.emplace_back("input_sha256", input.sha256);
@@ -82,6 +80,7 @@ class Attend {
   Attend(const AttendJob& job, Input&& file, Dtype dtype, const std::function<bool()>& cancelled,
          const StageProgress& progress)
       : job_(job), progress_(progress) {
+    device_ = choose_device(job.device, dtype);
     execution_.threads = job.threads;
     execution_.cancelled = cancelled;
     result_.dtype = dtype;
@@ -96,11 +95,8 @@ class Attend {
   }
 
   void compute() {
-    forward_ = forward(*plan_, input_, stage("forward"));
-    if (job_.keeps("gradients")) {
-      backward_ = backward(*plan_, input_, forward_, stage("backward"));
-      result_.gradients = &backward_;
-    }
+    if (device_ == nullptr || !compute_on_device()) compute_on_cpu();
+    if (job_.keeps("gradients")) result_.gradients = &backward_;
   }
 
   void write() {
@@ -113,10 +109,16 @@ class Attend {
     result_.spec = attend_to_json(resolved).dump();
     result_.parameters = parameter_values(*plan_);
     result_.creator = program_version();
+    result_.environment.emplace_back("device", device());
+    if (on_device_) {
+      result_.environment.emplace_back("device_name", device_->state().about);
+      result_.environment.emplace_back("driver", device_->state().driver);
+    }
     write_attention(job_.output, result_);
   }
 
   [[nodiscard]] const Extents& extents() const { return result_.extents; }
+  [[nodiscard]] std::string device() const { return on_device_ ? device_->state().name : "cpu"; }
 
  private:
   const AttendJob& job_;
@@ -127,6 +129,32 @@ class Attend {
   Forward<T> forward_;
   Backward<T> backward_;
   AttentionFile<T> result_;
+  Backend* device_ = nullptr;  ///< Null: the CPU.
+  bool on_device_ = false;     ///< Whether the results come from there.
+
+  void compute_on_cpu() {
+    forward_ = forward(*plan_, input_, stage("forward"));
+    if (job_.keeps("gradients")) {
+      backward_ = backward(*plan_, input_, forward_, stage("backward"));
+    }
+  }
+
+  /// False where the device failed and the user left the choice to the program.
+  bool compute_on_device() {
+    if constexpr (std::is_same_v<T, float>) {
+      try {
+        const auto call = device_->prepare(*plan_, input_, result_.dtype, execution_);
+        forward_ = call->forward();
+        if (job_.keeps("gradients")) backward_ = call->backward(forward_);
+        on_device_ = true;
+      } catch (const Error& error) {
+        const bool hands_over = job_.device == "auto" && error.kind() == ErrorKind::failure;
+        if (!hands_over) throw;
+        warn("{}; computing on the CPU", error.what());
+      }
+    }
+    return on_device_;
+  }
 
   [[nodiscard]] Execution stage(const char* name) const {
     Execution execution = execution_;
@@ -158,6 +186,7 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
   summary.extents = attend.extents();
   const Clock::time_point start = Clock::now();
   attend.compute();
+  summary.device = attend.device();
   summary.compute_seconds = seconds_since(start);
   const Clock::time_point computed = Clock::now();
   attend.write();

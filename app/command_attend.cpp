@@ -79,7 +79,7 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
             {"feature", e.feature},
             {"value", e.value}}},
           {"dtype", dtype_name(summary.dtype)},
-          {"device", "cpu"},
+          {"device", summary.device},
           {"nan", summary.nan_count},
           {"infinite", summary.infinite_count},
           {"compute_seconds", summary.compute_seconds},
@@ -99,10 +99,10 @@ int run(const Typed& typed) {
     print_json(summary_json(job, summary));
   } else {
     const Extents& e = summary.extents;
-    say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys, {} on cpu; computed in {}, "
+    say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys, {} on {}; computed in {}, "
         "written in {}",
         job.output, joined(job.keep), job.call.similarity, e.batch, e.head, e.query, e.key,
-        dtype_name(summary.dtype), duration_text(summary.compute_seconds),
+        dtype_name(summary.dtype), summary.device, duration_text(summary.compute_seconds),
         duration_text(summary.write_seconds));
   }
   return 0;

@@ -14,6 +14,7 @@
 #include "core/base/names.h"
 #include "core/figure/templates.h"
 #include "core/simd/kernels.h"
+#include "gpu/cuda_backend.h"
 
 namespace conelab {
 namespace {
@@ -85,12 +86,16 @@ Json datasets_json() {
 /// The machine's devices; the CPU is always there.
 Json devices_json() {
   const std::string target = simd_targets().front();
+  const DeviceState cuda = cuda_backend().state();
   return {{{"name", "cpu"},
            {"about",
             fmt::format("{} threads, SIMD target {}", std::thread::hardware_concurrency(), target)},
            {"simd", simd_targets()},
            {"available", true}},
-          {{"name", "cuda"}, {"about", "not built"}, {"available", false}}};
+          {{"name", cuda.name},
+           {"about", cuda.about},
+           {"driver", cuda.driver.empty() ? Json(nullptr) : Json(cuda.driver)},
+           {"available", cuda.available}}};
 }
 
 void print_parameters(const Json& part) {
@@ -122,9 +127,16 @@ void print_rows(const Json& rows) {
   }
 }
 
+void print_devices(const Json& rows) {
+  for (const Json& row : rows) {
+    say("  {}: {}", row["name"].get<std::string>(), row["about"].get<std::string>());
+  }
+}
+
 struct Listing {
   const char* name;
   Json (*rows)();
+  void (*print)(const Json& rows) = print_rows;
 };
 
 const Listing listings[] = {
@@ -135,7 +147,7 @@ const Listing listings[] = {
     {"biases", [] { return parts_json(list_biases()); }},
     {"figures", figures_json},
     {"datasets", datasets_json},
-    {"devices", devices_json},
+    {"devices", devices_json, print_devices},
 };
 
 const Listing& find_listing(const std::string& name) {
@@ -161,8 +173,9 @@ Action declare_list(CLI::App& options) {
       ->required();
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] {
-    const Json rows = find_listing(typed->what).rows();
-    typed->json ? print_json(rows) : print_rows(rows);
+    const Listing& listing = find_listing(typed->what);
+    const Json rows = listing.rows();
+    typed->json ? print_json(rows) : listing.print(rows);
     return 0;
   };
 }

@@ -93,6 +93,26 @@ Cover Mask::cover(const MaskTile& tile) const {
   return result;
 }
 
+KeyRange Mask::range(std::int64_t batch, std::int64_t query) const {
+  KeyRange seen{0, input_.key};
+  for (const MaskRow* row : rows_) {
+    const KeyRange own = row->range(input_, batch, query);
+    seen = {std::max(seen.begin, own.begin), std::min(seen.end, own.end)};
+  }
+  return seen.begin < seen.end ? seen : KeyRange{0, 0};
+}
+
+bool Mask::has_holes() const {
+  return std::any_of(rows_.begin(), rows_.end(),
+                     [](const MaskRow* row) { return row->admits != nullptr; });
+}
+
+bool Mask::is_hole(std::int64_t query, std::int64_t key) const {
+  return std::any_of(rows_.begin(), rows_.end(), [&](const MaskRow* row) {
+    return row->admits != nullptr && !row->admits(input_, query, key);
+  });
+}
+
 template <class T>
 void Mask::apply(std::int64_t batch, std::int64_t query, std::int64_t key_begin, int count,
                  T* row) const {

@@ -64,6 +64,11 @@ class Mask {
     apply(batch, query, key, 1, &entry);
     return entry == 0;
   }
+  /// The keys outside which a query sees none.
+  [[nodiscard]] KeyRange range(std::int64_t batch, std::int64_t query) const;
+  /// Whether a query may see only some of the keys within its range, and whether it sees this one.
+  [[nodiscard]] bool has_holes() const;
+  [[nodiscard]] bool is_hole(std::int64_t query, std::int64_t key) const;
   /// Sets the entries of row [count] to -infinity where query may not see key key_begin + c.
   template <class T>
   void apply(std::int64_t batch, std::int64_t query, std::int64_t key_begin, int count,

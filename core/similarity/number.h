@@ -10,7 +10,7 @@
 /// Formulas run on host and device, and always inside the driver's loop: a call for each pack would
 /// cost more than most of them.
 #if defined(__CUDACC__)
-#define CONELAB_FORMULA __host__ __device__ __forceinline__
+#define CONELAB_FORMULA __host__ __device__ __attribute__((always_inline))
 #else
 #define CONELAB_FORMULA [[gnu::always_inline]]
 #endif

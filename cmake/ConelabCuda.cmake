@@ -1,0 +1,29 @@
+# Finds nvcc and enables CUDA, for the whole project at once; CONELAB_HAS_CUDA says whether it is there.
+# CONELAB_CUDA_ARCHITECTURES: 80-virtual is compiled for the GPU at hand when first used, 90a-real is
+# machine code for Hopper.
+set(CONELAB_CUDA_ARCHITECTURES "80-virtual;90a-real" CACHE STRING "Architectures of the portable kernels")
+set(CONELAB_HAS_CUDA OFF)
+
+if(CONELAB_CUDA)
+  find_program(CONELAB_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH
+    PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  if(CONELAB_NVCC AND NOT CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_COMPILER ${CONELAB_NVCC})
+  endif()
+  set(CMAKE_CUDA_ARCHITECTURES ${CONELAB_CUDA_ARCHITECTURES})
+  include(CheckLanguage)
+  check_language(CUDA)
+endif()
+
+if(CONELAB_CUDA AND CMAKE_CUDA_COMPILER)
+  enable_language(CUDA)
+  # CMake 3.25 does not know that nvcc has C++20.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  endif()
+  find_package(CUDAToolkit REQUIRED)
+  set(CONELAB_HAS_CUDA ON)
+  message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CONELAB_CUDA_ARCHITECTURES}")
+else()
+  message(STATUS "CUDA: nvcc not found, the device's path is left out")
+endif()

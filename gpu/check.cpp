@@ -1,0 +1,31 @@
+#include "gpu/check.h"
+
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace conelab::gpu {
+namespace {
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+[[noreturn]] void out_of_memory() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  (void)cudaGetLastError();  // Forget the error: the device itself is well.
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) fail("device cuda: out of memory");
+  constexpr double mib = 1024.0 * 1024;
+  fail("device cuda: out of memory ({:.0f} MiB of {:.0f} MiB free); the CPU can run this call",
+       static_cast<double>(free) / mib, static_cast<double>(total) / mib);
+}
+
+}  // namespace
+
+void check(cudaError_t status, const char* expression, const char* file, int line) {
+  if (status == cudaSuccess) return;
+  if (status == cudaErrorMemoryAllocation) out_of_memory();
+  fail("device cuda: {} ({}) in {} at {}:{}", cudaGetErrorString(status), cudaGetErrorName(status),
+       expression, base_name(file), line);
+}
+
+}  // namespace conelab::gpu

@@ -1,0 +1,164 @@
+#include "gpu/cuda_call.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "gpu/device_array.h"
+#include "gpu/operands.h"
+#include "gpu/portable.h"
+
+namespace conelab::gpu {
+namespace {
+
+Storage storage_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::f16:
+      return Storage::f16;
+    case Dtype::bf16:
+      return Storage::bf16;
+    default:
+      return Storage::f32;
+  }
+}
+
+class Event {
+ public:
+  Event() { CONELAB_CUDA(cudaEventCreate(&event_)); }
+  ~Event() { (void)cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record() { CONELAB_CUDA(cudaEventRecord(event_, nullptr)); }
+  /// Waits for this event.
+  [[nodiscard]] double seconds_since(const Event& start) {
+    CONELAB_CUDA(cudaEventSynchronize(event_));
+    float milliseconds = 0;
+    CONELAB_CUDA(cudaEventElapsedTime(&milliseconds, start.event_, event_));
+    return static_cast<double>(milliseconds) * 1e-3;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+class CudaCall : public DeviceCall {
+ public:
+  CudaCall(const Plan& plan, const AttentionInput<float>& input, Dtype dtype,
+           const Execution& execution)
+      : plan_(plan),
+        input_(input),
+        operands_(make_operands(plan, input, storage_of(dtype), execution)),
+        kernels_(portable_kernels(static_cast<int>(plan.similarity - similarity_table().data()))) {
+    problem_ = operands_.view([&](const auto& array) { return arena_.upload(array); });
+  }
+
+  Forward<float> forward() override {
+    ForwardSums<float> sums(operands_.shape);
+    reserve_forward(sums);
+    launch(Pass::forward);
+    CONELAB_CUDA(cudaDeviceSynchronize());
+    download(forward_.output, sums.output);
+    download(forward_.maximum, sums.maximum);
+    download(forward_.sum, sums.sum);
+    return finish_forward(plan_, input_, operands_, sums);
+  }
+
+  Backward<float> backward(const Forward<float>& saved) override {
+    GradientSums<float> sums(operands_.shape, plan_.similarity->constants);
+    reserve_gradient(sums, saved);
+    launch(Pass::backward);
+    CONELAB_CUDA(cudaDeviceSynchronize());
+    download(gradient_.query_base, sums.query_base);
+    download(gradient_.query_potential, sums.query_potential);
+    download(gradient_.key_base, sums.key_base);
+    download(gradient_.key_potential, sums.key_potential);
+    download(gradient_.value, sums.value);
+    download(gradient_.sums, sums.sums);
+    return finish_backward(plan_, input_, operands_, sums);
+  }
+
+  double seconds(Pass pass, bool cold, int runs) override {
+    if (pass == Pass::forward && !has_forward_) (void)forward();
+    if (pass == Pass::backward && !has_gradient_) (void)backward(forward());
+    Event start;
+    Event stop;
+    if (!cold) {
+      start.record();
+      for (int i = 0; i < runs; ++i) launch(pass);
+      stop.record();
+      return stop.seconds_since(start) / runs;
+    }
+    double total = 0;
+    for (int i = 0; i < runs; ++i) {
+      flush_cache();
+      start.record();
+      launch(pass);
+      stop.record();
+      total += stop.seconds_since(start);
+    }
+    return total / runs;
+  }
+
+  double device_bytes() const override { return static_cast<double>(arena_.bytes()); }
+  std::string path() const override { return "portable"; }
+
+ private:
+  const Plan& plan_;
+  const AttentionInput<float>& input_;
+  Operands<float> operands_;
+  PortableKernels kernels_;
+  DeviceArena arena_;
+  Problem<float> problem_;
+  Upstream<float> upstream_;
+  ForwardResult<float> forward_;
+  GradientResult<float> gradient_;
+  bool has_forward_ = false, has_gradient_ = false;
+  DeviceBytes flush_;
+
+  void launch(Pass pass) {
+    if (pass == Pass::forward) {
+      kernels_.forward(problem_, forward_, nullptr);
+    } else {
+      kernels_.gradient(problem_, upstream_, gradient_, nullptr);
+    }
+    CONELAB_CUDA(cudaGetLastError());
+  }
+
+  void reserve_forward(const ForwardSums<float>& sums) {
+    if (has_forward_) return;
+    forward_ = {arena_.reserve<float>(sums.output.size()),
+                arena_.reserve<float>(sums.maximum.size()), arena_.reserve<float>(sums.sum.size())};
+    has_forward_ = true;
+  }
+
+  void reserve_gradient(const GradientSums<float>& sums, const Forward<float>& saved) {
+    const UpstreamArrays<float> upstream = make_upstream(plan_, input_, operands_.shape, saved);
+    upstream_ = upstream.view([&](const auto& array) { return arena_.upload(array); });
+    if (has_gradient_) return;
+    gradient_ = {arena_.reserve<float>(sums.query_base.size()),
+                 arena_.reserve<float>(sums.query_potential.size()),
+                 arena_.reserve<float>(sums.key_base.size()),
+                 arena_.reserve<float>(sums.key_potential.size()),
+                 arena_.reserve<float>(sums.value.size()),
+                 arena_.reserve<double>(sums.sums.size())};
+    has_gradient_ = true;
+  }
+
+  /// Overwrites more than the second-level cache holds.
+  void flush_cache() {
+    if (flush_.size() == 0) {
+      int bytes = 0;
+      CONELAB_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, 0));
+      flush_ = DeviceBytes(static_cast<std::size_t>(std::max(bytes, 1 << 20)) * 2);
+    }
+    CONELAB_CUDA(cudaMemsetAsync(flush_.data(), 0, flush_.size(), nullptr));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceCall> make_cuda_call(const Plan& plan, const AttentionInput<float>& input,
+                                           Dtype dtype, const Execution& execution) {
+  return std::make_unique<CudaCall>(plan, input, dtype, execution);
+}
+
+}  // namespace conelab::gpu

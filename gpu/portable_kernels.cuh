@@ -1,0 +1,107 @@
+// The portable tiles as kernels: a block of threads for every TilePlace.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "gpu/fold.h"
+#include "gpu/portable.h"
+#include "gpu/tile/forward.h"
+#include "gpu/tile/gradient.h"
+
+namespace conelab::gpu {
+
+/// A real thread block, see gpu/tile/block.h.
+class DeviceBlock {
+ public:
+  template <class State>
+  class Local {
+   public:
+    __device__ State& operator[](int) { return state_; }
+
+   private:
+    State state_;
+  };
+
+  template <class Work>
+  __device__ __forceinline__ void phase(const Work& work) const {
+    work(static_cast<int>(threadIdx.x));
+    __syncthreads();
+  }
+};
+
+/// Block x of the grid is one block of tokens of one group, y the slice.
+__device__ inline TilePlace place_of(int tokens) {
+  const int blocks = ceil_div(tokens, tile_rows);
+  return {static_cast<int>(blockIdx.x) / blocks, static_cast<int>(blockIdx.x) % blocks,
+          static_cast<int>(blockIdx.y)};
+}
+
+template <class S>
+__global__ __launch_bounds__(tile_threads) void portable_forward(Problem<float> p,
+                                                                 ForwardResult<float> result) {
+  __shared__ SharedTile<float> shared;
+  const DeviceBlock block;
+  ForwardTile<S, float, DeviceBlock>::run(block, p, result, place_of(p.query.count), shared);
+}
+
+template <class S, Owner owner>
+__global__ __launch_bounds__(tile_threads) void portable_gradient(Problem<float> p,
+                                                                  Upstream<float> upstream,
+                                                                  GradientResult<float> result) {
+  __shared__ SharedTile<float> shared;
+  const DeviceBlock block;
+  const int tokens = owner == Owner::query ? p.query.count : p.key.count;
+  GradientTile<S, float, owner, DeviceBlock>::run(block, p, upstream, result, place_of(tokens),
+                                                  shared);
+}
+
+inline dim3 grid_of(const Problem<float>& p, int tokens, int slices) {
+  return dim3(static_cast<unsigned>(p.groups * ceil_div(tokens, tile_rows)),
+              static_cast<unsigned>(slices));
+}
+
+template <class S>
+void launch_forward(const Problem<float>& p, const ForwardResult<float>& result, void* stream) {
+  const dim3 grid = grid_of(p, p.query.count, ForwardTile<S, float, DeviceBlock>::slices(p));
+  if (grid.x == 0) return;
+  portable_forward<S><<<grid, tile_threads, 0, static_cast<cudaStream_t>(stream)>>>(p, result);
+}
+
+template <class S, Owner owner>
+void launch_owner(const Problem<float>& p, const Upstream<float>& upstream,
+                  const GradientResult<float>& result, void* stream) {
+  const int tokens = owner == Owner::query ? p.query.count : p.key.count;
+  const dim3 grid = grid_of(p, tokens, GradientTile<S, float, owner, DeviceBlock>::slices(p));
+  if (grid.x == 0) return;
+  portable_gradient<S, owner>
+      <<<grid, tile_threads, 0, static_cast<cudaStream_t>(stream)>>>(p, upstream, result);
+}
+
+template <class S>
+void launch_gradient(const Problem<float>& p, const Upstream<float>& upstream,
+                     const GradientResult<float>& result, void* stream) {
+  launch_owner<S, Owner::query>(p, upstream, result, stream);
+  launch_owner<S, Owner::key>(p, upstream, result, stream);
+}
+
+namespace detail {
+template <int group, class... S>
+PortableKernels kernels_in_group(TypeList<S...>, int index) {
+  PortableKernels found;
+  const auto look = [&]<class T, int at>() {
+    if constexpr (at % portable_groups == group) {
+      if (at == index) found = {&launch_forward<T>, &launch_gradient<T>};
+    }
+  };
+  [&]<int... at>(std::integer_sequence<int, at...>) { (look.template operator()<S, at>(), ...); }
+  (std::make_integer_sequence<int, sizeof...(S)>{});
+  return found;
+}
+}  // namespace detail
+
+template <int group>
+PortableKernels portable_kernels_of(int index) {
+  return detail::kernels_in_group<group>(Similarities{}, index);
+}
+
+}  // namespace conelab::gpu

@@ -1,0 +1,120 @@
+// What a tile needs of a single pair: its measure, whether the query sees the key, its bias.
+#pragma once
+
+#include <cstddef>
+
+#include "core/similarity/similarity.h"
+#include "gpu/tile/product.h"
+
+namespace conelab::gpu {
+
+/// Pairs closer than this, relative to the squared norms, are recomputed directly; as on the CPU.
+template <class N>
+constexpr N close_share = N(1) / N(16);
+
+template <class N>
+CONELAB_TILE Source base_of(const Problem<N>& p, const Side<N>& side, int group) {
+  return {side.base,   p.storage,  static_cast<std::int64_t>(group) * side.count * p.base_size,
+          p.base_size, side.count, p.base_size};
+}
+template <class N>
+CONELAB_TILE Source value_of(const Problem<N>& p, int group) {
+  return {p.value, p.storage,   static_cast<std::int64_t>(group) * p.key.count * p.width,
+          p.width, p.key.count, p.width};
+}
+
+/// An offset of 0 for rows beyond the end.
+template <class N>
+CONELAB_TILE N offset_of(const Side<N>& side, int group, int row) {
+  return row < side.count ? side.offset[static_cast<std::int64_t>(group) * side.count + row] : N(0);
+}
+
+/// |a - b|^2 by direct difference.
+template <class N>
+CONELAB_TILE N direct_distance2(const Source& a, int row, const Source& b, int column) {
+  N sum = N(0);
+  for (int c = 0; c < a.columns; ++c) {
+    const N difference = element<N>(a, row, c) - element<N>(b, column, c);
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+/// The products of a thread's pairs -> their measures.
+template <class S, class N>
+CONELAB_TILE void measure_pairs(int thread, const Problem<N>& p, int group, const Side<N>& rows,
+                                int row, const Side<N>& columns, int column, Fragment<N>& tile) {
+  const Source a = base_of(p, rows, group);
+  const Source b = base_of(p, columns, group);
+#pragma unroll
+  for (int j = 0; j < column_share; ++j) {
+    const int c = column + column_of(thread, j);
+    const N column_offset = offset_of(columns, group, c);
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) {
+      const int r = row + row_of(thread, i);
+      const N both = offset_of(rows, group, r) + column_offset;
+      N& x = tile.at[i][j];
+      if constexpr (S::info.measure == Measure::squared_distance) {
+        x = max(both - N(2) * x, N(0));
+        if (x < close_share<N> * both && r < a.rows && c < b.rows) {
+          x = direct_distance2<N>(a, r, b, c);
+        }
+      } else {
+        x += both;
+      }
+    }
+  }
+}
+
+/// The similarity's numbers of one token.
+template <class S, class N>
+struct TokenValues {
+  N at[S::values > 0 ? S::values : 1];
+};
+template <class S, class N>
+CONELAB_TILE TokenValues<S, N> token_values(const Side<N>& side, int group, int row) {
+  TokenValues<S, N> values = {};
+  if (row >= side.count) return values;
+  for (int v = 0; v < S::values; ++v) {
+    values.at[v] =
+        side.values[(static_cast<std::int64_t>(group) * S::values + v) * side.count + row];
+  }
+  return values;
+}
+
+template <class N>
+CONELAB_TILE bool sees(const Problem<N>& p, int batch, int query, int key) {
+  if (query >= p.query.count || key >= p.key.count) return false;
+  const KeySpan span = p.span[static_cast<std::int64_t>(batch) * p.query.count + query];
+  if (key < span.begin || key >= span.end) return false;
+  return p.allowed == nullptr ||
+         p.allowed[static_cast<std::int64_t>(query) * p.key.count + key] != 0;
+}
+
+/// Where a pair stands in a head's tables of relative positions.
+template <class N>
+CONELAB_TILE std::int64_t relative(const Problem<N>& p, int query, int key) {
+  return key - query + p.query.count - 1;
+}
+template <class N>
+CONELAB_TILE N bias_of(const Problem<N>& p, int head, int query, int key) {
+  if (p.bias == nullptr) return N(0);
+  const std::int64_t length = p.query.count + p.key.count - 1;
+  return p.bias[head * length + relative(p, query, key)];
+}
+template <class N>
+CONELAB_TILE N bias_slope_of(const Problem<N>& p, int head, int parameter, int query, int key) {
+  const std::int64_t length = p.query.count + p.key.count - 1;
+  return p.bias_slope[(head * p.bias_slopes + parameter) * length + relative(p, query, key)];
+}
+
+CONELAB_TILE float exponential(float x) { return ::expf(x); }
+CONELAB_TILE double exponential(double x) { return ::exp(x); }
+
+template <class N>
+CONELAB_TILE N sigmoid(N logit) {
+  return N(1) / (N(1) + exponential(-logit));
+}
+
+}  // namespace conelab::gpu

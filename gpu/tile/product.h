@@ -1,0 +1,144 @@
+// Products of tiles: 64 rows × 64 columns held by 128 threads, 4 × 8 numbers each.
+//
+// Operands pass through shared memory in chunks of 32 steps, as [step][row or column]. A thread's
+// rows and columns are strided, so that the threads of a warp read neighbouring words or the same
+// word; rows are padded by one word, so that transposing stores do not meet in one bank.
+#pragma once
+
+#include "gpu/tile/block.h"
+#include "gpu/tile/problem.h"
+
+namespace conelab::gpu {
+
+constexpr int tile_rows = 64;
+constexpr int tile_columns = 64;
+constexpr int tile_steps = 32;
+constexpr int padded = tile_rows + 1;
+constexpr int row_share = 4;
+constexpr int column_share = 8;
+constexpr int row_threads = tile_columns / column_share;  ///< Threads that share a row.
+
+CONELAB_TILE constexpr int row_of(int thread, int i) { return thread / row_threads + 16 * i; }
+CONELAB_TILE constexpr int column_of(int thread, int j) {
+  return thread % row_threads + row_threads * j;
+}
+
+/// A thread's part of a tile: element [i][j] is (row_of(i), column_of(j)).
+template <class N>
+struct Fragment {
+  N at[row_share][column_share];
+};
+
+template <class N>
+struct SharedTile {
+  N rows[tile_steps][padded];
+  N columns[tile_steps][padded];
+  N weights[tile_columns][padded];    ///< [column][row]
+  N partial[row_threads][tile_rows];  ///< One number a row and thread.
+  double sums[tile_threads];
+};
+
+/// A row-major matrix of one group: element (r, c) at data[first + r * stride + c].
+struct Source {
+  const void* data;
+  Storage storage;
+  std::int64_t first;
+  int stride;
+  int rows, columns;  ///< Beyond these it reads as zero.
+};
+
+template <class N>
+CONELAB_TILE N element(const Source& source, int row, int column) {
+  if (row >= source.rows || column >= source.columns) return N(0);
+  return load<N>(source.data, source.storage,
+                 source.first + static_cast<std::int64_t>(row) * source.stride + column);
+}
+
+/// to[step][r] = source(row + r, step_begin + step)
+template <class N>
+CONELAB_TILE void load_transposed(int thread, const Source& source, int row, int step_begin,
+                                  N (*to)[padded]) {
+  const int step = thread % tile_steps;
+  for (int r = thread / tile_steps; r < tile_rows; r += tile_threads / tile_steps) {
+    to[step][r] = element<N>(source, row + r, step_begin + step);
+  }
+}
+
+/// to[step][c] = source(row + step, column + c)
+template <class N>
+CONELAB_TILE void load_direct(int thread, const Source& source, int row, int column,
+                              N (*to)[padded]) {
+  const int c = thread % tile_columns;
+  for (int step = thread / tile_columns; step < tile_steps; step += tile_threads / tile_columns) {
+    to[step][c] = element<N>(source, row + step, column + c);
+  }
+}
+
+/// sum += rows^T columns over the chunk's steps.
+template <class N>
+CONELAB_TILE void multiply(int thread, const N (*rows)[padded], const N (*columns)[padded],
+                           Fragment<N>& sum) {
+#pragma unroll 4
+  for (int step = 0; step < tile_steps; ++step) {
+    N a[row_share];
+    N b[column_share];
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) a[i] = rows[step][row_of(thread, i)];
+#pragma unroll
+    for (int j = 0; j < column_share; ++j) b[j] = columns[step][column_of(thread, j)];
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) {
+#pragma unroll
+      for (int j = 0; j < column_share; ++j) sum.at[i][j] += a[i] * b[j];
+    }
+  }
+}
+
+/// sum += weight * (own - column): differences before products, so that nothing cancels.
+template <class N>
+CONELAB_TILE void multiply_difference(int thread, const N (*weights)[padded],
+                                      const N (*columns)[padded], const Fragment<N>& own,
+                                      Fragment<N>& sum) {
+#pragma unroll 4
+  for (int step = 0; step < tile_steps; ++step) {
+    N a[row_share];
+    N b[column_share];
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) a[i] = weights[step][row_of(thread, i)];
+#pragma unroll
+    for (int j = 0; j < column_share; ++j) b[j] = columns[step][column_of(thread, j)];
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) {
+#pragma unroll
+      for (int j = 0; j < column_share; ++j) sum.at[i][j] += a[i] * (own.at[i][j] - b[j]);
+    }
+  }
+}
+
+template <class N>
+CONELAB_TILE void clear(Fragment<N>& f) {
+#pragma unroll
+  for (int i = 0; i < row_share; ++i) {
+#pragma unroll
+    for (int j = 0; j < column_share; ++j) f.at[i][j] = N(0);
+  }
+}
+
+/// fragment = a b^T for the tile at (row, column), `size` steps deep. `Member` picks the fragment
+/// out of a thread's state.
+template <class N, class Block, class Locals, class Member>
+CONELAB_TILE void product_tile(const Block& block, SharedTile<N>& shared, const Source& a, int row,
+                               const Source& b, int column, int size, Locals& locals,
+                               Member member) {
+  block.phase([&](int thread) { clear(locals[thread].*member); });
+  for (int step = 0; step < size; step += tile_steps) {
+    block.phase([&](int thread) {
+      load_transposed(thread, a, row, step, shared.rows);
+      load_transposed(thread, b, column, step, shared.columns);
+    });
+    block.phase(
+        [&](int thread) { multiply(thread, shared.rows, shared.columns, locals[thread].*member); });
+  }
+}
+
+}  // namespace conelab::gpu

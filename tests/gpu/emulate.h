@@ -1,0 +1,25 @@
+// The device's kernels run on the host: the same tile code, block after block, phase after phase.
+#pragma once
+
+#include <memory>
+
+#include "core/attention/attention.h"
+#include "gpu/operands.h"
+
+namespace conelab::gpu::tests {
+
+/// Forward and backward of a call as the portable kernels compute them.
+template <class N>
+struct Emulation {
+  std::shared_ptr<const Plan> plan;
+  Operands<N> operands;
+  Forward<N> forward;
+  Backward<N> backward;
+};
+
+/// Outputs are NaN before the kernels run, so that what a kernel forgets to write shows.
+template <class N>
+[[nodiscard]] Emulation<N> emulate(const Call& call, const AttentionInput<N>& input,
+                                   Storage storage, bool gradients = true);
+
+}  // namespace conelab::gpu::tests

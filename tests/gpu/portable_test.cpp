@@ -1,0 +1,187 @@
+// The portable kernels' tile code, run on the host: fast = reference, gradients = the CPU's.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "tests/core/attention/cases.h"
+#include "tests/gpu/emulate.h"
+
+namespace conelab::gpu::tests {
+namespace {
+
+using conelab::tests::convert_input;
+using conelab::tests::difference;
+using conelab::tests::make_call;
+using conelab::tests::one_thread;
+using conelab::tests::Parts;
+using conelab::tests::random_input;
+using conelab::tests::Variant;
+using conelab::tests::variants;
+
+const std::vector<Parts>& all_parts() {
+  static const std::vector<Parts> parts{
+      {"alibi", {"causal"}, "softmax", "mean", true},
+      {"hype", {"window", "causal"}, "softmax", "einstein", true},
+      {"none", {"explicit", "padding"}, "softmax", "mean", false},
+      {"alibi", {"window", "padding"}, "sigmoid", "einstein", true}};
+  return parts;
+}
+
+std::string describe(const Call& call, const Extents& e) {
+  return fmt::format("bias {}, mask {}, {}, {}, n_q {}, n_k {}, d {}, d_v {}", call.bias,
+                     call.masks.front(), call.weights, call.aggregate, e.query, e.key, e.feature,
+                     e.value);
+}
+
+void expect_close(const Backward<double>& found, const Backward<double>& expected,
+                  double tolerance) {
+  EXPECT_LE(difference(found.query, expected.query), tolerance) << "query";
+  EXPECT_LE(difference(found.key, expected.key), tolerance) << "key";
+  EXPECT_LE(difference(found.value, expected.value), tolerance) << "value";
+  ASSERT_EQ(found.parameters.size(), expected.parameters.size());
+  for (const auto& [key, values] : expected.parameters) {
+    const std::vector<double>& mine = found.parameters.at(key);
+    ASSERT_EQ(mine.size(), values.size()) << key;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_NEAR(mine[i], values[i], tolerance * 10 * std::max(1.0, std::abs(values[i]))) << key;
+    }
+  }
+}
+
+/// In double: forward against the separately written reference, backward against the CPU's, whose
+/// own gradients the tests of core compare with finite differences.
+void expect_agreement(const Call& call, const AttentionInput<double>& input) {
+  const auto exact = reference::evaluate(reference::make_problem(call, input));
+  const Emulation<double> found = emulate(call, input, Storage::f64);
+  EXPECT_LE(difference(found.forward.output, exact.output), 1e-12) << "output";
+  EXPECT_LE(difference(found.forward.lse, exact.lse), 1e-12) << "lse";
+  const Forward<double> saved = forward(*found.plan, input, one_thread());
+  expect_close(found.backward, backward(*found.plan, input, saved, one_thread()), 1e-9);
+}
+
+class Portable : public testing::TestWithParam<Variant> {};
+
+TEST_P(Portable, AgreesInEveryPart) {
+  const Extents extents{2, 2, 19, 37, 5, 3};
+  for (const Parts& parts : all_parts()) {
+    const Call call = make_call(GetParam(), parts, extents);
+    SCOPED_TRACE(describe(call, extents));
+    expect_agreement(call, random_input(call, extents, 7));
+  }
+}
+
+TEST_P(Portable, AgreesAroundTheEdgesOfTiles) {
+  const std::vector<std::array<std::int64_t, 4>> sizes{
+      {0, 5, 3, 1}, {5, 0, 3, 1}, {1, 1, 2, 1}, {65, 63, 33, 33}, {3, 130, 66, 65}, {129, 2, 2, 9}};
+  std::uint64_t seed = 100;
+  for (const auto& [n_q, n_k, d, d_v] : sizes) {
+    const Extents extents{1, 1, n_q, n_k, d, d_v};
+    const Call call =
+        make_call(GetParam(),
+                  {"none", {seed % 2 == 0 ? "causal" : "full"}, "softmax", "mean", false}, extents);
+    SCOPED_TRACE(describe(call, extents));
+    const double spread = 4 / std::sqrt(static_cast<double>(d) + 1);
+    expect_agreement(call, random_input(call, extents, ++seed, spread));
+  }
+}
+
+TEST_P(Portable, KeepsFloatsPrecision) {
+  const Extents extents{1, 2, 70, 130, 17, 9};
+  const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, extents);
+  const auto input = convert_input<float>(random_input(call, extents, 3));
+  const auto wide = convert_input<double>(input);
+  const Emulation<float> found = emulate(call, input, Storage::f32);
+  const auto exact = reference::evaluate(reference::make_problem(call, wide));
+  EXPECT_LE(difference(found.forward.output, exact.output), 2e-5);
+  const auto plan = resolve(call, check_extents(wide));
+  const Backward<double> gradient =
+      backward(*plan, wide, forward(*plan, wide, one_thread()), one_thread());
+  EXPECT_LE(difference(found.backward.query, gradient.query), 2e-4);
+  EXPECT_LE(difference(found.backward.key, gradient.key), 2e-4);
+  EXPECT_LE(difference(found.backward.value, gradient.value), 2e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Similarities, Portable, testing::ValuesIn(variants()),
+                         conelab::tests::variant_name);
+
+AttentionInput<double> small_input(const Call& call, const Extents& extents) {
+  return random_input(call, extents, 11);
+}
+
+TEST(Storage, OfSixteenBitsRoundsBaseAndValuesAndNothingElse) {
+  const Extents extents{1, 1, 20, 33, 6, 4};
+  Call call;
+  call.similarity = "laplacian";
+  AttentionInput<double> input = small_input(call, extents);
+  input.key_lengths.clear();
+  input.allowed.clear();
+  const auto exact = reference::evaluate(reference::make_problem(call, input));
+  for (const Storage storage : {Storage::bf16, Storage::f16}) {
+    AttentionInput<double> rounded = input;
+    for (Tensor4<double>* t : {&rounded.query, &rounded.key, &rounded.value}) {
+      for (double& x : t->data) {
+        x = storage == Storage::bf16 ? from_bf16(to_bf16(x)) : from_f16(to_f16(x));
+      }
+    }
+    const auto same = reference::evaluate(reference::make_problem(call, rounded));
+    const Forward<double> found = emulate(call, input, storage, false).forward;
+    EXPECT_LE(difference(found.output, same.output), 1e-12);
+    EXPECT_GT(difference(found.output, exact.output), 1e-5);
+  }
+}
+
+TEST(CloseRecomputation, KeepsTwinsExactInFloat) {
+  const Extents extents{1, 1, 64, 64, 8, 2};
+  Call call;
+  call.similarity = "laplacian";
+  call.parameters["gamma"] = "20";
+  AttentionInput<double> wide = small_input(call, extents);
+  wide.key_lengths.clear();
+  wide.allowed.clear();
+  for (double& x : wide.query.data) x += 30;
+  wide.key = wide.query;
+  for (std::size_t i = 0; i < wide.key.data.size(); i += 3) wide.key.data[i] += 1e-3;
+  const auto input = convert_input<float>(wide);
+  const auto exact =
+      reference::evaluate(reference::make_problem(call, convert_input<double>(input)));
+  EXPECT_LE(difference(emulate(call, input, Storage::f32).forward.output, exact.output), 2e-5);
+}
+
+TEST(NotFinite, StaysInTheRowsThatSeeIt) {
+  const Extents extents{1, 1, 9, 9, 4, 3};
+  for (const char* similarity : {"dot", "penumbral"}) {
+    Call call;
+    call.similarity = similarity;
+    call.masks = {"causal"};
+    AttentionInput<double> input = small_input(call, extents);
+    input.allowed.clear();
+    input.key_lengths.clear();
+    input.key.at(0, 0, 5, 1) = std::numeric_limits<double>::quiet_NaN();
+    input.value.at(0, 0, 7, 2) = std::numeric_limits<double>::infinity();
+    const Emulation<double> found = emulate(call, input, Storage::f64);
+    for (int i = 0; i < 9; ++i) {
+      EXPECT_EQ(std::isnan(found.forward.output.at(0, 0, i, 0)), i >= 5) << similarity << i;
+    }
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(std::isfinite(found.backward.query.at(0, 0, i, 0)));
+  }
+}
+
+TEST(Operands, GiveBlocksTheKeysThatTheirQueriesSee) {
+  Call call;
+  call.similarity = "dot";
+  call.masks = {"causal", "window"};
+  call.parameters["window"] = "10";
+  const Extents extents{1, 1, 130, 200, 4, 4};
+  AttentionInput<double> input = small_input(call, extents);
+  input.allowed.clear();
+  input.key_lengths.clear();
+  const auto plan = resolve(call, check_extents(input));
+  const Operands<double> operands = make_operands(*plan, input, Storage::f64, {});
+  ASSERT_EQ(operands.block_span.size(), 3u);
+  EXPECT_EQ(operands.block_span[0].any.begin, 61);
+  EXPECT_EQ(operands.block_span[0].any.end, 134);
+  EXPECT_EQ(operands.block_span[2].any.end, 200);
+}
+
+}  // namespace
+}  // namespace conelab::gpu::tests
