@@ -20,10 +20,24 @@ using tree::Merge;
 
 constexpr double margin = 5;
 
+std::size_t count(const std::vector<std::uint8_t>& flags) {
+  return std::accumulate(flags.begin(), flags.end(), std::size_t{0});
+}
+
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// A token's own depth: that of its LCA with itself.
 double own_depth(const HeadTree& t, std::size_t i) { return t.depth[i * t.size + i]; }
+
+/// Heights that differ by more than this factor are shown on a logarithmic axis: under maps like
+/// e^{x_d} a few tokens stand far above the rest.
+constexpr double widest_linear = 20;
+
+/// The largest value over the smallest; 1 without values.
+double spread(const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return low == values.end() ? 1 : *high / *low;
+}
 
 /// Depths grow downwards, so values on the axis are −depth; its labels say what is meant.
 Axis depth_axis(const TreeFigure& f, const std::vector<double>& depths) {
@@ -33,7 +47,9 @@ Axis depth_axis(const TreeFigure& f, const std::vector<double>& depths) {
   }
   const bool cones = f.tree.order.has_value();
   const char* title = f.tree.heights ? "height of the LCA" : cones ? "depth of the LCA" : "logit";
-  Axis axis = axis_over(ScaleKind::linear, values, 6, rich(title));
+  const ScaleKind kind =
+      f.tree.heights && spread(values) > widest_linear ? ScaleKind::log10 : ScaleKind::linear;
+  Axis axis = axis_over(kind, values, 6, rich(title));
   if (f.tree.heights) {
     axis.low = std::max(axis.low, 0.0);
     return axis;
@@ -189,6 +205,9 @@ void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
     place[i] = {at.x(static_cast<double>(position), n), at.y(own_depth(t, i))};
   }
   std::vector<bool> related(n);
+  // Many lines are drawn thinner, so that they stay apart.
+  const double width =
+      line_width * std::clamp(60.0 / static_cast<double>(count(order.cover) + 1), 0.25, 1.0);
   list.group_begin("hasse", "Lines from each token to those directly below it");
   for (std::size_t i = 0; i < n; ++i) {
     list.line(place[i], {place[i].x, at.frame.box.bottom()}, {grid_line, thin_line});
@@ -196,7 +215,7 @@ void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       if (order.is_ancestor(i, j)) related[i] = related[j] = true;
-      if (order.covers(i, j)) list.line(place[i], place[j], {blue, line_width});
+      if (order.covers(i, j)) list.line(place[i], place[j], {blue, width});
     }
   }
   for (std::size_t i = 0; i < n; ++i) {
@@ -204,10 +223,6 @@ void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
     list.circle(place[i], 1.7, {colour, {white, thin_line}});
   }
   list.group_end();
-}
-
-std::size_t count(const std::vector<std::uint8_t>& flags) {
-  return std::accumulate(flags.begin(), flags.end(), std::size_t{0});
 }
 
 }  // namespace
