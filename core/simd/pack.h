@@ -120,6 +120,10 @@ template <class T>
 HWY_INLINE Pack<T> max(const Pack<T>& a, const Pack<T>& b) {
   return each(a, b, [](auto x, auto y) { return hn::Max(x, y); });
 }
+template <class T>
+HWY_INLINE Pack<T> smallest(const Pack<T>&) {
+  return Pack<T>(std::numeric_limits<T>::min());
+}
 /// a * b + c in one rounding.
 template <class T>
 HWY_INLINE Pack<T> multiply_add(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
