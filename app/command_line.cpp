@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/command.h"
+#include "app/desktop.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/report_error.h"
@@ -84,6 +85,7 @@ const Command& find_command(const std::string& name) {
 }
 
 int dispatch(std::vector<std::string> arguments) {
+  if (arguments.empty() && desktop_available()) return run_desktop({});
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
       arguments[0] == "help") {
     print_help();

@@ -56,7 +56,9 @@ struct ClosePair {
 template <class T>
 struct KeyWork {
   Operand<T> placed;
-  Buffer<T> panels, value_rows, value_panels;
+  Buffer<T> panels, value_panels;           ///< [depth × columns] of keys and values.
+  Buffer<T> key_panels;                     ///< Panels of the placed keys' coordinates.
+  Buffer<T> upstream_panels, query_panels;  ///< The same of a block's dL/doutput and queries.
   KeyTile<T> keys;
   Buffer<T> key_grad, value_grad, key_slope, key_margin;
   Buffer<T> tile, slope;                 ///< [block_rows × columns]
@@ -203,12 +205,16 @@ class BackwardPass {
                       w.placed);
     w.panels.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(w.placed.stride));
     pack_keys(plan_, kernels_, shared.head, w.placed, 0, columns, w.panels.data());
-    w.value_rows.assign(static_cast<std::size_t>(columns * value_stride_), T(0));
+    w.key_panels.resize(w.panels.size());
+    split_panels(w.placed.base.data(), w.placed.stride, columns, kernels_.panel,
+                 w.key_panels.data(), columns * kernels_.panel);
+    w.query_panels.resize(static_cast<std::size_t>(block_rows * w.placed.stride));
+    w.upstream_panels.resize(static_cast<std::size_t>(block_rows * value_stride_));
+    Buffer<T> value_rows(static_cast<std::size_t>(columns * value_stride_), T(0));
     lift_values(plan_.einstein, input_.value.row(b, h, first), e.value, first, count, value_stride_,
-                w.value_rows.data(), w.bad_values);
-    w.value_panels.resize(static_cast<std::size_t>(columns) *
-                          static_cast<std::size_t>(value_stride_));
-    pack_panels(w.value_rows.data(), value_stride_, width_, columns, kernels_.panel, T(1),
+                value_rows.data(), w.bad_values);
+    w.value_panels.resize(value_rows.size());
+    pack_panels(value_rows.data(), value_stride_, width_, columns, kernels_.panel, T(1),
                 w.value_panels.data());
     for (const std::int64_t i : w.placed.bad) w.bad_keys.push_back(first + i);
     w.keys = {w.panels.data(),
@@ -248,20 +254,29 @@ class BackwardPass {
     tiles.measure(group, w.keys, w.tile.data(), columns);
     const T* upstream = shared.output_grad.data() + group.first * value_stride_;
     kernels_.product(group.rows, columns, width_, {upstream, value_stride_, 1},
-                     {w.value_panels.data(), static_cast<std::ptrdiff_t>(kernels_.panel) * width_,
-                      kernels_.panel},
+                     {w.value_panels.data(), static_cast<std::ptrdiff_t>(kernels_.panel) * width_},
                      w.slope.data(), columns, Store::replace);
     mark_columns(w.bad_values, w.keys.first, w.keys.count, group.rows, w.slope.data(), columns);
     find_close_pairs(tiles, group, w);
     apply_tail(shared, w, tiles, group, cover);
     kernels_.product(w.keys.count, static_cast<int>(value_stride_), group.rows,
-                     {w.tile.data(), 1, columns}, {upstream, kernels_.panel, value_stride_},
+                     {w.tile.data(), 1, columns},
+                     panels_of(upstream, value_stride_, group.rows, w.upstream_panels),
                      w.value_grad.data(), value_stride_, Store::add);
     if (distance_) take_margins(group, w);
     kernels_.product(w.keys.count, static_cast<int>(w.placed.stride), group.rows,
-                     {w.slope.data(), 1, columns}, {group.base, kernels_.panel, group.stride},
+                     {w.slope.data(), 1, columns},
+                     panels_of(group.base, group.stride, group.rows, w.query_panels),
                      w.key_grad.data(), w.placed.stride, Store::add);
     return true;
+  }
+
+  /// Rows [count × stride] as the right operand of a product over rows.
+  RightOperand<T> panels_of(const T* rows, std::ptrdiff_t stride, int count,
+                            Buffer<T>& panels) const {
+    const std::ptrdiff_t panel_stride = static_cast<std::ptrdiff_t>(count) * kernels_.panel;
+    split_panels(rows, stride, count, kernels_.panel, panels.data(), panel_stride);
+    return {panels.data(), panel_stride};
   }
 
   void find_close_pairs(const Tiles<T>& tiles, const QueryGroup<T>& group, KeyWork<T>& w) const {
@@ -342,9 +357,10 @@ class BackwardPass {
     const QueryGroup<T> group = group_of(shared, block);
     const std::ptrdiff_t stride = group.stride;
     T* out = shared.query_grad.data() + group.first * stride;
-    kernels_.product(group.rows, static_cast<int>(stride), w.keys.count,
-                     {w.slope.data(), w.keys.columns, 1},
-                     {w.placed.base.data(), kernels_.panel, stride}, out, stride, Store::add);
+    kernels_.product(
+        group.rows, static_cast<int>(stride), w.keys.count, {w.slope.data(), w.keys.columns, 1},
+        {w.key_panels.data(), static_cast<std::ptrdiff_t>(w.keys.columns) * kernels_.panel}, out,
+        stride, Store::add);
     for (const ClosePair<T>& pair : w.close_pairs) {
       const T* q = group.base + pair.row * stride;
       const T* k = w.placed.base.data() + pair.column * stride;

@@ -23,6 +23,8 @@ struct Call {
   std::string aggregate = "mean";             ///< mean | einstein
   /// `-p KEY=VALUE`, as text: a number, a list of numbers (one per head) or a word.
   std::map<std::string, std::string> parameters;
+
+  bool operator==(const Call&) const = default;
 };
 
 /// What a parameter's value may be.

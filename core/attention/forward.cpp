@@ -19,7 +19,7 @@ namespace conelab {
 namespace {
 
 /// Queries of a task: their output sums stay in the second-level cache.
-constexpr std::int64_t query_block = 96;
+constexpr std::int64_t query_block = 384;
 /// Queries of a tile: a multiple of every target's row block.
 constexpr int group_rows = 12;
 /// Where |logit| exceeds this, its float rounding alone shows in the weights (by 1e-6 and more).
@@ -34,7 +34,7 @@ template <class T>
 struct ForwardHead {
   Head<T> head;
   PackedKeys<T> keys;
-  Buffer<T> values;                      ///< [n_k × width] lifted and padded.
+  Buffer<T> values;                      ///< Panels [stride / panel × n_k × panel], lifted.
   std::vector<std::int64_t> bad_values;  ///< Keys whose values are not finite.
 };
 
@@ -106,8 +106,14 @@ class ForwardPass {
     PackedKeys<T> packed(plan_, kernels_, head, keys, e.key);
     Buffer<T> values(static_cast<std::size_t>(e.key * stride_));
     std::vector<std::int64_t> bad;
-    lift_values(plan_.einstein, input_.value.row(b, h, 0), e.value, 0, e.key, stride_,
-                values.data(), bad);
+    Buffer<T> rows(static_cast<std::size_t>(key_tile<T> * stride_));
+    for (std::int64_t begin = 0; begin < e.key; begin += key_tile<T>) {
+      const std::int64_t count = std::min<std::int64_t>(key_tile<T>, e.key - begin);
+      lift_values(plan_.einstein, input_.value.row(b, h, begin), e.value, begin, count, stride_,
+                  rows.data(), bad);
+      split_panels(rows.data(), stride_, count, kernels_.panel,
+                   values.data() + begin * kernels_.panel, e.key * kernels_.panel);
+    }
     heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<T>>(
         ForwardHead<T>{std::move(head), std::move(packed), std::move(values), std::move(bad)});
   }
@@ -120,7 +126,7 @@ class ForwardPass {
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t) {
       const KeyTile<T> keys = shared.keys.tile(t);
       if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) continue;
-      const T* values = shared.values.data() + keys.first * stride_;
+      const T* values = shared.values.data() + keys.first * kernels_.panel;
       for (int r = 0; r < block.rows; r += group_rows) {
         attend_group(block, tiles, keys, values, r, std::min(group_rows, block.rows - r));
       }
@@ -150,21 +156,20 @@ class ForwardPass {
 
   void attend_group(Block& block, const Tiles<T>& tiles, const KeyTile<T>& keys, const T* values,
                     int row, int rows) {
-    QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
+    const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
     const Cover cover = tiles.cover(group.first, group.first + rows, keys);
     if (cover == Cover::none) return;
     T* tile = block.tile.data();
-    T row_maximum[group_rows];
+    T row_maximum[group_rows], reference[group_rows];
     const Addend<T> bias = tiles.score(group, keys, cover, tile, keys.columns, row_maximum);
-    T reference[group_rows];
     for (int r = 0; r < rows; ++r) reference[r] = move_reference(block, row + r, row_maximum[r]);
     const WeightTile<T> weights{tile,         keys.columns, rows,
                                 keys.columns, reference,    block.row_sum.data() + row};
     (plan_.sigmoid ? kernels_.sigmoid_weight : kernels_.softmax_weight)(weights);
     sharpen(tiles, group, keys, bias, weights);
     kernels_.product(rows, static_cast<int>(stride_), keys.count, {tile, keys.columns, 1},
-                     {values, kernels_.panel, stride_}, block.sums.data() + row * stride_, stride_,
-                     Store::add);
+                     {values, plan_.extents.key * kernels_.panel},
+                     block.sums.data() + row * stride_, stride_, Store::add);
   }
 
   /// Recomputes in double the weights that matter in rows of steep logits: a float logit of some
@@ -174,7 +179,7 @@ class ForwardPass {
     if (sizeof(T) == sizeof(double) || plan_.sigmoid) return;
     for (int r = 0; r < group.rows; ++r) {
       const double reference = weights.reference[r];
-      if (std::abs(reference) < steep_logit) continue;
+      if (std::abs(reference) < steep_logit || std::isinf(reference)) continue;
       T* row = weights.tile + r * weights.stride;
       const T small = static_cast<T>(small_weight * weights.row_sum[r]);
       for (int c = 0; c < keys.count; ++c) {

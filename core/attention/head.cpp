@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 
@@ -26,6 +27,23 @@ double common_offset(std::vector<double>& values) {
   return median_of(values) < std::abs(offset) / 4 ? offset : 0;
 }
 
+/// Without an early exit, so that it is a vector loop.
+bool all_finite(const std::vector<double>& x) {
+  int beyond = 0;
+  for (const double v : x) beyond |= std::abs(v) <= std::numeric_limits<double>::max() ? 0 : 1;
+  return beyond == 0;
+}
+
+/// |x|^2 in double; four sums hide the additions' latency.
+template <class T>
+double squared_norm(const T* x, std::size_t count) {
+  double sums[4] = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    sums[i % 4] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 }  // namespace
 
 template <class T>
@@ -34,7 +52,8 @@ Head<T>::Head(const Plan& plan, std::int64_t head, const T* keys)
       head_(head),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
       similarity_values_(plan.values(plan.similarity_parameters, head)),
-      map_values_(plan.values(plan.map_parameters, head)) {
+      map_values_(plan.values(plan.map_parameters, head)),
+      context_(plan.map_context(map_values_, head)) {
   double constants[8] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, 8, constants_);
@@ -122,7 +141,7 @@ void Head<T>::place_token(const std::vector<double>& x, std::int64_t i, const ch
   T* value_out = out.values.data() + i;
   std::fill(row, row + out.stride, T(0));
   out.norms[static_cast<std::size_t>(i)] = 0;
-  if (!std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); })) {
+  if (!all_finite(x)) {
     out.bad.push_back(i);
     for (int v = 0; v < values; ++v) value_out[v * out.value_stride] = T(0);
     return;
@@ -143,12 +162,8 @@ void Head<T>::place_token(const std::vector<double>& x, std::int64_t i, const ch
          ball ? "above the source's radius" : "below the light's, parameter height =", c.light,
          place.height);
   }
-  double norm = 0;
-  for (std::size_t k = 0; k < m; ++k) {
-    row[k] = static_cast<T>(base[k] - centre_[k]);
-    norm += static_cast<double>(row[k]) * static_cast<double>(row[k]);
-  }
-  out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
+  for (std::size_t k = 0; k < m; ++k) row[k] = static_cast<T>(base[k] - centre_[k]);
+  out.norms[static_cast<std::size_t>(i)] = static_cast<T>(squared_norm(row, m));
   double value[8];
   plan_->similarity->token(place, similarity_values_.data(), value);
   for (int v = 0; v < values; ++v) value_out[v * out.value_stride] = static_cast<T>(value[v]);
@@ -186,9 +201,23 @@ void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count,
   }
 }
 
+template <class T>
+void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int panel, T* out,
+                  std::ptrdiff_t panel_stride) {
+  for (std::ptrdiff_t column = 0; column < stride; column += panel) {
+    T* to = out + column / panel * panel_stride;
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::copy_n(rows + i * stride + column, panel, to + i * panel);
+    }
+  }
+}
+
 template class Head<float>;
 template class Head<double>;
 template void pack_panels(const float*, std::ptrdiff_t, int, int, int, float, float*);
 template void pack_panels(const double*, std::ptrdiff_t, int, int, int, double, double*);
+template void split_panels(const float*, std::ptrdiff_t, std::int64_t, int, float*, std::ptrdiff_t);
+template void split_panels(const double*, std::ptrdiff_t, std::int64_t, int, double*,
+                           std::ptrdiff_t);
 
 }  // namespace conelab

@@ -76,12 +76,17 @@ class Head {
   int base_size_;
   std::vector<double> similarity_values_;
   std::vector<double> map_values_;
+  MapContext context_;
   std::vector<double> centre_;
   T constants_[8] = {};
   Buffer<T> bias_;
   std::vector<Buffer<T>> bias_slopes_;
 
-  [[nodiscard]] MapContext context() const { return plan_->map_context(map_values_, head_); }
+  [[nodiscard]] MapContext context() const {
+    MapContext c = context_;
+    c.p = map_values_.data();
+    return c;
+  }
   void find_centre(const T* keys);
   /// Places x, token `index` of `tensor`, as token i of `out`.
   void place_token(const std::vector<double>& x, std::int64_t i, const char* tensor,
@@ -97,5 +102,11 @@ constexpr T close_ratio = T(1) / T(16);
 template <class T>
 void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count, int panel,
                  T factor, T* out);
+
+/// Row-major rows [count × stride] into panels of `panel` of their columns, each with its rows
+/// contiguous: walking down the rows of a panel touches consecutive cache lines, not one set.
+template <class T>
+void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int panel, T* out,
+                  std::ptrdiff_t panel_stride);
 
 }  // namespace conelab

@@ -40,7 +40,7 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
   const int depth = head_->base_size();
   const int panel = kernels_->panel;
   const LeftOperand<T> left{queries.base, queries.stride, 1};
-  const RightOperand<T> right{keys.panels, static_cast<std::ptrdiff_t>(panel) * depth, panel};
+  const RightOperand<T> right{keys.panels, static_cast<std::ptrdiff_t>(panel) * depth};
   has_close_pairs_ = false;
   if (plan_->similarity->info.measure == Measure::product) {
     kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride, Store::replace);

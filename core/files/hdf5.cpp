@@ -19,6 +19,11 @@ void set_up_library() {
   H5dont_atexit();
   const Where library{"HDF5 library", ""};
   CONELAB_HDF5(library, "turn plugins off", H5PLset_loading_state(0));
+}
+
+/// A thread-safe HDF5 keeps a stack of errors, and whether it prints them, for each thread.
+void set_up_thread() {
+  const Where library{"HDF5 library", ""};
   CONELAB_HDF5(library, "turn error printing off", H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr));
 }
 
@@ -44,7 +49,8 @@ Type two_byte_float(std::size_t exponent, std::size_t mantissa) {
 
 Lock::Lock() : lock_(library_mutex()) {
   static const bool ready = (set_up_library(), true);
-  (void)ready;
+  thread_local const bool quiet = (set_up_thread(), true);
+  (void)ready, (void)quiet;
 }
 
 void Lock::renew_after_fork() { new (&library_mutex()) std::recursive_mutex; }

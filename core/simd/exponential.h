@@ -21,8 +21,9 @@ HWY_INLINE V power_of_two(V shifted) {
 }
 
 /// e^x for x < 88.
-HWY_INLINE Pack<float> exp(const Pack<float>& x) {
-  using P = Pack<float>;
+template <int n>
+HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
+  using P = Pack<float, n>;
   const P round(12582912.0 + 127);  // 1.5 * 2^23 + the exponent's bias
   const P log2_e(1.44269502e+0);
   const P t = max(P(-88), x);
@@ -36,18 +37,21 @@ HWY_INLINE Pack<float> exp(const Pack<float>& x) {
   return each(y, shifted, [](auto a, auto b) { return hn::Mul(a, power_of_two(b)); });
 }
 
-HWY_INLINE Pack<double> exp(const Pack<double>& x) {
+template <int n>
+HWY_INLINE Pack<double, n> exp(const Pack<double, n>& x) {
+  using P = Pack<double, n>;
   const auto powers = each(x, [](auto a) { return hn::Exp(Tag<double>(), a); });
   // x - x is NaN for NaN, which Highway's exp would turn into 0.
-  return select(x <= Pack<double>(-708), Pack<double>(0), powers + (x - x));
+  return select(x <= P(-708), P(0), powers + (x - x));
 }
 
 /// 1 / (1 + e^-x); below -87 it is 0 in both types, where a masked pair (-inf) ends as well.
-template <class T>
-HWY_INLINE Pack<T> sigmoid(const Pack<T>& x) {
-  const Pack<T> lowest(-87);
-  const Pack<T> y = Pack<T>(1) / (Pack<T>(1) + exp(-max(lowest, x)));
-  return select(x <= lowest, Pack<T>(0), y);
+template <class T, int n>
+HWY_INLINE Pack<T, n> sigmoid(const Pack<T, n>& x) {
+  using P = Pack<T, n>;
+  const P lowest(-87);
+  const P y = P(1) / (P(1) + exp(-max(lowest, x)));
+  return select(x <= lowest, P(0), y);
 }
 
 }  // namespace conelab::CONELAB_SIMD

@@ -3,6 +3,8 @@
 // A micro-kernel holds row_block × 2 vectors of the result in registers and walks the depth: two
 // loads of the panel and row_block broadcasts feed 2 row_block multiply-adds. With 16 registers
 // 6 × 2 vectors is the largest tile without spills; with 32 registers 12 × 2.
+#include <utility>
+
 #include "core/simd/kernel_parts.h"
 #include "core/simd/pack.h"
 
@@ -15,68 +17,124 @@ constexpr int block_rows = HWY_TARGET == HWY_AVX3 ? 12 : 6;
 template <class T>
 constexpr int panel_columns = panel_vectors* lanes<T>;
 
+/// f(0), f(1), ... with constants. (A loop that GCC unrolls late leaves the block's vectors in
+/// memory, which costs every block 25 cycles of 400.)
+template <int count, class F>
+HWY_INLINE void unrolled(const F& f) {
+  [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+    (f(std::integral_constant<int, i>()), ...);
+  }
+  (std::make_integer_sequence<int, count>());
+}
+
+/// A block of the result in registers.
 template <class T>
-struct Accumulators {
+struct Block {
   Vector<T> v[block_rows][panel_vectors];
 };
 
-/// acc[r] += sum over depth of left(r, step) * panel(step). Row r of the block starts at rows[r];
-/// rows past the end repeat the last one, which is then stored twice with the same content.
-template <class T, bool rows_contiguous>
-HWY_INLINE void multiply_block(const T* const* rows, std::ptrdiff_t step_stride, const T* panel,
-                               std::ptrdiff_t panel_step, int depth, Accumulators<T>& acc) {
-  const Tag<T> tag;
-  const T* base = rows[0];
-#pragma GCC unroll 8
-  for (int step = 0; step < depth; ++step) {
-    const auto b0 = hn::LoadU(tag, panel);
-    const auto b1 = hn::LoadU(tag, panel + lanes<T>);
-    panel += panel_step;
-#pragma GCC unroll 12
-    for (int r = 0; r < block_rows; ++r) {
-      const T* element = rows_contiguous ? base + r : rows[r] + step;
-      const auto a = hn::Set(tag, *element);
-      acc.v[r][0] = hn::MulAdd(a, b0, acc.v[r][0]);
-      acc.v[r][1] = hn::MulAdd(a, b1, acc.v[r][1]);
-    }
-    if constexpr (rows_contiguous) base += step_stride;
+/// One panel of the right operand, and what of the left one meets it.
+template <class T>
+struct Strip {
+  const T* left;
+  std::ptrdiff_t row_stride, step_stride;
+  const T* panel;
+  int depth;
+};
+
+/// Where the rows of a block are. The compiler must not see how the addresses hang together: it
+/// would keep one offset a row and step, spill most of them, and lose a tenth of the time.
+template <class T>
+struct Rows {
+  const T* at[block_rows];
+
+  HWY_INLINE explicit Rows(const Strip<T>& s) {
+    unrolled<block_rows>([&](auto r) __attribute__((always_inline)) {
+      const T* row = s.left + r * s.row_stride;
+      asm("" : "+r"(row));
+      at[r] = row;
+    });
   }
+};
+
+/// `steps` steps of a whole block of rows from step `first`.
+template <class T, bool rows_contiguous, int steps>
+HWY_INLINE void multiply_steps(const Strip<T>& s, const Rows<T>& rows, std::ptrdiff_t first,
+                               Block<T>& block) {
+  const Tag<T> tag;
+  const T* panel = s.panel + first * panel_columns<T>;
+  const T* column = s.left + first * s.step_stride;
+  unrolled<steps>([&](auto step) __attribute__((always_inline)) {
+    const auto b0 = hn::LoadU(tag, panel + step * panel_columns<T>);
+    const auto b1 = hn::LoadU(tag, panel + step * panel_columns<T> + lanes<T>);
+    unrolled<block_rows>([&](auto r) __attribute__((always_inline)) {
+      const auto a = hn::Set(tag, rows_contiguous ? column[r] : rows.at[r][first + step]);
+      block.v[r][0] = hn::MulAdd(a, b0, block.v[r][0]);
+      block.v[r][1] = hn::MulAdd(a, b1, block.v[r][1]);
+    });
+    if constexpr (rows_contiguous) column += s.step_stride;
+  });
 }
 
-/// Fewer rows than a block, with contiguous rows: the broadcasts may not read past the operand.
-template <class T>
-HWY_INLINE void multiply_columns_tail(const T* base, std::ptrdiff_t step_stride, int rows,
-                                      const T* panel, std::ptrdiff_t panel_step, int depth,
-                                      Accumulators<T>& acc) {
+/// A whole block of rows against one panel; each row's two vectors go to `store(row, v0, v1)`.
+/// The depth is walked in steps of 16, 4 and 1 by loops of their own, and the function is not
+/// inlined, so that all of a block stays in registers.
+template <class T, bool rows_contiguous, class F>
+HWY_NOINLINE void multiply_whole(const Strip<T>& strip, F store) {
+  const Strip<T> s = strip;
+  Block<T> block;
+  unrolled<block_rows>([&](auto r) __attribute__((always_inline)) {
+    block.v[r][0] = hn::Zero(Tag<T>());
+    block.v[r][1] = hn::Zero(Tag<T>());
+  });
+  const Rows<T> rows(s);
+  std::ptrdiff_t step = 0;
+  for (; step + 16 <= s.depth; step += 16)
+    multiply_steps<T, rows_contiguous, 16>(s, rows, step, block);
+  for (; step + 4 <= s.depth; step += 4)
+    multiply_steps<T, rows_contiguous, 4>(s, rows, step, block);
+  for (; step < s.depth; ++step) multiply_steps<T, rows_contiguous, 1>(s, rows, step, block);
+  unrolled<block_rows>([&](auto r) __attribute__((always_inline)) {
+    store(r, block.v[r][0], block.v[r][1]);
+  });
+}
+
+/// The same for `rows` < block_rows: nothing is read past the operand.
+template <class T, class F>
+HWY_NOINLINE void multiply_some(const Strip<T>& s, int rows, F store) {
   const Tag<T> tag;
-  for (int step = 0; step < depth; ++step) {
+  Block<T> block;
+  for (auto& row : block.v) row[0] = row[1] = hn::Zero(tag);
+  for (int step = 0; step < s.depth; ++step) {
+    const T* panel = s.panel + step * panel_columns<T>;
     const auto b0 = hn::LoadU(tag, panel);
     const auto b1 = hn::LoadU(tag, panel + lanes<T>);
     for (int r = 0; r < rows; ++r) {
-      const auto a = hn::Set(tag, base[r]);
-      acc.v[r][0] = hn::MulAdd(a, b0, acc.v[r][0]);
-      acc.v[r][1] = hn::MulAdd(a, b1, acc.v[r][1]);
+      const auto a = hn::Set(tag, s.left[r * s.row_stride + step * s.step_stride]);
+      block.v[r][0] = hn::MulAdd(a, b0, block.v[r][0]);
+      block.v[r][1] = hn::MulAdd(a, b1, block.v[r][1]);
     }
-    base += step_stride;
-    panel += panel_step;
+  }
+  for (int r = 0; r < rows; ++r) store(r, block.v[r][0], block.v[r][1]);
+}
+
+template <class T, class F>
+HWY_INLINE void multiply(const Strip<T>& s, int rows, const F& store) {
+  if (rows != block_rows) {
+    multiply_some(s, rows, store);
+  } else if (s.step_stride == 1) {
+    multiply_whole<T, false>(s, store);
+  } else {
+    multiply_whole<T, true>(s, store);
   }
 }
 
+/// The product of one block of rows with one panel after another.
 template <class T>
-HWY_INLINE void multiply(const LeftOperand<T>& left, int row, int rows, const T* panel,
-                         std::ptrdiff_t panel_step, int depth, Accumulators<T>& acc) {
-  const T* base = left.data + row * left.row_stride;
-  if (left.step_stride == 1) {
-    const T* pointers[block_rows];
-    for (int r = 0; r < block_rows; ++r) {
-      pointers[r] = base + (r < rows ? r : rows - 1) * left.row_stride;
-    }
-    multiply_block<T, false>(pointers, 1, panel, panel_step, depth, acc);
-  } else if (rows == block_rows) {
-    multiply_block<T, true>(&base, left.step_stride, panel, panel_step, depth, acc);
-  } else {
-    multiply_columns_tail(base, left.step_stride, rows, panel, panel_step, depth, acc);
-  }
+Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right, int column,
+               int depth) {
+  return {left.data + row * left.row_stride, left.row_stride, left.step_stride,
+          right.data + column / panel_columns<T> * right.panel_stride, depth};
 }
 
 template <class T>
@@ -84,21 +142,23 @@ void product(int rows, int columns, int depth, LeftOperand<T> left, RightOperand
              std::ptrdiff_t stride, Store store) {
   const Tag<T> tag;
   for (int column = 0; column < columns; column += panel_columns<T>) {
-    const T* panel = right.data + column / panel_columns<T> * right.panel_stride;
     for (int row = 0; row < rows; row += block_rows) {
       const int count = rows - row < block_rows ? rows - row : block_rows;
       T* corner = c + row * stride + column;
-      Accumulators<T> acc;
-      for (int r = 0; r < block_rows; ++r) {
-        for (int i = 0; i < panel_vectors; ++i) acc.v[r][i] = hn::Zero(tag);
-      }
-      multiply(left, row, count, panel, right.step_stride, depth, acc);
-      for (int r = 0; r < count; ++r) {
-        for (int i = 0; i < panel_vectors; ++i) {
-          T* p = corner + r * stride + i * lanes<T>;
-          const auto before = store == Store::add ? hn::LoadU(tag, p) : hn::Zero(tag);
-          hn::StoreU(hn::Add(before, acc.v[r][i]), tag, p);
-        }
+      const Strip<T> s = strip(left, row, right, column, depth);
+      if (store == Store::add) {
+        multiply(
+            s, count, [&](int r, auto v0, auto v1) __attribute__((always_inline)) {
+              T* p = corner + r * stride;
+              hn::StoreU(hn::Add(hn::LoadU(tag, p), v0), tag, p);
+              hn::StoreU(hn::Add(hn::LoadU(tag, p + lanes<T>), v1), tag, p + lanes<T>);
+            });
+      } else {
+        multiply(
+            s, count, [&](int r, auto v0, auto v1) __attribute__((always_inline)) {
+              hn::StoreU(v0, tag, corner + r * stride);
+              hn::StoreU(v1, tag, corner + r * stride + lanes<T>);
+            });
       }
     }
   }
@@ -115,26 +175,22 @@ void squared_distance(int rows, int columns, int depth, LeftOperand<T> left, Rig
     Vector<T> least[block_rows];
     for (auto& v : least) v = hn::Set(tag, std::numeric_limits<T>::max());
     for (int column = 0; column < columns; column += panel_columns<T>) {
-      Accumulators<T> acc;
       const auto k0 = hn::LoadU(tag, key_norm + column);
       const auto k1 = hn::LoadU(tag, key_norm + column + lanes<T>);
-      for (int r = 0; r < block_rows; ++r) {
-        const auto q = hn::Set(tag, query_norm[row + (r < count ? r : count - 1)]);
-        acc.v[r][0] = hn::Add(q, k0);
-        acc.v[r][1] = hn::Add(q, k1);
-      }
-      const T* panel = right.data + column / panel_columns<T> * right.panel_stride;
-      multiply(left, row, count, panel, right.step_stride, depth, acc);
-      for (int r = 0; r < count; ++r) {
-        T* p = c + (row + r) * stride + column;
-        const auto d0 = hn::Max(hn::Zero(tag), acc.v[r][0]);
-        const auto d1 = hn::Max(hn::Zero(tag), acc.v[r][1]);
-        const auto s0 = hn::NegMulAdd(ratio, k0, d0);
-        const auto s1 = hn::NegMulAdd(ratio, k1, d1);
-        least[r] = hn::Min(least[r], hn::Min(s0, s1));
-        hn::StoreU(d0, tag, p);
-        hn::StoreU(d1, tag, p + lanes<T>);
-      }
+      // The norms come last: starting from them, every step would round at their magnitude.
+      multiply(
+          strip(left, row, right, column, depth),
+          count, [&](int r, auto v0, auto v1) __attribute__((always_inline)) {
+            T* p = c + (row + r) * stride + column;
+            const auto q = hn::Set(tag, query_norm[row + r]);
+            const auto d0 = hn::Max(hn::Zero(tag), hn::Add(hn::Add(q, k0), v0));
+            const auto d1 = hn::Max(hn::Zero(tag), hn::Add(hn::Add(q, k1), v1));
+            const auto s0 = hn::NegMulAdd(ratio, k0, d0);
+            const auto s1 = hn::NegMulAdd(ratio, k1, d1);
+            least[r] = hn::Min(least[r], hn::Min(s0, s1));
+            hn::StoreU(d0, tag, p);
+            hn::StoreU(d1, tag, p + lanes<T>);
+          });
     }
     for (int r = 0; r < count; ++r) {
       closest[row + r] = hn::GetLane(hn::MinOfLanes(tag, least[r]));
@@ -153,7 +209,7 @@ void margins(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row
       total = total + w;
       (Pack<T>::load(column_sum + c) + w).store(column_sum + c);
     }
-    row_sum[r] += sum(total);
+    row_sum[r] += lane_sum<T>(folded_sum(total));
   }
 }
 

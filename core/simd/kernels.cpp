@@ -40,7 +40,9 @@ constexpr std::array targets {
 };
 
 bool runs_here(const Target& target) {
-  return target.needs == 0 || (hwy::SupportedTargets() & target.needs) != 0;
+  // Asked once: CPUID traps in a virtual machine and would cost a small call a tenth of its time.
+  static const std::int64_t supported = hwy::SupportedTargets();
+  return target.needs == 0 || (supported & target.needs) != 0;
 }
 
 const Target& choose(const std::string& name) {

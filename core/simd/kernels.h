@@ -21,12 +21,11 @@ struct LeftOperand {
 };
 
 /// Right operand: panels of `panel` columns, element (step, column) of panel p at
-/// data[p * panel_stride + step * step_stride + column].
+/// data[p * panel_stride + step * panel + column]: each panel is walked without a gap.
 template <class T>
 struct RightOperand {
   const T* data;
   std::ptrdiff_t panel_stride;
-  std::ptrdiff_t step_stride;
 };
 
 /// What a product does with the tile that it writes to.

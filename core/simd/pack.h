@@ -29,17 +29,18 @@ inline constexpr int lanes = static_cast<int>(hn::MaxLanes(Tag<T>()));
 static_assert(HWY_STATIC_TARGET == CONELAB_SIMD_CHECK, "the compiler flags select another target");
 
 constexpr int pack_vectors = 4;
+constexpr int slope_vectors = 2;
 
 /// The outcome of a comparison of packs.
-template <class T>
+template <class T, int n = pack_vectors>
 struct PackMask {
-  hn::Mask<Tag<T>> v[pack_vectors];
+  hn::Mask<Tag<T>> v[n];
 };
 
-template <class T>
+template <class T, int n = pack_vectors>
 struct Pack {
-  Vector<T> v[pack_vectors];
-  static constexpr int size = pack_vectors * lanes<T>;
+  Vector<T> v[n];
+  static constexpr int size = n * lanes<T>;
 
   Pack() = default;
   template <class U>
@@ -48,119 +49,127 @@ struct Pack {
   }
   static HWY_INLINE Pack load(const T* p) {
     Pack r;
-    for (int i = 0; i < pack_vectors; ++i) r.v[i] = hn::LoadU(Tag<T>(), p + i * lanes<T>);
+    for (int i = 0; i < n; ++i) r.v[i] = hn::LoadU(Tag<T>(), p + i * lanes<T>);
     return r;
   }
   HWY_INLINE void store(T* p) const {
-    for (int i = 0; i < pack_vectors; ++i) hn::StoreU(v[i], Tag<T>(), p + i * lanes<T>);
+    for (int i = 0; i < n; ++i) hn::StoreU(v[i], Tag<T>(), p + i * lanes<T>);
   }
 };
 
-template <class T, class F>
-HWY_INLINE Pack<T> each(const Pack<T>& a, F f) {
-  Pack<T> r;
-  for (int i = 0; i < pack_vectors; ++i) r.v[i] = f(a.v[i]);
+template <class T, int n, class F>
+HWY_INLINE Pack<T, n> each(const Pack<T, n>& a, F f) {
+  Pack<T, n> r;
+  for (int i = 0; i < n; ++i) r.v[i] = f(a.v[i]);
   return r;
 }
-template <class T, class F>
-HWY_INLINE Pack<T> each(const Pack<T>& a, const Pack<T>& b, F f) {
-  Pack<T> r;
-  for (int i = 0; i < pack_vectors; ++i) r.v[i] = f(a.v[i], b.v[i]);
+template <class T, int n, class F>
+HWY_INLINE Pack<T, n> each(const Pack<T, n>& a, const Pack<T, n>& b, F f) {
+  Pack<T, n> r;
+  for (int i = 0; i < n; ++i) r.v[i] = f(a.v[i], b.v[i]);
   return r;
 }
-template <class T, class F>
-HWY_INLINE PackMask<T> compare(const Pack<T>& a, const Pack<T>& b, F f) {
-  PackMask<T> r;
-  for (int i = 0; i < pack_vectors; ++i) r.v[i] = f(a.v[i], b.v[i]);
+template <class T, int n, class F>
+HWY_INLINE PackMask<T, n> compare(const Pack<T, n>& a, const Pack<T, n>& b, F f) {
+  PackMask<T, n> r;
+  for (int i = 0; i < n; ++i) r.v[i] = f(a.v[i], b.v[i]);
   return r;
 }
 
-template <class T>
-HWY_INLINE Pack<T> operator+(const Pack<T>& a, const Pack<T>& b) {
+template <class T, int n>
+HWY_INLINE Pack<T, n> operator+(const Pack<T, n>& a, const Pack<T, n>& b) {
   return each(a, b, [](auto x, auto y) { return hn::Add(x, y); });
 }
-template <class T>
-HWY_INLINE Pack<T> operator-(const Pack<T>& a, const Pack<T>& b) {
+template <class T, int n>
+HWY_INLINE Pack<T, n> operator-(const Pack<T, n>& a, const Pack<T, n>& b) {
   return each(a, b, [](auto x, auto y) { return hn::Sub(x, y); });
 }
-template <class T>
-HWY_INLINE Pack<T> operator*(const Pack<T>& a, const Pack<T>& b) {
+template <class T, int n>
+HWY_INLINE Pack<T, n> operator*(const Pack<T, n>& a, const Pack<T, n>& b) {
   return each(a, b, [](auto x, auto y) { return hn::Mul(x, y); });
 }
-template <class T>
-HWY_INLINE Pack<T> operator/(const Pack<T>& a, const Pack<T>& b) {
+template <class T, int n>
+HWY_INLINE Pack<T, n> operator/(const Pack<T, n>& a, const Pack<T, n>& b) {
   return each(a, b, [](auto x, auto y) { return hn::Div(x, y); });
 }
-template <class T>
-HWY_INLINE Pack<T> operator-(const Pack<T>& a) {
+template <class T, int n>
+HWY_INLINE Pack<T, n> operator-(const Pack<T, n>& a) {
   return each(a, [](auto x) { return hn::Neg(x); });
 }
-template <class T>
-HWY_INLINE PackMask<T> operator<=(const Pack<T>& a, const Pack<T>& b) {
+template <class T, int n>
+HWY_INLINE PackMask<T, n> operator<=(const Pack<T, n>& a, const Pack<T, n>& b) {
   return compare(a, b, [](auto x, auto y) { return hn::Le(x, y); });
 }
-template <class T>
-HWY_INLINE PackMask<T> operator>(const Pack<T>& a, const Pack<T>& b) {
+template <class T, int n>
+HWY_INLINE PackMask<T, n> operator>(const Pack<T, n>& a, const Pack<T, n>& b) {
   return compare(a, b, [](auto x, auto y) { return hn::Gt(x, y); });
 }
-template <class T>
-HWY_INLINE PackMask<T> operator==(const Pack<T>& a, const Pack<T>& b) {
+template <class T, int n>
+HWY_INLINE PackMask<T, n> operator==(const Pack<T, n>& a, const Pack<T, n>& b) {
   return compare(a, b, [](auto x, auto y) { return hn::Eq(x, y); });
 }
 
-template <class T>
-HWY_INLINE Pack<T> sqrt(const Pack<T>& a) {
+template <class T, int n>
+HWY_INLINE Pack<T, n> sqrt(const Pack<T, n>& a) {
   return each(a, [](auto x) { return hn::Sqrt(x); });
 }
-template <class T>
-HWY_INLINE Pack<T> log1p(const Pack<T>& a) {
+template <class T, int n>
+HWY_INLINE Pack<T, n> log1p(const Pack<T, n>& a) {
   return each(a, [](auto x) { return hn::Log1p(Tag<T>(), x); });
 }
-template <class T>
-HWY_INLINE Pack<T> max(const Pack<T>& a, const Pack<T>& b) {
+template <class T, int n>
+HWY_INLINE Pack<T, n> max(const Pack<T, n>& a, const Pack<T, n>& b) {
   return each(a, b, [](auto x, auto y) { return hn::Max(x, y); });
 }
-template <class T>
-HWY_INLINE Pack<T> smallest(const Pack<T>&) {
-  return Pack<T>(std::numeric_limits<T>::min());
+template <class T, int n>
+HWY_INLINE Pack<T, n> smallest(const Pack<T, n>&) {
+  return Pack<T, n>(std::numeric_limits<T>::min());
 }
 /// a * b + c in one rounding.
-template <class T>
-HWY_INLINE Pack<T> multiply_add(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
-  Pack<T> r;
-  for (int i = 0; i < pack_vectors; ++i) r.v[i] = hn::MulAdd(a.v[i], b.v[i], c.v[i]);
+template <class T, int n>
+HWY_INLINE Pack<T, n> multiply_add(const Pack<T, n>& a, const Pack<T, n>& b, const Pack<T, n>& c) {
+  Pack<T, n> r;
+  for (int i = 0; i < n; ++i) r.v[i] = hn::MulAdd(a.v[i], b.v[i], c.v[i]);
   return r;
 }
-template <class T>
-HWY_INLINE Pack<T> select(const PackMask<T>& m, const Pack<T>& yes, const Pack<T>& no) {
-  Pack<T> r;
-  for (int i = 0; i < pack_vectors; ++i) r.v[i] = hn::IfThenElse(m.v[i], yes.v[i], no.v[i]);
+template <class T, int n>
+HWY_INLINE Pack<T, n> select(const PackMask<T, n>& m, const Pack<T, n>& yes, const Pack<T, n>& no) {
+  Pack<T, n> r;
+  for (int i = 0; i < n; ++i) r.v[i] = hn::IfThenElse(m.v[i], yes.v[i], no.v[i]);
   return r;
 }
-template <class T>
-HWY_INLINE bool any(const PackMask<T>& m) {
-  auto joined = hn::Or(m.v[0], m.v[1]);
-  for (int i = 2; i < pack_vectors; ++i) joined = hn::Or(joined, m.v[i]);
+template <class T, int n>
+HWY_INLINE bool any(const PackMask<T, n>& m) {
+  auto joined = m.v[0];
+  for (int i = 1; i < n; ++i) joined = hn::Or(joined, m.v[i]);
   return !hn::AllFalse(Tag<T>(), joined);
 }
-template <class T>
-HWY_INLINE bool all(const PackMask<T>& m) {
-  auto joined = hn::And(m.v[0], m.v[1]);
-  for (int i = 2; i < pack_vectors; ++i) joined = hn::And(joined, m.v[i]);
+template <class T, int n>
+HWY_INLINE bool all(const PackMask<T, n>& m) {
+  auto joined = m.v[0];
+  for (int i = 1; i < n; ++i) joined = hn::And(joined, m.v[i]);
   return hn::AllTrue(Tag<T>(), joined);
 }
 
-/// The sum of all lanes of all vectors.
-template <class T>
-HWY_INLINE T sum(const Pack<T>& a) {
-  auto joined = hn::Add(hn::Add(a.v[0], a.v[1]), hn::Add(a.v[2], a.v[3]));
-  return hn::GetLane(hn::SumOfLanes(Tag<T>(), joined));
+/// The vectors of a pack added up, and their largest lane by lane: what a loop over packs carries
+/// along is one register then, not a pack of them.
+template <class T, int n>
+HWY_INLINE Vector<T> folded_sum(const Pack<T, n>& a) {
+  if constexpr (n == 4) return hn::Add(hn::Add(a.v[0], a.v[1]), hn::Add(a.v[2], a.v[3]));
+  auto joined = a.v[0];
+  for (int i = 1; i < n; ++i) joined = hn::Add(joined, a.v[i]);
+  return joined;
 }
-/// The largest of all lanes of all vectors.
+template <class T, int n>
+HWY_INLINE Vector<T> folded_max(const Pack<T, n>& a) {
+  auto joined = a.v[0];
+  for (int i = 1; i < n; ++i) joined = hn::Max(joined, a.v[i]);
+  return joined;
+}
+
 template <class T>
-HWY_INLINE T largest(const Pack<T>& a) {
-  auto joined = hn::Max(hn::Max(a.v[0], a.v[1]), hn::Max(a.v[2], a.v[3]));
-  return hn::GetLane(hn::MaxOfLanes(Tag<T>(), joined));
+HWY_INLINE T lane_sum(Vector<T> a) {
+  return hn::GetLane(hn::SumOfLanes(Tag<T>(), a));
 }
 
 }  // namespace conelab::CONELAB_SIMD

@@ -1,0 +1,69 @@
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "app/attend_job.h"
+#include "app/call_json.h"
+#include "app/desktop_backends.h"
+#include "app/figure_request.h"
+#include "core/figure/style.h"
+
+namespace conelab {
+namespace {
+
+/// Beside the installed program, else in the source tree that it was built from; empty: nowhere.
+std::string shipped_trace() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  for (const std::filesystem::path& folder :
+       {program.parent_path().parent_path() / "share" / "conelab",
+        std::filesystem::path(CONELAB_SOURCE_DATA)}) {
+    const std::filesystem::path file = folder / "minilm_trace.h5";
+    if (std::filesystem::exists(file, error)) return file.string();
+  }
+  return "";
+}
+
+/// The words of `conelab figure` without its output, which changes no line.
+std::vector<std::string> figure_words(const desktop::FigureChoice& choice) {
+  std::vector<std::string> words = {"conelab", "figure", choice.name};
+  for (const std::string& input : choice.inputs) words.insert(words.end(), {"--input", input});
+  for (const auto& [key, value] : choice.parameters) {
+    words.insert(words.end(), {"-p", key + "=" + value});
+  }
+  if (!choice.width.empty()) words.insert(words.end(), {"--width", choice.width});
+  return words;
+}
+
+figure::DisplayList draw(const desktop::FigureChoice& choice) {
+  FigureRequest request;
+  request.name = choice.name;
+  request.inputs = choice.inputs;
+  request.parameters = choice.parameters;
+  if (!choice.width.empty()) request.width = figure::width_in_points(choice.width);
+  request.spec = shell_line(figure_words(choice));
+  return draw_figure(request);
+}
+
+std::string figure_command(const desktop::FigureChoice& choice) {
+  std::vector<std::string> words = figure_words(choice);
+  words.insert(words.end(), {"-o", choice.name + ".pdf"});
+  return shell_line(words);
+}
+
+std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
+  AttendJob job;
+  job.input = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
+  job.output = call.similarity + ".h5";
+  job.call = call;
+  job.keep = {"output", "lse", "weights"};
+  return shell_line(attend_command(job));
+}
+
+}  // namespace
+
+desktop::Backends desktop_backends() {
+  return {CONELAB_VERSION, shipped_trace(), draw, figure_command, attend_line};
+}
+
+}  // namespace conelab

@@ -1,0 +1,90 @@
+// Driving widgets as a person does: real events, and waiting for what follows.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QMouseEvent>
+#include <QWheelEvent>
+#include <QWidget>
+#include <functional>
+#include <string>
+
+namespace conelab::desktop {
+
+/// True once `ready` holds; false after `milliseconds`.
+inline bool wait_for(const std::function<bool()>& ready, int milliseconds = 5000) {
+  QElapsedTimer clock;
+  clock.start();
+  while (clock.elapsed() < milliseconds) {
+    QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+    if (ready()) return true;
+  }
+  return ready();
+}
+
+inline void pump(int milliseconds = 60) {
+  wait_for([] { return false; }, milliseconds);
+}
+
+inline bool has_display() { return QGuiApplication::platformName() == "xcb"; }
+#define REQUIRE_DISPLAY() \
+  if (!has_display()) GTEST_SKIP() << "needs a display"
+
+/// Shows a window and makes it the active one, also without a window manager.
+inline void show_active(QWidget& window) {
+  window.show();
+  window.activateWindow();
+  QApplication::setActiveWindow(&window);
+  wait_for([&] { return window.isVisible() && window.isActiveWindow(); }, 1000);
+  pump(30);
+}
+
+inline void send_mouse(QWidget& widget, QEvent::Type type, QPointF at, Qt::MouseButton button,
+                       Qt::MouseButtons buttons) {
+  QMouseEvent event(type, at, widget.mapToGlobal(at), button, buttons, Qt::NoModifier);
+  QApplication::sendEvent(&widget, &event);
+}
+
+inline void move_to(QWidget& widget, QPointF at, Qt::MouseButtons buttons = Qt::NoButton) {
+  send_mouse(widget, QEvent::MouseMove, at, Qt::NoButton, buttons);
+}
+
+inline void click(QWidget& widget, QPointF at) {
+  move_to(widget, at);
+  send_mouse(widget, QEvent::MouseButtonPress, at, Qt::LeftButton, Qt::LeftButton);
+  send_mouse(widget, QEvent::MouseButtonRelease, at, Qt::LeftButton, Qt::NoButton);
+}
+
+inline void drag(QWidget& widget, QPointF from, QPointF to, int steps = 6) {
+  move_to(widget, from);
+  pump(30);
+  send_mouse(widget, QEvent::MouseButtonPress, from, Qt::LeftButton, Qt::LeftButton);
+  pump(30);
+  for (int i = 1; i <= steps; ++i) {
+    move_to(widget, from + (to - from) * i / steps, Qt::LeftButton);
+    pump(15);
+  }
+  send_mouse(widget, QEvent::MouseButtonRelease, to, Qt::LeftButton, Qt::NoButton);
+  pump(30);
+}
+
+inline void turn_wheel(QWidget& widget, QPointF at, int notches) {
+  QWheelEvent event(at, widget.mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton,
+                    Qt::NoModifier, Qt::NoScrollPhase, false);
+  QApplication::sendEvent(&widget, &event);
+}
+
+inline void press_key(QWidget& widget, int key, Qt::KeyboardModifiers held = Qt::NoModifier,
+                      const QString& text = {}) {
+  QKeyEvent press(QEvent::KeyPress, key, held, text), release(QEvent::KeyRelease, key, held, text);
+  QApplication::sendEvent(&widget, &press);
+  QApplication::sendEvent(&widget, &release);
+}
+
+inline std::string shipped_trace() {
+  return std::string(CONELAB_SOURCE_DIR) + "/datasets/minilm_trace.h5";
+}
+
+}  // namespace conelab::desktop

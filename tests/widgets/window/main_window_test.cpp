@@ -1,0 +1,246 @@
+#include "widgets/window/main_window.h"
+
+#include <gtest/gtest.h>
+
+#include <QAction>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMimeData>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTreeWidget>
+#include <QUrl>
+
+#include "tests/widgets/driving.h"
+#include "widgets/maps/maps_view.h"
+#include "widgets/window/command_palette.h"
+
+namespace conelab::desktop {
+namespace {
+
+Backends test_backends() {
+  Backends backends;
+  backends.version = "test";
+  backends.shipped_trace = shipped_trace();
+  backends.attend_command = [](const TraceChoice& trace, const Call& call) {
+    return "conelab attend " + trace.file + " --similarity " + call.similarity;
+  };
+  return backends;
+}
+
+/// A window over the shipped trace, its maps complete.
+struct Opened {
+  QTemporaryDir state;
+  MainWindow window{test_backends(), state.path()};
+  explicit Opened(const char* group = "/german/layer3") {
+    window.resize(1300, 850);
+    show_active(window);
+    window.workspace().open(QString::fromStdString(shipped_trace()), group);
+    EXPECT_TRUE(wait_for([&] { return maps_ready(); }));
+    pump(60);
+  }
+  [[nodiscard]] MapsModel& model() { return window.maps().model(); }
+  [[nodiscard]] bool maps_ready() {
+    const auto& panels = model().panels();
+    return !panels.empty() && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
+      return p->pyramid && p->pyramid->complete() && !p->pass.active();
+    });
+  }
+  QAction* action(const QString& name) {
+    for (QAction* each : window.actions()) {
+      if (action_name(*each).startsWith(name)) return each;
+    }
+    ADD_FAILURE() << "no action " << name.toStdString();
+    return nullptr;
+  }
+};
+
+TEST(Window, PointingAtACellShowsItsExactValues) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  opened.window.findChild<QDockWidget*>("dock-maps")->raise();
+  pump(100);
+  MapsCanvas& canvas = opened.window.maps().canvas();
+  const Focus cell{3, 8};
+  move_to(canvas, canvas.cell_centre(1, cell));
+  EXPECT_EQ(opened.window.document().focused(), cell);
+  const double value = opened.model().panels()[1]->pyramid->source().exact(3, 8);
+  EXPECT_TRUE(opened.window.maps().readout().contains(
+      QString::fromStdString(fmt::format("penumbral: {:.12g}", value))))
+      << opened.window.maps().readout().toStdString();
+  click(canvas, canvas.cell_centre(2, {5, 6}));
+  EXPECT_EQ(opened.window.document().session().locked, (Focus{5, 6}));
+  press_key(canvas, Qt::Key_Right);
+  EXPECT_EQ(opened.window.document().session().locked, (Focus{5, 7}));
+}
+
+TEST(Window, WheelAndDragMoveTheCamera) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  MapsCanvas& canvas = opened.window.maps().canvas();
+  opened.window.findChild<QDockWidget*>("dock-maps")->raise();
+  pump(100);
+  const double fitted = opened.model().camera.scale;
+  const QPointF at = canvas.cell_centre(0, {10, 10});
+  turn_wheel(canvas, at, 2);
+  EXPECT_NEAR(opened.model().camera.scale, 2 * fitted, 1e-9);
+  EXPECT_EQ(canvas.cell_at(at), (Focus{10, 10}));
+  const double column = opened.model().camera.column;
+  drag(canvas, at, at + QPointF(40, 0));
+  EXPECT_NEAR(opened.model().camera.column, column - 40 / opened.model().camera.scale, 1e-6);
+  press_key(canvas, Qt::Key_F);
+  pump(60);
+  EXPECT_NEAR(opened.model().camera.scale, fitted, 1e-9);
+}
+
+TEST(Window, ChangingAnOperatorChangesItsMapAndIsUndone) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  auto* gamma = opened.window.findChild<QLineEdit*>("operator-1-gamma");
+  ASSERT_NE(gamma, nullptr);
+  const double before = opened.model().panels()[1]->pyramid->source().exact(2, 2);
+  gamma->setText("8");
+  emit gamma->editingFinished();
+  ASSERT_TRUE(wait_for([&] { return opened.maps_ready(); }));
+  const double after = opened.model().panels()[1]->pyramid->source().exact(2, 2);
+  EXPECT_NE(before, after);
+  opened.action("Undo")->trigger();
+  EXPECT_EQ(opened.model().panels()[1]->pyramid->source().exact(2, 2), before);
+  EXPECT_EQ(opened.window.findChild<QLineEdit*>("operator-1-gamma")->text(), "");
+}
+
+TEST(Window, AWrongParameterIsToldInItsPanel) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  auto* gamma = opened.window.findChild<QLineEdit*>("operator-1-gamma");
+  gamma->setText("many");
+  emit gamma->editingFinished();
+  pump();
+  EXPECT_NE(opened.model().panels()[1]->error.find("gamma"), std::string::npos);
+  EXPECT_TRUE(opened.model().panels()[0]->error.empty());
+}
+
+TEST(Window, DifferencesAreAgainstTheReference) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  opened.window.findChild<QComboBox*>("maps-reference")->setCurrentIndex(1);
+  ASSERT_TRUE(wait_for([&] { return opened.maps_ready(); }));
+  const auto& panels = opened.model().panels();
+  EXPECT_FALSE(panels[0]->difference);
+  ASSERT_TRUE(panels[1]->difference);
+  opened.window.findChild<QComboBox*>("maps-reference")->setCurrentIndex(0);
+  ASSERT_TRUE(wait_for([&] { return opened.maps_ready(); }));
+  const double dot = opened.model().panels()[0]->pyramid->source().exact(4, 1);
+  const double penumbral = opened.model().panels()[1]->pyramid->source().exact(4, 1);
+  opened.window.findChild<QComboBox*>("maps-reference")->setCurrentIndex(1);
+  EXPECT_NEAR(opened.model().panels()[1]->pyramid->source().exact(4, 1), penumbral - dot, 1e-15);
+}
+
+TEST(Window, WrongFilesAreToldAndLeaveTheSession) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  const Session before = opened.window.document().session();
+  const QString path = opened.state.filePath("wrong.h5");
+  QFile file(path);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("this is no trace");
+  file.close();
+  QMimeData data;
+  data.setUrls({QUrl::fromLocalFile(path)});
+  QDragEnterEvent enter(QPoint(200, 200), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(&opened.window, &enter);
+  EXPECT_TRUE(enter.isAccepted());
+  QDropEvent drop(QPointF(200, 200), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(&opened.window, &drop);
+  ASSERT_TRUE(wait_for([&] { return !opened.window.error_shown().isEmpty(); }));
+  EXPECT_TRUE(opened.window.error_shown().contains("wrong.h5"));
+  EXPECT_TRUE(opened.window.document().session() == before);
+}
+
+TEST(Window, ThePaletteRunsActionsByAFewLetters) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  opened.action("Command palette")->trigger();
+  pump();
+  auto* palette = opened.window.findChild<QDialog*>("command-palette");
+  ASSERT_NE(palette, nullptr);
+  auto* field = palette->findChild<QLineEdit*>();
+  field->setText("thdark");
+  ASSERT_GT(palette->findChild<QListWidget*>()->count(), 0);
+  press_key(*field, Qt::Key_Return);
+  pump();
+  EXPECT_EQ(opened.window.document().session().theme, "dark");
+  EXPECT_LT(QApplication::palette().color(QPalette::Window).lightness(), 100);
+  opened.action("Undo")->trigger();
+  EXPECT_EQ(opened.window.document().session().theme, "system");
+}
+
+TEST(Window, AutosaveRestoresTheSession) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir state;
+  Session session;
+  {
+    MainWindow window(test_backends(), state.path());
+    show_active(window);
+    window.document().edit("change", [](Session& s) {
+      s.theme = "dark";
+      s.maps.scale = "log";
+    });
+    session = window.document().session();
+    window.close();
+  }
+  MainWindow again(test_backends(), state.path());
+  EXPECT_TRUE(again.restore_autosave());
+  EXPECT_TRUE(again.document().session() == session);
+}
+
+TEST(Window, AnExampleOpensAndItsCommandIsCopied) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir state;
+  MainWindow window(test_backends(), state.path());
+  show_active(window);
+  auto* button = window.findChild<QAbstractButton*>("example-1");
+  ASSERT_NE(button, nullptr);
+  button->click();
+  ASSERT_TRUE(wait_for([&] { return window.workspace().trace() != nullptr; }));
+  EXPECT_EQ(window.document().session().maps.reference, 0);
+  for (QAction* action : window.actions()) {
+    if (action_name(*action) == "Copy as command") action->trigger();
+  }
+  EXPECT_TRUE(QGuiApplication::clipboard()->text().contains("--similarity penumbral"));
+}
+
+TEST(Window, ClosesInTheMiddleOfWork) {
+  REQUIRE_DISPLAY();
+  for (int i = 0; i < 3; ++i) {
+    MainWindow window(test_backends(), "");
+    show_active(window);
+    window.open(QString::fromStdString(shipped_trace()));
+    pump(10 * i);
+  }
+}
+
+TEST(Window, ShowsTheContentOfTheFile) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  auto* tree = opened.window.findChild<QTreeWidget*>("data-tree");
+  ASSERT_TRUE(wait_for([&] { return tree->topLevelItemCount() == 1; }));
+  const auto found = tree->findItems("layer3", Qt::MatchRecursive | Qt::MatchExactly);
+  EXPECT_GE(found.size(), 2);
+}
+
+TEST(Palette, PrefersBeginningsOfWords) {
+  EXPECT_GT(match_score("th", "Theme: dark"), match_score("th", "Show the data"));
+  EXPECT_LT(match_score("xyz", "Theme"), 0);
+  EXPECT_GE(match_score("", "Theme"), 0);
+}
+
+}  // namespace
+}  // namespace conelab::desktop

@@ -1,0 +1,175 @@
+#include "widgets/data/data_view.h"
+
+#include <QBoxLayout>
+#include <QFileInfo>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLocale>
+#include <QTreeWidget>
+
+#include "widgets/theme/theme.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr int item_role = Qt::UserRole;       ///< Index into Inspection::items.
+constexpr int trace_role = Qt::UserRole + 1;  ///< True for groups that hold a q.
+
+QString extents_text(const InspectedItem& item) {
+  QStringList parts;
+  for (const std::int64_t n : item.extents) parts << QString::number(n);
+  return parts.join(QStringLiteral(" × "));
+}
+
+QString value_text(const AttributeValue& value) {
+  return std::visit(
+      [](const auto& v) -> QString {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, std::string>) {
+          return QString::fromStdString(v).left(400);
+        } else if constexpr (std::is_arithmetic_v<T>) {
+          return QString::number(v);
+        } else {
+          return QObject::tr("%1 values").arg(v.size());
+        }
+      },
+      value);
+}
+
+QString details_text(const InspectedItem& item) {
+  QString text = "<b>" + QString::fromStdString(item.path).toHtmlEscaped() + "</b>";
+  if (item.kind == ItemKind::array) {
+    text += QObject::tr("<br>%1, %2, %3 in the file")
+                .arg(extents_text(item), QString::fromStdString(item.type).toHtmlEscaped(),
+                     QLocale().formattedDataSize(item.stored_bytes));
+    text += item.checksummed ? QObject::tr(", checksummed") : QString();
+    if (item.nan_count + item.infinite_count > 0) {
+      text += QObject::tr("<br>%1 NaN, %2 infinite").arg(item.nan_count).arg(item.infinite_count);
+    }
+  }
+  for (const auto& [name, value] : item.attributes) {
+    text += "<br>" + QString::fromStdString(name).toHtmlEscaped() + " = " +
+            value_text(value).toHtmlEscaped();
+  }
+  if (!item.problem.empty()) {
+    text += "<br><b>" + QString::fromStdString(item.problem).toHtmlEscaped() + "</b>";
+  }
+  return text;
+}
+
+std::string parent_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos || slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), workspace_(workspace) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  tree_ = new QTreeWidget;
+  tree_->setObjectName("data-tree");
+  tree_->setAccessibleName(tr("Content of the file"));
+  tree_->setHeaderLabels({tr("name"), tr("extent"), tr("type")});
+  tree_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  tree_->header()->setStretchLastSection(false);
+  tree_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+  tree_->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
+  tree_->setUniformRowHeights(true);
+  column->addWidget(tree_, 1);
+  details_ = new QLabel(tr("Drop a file anywhere, or open one."));
+  details_->setWordWrap(true);
+  details_->setTextFormat(Qt::RichText);
+  details_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  details_->setContentsMargins(10, 6, 10, 8);
+  column->addWidget(details_);
+  connect(tree_, &QTreeWidget::currentItemChanged, this,
+          [this](QTreeWidgetItem* item) { show_details(item); });
+  connect(tree_, &QTreeWidget::itemActivated, this, [this](QTreeWidgetItem* item) {
+    if (item->data(0, trace_role).toBool()) {
+      emit trace_wanted(file_, item->data(0, trace_role + 1).toString());
+    }
+  });
+  connect(&workspace_, &Workspace::trace_changed, this, [this] {
+    if (!workspace_.trace()) return;
+    const QString file = QString::fromStdString(workspace_.trace()->file);
+    if (file != file_) show_file(file);
+    mark_open_group();
+  });
+}
+
+void DataView::show_file(const QString& file) {
+  file_ = file;
+  details_->setText(tr("reading %1 …").arg(QFileInfo(file).fileName()));
+  job_ = workspace_.jobs().start<Inspection>(
+      "looking into " + QFileInfo(file).fileName().toStdString(),
+      [path = file.toStdString()](const JobContext&) { return inspect(path); },
+      [this](Inspection found) {
+        job_.finished();
+        show_inspection(found);
+      },
+      [this](const std::string& message) {
+        job_.finished();
+        tree_->clear();
+        details_->setText(QString::fromStdString(message).toHtmlEscaped());
+      });
+}
+
+void DataView::show_inspection(const Inspection& inspection) {
+  inspection_ = std::make_shared<Inspection>(inspection);
+  tree_->clear();
+  auto* root = new QTreeWidgetItem(
+      tree_, {QFileInfo(file_).fileName(), "", QString::fromUtf8(format_name(inspection.format))});
+  std::map<std::string, QTreeWidgetItem*> groups = {{"/", root}};
+  for (std::size_t i = 0; i < inspection.items.size(); ++i) {
+    const InspectedItem& item = inspection.items[i];
+    if (item.path == "/") {
+      root->setData(0, item_role, static_cast<int>(i));
+      continue;
+    }
+    const auto above = groups.find(parent_of(item.path));
+    QTreeWidgetItem* parent = above == groups.end() ? root : above->second;
+    const std::string name = item.path.substr(item.path.rfind('/') + 1);
+    auto* node = new QTreeWidgetItem(parent, {QString::fromStdString(name), extents_text(item),
+                                              QString::fromStdString(item.type)});
+    node->setData(0, item_role, static_cast<int>(i));
+    if (!item.problem.empty()) node->setForeground(0, focus_colour());
+    if (item.kind == ItemKind::group) groups[item.path] = node;
+    if (item.kind == ItemKind::array && name == "q") {
+      const std::string group = parent_of(item.path);
+      parent->setData(0, trace_role, true);
+      parent->setData(0, trace_role + 1, group == "/" ? QString() : QString::fromStdString(group));
+      parent->setToolTip(0, tr("Double-click: open this trace"));
+    }
+  }
+  root->setExpanded(true);
+  for (int i = 0; i < root->childCount(); ++i) root->child(i)->setExpanded(true);
+  QString text = tr("%1, SHA-256 %2…")
+                     .arg(QLocale().formattedDataSize(static_cast<qint64>(inspection.file_bytes)),
+                          QString::fromStdString(inspection.sha256).left(12));
+  for (const std::string& problem : inspection.problems) {
+    text += "<br><b>" + QString::fromStdString(problem).toHtmlEscaped() + "</b>";
+  }
+  details_->setText(text);
+  mark_open_group();
+}
+
+void DataView::show_details(QTreeWidgetItem* item) {
+  const QVariant index = item ? item->data(0, item_role) : QVariant();
+  if (!index.isValid() || !inspection_) return;
+  details_->setText(details_text(inspection_->items[static_cast<std::size_t>(index.toInt())]));
+}
+
+void DataView::mark_open_group() {
+  const auto& trace = workspace_.trace();
+  if (!trace || QString::fromStdString(trace->file) != file_) return;
+  for (QTreeWidgetItemIterator it(tree_); *it != nullptr; ++it) {
+    const bool open = (*it)->data(0, trace_role).toBool() &&
+                      (*it)->data(0, trace_role + 1).toString().toStdString() == trace->group;
+    QFont font = (*it)->font(0);
+    font.setBold(open);
+    (*it)->setFont(0, font);
+  }
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,101 @@
+#include "widgets/jobs/job_pool.h"
+
+#include <algorithm>
+#include <new>
+
+#include "core/base/error.h"
+
+namespace conelab::desktop {
+
+void JobContext::stop_if_cancelled() const {
+  if (cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
+}
+
+JobPool::JobPool(Deliver deliver, int threads) : deliver_(std::move(deliver)) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
+}
+
+JobPool::~JobPool() {
+  cancel_all();
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  *alive_ = false;  // Calls still in the window's queue find nobody.
+}
+
+JobHandle JobPool::enqueue(std::string title, Work work, Failed failed, bool urgent) {
+  auto state = std::make_shared<JobState>();
+  state->title = std::move(title);
+  {
+    const std::lock_guard lock(mutex_);
+    state->id = next_id_++;
+    listed_.push_back(state);
+    Entry entry{state, std::move(work), std::move(failed)};
+    urgent ? waiting_.push_front(std::move(entry)) : waiting_.push_back(std::move(entry));
+  }
+  wake_.notify_one();
+  changed();
+  return JobHandle(std::move(state));
+}
+
+void JobPool::loop() {
+  for (;;) {
+    Entry entry;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      entry = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    run(entry);
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase(listed_, entry.state);
+    }
+    changed();
+  }
+}
+
+void JobPool::run(const Entry& entry) {
+  const auto say = [&](std::function<void()> call) {
+    deliver_([alive = alive_, state = entry.state, call = std::move(call)] {
+      if (*alive && !state->cancelled) call();
+    });
+  };
+  const auto fail_with = [&](const std::string& message) {
+    say([failed = entry.failed, message] {
+      if (failed) failed(message);
+    });
+  };
+  if (entry.state->cancelled) return;
+  entry.state->running = true;
+  try {
+    say(entry.work(JobContext(entry.state)));
+  } catch (const std::bad_alloc&) {
+    fail_with("out of memory");
+  } catch (const std::exception& error) {
+    fail_with(error.what());
+  }
+}
+
+std::vector<std::shared_ptr<const JobState>> JobPool::running() const {
+  const std::lock_guard lock(mutex_);
+  return {listed_.begin(), listed_.end()};
+}
+
+void JobPool::cancel_all() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& state : listed_) state->cancelled = true;
+}
+
+void JobPool::changed() {
+  deliver_([this, alive = alive_] {
+    if (*alive && listener_) listener_();
+  });
+}
+
+}  // namespace conelab::desktop

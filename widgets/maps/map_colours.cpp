@@ -1,0 +1,82 @@
+#include "widgets/maps/map_colours.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace conelab::desktop {
+namespace {
+
+using figure::HeatScale;
+using figure::Limits;
+
+std::uint32_t packed(figure::Colour c) {
+  return 0xff000000U | static_cast<std::uint32_t>(c.r) << 16 |
+         static_cast<std::uint32_t>(c.g) << 8 | c.b;
+}
+
+}  // namespace
+
+Limits colour_limits(const MapSummary& summary, const ColourChoice& choice) {
+  if (choice.scale == HeatScale::rank) return {0, 1};
+  Limits limits = choice.scale == HeatScale::log ? summary.positive_limits : summary.limits;
+  if (limits.empty()) return limits;
+  if (choice.scale == HeatScale::row_normalised) {
+    limits = {limits.low < 0 ? -1.0 : 0.0, limits.high > 0 ? 1.0 : 0.0};
+  }
+  if (choice.diverging) {
+    const double reach = std::max(std::abs(limits.low), std::abs(limits.high));
+    return {-reach, reach};
+  }
+  return limits;
+}
+
+MapColours::MapColours(const ColourChoice& choice, const Limits& limits, const MapSummary& summary)
+    : choice_(choice), summary_(summary) {
+  const figure::ColourMap map = choice.diverging ? figure::ColourMap::diverging : choice.map;
+  for (int i = 0; i < steps; ++i) {
+    table_[static_cast<std::size_t>(i)] =
+        packed(figure::colour_at(map, static_cast<double>(i) / (steps - 1)));
+  }
+  masked_ = packed(figure::masked_colour);
+  nan_ = packed(figure::nan_colour);
+  zero_ = packed(figure::zero_colour);
+  if (limits.empty()) return;
+  const bool log = choice.scale == HeatScale::log;
+  const double low = log ? std::log(limits.low) : limits.low;
+  const double high = log ? std::log(limits.high) : limits.high;
+  low_ = static_cast<float>(low);
+  factor_ = high > low ? static_cast<float>(1 / (high - low)) : 0;
+}
+
+float MapColours::place(float value, std::int64_t row) const {
+  switch (choice_.scale) {
+    case HeatScale::log:
+      value = std::log(value);
+      break;
+    case HeatScale::row_normalised: {
+      const float largest = summary_.row_largest[static_cast<std::size_t>(row)];
+      value = largest > 0 ? value / largest : 0;
+      break;
+    }
+    case HeatScale::rank: {
+      const auto& sorted = summary_.sorted_sample;
+      const auto [from, to] = std::equal_range(sorted.begin(), sorted.end(), value);
+      const auto below = static_cast<float>(from - sorted.begin() + (to - sorted.begin()));
+      return sorted.empty() ? 0.5F : below / (2 * static_cast<float>(sorted.size()));
+    }
+    case HeatScale::linear:
+      break;
+  }
+  if (factor_ == 0) return 0.5F;
+  return std::clamp((value - low_) * factor_, 0.0F, 1.0F);
+}
+
+std::uint32_t MapColours::operator()(float value, std::int64_t row) const {
+  if (is_masked(value)) return masked_;
+  if (std::isnan(value)) return nan_;
+  if (value == 0 && (choice_.zero_special || choice_.scale == HeatScale::log)) return zero_;
+  const float place = this->place(value, row);
+  return table_[static_cast<std::size_t>(place * (steps - 1) + 0.5F)];
+}
+
+}  // namespace conelab::desktop

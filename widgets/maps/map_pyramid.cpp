@@ -1,0 +1,210 @@
+#include "widgets/maps/map_pyramid.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/parallel.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr std::int64_t largest_sample = 512;
+
+std::int64_t shrunk(std::int64_t n, int level) {
+  return (n + (std::int64_t{1} << level) - 1) >> level;
+}
+
+/// Rows that a pass computes at once: a whole number of base cells, about a million cells.
+std::int64_t block_rows(std::int64_t columns, int base_level) {
+  const std::int64_t step = std::int64_t{1} << base_level;
+  const std::int64_t rows =
+      std::clamp<std::int64_t>((1 << 20) / std::max<std::int64_t>(columns, 1), 16, 256);
+  return std::max(step, rows / step * step);
+}
+
+}  // namespace
+
+MapPyramid::MapPyramid(std::shared_ptr<MatrixSource> source) : source_(std::move(source)) {
+  const std::int64_t longest = std::max(rows(), columns());
+  while (shrunk(longest, base_level_) > largest_whole_level) ++base_level_;
+  for (int level = base_level_;; ++level) {
+    Level l{shrunk(rows(), level), shrunk(columns(), level), {}};
+    l.cells.assign(static_cast<std::size_t>(l.rows * l.columns), masked_cell);
+    const bool last = l.rows <= 1 && l.columns <= 1;
+    coarse_.push_back(std::move(l));
+    if (last) break;
+  }
+  exact_ = MapSummary(rows(), columns(), source_->holds_weights());
+  summary_ = exact_;
+}
+
+// ---- filling ------------------------------------------------------------------------------------
+
+void MapPyramid::fill_sample() {
+  if (base_level_ == 0) return;
+  int level = base_level_;
+  while (shrunk(std::max(rows(), columns()), level) > largest_sample) ++level;
+  std::vector<float> cells = source_->sample(std::int64_t{1} << level);
+  if (cells.empty()) return;
+  const std::lock_guard lock(mutex_);
+  sample_ = {shrunk(rows(), level), shrunk(columns(), level), std::move(cells)};
+  sample_level_ = level;
+  for (const float v : sample_.cells) {
+    if (is_masked(v) || std::isnan(v)) continue;
+    summary_.limits.include({v, v});
+    if (v > 0) summary_.positive_limits.include({v, v});
+    summary_.sorted_sample.push_back(v);
+  }
+  std::sort(summary_.sorted_sample.begin(), summary_.sorted_sample.end());
+  ++revision_;
+}
+
+void MapPyramid::fill(const Execution& execution) {
+  source_->prepare(execution);
+  const std::int64_t block = block_rows(columns(), base_level_);
+  const std::int64_t blocks = (rows() + block - 1) / block;
+  // Blocks are computed side by side and taken in in order.
+  constexpr std::int64_t wide = 4;
+  Execution quiet = execution;
+  quiet.progress = nullptr;
+  for (std::int64_t first = 0; first < blocks; first += wide) {
+    const std::int64_t count = std::min(wide, blocks - first);
+    std::vector<MapBlock> done(static_cast<std::size_t>(count));
+    run_tickets(count, quiet, [&](std::int64_t ticket, const auto&) {
+      const std::int64_t begin = (first + ticket) * block;
+      done[static_cast<std::size_t>(ticket)] =
+          map_block(*source_, begin, std::min(begin + block, rows()), base_level_);
+    });
+    for (const MapBlock& part : done) take(part);
+    if (execution.progress) {
+      execution.progress(static_cast<double>(rows_done_) / static_cast<double>(rows()));
+    }
+  }
+}
+
+void MapPyramid::take(const MapBlock& block) {
+  const std::lock_guard lock(mutex_);
+  Level& base = coarse_.front();
+  std::copy(block.cells.begin(), block.cells.end(),
+            base.cells.begin() + (block.row_begin >> base_level_) * base.columns);
+  pool_upwards(block.row_begin >> base_level_, shrunk(block.row_end, base_level_));
+  exact_.add(block);
+  summary_.row_entropy = exact_.row_entropy;
+  summary_.row_largest = exact_.row_largest;
+  summary_.column_sum = exact_.column_sum;
+  summary_.limits.include(exact_.limits);
+  summary_.positive_limits.include(exact_.positive_limits);
+  rows_done_ = block.row_end;
+  if (rows_done_ == rows()) {
+    std::sort(exact_.sorted_sample.begin(), exact_.sorted_sample.end());
+    summary_ = exact_;
+  }
+  ++revision_;
+}
+
+void MapPyramid::pool_upwards(std::int64_t begin, std::int64_t end) {
+  for (std::size_t l = 1; l < coarse_.size(); ++l) {
+    const Level& below = coarse_[l - 1];
+    Level& level = coarse_[l];
+    begin >>= 1, end = (end + 1) >> 1;
+    for (std::int64_t r = begin; r < end; ++r) {
+      for (std::int64_t c = 0; c < level.columns; ++c) {
+        float cell = masked_cell;
+        for (std::int64_t i = 2 * r; i < std::min(2 * r + 2, below.rows); ++i) {
+          for (std::int64_t k = 2 * c; k < std::min(2 * c + 2, below.columns); ++k) {
+            cell = pooled_cell(cell, below.cells[static_cast<std::size_t>(i * below.columns + k)]);
+          }
+        }
+        level.cells[static_cast<std::size_t>(r * level.columns + c)] = cell;
+      }
+    }
+  }
+}
+
+// ---- tiles --------------------------------------------------------------------------------------
+
+void MapPyramid::compute_tile(const TileKey& key) {
+  const std::int64_t step = std::int64_t{1} << key.level;
+  const std::int64_t first_row = key.row * tile_side * step;
+  const std::int64_t column = key.column * tile_side * step;
+  const std::int64_t column_end = std::min(column + tile_side * step, columns());
+  std::vector<float> cells(tile_side * tile_side, masked_cell);
+  std::vector<float> strip;
+  // A strip of 256 rows at a time, so that memory stays small at every level.
+  for (std::int64_t begin = first_row; begin < std::min(first_row + tile_side * step, rows());
+       begin += tile_side) {
+    const std::int64_t end = std::min({begin + tile_side, first_row + tile_side * step, rows()});
+    strip.resize(static_cast<std::size_t>((end - begin) * (column_end - column)));
+    source_->cells({begin, end, column, column_end}, strip.data());
+    for (std::int64_t r = begin; r < end; ++r) {
+      const float* in = strip.data() + (r - begin) * (column_end - column);
+      float* out = cells.data() + ((r - first_row) >> key.level) * tile_side;
+      for (std::int64_t c = 0; c < column_end - column; ++c) {
+        out[c >> key.level] = pooled_cell(out[c >> key.level], in[c]);
+      }
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  if (tiles_.contains(key)) return;
+  while (tiles_.size() >= most_tiles) {
+    tiles_.erase(recent_.front());
+    recent_.pop_front();
+  }
+  recent_.push_back(key);
+  tiles_[key] = {std::move(cells), std::prev(recent_.end())};
+  ++revision_;
+}
+
+bool MapPyramid::has_tile(const TileKey& key) const {
+  const std::lock_guard lock(mutex_);
+  return tiles_.contains(key);
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+void MapPyramid::read_row(int level, std::int64_t row, std::int64_t column, std::int64_t count,
+                          float* out) const {
+  const std::lock_guard lock(mutex_);
+  if (level >= base_level_) return read_coarse(level, row, column, count, out);
+  for (std::int64_t done = 0; done < count;) {
+    const std::int64_t c = column + done, within = c % tile_side;
+    const std::int64_t piece = std::min(count - done, tile_side - within);
+    const auto found = tiles_.find({level, row / tile_side, c / tile_side});
+    if (found != tiles_.end()) {
+      recent_.splice(recent_.end(), recent_, found->second.used);
+      std::copy_n(found->second.cells.data() + row % tile_side * tile_side + within, piece,
+                  out + done);
+    } else {
+      const int up = base_level_ - level;
+      std::vector<float> coarse(static_cast<std::size_t>(piece));
+      const std::int64_t first = c >> up, last = (c + piece - 1) >> up;
+      read_coarse(base_level_, row >> up, first, last - first + 1, coarse.data());
+      for (std::int64_t i = 0; i < piece; ++i) {
+        out[done + i] = coarse[static_cast<std::size_t>(((c + i) >> up) - first)];
+      }
+    }
+    done += piece;
+  }
+}
+
+void MapPyramid::read_coarse(int level, std::int64_t row, std::int64_t column, std::int64_t count,
+                             float* out) const {
+  const Level& l = coarse_[static_cast<std::size_t>(level - base_level_)];
+  const bool known = (row << level) < rows_done_;
+  if (known || sample_.cells.empty()) {
+    std::copy_n(l.cells.data() + row * l.columns + column, count, out);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {  // Level and sample may be finer than one another.
+    const std::int64_t r = (row << level) >> sample_level_;
+    const std::int64_t c = ((column + i) << level) >> sample_level_;
+    out[i] = sample_.cells[static_cast<std::size_t>(r * sample_.columns + c)];
+  }
+}
+
+MapSummary MapPyramid::summary() const {
+  const std::lock_guard lock(mutex_);
+  return summary_;
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,105 @@
+#include "widgets/maps/map_table.h"
+
+#include <QBoxLayout>
+#include <QClipboard>
+#include <QComboBox>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QShortcut>
+#include <QSignalBlocker>
+#include <QTableView>
+#include <algorithm>
+
+#include "core/figure/text.h"
+
+namespace conelab::desktop {
+
+void MapTableModel::show_panel(int index) {
+  beginResetModel();
+  panel_ = index;
+  endResetModel();
+}
+
+int MapTableModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(maps_.rows());
+}
+
+int MapTableModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(maps_.columns());
+}
+
+QVariant MapTableModel::data(const QModelIndex& index, int role) const {
+  const auto panel = static_cast<std::size_t>(panel_);
+  if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+  if ((role != Qt::DisplayRole && role != Qt::ToolTipRole) || panel >= maps_.panels().size()) {
+    return {};
+  }
+  const std::string text = maps_.value_text(*maps_.panels()[panel], {index.row(), index.column()});
+  if (role == Qt::ToolTipRole) return QString::fromStdString(text);
+  bool number = false;
+  const double value = QString::fromStdString(text).toDouble(&number);
+  return number ? QString::number(value, 'g', 5) : QString::fromStdString(text);
+}
+
+QVariant MapTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  const auto& trace = maps_.workspace().trace();
+  if (role != Qt::DisplayRole || !trace) return {};
+  const std::string& label =
+      orientation == Qt::Vertical ? trace->query_label(section) : trace->key_label(section);
+  return QString::fromStdString(figure::clean_text(label));
+}
+
+MapTableView::MapTableView(MapsModel& maps, QWidget* parent)
+    : QWidget(parent), maps_(maps), model_(maps) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 0, 10, 6);
+  which_ = new QComboBox;
+  which_->setAccessibleName(tr("Operator of the table"));
+  which_->setObjectName("table-operator");
+  column->addWidget(which_, 0, Qt::AlignLeft);
+  table_ = new QTableView;
+  table_->setModel(&model_);
+  table_->setAccessibleName(tr("Attention as numbers, queries down, keys across"));
+  table_->horizontalHeader()->setDefaultSectionSize(82);
+  table_->verticalHeader()->setDefaultSectionSize(22);
+  column->addWidget(table_);
+  connect(which_, &QComboBox::currentIndexChanged, this,
+          [this](int index) { model_.show_panel(std::max(0, index)); });
+  connect(&maps_, &MapsModel::panels_changed, this, &MapTableView::refill);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+          [this](const QModelIndex& now) {
+            if (!now.isValid()) return;
+            maps_.workspace().document().edit(
+                tr("select a pair of tokens"),
+                [&](Session& s) {
+                  s.locked = Focus{now.row(), now.column()};
+                },
+                "locked");
+          });
+  auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);
+  connect(copy, &QShortcut::activated, this, &MapTableView::copy);
+  refill();
+}
+
+void MapTableView::refill() {
+  const QSignalBlocker quiet(which_);
+  const int before = which_->currentIndex();
+  which_->clear();
+  for (const auto& panel : maps_.panels()) which_->addItem(QString::fromStdString(panel->title));
+  which_->setCurrentIndex(std::clamp(before, 0, std::max(0, which_->count() - 1)));
+  model_.show_panel(std::max(0, which_->currentIndex()));
+}
+
+/// The selected cells as tab-separated text with all digits.
+void MapTableView::copy() {
+  QModelIndexList cells = table_->selectionModel()->selectedIndexes();
+  std::sort(cells.begin(), cells.end());
+  QString text;
+  for (qsizetype i = 0; i < cells.size(); ++i) {
+    if (i > 0) text += cells[i].row() != cells[i - 1].row() ? '\n' : '\t';
+    text += cells[i].data(Qt::ToolTipRole).toString();
+  }
+  QGuiApplication::clipboard()->setText(text);
+}
+
+}  // namespace conelab::desktop

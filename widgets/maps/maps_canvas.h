@@ -1,0 +1,83 @@
+// The attention maps on screen: panels side by side under one camera, with labels, margins, colour
+// bars and the focused pair.
+//
+// Wheel zooms about the pointer, dragging pans, a click locks a pair, arrow keys move it, F shows
+// all, holding R shows the reference in every panel.
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+
+#include "widgets/maps/map_layout.h"
+#include "widgets/maps/maps_model.h"
+
+namespace conelab::desktop {
+
+class MapsCanvas : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit MapsCanvas(MapsModel& model, QWidget* parent = nullptr);
+
+  /// Where a panel's cells stand, and where a cell of it is, for tests and for help.
+  [[nodiscard]] const MapLayout& layout_now() const { return layout_; }
+  [[nodiscard]] QPointF cell_centre(std::size_t panel, const Focus& cell) const;
+  /// The cell under a point of the canvas; none outside the matrices.
+  [[nodiscard]] std::optional<Focus> cell_at(const QPointF& point) const;
+  /// Milliseconds that the last paint took.
+  [[nodiscard]] double paint_time() const { return paint_time_; }
+  [[nodiscard]] long paints() const { return paints_; }
+
+  void fit();
+
+  [[nodiscard]] QSize minimumSizeHint() const override { return {320, 240}; }
+  [[nodiscard]] QSize sizeHint() const override { return {900, 620}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void keyReleaseEvent(QKeyEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  /// A panel's picture and what it was made from.
+  struct Picture {
+    QImage image;
+    const MapPyramid* pyramid = nullptr;
+    std::uint64_t revision = 0;
+    MapCamera camera;
+    ColourChoice choice;
+    figure::Limits limits;
+  };
+
+  void arrange();
+  [[nodiscard]] int panel_at(const QPointF& point) const;
+  void draw_panel(QPainter& painter, std::size_t index);
+  void draw_cells(QPainter& painter, std::size_t index);
+  void draw_grid(QPainter& painter, const Box& cells);
+  void draw_labels(QPainter& painter, const PanelPlace& place);
+  void draw_margins(QPainter& painter, const PanelPlace& place, const MapPanel& panel);
+  void draw_focus(QPainter& painter, const Box& cells);
+  void draw_bars(QPainter& painter);
+  void draw_message(QPainter& painter, const QString& text);
+  void describe();
+
+  MapsModel& model_;
+  MapLayout layout_;
+  std::vector<Picture> pictures_;
+  std::optional<QPointF> press_;  ///< Where the left button went down, until it is released.
+  QPointF last_;
+  bool dragged_ = false;
+  double paint_time_ = 0;
+  long paints_ = 0;
+};
+
+}  // namespace conelab::desktop

@@ -1,0 +1,250 @@
+#include "widgets/maps/maps_model.h"
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "widgets/maps/map_raster.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr std::size_t most_tile_jobs = 4;
+constexpr std::size_t most_made = 24;
+
+/// Tells panels apart: equal keys show equal matrices.
+std::string key_of(const Call& c, const Call* reference, const std::string& quantity) {
+  std::string key = quantity;
+  for (const Call* call : {&c, reference}) {
+    if (call == nullptr) continue;
+    key += "|" + call->similarity + "/" + call->map + "/" + call->bias + "/" + call->weights;
+    for (const std::string& mask : call->masks) key += "/" + mask;
+    for (const auto& [name, value] : call->parameters) key += "/" + name + "=" + value;
+  }
+  return key;
+}
+
+Call masked_as_file(Call call, const Trace& trace) {
+  if (!trace.allowed.empty()) call.masks.emplace_back("explicit");
+  return call;
+}
+
+}  // namespace
+
+std::string call_title(const Call& call) {
+  std::string title = call.similarity;
+  for (const auto& [key, value] : call.parameters) title += ", " + key + " = " + value;
+  if (call.bias != "none") title += ", " + call.bias;
+  for (const std::string& mask : call.masks) title += mask == "full" ? "" : ", " + mask;
+  return call.weights == "softmax" ? title : title + ", " + call.weights;
+}
+
+MapsModel::MapsModel(Workspace& workspace, QObject* parent)
+    : QObject(parent), workspace_(workspace) {
+  poll_.setInterval(40);
+  connect(&poll_, &QTimer::timeout, this, &MapsModel::poll);
+  connect(&workspace_, &Workspace::trace_changed, this, &MapsModel::rebuild);
+  connect(&workspace_.document(), &Document::changed, this, &MapsModel::rebuild);
+  rebuild();
+}
+
+void MapsModel::rebuild() {
+  const MapChoice& wanted = workspace_.document().session().maps;
+  const bool new_head = head_ != workspace_.head();
+  const bool same_panels = !new_head && wanted.calls == choice_.calls &&
+                           wanted.quantity == choice_.quantity &&
+                           wanted.reference == choice_.reference;
+  const bool same_look = same_panels && wanted == choice_;
+  choice_ = wanted;
+  if (same_look) return;
+  if (same_panels) return emit progressed();
+  const std::int64_t old_rows = rows(), old_columns = columns();
+  if (new_head) made_.clear();
+  head_ = workspace_.head();
+  cancelled_ = false;
+  const auto before = std::move(panels_);
+  panels_.clear();
+  const auto reference = static_cast<std::size_t>(choice_.reference);
+  const bool differences = choice_.reference >= 0 && reference < choice_.calls.size();
+  for (std::size_t i = 0; head_ && i < choice_.calls.size(); ++i) {
+    const bool difference = differences && i != reference;
+    panels_.push_back(
+        make_panel(choice_.calls[i], difference ? &choice_.calls[reference] : nullptr));
+  }
+  if (rows() != old_rows || columns() != old_columns) camera_fits = true;
+  emit panels_changed();
+}
+
+std::shared_ptr<MapPanel> MapsModel::make_panel(const Call& call, const Call* reference) {
+  const std::string key = key_of(call, reference, choice_.quantity);
+  if (const auto found = made_.find(key); found != made_.end()) return found->second;
+  auto panel = std::make_shared<MapPanel>();
+  panel->title = call_title(call) + (reference ? " − " + call_title(*reference) : "");
+  panel->difference = reference != nullptr;
+  try {
+    const Trace& trace = *workspace_.trace();
+    const Map2d quantity = choice_.quantity == "logits" ? Map2d::logits : Map2d::weights;
+    const std::int64_t head = workspace_.document().session().trace.head;
+    const auto source_of = [&](const Call& c) {
+      return attention_source(head_, call_of_head(masked_as_file(c, trace), trace.extents(), head),
+                              quantity);
+    };
+    std::shared_ptr<MatrixSource> source = source_of(call);
+    if (reference) source = difference_source(std::move(source), source_of(*reference));
+    panel->pyramid = std::make_shared<MapPyramid>(std::move(source));
+    start_pass(panel);
+  } catch (const Error& error) {
+    panel->error = error.what();
+  }
+  if (made_.size() >= most_made) made_.clear();
+  made_[key] = panel;
+  return panel;
+}
+
+void MapsModel::start_pass(const std::shared_ptr<MapPanel>& panel) {
+  const std::weak_ptr<MapPanel> weak = panel;
+  panel->pass = workspace_.jobs().start<bool>(
+      "attention map: " + panel->title,
+      [pyramid = panel->pyramid](const JobContext& context) {
+        pyramid->fill_sample();
+        Execution execution;
+        execution.cancelled = context.cancel_check();
+        execution.progress = context.progress_report();
+        pyramid->fill(execution);
+        return true;
+      },
+      [this, weak](bool) {
+        if (const auto done = weak.lock()) done->pass.finished();
+        poll();
+      },
+      [this, weak](const std::string& message) {
+        if (const auto done = weak.lock()) {
+          done->pass.finished();
+          done->error = message;
+        }
+        emit progressed();
+      });
+  poll_.start();
+}
+
+void MapsModel::cancel() {
+  cancelled_ = true;
+  for (const auto& panel : panels_) {
+    panel->pass.cancel();
+    panel->tiles.clear();
+  }
+  emit progressed();
+}
+
+void MapsModel::resume() {
+  cancelled_ = false;
+  for (const auto& panel : panels_) {
+    if (!panel->pyramid || panel->pyramid->complete() || panel->pass.active()) continue;
+    panel->pyramid = std::make_shared<MapPyramid>(panel->pyramid->shared_source());
+    start_pass(panel);
+  }
+  emit progressed();
+}
+
+void MapsModel::poll() {
+  bool busy = false, changed = false;
+  for (const auto& panel : panels_) {
+    busy = busy || panel->busy();
+    if (!panel->pyramid || panel->pyramid->revision() == panel->revision) continue;
+    panel->revision = panel->pyramid->revision();
+    panel->summary = panel->pyramid->summary();
+    changed = true;
+  }
+  if (!busy) poll_.stop();
+  if (changed || !busy) emit progressed();
+}
+
+const MapPanel& MapsModel::shown(std::size_t place) const {
+  const auto reference = static_cast<std::size_t>(std::max(0, choice_.reference));
+  return flipped_ && reference < panels_.size() ? *panels_[reference] : *panels_[place];
+}
+
+void MapsModel::flip(bool held) {
+  if (flipped_ == held) return;
+  flipped_ = held;
+  emit progressed();
+}
+
+std::int64_t MapsModel::rows() const { return head_ ? head_->fast.query.shape.token : 0; }
+std::int64_t MapsModel::columns() const { return head_ ? head_->fast.key.shape.token : 0; }
+
+ColourChoice MapsModel::colour_choice(const MapPanel& panel) const {
+  ColourChoice choice;
+  choice.scale = figure::heat_scale_from_name(choice_.scale);
+  choice.map = figure::colour_map_from_name(choice_.colours);
+  choice.diverging = panel.difference;
+  choice.zero_special = !panel.difference && choice_.quantity == "weights";
+  // Logits and differences have signs, which a logarithm cannot show.
+  if (choice.scale == figure::HeatScale::log && !choice.zero_special) {
+    choice.scale = figure::HeatScale::linear;
+  }
+  return choice;
+}
+
+figure::Limits MapsModel::limits(const MapPanel& panel) const {
+  figure::Limits limits = colour_limits(panel.summary, colour_choice(panel));
+  if (!choice_.shared_limits) return limits;
+  for (const auto& other : panels_) {
+    if (other->difference == panel.difference && other->pyramid) {
+      limits.include(colour_limits(other->summary, colour_choice(*other)));
+    }
+  }
+  return limits;
+}
+
+void MapsModel::request_tiles(std::size_t place, double width, double height) {
+  const std::shared_ptr<MapPanel>& panel = panels_[place];
+  if (!panel->pyramid || cancelled_ || !panel->pyramid->complete()) return;
+  const std::vector<TileKey> missing = missing_tiles(*panel->pyramid, camera, width, height);
+  std::erase_if(panel->tiles, [&](const auto& job) {
+    return std::find(missing.begin(), missing.end(), job.first) == missing.end();
+  });
+  const std::weak_ptr<MapPanel> weak = panel;
+  for (const TileKey& key : missing) {
+    if (panel->tiles.size() >= most_tile_jobs) break;
+    if (panel->tiles.contains(key)) continue;
+    const auto finish = [this, weak, key] {
+      if (const auto done = weak.lock()) {
+        if (const auto job = done->tiles.find(key); job != done->tiles.end()) {
+          job->second.finished();
+          done->tiles.erase(job);
+        }
+      }
+      poll();
+    };
+    panel->tiles[key] = workspace_.jobs().start<bool>(
+        "tile of " + panel->title,
+        [pyramid = panel->pyramid, key](const JobContext& context) {
+          context.stop_if_cancelled();
+          pyramid->compute_tile(key);
+          return true;
+        },
+        [finish](bool) { finish(); }, [finish](const std::string&) { finish(); }, true);
+  }
+  if (!panel->tiles.empty() && !poll_.isActive()) poll_.start();
+}
+
+std::string MapsModel::value_text(const MapPanel& panel, const Focus& cell) const {
+  if (!panel.pyramid) return panel.error;
+  if (cell.query >= rows() || cell.key >= columns()) return "";
+  const double value = panel.pyramid->source().exact(cell.query, cell.key);
+  return std::isinf(value) && value < 0 ? "masked" : fmt::format("{:.12g}", value);
+}
+
+std::string MapsModel::readout(const std::optional<Focus>& cell) const {
+  const auto& trace = workspace_.trace();
+  if (!cell || !trace || cell->query >= rows() || cell->key >= columns()) return "";
+  std::string text =
+      fmt::format("query {} “{}”, key {} “{}”", cell->query, trace->query_label(cell->query),
+                  cell->key, trace->key_label(cell->key));
+  for (const auto& panel : panels_) {
+    text += fmt::format("\n{}: {}", panel->title, value_text(*panel, *cell));
+  }
+  return text;
+}
+
+}  // namespace conelab::desktop

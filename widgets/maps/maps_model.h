@@ -1,0 +1,97 @@
+// What the attention maps view shows, without a window: panels, camera, colours, readouts.
+//
+// One panel an operator of the session, all of the same trace, layer and head, under one camera.
+// Each panel's pass over its matrix and its tiles are jobs; dropping a panel cancels them.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "widgets/jobs/job_pool.h"
+#include "widgets/maps/map_camera.h"
+#include "widgets/maps/map_colours.h"
+#include "widgets/maps/map_pyramid.h"
+#include "widgets/session/document.h"
+#include "widgets/trace/workspace.h"
+
+namespace conelab::desktop {
+
+struct MapPanel {
+  std::string title;  ///< "penumbral", or "penumbral − dot".
+  bool difference = false;
+  std::string error;                    ///< One line where the call does not resolve or run.
+  std::shared_ptr<MapPyramid> pyramid;  ///< Null where there is an error.
+  MapSummary summary;                   ///< Of the pyramid, as last looked at.
+  std::uint64_t revision = 0;           ///< Of that look.
+  JobHandle pass;
+  std::map<TileKey, JobHandle> tiles;
+
+  [[nodiscard]] bool busy() const { return pass.active() || !tiles.empty(); }
+};
+
+class MapsModel : public QObject {
+  Q_OBJECT
+
+ public:
+  MapsModel(Workspace& workspace, QObject* parent = nullptr);
+
+  [[nodiscard]] Workspace& workspace() { return workspace_; }
+  [[nodiscard]] const std::vector<std::shared_ptr<MapPanel>>& panels() const { return panels_; }
+  /// The panel that is drawn in a place: the reference everywhere while a key is held.
+  [[nodiscard]] const MapPanel& shown(std::size_t place) const;
+  void flip(bool held);
+  [[nodiscard]] bool flipped() const { return flipped_; }
+
+  [[nodiscard]] std::int64_t rows() const;
+  [[nodiscard]] std::int64_t columns() const;
+
+  [[nodiscard]] ColourChoice colour_choice(const MapPanel& panel) const;
+  /// Shared with the other panels where the session says so.
+  [[nodiscard]] figure::Limits limits(const MapPanel& panel) const;
+
+  /// Starts jobs for what a picture of this size lacks, and ends those for what it no longer shows.
+  void request_tiles(std::size_t place, double width, double height);
+
+  /// Cancels everything under way; what is there stays. `resume` starts it again.
+  void cancel();
+  void resume();
+  [[nodiscard]] bool cancelled() const { return cancelled_; }
+
+  /// The value of a cell in double precision, or "masked".
+  [[nodiscard]] std::string value_text(const MapPanel& panel, const Focus& cell) const;
+  /// One line a panel with exact values, the tokens first; empty where nothing is focused.
+  [[nodiscard]] std::string readout(const std::optional<Focus>& cell) const;
+
+  MapCamera camera;
+  bool camera_fits = true;  ///< The camera follows the window until it is moved.
+
+ signals:
+  /// Panels were made or dropped; the camera was reset with the matrix's size.
+  void panels_changed();
+  /// Pixels have changed.
+  void progressed();
+
+ private:
+  void rebuild();
+  [[nodiscard]] std::shared_ptr<MapPanel> make_panel(const Call& call, const Call* reference);
+  void start_pass(const std::shared_ptr<MapPanel>& panel);
+  void poll();
+
+  Workspace& workspace_;
+  std::vector<std::shared_ptr<MapPanel>> panels_;
+  std::map<std::string, std::shared_ptr<MapPanel>> made_;  ///< By what they show, for undo.
+  std::shared_ptr<const HeadInput> head_;
+  MapChoice choice_;
+  QTimer poll_;
+  bool flipped_ = false, cancelled_ = false;
+};
+
+/// "penumbral γ = 2, h = 0.5": a call's name as a panel's title.
+[[nodiscard]] std::string call_title(const Call& call);
+
+}  // namespace conelab::desktop

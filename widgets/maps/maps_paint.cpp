@@ -1,0 +1,277 @@
+#include "widgets/maps/maps_paint.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/text.h"
+#include "core/figure/ticks.h"
+#include "widgets/theme/theme.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr double label_pitch = 13;  ///< Pixels that a line of labels needs.
+
+QColor ink(const QPainter& painter) {
+  return painter.device() ? QPalette().color(QPalette::WindowText) : QColor(Qt::black);
+}
+
+/// A token as it is shown: control characters visible, never longer than a line.
+QString shown(const std::string& token) {
+  const QString text = QString::fromStdString(figure::clean_text(token));
+  return text.size() > 40 ? text.left(39) + QChar(0x2026) : text;
+}
+
+/// The first cell in view, the last, and every how many one is labelled.
+struct Labelled {
+  std::int64_t first, last, step;
+};
+Labelled labelled(double begin, double end, double scale, std::int64_t count, bool numbers) {
+  std::int64_t step = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::ceil((numbers ? 28 : label_pitch) / scale)));
+  if (step > 1) {  // Round steps read better: 1, 2, 5, 10, 20, …
+    const double power = std::pow(10, std::floor(std::log10(static_cast<double>(step))));
+    for (const double m : {1.0, 2.0, 5.0, 10.0}) {
+      if (m * power >= static_cast<double>(step)) {
+        step = static_cast<std::int64_t>(m * power);
+        break;
+      }
+    }
+  }
+  const auto low = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(begin)));
+  const auto high = std::min(count - 1, static_cast<std::int64_t>(std::floor(end)));
+  return {(low + step - 1) / step * step, high, step};
+}
+
+QColor bar_colour() {
+  QColor colour = QPalette().color(QPalette::Highlight);
+  colour.setAlphaF(0.75F);
+  return colour;
+}
+
+}  // namespace
+
+QFont label_font(const QFont& base) {
+  QFont font = base;
+  font.setPointSizeF(std::max(7.0, base.pointSizeF() - 2));
+  return font;
+}
+
+double label_room(const QFontMetricsF& metrics, const std::vector<std::string>& tokens,
+                  std::int64_t count) {
+  double widest = metrics.horizontalAdvance(QString::number(count));
+  const std::size_t step = tokens.size() / 400 + 1;
+  for (std::size_t i = 0; i < tokens.size(); i += step) {
+    widest = std::max(widest, metrics.horizontalAdvance(shown(tokens[i])));
+  }
+  return std::clamp(widest + 8, 20.0, 92.0);
+}
+
+void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& panel, bool cancelled) {
+  QFont bold = painter.font();
+  bold.setBold(true);
+  painter.setFont(bold);
+  painter.setPen(ink(painter));
+  QString state;
+  if (panel.pyramid && !panel.pyramid->complete() && panel.error.empty()) {
+    const double done = static_cast<double>(panel.pyramid->rows_done()) /
+                        static_cast<double>(std::max<std::int64_t>(1, panel.pyramid->rows()));
+    state = cancelled ? QObject::tr("cancelled")
+                      : QObject::tr("preview, %1 % exact").arg(static_cast<int>(100 * done));
+  }
+  const QRectF box = desktop_rect(place.title);
+  const double room = state.isEmpty() ? 0 : painter.fontMetrics().horizontalAdvance(state) + 12;
+  painter.drawText(
+      box, Qt::AlignLeft | Qt::AlignVCenter,
+      painter.fontMetrics().elidedText(QString::fromStdString(panel.title), Qt::ElideRight,
+                                       static_cast<int>(box.width() - room)));
+  if (state.isEmpty()) return;
+  painter.setPen(quiet_ink(QPalette()));
+  bold.setBold(false);
+  painter.setFont(bold);
+  painter.drawText(box, Qt::AlignRight | Qt::AlignVCenter, state);
+}
+
+void draw_cell_grid(QPainter& painter, const Box& cells, const MapCamera& camera, std::int64_t rows,
+                    std::int64_t columns) {
+  painter.setPen(QPen(QColor(128, 128, 128, 46), 1));
+  const double left = std::max(cells.x, cells.x + camera.x_of(0, cells.width));
+  const double right =
+      std::min(cells.right(), cells.x + camera.x_of(static_cast<double>(columns), cells.width));
+  const double top = std::max(cells.y, cells.y + camera.y_of(0, cells.height));
+  const double bottom =
+      std::min(cells.bottom(), cells.y + camera.y_of(static_cast<double>(rows), cells.height));
+  for (double c = std::ceil(camera.column_at(0, cells.width));; ++c) {
+    const double x = std::round(cells.x + camera.x_of(c, cells.width)) + 0.5;
+    if (x > right) break;
+    if (x >= left) painter.drawLine(QPointF(x, top), QPointF(x, bottom));
+  }
+  for (double r = std::ceil(camera.row_at(0, cells.height));; ++r) {
+    const double y = std::round(cells.y + camera.y_of(r, cells.height)) + 0.5;
+    if (y > bottom) break;
+    if (y >= top) painter.drawLine(QPointF(left, y), QPointF(right, y));
+  }
+}
+
+void draw_row_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
+                     const Trace& trace, std::int64_t rows, std::int64_t focused) {
+  const Box& cells = place.cells;
+  const Labelled l =
+      labelled(camera.row_at(0, cells.height), camera.row_at(cells.height, cells.height),
+               camera.scale, rows, trace.query_token.empty());
+  const QFontMetricsF metrics(painter.font());
+  const auto draw = [&](std::int64_t r, const QColor& colour) {
+    const double y = cells.y + camera.y_of(static_cast<double>(r) + 0.5, cells.height);
+    if (y < cells.y || y > cells.bottom()) return;
+    painter.setPen(colour);
+    const QString text =
+        metrics.elidedText(shown(trace.query_label(r)), Qt::ElideRight, place.row_labels.width - 6);
+    painter.drawText(QRectF(place.row_labels.x, y - 10, place.row_labels.width - 5, 20),
+                     Qt::AlignRight | Qt::AlignVCenter, text);
+  };
+  for (std::int64_t r = l.first; r <= l.last; r += l.step) {
+    const bool covered = focused >= 0 && r != focused &&
+                         std::abs(static_cast<double>(r - focused)) * camera.scale < label_pitch;
+    if (!covered) draw(r, r == focused ? focus_colour() : quiet_ink(QPalette()));
+  }
+  if (focused >= 0 && focused < rows) draw(focused, focus_colour());
+}
+
+void draw_column_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
+                        const Trace& trace, std::int64_t columns, std::int64_t focused) {
+  const Box& cells = place.cells;
+  const Labelled l =
+      labelled(camera.column_at(0, cells.width), camera.column_at(cells.width, cells.width),
+               camera.scale, columns, trace.key_token.empty());
+  const QFontMetricsF metrics(painter.font());
+  const auto draw = [&](std::int64_t c, const QColor& colour) {
+    const double x = cells.x + camera.x_of(static_cast<double>(c) + 0.5, cells.width);
+    if (x < cells.x || x > cells.right()) return;
+    painter.save();
+    painter.setPen(colour);
+    painter.translate(x, place.column_labels.bottom() - 4);
+    painter.rotate(-90);
+    const QString text = metrics.elidedText(shown(trace.key_label(c)), Qt::ElideRight,
+                                            place.column_labels.height - 6);
+    painter.drawText(QRectF(0, -10, place.column_labels.height, 20),
+                     Qt::AlignLeft | Qt::AlignVCenter, text);
+    painter.restore();
+  };
+  for (std::int64_t c = l.first; c <= l.last; c += l.step) {
+    const bool covered = focused >= 0 && c != focused &&
+                         std::abs(static_cast<double>(c - focused)) * camera.scale < label_pitch;
+    if (!covered) draw(c, c == focused ? focus_colour() : quiet_ink(QPalette()));
+  }
+  if (focused >= 0 && focused < columns) draw(focused, focus_colour());
+}
+
+void draw_entropy(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
+                  const MapPanel& panel) {
+  const Box& box = place.row_margin;
+  const auto& entropy = panel.summary.row_entropy;
+  const double most = std::log(std::max<double>(2, static_cast<double>(panel.pyramid->columns())));
+  painter.fillRect(desktop_rect(box), QColor(128, 128, 128, 24));
+  // One bar a row, or a pixel where rows are smaller.
+  const double step = std::max(1.0, 1 / camera.scale);
+  const double first = std::max(0.0, std::floor(camera.row_at(0, place.cells.height)));
+  for (double r = first; r < static_cast<double>(entropy.size()); r = std::floor(r + step)) {
+    const double y = place.cells.y + camera.y_of(r, place.cells.height);
+    if (y >= box.bottom()) break;
+    const double part = std::clamp(entropy[static_cast<std::size_t>(r)] / most, 0.0, 1.0);
+    const QRectF bar(box.x, y, box.width * part, std::max(1.0, camera.scale));
+    painter.fillRect(bar.intersected(desktop_rect(box)), bar_colour());
+  }
+  painter.setPen(quiet_ink(QPalette()));
+  painter.drawText(QRectF(box.x - 20, place.column_labels.bottom() - 15, box.width + 40, 14),
+                   Qt::AlignCenter, QStringLiteral("H"));
+}
+
+void draw_column_sums(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
+                      const MapPanel& panel) {
+  const Box& box = place.column_margin;
+  const auto& sums = panel.summary.column_sum;
+  if (sums.empty()) return;
+  const double most = std::max(1e-300, *std::max_element(sums.begin(), sums.end()));
+  painter.fillRect(desktop_rect(box), QColor(128, 128, 128, 24));
+  const double step = std::max(1.0, 1 / camera.scale);
+  const double start = std::max(0.0, std::floor(camera.column_at(0, place.cells.width)));
+  for (double c = start; c < static_cast<double>(sums.size()); c = std::floor(c + step)) {
+    const double x = place.cells.x + camera.x_of(c, place.cells.width);
+    if (x >= box.right()) break;
+    const auto from = static_cast<std::ptrdiff_t>(c);
+    const auto to =
+        std::min<std::ptrdiff_t>(std::ssize(sums), from + static_cast<std::ptrdiff_t>(step));
+    const double sum = *std::max_element(sums.begin() + from, sums.begin() + to);
+    const QRectF bar(x, box.y, std::max(1.0, camera.scale),
+                     box.height * std::clamp(sum / most, 0.0, 1.0));
+    painter.fillRect(bar.intersected(desktop_rect(box)), bar_colour());
+  }
+  painter.setPen(quiet_ink(QPalette()));
+  painter.drawText(QRectF(place.row_labels.x, box.y, place.row_labels.width - 5, box.height),
+                   Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("Σ"));
+}
+
+void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera,
+                    const std::optional<Focus>& cell, bool locked) {
+  if (!cell) return;
+  const double x = cells.x + camera.x_of(static_cast<double>(cell->key), cells.width);
+  const double y = cells.y + camera.y_of(static_cast<double>(cell->query), cells.height);
+  const double side = std::max(camera.scale, 3.0);
+  QColor line = focus_colour();
+  line.setAlphaF(locked ? 0.55F : 0.35F);
+  painter.setPen(QPen(line, 1));
+  const double middle = camera.scale / 2;
+  painter.drawLine(QPointF(cells.x, y + middle), QPointF(x, y + middle));
+  painter.drawLine(QPointF(x + camera.scale, y + middle), QPointF(cells.right(), y + middle));
+  painter.drawLine(QPointF(x + middle, cells.y), QPointF(x + middle, y));
+  painter.drawLine(QPointF(x + middle, y + camera.scale), QPointF(x + middle, cells.bottom()));
+  painter.setPen(QPen(focus_colour(), locked ? 2 : 1));
+  painter.drawRect(QRectF(x + middle - side / 2, y + middle - side / 2, side, side));
+}
+
+void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
+                       const figure::Limits& limits, const MapSummary& summary,
+                       const QString& title) {
+  const double height = 9;
+  const QFontMetricsF metrics(painter.font());
+  double x = box.x;
+  const double specials = (choice.zero_special && summary.zero > 0 ? 48 : 0) +
+                          (summary.masked > 0 ? 64 : 0) + (summary.nan > 0 ? 48 : 0);
+  const double name = metrics.horizontalAdvance(title) + 10;
+  const double width = std::max(40.0, box.width - specials - name - 20);
+  painter.setPen(quiet_ink(QPalette()));
+  painter.drawText(QRectF(x, box.y, name, height + 2), Qt::AlignLeft | Qt::AlignVCenter, title);
+  x += name;
+  if (limits.empty()) return;
+  const figure::ColourMap map = choice.diverging ? figure::ColourMap::diverging : choice.map;
+  for (double i = 0; i < width; i += 1) {
+    const figure::Colour c = figure::colour_at(map, i / (width - 1));
+    painter.fillRect(QRectF(x + i, box.y + 1, 1.5, height), QColor(c.r, c.g, c.b));
+  }
+  const bool log = choice.scale == figure::HeatScale::log;
+  const auto ticks = log ? figure::log_ticks(limits.low, limits.high, 5)
+                         : figure::linear_ticks(limits.low, limits.high, 5);
+  for (const figure::Tick& tick : ticks) {
+    if (!tick.major()) continue;
+    const double part = figure::place_on_map(tick.value, limits, choice.scale);
+    const double at = x + part * width;
+    painter.drawLine(QPointF(at, box.y + height + 1), QPointF(at, box.y + height + 4));
+    QString text = QString::fromStdString(figure::plain(tick.label));
+    painter.drawText(QRectF(at - 40, box.y + height + 3, 80, 14), Qt::AlignCenter, text);
+  }
+  x += width + 16;
+  const auto swatch = [&](bool used, figure::Colour c, const QString& text) {
+    if (!used) return;
+    painter.fillRect(QRectF(x, box.y + 1, height, height), QColor(c.r, c.g, c.b));
+    painter.setPen(hair_line(QPalette()));
+    painter.drawRect(QRectF(x, box.y + 1, height, height));
+    painter.setPen(quiet_ink(QPalette()));
+    painter.drawText(QPointF(x + height + 4, box.y + height), text);
+    x += height + 12 + metrics.horizontalAdvance(text);
+  };
+  swatch(choice.zero_special && summary.zero > 0, figure::zero_colour, QStringLiteral("zero"));
+  swatch(summary.masked > 0, figure::masked_colour, QStringLiteral("masked"));
+  swatch(summary.nan > 0, figure::nan_colour, QStringLiteral("NaN"));
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,43 @@
+// The pieces that an attention map is painted from, besides its cells.
+#pragma once
+
+#include <QFont>
+#include <QFontMetricsF>
+#include <QPainter>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "widgets/maps/map_layout.h"
+#include "widgets/maps/maps_model.h"
+
+namespace conelab::desktop {
+
+[[nodiscard]] inline QRectF desktop_rect(const Box& b) { return {b.x, b.y, b.width, b.height}; }
+[[nodiscard]] QFont label_font(const QFont& base);
+/// Room for token labels, or for numbers where there are none.
+[[nodiscard]] double label_room(const QFontMetricsF& metrics,
+                                const std::vector<std::string>& tokens, std::int64_t count);
+
+void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& panel, bool cancelled);
+void draw_cell_grid(QPainter& painter, const Box& cells, const MapCamera& camera, std::int64_t rows,
+                    std::int64_t columns);
+void draw_row_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
+                     const Trace& trace, std::int64_t rows, std::int64_t focused);
+void draw_column_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
+                        const Trace& trace, std::int64_t columns, std::int64_t focused);
+/// Right of the cells: each row's entropy against the largest possible.
+void draw_entropy(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
+                  const MapPanel& panel);
+/// Below the cells: what each key receives from all queries.
+void draw_column_sums(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
+                      const MapPanel& panel);
+/// A cross of thin lines through the cell, and its frame.
+void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera,
+                    const std::optional<Focus>& cell, bool locked);
+/// The colour bar with ticks, and swatches of the special colours that occur.
+void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
+                       const figure::Limits& limits, const MapSummary& summary,
+                       const QString& title);
+
+}  // namespace conelab::desktop

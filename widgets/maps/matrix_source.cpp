@@ -1,0 +1,183 @@
+#include "widgets/maps/matrix_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "core/attention/plan.h"
+#include "core/base/error.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// Every stride-th token.
+Tensor4<float> thinned(const Tensor4<float>& all, std::int64_t stride) {
+  Tensor4<float> out({1, 1, (all.shape.token + stride - 1) / stride, all.shape.feature});
+  for (std::int64_t i = 0; i < out.shape.token; ++i) {
+    std::copy_n(all.row(0, 0, i * stride), all.shape.feature, out.row(0, 0, i));
+  }
+  return out;
+}
+
+/// Logits of a row -> weights, the row's sum estimated from these columns.
+void weigh_row(float* row, std::int64_t count, std::int64_t stride, bool sigmoid) {
+  const float top = *std::max_element(row, row + count);
+  double sum = 0;
+  for (std::int64_t c = 0; c < count; ++c) sum += std::exp(row[c] - top);
+  for (std::int64_t c = 0; c < count; ++c) {
+    if (is_masked(row[c])) continue;
+    row[c] = sigmoid
+                 ? 1 / (1 + std::exp(-row[c]))
+                 : static_cast<float>(std::exp(row[c] - top) / (sum * static_cast<double>(stride)));
+  }
+}
+
+class AttentionSource : public MatrixSource {
+ public:
+  AttentionSource(std::shared_ptr<const HeadInput> input, const Call& call, Map2d quantity)
+      : input_(std::move(input)),
+        plan_(resolve(call, check_extents(input_->fast))),
+        quantity_(quantity) {}
+
+  [[nodiscard]] std::int64_t rows() const override { return plan_->extents.query; }
+  [[nodiscard]] std::int64_t columns() const override { return plan_->extents.key; }
+  [[nodiscard]] bool holds_weights() const override { return quantity_ == Map2d::weights; }
+
+  void prepare(const Execution& execution) override {
+    if (holds_weights()) saved_ = forward(*plan_, input_->fast, execution);
+  }
+
+  void cells(const CellRange& r, float* out) const override {
+    attention_map_tile(*plan_, input_->fast, quantity_, &saved_, 0, 0, r.row_begin, r.row_end,
+                       r.column_begin, r.column_end, out);
+    mark_masked(r, out);
+  }
+
+  [[nodiscard]] double exact(std::int64_t row, std::int64_t column) const override {
+    const Mask mask = plan_->mask(input_->exact);
+    if (!mask.admits(0, row, column)) return -std::numeric_limits<double>::infinity();
+    const std::vector<double>& values = exact_row(row);
+    return values[static_cast<std::size_t>(column)];
+  }
+
+  [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
+    if (plan_->call.bias != "none") return {};  // A bias depends on the true positions.
+    for (const MaskRow* mask : plan_->masks) {
+      if (std::string_view(mask->name) != "causal" && std::string_view(mask->name) != "full") {
+        return {};
+      }
+    }
+    AttentionInput<float> thin;
+    thin.query = thinned(input_->fast.query, stride);
+    thin.key = thinned(input_->fast.key, stride);
+    thin.value = thinned(input_->fast.value, stride);
+    const auto plan = resolve(plan_->call, check_extents(thin));
+    std::vector<float> out = attention_map(*plan, thin, Map2d::logits).data;
+    const std::int64_t count = thin.key.shape.token;
+    for (std::int64_t r = 0; holds_weights() && r < thin.query.shape.token; ++r) {
+      weigh_row(out.data() + r * count, count, stride, plan_->sigmoid);
+    }
+    return out;
+  }
+
+ private:
+  void mark_masked(const CellRange& r, float* out) const {
+    if (plan_->sees_all()) return;
+    const Mask mask = plan_->mask(input_->fast);
+    for (std::int64_t i = r.row_begin; i < r.row_end; ++i) {
+      float* row = out + (i - r.row_begin) * r.columns();
+      const Cover cover = mask.cover({0, i, i + 1, r.column_begin, r.column_end});
+      if (cover == Cover::all) continue;
+      for (std::int64_t j = r.column_begin; j < r.column_end; ++j) {
+        if (cover == Cover::none || !mask.admits(0, i, j)) row[j - r.column_begin] = masked_cell;
+      }
+    }
+  }
+
+  /// The row in double, weights normalised by the row itself; the last row is kept.
+  const std::vector<double>& exact_row(std::int64_t row) const {
+    const std::lock_guard lock(mutex_);
+    if (row_ == row) return exact_row_;
+    exact_row_.assign(static_cast<std::size_t>(columns()), 0);
+    attention_map_tile<double>(*plan_, input_->exact, Map2d::logits, nullptr, 0, 0, row, row + 1, 0,
+                               columns(), exact_row_.data());
+    if (holds_weights()) weigh_exactly();
+    row_ = row;
+    return exact_row_;
+  }
+
+  void weigh_exactly() const {
+    const double top = *std::max_element(exact_row_.begin(), exact_row_.end());
+    double sum = 0;
+    for (const double logit : exact_row_) sum += std::exp(logit - top);
+    for (double& logit : exact_row_) {
+      logit = plan_->sigmoid ? 1 / (1 + std::exp(-logit)) : std::exp(logit - top) / sum;
+    }
+  }
+
+  std::shared_ptr<const HeadInput> input_;
+  std::shared_ptr<const Plan> plan_;
+  Map2d quantity_;
+  Forward<float> saved_;
+  mutable std::mutex mutex_;
+  mutable std::int64_t row_ = -1;
+  mutable std::vector<double> exact_row_;
+};
+
+class DifferenceSource : public MatrixSource {
+ public:
+  DifferenceSource(std::shared_ptr<MatrixSource> a, std::shared_ptr<MatrixSource> b)
+      : a_(std::move(a)), b_(std::move(b)) {}
+
+  [[nodiscard]] std::int64_t rows() const override { return a_->rows(); }
+  [[nodiscard]] std::int64_t columns() const override { return a_->columns(); }
+  [[nodiscard]] bool holds_weights() const override { return false; }
+  void prepare(const Execution& execution) override {
+    a_->prepare(execution);
+    b_->prepare(execution);
+  }
+  void cells(const CellRange& range, float* out) const override {
+    std::vector<float> other(static_cast<std::size_t>(range.rows() * range.columns()));
+    a_->cells(range, out);
+    b_->cells(range, other.data());
+    subtract(out, other);
+  }
+  [[nodiscard]] double exact(std::int64_t row, std::int64_t column) const override {
+    const double a = a_->exact(row, column), b = b_->exact(row, column);
+    return std::isinf(a) ? a : std::isinf(b) ? b : a - b;
+  }
+  [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
+    std::vector<float> a = a_->sample(stride);
+    const std::vector<float> b = b_->sample(stride);
+    if (a.empty() || b.empty()) return {};
+    subtract(a.data(), b);
+    return a;
+  }
+
+ private:
+  static void subtract(float* a, const std::vector<float>& b) {
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      a[i] = is_masked(a[i]) || is_masked(b[i]) ? masked_cell : a[i] - b[i];
+    }
+  }
+  std::shared_ptr<MatrixSource> a_, b_;
+};
+
+}  // namespace
+
+std::shared_ptr<MatrixSource> attention_source(std::shared_ptr<const HeadInput> input,
+                                               const Call& call_of_head, Map2d quantity) {
+  return std::make_shared<AttentionSource>(std::move(input), call_of_head, quantity);
+}
+
+std::shared_ptr<MatrixSource> difference_source(std::shared_ptr<MatrixSource> a,
+                                                std::shared_ptr<MatrixSource> b) {
+  if (a->rows() != b->rows() || a->columns() != b->columns()) {
+    misuse("maps of {} x {} and {} x {} cells cannot be subtracted", a->rows(), a->columns(),
+           b->rows(), b->columns());
+  }
+  return std::make_shared<DifferenceSource>(std::move(a), std::move(b));
+}
+
+}  // namespace conelab::desktop

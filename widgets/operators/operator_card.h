@@ -1,0 +1,50 @@
+// One operator of the session as a form: similarity, its parameters, mask, bias, weights.
+//
+// Names, defaults and tooltips with formula and paper come from the engine's tables, so that a new
+// similarity or parameter appears by itself.
+#pragma once
+
+#include <QFrame>
+#include <vector>
+
+#include "core/attention/attention.h"
+
+class QComboBox;
+class QFormLayout;
+class QLineEdit;
+
+namespace conelab::desktop {
+
+class OperatorCard : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit OperatorCard(int index, QWidget* parent = nullptr);
+
+  /// Shows a call; fields are kept where only values differ.
+  void show_call(const Call& call);
+  [[nodiscard]] const Call& call() const { return call_; }
+
+ signals:
+  /// The user changed something; `what` names it, for the menu of undo.
+  void edited(int index, const Call& call, const QString& what);
+  void removed(int index);
+  /// The command line of this operator is wanted.
+  void command_wanted(int index);
+
+ private:
+  QComboBox* add_part(QFormLayout* form, const QString& label, const std::vector<PartInfo>& parts);
+  void build_parameters();
+  void add_parameter(const ParameterInfo& info);
+  void tell(const QString& what);
+
+  int index_;
+  Call call_;
+  QComboBox *similarity_, *mask_, *bias_, *weights_;
+  QWidget* fields_ = nullptr;
+  std::vector<std::pair<std::string, QLineEdit*>> values_;
+  std::vector<std::pair<std::string, QComboBox*>> words_;
+  std::string built_for_;
+};
+
+}  // namespace conelab::desktop

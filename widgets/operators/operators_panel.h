@@ -1,0 +1,34 @@
+// The session's operators, one card each, and a button that adds another.
+#pragma once
+
+#include <QScrollArea>
+#include <vector>
+
+#include "widgets/operators/operator_card.h"
+#include "widgets/session/document.h"
+
+class QVBoxLayout;
+
+namespace conelab::desktop {
+
+class OperatorsPanel : public QScrollArea {
+  Q_OBJECT
+
+ public:
+  explicit OperatorsPanel(Document& document, QWidget* parent = nullptr);
+  void add_operator();
+
+ signals:
+  void command_wanted(const conelab::Call& call);
+
+ private:
+  void show_session();
+  void change(int index, const Call& call, const QString& what);
+  void remove(int index);
+
+  Document& document_;
+  QVBoxLayout* column_;
+  std::vector<OperatorCard*> cards_;
+};
+
+}  // namespace conelab::desktop

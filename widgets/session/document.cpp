@@ -1,0 +1,47 @@
+#include "widgets/session/document.h"
+
+namespace conelab::desktop {
+
+void Document::tell(const std::optional<Focus>& before) {
+  emit changed();
+  if (focused() != before) emit focus_changed();
+}
+
+void Document::edit(const QString& label, const std::function<void(Session&)>& change,
+                    const QString& merge) {
+  Session next = session();
+  change(next);
+  if (next == session()) return;
+  const auto before = focused();
+  history_.record(std::move(next), label.toStdString(), merge.toStdString());
+  tell(before);
+}
+
+void Document::undo() {
+  if (!history_.can_undo()) return;
+  const auto before = focused();
+  history_.undo();
+  tell(before);
+}
+
+void Document::redo() {
+  if (!history_.can_redo()) return;
+  const auto before = focused();
+  history_.redo();
+  tell(before);
+}
+
+void Document::replace(Session session) {
+  const auto before = focused();
+  history_ = History(std::move(session));
+  tell(before);
+}
+
+void Document::hover(std::optional<Focus> pair) {
+  if (hovered_ == pair) return;
+  const auto before = focused();
+  hovered_ = pair;
+  if (focused() != before) emit focus_changed();
+}
+
+}  // namespace conelab::desktop

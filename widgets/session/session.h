@@ -1,0 +1,94 @@
+// The one document of the desktop: everything a user can change and take back, as plain data.
+//
+// Views show it and edit it through the Document (document.h); what follows from it (attention
+// maps, figures, cones) is computed and not kept here. What the pointer is over and how windows lie
+// is no part of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/attention/call.h"
+
+namespace conelab::desktop {
+
+/// Which numbers of a trace are looked at.
+struct TraceChoice {
+  std::string file;   ///< Empty: none is open.
+  std::string group;  ///< HDF5: "/german/layer3"; else empty.
+  std::int64_t batch = 0;
+  std::int64_t head = 0;
+  bool operator==(const TraceChoice&) const = default;
+};
+
+/// A similarity with every default.
+[[nodiscard]] inline Call plain_call(const char* similarity) {
+  Call call;
+  call.similarity = similarity;
+  return call;
+}
+
+/// How attention maps are shown.
+struct MapChoice {
+  std::vector<Call> calls = {plain_call("dot"), plain_call("penumbral"), plain_call("umbral")};
+  std::string quantity = "weights";    ///< weights | logits
+  std::string scale = "linear";        ///< linear | log | row | rank
+  std::string colours = "sequential";  ///< A name of figure::colour_maps.
+  bool shared_limits = true;
+  int reference = -1;  ///< The operator whose values the others are subtracted from; -1: none.
+  std::string layout = "maps";  ///< maps | heads | arcs | tree | table
+  bool operator==(const MapChoice&) const = default;
+};
+
+/// The pair of tokens that all views look at.
+struct Focus {
+  std::int64_t query = 0, key = 0;
+  bool operator==(const Focus&) const = default;
+};
+
+/// The scene of the cone explorer, in half-plane coordinates.
+struct ConeChoice {
+  std::string family = "penumbral";
+  std::map<std::string, double> parameters;  ///< Those that differ from the family's defaults.
+  std::string model = "halfspace";           ///< halfspace | ball | klein | band | hyperboloid
+  std::array<double, 2> u = {-0.35, 0.35}, v = {0.45, 0.2}, source = {0, 1};
+  bool heat = true, level_lines = true, ancestors = true, objects = false, geodesic = true;
+  bool follow_tokens = false;  ///< u and v are the focused tokens in their plane.
+  bool operator==(const ConeChoice&) const = default;
+};
+
+/// A figure as it is asked for: what `conelab figure` takes.
+struct FigureChoice {
+  std::string name = "heatmap";
+  std::vector<std::string> inputs;
+  std::map<std::string, std::string> parameters;
+  std::string width;  ///< "86mm", "double", …; empty: the figure's preset.
+  bool operator==(const FigureChoice&) const = default;
+};
+
+/// A sweep as it is typed: what `conelab bench` takes.
+struct BenchChoice {
+  std::vector<std::string> operators = {"dot", "penumbral"};
+  std::vector<std::string> passes = {"forward"};
+  std::string lengths = "256..2048:x2", dims = "64", heads = "1", threads = "1";
+  std::string rounds = "9";
+  std::string output, compared;  ///< Result files; empty: none yet.
+  bool operator==(const BenchChoice&) const = default;
+};
+
+struct Session {
+  TraceChoice trace;
+  MapChoice maps;
+  std::optional<Focus> locked;  ///< The pair that was clicked.
+  ConeChoice cones;
+  FigureChoice figure;
+  BenchChoice bench;
+  std::string theme = "system";  ///< system | light | dark
+  bool operator==(const Session&) const = default;
+};
+
+}  // namespace conelab::desktop

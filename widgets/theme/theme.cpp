@@ -1,0 +1,118 @@
+#include "widgets/theme/theme.h"
+
+#include <QApplication>
+#include <QStyle>
+#include <QStyleFactory>
+
+#include "core/figure/style.h"
+
+namespace conelab::desktop {
+namespace {
+
+struct Tones {
+  QColor window, base, raised, text, quiet, line, accent, on_accent;
+};
+
+const Tones light{QColor(0xf4, 0xf5, 0xf7), QColor(0xff, 0xff, 0xff), QColor(0xff, 0xff, 0xff),
+                  QColor(0x1f, 0x23, 0x28), QColor(0x66, 0x6d, 0x76), QColor(0xd5, 0xd9, 0xde),
+                  QColor(0x00, 0x72, 0xb2), QColor(0xff, 0xff, 0xff)};
+const Tones dark{QColor(0x1d, 0x20, 0x25), QColor(0x15, 0x17, 0x1b), QColor(0x2a, 0x2e, 0x34),
+                 QColor(0xe4, 0xe6, 0xea), QColor(0x97, 0x9e, 0xa8), QColor(0x3a, 0x40, 0x48),
+                 QColor(0x4a, 0xa8, 0xe0), QColor(0x0c, 0x0e, 0x11)};
+
+QPalette palette_of(const Tones& t) {
+  QPalette p;
+  p.setColor(QPalette::Window, t.window);
+  p.setColor(QPalette::WindowText, t.text);
+  p.setColor(QPalette::Base, t.base);
+  p.setColor(QPalette::AlternateBase, t.window);
+  p.setColor(QPalette::Text, t.text);
+  p.setColor(QPalette::Button, t.raised);
+  p.setColor(QPalette::ButtonText, t.text);
+  p.setColor(QPalette::BrightText, t.text);
+  p.setColor(QPalette::ToolTipBase, t.raised);
+  p.setColor(QPalette::ToolTipText, t.text);
+  p.setColor(QPalette::PlaceholderText, t.quiet);
+  p.setColor(QPalette::Highlight, t.accent);
+  p.setColor(QPalette::HighlightedText, t.on_accent);
+  p.setColor(QPalette::Link, t.accent);
+  p.setColor(QPalette::LinkVisited, t.accent);
+  p.setColor(QPalette::Light, t.raised);
+  p.setColor(QPalette::Midlight, t.line);
+  p.setColor(QPalette::Mid, t.line);
+  p.setColor(QPalette::Dark, t.quiet);
+  p.setColor(QPalette::Shadow, t.line);
+  for (const QPalette::ColorRole role :
+       {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
+    p.setColor(QPalette::Disabled, role, t.quiet);
+  }
+  return p;
+}
+
+// Only what the palette cannot say: spacing, corners and hair lines.
+QString sheet_of(const Tones& t) {
+  return QStringLiteral(
+             "QMainWindow::separator { width: 5px; height: 5px; background: transparent; }"
+             "QDockWidget { titlebar-close-icon: none; font-weight: 600; }"
+             "QDockWidget::title { padding: 6px 10px; background: %1; }"
+             "QToolBar { border: 0; padding: 3px 6px; spacing: 6px; background: %1; }"
+             "QToolButton { border: 0; border-radius: 4px; padding: 4px 8px; }"
+             "QToolButton:hover, QToolButton:checked { background: %3; }"
+             "QPushButton { border: 1px solid %3; border-radius: 5px; padding: 5px 12px;"
+             "  background: %2; }"
+             "QPushButton:hover { border-color: %4; }"
+             "QPushButton:pressed { background: %3; }"
+             "QPushButton:disabled { color: %5; }"
+             "QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QPlainTextEdit {"
+             "  border: 1px solid %3; border-radius: 4px; padding: 3px 6px; background: %6; }"
+             "QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus { border-color: %4; }"
+             "QGroupBox { border: 1px solid %3; border-radius: 6px; margin-top: 16px;"
+             "  padding: 6px; }"
+             "QGroupBox::title { subcontrol-origin: margin; left: 8px; color: %5; }"
+             "QTabBar::tab { padding: 6px 14px; border: 0; color: %5;"
+             "  border-bottom: 2px solid transparent; }"
+             "QTabBar::tab:selected { color: %7; border-bottom: 2px solid %4; }"
+             "QStatusBar::item { border: 0; }"
+             "QTreeView, QListView, QTableView { border: 0; }"
+             "QHeaderView::section { background: %1; border: 0; padding: 4px 6px; color: %5; }"
+             "QProgressBar { border: 0; border-radius: 3px; background: %3; height: 6px; }"
+             "QProgressBar::chunk { border-radius: 3px; background: %4; }"
+             "QToolTip { border: 1px solid %3; padding: 5px; }"
+             "QScrollArea { border: 0; }")
+      .arg(t.window.name(), t.raised.name(), t.line.name(), t.accent.name(), t.quiet.name(),
+           t.base.name(), t.text.name());
+}
+
+bool system_is_dark() {
+  static const bool dark_at_start = is_dark(QApplication::style()->standardPalette());
+  return dark_at_start;
+}
+
+}  // namespace
+
+void apply_theme(QApplication& application, const QString& theme) {
+  const bool dark_wanted = theme == "dark" || (theme != "light" && system_is_dark());
+  const Tones& tones = dark_wanted ? dark : light;
+  if (application.style()->name() != "fusion") {
+    application.setStyle(QStyleFactory::create("Fusion"));
+  }
+  application.setPalette(palette_of(tones));
+  application.setStyleSheet(sheet_of(tones));
+}
+
+bool is_dark(const QPalette& palette) {
+  return palette.color(QPalette::Window).lightnessF() < 0.5F;
+}
+
+QColor quiet_ink(const QPalette& palette) { return (is_dark(palette) ? dark : light).quiet; }
+QColor hair_line(const QPalette& palette) { return (is_dark(palette) ? dark : light).line; }
+QColor canvas_ground(const QPalette& palette) { return palette.color(QPalette::Base); }
+QColor focus_colour() { return {0xd5, 0x5e, 0x00}; }
+
+QColor operator_colour(std::size_t i, const QPalette& palette) {
+  const figure::Colour c = figure::series_colour(i);
+  const QColor colour(c.r, c.g, c.b);
+  return is_dark(palette) ? colour.lighter(125) : colour;
+}
+
+}  // namespace conelab::desktop

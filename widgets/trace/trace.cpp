@@ -1,0 +1,110 @@
+#include "widgets/trace/trace.h"
+
+#include <algorithm>
+
+#include "core/attention/plan.h"
+#include "core/base/error.h"
+#include "core/files/inspect.h"
+#include "core/files/sandbox.h"
+
+namespace conelab::desktop {
+namespace {
+
+std::string label(const std::vector<std::string>& tokens, std::int64_t i) {
+  const auto index = static_cast<std::size_t>(i);
+  return index < tokens.size() ? tokens[index] : std::to_string(i);
+}
+
+/// One head [1 × 1 × token × feature].
+Tensor4<double> one_head(const Tensor4<double>& all, std::int64_t batch, std::int64_t head) {
+  Tensor4<double> one({1, 1, all.shape.token, all.shape.feature});
+  std::copy_n(all.row(batch, head, 0), one.data.size(), one.data.begin());
+  return one;
+}
+
+void check_index(const char* axis, std::int64_t index, std::int64_t size) {
+  if (index < 0 || index >= size) {
+    fail("there is no {} {} (the trace has {}, counted from 0)", axis, index, size);
+  }
+}
+
+}  // namespace
+
+Extents Trace::extents() const {
+  return {query.shape.batch, query.shape.head,    query.shape.token,
+          key.shape.token,   query.shape.feature, value.shape.feature};
+}
+
+std::string Trace::query_label(std::int64_t i) const { return label(query_token, i); }
+std::string Trace::key_label(std::int64_t i) const { return label(key_token, i); }
+
+std::shared_ptr<const Trace> load_trace(const std::string& file, const std::string& group) {
+  const std::string spec = group.empty() ? file : file + ":" + group;
+  Input input = read_input_sandboxed(spec);
+  auto trace = std::make_shared<Trace>();
+  trace->file = file;
+  trace->group = group;
+  trace->model = input.model;
+  trace->text = input.text;
+  trace->sha256 = input.sha256;
+  trace->query_token = std::move(input.query_token);
+  trace->key_token = std::move(input.key_token);
+  trace->allowed = std::move(input.mask);
+  const InputTensor* const read[] = {&input.query, &input.key_or_query(), &input.value_or_query()};
+  for (const InputTensor* t : read) {
+    trace->nan_count += t->nan_count;
+    trace->infinite_count += t->infinite_count;
+  }
+  trace->query = to_tensor<double>(input.query);
+  trace->key = input.key ? to_tensor<double>(std::move(*input.key)) : trace->query;
+  trace->value = input.value ? to_tensor<double>(std::move(*input.value)) : trace->query;
+  AttentionInput<double> shapes;
+  shapes.query.shape = trace->query.shape;
+  shapes.key.shape = trace->key.shape;
+  shapes.value.shape = trace->value.shape;
+  (void)check_extents(shapes);
+  return trace;
+}
+
+std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t batch,
+                                            std::int64_t head) {
+  const Extents e = trace.extents();
+  check_index("batch element", batch, e.batch);
+  check_index("head", head, e.head);
+  auto one = std::make_shared<HeadInput>();
+  one->exact.query = one_head(trace.query, batch, head);
+  one->exact.key = one_head(trace.key, batch, head);
+  one->exact.value = one_head(trace.value, batch, head);
+  one->exact.allowed = trace.allowed;
+  one->fast.query = convert<float>(one->exact.query);
+  one->fast.key = convert<float>(one->exact.key);
+  one->fast.value = convert<float>(one->exact.value);
+  one->fast.allowed = trace.allowed;
+  return one;
+}
+
+Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
+  const auto plan = resolve(call, extents);
+  Call one = resolved_call(*plan);
+  one.parameters.clear();
+  for (const Parameter& p : parameters(*plan)) {
+    one.parameters[p.info.key] = fmt::format("{:.17g}", p.at(head));
+  }
+  for (const auto& [key, word] : choices(*plan)) one.parameters[key] = word;
+  return one;
+}
+
+std::vector<std::string> groups_with_queries(const std::string& file) {
+  if (detect_format(file) != FileFormat::hdf5) return {""};
+  const Inspection inspection = inspect(file);
+  std::vector<std::string> groups;
+  for (const InspectedItem& item : inspection.items) {
+    if (item.kind == ItemKind::array && item.path.ends_with("/q")) {
+      groups.push_back(item.path.substr(0, item.path.size() - 2));
+    }
+  }
+  if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
+  return groups;
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,100 @@
+#include "widgets/trace/workspace.h"
+
+#include <QFileInfo>
+
+#include "core/base/error.h"
+
+namespace conelab::desktop {
+
+Workspace::Workspace(Document& document, JobPool& jobs, QObject* parent)
+    : QObject(parent), document_(document), jobs_(jobs) {
+  connect(&document_, &Document::changed, this, &Workspace::follow);
+  settle_.setSingleShot(true);
+  settle_.setInterval(300);
+  connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this] { settle_.start(); });
+  connect(&settle_, &QTimer::timeout, this, &Workspace::file_changed);
+  follow();
+}
+
+void Workspace::open(const QString& file, const QString& group) {
+  load(QFileInfo(file).absoluteFilePath().toStdString(), group.toStdString(), true);
+}
+
+/// What the session names, after an edit, an undo or another session.
+void Workspace::follow() {
+  const TraceChoice& wanted = document_.session().trace;
+  if (wanted.file.empty()) {
+    if (!trace_ && !job_.active()) return;
+    job_.cancel();
+    trace_.reset(), head_.reset(), groups_.clear();
+    shown_ = {};
+    emit trace_changed();
+    return;
+  }
+  if (trace_ && trace_->file == wanted.file && trace_->group == wanted.group) return choose_head();
+  if (failed_.file == wanted.file && failed_.group == wanted.group) return;
+  load(wanted.file, wanted.group, false);
+}
+
+void Workspace::load(const std::string& file, const std::string& group, bool into_session) {
+  failed_ = {};
+  job_ = jobs_.start<Loaded>(
+      "reading " + QFileInfo(QString::fromStdString(file)).fileName().toStdString(),
+      [file, group](const JobContext& context) {
+        Loaded loaded;
+        loaded.groups = groups_with_queries(file);
+        context.stop_if_cancelled();
+        std::string chosen = group;
+        if (chosen.empty() && !loaded.groups.empty()) chosen = loaded.groups.front();
+        loaded.trace = load_trace(file, chosen);
+        return loaded;
+      },
+      [this, into_session](Loaded loaded) { take(std::move(loaded), into_session); },
+      [this, file, group](const std::string& message) {
+        job_.finished();
+        failed_ = {.file = file, .group = group};
+        emit loading_changed();
+        emit failed(QString::fromStdString(message));
+      },
+      true);
+  emit loading_changed();
+}
+
+void Workspace::take(Loaded loaded, bool into_session) {
+  job_.finished();
+  trace_ = std::move(loaded.trace);
+  groups_ = std::move(loaded.groups);
+  shown_ = {};
+  if (!watcher_.files().isEmpty()) watcher_.removePaths(watcher_.files());
+  watcher_.addPath(QString::fromStdString(trace_->file));
+  emit loading_changed();
+  if (!into_session) return choose_head();
+  document_.edit(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
+                 [this](Session& s) {
+                   s.trace = {trace_->file, trace_->group, 0,
+                              std::min(s.trace.head, trace_->extents().head - 1)};
+                   s.locked.reset();
+                 });
+  choose_head();
+}
+
+void Workspace::choose_head() {
+  TraceChoice wanted = document_.session().trace;
+  if (!trace_ || wanted == shown_) return;
+  try {
+    head_ = head_input(*trace_, wanted.batch, wanted.head);
+  } catch (const Error& error) {
+    head_.reset();
+    emit failed(QString::fromStdString(error.what()));
+  }
+  shown_ = wanted;
+  emit trace_changed();
+}
+
+void Workspace::file_changed() {
+  const TraceChoice& open = document_.session().trace;
+  if (open.file.empty() || !QFileInfo::exists(QString::fromStdString(open.file))) return;
+  load(open.file, open.group, false);
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,66 @@
+// The trace that the session names, kept loaded: read in a job, read again when the file changes.
+#pragma once
+
+#include <QFileSystemWatcher>
+#include <QObject>
+#include <QTimer>
+#include <memory>
+
+#include "widgets/jobs/job_pool.h"
+#include "widgets/session/document.h"
+#include "widgets/trace/trace.h"
+
+namespace conelab::desktop {
+
+class Workspace : public QObject {
+  Q_OBJECT
+
+ public:
+  Workspace(Document& document, JobPool& jobs, QObject* parent = nullptr);
+
+  [[nodiscard]] Document& document() { return document_; }
+  [[nodiscard]] JobPool& jobs() { return jobs_; }
+  /// Null while nothing is open or the file is being read.
+  [[nodiscard]] const std::shared_ptr<const Trace>& trace() const { return trace_; }
+  /// The session's head of it.
+  [[nodiscard]] const std::shared_ptr<const HeadInput>& head() const { return head_; }
+  [[nodiscard]] bool loading() const { return job_.active(); }
+  /// Groups of the open file that hold a trace.
+  [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }
+
+  /// Opens a file as the session's trace, once it has been read: a file that cannot be read leaves
+  /// the session as it was and is told by `failed`. `group` empty: the first that holds a trace.
+  void open(const QString& file, const QString& group = {});
+
+ signals:
+  /// Another trace, or another head of it, or none.
+  void trace_changed();
+  /// A file could not be read; one line.
+  void failed(const QString& message);
+  /// Reading has begun or ended.
+  void loading_changed();
+
+ private:
+  struct Loaded {
+    std::shared_ptr<const Trace> trace;
+    std::vector<std::string> groups;
+  };
+  void follow();
+  void load(const std::string& file, const std::string& group, bool into_session);
+  void take(Loaded loaded, bool into_session);
+  void choose_head();
+  void file_changed();
+
+  Document& document_;
+  JobPool& jobs_;
+  std::shared_ptr<const Trace> trace_;
+  std::shared_ptr<const HeadInput> head_;
+  TraceChoice shown_;   ///< What `head_` is of.
+  TraceChoice failed_;  ///< What could not be read: not tried again by itself.
+  std::vector<std::string> groups_;
+  JobHandle job_;
+  QFileSystemWatcher watcher_;
+  QTimer settle_;  ///< A file that is being written is read once it rests.
+};
+
+}  // namespace conelab::desktop

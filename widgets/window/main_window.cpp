@@ -1,0 +1,407 @@
+#include "widgets/window/main_window.h"
+
+#include <QApplication>
+#include <QBoxLayout>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QDir>
+#include <QDockWidget>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QStatusBar>
+#include <QToolBar>
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "widgets/data/data_view.h"
+#include "widgets/maps/maps_view.h"
+#include "widgets/operators/operators_panel.h"
+#include "widgets/theme/theme.h"
+#include "widgets/window/command_palette.h"
+#include "widgets/window/job_bar.h"
+#include "widgets/window/shortcut_sheet.h"
+#include "widgets/window/welcome.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr int most_recent = 12;
+
+Deliver into_event_loop(QObject* receiver) {
+  return [receiver](std::function<void()> call) {
+    QMetaObject::invokeMethod(receiver, std::move(call), Qt::QueuedConnection);
+  };
+}
+
+bool is_session_file(const QString& file) {
+  QFile opened(file);
+  return file.endsWith(".json", Qt::CaseInsensitive) && opened.open(QIODevice::ReadOnly) &&
+         opened.read(4096).contains("conelab_session");
+}
+
+}  // namespace
+
+MainWindow::MainWindow(Backends backends, const QString& state_directory)
+    : backends_(std::move(backends)), state_directory_(state_directory) {
+  setObjectName("main-window");
+  setAcceptDrops(true);
+  setDockNestingEnabled(true);
+  setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+  jobs_ = std::make_unique<JobPool>(into_event_loop(qApp));
+  workspace_ = std::make_unique<Workspace>(document_, *jobs_);
+  apply_session_theme();
+  build_banner();
+  build_views();
+  build_menus();
+  statusBar()->setSizeGripEnabled(false);
+  statusBar()->addPermanentWidget(new JobBar(*jobs_));
+  connect(&document_, &Document::changed, this, &MainWindow::show_session);
+  connect(workspace_.get(), &Workspace::failed, this, &MainWindow::show_error);
+  connect(workspace_.get(), &Workspace::trace_changed, this, [this] {
+    show_session();
+    if (workspace_->trace()) remember(QString::fromStdString(workspace_->trace()->file));
+  });
+  autosave_.setSingleShot(true);
+  autosave_.setInterval(1500);
+  connect(&autosave_, &QTimer::timeout, this, &MainWindow::autosave);
+  resize(1440, 900);
+  show_recent();
+  show_session();
+}
+
+// Views hold handles of jobs and refer to the workspace, so they go first.
+MainWindow::~MainWindow() {
+  disconnect(&document_, nullptr, this, nullptr);
+  disconnect(workspace_.get(), nullptr, this, nullptr);
+  jobs_->cancel_all();
+  qDeleteAll(docks_);
+  opening_.cancel();
+  jobs_->on_change(nullptr);
+}
+
+// ---- building -----------------------------------------------------------------------------------
+
+QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWidget* view,
+                                  Qt::DockWidgetArea area) {
+  auto* dock = new QDockWidget(title, this);
+  dock->setObjectName(name);
+  dock->setWidget(view);
+  view->setWindowTitle(title);
+  addDockWidget(area, dock);
+  docks_ << dock;
+  return dock;
+}
+
+void MainWindow::build_views() {
+  maps_ = new MapsView(*workspace_);
+  operators_ = new OperatorsPanel(document_);
+  data_ = new DataView(*workspace_);
+  welcome_ = new Welcome(backends_.shipped_trace);
+  QDockWidget* data = add_dock("dock-data", tr("Data"), data_, Qt::LeftDockWidgetArea);
+  QDockWidget* operators =
+      add_dock("dock-operators", tr("Operators"), operators_, Qt::LeftDockWidgetArea);
+  QDockWidget* maps = add_dock("dock-maps", tr("Attention maps"), maps_, Qt::RightDockWidgetArea);
+  QDockWidget* welcome = add_dock("dock-welcome", tr("Welcome"), welcome_, Qt::RightDockWidgetArea);
+  tabifyDockWidget(maps, welcome);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  resizeDocks({data, operators}, {300, 460}, Qt::Vertical);
+  resizeDocks({data, maps}, {290, 1100}, Qt::Horizontal);
+  welcome->raise();
+  connect(welcome_, &Welcome::example_wanted, this, &MainWindow::start_example);
+  connect(welcome_, &Welcome::file_wanted, this, &MainWindow::open);
+  connect(welcome_, &Welcome::open_wanted, this, &MainWindow::open_dialog);
+  connect(data_, &DataView::trace_wanted, workspace_.get(), &Workspace::open);
+  connect(operators_, &OperatorsPanel::command_wanted, this, &MainWindow::copy_command);
+}
+
+// A tool bar, because only tool bars lie across all docks.
+void MainWindow::build_banner() {
+  banner_ = new QToolBar(tr("Message"));
+  banner_->setObjectName("banner");
+  banner_->setMovable(false);
+  banner_->setStyleSheet(
+      "QToolBar { background: #9c2f10; padding: 6px 12px; } QLabel, QToolButton { color: white; }");
+  banner_text_ = new QLabel;
+  banner_text_->setObjectName("error-banner");
+  banner_text_->setWordWrap(true);
+  banner_text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  banner_text_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+  banner_->addWidget(banner_text_);
+  QAction* close = banner_->addAction(QStringLiteral("✕"));
+  close->setToolTip(tr("Close the message"));
+  connect(close, &QAction::triggered, banner_, &QWidget::hide);
+  addToolBar(Qt::TopToolBarArea, banner_);
+  banner_->hide();
+}
+
+QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
+                                const std::function<void()>& run) {
+  QAction* action = menu->addAction(text);
+  action->setShortcut(keys);
+  connect(action, &QAction::triggered, this, run);
+  addAction(action);
+  actions_ << action;
+  return action;
+}
+
+void MainWindow::build_menus() {
+  QMenu* file = menuBar()->addMenu(tr("&File"));
+  add_action(file, tr("&Open …"), QKeySequence::Open, [this] { open_dialog(); });
+  recent_menu_ = file->addMenu(tr("Open &recent"));
+  file->addSeparator();
+  add_action(file, tr("&Save session"), QKeySequence::Save, [this] {
+    session_file_.isEmpty() ? save_dialog()
+                            : save_session({document_.session(), saveState()}, session_file_);
+  });
+  add_action(file, tr("Save session &as …"), QKeySequence::SaveAs, [this] { save_dialog(); });
+  add_action(file, tr("&New session"), QKeySequence::New, [this] {
+    document_.edit(tr("begin a new session"), [](Session& s) {
+      const std::string theme = s.theme;
+      s = Session();
+      s.theme = theme;
+    });
+    raise_view("dock-welcome");
+  });
+  file->addSeparator();
+  add_action(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); });
+
+  QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+  undo_ = add_action(edit, tr("&Undo"), QKeySequence::Undo, [this] { document_.undo(); });
+  redo_ = add_action(edit, tr("&Redo"), QKeySequence::Redo, [this] { document_.redo(); });
+  edit->addSeparator();
+  add_action(edit, tr("Add &operator"), QKeySequence(tr("Ctrl+Shift+A")),
+             [this] { operators_->add_operator(); });
+  add_action(edit, tr("&Copy as command"), QKeySequence(tr("Ctrl+Shift+C")), [this] {
+    if (!document_.session().maps.calls.empty())
+      copy_command(document_.session().maps.calls.front());
+  });
+
+  QMenu* view = menuBar()->addMenu(tr("&View"));
+  for (QDockWidget* dock : docks_) {
+    const QString name = dock->objectName();
+    add_action(view, tr("Show %1").arg(dock->windowTitle()), QKeySequence(),
+               [this, name] { raise_view(name); });
+  }
+  view->addSeparator();
+  for (const char* theme : {"light", "dark", "system"}) {
+    add_action(view, tr("Theme: %1").arg(tr(theme)), QKeySequence(), [this, theme] {
+      document_.edit(tr("change the theme"), [theme](Session& s) { s.theme = theme; });
+    });
+  }
+  add_action(view, tr("Full screen"), QKeySequence::FullScreen,
+             [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+
+  QMenu* help = menuBar()->addMenu(tr("&Help"));
+  add_action(help, tr("Command &palette"), QKeySequence(tr("Ctrl+Shift+P")),
+             [this] { (new CommandPalette(actions_, this))->show(); });
+  add_action(help, tr("&Shortcuts"), QKeySequence(tr("?")),
+             [this] { (new ShortcutSheet(actions_, this))->show(); });
+}
+
+// ---- the session --------------------------------------------------------------------------------
+
+void MainWindow::apply_session_theme() {
+  const QString theme = QString::fromStdString(document_.session().theme);
+  if (theme == theme_shown_) return;
+  theme_shown_ = theme;
+  apply_theme(*qApp, theme);
+}
+
+void MainWindow::show_session() {
+  apply_session_theme();
+  const History& history = document_.history();
+  undo_->setEnabled(history.can_undo());
+  redo_->setEnabled(history.can_redo());
+  undo_->setText(tr("&Undo %1").arg(QString::fromStdString(history.undo_label())).trimmed());
+  redo_->setText(tr("&Redo %1").arg(QString::fromStdString(history.redo_label())).trimmed());
+  const TraceChoice& trace = document_.session().trace;
+  const QString name = QFileInfo(QString::fromStdString(trace.file)).fileName() +
+                       (trace.group.empty() ? "" : ":" + QString::fromStdString(trace.group));
+  setWindowTitle(name.isEmpty() ? tr("Conelab") : tr("%1 — Conelab").arg(name));
+  if (!state_directory_.isEmpty()) autosave_.start();
+}
+
+void MainWindow::raise_view(const QString& dock) {
+  for (QDockWidget* each : docks_) {
+    if (each->objectName() != dock) continue;
+    each->show();
+    each->raise();
+    each->widget()->setFocus();
+  }
+}
+
+void MainWindow::start_example(int index) {
+  const std::vector<Example> all = examples(backends_.shipped_trace);
+  const Example& example = all.at(static_cast<std::size_t>(index));
+  document_.edit(tr("open an example"), [&](Session& s) {
+    const std::string theme = s.theme;
+    s = example.session;
+    s.theme = theme;
+  });
+  raise_view("dock-maps");
+}
+
+QString MainWindow::state_file(const char* name) const {
+  return QDir(state_directory_).filePath(QLatin1String(name));
+}
+
+void MainWindow::autosave() {
+  if (state_directory_.isEmpty()) return;
+  QDir().mkpath(state_directory_);
+  try {
+    save_session({document_.session(), saveState()}, state_file("autosave.json"));
+  } catch (const Error& error) {
+    statusBar()->showMessage(QString::fromStdString(error.what()), 8000);
+  }
+}
+
+bool MainWindow::restore_autosave() {
+  if (state_directory_.isEmpty() || !QFile::exists(state_file("autosave.json"))) return false;
+  try {
+    SavedSession saved = load_session(state_file("autosave.json"));
+    const bool with_trace = !saved.session.trace.file.empty();
+    document_.replace(std::move(saved.session));
+    restoreState(saved.layout);
+    if (with_trace) raise_view("dock-maps");
+    return true;
+  } catch (const Error& error) {
+    show_error(QString::fromStdString(error.what()));
+    return false;
+  }
+}
+
+void MainWindow::open_session(const QString& file) {
+  try {
+    SavedSession saved = load_session(file);
+    document_.replace(std::move(saved.session));
+    restoreState(saved.layout);
+    session_file_ = file;
+    remember(file);
+    raise_view("dock-maps");
+  } catch (const Error& error) {
+    show_error(QString::fromStdString(error.what()));
+  }
+}
+
+// ---- files --------------------------------------------------------------------------------------
+
+void MainWindow::open(const QString& file) {
+  banner_->hide();
+  const QString path = QFileInfo(file).absoluteFilePath();
+  if (is_session_file(path)) return open_session(path);
+  opening_ = jobs_->start<bool>(
+      "opening " + QFileInfo(file).fileName().toStdString(),
+      [name = path.toStdString()](const JobContext&) { return !groups_with_queries(name).empty(); },
+      [this, path](bool trace) {
+        opening_.finished();
+        if (trace) {
+          workspace_->open(path);
+          return raise_view("dock-maps");
+        }
+        data_->show_file(path);
+        raise_view("dock-data");
+        remember(path);
+      },
+      [this](const std::string& message) {
+        opening_.finished();
+        show_error(QString::fromStdString(message));
+      },
+      true);
+}
+
+void MainWindow::open_dialog() {
+  const QString file =
+      QFileDialog::getOpenFileName(this, tr("Open"), {},
+                                   tr("Traces, results, sessions (*.h5 *.hdf5 *.npz *.npy "
+                                      "*.safetensors *.json);;All files (*)"));
+  if (!file.isEmpty()) open(file);
+}
+
+void MainWindow::save_dialog() {
+  const QString file = QFileDialog::getSaveFileName(this, tr("Save session"), "session.json",
+                                                    tr("Sessions (*.json)"));
+  if (file.isEmpty()) return;
+  try {
+    save_session({document_.session(), saveState()}, file);
+    session_file_ = file;
+    remember(file);
+  } catch (const Error& error) {
+    show_error(QString::fromStdString(error.what()));
+  }
+}
+
+QStringList MainWindow::recent() const {
+  QFile file(state_file("recent.txt"));
+  if (state_directory_.isEmpty() || !file.open(QIODevice::ReadOnly)) return {};
+  return QString::fromUtf8(file.readAll()).split('\n', Qt::SkipEmptyParts);
+}
+
+void MainWindow::remember(const QString& path) {
+  QStringList files = recent();
+  if (!files.isEmpty() && files.front() == path) return;
+  files.removeAll(path);
+  files.prepend(path);
+  if (!state_directory_.isEmpty()) {
+    QDir().mkpath(state_directory_);
+    QFile file(state_file("recent.txt"));
+    if (file.open(QIODevice::WriteOnly)) file.write(files.mid(0, most_recent).join('\n').toUtf8());
+  }
+  show_recent();
+}
+
+void MainWindow::show_recent() {
+  const QStringList files = recent();
+  recent_menu_->clear();
+  recent_menu_->setEnabled(!files.isEmpty());
+  for (const QString& file : files) {
+    connect(recent_menu_->addAction(file), &QAction::triggered, this, [this, file] { open(file); });
+  }
+  welcome_->show_recent(files);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  for (const QUrl& url : event->mimeData()->urls()) {
+    url.isLocalFile()
+        ? open(url.toLocalFile())
+        : show_error(tr("%1: only files on this machine can be opened").arg(url.toDisplayString()));
+  }
+  event->acceptProposedAction();
+}
+
+// ---- messages -----------------------------------------------------------------------------------
+
+void MainWindow::show_error(const QString& message) {
+  banner_text_->setText(message);
+  banner_->show();
+}
+
+QString MainWindow::error_shown() const {
+  return banner_->isHidden() ? QString() : banner_text_->text();
+}
+
+void MainWindow::copy_text(const QString& text, const QString& what) {
+  QGuiApplication::clipboard()->setText(text);
+  statusBar()->showMessage(tr("%1 copied: %2").arg(what, text), 6000);
+}
+
+void MainWindow::copy_command(const Call& call) {
+  if (!backends_.attend_command || document_.session().trace.file.empty()) return;
+  copy_text(QString::fromStdString(backends_.attend_command(document_.session().trace, call)),
+            tr("Command"));
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  autosave();
+  jobs_->cancel_all();
+  event->accept();
+}
+
+}  // namespace conelab::desktop

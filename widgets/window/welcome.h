@@ -1,0 +1,38 @@
+// The first page: the shipped trace, three guided examples, recent files.
+#pragma once
+
+#include <QWidget>
+#include <string>
+
+#include "widgets/session/session.h"
+
+class QVBoxLayout;
+
+namespace conelab::desktop {
+
+/// A guided example: what it shows, and the session that shows it.
+struct Example {
+  const char* title;
+  const char* about;
+  Session session;
+};
+/// Three of them, over the shipped trace.
+[[nodiscard]] std::vector<Example> examples(const std::string& shipped_trace);
+
+class Welcome : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Welcome(const std::string& shipped_trace, QWidget* parent = nullptr);
+  void show_recent(const QStringList& files);
+
+ signals:
+  void example_wanted(int index);
+  void file_wanted(const QString& file);
+  void open_wanted();
+
+ private:
+  QVBoxLayout* recent_;
+};
+
+}  // namespace conelab::desktop
