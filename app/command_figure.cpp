@@ -10,7 +10,9 @@
 #include "app/figure_request.h"
 #include "app/figure_sink.h"
 #include "app/output.h"
+#include "core/base/names.h"
 #include "core/figure/style.h"
+#include "core/figure/templates.h"
 #include "core/files/atomic_file.h"
 
 namespace conelab {
@@ -31,6 +33,12 @@ std::string spec_of(const Typed& typed) {
   }
   if (!typed.width.empty()) words.insert(words.end(), {"--width", typed.width});
   return shell_line(words);
+}
+
+std::string figure_names() {
+  std::vector<std::string> names;
+  for (const figure::TemplateInfo& info : figure::figure_templates()) names.emplace_back(info.name);
+  return join(names);
 }
 
 int run_figure(const Typed& typed) {
@@ -63,10 +71,7 @@ int run_figure(const Typed& typed) {
 
 Action declare_figure(CLI::App& options) {
   const auto typed = std::make_shared<Typed>();
-  options
-      .add_option("NAME", typed->name,
-                  "heatmap, scaling, ratio, roofline or cones (`conelab list figures`)")
-      ->required();
+  options.add_option("NAME", typed->name, figure_names() + " (`conelab list figures`)")->required();
   options.add_option("-o,--output", typed->output, "FILE.svg, FILE.pdf or FILE.png")->required();
   options.add_option("-i,--input", typed->inputs, "what to draw: FILE.h5 or FILE.h5:/group")
       ->allow_extra_args(false);

@@ -7,7 +7,10 @@
 
 #include "app/call_json.h"
 #include "app/commands.h"
+#include "app/figure_sink.h"
 #include "app/output.h"
+#include "core/figure/cones.h"
+#include "core/files/atomic_file.h"
 #include "core/geometry/lca_query.h"
 
 namespace conelab {
@@ -74,16 +77,49 @@ std::string without_blank(const std::string& text) {
 }
 
 struct Typed {
-  std::string cone, u, v, model;
+  std::string cone, u, v, model, figure;
   std::vector<std::string> parameters;
   bool json = false;
 };
 
+/// The command that draws this figure again. Its name is left out: it does not change a line.
+std::string spec_of(const Typed& typed) {
+  std::vector<std::string> words = {"conelab", "lca", "--cone", typed.cone};
+  for (const std::string& p : typed.parameters) words.insert(words.end(), {"-p", p});
+  if (!typed.model.empty()) words.insert(words.end(), {"--model", typed.model});
+  words.insert(words.end(), {without_blank(typed.u), without_blank(typed.v)});
+  return shell_line(words);
+}
+
+/// What was computed, in the model of the points; beyond two dimensions in the plane of u, v and
+/// the source.
+void write_lca_figure(const LcaResult& result, const Typed& typed) {
+  figure::ConesFigure f;
+  f.cone = result.cone;
+  for (const auto& [key, value] : result.parameters) {
+    if (key != "gamma") f.parameters[key] = value;
+  }
+  f.model = geometry::model_from_name(result.model);
+  const geometry::PlanePair plane = geometry::plane_slice(result);
+  f.u = plane.u;
+  f.v = plane.v;
+  const bool solid = result.u.size() - (f.model == geometry::Model::hyperboloid ? 1 : 0) > 2;
+  if (solid) f.caption = "In the plane of u, v and the light";
+  f.metadata.version = CONELAB_VERSION;
+  f.metadata.spec = spec_of(typed);
+  write_figure_file(figure::draw_cones(f), typed.figure);
+}
+
 int run_lca(const Typed& typed) {
+  if (!typed.figure.empty()) {
+    (void)figure_format(typed.figure);
+    probe_writable(typed.figure);
+  }
   const LcaResult result =
       geometry::lca_query(typed.cone, parse_parameters(typed.parameters),
                           geometry::parse_point(without_blank(typed.u), "u"),
                           geometry::parse_point(without_blank(typed.v), "v"), typed.model);
+  if (!typed.figure.empty()) write_lca_figure(result, typed);
   typed.json ? print_json(lca_json(result)) : print_result(result);
   return 0;
 }
@@ -103,6 +139,7 @@ Action declare_lca(CLI::App& options) {
   options.add_option("--model", typed->model,
                      "model of the points: halfspace, ball, klein, hyperboloid or band; default: "
                      "halfspace for infinite cones, ball for finite ones");
+  options.add_option("--figure", typed->figure, "draw it: FILE.svg, FILE.pdf or FILE.png");
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] { return run_lca(*typed); };
 }

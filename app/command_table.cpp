@@ -21,6 +21,7 @@ std::span<const Command> command_table() {
        "  conelab compare before.h5 after.h5\n", false, declare_compare},
       {"lca", "lowest common ancestor of two points under a cone family",
        "  conelab lca --cone penumbral -p height=1 0.3,0.2 -0.4,0.5\n"
+       "  conelab lca --cone ganea 0.6,0.1 0.5,0.4 --figure lca.pdf\n"
        "  conelab lca --cone umbral --json -- -0.3,0.2 0.4,0.1\n",
        false, declare_lca},
       {"tree", "ancestor order, dendrogram and segmentation of each head's tokens",

@@ -67,7 +67,20 @@ figure::DisplayList draw_figure(const FigureRequest& request) {
   if (request.name == "roofline") {
     return finished(read_roofline(request), request, figure::draw_roofline);
   }
+  if (request.name == "tree") return finished(read_tree(request), request, figure::draw_tree);
+  if (request.name == "hasse") return finished(read_tree(request), request, figure::draw_hasse);
   if (!request.inputs.empty()) misuse("figure {} takes no --input", request.name);
+  if (request.name == "models") {
+    figure::ConesFigure models;
+    models.width = figure::double_column;
+    return finished(std::move(models), request, figure::draw_models);
+  }
+  using Explanation = figure::ExplanationFigure;
+  if (request.name == "finite-to-infinite") {
+    return finished(Explanation{}, request, figure::draw_finite_to_infinite);
+  }
+  if (request.name == "convexity") return finished(Explanation{}, request, figure::draw_convexity);
+  if (request.name == "lub") return finished(Explanation{}, request, figure::draw_lub);
   return finished(figure::ConesFigure{}, request, figure::draw_cones);
 }
 

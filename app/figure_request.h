@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/figure/geometry_templates.h"
 #include "core/figure/templates.h"
 
 namespace conelab {
@@ -32,5 +33,6 @@ struct FigureRequest {
 [[nodiscard]] figure::HeatmapFigure read_heatmap(const FigureRequest& request);
 [[nodiscard]] figure::ScalingFigure read_scaling(const FigureRequest& request);
 [[nodiscard]] figure::RooflineFigure read_roofline(const FigureRequest& request);
+[[nodiscard]] figure::TreeFigure read_tree(const FigureRequest& request);
 
 }  // namespace conelab

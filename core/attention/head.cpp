@@ -149,13 +149,18 @@ void Head<T>::place_token(const std::vector<double>& x, std::int64_t i, const ch
   thread_local std::vector<double> base;
   base.resize(m + 1);
   Place place;
-  const char* wrong = plan_->map->place(context(), x.data(), base.data(), place);
-  if (wrong == nullptr && !plan_->map->inside_domain && place.gap <= 0) {
-    wrong = "its height must be below the light's (parameter height)";
-  }
+  const MapContext c = context();
+  const char* wrong = plan_->map->place(c, x.data(), base.data(), place);
   if (wrong != nullptr) {
     fail("token {} of {} lies outside the model under map {}: {}", index, tensor, plan_->map->name,
          wrong);
+  }
+  if (!plan_->map->inside_domain && place.gap <= 0) {
+    const bool ball = plan_->map->space == Space::ball;
+    fail("token {} of {} lies outside the model under map {}: its {} must be {} {} (found {})",
+         index, tensor, plan_->map->name, ball ? "distance from the origin" : "height",
+         ball ? "above the source's radius" : "below the light's, parameter height =", c.light,
+         place.height);
   }
   for (std::size_t k = 0; k < m; ++k) row[k] = static_cast<T>(base[k] - centre_[k]);
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(squared_norm(row, m));

@@ -194,6 +194,39 @@ void hyperboloid_gradient(const MapContext& c, const double* x, const PlaceGradi
   for (int i = 0; i < last; ++i) dx[i] += rate * x[i];
 }
 
+/// Poincare-ball coordinates: rho = 2 artanh |x|.
+const char* place_ball(const MapContext& c, const double* x, double* base, Place& place) {
+  const double norm = direction(x, c.feature, 1, base);
+  if (norm >= 1) return "it must lie inside the unit ball";
+  place.height = 2 * std::atanh(norm);
+  place.gap = place.height - c.light;
+  return nullptr;
+}
+void ball_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
+                   double* dlight) {
+  direction_gradient(x, c.feature, 1, up.base, dx);
+  double norm2 = 0;
+  for (int i = 0; i < c.feature; ++i) norm2 += x[i] * x[i];
+  const double rate = (up.place.height + up.place.gap) * 2 / (std::sqrt(norm2) * (1 - norm2));
+  for (int i = 0; i < c.feature; ++i) dx[i] += rate * x[i];
+  *dlight -= up.place.gap;
+}
+
+const char* place_polar(const MapContext& c, const double* x, double* base, Place& place) {
+  const int last = c.feature - 1;
+  direction(x, last, 1, base);
+  place.gap = std::max(x[last], 0.0) + std::log1p(std::exp(-std::abs(x[last])));
+  place.height = c.light + place.gap;
+  return nullptr;
+}
+void polar_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
+                    double* dlight) {
+  const int last = c.feature - 1;
+  direction_gradient(x, last, 1, up.base, dx);
+  dx[last] += (up.place.height + up.place.gap) * sigma(x[last]);
+  *dlight += up.place.height;
+}
+
 constexpr std::array table{
     MapRow{"none",
            "tokens as they are",
@@ -238,7 +271,23 @@ constexpr std::array table{
            true,
            &all_but_last,
            &place_hyperboloid,
-           &hyperboloid_gradient}};
+           &hyperboloid_gradient},
+    MapRow{"none",
+           "tokens are points of the Poincare ball, the source at its origin",
+           Space::ball,
+           {},
+           false,
+           &all_coordinates,
+           &place_ball,
+           &ball_gradient},
+    MapRow{"polar",
+           "direction x_:/|x_:|, distance rho_0 + log(1 + e^{x_d}) from the source's centre",
+           Space::ball,
+           {},
+           true,
+           &all_but_last,
+           &place_polar,
+           &polar_gradient}};
 
 }  // namespace
 

@@ -6,6 +6,8 @@
 //                                                      with x_d where the paper prints x
 //   exp   Exp at the point (0, ..., 0, p_d), v = x     half-space; Coneheads eq. 9 in the
 //         in the orthonormal frame                     orthonormal frame
+//   polar direction x_:/|x_:|, distance          ball; operators.md, our own
+//         rho = rho_0 + log(1 + e^{x_d}) from the source's centre
 //   pi    (sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d  hyperboloid; Coneheads eq. 13 (normalised)
 //
 // A place is base coordinates [m] and a height, see core/similarity/similarity.h. Arithmetic is in
@@ -24,7 +26,8 @@ namespace conelab {
 struct MapContext {
   int feature = 0;              ///< d
   const double* p = nullptr;    ///< The map's own parameters, in the order of its row.
-  double light;                 ///< Parameter `height` of map or similarity, +infinity without one.
+  double light;                 ///< Parameter `height` of map or similarity, rho_0 in the ball,
+                                ///< +infinity without one.
   bool published_code = false;  ///< convention = reference: psi divides x_d by d.
 };
 

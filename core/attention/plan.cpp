@@ -252,13 +252,20 @@ bool Plan::sees_all() const {
                      [](const MaskRow* row) { return row == &mask_table().front(); });
 }
 
+double Plan::light(std::int64_t head) const {
+  if (similarity->light != nullptr) {
+    return similarity->light(values(similarity_parameters, head).data());
+  }
+  const int index = light_index();
+  return index < 0 ? std::numeric_limits<double>::infinity()
+                   : parameters[static_cast<std::size_t>(index)].at(head);
+}
+
 MapContext Plan::map_context(const std::vector<double>& map_values, std::int64_t head) const {
   MapContext context;
   context.feature = static_cast<int>(extents.feature);
   context.p = map_values.data();
-  const int light = light_index();
-  context.light = light < 0 ? std::numeric_limits<double>::infinity()
-                            : parameters[static_cast<std::size_t>(light)].at(head);
+  context.light = light(head);
   const auto convention = choices.find("convention");
   context.published_code = convention != choices.end() && convention->second == "reference";
   return context;

@@ -57,6 +57,8 @@ class Plan {
 
  private:
   [[nodiscard]] std::int64_t window() const;
+  /// MapContext::light
+  [[nodiscard]] double light(std::int64_t head) const;
 };
 
 }  // namespace conelab

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/figure/geometry_templates.h"
 
 namespace conelab::figure {
 namespace {
@@ -42,15 +43,6 @@ void read(const Parameters& p, const std::string& key, std::string& value) {
   if (const auto text = value_of(p, key)) value = *text;
 }
 
-void read(const Parameters& p, const std::string& key, Point& value) {
-  const auto text = value_of(p, key);
-  if (!text) return;
-  const auto comma = text->find(',');
-  if (comma == std::string::npos) misuse("-p {}={}: expected x,height", key, *text);
-  value = {number(key, std::string_view(*text).substr(0, comma)),
-           number(key, std::string_view(*text).substr(comma + 1))};
-}
-
 /// One of two words; true for the first.
 void read(const Parameters& p, const std::string& key, const std::string& yes,
           const std::string& no, bool& value) {
@@ -63,7 +55,7 @@ void read(const Parameters& p, const std::string& key, const std::string& yes,
 }  // namespace
 
 const std::vector<TemplateInfo>& figure_templates() {
-  static const std::vector<TemplateInfo> table = {
+  static const std::vector<TemplateInfo> own = {
       {"heatmap",
        "attention of several operators side by side on one trace, with token labels",
        "a trace (q, k, v) or a result of `attend`",
@@ -117,18 +109,12 @@ const std::vector<TemplateInfo>& figure_templates() {
         dim_key,
         head_key,
         caption_key}},
-      {"cones",
-       "shadow cones of two points of the half-plane and their lowest common ancestor",
-       "",
-       "single",
-       {{"cone", "penumbral", "penumbral or umbral (infinite setting)"},
-        {"u", "-0.35,0.35", "x,height of the first point"},
-        {"v", "0.45,0.2", "x,height of the second point"},
-        {"height", "1", "penumbral: height of the light's horosphere"},
-        {"radius", "0.5", "umbral: hyperbolic radius of the objects"},
-        {"ancestors", "yes", "yes or no: the region of common ancestors"},
-        caption_key}},
   };
+  static const std::vector<TemplateInfo> table = [] {
+    std::vector<TemplateInfo> all = own;
+    all.insert(all.end(), geometry_templates().begin(), geometry_templates().end());
+    return all;
+  }();
   return table;
 }
 
@@ -169,16 +155,6 @@ void set_parameters(const Parameters& p, ScalingFigure& figure) {
   if (const auto guide = value_of(p, "guide")) {
     figure.guide = *guide == "none" ? std::nullopt : std::optional(number("guide", *guide));
   }
-  read(p, "caption", figure.caption);
-}
-
-void set_parameters(const Parameters& p, ConesFigure& figure) {
-  bool penumbral = figure.cone == InfiniteCone::penumbral;
-  read(p, "cone", "penumbral", "umbral", penumbral);
-  figure.cone = penumbral ? InfiniteCone::penumbral : InfiniteCone::umbral;
-  read(p, "u", figure.u), read(p, "v", figure.v);
-  read(p, "height", figure.light_height), read(p, "radius", figure.object_radius);
-  read(p, "ancestors", "yes", "no", figure.show_ancestors);
   read(p, "caption", figure.caption);
 }
 

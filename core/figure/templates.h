@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/cones.h"
 #include "core/figure/heatmap.h"
 #include "core/figure/roofline.h"
 #include "core/figure/scaling.h"
@@ -41,11 +40,10 @@ using Parameters = std::map<std::string, std::string>;
 /// Throws misuse, naming the keys that the figure takes, where one is not among them.
 void check_keys(const TemplateInfo& info, const Parameters& parameters);
 
-// Sets what concerns the look; data keys are passed over. Throws misuse for values that do not
-// read.
+// Sets what concerns the look (geometric figures: geometry_templates.h); data keys are passed over.
+// Throws misuse for values that do not read.
 void set_parameters(const Parameters& parameters, HeatmapFigure& figure);
 void set_parameters(const Parameters& parameters, ScalingFigure& figure);
-void set_parameters(const Parameters& parameters, ConesFigure& figure);
 void set_parameters(const Parameters& parameters, RooflineFigure& figure);
 
 }  // namespace conelab::figure

@@ -59,6 +59,9 @@ struct ConeFamily {
   /// The radial coordinate shown where u and v have no common ancestor: that of the nearest
   /// smaller light (or object) for which they would have one. Null when they always have.
   double (*extension)(const Values&, double u, double v, double base);
+  /// The parameters of that light (or object), from the radial coordinate that `extension` gave:
+  /// under them u and v have a common ancestor at the border of the domain. Null with `extension`.
+  Values (*extended)(const Values&, double radial);
 };
 
 /// Every family, in the order of the specification.

@@ -29,6 +29,8 @@ double extension(const Values&, double u, double v, double base) {
   return std::hypot(base / 2 + shift, u);
 }
 
+Values extended(const Values&, double radial) { return {radial}; }
+
 }  // namespace
 
 const ConeFamily penumbral_family = {
@@ -41,6 +43,7 @@ const ConeFamily penumbral_family = {
     radial,
     own_height,
     own_height,
-    extension};
+    extension,
+    extended};
 
 }  // namespace conelab::geometry

@@ -33,6 +33,7 @@ const ConeFamily umbral_family = {
     radial,
     top_potential,
     largest_shadow,
+    nullptr,
     nullptr};
 
 }  // namespace conelab::geometry

@@ -20,6 +20,8 @@ double extension(const Values&, double u, double v, double base) {
   return umbral_reach(u, v, base);
 }
 
+Values extended(const Values&, double radial) { return {radial}; }
+
 }  // namespace
 
 const ConeFamily umbral_finite_family = {
@@ -32,6 +34,7 @@ const ConeFamily umbral_finite_family = {
     radial,
     top_potential,
     largest_shadow,
-    extension};
+    extension,
+    extended};
 
 }  // namespace conelab::geometry

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/geometry/cone_law.h"
+#include "core/geometry/distance.h"
 
 namespace conelab::geometry {
 namespace {
@@ -102,6 +103,27 @@ LcaResult lca_query(const std::string& family, const std::map<std::string, std::
   result.depth = found.depth;
   result.logit = given.gamma.value_or(1.0) * found.depth;
   return result;
+}
+
+PlanePair plane_slice(const LcaResult& result) {
+  const Model model = model_from_name(result.model);
+  const ModelPoint u = point(model, result.u, "u"), v = point(model, result.v, "v");
+  if (u.dimension() == 2) {
+    return {convert(u, Model::halfspace).x, convert(v, Model::halfspace).x};
+  }
+  if (cone_family(result.cone).base == Base::plane) {
+    const auto at = [](double foot, const ModelPoint& p) {
+      const Vector x = convert(p, Model::halfspace).x;
+      return Vector(Eigen::Vector2d(foot, x[x.size() - 1]));
+    };
+    return {at(0, u), at(result.base, v)};
+  }
+  const auto at = [](double angle, const ModelPoint& p) {
+    const Eigen::Vector2d down(std::sin(angle), -std::cos(angle));
+    const Vector spatial = down * std::sinh(distance_to_origin(p));
+    return from_spatial(spatial, Model::halfspace).x;
+  };
+  return {at(-result.base / 2, u), at(result.base / 2, v)};
 }
 
 }  // namespace conelab::geometry

@@ -42,6 +42,16 @@ struct LcaResult {
                                   const std::map<std::string, std::string>& parameters,
                                   const Vector& u, const Vector& v, const std::string& model = "");
 
+/// Two points of the half-plane.
+struct PlanePair {
+  Vector u, v;
+};
+
+/// u and v of a result in the plane that they span with the source, where cones, LCA and depth are
+/// those of the result: themselves for d = 2; otherwise the feet (or directions) apart by `base`,
+/// along the first axis from 0 (or symmetric about the vertical below the source).
+[[nodiscard]] PlanePair plane_slice(const LcaResult& result);
+
 /// "0.3,-1e-2,2" → numbers. Misuse, beginning with `label`: anything else.
 [[nodiscard]] Vector parse_point(const std::string& text, const std::string& label);
 

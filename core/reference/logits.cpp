@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/reference/finite_cones.h"
 #include "core/reference/hyperbolic.h"
 #include "core/reference/maps.h"
 #include "core/reference/penumbral.h"
@@ -12,9 +13,21 @@
 namespace conelab::reference {
 namespace {
 
+/// rho_0 of the finite cones: the radius of the light, or of the objects.
+Real source_radius(const Problem& p, std::int64_t head) {
+  if (p.call.similarity == "ganea") return std::asinh(2 * p.number("K", head));
+  const bool umbral = p.call.similarity == "umbral-finite";
+  return p.number(umbral ? "object_radius" : "source_radius", head);
+}
+
+bool is_finite_cone(const std::string& similarity) {
+  return similarity == "penumbral-finite" || similarity == "umbral-finite" || similarity == "ganea";
+}
+
 Model model_of(const Problem& p) {
   const std::string& name = p.call.similarity;
   if (name == "dot" || name == "laplacian") return Model::euclidean;
+  if (is_finite_cone(name)) return Model::ball;
   const bool hyperboloid = name == "hyperbolic" && p.words.at("model") == "hyperboloid";
   return hyperboloid ? Model::hyperboloid : Model::half_space;
 }
@@ -40,9 +53,9 @@ Point map_row(const Problem& p, const Tensor4<Real>& tokens, std::int64_t b, std
               std::int64_t row) {
   const Real* x = tokens.row(b, head, row);
   const bool lit = p.call.similarity == "penumbral" || p.call.map == "xi";
-  const MapSettings settings{model_of(p),
-                             lit ? p.number("height", head) : std::numeric_limits<Real>::infinity(),
-                             p.number("base_height", head), p.published()};
+  Real light = lit ? p.number("height", head) : std::numeric_limits<Real>::infinity();
+  if (is_finite_cone(p.call.similarity)) light = source_radius(p, head);
+  const MapSettings settings{model_of(p), light, p.number("base_height", head), p.published()};
   return map_token(p.call.map, settings, {x, x + tokens.shape.feature});
 }
 
@@ -58,6 +71,12 @@ Real similarity(const Problem& p, std::int64_t head, const Point& u, const Point
   if (name == "penumbral") return -p.number("gamma", head) * penumbral(p, head, u, v);
   if (name == "umbral") {
     return -p.number("gamma", head) * umbral_height(u, v, p.number("radius", head));
+  }
+  if (name == "umbral-finite") {
+    return p.number("gamma", head) * umbral_depth(u, v, source_radius(p, head));
+  }
+  if (is_finite_cone(name)) {
+    return p.number("gamma", head) * penumbral_depth(u, v, source_radius(p, head));
   }
   misuse("the reference has no similarity {}", name);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -59,11 +60,24 @@ Point pseudo_polar(const std::vector<Real>& x) {
   return {scaled(direction, std::sinh(r)), std::cosh(r), 0};
 }
 
+/// x/|x|, the first axis where x = 0.
+std::vector<Real> unit(std::vector<Real> x) {
+  const Real length = norm(x);
+  if (length != 0) return scaled(std::move(x), 1 / length);
+  if (!x.empty()) x.front() = 1;
+  return x;
+}
+
+Point polar(const MapSettings& s, const std::vector<Real>& x) {
+  return {unit(all_but_last(x)), s.light + std::log1p(std::exp(x.back())), 0};
+}
+
 Point as_it_is(const MapSettings& s, const std::vector<Real>& x) {
   if (s.model == Model::euclidean) return {x, 0, 0};
   if (s.model == Model::hyperboloid) {
     return {all_but_last(x), std::hypot(Real(1), norm(all_but_last(x))), 0};
   }
+  if (s.model == Model::ball) return {unit(x), 2 * std::atanh(norm(x)), 0};
   return {all_but_last(x), x.back(), s.light - x.back()};
 }
 
@@ -83,6 +97,7 @@ Point map_token(const std::string& name, const MapSettings& settings, const std:
     if (name == "exp") return exponential(settings, x);
   }
   if (settings.model == Model::hyperboloid && name == "pi") return pseudo_polar(x);
+  if (settings.model == Model::ball && name == "polar") return polar(settings, x);
   misuse("the reference has no map {} into this similarity's model", name);
 }
 

@@ -25,6 +25,9 @@ std::vector<Real> read_list(const std::string& key, const std::string& text) {
 
 std::string own_map(const std::string& similarity, const std::string& model) {
   if (similarity == "penumbral") return "xi";
+  if (similarity == "penumbral-finite" || similarity == "umbral-finite" || similarity == "ganea") {
+    return "polar";
+  }
   if (similarity == "umbral") return "psi";
   if (similarity == "hyperbolic") return model == "halfspace" ? "psi" : "pi";
   return "none";
@@ -38,6 +41,9 @@ void fill_defaults(Problem& p) {
                {"gamma", {1}},
                {"height", {1}},
                {"radius", {0.1}},
+               {"source_radius", {0.5}},
+               {"object_radius", {0.1}},
+               {"K", {0.1}},
                {"beta", {1}},
                {"offset", {0}},
                {"base_height", {1}},

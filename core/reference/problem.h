@@ -1,9 +1,10 @@
 // A call with its numbers, ready for the naive evaluation: everything in the reference's number
 // type, every parameter filled in, so that finite differences can move any single number.
 //
-// Defaults: scale 1/sqrt(d), gamma 1, height 1, radius 0.1, beta 1, offset 0, base_height 1,
-// alibi_slope the head slopes of Press et al., hype_mu 1/max(n_q, n_k), hype_tau -1; words: model
-// hyperboloid, convention paper; the map is the similarity's own.
+// Defaults: scale 1/sqrt(d), gamma 1, height 1, radius 0.1, source_radius 0.5, object_radius 0.1, K
+// 0.1, beta 1, offset 0, base_height 1, alibi_slope the head slopes of Press et al., hype_mu
+// 1/max(n_q, n_k), hype_tau -1; words: model hyperboloid, convention paper; the map is the
+// similarity's own.
 #pragma once
 
 #include <map>

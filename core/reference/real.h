@@ -10,9 +10,10 @@ using Real = long double;
 
 /// A token after the map.
 struct Point {
-  std::vector<Real> base;  ///< Euclidean: all d coordinates. Half-space: x_:. Hyperboloid: x_s.
-  Real height = 0;         ///< Half-space: x_d. Hyperboloid: the time coordinate x_t.
-  Real gap = 0;            ///< h - x_d, for penumbral cones; kept because h - h sigma(t) cancels.
+  /// Euclidean: all d coordinates. Half-space: x_:. Hyperboloid: x_s. Ball: the direction.
+  std::vector<Real> base;
+  Real height = 0;  ///< Half-space: x_d. Hyperboloid: the time coordinate x_t. Ball: the distance.
+  Real gap = 0;     ///< h - x_d, for penumbral cones; kept because h - h sigma(t) cancels.
 };
 
 /// |a - b|^2 over the base coordinates.

@@ -121,6 +121,10 @@ template <class T, int n>
 HWY_INLINE Pack<T, n> max(const Pack<T, n>& a, const Pack<T, n>& b) {
   return each(a, b, [](auto x, auto y) { return hn::Max(x, y); });
 }
+template <class T, int n>
+HWY_INLINE Pack<T, n> smallest(const Pack<T, n>&) {
+  return Pack<T, n>(std::numeric_limits<T>::min());
+}
 /// a * b + c in one rounding.
 template <class T, int n>
 HWY_INLINE Pack<T, n> multiply_add(const Pack<T, n>& a, const Pack<T, n>& b, const Pack<T, n>& c) {

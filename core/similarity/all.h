@@ -3,11 +3,14 @@
 #pragma once
 
 #include "core/similarity/dot.h"
+#include "core/similarity/ganea.h"
 #include "core/similarity/hyperbolic.h"
 #include "core/similarity/laplacian.h"
 #include "core/similarity/penumbral.h"
+#include "core/similarity/penumbral_finite.h"
 #include "core/similarity/penumbral_reference.h"
 #include "core/similarity/umbral.h"
+#include "core/similarity/umbral_finite.h"
 
 namespace conelab {
 
@@ -17,11 +20,12 @@ struct TypeList {
 };
 
 /// Rows that share a name serve the words of a choice, the default first.
-using Similarities = TypeList<Dot, Laplacian, HyperbolicHyperboloid, HyperbolicHalfSpace, Penumbral,
-                              PenumbralReference, Umbral, UmbralReference>;
+using Similarities =
+    TypeList<Dot, Laplacian, HyperbolicHyperboloid, HyperbolicHalfSpace, Penumbral,
+             PenumbralReference, Umbral, UmbralReference, PenumbralFinite, UmbralFinite, Ganea>;
 
 /// The most per-token values and per-head constants of any similarity: sizes of fixed arrays.
-constexpr int max_values = 4;
+constexpr int max_values = 5;
 constexpr int max_constants = 4;
 
 template <class... S>

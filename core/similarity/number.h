@@ -24,6 +24,10 @@ CONELAB_FORMULA inline double log1p(double x) { return ::log1p(x); }
 CONELAB_FORMULA inline float max(float a, float b) { return a < b ? b : a; }
 CONELAB_FORMULA inline double max(double a, double b) { return a < b ? b : a; }
 
+/// The least positive number of full precision, which keeps quotients finite.
+CONELAB_FORMULA inline float smallest(float) { return 1.17549435e-38f; }
+CONELAB_FORMULA inline double smallest(double) { return 2.2250738585072014e-308; }
+
 /// `condition ? yes : no`, lane by lane.
 CONELAB_FORMULA inline float select(bool condition, float yes, float no) {
   return condition ? yes : no;

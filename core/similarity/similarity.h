@@ -21,8 +21,9 @@ enum class Measure { product, squared_distance };
 ///   ball         base = unit direction, height = distance rho from the centre
 enum class Space { euclidean, half_space, hyperboloid, ball };
 
-/// A token placed by a map, its base coordinates apart. `gap` = h - height under the light of a
-/// penumbral cone (h its height), without cancellation; unused elsewhere.
+/// A token placed by a map, its base coordinates apart. `gap` is the distance to the light without
+/// cancellation: h - height under a horosphere of height h, height - rho_0 in the ball; unused
+/// elsewhere.
 struct Place {
   double height = 0;
   double gap = 0;

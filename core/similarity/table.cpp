@@ -8,9 +8,19 @@ namespace conelab {
 namespace {
 
 template <class S>
+constexpr double (*light_of())(const double*) {
+  if constexpr (requires(const double* p) { S::light(p); }) {
+    return &S::light;
+  } else {
+    return nullptr;
+  }
+}
+
+template <class S>
 SimilarityRow row() {
-  return {S::info,      S::parameters,         S::values, S::constants,      S::token_slope,
-          &S::constant, &S::constant_gradient, &S::token, &S::token_gradient};
+  return {S::info,        S::parameters,     S::values,    S::constants,
+          S::token_slope, light_of<S>(),     &S::constant, &S::constant_gradient,
+          &S::token,      &S::token_gradient};
 }
 
 template <class... S>

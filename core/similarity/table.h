@@ -15,7 +15,11 @@ struct SimilarityRow {
   int values;        ///< Numbers per token.
   int constants;     ///< Numbers per head.
   bool token_slope;  ///< Whether slopes with respect to the tokens' potentials exist.
-  /// parameters -> constants, and dL/dconstants -> added to dL/dparameters.
+  /// Where tokens live in a ball: parameters -> rho_0, the radius that they must lie beyond. Null
+  /// elsewhere.
+  double (*light)(const double* p);
+  /// parameters -> constants, and dL/dconstants -> added to dL/dparameters, whose next entry holds
+  /// dL/dlight.
   void (*constant)(const double* p, double* c);
   void (*constant_gradient)(const double* p, const double* dc, double* dp);
   /// place, parameters -> values, and dL/dpotential -> added to dL/dplace and dL/dparameters.

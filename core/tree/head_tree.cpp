@@ -92,6 +92,7 @@ class Placer {
 void fill_cone_tree(const HeadElements& tokens, HeadTree& tree) {
   const std::size_t n = tree.size;
   const double largest = tokens.system.family->largest_shadow(tokens.system.values);
+  tree.heights = tokens.system.infinite();
   tree.depth.resize(n * n);
   tree.common.resize(n * n);
   for (std::size_t i = 0; i < n; ++i) {

@@ -25,6 +25,7 @@ struct HeadTree {
   /// [n × n] Depth of the lowest common ancestor at γ = 1: −height for infinite sources, ρ for
   /// finite ones, extended where there is none; the logit where the similarity is no cone family.
   std::vector<double> depth;
+  bool heights = false;  ///< Depths are negative heights: a cone family with an infinite source.
   /// [n × n] 1 where a common ancestor exists; empty where the similarity is no cone family.
   std::vector<std::uint8_t> common;
   /// The tokens' ancestor relation; none where the similarity is no cone family.

@@ -63,7 +63,12 @@ LabelledArray depth_group(const std::vector<HeadTree>& trees, const TreeLabels& 
                             [](const HeadTree& t, auto& data) { append(data, t.common); });
   }
   group.add_texts("token_text", "token", labels.tokens);
-  return group.take();
+  LabelledArray out = group.take();
+  const char* meaning = trees.front().heights ? "minus the height of the lowest common ancestor"
+                        : trees.front().order ? "distance of the lowest common ancestor"
+                                              : "logit";
+  out.attributes = {{"depth_is", std::string(meaning)}};
+  return out;
 }
 
 LabelledArray order_group(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
@@ -230,6 +235,11 @@ StoredTrees read_trees(const LabelledFile& file) {
   out.labels.batch = static_cast<std::int64_t>(extent(*depth, "batch"));
   out.labels.head = static_cast<std::int64_t>(extent(*depth, "head"));
   const std::size_t n = extent(*depth, "token");
+  bool heights = false;
+  for (const auto& [name, value] : depth->attributes) {
+    const auto* text = std::get_if<std::string>(&value);
+    heights = heights || (name == "depth_is" && text != nullptr && text->starts_with("minus"));
+  }
   const auto heads = static_cast<std::size_t>(out.labels.batch * out.labels.head);
   if (const LabelledVariable* text = depth->variable("token_text")) {
     if (const auto* list = std::get_if<std::vector<std::string>>(&text->data)) {
@@ -241,6 +251,7 @@ StoredTrees read_trees(const LabelledFile& file) {
     HeadTree tree;
     tree.size = n;
     tree.depth = numbers.of(h);
+    tree.heights = heights;
     out.trees.push_back(std::move(tree));
   }
   if (depth->variable("common_ancestor") != nullptr) {

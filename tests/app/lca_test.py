@@ -61,6 +61,29 @@ class Lca(ProgramTest):
         at = math.tanh(depth / 2)
         self.assert_near(found["lca"], [at * math.cos(angle / 2), at * math.sin(angle / 2)])
 
+    def test_umbral_finite_and_ganea(self):
+        # sinh r = 1, both at sinh rho = 2, a right angle apart: shadows of 30 degrees, that of the
+        # LCA (30 + 30 + 90) / 2 = 75 degrees. Ganea: sinh R = 2K = 1, tanh^2 rho = 2/3: potentials
+        # of 30 degrees, a tenth of a radian apart.
+        r = math.tanh(math.asinh(2) / 2)
+        found = self.answer("--cone", "umbral-finite", "-p", f"object_radius={math.asinh(1)!r}",
+                            f"{r!r},0", f"0,{r!r}")
+        self.assert_near([found["depth"]], [math.asinh(1 / math.sin(math.radians(75)))])
+        r = math.tanh(math.atanh(math.sqrt(2 / 3)) / 2)
+        found = self.answer("--cone", "ganea", "-p", "K=0.5", f"{r!r},0",
+                            f"{r * math.cos(.1)!r},{r * math.sin(.1)!r}")
+        depth = math.atanh(math.sqrt(.5) / math.cos(math.radians(30) - .05))
+        self.assert_near([found["base"], found["depth"]], [.1, depth])
+
+    def test_a_figure_shows_what_was_computed(self):
+        for cone, u, v in [("penumbral", "0.1,0.5", "0.4,0.3"), ("umbral", "0,0.1,0.5", "0,0.4,0.3"),
+                           ("ganea", "0.6,0.1", "0.5,0.4"), ("umbral-finite", "0.6,0.1,0", "0.5,0.4,0")]:
+            path = str(self.folder / "lca.svg")
+            found = self.answer("--cone", cone, "--figure", path, u, v)
+            with open(path, encoding="utf-8") as file:
+                self.assertIn(f"depth {found['depth']:.4g}", file.read())
+        self.fails(2, "lca", "--cone", "umbral", "--figure", str(self.folder / "lca.gif"), "0,1", "0,2", says="gif")
+
     def test_points_may_begin_with_a_minus_sign(self):
         plain = self.answer("--cone", "penumbral", "-0.3,0.2", "-.4,0.5")
         dashes = self.answer("--cone", "penumbral", "--", "-0.3,0.2", "-.4,0.5")

@@ -8,7 +8,7 @@ of the lowest common ancestor is searched, not taken from a closed formula.
 import pathlib
 import random
 
-from mpmath import acosh, cosh, exp, mp, mpf, sinh, sqrt
+from mpmath import acos, acosh, asin, asinh, atanh, cosh, exp, log1p, mp, mpf, pi, sinh, sqrt, tanh
 
 mp.dps = 50
 HERE = pathlib.Path(__file__).parent
@@ -93,6 +93,56 @@ def pi_map(x):
     return [c / length * sinh(x[-1]) for c in x[:-1]], cosh(x[-1])
 
 
+def polar(x, rho_0):
+    """A direction and the distance from the source's centre."""
+    length = norm(x[:-1])
+    return [c / length for c in x[:-1]], rho_0 + log1p(exp(x[-1]))
+
+
+def ball(x):
+    length = norm(x)
+    return [c / length for c in x], 2 * atanh(length)
+
+
+def angle(u, v):
+    product = sum(a * b for a, b in zip(u[0], v[0]))
+    return acos(max(mpf(-1), min(mpf(1), product)))
+
+
+def bisect_down(inside, low, high):
+    """The largest number in [low, high] that is `inside`, which is monotone."""
+    if inside(high):
+        return high
+    for _ in range(170):
+        middle = (low + high) / 2
+        low, high = (middle, high) if inside(middle) else (low, middle)
+    return low
+
+
+def penumbral_finite(u, v, radius):
+    """Largest distance of a point on the arc from u to v whose cone holds both."""
+    theta = angle(u, v)
+    s = lambda rho, light: acos(min(mpf(1), tanh(light) / tanh(rho)))
+    top = min(u[1], v[1])
+    if theta <= s(u[1], radius) + s(v[1], radius):
+        reach = lambda rho: s(u[1], radius) + s(v[1], radius) - 2 * s(rho, radius)
+        return bisect_down(lambda rho: theta <= reach(rho), radius, top)
+    # The largest light under which a common ancestor exists.
+    return bisect_down(lambda light: theta <= s(u[1], light) + s(v[1], light), mpf(10) ** -60, radius)
+
+
+def umbral_finite(u, v, radius):
+    theta = angle(u, v)
+    phi = lambda rho, r: asin(min(mpf(1), sinh(r) / sinh(rho)))
+    top = min(u[1], v[1])
+    if theta <= pi - phi(u[1], radius) - phi(v[1], radius):
+        reach = lambda rho: 2 * phi(rho, radius) - phi(u[1], radius) - phi(v[1], radius)
+        return bisect_down(lambda rho: theta <= reach(rho), radius, top)
+    # The largest objects with a common ancestor, which then lies at their radius.
+    smaller = lambda r: theta <= pi - phi(u[1], r) - phi(v[1], r)
+    return bisect_down(smaller, mpf(10) ** -60, radius)
+
+
 def show(x):
     return mp.nstr(x, 21, strip_zeros=True)
 
@@ -175,6 +225,28 @@ def main():
         case("Lorentz product, hyperboloid near twins", "hyperbolic", q, twins(q, 1e-7),
              lambda u, v: -lorentz_distance(u, v), pi_map),
     ])
+
+    for name, key, pair in [("penumbral-finite", "source_radius", penumbral_finite),
+                            ("umbral-finite", "object_radius", umbral_finite),
+                            ("ganea", "K", penumbral_finite)]:
+        def finite_case(title, q, k, gamma, number, place=polar, map_name=""):
+            radius = asinh(2 * mpf(number)) if name == "ganea" else mpf(number)
+            fixed = (lambda x: place(x, radius)) if place is polar else place
+            return case(title, name, q, k, lambda u, v: mpf(gamma) * pair(u, v, radius), fixed,
+                        f"gamma={gamma} {key}={number}", map_name)
+
+        plane = [tokens(seed, 4, 3) for seed in (5, 6)]
+        inner = [[[c / 4 + (0.25 if c > 0 else -0.25) for c in row] for row in t[:3]] for t in plane]
+        inner = [[[round(c * 0.7, 4) for c in row] for row in t] for t in inner]
+        write(name, [
+            finite_case("searched", q, k, 1.5, 0.25),
+            finite_case("searched, small source", near, far, 1, 0.0625),
+            finite_case("searched, in the plane", plane[0], plane[1], 2, 0.75),
+            finite_case("searched, far out", [x[:-1] + [9.5] for x in near],
+                        [x[:-1] + [7.25] for x in far], 1, 0.5),
+            finite_case("searched, near twins", near, twins(near, 1e-7), 1, 0.5),
+            finite_case("searched, points of the ball", inner[0], inner[1], 1, 0.125, ball, "none"),
+        ])
 
     write("laplacian", [case("distance", "laplacian", q, k, lambda u, v: -mpf(0.5) * distance(u, v),
                              lambda x: x, "gamma=0.5")])

@@ -82,12 +82,17 @@ std::string sample_text(const ParameterInfo& info, std::int64_t heads) {
 }
 
 /// What a token must be: any numbers, a point of a model, or an exponent below the light.
-enum class Points { euclidean, half_space, hyperboloid, below_light };
+enum class Points { euclidean, half_space, hyperboloid, below_light, ball };
+
+bool is_finite_cone(const std::string& name) {
+  return name == "penumbral-finite" || name == "umbral-finite" || name == "ganea";
+}
 
 Points points_of(const Call& call) {
   if (call.similarity == "penumbral" && call.map == "psi") return Points::below_light;
   if (call.map != "none") return Points::euclidean;
   if (call.similarity == "dot" || call.similarity == "laplacian") return Points::euclidean;
+  if (is_finite_cone(call.similarity)) return Points::ball;
   const auto model = call.parameters.find("model");
   return model != call.parameters.end() && model->second == "hyperboloid" ? Points::hyperboloid
                                                                           : Points::half_space;
@@ -102,6 +107,14 @@ void close_point(Points points, Random& random, double* x, std::int64_t d) {
   }
   if (points == Points::half_space) {
     x[d - 1] = random.uniform(0.1, 0.95);
+    return;
+  }
+  if (points == Points::ball) {
+    // Distances 1.6 to 3.2 from the centre: beyond every source of `sample_value`.
+    double norm2 = 0;
+    for (std::int64_t c = 0; c < d; ++c) norm2 += x[c] * x[c];
+    const double scale = std::tanh(random.uniform(0.8, 1.6)) / std::sqrt(norm2);
+    for (std::int64_t c = 0; c < d; ++c) x[c] *= scale;
     return;
   }
   double time2 = 1;

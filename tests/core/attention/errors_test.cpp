@@ -114,6 +114,24 @@ TEST(Door, NamesTheTokenOutsideTheModel) {
   expect_error(" q", "1");
 }
 
+TEST(Door, NamesTheTokenInsideTheSourceOrOutsideTheBall) {
+  for (const char* name : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    Call call;
+    call.similarity = name;
+    call.map = "none";
+    const auto plan = resolve(call, small);
+    for (const double norm : {0.0, 0.04, 1.0, 2.0}) {  // umbral: tanh(0.1 / 2) = 0.04996
+      AttentionInput<double> input = random_input(call, small, 2);
+      std::fill_n(input.key.row(0, 1, 2), small.feature, 0.0);
+      input.key.at(0, 1, 2, 0) = norm;
+      const Error error = error_of([&] { return forward(*plan, input); });
+      EXPECT_EQ(error.exit_status(), 1);
+      EXPECT_THAT(error.what(), HasSubstr("token 2 of k"));
+      EXPECT_THAT(error.what(), HasSubstr(norm < 1 ? "above the source's radius" : "unit ball"));
+    }
+  }
+}
+
 TEST(Door, TakesTheHorosphereItselfAsAPlace) {
   Call call;
   call.map = "none";

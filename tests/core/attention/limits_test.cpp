@@ -1,6 +1,8 @@
 // Where one similarity becomes another, and closed formulas of special positions.
 #include <gtest/gtest.h>
 
+#include "core/attention/plan.h"
+#include "core/geometry/cone_law.h"
 #include "tests/core/attention/cases.h"
 
 namespace conelab::tests {
@@ -124,6 +126,59 @@ TEST(Limit, HyperbolicDistanceIsTheSameInBothModels) {
   const auto a = run(similarity("hyperbolic", {{"model", "halfspace"}}), half);
   const auto b = run(similarity("hyperbolic", {{"model", "hyperboloid"}}), lorentz);
   EXPECT_LE(difference(a.logits, b.logits), 1e-12);
+}
+
+TEST(Limit, FiniteConesHaveTheDepthOfTheirGeometry) {
+  // The closed form of the engine against the law of core/geometry, which shares no formula.
+  for (const char* name : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    const Call call = similarity(name);
+    const geometry::ConeSystem system = geometry::cone_system(name);
+    for (const std::int64_t d : {2, 3, 8}) {
+      const AttentionInput<double> input =
+          random_input(call, {1, 1, 40, 50, d, 1}, 23 + static_cast<std::uint64_t>(d));
+      const auto element = [&](const Tensor4<double>& t, std::int64_t i) {
+        const Eigen::Map<const geometry::Vector> x(t.row(0, 0, i), d);
+        return geometry::element(system, geometry::point(geometry::Model::ball, x));
+      };
+      const auto found = run(call, input);
+      for (std::int64_t q = 0; q < 40; ++q) {
+        for (std::int64_t k = 0; k < 50; ++k) {
+          const double depth =
+              geometry::lca_depth(system, element(input.query, q), element(input.key, k));
+          ASSERT_NEAR(found.logits.at(0, 0, q, k), depth, 1e-12) << name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Limit, FiniteConesOfOppositeTokensReachTheCentre) {
+  // In one dimension of directions there are two: the same, and the opposite with no ancestor.
+  for (const char* name : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    const Call call = similarity(name, {}, "polar");
+    AttentionInput<double> input;
+    input.query = Tensor4<double>({1, 1, 1, 2});
+    input.key = Tensor4<double>({1, 1, 2, 2});
+    input.value = Tensor4<double>({1, 1, 2, 1}, 1.0);
+    input.query.data = {3, 1};
+    input.key.data = {5, -2, -4, -2};
+    const auto plan = resolve(call, check_extents(input));
+    const auto found = run(call, input);
+    const double rho_0 =
+        plan->similarity->light(plan->values(plan->similarity_parameters, 0).data());
+    EXPECT_NEAR(found.logits.data[0], rho_0 + std::log1p(std::exp(-2)), 1e-15) << name;
+    EXPECT_EQ(found.logits.data[1], 0) << name;
+    const Backward<double> slopes = backward(*plan, input, found.forward);
+    for (const double x : slopes.query.data) EXPECT_TRUE(std::isfinite(x)) << name;
+  }
+}
+
+TEST(Limit, GaneasConesArePenumbralWithSinhRadiusTwiceK) {
+  const Call ganea = similarity("ganea", {{"K", "0.3"}}, "polar");
+  const Call finite = similarity(
+      "penumbral-finite", {{"source_radius", fmt::format("{:.17g}", std::asinh(0.6))}}, "polar");
+  const AttentionInput<double> input = random_input(ganea, {1, 1, 40, 50, 5, 2}, 29);
+  EXPECT_EQ(difference(run(ganea, input).logits, run(finite, input).logits), 0);
 }
 
 TEST(Limit, HypeOfSmallCurvatureIsAlibi) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/figure/geometry_templates.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {
@@ -66,10 +67,21 @@ TEST(Templates, ValuesAreRead) {
   ConesFigure cones;
   set_parameters({{"cone", "umbral"}, {"u", "-0.3,0.2"}, {"radius", "0.25"}, {"ancestors", "no"}},
                  cones);
-  EXPECT_EQ(cones.cone, InfiniteCone::umbral);
-  EXPECT_EQ(cones.u, (Point{-0.3, 0.2}));
-  EXPECT_EQ(cones.object_radius, 0.25);
-  EXPECT_FALSE(cones.show_ancestors);
+  EXPECT_EQ(cones.cone, "umbral");
+  EXPECT_EQ(*cones.u, geometry::Vector(Eigen::Vector2d(-0.3, 0.2)));
+  EXPECT_EQ(cones.parameters.at("radius"), 0.25);
+  EXPECT_FALSE(cones.ancestors);
+  set_parameters({{"cone", "ganea"},
+                  {"K", "0.2"},
+                  {"v", "0,0"},
+                  {"points", "ball"},
+                  {"model", "klein"},
+                  {"levels", "3"},
+                  {"source", "0.1,0.2"}},
+                 cones = {});
+  EXPECT_EQ(*cones.v, geometry::Vector(Eigen::Vector2d(0, 1)));
+  EXPECT_EQ(cones.model, geometry::Model::klein);
+  EXPECT_EQ(cones.levels, 3);
   HeatmapFigure heat;
   set_parameters(
       {{"scale", "log"}, {"limits", "own"}, {"low", "1e-3"}, {"high", "1"}, {"head", "3"}}, heat);
@@ -88,7 +100,10 @@ TEST(Templates, ValuesThatDoNotReadAreMisuse) {
                                                        {{"u", "1,"}},
                                                        {{"u", "a,b"}},
                                                        {{"cone", "conical"}},
-                                                       {{"height", ""}},
+                                                       {{"levels", "1.5"}},
+                                                       {{"model", "disk"}},
+                                                       {{"radius", "1"}},
+                                                       {{"u", "1,2,3"}},
                                                        {{"height", "1x"}},
                                                        {{"ancestors", "maybe"}}}) {
     EXPECT_THROW(set_parameters(bad, cones), Error) << bad.begin()->second;

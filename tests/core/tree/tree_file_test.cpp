@@ -36,6 +36,7 @@ TEST(TreeFile, SurvivesTheDisk) {
   const StoredTrees back = read_trees(read_labelled_file(path));
   std::filesystem::remove(path);
   EXPECT_EQ(back.labels.tokens[2], "ü");
+  EXPECT_TRUE(back.trees[1].heights);
   ASSERT_EQ(back.trees.size(), 2u);
   for (std::size_t h = 0; h < 2; ++h) {
     EXPECT_EQ(back.trees[h].depth, trees[h].depth);

@@ -1,0 +1,414 @@
+#include "core/figure/cone_panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/caption.h"
+#include "core/figure/style.h"
+#include "core/figure/text.h"
+#include "core/figure/ticks.h"
+#include "core/geometry/tangent.h"
+
+namespace conelab::figure {
+namespace {
+
+using geometry::Lca;
+using geometry::Model;
+using geometry::Vector;
+
+constexpr Colour light_fill{255, 243, 205, 255}, shadow_fill{120, 120, 120, 70},
+    ground{250, 250, 250, 255};
+
+Colour darker(Colour c) {
+  const auto part = [](std::uint8_t v) { return static_cast<std::uint8_t>(0.72 * v); };
+  return {part(c.r), part(c.g), part(c.b), c.a};
+}
+
+HemispherePoint above(const Vector& x) { return from_half_plane(x[0], x[1]); }
+
+/// A scene with everything computed once.
+class Panel {
+ public:
+  Panel(DisplayList& list, const ConeScene& scene, const ModelView& view, std::string id)
+      : list_(list),
+        scene_(scene),
+        view_(view),
+        id_(std::move(id)),
+        labels_(view.box().grown(-1)),
+        curves_(scene.system),
+        u_(curves_.locate(scene.u, "u")) {
+    if (!scene.v) return;
+    v_ = curves_.locate(*scene.v, "v");
+    const auto element = [&](const Vector& x, const char* name) {
+      return geometry::element(scene.system, geometry::point(Model::halfspace, x, name), name);
+    };
+    lca_ = geometry::lca(scene.system, element(scene.u, "u"), element(*scene.v, "v"));
+    if (lca_->place) meeting_ = curves_.locate(*lca_->place);
+  }
+
+  void draw() {
+    const Path domain = view_.domain();
+    list_.path(domain, Paint::filled(ground));
+    list_.clip_begin(domain);
+    draw_grid();
+    draw_light();
+    draw_ancestors();
+    draw_levels();
+    if (scene_.v) draw_cone(*v_, *scene_.v, "v", purple);
+    draw_cone(u_, scene_.u, "u", blue);
+    draw_depth();
+    for (const SceneGeodesic& g : scene_.geodesics) draw_geodesic(g);
+    list_.clip_end();
+    draw_boundary();
+    draw_points();
+  }
+
+ private:
+  void group(const std::string& name, const std::string& title) {
+    list_.group_begin(name + "-" + id_, title);
+  }
+
+  void stroke(const Curve& curve, const Paint& paint) {
+    list_.path(paint.fill.a == 0 ? view_.line(curve) : view_.path(curve), paint);
+    labels_.avoid_path(view_.line(curve));
+  }
+
+  /// On the hyperboloid, circles about the origin and the lines across them show its shape.
+  void draw_grid() {
+    if (view_.model() != Model::hyperboloid) return;
+    group("grid", "Circles and lines about the origin");
+    const Paint paint = Paint::stroked(grid_line, thin_line);
+    for (const double radius : {0.5, 1.0, 1.5}) {
+      list_.path(view_.line(circle_curve(Eigen::Vector2d(0, 1), radius)), paint);
+    }
+    for (int i = 0; i < 12; ++i) {
+      const double angle = i * std::numbers::pi / 6;
+      list_.path(
+          view_.line({{from_polar(angle, 0.05), from_polar(angle, 1), from_polar(angle, 3)}}),
+          paint);
+    }
+    list_.group_end();
+  }
+
+  void draw_light() {
+    group("light", "The light");
+    if (!curves_.umbral()) {
+      const CycleArc border = curves_.light();
+      list_.path(view_.area(border, curves_.source()), Paint::filled(light_fill));
+      stroke({border}, Paint::stroked(orange, 1));
+    } else if (scene_.system.infinite() && !at_page(curves_.source())) {
+      draw_rays();
+    }
+    list_.group_end();
+  }
+
+  /// Parallel light from ∞, which lies beyond the top.
+  void draw_rays() {
+    const Box& b = view_.box();
+    constexpr int rays = 5;
+    for (int i = 0; i < rays; ++i) {
+      const double x = b.x + b.width * (i + 0.5) / rays;
+      list_.line({x, b.y + 1}, {x, b.y + 8}, {orange, line_width});
+      list_.path(Path::polyline({{x - 1.6, b.y + 7}, {x, b.y + 10.5}, {x + 1.6, b.y + 7}}, true),
+                 Paint::filled(orange));
+      labels_.avoid({x - 3, b.y, 6, 11});
+    }
+  }
+
+  /// Whether a point, perhaps ideal, is somewhere on this page.
+  [[nodiscard]] bool at_page(const HemispherePoint& p) const {
+    return view_.box().grown(1).contains(view_.page(p));
+  }
+
+  void draw_ancestors() {
+    if (!meeting_ || !scene_.ancestors) return;
+    group("ancestors", "The common ancestors of u and v");
+    const Curve region = curves_.ancestors(*meeting_);
+    list_.path(view_.path(region), Paint::filled(green.opacity(0.16)));
+    stroke(region, Paint::stroked(green, line_width, {3, 1.5}));
+    for (const auto& [from, colour] : {std::pair{u_, blue}, {*v_, purple}}) {
+      if (meeting_->shadow - from.shadow < 1e-9) continue;
+      stroke(curves_.ascent(from, *meeting_), Paint::stroked(colour, line_width, {1, 2}));
+    }
+    list_.group_end();
+  }
+
+  void draw_levels() {
+    if (scene_.levels <= 0) return;
+    group("levels", "Level lines of K(u, .)");
+    const geometry::ConeFamily& family = *scene_.system.family;
+    const geometry::Values& values = scene_.system.values;
+    const double largest = family.largest_shadow(values);
+    const double own = family.radial(values, u_.shadow);
+    const double top = std::isinf(largest) ? 4 * own : family.radial(values, largest);
+    const double step = (top - own) / (scene_.levels + 0.5);
+    const Paint paint = Paint::stroked(darker(sky), thin_line);
+    for (int i = 1; i <= scene_.levels; ++i) {
+      const double shadow = family.shadow(values, own + step * i);
+      list_.path(view_.line(curves_.similarity_level(u_, shadow)), paint);
+    }
+    if (!std::isinf(largest)) {
+      const Paint beyond = Paint::stroked(darker(sky), thin_line, {2, 1.5});
+      for (int i = 1; i <= scene_.levels; ++i) {
+        const double radial = top + step * i;
+        if (radial <= 0) break;
+        for (const int side : {-1, 1}) {
+          list_.path(view_.line(curves_.extended_level(u_, radial, side)), beyond);
+        }
+      }
+    }
+    list_.group_end();
+  }
+
+  void draw_cone(const AxisShadow& place, const Vector& x, const std::string& name, Colour colour) {
+    if (!scene_.cones) return;
+    group("cone-" + name, "The cone of " + name);
+    const bool objects = curves_.umbral() && scene_.objects;
+    if (objects) list_.path(view_.path(curves_.shadow(x)), Paint::filled(shadow_fill));
+    list_.path(view_.path(curves_.cone(place)), Paint::filled(colour.opacity(0.22)));
+    for (const int side : {-1, 1}) {
+      stroke(curves_.edge(place, side), Paint::stroked(colour, data_line));
+    }
+    if (objects) {
+      stroke(curves_.object_ball(x), {colour.opacity(0.35), {colour, line_width, {}, Cap::butt}});
+    }
+    list_.group_end();
+  }
+
+  /// The level of the LCA's depth; without an LCA the geodesic whose distance is the depth.
+  void draw_depth() {
+    if (!lca_ || !scene_.depth) return;
+    group("depth", "The depth that attention reads");
+    stroke({curves_.level(lca_->radial)}, Paint::stroked(vermilion, line_width, {4, 2}));
+    if (!meeting_ && !curves_.umbral()) {
+      stroke(geodesic_curve(scene_.u, *scene_.v, true),
+             Paint::stroked(vermilion, line_width, {1.5, 1.5}));
+    }
+    list_.group_end();
+  }
+
+  [[nodiscard]] bool in_cone(const Vector& x) const {
+    const auto element = [&](const Vector& y) {
+      return geometry::element(scene_.system, geometry::point(Model::halfspace, y));
+    };
+    return geometry::is_ancestor(scene_.system.family->base, element(scene_.u), element(x));
+  }
+
+  /// The parameter in (low, high) where membership of the geodesic's point changes.
+  [[nodiscard]] double crossing(const SceneGeodesic& g, double low, double high) const {
+    const bool at_low = in_cone(geometry::along_geodesic(g.a, g.b, low));
+    for (int i = 0; i < 60; ++i) {
+      const double middle = (low + high) / 2;
+      (in_cone(geometry::along_geodesic(g.a, g.b, middle)) == at_low ? low : high) = middle;
+    }
+    return (low + high) / 2;
+  }
+
+  void draw_geodesic(const SceneGeodesic& g) {
+    stroke(geodesic_curve(g.a, g.b), Paint::stroked(g.colour, data_line));
+    for (const Vector& end : {g.a, g.b}) draw_point(above(end), g.colour);
+    if (!g.show_escape) return;
+    if (in_cone(geometry::midpoint(g.a, g.b))) return;
+    const Vector out = geometry::along_geodesic(g.a, g.b, crossing(g, 0, 0.5));
+    const Vector back = geometry::along_geodesic(g.a, g.b, crossing(g, 0.5, 1));
+    stroke(geodesic_curve(out, back), Paint::stroked(vermilion, 2));
+    for (const Vector& border : {out, back}) draw_point(above(border), vermilion);
+  }
+
+  void draw_boundary() {
+    const Box& b = view_.box();
+    const Stroke line{ink, 1};
+    switch (view_.model()) {
+      case Model::halfspace:
+        list_.line({b.x, b.bottom()}, {b.right(), b.bottom()}, line);
+        break;
+      case Model::ball:
+      case Model::klein:
+        list_.path(view_.domain(), {transparent, line});
+        break;
+      case Model::band:
+        list_.line({b.x, b.y}, {b.x, b.bottom()}, line);
+        list_.line({b.right(), b.y}, {b.right(), b.bottom()}, line);
+        break;
+      case Model::hyperboloid:
+        list_.path(view_.path(boundary_curve()), {transparent, {ink, line_width, {2, 1}}});
+        break;
+    }
+  }
+
+  void draw_point(const HemispherePoint& p, Colour colour) {
+    const Point at = view_.page(p);
+    list_.circle(at, 2, {colour, {white, thin_line, {}, Cap::butt}});
+    labels_.avoid(Box{at.x, at.y, 0, 0}.grown(2.5));
+  }
+
+  void name(const HemispherePoint& p, const std::string& markup, double size = text_size) {
+    if (!at_page(p)) return;
+    labels_.place(list_, view_.page(p), rich(markup), {.size = size, .colour = ink, .halo = 0.8});
+  }
+
+  void draw_points() {
+    group("points", "Points");
+    if (curves_.umbral() && at_page(curves_.source())) draw_point(curves_.source(), orange);
+    draw_point(above(scene_.u), blue);
+    if (scene_.v) draw_point(above(*scene_.v), purple);
+    if (meeting_) draw_point(curves_.at(*meeting_), vermilion);
+    for (const Vector& mark : scene_.marks) draw_point(above(mark), ink);
+    list_.group_end();
+    name(above(scene_.u), "<i>u</i>", title_size);
+    if (scene_.v) name(above(*scene_.v), "<i>v</i>", title_size);
+    if (meeting_) name(curves_.at(*meeting_), "LCA");
+    for (std::size_t i = 0; i < scene_.marks.size(); ++i) {
+      const std::string number = scene_.marks.size() > 1 ? std::to_string(i + 1) : "";
+      name(above(scene_.marks[i]), "<i>w</i><sub>" + number + "</sub>", title_size);
+    }
+    name_light();
+    if (scene_.annotate) annotate();
+  }
+
+  /// Beside the source, or where its light enters the page.
+  void name_light() {
+    const Box& b = view_.box();
+    Point at = view_.page(curves_.source());
+    std::string text = "light";
+    if (!at_page(curves_.source())) {
+      const double across = view_.model() == Model::band ? 0.5 : 0.88;
+      at = {b.x + across * b.width, b.y + 6};
+      if (scene_.system.infinite() && curves_.umbral()) text = "light at infinity";
+    }
+    labels_.place(list_, at, rich(text), {.size = small_size, .colour = ink, .halo = 0.8});
+  }
+
+  void note(Point at, const std::string& markup, Colour colour) {
+    labels_.place(list_, at, rich(markup), {.size = small_size, .colour = colour, .halo = 0.8});
+  }
+
+  void annotate() {
+    const Box& b = view_.box();
+    if (meeting_ && scene_.ancestors) {
+      const double largest = scene_.system.family->largest_shadow(scene_.system.values);
+      const double above =
+          std::isinf(largest) ? 1.15 * meeting_->shadow : (meeting_->shadow + largest) / 2;
+      const HemispherePoint inside = curves_.at({meeting_->axis, above});
+      if (at_page(inside)) note(view_.page(inside), "common ancestors", darker(green));
+    }
+    if (!lca_ || !scene_.depth || view_.model() != Model::halfspace) return;
+    const double y = view_.page(curves_.at_radial(0, lca_->radial)).y;
+    const std::string what = meeting_ ? "height of the LCA " : "lowest common light ";
+    if (scene_.system.infinite()) {
+      note({b.right() - 46, y}, what + plain(number_label(lca_->radial, 4)), darker(vermilion));
+    }
+  }
+
+  DisplayList& list_;
+  const ConeScene& scene_;
+  const ModelView& view_;
+  std::string id_;
+  LabelPlacer labels_;
+  ConeCurves curves_;
+  AxisShadow u_;
+  std::optional<AxisShadow> v_, meeting_;
+  std::optional<Lca> lca_;
+};
+
+/// The curves that must be on the page.
+Curve essential(const ConeScene& scene) {
+  const ConeCurves curves(scene.system);
+  Curve out;
+  const auto add = [&](const Curve& part) { out.insert(out.end(), part.begin(), part.end()); };
+  for (const Vector* x : {&scene.u, scene.v ? &*scene.v : nullptr}) {
+    if (x == nullptr) continue;
+    add(curves.cone(curves.locate(*x, "point")));
+    if (curves.umbral() && scene.objects) add(curves.object_ball(*x));
+  }
+  if (!curves.umbral()) {
+    const CycleArc light = curves.light();
+    if (!scene.system.infinite()) add({light});
+  }
+  for (const SceneGeodesic& g : scene.geodesics) add(geodesic_curve(g.a, g.b));
+  if (scene.v) {  // The common ancestor and the ways up to it.
+    const AxisShadow u = curves.locate(scene.u, "u"), v = curves.locate(*scene.v, "v");
+    const auto element = [&](const Vector& x) {
+      return geometry::element(scene.system, geometry::point(Model::halfspace, x));
+    };
+    const Lca lca = geometry::lca(scene.system, element(scene.u), element(*scene.v));
+    if (lca.place && lca.shadow > std::max(u.shadow, v.shadow)) {
+      add(curves.ascent(u, curves.locate(*lca.place)));
+      add(curves.ascent(v, curves.locate(*lca.place)));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Window fitted_window(const ConeScene& scene, Model model) {
+  if (model != Model::halfspace && model != Model::band) return ModelView::usual_window(model);
+  Window w{1e300, -1e300, model == Model::band ? 1e300 : 0, -1e300};
+  const auto include = [&](const HemispherePoint& p) {
+    if (model == Model::band) {
+      if (p.z() < 0.02) return;  // The ends of the strip are never reached.
+      const double t = std::atanh(p.y());
+      w.low = std::min(w.low, t), w.high = std::max(w.high, t);
+      return;
+    }
+    const Eigen::Vector2d z = to_half_plane(p);
+    w.left = std::min(w.left, z.x()), w.right = std::max(w.right, z.x());
+    w.high = std::max(w.high, z.y());
+  };
+  for (const CycleArc& arc : essential(scene)) {
+    const ArcParameter at(arc);
+    for (int i = 0; i <= 24; ++i) include(at(i / 24.0));
+  }
+  const ConeCurves curves(scene.system);
+  if (scene.system.infinite() && !curves.umbral()) include(curves.light().via);
+  if (curves.umbral() && !scene.system.infinite()) include(curves.source());
+  if (model == Model::band) {
+    const double margin = 0.12 * (w.high - w.low);
+    return {-std::numbers::pi / 2, std::numbers::pi / 2, w.low - margin, w.high + 2 * margin};
+  }
+  const double side = 0.06 * w.width();
+  w.left -= side, w.right += side;
+  w.high += std::max(0.12 * w.high, 0.04 * w.width());
+  return w;
+}
+
+Box draw_panel(DisplayList& list, const ScenePanel& panel, Point corner, double width,
+               double most_height, const std::string& id) {
+  double top = corner.y;
+  if (!panel.title.empty()) {
+    list.text({corner.x + width / 2, top}, rich(panel.title),
+              {.size = text_size, .anchor = Anchor::middle, .align = Align::top, .colour = ink});
+    top += text_size + 4;
+  }
+  const Window window = panel.window.value_or(fitted_window(panel.scene, panel.model));
+  const ModelView view(panel.model, window, {corner.x, top}, width, most_height);
+  list.clip_begin(view.box().grown(0.6));
+  Panel(list, panel.scene, view, id).draw();
+  list.clip_end();
+  return {corner.x, corner.y, width, view.box().bottom() - corner.y};
+}
+
+DisplayList draw_panels(const PanelFigure& figure) {
+  constexpr double margin = 5, gutter = 10;
+  DisplayList list;
+  list.width = figure.width;
+  list.metadata = figure.metadata;
+  const auto columns = static_cast<double>(figure.columns);
+  const double width = (figure.width - 2 * margin - (columns - 1) * gutter) / columns;
+  double top = margin, bottom = margin;
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    const std::size_t column = i % figure.columns;
+    if (column == 0 && i > 0) top = bottom + gutter;
+    const Point corner{margin + static_cast<double>(column) * (width + gutter), top};
+    const Box box =
+        draw_panel(list, figure.panels[i], corner, width, 1.15 * width, fmt::format("p{}", i + 1));
+    bottom = std::max(bottom, box.bottom());
+  }
+  finish_with_caption(list, figure.caption, bottom + 8);
+  return list;
+}
+
+}  // namespace conelab::figure

@@ -1,0 +1,301 @@
+#include "core/figure/tree_figure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/figure/axes.h"
+#include "core/figure/caption.h"
+#include "core/figure/text.h"
+#include "core/figure/token_axis.h"
+
+namespace conelab::figure {
+namespace {
+
+using tree::HeadTree;
+using tree::Merge;
+
+constexpr double margin = 5;
+
+std::size_t count(const std::vector<std::uint8_t>& flags) {
+  return std::accumulate(flags.begin(), flags.end(), std::size_t{0});
+}
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// A token's own depth: that of its LCA with itself.
+double own_depth(const HeadTree& t, std::size_t i) { return t.depth[i * t.size + i]; }
+
+/// Heights that differ by more than this factor are shown on a logarithmic axis: under maps like
+/// e^{x_d} a few tokens stand far above the rest.
+constexpr double widest_linear = 20;
+
+/// The largest value over the smallest; 1 without values.
+double spread(const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return low == values.end() ? 1 : *high / *low;
+}
+
+/// Depths grow downwards, so values on the axis are −depth; its labels say what is meant.
+Axis depth_axis(const TreeFigure& f, const std::vector<double>& depths) {
+  std::vector<double> values;
+  for (const double d : depths) {
+    if (std::isfinite(d)) values.push_back(-d);
+  }
+  const bool cones = f.tree.order.has_value();
+  const char* title = f.tree.heights ? "height of the LCA" : cones ? "depth of the LCA" : "logit";
+  const ScaleKind kind =
+      f.tree.heights && spread(values) > widest_linear ? ScaleKind::log10 : ScaleKind::linear;
+  Axis axis = axis_over(kind, values, 6, rich(title));
+  if (f.tree.heights) {
+    axis.low = std::max(axis.low, 0.0);
+    return axis;
+  }
+  for (Tick& tick : axis.ticks) {
+    if (tick.major()) tick.label = number_label(tick.value == 0 ? 0 : -tick.value);
+  }
+  return axis;
+}
+
+/// The frame over the tokens in a given order, labels below; `bottom` is where the labels end.
+struct TokenFrame {
+  Frame frame;
+  TokenAxis labels;
+  double bottom = 0;
+  [[nodiscard]] double x(double position, std::size_t n) const {
+    return frame.box.x + frame.box.width * (position + 0.5) / static_cast<double>(n);
+  }
+  [[nodiscard]] double y(double depth) const { return frame.at(0, -depth).y; }
+};
+
+std::vector<std::string> permuted(const std::vector<std::string>& tokens,
+                                  const std::vector<std::int64_t>& order) {
+  std::vector<std::string> out;
+  for (const std::int64_t i : order) {
+    out.push_back(tokens.empty() ? std::to_string(i) : tokens[index(i)]);
+  }
+  return out;
+}
+
+TokenFrame token_frame(const TreeFigure& f, Axis y, double left, double top, double height,
+                       const std::vector<std::string>& texts) {
+  TokenFrame out;
+  out.frame.y = std::move(y);
+  out.frame.box = {left, top, f.width - margin - left, height};
+  const std::size_t n = std::max<std::size_t>(1, texts.size());
+  out.labels = plan_tokens(Side::bottom, texts, texts.size(),
+                           out.frame.box.width / static_cast<double>(n), 60);
+  out.bottom = out.frame.box.bottom() + out.labels.room();
+  return out;
+}
+
+void check(const TreeFigure& f) {
+  if (!f.tokens.empty() && f.tokens.size() != f.tree.size) {
+    misuse("tree: {} texts for {} tokens", f.tokens.size(), f.tree.size);
+  }
+}
+
+DisplayList start(const TreeFigure& f, const char* title) {
+  check(f);
+  DisplayList list;
+  list.width = f.width;
+  list.metadata = f.metadata;
+  if (list.metadata.title.empty()) list.metadata.title = title;
+  return list;
+}
+
+// ---- dendrogram --------------------------------------------------------------------------------
+
+/// Whether all tokens of each cluster have a common ancestor: tokens first, then merges.
+std::vector<bool> clusters_with_ancestor(const HeadTree& t) {
+  const std::size_t n = t.size;
+  std::vector<std::vector<std::size_t>> members(n);
+  std::vector<bool> common(n, true);
+  for (std::size_t i = 0; i < n; ++i) members[i] = {i};
+  for (const Merge& merge : t.dendrogram.merges) {
+    const auto &left = members[index(merge.left)], &right = members[index(merge.right)];
+    bool all = common[index(merge.left)] && common[index(merge.right)];
+    for (const std::size_t i : left) {
+      for (const std::size_t j : right) all = all && (t.common.empty() || t.common[i * n + j]);
+    }
+    std::vector<std::size_t> both = left;
+    both.insert(both.end(), right.begin(), right.end());
+    members.push_back(std::move(both));
+    common.push_back(all);
+  }
+  return common;
+}
+
+void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
+  const HeadTree& t = f.tree;
+  const std::size_t n = t.size;
+  const bool cones = t.order.has_value();
+  const double floor = at.frame.box.bottom();
+  std::vector<Point> top(n);  // Where each cluster's stem begins.
+  for (std::size_t position = 0; position < n; ++position) {
+    const std::size_t i = index(t.dendrogram.leaf_order[position]);
+    const double x = at.x(static_cast<double>(position), n);
+    top[i] = {x, cones ? at.y(own_depth(t, i)) : floor};
+  }
+  list.group_begin("dendrogram", "Dendrogram by the depth of lowest common ancestors");
+  for (std::size_t i = 0; i < n && cones; ++i) {
+    list.line(top[i], {top[i].x, floor}, {grid_line, thin_line});
+  }
+  const std::vector<bool> common = clusters_with_ancestor(t);
+  for (std::size_t k = 0; k < t.dendrogram.merges.size(); ++k) {
+    const Merge& merge = t.dendrogram.merges[k];
+    const Point a = top[index(merge.left)], b = top[index(merge.right)];
+    const double y = std::isfinite(merge.depth) ? at.y(merge.depth) : at.frame.box.y;
+    const Colour colour = common[n + k] ? blue : quiet;
+    const std::vector<double> dash =
+        common[n + k] ? std::vector<double>{} : std::vector<double>{2, 1.5};
+    list.path(Path::polyline({a, {a.x, y}, {b.x, y}, b}), Paint::stroked(colour, line_width, dash));
+    top.push_back({(a.x + b.x) / 2, y});
+  }
+  for (std::size_t i = 0; i < n && cones; ++i) list.circle(top[i], 1.3, Paint::filled(blue));
+  list.group_end();
+}
+
+// ---- segmentation ------------------------------------------------------------------------------
+
+void draw_segmentation(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
+  const tree::Segmentation& s = *f.tree.segmentation;
+  const std::size_t n = f.tree.size;
+  draw_frame(list, at.frame, "segmentation-axes");
+  list.group_begin("segmentation", "Attention across each boundary, relative to uniform attention");
+  const double zero = at.frame.at(0, 0).y, one = at.frame.at(0, 1).y;
+  const double half = at.frame.box.width / static_cast<double>(n) * 0.36;
+  for (std::size_t b = 0; b + 1 < n; ++b) {
+    const double x = at.x(static_cast<double>(b) + 0.5, n), y = at.frame.at(0, s.relative[b]).y;
+    const bool strongest = static_cast<std::int64_t>(b) == s.strongest;
+    list.rectangle({x - half, std::min(y, zero), 2 * half, std::abs(zero - y)},
+                   Paint::filled(strongest ? vermilion : sky));
+  }
+  list.line({at.frame.box.x, one}, {at.frame.box.right(), one}, {quiet, thin_line, {2, 1.5}});
+  list.group_end();
+  draw_tokens(list, at.labels, at.frame.box);
+}
+
+Axis segmentation_axis(const tree::Segmentation& s) {
+  Axis axis;
+  axis.low = 0;
+  axis.high = 1.1;
+  for (const double value : s.relative) axis.high = std::max(axis.high, value * 1.05);
+  axis.ticks = linear_ticks(axis.low, axis.high, 4);
+  axis.title = rich("attention across");
+  return axis;
+}
+
+std::string with_caption(const TreeFigure& f, const std::string& text) {
+  return f.caption.empty() ? text : f.caption + ". " + text;
+}
+
+// ---- Hasse diagram -----------------------------------------------------------------------------
+
+void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
+  const HeadTree& t = f.tree;
+  const tree::AncestorOrder& order = *t.order;
+  const std::size_t n = t.size;
+  std::vector<Point> place(n);
+  for (std::size_t position = 0; position < n; ++position) {
+    const std::size_t i = index(t.dendrogram.leaf_order[position]);
+    place[i] = {at.x(static_cast<double>(position), n), at.y(own_depth(t, i))};
+  }
+  std::vector<bool> related(n);
+  // Many lines are drawn thinner, so that they stay apart.
+  const double width =
+      line_width * std::clamp(60.0 / static_cast<double>(count(order.cover) + 1), 0.25, 1.0);
+  list.group_begin("hasse", "Lines from each token to those directly below it");
+  for (std::size_t i = 0; i < n; ++i) {
+    list.line(place[i], {place[i].x, at.frame.box.bottom()}, {grid_line, thin_line});
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (order.is_ancestor(i, j)) related[i] = related[j] = true;
+      if (order.covers(i, j)) list.line(place[i], place[j], {blue, width});
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const Colour colour = related[i] ? blue : Colour{170, 170, 170, 255};
+    list.circle(place[i], 1.7, {colour, {white, thin_line}});
+  }
+  list.group_end();
+}
+
+}  // namespace
+
+DisplayList draw_tree(const TreeFigure& f) {
+  DisplayList list = start(f, "Tree of a head by lowest common ancestors");
+  const HeadTree& t = f.tree;
+  if (t.size == 0) {
+    finish_with_caption(list, with_caption(f, "No tokens"), margin);
+    return list;
+  }
+  std::vector<double> depths;
+  for (const Merge& merge : t.dendrogram.merges) depths.push_back(merge.depth);
+  for (std::size_t i = 0; i < t.size && t.order; ++i) depths.push_back(own_depth(t, i));
+  const bool cuts = f.segmentation && t.segmentation && t.size > 1;
+  Axis y = depth_axis(f, depths);
+  double left = margin + room_left(y);
+  Axis across;
+  if (cuts)
+    across = segmentation_axis(*t.segmentation), left = std::max(left, margin + room_left(across));
+  const std::vector<std::int64_t> leaves =
+      t.size == 1 ? std::vector<std::int64_t>{0} : t.dendrogram.leaf_order;
+  const TokenFrame upper = token_frame(f, y, left, margin + 2, std::min(0.42 * f.width, 190.0),
+                                       permuted(f.tokens, leaves));
+  draw_frame(list, upper.frame, "tree-axes");
+  draw_dendrogram(list, f, upper);
+  draw_tokens(list, upper.labels, upper.frame.box);
+  double bottom = upper.bottom;
+  std::string text = t.order ? "Tokens joined at the depth of their lowest common ancestor"
+                             : "Tokens joined at their smallest logit (complete linkage)";
+  if (count(t.common) < t.common.size()) text += "; dashed where no common ancestor exists";
+  if (cuts) {
+    std::vector<std::int64_t> in_text(t.size);
+    std::iota(in_text.begin(), in_text.end(), 0);
+    const TokenFrame lower =
+        token_frame(f, across, left, bottom + 10, 48, permuted(f.tokens, in_text));
+    draw_segmentation(list, f, lower);
+    bottom = lower.bottom;
+    text += fmt::format(
+        "; below, attention across each boundary between adjacent tokens, in the "
+        "text's order and relative to uniform attention, least after token {}",
+        t.segmentation->strongest);
+  }
+  finish_with_caption(list, with_caption(f, text), bottom + 8);
+  return list;
+}
+
+DisplayList draw_hasse(const TreeFigure& f) {
+  if (!f.tree.order)
+    misuse("hasse: only cone families order tokens (expected penumbral, umbral, …)");
+  DisplayList list = start(f, "Ancestor order of a head's tokens");
+  const HeadTree& t = f.tree;
+  if (t.size == 0) {
+    finish_with_caption(list, with_caption(f, "No tokens"), margin);
+    return list;
+  }
+  std::vector<double> depths;
+  for (std::size_t i = 0; i < t.size; ++i) depths.push_back(own_depth(t, i));
+  Axis y = depth_axis(f, depths);
+  y.title = rich(f.tree.heights ? "height of the token" : "distance from the source");
+  const std::vector<std::int64_t> leaves =
+      t.size == 1 ? std::vector<std::int64_t>{0} : t.dendrogram.leaf_order;
+  const TokenFrame frame = token_frame(f, y, margin + room_left(y), margin + 2,
+                                       std::min(0.5 * f.width, 220.0), permuted(f.tokens, leaves));
+  draw_frame(list, frame.frame, "hasse-axes");
+  draw_order(list, f, frame);
+  draw_tokens(list, frame.labels, frame.frame.box);
+  const std::string text = fmt::format(
+      "Hasse diagram: {} of {} pairs of tokens are ancestor and descendant, {} of them directly; "
+      "grey tokens are related to none",
+      count(t.order->ancestor), t.size * (t.size - 1) / 2, count(t.order->cover));
+  finish_with_caption(list, with_caption(f, text), frame.bottom + 8);
+  return list;
+}
+
+}  // namespace conelab::figure

@@ -1,0 +1,34 @@
+// Figures `tree` and `hasse`: the tokens of a head by their lowest common ancestors.
+//
+//   tree   dendrogram by LCA depth, light above; each token's stem ends at its own depth. Below it,
+//          how much attention crosses each boundary between adjacent tokens, 1 where attention is
+//          uniform (core/tree/segmentation.h)
+//   hasse  every token at its own depth, lines from each to those directly below it in the order
+// Tokens stand in the dendrogram's order, so that related ones are neighbours; the boundaries of
+// the segmentation keep the text's order. Depths grow downwards.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/figure/display_list.h"
+#include "core/figure/style.h"
+#include "core/tree/head_tree.h"
+
+namespace conelab::figure {
+
+struct TreeFigure {
+  tree::HeadTree tree;
+  std::vector<std::string> tokens;  ///< Texts; empty: numbers.
+  bool segmentation = true;         ///< `tree` only; where the tree has one.
+  std::string caption;
+  double width = double_column;
+  Metadata metadata;
+};
+
+/// Throws misuse for texts that do not fit the tokens, and `hasse` for a similarity without order.
+/// No or one token is drawn as such.
+[[nodiscard]] DisplayList draw_tree(const TreeFigure& figure);
+[[nodiscard]] DisplayList draw_hasse(const TreeFigure& figure);
+
+}  // namespace conelab::figure

@@ -1,0 +1,46 @@
+// Ganea's entailment cones in the Poincare ball.
+//
+//   psi(x) = arcsin(K (1 - |x|^2) / |x|)
+//
+// They are the penumbral cones of a light of radius R, sinh R = 2K, about the origin (geometry.md),
+// so the logit is that of penumbral-finite. Ganea et al., Hyperbolic Entailment Cones, eq. 26;
+// Coneheads section 3, "agnostic to the cone choice".
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "core/similarity/penumbral_finite.h"
+
+namespace conelab {
+
+struct Ganea : FiniteCone<PenumbralShadow> {
+  static constexpr SimilarityInfo info{
+      "ganea",
+      "+gamma rho(LCA) of Ganea's cones: penumbral-finite with sinh R = 2K (Coneheads section 3)",
+      Space::ball,
+      Measure::squared_distance,
+      "polar",
+      "",
+      ""};
+  static constexpr std::array parameters{
+      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
+      ParameterInfo{"K", 0.1, Domain::positive, true, "constant K of the cones' aperture"}};
+
+  static double light(const double* p) { return std::asinh(2 * p[1]); }
+  static void constant(const double* p, double* c) {
+    c[0] = p[0];
+    PenumbralShadow::constant(light(p), c);
+  }
+  static void constant_gradient(const double* p, const double* dc, double* dp) {
+    dp[0] += dc[0];
+    const double by_radius =
+        PenumbralShadow::constant_gradient(light(p), dc) + dp[parameters.size()];
+    dp[1] += by_radius * 2 / std::hypot(1.0, 2 * p[1]);
+  }
+  static void token(const Place& place, const double* p, double* value) {
+    PenumbralShadow::token(place, light(p), value);
+  }
+};
+
+}  // namespace conelab

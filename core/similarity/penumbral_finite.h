@@ -1,0 +1,89 @@
+// Penumbral cones of a finite light, a ball of radius R about the centre.
+//
+//   logit = +gamma rho(LCA),  s(x) = arccos(tanh R / tanh rho)
+//
+// The law is finite_cone.h's, with phi = arccos(tanh R) - s, y = coth rho - 1 and
+//   1/sinh^2 rho = y (2 + y) = sin g (2 cos g / sinh R - (1 - 1/sinh^2 R) sin g).
+// Without a common ancestor: the geodesic uv lies at tanh R' from the centre, in Klein coordinates
+// a chord, 1/tanh^2 R' = (coth^2 rho_u + coth^2 rho_v - 2 coth rho_u coth rho_v cos theta) / sin^2
+// theta. Coneheads section 3 has the cones; the closed form is ours (geometry.md).
+#pragma once
+
+#include <array>
+
+#include "core/similarity/finite_cone.h"
+
+namespace conelab {
+
+struct PenumbralShadow {
+  static void constant(double radius, double* c) {
+    const double s = std::sinh(radius);
+    c[1] = 2 / s;
+    c[2] = 1 - 1 / (s * s);
+    c[3] = s;
+  }
+  /// dL/dR of dL/dc1, dL/dc2 and dL/dR through the tokens.
+  static double constant_gradient(double radius, const double* dc) {
+    const double s = std::sinh(radius);
+    return 2 * std::cosh(radius) / (s * s) * (dc[2] / s - dc[1]) + dc[3];
+  }
+  static void token(const Place& place, double radius, double* value) {
+    const double t = std::tanh(radius);
+    const double narrow = 1 / std::cosh(radius);
+    const double y = 2 / std::expm1(2 * place.height);
+    const double sine = narrow * shadow_cosine(place, radius);  // sin s; cos s = t (1 + y)
+    const double sum = std::atan2(1, std::sinh(radius)) + std::atan2(sine, t * (1 + y));
+    // cos s - cos(s + phi) = t y
+    value[1] = t * y / (2 * std::sin(sum / 2));
+    value[0] = std::sqrt((1 - value[1]) * (1 + value[1]));
+    value[2] = y;
+    value[3] = sine > 0 ? -t * y * (2 + y) / sine : 0;
+    value[4] = sine > 0 ? narrow * (narrow * (1 + y) / sine - 1) : 0;
+  }
+  template <class N>
+  CONELAB_FORMULA static N own(N y) {
+    return y * (N(2) + y);
+  }
+  /// dy/drho
+  template <class N>
+  CONELAB_FORMULA static N rate(N y) {
+    return -(y * (N(2) + y));
+  }
+  template <class N>
+  CONELAB_FORMULA static N beyond(N x, N u, N v) {
+    return u + v + u * v + N(0.25) * x;
+  }
+  template <class N>
+  CONELAB_FORMULA static BeyondSlope<N> beyond_slope(N x, N u, N v) {
+    return {u + v + u * v + N(0.5) * x, x * (N(1) + v), x * (N(1) + u)};
+  }
+};
+
+struct PenumbralFinite : FiniteCone<PenumbralShadow> {
+  static constexpr SimilarityInfo info{
+      "penumbral-finite",
+      "+gamma rho(LCA) of penumbral cones, light a ball of radius R (Coneheads section 3)",
+      Space::ball,
+      Measure::squared_distance,
+      "polar",
+      "",
+      ""};
+  static constexpr std::array parameters{
+      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
+      ParameterInfo{"source_radius", 0.5, Domain::positive, true, "radius R of the light's ball"}};
+
+  static double light(const double* p) { return p[1]; }
+  static void constant(const double* p, double* c) {
+    c[0] = p[0];
+    PenumbralShadow::constant(p[1], c);
+  }
+  static void constant_gradient(const double* p, const double* dc, double* dp) {
+    dp[0] += dc[0];
+    dp[1] += PenumbralShadow::constant_gradient(p[1], dc) + dp[parameters.size()];
+  }
+  static void token(const Place& place, const double* p, double* value) {
+    PenumbralShadow::token(place, p[1], value);
+  }
+};
+
+}  // namespace conelab

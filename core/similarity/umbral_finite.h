@@ -1,0 +1,78 @@
+// Umbral cones of a point light at the centre, objects balls of radius r.
+//
+//   logit = +gamma rho(LCA),  s(x) = -arcsin(sinh r / sinh rho)
+//
+// The law is finite_cone.h's, with phi = -s, y = 1 / sinh rho and w = y^2 = sin^2 g / sinh^2 r; a
+// common ancestor exists iff g <= pi/2. Without one, with a = sinh rho_u and b = sinh rho_v,
+//   rho = arsinh(a b sin theta / sqrt(a^2 + b^2 - 2 a b cos theta)),
+// the largest smaller object radius that would do. Coneheads section 3 has the cones; the closed
+// form is ours (geometry.md).
+#pragma once
+
+#include <array>
+
+#include "core/similarity/finite_cone.h"
+
+namespace conelab {
+
+struct UmbralShadow {
+  template <class N>
+  CONELAB_FORMULA static N own(N y) {
+    return y * y;
+  }
+  /// dy/drho
+  template <class N>
+  CONELAB_FORMULA static N rate(N y) {
+    return -(y * sqrt(N(1) + y * y));
+  }
+  template <class N>
+  CONELAB_FORMULA static N beyond(N, N u, N v) {
+    return u * v;
+  }
+  template <class N>
+  CONELAB_FORMULA static BeyondSlope<N> beyond_slope(N x, N u, N v) {
+    return {u * v, x * v, x * u};
+  }
+};
+
+struct UmbralFinite : FiniteCone<UmbralShadow> {
+  static constexpr SimilarityInfo info{
+      "umbral-finite",
+      "+gamma rho(LCA) of umbral cones, point light, objects of radius r (Coneheads section 3)",
+      Space::ball,
+      Measure::squared_distance,
+      "polar",
+      "",
+      ""};
+  static constexpr std::array parameters{
+      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
+      ParameterInfo{"object_radius", 0.1, Domain::positive, true,
+                    "hyperbolic radius r of the objects"}};
+
+  static double light(const double* p) { return p[1]; }
+  static void constant(const double* p, double* c) {
+    const double s = std::sinh(p[1]);
+    c[0] = p[0];
+    c[1] = 0;
+    c[2] = -1 / (s * s);
+    c[3] = 0;
+  }
+  static void constant_gradient(const double* p, const double* dc, double* dp) {
+    const double s = std::sinh(p[1]);
+    dp[0] += dc[0];
+    dp[1] += 2 * std::cosh(p[1]) / (s * s * s) * dc[2] + dc[3] + dp[parameters.size()];
+  }
+  static void token(const Place& place, const double* p, double* value) {
+    const double y = 2 * std::exp(-place.height) / -std::expm1(-2 * place.height);
+    const double sine = std::sinh(p[1]) * y;
+    const double cosine = shadow_cosine(place, p[1]);
+    const double half = std::atan2(sine, cosine) / 2;
+    value[0] = std::cos(half);
+    value[1] = std::sin(half);
+    value[2] = y;
+    value[3] = cosine > 0 ? -sine * std::sqrt(1 + y * y) / cosine : 0;
+    value[4] = cosine > 0 ? std::cosh(p[1]) * y / cosine : 0;
+  }
+};
+
+}  // namespace conelab

@@ -1,0 +1,107 @@
+#include "core/figure/explanations.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/tree_figure.h"
+#include "tests/core/figure/figure_checks.h"
+#include "tests/core/geometry/sampling.h"
+
+namespace conelab::figure {
+namespace {
+
+TEST(Explanations, AreGoodFiguresAtBothWidths) {
+  for (const double width : {single_column, double_column}) {
+    ExplanationFigure f;
+    f.width = width;
+    f.caption = "A caption";
+    for (const auto& draw : {draw_finite_to_infinite, draw_convexity, draw_lub}) {
+      expect_good_figure(draw(f));
+    }
+    f.cone = "umbral";
+    expect_good_figure(draw_finite_to_infinite(f));
+  }
+  ExplanationFigure wrong;
+  wrong.cone = "ganea";
+  EXPECT_THROW((void)draw_finite_to_infinite(wrong), Error);
+}
+
+TEST(Explanations, ErrorFallsWithTheSquareOfTheHeight) {
+  for (const char* cone : {"penumbral", "umbral"}) {
+    EXPECT_NEAR(std::log10(recession_error(cone, 100) / recession_error(cone, 1000)), 2, 0.05);
+  }
+}
+
+TEST(Explanations, ConvexityShowsTheEscapeOnce) {
+  std::size_t escapes = 0;
+  for (const Item& item : draw_convexity({}).items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    escapes += path != nullptr && path->paint.stroke.width == 2;
+  }
+  EXPECT_EQ(escapes, 1u);  // The umbral one only.
+}
+
+TreeFigure some_tree(const char* similarity, std::int64_t n,
+                     std::map<std::string, std::string> parameters = {}) {
+  geometry::test::Sampler sampler(5);
+  AttentionInput<double> input;
+  for (Tensor4<double>* t : {&input.query, &input.key, &input.value}) {
+    *t = Tensor4<double>({1, 1, n, 2});
+    for (double& x : t->data) x = sampler.uniform(-1, 1);
+  }
+  Call call;
+  call.similarity = similarity;
+  call.parameters = std::move(parameters);
+  TreeFigure figure;
+  figure.tree = tree::head_trees(*resolve(call, check_extents(input)), input).front();
+  for (std::int64_t i = 0; i < n; ++i) figure.tokens.push_back("token" + std::to_string(i));
+  return figure;
+}
+
+TEST(TreeFigure, IsGoodForEverySize) {
+  for (const char* similarity : {"penumbral", "umbral", "dot"}) {
+    for (const std::int64_t n : {1, 2, 3, 30, 200}) {
+      for (const double width : {single_column, double_column}) {
+        TreeFigure f = some_tree(similarity, n);
+        f.width = width;
+        SCOPED_TRACE(similarity + std::to_string(n));
+        expect_good_figure(draw_tree(f));
+        if (f.tree.order) expect_good_figure(draw_hasse(f));
+      }
+    }
+  }
+}
+
+TEST(TreeFigure, DrawsOneBracketAMergeAndOneLineACover) {
+  const TreeFigure f = some_tree("umbral", 25, {{"radius", "1"}});
+  std::size_t covers = 0, lines = 0, brackets = 0;
+  for (const std::uint8_t c : f.tree.order->cover) covers += c;
+  ASSERT_GT(covers, 5u);
+  bool inside = false;
+  for (const Item& item : draw_hasse(f).items) {
+    if (const auto* group = std::get_if<GroupBegin>(&item)) inside = group->id == "hasse";
+    if (std::holds_alternative<GroupEnd>(item)) inside = false;
+    const auto* path = std::get_if<PathItem>(&item);
+    lines += inside && path != nullptr && path->paint.stroke.colour == blue;
+  }
+  EXPECT_EQ(lines, covers);
+  for (const Item& item : draw_tree(f).items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    brackets +=
+        path != nullptr && path->path.segments.size() == 4 && path->paint.stroke.colour == blue;
+  }
+  EXPECT_EQ(brackets, 24u);
+}
+
+TEST(TreeFigure, RefusesWhatItCannotDraw) {
+  TreeFigure f = some_tree("dot", 4);
+  EXPECT_THROW((void)draw_hasse(f), Error);
+  f.tokens.pop_back();
+  EXPECT_THROW((void)draw_tree(f), Error);
+  EXPECT_NO_THROW((void)draw_tree(TreeFigure{}));
+}
+
+}  // namespace
+}  // namespace conelab::figure
