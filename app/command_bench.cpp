@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "app/bench_case.h"
 #include "app/bench_summary.h"
 #include "app/call_json.h"
 #include "app/commands.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"
-#include "core/bench/attention_case.h"
 #include "core/bench/runner.h"
 #include "core/bench/worker.h"
 
@@ -88,7 +88,7 @@ Action declare_bench(CLI::App& options) {
 }
 
 Action declare_bench_worker(CLI::App&) {
-  return [] { return run_worker(make_attention_case); };
+  return [] { return run_worker(make_bench_case); };
 }
 
 }  // namespace conelab
