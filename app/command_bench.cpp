@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "app/bench_case.h"
 #include "app/bench_json.h"
 #include "app/commands.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"
 #include "core/base/error.h"
-#include "core/bench/attention_case.h"
 #include "core/bench/peer.h"
 #include "core/bench/runner.h"
 #include "core/bench/summary.h"
@@ -93,7 +93,7 @@ int run(const Typed& typed) {
   options.progress = [&](const BenchProgress& p) {
     bar.update(time_share(p, start), fmt::format("{}/{} {}", p.done, p.total, p.current));
   };
-  run_bench(sweep_of(typed), attention_workload(), options);
+  run_bench(sweep_of(typed), bench_workload(), options);
   bar.clear();
   const LabelledFile file = read_labelled_file_sandboxed(typed.output);
   if (typed.json) {
@@ -139,7 +139,7 @@ Action declare_bench(CLI::App& options) {
 }
 
 Action declare_bench_worker(CLI::App&) {
-  return [] { return run_worker(attention_workload().make); };
+  return [] { return run_worker(bench_workload().make); };
 }
 
 }  // namespace conelab

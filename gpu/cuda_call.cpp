@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "gpu/device_array.h"
+#include "gpu/hopper/fast.h"
 #include "gpu/operands.h"
 #include "gpu/portable.h"
 
@@ -47,8 +48,9 @@ class CudaCall : public DeviceCall {
       : plan_(plan),
         input_(input),
         operands_(make_operands(plan, input, storage_of(dtype), execution)),
-        kernels_(portable_kernels(static_cast<int>(plan.similarity - similarity_table().data()))) {
+        kernels_(portable_kernels(index())) {
     problem_ = operands_.view([&](const auto& array) { return arena_.upload(array); });
+    prepare_fast();
   }
 
   Forward<float> forward() override {
@@ -99,7 +101,7 @@ class CudaCall : public DeviceCall {
   }
 
   double device_bytes() const override { return static_cast<double>(arena_.bytes()); }
-  std::string path() const override { return "portable"; }
+  std::string path() const override { return fast_ ? "sm_90a" : "portable"; }
 
  private:
   const Plan& plan_;
@@ -112,11 +114,50 @@ class CudaCall : public DeviceCall {
   ForwardResult<float> forward_;
   GradientResult<float> gradient_;
   bool has_forward_ = false, has_gradient_ = false;
+  bool fast_ = false;
+  hopper::FastProblem fast_problem_;
+  hopper::FastGradient fast_gradient_;
   DeviceBytes flush_;
 
+  [[nodiscard]] int index() const {
+    return static_cast<int>(plan_.similarity - similarity_table().data());
+  }
+
+  /// Packs the operands a second time where the device and the call suit the fast path.
+  void prepare_fast() {
+    int major = 0;
+    CONELAB_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+    const auto host = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
+    const Problem<float> call = operands_.view(host);
+    const int width = hopper::fast_width(index(), call);
+    if (major != 9 || width == 0) return;
+    const auto packed = hopper::pack_operands(call, width, plan_.similarity->values);
+    fast_problem_ = {problem_, arena_.upload(packed.query), arena_.upload(packed.key),
+                     arena_.upload(packed.value), arena_.upload(packed.facts)};
+    fast_ = true;
+  }
+
+  void prepare_fast_gradient(const UpstreamArrays<float>& upstream) {
+    const auto host = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
+    const Problem<float> call = operands_.view(host);
+    const auto packed = hopper::pack_gradient_operands(
+        call, upstream.view(host), hopper::fast_width(index(), call), plan_.similarity->values);
+    fast_gradient_ = {problem_,
+                      arena_.upload(packed.query),
+                      arena_.upload(packed.key),
+                      arena_.upload(packed.value),
+                      arena_.upload(packed.output_grad),
+                      arena_.upload(packed.query_facts),
+                      arena_.upload(packed.key_facts)};
+  }
+
   void launch(Pass pass) {
-    if (pass == Pass::forward) {
+    if (pass == Pass::forward && fast_) {
+      (void)hopper::launch_forward(index(), 0, fast_problem_, forward_, nullptr);
+    } else if (pass == Pass::forward) {
       kernels_.forward(problem_, forward_, nullptr);
+    } else if (fast_) {
+      (void)hopper::launch_gradient(index(), fast_gradient_, gradient_, nullptr);
     } else {
       kernels_.gradient(problem_, upstream_, gradient_, nullptr);
     }
@@ -133,6 +174,7 @@ class CudaCall : public DeviceCall {
   void reserve_gradient(const GradientSums<float>& sums, const Forward<float>& saved) {
     const UpstreamArrays<float> upstream = make_upstream(plan_, input_, operands_.shape, saved);
     upstream_ = upstream.view([&](const auto& array) { return arena_.upload(array); });
+    if (fast_) prepare_fast_gradient(upstream);
     if (has_gradient_) return;
     gradient_ = {arena_.reserve<float>(sums.query_base.size()),
                  arena_.reserve<float>(sums.query_potential.size()),

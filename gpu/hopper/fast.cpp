@@ -1,0 +1,49 @@
+// Finds the fast kernels of a call.
+#include "gpu/hopper/fast.h"
+
+#include "gpu/fold.h"
+#include "gpu/hopper/fast_launch.h"
+
+namespace conelab::gpu::hopper {
+namespace {
+
+template <class S, class F>
+void choose_width(const Problem<float>& call, const F& launch) {
+  const int widest = call.base_size < call.width ? call.width : call.base_size;
+  widest <= 64 ? launch(FastKernels<S, 64>{}) : launch(FastKernels<S, 128>{});
+}
+
+template <class S, class F, class... Fast>
+void launch_if_fast(TypeList<Fast...>, const Problem<float>& call, const F& launch) {
+  if constexpr ((std::is_same_v<S, Fast> || ...)) choose_width<S>(call, launch);
+}
+
+/// Calls launch(FastKernels) for the similarity and width of the call, if there are such kernels.
+template <class F>
+void with_kernels(int index, const Problem<float>& call, const F& launch) {
+  visit_similarity(index, [&](auto tag) {
+    launch_if_fast<typename decltype(tag)::type>(FastSimilarities{}, call, launch);
+  });
+}
+
+}  // namespace
+
+bool launch_forward(int index, int variant, const FastProblem& p,
+                    const ForwardResult<float>& result, void* stream) {
+  bool launched = false;
+  with_kernels(index, p.call,
+               [&](auto kernels) { launched = kernels.forward(variant, p, result, stream); });
+  return launched;
+}
+
+bool launch_gradient(int index, const FastGradient& g, const GradientResult<float>& result,
+                     void* stream) {
+  bool launched = false;
+  with_kernels(index, g.call, [&](auto kernels) {
+    kernels.gradient(g, result, stream);
+    launched = true;
+  });
+  return launched;
+}
+
+}  // namespace conelab::gpu::hopper

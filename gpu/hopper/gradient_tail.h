@@ -1,0 +1,174 @@
+// What a consumer thread of the backward pass does between products: the owner's 64 tokens against
+// 64 of the other side.
+//
+//   products S = own other^T and dP = own_value other_value^T  ->  weights P and W = dL/dmeasure
+//   base += W other,  value += P other_value;  dL/down = 2 (own sum W - base), or base for products
+//
+// W and P are rounded to 16 bits for the products; the margin sum W adds the rounded numbers, so
+// that own * margin and base cancel as exactly as float allows. Owner query: values are upstream
+// gradients; owner key: values. Deterministic as the portable path: every token has one owner.
+#pragma once
+
+#include "gpu/hopper/fast.h"
+#include "gpu/hopper/measure.h"
+#include "gpu/tile/gradient.h"
+
+namespace conelab::gpu::hopper {
+
+/// Where a consumer finds a tile of the other side, and its own, in shared memory.
+struct GradientView {
+  const unsigned char* own;    ///< [64 × width] swizzled, base
+  const unsigned char* other;  ///< [64 × width] swizzled, base
+  const float* facts;          ///< [values + 3][64] of the others, see FastGradient
+  int begin;                   ///< The others' first token.
+  bool whole;                  ///< Every query sees every key of the tile.
+};
+
+template <class S, class Type, int width, Owner owner>
+class GradientTail {
+ public:
+  static constexpr int products = group_rows / 2;
+  static constexpr int steps = group_rows / 16;
+  static constexpr int value_numbers = owner == Owner::key ? width / 2 : 1;
+
+  float tile[products];   ///< In: S. Out: nothing of use; the weights are in `left`.
+  float slope[products];  ///< In: dP.
+  float base[width / 2];
+  float value[value_numbers];
+  float margin[2];     ///< Of this thread's columns.
+  float potential[2];  ///< Likewise.
+  double sums[S::constants];
+  std::uint32_t by_measure[products / 2];                        ///< W as left operand
+  std::uint32_t weight[owner == Owner::key ? products / 2 : 1];  ///< P as left operand
+
+  CONELAB_TILE void start(int thread, const FastGradient& g, int group, int row) {
+    const Problem<float>& p = g.call;
+    problem_ = &p;
+    batch_ = group / p.heads;
+    row_ = row;
+    constants_ = p.constants + group % p.heads * S::constants;
+    const Side<float>& side = owner == Owner::query ? p.query : p.key;
+    const float* facts = owner == Owner::query ? g.query_facts : g.key_facts;
+    const std::int64_t at =
+        static_cast<std::int64_t>(group) * ceil_div(side.count, group_rows) + row / group_rows;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const float* own = facts + at * fact_rows * group_rows + accumulator_row(thread, 2 * h);
+#pragma unroll
+      for (int f = 0; f < fact_rows; ++f) facts_[h][f] = own[f * group_rows];
+      margin[h] = potential[h] = 0;
+    }
+#pragma unroll
+    for (float& b : base) b = 0;
+#pragma unroll
+    for (float& v : value) v = 0;
+#pragma unroll
+    for (double& s : sums) s = 0;
+  }
+
+  CONELAB_TILE void differentiate(int thread, const GradientView& view) {
+    float tile_sums[S::constants] = {};
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) lanes_of(thread, view, c, h, tile_sums);
+    }
+    if constexpr (owner == Owner::query) {
+#pragma unroll
+      for (int n = 0; n < S::constants; ++n) sums[n] += static_cast<double>(tile_sums[n]);
+    }
+  }
+
+  /// Accumulator of this thread's e-th column of row h.
+  CONELAB_TILE static constexpr int accumulator(int h, int e) { return e / 2 * 4 + h * 2 + e % 2; }
+
+ private:
+  // Two where the output takes the registers that more would need.
+  static constexpr int lanes = width == 64 ? 4 : 2;
+  static constexpr int chunks = products / 2 / lanes;
+  static constexpr int fact_rows = S::values + 3;
+  using N = Lanes<lanes>;
+
+  const Problem<float>* problem_;
+  const float* constants_;
+  int batch_, row_;
+  float facts_[2][fact_rows];
+
+  CONELAB_TILE static constexpr int column(int thread, int chunk, int lane) {
+    return accumulator_column(thread, accumulator(0, chunk * lanes + lane));
+  }
+
+  CONELAB_TILE bool sees_pair(int own, int other) const {
+    const int query = owner == Owner::query ? own : other;
+    const int key = owner == Owner::query ? other : own;
+    if (query >= problem_->query.count) return false;
+    const KeySpan span =
+        problem_->span[static_cast<std::int64_t>(batch_) * problem_->query.count + query];
+    return key >= span.begin && key < span.end;
+  }
+
+  CONELAB_TILE void lanes_of(int thread, const GradientView& view, int c, int h, float* tile_sums) {
+    constexpr float log2e = 1.44269504088896341f;
+    N own[fact_rows];
+    N other[fact_rows];
+#pragma unroll
+    for (int f = 0; f < fact_rows; ++f) {
+      own[f] = N(facts_[h][f]);
+      other[f] = N::make([&](int l) { return view.facts[f * group_rows + column(thread, c, l)]; });
+    }
+    const auto pick = [&](const float* from) {
+      return N::make([&](int l) { return from[accumulator(h, c * lanes + l)]; });
+    };
+    const int row = accumulator_row(thread, 2 * h);
+    const N x = PairMeasure<S, Type, width, lanes>::of(
+        pick(tile), facts_[h][0], other[0], {view.own, group_rows}, row, {view.other, group_rows},
+        [&](int l) { return column(thread, c, l); });
+    const N* query = owner == Owner::query ? own : other;
+    const N* key = owner == Owner::query ? other : own;
+    N constant[S::constants];
+#pragma unroll
+    for (int n = 0; n < S::constants; ++n) constant[n] = N(constants_[n]);
+    const Slope<N, S::constants> s = S::slope(x, query + 1, key + 1, constant);
+    // The query's facts end with its log-sum-exp in units of ln 2 and its delta, the key's with its
+    // mark.
+    const N exponent = s.logit * N(log2e) - query[S::values + 1];
+    N p = N::make([&](int l) { return fast_exp2(exponent.at[l]); });
+    N by_logit = p * (pick(slope) + key[S::values + 1] - query[S::values + 2]);
+    N w = by_logit * s.x;
+    if (!view.whole) {
+#pragma unroll
+      for (int l = 0; l < lanes; ++l) {
+        if (sees_pair(row_ + row, view.begin + column(thread, c, l))) continue;
+        p.at[l] = by_logit.at[l] = w.at[l] = 0;
+      }
+    }
+    add(c, h, p, w, by_logit, s, view.whole, tile_sums);
+  }
+
+  CONELAB_TILE void add(int c, int h, N p, N w, N by_logit, const Slope<N, S::constants>& s,
+                        bool whole, float* tile_sums) {
+#pragma unroll
+    for (int l = 0; l < lanes; l += 2) {
+      const int at = accumulator(h, c * lanes + l) / 2;
+      by_measure[at] = Type::pack(w.at[l], w.at[l + 1]);
+      margin[h] += Type::widen(static_cast<std::uint16_t>(by_measure[at])) +
+                   Type::widen(static_cast<std::uint16_t>(by_measure[at] >> 16));
+      if constexpr (owner == Owner::key) weight[at] = Type::pack(p.at[l], p.at[l + 1]);
+    }
+    const N by_own = by_logit * (owner == Owner::query ? s.query : s.key);
+#pragma unroll
+    for (int l = 0; l < lanes; ++l) {
+      // Slopes of pairs that nobody sees may be anything.
+      const bool counts = whole || by_logit.at[l] != 0.0f;
+      if (counts) potential[h] += by_own.at[l];
+      if constexpr (owner == Owner::query) {
+#pragma unroll
+        for (int n = 0; n < S::constants; ++n) {
+          if (counts) tile_sums[n] += by_logit.at[l] * s.constant[n].at[l];
+        }
+      }
+    }
+  }
+};
+
+}  // namespace conelab::gpu::hopper

@@ -1,0 +1,152 @@
+// Several floats of one thread as the number type of a similarity's formula: as the CPU's packs, it
+// turns a formula into a breadth-first stream of instructions. Votes are of the whole warp, so that
+// a branch that no pair takes is skipped by all of its threads at once.
+//
+// On the device square roots and quotients are the special-function unit's (relative error 2^-22):
+// the operands have 16 bits, and correctly rounded ones cost eight instructions.
+#pragma once
+
+#include <cmath>
+
+#include "gpu/tile/block.h"
+
+namespace conelab::gpu::hopper {
+
+CONELAB_TILE float fast_sqrt(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return std::sqrt(x);
+#endif
+}
+
+CONELAB_TILE float fast_exp2(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return std::exp2(x);
+#endif
+}
+
+CONELAB_TILE float fast_quotient(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return __fdividef(a, b);
+#else
+  return a / b;
+#endif
+}
+
+/// The larger; NaN where one is NaN.
+CONELAB_TILE float nan_max(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+#else
+  return a < b || b != b ? b : a;
+#endif
+}
+
+template <int count>
+struct LaneMask {
+  bool at[count];
+};
+
+template <int count>
+struct Lanes {
+  float at[count];
+
+  Lanes() = default;
+  CONELAB_TILE explicit Lanes(float x) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) at[i] = x;
+  }
+  CONELAB_TILE explicit Lanes(double x) : Lanes(static_cast<float>(x)) {}
+  CONELAB_TILE explicit Lanes(int x) : Lanes(static_cast<float>(x)) {}
+
+  template <class F>
+  CONELAB_TILE static Lanes make(F f) {
+    Lanes r;
+#pragma unroll
+    for (int i = 0; i < count; ++i) r.at[i] = f(i);
+    return r;
+  }
+  template <class F>
+  CONELAB_TILE static LaneMask<count> test(F f) {
+    LaneMask<count> r;
+#pragma unroll
+    for (int i = 0; i < count; ++i) r.at[i] = f(i);
+    return r;
+  }
+
+  CONELAB_TILE friend Lanes operator+(Lanes a, Lanes b) {
+    return make([&](int i) { return a.at[i] + b.at[i]; });
+  }
+  CONELAB_TILE friend Lanes operator-(Lanes a, Lanes b) {
+    return make([&](int i) { return a.at[i] - b.at[i]; });
+  }
+  CONELAB_TILE friend Lanes operator-(Lanes a) {
+    return make([&](int i) { return -a.at[i]; });
+  }
+  CONELAB_TILE friend Lanes operator*(Lanes a, Lanes b) {
+    return make([&](int i) { return a.at[i] * b.at[i]; });
+  }
+  CONELAB_TILE friend Lanes operator/(Lanes a, Lanes b) {
+    return make([&](int i) { return fast_quotient(a.at[i], b.at[i]); });
+  }
+  CONELAB_TILE friend LaneMask<count> operator<(Lanes a, Lanes b) {
+    return test([&](int i) { return a.at[i] < b.at[i]; });
+  }
+  CONELAB_TILE friend LaneMask<count> operator<=(Lanes a, Lanes b) {
+    return test([&](int i) { return a.at[i] <= b.at[i]; });
+  }
+  CONELAB_TILE friend LaneMask<count> operator>(Lanes a, Lanes b) { return b < a; }
+  CONELAB_TILE friend LaneMask<count> operator>=(Lanes a, Lanes b) { return b <= a; }
+  CONELAB_TILE friend LaneMask<count> operator==(Lanes a, Lanes b) {
+    return test([&](int i) { return a.at[i] == b.at[i]; });
+  }
+  CONELAB_TILE friend Lanes sqrt(Lanes a) {
+    return make([&](int i) { return fast_sqrt(a.at[i]); });
+  }
+  CONELAB_TILE friend Lanes log1p(Lanes a) {
+    return make([&](int i) { return ::log1pf(a.at[i]); });
+  }
+  CONELAB_TILE friend Lanes max(Lanes a, Lanes b) {
+    return make([&](int i) { return nan_max(a.at[i], b.at[i]); });
+  }
+};
+
+template <int count>
+CONELAB_TILE Lanes<count> select(LaneMask<count> mask, Lanes<count> yes, Lanes<count> no) {
+  return Lanes<count>::make([&](int i) { return mask.at[i] ? yes.at[i] : no.at[i]; });
+}
+
+template <int count>
+CONELAB_TILE bool any(LaneMask<count> mask) {
+  bool found = false;
+#pragma unroll
+  for (int i = 0; i < count; ++i) found |= mask.at[i];
+#if defined(__CUDA_ARCH__)
+  return __any_sync(0xffffffffu, found);
+#else
+  return found;
+#endif
+}
+
+template <int count>
+CONELAB_TILE bool all(LaneMask<count> mask) {
+  bool found = true;
+#pragma unroll
+  for (int i = 0; i < count; ++i) found &= mask.at[i];
+#if defined(__CUDA_ARCH__)
+  return __all_sync(0xffffffffu, found);
+#else
+  return found;
+#endif
+}
+
+}  // namespace conelab::gpu::hopper

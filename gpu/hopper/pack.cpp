@@ -1,0 +1,166 @@
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "gpu/fold.h"
+#include "gpu/hopper/fast.h"
+#include "gpu/hopper/layout.h"
+
+namespace conelab::gpu::hopper {
+namespace {
+
+template <class S, class... Fast>
+constexpr bool is_one_of(TypeList<Fast...>) {
+  return (std::is_same_v<S, Fast> || ...);
+}
+
+/// Rows × columns of 16 bits -> tiles of `tile_rows` rows, swizzled, zero beyond the ends.
+std::vector<unsigned char> pack_tiles(const void* data, int groups, int count, int columns,
+                                      int tile_rows, int width) {
+  const int tiles = ceil_div(count, tile_rows);
+  const int bytes = tile_bytes(tile_rows, width);
+  std::vector<unsigned char> packed(static_cast<std::size_t>(groups) *
+                                    static_cast<std::size_t>(tiles) *
+                                    static_cast<std::size_t>(bytes));
+  const auto* from = static_cast<const unsigned char*>(data);
+  for (std::int64_t g = 0; g < groups; ++g) {
+    for (int row = 0; row < count; ++row) {
+      unsigned char* tile = packed.data() + (g * tiles + row / tile_rows) * bytes;
+      for (int c = 0; c < columns; ++c) {
+        std::memcpy(tile + swizzled(tile_rows, row % tile_rows, c),
+                    from + ((g * count + row) * columns + c) * 2, 2);
+      }
+    }
+  }
+  return packed;
+}
+
+/// Numbers of a tile of 64 tokens, `numbers` rows of it.
+class Facts {
+ public:
+  Facts(int groups, int count, int numbers)
+      : count_(count), tiles_(ceil_div(count, group_rows)), numbers_(numbers) {
+    array_.resize(static_cast<std::size_t>(groups) * static_cast<std::size_t>(tiles_) *
+                  static_cast<std::size_t>(numbers * group_rows));
+  }
+  /// Fact f of every token: number(group, token, whether it is one).
+  template <class Number>
+  void fill(int groups, int f, Number number) {
+    for (std::int64_t g = 0; g < groups; ++g) {
+      for (int i = 0; i < tiles_ * group_rows; ++i) {
+        array_[static_cast<std::size_t>(
+            ((g * tiles_ + i / group_rows) * numbers_ + f) * group_rows + i % group_rows)] =
+            number(g, i, i < count_);
+      }
+    }
+  }
+  [[nodiscard]] std::vector<float> take() { return std::move(array_); }
+
+ private:
+  int count_, tiles_, numbers_;
+  std::vector<float> array_;
+};
+
+/// Offsets and values of a side, then two more facts.
+template <class First, class Second>
+std::vector<float> pack_facts(const Problem<float>& call, const Side<float>& side, int values,
+                              First first, Second second) {
+  Facts facts(call.groups, side.count, values + 3);
+  facts.fill(call.groups, 0, [&](std::int64_t g, int i, bool present) {
+    return present ? side.offset[g * side.count + i] : 0.0f;
+  });
+  for (int v = 0; v < values; ++v) {
+    facts.fill(call.groups, 1 + v, [&](std::int64_t g, int i, bool present) {
+      return present ? side.values[(g * values + v) * side.count + i] : 0.0f;
+    });
+  }
+  facts.fill(call.groups, values + 1, first);
+  facts.fill(call.groups, values + 2, second);
+  return facts.take();
+}
+
+std::vector<std::uint16_t> narrow(const float* from, std::size_t count, Storage storage) {
+  std::vector<std::uint16_t> to(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto x = static_cast<double>(from[i]);
+    to[i] = storage == Storage::bf16 ? to_bf16(x) : to_f16(x);
+  }
+  return to;
+}
+
+}  // namespace
+
+FastGradientOperands pack_gradient_operands(const Problem<float>& call,
+                                            const Upstream<float>& upstream, int width,
+                                            int values) {
+  const auto tiles = [&](const void* data, int count, int columns) {
+    return pack_tiles(data, call.groups, count, columns, group_rows, width);
+  };
+  const auto rows =
+      static_cast<std::size_t>(call.groups) * static_cast<std::size_t>(call.query.count);
+  const auto grad =
+      narrow(upstream.output_grad, rows * static_cast<std::size_t>(call.width), call.storage);
+  FastGradientOperands packed;
+  packed.query = tiles(call.query.base, call.query.count, call.base_size);
+  packed.key = tiles(call.key.base, call.key.count, call.base_size);
+  packed.value = tiles(call.value, call.key.count, call.width);
+  packed.output_grad = tiles(grad.data(), call.query.count, call.width);
+  packed.query_facts = pack_facts(
+      call, call.query, values,
+      [&](std::int64_t g, int i, bool present) {
+        const std::int64_t at = g * call.query.count + i;
+        const bool empty = !present || upstream.inverse_sum[at] == 0.0f;
+        return empty ? std::numeric_limits<float>::infinity()
+                     : static_cast<float>(upstream.reference[at] * 1.4426950408889634 -
+                                          std::log2(upstream.inverse_sum[at]));
+      },
+      [&](std::int64_t g, int i, bool present) {
+        return present ? upstream.delta[g * call.query.count + i] : 0.0f;
+      });
+  packed.key_facts = pack_facts(
+      call, call.key, values,
+      [&](std::int64_t g, int i, bool present) {
+        return present ? call.value_mark[g * call.key.count + i] : 0.0f;
+      },
+      [](std::int64_t, int, bool) { return 0.0f; });
+  return packed;
+}
+
+int fast_width(int index, const Problem<float>& call) {
+  bool known = false;
+  visit_similarity(index, [&](auto tag) {
+    known = is_one_of<typename decltype(tag)::type>(FastSimilarities{});
+  });
+  const bool narrow = call.storage == Storage::f16 || call.storage == Storage::bf16;
+  const int widest = call.base_size < call.width ? call.width : call.base_size;
+  if (!known || !narrow || call.sigmoid || call.bias_slopes > 0 || call.allowed != nullptr ||
+      widest > 128)
+    return 0;
+  if (call.query.count == 0 || call.key.count == 0 || widest == 0) return 0;
+  return widest <= 64 ? 64 : 128;
+}
+
+FastOperands pack_operands(const Problem<float>& call, int width, int values) {
+  FastOperands packed;
+  packed.query =
+      pack_tiles(call.query.base, call.groups, call.query.count, call.base_size, group_rows, width);
+  packed.key =
+      pack_tiles(call.key.base, call.groups, call.key.count, call.base_size, key_tile, width);
+  packed.value = pack_tiles(call.value, call.groups, call.key.count, call.width, key_tile, width);
+  const int tiles = ceil_div(call.key.count, key_tile);
+  const int numbers = (1 + values) * key_tile;
+  packed.facts.resize(static_cast<std::size_t>(call.groups) * static_cast<std::size_t>(tiles) *
+                      static_cast<std::size_t>(numbers));
+  for (std::int64_t g = 0; g < call.groups; ++g) {
+    for (int k = 0; k < call.key.count; ++k) {
+      float* tile = packed.facts.data() + (g * tiles + k / key_tile) * numbers + k % key_tile;
+      tile[0] = call.key.offset[g * call.key.count + k];
+      for (int v = 0; v < values; ++v) {
+        tile[(1 + v) * key_tile] = call.key.values[(g * values + v) * call.key.count + k];
+      }
+    }
+  }
+  return packed;
+}
+
+}  // namespace conelab::gpu::hopper

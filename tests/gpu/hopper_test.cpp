@@ -1,0 +1,548 @@
+// The fast path without a GPU: layouts by index arithmetic, budgets, and the consumer's arithmetic
+// run for all threads of a warpgroup around a matrix unit written from the documents.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "gpu/fold.h"
+#include "gpu/hopper/fast.h"
+#include "gpu/hopper/forward_tail.h"
+#include "gpu/hopper/gradient_tail.h"
+#include "gpu/hopper/numbers.h"
+#include "tests/core/attention/cases.h"
+#include "tests/gpu/emulate.h"
+#include "tests/gpu/matrix_unit.h"
+
+namespace conelab::gpu::tests {
+namespace {
+
+using conelab::tests::difference;
+using conelab::tests::make_call;
+using conelab::tests::Parts;
+using conelab::tests::random_input;
+using conelab::tests::Variant;
+using conelab::tests::variants;
+using namespace hopper;
+
+TEST(Swizzle, IsABijectionThatKeepsSixteenBytesTogether) {
+  for (const int width : {64, 128}) {
+    std::set<int> seen;
+    for (int r = 0; r < key_tile; ++r) {
+      for (int c = 0; c < width; ++c) {
+        const int at = swizzled(key_tile, r, c);
+        EXPECT_EQ(at - swizzled(key_tile, r, c / 8 * 8), c % 8 * 2);
+        seen.insert(at);
+      }
+    }
+    EXPECT_EQ(seen.size(), static_cast<std::size_t>(key_tile * width));
+    EXPECT_EQ(*seen.rbegin(), tile_bytes(key_tile, width) - 2);
+  }
+}
+
+TEST(Swizzle, SpreadsEightRowsOverAllBanks) {
+  for (int chunk = 0; chunk < 8; ++chunk) {
+    std::set<int> banks;
+    for (int r = 0; r < 8; ++r) banks.insert(swizzled(64, r, 8 * chunk) % 128 / 16);
+    EXPECT_EQ(banks.size(), 8u);
+  }
+}
+
+TEST(Fragments, OfAccumulatorsCoverTheTileOnce) {
+  std::set<std::pair<int, int>> seen;
+  for (int t = 0; t < group_threads; ++t) {
+    for (int i = 0; i < key_tile / 2; ++i) {
+      seen.insert({accumulator_row(t, i), accumulator_column(t, i)});
+    }
+  }
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(group_rows * key_tile));
+}
+
+TEST(Fragments, OfWeightsAreTheAccumulatorsOfTheProductBefore) {
+  for (int t = 0; t < group_threads; ++t) {
+    for (int step = 0; step < key_tile / 16; ++step) {
+      for (int r = 0; r < 4; ++r) {
+        for (int half = 0; half < 2; ++half) {
+          const int i = 8 * step + 2 * r + half;
+          EXPECT_EQ(left_row(t, r), accumulator_row(t, i));
+          EXPECT_EQ(16 * step + left_column(t, r, half), accumulator_column(t, i));
+        }
+      }
+    }
+  }
+}
+
+TEST(Descriptors, FindEveryElementOfBothOperands) {
+  for (const int width : {64, 128}) {
+    Image image(static_cast<std::size_t>(tile_bytes(key_tile, width)));
+    const auto number = [&](int r, int c) { return static_cast<std::uint16_t>(r * width + c); };
+    for (int r = 0; r < key_tile; ++r) {
+      for (int c = 0; c < width; ++c) {
+        const std::uint16_t bits = number(r, c);
+        std::memcpy(image.data() + swizzled(key_tile, r, c), &bits, 2);
+      }
+    }
+    for (int c = 0; c < width; ++c) {
+      for (int r = 0; r < key_tile; ++r) {
+        ASSERT_EQ(
+            operand_element(image, depth_descriptor(0, key_tile, c / 16), Major::depth, r, c % 16),
+            number(r, c));
+        ASSERT_EQ(
+            operand_element(image, outer_descriptor(0, key_tile, r / 16), Major::outer, c, r % 16),
+            number(r, c));
+      }
+    }
+  }
+}
+
+TEST(Budget, FitsForEveryKernelThatIsBuilt) {
+  for (const auto& variant : hopper::variants) {
+    for (const int width : {64, 128}) {
+      const Budget budget{variant.consumers, width, 3, variant.stages};
+      const int registers =
+          producer_registers + variant.consumers * consumer_registers(variant.consumers);
+      EXPECT_LE(registers * group_threads, register_limit);
+      if (!registers_suffice(variant.consumers, width)) continue;
+      EXPECT_LE(budget.total(), shared_limit);
+      EXPECT_EQ(budget.query_bytes() % 1024, 0);
+      EXPECT_EQ(budget.stage_bytes() % 1024, 0);
+      EXPECT_EQ(budget.fact_bytes() % 16, 0);
+    }
+  }
+}
+
+/// A warpgroup: its threads' state, and shared memory as the copies leave it.
+template <class S, class Type, int width>
+class Warpgroup {
+ public:
+  using Tail = ForwardTail<S, Type, width>;
+
+  Warpgroup(const Problem<float>& p, const FastOperands& operands, int group, int query_tile)
+      : p_(p), operands_(operands), group_(group), query_tile_(query_tile), tails_(group_threads) {
+    const int tiles = ceil_div(p.query.count, group_rows);
+    query_ = cut(operands.query, group * tiles + query_tile, tile_bytes(group_rows, width));
+    for (int t = 0; t < group_threads; ++t)
+      tails_[at(t)].start(t, p, group, query_tile * group_rows);
+  }
+
+  void attend(int tile) {
+    const int tiles = ceil_div(p_.key.count, key_tile);
+    const int bytes = tile_bytes(key_tile, width);
+    const Image key = cut(operands_.key, group_ * tiles + tile, bytes);
+    const Image value = cut(operands_.value, group_ * tiles + tile, bytes);
+    const float* facts =
+        operands_.facts.data() + (group_ * tiles + tile) * (1 + S::values) * key_tile;
+    const int blocks = ceil_div(p_.query.count, group_rows);
+    const KeySpan all = p_.block_span[group_ / p_.heads * blocks + query_tile_].all;
+    const int begin = tile * key_tile;
+    const TileView view{query_.data(), key.data(), facts, begin,
+                        all.begin <= begin && begin + key_tile <= all.end};
+    first_product(key);
+    for (int t = 0; t < group_threads; ++t) tails_[at(t)].score(t, view);
+    for (int t = 0; t < group_threads; t += 4) {
+      for (int h = 0; h < 2; ++h) {
+        float largest = Tail::lowest;
+        for (int i = 0; i < 4; ++i) largest = std::max(largest, tails_[at(t + i)].maximum[h]);
+        for (int i = 0; i < 4; ++i) tails_[at(t + i)].maximum[h] = largest;
+      }
+    }
+    for (Tail& tail : tails_) tail.weigh();
+    second_product(value);
+  }
+
+  void finish(Tensor4<float>& output, ForwardSums<float>& sums) {
+    for (int t = 0; t < group_threads; ++t) {
+      for (int h = 0; h < 2; ++h) {
+        const int r = query_tile_ * group_rows + accumulator_row(t, 2 * h);
+        if (r >= p_.query.count) continue;
+        float sum = 0;
+        for (int i = 0; i < 4; ++i) sum += tails_[at(t / 4 * 4 + i)].sum[h];
+        const auto row = static_cast<std::size_t>(group_ * p_.query.count + r);
+        sums.sum[row] = sum;
+        sums.maximum[row] = tails_[at(t)].reference(h);
+        for (int e = 0; e < width / 4; ++e) {
+          const int i = e / 2 * 4 + h * 2 + e % 2;
+          const int c = accumulator_column(t, i);
+          if (c < p_.width) {
+            output.data[row * static_cast<std::size_t>(p_.width) + static_cast<std::size_t>(c)] =
+                sum == 0 ? 0 : tails_[at(t)].output[i] / sum;
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  const Problem<float>& p_;
+  const FastOperands& operands_;
+  int group_, query_tile_;
+  std::vector<Tail> tails_;
+  Image query_;
+
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  static Image cut(const std::vector<unsigned char>& from, int tile, int bytes) {
+    const auto* begin = from.data() + static_cast<std::ptrdiff_t>(tile) * bytes;
+    return {begin, begin + bytes};
+  }
+
+  void first_product(const Image& key) {
+    for (int t = 0; t < group_threads; ++t) {
+      for (int i = 0; i < Tail::products; ++i) {
+        float sum = 0;
+        for (int d = 0; d < width; ++d) {
+          const auto element = [&](const Image& image, int rows, int row) {
+            return Type::widen(operand_element(image, depth_descriptor(0, rows, d / 16),
+                                               Major::depth, row, d % 16));
+          };
+          sum += element(query_, group_rows, accumulator_row(t, i)) *
+                 element(key, key_tile, accumulator_column(t, i));
+        }
+        tails_[at(t)].tile[i] = sum;
+      }
+    }
+  }
+
+  void second_product(const Image& value) {
+    std::vector<float> left(group_rows * key_tile);
+    for (int t = 0; t < group_threads; ++t) {
+      std::uint32_t packed[4 * Tail::steps];
+      tails_[at(t)].pack(packed);
+      for (int n = 0; n < 8 * Tail::steps; ++n) {
+        const int r = n / 2 % 4;
+        const int column = n / 8 * 16 + left_column(t, r, n % 2);
+        left[at(left_row(t, r) * key_tile + column)] =
+            Type::widen(static_cast<std::uint16_t>(packed[n / 2] >> (n % 2 * 16)));
+      }
+    }
+    for (int t = 0; t < group_threads; ++t) {
+      for (int i = 0; i < width / 2; ++i) {
+        float sum = tails_[at(t)].output[i];
+        for (int k = 0; k < key_tile; ++k) {
+          sum += left[at(accumulator_row(t, i) * key_tile + k)] *
+                 Type::widen(operand_element(value, outer_descriptor(0, key_tile, k / 16),
+                                             Major::outer, accumulator_column(t, i), k % 16));
+        }
+        tails_[at(t)].output[i] = sum;
+      }
+    }
+  }
+};
+
+template <class S, class Type, int width>
+void emulate_fast(const Problem<float>& p, const FastOperands& operands, Tensor4<float>& output,
+                  ForwardSums<float>& sums) {
+  for (int g = 0; g < p.groups; ++g) {
+    for (int q = 0; q * group_rows < p.query.count; ++q) {
+      Warpgroup<S, Type, width> warpgroup(p, operands, g, q);
+      for (int t = 0; t * key_tile < p.key.count; ++t) warpgroup.attend(t);
+      warpgroup.finish(output, sums);
+    }
+  }
+}
+
+/// The owner's 64 tokens of the backward pass.
+template <class S, class Type, int width, Owner owner>
+class GradientGroup {
+ public:
+  using Tail = GradientTail<S, Type, width, owner>;
+
+  GradientGroup(const FastGradient& g, int group, int own_tile)
+      : g_(g), p_(g.call), group_(group), own_tile_(own_tile), tails_(group_threads) {
+    const bool query = owner == Owner::query;
+    own_ = cut(query ? g.query : g.key, own_count(), own_tile);
+    own_value_ = cut(query ? g.output_grad : g.value, own_count(), own_tile);
+    for (int t = 0; t < group_threads; ++t) {
+      tails_[at(t)].start(t, g, group, own_tile * group_rows);
+    }
+  }
+
+  void run() {
+    for (int t = 0; t * group_rows < other_count(); ++t) meet(t);
+  }
+
+  void finish(GradientSums<float>& sums) {
+    const bool query = owner == Owner::query;
+    std::vector<float>& base = query ? sums.query_base : sums.key_base;
+    std::vector<float>& potential = query ? sums.query_potential : sums.key_potential;
+    for (int t = 0; t < group_threads; ++t) {
+      for (int h = 0; h < 2; ++h) {
+        const int row = accumulator_row(t, 2 * h);
+        const int r = own_tile_ * group_rows + row;
+        if (r >= own_count()) continue;
+        const auto token = at(group_ * own_count() + r);
+        float margin = 0;
+        potential[token] = 0;
+        for (int i = 0; i < 4; ++i) {
+          margin += tails_[at(t / 4 * 4 + i)].margin[h];
+          potential[token] += tails_[at(t / 4 * 4 + i)].potential[h];
+        }
+        for (int e = 0; e < width / 4; ++e) {
+          const int i = Tail::accumulator(h, e);
+          const int c = accumulator_column(t, i);
+          const float sum = tails_[at(t)].base[i];
+          if (c < p_.base_size) {
+            base[token * at(p_.base_size) + at(c)] =
+                S::info.measure == Measure::product ? sum
+                                                    : 2 * (number(own_, row, c) * margin - sum);
+          }
+          if constexpr (owner == Owner::key) {
+            if (c < p_.width) sums.value[token * at(p_.width) + at(c)] = tails_[at(t)].value[i];
+          }
+        }
+      }
+    }
+    if (owner == Owner::key) return;
+    for (int n = 0; n < S::constants; ++n) {
+      double sum = 0;
+      for (const Tail& tail : tails_) sum += tail.sums[n];
+      sums.sums[at((group_ * ceil_div(p_.query.count, group_rows) + own_tile_) * S::constants +
+                   n)] = sum;
+    }
+  }
+
+ private:
+  const FastGradient& g_;
+  const Problem<float>& p_;
+  int group_, own_tile_;
+  std::vector<Tail> tails_;
+  Image own_, own_value_;
+
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  [[nodiscard]] int own_count() const {
+    return owner == Owner::query ? p_.query.count : p_.key.count;
+  }
+  [[nodiscard]] int other_count() const {
+    return owner == Owner::query ? p_.key.count : p_.query.count;
+  }
+  [[nodiscard]] Image cut(const unsigned char* tiles, int count, int tile) const {
+    const int bytes = tile_bytes(group_rows, width);
+    const auto* begin =
+        tiles + static_cast<std::ptrdiff_t>(group_ * ceil_div(count, group_rows) + tile) * bytes;
+    return {begin, begin + bytes};
+  }
+  static float number(const Image& image, int row, int column) {
+    return Type::widen(operand_element(image, depth_descriptor(0, group_rows, column / 16),
+                                       Major::depth, row, column % 16));
+  }
+
+  void meet(int tile) {
+    const bool query = owner == Owner::query;
+    const Image other = cut(query ? g_.key : g_.query, other_count(), tile);
+    const Image other_value = cut(query ? g_.value : g_.output_grad, other_count(), tile);
+    const int facts = (S::values + 3) * group_rows;
+    const float* of_tile = (query ? g_.key_facts : g_.query_facts) +
+                           (group_ * ceil_div(other_count(), group_rows) + tile) * facts;
+    for (int t = 0; t < group_threads; ++t) {
+      Tail& tail = tails_[at(t)];
+      for (int i = 0; i < Tail::products; ++i) {
+        const int row = accumulator_row(t, i);
+        const int column = accumulator_column(t, i);
+        tail.tile[i] = tail.slope[i] = 0;
+        for (int d = 0; d < width; ++d) {
+          tail.tile[i] += number(own_, row, d) * number(other, column, d);
+          tail.slope[i] += number(own_value_, row, d) * number(other_value, column, d);
+        }
+      }
+      tail.differentiate(t, {own_.data(), other.data(), of_tile, tile * group_rows, false});
+    }
+    accumulate(
+        other, [](const Tail& tail) { return tail.by_measure; },
+        [](Tail& tail) { return tail.base; });
+    if constexpr (owner == Owner::key) {
+      accumulate(
+          other_value, [](const Tail& tail) { return tail.weight; },
+          [](Tail& tail) { return tail.value; });
+    }
+  }
+
+  template <class Left, class Sum>
+  void accumulate(const Image& right, Left left_of, Sum sum_of) {
+    std::vector<float> left(group_rows * group_rows);
+    for (int t = 0; t < group_threads; ++t) {
+      const std::uint32_t* packed = left_of(tails_[at(t)]);
+      for (int n = 0; n < 8 * Tail::steps; ++n) {
+        const int column = n / 8 * 16 + left_column(t, n / 2 % 4, n % 2);
+        left[at(left_row(t, n / 2 % 4) * group_rows + column)] =
+            Type::widen(static_cast<std::uint16_t>(packed[n / 2] >> (n % 2 * 16)));
+      }
+    }
+    for (int t = 0; t < group_threads; ++t) {
+      float* sum = sum_of(tails_[at(t)]);
+      for (int i = 0; i < width / 2; ++i) {
+        for (int k = 0; k < group_rows; ++k) {
+          sum[i] += left[at(accumulator_row(t, i) * group_rows + k)] *
+                    Type::widen(operand_element(right, outer_descriptor(0, group_rows, k / 16),
+                                                Major::outer, accumulator_column(t, i), k % 16));
+        }
+      }
+    }
+  }
+};
+
+template <class S, class Type, int width, Owner owner>
+void emulate_owner(const FastGradient& g, GradientSums<float>& sums) {
+  const int tokens = owner == Owner::query ? g.call.query.count : g.call.key.count;
+  for (int group = 0; group < g.call.groups; ++group) {
+    for (int t = 0; t * group_rows < tokens; ++t) {
+      GradientGroup<S, Type, width, owner> own(g, group, t);
+      own.run();
+      own.finish(sums);
+    }
+  }
+}
+
+/// |a - b| / |b|: what 16-bit rounding of weights leaves is noise, not bias.
+template <class A, class B>
+double relative_error(const A& found, const B& expected) {
+  double difference = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    difference += std::pow(static_cast<double>(found[i]) - static_cast<double>(expected[i]), 2);
+    size += std::pow(static_cast<double>(expected[i]), 2);
+  }
+  return std::sqrt(difference / std::max(size, 1e-30));
+}
+
+class Fast : public testing::TestWithParam<Variant> {};
+
+template <class Type>
+void expect_fast(const Call& call, const Extents& extents, AttentionInput<float> input,
+                 double tolerance) {
+  const auto plan = resolve(call, check_extents(input));
+  const auto operands = make_operands(*plan, input, Type::storage, {});
+  const auto pointer = [](auto& array) { return array.empty() ? nullptr : array.data(); };
+  const Problem<float> p = operands.view(pointer);
+  const auto index = static_cast<int>(plan->similarity - similarity_table().data());
+  const int width = fast_width(index, p);
+  ASSERT_NE(width, 0);
+  const FastOperands packed = pack_operands(p, width, plan->similarity->values);
+  Tensor4<float> output({extents.batch, extents.head, extents.query, extents.value});
+  ForwardSums<float> sums(p);
+  visit_similarity(index, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    if (width == 64) emulate_fast<S, Type, 64>(p, packed, output, sums);
+    if (width == 128) emulate_fast<S, Type, 128>(p, packed, output, sums);
+  });
+  // The portable path reads the same rounded operands, in float.
+  const Emulation<float> portable = emulate(call, input, Type::storage, false);
+  EXPECT_LE(difference(output, portable.forward.output), tolerance);
+  for (std::size_t i = 0; i < sums.sum.size(); ++i) {
+    const double lse = sums.maximum[i] + std::log(static_cast<double>(sums.sum[i]));
+    EXPECT_NEAR(lse, portable.forward.lse.data[i], 2e-4 * std::max(1.0, std::abs(lse)));
+  }
+}
+
+TEST_P(Fast, AgreesWithThePortablePath) {
+  std::uint64_t seed = 1;
+  for (const auto& [n_q, n_k, d, d_v] : std::vector<std::array<std::int64_t, 4>>{
+           {65, 130, 64, 64}, {20, 200, 33, 17}, {70, 70, 100, 128}}) {
+    const Extents extents{1, 2, n_q, n_k, d, d_v};
+    const char* mask = seed % 2 == 0 ? "full" : "causal";
+    const Call call = make_call(GetParam(), {"none", {mask}, "softmax", "mean", true}, extents);
+    const auto wide = random_input(call, extents, ++seed, 3 / std::sqrt(d + 1.0));
+    auto input = conelab::tests::convert_input<float>(wide);
+    std::copy_n(input.query.row(0, 0, 0), d, input.key.row(0, 0, 1));
+    SCOPED_TRACE(fmt::format("{} n_q {} n_k {} d {} d_v {}", mask, n_q, n_k, d, d_v));
+    expect_fast<Bf16>(call, extents, input, 1e-2);
+    expect_fast<F16>(call, extents, input, 2e-3);
+  }
+}
+
+template <class Type>
+void expect_fast_gradient(const Call& call, AttentionInput<float> input, double tolerance) {
+  for (float& x : input.output_grad.data)
+    x = Type::widen(static_cast<std::uint16_t>(Type::pack(x, 0)));
+  const Emulation<float> portable = emulate(call, input, Type::storage);
+  const auto pointer = [](auto& array) { return array.empty() ? nullptr : array.data(); };
+  const Problem<float> p = portable.operands.view(pointer);
+  const Plan& plan = *portable.plan;
+  const auto index = static_cast<int>(plan.similarity - similarity_table().data());
+  const UpstreamArrays<float> upstream = make_upstream(plan, input, p, portable.forward);
+  const int width = fast_width(index, p);
+  const auto packed =
+      pack_gradient_operands(p, upstream.view(pointer), width, plan.similarity->values);
+  const FastGradient g{p,
+                       packed.query.data(),
+                       packed.key.data(),
+                       packed.value.data(),
+                       packed.output_grad.data(),
+                       packed.query_facts.data(),
+                       packed.key_facts.data()};
+  GradientSums<float> sums(p, plan.similarity->constants);
+  visit_similarity(index, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    if (width == 64) {
+      emulate_owner<S, Type, 64, Owner::query>(g, sums);
+      emulate_owner<S, Type, 64, Owner::key>(g, sums);
+    } else {
+      emulate_owner<S, Type, 128, Owner::query>(g, sums);
+      emulate_owner<S, Type, 128, Owner::key>(g, sums);
+    }
+  });
+  const Backward<float> found = finish_backward(plan, input, portable.operands, sums);
+  EXPECT_LE(relative_error(found.query.data, portable.backward.query.data), tolerance) << "query";
+  EXPECT_LE(relative_error(found.key.data, portable.backward.key.data), tolerance) << "key";
+  EXPECT_LE(relative_error(found.value.data, portable.backward.value.data), tolerance) << "value";
+  // A parameter's slope is a sum over all tokens, whose terms may cancel: they set the scale.
+  double scale = 0;
+  for (const float x : portable.backward.query.data) scale += static_cast<double>(x) * x;
+  for (const auto& [key, values] : portable.backward.parameters) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double bound = tolerance * 5 * std::max(std::abs(values[i]), std::sqrt(scale));
+      EXPECT_NEAR(found.parameters.at(key)[i], values[i], bound) << key;
+    }
+  }
+}
+
+TEST_P(Fast, GradientsAgreeWithThePortablePath) {
+  std::uint64_t seed = 20;
+  for (const auto& [n_q, n_k, d, d_v] :
+       std::vector<std::array<std::int64_t, 4>>{{70, 130, 33, 64}, {20, 70, 80, 17}}) {
+    const Extents extents{1, 2, n_q, n_k, d, d_v};
+    const char* mask = seed % 2 == 0 ? "causal" : "full";
+    const Call call = make_call(GetParam(), {"none", {mask}, "softmax", "mean", true}, extents);
+    const auto wide = random_input(call, extents, ++seed, 3 / std::sqrt(d + 1.0));
+    auto input = conelab::tests::convert_input<float>(wide);
+    std::copy_n(input.query.row(0, 0, 0), d, input.key.row(0, 0, 1));
+    SCOPED_TRACE(fmt::format("{} n_q {} n_k {} d {} d_v {}", mask, n_q, n_k, d, d_v));
+    expect_fast_gradient<Bf16>(call, input, 1e-2);
+    expect_fast_gradient<F16>(call, input, 2e-3);
+  }
+}
+
+std::vector<Variant> fast_variants() {
+  std::vector<Variant> fast;
+  for (const Variant& v : variants()) {
+    const bool paper =
+        v.call.parameters.count("convention") == 0 || v.call.parameters.at("convention") == "paper";
+    const std::string& name = v.call.similarity;
+    if (paper &&
+        (name == "dot" || name == "laplacian" || name == "umbral" || name == "penumbral")) {
+      fast.push_back(v);
+    }
+  }
+  return fast;
+}
+INSTANTIATE_TEST_SUITE_P(Similarities, Fast, testing::ValuesIn(fast_variants()),
+                         conelab::tests::variant_name);
+
+TEST(FastWidth, LeavesOtherCallsToThePortablePath) {
+  Problem<float> p;
+  p.query.count = p.key.count = 5;
+  p.base_size = 64;
+  p.width = 64;
+  p.storage = Storage::bf16;
+  EXPECT_EQ(fast_width(0, p), 64);
+  p.width = 65;
+  EXPECT_EQ(fast_width(0, p), 128);
+  p.width = 129;
+  EXPECT_EQ(fast_width(0, p), 0);
+  p.width = 64;
+  p.storage = Storage::f32;
+  EXPECT_EQ(fast_width(0, p), 0);
+  p.storage = Storage::f16;
+  p.sigmoid = true;
+  EXPECT_EQ(fast_width(0, p), 0);
+}
+
+}  // namespace
+}  // namespace conelab::gpu::tests

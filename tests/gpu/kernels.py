@@ -1,0 +1,265 @@
+"""The kernels on PyTorch's tensors: structs of gpu/tile/problem.h by ctypes, operands from tokens."""
+import ctypes
+import math
+
+import torch
+
+POINTER = ctypes.c_void_p
+STORAGE = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}
+TILE = 64
+
+
+class Side(ctypes.Structure):
+    _fields_ = [("base", POINTER), ("values", POINTER), ("offset", POINTER), ("count", ctypes.c_int)]
+
+
+class Problem(ctypes.Structure):
+    _fields_ = [("groups", ctypes.c_int), ("heads", ctypes.c_int), ("base_size", ctypes.c_int),
+                ("width", ctypes.c_int), ("storage", ctypes.c_int), ("sigmoid", ctypes.c_bool),
+                ("query", Side), ("key", Side), ("value", POINTER), ("value_mark", POINTER),
+                ("constants", POINTER), ("bias", POINTER), ("bias_slope", POINTER),
+                ("bias_slopes", ctypes.c_int), ("allowed", POINTER), ("span", POINTER),
+                ("block_span", POINTER)]
+
+
+class ForwardResult(ctypes.Structure):
+    _fields_ = [(n, POINTER) for n in ("output", "maximum", "sum")]
+
+
+class Upstream(ctypes.Structure):
+    _fields_ = [(n, POINTER) for n in ("output_grad", "reference", "inverse_sum", "delta")]
+
+
+class GradientResult(ctypes.Structure):
+    _fields_ = [(n, POINTER) for n in ("query_base", "query_potential", "key_base",
+                                       "key_potential", "value", "sums")]
+
+
+class FastProblem(ctypes.Structure):
+    _fields_ = [("call", Problem), ("query", POINTER), ("key", POINTER), ("value", POINTER),
+                ("facts", POINTER)]
+
+
+class FastGradient(ctypes.Structure):
+    _fields_ = [("call", Problem), *((n, POINTER) for n in ("query", "key", "value", "output_grad",
+                                                            "query_facts", "key_facts"))]
+
+
+class Kernels:
+    """The shared library that run.sh builds from the repository."""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(path)
+        self.library.conelab_error.restype = ctypes.c_char_p
+        self.library.conelab_similarity_name.restype = ctypes.c_char_p
+        self.library.conelab_similarity_choice.restype = ctypes.c_char_p
+        for which, struct in enumerate((Problem, ForwardResult, Upstream, GradientResult, FastProblem,
+                                         FastGradient)):
+            built = self.library.conelab_struct_bytes(which)
+            if built != ctypes.sizeof(struct):
+                raise SystemExit(f"run.py: {struct.__name__} has {ctypes.sizeof(struct)} bytes here, "
+                                 f"{built} in the library: gpu/tile/problem.h has changed")
+
+    def index(self, name):
+        for i in range(self.library.conelab_similarities()):
+            if self.library.conelab_similarity_name(i).decode() == name:
+                return i
+        raise SystemExit(f"run.py: no similarity {name}")
+
+    def call(self, function, *arguments):
+        stream = POINTER(torch.cuda.current_stream().cuda_stream)
+        status = getattr(self.library, function)(*arguments, stream)
+        if status == -1:
+            raise LookupError(f"{function}: no such kernel")
+        if status:
+            raise RuntimeError(f"{function}: {self.library.conelab_error(status).decode()}")
+
+
+def swizzled(rows, row, column):
+    """Byte of an element in a tile of 16-bit numbers; gpu/hopper/layout.h."""
+    return column // 64 * rows * 128 + row * 128 + (column % 64 * 2 ^ row % 8 * 16)
+
+
+def pack_tiles(data, rows, width):
+    """[group, n, columns] of 16 bits -> [group, tiles, rows * width], each tile in shared memory's order."""
+    groups, n, columns = data.shape
+    tiles = -(-n // rows)
+    padded = torch.zeros(groups, tiles * rows, width, dtype=data.dtype, device=data.device)
+    padded[:, :n, :columns] = data
+    row = torch.arange(rows, device=data.device)[:, None]
+    column = torch.arange(width, device=data.device)[None]
+    place = (swizzled(rows, row, column) // 2).reshape(-1)
+    packed = torch.empty(groups, tiles, rows * width, dtype=data.dtype, device=data.device)
+    packed[:, :, place] = padded.reshape(groups, tiles, rows * width)
+    return packed
+
+
+def pack_facts(offset, values, tile, *more):
+    """Offsets [group, n], values [group, v, n] and further [group, n] -> [group, tiles, number, tile]."""
+    facts = [offset[:, None]] + ([] if values is None else [values]) + [m[:, None] for m in more]
+    facts = torch.cat(facts, 1)
+    groups, numbers, n = facts.shape
+    tiles = -(-n // tile)
+    padded = torch.zeros(groups, numbers, tiles * tile, device=facts.device)
+    padded[:, :, :n] = facts
+    return padded.reshape(groups, numbers, tiles, tile).transpose(1, 2).contiguous()
+
+
+def pointer(tensor):
+    return None if tensor is None else tensor.data_ptr()
+
+
+class Placed:
+    """Tokens in their model: base [group, n, m] of the call's dtype, height and gap [group, n]."""
+
+    def __init__(self, base, height=None, gap=None):
+        self.base, self.height, self.gap = base.contiguous(), height, gap
+
+
+def place(name, tokens, dtype, parameters):
+    """The similarity's own map, in float64, rounded once."""
+    x = tokens.double()
+    if name in ("dot", "laplacian"):
+        return Placed(x.to(dtype))
+    scale = parameters.get("height", 1.0)
+    last = x[..., -1]
+    if name == "umbral":
+        height = torch.exp(last)
+    else:
+        height = scale * torch.sigmoid(last)
+    gap = scale * torch.sigmoid(-last)
+    return Placed((x[..., :-1] * height[..., None]).to(dtype), height, gap)
+
+
+def token_values(name, placed, parameters):
+    """[group, values, n] as the similarity's header computes them."""
+    if name in ("dot", "laplacian"):
+        return None
+    if name == "umbral":
+        return placed.height.float()[:, None].contiguous()
+    h = parameters["height"]
+    s = torch.sqrt(placed.gap * (h + placed.height))
+    p = placed.height ** 2 / (h + s)
+    return torch.stack([p, placed.height ** 2, s], 1).float().contiguous()
+
+
+def constants(name, parameters, size):
+    if name == "dot":
+        return [parameters.get("scale", 1 / math.sqrt(size))]
+    if name == "laplacian":
+        return [parameters["gamma"]]
+    if name == "umbral":
+        return [parameters["gamma"], 0.5 / math.sinh(parameters["radius"])]
+    return [parameters["gamma"], parameters["height"]]
+
+
+def spans(n_q, n_k, causal, device):
+    """[n_q] ranges of keys, and of blocks: any, all."""
+    i = torch.arange(n_q, device=device)
+    end = (i + 1 + n_k - n_q).clamp(0, n_k) if causal else torch.full_like(i, n_k)
+    rows = torch.stack([torch.zeros_like(end), end], 1)
+    blocks = [[0, int(rows[b:b + TILE, 1].max()), 0, int(rows[b:b + TILE, 1].min())]
+              for b in range(0, n_q, TILE)]
+    return rows.int().contiguous(), torch.tensor(blocks, dtype=torch.int32, device=device)
+
+
+class Attention:
+    """One call with its operands on the device; `forward` and `backward` launch and return."""
+
+    def __init__(self, kernels, name, query, key, value, parameters, causal=False):
+        self.kernels, self.name, self.similarity = kernels, name, kernels.index(name)
+        self.parameters = parameters
+        groups, n_q, size = query.shape
+        n_k, width = key.shape[1], value.shape[2]
+        dtype, device = value.dtype, value.device
+        self.query = place(name, query, dtype, parameters)
+        self.key = place(name, key, dtype, parameters)
+        self.value = value.contiguous()
+        distance = name != "dot"
+        self.hold = []
+        p = self.problem = Problem(groups=groups, heads=1, base_size=self.query.base.shape[2],
+                                   width=width, storage=STORAGE[dtype], sigmoid=False)
+        for side, placed in ((p.query, self.query), (p.key, self.key)):
+            offset = (placed.base.double() ** 2).sum(-1) if distance else torch.zeros(placed.base.shape[:2])
+            side.base = self.keep(placed.base)
+            side.values = self.keep(token_values(name, placed, parameters))
+            placed.offset = offset.float().to(device).contiguous()
+            side.offset = self.keep(placed.offset)
+            side.count = placed.base.shape[1]
+        row_span, block_span = spans(n_q, n_k, causal, device)
+        p.value = self.keep(self.value)
+        p.value_mark = self.keep(torch.zeros(groups, n_k, device=device))
+        p.constants = self.keep(torch.tensor(constants(name, parameters, size), device=device))
+        p.span, p.block_span = self.keep(row_span), self.keep(block_span)
+        nan = lambda *shape: torch.full(shape, math.nan, device=device)
+        self.output, self.maximum, self.sum = nan(groups, n_q, width), nan(groups, n_q), nan(groups, n_q)
+        self.result = ForwardResult(*map(self.keep, (self.output, self.maximum, self.sum)))
+        self.fast = self.pack()
+
+    def keep(self, tensor):
+        self.hold.append(tensor)
+        return pointer(tensor)
+
+    def pack(self):
+        """The call for the fast path; None where that does not take it."""
+        width = self.kernels.library.conelab_fast_width(self.similarity, ctypes.byref(self.problem))
+        if width == 0 or torch.cuda.get_device_capability()[0] != 9:
+            return None
+        values = token_values(self.name, self.key, self.parameters)
+        tensors = (pack_tiles(self.query.base, 64, width), pack_tiles(self.key.base, 128, width),
+                   pack_tiles(self.value, 128, width), pack_facts(self.key.offset, values, 128))
+        return FastProblem(self.problem, *map(self.keep, tensors))
+
+    def fast_forward(self, variant=0):
+        self.kernels.call("conelab_fast_forward", self.similarity, variant, ctypes.byref(self.fast),
+                          ctypes.byref(self.result))
+        return self.output
+
+    def forward(self):
+        self.kernels.call("conelab_portable_forward", self.similarity, ctypes.byref(self.problem),
+                          ctypes.byref(self.result))
+        return self.output
+
+    def prepare_backward(self, output_grad, forward=None):
+        """What backward needs of `forward`, the portable one unless given."""
+        p, device = self.problem, self.value.device
+        (forward or self.forward)()
+        grad = output_grad.float().contiguous()
+        delta = (grad.double() * self.output.double()).sum(-1).float().contiguous()
+        self.upstream = Upstream(self.keep(grad), self.keep(self.maximum),
+                                 self.keep((1 / self.sum).contiguous()), self.keep(delta))
+        nan = lambda *shape: torch.full(shape, math.nan, device=device)
+        blocks = -(-p.query.count // TILE)
+        count = self.kernels.library.conelab_similarity_constants(self.similarity)
+        self.gradients = {"query": nan(*self.query.base.shape), "query_potential": nan(p.groups, p.query.count),
+                          "key": nan(*self.key.base.shape), "key_potential": nan(p.groups, p.key.count),
+                          "value": nan(*self.value.shape),
+                          "sums": torch.full((p.groups, blocks, count), math.nan, device=device,
+                                             dtype=torch.float64)}
+        self.gradient = GradientResult(*map(self.keep, self.gradients.values()))
+        self.fast_gradient = None if self.fast is None else self.pack_gradient(grad, delta)
+
+    def pack_gradient(self, grad, delta):
+        width = self.kernels.library.conelab_fast_width(self.similarity, ctypes.byref(self.problem))
+        lse2 = self.maximum * math.log2(math.e) + torch.log2(self.sum)
+        pad = -self.query.base.shape[1] % TILE
+        padded = lambda t, by: torch.nn.functional.pad(t, (0, pad), value=by)
+        values = [token_values(self.name, side, self.parameters) for side in (self.query, self.key)]
+        padded_values = None if values[0] is None else torch.nn.functional.pad(values[0], (0, pad))
+        zeros = torch.zeros_like(self.key.offset)
+        tensors = (pack_tiles(self.query.base, TILE, width), pack_tiles(self.key.base, TILE, width),
+                   pack_tiles(self.value, TILE, width), pack_tiles(grad.to(self.value.dtype), TILE, width),
+                   pack_facts(padded(self.query.offset, 0.0), padded_values, TILE,
+                              padded(lse2, math.inf), padded(delta, 0.0)),
+                   pack_facts(self.key.offset, values[1], TILE, zeros, zeros))
+        return FastGradient(self.problem, *map(self.keep, tensors))
+
+    def fast_backward(self):
+        self.kernels.call("conelab_fast_gradient", self.similarity, ctypes.byref(self.fast_gradient),
+                          ctypes.byref(self.gradient))
+        return self.gradients
+
+    def backward(self):
+        self.kernels.call("conelab_portable_gradient", self.similarity, ctypes.byref(self.problem),
+                          ctypes.byref(self.upstream), ctypes.byref(self.gradient))
+        return self.gradients

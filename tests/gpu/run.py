@@ -1,0 +1,379 @@
+"""Checks, times and tunes the CUDA kernels beside PyTorch's, in one interleaved run.
+
+Called by run.sh: run.py check|time|tune LIBRARY OUT. Writes OUT/conelab_gpu_<mode>.h5 and prints
+one table. Inputs are random, never zeros; every output is NaN before a kernel runs.
+"""
+import functools
+import math
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+try:
+    import torch
+except ImportError:
+    print("run.py: SKIPPED: this Python has no PyTorch")
+    sys.exit(77)
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import formulas
+import kernels
+
+PARAMETERS = {"dot": {}, "laplacian": {"gamma": 1.0}, "umbral": {"gamma": 1.0, "radius": 0.5},
+              "penumbral": {"gamma": 4.0, "height": 1.0}}
+OPERATORS = tuple(PARAMETERS)
+BUDGET = 8 * 60  # seconds; a mode stops opening new cases after this
+STARTED = time.monotonic()
+
+
+def late():
+    return time.monotonic() - STARTED > BUDGET
+
+
+def tokens(groups, n_q, n_k, d, d_v, seed, device, dtype):
+    """Tokens with a twin and a near-twin in every head, so that close pairs are part of every case."""
+    generator = torch.Generator("cpu").manual_seed(seed)
+    draw = lambda n, c: torch.randn(groups, n, c, generator=generator)
+    q, k, v, g = draw(n_q, d) / d ** 0.25, draw(n_k, d) / d ** 0.25, draw(n_k, d_v), draw(n_q, d_v)
+    if n_q > 2 and n_k > 3:
+        k[:, 1] = q[:, 0]
+        k[:, 3] = q[:, 2] + 1e-4
+    return [t.to(device) for t in (q, k, v.to(dtype), g)]
+
+
+class Case:
+    def __init__(self, library, name, dtype, n, d, groups, causal=False, seed=1, device="cuda"):
+        self.name, self.d, self.causal = name, d, causal
+        self.q, self.k, self.v, self.grad = tokens(groups, n, n, d, d, seed, device, dtype)
+        self.parameters = PARAMETERS[name]
+        self.ours = kernels.Attention(library, name, self.q, self.k, self.v, self.parameters, causal)
+
+    def placed(self, dtype):
+        """Leaves of the graph: base of q and k, heights (or None), value."""
+        o = self.ours
+        leaf = lambda t: t.detach().to(dtype).requires_grad_()
+        heights = [None if p.height is None else leaf(p.height.float() if dtype != torch.float64 else p.height)
+                   for p in (o.query, o.key)]
+        return leaf(o.query.base), leaf(o.key.base), *heights, leaf(self.v)
+
+    def formula(self, dtype):
+        q, k, u, v, value = self.placed(dtype)
+        if u is not None and dtype in (torch.bfloat16, torch.float16):
+            u, v = u.to(dtype), v.to(dtype)
+        out = formulas.attention(self.name, q, k, u, v, value, self.parameters, self.d, self.causal)
+        return out, (q, k, value)
+
+
+def relative(found, exact):
+    """|found - exact| / |exact|; NaN shows."""
+    difference = (found.double() - exact.double()).norm() / exact.double().norm().clamp_min(1e-300)
+    return float(difference.detach())
+
+
+# Relative errors that rounding to the type leaves in any case.
+ROUNDING = {torch.float32: 2e-5, torch.bfloat16: 1e-2, torch.float16: 2e-3}
+PARTS = ("output", "d query", "d key", "d value")
+
+
+def answer(case, forward, backward):
+    """Output and gradients of one path, and whether a second run gives the same bits."""
+    ours = case.ours
+    ours.output.fill_(math.nan)
+    found = forward().clone()
+    ours.prepare_backward(case.grad, forward)
+    grads = {k: v.clone() for k, v in backward().items()}
+    same = torch.equal(forward(), found) and all(torch.equal(v, grads[k]) for k, v in backward().items())
+    return (found, grads["query"], grads["key"], grads["value"]), same
+
+
+def check_case(library, name, dtype, n, d, groups, causal):
+    case = Case(library, name, dtype, n, d, groups, causal, seed=n + d)
+    exact, leaves = case.formula(torch.float64)
+    exact_grads = torch.autograd.grad((exact * case.grad.double()).sum(), leaves)
+    answers = {"": answer(case, case.ours.forward, case.ours.backward)}
+    if case.ours.fast is not None:
+        answers["fast "] = answer(case, case.ours.fast_forward, case.ours.fast_backward)
+    torch_out, torch_leaves = case.formula(dtype)
+    torch_grads = torch.autograd.grad((torch_out.float() * case.grad.float()).sum(), torch_leaves)
+    rows = []
+    wanted = dict(zip(PARTS, zip((exact, *exact_grads), (torch_out, *torch_grads))))
+    for path, (found, same) in answers.items():
+        for what, mine in zip(PARTS, found):
+            ours, peer = relative(mine, wanted[what][0]), relative(wanted[what][1], wanted[what][0])
+            # Where PyTorch's own gradient is NaN (a root at distance 0), rounding alone decides.
+            bound = max(2 * peer, ROUNDING[dtype]) if math.isfinite(peer) else 5 * ROUNDING[dtype]
+            good = math.isfinite(ours) and ours <= bound and same
+            rows.append({"operator": name, "dtype": str(dtype)[6:], "n": n, "d": d, "causal": causal,
+                         "what": path + what, "error": ours, "torch_error": peer, "same_bits": same,
+                         "good": good})
+    return rows
+
+
+def run_check(library):
+    rows = []
+    sizes = [(1, 64), (63, 64), (128, 64), (129, 33), (1025, 64), (257, 128)]
+    for name in OPERATORS:
+        for dtype in (torch.float32, torch.bfloat16, torch.float16):
+            for n, d in sizes:
+                for causal in (False, True):
+                    if late():
+                        print("check: out of time, the rest is left out")
+                        return rows
+                    rows += check_case(library, name, dtype, n, d, 2, causal)
+    print(f"{'operator':<10} {'dtype':<9} {'what':<12} {'worst error':>12} {'PyTorch':>10}  verdict")
+    for name in OPERATORS:
+        for dtype in ("float32", "bfloat16", "float16"):
+            for what in (*PARTS, *("fast " + p for p in PARTS)):
+                mine = [r for r in rows if (r["operator"], r["dtype"], r["what"]) == (name, dtype, what)]
+                if not mine:
+                    continue
+                bad = [r for r in mine if not r["good"]]
+                worst = max(mine, key=lambda r: (not math.isfinite(r["error"]), r["error"]))
+                print(f"{name:<10} {dtype:<9} {what:<12} {worst['error']:>12.2e} {worst['torch_error']:>10.2e}  "
+                      + ("ok" if not bad else f"FAILED at n={bad[0]['n']} d={bad[0]['d']} causal={bad[0]['causal']}"))
+    failed = sum(not r["good"] for r in rows)
+    print(f"{len(rows) - failed} passed, {failed} failed")
+    return rows
+
+
+class Flush:
+    """Overwrites more than the second-level cache holds."""
+
+    def __init__(self):
+        size = getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 64 << 20)
+        self.buffer = torch.empty(2 * max(size, 32 << 20), dtype=torch.uint8, device="cuda")
+
+    def __call__(self):
+        self.buffer.zero_()
+
+
+def event_seconds(work):
+    start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    work()
+    stop.record()
+    stop.synchronize()
+    return start.elapsed_time(stop) * 1e-3
+
+
+def four_axes(t):
+    return t[None]
+
+
+def sdpa(case, backend):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    q, k, _, _, v = case.placed(case.v.dtype)
+    q, k, v = four_axes(q), four_axes(k), four_axes(v)
+
+    def run():
+        with sdpa_kernel(getattr(SDPBackend, backend)):
+            return torch.nn.functional.scaled_dot_product_attention(
+                q, k, v, is_causal=case.causal, scale=1 / math.sqrt(case.d))
+    return run, (q, k, v)
+
+
+def published(case, compiled):
+    q, k, u, v, value = case.placed(case.v.dtype)
+    heights = (u, v) if u is None else (u.to(value.dtype), v.to(value.dtype))
+    function = torch.compile(formulas.attention, dynamic=False) if compiled else formulas.attention
+    return (lambda: function(case.name, q, k, *heights, value, case.parameters, case.d, case.causal),
+            (q, k, value))
+
+
+def flex(case):
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+    q, k, u, v, value = case.placed(case.v.dtype)
+    heights = [None if t is None else four_axes(t.detach().float()) for t in (u, v)]
+    norms = [four_axes((t.detach().float() ** 2).sum(-1)) for t in (q, k)]
+    mod = formulas.score_mod(case.name, *heights, *norms, case.parameters, case.d)
+    mask = None
+    if case.causal:
+        mask = create_block_mask(lambda b, h, i, j: i >= j, None, None, q.shape[1], k.shape[1])
+    function = torch.compile(flex_attention, dynamic=False)
+    q, k, value = map(four_axes, (q, k, value))
+    return lambda: function(q, k, value, score_mod=mod, block_mask=mask, scale=1.0), (q, k, value)
+
+
+def peers_of(case):
+    if case.name == "dot":
+        for backend in ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION"):
+            yield "SDPA " + backend.split("_")[0], functools.partial(sdpa, case, backend)
+    yield "PyTorch eager", functools.partial(published, case, False)
+    yield "PyTorch compiled", functools.partial(published, case, True)
+    yield "FlexAttention", functools.partial(flex, case)
+
+
+def backward_of(run, leaves, grad):
+    """The gradient alone: the graph is kept and walked again."""
+    out = run()
+    upstream = grad.to(out.dtype).reshape(out.shape)
+    return lambda: torch.autograd.grad(out, leaves, upstream, retain_graph=True)
+
+
+def contenders(case, pass_name):
+    """Name -> work of this case's pass; what cannot run says why."""
+    found = {}
+    case.ours.prepare_backward(case.grad)
+    found["conelab portable"] = case.ours.forward if pass_name == "forward" else case.ours.backward
+    if case.ours.fast is not None:
+        found["conelab sm_90a"] = case.ours.fast_forward if pass_name == "forward" else case.ours.fast_backward
+    for name, make in peers_of(case):
+        try:
+            run, leaves = make()
+            if pass_name == "forward":
+                def work(run=run):
+                    with torch.no_grad():
+                        return run()
+            else:
+                work = backward_of(run, leaves, case.grad)
+            work()
+            torch.cuda.synchronize()
+            found[name] = work
+        except Exception as error:  # A peer that cannot run is a result, not a failure of ours.
+            torch.cuda.empty_cache()
+            print(f"  {case.name} {pass_name} n={case.q.shape[1]}: {name} left out: "
+                  f"{str(error).splitlines()[0][:110]}")
+    return found
+
+
+def time_case(case, pass_name, rounds, flush):
+    """Rounds in which every contender runs once, in turning order; medians of warm and cold."""
+    return rounds_of(contenders(case, pass_name), rounds, flush)
+
+
+def rounds_of(work, rounds, flush):
+    names = list(work)
+    warm, cold = {n: [] for n in names}, {n: [] for n in names}
+    for name in names:
+        for _ in range(2):
+            work[name]()
+    for r in range(rounds):
+        for name in names[r % len(names):] + names[:r % len(names)]:
+            work[name]()
+            warm[name].append(event_seconds(work[name]))
+            flush()
+            cold[name].append(event_seconds(work[name]))
+    return warm, cold
+
+
+def flops(case, pass_name):
+    groups, n, d = case.q.shape
+    pairs = groups * n * n * (0.5 if case.causal else 1)
+    return pairs * d * (4 if pass_name == "forward" else 10)
+
+
+def run_time(library):
+    rows, flush = [], Flush()
+    cases = [(n, 64, groups, dtype, causal)
+             for n, groups in ((1024, 64), (4096, 16), (16384, 4))
+             for dtype, causal in ((torch.bfloat16, False), (torch.float32, False))]
+    cases += [(4096, 64, 16, torch.bfloat16, True), (4096, 128, 16, torch.bfloat16, False)]
+    print(f"{'operator':<10} {'pass':<8} {'dtype':<8} {'n':>6} {'d':>4} {'causal':<6} {'who':<20} "
+          f"{'warm ms':>9} {'cold ms':>9} {'TFLOP/s':>8}")
+    for n, d, groups, dtype, causal in cases:
+        for name in OPERATORS:
+            if late():
+                print("time: out of time, the rest is left out")
+                return rows
+            case = Case(library, name, dtype, n, d, groups, causal)
+            for pass_name in ("forward", "backward"):
+                warm, cold = time_case(case, pass_name, 9, flush)
+                for who in warm:
+                    row = {"operator": name, "pass": pass_name, "dtype": str(dtype)[6:], "n": n, "d": d,
+                           "groups": groups, "causal": causal, "who": who,
+                           "warm": statistics.median(warm[who]), "cold": statistics.median(cold[who]),
+                           "warm_samples": warm[who], "cold_samples": cold[who],
+                           "flops": flops(case, pass_name)}
+                    rows.append(row)
+                    print(f"{name:<10} {pass_name:<8} {row['dtype']:<8} {n:>6} {d:>4} {str(causal):<6} {who:<20} "
+                          f"{row['warm'] * 1e3:>9.3f} {row['cold'] * 1e3:>9.3f} "
+                          f"{row['flops'] / row['warm'] * 1e-12:>8.1f}", flush=True)
+            del case
+            torch.cuda.empty_cache()
+    return rows
+
+
+def run_tune(library):
+    """Variants of the fast kernel, in turning order; none is chosen here."""
+    rows, flush = [], Flush()
+    count = library.library.conelab_fast_variants()
+    label = lambda v: (f"consumers={library.library.conelab_fast_consumers(v)} "
+                       f"stages={library.library.conelab_fast_stages(v)}")
+    for n, d, groups, causal in ((16384, 64, 4, False), (4096, 64, 16, True), (8192, 128, 4, False)):
+        for name in OPERATORS:
+            if late():
+                print("tune: out of time, the rest is left out")
+                return rows
+            case = Case(library, name, torch.bfloat16, n, d, groups, causal)
+            if case.ours.fast is None:
+                print("tune: SKIPPED: this GPU has no fast path (compute capability 9.0)")
+                return rows
+            works = {}
+            for v in range(count):
+                try:
+                    case.ours.fast_forward(v)
+                    works[label(v)] = functools.partial(case.ours.fast_forward, v)
+                except LookupError:
+                    print(f"  {name} d={d}: {label(v)} does not fit")
+            warm, cold = rounds_of(works, 15, flush)
+            for who in works:
+                median = statistics.median(warm[who])
+                rows.append({"operator": name, "n": n, "d": d, "groups": groups, "causal": causal, "who": who,
+                             "warm": median, "cold": statistics.median(cold[who]),
+                             "warm_samples": warm[who], "flops": flops(case, "forward")})
+                print(f"{name:<10} n={n:<6} d={d:<4} causal={str(causal):<6} {who:<22} {median * 1e3:9.3f} ms "
+                      f"{rows[-1]['flops'] / median * 1e-12:7.1f} TFLOP/s", flush=True)
+    return rows
+
+
+def query_device():
+    """Read only; the card's settings are left alone."""
+    fields = "name,driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw,clocks_throttle_reasons.active"
+    try:
+        run = subprocess.run(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"],
+                             capture_output=True, text=True, timeout=30)
+        return run.stdout.strip() or run.stderr.strip()
+    except OSError:
+        return "nvidia-smi not found"
+
+
+def write(path, rows, attributes):
+    try:
+        import h5py
+    except ImportError:
+        print("run.py: no h5py, the table is the only result")
+        return
+    with h5py.File(path, "w") as file:
+        file.attrs.update(attributes)
+        for key in (rows[0] if rows else {}):
+            values = [r[key] for r in rows]
+            if isinstance(values[0], str):
+                file.create_dataset(key, data=values, dtype=h5py.string_dtype())
+            elif isinstance(values[0], bool):
+                file[key] = [int(v) for v in values]
+            else:
+                file[key] = values
+    print(f"written: {path}")
+
+
+def main(mode, library_path, out):
+    if not torch.cuda.is_available():
+        print("run.py: SKIPPED: cuda: no device that PyTorch can use")
+        return 77
+    library = kernels.Kernels(library_path)
+    before = query_device()
+    print(f"device: {before}; PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
+    modes = {"time": run_time, "tune": run_tune, "check": run_check}
+    rows = modes[mode](library)
+    attributes = {"mode": mode, "device_before": before, "device_after": query_device(),
+                  "torch": torch.__version__, "cuda": str(torch.version.cuda), "host": platform.platform(),
+                  "seconds": time.monotonic() - STARTED}
+    write(pathlib.Path(out) / f"conelab_gpu_{mode}.h5", rows, attributes)
+    return 1 if any(not r.get("good", True) for r in rows) or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:4]))

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# The CUDA kernels on a GPU: tests/gpu/run.sh [check|time|tune] (default check). Each fits into ten
+# minutes and needs nvcc, and a Python with PyTorch; nothing has to be edited or installed.
+#   check  builds, compares with float64, looks for bad accesses and races
+#   time   ours beside PyTorch's in one interleaved run: a table and one HDF5
+#   tune   variants of the fast kernels against each other
+# CONELAB_OUT (build-gpu) receives results; CONELAB_PYTHON names the Python.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+mode=${1:-check}
+out=${CONELAB_OUT:-build-gpu}
+work=${CONELAB_GPU_BUILD:-build-gpu}
+jobs=$(nproc 2>/dev/null || echo 2)
+
+say() { printf '%s\n' "== $*"; }
+die() { printf '%s\n' "run.sh: error: $*" >&2; exit 1; }
+case $mode in check|time|tune) ;; *) printf '%s\n' "run.sh: usage: run.sh [check|time|tune]" >&2; exit 2 ;; esac
+
+find_nvcc() {
+  local place
+  for place in "${CUDA_HOME:-}/bin/nvcc" "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc; do
+    [ -x "$place" ] && { printf '%s' "$place"; return; }
+  done
+  die "nvcc not found (looked in CUDA_HOME, PATH and the usual place)"
+}
+
+find_python() {
+  local python
+  for python in ${CONELAB_PYTHON:-} python3 python; do
+    "$python" -c 'import torch' 2>/dev/null && { printf '%s' "$python"; return; }
+  done
+  printf '%s' python3
+}
+
+has_device() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
+
+# One shared library from the kernels alone: no other library of the project is needed.
+flags=(-std=c++20 -O3 -I. -Xcompiler=-fPIC --expt-relaxed-constexpr
+  --generate-code=arch=compute_90a,code=sm_90a)
+build() {
+  mkdir -p "$work" "$out"
+  local groups=4 g
+  for ((g = 0; g < groups; g++)); do
+    sed -e "s/@CONELAB_GROUP@/$g/g; s/@CONELAB_GROUPS@/$groups/" gpu/portable.cu.in > "$work/portable_$g.cu.new"
+    cmp -s "$work/portable_$g.cu.new" "$work/portable_$g.cu" || mv "$work/portable_$g.cu.new" "$work/portable_$g.cu"
+    rm -f "$work/portable_$g.cu.new"
+  done
+  local similarity width
+  for similarity in Dot Laplacian Umbral Penumbral; do
+    for width in 64 128; do
+      sed -e "s/@CONELAB_SIMILARITY@/$similarity/g; s/@CONELAB_WIDTH@/$width/g" gpu/hopper/fast.cu.in \
+        > "$work/fast_${similarity}_$width.cu"
+    done
+  done
+  cp gpu/portable.cpp "$work/portable_table.cu"
+  cp gpu/hopper/fast.cpp "$work/fast_table.cu"
+  cp gpu/hopper/pack.cpp "$work/fast_pack.cu"
+  cp tests/gpu/binding.cu "$work/binding.cu"
+  if [ "$(device_architecture)" != 90 ]; then flags+=(--generate-code=arch=compute_80,code=compute_80); fi
+  say "building with $jobs jobs into $work"
+  local sources=("$work"/portable_?.cu "$work"/fast_*.cu "$work/portable_table.cu" "$work/binding.cu")
+  local newest
+  newest=$(find gpu core/similarity core/base/half.h tests/gpu -newer "$work/libconelab_kernels.so" -name '*.[chip]*' 2>/dev/null | head -1 || true)
+  if [ -f "$work/libconelab_kernels.so" ] && [ -z "$newest" ]; then say "library is up to date"; return; fi
+  printf '%s\n' "${sources[@]}" | xargs -P "$jobs" -I{} "$nvcc" "${flags[@]}" -c {} -o {}.o
+  "$nvcc" -shared -o "$work/libconelab_kernels.so" "${sources[@]/%/.o}"
+}
+
+device_architecture() {
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '.' || true
+}
+
+sanitize() {
+  local sanitizer tool
+  sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+  [ -x "$sanitizer" ] || { say "compute-sanitizer not found: bad accesses and races were not looked for"; return; }
+  "$nvcc" "${flags[@]}" -lineinfo tests/gpu/sanitize.cu -o "$work/sanitize" -L"$work" -lconelab_kernels \
+    -Xlinker -rpath,"$PWD/$work"
+  for tool in memcheck racecheck; do
+    say "compute-sanitizer $tool"
+    timeout 150 "$sanitizer" --tool "$tool" --error-exitcode 9 "$work/sanitize" || die "$tool found errors, or did not finish"
+  done
+}
+
+nvcc=$(find_nvcc)
+python=$(find_python)
+build
+if ! has_device; then
+  say "SKIPPED: cuda: no device; everything compiled, nothing was run"
+  exit 77
+fi
+say "device, read only"
+nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.max.sm,clocks.mem,temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active --format=csv
+"$python" tests/gpu/run.py "$mode" "$work/libconelab_kernels.so" "$out"
+if [ "$mode" = check ]; then
+  sanitize
+  if [ -x build/bin/conelab_tests_gpu ]; then build/bin/conelab_tests_gpu --gtest_brief=1; fi
+fi

@@ -1,0 +1,151 @@
+"""The parts of run.py that need no device: operands and formulas against float64, on the CPU."""
+import math
+import pathlib
+import sys
+import unittest
+
+try:
+    import torch
+except ImportError:
+    print("SKIPPED: this Python has no PyTorch")
+    sys.exit(77)
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import formulas
+import kernels
+import run
+
+
+class Formulas(unittest.TestCase):
+    def test_penumbral_and_umbral_are_symmetric_and_zero_distance_gives_the_larger_height(self):
+        d = torch.zeros(1)
+        u, v = torch.tensor([0.3]), torch.tensor([0.6])
+        for height in (formulas.umbral_height(d, u, v, 0.5), formulas.penumbral_height(d, u, v, 1.0)):
+            self.assertAlmostEqual(float(height), 0.6, places=6)
+
+    def test_penumbral_is_continuous_where_cones_cease_to_meet(self):
+        u, v = torch.tensor([0.3], dtype=torch.float64), torch.tensor([0.6], dtype=torch.float64)
+        border = (1 - u * u).sqrt() + (1 - v * v).sqrt()
+        below = formulas.penumbral_height(border - 1e-9, u, v, 1.0)
+        above = formulas.penumbral_height(border + 1e-9, u, v, 1.0)
+        self.assertLess(abs(float(below - above)), 1e-6)
+
+    def test_score_mods_give_the_formulas_logits(self):
+        for name, parameters in run.PARAMETERS.items():
+            q, k, _, _ = run.tokens(1, 5, 7, 8, 8, 3, "cpu", torch.float64)
+            a, b = (kernels.place(name, t, torch.float64, parameters) for t in (q, k))
+            exact = formulas.logits(name, a.base, b.base, a.height, b.height, parameters, 8)
+            norms = [(p.base ** 2).sum(-1)[None] for p in (a, b)]
+            heights = [None if p.height is None else p.height[None] for p in (a, b)]
+            mod = formulas.score_mod(name, *heights, *norms, parameters, 8)
+            product = a.base @ b.base.transpose(-1, -2)
+            i, j = torch.meshgrid(torch.arange(5), torch.arange(7), indexing="ij")
+            found = mod(product[0], 0, 0, i, j)
+            self.assertLess(float((found - exact[0]).abs().max()), 1e-5, name)
+
+
+class Operands(unittest.TestCase):
+    def test_values_are_those_of_the_headers(self):
+        place = kernels.place("penumbral", torch.tensor([[[0.5, 0.2]]]), torch.float32, {"height": 1.0})
+        p, a, s = kernels.token_values("penumbral", place, {"height": 1.0})[0, :, 0].tolist()
+        x = 1 / (1 + math.exp(-0.2))
+        self.assertAlmostEqual(a, x * x, places=6)
+        self.assertAlmostEqual(s, math.sqrt(1 - x * x), places=6)
+        self.assertAlmostEqual(p, 1 - math.sqrt(1 - x * x), places=6)
+
+    def test_spans_are_causal_ranges_aligned_at_the_end(self):
+        rows, blocks = kernels.spans(70, 100, True, "cpu")
+        self.assertEqual(rows[0].tolist(), [0, 31])
+        self.assertEqual(rows[69].tolist(), [0, 100])
+        self.assertEqual(blocks.tolist(), [[0, 94, 0, 31], [0, 100, 0, 95]])
+
+    def test_packed_tiles_hold_every_number_at_its_swizzled_place(self):
+        data = torch.arange(1, 2 * 70 * 60 + 1).reshape(2, 70, 60).to(torch.int16)
+        packed = kernels.pack_tiles(data, 64, 64)
+        self.assertEqual(list(packed.shape), [2, 2, 64 * 64])
+        for g, r, c in ((0, 0, 0), (0, 5, 9), (1, 63, 59), (1, 69, 7)):
+            place = kernels.swizzled(64, r % 64, c) // 2
+            self.assertEqual(int(packed[g, r // 64, place]), int(data[g, r, c]))
+        self.assertEqual(int(packed.ne(0).sum()), data.numel())
+
+    def test_facts_lie_by_tile_then_number_then_key(self):
+        offset, values = torch.rand(2, 200), torch.rand(2, 3, 200)
+        facts = kernels.pack_facts(offset, values, 128)
+        self.assertEqual(list(facts.shape), [2, 2, 4, 128])
+        self.assertEqual(float(facts[1, 1, 0, 71]), float(offset[1, 199]))
+        self.assertEqual(float(facts[0, 1, 3, 2]), float(values[0, 2, 130]))
+
+    def test_twins_are_planted(self):
+        q, k, _, _ = run.tokens(2, 8, 8, 4, 4, 1, "cpu", torch.float32)
+        self.assertTrue(torch.equal(q[:, 0], k[:, 1]))
+
+
+class NoKernels:
+    """Stands in for the library: no fast path, every similarity known."""
+    class library:
+        conelab_fast_width = staticmethod(lambda *_: 0)
+        conelab_similarity_constants = staticmethod(lambda *_: 2)
+
+    @staticmethod
+    def index(name):
+        return run.OPERATORS.index(name)
+
+
+class Formula(kernels.Attention):
+    """Computes what the kernels should, in float64, from the same placed tokens."""
+    wrong = 0.0
+
+    def graph(self):
+        leaf = lambda t: None if t is None else t.double().detach().requires_grad_()
+        q, k, u, v, value = map(leaf, (self.query.base, self.key.base, self.query.height,
+                                       self.key.height, self.value))
+        out = formulas.attention(self.name, q, k, u, v, value, self.parameters, self.size, self.causal)
+        return out, (q, k, value)
+
+    def forward(self):
+        self.sum.fill_(1)
+        self.maximum.fill_(0)
+        return self.output.copy_(self.graph()[0].detach() * (1 + self.wrong))
+
+    def backward(self):
+        out, leaves = self.graph()
+        grads = torch.autograd.grad((out * self.output_grad).sum(), leaves)
+        for name, grad in zip(("query", "key", "value"), grads):
+            self.gradients[name].copy_(grad)
+        for name in ("query_potential", "key_potential", "sums"):
+            self.gradients[name].zero_()
+        return self.gradients
+
+    def prepare_backward(self, output_grad, forward=None):
+        self.output_grad = output_grad.double()
+        super().prepare_backward(output_grad, forward)
+
+
+class Check(unittest.TestCase):
+    def rows(self, wrong, **arguments):
+        case, attention = run.Case.__init__, kernels.Attention
+        Formula.wrong = wrong
+
+        def on_cpu(self, library, name, dtype, n, d, groups, causal=False, seed=1):
+            Formula.size, Formula.causal = d, causal
+            case(self, library, name, dtype, n, d, groups, causal, seed, "cpu")
+        run.Case.__init__, kernels.Attention = on_cpu, Formula
+        try:
+            return [row for name in run.OPERATORS for dtype in (torch.float32, torch.bfloat16)
+                    for causal in (False, True)
+                    for row in run.check_case(NoKernels, name, dtype, 20, 8, 2, causal)]
+        finally:
+            run.Case.__init__, kernels.Attention = case, attention
+
+    def test_right_answers_pass(self):
+        rows = self.rows(0.0)
+        self.assertEqual(len(rows), 4 * 2 * 2 * 4)
+        self.assertEqual([r for r in rows if not r["good"]], [])
+
+    def test_wrong_outputs_fail(self):
+        rows = [r for r in self.rows(0.2) if r["what"] == "output"]
+        self.assertTrue(rows and not any(r["good"] for r in rows))
+
+
+if __name__ == "__main__":
+    unittest.main()
