@@ -115,6 +115,7 @@ struct Lanes {
   CONELAB_TILE friend Lanes log1p(Lanes a) {
     return make([&](int i) { return ::log1pf(a.at[i]); });
   }
+  CONELAB_TILE friend Lanes smallest(Lanes) { return Lanes(1.17549435e-38f); }
   CONELAB_TILE friend Lanes max(Lanes a, Lanes b) {
     return make([&](int i) { return nan_max(a.at[i], b.at[i]); });
   }
