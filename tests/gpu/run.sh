@@ -78,7 +78,7 @@ sanitize() {
     -Xlinker -rpath,"$PWD/$work"
   for tool in memcheck racecheck; do
     say "compute-sanitizer $tool"
-    timeout 150 "$sanitizer" --tool "$tool" --error-exitcode 9 "$work/sanitize" || die "$tool found errors, or did not finish"
+    timeout 100 "$sanitizer" --tool "$tool" --error-exitcode 9 "$work/sanitize" || die "$tool found errors, or did not finish"
   done
 }
 
