@@ -18,6 +18,8 @@
 
 #include "core/base/error.h"
 #include "widgets/data/data_view.h"
+#include "widgets/explorer/explorer_view.h"
+#include "widgets/figures/figures_view.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/operators/operators_panel.h"
 #include "widgets/theme/theme.h"
@@ -105,17 +107,29 @@ void MainWindow::build_views() {
   QDockWidget* operators =
       add_dock("dock-operators", tr("Operators"), operators_, Qt::LeftDockWidgetArea);
   QDockWidget* maps = add_dock("dock-maps", tr("Attention maps"), maps_, Qt::RightDockWidgetArea);
+  explorer_ = new ExplorerView(*workspace_);
+  QDockWidget* explorer =
+      add_dock("dock-explorer", tr("Cone explorer"), explorer_, Qt::RightDockWidgetArea);
+  splitDockWidget(maps, explorer, Qt::Horizontal);
   QDockWidget* welcome = add_dock("dock-welcome", tr("Welcome"), welcome_, Qt::RightDockWidgetArea);
+  auto* figures = new FiguresView(document_, *jobs_, backends_.draw_figure);
+  tabifyDockWidget(maps, add_dock("dock-figures", tr("Figures"), figures, Qt::RightDockWidgetArea));
+  connect(figures, &FiguresView::command_wanted, this, [this, figures] {
+    if (!backends_.figure_command) return;
+    copy_text(QString::fromStdString(backends_.figure_command(figures->wanted())), tr("Command"));
+  });
   tabifyDockWidget(maps, welcome);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   resizeDocks({data, operators}, {300, 460}, Qt::Vertical);
-  resizeDocks({data, maps}, {290, 1100}, Qt::Horizontal);
+  resizeDocks({data, maps, explorer}, {270, 720, 450}, Qt::Horizontal);
   welcome->raise();
   connect(welcome_, &Welcome::example_wanted, this, &MainWindow::start_example);
   connect(welcome_, &Welcome::file_wanted, this, &MainWindow::open);
   connect(welcome_, &Welcome::open_wanted, this, &MainWindow::open_dialog);
   connect(data_, &DataView::trace_wanted, workspace_.get(), &Workspace::open);
   connect(operators_, &OperatorsPanel::command_wanted, this, &MainWindow::copy_command);
+  connect(explorer_, &ExplorerView::text_copied, this,
+          [this](const QString& text) { copy_text(text, tr("Command")); });
 }
 
 // A tool bar, because only tool bars lie across all docks.

@@ -17,6 +17,7 @@ class QToolBar;
 namespace conelab::desktop {
 
 class DataView;
+class ExplorerView;
 class MapsView;
 class OperatorsPanel;
 class Welcome;
@@ -32,6 +33,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] Document& document() { return document_; }
   [[nodiscard]] Workspace& workspace() { return *workspace_; }
   [[nodiscard]] MapsView& maps() { return *maps_; }
+  [[nodiscard]] ExplorerView& explorer() { return *explorer_; }
 
   /// A trace, a result or a session, whatever it turns out to be. What cannot be read is told in
   /// the window, and the session stays as it is.
@@ -78,6 +80,7 @@ class MainWindow : public QMainWindow {
   JobHandle opening_;
   MapsView* maps_ = nullptr;
   DataView* data_ = nullptr;
+  ExplorerView* explorer_ = nullptr;
   OperatorsPanel* operators_ = nullptr;
   Welcome* welcome_ = nullptr;
   QLabel* banner_text_ = nullptr;

@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/random.h"
+#include "core/geometry/lca_query.h"
+#include "tests/widgets/driving.h"
+#include "widgets/explorer/explorer_view.h"
+
+namespace conelab::desktop {
+namespace {
+
+const char* const families[] = {"penumbral", "umbral", "penumbral-finite", "umbral-finite",
+                                "ganea"};
+
+TEST(PlaneFrame, PixelsAndPointsAgreeInEveryModel) {
+  Random random(1);
+  for (const geometry::Model model : {geometry::Model::halfspace, geometry::Model::ball,
+                                      geometry::Model::klein, geometry::Model::band}) {
+    const PlaneFrame frame(model, {0.3, -2}, 640, 480);
+    for (int i = 0; i < 1000; ++i) {
+      const PlanePoint p{4 * random.uniform() - 2, std::exp(4 * random.uniform() - 3)};
+      const PlanePoint q = frame.page(p);
+      const auto back = frame.plane(q.x, q.y);
+      ASSERT_TRUE(back);
+      EXPECT_NEAR(back->x, p.x, 1e-7);
+      EXPECT_NEAR(back->y, p.y, 1e-7 * (1 + p.y));
+    }
+  }
+}
+
+TEST(PlaneFrame, DeepZoomKeepsDifferencesExact) {
+  const PlaneFrame frame(geometry::Model::halfspace, {1.0, std::log(1e-12)}, 640, 480);
+  const PlanePoint a = frame.page({1.0 + 2e-13, 5e-13}), b = frame.page({1.0 + 4e-13, 5e-13});
+  EXPECT_GT(b.x - a.x, 20);
+}
+
+TEST(ConeScene, ReadsOutWhatTheLcaCommandComputes) {
+  for (const char* family : {"penumbral", "umbral"}) {
+    ConeChoice choice;
+    choice.family = family;
+    const ConeScene scene = cone_scene(choice);
+    const geometry::LcaResult expected =
+        geometry::lca_query(family, {}, Eigen::Vector2d(-0.35, 0.35), Eigen::Vector2d(0.45, 0.2));
+    EXPECT_NEAR(scene.law.depth, expected.depth, 1e-15);
+    EXPECT_EQ(scene.lca.has_value(), expected.has_common_ancestor);
+    const auto rows = cone_readout(choice, scene);
+    const auto k = std::find_if(rows.begin(), rows.end(),
+                                [](const auto& row) { return row.first == "K(u, v)"; });
+    ASSERT_NE(k, rows.end());
+    EXPECT_EQ(k->second, fmt::format("{:.12g}", expected.depth));
+  }
+}
+
+TEST(ConeScene, PointsAreKeptInsideEveryFamilysDomain) {
+  Random random(2);
+  for (const char* family : families) {
+    ConeChoice choice;
+    choice.family = family;
+    for (int i = 0; i < 500; ++i) {
+      const PlanePoint p =
+          into_domain(choice, {3 * random.normal(), std::exp(2 * random.normal()) - 0.2});
+      choice.u = {p.x, p.y};
+      choice.v = choice.u;
+      EXPECT_EQ(cone_scene(choice).error, "") << family << " " << p.x << " " << p.y;
+    }
+  }
+}
+
+TEST(ConeScene, OutsideTheDomainIsToldInOneLine) {
+  ConeChoice choice;
+  choice.u = {0, 1.5};
+  EXPECT_NE(cone_scene(choice).error.find("u"), std::string::npos);
+}
+
+TEST(ConeScene, TokensStandInTheirPlaneWithTheirLogitAsDepth) {
+  const auto trace = load_trace(shipped_trace(), "/german/layer3");
+  const auto head = head_input(*trace, 0, 5);
+  for (const char* similarity : {"penumbral", "umbral"}) {
+    const Call call = call_of_head(plain_call(similarity), trace->extents(), 5);
+    const auto plane = plane_of_pair({}, *head, call, {3, 8});
+    ASSERT_TRUE(plane);
+    const ConeScene scene = cone_scene(*plane);
+    ASSERT_EQ(scene.error, "");
+    const auto plan = resolve(call, check_extents(head->exact));
+    double logit = 0;
+    attention_map_tile<double>(*plan, head->exact, Map2d::logits, nullptr, 0, 0, 3, 4, 8, 9,
+                               &logit);
+    EXPECT_NEAR(scene.law.depth, logit, 1e-9 * std::abs(logit)) << similarity;
+  }
+}
+
+/// The view alone in a window, over a session of its own.
+struct Shown {
+  Document document;
+  JobPool jobs{[](std::function<void()> call) {
+    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+  }};
+  Workspace workspace{document, jobs};
+  ExplorerView view{workspace};
+  Shown() {
+    view.resize(700, 640);
+    show_active(view);
+    wait_for([this] { return view.viewport().frames_painted() >= 3; });
+  }
+};
+
+TEST(Explorer, DraggingAPointMovesItAndIsOneStep) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  const auto before = shown.document.session().cones;
+  const double k = viewport.scene().law.depth;
+  drag(viewport, viewport.handle("u"), viewport.handle("u") + QPointF(60, 25));
+  ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != before.u; }));
+  pump(120);
+  EXPECT_GT(shown.document.session().cones.u[0], before.u[0]);
+  EXPECT_LT(shown.document.session().cones.u[1], before.u[1]);
+  EXPECT_NE(viewport.scene().law.depth, k);
+  EXPECT_TRUE(shown.view.readout().contains("K(u, v)"));
+  shown.document.undo();
+  EXPECT_EQ(shown.document.session().cones.u, before.u);
+}
+
+TEST(Explorer, TypedCoordinatesAreTakenExactly) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  auto* field = shown.view.findChild<QLineEdit*>("explorer-u");
+  field->setText("-0.3,0.2");
+  emit field->editingFinished();
+  EXPECT_EQ(shown.document.session().cones.u, (std::array<double, 2>{-0.3, 0.2}));
+}
+
+TEST(Explorer, EveryFamilyInEveryModelIsDrawn) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  auto* family = shown.view.findChild<QComboBox*>("explorer-family");
+  auto* model = shown.view.findChild<QComboBox*>("explorer-model");
+  for (int f = 0; f < family->count(); ++f) {
+    family->setCurrentIndex(f);
+    for (int m = 0; m < model->count(); ++m) {
+      model->setCurrentIndex(m);
+      const long before = shown.view.viewport().frames_painted();
+      shown.view.viewport().wake();
+      ASSERT_TRUE(wait_for([&] { return shown.view.viewport().frames_painted() > before; }));
+      EXPECT_EQ(shown.view.viewport().scene().error, "");
+      const QImage image = shown.view.viewport().grabFramebuffer();
+      // Just below u lies its cone: the colour differs from the ground's.
+      const QPointF u = shown.view.viewport().handle("u");
+      const double density = shown.view.viewport().devicePixelRatioF();
+      EXPECT_NE(image.pixelColor((u * density).toPoint()), image.pixelColor(2, image.height() - 3));
+    }
+  }
+}
+
+TEST(Explorer, AFiniteSourceRecedesInOneStep) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("umbral-finite");
+  const ConeChoice before = shown.document.session().cones;
+  shown.view.viewport().recede();
+  ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.source[1] > 300; }, 12000));
+  shown.document.undo();
+  EXPECT_TRUE(shown.document.session().cones == before);
+}
+
+}  // namespace
+}  // namespace conelab::desktop

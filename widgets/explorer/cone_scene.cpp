@@ -1,0 +1,167 @@
+#include "widgets/explorer/cone_scene.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/plan.h"
+#include "core/base/error.h"
+#include "core/geometry/distance.h"
+#include "core/tree/head_tree.h"
+
+namespace conelab::desktop {
+namespace {
+
+using geometry::Model;
+using geometry::Vector;
+
+Vector vector(const std::array<double, 2>& p) { return Eigen::Vector2d(p[0], p[1]); }
+geometry::ModelPoint place_of(const std::array<double, 2>& p, const char* label) {
+  return geometry::point(Model::halfspace, vector(p), label);
+}
+
+geometry::ConeSystem system_of(const ConeChoice& c) {
+  geometry::ConeSystem system = geometry::cone_system(c.family, c.parameters);
+  return system.infinite() ? system : geometry::with_source(system, place_of(c.source, "source"));
+}
+
+LawPoint law_point(const geometry::ConeSystem& system, const geometry::Element& e) {
+  const double axis = system.infinite() ? e.axis[0] : std::atan2(e.axis[1], e.axis[0]);
+  return {axis, e.shadow, e.radial};
+}
+
+std::string number(double value) { return fmt::format("{:.12g}", value); }
+
+}  // namespace
+
+ConeScene cone_scene(const ConeChoice& choice) {
+  ConeScene scene;
+  try {
+    scene.system = system_of(choice);
+    scene.infinite = scene.system.infinite();
+    scene.penumbral = !choice.family.starts_with("umbral");
+    const double value = scene.system.values.front();
+    scene.parameter = choice.family == "ganea" ? std::asinh(2 * value) : value;
+    scene.largest_shadow = scene.system.family->largest_shadow(scene.system.values);
+    const geometry::Element u = geometry::element(scene.system, place_of(choice.u, "u"), "u");
+    const geometry::Element v = geometry::element(scene.system, place_of(choice.v, "v"), "v");
+    scene.u = law_point(scene.system, u), scene.v = law_point(scene.system, v);
+    scene.law = geometry::lca(scene.system, u, v);
+    scene.distance = geometry::distance(place_of(choice.u, "u"), place_of(choice.v, "v"));
+    scene.potential_u = geometry::potential(scene.system, u.shadow);
+    scene.potential_v = geometry::potential(scene.system, v.shadow);
+    if (scene.law.place) {
+      scene.lca = law_point(scene.system, *scene.law.place);
+      const Vector x = geometry::place(scene.system, *scene.law.place, Model::halfspace).x;
+      scene.lca_place = PlanePoint{x[0], x[1]};
+    }
+  } catch (const Error& error) {
+    scene.error = error.what();
+  }
+  return scene;
+}
+
+std::vector<std::pair<std::string, std::string>> cone_readout(const ConeChoice& choice,
+                                                              const ConeScene& scene) {
+  if (!scene.error.empty()) return {{"outside", scene.error}};
+  const auto point = [](double x, double y) { return number(x) + ", " + number(y); };
+  std::vector<std::pair<std::string, std::string>> rows = {
+      {"u", point(choice.u[0], choice.u[1])},
+      {"v", point(choice.v[0], choice.v[1])},
+      {"distance", number(scene.distance)},
+      {"base", number(scene.law.base)},
+      {"potential u", number(scene.potential_u)},
+      {"potential v", number(scene.potential_v)},
+      {"relation", geometry::relation_name(scene.law.relation)},
+      {"LCA", scene.lca_place ? point(scene.lca_place->x, scene.lca_place->y) : "none exists"},
+      {"K(u, v)", number(scene.law.depth)}};
+  return rows;
+}
+
+PlanePoint into_domain(const ConeChoice& choice, const PlanePoint& wanted) {
+  PlanePoint p{wanted.x, std::max(wanted.y, 1e-9)};
+  try {
+    const geometry::ConeSystem system = system_of(choice);
+    const geometry::RadialDomain domain = system.family->domain(system.values);
+    if (system.infinite()) {
+      p.y = std::min(p.y, domain.high * (1 - 1e-9));
+      return p;
+    }
+    // Outwards along the ray from the source until just outside its ball.
+    const geometry::ModelPoint at = geometry::point(Model::halfspace, Eigen::Vector2d(p.x, p.y));
+    const geometry::ModelPoint source = place_of(choice.source, "source");
+    const double rho = geometry::distance(at, source);
+    if (rho > domain.low * (1 + 1e-9)) return p;
+    geometry::Vector axis = Eigen::Vector2d(0, -1);
+    if (rho > 1e-9) {
+      const double sx = choice.source[0], sy = choice.source[1];
+      axis = geometry::convert(Vector(Eigen::Vector2d((p.x - sx) / sy, p.y / sy)), Model::halfspace,
+                               Model::ball)
+                 .normalized();
+    }
+    const geometry::Element e = geometry::element_at(system, axis, domain.low * (1 + 1e-6) + 1e-9);
+    const Vector x = geometry::place(system, e, Model::halfspace).x;
+    return {x[0], x[1]};
+  } catch (const Error&) {
+    return p;
+  }
+}
+
+std::vector<std::string> cone_command(const ConeChoice& choice) {
+  std::vector<std::string> words = {"conelab", "lca", "--cone", choice.family};
+  for (const auto& [key, value] : choice.parameters) {
+    words.insert(words.end(), {"-p", key + "=" + number(value)});
+  }
+  const auto exact = [](double x, double y) { return fmt::format("{:.17g},{:.17g}", x, y); };
+  if (geometry::cone_family(choice.family).base == geometry::Base::plane) {
+    words.insert(words.end(), {exact(choice.u[0], choice.u[1]), exact(choice.v[0], choice.v[1])});
+    return words;
+  }
+  // The command has the source at the origin of the ball.
+  const auto seen = [&](const std::array<double, 2>& p) {
+    const double sx = choice.source[0], sy = choice.source[1];
+    const Vector y = geometry::convert(Vector(Eigen::Vector2d((p[0] - sx) / sy, p[1] / sy)),
+                                       Model::halfspace, Model::ball);
+    return exact(y[0], y[1]);
+  };
+  words.insert(words.end(), {seen(choice.u), seen(choice.v)});
+  return words;
+}
+
+std::optional<ConeChoice> plane_of_pair(const ConeChoice& choice, const HeadInput& input,
+                                        const Call& call_of_head, const Focus& pair) {
+  const auto plan = resolve(call_of_head, check_extents(input.exact));
+  const auto queries = tree::head_elements(*plan, input.exact, tree::Tokens::query, 0, 0);
+  const auto keys = tree::head_elements(*plan, input.exact, tree::Tokens::key, 0, 0);
+  if (!queries || !keys) return std::nullopt;
+  const geometry::Element& u = queries->elements.at(static_cast<std::size_t>(pair.query));
+  const geometry::Element& v = keys->elements.at(static_cast<std::size_t>(pair.key));
+  ConeChoice plane = choice;
+  plane.family = queries->system.family->name;
+  plane.parameters.clear();
+  const auto& infos = queries->system.family->parameters;
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    plane.parameters[infos[i].key] = queries->system.values[i];
+  }
+  const double base = geometry::base_distance(queries->system.family->base, u.axis, v.axis);
+  if (queries->system.infinite()) {
+    plane.u = {-base / 2, u.radial};
+    plane.v = {base / 2, v.radial};
+    return plane;
+  }
+  plane.source = {0, 1};
+  const geometry::ConeSystem flat = geometry::cone_system(plane.family, plane.parameters);
+  const auto at = [&](double angle, double rho) -> std::array<double, 2> {
+    const Vector x =
+        geometry::place(
+            flat,
+            geometry::element_at(flat, Eigen::Vector2d(std::sin(angle), -std::cos(angle)), rho),
+            Model::halfspace)
+            .x;
+    return {x[0], x[1]};
+  };
+  plane.u = at(-base / 2, u.radial);
+  plane.v = at(base / 2, v.radial);
+  return plane;
+}
+
+}  // namespace conelab::desktop

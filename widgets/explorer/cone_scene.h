@@ -1,0 +1,54 @@
+// What the cone explorer shows of a session, in numbers: both points as the law sees them, their
+// lowest common ancestor, distances, potentials, K.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/geometry/cone_law.h"
+#include "widgets/explorer/plane_frame.h"
+#include "widgets/session/session.h"
+#include "widgets/trace/trace.h"
+
+namespace conelab::desktop {
+
+/// A point of the plane in the law's coordinates: axis (x, or the angle at the source) and p.
+struct LawPoint {
+  double axis = 0, shadow = 0, radial = 0;
+};
+
+struct ConeScene {
+  std::string error;  ///< One line where a point lies outside the family's domain; else empty.
+  geometry::ConeSystem system;
+  bool infinite = true, penumbral = true;
+  double parameter = 1;  ///< h, r, R, or Ganea's K as the radius it stands for.
+  LawPoint u, v;
+  std::optional<LawPoint> lca;
+  std::optional<PlanePoint> lca_place;
+  double largest_shadow = 0;
+  geometry::Lca law;
+  double distance = 0;
+  double potential_u = 0, potential_v = 0;
+};
+
+[[nodiscard]] ConeScene cone_scene(const ConeChoice& choice);
+
+/// The exact numbers, one line each, to read and to copy.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> cone_readout(
+    const ConeChoice& choice, const ConeScene& scene);
+
+/// The nearest point to `wanted` inside the family's domain, for dragging.
+[[nodiscard]] PlanePoint into_domain(const ConeChoice& choice, const PlanePoint& wanted);
+
+/// The command that computes the same: `conelab lca …`.
+[[nodiscard]] std::vector<std::string> cone_command(const ConeChoice& choice);
+
+/// Tokens (query i, key j) in their exact plane: for infinite families at distance D of their base
+/// coordinates with their own heights, for finite ones at their angle and distances. None where the
+/// call's similarity is no cone family.
+[[nodiscard]] std::optional<ConeChoice> plane_of_pair(const ConeChoice& choice,
+                                                      const HeadInput& input,
+                                                      const Call& call_of_head, const Focus& pair);
+
+}  // namespace conelab::desktop
