@@ -33,6 +33,8 @@ std::span<const Command> command_table() {
        "-p similarities=dot,penumbral,umbral -p head=5\n"
        "  conelab figure scaling -o scaling.svg --input bench.h5 --width 86mm\n",
        false, declare_figure},
+      {"inspect", "what is in a file, whether it is sound, which program wrote it",
+       "  conelab inspect out.h5\n  conelab inspect qkv.npz --json\n", false, declare_inspect},
       {"list", "names of similarities, maps, masks, biases, figures, data sets, devices",
        "  conelab list similarities\n  conelab list devices --json\n", false, declare_list},
       {"gui", "open the desktop program", "  conelab gui trace.h5\n", false, declare_gui},

@@ -22,10 +22,6 @@ namespace {
 constexpr std::int64_t query_block = 384;
 /// Queries of a tile: a multiple of every target's row block.
 constexpr int group_rows = 12;
-/// Where |logit| exceeds this, its float rounding alone shows in the weights (by 1e-6 and more).
-constexpr double steep_logit = 16;
-/// Weights below this share of the row's sum so far cannot carry such an error to the output.
-constexpr double small_weight = 1.0 / 4096;
 /// 16 ln 2: weights stay below 2^16.
 constexpr double stale_limit = 11.09;
 
@@ -161,37 +157,14 @@ class ForwardPass {
     if (cover == Cover::none) return;
     T* tile = block.tile.data();
     T row_maximum[group_rows], reference[group_rows];
-    const Addend<T> bias = tiles.score(group, keys, cover, tile, keys.columns, row_maximum);
+    tiles.score(group, keys, cover, tile, keys.columns, row_maximum);
     for (int r = 0; r < rows; ++r) reference[r] = move_reference(block, row + r, row_maximum[r]);
     const WeightTile<T> weights{tile,         keys.columns, rows,
                                 keys.columns, reference,    block.row_sum.data() + row};
     (plan_.sigmoid ? kernels_.sigmoid_weight : kernels_.softmax_weight)(weights);
-    sharpen(tiles, group, keys, bias, weights);
     kernels_.product(rows, static_cast<int>(stride_), keys.count, {tile, keys.columns, 1},
                      {values, plan_.extents.key * kernels_.panel},
                      block.sums.data() + row * stride_, stride_, Store::add);
-  }
-
-  /// Recomputes in double the weights that matter in rows of steep logits: a float logit of some
-  /// hundreds (umbral, r = 0.1, unscaled tokens) would leave errors near 1e-4 in the output.
-  void sharpen(const Tiles<T>& tiles, const QueryGroup<T>& group, const KeyTile<T>& keys,
-               const Addend<T>& bias, const WeightTile<T>& weights) const {
-    if (sizeof(T) == sizeof(double) || plan_.sigmoid) return;
-    for (int r = 0; r < group.rows; ++r) {
-      const double reference = weights.reference[r];
-      if (std::abs(reference) < steep_logit || std::isinf(reference)) continue;
-      T* row = weights.tile + r * weights.stride;
-      const T small = static_cast<T>(small_weight * weights.row_sum[r]);
-      for (int c = 0; c < keys.count; ++c) {
-        if (!(row[c] > small)) continue;
-        const double logit =
-            tiles.exact_logit(group, r, keys, c) + static_cast<double>(bias.at(r, c));
-        // Logits so large that float misses the maximum by far must still not overflow.
-        const T weight = static_cast<T>(std::exp(std::min(logit - reference, 60.0)));
-        weights.row_sum[r] += static_cast<double>(weight) - static_cast<double>(row[c]);
-        row[c] = weight;
-      }
-    }
   }
 
   /// Raises the row's reference where the tile exceeds it by far; returns a finite one.

@@ -118,40 +118,14 @@ Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
 }
 
 template <class T>
-double Tiles<T>::exact_logit(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
-                             int column) const {
-  const SimilarityRow& similarity = *plan_->similarity;
-  const int panel = kernels_->panel;
-  const T* q = queries.base + row * queries.stride;
-  const T* k = keys.panels +
-               static_cast<std::ptrdiff_t>(column / panel) * panel * head_->base_size() +
-               column % panel;
-  double measure = 0;
-  const bool distance = similarity.info.measure == Measure::squared_distance;
-  for (int i = 0; i < head_->base_size(); ++i) {
-    const double a = q[i];
-    const double b = k[i * panel];
-    measure += distance ? (a + 0.5 * b) * (a + 0.5 * b) : a * b;
-  }
-  double query_values[max_values], key_values[max_values], constants[max_constants];
-  for (int v = 0; v < similarity.values; ++v) {
-    query_values[v] = queries.values[v * queries.value_stride + row];
-    key_values[v] = keys.values[v * keys.value_stride + column];
-  }
-  for (int i = 0; i < similarity.constants; ++i) constants[i] = head_->constants()[i];
-  return similarity.score(measure, query_values, key_values, constants);
-}
-
-template <class T>
-Addend<T> Tiles<T>::score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover,
-                          T* tile, std::ptrdiff_t stride, T* row_maximum) const {
+void Tiles<T>::score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover, T* tile,
+                     std::ptrdiff_t stride, T* row_maximum) const {
   measure(queries, keys, tile, stride);
   const Addend<T> bias = addend(queries, keys, cover);
   tail_of(*plan_, *kernels_)
       .score({tile, stride, queries.rows, keys.columns, queries.values, queries.value_stride,
               keys.values, keys.value_stride, head_->constants(), bias.data, bias.stride,
               row_maximum});
-  return bias;
 }
 
 template <class T>

@@ -58,10 +58,6 @@ template <class T>
 struct Addend {
   const T* data = nullptr;
   std::ptrdiff_t stride = 0;
-
-  [[nodiscard]] T at(int row, int column) const {
-    return data == nullptr ? T(0) : data[row * stride + column];
-  }
 };
 
 /// Sets the columns of keys [first, first + count) that are in `bad` (ascending) to NaN.
@@ -90,16 +86,12 @@ class Tiles {
                               int column, T measure) const {
     return measure < close_ratio<T> * (queries.norms[row] + keys.norms[column]);
   }
-  /// The logit of one pair in double, from the rounded coordinates, without bias.
-  [[nodiscard]] double exact_logit(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
-                                   int column) const;
   /// What to add to the logits of this tile; valid until the next call.
   [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                  Cover cover) const;
-  /// Measures and scores; row_maximum [rows] receives the largest logit of each row. Returns what
-  /// was added to the similarity's logits.
-  Addend<T> score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover, T* tile,
-                  std::ptrdiff_t stride, T* row_maximum) const;
+  /// Measures and scores; row_maximum [rows] receives the largest logit of each row.
+  void score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover, T* tile,
+             std::ptrdiff_t stride, T* row_maximum) const;
 
  private:
   const Plan* plan_;

@@ -18,19 +18,9 @@ constexpr double (*light_of())(const double*) {
 
 template <class S>
 SimilarityRow row() {
-  return {S::info,
-          S::parameters,
-          S::values,
-          S::constants,
-          S::token_slope,
-          light_of<S>(),
-          &S::constant,
-          &S::constant_gradient,
-          &S::token,
-          &S::token_gradient,
-          [](double x, const double* q, const double* k, const double* c) {
-            return S::score(x, q, k, c);
-          }};
+  return {S::info,        S::parameters,     S::values,    S::constants,
+          S::token_slope, light_of<S>(),     &S::constant, &S::constant_gradient,
+          &S::token,      &S::token_gradient};
 }
 
 template <class... S>

@@ -26,8 +26,6 @@ struct SimilarityRow {
   void (*token)(const Place& place, const double* p, double* value);
   void (*token_gradient)(const Place& place, const double* p, double slope, Place& gradient,
                          double* dp);
-  /// The formula for one pair, in double.
-  double (*score)(double x, const double* q, const double* k, const double* c);
 };
 
 /// In the order of `Similarities`; kernels are indexed alike.

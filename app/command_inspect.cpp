@@ -1,0 +1,115 @@
+// `conelab inspect FILE`: what a file holds, whether every number of it reads, what wrote it.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/commands.h"
+#include "app/output.h"
+#include "core/base/error.h"
+#include "core/files/inspect.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Longer attributes (a run's specification) are cut in the text; JSON has them whole.
+constexpr std::size_t longest_attribute = 100;
+
+Json attribute_json(const AttributeValue& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+const char* kind_name(ItemKind kind) {
+  return kind == ItemKind::group ? "group" : kind == ItemKind::array ? "array" : "link";
+}
+
+Json item_json(const InspectedItem& item) {
+  Json json{{"path", item.path}, {"kind", kind_name(item.kind)}};
+  if (item.kind != ItemKind::group) json["type"] = item.type;
+  if (item.kind == ItemKind::array) {
+    json["shape"] = item.extents;
+    json["chunk"] = item.chunk;
+    json["filters"] = item.filters;
+    json["stored_bytes"] = item.stored_bytes;
+    json["checksummed"] = item.checksummed;
+    json["nan"] = item.nan_count;
+    json["infinite"] = item.infinite_count;
+  }
+  json["attributes"] = Json::object();
+  for (const auto& [name, value] : item.attributes)
+    json["attributes"][name] = attribute_json(value);
+  json["problem"] = item.problem.empty() ? Json(nullptr) : Json(item.problem);
+  return json;
+}
+
+Json inspection_json(const Inspection& found) {
+  Json json{{"path", found.path},
+            {"format", format_name(found.format)},
+            {"bytes", found.file_bytes},
+            {"sha256", found.sha256},
+            {"creator", found.creator.empty() ? Json(nullptr) : Json(found.creator)},
+            {"sound", found.sound()},
+            {"problems", found.problems},
+            {"items", Json::array()}};
+  for (const InspectedItem& item : found.items) json["items"].push_back(item_json(item));
+  return json;
+}
+
+std::string array_text(const InspectedItem& item) {
+  std::string text = fmt::format("{} [{}]", item.type, fmt::join(item.extents, " x "));
+  if (item.nan_count > 0) text += fmt::format(", {} NaN", item.nan_count);
+  if (item.infinite_count > 0) text += fmt::format(", {} infinite", item.infinite_count);
+  if (!item.filters.empty()) text += fmt::format(", {}", fmt::join(item.filters, "+"));
+  return text + fmt::format(", {} bytes", item.stored_bytes);
+}
+
+void print_item(const InspectedItem& item) {
+  const std::string indent(static_cast<std::size_t>(2 * item.depth + 2), ' ');
+  const std::string name = item.path.substr(item.path.find_last_of('/') + 1);
+  if (item.kind == ItemKind::array) {
+    say("{}{}: {}", indent, name, array_text(item));
+  } else if (item.kind == ItemKind::link) {
+    say("{}{}: {}, not followed", indent, name, item.type);
+  } else {
+    say("{}{}/", indent, name);
+  }
+  for (const auto& [key, value] : item.attributes) {
+    std::string text = attribute_json(value).dump();
+    if (text.size() > longest_attribute) text = text.substr(0, longest_attribute) + "...";
+    say("{}    @{} = {}", indent, key, text);
+  }
+}
+
+void print_inspection(const Inspection& found) {
+  say("{}: {}, {} bytes, sha256 {}", found.path, format_name(found.format), found.file_bytes,
+      found.sha256);
+  say("written by {}", found.creator.empty() ? "an unknown program" : found.creator);
+  for (const InspectedItem& item : found.items) print_item(item);
+  if (found.sound()) say("sound: every array reads and every checksum holds");
+}
+
+}  // namespace
+
+Action declare_inspect(CLI::App& options) {
+  struct Typed {
+    std::string file;
+    bool json = false;
+  };
+  const auto typed = std::make_shared<Typed>();
+  options.add_option("FILE", typed->file, "HDF5, npz, npy or safetensors file")->required();
+  options.add_flag("--json", typed->json, "print JSON");
+  return [typed] {
+    const Inspection found = inspect(typed->file);
+    typed->json ? print_json(inspection_json(found)) : print_inspection(found);
+    if (!found.sound()) {
+      fail("{} is damaged: {}{}", found.path, found.problems.front(),
+           found.problems.size() > 1 ? fmt::format(" (and {} more)", found.problems.size() - 1)
+                                     : "");
+    }
+    return 0;
+  };
+}
+
+}  // namespace conelab
