@@ -52,9 +52,9 @@ const std::string* text_of(const Parameters& p, const std::string& key) {
 }
 
 double number_of(const std::string& key, const std::string& text) {
-  const Vector value = geometry::parse_point(text, "-p " + key);
-  if (value.size() != 1 || !std::isfinite(value[0])) misuse("-p {}={}: not a number", key, text);
-  return value[0];
+  const double value = number(key, text);
+  if (!std::isfinite(value)) misuse("-p {}={}: not a number", key, text);
+  return value;
 }
 
 bool yes_or_no(const std::string& key, const std::string& text) {

@@ -26,6 +26,8 @@ std::optional<std::string> value_of(const Parameters& parameters, const std::str
   return found == parameters.end() ? std::nullopt : std::optional(found->second);
 }
 
+}  // namespace
+
 double number(const std::string& key, std::string_view text) {
   double value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -34,6 +36,8 @@ double number(const std::string& key, std::string_view text) {
   }
   return value;
 }
+
+namespace {
 
 void read(const Parameters& p, const std::string& key, double& value) {
   if (const auto text = value_of(p, key)) value = number(key, *text);

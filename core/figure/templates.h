@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/figure/heatmap.h"
@@ -39,6 +40,9 @@ using Parameters = std::map<std::string, std::string>;
 
 /// Throws misuse, naming the keys that the figure takes, where one is not among them.
 void check_keys(const TemplateInfo& info, const Parameters& parameters);
+
+/// The number that is all of `text`; misuse, naming the key, for anything else.
+[[nodiscard]] double number(const std::string& key, std::string_view text);
 
 // Sets what concerns the look (geometric figures: geometry_templates.h); data keys are passed over.
 // Throws misuse for values that do not read.

@@ -51,8 +51,8 @@ class Cones(ProgramTest):
         out = self.folder / "c.svg"
         self.fails(2, "figure", "conse", "-o", out, says="did you mean 'cones'?")
         self.fails(2, "figure", "cones", "-o", out, "-p", "cnoe=umbral", says="'cone'")
-        self.fails(2, "figure", "cones", "-o", out, "-p", "cone=ubral", says="penumbral or umbral")
-        self.fails(2, "figure", "cones", "-o", out, "-p", "u=1", says="x,height")
+        self.fails(2, "figure", "cones", "-o", out, "-p", "cone=ubral", says="did you mean 'umbral'?")
+        self.fails(2, "figure", "cones", "-o", out, "-p", "u=1", says="at least 2")
         self.fails(2, "figure", "cones", "-o", out, "-p", "height=tall", says="a number")
         self.fails(2, "figure", "cones", "-o", out, "-p", "u=0,1.5", says="1")
         self.fails(2, "figure", "cones", "-o", out, "--width", "wide", says="wide")
