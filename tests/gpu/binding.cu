@@ -37,8 +37,8 @@ int conelab_similarity_constants(int similarity) {
 
 /// Bytes of the structs that cross the border, so that the caller can check its own.
 int conelab_struct_bytes(int which) {
-  constexpr int bytes[] = {sizeof(Problem<float>), sizeof(ForwardResult<float>),
-                           sizeof(Upstream<float>), sizeof(GradientResult<float>),
+  constexpr int bytes[] = {sizeof(Problem<float>),      sizeof(ForwardResult<float>),
+                           sizeof(Upstream<float>),     sizeof(GradientResult<float>),
                            sizeof(hopper::FastProblem), sizeof(hopper::FastGradient)};
   return bytes[which];
 }
