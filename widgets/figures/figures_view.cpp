@@ -66,6 +66,7 @@ FiguresView::FiguresView(Document& document, JobPool& jobs, Draw draw, QWidget* 
   preview_ = new FigurePreview;
   line->addWidget(preview_, 1);
   connect(&document_, &Document::changed, this, &FiguresView::show_session);
+  drawn_.name.clear();  // Unlike any figure: the first is drawn, or says what it lacks.
   show_session();
 }
 
