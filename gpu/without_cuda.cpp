@@ -7,7 +7,9 @@ namespace {
 
 class NoCuda : public Backend {
  public:
-  DeviceState state() const override { return {"cuda", false, "not built", "", 0}; }
+  DeviceState state() const override {
+    return {"cuda", false, "not built (this program was built without CUDA)", "", 0};
+  }
   DeviceClocks clocks() const override { return {}; }
   bool takes(Dtype) const override { return false; }
   std::unique_ptr<DeviceCall> prepare(const Plan&, const AttentionInput<float>&, Dtype,

@@ -83,10 +83,12 @@ Path PlaneScene::horosphere_at_infinity(double height) const {
 
 void LabelPlacer::avoid_segment(Point from, Point to) {
   const double length = std::hypot(to.x - from.x, to.y - from.y);
-  const int pieces = std::clamp(static_cast<int>(length / 4), 1, 400);
+  const int pieces = static_cast<int>(std::clamp(length / 4, 1.0, 400.0));
   for (int i = 0; i <= pieces; ++i) {
     const double t = static_cast<double>(i) / pieces;
-    avoid(Box{from.x + t * (to.x - from.x), from.y + t * (to.y - from.y), 0, 0}.grown(1));
+    const Box box = Box{from.x + t * (to.x - from.x), from.y + t * (to.y - from.y), 0, 0}.grown(1);
+    // Circles of a scene may be a billion pages wide.
+    if (shared_area(box, page_) > 0) avoid(box);
   }
 }
 

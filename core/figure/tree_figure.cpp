@@ -206,8 +206,9 @@ void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
   }
   std::vector<bool> related(n);
   // Many lines are drawn thinner, so that they stay apart.
-  const double width =
-      line_width * std::clamp(60.0 / static_cast<double>(count(order.cover) + 1), 0.25, 1.0);
+  const double width = std::max(
+      thin_line,
+      line_width * 60.0 / static_cast<double>(std::max<std::size_t>(60, count(order.cover) + 1)));
   list.group_begin("hasse", "Lines from each token to those directly below it");
   for (std::size_t i = 0; i < n; ++i) {
     list.line(place[i], {place[i].x, at.frame.box.bottom()}, {grid_line, thin_line});

@@ -1,8 +1,10 @@
 // What a tile needs of a single pair: its measure, whether the query sees the key, its bias.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 
+#include "core/similarity/number.h"
 #include "core/similarity/similarity.h"
 #include "gpu/tile/product.h"
 

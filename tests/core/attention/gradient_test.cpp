@@ -118,7 +118,8 @@ TEST_P(Gradient, HoldsAtTheDefaultsOfEveryParameter) {
   Call call = GetParam().call;
   call.bias = "alibi";
   const Count count = expect_gradients(call, random_input(call, extents, 37, 0.5));
-  EXPECT_LE(count.skipped, 2);
+  EXPECT_LE(count.skipped, 4);  // kinks within the differences' reach
+  EXPECT_GT(count.compared, 20);
 }
 
 TEST_P(Gradient, OfSpreadTokensSeesEveryBranch) {
