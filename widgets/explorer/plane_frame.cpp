@@ -16,6 +16,7 @@ constexpr double band_half_length = 2.6;
 
 PlaneFrame::PlaneFrame(Model model, PlaneCamera camera, double width, double height)
     : model_(model), camera_(camera), width_(width), height_(height) {
+  if (model != Model::halfspace) camera_ = {};  // The others show all of the plane.
   switch (model) {
     case Model::halfspace:
       unit_ = window_height / std::max(1.0, height - bottom_margin);

@@ -22,6 +22,19 @@ QString shown(const std::string& token) {
   return text.size() > 40 ? text.left(39) + QChar(0x2026) : text;
 }
 
+/// A tick's label with its exponent raised: "10⁻⁷".
+QString tick_text(const figure::Tick& tick) {
+  static const QString from = QStringLiteral("0123456789−"), to = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹⁻");
+  QString text;
+  for (const figure::TextRun& run : tick.label) {
+    for (const QChar c : QString::fromStdString(run.text)) {
+      const qsizetype place = run.script == figure::Script::super ? from.indexOf(c) : -1;
+      text += place < 0 ? c : to[place];
+    }
+  }
+  return text;
+}
+
 /// The first cell in view, the last, and every how many one is labelled.
 struct Labelled {
   std::int64_t first, last, step;
@@ -256,8 +269,7 @@ void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& ch
     const double part = figure::place_on_map(tick.value, limits, choice.scale);
     const double at = x + part * width;
     painter.drawLine(QPointF(at, box.y + height + 1), QPointF(at, box.y + height + 4));
-    QString text = QString::fromStdString(figure::plain(tick.label));
-    painter.drawText(QRectF(at - 40, box.y + height + 3, 80, 14), Qt::AlignCenter, text);
+    painter.drawText(QRectF(at - 40, box.y + height + 3, 80, 14), Qt::AlignCenter, tick_text(tick));
   }
   x += width + 16;
   const auto swatch = [&](bool used, figure::Colour c, const QString& text) {

@@ -156,6 +156,27 @@ TEST(Explorer, EveryFamilyInEveryModelIsDrawn) {
   }
 }
 
+TEST(Explorer, RegionsStandWhereTheirPointsAreHoweverTheCameraLies) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  shown.document.edit("look", [](Session& s) {
+    s.cones.model = "ball";
+    s.cones.u = {-0.4, 0.5};
+    s.cones.heat = s.cones.level_lines = s.cones.geodesic = false;
+  });
+  const auto picture = [&](double x0) {
+    viewport.camera.x0 = x0;
+    const long before = viewport.frames_painted();
+    viewport.wake();
+    EXPECT_TRUE(wait_for([&] { return viewport.frames_painted() >= before + 3; }));
+    return viewport.grabFramebuffer();
+  };
+  EXPECT_EQ(picture(0), picture(0.7));
+  EXPECT_EQ(PlaneFrame(geometry::Model::ball, {0.7, 2}, 640, 480).x0(), 0);
+  EXPECT_EQ(PlaneFrame(geometry::Model::ball, {0.7, 2}, 640, 480).lambda(), 1);
+}
+
 TEST(Explorer, AFiniteSourceRecedesInOneStep) {
   REQUIRE_DISPLAY();
   Shown shown;

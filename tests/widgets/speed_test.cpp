@@ -1,0 +1,103 @@
+// How long a person waits. Bounds are generous, so that a busy machine passes; the numbers are
+// printed, and a tenfold loss is noticed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/random.h"
+#include "tests/widgets/driving.h"
+#include "widgets/explorer/explorer_view.h"
+#include "widgets/maps/map_raster.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+double median(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+double milliseconds(const std::function<void()>& work) {
+  QElapsedTimer clock;
+  clock.start();
+  work();
+  return static_cast<double>(clock.nsecsElapsed()) * 1e-6;
+}
+
+TEST(Speed, DraggingInTheExplorer) {
+  REQUIRE_DISPLAY();
+  Document document;
+  ExplorerViewport viewport(document);
+  viewport.resize(1200, 800);
+  viewport.measured = true;
+  show_active(viewport);
+  ASSERT_TRUE(wait_for([&] { return viewport.frames_painted() >= 3; }));
+  std::vector<double> scene, whole;
+  for (int i = 0; i < 40; ++i) {
+    ConeChoice choice = viewport.choice();
+    choice.u[0] = -0.5 + 0.01 * i;
+    viewport.show_choice(choice);
+    const long before = viewport.frames_painted();
+    whole.push_back(
+        milliseconds([&] { wait_for([&] { return viewport.frames_painted() > before; }); }));
+    scene.push_back(viewport.frame_time());
+  }
+  printf("explorer 1200 x 800: scene %.1f ms, whole frame %.1f ms\n", median(scene), median(whole));
+  EXPECT_LT(median(whole), 500);
+}
+
+TEST(Speed, A16384MapIsSeenAtOnceAndPannedFreely) {
+  const std::int64_t n = 16384;
+  Random random(1);
+  auto head = std::make_shared<HeadInput>();
+  for (Tensor4<float>* t : {&head->fast.query, &head->fast.key, &head->fast.value}) {
+    *t = Tensor4<float>({1, 1, n, 64});
+    for (float& x : t->data) x = static_cast<float>(random.normal());
+  }
+  MapPyramid pyramid(attention_source(head, plain_call("penumbral"), Map2d::logits));
+  MapCamera camera;
+  camera.fit(n, n, 1000, 800);
+  std::vector<std::uint32_t> pixels(1000 * 800);
+  const auto draw = [&] {
+    const MapSummary summary = pyramid.summary();
+    const ColourChoice choice;
+    draw_map(pyramid, MapColours(choice, colour_limits(summary, choice), summary), camera, 1000,
+             800, 1, pixels.data());
+  };
+  const double first = milliseconds([&] { pyramid.fill_sample(), draw(); });
+  std::vector<double> pans;
+  for (int i = 0; i < 20; ++i) {
+    camera.pan(7, 3);
+    pans.push_back(milliseconds(draw));
+  }
+  camera.scale = 1;
+  const std::vector<TileKey> tiles = missing_tiles(pyramid, camera, 1000, 800);
+  std::vector<double> tile_times;
+  for (const TileKey& key : tiles) {
+    tile_times.push_back(milliseconds([&] { pyramid.compute_tile(key); }));
+  }
+  printf("16384 map: first picture %.0f ms, pan %.1f ms, a tile of 256 x 256 cells %.1f ms\n",
+         first, median(pans), median(tile_times));
+  EXPECT_LT(first, 5000);
+  EXPECT_LT(median(pans), 330);
+}
+
+TEST(Speed, TheWindowIsThereSoon) {
+  REQUIRE_DISPLAY();
+  double shown = 0;
+  const double made = milliseconds([&] {
+    MainWindow window({}, "");
+    QElapsedTimer clock;
+    clock.start();
+    window.show();
+    wait_for([&] { return window.explorer().viewport().frames_painted() > 0; });
+    shown = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
+  });
+  printf("window: shown and painted %.0f ms, with making and closing %.0f ms\n", shown, made);
+  EXPECT_LT(made, 6000);
+}
+
+}  // namespace
+}  // namespace conelab::desktop
