@@ -21,6 +21,9 @@ def start(*arguments, limits=(), **options):
     def lower_limits():
         for kind, value in limits:
             resource.setrlimit(kind, (value, value))
+    # Without a display: alone, the program would open its window.
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    options.setdefault("env", environment)
     return subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             preexec_fn=lower_limits if limits else None, **options)
