@@ -317,7 +317,7 @@ class WrongInput(AttendTest):
                         says=f"token 3 of {name} ")
 
     def test_no_gpu_is_said_and_not_a_crash(self):
-        self.refuse(1, GERMAN, "-s", "dot", "--device", "cuda", says="CUDA")
+        self.refuse(1, GERMAN, "-s", "dot", "--device", "cuda", says="device cuda: no")
 
 
 class Output(AttendTest):
