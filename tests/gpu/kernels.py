@@ -49,30 +49,30 @@ class Kernels:
     """The shared library that run.sh builds from the repository."""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)
-        self.library.conelab_error.restype = ctypes.c_char_p
-        self.library.conelab_similarity_name.restype = ctypes.c_char_p
-        self.library.conelab_similarity_choice.restype = ctypes.c_char_p
+        self.code = ctypes.CDLL(path)
+        self.code.conelab_error.restype = ctypes.c_char_p
+        self.code.conelab_similarity_name.restype = ctypes.c_char_p
+        self.code.conelab_similarity_choice.restype = ctypes.c_char_p
         for which, struct in enumerate((Problem, ForwardResult, Upstream, GradientResult, FastProblem,
                                          FastGradient)):
-            built = self.library.conelab_struct_bytes(which)
+            built = self.code.conelab_struct_bytes(which)
             if built != ctypes.sizeof(struct):
                 raise SystemExit(f"run.py: {struct.__name__} has {ctypes.sizeof(struct)} bytes here, "
                                  f"{built} in the library: gpu/tile/problem.h has changed")
 
     def index(self, name):
-        for i in range(self.library.conelab_similarities()):
-            if self.library.conelab_similarity_name(i).decode() == name:
+        for i in range(self.code.conelab_similarities()):
+            if self.code.conelab_similarity_name(i).decode() == name:
                 return i
         raise SystemExit(f"run.py: no similarity {name}")
 
     def call(self, function, *arguments):
         stream = POINTER(torch.cuda.current_stream().cuda_stream)
-        status = getattr(self.library, function)(*arguments, stream)
+        status = getattr(self.code, function)(*arguments, stream)
         if status == -1:
             raise LookupError(f"{function}: no such kernel")
         if status:
-            raise RuntimeError(f"{function}: {self.library.conelab_error(status).decode()}")
+            raise RuntimeError(f"{function}: {self.code.conelab_error(status).decode()}")
 
 
 def swizzled(rows, row, column):
@@ -202,7 +202,7 @@ class Attention:
 
     def pack(self):
         """The call for the fast path; None where that does not take it."""
-        width = self.kernels.library.conelab_fast_width(self.similarity, ctypes.byref(self.problem))
+        width = self.kernels.code.conelab_fast_width(self.similarity, ctypes.byref(self.problem))
         if width == 0 or torch.cuda.get_device_capability()[0] != 9:
             return None
         values = token_values(self.name, self.key, self.parameters)
@@ -230,7 +230,7 @@ class Attention:
                                  self.keep((1 / self.sum).contiguous()), self.keep(delta))
         nan = lambda *shape: torch.full(shape, math.nan, device=device)
         blocks = -(-p.query.count // TILE)
-        count = self.kernels.library.conelab_similarity_constants(self.similarity)
+        count = self.kernels.code.conelab_similarity_constants(self.similarity)
         self.gradients = {"query": nan(*self.query.base.shape), "query_potential": nan(p.groups, p.query.count),
                           "key": nan(*self.key.base.shape), "key_potential": nan(p.groups, p.key.count),
                           "value": nan(*self.value.shape),
@@ -240,7 +240,7 @@ class Attention:
         self.fast_gradient = None if self.fast is None else self.pack_gradient(grad, delta)
 
     def pack_gradient(self, grad, delta):
-        width = self.kernels.library.conelab_fast_width(self.similarity, ctypes.byref(self.problem))
+        width = self.kernels.code.conelab_fast_width(self.similarity, ctypes.byref(self.problem))
         lse2 = self.maximum * math.log2(math.e) + torch.log2(self.sum)
         pad = -self.query.base.shape[1] % TILE
         padded = lambda t, by: torch.nn.functional.pad(t, (0, pad), value=by)

@@ -300,9 +300,9 @@ def run_time(library):
 def run_tune(library):
     """Variants of the fast kernel, in turning order; none is chosen here."""
     rows, flush = [], Flush()
-    count = library.library.conelab_fast_variants()
-    label = lambda v: (f"consumers={library.library.conelab_fast_consumers(v)} "
-                       f"stages={library.library.conelab_fast_stages(v)}")
+    count = library.code.conelab_fast_variants()
+    label = lambda v: (f"consumers={library.code.conelab_fast_consumers(v)} "
+                       f"stages={library.code.conelab_fast_stages(v)}")
     for n, d, groups, causal in ((16384, 64, 4, False), (4096, 64, 16, True), (8192, 128, 4, False)):
         for name in OPERATORS:
             if late():
