@@ -81,8 +81,8 @@ class Operands(unittest.TestCase):
 
 
 class NoKernels:
-    """Stands in for the library: no fast path, every similarity known."""
-    class library:
+    """Stands in for the loaded kernels: no fast path, every similarity known."""
+    class code:
         conelab_fast_width = staticmethod(lambda *_: 0)
         conelab_similarity_constants = staticmethod(lambda *_: 2)
 
