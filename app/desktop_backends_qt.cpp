@@ -1,12 +1,17 @@
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <QDir>
+#include <QStandardPaths>
 #include <filesystem>
 
 #include "app/attend_job.h"
+#include "app/bench_case.h"
 #include "app/call_json.h"
 #include "app/desktop_backends.h"
 #include "app/figure_request.h"
 #include "core/figure/style.h"
+#include "gpu/cuda_backend.h"
 
 namespace conelab {
 namespace {
@@ -60,10 +65,49 @@ std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
   return shell_line(attend_command(job));
 }
 
+// ---- benchmarks ---------------------------------------------------------------------------------
+
+void run_sweep(const Sweep& sweep, const BenchOptions& options) {
+  BenchOptions with_worker = options;
+  with_worker.worker = {"/proc/self/exe", "bench-worker"};
+  run_bench(sweep, bench_workload(), with_worker);
+}
+
+std::string bench_line(const desktop::BenchChoice& typed, const std::string& output) {
+  const auto list = [](const auto& names) { return fmt::format("{}", fmt::join(names, ",")); };
+  std::vector<std::string> words = {"conelab",      "bench",
+                                    "-o",           output,
+                                    "--operators",  list(typed.operators),
+                                    "--lengths",    typed.lengths,
+                                    "--dims",       typed.dims,
+                                    "--heads",      typed.heads,
+                                    "--batch",      typed.batch,
+                                    "--passes",     list(typed.passes),
+                                    "--dtypes",     list(typed.dtypes),
+                                    "--devices",    list(typed.devices),
+                                    "--threads",    typed.threads,
+                                    "--rounds",     typed.rounds,
+                                    "--seed",       typed.seed,
+                                    "--time-limit", typed.time_limit};
+  if (!typed.cold) words.emplace_back("--warm-only");
+  return shell_line(words);
+}
+
+/// The user's documents, or the home folder.
+std::string results_folder() {
+  const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  return (QDir(documents).exists() ? documents : QDir::homePath()).toStdString();
+}
+
+desktop::BenchBackend bench_backend() {
+  return {bench_workload().operations, results_folder(), run_sweep,
+          [] { return std::vector<DeviceState>{cuda_backend().state()}; }, bench_line};
+}
+
 }  // namespace
 
 desktop::Backends desktop_backends() {
-  return {CONELAB_VERSION, shipped_trace(), draw, figure_command, attend_line};
+  return {CONELAB_VERSION, shipped_trace(), draw, figure_command, attend_line, bench_backend()};
 }
 
 }  // namespace conelab

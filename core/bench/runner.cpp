@@ -13,7 +13,6 @@
 #include "core/bench/forecast.h"
 #include "core/bench/parts.h"
 #include "core/bench/peak.h"
-#include "core/bench/result.h"
 #include "core/files/atomic_file.h"
 #include "core/statistics/order.h"
 
@@ -258,6 +257,7 @@ class Run {
     ++visits_[static_cast<std::size_t>(index)];
     ++done_;
     report(slot);
+    if (options_.sampled) options_.sampled(result_);
   }
 
   void take(CaseResult& slot, int round, const PartRecord& record) {

@@ -17,6 +17,7 @@
 
 #include "core/bench/executor.h"
 #include "core/bench/peer.h"
+#include "core/bench/result.h"
 #include "core/bench/sweep.h"
 
 namespace conelab {
@@ -35,6 +36,9 @@ struct BenchOptions {
   std::vector<Peer> peers;          ///< Whose operators the sweep may name too.
   std::function<bool()> cancelled;  ///< True: throw away the sample under way and stop.
   std::function<void(const BenchProgress&)> progress;
+  /// Told after each sample what is known by then; for pictures of a sweep that still runs. Called
+  /// between samples, and to be quick: nothing is measured meanwhile.
+  std::function<void(const BenchResult&)> sampled;
 };
 
 /// Runs or resumes the sweep and writes the result file.

@@ -19,15 +19,14 @@ namespace {
 constexpr double margin = 5;
 
 bool positive(double v) { return v >= 1e-290 && v <= 1e290; }
+bool is_drawn(const RooflinePoint& p) { return positive(p.intensity) && positive(p.performance); }
 
 /// The figure without what cannot be drawn.
 RooflineFigure drawable(RooflineFigure f) {
   const auto bad_ceiling = [](const RooflineCeiling& c) { return !positive(c.value); };
   std::erase_if(f.peaks, bad_ceiling);
   std::erase_if(f.bandwidths, bad_ceiling);
-  std::erase_if(f.points, [](const RooflinePoint& p) {
-    return !positive(p.intensity) || !positive(p.performance);
-  });
+  std::erase_if(f.points, [](const RooflinePoint& p) { return !is_drawn(p); });
   for (RooflinePoint& p : f.points) {
     p.low = positive(p.low) ? std::min(p.low, p.performance) : p.performance;
     p.high = positive(p.high) ? std::max(p.high, p.performance) : p.performance;
@@ -181,6 +180,16 @@ void draw_points(DisplayList& list, const RooflineFigure& f, const Frame& frame)
 }
 
 }  // namespace
+
+std::vector<PlacedPoint> roofline_places(const RooflineFigure& figure) {
+  const Frame frame = frame_of(drawable(figure));
+  std::vector<PlacedPoint> placed;
+  for (std::size_t i = 0; i < figure.points.size(); ++i) {
+    const RooflinePoint& p = figure.points[i];
+    if (is_drawn(p)) placed.push_back({frame.at(p.intensity, p.performance), i});
+  }
+  return placed;
+}
 
 DisplayList draw_roofline(const RooflineFigure& figure) {
   const RooflineFigure f = drawable(figure);

@@ -39,4 +39,12 @@ struct RooflineFigure {
 /// Points and ceilings that are not positive and finite are left out.
 [[nodiscard]] DisplayList draw_roofline(const RooflineFigure& figure);
 
+/// Where a point lies on that page.
+struct PlacedPoint {
+  Point at;
+  std::size_t point = 0;  ///< Index into RooflineFigure::points.
+};
+/// Those that are drawn, in their order.
+[[nodiscard]] std::vector<PlacedPoint> roofline_places(const RooflineFigure& figure);
+
 }  // namespace conelab::figure

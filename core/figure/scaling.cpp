@@ -282,6 +282,20 @@ std::string caption_of(const ScalingFigure& f, const std::vector<Panel>& panels)
 
 }  // namespace
 
+std::vector<PlacedSample> scaling_samples(const ScalingFigure& figure) {
+  std::vector<Panel> panels = panels_of(figure);
+  arrange(figure, panels);
+  std::vector<PlacedSample> placed;
+  for (const Panel& p : panels) {
+    for (const Curve& c : p.curves) {
+      for (const Sample& s : c.samples) {
+        placed.push_back({p.frame.at(s.x, s.y), c.number, s.x, s.y, s.low, s.high, p.ratio});
+      }
+    }
+  }
+  return placed;
+}
+
 DisplayList draw_scaling(const ScalingFigure& figure) {
   std::vector<Panel> panels = panels_of(figure);
   DisplayList list;

@@ -40,4 +40,14 @@ struct ScalingFigure {
 /// Throws misuse when the vectors of a series have different lengths.
 [[nodiscard]] DisplayList draw_scaling(const ScalingFigure& figure);
 
+/// Where a sample lies on that page, for whoever points at it.
+struct PlacedSample {
+  Point at;
+  std::size_t series = 0;
+  double x = 0, y = 0, low = 0, high = 0;  ///< As drawn: a time, or a ratio.
+  bool ratio = false;
+};
+/// All samples that are drawn, panel by panel.
+[[nodiscard]] std::vector<PlacedSample> scaling_samples(const ScalingFigure& figure);
+
 }  // namespace conelab::figure

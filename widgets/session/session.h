@@ -70,13 +70,19 @@ struct FigureChoice {
   bool operator==(const FigureChoice&) const = default;
 };
 
-/// A sweep as it is typed: what `conelab bench` takes.
+/// A sweep as it is typed, which is what `conelab bench` takes, and how its result is shown.
 struct BenchChoice {
   std::vector<std::string> operators = {"dot", "penumbral"};
-  std::vector<std::string> passes = {"forward"};
-  std::string lengths = "256..2048:x2", dims = "64", heads = "1", threads = "1";
-  std::string rounds = "9";
-  std::string output, compared;  ///< Result files; empty: none yet.
+  std::vector<std::string> passes = {"forward"}, dtypes = {"f32"}, devices = {"cpu"};
+  std::string lengths = "256..2048:x2", dims = "64", heads = "1", batch = "1", threads = "1";
+  std::string rounds = "9", seed = "1", time_limit = "600";
+  bool cold = true;              ///< Also time runs with flushed caches.
+  std::string output;            ///< Where the sweep's result goes; empty: the program chooses.
+  std::string shown;             ///< The result on display; empty: none.
+  std::string compared;          ///< An older result that it is compared with; empty: none.
+  std::string page = "scaling";  ///< scaling | ratio | roofline | table | exponents | comparison
+  std::map<std::string, std::string> place;  ///< Which cases are drawn, by the figures' keys.
+  std::vector<std::string> hidden;           ///< Operators that are not drawn.
   bool operator==(const BenchChoice&) const = default;
 };
 

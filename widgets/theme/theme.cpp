@@ -1,8 +1,11 @@
 #include "widgets/theme/theme.h"
 
 #include <QApplication>
-#include <QStyle>
+#include <QPainter>
+#include <QProxyStyle>
 #include <QStyleFactory>
+#include <QStyleOption>
+#include <algorithm>
 
 #include "core/figure/style.h"
 
@@ -63,9 +66,9 @@ QString sheet_of(const Tones& t) {
              "QPushButton:hover { border-color: %4; }"
              "QPushButton:pressed { background: %3; }"
              "QPushButton:disabled { color: %5; }"
-             "QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QPlainTextEdit {"
+             "QLineEdit, QSpinBox, QDoubleSpinBox, QPlainTextEdit {"
              "  border: 1px solid %3; border-radius: 4px; padding: 3px 6px; background: %6; }"
-             "QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus { border-color: %4; }"
+             "QLineEdit:focus, QPlainTextEdit:focus { border-color: %4; }"
              "QGroupBox { border: 1px solid %3; border-radius: 6px; margin-top: 16px;"
              "  padding: 6px; }"
              "QGroupBox::title { subcontrol-origin: margin; left: 8px; color: %5; }"
@@ -83,6 +86,45 @@ QString sheet_of(const Tones& t) {
            t.base.name(), t.text.name());
 }
 
+/// Fusion, but check boxes with a frame that is seen on dark ground as well.
+class Style : public QProxyStyle {
+ public:
+  Style() : QProxyStyle(QStyleFactory::create("Fusion")) {}
+
+  void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                     const QWidget* widget) const override {
+    if (element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck) {
+      return QProxyStyle::drawPrimitive(element, option, painter, widget);
+    }
+    draw_check_box(*option, *painter);
+  }
+
+ private:
+  static void draw_check_box(const QStyleOption& option, QPainter& painter) {
+    const QPalette& palette = option.palette;
+    const bool on = option.state & State_On, enabled = option.state & State_Enabled;
+    const bool hot = option.state & (State_MouseOver | State_HasFocus);
+    const QColor accent = enabled ? palette.color(QPalette::Highlight) : quiet_ink(palette);
+    const qreal side = std::min(option.rect.width(), option.rect.height()) - 1;
+    QRectF box(0, 0, side, side);
+    box.moveCenter(QRectF(option.rect).center());
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    QColor frame = hot || on ? accent : quiet_ink(palette);
+    if (!enabled) frame.setAlphaF(0.5F);
+    painter.setPen(QPen(frame, 1));
+    painter.setBrush(on ? accent : palette.color(QPalette::Base));
+    painter.drawRoundedRect(box, 2.5, 2.5);
+    if (on) {
+      const auto at = [&](qreal x, qreal y) { return box.topLeft() + side * QPointF(x, y); };
+      painter.setPen(QPen(palette.color(QPalette::HighlightedText), side / 7, Qt::SolidLine,
+                          Qt::RoundCap, Qt::RoundJoin));
+      painter.drawPolyline(QPolygonF({at(0.24, 0.52), at(0.43, 0.71), at(0.77, 0.3)}));
+    }
+    painter.restore();
+  }
+};
+
 bool system_is_dark() {
   static const bool dark_at_start = is_dark(QApplication::style()->standardPalette());
   return dark_at_start;
@@ -93,9 +135,12 @@ bool system_is_dark() {
 void apply_theme(QApplication& application, const QString& theme) {
   const bool dark_wanted = theme == "dark" || (theme != "light" && system_is_dark());
   const Tones& tones = dark_wanted ? dark : light;
-  if (application.style()->name() != "fusion") {
-    application.setStyle(QStyleFactory::create("Fusion"));
-  }
+  static const QStyle* const style = [&] {
+    auto* made = new Style;
+    application.setStyle(made);
+    return made;
+  }();
+  static_cast<void>(style);
   application.setPalette(palette_of(tones));
   application.setStyleSheet(sheet_of(tones));
 }
@@ -108,6 +153,15 @@ QColor quiet_ink(const QPalette& palette) { return (is_dark(palette) ? dark : li
 QColor hair_line(const QPalette& palette) { return (is_dark(palette) ? dark : light).line; }
 QColor canvas_ground(const QPalette& palette) { return palette.color(QPalette::Base); }
 QColor focus_colour() { return {0xd5, 0x5e, 0x00}; }
+
+QColor error_ink(const QPalette& palette) {
+  return is_dark(palette) ? QColor(0xff, 0x8f, 0x5e) : QColor(0xb0, 0x3a, 0x05);
+}
+
+QColor verdict_colour(bool faster, const QPalette& palette) {
+  if (!faster) return error_ink(palette);
+  return is_dark(palette) ? QColor(0x3f, 0xc9, 0x9d) : QColor(0x00, 0x7a, 0x58);
+}
 
 QColor operator_colour(std::size_t i, const QPalette& palette) {
   const figure::Colour c = figure::series_colour(i);

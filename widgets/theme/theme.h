@@ -21,6 +21,10 @@ void apply_theme(QApplication& application, const QString& theme);
 [[nodiscard]] QColor canvas_ground(const QPalette& palette);
 /// The colour of the pair that is looked at, over any colour map.
 [[nodiscard]] QColor focus_colour();
+/// What is wrong in a form.
+[[nodiscard]] QColor error_ink(const QPalette& palette);
+/// Verdicts: faster (true) and slower.
+[[nodiscard]] QColor verdict_colour(bool faster, const QPalette& palette);
 /// The i-th operator's colour: Okabe and Ito's, lighter on dark ground.
 [[nodiscard]] QColor operator_colour(std::size_t i, const QPalette& palette);
 

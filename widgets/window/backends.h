@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/figure/display_list.h"
+#include "widgets/benchmarks/bench_backend.h"
 #include "widgets/session/session.h"
 
 namespace conelab::desktop {
@@ -18,6 +19,7 @@ struct Backends {
   /// The command lines that do the same headless.
   std::function<std::string(const FigureChoice&)> figure_command;
   std::function<std::string(const TraceChoice&, const Call&)> attend_command;
+  BenchBackend bench;
 };
 
 }  // namespace conelab::desktop

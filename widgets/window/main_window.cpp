@@ -17,6 +17,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/files/sandbox.h"
+#include "widgets/benchmarks/benchmarks_view.h"
 #include "widgets/data/data_view.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/figures/figures_view.h"
@@ -43,6 +45,19 @@ bool is_session_file(const QString& file) {
   QFile opened(file);
   return file.endsWith(".json", Qt::CaseInsensitive) && opened.open(QIODevice::ReadOnly) &&
          opened.read(4096).contains("conelab_session");
+}
+
+enum class FileKind { trace, benchmark, other };
+
+/// Fails where the file cannot be read at all.
+FileKind kind_of(const std::string& path) {
+  if (!groups_with_queries(path).empty()) return FileKind::trace;
+  try {
+    static_cast<void>(read_labelled_sandboxed(path, "bench/runtime"));
+    return FileKind::benchmark;
+  } catch (const Error&) {
+    return FileKind::other;
+  }
 }
 
 }  // namespace
@@ -118,6 +133,7 @@ void MainWindow::build_views() {
     if (!backends_.figure_command) return;
     copy_text(QString::fromStdString(backends_.figure_command(figures->wanted())), tr("Command"));
   });
+  build_benchmarks(maps);
   tabifyDockWidget(maps, welcome);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   resizeDocks({data, operators}, {300, 460}, Qt::Vertical);
@@ -130,6 +146,18 @@ void MainWindow::build_views() {
   connect(operators_, &OperatorsPanel::command_wanted, this, &MainWindow::copy_command);
   connect(explorer_, &ExplorerView::text_copied, this,
           [this](const QString& text) { copy_text(text, tr("Command")); });
+}
+
+void MainWindow::build_benchmarks(QDockWidget* beside) {
+  benchmarks_ = new BenchmarksView(document_, *jobs_, backends_.bench);
+  tabifyDockWidget(
+      beside, add_dock("dock-benchmarks", tr("Benchmarks"), benchmarks_, Qt::RightDockWidgetArea));
+  connect(benchmarks_, &BenchmarksView::command_wanted, this,
+          [this](const QString& command) { copy_text(command, tr("Command")); });
+  connect(benchmarks_, &BenchmarksView::figure_wanted, this, [this](const FigureChoice& figure) {
+    document_.edit(tr("export a benchmark"), [&](Session& s) { s.figure = figure; });
+    raise_view("dock-figures");
+  });
 }
 
 // A tool bar, because only tool bars lie across all docks.
@@ -277,10 +305,8 @@ bool MainWindow::restore_autosave() {
   if (state_directory_.isEmpty() || !QFile::exists(state_file("autosave.json"))) return false;
   try {
     SavedSession saved = load_session(state_file("autosave.json"));
-    const bool with_trace = !saved.session.trace.file.empty();
     document_.replace(std::move(saved.session));
     restoreState(saved.layout);
-    if (with_trace) raise_view("dock-maps");
     return true;
   } catch (const Error& error) {
     show_error(QString::fromStdString(error.what()));
@@ -292,10 +318,9 @@ void MainWindow::open_session(const QString& file) {
   try {
     SavedSession saved = load_session(file);
     document_.replace(std::move(saved.session));
-    restoreState(saved.layout);
+    if (!restoreState(saved.layout)) raise_view("dock-maps");
     session_file_ = file;
     remember(file);
-    raise_view("dock-maps");
   } catch (const Error& error) {
     show_error(QString::fromStdString(error.what()));
   }
@@ -307,14 +332,19 @@ void MainWindow::open(const QString& file) {
   banner_->hide();
   const QString path = QFileInfo(file).absoluteFilePath();
   if (is_session_file(path)) return open_session(path);
-  opening_ = jobs_->start<bool>(
+  opening_ = jobs_->start<FileKind>(
       "opening " + QFileInfo(file).fileName().toStdString(),
-      [name = path.toStdString()](const JobContext&) { return !groups_with_queries(name).empty(); },
-      [this, path](bool trace) {
+      [name = path.toStdString()](const JobContext&) { return kind_of(name); },
+      [this, path](FileKind kind) {
         opening_.finished();
-        if (trace) {
+        if (kind == FileKind::trace) {
           workspace_->open(path);
           return raise_view("dock-maps");
+        }
+        if (kind == FileKind::benchmark) {
+          benchmarks_->model().open(path.toStdString());
+          remember(path);
+          return raise_view("dock-benchmarks");
         }
         data_->show_file(path);
         raise_view("dock-data");

@@ -16,6 +16,7 @@ class QToolBar;
 
 namespace conelab::desktop {
 
+class BenchmarksView;
 class DataView;
 class ExplorerView;
 class MapsView;
@@ -34,6 +35,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] Workspace& workspace() { return *workspace_; }
   [[nodiscard]] MapsView& maps() { return *maps_; }
   [[nodiscard]] ExplorerView& explorer() { return *explorer_; }
+  [[nodiscard]] BenchmarksView& benchmarks() { return *benchmarks_; }
 
   /// A trace, a result or a session, whatever it turns out to be. What cannot be read is told in
   /// the window, and the session stays as it is.
@@ -51,6 +53,7 @@ class MainWindow : public QMainWindow {
 
  private:
   void build_views();
+  void build_benchmarks(QDockWidget* beside);
   void build_banner();
   void build_menus();
   QAction* add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
@@ -79,6 +82,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<Workspace> workspace_;
   JobHandle opening_;
   MapsView* maps_ = nullptr;
+  BenchmarksView* benchmarks_ = nullptr;
   DataView* data_ = nullptr;
   ExplorerView* explorer_ = nullptr;
   OperatorsPanel* operators_ = nullptr;

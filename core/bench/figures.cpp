@@ -1,0 +1,164 @@
+#include "core/bench/figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/bench/compare.h"
+
+namespace conelab {
+namespace {
+
+constexpr const char* place_labels[] = {"pass", "device", "dtype", "threads", "dim", "head"};
+
+std::string label_of(const Case& c, const std::string& label) {
+  if (label == "operator") return c.operation;
+  if (label == "pass") return c.pass;
+  if (label == "device") return c.device;
+  if (label == "dtype") return c.dtype;
+  if (label == "threads") return std::to_string(c.threads);
+  if (label == "dim") return std::to_string(c.dim);
+  return std::to_string(c.head);
+}
+
+std::string value_of(const std::map<std::string, std::string>& keys, const std::string& key) {
+  const auto found = keys.find(key);
+  return found == keys.end() ? "" : found->second;
+}
+
+/// Keeps the cases with the value that the keys name for a label, or with the first one.
+void narrow(BenchSelection& s, const std::map<std::string, std::string>& keys,
+            const std::string& label) {
+  const std::vector<std::string> known = label_values(s.cases, label);
+  std::string value = value_of(keys, label);
+  if (value.empty() && !known.empty()) value = known.front();
+  if (std::find(known.begin(), known.end(), value) == known.end()) {
+    unknown_name(label, value, known);
+  }
+  const auto other = [&](const auto& c) { return label_of(c.labels, label) != value; };
+  std::erase_if(s.cases, other);
+  std::erase_if(s.exponents, other);
+}
+
+std::vector<std::string> chosen_operators(const BenchSelection& s, const std::string& names) {
+  const auto known = label_values(s.cases, "operator");
+  if (names.empty()) return known;
+  const std::vector<std::string> chosen = parse_names("-p operators", names);
+  for (const std::string& name : chosen) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      unknown_name("operator", name, known);
+    }
+  }
+  return chosen;
+}
+
+figure::ScalingSeries series_of(const BenchSelection& s, const std::string& name) {
+  figure::ScalingSeries series;
+  series.name = name;
+  for (const MeasuredCase& c : s.cases) {
+    if (c.labels.operation != name) continue;
+    series.x.push_back(static_cast<double>(c.labels.seq_len));
+    series.y.push_back(c.time);
+    series.low.push_back(c.time_low);
+    series.high.push_back(c.time_high);
+  }
+  for (const MeasuredExponent& e : s.exponents) {
+    if (e.labels.operation != name || !std::isfinite(e.value)) continue;
+    series.exponent = e.value;
+    series.exponent_low = e.low;
+    series.exponent_high = e.high;
+  }
+  return series;
+}
+
+void add_ratios(const BenchSelection& s, std::vector<figure::ScalingSeries>& series) {
+  series.front().ratio = series.front().ratio_low = series.front().ratio_high =
+      std::vector<double>(series.front().x.size(), 1);
+  for (const CaseComparison& c : compare_operators(s.cases, s.operators.front())) {
+    for (figure::ScalingSeries& one : series) {
+      if (one.name != c.labels.operation) continue;
+      one.ratio.push_back(c.result.ratio.value);
+      one.ratio_low.push_back(c.result.ratio.low);
+      one.ratio_high.push_back(c.result.ratio.high);
+    }
+  }
+}
+
+/// "forward, cpu, f32, 2 threads, d = 64, 8 heads"
+std::string place_caption(const Case& c) {
+  const auto counted = [](std::int64_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  return fmt::format("{}, {}, {}, {}, d = {}, {}", c.pass, c.device, c.dtype,
+                     counted(c.threads, "thread"), c.dim, counted(c.head, "head"));
+}
+
+/// The highest peak that was measured beside any of the cases drawn.
+double measured_peak(const BenchSelection& s) {
+  double peak = 0;
+  for (const MeasuredCase& c : s.cases) {
+    if (std::isfinite(c.peak_flops)) peak = std::max(peak, c.peak_flops);
+  }
+  return peak;
+}
+
+}  // namespace
+
+std::vector<std::string> label_values(const std::vector<MeasuredCase>& cases,
+                                      const std::string& label) {
+  std::vector<std::string> values;
+  for (const MeasuredCase& c : cases) {
+    const std::string value = label_of(c.labels, label);
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+  return values;
+}
+
+BenchSelection select_cases(std::vector<MeasuredCase> cases,
+                            std::vector<MeasuredExponent> exponents,
+                            const std::map<std::string, std::string>& keys) {
+  BenchSelection s;
+  s.cases = std::move(cases);
+  s.exponents = std::move(exponents);
+  s.operators = chosen_operators(s, value_of(keys, "operators"));
+  for (const char* label : place_labels) narrow(s, keys, label);
+  s.place = s.cases.front().labels;
+  return s;
+}
+
+figure::ScalingFigure scaling_figure(const BenchSelection& s) {
+  figure::ScalingFigure figure;
+  for (const std::string& name : s.operators) figure.series.push_back(series_of(s, name));
+  add_ratios(s, figure.series);
+  figure.caption = place_caption(s.place);
+  return figure;
+}
+
+std::vector<const MeasuredCase*> roofline_cases(const BenchSelection& s) {
+  std::vector<const MeasuredCase*> longest(s.operators.size(), nullptr);
+  for (const MeasuredCase& c : s.cases) {
+    const auto place = std::find(s.operators.begin(), s.operators.end(), c.labels.operation);
+    if (place == s.operators.end() || !std::isfinite(c.time)) continue;
+    longest[static_cast<std::size_t>(place - s.operators.begin())] = &c;
+  }
+  return longest;
+}
+
+figure::RooflineFigure roofline_figure(const BenchSelection& s) {
+  figure::RooflineFigure figure;
+  figure.peaks.push_back({"multiply-add", measured_peak(s)});
+  for (const MeasuredCase* c : roofline_cases(s)) {
+    figure::RooflinePoint point;
+    if (c != nullptr) {
+      point = {fmt::format("{}, n = {}", c->labels.operation, c->labels.seq_len),
+               c->flops / c->bytes, c->flops / c->time, c->flops / c->time_high,
+               c->flops / c->time_low};
+    }
+    figure.points.push_back(std::move(point));
+  }
+  figure.caption = place_caption(s.place);
+  return figure;
+}
+
+}  // namespace conelab

@@ -1,0 +1,46 @@
+// Sweeps of fake cases for the tests of the benchmarks view: the real runner, real workers.
+#pragma once
+
+#include <QDir>
+#include <QTemporaryDir>
+
+#include "tests/helpers/fake_workload.h"
+#include "tests/widgets/driving.h"
+#include "widgets/benchmarks/bench_model.h"
+
+namespace conelab::desktop {
+
+/// In memory where that is to be had: every sample is sealed with an fsync, which disks take long
+/// for.
+inline QString folder_template() {
+  const QString memory = "/dev/shm";
+  return (QDir(memory).exists() ? memory : QDir::tempPath()) + "/conelab-bench-XXXXXX";
+}
+
+inline BenchBackend fake_bench_backend(const QTemporaryDir& folder) {
+  BenchBackend backend;
+  backend.operators = testing::fake_workload().operations;
+  backend.folder = folder.path().toStdString();
+  backend.run = [](const Sweep& sweep, const BenchOptions& options) {
+    BenchOptions with_worker = options;
+    with_worker.worker = {CONELAB_BINARY_DIR "/bin/conelab_fake_bench", "worker"};
+    run_bench(sweep, testing::fake_workload(), with_worker);
+  };
+  backend.devices = [] { return std::vector<DeviceState>{{"cuda", false, "no device", "", 0}}; };
+  backend.command = [](const BenchChoice& typed, const std::string& output) {
+    return "conelab bench -o " + output + " --lengths " + typed.lengths;
+  };
+  return backend;
+}
+
+/// Two operators at three lengths in six rounds: done within a moment.
+inline BenchChoice quick_sweep() {
+  BenchChoice choice;
+  choice.operators = {"steady", "slow"};
+  choice.lengths = "256..1024:x2";
+  choice.rounds = "6";
+  choice.cold = false;
+  return choice;
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,255 @@
+#include "widgets/benchmarks/bench_model.h"
+
+#include <fstream>
+
+#include "core/base/error.h"
+#include "core/files/sandbox.h"
+#include "tests/widgets/benchmarks/bench_fixtures.h"
+
+namespace conelab::desktop {
+namespace {
+
+struct Bench {
+  QTemporaryDir folder{folder_template()};
+  Document document;
+  JobPool jobs{[](std::function<void()> call) {
+    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+  }};
+  BenchModel model{document, jobs, fake_bench_backend(folder)};
+
+  explicit Bench(const BenchChoice& choice = quick_sweep()) {
+    document.edit("type", [&](Session& s) { s.bench = choice; });
+  }
+  bool finish() {
+    return wait_for([&] { return !model.running() && model.data() && model.message() == shown(); });
+  }
+  [[nodiscard]] std::string shown() const { return model.choice().shown; }
+  [[nodiscard]] std::string path(const char* name) const {
+    return folder.filePath(name).toStdString();
+  }
+};
+
+const std::vector<std::string> known = {"dot", "penumbral"};
+
+TEST(BenchForm, ReadsASweep) {
+  BenchChoice typed;
+  typed.lengths = "256..1024:x2";
+  typed.threads = "1,2";
+  const BenchCheck check = check_bench(typed, known, {});
+  ASSERT_TRUE(check.sound());
+  EXPECT_EQ(check.sweep.lengths, (std::vector<std::int64_t>{256, 512, 1024}));
+  EXPECT_EQ(check.sweep.cases().size(), 12U);
+  EXPECT_EQ(check.extent, "12 cases in 9 rounds");
+}
+
+TEST(BenchForm, SaysWhatIsWrongByField) {
+  BenchChoice typed;
+  typed.operators = {"dot", "penumbra"};
+  EXPECT_NE(check_bench(typed, known, {}).errors.at("operators").find("penumbral"),
+            std::string::npos);
+  typed.operators = {};
+  typed.lengths = "256..1024";
+  typed.dims = "";
+  typed.rounds = "1,2";
+  typed.batch = "0";
+  typed.time_limit = "-1";
+  const BenchCheck check = check_bench(typed, known, {});
+  EXPECT_EQ(check.errors.at("operators"), "choose at least one");
+  EXPECT_EQ(check.errors.at("lengths"),
+            "'256..1024' needs a step, as in 256..4096:x2 or 256..4096:+256");
+  EXPECT_EQ(check.errors.at("rounds"), "expected one whole number from 1");
+  for (const char* field : {"dims", "batch", "time_limit"}) EXPECT_TRUE(check.errors.count(field));
+  EXPECT_FALSE(check.errors.count("heads"));
+}
+
+TEST(BenchForm, AMissingDeviceIsExplained) {
+  BenchChoice typed;
+  typed.devices = {"cuda"};
+  EXPECT_TRUE(check_bench(typed, known, {}).sound());
+  EXPECT_EQ(check_bench(typed, known, {{"cuda", false, "no driver", "", 0}}).errors.at("devices"),
+            "cuda: no driver");
+  EXPECT_TRUE(check_bench(typed, known, {{"cuda", true, "a GPU", "", 0}}).sound());
+}
+
+TEST(BenchForm, ResultsGoWhereNothingLies) {
+  const QTemporaryDir folder;
+  const std::string path = result_path("", folder.path().toStdString());
+  EXPECT_EQ(path, folder.filePath("bench.h5").toStdString());
+  EXPECT_EQ(result_path("/tmp/x/../y", "/elsewhere"), "/tmp/y.h5");
+  EXPECT_EQ(free_path(path), path);
+  std::ofstream(path) << "taken";
+  EXPECT_EQ(free_path(path), folder.filePath("bench-2.h5").toStdString());
+}
+
+TEST(BenchModel, RunsASweepAndShowsWhatTheFigureShows) {
+  Bench bench;
+  bench.model.run();
+  EXPECT_TRUE(bench.model.running());
+  ASSERT_TRUE(bench.finish()) << bench.model.message();
+  EXPECT_EQ(bench.shown(), bench.path("bench.h5"));
+  for (const char* page : {"scaling", "ratio", "roofline"}) {
+    bench.document.edit("page", [&](Session& s) { s.bench.page = page; });
+    const LabelledFile file = read_labelled_file_sandboxed(bench.shown());
+    const BenchSelection selection = select_cases(measured_cases(file, bench.shown()),
+                                                  measured_exponents(file, bench.shown()), {});
+    figure::ScalingFigure scaling = scaling_figure(selection);
+    scaling.ratio_only = page == std::string("ratio");
+    figure::RooflineFigure roof = roofline_figure(selection);
+    roof.width = scaling.width = 300;
+    const BenchPicture picture = bench.model.picture(300);
+    EXPECT_EQ(dump(picture.list),
+              dump(page == std::string("roofline") ? draw_roofline(roof) : draw_scaling(scaling)));
+    EXPECT_EQ(picture.spots.size(), page == std::string("roofline") ? 2U : 6U);
+  }
+}
+
+TEST(BenchModel, ASpotTellsExactNumbers) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const MeasuredCase& first = bench.model.data()->cases.front();
+  const std::string text = bench.model.picture(300).spots.front().text;
+  EXPECT_NE(text.find(fmt::format("{:.6g} s", first.time)), std::string::npos) << text;
+  EXPECT_NE(text.find("steady forward cpu f32"), std::string::npos) << text;
+  const TextTable table = bench.model.table();
+  ASSERT_EQ(table.rows.size(), 6U);
+  EXPECT_EQ(table.header[2], "time (s)");
+  EXPECT_EQ(table.rows[0][2], fmt::format("{:.6g}", first.time));
+}
+
+TEST(BenchModel, CurvesAppearWhileItRunsAndCancelKeepsThem) {
+  BenchChoice choice = quick_sweep();
+  choice.rounds = "200";
+  choice.operators = {"slow"};
+  Bench bench(choice);
+  bench.model.run();
+  ASSERT_TRUE(wait_for([&] { return !bench.model.picture(300).spots.empty(); }));
+  EXPECT_TRUE(bench.model.live());
+  EXPECT_NE(bench.model.progress_text().find(" samples, "), std::string::npos);
+  bench.model.cancel();
+  ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
+  EXPECT_NE(bench.model.message().find("Resume goes on"), std::string::npos);
+  EXPECT_FALSE(bench.model.picture(300).spots.empty());
+  EXPECT_TRUE(bench.model.can_resume());
+}
+
+TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
+  BenchChoice choice = quick_sweep();
+  choice.rounds = "60";
+  choice.operators = {"slow"};
+  Bench bench(choice);
+  bench.model.run();
+  ASSERT_TRUE(wait_for([&] { return bench.model.progress().done > 20; }));
+  bench.model.cancel();
+  ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
+  const int kept = bench.model.progress().done;
+  bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "61"; });
+  bench.model.resume();
+  ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
+  EXPECT_TRUE(bench.model.failed());
+  EXPECT_NE(bench.model.message().find("rounds (expected 60, found 61)"), std::string::npos);
+  bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "60"; });
+  bench.model.resume();
+  int least = 1000000;
+  ASSERT_TRUE(wait_for(
+      [&] {
+        if (bench.model.progress().done > 0) least = std::min(least, bench.model.progress().done);
+        return !bench.model.running();
+      },
+      20000));
+  ASSERT_TRUE(bench.finish()) << bench.model.message();
+  EXPECT_GE(least, kept / 2);
+  EXPECT_EQ(bench.model.data()->cases.front().samples.size(), 60U);
+  EXPECT_FALSE(bench.model.can_resume());
+}
+
+TEST(BenchModel, NoResultIsOverwritten) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const std::string sha = bench.shown();
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  EXPECT_EQ(bench.shown(), bench.path("bench-2.h5"));
+  EXPECT_TRUE(QFile::exists(QString::fromStdString(sha)));
+}
+
+TEST(BenchModel, ComparesWithAnOlderResult) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const std::string old = bench.shown();
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  bench.model.compare_with(old);
+  ASSERT_TRUE(wait_for([&] { return bench.model.comparison().has_value(); }));
+  EXPECT_EQ(bench.model.table().rows.size(), 6U);
+  EXPECT_NE(bench.model.comparison_text().find("6 same"), std::string::npos)
+      << bench.model.comparison_text();
+  bench.document.undo();
+  EXPECT_EQ(bench.model.choice().compared, "");
+}
+
+TEST(BenchModel, OperatorsCanBeLeftOutAndTheFigureIsAskedAlike) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  bench.document.edit("hide", [](Session& s) { s.bench.hidden = {"steady"}; });
+  EXPECT_EQ(bench.model.picture(300).spots.size(), 3U);
+  const FigureChoice figure = bench.model.figure(300);
+  EXPECT_EQ(figure.name, "scaling");
+  EXPECT_EQ(figure.parameters.at("operators"), "slow");
+  EXPECT_EQ(figure.width, "300pt");
+  bench.document.edit("hide", [](Session& s) { s.bench.hidden = {"steady", "slow"}; });
+  EXPECT_TRUE(bench.model.picture(300).list.items.empty());
+}
+
+TEST(BenchModel, AFileThatIsRewrittenIsReadAgain) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const std::string first = bench.shown();
+  bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "7"; });
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const QString second = QString::fromStdString(bench.shown());
+  bench.model.open(first);
+  ASSERT_TRUE(wait_for([&] { return bench.model.data() && bench.model.data()->name == first; }));
+  ASSERT_EQ(bench.model.data()->cases.front().samples.size(), 6U);
+  QFile::remove(QString::fromStdString(first));
+  QFile::rename(second, QString::fromStdString(first));
+  EXPECT_TRUE(wait_for([&] { return bench.model.data()->cases.front().samples.size() == 7; }));
+}
+
+TEST(BenchModel, AMissingOrWrongFileIsTold) {
+  Bench bench;
+  bench.model.open(bench.path("none.h5"));
+  EXPECT_TRUE(bench.model.failed());
+  EXPECT_NE(bench.model.message().find("no such file"), std::string::npos);
+  std::ofstream(bench.path("wrong.h5")) << "no result";
+  bench.model.open(bench.path("wrong.h5"));
+  ASSERT_TRUE(
+      wait_for([&] { return bench.model.message().find("wrong.h5") != std::string::npos; }));
+  EXPECT_TRUE(bench.model.failed());
+  EXPECT_EQ(bench.model.data(), nullptr);
+}
+
+TEST(BenchModel, DevicesAreFoundInAJob) {
+  Bench bench;
+  bench.document.edit("cuda", [](Session& s) { s.bench.devices = {"cuda"}; });
+  EXPECT_TRUE(bench.model.can_run());
+  bench.model.find_devices();
+  ASSERT_TRUE(wait_for([&] { return !bench.model.devices().empty(); }));
+  EXPECT_FALSE(bench.model.can_run());
+  EXPECT_EQ(bench.model.check().errors.at("devices"), "cuda: no device");
+}
+
+TEST(BenchModel, CancelBeforeItBeginsEndsTheRun) {
+  Bench bench;
+  bench.model.run();
+  bench.model.cancel();
+  EXPECT_TRUE(wait_for([&] { return !bench.model.running(); }));
+}
+
+}  // namespace
+}  // namespace conelab::desktop

@@ -1,0 +1,202 @@
+#include "widgets/benchmarks/benchmarks_view.h"
+
+#include <QAbstractScrollArea>
+#include <QAccessible>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QDockWidget>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMimeData>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTableView>
+#include <QToolButton>
+
+#include "tests/widgets/benchmarks/bench_fixtures.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// A window whose benchmarks are fakes, that view in front.
+struct Shown {
+  QTemporaryDir folder{folder_template()}, state;
+  MainWindow window{backends(folder), state.path()};
+
+  static Backends backends(const QTemporaryDir& folder) {
+    Backends backends;
+    backends.bench = fake_bench_backend(folder);
+    return backends;
+  }
+  Shown() {
+    window.resize(1300, 900);
+    show_active(window);
+    window.document().edit("type", [](Session& s) { s.bench = quick_sweep(); });
+    window.findChild<QDockWidget*>("dock-benchmarks")->raise();
+    pump(100);
+  }
+  BenchModel& model() { return window.benchmarks().model(); }
+  template <class Widget>
+  Widget& find(const char* name) {
+    auto* found = window.findChild<Widget*>(name);
+    if (found == nullptr) throw std::runtime_error(name);
+    return *found;
+  }
+  void press(const char* name) {
+    auto& button = find<QAbstractButton>(name);
+    click(button, QRectF(button.rect()).center());
+  }
+  void type(const char* field, const QString& text) {
+    auto& edit = find<QLineEdit>(field);
+    edit.setFocus();
+    edit.selectAll();
+    for (const QChar letter : text) press_key(edit, Qt::Key_unknown, Qt::NoModifier, letter);
+    press_key(edit, Qt::Key_Return);
+  }
+  void show_page(int index) {
+    auto& pages = find<QTabBar>("bench-pages");
+    click(pages, QRectF(pages.tabRect(index)).center());
+    pump();
+  }
+  bool finish() {
+    return wait_for(
+        [&] {
+          return !model().running() && model().data() &&
+                 model().message() == model().choice().shown;
+        },
+        20000);
+  }
+};
+
+TEST(Benchmarks, ASweepIsSetUpRunAndReadOff) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.type("bench-lengths", "128..1024:x2");
+  shown.press("bench-passes-backward");
+  EXPECT_EQ(shown.find<QLabel>("bench-extent").text(), "16 cases in 6 rounds");
+  shown.press("bench-passes-backward");
+  shown.press("bench-run");
+  EXPECT_TRUE(shown.model().running());
+  EXPECT_FALSE(shown.find<QPushButton>("bench-run").isEnabled());
+  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  pump(100);
+  BenchCanvas& canvas = shown.window.benchmarks().canvas();
+  ASSERT_EQ(canvas.picture().spots.size(), 8U);
+  move_to(canvas, canvas.place_of(canvas.picture().spots[1]));
+  const MeasuredCase& second = shown.model().data()->cases[1];
+  EXPECT_TRUE(shown.window.benchmarks().readout().contains(
+      QString::fromStdString(fmt::format("n=256: {:.6g} s", second.time))))
+      << shown.window.benchmarks().readout().toStdString();
+  press_key(canvas, Qt::Key_Right);
+  EXPECT_TRUE(shown.window.benchmarks().readout().contains("n=512"));
+  shown.show_page(3);
+  const auto* numbers = shown.find<QTableView>("bench-table").model();
+  EXPECT_EQ(numbers->rowCount(), 8);
+  EXPECT_EQ(numbers->index(1, 2).data().toString().toStdString(),
+            fmt::format("{:.6g}", second.time));
+}
+
+TEST(Benchmarks, WrongInputIsExplainedBesideItsField) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.type("bench-rounds", "many");
+  auto& error = shown.find<QLabel>("bench-rounds-error");
+  EXPECT_TRUE(error.isVisible());
+  EXPECT_TRUE(error.text().contains("'many' is not a positive integer"))
+      << error.text().toStdString();
+  EXPECT_FALSE(shown.find<QPushButton>("bench-run").isEnabled());
+  shown.window.document().undo();
+  EXPECT_EQ(shown.find<QLineEdit>("bench-rounds").text(), "6");
+  EXPECT_FALSE(error.isVisible());
+  auto& cuda = shown.find<QCheckBox>("bench-devices-cuda");
+  ASSERT_TRUE(wait_for([&] { return !cuda.isEnabled(); }));
+  EXPECT_EQ(cuda.toolTip(), "no device");
+}
+
+TEST(Benchmarks, CancelKeepsResumeGoesOnAndTwoResultsAreCompared) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.type("bench-rounds", "40");
+  shown.press("bench-run");
+  ASSERT_TRUE(wait_for([&] { return shown.model().progress().done > 10; }));
+  shown.press("bench-cancel");
+  ASSERT_TRUE(wait_for([&] { return !shown.model().running(); }));
+  EXPECT_TRUE(shown.find<QLabel>("bench-message").text().contains("are kept"));
+  shown.press("bench-resume");
+  EXPECT_TRUE(shown.model().running());
+  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  const std::string first = shown.model().choice().shown;
+  shown.press("bench-run");
+  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  EXPECT_NE(shown.model().choice().shown, first);
+  shown.model().compare_with(first);
+  ASSERT_TRUE(wait_for([&] { return shown.model().comparison().has_value(); }));
+  EXPECT_EQ(shown.find<QTableView>("bench-table").model()->rowCount(), 6);
+  EXPECT_TRUE(shown.find<QLabel>("bench-about").text().contains("same"));
+}
+
+TEST(Benchmarks, ADroppedResultIsShownAndItsFigureExported) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.press("bench-run");
+  ASSERT_TRUE(shown.finish());
+  const std::string file = shown.model().choice().shown;
+  shown.window.document().edit("forget", [](Session& s) { s.bench.shown.clear(); });
+  EXPECT_EQ(shown.model().data(), nullptr);
+  shown.window.open(QString::fromStdString(file));
+  ASSERT_TRUE(wait_for([&] { return shown.model().data() != nullptr; }));
+  shown.press("bench-export");
+  EXPECT_EQ(shown.window.document().session().figure.name, "scaling");
+  EXPECT_EQ(shown.window.document().session().figure.inputs, std::vector<std::string>{file});
+}
+
+TEST(Benchmarks, TheCommandIsCopied) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.press("bench-command");
+  EXPECT_TRUE(QGuiApplication::clipboard()->text().startsWith("conelab bench -o "));
+}
+
+TEST(Benchmarks, TheLegendLeavesOperatorsOut) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.press("bench-run");
+  ASSERT_TRUE(shown.finish());
+  auto& legend = shown.find<QListWidget>("bench-legend");
+  ASSERT_EQ(legend.count(), 2);
+  legend.item(1)->setCheckState(Qt::Unchecked);
+  EXPECT_EQ(shown.window.benchmarks().canvas().picture().spots.size(), 3U);
+  shown.window.document().undo();
+  EXPECT_EQ(shown.window.benchmarks().canvas().picture().spots.size(), 6U);
+}
+
+TEST(Benchmarks, EveryControlHasAnAccessibleNameOrText) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  for (QWidget* each : shown.window.benchmarks().findChildren<QWidget*>()) {
+    if (each->focusPolicy() == Qt::NoFocus || !each->isVisible()) continue;
+    QAccessibleInterface* access = QAccessible::queryAccessibleInterface(each);
+    if (access == nullptr || qobject_cast<QAbstractScrollArea*>(each->parentWidget())) continue;
+    EXPECT_FALSE(access->text(QAccessible::Name).isEmpty())
+        << each->metaObject()->className() << " " << each->objectName().toStdString();
+  }
+}
+
+TEST(Benchmarks, TheWindowClosesInTheMiddleOfASweep) {
+  REQUIRE_DISPLAY();
+  for (int i = 0; i < 2; ++i) {
+    Shown shown;
+    shown.type("bench-rounds", "5000");
+    shown.press("bench-run");
+    ASSERT_TRUE(wait_for([&] { return i == 0 || shown.model().progress().done > 3; }));
+    QElapsedTimer clock;
+    clock.start();
+    shown.window.close();
+    EXPECT_LT(clock.elapsed(), 2000);
+  }
+}
+
+}  // namespace
+}  // namespace conelab::desktop

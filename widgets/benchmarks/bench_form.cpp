@@ -1,0 +1,137 @@
+#include "widgets/benchmarks/bench_form.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+
+#include "core/base/error.h"
+#include "core/bench/parts.h"
+
+namespace conelab::desktop {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Reads one field; an error is noted under its name, without the name in front.
+class Fields {
+ public:
+  explicit Fields(std::map<std::string, std::string>& errors) : errors_(errors) {}
+
+  void read(const std::string& field, const std::function<void()>& reading) {
+    try {
+      reading();
+    } catch (const Error& error) {
+      std::string text = error.what();
+      const std::string prefix = field + ": ";
+      if (text.starts_with(prefix)) text.erase(0, prefix.size());
+      errors_.emplace(field, text);
+    }
+  }
+  void integers(const std::string& field, const std::string& text,
+                std::vector<std::int64_t>& values) {
+    read(field, [&] {
+      if (text.empty()) misuse("expected a number, a list (256,512) or a range (256..4096:x2)");
+      values = parse_integers(field, text);
+    });
+  }
+  void count(const std::string& field, const std::string& text, std::int64_t& value) {
+    read(field, [&] {
+      std::vector<std::int64_t> values;
+      if (!text.empty()) values = parse_integers(field, text);
+      if (values.size() != 1) misuse("expected one whole number from 1");
+      value = values.front();
+    });
+  }
+  void seconds(const std::string& field, const std::string& text, double& value) {
+    read(field, [&] {
+      const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (status != std::errc() || end != text.data() + text.size() || !(value > 0)) {
+        misuse("expected a positive number of seconds");
+      }
+    });
+  }
+  void names(const std::string& field, const std::vector<std::string>& chosen) {
+    read(field, [&] {
+      if (chosen.empty()) misuse("choose at least one");
+    });
+  }
+
+ private:
+  std::map<std::string, std::string>& errors_;
+};
+
+void check_devices(const std::vector<std::string>& chosen, const std::vector<DeviceState>& known) {
+  for (const DeviceState& device : known) {
+    const bool wanted = std::find(chosen.begin(), chosen.end(), device.name) != chosen.end();
+    if (wanted && !device.available) misuse("{}: {}", device.name, device.about);
+  }
+}
+
+std::string plural(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>& operators,
+                       const std::vector<DeviceState>& devices) {
+  BenchCheck check;
+  Sweep& sweep = check.sweep;
+  sweep.operations = typed.operators;
+  sweep.passes = typed.passes;
+  sweep.dtypes = typed.dtypes;
+  sweep.devices = typed.devices;
+  sweep.cold = typed.cold;
+  Fields fields(check.errors);
+  fields.names("operators", typed.operators);
+  fields.names("passes", typed.passes);
+  fields.names("dtypes", typed.dtypes);
+  fields.names("devices", typed.devices);
+  fields.read("devices", [&] { check_devices(typed.devices, devices); });
+  fields.integers("lengths", typed.lengths, sweep.lengths);
+  fields.integers("dims", typed.dims, sweep.dims);
+  fields.integers("heads", typed.heads, sweep.heads);
+  fields.integers("threads", typed.threads, sweep.threads);
+  std::int64_t rounds = 0, seed = 0;
+  fields.count("batch", typed.batch, sweep.batch);
+  fields.count("rounds", typed.rounds, rounds);
+  fields.count("seed", typed.seed, seed);
+  fields.seconds("time_limit", typed.time_limit, sweep.time_limit);
+  fields.read("rounds", [&] {
+    if (rounds > 10000) misuse("expected at most 10000 (found {})", rounds);
+  });
+  sweep.rounds = static_cast<int>(rounds);
+  sweep.seed = static_cast<std::uint64_t>(seed);
+  if (check.sound()) fields.read("operators", [&] { check_sweep(sweep, operators); });
+  if (!check.sound()) {
+    check.extent = "Nothing can be run before the marked fields are right.";
+    return check;
+  }
+  const std::size_t cases = sweep.cases().size();
+  check.extent = plural(cases, "case") + " in " + plural(static_cast<std::size_t>(rounds), "round");
+  if (rounds < 6) check.extent += "; 95 % intervals need 6 rounds";
+  return check;
+}
+
+std::string result_path(const std::string& typed, const std::string& folder) {
+  fs::path path = typed.empty() ? "bench.h5" : typed;
+  if (path.extension().empty()) path += ".h5";
+  return (path.is_absolute() ? path : fs::path(folder) / path).lexically_normal().string();
+}
+
+std::string free_path(const std::string& path) {
+  const fs::path whole(path);
+  std::error_code error;
+  std::string tried = path;
+  for (int i = 2; fs::exists(tried, error) || Parts::exist(tried); ++i) {
+    tried = (whole.parent_path() /
+             fmt::format("{}-{}{}", whole.stem().string(), i, whole.extension().string()))
+                .string();
+  }
+  return tried;
+}
+
+}  // namespace conelab::desktop

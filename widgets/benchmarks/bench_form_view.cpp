@@ -1,0 +1,335 @@
+#include "widgets/benchmarks/bench_form_view.h"
+
+#include <QAction>
+#include <QBoxLayout>
+#include <QCheckBox>
+#include <QFileDialog>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QStyle>
+#include <QToolButton>
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/call.h"
+#include "widgets/theme/theme.h"
+
+namespace conelab::desktop {
+namespace {
+
+QString text_of(const std::string& text) { return QString::fromStdString(text); }
+
+/// Texts that may be long must not decide how wide the form is.
+QLabel* small_label(const char* name) {
+  auto* label = new QLabel;
+  label->setObjectName(name);
+  label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  return label;
+}
+
+QString help_of(const std::string& operation) {
+  for (const PartInfo& part : list_similarities()) {
+    if (part.name == operation) return text_of(part.about);
+  }
+  return {};
+}
+
+}  // namespace
+
+BenchFormView::BenchFormView(BenchModel& model, QWidget* parent) : QWidget(parent), model_(model) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 6, 6, 8);
+  column->setSpacing(6);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setAccessibleName(tr("Form of the sweep"));
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  auto* content = new QWidget;
+  auto* page = new QVBoxLayout(content);
+  page->setContentsMargins(0, 0, 0, 0);
+  auto* form = new QFormLayout;
+  page->addLayout(form);
+  page->addStretch(1);
+  form->setContentsMargins(0, 0, 6, 0);
+  form->setVerticalSpacing(4);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  build_fields(form);
+  scroll->setWidget(content);
+  column->addWidget(scroll, 1);
+  build_actions(column);
+  connect(&model_, &BenchModel::changed, this, &BenchFormView::show_model);
+  connect(&model_, &BenchModel::progressed, this, &BenchFormView::show_progress);
+  show_model();
+}
+
+void BenchFormView::build_fields(QFormLayout* form) {
+  add_operators(form);
+  add_names(form, "passes",
+            tr("What is timed: each pass alone (backward: output and row sums given), or both"),
+            &BenchChoice::passes, 2,
+            {{"forward", tr("the output")},
+             {"backward", tr("the gradients of query, key and value")},
+             {"forward+backward", tr("both as one run")}});
+  add_names(form, "dtypes", tr("In which numbers is computed"), &BenchChoice::dtypes, 4,
+            {{"f64", tr("double precision")},
+             {"f32", tr("single precision")},
+             {"bf16", tr("bfloat16: the exponent of f32, 8 bits of precision")},
+             {"f16", tr("half precision")}});
+  add_names(form, "devices", tr("Where is computed"), &BenchChoice::devices, 2,
+            {{"cpu", tr("this machine's processor")}, {"cuda", tr("an NVIDIA GPU")}});
+  device_note_ = small_label("bench-device-note");
+  form->addRow(QString(), device_note_);
+  add_text(form, "lengths", tr("lengths n"),
+           tr("Lengths of the sequence: 256,512 or 256..16384:x2 or 256..2048:+256"),
+           &BenchChoice::lengths);
+  add_text(form, "dims", tr("dims d"), tr("d = d_v per head: 64 or 32,64,128"), &BenchChoice::dims);
+  add_text(form, "heads", tr("heads"), tr("Numbers of heads: 8 or 1,8"), &BenchChoice::heads);
+  add_text(form, "batch", tr("batch"), tr("Batch size: one whole number"), &BenchChoice::batch);
+  add_text(form, "threads", tr("threads"), tr("Numbers of threads: 1 or 1,2,4"),
+           &BenchChoice::threads);
+  add_text(form, "rounds", tr("rounds"),
+           tr("In each round every case runs once, in balanced random order. Nine give a 95 % "
+              "interval of the median; fewer than six give less."),
+           &BenchChoice::rounds);
+  add_text(form, "seed", tr("seed"), tr("Of the random inputs and of the orders"),
+           &BenchChoice::seed);
+  add_text(form, "time_limit", tr("time limit (s)"),
+           tr("Seconds that one sample may take before its worker is ended"),
+           &BenchChoice::time_limit);
+  cold_ = new QCheckBox(tr("also with cold caches"));
+  cold_->setObjectName("bench-cold");
+  cold_->setToolTip(tr("Times one more run a round with flushed caches"));
+  form->addRow(QString(), cold_);
+  connect(cold_, &QCheckBox::clicked, this, [this](bool on) {
+    model_.document().edit(tr("change cold caches"), [&](Session& s) { s.bench.cold = on; });
+  });
+  output_ = add_text(form, "output", tr("result file"),
+                     tr("The HDF5 file to write; what lies there already is never overwritten"),
+                     &BenchChoice::output);
+  QAction* choose = output_->addAction(style()->standardIcon(QStyle::SP_DirOpenIcon),
+                                       QLineEdit::TrailingPosition);
+  choose->setToolTip(tr("Choose the result file"));
+  connect(choose, &QAction::triggered, this, &BenchFormView::choose_output);
+}
+
+void BenchFormView::add_error(QFormLayout* form, const char* field) {
+  QLabel* label = small_label("");
+  label->setObjectName(QStringLiteral("bench-%1-error").arg(field));
+  label->hide();
+  form->addRow(QString(), label);
+  errors_[field] = label;
+}
+
+void BenchFormView::add_operators(QFormLayout* form) {
+  operators_ = new QListWidget;
+  operators_->setObjectName("bench-operators");
+  operators_->setAccessibleName(tr("Operators of the sweep"));
+  operators_->setToolTip(tr("Each with its own map and every parameter at its default"));
+  operators_->setFixedHeight(124);
+  operators_->setFrameShape(QFrame::StyledPanel);
+  for (const std::string& name : model_.backend().operators) {
+    auto* item = new QListWidgetItem(text_of(name), operators_);
+    item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
+    item->setToolTip(help_of(name));
+    item->setSizeHint(QSize(0, 21));
+  }
+  auto* label = new QLabel(tr("operators"));
+  label->setBuddy(operators_);
+  form->addRow(label, operators_);
+  add_error(form, "operators");
+  connect(operators_, &QListWidget::itemChanged, this, [this](QListWidgetItem* item) {
+    toggle(&BenchChoice::operators, item->text().toStdString(), item->checkState() == Qt::Checked,
+           model_.backend().operators);
+  });
+}
+
+void BenchFormView::add_names(QFormLayout* form, const char* field, const QString& help,
+                              Names member, int columns,
+                              const std::vector<std::pair<std::string, QString>>& names) {
+  auto* row = new QWidget;
+  row->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  auto* line = new QGridLayout(row);
+  line->setContentsMargins(0, 2, 0, 2);
+  line->setHorizontalSpacing(8);
+  line->setVerticalSpacing(2);
+  line->setColumnStretch(columns, 1);
+  std::vector<std::string> order;
+  for (const auto& [name, about] : names) order.push_back(name);
+  NameBoxes all{member, {}};
+  for (const auto& [name, about] : names) {
+    auto* box = new QCheckBox(text_of(name));
+    box->setObjectName(QStringLiteral("bench-%1-%2").arg(field, text_of(name)));
+    box->setToolTip(about);
+    const int at = static_cast<int>(all.boxes.size());
+    // The last of an incomplete row takes the rest of it.
+    const bool alone = at % columns == 0 && at + 1 == static_cast<int>(names.size());
+    line->addWidget(box, at / columns, at % columns, 1, alone ? columns + 1 : 1);
+    all.boxes.emplace_back(name, box);
+    connect(box, &QCheckBox::clicked, this,
+            [this, member, name = name, order](bool on) { toggle(member, name, on, order); });
+  }
+  names_.push_back(std::move(all));
+  auto* label = new QLabel(tr(field));
+  label->setToolTip(help);
+  form->addRow(label, row);
+  add_error(form, field);
+}
+
+QLineEdit* BenchFormView::add_text(QFormLayout* form, const char* field, const QString& label,
+                                   const QString& help, Text member) {
+  auto* edit = new QLineEdit;
+  edit->setObjectName(QStringLiteral("bench-%1").arg(field));
+  edit->setAccessibleName(label);
+  edit->setToolTip(help);
+  auto* title = new QLabel(label);
+  title->setToolTip(help);
+  title->setBuddy(edit);
+  form->addRow(title, edit);
+  add_error(form, field);
+  texts_.emplace_back(member, edit);
+  const QString merge = edit->objectName();
+  connect(edit, &QLineEdit::textEdited, this, [this, member, label, merge](const QString& text) {
+    model_.document().edit(
+        tr("change %1 of the sweep").arg(label),
+        [&](Session& s) { s.bench.*member = text.trimmed().toStdString(); }, merge);
+  });
+  connect(edit, &QLineEdit::editingFinished, this, [this] { model_.document().close_step(); });
+  return edit;
+}
+
+/// Names stay in the order in which they are offered, but the operators in which they were chosen:
+/// the first one is what ratios are against.
+void BenchFormView::toggle(Names member, const std::string& name, bool on,
+                           const std::vector<std::string>& order) {
+  model_.document().edit(tr("change the sweep"), [&](Session& s) {
+    std::vector<std::string>& chosen = s.bench.*member;
+    std::erase(chosen, name);
+    if (on) chosen.push_back(name);
+    if (member == &BenchChoice::operators) return;
+    std::sort(chosen.begin(), chosen.end(), [&](const auto& a, const auto& b) {
+      return std::find(order.begin(), order.end(), a) < std::find(order.begin(), order.end(), b);
+    });
+  });
+}
+
+void BenchFormView::build_actions(QVBoxLayout* column) {
+  extent_ = small_label("bench-extent");
+  column->addWidget(extent_);
+  auto* line = new QHBoxLayout;
+  const auto button = [&](const QString& text, const char* name, const QString& help, auto act) {
+    auto* made = new QPushButton(text);
+    made->setObjectName(name);
+    made->setToolTip(help);
+    line->addWidget(made);
+    connect(made, &QPushButton::clicked, this, act);
+    return made;
+  };
+  run_ = button(tr("Run"), "bench-run", tr("Measures the sweep in processes of its own"),
+                [this] { model_.run(); });
+  resume_ = button(tr("Resume"), "bench-resume",
+                   tr("Goes on with the unfinished run beside the result file"),
+                   [this] { model_.resume(); });
+  cancel_ = button(tr("Cancel"), "bench-cancel", tr("Stops; finished samples are kept"),
+                   [this] { model_.cancel(); });
+  auto* command = new QToolButton;
+  command->setText(QStringLiteral("$_"));
+  command->setObjectName("bench-command");
+  command->setToolTip(tr("Copy as command: the same sweep from a terminal"));
+  command->setAccessibleName(tr("Copy the sweep as command"));
+  line->addWidget(command);
+  connect(command, &QToolButton::clicked, this,
+          [this] { emit command_wanted(text_of(model_.command())); });
+  column->addLayout(line);
+  progress_ = new QProgressBar;
+  progress_->setObjectName("bench-progress");
+  progress_->setAccessibleName(tr("Progress of the sweep"));
+  progress_->setRange(0, 1000);
+  progress_->setTextVisible(false);
+  column->addWidget(progress_);
+  progress_text_ = small_label("bench-progress-text");
+  column->addWidget(progress_text_);
+}
+
+void BenchFormView::show_operators() {
+  const QSignalBlocker quiet(operators_);
+  const std::vector<std::string>& chosen = model_.choice().operators;
+  for (int i = 0; i < operators_->count(); ++i) {
+    QListWidgetItem* item = operators_->item(i);
+    const bool on =
+        std::find(chosen.begin(), chosen.end(), item->text().toStdString()) != chosen.end();
+    item->setCheckState(on ? Qt::Checked : Qt::Unchecked);
+  }
+}
+
+void BenchFormView::show_devices() {
+  QString note;
+  for (const DeviceState& device : model_.devices()) {
+    auto* box = findChild<QCheckBox*>(QStringLiteral("bench-devices-%1").arg(text_of(device.name)));
+    if (box == nullptr) continue;
+    box->setToolTip(text_of(device.about));
+    // One that was chosen elsewhere can still be taken back.
+    box->setEnabled(device.available || box->isChecked());
+    note = text_of(device.name + ": " + device.about);
+  }
+  device_note_->setText(note);
+  device_note_->setVisible(!note.isEmpty());
+}
+
+void BenchFormView::show_model() {
+  const BenchChoice& choice = model_.choice();
+  show_operators();
+  for (const NameBoxes& all : names_) {
+    const std::vector<std::string>& chosen = choice.*all.member;
+    for (const auto& [name, box] : all.boxes) {
+      box->setChecked(std::find(chosen.begin(), chosen.end(), name) != chosen.end());
+    }
+  }
+  show_devices();
+  for (const auto& [member, edit] : texts_) {
+    const QString text = text_of(choice.*member);
+    if (edit->text().trimmed() != text) edit->setText(text);
+  }
+  output_->setPlaceholderText(text_of(model_.output()));
+  cold_->setChecked(choice.cold);
+  for (const auto& [field, label] : errors_) {
+    const auto found = model_.check().errors.find(field);
+    const bool wrong = found != model_.check().errors.end();
+    label->setVisible(wrong);
+    if (wrong) label->setText(text_of(found->second));
+    QPalette colours = palette();
+    colours.setColor(QPalette::WindowText, error_ink(colours));
+    label->setPalette(colours);
+  }
+  extent_->setText(text_of(model_.check().extent));
+  show_progress();
+}
+
+void BenchFormView::show_progress() {
+  run_->setEnabled(model_.can_run());
+  resume_->setEnabled(model_.can_resume());
+  cancel_->setEnabled(model_.running());
+  const BenchProgress& progress = model_.progress();
+  progress_->setVisible(model_.running());
+  progress_->setValue(progress.total > 0 ? 1000 * progress.done / progress.total : 0);
+  progress_text_->setVisible(model_.running());
+  progress_text_->setText(text_of(model_.progress_text()));
+}
+
+void BenchFormView::choose_output() {
+  const QString file = QFileDialog::getSaveFileName(this, tr("Result file"),
+                                                    text_of(model_.output()), tr("Results (*.h5)"),
+                                                    nullptr, QFileDialog::DontConfirmOverwrite);
+  if (file.isEmpty()) return;
+  model_.document().edit(tr("choose the result file"),
+                         [&](Session& s) { s.bench.output = file.toStdString(); });
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,70 @@
+// The form of a sweep: one field an axis, each with its help and, where it is wrong, the reason
+// beneath; run, resume, cancel, progress.
+#pragma once
+
+#include <QWidget>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "widgets/benchmarks/bench_model.h"
+
+class QCheckBox;
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QProgressBar;
+class QPushButton;
+class QVBoxLayout;
+
+namespace conelab::desktop {
+
+class BenchFormView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit BenchFormView(BenchModel& model, QWidget* parent = nullptr);
+
+ signals:
+  /// The command of this sweep is wanted on the clipboard.
+  void command_wanted(const QString& command);
+
+ private:
+  using Names = std::vector<std::string> BenchChoice::*;
+  using Text = std::string BenchChoice::*;
+  struct NameBoxes {
+    Names member;
+    std::vector<std::pair<std::string, QCheckBox*>> boxes;
+  };
+
+  void build_fields(QFormLayout* form);
+  void build_actions(QVBoxLayout* column);
+  void add_operators(QFormLayout* form);
+  void add_names(QFormLayout* form, const char* field, const QString& help, Names member,
+                 int columns, const std::vector<std::pair<std::string, QString>>& names);
+  QLineEdit* add_text(QFormLayout* form, const char* field, const QString& label,
+                      const QString& help, Text member);
+  void add_error(QFormLayout* form, const char* field);
+  void toggle(Names member, const std::string& name, bool on,
+              const std::vector<std::string>& order);
+  void show_model();
+  void show_operators();
+  void show_devices();
+  void show_progress();
+  void choose_output();
+
+  BenchModel& model_;
+  QListWidget* operators_ = nullptr;
+  QCheckBox* cold_ = nullptr;
+  std::vector<NameBoxes> names_;
+  std::vector<std::pair<Text, QLineEdit*>> texts_;
+  std::map<std::string, QLabel*> errors_;
+  QLineEdit* output_ = nullptr;
+  QLabel *extent_ = nullptr, *progress_text_ = nullptr, *device_note_ = nullptr;
+  QProgressBar* progress_ = nullptr;
+  QPushButton *run_ = nullptr, *resume_ = nullptr, *cancel_ = nullptr;
+};
+
+}  // namespace conelab::desktop

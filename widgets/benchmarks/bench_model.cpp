@@ -1,0 +1,332 @@
+#include "widgets/benchmarks/bench_model.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/bench/parts.h"
+#include "core/files/sandbox.h"
+
+namespace conelab::desktop {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int poll_pause = 200, settle_pause = 300;
+
+bool is_picture(const std::string& page) {
+  return page == "scaling" || page == "ratio" || page == "roofline";
+}
+
+std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
+
+std::string duration_text(double seconds) {
+  if (!std::isfinite(seconds)) return "time left unknown";
+  const auto whole = static_cast<long>(std::ceil(seconds));
+  if (whole < 60) return fmt::format("{} s left", whole);
+  if (whole < 3600) return fmt::format("{} min {} s left", whole / 60, whole % 60);
+  return fmt::format("{} h {} min left", whole / 3600, whole / 60 % 60);
+}
+
+const MeasuredCase* case_at(const BenchSelection& s, const std::string& operation, double length) {
+  for (const MeasuredCase& c : s.cases) {
+    if (c.labels.operation == operation && static_cast<double>(c.labels.seq_len) == length)
+      return &c;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+BenchModel::BenchModel(Document& document, JobPool& jobs, BenchBackend backend, QObject* parent)
+    : QObject(parent),
+      document_(document),
+      jobs_(jobs),
+      backend_(std::move(backend)),
+      run_(jobs, backend_.run) {
+  polling_.setInterval(poll_pause);
+  connect(&polling_, &QTimer::timeout, this, &BenchModel::poll);
+  settle_.setInterval(settle_pause);
+  settle_.setSingleShot(true);
+  connect(&settle_, &QTimer::timeout, this, [this] {
+    if (!live()) show_file();
+  });
+  connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this] { settle_.start(); });
+  connect(&document_, &Document::changed, this, &BenchModel::follow);
+  follow();
+}
+
+// ---- the sweep ----------------------------------------------------------------------------------
+
+void BenchModel::find_devices() {
+  if (!backend_.devices || finding_.active() || !devices_.empty()) return;
+  finding_ = jobs_.start<std::vector<DeviceState>>(
+      "looking for devices", [find = backend_.devices](const JobContext&) { return find(); },
+      [this](std::vector<DeviceState> found) {
+        finding_.finished();
+        devices_ = std::move(found);
+        follow();
+      },
+      [this](const std::string& message) {
+        finding_.finished();
+        say(message, true);
+      });
+}
+
+std::string BenchModel::output() const { return result_path(choice().output, backend_.folder); }
+
+bool BenchModel::can_resume() const {
+  return !running() && check_.sound() && Parts::exist(output());
+}
+
+void BenchModel::run() {
+  if (can_run()) start(free_path(output()), false);
+}
+
+void BenchModel::resume() {
+  if (can_resume()) start(output(), true);
+}
+
+void BenchModel::start(const std::string& path, bool resume) {
+  if (!backend_.run) return;
+  run_.start(check_.sweep, path, resume);
+  progress_ = {};
+  data_.reset();
+  shown_ = path;
+  polling_.start();
+  say(resume ? "Going on with " + path : "Measuring into " + path, false);
+  document_.edit("run a sweep", [&](Session& s) { s.bench.output = s.bench.shown = path; });
+  follow();
+}
+
+void BenchModel::cancel() {
+  if (!running()) return;
+  run_.cancel();
+  say("Stopping …", false);
+}
+
+void BenchModel::poll() {
+  const BenchRun::State state = run_.state();
+  progress_ = state.progress;
+  const bool fresh = live() && state.data != nullptr && state.data != data_;
+  if (fresh) data_ = state.data;
+  if (state.outcome != BenchRun::Outcome::running) {
+    polling_.stop();
+    if (state.outcome == BenchRun::Outcome::finished) {
+      say("Finished: " + run_.output(), false);
+      if (choice().shown == run_.output()) show_file();
+    } else if (state.outcome == BenchRun::Outcome::stopped) {
+      say(fmt::format("Stopped; {} of {} samples are kept. Resume goes on from there.",
+                      progress_.done, progress_.total),
+          false);
+    } else {
+      say(state.message, true);
+    }
+  } else if (fresh) {
+    emit changed();
+  }
+  emit progressed();
+}
+
+std::string BenchModel::progress_text() const {
+  if (progress_.total == 0) return running() ? "starting …" : "";
+  return fmt::format("{} of {} samples, {}: {}", progress_.done, progress_.total,
+                     duration_text(progress_.eta), progress_.current);
+}
+
+std::string BenchModel::command() const {
+  return backend_.command ? backend_.command(choice(), output()) : "";
+}
+
+void BenchModel::say(const std::string& message, bool failed) {
+  message_ = message;
+  failed_ = failed;
+  emit changed();
+}
+
+// ---- the result on display ----------------------------------------------------------------------
+
+void BenchModel::follow() {
+  check_ = check_bench(choice(), backend_.operators, devices_);
+  if (choice().shown != shown_) show_file();
+  compare();
+  emit changed();
+}
+
+bool BenchModel::live() const { return running() && choice().shown == run_.output(); }
+
+void BenchModel::open(const std::string& file) {
+  document_.edit("open a benchmark", [&](Session& s) {
+    s.bench.shown = file;
+    s.bench.page = is_picture(s.bench.page) ? s.bench.page : "scaling";
+  });
+}
+
+void BenchModel::compare_with(const std::string& file) {
+  document_.edit("compare benchmarks", [&](Session& s) {
+    s.bench.compared = file;
+    if (!file.empty()) s.bench.page = "comparison";
+  });
+}
+
+void BenchModel::show_file() {
+  const std::string file = choice().shown;
+  if (file != shown_) data_.reset();
+  shown_ = file;
+  loading_.cancel();
+  if (!watcher_.files().isEmpty()) watcher_.removePaths(watcher_.files());
+  if (file.empty() || live()) return;
+  std::error_code error;
+  if (!fs::exists(file, error)) {
+    const bool unfinished = Parts::exist(file);
+    return say(unfinished ? name_of(file) + " is not finished; Resume goes on with it."
+                          : file + ": there is no such file",
+               !unfinished);
+  }
+  loading_ = jobs_.start<std::shared_ptr<const BenchData>>(
+      "reading " + name_of(file),
+      [file](const JobContext&) { return bench_data(read_labelled_file_sandboxed(file), file); },
+      [this, file](std::shared_ptr<const BenchData> data) {
+        loading_.finished();
+        data_ = std::move(data);
+        watcher_.addPath(QString::fromStdString(file));
+        compared_ = {};
+        compare();
+        say(file, false);
+      },
+      [this](const std::string& message) {
+        loading_.finished();
+        say(message, true);
+      },
+      true);
+}
+
+/// Compares files, so only what is finished.
+void BenchModel::compare() {
+  const std::pair<std::string, std::string> wanted = {choice().compared, choice().shown};
+  if (wanted == compared_) return;
+  compared_ = wanted;
+  comparison_.reset();
+  comparing_.cancel();
+  if (wanted.first.empty() || wanted.second.empty() || live() || !data_) {
+    compared_ = {};
+    return;
+  }
+  comparing_ = jobs_.start<BenchComparison>(
+      "comparing with " + name_of(wanted.first),
+      [wanted](const JobContext&) { return compare_bench(wanted.first, wanted.second); },
+      [this](BenchComparison found) {
+        comparing_.finished();
+        comparison_ = std::move(found);
+        emit changed();
+      },
+      [this](const std::string& message) {
+        comparing_.finished();
+        say(message, true);
+      });
+}
+
+std::vector<std::string> BenchModel::visible() const {
+  if (!data_) return {};
+  std::vector<std::string> names = label_values(data_->cases, "operator");
+  const std::vector<std::string>& hidden = choice().hidden;
+  std::erase_if(names, [&](const std::string& name) {
+    return std::find(hidden.begin(), hidden.end(), name) != hidden.end();
+  });
+  return names;
+}
+
+/// What the figure is told: nothing that is its own default.
+std::map<std::string, std::string> BenchModel::keys() const {
+  std::map<std::string, std::string> keys;
+  for (const char* label : {"pass", "device", "dtype", "threads", "dim", "head"}) {
+    const std::vector<std::string> known = label_values(data_->cases, label);
+    const auto chosen = choice().place.find(label);
+    const bool has = chosen != choice().place.end() &&
+                     std::find(known.begin(), known.end(), chosen->second) != known.end();
+    const std::string value = has ? chosen->second : known.front();
+    const bool usual = value == "forward" || value == "cpu";
+    if (known.size() > 1 ||
+        ((label == std::string("pass") || label == std::string("device")) && !usual)) {
+      keys[label] = value;
+    }
+  }
+  const std::vector<std::string> names = visible();
+  if (names.size() < label_values(data_->cases, "operator").size()) {
+    keys["operators"] = fmt::format("{}", fmt::join(names, ","));
+  }
+  return keys;
+}
+
+FigureChoice BenchModel::figure(double width) const {
+  FigureChoice figure;
+  figure.name = is_picture(choice().page) ? choice().page : "scaling";
+  figure.inputs = {choice().shown};
+  if (data_) figure.parameters = keys();
+  figure.width = fmt::format("{:.0f}pt", width);
+  return figure;
+}
+
+BenchPicture BenchModel::picture(double width) const {
+  if (!data_ || visible().empty() || !is_picture(choice().page)) return {};
+  const BenchSelection selection = select_cases(data_->cases, data_->exponents, keys());
+  return choice().page == "roofline" ? roofline(selection, width) : curves(selection, width);
+}
+
+BenchPicture BenchModel::curves(const BenchSelection& selection, double width) const {
+  figure::ScalingFigure scaling = scaling_figure(selection);
+  scaling.ratio_only = choice().page == "ratio";
+  scaling.width = width;
+  BenchPicture picture{draw_scaling(scaling), {}};
+  for (const figure::PlacedSample& s : scaling_samples(scaling)) {
+    const std::string& name = selection.operators[s.series];
+    std::string text;
+    if (s.ratio) {
+      text = fmt::format("{} / {} = {:.6g}  [{:.6g}, {:.6g}]   ", name, selection.operators[0], s.y,
+                         s.low, s.high);
+    }
+    if (const MeasuredCase* c = case_at(selection, name, s.x)) text += case_text(*data_, *c);
+    picture.spots.push_back({s.at, std::move(text)});
+  }
+  return picture;
+}
+
+BenchPicture BenchModel::roofline(const BenchSelection& selection, double width) const {
+  figure::RooflineFigure roof = roofline_figure(selection);
+  roof.width = width;
+  const std::vector<const MeasuredCase*> cases = roofline_cases(selection);
+  BenchPicture picture{draw_roofline(roof), {}};
+  for (const figure::PlacedPoint& p : roofline_places(roof)) {
+    const MeasuredCase& c = *cases[p.point];
+    picture.spots.push_back(
+        {p.at, fmt::format("{:.4g} FLOP/byte   {}", c.flops / c.bytes, case_text(*data_, c))});
+  }
+  return picture;
+}
+
+TextTable BenchModel::table() const {
+  const std::string& page = choice().page;
+  if (page == "comparison") return comparison_ ? comparison_table(comparison_->cases) : TextTable();
+  if (!data_) return {};
+  return page == "exponents" ? exponents_table(*data_) : numbers_table(*data_);
+}
+
+std::string BenchModel::comparison_text() const {
+  if (choice().compared.empty()) return "Choose an older result to compare with.";
+  if (live()) return "The running sweep can be compared once it is finished.";
+  if (!comparison_) return comparing_.active() ? "comparing …" : "";
+  std::map<std::string, int> counts;
+  for (const CaseComparison& c : comparison_->cases) ++counts[verdict_name(c.result.verdict)];
+  std::string text = fmt::format("Time of {} over time of {}", name_of(choice().shown),
+                                 name_of(choice().compared));
+  for (const auto& [verdict, count] : counts) text += fmt::format("  ·  {} {}", count, verdict);
+  const auto alone = comparison_->only_first.size() + comparison_->only_second.size();
+  if (alone > 0) text += fmt::format("  ·  {} in one file only", alone);
+  for (const std::string& line : comparison_->differences) text += "\nNot the same " + line;
+  return text;
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,134 @@
+#include "widgets/benchmarks/bench_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace conelab::desktop {
+namespace {
+
+std::string digits(double value) { return std::isnan(value) ? "" : fmt::format("{:.6g}", value); }
+
+std::vector<std::int64_t> lengths_of(const std::vector<MeasuredCase>& cases) {
+  std::vector<std::int64_t> lengths;
+  for (const MeasuredCase& c : cases) lengths.push_back(c.labels.seq_len);
+  std::sort(lengths.begin(), lengths.end());
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+  return lengths;
+}
+
+bool same_line(Case a, const Case& b) {
+  a.seq_len = b.seq_len;
+  return a == b;
+}
+
+std::vector<std::string> label_cells(const Case& c) {
+  return {c.operation,
+          c.pass,
+          c.device,
+          c.dtype,
+          std::to_string(c.threads),
+          std::to_string(c.dim),
+          std::to_string(c.head)};
+}
+
+const std::vector<std::string> label_titles = {"operator", "pass", "device", "dtype",
+                                               "threads",  "d",    "heads"};
+
+/// Label columns that hold one value throughout are told once, above the table, and left out here;
+/// the operator stays.
+void drop_constant_labels(TextTable& table) {
+  for (std::size_t i = label_titles.size() - 1; i > 0; --i) {
+    const bool constant = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+      return row[i] == table.rows.front()[i];
+    });
+    if (!constant) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    table.header.erase(table.header.begin() + at);
+    for (auto& row : table.rows) row.erase(row.begin() + at);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const BenchData> bench_data(const LabelledFile& file, const std::string& name) {
+  auto data = std::make_shared<BenchData>();
+  data->name = name;
+  data->cases = measured_cases(file, name);
+  data->exponents = measured_exponents(file, name);
+  data->notes = summary_notes(file);
+  return data;
+}
+
+TextTable numbers_table(const BenchData& data) {
+  TextTable table;
+  table.header = label_titles;
+  table.header.insert(table.header.end(),
+                      {"n", "time (s)", "low (s)", "high (s)", "cold (s)", "FLOP/s", "of peak",
+                       "extra memory (B)", "error", "local exponent", "status"});
+  for (const MeasuredCase& c : data.cases) {
+    std::vector<std::string> row = label_cells(c.labels);
+    const double rate = c.flops / c.time;
+    row.insert(row.end(),
+               {std::to_string(c.labels.seq_len), digits(c.time), digits(c.time_low),
+                digits(c.time_high), digits(c.time_cold), digits(rate), digits(rate / c.peak_flops),
+                digits(c.extra_bytes), digits(c.error), digits(local_exponent(data, c.labels)),
+                c.status == CaseStatus::ok ? (std::isnan(c.time) ? "not measured yet" : "ok")
+                                           : std::string(status_name(c.status)) + ": " + c.reason});
+    table.rows.push_back(std::move(row));
+  }
+  drop_constant_labels(table);
+  return table;
+}
+
+TextTable exponents_table(const BenchData& data) {
+  TextTable table;
+  table.header = label_titles;
+  table.header.insert(table.header.end(), {"exponent", "low", "high"});
+  const std::vector<std::int64_t> lengths = lengths_of(data.cases);
+  for (std::size_t i = 1; i < lengths.size(); ++i) {
+    table.header.push_back(fmt::format("{} → {}", lengths[i - 1], lengths[i]));
+  }
+  table.header.emplace_back("note");
+  for (const MeasuredExponent& e : data.exponents) {
+    std::vector<std::string> row = label_cells(e.labels);
+    row.insert(row.end(), {digits(e.value), digits(e.low), digits(e.high)});
+    for (std::size_t i = 1; i < lengths.size(); ++i) {
+      row.push_back(i < e.local.size() ? digits(e.local[i]) : "");
+    }
+    row.push_back(e.why_not);
+    table.rows.push_back(std::move(row));
+  }
+  drop_constant_labels(table);
+  return table;
+}
+
+double local_exponent(const BenchData& data, const Case& labels) {
+  const std::vector<std::int64_t> lengths = lengths_of(data.cases);
+  const auto at = static_cast<std::size_t>(
+      std::lower_bound(lengths.begin(), lengths.end(), labels.seq_len) - lengths.begin());
+  for (const MeasuredExponent& e : data.exponents) {
+    if (same_line(e.labels, labels) && at < e.local.size()) return e.local[at];
+  }
+  return std::nan("");
+}
+
+std::string case_text(const BenchData& data, const MeasuredCase& c) {
+  std::string text = describe(c.labels) + ": ";
+  if (c.status != CaseStatus::ok) return text + status_name(c.status) + ": " + c.reason;
+  if (std::isnan(c.time)) return text + "not measured yet";
+  text += fmt::format("{:.6g} s  [{:.6g}, {:.6g}]  {:.4g} GFLOP/s", c.time, c.time_low, c.time_high,
+                      c.flops / c.time * 1e-9);
+  if (std::isfinite(c.peak_flops)) {
+    text += fmt::format(" = {:.1f} % of the peak", 100 * c.flops / c.time / c.peak_flops);
+  }
+  if (const double e = local_exponent(data, c.labels); std::isfinite(e)) {
+    text += fmt::format("  local exponent {:.3f}", e);
+  }
+  if (std::isfinite(c.time_cold)) text += fmt::format("  cold {:.6g} s", c.time_cold);
+  if (std::isfinite(c.error)) text += fmt::format("  error {:.2g}", c.error);
+  return text;
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,305 @@
+#include "widgets/benchmarks/benchmarks_view.h"
+
+#include <QBoxLayout>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QLabel>
+#include <QListWidget>
+#include <QPainter>
+#include <QScrollBar>
+#include <QSignalBlocker>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QToolButton>
+#include <algorithm>
+
+#include "core/figure/style.h"
+#include "widgets/benchmarks/bench_form_view.h"
+#include "widgets/benchmarks/text_table_model.h"
+#include "widgets/painter/painter.h"
+#include "widgets/theme/theme.h"
+
+namespace conelab::desktop {
+namespace {
+
+struct Page {
+  const char *name, *title, *help;
+};
+constexpr Page pages[] = {
+    {"scaling", QT_TRANSLATE_NOOP("Bench", "Time"), "Median time over length, 95 % intervals"},
+    {"ratio", QT_TRANSLATE_NOOP("Bench", "Ratio"),
+     "Time over that of the first operator, round by round"},
+    {"roofline", QT_TRANSLATE_NOOP("Bench", "Roofline"),
+     "Attained against attainable performance, longest sequence of each operator"},
+    {"table", QT_TRANSLATE_NOOP("Bench", "Table"), "The numbers behind the curves"},
+    {"exponents", QT_TRANSLATE_NOOP("Bench", "Exponents"),
+     "Fitted exponents of time over length, and those of each octave"},
+    {"comparison", QT_TRANSLATE_NOOP("Bench", "Comparison"), "Verdicts against an older result"},
+};
+
+constexpr const char* place_labels[] = {"pass", "device", "dtype", "threads", "dim", "head"};
+
+/// The i-th series' marker in its colour; a grey dash for what is not drawn.
+QIcon marker_icon(int series, double ratio, const QPalette& palette) {
+  QPixmap pixmap(QSize(14, 14) * ratio);
+  pixmap.setDevicePixelRatio(ratio);
+  pixmap.fill(Qt::transparent);
+  QPainter painter(&pixmap);
+  if (series < 0) {
+    painter.setPen(QPen(quiet_ink(palette), 1.5));
+    painter.drawLine(QPointF(3, 7), QPointF(11, 7));
+    return pixmap;
+  }
+  const auto number = static_cast<std::size_t>(series);
+  figure::DisplayList list;
+  list.width = list.height = 14;
+  figure::draw_marker(list, {7, 7}, number, 9, figure::series_colour(number));
+  figure::paint(list, painter);
+  return pixmap;
+}
+
+QLabel* text_label(const char* name, const QString& accessible) {
+  auto* label = new QLabel;
+  label->setObjectName(name);
+  label->setAccessibleName(accessible);
+  label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  label->setContentsMargins(12, 2, 12, 2);
+  return label;
+}
+
+}  // namespace
+
+BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend backend,
+                               QWidget* parent)
+    : QWidget(parent), model_(document, jobs, std::move(backend)) {
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  auto* split = new QSplitter(Qt::Horizontal);
+  split->setChildrenCollapsible(true);
+  whole->addWidget(split);
+  auto* form = new BenchFormView(model_);
+  connect(form, &BenchFormView::command_wanted, this, &BenchmarksView::command_wanted);
+  split->addWidget(form);
+  auto* results = new QWidget;
+  auto* column = new QVBoxLayout(results);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  split->addWidget(results);
+  split->setStretchFactor(1, 1);
+  split->setSizes({310, 700});
+  build_pages();
+  column->addWidget(pages_);
+  auto* tools = new QHBoxLayout;
+  tools->setContentsMargins(10, 2, 10, 0);
+  build_tools(tools);
+  column->addLayout(tools);
+  build_legend();
+  column->addWidget(legend_);
+  about_ = text_label("bench-about", tr("About the table"));
+  column->addWidget(about_);
+  stack_ = new QStackedWidget;
+  canvas_ = new BenchCanvas(model_);
+  stack_->addWidget(canvas_);
+  table_ = new TextTableView;
+  table_->setObjectName("bench-table");
+  table_->setAccessibleName(tr("The benchmark as numbers"));
+  stack_->addWidget(table_);
+  column->addWidget(stack_, 1);
+  readout_ = text_label("bench-readout", tr("Numbers of the case that is pointed at"));
+  column->addWidget(readout_);
+  message_ = text_label("bench-message", tr("What the view has to say"));
+  message_->setContentsMargins(12, 2, 12, 8);
+  column->addWidget(message_);
+  connect(canvas_, &BenchCanvas::pointed, readout_, &QLabel::setText);
+  connect(&model_, &BenchModel::changed, this, &BenchmarksView::show_model);
+  show_model();
+}
+
+QString BenchmarksView::readout() const { return readout_->text(); }
+
+void BenchmarksView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  model_.find_devices();
+}
+
+void BenchmarksView::build_pages() {
+  pages_ = new QTabBar;
+  pages_->setObjectName("bench-pages");
+  pages_->setAccessibleName(tr("What is shown"));
+  pages_->setDrawBase(false);
+  pages_->setUsesScrollButtons(true);
+  for (const Page& page : pages) {
+    pages_->setTabToolTip(pages_->addTab(tr(page.title)), tr(page.help));
+  }
+  connect(pages_, &QTabBar::currentChanged, this, [this](int index) {
+    model_.document().edit(tr("show another page"),
+                           [&](Session& s) { s.bench.page = pages[index].name; });
+  });
+}
+
+void BenchmarksView::build_tools(QHBoxLayout* line) {
+  for (const char* label : place_labels) {
+    auto* box = new QComboBox;
+    box->setObjectName(QStringLiteral("bench-place-%1").arg(label));
+    box->setAccessibleName(tr(label));
+    box->setToolTip(tr("Which %1 is drawn").arg(tr(label)));
+    box->hide();
+    line->addWidget(box);
+    places_[label] = box;
+    connect(box, &QComboBox::textActivated, this, [this, label](const QString&) {
+      const QString value = places_[label]->currentData().toString();
+      model_.document().edit(tr("choose what is drawn"),
+                             [&](Session& s) { s.bench.place[label] = value.toStdString(); });
+    });
+  }
+  line->addStretch(1);
+  const auto button = [&](const QString& text, const char* name, const QString& help, auto act) {
+    auto* made = new QToolButton;
+    made->setText(text);
+    made->setObjectName(name);
+    made->setToolTip(help);
+    line->addWidget(made);
+    connect(made, &QToolButton::clicked, this, act);
+    return made;
+  };
+  button(tr("Open …"), "bench-open", tr("Show a result of an earlier run"),
+         [this] { open_dialog(); });
+  button(tr("Compare …"), "bench-compare", tr("Verdicts, case by case, against an older result"),
+         [this] { compare_dialog(); });
+  export_ = button(tr("Export …"), "bench-export",
+                   tr("This picture in the view of figures: size, SVG, PDF, PNG, its command"),
+                   [this] { emit figure_wanted(model_.figure(canvas_->page_width())); });
+}
+
+void BenchmarksView::build_legend() {
+  legend_ = new QListWidget;
+  legend_->setObjectName("bench-legend");
+  legend_->setAccessibleName(tr("Operators drawn"));
+  legend_->setToolTip(tr("Markers and colours of the curves; untick to leave one out"));
+  legend_->setFlow(QListView::LeftToRight);
+  legend_->setWrapping(true);
+  legend_->setResizeMode(QListView::Adjust);
+  legend_->setSpacing(2);
+  legend_->setFrameShape(QFrame::NoFrame);
+  legend_->viewport()->setAutoFillBackground(false);
+  legend_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  legend_->setContentsMargins(10, 0, 10, 0);
+  connect(legend_, &QListWidget::itemChanged, this, [this](QListWidgetItem* item) {
+    const std::string name = item->data(Qt::UserRole).toString().toStdString();
+    const bool on = item->checkState() == Qt::Checked;
+    model_.document().edit(tr("choose operators to draw"), [&](Session& s) {
+      std::erase(s.bench.hidden, name);
+      if (!on) s.bench.hidden.push_back(name);
+    });
+  });
+}
+
+void BenchmarksView::show_model() {
+  const std::string& page = model_.choice().page;
+  {
+    const QSignalBlocker quiet(pages_);
+    for (int i = 0; i < pages_->count(); ++i) {
+      if (page == pages[i].name) pages_->setCurrentIndex(i);
+    }
+  }
+  const bool table = pages_->currentIndex() >= 3;
+  stack_->setCurrentIndex(table ? 1 : 0);
+  about_->setVisible(page == "comparison");
+  about_->setText(QString::fromStdString(model_.comparison_text()));
+  if (table) table_->show_table(model_.table());
+  readout_->setVisible(!table);
+  if (readout_->text().isEmpty()) {
+    readout_->setText(tr("Point at a case for its exact numbers."));
+  }
+  export_->setEnabled(!table && model_.data() != nullptr && !model_.live());
+  show_choices();
+  show_legend();
+  show_message();
+}
+
+/// A choice for each label that has several values.
+void BenchmarksView::show_choices() {
+  const auto& data = model_.data();
+  const bool table = pages_->currentIndex() >= 3;
+  for (const auto& [label, box] : places_) {
+    std::vector<std::string> values;
+    if (data && !table) values = label_values(data->cases, label);
+    box->setVisible(values.size() > 1);
+    const QSignalBlocker quiet(box);
+    box->clear();
+    const bool number = label == "threads" || label == "dim" || label == "head";
+    for (const std::string& value : values) {
+      const QString text = QString::fromStdString(value);
+      box->addItem(number ? tr("%1 = %2").arg(QString::fromStdString(label), text) : text, text);
+    }
+    const auto chosen = model_.choice().place.find(label);
+    if (chosen == model_.choice().place.end()) continue;
+    const int at = box->findData(QString::fromStdString(chosen->second));
+    if (at >= 0) box->setCurrentIndex(at);
+  }
+}
+
+void BenchmarksView::show_legend() {
+  const QSignalBlocker quiet(legend_);
+  const auto& data = model_.data();
+  std::vector<std::string> names;
+  if (data && pages_->currentIndex() < 3) names = label_values(data->cases, "operator");
+  const std::vector<std::string> drawn = model_.visible();
+  legend_->clear();
+  for (const std::string& name : names) {
+    const auto place = std::find(drawn.begin(), drawn.end(), name);
+    const int series = place == drawn.end() ? -1 : static_cast<int>(place - drawn.begin());
+    auto* item = new QListWidgetItem(marker_icon(series, devicePixelRatioF(), palette()),
+                                     QString::fromStdString(name), legend_);
+    item->setData(Qt::UserRole, QString::fromStdString(name));
+    item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
+    item->setCheckState(series < 0 ? Qt::Unchecked : Qt::Checked);
+  }
+  legend_->setVisible(!names.empty());
+  fit_legend();
+}
+
+/// As high as its rows, at most three of them.
+void BenchmarksView::fit_legend() {
+  if (legend_->count() == 0) return;
+  legend_->doItemsLayout();
+  const QRect last = legend_->visualItemRect(legend_->item(legend_->count() - 1));
+  const int row = last.height() + 2 * legend_->spacing();
+  const int bottom = last.bottom() + legend_->verticalScrollBar()->value() + legend_->spacing() + 1;
+  legend_->setFixedHeight(std::clamp(bottom, row, 3 * row));
+}
+
+void BenchmarksView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fit_legend();
+}
+
+void BenchmarksView::show_message() {
+  QString text = QString::fromStdString(model_.message());
+  if (model_.data()) {
+    for (const std::string& note : model_.data()->notes) {
+      text += "\n" + QString::fromStdString(note);
+    }
+  }
+  message_->setText(text);
+  QPalette colours = palette();
+  colours.setColor(QPalette::WindowText, model_.failed() ? error_ink(colours) : quiet_ink(colours));
+  message_->setPalette(colours);
+}
+
+void BenchmarksView::open_dialog() {
+  const QString file = QFileDialog::getOpenFileName(this, tr("Open a result"), {},
+                                                    tr("Results of bench (*.h5);;All files (*)"));
+  if (!file.isEmpty()) model_.open(file.toStdString());
+}
+
+void BenchmarksView::compare_dialog() {
+  const QString file = QFileDialog::getOpenFileName(this, tr("Compare with an older result"), {},
+                                                    tr("Results of bench (*.h5);;All files (*)"));
+  if (!file.isEmpty()) model_.compare_with(file.toStdString());
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,66 @@
+// Benchmarks: a sweep's form, its curves while it runs, results from files, comparisons.
+#pragma once
+
+#include <QWidget>
+#include <map>
+#include <string>
+
+#include "widgets/benchmarks/bench_canvas.h"
+#include "widgets/benchmarks/bench_model.h"
+
+class QComboBox;
+class QHBoxLayout;
+class QLabel;
+class QListWidget;
+class QStackedWidget;
+class QTabBar;
+class QToolButton;
+
+namespace conelab::desktop {
+
+class TextTableView;
+
+class BenchmarksView : public QWidget {
+  Q_OBJECT
+
+ public:
+  BenchmarksView(Document& document, JobPool& jobs, BenchBackend backend,
+                 QWidget* parent = nullptr);
+
+  [[nodiscard]] BenchModel& model() { return model_; }
+  [[nodiscard]] BenchCanvas& canvas() { return *canvas_; }
+  [[nodiscard]] QString readout() const;
+
+ signals:
+  void command_wanted(const QString& command);
+  /// The picture is wanted in the view of figures.
+  void figure_wanted(const FigureChoice& figure);
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void build_pages();
+  void build_tools(QHBoxLayout* line);
+  void build_legend();
+  void fit_legend();
+  void show_model();
+  void show_choices();
+  void show_legend();
+  void show_message();
+  void open_dialog();
+  void compare_dialog();
+
+  BenchModel model_;
+  QTabBar* pages_ = nullptr;
+  std::map<std::string, QComboBox*> places_;  ///< By the figures' keys.
+  QListWidget* legend_ = nullptr;
+  QStackedWidget* stack_ = nullptr;
+  BenchCanvas* canvas_ = nullptr;
+  TextTableView* table_ = nullptr;
+  QLabel *readout_ = nullptr, *message_ = nullptr, *about_ = nullptr;
+  QToolButton* export_ = nullptr;
+};
+
+}  // namespace conelab::desktop

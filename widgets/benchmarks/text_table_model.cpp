@@ -1,0 +1,79 @@
+#include "widgets/benchmarks/text_table_model.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <algorithm>
+
+#include "widgets/theme/theme.h"
+
+namespace conelab::desktop {
+
+void TextTableModel::show_table(TextTable table) {
+  const bool same_shape = table.header == table_.header && table.rows.size() == table_.rows.size();
+  if (!same_shape) beginResetModel();
+  table_ = std::move(table);
+  if (!same_shape) return endResetModel();
+  if (!table_.rows.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
+int TextTableModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(table_.rows.size());
+}
+
+int TextTableModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(table_.header.size());
+}
+
+QVariant TextTableModel::data(const QModelIndex& index, int role) const {
+  const std::string& text =
+      table_.rows[static_cast<std::size_t>(index.row())][static_cast<std::size_t>(index.column())];
+  const bool left = index.column() == 0 || index.column() + 1 == columnCount();
+  if (role == Qt::DisplayRole || role == Qt::ToolTipRole) return QString::fromStdString(text);
+  if (role == Qt::TextAlignmentRole) {
+    return QVariant((left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+  }
+  if (role == Qt::ForegroundRole && (text == "faster" || text == "slower")) {
+    return verdict_colour(text == "faster", QGuiApplication::palette());
+  }
+  return {};
+}
+
+QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (role != Qt::DisplayRole) return {};
+  if (orientation == Qt::Vertical) return section + 1;
+  return QString::fromStdString(table_.header[static_cast<std::size_t>(section)]);
+}
+
+TextTableView::TextTableView(QWidget* parent) : QTableView(parent) {
+  setModel(&model_);
+  setAlternatingRowColors(true);
+  setShowGrid(false);
+  setWordWrap(false);
+  verticalHeader()->setDefaultSectionSize(24);
+  verticalHeader()->hide();
+  horizontalHeader()->setStretchLastSection(true);
+  horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+}
+
+void TextTableView::show_table(TextTable table) {
+  const int columns = model_.columnCount();
+  model_.show_table(std::move(table));
+  if (columns != model_.columnCount()) resizeColumnsToContents();
+}
+
+/// Copies the selected cells as tab-separated text.
+void TextTableView::keyPressEvent(QKeyEvent* event) {
+  if (!event->matches(QKeySequence::Copy)) return QTableView::keyPressEvent(event);
+  QModelIndexList cells = selectionModel()->selectedIndexes();
+  std::sort(cells.begin(), cells.end());
+  QString text;
+  for (qsizetype i = 0; i < cells.size(); ++i) {
+    if (i > 0) text += cells[i].row() != cells[i - 1].row() ? '\n' : '\t';
+    text += cells[i].data().toString();
+  }
+  QGuiApplication::clipboard()->setText(text);
+}
+
+}  // namespace conelab::desktop

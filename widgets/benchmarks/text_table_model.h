@@ -1,0 +1,42 @@
+// A table of texts for Qt's table view, and the view that shows it and copies what is selected.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QTableView>
+
+#include "core/bench/summary.h"
+
+namespace conelab::desktop {
+
+class TextTableModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  using QAbstractTableModel::QAbstractTableModel;
+  /// Cells that stay in place are updated, so that selection and scroll bars stay as they are.
+  void show_table(TextTable table);
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation,
+                                    int role) const override;
+
+ private:
+  TextTable table_;
+};
+
+class TextTableView : public QTableView {
+  Q_OBJECT
+
+ public:
+  explicit TextTableView(QWidget* parent = nullptr);
+  void show_table(TextTable table);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  TextTableModel model_;
+};
+
+}  // namespace conelab::desktop
