@@ -1,10 +1,10 @@
 #include "core/reference/logits.h"
 
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/reference/finite_cones.h"
+#include "core/reference/header_formula.h"
 #include "core/reference/hyperbolic.h"
 #include "core/reference/maps.h"
 #include "core/reference/penumbral.h"
@@ -25,11 +25,17 @@ bool is_finite_cone(const std::string& similarity) {
 }
 
 Model model_of(const Problem& p) {
-  const std::string& name = p.call.similarity;
-  if (name == "dot" || name == "laplacian") return Model::euclidean;
-  if (is_finite_cone(name)) return Model::ball;
-  const bool hyperboloid = name == "hyperbolic" && p.words.at("model") == "hyperboloid";
-  return hyperboloid ? Model::hyperboloid : Model::half_space;
+  switch (row_of(p).info.space) {
+    case Space::euclidean:
+      return Model::euclidean;
+    case Space::half_space:
+      return Model::half_space;
+    case Space::hyperboloid:
+      return Model::hyperboloid;
+    case Space::ball:
+      return Model::ball;
+  }
+  misuse("the reference does not know where {} lives", p.call.similarity);
 }
 
 Real product(const std::vector<Real>& a, const std::vector<Real>& b) {
@@ -53,7 +59,7 @@ Point map_row(const Problem& p, const Tensor4<Real>& tokens, std::int64_t b, std
               std::int64_t row) {
   const Real* x = tokens.row(b, head, row);
   const bool lit = p.call.similarity == "penumbral" || p.call.map == "xi";
-  Real light = lit ? p.number("height", head) : std::numeric_limits<Real>::infinity();
+  Real light = lit ? p.number("height", head) : header_light(p, head);
   if (is_finite_cone(p.call.similarity)) light = source_radius(p, head);
   const MapSettings settings{model_of(p), light, p.number("base_height", head), p.published()};
   return map_token(p.call.map, settings, {x, x + tokens.shape.feature});
@@ -78,7 +84,7 @@ Real similarity(const Problem& p, std::int64_t head, const Point& u, const Point
   if (is_finite_cone(name)) {
     return p.number("gamma", head) * penumbral_depth(u, v, source_radius(p, head));
   }
-  misuse("the reference has no similarity {}", name);
+  return header_similarity(p, head, u, v);
 }
 
 Real position_bias(const Problem& p, std::int64_t head, std::int64_t offset) {

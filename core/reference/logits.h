@@ -9,7 +9,8 @@ namespace conelab::reference {
 [[nodiscard]] Point map_row(const Problem& problem, const Tensor4<Real>& tokens, std::int64_t b,
                             std::int64_t head, std::int64_t row);
 
-/// similarity(u, v), u the query. Throws misuse for an unknown similarity.
+/// similarity(u, v), u the query; through its header where no formula is written here. Throws
+/// misuse for an unknown similarity.
 [[nodiscard]] Real similarity(const Problem& problem, std::int64_t head, const Point& u,
                               const Point& v);
 

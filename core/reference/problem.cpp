@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/reference/header_formula.h"
 
 namespace conelab::reference {
 namespace {
@@ -21,16 +22,6 @@ std::vector<Real> read_list(const std::string& key, const std::string& text) {
     list.push_back(value);
   }
   return list;
-}
-
-std::string own_map(const std::string& similarity, const std::string& model) {
-  if (similarity == "penumbral") return "xi";
-  if (similarity == "penumbral-finite" || similarity == "umbral-finite" || similarity == "ganea") {
-    return "polar";
-  }
-  if (similarity == "umbral") return "psi";
-  if (similarity == "hyperbolic") return model == "halfspace" ? "psi" : "pi";
-  return "none";
 }
 
 void fill_defaults(Problem& p) {
@@ -102,7 +93,9 @@ Problem make_problem(const Call& call, const AttentionInput<double>& input) {
       p.numbers[key] = read_list(key, text);
     }
   }
-  if (p.call.map.empty()) p.call.map = own_map(call.similarity, p.words["model"]);
+  const SimilarityRow& row = row_of(p);
+  if (p.call.map.empty()) p.call.map = row.info.default_map;
+  for (const ParameterInfo& info : row.parameters) p.numbers.insert({info.key, {info.initial}});
   return p;
 }
 

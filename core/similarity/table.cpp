@@ -17,10 +17,15 @@ constexpr double (*light_of())(const double*) {
 }
 
 template <class S>
+double score_of(double x, const double* q, const double* k, const double* c) {
+  return S::template score<double>(x, q, k, c);
+}
+
+template <class S>
 SimilarityRow row() {
-  return {S::info,        S::parameters,     S::values,    S::constants,
-          S::token_slope, light_of<S>(),     &S::constant, &S::constant_gradient,
-          &S::token,      &S::token_gradient};
+  return {S::info,           S::parameters, S::values,    S::constants,          S::token_slope,
+          &score_of<S>,      light_of<S>(), &S::constant, &S::constant_gradient, &S::token,
+          &S::token_gradient};
 }
 
 template <class... S>

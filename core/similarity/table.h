@@ -15,6 +15,8 @@ struct SimilarityRow {
   int values;        ///< Numbers per token.
   int constants;     ///< Numbers per head.
   bool token_slope;  ///< Whether slopes with respect to the tokens' potentials exist.
+  /// The logit of one pair in float64 from its measure, tokens and constants: see similarity.h.
+  double (*score)(double x, const double* q, const double* k, const double* c);
   /// Where tokens live in a ball: parameters -> rho_0, the radius that they must lie beyond. Null
   /// elsewhere.
   double (*light)(const double* p);

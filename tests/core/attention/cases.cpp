@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/similarity/table.h"
 
 namespace conelab::tests {
 namespace {
@@ -84,18 +85,22 @@ std::string sample_text(const ParameterInfo& info, std::int64_t heads) {
 /// What a token must be: any numbers, a point of a model, or an exponent below the light.
 enum class Points { euclidean, half_space, hyperboloid, below_light, ball };
 
-bool is_finite_cone(const std::string& name) {
-  return name == "penumbral-finite" || name == "umbral-finite" || name == "ganea";
-}
-
 Points points_of(const Call& call) {
   if (call.similarity == "penumbral" && call.map == "psi") return Points::below_light;
   if (call.map != "none") return Points::euclidean;
-  if (call.similarity == "dot" || call.similarity == "laplacian") return Points::euclidean;
-  if (is_finite_cone(call.similarity)) return Points::ball;
   const auto model = call.parameters.find("model");
-  return model != call.parameters.end() && model->second == "hyperboloid" ? Points::hyperboloid
-                                                                          : Points::half_space;
+  const std::string choice = model == call.parameters.end() ? "" : model->second;
+  switch (find_similarity(call.similarity, choice)->info.space) {
+    case Space::euclidean:
+      return Points::euclidean;
+    case Space::half_space:
+      return Points::half_space;
+    case Space::hyperboloid:
+      return Points::hyperboloid;
+    case Space::ball:
+      return Points::ball;
+  }
+  return Points::euclidean;
 }
 
 /// Makes the last coordinate that of a point of the model.

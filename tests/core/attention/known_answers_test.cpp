@@ -50,6 +50,9 @@ TEST(KnownAnswers, TheDefaultMapIsThePapers) {
   EXPECT_EQ(map_of("laplacian"), "none");
   EXPECT_EQ(map_of("penumbral"), "xi");
   EXPECT_EQ(map_of("umbral"), "psi");
+  for (const char* finite : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    EXPECT_EQ(map_of(finite), "polar") << finite;
+  }
   EXPECT_EQ(map_of("hyperbolic"), "pi");
   call.parameters["model"] = "halfspace";
   EXPECT_EQ(map_of("hyperbolic"), "psi");
