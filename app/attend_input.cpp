@@ -1,8 +1,11 @@
 #include "app/attend_input.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
+#include "app/call_json.h"
+#include "core/base/error.h"
 #include "core/base/half.h"
 #include "core/files/sandbox.h"
 
@@ -24,6 +27,20 @@ void add(NonFinite& sum, const InputTensor& tensor) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> parse_key_lengths(const std::string& text) {
+  std::vector<std::int64_t> lengths;
+  if (text.empty()) return lengths;
+  for (const std::string& part : split_list(text, "--lengths")) {
+    std::int64_t value = 0;
+    const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || rest != part.data() + part.size() || value < 0) {
+      misuse("--lengths: '{}' is not a whole number from 0", part);
+    }
+    lengths.push_back(value);
+  }
+  return lengths;
+}
 
 Input read_attend_input(const AttendJob& job) {
   InputOptions options;

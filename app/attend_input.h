@@ -2,11 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "app/attend_job.h"
 #include "core/files/read_tensors.h"
 
 namespace conelab {
+
+/// "5,7": keys that are not padding, one number per batch element; none for an empty text. Throws
+/// misuse for anything but whole numbers from 0.
+[[nodiscard]] std::vector<std::int64_t> parse_key_lengths(const std::string& text);
 
 /// Reads q, k, v and what belongs to them in a sandbox.
 [[nodiscard]] Input read_attend_input(const AttendJob& job);

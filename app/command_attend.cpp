@@ -1,12 +1,12 @@
 // `conelab attend`: attention over the tensors of a file.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "app/attend_input.h"
 #include "app/attend_job.h"
 #include "app/call_json.h"
 #include "app/call_options.h"
@@ -28,24 +28,11 @@ struct Typed {
   bool json = false;
 };
 
-std::vector<std::int64_t> parse_lengths(const std::string& text) {
-  std::vector<std::int64_t> lengths;
-  for (const std::string& part : split_list(text, "--lengths")) {
-    std::int64_t value = 0;
-    const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || rest != part.data() + part.size() || value < 0) {
-      misuse("--lengths: '{}' is not a whole number from 0", part);
-    }
-    lengths.push_back(value);
-  }
-  return lengths;
-}
-
 AttendJob job_of(const Typed& typed) {
   AttendJob job = typed.job;
   job.call = typed.call->call();
   if (!typed.dtype.empty()) job.dtype = dtype_from_name(typed.dtype);
-  if (!typed.lengths.empty()) job.key_lengths = parse_lengths(typed.lengths);
+  job.key_lengths = parse_key_lengths(typed.lengths);
   for (const std::string& part : split_list(typed.keep, "--keep")) {
     if (!job.keeps(part)) job.keep.push_back(part);
   }

@@ -6,9 +6,8 @@
 
 namespace conelab {
 
-/// Runs `arguments` (without the program's name). Returns the exit status of interface.md's
-/// contract: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted. Never throws; every error
-/// is one line on standard error.
+/// Runs `arguments` (without the program's name). Returns the exit status: 0 done, 1 the work
+/// failed, 2 wrong usage, 130 interrupted. Never throws; every error is one line on standard error.
 [[nodiscard]] int run_command_line(std::vector<std::string> arguments) noexcept;
 
 /// Marks numbers that begin with a minus sign ("-0.3,0.2") by a leading blank, so that they are not

@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 struct Typed {
   AttendJob job;
   std::shared_ptr<CallOptions> call;
-  std::string tokens = "key";
+  std::string tokens = "key", lengths;
   bool json = false;
 };
 
@@ -80,6 +80,7 @@ Json trees_json(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels
 int run(const Typed& typed) {
   AttendJob job = typed.job;
   job.call = typed.call->call();
+  job.key_lengths = parse_key_lengths(typed.lengths);
   const tree::Tokens tokens = tokens_of(typed.tokens);
   probe_writable(job.output);
 
@@ -88,7 +89,8 @@ int run(const Typed& typed) {
   labels.tokens = tokens == tree::Tokens::key ? file.key_token : file.query_token;
   const Call call = call_for_input(job, file);
   const std::string digest = file.sha256;
-  const AttentionInput<double> input = attention_input<double>(std::move(file), Dtype::f64);
+  AttentionInput<double> input = attention_input<double>(std::move(file), Dtype::f64);
+  input.key_lengths = job.key_lengths;
   const Extents extents = check_extents(input);
   labels.batch = extents.batch;
   labels.head = extents.head;
@@ -129,6 +131,8 @@ Action declare_tree(CLI::App& options) {
   options.add_option("INPUT", job.input, "q, k, v as for `attend`")->required();
   options.add_option("-o,--output", job.output, "the HDF5 file to write")->required();
   typed->call = declare_call(options);
+  options.add_option("--lengths", typed->lengths,
+                     "for --mask padding: keys that are not padding, one per batch element");
   options.add_option("--tokens", typed->tokens, "whose tokens become the tree: key or query")
       ->capture_default_str();
   options.add_option("--threads", job.threads, "threads; default: all cores")

@@ -295,7 +295,7 @@ class BackwardPass {
                   const QueryGroup<T>& group, Cover cover) {
     const Addend<T> bias = tiles.addend(group, w.keys, cover);
     const int slopes = shared.head.bias_slopes();
-    const T* bias_slope[4] = {};
+    const T* bias_slope[max_bias_slopes] = {};
     for (int p = 0; p < slopes; ++p) {
       bias_slope[p] = shared.head.bias_slope(p, group.first, w.keys.first);
     }
@@ -458,11 +458,24 @@ class BackwardPass {
   }
 };
 
+template <class T>
+void check_saved(const Plan& plan, const Forward<T>& saved) {
+  const Extents& e = plan.extents;
+  const Shape4 output{e.batch, e.head, e.query, e.value}, row{e.batch, e.head, e.query, 1};
+  if (!(saved.output.shape == output) || !(saved.row_maximum.shape == row) ||
+      !(saved.row_sum.shape == row)) {
+    fail("backward needs what forward saved for the same call (expected an output {}, found {})",
+         to_string(output), to_string(saved.output.shape));
+  }
+}
+
 }  // namespace
 
 template <class T>
 Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& saved,
                      const Execution& execution) {
+  check_input(plan, input);
+  check_saved(plan, saved);
   return BackwardPass<T>(plan, input, saved, execution).run();
 }
 template Backward<float> backward(const Plan&, const AttentionInput<float>&, const Forward<float>&,

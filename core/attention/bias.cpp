@@ -1,9 +1,12 @@
 #include "core/attention/bias.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
+
+#include "core/simd/kernels.h"
 
 namespace conelab {
 namespace {
@@ -44,6 +47,11 @@ constexpr std::array table{
             &alibi_initial, &always_finite},
     BiasRow{"hype", "-tau sinh(mu (j - i)) (HyPE eq. 5)", hype_parameters, &hype, &hype_gradient,
             &hype_initial, &hype_finite}};
+static_assert(std::all_of(table.begin(), table.end(),
+                          [](const BiasRow& row) {
+                            return row.parameters.size() <= max_bias_slopes;
+                          }),
+              "raise max_bias_slopes");
 
 }  // namespace
 

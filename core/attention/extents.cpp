@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/attention/attention.h"
+#include "core/attention/plan.h"
 #include "core/base/error.h"
 
 namespace conelab {
@@ -43,6 +44,20 @@ Extents check_extents(const AttentionInput<T>& input) {
 }
 template Extents check_extents(const AttentionInput<float>&);
 template Extents check_extents(const AttentionInput<double>&);
+
+template <class T>
+void check_input(const Plan& plan, const AttentionInput<T>& input) {
+  const Extents found = check_extents(input);
+  const Extents& e = plan.extents;
+  check_same("the batch sizes", "the plan", e.batch, "q", found.batch);
+  check_same("the numbers of heads", "the plan", e.head, "q", found.head);
+  check_same("the token counts n_q", "the plan", e.query, "q", found.query);
+  check_same("the token counts n_k", "the plan", e.key, "k", found.key);
+  check_same("the feature sizes d", "the plan", e.feature, "q", found.feature);
+  check_same("the feature sizes d_v", "the plan", e.value, "v", found.value);
+}
+template void check_input(const Plan&, const AttentionInput<float>&);
+template void check_input(const Plan&, const AttentionInput<double>&);
 
 double forward_flops(const Extents& e) {
   const double pairs = static_cast<double>(e.batch * e.head) * static_cast<double>(e.query) *

@@ -215,6 +215,7 @@ class ForwardPass {
 
 template <class T>
 Forward<T> forward(const Plan& plan, const AttentionInput<T>& input, const Execution& execution) {
+  check_input(plan, input);
   return ForwardPass<T>(plan, input, execution).run();
 }
 template Forward<float> forward(const Plan&, const AttentionInput<float>&, const Execution&);

@@ -28,9 +28,12 @@ double common_offset(std::vector<double>& values) {
 }
 
 /// Without an early exit, so that it is a vector loop.
-bool all_finite(const std::vector<double>& x) {
+template <class T>
+bool all_finite(const T* x, std::size_t count) {
   int beyond = 0;
-  for (const double v : x) beyond |= std::abs(v) <= std::numeric_limits<double>::max() ? 0 : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    beyond |= std::abs(x[i]) <= std::numeric_limits<T>::max() ? 0 : 1;
+  }
   return beyond == 0;
 }
 
@@ -54,9 +57,9 @@ Head<T>::Head(const Plan& plan, std::int64_t head, const T* keys)
       similarity_values_(plan.values(plan.similarity_parameters, head)),
       map_values_(plan.values(plan.map_parameters, head)),
       context_(plan.map_context(map_values_, head)) {
-  double constants[8] = {};
+  double constants[max_constants] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
-  std::copy_n(constants, 8, constants_);
+  std::copy_n(constants, max_constants, constants_);
   centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
   const bool distance = plan.similarity->info.measure == Measure::squared_distance;
   if (distance && plan.sees_all()) find_centre(keys);
@@ -139,13 +142,14 @@ void Head<T>::place_token(const std::vector<double>& x, std::int64_t i, const ch
   const int values = plan_->similarity->values;
   T* row = out.base.data() + i * out.stride;
   T* value_out = out.values.data() + i;
-  std::fill(row, row + out.stride, T(0));
-  out.norms[static_cast<std::size_t>(i)] = 0;
-  if (!all_finite(x)) {
+  const auto erase = [&] {
     out.bad.push_back(i);
+    std::fill(row, row + out.stride, T(0));
+    out.norms[static_cast<std::size_t>(i)] = 0;
     for (int v = 0; v < values; ++v) value_out[v * out.value_stride] = T(0);
-    return;
-  }
+  };
+  if (!all_finite(x.data(), x.size())) return erase();
+  std::fill(row, row + out.stride, T(0));
   thread_local std::vector<double> base;
   base.resize(m + 1);
   Place place;
@@ -164,9 +168,13 @@ void Head<T>::place_token(const std::vector<double>& x, std::int64_t i, const ch
   }
   for (std::size_t k = 0; k < m; ++k) row[k] = static_cast<T>(base[k] - centre_[k]);
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(squared_norm(row, m));
-  double value[8];
+  double value[max_values] = {};
   plan_->similarity->token(place, similarity_values_.data(), value);
-  for (int v = 0; v < values; ++v) value_out[v * out.value_stride] = static_cast<T>(value[v]);
+  T rounded[max_values] = {};
+  for (int v = 0; v < values; ++v) rounded[v] = static_cast<T>(value[v]);
+  // A finite token may overflow once it is placed: e^100 in float32.
+  if (!all_finite(row, m) || !all_finite(rounded, max_values)) return erase();
+  for (int v = 0; v < values; ++v) value_out[v * out.value_stride] = rounded[v];
 }
 
 template <class T>

@@ -23,8 +23,9 @@ struct Operand {
   Buffer<T> base;    ///< [tokens × stride] base coordinates, centred; 0 beyond base_size.
   Buffer<T> values;  ///< [values × value_stride] per-token values of the similarity.
   Buffer<T> norms;   ///< [tokens] squared norms of the rounded base coordinates.
-  /// Tokens that are not finite, ascending. Their numbers above are 0, so that they cannot leak
-  /// into rows that do not see them; the tiles mark their pairs with NaN.
+  /// Tokens that are not finite, as given or once placed in T, ascending. Their numbers above are
+  /// 0, so that they cannot leak into rows that do not see them; the tiles mark their pairs with
+  /// NaN.
   std::vector<std::int64_t> bad;
 };
 
@@ -78,7 +79,7 @@ class Head {
   std::vector<double> map_values_;
   MapContext context_;
   std::vector<double> centre_;
-  T constants_[8] = {};
+  T constants_[max_constants] = {};
   Buffer<T> bias_;
   std::vector<Buffer<T>> bias_slopes_;
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+
+#include "core/base/error.h"
 
 namespace conelab {
 namespace {
@@ -24,12 +27,10 @@ KeyRange causal_range(const MaskInput& in, Index, Index query) {
 }
 
 Cover padding_cover(const MaskInput& in, const MaskTile& t) {
-  if (in.lengths == nullptr || t.key_end <= in.lengths[t.batch]) return Cover::all;
+  if (t.key_end <= in.lengths[t.batch]) return Cover::all;
   return t.key_begin >= in.lengths[t.batch] ? Cover::none : Cover::partial;
 }
-KeyRange padding_range(const MaskInput& in, Index batch, Index) {
-  return {0, in.lengths == nullptr ? in.key : in.lengths[batch]};
-}
+KeyRange padding_range(const MaskInput& in, Index batch, Index) { return {0, in.lengths[batch]}; }
 
 constexpr std::array window_parameters{
     ParameterInfo{"window", std::numeric_limits<double>::quiet_NaN(), Domain::positive, false,
@@ -45,7 +46,6 @@ KeyRange window_range(const MaskInput& in, Index, Index query) {
 }
 
 Cover explicit_cover(const MaskInput& in, const MaskTile& t) {
-  if (in.allowed == nullptr) return Cover::all;
   Index admitted = 0;
   for (Index i = t.query_begin; i < t.query_end; ++i) {
     const std::uint8_t* row = in.allowed + i * in.key;
@@ -55,22 +55,39 @@ Cover explicit_cover(const MaskInput& in, const MaskTile& t) {
   return admitted == 0 ? Cover::none : admitted == pairs ? Cover::all : Cover::partial;
 }
 bool explicit_admits(const MaskInput& in, Index query, Index key) {
-  return in.allowed == nullptr || in.allowed[query * in.key + key] != 0;
+  return in.allowed[query * in.key + key] != 0;
 }
 
-constexpr std::array table{
-    MaskRow{"full", "every query sees every key", {}, &full_cover, &full_range, nullptr},
-    MaskRow{"causal", "j <= i + n_k - n_q", {}, &causal_cover, &causal_range, nullptr},
-    MaskRow{
-        "padding", "j < length of the batch element", {}, &padding_cover, &padding_range, nullptr},
-    MaskRow{"window", "|j - (i + n_k - n_q)| < window", window_parameters, &window_cover,
-            &window_range, nullptr},
-    MaskRow{"explicit",
-            "the n_q x n_k dataset `mask` of the input",
-            {},
-            &explicit_cover,
-            &full_range,
-            &explicit_admits}};
+constexpr std::array table{MaskRow{"full",
+                                   "every query sees every key",
+                                   {},
+                                   MaskOperand::none,
+                                   &full_cover,
+                                   &full_range,
+                                   nullptr},
+                           MaskRow{"causal",
+                                   "j <= i + n_k - n_q",
+                                   {},
+                                   MaskOperand::none,
+                                   &causal_cover,
+                                   &causal_range,
+                                   nullptr},
+                           MaskRow{"padding",
+                                   "j < length of the batch element",
+                                   {},
+                                   MaskOperand::lengths,
+                                   &padding_cover,
+                                   &padding_range,
+                                   nullptr},
+                           MaskRow{"window", "|j - (i + n_k - n_q)| < window", window_parameters,
+                                   MaskOperand::none, &window_cover, &window_range, nullptr},
+                           MaskRow{"explicit",
+                                   "the n_q x n_k dataset `mask` of the input",
+                                   {},
+                                   MaskOperand::allowed,
+                                   &explicit_cover,
+                                   &full_range,
+                                   &explicit_admits}};
 
 }  // namespace
 
@@ -81,6 +98,21 @@ const MaskRow* find_mask(const std::string& name) {
     if (name == row.name) return &row;
   }
   return nullptr;
+}
+
+std::int64_t whole_window(double window, std::int64_t positions) {
+  return static_cast<std::int64_t>(std::min(std::ceil(window), static_cast<double>(positions)));
+}
+
+void require_operands(std::span<const MaskRow* const> rows, const MaskInput& input) {
+  for (const MaskRow* row : rows) {
+    if (row->operand == MaskOperand::lengths && input.lengths == nullptr) {
+      misuse("mask {} needs the number of keys of each batch element", row->name);
+    }
+    if (row->operand == MaskOperand::allowed && input.allowed == nullptr) {
+      misuse("mask {} needs the array 'mask' [n_q x n_k] beside q", row->name);
+    }
+  }
 }
 
 Cover Mask::cover(const MaskTile& tile) const {

@@ -35,6 +35,9 @@ struct MaskInput {
   const std::int64_t* lengths = nullptr;  ///< [batch] or null
 };
 
+/// What a mask reads besides its parameters.
+enum class MaskOperand { none, lengths, allowed };
+
 /// Keys [begin, end); empty where end <= begin.
 struct KeyRange {
   std::int64_t begin, end;
@@ -44,6 +47,7 @@ struct MaskRow {
   const char* name;
   const char* about;
   std::span<const ParameterInfo> parameters;
+  MaskOperand operand;
   Cover (*cover)(const MaskInput& input, const MaskTile& tile);
   /// The keys outside which a query sees none.
   KeyRange (*range)(const MaskInput& input, std::int64_t batch, std::int64_t query);
@@ -53,6 +57,12 @@ struct MaskRow {
 
 [[nodiscard]] std::span<const MaskRow> mask_table();
 [[nodiscard]] const MaskRow* find_mask(const std::string& name);
+
+/// The window of |j - position| < w over whole positions, at most as wide as there are positions.
+[[nodiscard]] std::int64_t whole_window(double window, std::int64_t positions);
+
+/// A mask without what it reads would silently be none: throws misuse that says what is missing.
+void require_operands(std::span<const MaskRow* const> rows, const MaskInput& input);
 
 /// The intersection of some masks over one call's input.
 class Mask {

@@ -167,6 +167,11 @@ class Resolver {
       }
       fill(
           i, [](std::int64_t) { return 0.0; }, false);
+      const Parameter& p = plan_->parameters[i];
+      if (p.per_head()) {
+        misuse("parameter {} of a mask is one number for all heads (found {})", p.info.key,
+               p.values.size());
+      }
     }
   }
 
@@ -272,9 +277,9 @@ MapContext Plan::map_context(const std::vector<double>& map_values, std::int64_t
 }
 
 std::int64_t Plan::window() const {
-  return mask_parameters.empty()
-             ? 0
-             : static_cast<std::int64_t>(parameters[mask_parameters.front()].values.front());
+  return mask_parameters.empty() ? 0
+                                 : whole_window(parameters[mask_parameters.front()].values.front(),
+                                                extents.query + extents.key);
 }
 
 std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents) {

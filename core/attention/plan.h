@@ -47,18 +47,27 @@ class Plan {
                                        std::int64_t head) const;
   /// Whether every query sees every key.
   [[nodiscard]] bool sees_all() const;
+  /// The call's masks over the input's operands; throws misuse where a mask lacks its own.
   template <class T>
   [[nodiscard]] Mask mask(const AttentionInput<T>& input) const {
     MaskInput in{extents.query, extents.key, window(),
                  input.allowed.empty() ? nullptr : input.allowed.data(),
                  input.key_lengths.empty() ? nullptr : input.key_lengths.data()};
+    const bool empty = extents.batch * extents.query * extents.key == 0;
+    if (!empty) require_operands(masks, in);
     return Mask(masks, in);
   }
 
  private:
+  /// 0 without a window.
   [[nodiscard]] std::int64_t window() const;
   /// MapContext::light
   [[nodiscard]] double light(std::int64_t head) const;
 };
+
+/// The door of the engine: throws a failure unless the input has the extents that the plan was made
+/// for.
+template <class T>
+void check_input(const Plan& plan, const AttentionInput<T>& input);
 
 }  // namespace conelab

@@ -14,9 +14,9 @@ namespace conelab {
 
 /// What went wrong, in the sense of the exit status.
 enum class ErrorKind {
-  failure = 1,      ///< The work failed: unreadable file, out of memory, full disk.
-  usage = 2,        ///< Wrong usage: unknown name, unknown key, value outside its domain.
-  interrupted = 130 ///< The user asked to stop; what was finished is kept.
+  failure = 1,       ///< The work failed: unreadable file, out of memory, full disk.
+  usage = 2,         ///< Wrong usage: unknown name, unknown key, value outside its domain.
+  interrupted = 130  ///< The user asked to stop; what was finished is kept.
 };
 
 /// The one exception type of the project. `what()` is one line without the program's name:

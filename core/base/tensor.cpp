@@ -6,10 +6,14 @@ namespace conelab {
 
 const char* dtype_name(Dtype dtype) {
   switch (dtype) {
-    case Dtype::f64: return "f64";
-    case Dtype::f32: return "f32";
-    case Dtype::f16: return "f16";
-    case Dtype::bf16: return "bf16";
+    case Dtype::f64:
+      return "f64";
+    case Dtype::f32:
+      return "f32";
+    case Dtype::f16:
+      return "f16";
+    case Dtype::bf16:
+      return "bf16";
   }
   return "?";
 }

@@ -1,5 +1,7 @@
 #include "core/bench/attention_case.h"
 
+#include <tbb/info.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -253,6 +255,8 @@ class AttentionCase : public CaseExecutor {
 std::unique_ptr<CaseExecutor> make_attention_case(const Case& c, std::int64_t batch,
                                                   std::uint64_t seed) {
   if (c.device != "cpu") fail("skipped: there is no device {} here", c.device);
+  const int cores = tbb::info::default_concurrency();
+  if (c.threads > cores) fail("skipped: {} threads on {} cores", c.threads, cores);
   switch (dtype_from_name(c.dtype)) {
     case Dtype::f32:
       return std::make_unique<AttentionCase<float>>(c, batch, seed);

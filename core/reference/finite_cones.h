@@ -10,7 +10,8 @@
 // Where no common ancestor exists (m < 0; umbral m < -pi/2): the distance of the geodesic uv from
 // the centre, sinh R' = sinh rho_u sinh rho_v sin theta / sinh d(u, v); umbral
 // sinh rho = a b sin theta / sqrt(a^2 + b^2 - 2 a b cos theta), a = sinh rho_u, b = sinh rho_v.
-// geometry.md, the table of potentials and the paragraph below it.
+// Written from the potentials of core/geometry/cone_law.h, not from the closed forms that attention
+// uses.
 #pragma once
 
 #include "core/reference/real.h"

@@ -7,7 +7,7 @@
 //   pi           (sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d     Coneheads eq. 13, |u| = 1
 //   exp          Exp at (0, ..., 0, p_d), x in the orthonormal frame, Coneheads eq. 9:
 //                p_d ( x_: S, 1 ) / (cosh s - x_d S),  s = |x|, S = sinh(s)/s
-//   polar        direction x_:/|x_:|, rho = light + log(1 + e^{x_d})    ball, operators.md
+//   polar        direction x_:/|x_:|, rho = light + log(1 + e^{x_d})    ball
 //
 // Edges. polar: x_: = 0 takes the first axis. pi: a negative r is the point at |r| in the opposite
 // direction (the formula says so by itself); x_: = 0 has no direction and takes the first axis; at

@@ -11,6 +11,9 @@
 
 namespace conelab {
 
+/// The most parameters of any bias: sizes of fixed arrays.
+constexpr int max_bias_slopes = 2;
+
 /// Left operand of a product: element (row, step) at data[row * row_stride + step * step_stride].
 /// One of the strides is 1.
 template <class T>

@@ -93,10 +93,11 @@ template <class S, class T>
 struct SlopeSums {
   Vector<T> query = hn::Zero(Tag<T>());
   Vector<T> constant[S::constants + 1];
-  Vector<T> bias[2] = {hn::Zero(Tag<T>()), hn::Zero(Tag<T>())};
+  Vector<T> bias[max_bias_slopes];
 
   SlopeSums() {
     for (auto& c : constant) c = hn::Zero(Tag<T>());
+    for (auto& b : bias) b = hn::Zero(Tag<T>());
   }
 };
 

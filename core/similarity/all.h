@@ -24,14 +24,10 @@ using Similarities =
     TypeList<Dot, Laplacian, HyperbolicHyperboloid, HyperbolicHalfSpace, Penumbral,
              PenumbralReference, Umbral, UmbralReference, PenumbralFinite, UmbralFinite, Ganea>;
 
-/// The most per-token values and per-head constants of any similarity: sizes of fixed arrays.
-constexpr int max_values = 5;
-constexpr int max_constants = 4;
-
 template <class... S>
 constexpr bool fits(TypeList<S...>) {
   return ((S::values <= max_values && S::constants <= max_constants) && ...);
 }
-static_assert(fits(Similarities{}), "raise max_values or max_constants");
+static_assert(fits(Similarities{}), "raise max_values or max_constants of similarity.h");
 
 }  // namespace conelab

@@ -15,7 +15,8 @@
 // theta = pi does x lose digits, 1 - x/4 = cos^2(theta/2): there rho -> 0 and its error is at most
 // the square root of the rounding.
 //
-// geometry.md's law of every cone family, our closed form. `Shadow` is what the families differ in:
+// The law of every cone family (core/geometry/cone_law.h), our closed form. `Shadow` is what the
+// families differ in:
 //   constant  c1, c2, c3 of the radius rho_0;  token  the values of a token
 //   own       w of a token from its y;         beyond  the numerator where no common ancestor
 //   exists

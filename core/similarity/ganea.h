@@ -2,7 +2,7 @@
 //
 //   psi(x) = arcsin(K (1 - |x|^2) / |x|)
 //
-// They are the penumbral cones of a light of radius R, sinh R = 2K, about the origin (geometry.md),
+// They are the penumbral cones of a light of radius R, sinh R = 2K, about the origin,
 // so the logit is that of penumbral-finite. Ganea et al., Hyperbolic Entailment Cones, eq. 26;
 // Coneheads section 3, "agnostic to the cone choice".
 #pragma once

@@ -6,7 +6,7 @@
 //   1/sinh^2 rho = y (2 + y) = sin g (2 cos g / sinh R - (1 - 1/sinh^2 R) sin g).
 // Without a common ancestor: the geodesic uv lies at tanh R' from the centre, in Klein coordinates
 // a chord, 1/tanh^2 R' = (coth^2 rho_u + coth^2 rho_v - 2 coth rho_u coth rho_v cos theta) / sin^2
-// theta. Coneheads section 3 has the cones; the closed form is ours (geometry.md).
+// theta. Coneheads section 3 has the cones; the closed form is ours.
 #pragma once
 
 #include <array>

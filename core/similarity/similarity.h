@@ -29,6 +29,10 @@ struct Place {
   double gap = 0;
 };
 
+/// The most per-token values and per-head constants of any similarity: sizes of fixed arrays.
+constexpr int max_values = 5;
+constexpr int max_constants = 4;
+
 /// Names of a similarity for lists, menus and files.
 struct SimilarityInfo {
   const char* name;

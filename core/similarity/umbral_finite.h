@@ -6,7 +6,7 @@
 // common ancestor exists iff g <= pi/2. Without one, with a = sinh rho_u and b = sinh rho_v,
 //   rho = arsinh(a b sin theta / sqrt(a^2 + b^2 - 2 a b cos theta)),
 // the largest smaller object radius that would do. Coneheads section 3 has the cones; the closed
-// form is ours (geometry.md).
+// form is ours.
 #pragma once
 
 #include <array>

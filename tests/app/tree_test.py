@@ -34,6 +34,15 @@ class Tree(ProgramTest):
         with h5py.File(out) as file:
             self.assertEqual(file["tree/dendrogram/left"].shape, (1, 12, 29))
 
+    def test_masks_mean_what_they_say(self):
+        source, out = f"{TRACE}:/german/layer3", self.folder / "tree.h5"
+        call = ("tree", source, "-o", out, "-s", "dot")
+        self.fails(2, *call, "--mask", "padding", says="number of keys")
+        self.fails(2, *call, "--mask", "explicit", says="'mask'")
+        self.fails(2, *call, "--mask", "window", "-p", "window=3,5,7,9,11,13,15,17,19,21,23,25",
+                   says="one number for all heads")
+        self.ok(*call, "--mask", "padding", "--lengths", "12")
+
     def test_wrong_usage(self):
         out = self.folder / "tree.h5"
         self.fails(2, "tree", f"{TRACE}:/german/layer3", "-o", out, "-s", "dto", says="'dot'")

@@ -1,4 +1,6 @@
-"""Checks that clang-format would change nothing. `python3 tests/house/format.py CLANG_FORMAT`."""
+"""Checks that clang-format would change nothing. `python3 tests/house/format.py CLANG_FORMAT VERSION`.
+
+Skipped where that version is not to be had."""
 import os
 import pathlib
 import subprocess
@@ -8,7 +10,18 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("core", "gpu", "datasets", "widgets", "app", "tests")
 
 
-def main(clang_format):
+def has_version(clang_format, version):
+    try:
+        said = subprocess.run([clang_format, "--version"], capture_output=True, text=True).stdout
+    except OSError:
+        return False
+    return f"version {version}." in said
+
+
+def main(clang_format, version):
+    if not has_version(clang_format, version):
+        print(f"SKIPPED: no {clang_format} of version {version} here")
+        return 77
     files = sorted(str(p) for f in FOLDERS for s in ("*.h", "*.cpp", "*.cu", "*.cuh")
                    for p in (ROOT / f).rglob(s))
     share = (len(files) + 7) // 8
@@ -27,4 +40,4 @@ def main(clang_format):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

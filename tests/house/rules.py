@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Which folders a folder may include; the order of architecture.md.
+# Which folders a folder may include.
 MAY_INCLUDE = {
     "core": {"core"},
     "gpu": {"core", "gpu"},
