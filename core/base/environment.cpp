@@ -9,7 +9,9 @@
 #include <thread>
 
 #include "core/base/parse_number.h"
+#include "core/base/sha256.h"
 #include "core/simd/kernels.h"
+#include "git_hash.h"
 
 namespace conelab {
 namespace {
@@ -54,6 +56,11 @@ std::string cpu_name() {
 }  // namespace
 
 std::string program_version() { return "conelab " CONELAB_VERSION; }
+
+std::string program_digest() {
+  const char* running = "/proc/self/exe";  // Also of a file that a build has replaced meanwhile.
+  return access(running, R_OK) == 0 ? sha256_of_file(running).substr(0, 16) : "unknown";
+}
 
 std::vector<std::pair<std::string, EnvironmentValue>> environment() {
   std::vector<std::pair<std::string, EnvironmentValue>> all;

@@ -15,6 +15,10 @@ using EnvironmentValue = std::variant<std::string, double>;
 /// memory_bytes, system. Values that cannot be read are left out.
 [[nodiscard]] std::vector<std::pair<std::string, EnvironmentValue>> environment();
 
+/// What tells two builds of equal version and commit apart: 16 hexadecimal digits of the running
+/// program's SHA-256; "unknown" where the system does not show the program.
+[[nodiscard]] std::string program_digest();
+
 /// "conelab 0.1.0".
 [[nodiscard]] std::string program_version();
 

@@ -38,6 +38,8 @@ RunIdentity run_identity(const Sweep& sweep, const std::vector<Peer>& peers) {
     if (name != "version" && name != "git_hash" && name != "cpu" && name != "simd") continue;
     identity.emplace_back(name, std::get<std::string>(value));
   }
+  // Two builds of edited sources have the same hash.
+  identity.emplace_back("program", program_digest());
   for (const Peer& peer : peers) identity.emplace_back("peer", peer.about);
   return identity;
 }

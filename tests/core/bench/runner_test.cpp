@@ -154,6 +154,26 @@ TEST_F(Runner, AnotherBuildOrMachineDoesNotResume) {
             "cpu (expected A, found B), simd (expected nothing, found avx2)");
 }
 
+TEST_F(Runner, AnEditedAndRebuiltProgramDoesNotResume) {
+  const Sweep sweep = fake_sweep({"steady"}, {64}, 4);
+  BenchOptions o = options();
+  int samples = 0;
+  o.progress = [&](const BenchProgress& p) { samples = p.done; };
+  o.cancelled = [&] { return samples >= 1; };
+  EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+  const std::string path = output() + ".parts/run.txt";
+  std::string facts;
+  std::ifstream before(path);
+  for (std::string line; std::getline(before, line);) {
+    facts += (line.starts_with("program=") ? "program=0123456789abcdef" : line) + "\n";
+  }
+  std::ofstream(path) << facts;
+  BenchOptions again = options();
+  again.resume = true;
+  const std::string error = error_of([&] { run(sweep, again); });
+  EXPECT_NE(error.find("program (expected 0123456789abcdef, found "), std::string::npos) << error;
+}
+
 TEST_F(Runner, ASecondWriterIsRefused) {
   const Sweep sweep = fake_sweep({"steady"}, {64}, 2);
   BenchOptions o = options();
