@@ -4,17 +4,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 
 namespace conelab {
 namespace {
+
+/// As many as Linux follows.
+constexpr int most_links = 40;
 
 /// A file descriptor; closing is checked by `close`, silent in the destructor.
 class Descriptor {
@@ -48,18 +58,67 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The path behind symbolic links; the path itself where nothing exists yet.
-std::string resolve_links(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
-  return real ? std::string(real.get()) : path;
+/// The path behind symbolic links, also behind one to nothing; the path itself where it is no link.
+std::string resolve_links(std::string path) {
+  for (int links = 0; links < most_links; ++links) {
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+    if (real) return real.get();
+    std::array<char, PATH_MAX> target{};
+    const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+    if (length < 0) return path;
+    const std::string behind(target.data(), static_cast<std::size_t>(length));
+    path = behind.starts_with('/') ? behind : directory_of(path) + "/" + behind;
+  }
+  return path;  // Whoever opens it is told of the cycle.
+}
+
+/// What tells whether a process number means the same process: machine and process namespace. Two
+/// machines may share a folder, two containers a machine.
+const std::string& machine_tag() {
+  static const std::string tag = [] {
+    std::array<char, 256> host{}, space{};
+    (void)::gethostname(host.data(), host.size() - 1);
+    (void)!::readlink("/proc/self/ns/pid", space.data(), space.size() - 1);
+    std::string id;
+    std::getline(std::ifstream("/etc/machine-id"), id);
+    return sha256(fmt::format("{} {} {}", host.data(), space.data(), id)).substr(0, 8);
+  }();
+  return tag;
+}
+
+/// `.NAME.` of the temporary files for a destination.
+std::string temporary_prefix(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return "." + path.substr(slash == std::string::npos ? 0 : slash + 1, 200) + ".";
 }
 
 std::string temporary_name(const std::string& path) {
   static std::atomic<int> counter{0};
-  const std::size_t slash = path.rfind('/');
-  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
-  return fmt::format("{}.{}.{}-{}.tmp", path.substr(0, begin), path.substr(begin, 200), ::getpid(),
-                     counter++);
+  return fmt::format("{}/{}{}-{}-{}.tmp", directory_of(path), temporary_prefix(path), machine_tag(),
+                     ::getpid(), counter++);
+}
+
+/// Whether a file name is that of a temporary file whose process has ended.
+bool is_left_behind(std::string_view name, const std::string& prefix) {
+  const std::string mine = prefix + machine_tag() + "-";
+  if (!name.starts_with(mine) || !name.ends_with(".tmp")) return false;
+  name.remove_prefix(mine.size());
+  pid_t process = 0;
+  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+  const bool ours = error == std::errc() && process > 0 && *rest == '-';
+  return ours && ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
+/// Best effort: what stays is hidden and harmless.
+void remove_left_behind(const std::string& path) {
+  const std::string prefix = temporary_prefix(path);
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory_of(path), error), end;
+       !error && entry != end; entry.increment(error)) {
+    if (is_left_behind(entry->path().filename().native(), prefix)) {
+      ::unlink(entry->path().c_str());
+    }
+  }
 }
 
 bool exists_and_is_special(const std::string& path) {
@@ -67,13 +126,13 @@ bool exists_and_is_special(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-/// Fails where `path` may not be replaced; returns the permissions the new file should have.
-mode_t check_destination(const std::string& shown, const std::string& path) {
+/// Fails where `path` may not be replaced; returns the permissions of what is there.
+std::optional<mode_t> check_destination(const std::string& shown, const std::string& path) {
   if (shown.empty() || shown.back() == '/') fail("'{}': not a file name", shown);
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) fail("{}: cannot be written: {}", shown, std::strerror(errno));
-    return 0666;
+    return std::nullopt;
   }
   if (S_ISDIR(status.st_mode)) fail("{}: cannot be written: is a directory", shown);
   if (!S_ISREG(status.st_mode)) fail("{}: cannot be written: is not a regular file", shown);
@@ -113,7 +172,7 @@ void synchronise(const std::string& path, const std::string& shown) {
 AtomicFile::AtomicFile(const std::string& destination)
     : destination_(destination), resolved_(resolve_links(destination)) {
   report_size_limit_as_error();
-  const mode_t mode = check_destination(destination_, resolved_);
+  const std::optional<mode_t> mode = check_destination(destination_, resolved_);
   const std::string name = temporary_name(resolved_);
   Descriptor file(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
   if (file.id() < 0) {
@@ -121,7 +180,7 @@ AtomicFile::AtomicFile(const std::string& destination)
          directory_of(resolved_));
   }
   temporary_ = name;
-  if (mode != 0666) ::fchmod(file.id(), mode);  // best effort: the content matters more
+  if (mode) ::fchmod(file.id(), *mode);  // best effort: the content matters more
 }
 
 AtomicFile::~AtomicFile() {
@@ -130,14 +189,25 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::commit() {
   synchronise(temporary_, destination_);
+  const Descriptor directory(directory_of(resolved_), O_RDONLY | O_DIRECTORY);
   if (::rename(temporary_.c_str(), resolved_.c_str()) != 0) {
     fail("{}: cannot be written: {}", destination_, std::strerror(errno));
   }
   temporary_.clear();
-  synchronise(directory_of(resolved_), destination_);
+  // A directory that may be written but not read, and file systems without this call, have no way
+  // of being asked. From here on the file is in its place.
+  if (directory.id() < 0 || ::fsync(directory.id()) == 0) return;
+  if (errno == EINVAL || errno == ENOTSUP || errno == EROFS) return;
+  fail(
+      "{}: is written, but may not outlast a power failure: its directory cannot be synchronised: "
+      "{}",
+      destination_, std::strerror(errno));
 }
 
-void probe_writable(const std::string& path) { const AtomicFile probe(path); }
+void probe_writable(const std::string& path) {
+  const AtomicFile probe(path);
+  remove_left_behind(resolve_links(path));
+}
 
 void write_text_atomically(const std::string& path, std::string_view content) {
   if (exists_and_is_special(path)) return write_file(path, 0, content, path);

@@ -8,8 +8,10 @@
 namespace conelab {
 
 /// A temporary file that becomes `destination` on commit and vanishes otherwise. A destination that
-/// is a symbolic link is written through; its permissions are kept. A process that is killed leaves
-/// at most a hidden `.NAME.PID-N.tmp` behind.
+/// is a symbolic link is written through, also where nothing is behind it yet; its permissions are
+/// kept. A process that is killed leaves at most a hidden `.NAME.TAG-PID-N.tmp` behind, which the
+/// next `probe_writable` of the same destination removes; TAG names the machine whose process PID
+/// is.
 ///
 /// The first use in a process makes writes beyond RLIMIT_FSIZE return an error instead of the
 /// signal SIGXFSZ, unless the program handles that signal itself.
@@ -25,7 +27,9 @@ class AtomicFile {
   /// The path to write to before commit.
   [[nodiscard]] const std::string& temporary() const { return temporary_; }
 
-  /// Makes the content durable under the destination's name. Close every handle before.
+  /// Makes the content durable under the destination's name. Close every handle before. Where the
+  /// directory cannot be made durable although it could be opened, that is what the failure says:
+  /// the file is complete in its place by then.
   void commit();
 
  private:
@@ -35,7 +39,7 @@ class AtomicFile {
 };
 
 /// Fails with `PATH: why` where a file could not be written there now; creates nothing lasting.
-/// Called before long computations.
+/// Called before long computations. Removes what killed processes left beside it.
 void probe_writable(const std::string& path);
 
 /// Replaces the content of a text (or any other) file atomically. A destination that is no regular

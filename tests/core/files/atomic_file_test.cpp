@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+
 #include "core/files/bench_file.h"
 #include "tests/core/files/fixture.h"
 
@@ -61,6 +63,87 @@ TEST_F(AtomicFileTest, WritesThroughLinksAndKeepsPermissions) {
   struct stat status {};
   ASSERT_EQ(::stat(path("target").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0640u);
+}
+
+mode_t permissions_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
+}
+
+TEST_F(AtomicFileTest, KeepsEveryPermission) {
+  const mode_t before = ::umask(022);
+  for (const mode_t mode : {0666u, 0600u, 0644u, 0777u, 0440u | 0200u}) {
+    spill(path("a"), "old");
+    ::chmod(path("a").c_str(), mode);
+    write_text_atomically(path("a"), "new");
+    EXPECT_EQ(permissions_of(path("a")), mode);
+  }
+  write_text_atomically(path("b"), "new");
+  EXPECT_EQ(permissions_of(path("b")), 0644u) << "a new file follows the umask";
+  ::umask(before);
+}
+
+TEST_F(AtomicFileTest, WritesThroughLinksToNothing) {
+  std::filesystem::create_directory(path("d"));
+  std::filesystem::create_symlink("d/second", path("first"));
+  std::filesystem::create_symlink("target", path("d/second"));
+  write_text_atomically(path("first"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(path("first")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("d/second")));
+  EXPECT_EQ(slurp(path("d/target")), "new");
+  std::filesystem::create_symlink("loop", path("loop"));
+  EXPECT_THAT(error_of([&] { probe_writable(path("loop")); }), HasSubstr("symbolic links"));
+}
+
+/// Runs `action` in a child without root's rights; its error comes back.
+std::string error_of_nobody(const std::function<void()>& action) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(1);
+    const std::string error = error_of(action);
+    (void)!::write(ends[1], error.data(), error.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string error(4096, '\0');
+  error.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], error.data(), 4096))));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? error : "did not end well";
+}
+
+TEST_F(AtomicFileTest, ADirectoryThatCannotBeReadIsNoFailure) {
+  std::filesystem::create_directory(path("blind"));
+  if (::geteuid() == 0) ASSERT_EQ(::chown(path("blind").c_str(), 65534, 65534), 0);
+  ::chmod(path("blind").c_str(), 0333);
+  EXPECT_EQ(error_of_nobody([&] { write_text_atomically(path("blind/a"), "new"); }), "");
+  ::chmod(path("blind").c_str(), 0755);
+  EXPECT_EQ(slurp(path("blind/a")), "new");
+}
+
+TEST_F(AtomicFileTest, TheNextProbeRemovesWhatAKilledProcessLeft) {
+  const auto killed = [&](const std::string& name) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const AtomicFile file(path(name));
+      spill(file.temporary(), "half");
+      ::raise(SIGKILL);
+    }
+    ::waitpid(child, nullptr, 0);
+  };
+  killed("a");
+  killed("a");
+  killed("b");
+  ASSERT_EQ(entries(), 3u);
+  const AtomicFile living(path("a"));
+  spill(path(".a.tmp"), "somebody else's");
+  spill(path(".a.0123abcd-1-0.tmp"), "of another machine");
+  probe_writable(path("a"));
+  EXPECT_EQ(entries(), 4u) << "b's, the living one, and what is not ours";
+  EXPECT_TRUE(std::filesystem::exists(living.temporary()));
 }
 
 TEST_F(AtomicFileTest, NamesTheDestinationAndTheReason) {
