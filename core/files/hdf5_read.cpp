@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 
 #include "core/base/error.h"
+#include "core/files/text.h"
 
 namespace conelab::hdf5 {
 namespace {
@@ -167,14 +169,55 @@ void describe_chunks(hid_t properties, Stored& stored, const Where& where) {
   describe_filters(properties, stored, where);
 }
 
+/// A name that a virtual data set keeps of one of its sources.
+std::string source_name(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_t properties,
+                        std::size_t index, const Where& where) {
+  const ssize_t length =
+      CONELAB_HDF5(where, "name its sources", get(properties, index, nullptr, 0));
+  std::string name(static_cast<std::size_t>(length) + 1, '\0');
+  CONELAB_HDF5(where, "name its sources", get(properties, index, name.data(), name.size()));
+  name.pop_back();
+  return name;
+}
+
+/// Where the library looks for a source: beside the file, then from the working directory.
+bool source_exists(const std::string& file, const std::string& source, const std::string& set) {
+  const std::filesystem::path beside = std::filesystem::path(file).parent_path() / source;
+  for (const std::string& path : {beside.string(), source}) {
+    const File opened(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    if (opened.id() < 0) continue;
+    const Dataset found(H5Dopen2(opened.id(), set.c_str(), H5P_DEFAULT));
+    if (found.id() >= 0) return true;
+  }
+  H5Eclear2(H5E_DEFAULT);
+  return false;
+}
+
+/// The library reads fill values where a source is missing, and says nothing.
+std::string missing_source(hid_t properties, const Where& where) {
+  std::size_t count = 0;
+  CONELAB_HDF5(where, "name its sources", H5Pget_virtual_count(properties, &count));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string file = source_name(H5Pget_virtual_filename, properties, i, where);
+    const std::string set = source_name(H5Pget_virtual_dsetname, properties, i, where);
+    const bool patterns = (file + set).find('%') != std::string::npos;
+    if (file == "." || patterns || source_exists(where.file, file, set)) continue;
+    return fmt::format("is a virtual data set whose source {}: {} is missing", printable(file),
+                       printable(set));
+  }
+  return "";
+}
+
 void describe_layout(const Dataset& dataset, Stored& stored, const Where& where,
                      const ReadRules& rules) {
   const Properties properties(
       CONELAB_HDF5(where, "give its storage", H5Dget_create_plist(dataset.id())));
   const H5D_layout_t layout =
       CONELAB_HDF5(where, "give its storage", H5Pget_layout(properties.id()));
-  if (layout == H5D_VIRTUAL && !rules.allow_external) {
-    stored.refused = "is a virtual data set, made of other files (refused)";
+  stored.is_virtual = layout == H5D_VIRTUAL;
+  if (stored.is_virtual) {
+    stored.refused = rules.allow_external ? missing_source(properties.id(), where)
+                                          : "is a virtual data set, made of other files (refused)";
   }
   if (layout == H5D_CHUNKED) describe_chunks(properties.id(), stored, where);
   if (layout == H5D_CONTIGUOUS && !rules.allow_external &&
@@ -200,6 +243,7 @@ std::string size_refusal(const Stored& stored, std::int64_t element_bytes) {
   }
   const bool deflated =
       std::find(stored.filters.begin(), stored.filters.end(), "deflate") != stored.filters.end();
+  if (stored.is_virtual) return "";  // What is stored is in other files.
   const std::int64_t declared = *count * element_bytes;
   if (declared / (deflated ? best_deflate : 1) > stored.stored_bytes) {
     return fmt::format("declares {} = {} bytes, but only {} are stored",

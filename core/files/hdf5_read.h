@@ -56,6 +56,7 @@ struct Stored {
   std::vector<std::string> filters;  ///< "shuffle", "deflate", "fletcher32", "32001 (blosc)".
   std::string refused;               ///< Why its content must not be read; empty: it may.
   std::int64_t stored_bytes = 0;     ///< In the file, compressed.
+  bool is_virtual = false;           ///< Made of other data sets, mostly of other files.
   bool checksummed = false;          ///< Every chunk carries a Fletcher32.
 };
 /// Opens a data set at a resolved path, without judging it.

@@ -187,6 +187,35 @@ TEST_F(WrongInput, NothingIsFollowedOutOfTheFile) {
             "t.h5: /q: is a virtual data set, made of other files (refused)");
 }
 
+/// A virtual data set q [3 × 4] whose source is `set` of `file`.
+void add_virtual(hid_t root, const std::string& file, const char* set) {
+  const hsize_t extents[2] = {3, 4};
+  const hdf5::Space space(H5Screate_simple(2, extents, nullptr));
+  const hdf5::Properties parts(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_virtual(parts.id(), space.id(), file.c_str(), set, space.id());
+  add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, parts.id(), false);
+}
+
+TEST_F(WrongInput, VirtualDataSetsAreReadWhereAsked) {
+  make_h5(path("part.h5"), [](hid_t root) { add_tensor(root, "q", {3, 4}); });
+  InputOptions options;
+  options.allow_external = true;
+  for (const std::string& name : {std::string("part.h5"), path("part.h5")}) {
+    make_h5(path("t.h5"), [&](hid_t root) { add_virtual(root, name, "/q"); });
+    for (const bool sandboxed : {false, true}) {
+      const Input input = sandboxed ? read_input_sandboxed(path("t.h5"), options)
+                                    : read_input(path("t.h5"), options);
+      EXPECT_EQ(to_doubles(input.query), testing::ramp(12)) << name;
+    }
+  }
+  make_h5(path("t.h5"), [](hid_t root) { add_virtual(root, "none.h5", "/q"); });
+  EXPECT_EQ(error_for("t.h5", options),
+            "t.h5: /q: is a virtual data set whose source none.h5: /q is missing");
+  make_h5(path("t.h5"), [](hid_t root) { add_virtual(root, "part.h5", "/k"); });
+  EXPECT_EQ(error_for("t.h5", options),
+            "t.h5: /q: is a virtual data set whose source part.h5: /k is missing");
+}
+
 TEST_F(WrongInput, CyclesOfLinks) {
   EXPECT_EQ(h5_error([](hid_t root) {
               H5Lcreate_soft("/k", root, "q", 0, 0);
