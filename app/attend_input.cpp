@@ -42,13 +42,20 @@ std::vector<std::int64_t> parse_key_lengths(const std::string& text) {
   return lengths;
 }
 
-Input read_attend_input(const AttendJob& job) {
+void check_key_lengths(const Call& call, const std::vector<std::int64_t>& lengths) {
+  const bool padding =
+      std::find(call.masks.begin(), call.masks.end(), "padding") != call.masks.end();
+  if (padding && lengths.empty()) misuse("mask padding needs --lengths, one per batch");
+  if (!padding && !lengths.empty()) misuse("--lengths is read by --mask padding only");
+}
+
+Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled) {
   InputOptions options;
   options.query = job.query;
   options.key = job.key;
   options.value = job.value;
   options.allow_external = job.allow_external;
-  return read_input_sandboxed(job.input, options);
+  return read_input_sandboxed(job.input, options, {.cancelled = cancelled});
 }
 
 template <class T>

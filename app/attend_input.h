@@ -14,8 +14,12 @@ namespace conelab {
 /// misuse for anything but whole numbers from 0.
 [[nodiscard]] std::vector<std::int64_t> parse_key_lengths(const std::string& text);
 
-/// Reads q, k, v and what belongs to them in a sandbox.
-[[nodiscard]] Input read_attend_input(const AttendJob& job);
+/// Misuse where one of mask `padding` and the lengths comes without the other.
+void check_key_lengths(const Call& call, const std::vector<std::int64_t>& lengths);
+
+/// Reads q, k, v and what belongs to them in a sandbox; throws interrupted where `cancelled` says
+/// so.
+[[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled);
 
 /// The tensors as T, which are taken out of `file`; where `dtype` is narrower than T, rounded.
 template <class T>

@@ -29,9 +29,7 @@ void check_job(const AttendJob& job) {
     if (!known) unknown_name("part to keep", part, attend_parts());
   }
   (void)choose_device(job.device, job.dtype.value_or(Dtype::f32));
-  bool padding = false;
-  for (const std::string& mask : job.call.masks) padding |= mask == "padding";
-  if (padding && job.key_lengths.empty()) misuse("mask padding needs --lengths, one per batch");
+  check_key_lengths(job.call, job.key_lengths);
 }
 
 void check_masks(const AttendJob& job, const Input& input) {
@@ -199,7 +197,7 @@ AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& canc
                          const StageProgress& progress) {
   check_job(job);
   probe_writable(job.output);
-  Input input = read_attend_input(job);
+  Input input = read_attend_input(job, cancelled);
   check_masks(job, input);
   AttendSummary summary;
   const NonFinite non_finite = count_non_finite(input);

@@ -81,10 +81,11 @@ int run(const Typed& typed) {
   AttendJob job = typed.job;
   job.call = typed.call->call();
   job.key_lengths = parse_key_lengths(typed.lengths);
+  check_key_lengths(job.call, job.key_lengths);
   const tree::Tokens tokens = tokens_of(typed.tokens);
   probe_writable(job.output);
 
-  Input file = read_attend_input(job);
+  Input file = read_attend_input(job, interrupted);
   tree::TreeLabels labels;
   labels.tokens = tokens == tree::Tokens::key ? file.key_token : file.query_token;
   const Call call = call_for_input(job, file);

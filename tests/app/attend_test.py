@@ -308,6 +308,10 @@ class WrongInput(AttendTest):
         self.refuse(2, GERMAN, "--threads", "-3", "-s", "dot", says="--threads")
         self.refuse(2, GERMAN, "--mask", "full", says="--similarity")
 
+    def test_lengths_without_padding(self):
+        self.refuse(2, GERMAN, "-s", "dot", "--lengths", "30", says="--mask padding")
+        self.refuse(2, GERMAN, "-s", "dot", "--mask", "causal", "--lengths", "30", says="--lengths")
+
     def test_points_outside_the_cone_name_tensor_and_token(self):
         inside = np.full((1, 5, 3), 0.5)
         outside = inside.copy()

@@ -37,7 +37,8 @@ class Tree(ProgramTest):
     def test_masks_mean_what_they_say(self):
         source, out = f"{TRACE}:/german/layer3", self.folder / "tree.h5"
         call = ("tree", source, "-o", out, "-s", "dot")
-        self.fails(2, *call, "--mask", "padding", says="number of keys")
+        self.fails(2, *call, "--mask", "padding", says="--lengths")
+        self.fails(2, *call, "--lengths", "12", says="--mask padding")
         self.fails(2, *call, "--mask", "explicit", says="'mask'")
         self.fails(2, *call, "--mask", "window", "-p", "window=3,5,7,9,11,13,15,17,19,21,23,25",
                    says="one number for all heads")
