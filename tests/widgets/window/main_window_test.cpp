@@ -8,6 +8,7 @@
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QDropEvent>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
@@ -219,12 +220,23 @@ TEST(Window, AnExampleOpensAndItsCommandIsCopied) {
 
 TEST(Window, ClosesInTheMiddleOfWork) {
   REQUIRE_DISPLAY();
+  const auto before = QApplication::allWidgets().size();
+  int under_way = 0;
   for (int i = 0; i < 3; ++i) {
-    MainWindow window(test_backends(), "");
-    show_active(window);
-    window.open(QString::fromStdString(shipped_trace()));
-    pump(10 * i);
+    QElapsedTimer closing;
+    {
+      MainWindow window(test_backends(), "");
+      show_active(window);
+      window.open(QString::fromStdString(shipped_trace()));
+      pump(10 * i);
+      under_way += window.workspace().jobs().running().empty() ? 0 : 1;
+      closing.start();
+    }
+    EXPECT_LT(closing.elapsed(), 3000) << "it waited for the work instead of ending it";
+    pump(30);  // What the work still had to say is heard by nobody.
   }
+  EXPECT_GT(under_way, 0);
+  EXPECT_EQ(QApplication::allWidgets().size(), before);
 }
 
 TEST(Window, ShowsTheContentOfTheFile) {
