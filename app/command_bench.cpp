@@ -95,7 +95,7 @@ int run(const Typed& typed) {
   };
   run_bench(sweep_of(typed), bench_workload(), options);
   bar.clear();
-  const LabelledFile file = read_labelled_file_sandboxed(typed.output);
+  const LabelledFile file = read_labelled_file_sandboxed(typed.output, {.cancelled = interrupted});
   if (typed.json) {
     print_json(bench_json(file, typed.output));
   } else {

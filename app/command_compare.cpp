@@ -10,6 +10,7 @@
 
 #include "app/bench_json.h"
 #include "app/commands.h"
+#include "app/interrupt.h"
 #include "app/output.h"
 #include "core/base/error.h"
 #include "core/bench/compare.h"
@@ -56,7 +57,8 @@ void print_cases(const std::vector<CaseComparison>& cases) {
 }
 
 int compare_files(const Typed& typed) {
-  const BenchComparison found = compare_bench(typed.a, typed.b, typed.margin);
+  const BenchComparison found =
+      compare_bench(typed.a, typed.b, typed.margin, {.cancelled = interrupted});
   if (found.cases.empty()) fail("{} and {} have no case in common", typed.a, typed.b);
   if (typed.json) {
     print_json({{"a", typed.a},
@@ -77,7 +79,7 @@ int compare_files(const Typed& typed) {
 }
 
 int compare_within(const Typed& typed) {
-  const LabelledFile file = read_labelled_file_sandboxed(typed.a);
+  const LabelledFile file = read_labelled_file_sandboxed(typed.a, {.cancelled = interrupted});
   const auto cases = compare_operators(measured_cases(file, typed.a), typed.base, typed.margin);
   if (typed.json) {
     print_json({{"a", typed.a}, {"base", typed.base}, {"cases", list_json(cases)}});

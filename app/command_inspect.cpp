@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/commands.h"
+#include "app/interrupt.h"
 #include "app/output.h"
 #include "core/base/error.h"
 #include "core/files/inspect.h"
@@ -101,7 +102,7 @@ Action declare_inspect(CLI::App& options) {
   options.add_option("FILE", typed->file, "HDF5, npz, npy or safetensors file")->required();
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] {
-    const Inspection found = inspect(typed->file);
+    const Inspection found = inspect(typed->file, {.cancelled = interrupted});
     typed->json ? print_json(inspection_json(found)) : print_inspection(found);
     if (!found.sound()) {
       fail("{} is damaged: {}{}", found.path, found.problems.front(),

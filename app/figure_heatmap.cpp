@@ -62,7 +62,7 @@ std::string trace_caption(const Input& file, const FigureRequest& request) {
 TraceHead read_trace(const FigureRequest& request) {
   AttendJob job;
   job.input = request.single_input();
-  Input file = read_attend_input(job);
+  Input file = read_attend_input(job, interrupted);
   TraceHead trace;
   trace.caption = trace_caption(file, request);
   trace.query_token = file.query_token;
@@ -106,12 +106,15 @@ HeatmapPanel panel_of(const TraceHead& trace, const std::string& similarity, Map
 
 /// The map's group in a result of `attend`; none where the file is no such result.
 std::optional<LabelledArray> read_result(const std::string& path, Map2d quantity) {
-  const char* name = quantity == Map2d::weights ? "weights" : "logits";
-  try {
-    return read_labelled_sandboxed(path, std::string("attention/") + name);
-  } catch (const Error&) {
-    return std::nullopt;  // Whoever reads it as a trace says what is wrong.
+  const InputSpec spec = parse_input_spec(path);
+  if (!spec.group.empty() || detect_format(spec.path) != FileFormat::hdf5) return std::nullopt;
+  const std::string name = quantity == Map2d::weights ? "weights" : "logits";
+  const SandboxLimits limits{.cancelled = interrupted};
+  auto found = find_labelled_sandboxed(path, "attention/" + name, limits);
+  if (!found && find_labelled_sandboxed(path, "attention", limits)) {
+    fail("{}: holds no {} (expected a result of attend --keep {})", path, name, name);
   }
+  return found;
 }
 
 std::vector<std::string> texts_of(const LabelledArray& array, const std::string& variable) {
@@ -178,7 +181,9 @@ figure::HeatmapFigure read_heatmap(const FigureRequest& request) {
   figure.value_name = quantity == Map2d::weights ? "attention weight" : "logit";
   for (const std::string& path : request.inputs) {
     const auto result = read_result(path, quantity);
-    if (!result) break;
+    if (!result && figure.panels.empty()) break;
+    if (!result)
+      fail("{}: is no result of attend (expected one, as {} is)", path, request.inputs[0]);
     figure.panels.push_back(panel_of(*result, path, quantity, request));
     figure.caption = fmt::format("head {}", request.index("head"));
   }

@@ -110,8 +110,8 @@ template <class T>
 [[nodiscard]] Tensor4<T> attention_map(const Plan& plan, const AttentionInput<T>& input,
                                        Map2d which, const Execution& execution = {});
 
-/// One rectangle of such a map, rows [query_begin, query_end) × keys [key_begin, key_end) of one
-/// head, row-major into `out`; O(tile) memory. `saved` is needed for weights only.
+/// A rectangle of one head's map, rows [query_begin, query_end) × keys [key_begin, key_end), into
+/// row-major `out`; memory O(tile), rows shared by the threads. `saved` is needed for weights only.
 template <class T>
 void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d which,
                         const Forward<T>* saved, std::int64_t batch, std::int64_t head,

@@ -23,6 +23,76 @@ void weigh(bool sigmoid, T* logits, std::int64_t count, T reference, T sum) {
   }
 }
 
+/// Rows that one thread computes between two looks at whether it was cancelled.
+constexpr std::int64_t ticket_rows = 2 * group_rows;
+
+/// What all rows of one head have in common; any number of threads may compute rows at once.
+template <class T>
+class HeadMap {
+ public:
+  HeadMap(const Plan& plan, const AttentionInput<T>& input, std::int64_t batch, std::int64_t head,
+          std::int64_t key_begin, std::int64_t key_end, const std::string& simd)
+      : plan_(plan),
+        input_(input),
+        batch_(batch),
+        head_(head),
+        key_begin_(key_begin),
+        columns_(key_end - key_begin),
+        kernels_(kernels<T>(simd)),
+        mask_(plan.mask(input)),
+        law_(plan, head, input.key.row(batch, head, 0)),
+        keys_(plan, kernels_, law_, input.key.row(batch, head, key_begin), columns_, key_begin) {}
+
+  /// Logits of queries [begin, begin + rows) into `out` [rows × columns].
+  void logits(std::int64_t begin, std::int64_t rows, T* out) const {
+    Operand<T> queries;
+    law_.place(input_.query.row(batch_, head_, begin), rows, rows, "q", begin, kernels_.panel,
+               queries);
+    const Tiles<T> tiles(plan_, kernels_, law_, mask_, batch_);
+    Buffer<T> tile(static_cast<std::size_t>(group_rows) * key_tile<T>);
+    for (int t = 0; t < keys_.tiles(); ++t) {
+      const KeyTile<T> part = keys_.tile(t);
+      for (std::int64_t row = 0; row < rows; row += group_rows) {
+        const auto count = static_cast<int>(std::min<std::int64_t>(group_rows, rows - row));
+        score(tiles, query_group(queries, begin, row, count), part, tile);
+        for (int r = 0; r < count; ++r) {
+          std::copy_n(tile.data() + static_cast<std::ptrdiff_t>(r) * part.columns, part.count,
+                      out + (row + r) * columns_ + (part.first - key_begin_));
+        }
+      }
+    }
+  }
+
+  /// Turns logits of queries [begin, begin + rows) into weights.
+  void weigh_rows(const Forward<T>& saved, std::int64_t begin, std::int64_t rows, T* out) const {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      weigh(plan_.sigmoid, out + r * columns_, columns_,
+            *saved.row_maximum.row(batch_, head_, begin + r),
+            *saved.row_sum.row(batch_, head_, begin + r));
+    }
+  }
+
+ private:
+  const Plan& plan_;
+  const AttentionInput<T>& input_;
+  std::int64_t batch_, head_, key_begin_, columns_;
+  const Kernels<T>& kernels_;
+  Mask mask_;
+  Head<T> law_;
+  PackedKeys<T> keys_;
+
+  static void score(const Tiles<T>& tiles, const QueryGroup<T>& group, const KeyTile<T>& part,
+                    Buffer<T>& tile) {
+    const Cover cover = tiles.cover(group.first, group.first + group.rows, part);
+    if (cover == Cover::none) {
+      std::fill(tile.begin(), tile.end(), -std::numeric_limits<T>::infinity());
+      return;
+    }
+    T row_maximum[group_rows];
+    tiles.score(group, part, cover, tile.data(), part.columns, row_maximum);
+  }
+};
+
 }  // namespace
 
 template <class T>
@@ -31,41 +101,17 @@ void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d 
                         std::int64_t query_begin, std::int64_t query_end, std::int64_t key_begin,
                         std::int64_t key_end, T* out, const Execution& execution) {
   if (query_end <= query_begin || key_end <= key_begin) return;
-  const Kernels<T>& k = kernels<T>(execution.simd);
-  const Mask mask = plan.mask(input);
-  const Head<T> law(plan, head, input.key.row(batch, head, 0));
-  const std::int64_t rows = query_end - query_begin;
-  const std::int64_t columns = key_end - key_begin;
-  const PackedKeys<T> keys(plan, k, law, input.key.row(batch, head, key_begin), columns, key_begin);
-  Operand<T> queries;
-  law.place(input.query.row(batch, head, query_begin), rows, rows, "q", query_begin, k.panel,
-            queries);
-  const Tiles<T> tiles(plan, k, law, mask, batch);
-  Buffer<T> tile(static_cast<std::size_t>(group_rows) * key_tile<T>);
-  T row_maximum[group_rows];
-  for (int t = 0; t < keys.tiles(); ++t) {
-    const KeyTile<T> part = keys.tile(t);
-    for (std::int64_t row = 0; row < rows; row += group_rows) {
-      const auto count = static_cast<int>(std::min<std::int64_t>(group_rows, rows - row));
-      const QueryGroup<T> group = query_group(queries, query_begin, row, count);
-      const Cover cover = tiles.cover(group.first, group.first + count, part);
-      if (cover == Cover::none) {
-        std::fill(tile.begin(), tile.end(), -std::numeric_limits<T>::infinity());
-      } else {
-        tiles.score(group, part, cover, tile.data(), part.columns, row_maximum);
-      }
-      for (int r = 0; r < count; ++r) {
-        std::copy_n(tile.data() + static_cast<std::ptrdiff_t>(r) * part.columns, part.count,
-                    out + (row + r) * columns + (part.first - key_begin));
-      }
-    }
-  }
-  if (which == Map2d::logits) return;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    weigh(plan.sigmoid, out + r * columns, columns,
-          *saved->row_maximum.row(batch, head, query_begin + r),
-          *saved->row_sum.row(batch, head, query_begin + r));
-  }
+  const HeadMap<T> map(plan, input, batch, head, key_begin, key_end, execution.simd);
+  const std::int64_t rows = query_end - query_begin, columns = key_end - key_begin;
+  run_tickets((rows + ticket_rows - 1) / ticket_rows, execution,
+              [&](std::int64_t ticket, const auto&) {
+                const std::int64_t first = ticket * ticket_rows;
+                const std::int64_t count = std::min(ticket_rows, rows - first);
+                T* part = out + first * columns;
+                map.logits(query_begin + first, count, part);
+                if (which == Map2d::weights)
+                  map.weigh_rows(*saved, query_begin + first, count, part);
+              });
 }
 
 template <class T>
@@ -77,12 +123,16 @@ Tensor4<T> attention_map(const Plan& plan, const AttentionInput<T>& input, Map2d
   if (which == Map2d::weights) saved = forward(plan, input, execution);
   constexpr std::int64_t block = 96;
   const std::int64_t blocks = (e.query + block - 1) / block;
+  Execution alone;  // Heads and blocks are what the threads share here.
+  alone.threads = 1;
+  alone.simd = execution.simd;
+  alone.cancelled = execution.cancelled;
   run_tickets(e.batch * e.head * blocks, execution, [&](std::int64_t ticket, const auto&) {
     const std::int64_t index = ticket / blocks;
     const std::int64_t begin = ticket % blocks * block;
     attention_map_tile(plan, input, which, &saved, index / e.head, index % e.head, begin,
                        std::min(begin + block, e.query), 0, e.key,
-                       map.row(index / e.head, index % e.head, begin), execution);
+                       map.row(index / e.head, index % e.head, begin), alone);
   });
   return map;
 }

@@ -87,7 +87,7 @@ std::string sha256(std::string_view bytes) {
   return digest.hex();
 }
 
-std::string sha256_of_file(const std::string& path) {
+std::string sha256_of_file(const std::string& path, const std::function<bool()>& cancelled) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              std::fclose);
   if (!file) fail("{}: cannot be opened: {}", path, std::strerror(errno));
@@ -95,6 +95,7 @@ std::string sha256_of_file(const std::string& path) {
   std::vector<char> buffer(1 << 20);
   std::size_t count = 0;
   while ((count = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0) {
+    if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "interrupted");
     digest.update(buffer.data(), count);
   }
   if (std::ferror(file.get())) fail("{}: cannot be read: {}", path, std::strerror(errno));

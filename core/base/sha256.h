@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -28,7 +29,9 @@ class Sha256 {
 /// The digest of bytes in memory.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
-/// The digest of a file's content; fails with `FILE: why` where it cannot be read.
-[[nodiscard]] std::string sha256_of_file(const std::string& path);
+/// The digest of a file's content; fails with `FILE: why` where it cannot be read, throws
+/// interrupted where `cancelled`, polled for every MiB, says so.
+[[nodiscard]] std::string sha256_of_file(const std::string& path,
+                                         const std::function<bool()>& cancelled = {});
 
 }  // namespace conelab

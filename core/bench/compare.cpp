@@ -77,10 +77,11 @@ std::vector<std::string> environment_differences(const LabelledFile& a, const La
 
 }  // namespace
 
-BenchComparison compare_bench(const std::string& first, const std::string& second, double margin) {
-  const LabelledFile a = read_labelled_file_sandboxed(first);
+BenchComparison compare_bench(const std::string& first, const std::string& second, double margin,
+                              const SandboxLimits& limits) {
+  const LabelledFile a = read_labelled_file_sandboxed(first, limits);
   const auto before = measured_cases(a, first);
-  const LabelledFile b = read_labelled_file_sandboxed(second);
+  const LabelledFile b = read_labelled_file_sandboxed(second, limits);
   const auto now = measured_cases(b, second);
   const std::string batch = attribute(a, "bench/runtime", "batch");
   const std::string other = attribute(b, "bench/runtime", "batch");

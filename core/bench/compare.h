@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/bench/measured.h"
+#include "core/files/sandbox.h"
 #include "core/statistics/ratio.h"
 
 namespace conelab {
@@ -27,9 +28,9 @@ struct BenchComparison {
 /// Runs are not paired: drift of the machine between them looks like a difference. Where the
 /// machine's own peak moved by more than `margin`, or is unknown, the case is undecided and its
 /// note says why. Files are read in a child process (they may be damaged). Fails where a file is no
-/// result of `bench`, or where their batches differ.
+/// result of `bench`, or where their batches differ; stops where `limits.cancelled` says so.
 [[nodiscard]] BenchComparison compare_bench(const std::string& first, const std::string& second,
-                                            double margin = 0.02);
+                                            double margin = 0.02, const SandboxLimits& limits = {});
 
 /// Every case against that of the operator `base` with otherwise equal labels, round by round, from
 /// one file: machine drift cancels. Throws misuse where the file has no such operator.

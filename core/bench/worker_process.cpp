@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,8 +17,6 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
-
-extern char** environ;
 
 namespace conelab {
 namespace {
@@ -38,17 +38,40 @@ struct Pipe {
   }
 };
 
-int spawn(const std::vector<std::string>& command, int input, int output, pid_t* pid) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+/// The child's part of starting a worker; only async-signal-safe calls, as other threads of the
+/// parent may have held any lock.
+[[noreturn]] void become(char* const* argv, const Pipe& in, const Pipe& out, const Pipe& failure,
+                         pid_t parent) {
+  setpgid(0, 0);
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  signal(SIGTTOU, SIG_IGN);  // Its messages may go to the terminal of the runner's group.
+  if (getppid() != parent) _exit(1);
+  if (dup2(in.read, STDIN_FILENO) >= 0 && dup2(out.write, STDOUT_FILENO) >= 0) {
+    execvp(argv[0], argv);
+  }
+  const int why = errno;
+  (void)!write(failure.write, &why, sizeof why);
+  _exit(127);
+}
+
+/// Starts the process; returns errno where that failed.
+int spawn(const std::vector<std::string>& command, const Pipe& in, const Pipe& out, pid_t* pid) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  const int status = posix_spawnp(pid, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  return status;
+  const Pipe failure;  // Ends without a word when the program has been loaded.
+  const pid_t parent = getpid();
+  *pid = fork();
+  const int not_forked = errno;
+  if (*pid == 0) become(argv.data(), in, out, failure, parent);
+  close(failure.write);
+  int why = 0;
+  while (*pid > 0 && read(failure.read, &why, sizeof why) < 0 && errno == EINTR) {
+  }
+  close(failure.read);
+  return *pid < 0 ? not_forked : why;
 }
 
 /// The words that name a case in a request.
@@ -82,16 +105,16 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   signal(SIGPIPE, SIG_IGN);
   const Pipe in, out;
   pid_t pid = -1;
-  const int status = spawn(command, in.read, out.write, &pid);
+  const int status = spawn(command, in, out, &pid);
   close(in.read);
   close(out.write);
   to_worker_ = in.write;
   from_worker_ = out.read;
+  pid_ = pid;
   if (status != 0) {
     end();
     fail("{}: cannot start a worker: {}", command.front(), std::strerror(status));
   }
-  pid_ = pid;
 }
 
 WorkerProcess::~WorkerProcess() { end(); }
@@ -101,30 +124,30 @@ void WorkerProcess::end() {
   if (from_worker_ >= 0) close(from_worker_);
   to_worker_ = from_worker_ = -1;
   if (pid_ > 0) {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
+    kill(-pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
   pid_ = -1;
 }
 
-/// The worker's output has ended: how? It may take a moment to end itself.
+/// The worker's output has ended: how? It may take a moment to end itself. It is looked at without
+/// being waited for: until `end` its number names its group and nobody else's.
 CaseStatus WorkerProcess::died() {
-  int status = 0;
-  pid_t ended = 0;
-  for (int i = 0; i < 40 && ended == 0; ++i) {
-    ended = waitpid(pid_, &status, WNOHANG);
-    if (ended == 0) usleep(50000);
+  siginfo_t state{};
+  for (int i = 0; i < 40 && state.si_pid == 0; ++i) {
+    if (i > 0) usleep(50000);
+    waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT);
   }
-  if (ended == 0) {
+  const int number = state.si_status;
+  if (state.si_pid == 0) {
     reason_ = "worker closed its output";
-  } else if (WIFSIGNALED(status)) {
-    const int number = WTERMSIG(status);
+  } else if (state.si_code == CLD_EXITED) {
+    reason_ = fmt::format("worker ended with status {}", number);
+  } else {
     reason_ = fmt::format("worker ended by signal {} ({}){}", number, strsignal(number),
                           number == SIGKILL ? ", perhaps for want of memory" : "");
-  } else {
-    reason_ = fmt::format("worker ended with status {}", WEXITSTATUS(status));
   }
-  if (ended != 0) pid_ = -1;
   end();
   return CaseStatus::crashed;
 }

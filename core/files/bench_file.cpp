@@ -110,6 +110,20 @@ LabelledArray read_labelled(const std::string& path, const std::string& group) {
   return read_labelled_group(file, where);
 }
 
+std::optional<LabelledArray> find_labelled(const std::string& path, const std::string& group) {
+  const hdf5::Lock lock;
+  const hdf5::File file = hdf5::open_file(path);
+  Where where{path, "/"};
+  for (const std::string& prefix : prefixes(group)) {
+    const Where child = where.child(last_part(prefix));
+    if (object_kind(file, where) != hdf5::ObjectKind::group) return {};
+    if (hdf5::link_kind(file, child.path) == hdf5::LinkKind::missing) return {};
+    where.path = hdf5::resolve(file, child.path, child, {});
+  }
+  if (object_kind(file, where) != hdf5::ObjectKind::group) return {};
+  return read_labelled_group(file, where);
+}
+
 LabelledFile read_labelled_file(const std::string& path) {
   const hdf5::Lock lock;
   const hdf5::File file = hdf5::open_file(path);

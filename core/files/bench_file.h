@@ -4,6 +4,7 @@
 // every axis is a dimension scale in the variable's own group. Equal content gives equal bytes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,11 @@ void write_labelled(const std::string& path, const LabelledFile& file);
 /// Reads one group of a file that `write_labelled` (or `attend`) wrote.
 /// Fails with `PATH: what is wrong`; an unknown group is answered with the nearest one.
 [[nodiscard]] LabelledArray read_labelled(const std::string& path, const std::string& group);
+
+/// The same for a file that may be of another kind: nothing where it has no such group. Whatever
+/// else is wrong fails.
+[[nodiscard]] std::optional<LabelledArray> find_labelled(const std::string& path,
+                                                         const std::string& group);
 
 /// Reads every group that holds variables.
 [[nodiscard]] LabelledFile read_labelled_file(const std::string& path);

@@ -8,12 +8,20 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "core/base/error.h"
 
 namespace conelab {
+namespace {
 
-ByteFile::ByteFile(const std::string& path) : path_(path) {
+/// Between two looks at whether a read was cancelled.
+constexpr std::uint64_t most_at_once = std::uint64_t{1} << 26;
+
+}  // namespace
+
+ByteFile::ByteFile(const std::string& path, std::function<bool()> cancelled)
+    : path_(path), cancelled_(std::move(cancelled)) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     fail("{}: cannot be opened: {}", path, std::strerror(errno));
@@ -43,7 +51,8 @@ void ByteFile::read(std::uint64_t offset, void* bytes, std::uint64_t count) cons
   require(offset, count);
   auto* next = static_cast<char*>(bytes);
   while (count > 0) {
-    const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(count, 1u << 30));
+    if (cancelled_ && cancelled_()) throw Error(ErrorKind::interrupted, "interrupted");
+    const auto piece = static_cast<std::size_t>(std::min(count, most_at_once));
     const ssize_t got = ::pread(descriptor_, next, piece, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("{}: cannot be read: {}", path_, std::strerror(errno));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace conelab {
@@ -10,7 +11,8 @@ namespace conelab {
 class ByteFile {
  public:
   /// Fails with `PATH: why` for what is missing, a directory, no regular file, unreadable or empty.
-  explicit ByteFile(const std::string& path);
+  /// Reads poll `cancelled` and throw interrupted where it says so.
+  explicit ByteFile(const std::string& path, std::function<bool()> cancelled = {});
   ~ByteFile();
   ByteFile(const ByteFile&) = delete;
   ByteFile& operator=(const ByteFile&) = delete;
@@ -29,6 +31,7 @@ class ByteFile {
   void require(std::uint64_t offset, std::uint64_t count) const;
 
   std::string path_;
+  std::function<bool()> cancelled_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };

@@ -36,15 +36,21 @@ void visit(Archive& archive, Inspection& inspection) {
   for (InspectedItem& item : inspection.items) visit(archive, item);
 }
 
-std::unique_ptr<TensorSource> open_source(const Inspection& inspection) {
+std::unique_ptr<TensorSource> open_source(const Inspection& inspection, const SourceRules& rules) {
   switch (inspection.format) {
     case FileFormat::npz:
-      return open_npz_source(inspection.path, {});
+      return open_npz_source(inspection.path, rules);
     case FileFormat::npy:
-      return open_npy_source({});
+      return open_npy_source(rules);
     default:
-      return open_safetensors_source(inspection.path, {});
+      return open_safetensors_source(inspection.path, rules);
   }
+}
+
+/// What is wrong with the file is told in the result; that the user asked to stop is not.
+void keep_problem(const Error& error, std::string& problem) {
+  if (error.kind() == ErrorKind::interrupted) throw error;
+  problem = error.what();
 }
 
 /// Reads an array to see that it can be, and counts NaN and Inf.
@@ -67,14 +73,15 @@ InspectedItem inspect_array(TensorSource& source, const std::string& name, bool 
       item.infinite_count = tensor.infinite_count;
     }
   } catch (const Error& error) {
-    item.problem = error.what();
+    keep_problem(error, item.problem);
   }
   return item;
 }
 
-void inspect_arrays(Inspection& inspection) {
+void inspect_arrays(Inspection& inspection, const SandboxLimits& limits) {
   try {
-    const std::unique_ptr<TensorSource> source = open_source(inspection);
+    const std::unique_ptr<TensorSource> source =
+        open_source(inspection, {false, {}, limits.cancelled});
     std::vector<std::string> names = source->names();
     if (inspection.format == FileFormat::npy) names = {inspection.path};
     for (const std::string& name : names) {
@@ -84,7 +91,7 @@ void inspect_arrays(Inspection& inspection) {
       if (!problem.empty()) inspection.problems.push_back(problem);
     }
   } catch (const Error& error) {
-    inspection.problems.emplace_back(error.what());
+    keep_problem(error, inspection.problems.emplace_back());
   }
 }
 
@@ -98,7 +105,7 @@ void inspect_in_child(Inspection& inspection, const SandboxLimits& limits) {
         },
         [&](ArchiveReader& reader) { visit(reader, inspection); });
   } catch (const Error& error) {
-    inspection.problems.emplace_back(error.what());
+    keep_problem(error, inspection.problems.emplace_back());
   }
 }
 
@@ -109,11 +116,11 @@ Inspection inspect(const std::string& path, const SandboxLimits& limits) {
   inspection.path = path;
   inspection.format = detect_format(path);
   inspection.file_bytes = ByteFile(path).size();
-  inspection.sha256 = sha256_of_file(path);
+  inspection.sha256 = sha256_of_file(path, limits.cancelled);
   if (inspection.format == FileFormat::hdf5) {
     inspect_in_child(inspection, limits);
   } else {
-    inspect_arrays(inspection);
+    inspect_arrays(inspection, limits);
   }
   return inspection;
 }

@@ -48,7 +48,8 @@ struct Inspection {
 };
 
 /// Inspects a file; HDF5 in a child process. Damage is told in the result; only what cannot be
-/// opened at all (missing, a directory, empty, unknown format) fails.
+/// opened at all (missing, a directory, empty, unknown format) fails. Throws interrupted where
+/// `limits.cancelled`, polled throughout, says so.
 [[nodiscard]] Inspection inspect(const std::string& path, const SandboxLimits& limits = {});
 
 }  // namespace conelab

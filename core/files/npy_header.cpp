@@ -153,7 +153,7 @@ void parse_descr(const std::string& place, NpyHeader& header) {
   const auto [stop, error] = std::from_chars(digits, end, size);
   const bool ordered =
       !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string::npos;
-  if (!ordered || error != std::errc() || stop != end || size > (1u << 24)) {
+  if (!ordered || error != std::errc() || stop != end || size == 0 || size > (1u << 24)) {
     fail("{}: wrong dtype (expected one like '<f4', found '{}')", place, printable(descr));
   }
   header.big_endian = descr[0] == '>';
@@ -239,9 +239,13 @@ void normalise_npy(const NpyHeader& header, void* numbers) {
   if (header.fortran_order && header.extents.size() > 1) from_fortran_order(header, bytes);
 }
 
-std::vector<std::string> npy_strings(const NpyHeader& header, const std::string& bytes) {
+std::vector<std::string> npy_strings(const NpyHeader& header, const std::string& bytes,
+                                     const std::string& place) {
   std::vector<std::string> strings;
   const auto count = static_cast<std::size_t>(checked_product(header.extents).value_or(0));
+  if (count > most_npy_strings) {
+    fail("{}: holds {} strings (expected at most {})", place, count, most_npy_strings);
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const char* item = bytes.data() + i * header.item_bytes;
     if (header.descr[1] == 'U') {

@@ -33,15 +33,21 @@ constexpr std::uint64_t longest_npy_header = 10000;
 constexpr std::uint64_t most_npy_prefix = longest_npy_header + 12;
 
 /// Parses the first bytes of an array of `total` bytes. Fails with `PLACE: what is wrong`: no .npy,
-/// unknown version, header too long or malformed, object dtype (pickle), truncated.
+/// unknown version, header too long or malformed, elements of no bytes, object dtype (pickle),
+/// truncated.
 [[nodiscard]] NpyHeader parse_npy_header(std::string_view prefix, std::uint64_t total,
                                          const std::string& place);
 
 /// Brings the bytes of an array into the machine's byte order and row-major order, in place.
 void normalise_npy(const NpyHeader& header, void* numbers);
 
-/// The strings of an array of dtype S or U, as UTF-8; `bytes` as stored.
+/// In memory a string of one byte takes 32 times that: a file could ask for far more than its size.
+constexpr std::size_t most_npy_strings = std::size_t{1} << 24;
+
+/// The strings of an array of dtype S or U, as UTF-8; `bytes` as stored. Fails with `PLACE: ...`
+/// where there are more than most_npy_strings.
 [[nodiscard]] std::vector<std::string> npy_strings(const NpyHeader& header,
-                                                   const std::string& bytes);
+                                                   const std::string& bytes,
+                                                   const std::string& place);
 
 }  // namespace conelab

@@ -25,21 +25,21 @@ class NpySource : public TensorSource {
   std::vector<std::string> names() override { return {}; }
 
   std::optional<DeclaredArray> find(const std::string& name) override {
-    const NpyHeader header = header_of(ByteFile(name));
+    const NpyHeader header = header_of(ByteFile(name, rules_.cancelled));
     return DeclaredArray{name, header.element, header.descr, header.extents};
   }
 
   void read(const DeclaredArray& array, void* numbers) override {
-    const ByteFile file(array.name);
+    const ByteFile file(array.name, rules_.cancelled);
     const NpyHeader header = header_of(file);
     file.read(header.data_offset, numbers, array.bytes());
     normalise_npy(header, numbers);
   }
 
   std::vector<std::string> read_strings(const DeclaredArray& array) override {
-    const ByteFile file(array.name);
+    const ByteFile file(array.name, rules_.cancelled);
     const NpyHeader header = header_of(file);
-    return npy_strings(header, file.read(header.data_offset, header.data_bytes()));
+    return npy_strings(header, file.read(header.data_offset, header.data_bytes()), file.path());
   }
 
   std::optional<AttributeValue> attribute(const std::string&) override { return {}; }

@@ -16,7 +16,8 @@ constexpr std::uint64_t best_deflate = 1032;
 
 class NpzSource : public TensorSource {
  public:
-  explicit NpzSource(const std::string& path) : file_(path), members_(list_zip(file_)) {}
+  NpzSource(const std::string& path, const SourceRules& rules)
+      : file_(path, rules.cancelled), members_(list_zip(file_)) {}
 
   std::string place(const std::string& name) const override {
     return fmt::format("{}: {}", file_.path(), name);
@@ -52,7 +53,7 @@ class NpzSource : public TensorSource {
     const NpyHeader header = header_of(found);
     std::string bytes(header.data_bytes(), '\0');
     read_member(file_, found, header.data_offset, bytes.data(), bytes.size());
-    return npy_strings(header, bytes);
+    return npy_strings(header, bytes, place(array.name));
   }
 
   std::optional<AttributeValue> attribute(const std::string&) override { return {}; }
@@ -88,8 +89,8 @@ class NpzSource : public TensorSource {
 
 }  // namespace
 
-std::unique_ptr<TensorSource> open_npz_source(const std::string& path, const SourceRules&) {
-  return std::make_unique<NpzSource>(path);
+std::unique_ptr<TensorSource> open_npz_source(const std::string& path, const SourceRules& rules) {
+  return std::make_unique<NpzSource>(path, rules);
 }
 
 }  // namespace conelab

@@ -330,11 +330,13 @@ Input read_input(const std::string& spec, const InputOptions& given) {
   input.format = detect_format(parsed.path);
   const bool npy = input.format == FileFormat::npy;
   if (npy && options.query.empty()) options.query = parsed.path;
-  const std::unique_ptr<TensorSource> source =
-      open_source(parsed, input.format, {options.allow_external, options.before_allocation});
+  const std::unique_ptr<TensorSource> source = open_source(
+      parsed, input.format, {options.allow_external, options.before_allocation, options.cancelled});
   const std::string where = parsed.group.empty() ? parsed.path : spec;
   read_everything(*source, find_tensors(*source, options, where, npy), options, input);
-  if (options.digest) input.sha256 = sha256_of_file(npy ? options.query : parsed.path);
+  if (options.digest) {
+    input.sha256 = sha256_of_file(npy ? options.query : parsed.path, options.cancelled);
+  }
   return input;
 }
 

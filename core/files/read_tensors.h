@@ -56,6 +56,7 @@ struct InputOptions {
   bool allow_external = false;          ///< HDF5: follow links out of the file.
   bool digest = true;                   ///< Compute the SHA-256.
   std::function<void(std::uint64_t)> before_allocation;  ///< See SourceRules.
+  std::function<bool()> cancelled;  ///< See SourceRules; polled while the SHA-256 is computed, too.
   /// Called with each tensor when its numbers have been read, in the order q, k, v, output_grad,
   /// parameters; may take the numbers away.
   std::function<void(InputTensor&)> tensor_read;

@@ -92,7 +92,8 @@ void check_size(const TensorRange& range, const std::string& place) {
 
 class SafetensorsSource : public TensorSource {
  public:
-  explicit SafetensorsSource(const std::string& path) : file_(path) {
+  SafetensorsSource(const std::string& path, const SourceRules& rules)
+      : file_(path, rules.cancelled) {
     check_not_truncated(path, 8, file_.size());
     const std::uint64_t length = little_endian(file_.read(0, 8).data(), 8);
     if (length > longest_header) {
@@ -184,8 +185,9 @@ class SafetensorsSource : public TensorSource {
 
 }  // namespace
 
-std::unique_ptr<TensorSource> open_safetensors_source(const std::string& path, const SourceRules&) {
-  return std::make_unique<SafetensorsSource>(path);
+std::unique_ptr<TensorSource> open_safetensors_source(const std::string& path,
+                                                      const SourceRules& rules) {
+  return std::make_unique<SafetensorsSource>(path, rules);
 }
 
 }  // namespace conelab

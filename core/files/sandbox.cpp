@@ -26,6 +26,11 @@ using Clock = std::chrono::steady_clock;
 
 enum class Frame : std::uint8_t { data = 'D', error = 'E', end = 'O' };
 
+/// How often a wait looks at whether it was cancelled.
+constexpr int poll_milliseconds = 50;
+/// A wait that took longer than this was not the child's: the program was suspended (Ctrl-Z).
+constexpr double longest_wait = 1;
+
 /// More than any real process maps; sanitizers reserve terabytes, and then the limit is left out.
 constexpr std::uint64_t most_mapped = std::uint64_t{1} << 42;
 
@@ -70,11 +75,15 @@ void send_error(int pipe, ErrorKind kind, const std::string& message) {
   send_frame(pipe, Frame::error, bytes.data(), bytes.size());
 }
 
-void enter_limits(const SandboxLimits& limits) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGSEGV, SIGABRT, SIGBUS, SIGXCPU}) {
-    ::signal(signal, SIG_DFL);
-  }
+/// What a terminal or a service manager sends to the whole process group is the parent's to answer.
+void leave_stopping_to(pid_t parent) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // It ended before it could be told.
+}
+
+void enter_limits(const SandboxLimits& limits) {
+  for (const int signal : {SIGPIPE, SIGSEGV, SIGABRT, SIGBUS, SIGXCPU}) ::signal(signal, SIG_DFL);
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_CPU, static_cast<rlim_t>(limits.processor_seconds));
   const std::uint64_t mapped = mapped_bytes();
@@ -106,12 +115,12 @@ void enter_limits(const SandboxLimits& limits) {
 /// The child's end of the pipe and its process; both are gone after the destructor.
 class Child {
  public:
-  Child(pid_t process, int pipe, std::string path, double seconds)
+  Child(pid_t process, int pipe, std::string path, const SandboxLimits& limits)
       : process_(process),
         pipe_(pipe),
         path_(std::move(path)),
-        deadline_(Clock::now() + std::chrono::milliseconds(static_cast<long>(1000 * seconds))),
-        seconds_(seconds) {}
+        cancelled_(limits.cancelled),
+        seconds_(limits.seconds) {}
   ~Child() {
     ::close(pipe_);
     if (process_ > 0) {
@@ -168,11 +177,15 @@ class Child {
 
   void wait_for_bytes() {
     while (true) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
-      if (left <= 0) fail("{}: reading did not end within {:.0f} s (damaged?)", path_, seconds_);
+      if (cancelled_ && cancelled_()) throw Error(ErrorKind::interrupted, "interrupted");
+      if (waited_ >= seconds_) {
+        fail("{}: reading did not end within {:.0f} s (damaged?)", path_, seconds_);
+      }
+      const Clock::time_point start = Clock::now();
       pollfd entry{pipe_, POLLIN, 0};
-      const int ready = ::poll(&entry, 1, static_cast<int>(std::min<long>(left, 1000)));
+      const int ready = ::poll(&entry, 1, poll_milliseconds);
+      const std::chrono::duration<double> wait = Clock::now() - start;
+      waited_ += std::min(wait.count(), longest_wait);
       if (ready > 0) return;
       if (ready < 0 && errno != EINTR) fail("{}: poll: {}", path_, std::strerror(errno));
     }
@@ -201,8 +214,9 @@ class Child {
   pid_t process_;
   int pipe_;
   std::string path_;
-  Clock::time_point deadline_;
+  std::function<bool()> cancelled_;
   double seconds_;
+  double waited_ = 0;
   std::uint64_t length_ = 0;
 };
 
@@ -213,6 +227,35 @@ SandboxLimits scaled(SandboxLimits limits, const std::string& path) {
   limits.seconds += extra;
   limits.processor_seconds += static_cast<int>(extra);
   return limits;
+}
+
+struct Started {
+  pid_t process;
+  int pipe;  ///< The end to read from.
+};
+
+/// Forks the child. The pipe is made and its writing end closed here under the lock: a child that
+/// another thread starts meanwhile would inherit that end, and keep this pipe open beyond the end
+/// of this child.
+Started start_child(const std::string& path, const SandboxLimits& limits,
+                    const std::function<void(ArchiveWriter&)>& produce) {
+  const hdf5::Lock lock;
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("{}: pipe: {}", path, std::strerror(errno));
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process == 0) {
+    leave_stopping_to(parent);
+    ::close(ends[0]);
+    run_child(ends[1], path, limits, produce);
+  }
+  const std::string why = std::strerror(errno);
+  ::close(ends[1]);
+  if (process < 0) {
+    ::close(ends[0]);
+    fail("{}: fork: {}", path, why);
+  }
+  return {process, ends[0]};
 }
 
 }  // namespace
@@ -227,24 +270,8 @@ void run_sandboxed(const std::string& path, const SandboxLimits& given,
                    const std::function<void(ArchiveWriter&)>& produce,
                    const std::function<void(ArchiveReader&)>& consume) {
   const SandboxLimits limits = scaled(given, path);
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("{}: pipe: {}", path, std::strerror(errno));
-  pid_t process = -1;
-  {
-    const hdf5::Lock lock;
-    process = ::fork();
-    if (process == 0) {
-      ::close(ends[0]);
-      run_child(ends[1], path, limits, produce);
-    }
-  }
-  const std::string why = std::strerror(errno);
-  ::close(ends[1]);
-  if (process < 0) {
-    ::close(ends[0]);
-    fail("{}: fork: {}", path, why);
-  }
-  Child child(process, ends[0], path, limits.seconds);
+  const Started started = start_child(path, limits, produce);
+  Child child(started.process, started.pipe, path, limits);
   ArchiveReader reader([&] { return child.next_length(); },
                        [&](void* bytes, std::uint64_t count) { child.receive(bytes, count); });
   consume(reader);

@@ -148,7 +148,9 @@ Input read_input_sandboxed(const std::string& spec, const InputOptions& options,
                            const SandboxLimits& limits) {
   const InputSpec parsed = parse_input_spec(spec.empty() ? options.query : spec);
   if (parsed.path.empty() || detect_format(parsed.path) != FileFormat::hdf5) {
-    return read_input(spec, options);
+    InputOptions here = options;
+    here.cancelled = limits.cancelled;
+    return read_input(spec, here);
   }
   Input input;
   run_sandboxed(
@@ -167,6 +169,26 @@ LabelledArray read_labelled_sandboxed(const std::string& path, const std::string
         visit(writer, array);
       },
       [&](ArchiveReader& reader) { visit(reader, array); });
+  return array;
+}
+
+std::optional<LabelledArray> find_labelled_sandboxed(const std::string& path,
+                                                     const std::string& group,
+                                                     const SandboxLimits& limits) {
+  std::optional<LabelledArray> array;
+  run_sandboxed(
+      path, limits,
+      [&](ArchiveWriter& writer) {
+        array = find_labelled(path, group);
+        bool found = array.has_value();
+        conelab::visit(writer, found);
+        if (found) visit(writer, *array);
+      },
+      [&](ArchiveReader& reader) {
+        bool found = false;
+        conelab::visit(reader, found);
+        if (found) visit(reader, array.emplace());
+      });
   return array;
 }
 

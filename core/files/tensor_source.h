@@ -32,6 +32,8 @@ struct SourceRules {
   bool allow_external = false;  ///< Follow HDF5's links and storage out of the file.
   /// Told the bytes of each large array before memory is taken for it; may throw.
   std::function<void(std::uint64_t)> before_allocation;
+  /// Polled while reading formats other than HDF5; true throws interrupted.
+  std::function<bool()> cancelled = {};
 };
 
 /// An opened file. Functions fail with `FILE: what is wrong (expected ..., found ...)`.

@@ -84,6 +84,25 @@ class Heatmap(ProgramTest):
         for part in ("dot", "umbral", "[CLS]", "head 2"):
             self.assertIn(part, text)
 
+    def test_draws_every_file_or_none(self):
+        for name in ("dot", "umbral"):
+            self.ok("attend", GERMAN, "-o", self.folder / f"{name}.h5", "-s", name, "--keep", "weights")
+        self.ok("attend", GERMAN, "-o", self.folder / "plain.h5", "-s", "dot")
+        whole = (self.folder / "dot.h5").read_bytes()
+        (self.folder / "cut.h5").write_bytes(whole[:len(whole) // 2])
+        (self.folder / "text.h5").write_text("no result\n" * 100)
+        held = sorted(p.name for p in self.folder.iterdir())
+        for wrong, says in (("missing.h5", "No such file"), ("cut.h5", "truncated"),
+                            ("text.h5", "text.h5"), ("plain.h5", "--keep weights")):
+            for order in (("dot", wrong, "umbral"), (wrong, "dot"), (wrong,)):
+                words = [word for name in order
+                         for word in ("-i", self.folder / (name if "." in name else f"{name}.h5"))]
+                self.fails(1, "figure", "heatmap", "-o", self.folder / "maps.svg", *words,
+                           says=[wrong, says])
+        self.fails(1, "figure", "heatmap", "-o", self.folder / "maps.svg", "-i",
+                   self.folder / "dot.h5", "-i", TRACE, says="no result of attend")
+        self.assert_clean(*held)
+
     def test_a_difference_has_its_own_colour_bar(self):
         _, text = self.draw("-i", GERMAN, "-p", "similarities=umbral,dot", "-p", "difference=dot")
         self.assertIn("umbral − dot", text)

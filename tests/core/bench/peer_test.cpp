@@ -1,9 +1,13 @@
 #include "core/bench/peer.h"
 
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 
 #include "core/bench/forecast.h"
+#include "core/bench/worker_process.h"
 #include "tests/core/bench/fixtures.h"
 
 namespace conelab {
@@ -93,6 +97,53 @@ TEST_F(PeerOfRunner, WhatIsNoPeerIsSaid) {
 
 Case case_of(const char* operation, std::int64_t length) {
   return {operation, "forward", "cpu", "f32", 1, 64, 1, length};
+}
+
+/// Whether a process runs; one that ended and was not yet waited for does not.
+bool runs(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string number, name, state;
+  return static_cast<bool>(file >> number >> name >> state) && state != "Z";
+}
+
+TEST_F(PeerTest, TakesAlongWhatItStarted) {
+  const std::string told = (folder / "child").string();
+  const std::string script =
+      "sleep 300 & echo $! >" + told + ".new; mv " + told + ".new " + told + "; read word; exit 3";
+  for (const bool by_itself : {false, true}) {
+    std::filesystem::remove(told);
+    pid_t child = 0;
+    {
+      WorkerProcess worker({"sh", "-c", script});
+      while (!std::filesystem::exists(told)) usleep(1000);
+      std::ifstream(told) >> child;
+      ASSERT_TRUE(runs(child));
+      if (by_itself) {
+        EXPECT_EQ(worker.question("end", {}), CaseStatus::crashed);
+        EXPECT_EQ(worker.reason(), "worker ended with status 3");
+      }
+    }
+    for (int i = 0; i < 100 && runs(child); ++i) usleep(10000);
+    EXPECT_FALSE(runs(child));
+  }
+}
+
+TEST_F(PeerTest, CtrlCIsTheRunnersToAnswer) {
+  // The terminal signals the group of the runner; the worker has one of its own.
+  const std::string told = (folder / "group").string();
+  const std::string script =
+      "cut -d' ' -f5 /proc/$$/stat >" + told + ".new; mv " + told + ".new " + told + "; read word";
+  WorkerProcess worker({"sh", "-c", script});
+  while (!std::filesystem::exists(told)) usleep(1000);
+  pid_t group = 0;
+  std::ifstream(told) >> group;
+  EXPECT_GT(group, 0);
+  EXPECT_NE(group, getpgrp());
+}
+
+TEST_F(PeerTest, WhatCannotBeStartedIsSaid) {
+  EXPECT_EQ(error_of([] { const WorkerProcess worker({"/no/such/program"}); }),
+            "/no/such/program: cannot start a worker: No such file or directory");
 }
 
 TEST(ForecastOfRuns, TakesTheRateOfTheLongestCaseOfTheLine) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/sha256.h"
+#include "core/files/npy_header.h"
 #include "tests/core/files/examples.h"
 
 namespace conelab {
@@ -122,6 +123,20 @@ TEST_F(Inspect, ReadsTheOtherFormats) {
   spill(path("a.npz"), patched(archive, archive.find("PK\x01\x02") - 1, "?"));
   EXPECT_THAT(inspect(path("a.npz")).problems.back(), HasSubstr("wrong checksum"));
   EXPECT_THAT(error_of([&] { (void)inspect(path("none")); }), HasSubstr("No such file"));
+}
+
+TEST_F(Inspect, StringsCannotAskForMoreThanTheFileHolds) {
+  spill(path("a.npy"), npy("|S0", "(4611686018427387904,)", ""));
+  EXPECT_THAT(inspect(path("a.npy")).problems.at(0), HasSubstr("wrong dtype"));
+  spill(path("a.npz"), zip({{"token.npy", npy("<U0", "(4611686018427387904,)", ""), true}}));
+  EXPECT_THAT(inspect(path("a.npz")).problems.at(0), HasSubstr("wrong dtype"));
+  // 16 M strings of one byte deflate to 16 KB and would take 512 MB.
+  const std::string many(most_npy_strings + 1, '\0');
+  spill(path("a.npz"), zip({{"token.npy", npy("|S1", "(16777217,)", many), true}}));
+  EXPECT_THAT(inspect(path("a.npz")).problems.at(0),
+              HasSubstr("token: holds 16777217 strings (expected at most 16777216)"));
+  spill(path("a.npy"), npy("|S2", "(2,)", "abc\0"));
+  EXPECT_TRUE(inspect(path("a.npy")).sound());
 }
 
 }  // namespace

@@ -4,10 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <optional>
 #include <thread>
 
+#include "core/files/hdf5.h"
+#include "core/files/inspect.h"
 #include "tests/core/files/examples.h"
 
 namespace conelab {
@@ -76,6 +80,54 @@ TEST(Sandbox, AHangIsOneLine) {
   EXPECT_THAT(sandbox_error({1u << 30, 20, 1}, spin), HasSubstr("too much processor time"));
 }
 
+TEST(Sandbox, LeavesCtrlCToTheParent) {
+  const auto signalled = [](ArchiveWriter& writer) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::raise(number);
+    std::string text = "whole";
+    visit(writer, text);
+  };
+  EXPECT_EQ(sandbox_error({}, signalled), "");
+}
+
+TEST(Sandbox, StopsWhenCancelled) {
+  int polls = 0;
+  SandboxLimits limits;
+  limits.cancelled = [&] { return ++polls > 2; };
+  try {
+    run_sandboxed(
+        "file", limits, [](ArchiveWriter&) { ::pause(); },
+        [](ArchiveReader& reader) {
+          std::string text;
+          visit(reader, text);
+        });
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::interrupted);
+  }
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "the child is gone";
+}
+
+/// A child that is forked between another's pipe and the end of its making would keep that pipe
+/// open: the first one's end would be noticed only when the second ends.
+TEST(Sandbox, SeesTheEndOfAChildWhileAnotherLives) {
+  using Clock = std::chrono::steady_clock;
+  std::optional<hdf5::Lock> lock(std::in_place);
+  Clock::time_point forked, ended;
+  std::thread crashing([&] {
+    EXPECT_THAT(sandbox_error({}, [](ArchiveWriter&) { ::_exit(3); }), HasSubstr("ended early"));
+    ended = Clock::now();
+  });
+  ::usleep(100000);  // The thread waits for the lock now.
+  run_sandboxed(
+      "file", {}, [](ArchiveWriter&) { ::usleep(1000000); },
+      [&](ArchiveReader&) {
+        forked = Clock::now();
+        lock.reset();
+      });
+  crashing.join();
+  EXPECT_LT(std::chrono::duration<double>(ended - forked).count(), 0.7);
+}
+
 TEST(Sandbox, MemoryHasALimitThatCheckedArraysRaise) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the sanitizer maps terabytes";
@@ -104,6 +156,38 @@ TEST(Sandbox, LeavesNoProcessBehind) {
 }
 
 class SandboxFiles : public FilesTest {};
+
+TEST_F(SandboxFiles, EveryFormatAndTheInspectionStopWhenCancelled) {
+  make_h5(path("a.h5"), [](hid_t root) { testing::add_tensor(root, "q", {50, 40}); });
+  const std::string array = testing::npy("<f4", "(50, 40)", testing::floats(2000));
+  testing::spill(path("a.npy"), array);
+  testing::spill(path("a.npz"), testing::zip({{"q.npy", array, true}}));
+  testing::spill(
+      path("a.safetensors"),
+      testing::safetensors(R"({"q":{"dtype":"F32","shape":[50,40],"data_offsets":[0,8000]}})",
+                           testing::floats(2000)));
+  for (const char* name : {"a.h5", "a.npy", "a.npz", "a.safetensors"}) {
+    for (int patience = 0; patience < 3; ++patience) {
+      int left = patience;
+      SandboxLimits limits;
+      limits.cancelled = [&left] { return left-- <= 0; };
+      const auto kind_of = [&](const std::function<void()>& action) {
+        left = patience;
+        try {
+          action();
+        } catch (const Error& error) {
+          return error.kind();
+        }
+        return ErrorKind::failure;
+      };
+      EXPECT_EQ(kind_of([&] { (void)read_input_sandboxed(path(name), {}, limits); }),
+                ErrorKind::interrupted)
+          << name << " after " << patience;
+      EXPECT_EQ(kind_of([&] { (void)inspect(path(name), limits); }), ErrorKind::interrupted)
+          << name << " after " << patience;
+    }
+  }
+}
 
 TEST_F(SandboxFiles, ReadsWhileOtherThreadsUseHdf5) {
   make_h5(path("q.h5"), [](hid_t root) { testing::add_tensor(root, "q", {50, 40}); });

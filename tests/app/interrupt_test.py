@@ -1,0 +1,101 @@
+"""Ctrl-C as a terminal sends it, to every process of the group, whatever stage the work is in."""
+import os
+import signal
+import time
+import unittest
+
+import h5py
+import numpy as np
+
+from program import ProgramTest, start
+
+PATIENCE = 10  # seconds from the signal to the end; the work itself takes longer
+
+
+def children(process):
+    with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+        return file.read().split()
+
+
+class Interrupt(ProgramTest):
+    def compressible(self, name="in.h5", shape=(1, 200_000, 128)):
+        """A sound file that takes its reader some time."""
+        path = self.folder / name
+        with h5py.File(path, "w") as file:
+            file.create_dataset("q", shape, "f4", chunks=(1,) * (len(shape) - 2) + (10_000, 128),
+                                compression="gzip", compression_opts=1, shuffle=True, fletcher32=True,
+                                fillvalue=1.5)
+            file["q"][..., 0] = 0.25
+        return path
+
+    def tokens(self, heads, n, d=16):
+        path = self.folder / "in.h5"
+        with h5py.File(path, "w") as file:
+            file["q"] = np.random.default_rng(1).standard_normal((heads, n, d)).astype("f4")
+        return path
+
+    def interrupt(self, arrived, *arguments, number=signal.SIGINT):
+        """Signals the group once `arrived(process)`: ends soon, with 130, one line and nothing left."""
+        before = [p.name for p in self.folder.iterdir()]
+        process = start(*arguments, start_new_session=True)
+        self.addCleanup(process.kill)
+        while not arrived(process):
+            self.assertIsNone(process.poll(), "ended before it was signalled")
+            time.sleep(0.002)
+        os.killpg(process.pid, number)
+        begin = time.monotonic()
+        out, err = (text.decode() for text in process.communicate(timeout=60))
+        self.assertEqual(process.returncode, 130, err)
+        self.assertLess(time.monotonic() - begin, PATIENCE)
+        self.assertEqual(err.splitlines()[-1], "conelab: error: interrupted")
+        self.assertNotIn("damaged", out + err)
+        self.assert_clean(*before)
+
+    def attend(self, source, *options):
+        return ("attend", source, "-o", self.folder / "out.h5", "-s", "dot", *options)
+
+    def temporary_bytes(self):
+        return sum(p.stat().st_size for p in self.folder.glob(".out.h5.*.tmp"))
+
+    def test_while_reading(self):
+        source = self.compressible()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self.interrupt(children, *self.attend(source), number=number)
+
+    def test_while_computing(self):
+        source = self.tokens(heads=8, n=16_000)
+        begin = time.monotonic()
+        self.interrupt(lambda p: time.monotonic() > begin + 1 and not children(p), *self.attend(source))
+
+    def test_while_writing_maps(self):
+        source = self.tokens(heads=8, n=6000)
+        for part in ("weights", "logits"):
+            self.interrupt(lambda _: self.temporary_bytes() > 1_000_000,
+                           *self.attend(source, "--keep", part))
+
+    def test_while_inspecting(self):
+        self.interrupt(children, "inspect", self.compressible(shape=(1_000_000, 128)))
+
+    def test_while_inspecting_numbers_that_are_all_there(self):
+        path = self.folder / "in.npy"
+        np.lib.format.open_memmap(path, "w+", "f4", (1 << 30,)).flush()  # 4 GiB, a hole on the disk
+        begin = time.monotonic()
+        self.interrupt(lambda _: time.monotonic() > begin + 0.3, "inspect", path)
+
+    def test_while_measuring(self):
+        out = self.folder / "b.h5"
+        process = start("bench", "-o", out, "--operators", "dot", "--lengths", "1024,2048", "--heads", "2",
+                        "--rounds", "50", start_new_session=True)
+        parts = self.folder / "b.h5.parts"
+        while len(list(parts.glob("case-*.h5"))) < 2:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("--resume", err.decode())
+        self.assertEqual([p.name for p in parts.iterdir() if p.name.startswith(".")], [])
+        self.assertFalse(out.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
