@@ -20,7 +20,7 @@ geometry::ModelPoint place_of(const std::array<double, 2>& p, const char* label)
 }
 
 geometry::ConeSystem system_of(const ConeChoice& c) {
-  geometry::ConeSystem system = geometry::cone_system(c.family, c.parameters);
+  geometry::ConeSystem system = geometry::cone_system(c.family, own_parameters(c));
   return system.infinite() ? system : geometry::with_source(system, place_of(c.source, "source"));
 }
 
@@ -32,6 +32,15 @@ LawPoint law_point(const geometry::ConeSystem& system, const geometry::Element& 
 std::string number(double value) { return fmt::format("{:.12g}", value); }
 
 }  // namespace
+
+std::map<std::string, double> own_parameters(const ConeChoice& choice) {
+  std::map<std::string, double> own;
+  for (const ParameterInfo& info : geometry::cone_family(choice.family).parameters) {
+    const auto found = choice.parameters.find(info.key);
+    if (found != choice.parameters.end()) own.insert(*found);
+  }
+  return own;
+}
 
 ConeScene cone_scene(const ConeChoice& choice) {
   ConeScene scene;
@@ -108,7 +117,7 @@ PlanePoint into_domain(const ConeChoice& choice, const PlanePoint& wanted) {
 
 std::vector<std::string> cone_command(const ConeChoice& choice) {
   std::vector<std::string> words = {"conelab", "lca", "--cone", choice.family};
-  for (const auto& [key, value] : choice.parameters) {
+  for (const auto& [key, value] : own_parameters(choice)) {
     words.insert(words.end(), {"-p", key + "=" + number(value)});
   }
   const auto exact = [](double x, double y) { return fmt::format("{:.17g},{:.17g}", x, y); };

@@ -32,6 +32,9 @@ struct ConeScene {
   double potential_u = 0, potential_v = 0;
 };
 
+/// The choice's parameters that its family takes: a choice may hold those of several.
+[[nodiscard]] std::map<std::string, double> own_parameters(const ConeChoice& choice);
+
 [[nodiscard]] ConeScene cone_scene(const ConeChoice& choice);
 
 /// The exact numbers, one line each, to read and to copy.

@@ -53,10 +53,14 @@ struct Focus {
 /// The scene of the cone explorer, in half-plane coordinates.
 struct ConeChoice {
   std::string family = "penumbral";
-  std::map<std::string, double> parameters;  ///< Those that differ from the family's defaults.
-  std::string model = "halfspace";           ///< halfspace | ball | klein | band | hyperboloid
+  std::vector<std::string> beside;  ///< Further families, side by side with the same u and v.
+  /// Those that differ from the defaults, of any family: each takes its own.
+  std::map<std::string, double> parameters;
+  std::string model = "halfspace";  ///< halfspace | ball | klein | band | hyperboloid | space (H³)
   std::array<double, 2> u = {-0.35, 0.35}, v = {0.45, 0.2}, source = {0, 1};
   bool heat = true, level_lines = true, ancestors = true, objects = false, geodesic = true;
+  bool horospheres = true;      ///< The levels of u, v and the depth that attention reads.
+  bool snap = false;            ///< Dragged points keep to round numbers and to each other.
   bool follow_tokens = false;  ///< u and v are the focused tokens in their plane.
   bool operator==(const ConeChoice&) const = default;
 };
