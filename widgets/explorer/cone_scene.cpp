@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/geometry/distance.h"
-#include "core/tree/head_tree.h"
 
 namespace conelab::desktop {
 namespace {
@@ -134,43 +132,6 @@ std::vector<std::string> cone_command(const ConeChoice& choice) {
   };
   words.insert(words.end(), {seen(choice.u), seen(choice.v)});
   return words;
-}
-
-std::optional<ConeChoice> plane_of_pair(const ConeChoice& choice, const HeadInput& input,
-                                        const Call& call_of_head, const Focus& pair) {
-  const auto plan = resolve(call_of_head, check_extents(input.exact));
-  const auto queries = tree::head_elements(*plan, input.exact, tree::Tokens::query, 0, 0);
-  const auto keys = tree::head_elements(*plan, input.exact, tree::Tokens::key, 0, 0);
-  if (!queries || !keys) return std::nullopt;
-  const geometry::Element& u = queries->elements.at(static_cast<std::size_t>(pair.query));
-  const geometry::Element& v = keys->elements.at(static_cast<std::size_t>(pair.key));
-  ConeChoice plane = choice;
-  plane.family = queries->system.family->name;
-  plane.parameters.clear();
-  const auto& infos = queries->system.family->parameters;
-  for (std::size_t i = 0; i < infos.size(); ++i) {
-    plane.parameters[infos[i].key] = queries->system.values[i];
-  }
-  const double base = geometry::base_distance(queries->system.family->base, u.axis, v.axis);
-  if (queries->system.infinite()) {
-    plane.u = {-base / 2, u.radial};
-    plane.v = {base / 2, v.radial};
-    return plane;
-  }
-  plane.source = {0, 1};
-  const geometry::ConeSystem flat = geometry::cone_system(plane.family, plane.parameters);
-  const auto at = [&](double angle, double rho) -> std::array<double, 2> {
-    const Vector x =
-        geometry::place(
-            flat,
-            geometry::element_at(flat, Eigen::Vector2d(std::sin(angle), -std::cos(angle)), rho),
-            Model::halfspace)
-            .x;
-    return {x[0], x[1]};
-  };
-  plane.u = at(-base / 2, u.radial);
-  plane.v = at(base / 2, v.radial);
-  return plane;
 }
 
 }  // namespace conelab::desktop

@@ -47,11 +47,4 @@ struct ConeScene {
 /// The command that computes the same: `conelab lca …`.
 [[nodiscard]] std::vector<std::string> cone_command(const ConeChoice& choice);
 
-/// Tokens (query i, key j) in their exact plane: for infinite families at distance D of their base
-/// coordinates with their own heights, for finite ones at their angle and distances. None where the
-/// call's similarity is no cone family.
-[[nodiscard]] std::optional<ConeChoice> plane_of_pair(const ConeChoice& choice,
-                                                      const HeadInput& input,
-                                                      const Call& call_of_head, const Focus& pair);
-
 }  // namespace conelab::desktop

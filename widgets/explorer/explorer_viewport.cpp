@@ -223,9 +223,11 @@ void ExplorerViewport::draw_controls() {
     list->PushClipRect(ImVec2(static_cast<float>(b.x), static_cast<float>(b.y)),
                        ImVec2(static_cast<float>(b.right()), static_cast<float>(b.bottom())), true);
     draw_strokes(panes_[i].picture.strokes);
+    if (i == 0) draw_tokens();
     draw_marks(i);
     list->PopClipRect();
   }
+  point_at_tokens();
   draw_legend();
   draw_settings();
   frame_time_ = static_cast<double>(clock.nsecsElapsed()) * 1e-6;

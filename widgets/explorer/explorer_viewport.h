@@ -10,6 +10,7 @@
 
 #include "widgets/explorer/cone_picture.h"
 #include "widgets/explorer/scene_painter.h"
+#include "widgets/explorer/token_marks.h"
 #include "widgets/imgui/viewport.h"
 #include "widgets/session/document.h"
 
@@ -34,6 +35,10 @@ class ExplorerViewport : public Viewport {
   /// Where "u", "v" or "source" is on the viewport.
   [[nodiscard]] QPointF handle(const char* name, std::size_t pane = 0) const;
   void fit();
+  /// Tokens as points of the first pane's plane; none: an empty list.
+  void show_tokens(TokenMarks marks);
+  [[nodiscard]] const TokenMarks& tokens() const { return tokens_; }
+  [[nodiscard]] QPointF token_place(std::size_t token) const;
   /// A finite source recedes until its cones are those of the infinite family; again: it stops.
   void recede();
   [[nodiscard]] bool receding() const { return receding_.isActive(); }
@@ -46,6 +51,9 @@ class ExplorerViewport : public Viewport {
 
  signals:
   void scene_changed();
+  /// The pointer is over a token's point, or over none (−1); it was clicked.
+  void token_pointed(int token);
+  void token_chosen(int token);
 
  protected:
   void create_scene() override;
@@ -72,6 +80,8 @@ class ExplorerViewport : public Viewport {
   void refine();
   void draw_strokes(const std::vector<Stroke>& strokes);
   void draw_marks(std::size_t pane);
+  void draw_tokens();
+  void point_at_tokens();
   void draw_legend();
   void draw_settings();
   void draw_parameters(Overlay& overlay);
@@ -88,6 +98,8 @@ class ExplorerViewport : public Viewport {
   template <class Change>
   void edit(const QString& label, Change change, const QString& merge = {});
 
+  TokenMarks tokens_;
+  std::optional<std::size_t> token_under_;
   Document& document_;
   ConeChoice shown_;
   std::vector<Pane> panes_;

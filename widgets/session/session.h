@@ -40,7 +40,11 @@ struct MapChoice {
   std::string colours = "sequential";  ///< A name of figure::colour_maps.
   bool shared_limits = true;
   int reference = -1;  ///< The operator whose values the others are subtracted from; -1: none.
-  std::string layout = "maps";  ///< maps | heads | arcs | tree | table
+  std::string layout = "maps";            ///< maps | heads | arcs | tree | hasse | table
+  int arc_top = 3;                        ///< Arcs of a query, its strongest.
+  double arc_threshold = 0.01;            ///< The weakest weight that is an arc.
+  std::string arc_arrangement = "sides";  ///< sides | above | rows
+  std::string tree_tokens = "key";        ///< key | query
   bool operator==(const MapChoice&) const = default;
 };
 

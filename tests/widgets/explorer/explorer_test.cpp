@@ -9,6 +9,7 @@
 #include "core/geometry/lca_query.h"
 #include "tests/widgets/driving.h"
 #include "widgets/explorer/explorer_view.h"
+#include "widgets/explorer/token_plane.h"
 
 namespace conelab::desktop {
 namespace {
@@ -81,9 +82,9 @@ TEST(ConeScene, TokensStandInTheirPlaneWithTheirLogitAsDepth) {
   const auto head = head_input(*trace, 0, 5);
   for (const char* similarity : {"penumbral", "umbral"}) {
     const Call call = call_of_head(plain_call(similarity), trace->extents(), 5);
-    const auto plane = plane_of_pair({}, *head, call, {3, 8});
-    ASSERT_TRUE(plane);
-    const ConeScene scene = cone_scene(*plane);
+    const auto tokens = head_tokens(*head, call);
+    ASSERT_TRUE(tokens);
+    const ConeScene scene = cone_scene(plane_of_pair({}, *tokens, {3, 8}).choice);
     ASSERT_EQ(scene.error, "");
     const auto plan = resolve(call, check_extents(head->exact));
     double logit = 0;
