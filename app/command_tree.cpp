@@ -12,7 +12,6 @@
 #include "app/output.h"
 #include "app/progress.h"
 #include "core/base/environment.h"
-#include "core/base/names.h"
 #include "core/files/atomic_file.h"
 #include "core/tree/tree_file.h"
 
@@ -27,12 +26,6 @@ struct Typed {
   std::string tokens = "key", lengths;
   bool json = false;
 };
-
-tree::Tokens tokens_of(const std::string& name) {
-  if (name == "key") return tree::Tokens::key;
-  if (name == "query") return tree::Tokens::query;
-  unknown_name("kind of tokens", name, {"key", "query"});
-}
 
 /// "token 13 '!'"
 std::string token_text(const tree::TreeLabels& labels, std::int64_t index) {
@@ -82,7 +75,7 @@ int run(const Typed& typed) {
   job.call = typed.call->call();
   job.key_lengths = parse_key_lengths(typed.lengths);
   check_key_lengths(job.call, job.key_lengths);
-  const tree::Tokens tokens = tokens_of(typed.tokens);
+  const tree::Tokens tokens = tree::tokens_from_name(typed.tokens);
   probe_writable(job.output);
 
   Input file = read_attend_input(job, interrupted);

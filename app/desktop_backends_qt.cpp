@@ -7,6 +7,7 @@
 
 #include "app/attend_job.h"
 #include "app/bench_case.h"
+#include "app/bench_command.h"
 #include "app/call_json.h"
 #include "app/desktop_backends.h"
 #include "app/figure_request.h"
@@ -74,23 +75,7 @@ void run_sweep(const Sweep& sweep, const BenchOptions& options) {
 }
 
 std::string bench_line(const desktop::BenchChoice& typed, const std::string& output) {
-  const auto list = [](const auto& names) { return fmt::format("{}", fmt::join(names, ",")); };
-  std::vector<std::string> words = {"conelab",      "bench",
-                                    "-o",           output,
-                                    "--operators",  list(typed.operators),
-                                    "--lengths",    typed.lengths,
-                                    "--dims",       typed.dims,
-                                    "--heads",      typed.heads,
-                                    "--batch",      typed.batch,
-                                    "--passes",     list(typed.passes),
-                                    "--dtypes",     list(typed.dtypes),
-                                    "--devices",    list(typed.devices),
-                                    "--threads",    typed.threads,
-                                    "--rounds",     typed.rounds,
-                                    "--seed",       typed.seed,
-                                    "--time-limit", typed.time_limit};
-  if (!typed.cold) words.emplace_back("--warm-only");
-  return shell_line(words);
+  return shell_line(bench_command(typed, output));
 }
 
 /// The user's documents, or the home folder.

@@ -1,12 +1,12 @@
-// Figure `heatmap` from a trace (q, k, v) or from results of `attend`.
+// Figures `heatmap` and `arcs` from a trace (q, k, v) or from results of `attend`.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <optional>
 
-#include "app/attend_input.h"
 #include "app/call_json.h"
 #include "app/figure_request.h"
+#include "app/figure_trace.h"
 #include "app/interrupt.h"
 #include "app/labelled_view.h"
 #include "core/attention/attention.h"
@@ -19,9 +19,6 @@ namespace {
 
 using figure::HeatmapPanel;
 
-/// What is drawn is held in memory; larger maps are the work of `attend --keep weights`.
-constexpr std::int64_t most_cells = std::int64_t{1} << 27;
-
 Map2d quantity_of(const FigureRequest& request) {
   const std::string name = request.value("quantity");
   if (name == "weights") return Map2d::weights;
@@ -29,68 +26,13 @@ Map2d quantity_of(const FigureRequest& request) {
   unknown_name("quantity", name, {"weights", "logits"});
 }
 
-void check_index(const char* axis, std::size_t index, std::int64_t size) {
-  if (static_cast<std::int64_t>(index) >= size) {
-    misuse("-p {}={}: there is none (the input has {}, counted from 0)", axis, index, size);
-  }
-}
-
 // ---- from a trace -------------------------------------------------------------------------------
 
-/// One head of a tensor, [1 × 1 × token × feature].
-Tensor4<double> one_head(const Tensor4<double>& all, std::size_t batch, std::size_t head) {
-  Tensor4<double> one({1, 1, all.shape.token, all.shape.feature});
-  const double* begin =
-      all.row(static_cast<std::int64_t>(batch), static_cast<std::int64_t>(head), 0);
-  std::copy_n(begin, one.data.size(), one.data.begin());
-  return one;
-}
-
-/// A trace cut down to the head that is drawn.
-struct TraceHead {
-  AttentionInput<double> input;
-  std::vector<std::string> query_token, key_token;
-  std::string caption;
-};
-
-std::string trace_caption(const Input& file, const FigureRequest& request) {
-  std::string caption = file.model.substr(0, file.model.find(" ("));
-  if (!file.group.empty()) caption += (caption.empty() ? "" : ", ") + file.group.substr(1);
-  return fmt::format("{}{}head {}", caption, caption.empty() ? "" : ", ", request.index("head"));
-}
-
-TraceHead read_trace(const FigureRequest& request) {
-  AttendJob job;
-  job.input = request.single_input();
-  Input file = read_attend_input(job, interrupted);
-  TraceHead trace;
-  trace.caption = trace_caption(file, request);
-  trace.query_token = file.query_token;
-  trace.key_token = file.key_token;
-  const AttentionInput<double> all = attention_input<double>(std::move(file), Dtype::f64);
-  const Extents extents = check_extents(all);
-  const std::size_t batch = request.index("batch"), head = request.index("head");
-  check_index("batch", batch, extents.batch);
-  check_index("head", head, extents.head);
-  if (extents.query * extents.key > most_cells) {
-    misuse("{}: {} x {} is too large for a figure of the whole map", job.input, extents.query,
-           extents.key);
-  }
-  trace.input.query = one_head(all.query, batch, head);
-  trace.input.key = one_head(all.key, batch, head);
-  trace.input.value = one_head(all.value, batch, head);
-  trace.input.allowed = all.allowed;
-  return trace;
-}
-
 HeatmapPanel panel_of(const TraceHead& trace, const std::string& similarity, Map2d quantity) {
-  Call call;
-  call.similarity = similarity;
-  if (!trace.input.allowed.empty()) call.masks = {"explicit"};
   Execution execution;
   execution.cancelled = interrupted;
   const Extents extents = check_extents(trace.input);
-  const auto plan = resolve(call, extents);
+  const auto plan = resolve(call_on(trace, similarity), extents);
   HeatmapPanel panel;
   panel.title = similarity;
   panel.rows = static_cast<std::size_t>(extents.query);
@@ -170,32 +112,73 @@ void subtract_reference(std::vector<HeatmapPanel>& panels, const std::string& re
   }
 }
 
+/// One matrix an operator or a result.
+struct Maps {
+  std::vector<HeatmapPanel> panels;
+  std::string caption;
+};
+
+Maps read_maps(const FigureRequest& request, Map2d quantity) {
+  if (request.inputs.empty()) {
+    misuse("figure {} needs --input: {}", request.name,
+           figure::figure_template(request.name).input);
+  }
+  Maps maps;
+  for (const std::string& path : request.inputs) {
+    const auto result = read_result(path, quantity);
+    if (!result && maps.panels.empty()) break;
+    if (!result) {
+      fail("{}: is no result of attend (expected one, as {} is)", path, request.inputs[0]);
+    }
+    maps.panels.push_back(panel_of(*result, path, quantity, request));
+    maps.caption = fmt::format("head {}", request.index("head"));
+  }
+  if (!maps.panels.empty()) return maps;
+  const TraceHead trace = read_trace_head(request);
+  for (const std::string& name : split_list(request.value("similarities"), "-p similarities")) {
+    maps.panels.push_back(panel_of(trace, name, quantity));
+  }
+  maps.caption = trace.caption;
+  return maps;
+}
+
+figure::ArcsPanel arcs_of(const HeatmapPanel& map, const figure::ArcChoice& choice) {
+  figure::ArcsPanel panel;
+  panel.title = map.title;
+  panel.queries = map.rows;
+  panel.keys = map.cols;
+  for (std::size_t i = 0; i < map.rows; ++i) {
+    figure::pick_arcs(map.values.data() + i * map.cols, map.cols, i, choice, panel.arcs);
+  }
+  return panel;
+}
+
 }  // namespace
 
 figure::HeatmapFigure read_heatmap(const FigureRequest& request) {
-  if (request.inputs.empty()) {
-    misuse("figure heatmap needs --input: {}", figure::figure_template("heatmap").input);
-  }
   const Map2d quantity = quantity_of(request);
+  Maps maps = read_maps(request, quantity);
   figure::HeatmapFigure figure;
   figure.value_name = quantity == Map2d::weights ? "attention weight" : "logit";
-  for (const std::string& path : request.inputs) {
-    const auto result = read_result(path, quantity);
-    if (!result && figure.panels.empty()) break;
-    if (!result)
-      fail("{}: is no result of attend (expected one, as {} is)", path, request.inputs[0]);
-    figure.panels.push_back(panel_of(*result, path, quantity, request));
-    figure.caption = fmt::format("head {}", request.index("head"));
-  }
-  if (figure.panels.empty()) {
-    const TraceHead trace = read_trace(request);
-    for (const std::string& name : split_list(request.value("similarities"), "-p similarities")) {
-      figure.panels.push_back(panel_of(trace, name, quantity));
-    }
-    figure.caption = trace.caption;
-  }
+  figure.panels = std::move(maps.panels);
+  figure.caption = std::move(maps.caption);
   const std::string reference = request.value("difference");
   if (!reference.empty()) subtract_reference(figure.panels, reference);
+  return figure;
+}
+
+figure::ArcsFigure read_arcs(const FigureRequest& request) {
+  figure::ArcsFigure figure;
+  figure.choice = {request.index("top"), figure::number("threshold", request.value("threshold"))};
+  const Maps maps = read_maps(request, Map2d::weights);
+  for (const HeatmapPanel& map : maps.panels) {
+    figure.panels.push_back(arcs_of(map, figure.choice));
+  }
+  if (!maps.panels.empty()) {
+    figure.query_tokens = maps.panels.front().row_tokens;
+    figure.key_tokens = maps.panels.front().column_tokens;
+  }
+  figure.caption = maps.caption;
   return figure;
 }
 

@@ -59,6 +59,7 @@ figure::DisplayList draw_figure(const FigureRequest& request) {
   if (request.name == "heatmap") {
     return finished(read_heatmap(request), request, figure::draw_heatmap);
   }
+  if (request.name == "arcs") return finished(read_arcs(request), request, figure::draw_arcs);
   if (request.name == "scaling" || request.name == "ratio") {
     figure::ScalingFigure scaling = read_scaling(request);
     scaling.ratio_only = request.name == "ratio";

@@ -31,6 +31,7 @@ struct FigureRequest {
 
 // From input to numbers, one file each; the look is not set yet.
 [[nodiscard]] figure::HeatmapFigure read_heatmap(const FigureRequest& request);
+[[nodiscard]] figure::ArcsFigure read_arcs(const FigureRequest& request);
 [[nodiscard]] figure::ScalingFigure read_scaling(const FigureRequest& request);
 [[nodiscard]] figure::RooflineFigure read_roofline(const FigureRequest& request);
 [[nodiscard]] figure::TreeFigure read_tree(const FigureRequest& request);

@@ -1,22 +1,54 @@
-// Figures `tree` and `hasse` from a result of `tree`.
+// Figures `tree` and `hasse` from a result of `tree`, or from a trace.
 #include "app/figure_request.h"
+#include "app/figure_trace.h"
+#include "app/interrupt.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/files/sandbox.h"
 #include "core/tree/tree_file.h"
 
 namespace conelab {
+namespace {
+
+bool is_tree_result(const std::string& path) {
+  try {
+    (void)read_labelled_sandboxed(path, "tree/depth");
+    return true;
+  } catch (const Error&) {
+    return false;  // Whoever reads it as a trace says what is wrong.
+  }
+}
+
+figure::TreeFigure from_result(const FigureRequest& request, const std::string& input) {
+  const tree::StoredTrees stored = tree::read_trees(read_labelled_file_sandboxed(input));
+  const std::size_t batch = request.index("batch"), head = request.index("head");
+  check_index("batch", batch, stored.labels.batch);
+  check_index("head", head, stored.labels.head);
+  figure::TreeFigure figure;
+  figure.tree = stored.trees[batch * static_cast<std::size_t>(stored.labels.head) + head];
+  figure.tokens = stored.labels.tokens;
+  return figure;
+}
+
+figure::TreeFigure from_trace(const FigureRequest& request) {
+  const TraceHead trace = read_trace_head(request);
+  const tree::Tokens tokens = tree::tokens_from_name(request.value("tokens"));
+  const std::string similarity = request.value("similarity");
+  const auto plan = resolve(call_on(trace, similarity), check_extents(trace.input));
+  Execution execution;
+  execution.cancelled = interrupted;
+  figure::TreeFigure figure;
+  figure.tree = std::move(tree::head_trees(*plan, trace.input, tokens, execution).front());
+  figure.tokens = tokens == tree::Tokens::key ? trace.key_token : trace.query_token;
+  figure.caption = trace.caption + ", " + similarity;
+  return figure;
+}
+
+}  // namespace
 
 figure::TreeFigure read_tree(const FigureRequest& request) {
   const std::string& input = request.single_input();
-  const tree::StoredTrees stored = tree::read_trees(read_labelled_file(input));
-  const std::size_t batch = request.index("batch"), head = request.index("head");
-  const auto batches = static_cast<std::size_t>(stored.labels.batch);
-  const auto heads = static_cast<std::size_t>(stored.labels.head);
-  if (batch >= batches) misuse("-p batch={}: {} has {}", batch, input, batches);
-  if (head >= heads) misuse("-p head={}: {} has {}", head, input, heads);
-  figure::TreeFigure figure;
-  figure.tree = stored.trees[batch * heads + head];
-  figure.tokens = stored.labels.tokens;
-  return figure;
+  return is_tree_result(input) ? from_result(request, input) : from_trace(request);
 }
 
 }  // namespace conelab

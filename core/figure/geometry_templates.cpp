@@ -42,8 +42,11 @@ std::vector<TemplateKey> with_model(std::vector<TemplateKey> keys) {
 }
 
 std::vector<TemplateKey> tree_keys() {
-  return {
-      {"batch", "0", "which batch element", true}, {"head", "0", "which head", true}, caption_key};
+  return {{"batch", "0", "which batch element", true},
+          {"head", "0", "which head", true},
+          {"similarity", "penumbral", "of a trace: which operator", true},
+          {"tokens", "key", "of a trace: key or query", true},
+          caption_key};
 }
 
 const std::string* text_of(const Parameters& p, const std::string& key) {
@@ -100,14 +103,14 @@ const std::vector<TemplateInfo>& geometry_templates() {
        "double",
        {caption_key}},
       {"tree", "dendrogram of a head's tokens by LCA depth, and its segmentation",
-       "a result of `tree`", "double",
+       "a result of `tree`, or a trace (q, k, v)", "double",
        [] {
          std::vector<TemplateKey> keys = tree_keys();
          keys.insert(keys.begin() + 2, {"segmentation", "yes", "yes or no: the lower panel"});
          return keys;
        }()},
-      {"hasse", "ancestor order of a head's tokens (cone families)", "a result of `tree`", "double",
-       tree_keys()},
+      {"hasse", "ancestor order of a head's tokens (cone families)",
+       "a result of `tree`, or a trace (q, k, v)", "double", tree_keys()},
   };
   return rows;
 }

@@ -54,6 +54,7 @@ struct Limits {
   double high = -std::numeric_limits<double>::infinity();
   [[nodiscard]] bool empty() const { return !(low <= high); }
   void include(const Limits& other);
+  bool operator==(const Limits&) const = default;
 };
 /// Of the cells that have a place on the map; on a log scale of the positive ones.
 [[nodiscard]] Limits limits_of(const HeatmapPanel& scaled_panel, HeatScale scale);

@@ -75,6 +75,19 @@ const std::vector<TemplateInfo>& figure_templates() {
         {"high", "", "upper limit of the colours"},
         {"colours", "sequential", "sequential, dark or diverging"},
         caption_key}},
+      {"arcs",
+       "attention of several operators on one trace as arcs between tokens",
+       "a trace (q, k, v) or a result of `attend`",
+       "double",
+       {{"similarities", "dot,penumbral,umbral", "operators, one panel each", true},
+        {"batch", "0", "which batch element", true},
+        {"head", "0", "which head", true},
+        {"top", "3", "how many arcs a query has at most, its strongest", true},
+        {"threshold", "0.01", "the weakest weight that is drawn", true},
+        {"arrangement", "sides",
+         "sides (above: to earlier tokens, below: to later ones), above, or rows"},
+        {"limits", "shared", "shared by the panels, or own"},
+        caption_key}},
       {"scaling",
        "time against sequence length, with 95 % intervals and fitted exponents",
        "a result of `bench`",
@@ -151,6 +164,14 @@ void set_parameters(const Parameters& p, HeatmapFigure& figure) {
     read(p, "low", figure.limits.low), read(p, "high", figure.limits.high);
     if (!(figure.limits.low < figure.limits.high)) misuse("heatmap: low must be below high");
   }
+  read(p, "caption", figure.caption);
+}
+
+void set_parameters(const Parameters& p, ArcsFigure& figure) {
+  if (const auto name = value_of(p, "arrangement")) {
+    figure.arrangement = arc_arrangement_from_name(*name);
+  }
+  read(p, "limits", "shared", "own", figure.shared_limits);
   read(p, "caption", figure.caption);
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/figure/arcs.h"
 #include "core/figure/heatmap.h"
 #include "core/figure/roofline.h"
 #include "core/figure/scaling.h"
@@ -47,6 +48,7 @@ void check_keys(const TemplateInfo& info, const Parameters& parameters);
 // Sets what concerns the look (geometric figures: geometry_templates.h); data keys are passed over.
 // Throws misuse for values that do not read.
 void set_parameters(const Parameters& parameters, HeatmapFigure& figure);
+void set_parameters(const Parameters& parameters, ArcsFigure& figure);
 void set_parameters(const Parameters& parameters, ScalingFigure& figure);
 void set_parameters(const Parameters& parameters, RooflineFigure& figure);
 

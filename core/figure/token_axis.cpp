@@ -68,11 +68,11 @@ TokenAxis plan_tokens(Side side, const std::vector<std::string>& tokens, std::si
 }
 
 void draw_tokens(DisplayList& list, const TokenAxis& axis, const Box& matrix) {
-  const bool left = axis.side == Side::left;
+  const bool left = axis.side == Side::left, top = axis.side == Side::top;
   const double pitch = (left ? matrix.height : matrix.width) /
                        static_cast<double>(std::max<std::size_t>(1, axis.labels.size()));
   const TextStyle style = {.size = axis.size,
-                           .anchor = Anchor::end,
+                           .anchor = top ? Anchor::start : Anchor::end,
                            .align = Align::middle,
                            .rotation = left ? 0.0 : -90.0,
                            .colour = ink};
@@ -80,8 +80,8 @@ void draw_tokens(DisplayList& list, const TokenAxis& axis, const Box& matrix) {
     const double along = (static_cast<double>(i) + 0.5) * pitch;
     const double away = gap + (outer(axis, i) ? axis.inner_width + gap : 0);
     const auto at = [&](double distance) {
-      return left ? Point{matrix.x - distance, matrix.y + along}
-                  : Point{matrix.x + along, matrix.bottom() + distance};
+      if (left) return Point{matrix.x - distance, matrix.y + along};
+      return Point{matrix.x + along, top ? matrix.y - distance : matrix.bottom() + distance};
     };
     if (outer(axis, i)) list.line(at(0.8), at(away - 0.8), {Colour{190, 190, 190, 255}, thin_line});
     list.text(at(away), axis.labels[i], style);

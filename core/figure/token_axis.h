@@ -12,7 +12,8 @@
 
 namespace conelab::figure {
 
-enum class Side { left, bottom };
+/// Labels on top read upwards from the matrix, those below it towards it.
+enum class Side { left, bottom, top };
 
 /// The plan for one side of a matrix.
 struct TokenAxis {

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/figure/axes.h"
 #include "core/figure/caption.h"
+#include "core/figure/font_metrics.h"
 #include "core/figure/text.h"
 #include "core/figure/token_axis.h"
 
@@ -18,7 +19,7 @@ namespace {
 using tree::HeadTree;
 using tree::Merge;
 
-constexpr double margin = 5;
+constexpr double margin = 5, title_room = 15;
 
 std::size_t count(const std::vector<std::uint8_t>& flags) {
   return std::accumulate(flags.begin(), flags.end(), std::size_t{0});
@@ -92,15 +93,28 @@ TokenFrame token_frame(const TreeFigure& f, Axis y, double left, double top, dou
   return out;
 }
 
+void set_boxes(TreePlaces& places, const TokenFrame& at) {
+  places.box = at.frame.box;
+  places.labels = {places.box.x, places.box.bottom(), places.box.width, at.labels.room()};
+}
+
 void check(const TreeFigure& f) {
   if (!f.tokens.empty() && f.tokens.size() != f.tree.size) {
     misuse("tree: {} texts for {} tokens", f.tokens.size(), f.tree.size);
   }
 }
 
-DisplayList start(const TreeFigure& f, const char* title) {
+/// The page with its title; `top` is where the rest begins.
+DisplayList start(const TreeFigure& f, const char* title, double& top) {
   check(f);
   DisplayList list;
+  top = margin;
+  if (!f.title.empty()) {
+    list.text({margin, margin + 9},
+              elide(clean_text(f.title), title_size, f.width - 2 * margin, Face::bold),
+              {.size = title_size, .face = Face::bold, .colour = ink});
+    top += title_room;
+  }
   list.width = f.width;
   list.metadata = f.metadata;
   if (list.metadata.title.empty()) list.metadata.title = title;
@@ -129,7 +143,8 @@ std::vector<bool> clusters_with_ancestor(const HeadTree& t) {
   return common;
 }
 
-void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
+void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& at,
+                     TreePlaces& places) {
   const HeadTree& t = f.tree;
   const std::size_t n = t.size;
   const bool cones = t.order.has_value();
@@ -157,11 +172,15 @@ void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& a
   }
   for (std::size_t i = 0; i < n && cones; ++i) list.circle(top[i], 1.3, Paint::filled(blue));
   list.group_end();
+  const auto tokens = static_cast<std::ptrdiff_t>(n);
+  places.token.assign(top.begin(), top.begin() + tokens);
+  places.merge.assign(top.begin() + tokens, top.end());
 }
 
 // ---- segmentation ------------------------------------------------------------------------------
 
-void draw_segmentation(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
+void draw_segmentation(DisplayList& list, const TreeFigure& f, const TokenFrame& at,
+                       TreePlaces& places) {
   const tree::Segmentation& s = *f.tree.segmentation;
   const std::size_t n = f.tree.size;
   draw_frame(list, at.frame, "segmentation-axes");
@@ -170,6 +189,7 @@ void draw_segmentation(DisplayList& list, const TreeFigure& f, const TokenFrame&
   const double half = at.frame.box.width / static_cast<double>(n) * 0.36;
   for (std::size_t b = 0; b + 1 < n; ++b) {
     const double x = at.x(static_cast<double>(b) + 0.5, n), y = at.frame.at(0, s.relative[b]).y;
+    places.boundary.push_back(x);
     const bool strongest = static_cast<std::int64_t>(b) == s.strongest;
     list.rectangle({x - half, std::min(y, zero), 2 * half, std::abs(zero - y)},
                    Paint::filled(strongest ? vermilion : sky));
@@ -177,6 +197,7 @@ void draw_segmentation(DisplayList& list, const TreeFigure& f, const TokenFrame&
   list.line({at.frame.box.x, one}, {at.frame.box.right(), one}, {quiet, thin_line, {2, 1.5}});
   list.group_end();
   draw_tokens(list, at.labels, at.frame.box);
+  places.segmentation = at.frame.box;
 }
 
 Axis segmentation_axis(const tree::Segmentation& s) {
@@ -195,7 +216,7 @@ std::string with_caption(const TreeFigure& f, const std::string& text) {
 
 // ---- Hasse diagram -----------------------------------------------------------------------------
 
-void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
+void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at, TreePlaces& places) {
   const HeadTree& t = f.tree;
   const tree::AncestorOrder& order = *t.order;
   const std::size_t n = t.size;
@@ -224,16 +245,19 @@ void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at) {
     list.circle(place[i], 1.7, {colour, {white, thin_line}});
   }
   list.group_end();
+  places.token = std::move(place);
 }
 
 }  // namespace
 
-DisplayList draw_tree(const TreeFigure& f) {
-  DisplayList list = start(f, "Tree of a head by lowest common ancestors");
+DrawnTree place_tree(const TreeFigure& f) {
+  double top = 0;
+  DrawnTree drawn{start(f, "Tree of a head by lowest common ancestors", top), {}};
+  auto& [list, places] = drawn;
   const HeadTree& t = f.tree;
   if (t.size == 0) {
-    finish_with_caption(list, with_caption(f, "No tokens"), margin);
-    return list;
+    finish_with_caption(list, with_caption(f, "No tokens"), top);
+    return drawn;
   }
   std::vector<double> depths;
   for (const Merge& merge : t.dendrogram.merges) depths.push_back(merge.depth);
@@ -246,10 +270,11 @@ DisplayList draw_tree(const TreeFigure& f) {
     across = segmentation_axis(*t.segmentation), left = std::max(left, margin + room_left(across));
   const std::vector<std::int64_t> leaves =
       t.size == 1 ? std::vector<std::int64_t>{0} : t.dendrogram.leaf_order;
-  const TokenFrame upper = token_frame(f, y, left, margin + 2, std::min(0.42 * f.width, 190.0),
-                                       permuted(f.tokens, leaves));
+  const TokenFrame upper =
+      token_frame(f, y, left, top + 2, std::min(0.42 * f.width, 190.0), permuted(f.tokens, leaves));
   draw_frame(list, upper.frame, "tree-axes");
-  draw_dendrogram(list, f, upper);
+  draw_dendrogram(list, f, upper, places);
+  set_boxes(places, upper);
   draw_tokens(list, upper.labels, upper.frame.box);
   double bottom = upper.bottom;
   std::string text = t.order ? "Tokens joined at the depth of their lowest common ancestor"
@@ -260,7 +285,7 @@ DisplayList draw_tree(const TreeFigure& f) {
     std::iota(in_text.begin(), in_text.end(), 0);
     const TokenFrame lower =
         token_frame(f, across, left, bottom + 10, 48, permuted(f.tokens, in_text));
-    draw_segmentation(list, f, lower);
+    draw_segmentation(list, f, lower, places);
     bottom = lower.bottom;
     text += fmt::format(
         "; below, attention across each boundary between adjacent tokens, in the "
@@ -268,17 +293,19 @@ DisplayList draw_tree(const TreeFigure& f) {
         t.segmentation->strongest);
   }
   finish_with_caption(list, with_caption(f, text), bottom + 8);
-  return list;
+  return drawn;
 }
 
-DisplayList draw_hasse(const TreeFigure& f) {
+DrawnTree place_hasse(const TreeFigure& f) {
   if (!f.tree.order)
     misuse("hasse: only cone families order tokens (expected penumbral, umbral, …)");
-  DisplayList list = start(f, "Ancestor order of a head's tokens");
+  double top = 0;
+  DrawnTree drawn{start(f, "Ancestor order of a head's tokens", top), {}};
+  auto& [list, places] = drawn;
   const HeadTree& t = f.tree;
   if (t.size == 0) {
-    finish_with_caption(list, with_caption(f, "No tokens"), margin);
-    return list;
+    finish_with_caption(list, with_caption(f, "No tokens"), top);
+    return drawn;
   }
   std::vector<double> depths;
   for (std::size_t i = 0; i < t.size; ++i) depths.push_back(own_depth(t, i));
@@ -286,17 +313,21 @@ DisplayList draw_hasse(const TreeFigure& f) {
   y.title = rich(f.tree.heights ? "height of the token" : "distance from the source");
   const std::vector<std::int64_t> leaves =
       t.size == 1 ? std::vector<std::int64_t>{0} : t.dendrogram.leaf_order;
-  const TokenFrame frame = token_frame(f, y, margin + room_left(y), margin + 2,
+  const TokenFrame frame = token_frame(f, y, margin + room_left(y), top + 2,
                                        std::min(0.5 * f.width, 220.0), permuted(f.tokens, leaves));
   draw_frame(list, frame.frame, "hasse-axes");
-  draw_order(list, f, frame);
+  draw_order(list, f, frame, places);
+  set_boxes(places, frame);
   draw_tokens(list, frame.labels, frame.frame.box);
   const std::string text = fmt::format(
       "Hasse diagram: {} of {} pairs of tokens are ancestor and descendant, {} of them directly; "
       "grey tokens are related to none",
       count(t.order->ancestor), t.size * (t.size - 1) / 2, count(t.order->cover));
   finish_with_caption(list, with_caption(f, text), frame.bottom + 8);
-  return list;
+  return drawn;
 }
+
+DisplayList draw_tree(const TreeFigure& f) { return place_tree(f).list; }
+DisplayList draw_hasse(const TreeFigure& f) { return place_hasse(f).list; }
 
 }  // namespace conelab::figure

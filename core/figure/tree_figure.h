@@ -21,13 +21,30 @@ struct TreeFigure {
   tree::HeadTree tree;
   std::vector<std::string> tokens;  ///< Texts; empty: numbers.
   bool segmentation = true;         ///< `tree` only; where the tree has one.
+  std::string title;                ///< Above the figure; empty: none.
   std::string caption;
   double width = double_column;
   Metadata metadata;
 };
 
+/// Where things stand on the page, for pointing at them.
+struct TreePlaces {
+  Box box;                       ///< The dendrogram or the order, without labels.
+  Box labels;                    ///< Below it, in the dendrogram's order.
+  std::vector<Point> token;      ///< [n] Each token's own place.
+  std::vector<Point> merge;      ///< [n − 1] Where two clusters join; `tree` only.
+  Box segmentation;              ///< Empty where it is not drawn.
+  std::vector<double> boundary;  ///< [n − 1] x of each boundary in it.
+};
+struct DrawnTree {
+  DisplayList list;
+  TreePlaces places;
+};
+
 /// Throws misuse for texts that do not fit the tokens, and `hasse` for a similarity without order.
 /// No or one token is drawn as such.
+[[nodiscard]] DrawnTree place_tree(const TreeFigure& figure);
+[[nodiscard]] DrawnTree place_hasse(const TreeFigure& figure);
 [[nodiscard]] DisplayList draw_tree(const TreeFigure& figure);
 [[nodiscard]] DisplayList draw_hasse(const TreeFigure& figure);
 

@@ -5,6 +5,7 @@
 
 #include "core/attention/plan.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 
 namespace conelab::tree {
 namespace {
@@ -89,13 +90,20 @@ class Placer {
   std::vector<double> map_values_;
 };
 
-void fill_cone_tree(const HeadElements& tokens, HeadTree& tree) {
+void stop_if_cancelled(const Execution& execution) {
+  if (execution.cancelled && execution.cancelled()) {
+    throw Error(ErrorKind::interrupted, "interrupted");
+  }
+}
+
+void fill_cone_tree(const HeadElements& tokens, HeadTree& tree, const Execution& execution) {
   const std::size_t n = tree.size;
   const double largest = tokens.system.family->largest_shadow(tokens.system.values);
   tree.heights = tokens.system.infinite();
   tree.depth.resize(n * n);
   tree.common.resize(n * n);
   for (std::size_t i = 0; i < n; ++i) {
+    stop_if_cancelled(execution);
     for (std::size_t j = i; j < n; ++j) {
       const geometry::Lca found =
           geometry::lca(tokens.system, tokens.elements[i], tokens.elements[j]);
@@ -137,6 +145,12 @@ Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
 
 }  // namespace
 
+Tokens tokens_from_name(const std::string& name) {
+  if (name == "key") return Tokens::key;
+  if (name == "query") return Tokens::query;
+  unknown_name("kind of tokens", name, {"key", "query"});
+}
+
 std::optional<HeadElements> head_elements(const Plan& plan, const AttentionInput<double>& input,
                                           Tokens tokens, std::int64_t batch, std::int64_t head) {
   const ConeFamily* family = family_of(plan);
@@ -160,13 +174,11 @@ std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>&
   std::vector<HeadTree> trees;
   for (std::int64_t b = 0; b < e.batch; ++b) {
     for (std::int64_t h = 0; h < e.head; ++h) {
-      if (execution.cancelled && execution.cancelled()) {
-        throw Error(ErrorKind::interrupted, "interrupted");
-      }
+      stop_if_cancelled(execution);
       HeadTree tree;
       tree.size = static_cast<std::size_t>(tensor_of(input, tokens).shape.token);
       if (const auto elements = head_elements(plan, input, tokens, b, h)) {
-        fill_cone_tree(*elements, tree);
+        fill_cone_tree(*elements, tree, execution);
       } else {
         tree.depth = pair_logits(plan, input, tokens, b, h, execution);
       }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/attention/attention.h"
@@ -18,6 +19,8 @@ namespace conelab::tree {
 
 /// Which tensor's tokens become the tree.
 enum class Tokens { key, query };
+/// "key", "query"; misuse for another name.
+[[nodiscard]] Tokens tokens_from_name(const std::string& name);
 
 /// One head of one batch element; n tokens.
 struct HeadTree {

@@ -122,6 +122,44 @@ class Heatmap(ProgramTest):
         self.assert_clean()
 
 
+class Arcs(ProgramTest):
+    def test_of_a_trace_and_of_a_result_are_the_same_arcs(self):
+        trace, result = self.folder / "a.svg", self.folder / "b.svg"
+        self.ok("figure", "arcs", "-o", trace, "-i", GERMAN, "-p", "similarities=umbral", "-p",
+                "head=5", "-p", "top=2")
+        self.ok("attend", GERMAN, "-o", self.folder / "umbral.h5", "-s", "umbral", "--keep", "weights",
+                "--dtype", "f64")
+        self.ok("figure", "arcs", "-o", result, "-i", self.folder / "umbral.h5", "-p", "head=5", "-p",
+                "top=2")
+        arcs = [[e.get("d") for e in xml.parse(path).iter() if e.tag.endswith("path")]
+                for path in (trace, result)]
+        self.assertEqual(arcs[0], arcs[1])
+        self.assertIn("the 2 strongest", trace.read_text())
+
+    def test_refusals(self):
+        out = self.folder / "arcs.svg"
+        self.fails(2, "figure", "arcs", "-o", out, "-i", GERMAN, "-p", "arrangement=row", says="'rows'")
+        self.fails(2, "figure", "arcs", "-o", out, "-i", GERMAN, "-p", "top=-1", says="top")
+        self.fails(2, "figure", "arcs", "-o", out, says="--input")
+        self.assert_clean()
+
+
+class Tree(ProgramTest):
+    def test_of_a_trace_and_of_a_result_are_the_same_tree(self):
+        stored = self.folder / "tree.h5"
+        self.ok("tree", GERMAN, "-o", stored, "-s", "umbral")
+        for name in ("tree", "hasse"):
+            a, b = self.folder / "a.svg", self.folder / "b.svg"
+            self.ok("figure", name, "-o", a, "-i", stored, "-p", "head=3", "-p", "caption=c")
+            self.ok("figure", name, "-o", b, "-i", GERMAN, "-p", "head=3", "-p", "similarity=umbral",
+                    "-p", "caption=c")
+            drawn = [[(e.tag, e.get("d"), e.text) for e in xml.parse(path).iter()
+                      if e.tag.endswith(("path", "text"))] for path in (a, b)]
+            self.assertGreater(len(drawn[0]), 50)
+            self.assertEqual(drawn[0], drawn[1])
+        self.fails(2, "figure", "tree", "-o", a, "-i", GERMAN, "-p", "tokens=keys", says="'key'")
+
+
 class Scaling(ProgramTest):
     def test_of_a_bench(self):
         bench = self.folder / "b.h5"

@@ -13,8 +13,8 @@
 
 namespace conelab::desktop {
 
-/// True once `ready` holds; false after `milliseconds`.
-inline bool wait_for(const std::function<bool()>& ready, int milliseconds = 5000) {
+/// True once `ready` holds; false after `milliseconds`, which a busy machine may need.
+inline bool wait_for(const std::function<bool()>& ready, int milliseconds = 20000) {
   QElapsedTimer clock;
   clock.start();
   while (clock.elapsed() < milliseconds) {

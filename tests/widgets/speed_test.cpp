@@ -26,6 +26,29 @@ double milliseconds(const std::function<void()>& work) {
   return static_cast<double>(clock.nsecsElapsed()) * 1e-6;
 }
 
+/// What a frame costs before anything is drawn: Qt's composition and the display.
+class EmptyViewport : public Viewport {
+ protected:
+  void draw_controls() override {}
+};
+
+TEST(Speed, AnEmptyViewport) {
+  REQUIRE_DISPLAY();
+  EmptyViewport viewport;
+  viewport.resize(1200, 800);
+  show_active(viewport);
+  ASSERT_TRUE(wait_for([&] { return viewport.frames_painted() >= 3; }));
+  std::vector<double> whole;
+  for (int i = 0; i < 40; ++i) {
+    const long before = viewport.frames_painted();
+    viewport.wake(1);
+    whole.push_back(
+        milliseconds([&] { wait_for([&] { return viewport.frames_painted() > before; }); }));
+  }
+  printf("empty viewport 1200 x 800: %.1f ms\n", median(whole));
+  EXPECT_LT(median(whole), 500);
+}
+
 TEST(Speed, DraggingInTheExplorer) {
   REQUIRE_DISPLAY();
   Document document;

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/geometry/distance.h"
-#include "core/tree/head_tree.h"
 
 namespace conelab::desktop {
 namespace {
@@ -20,7 +18,7 @@ geometry::ModelPoint place_of(const std::array<double, 2>& p, const char* label)
 }
 
 geometry::ConeSystem system_of(const ConeChoice& c) {
-  geometry::ConeSystem system = geometry::cone_system(c.family, c.parameters);
+  geometry::ConeSystem system = geometry::cone_system(c.family, own_parameters(c));
   return system.infinite() ? system : geometry::with_source(system, place_of(c.source, "source"));
 }
 
@@ -32,6 +30,15 @@ LawPoint law_point(const geometry::ConeSystem& system, const geometry::Element& 
 std::string number(double value) { return fmt::format("{:.12g}", value); }
 
 }  // namespace
+
+std::map<std::string, double> own_parameters(const ConeChoice& choice) {
+  std::map<std::string, double> own;
+  for (const ParameterInfo& info : geometry::cone_family(choice.family).parameters) {
+    const auto found = choice.parameters.find(info.key);
+    if (found != choice.parameters.end()) own.insert(*found);
+  }
+  return own;
+}
 
 ConeScene cone_scene(const ConeChoice& choice) {
   ConeScene scene;
@@ -108,7 +115,7 @@ PlanePoint into_domain(const ConeChoice& choice, const PlanePoint& wanted) {
 
 std::vector<std::string> cone_command(const ConeChoice& choice) {
   std::vector<std::string> words = {"conelab", "lca", "--cone", choice.family};
-  for (const auto& [key, value] : choice.parameters) {
+  for (const auto& [key, value] : own_parameters(choice)) {
     words.insert(words.end(), {"-p", key + "=" + number(value)});
   }
   const auto exact = [](double x, double y) { return fmt::format("{:.17g},{:.17g}", x, y); };
@@ -125,43 +132,6 @@ std::vector<std::string> cone_command(const ConeChoice& choice) {
   };
   words.insert(words.end(), {seen(choice.u), seen(choice.v)});
   return words;
-}
-
-std::optional<ConeChoice> plane_of_pair(const ConeChoice& choice, const HeadInput& input,
-                                        const Call& call_of_head, const Focus& pair) {
-  const auto plan = resolve(call_of_head, check_extents(input.exact));
-  const auto queries = tree::head_elements(*plan, input.exact, tree::Tokens::query, 0, 0);
-  const auto keys = tree::head_elements(*plan, input.exact, tree::Tokens::key, 0, 0);
-  if (!queries || !keys) return std::nullopt;
-  const geometry::Element& u = queries->elements.at(static_cast<std::size_t>(pair.query));
-  const geometry::Element& v = keys->elements.at(static_cast<std::size_t>(pair.key));
-  ConeChoice plane = choice;
-  plane.family = queries->system.family->name;
-  plane.parameters.clear();
-  const auto& infos = queries->system.family->parameters;
-  for (std::size_t i = 0; i < infos.size(); ++i) {
-    plane.parameters[infos[i].key] = queries->system.values[i];
-  }
-  const double base = geometry::base_distance(queries->system.family->base, u.axis, v.axis);
-  if (queries->system.infinite()) {
-    plane.u = {-base / 2, u.radial};
-    plane.v = {base / 2, v.radial};
-    return plane;
-  }
-  plane.source = {0, 1};
-  const geometry::ConeSystem flat = geometry::cone_system(plane.family, plane.parameters);
-  const auto at = [&](double angle, double rho) -> std::array<double, 2> {
-    const Vector x =
-        geometry::place(
-            flat,
-            geometry::element_at(flat, Eigen::Vector2d(std::sin(angle), -std::cos(angle)), rho),
-            Model::halfspace)
-            .x;
-    return {x[0], x[1]};
-  };
-  plane.u = at(-base / 2, u.radial);
-  plane.v = at(base / 2, v.radial);
-  return plane;
 }
 
 }  // namespace conelab::desktop

@@ -32,6 +32,9 @@ struct ConeScene {
   double potential_u = 0, potential_v = 0;
 };
 
+/// The choice's parameters that its family takes: a choice may hold those of several.
+[[nodiscard]] std::map<std::string, double> own_parameters(const ConeChoice& choice);
+
 [[nodiscard]] ConeScene cone_scene(const ConeChoice& choice);
 
 /// The exact numbers, one line each, to read and to copy.
@@ -43,12 +46,5 @@ struct ConeScene {
 
 /// The command that computes the same: `conelab lca …`.
 [[nodiscard]] std::vector<std::string> cone_command(const ConeChoice& choice);
-
-/// Tokens (query i, key j) in their exact plane: for infinite families at distance D of their base
-/// coordinates with their own heights, for finite ones at their angle and distances. None where the
-/// call's similarity is no cone family.
-[[nodiscard]] std::optional<ConeChoice> plane_of_pair(const ConeChoice& choice,
-                                                      const HeadInput& input,
-                                                      const Call& call_of_head, const Focus& pair);
 
 }  // namespace conelab::desktop

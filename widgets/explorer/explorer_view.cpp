@@ -8,6 +8,7 @@
 #include <QToolButton>
 
 #include "core/base/error.h"
+#include "core/figure/text.h"
 #include "core/geometry/lca_query.h"
 
 namespace conelab::desktop {
@@ -37,9 +38,10 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
   build_tools();
   viewport_ = new ExplorerViewport(workspace_.document());
   column->addWidget(viewport_, 1);
-  readout_ = new QLabel;
+  readout_ = new SteadyLabel;
   readout_->setObjectName("explorer-readout");
   readout_->setTextFormat(Qt::RichText);
+  readout_->setWordWrap(true);
   readout_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   readout_->setContentsMargins(12, 6, 12, 8);
   readout_->setAccessibleName(tr("Exact values of the scene"));
@@ -49,9 +51,30 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
   connect(&workspace_.document(), &Document::focus_changed, this, &ExplorerView::show_session);
   connect(&workspace_, &Workspace::trace_changed, this, &ExplorerView::show_session);
   connect(viewport_, &ExplorerViewport::scene_changed, this, &ExplorerView::show_readout);
+  // Queued: they are told while the viewport is painting.
+  connect(viewport_, &ExplorerViewport::token_pointed, this, &ExplorerView::point_at_token,
+          Qt::QueuedConnection);
+  connect(
+      viewport_, &ExplorerViewport::token_chosen, this,
+      [this](int token) {
+        if (!pair_) return;
+        const Focus pair{pair_->query, token};
+        pointing_ = false;
+        workspace_.document().hover(std::nullopt);
+        workspace_.document().edit(
+            tr("select a pair of tokens"), [&](Session& s) { s.locked = pair; }, "locked");
+      },
+      Qt::QueuedConnection);
   show_session();
   show_readout();
   viewport_->fit();
+}
+
+/// The token under the pointer is the key that all views look at, with the query of the plane.
+void ExplorerView::point_at_token(int token) {
+  if (!pair_ && token >= 0) return;
+  pointing_ = token >= 0;
+  workspace_.document().hover(pointing_ ? std::optional(Focus{pair_->query, token}) : std::nullopt);
 }
 
 void ExplorerView::build_tools() {
@@ -136,43 +159,62 @@ QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
         s.cones.*member = typed;
       });
     } catch (const Error& error) {
-      readout_->setText(QString::fromStdString(error.what()).toHtmlEscaped());
+      readout_->say(QString::fromStdString(error.what()).toHtmlEscaped());
     }
   });
   return field;
 }
 
-/// The session's scene, or the pair of tokens in focus in their own plane.
-ConeChoice ExplorerView::wanted() const {
-  const Session& session = workspace_.document().session();
-  const auto focus = workspace_.document().focused();
+const HeadTokens* ExplorerView::tokens_of_head() {
   const auto& head = workspace_.head();
-  if (!session.cones.follow_tokens || !focus || !head) return session.cones;
-  const Extents extents = workspace_.trace()->extents();
-  if (std::max(extents.query, extents.key) > most_followed || focus->query >= extents.query ||
-      focus->key >= extents.key) {
-    return session.cones;
+  const Session& session = workspace_.document().session();
+  if (!head ||
+      std::max(head->exact.query.shape.token, head->exact.key.shape.token) > most_followed) {
+    return nullptr;
   }
+  if (tokens_head_ == head && tokens_calls_ == session.maps.calls) {
+    return tokens_ ? &*tokens_ : nullptr;
+  }
+  tokens_.reset();
+  tokens_head_ = head;
+  tokens_calls_ = session.maps.calls;
   for (const Call& call : session.maps.calls) {
     try {
-      const auto plane = plane_of_pair(session.cones, *head,
-                                       call_of_head(call, extents, session.trace.head), *focus);
-      if (plane) return *plane;
+      tokens_ =
+          head_tokens(*head, call_of_head(call, workspace_.trace()->extents(), session.trace.head));
+      if (tokens_) return &*tokens_;
     } catch (const Error&) {
       continue;  // The maps tell what is wrong with this operator.
     }
   }
-  return session.cones;
+  return nullptr;
+}
+
+/// The session's scene, or the pair of tokens in focus in their own plane with all keys.
+TokenPlane ExplorerView::wanted() {
+  const Session& session = workspace_.document().session();
+  const auto focus = pointing_ ? pair_ : workspace_.document().focused();
+  pair_.reset();
+  const HeadTokens* tokens = session.cones.follow_tokens && focus ? tokens_of_head() : nullptr;
+  const auto size = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
+  if (tokens == nullptr || focus->query >= size(tokens->queries.elements) ||
+      focus->key >= size(tokens->keys.elements)) {
+    return {session.cones, {}};
+  }
+  pair_ = focus;
+  return plane_of_pair(session.cones, *tokens, *focus);
 }
 
 void ExplorerView::show_session() {
   const bool followed = viewport_->choice().follow_tokens;
-  const ConeChoice choice = wanted();
+  const TokenPlane plane = wanted();
+  const ConeChoice& choice = plane.choice;
   const bool other = choice.model != viewport_->choice().model ||
                      choice.family != viewport_->choice().family ||
                      (choice.follow_tokens && !followed);
   const bool pair = choice.follow_tokens && !(choice == viewport_->choice());
   viewport_->show_choice(choice);
+  show_tokens(plane);
   if (other || pair) viewport_->fit();
   const QSignalBlocker a(family_), b(model_);
   family_->setCurrentText(QString::fromStdString(choice.family));
@@ -189,8 +231,46 @@ void ExplorerView::show_session() {
   }
 }
 
+void ExplorerView::show_tokens(const TokenPlane& plane) {
+  const auto focus = workspace_.document().focused();
+  TokenMarks marks{plane.keys, std::nullopt};
+  if (focus && pair_) marks.focused = static_cast<std::size_t>(focus->key);
+  viewport_->show_tokens(std::move(marks));
+  show_readout();
+}
+
+QString ExplorerView::about_tokens() const {
+  const auto focus = workspace_.document().focused();
+  const auto& trace = workspace_.trace();
+  if (!pair_ || !focus || !trace) return {};
+  const auto label = [](const char* what, std::int64_t i, const std::string& text) {
+    return QStringLiteral("%1 %2 “%3”")
+        .arg(QLatin1String(what))
+        .arg(i)
+        .arg(QString::fromStdString(figure::clean_text(text)));
+  };
+  QString text = tr("u is %1, v is %2.")
+                     .arg(label("query", pair_->query, trace->query_label(pair_->query)),
+                          label("key", pair_->key, trace->key_label(pair_->key)));
+  const auto& places = viewport_->tokens().places;
+  const auto key = static_cast<std::size_t>(focus->key);
+  if (pointing_ && focus->key != pair_->key && key < places.size()) {
+    ConeChoice other = viewport_->choice();
+    const PlanePoint& at = places[key];
+    other.v = {at.x, at.y};
+    text += tr(" Under the pointer: %1, K(u, ·) = %2.")
+                .arg(label("key", focus->key, trace->key_label(focus->key)),
+                     exact(cone_scene(other).law.depth));
+  } else {
+    text += tr(" Point at a token for its K(u, ·).");
+  }
+  return text + tr(" Points are the head's keys: their heights and their distance to u are exact,"
+                   " so u's cone and K(u, ·) are too; distances between two keys are not.");
+}
+
 QString ExplorerView::readout() const {
-  QString text;
+  QString text = about_tokens();
+  if (!text.isEmpty()) text += "\n";
   for (const auto& [name, value] : cone_readout(viewport_->choice(), viewport_->scene())) {
     text += QString::fromStdString(name + ": " + value + "\n");
   }
@@ -210,7 +290,10 @@ void ExplorerView::show_readout() {
     column = (column + 1) % 2;
     if (column == 0) html += "</tr>";
   }
-  readout_->setText(html + "</table>");
+  html += "</table>";
+  const QString tokens = about_tokens();
+  if (!tokens.isEmpty()) html += "<p>" + tokens.toHtmlEscaped() + "</p>";
+  readout_->say(html);
 }
 
 }  // namespace conelab::desktop

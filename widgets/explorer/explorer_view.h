@@ -4,10 +4,11 @@
 #include <QWidget>
 
 #include "widgets/explorer/explorer_viewport.h"
+#include "widgets/explorer/token_plane.h"
+#include "widgets/theme/steady_label.h"
 #include "widgets/trace/workspace.h"
 
 class QComboBox;
-class QLabel;
 class QLineEdit;
 
 namespace conelab::desktop {
@@ -31,12 +32,24 @@ class ExplorerView : public QWidget {
                        std::array<double, 2> ConeChoice::*member);
   void show_session();
   void show_readout();
-  [[nodiscard]] ConeChoice wanted() const;
+  void show_tokens(const TokenPlane& plane);
+  void point_at_token(int token);
+  /// What the points are, and which token is u, v and under the pointer.
+  [[nodiscard]] QString about_tokens() const;
+  [[nodiscard]] TokenPlane wanted();
+  /// Of the first operator that is a cone family and places all tokens; null where none is.
+  [[nodiscard]] const HeadTokens* tokens_of_head();
 
   Workspace& workspace_;
   ExplorerViewport* viewport_;
   QComboBox *family_ = nullptr, *model_ = nullptr;
-  QLabel* readout_;
+  SteadyLabel* readout_;
+  /// The head's tokens as last placed, and what they were placed by.
+  std::optional<HeadTokens> tokens_;
+  std::shared_ptr<const HeadInput> tokens_head_;
+  std::vector<Call> tokens_calls_;
+  std::optional<Focus> pair_;  ///< Whose plane is shown; none: the session's scene.
+  bool pointing_ = false;      ///< At a token here: the plane stays that of its pair.
   std::vector<std::pair<QLineEdit*, std::array<double, 2> ConeChoice::*>> fields_;
 };
 

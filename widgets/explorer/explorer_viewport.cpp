@@ -3,39 +3,37 @@
 #include <imgui.h>
 
 #include <QElapsedTimer>
+#include <QEvent>
 #include <QOpenGLContext>
 #include <QOpenGLFunctions>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
-#include "core/geometry/tangent.h"
+#include "widgets/explorer/paint_colours.h"
 #include "widgets/imgui/overlay.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
 
-constexpr double grasp = 14;  ///< Pixels around a point within which it is taken.
+constexpr int coarse_step = 8, fine_step = 2;  ///< Pixels between the heat layer's nodes.
+constexpr double slice = 8;                    ///< Milliseconds of refinement a frame.
+constexpr int rest = 120;                      ///< Milliseconds after which nothing moves.
+constexpr double gap = 6;                      ///< Pixels between panes.
 
 ImU32 packed(const QColor& c, double alpha = 1) {
   return IM_COL32(c.red(), c.green(), c.blue(), static_cast<int>(255 * alpha));
 }
 
-ImVec2 at(const PlaneFrame& frame, const PlanePoint& p) {
-  const PlanePoint q = frame.page(p);
-  return {static_cast<float>(q.x), static_cast<float>(q.y)};
-}
-
 PlanePoint point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
-
-double seconds_now() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
 
 bool finite_family(const ConeChoice& choice) {
   return geometry::cone_family(choice.family).base == geometry::Base::sphere;
+}
+
+figure::Colour colour_of(const QColor& c) {
+  return {static_cast<std::uint8_t>(c.red()), static_cast<std::uint8_t>(c.green()),
+          static_cast<std::uint8_t>(c.blue()), 255};
 }
 
 }  // namespace
@@ -47,8 +45,11 @@ ExplorerViewport::ExplorerViewport(Document& document, QWidget* parent)
   setMinimumSize(260, 220);
   receding_.setInterval(16);
   connect(&receding_, &QTimer::timeout, this, &ExplorerViewport::advance);
+  resting_.setInterval(rest);
+  resting_.setSingleShot(true);
+  connect(&resting_, &QTimer::timeout, this, &ExplorerViewport::refine);
   shown_ = document_.session().cones;
-  scene_ = cone_scene(shown_);
+  make_panes();
 }
 
 ExplorerViewport::~ExplorerViewport() = default;
@@ -57,228 +58,260 @@ void ExplorerViewport::show_choice(const ConeChoice& choice) {
   wake();
   if (choice == shown_) return;
   shown_ = choice;
-  scene_ = cone_scene(shown_);
+  make_panes();
   emit scene_changed();
 }
 
-PlaneFrame ExplorerViewport::frame() const {
-  return {geometry::model_from_name(shown_.model), camera, static_cast<double>(width()),
-          static_cast<double>(height())};
+void ExplorerViewport::make_panes() {
+  std::vector<std::string> families = {shown_.family};
+  for (const std::string& family : shown_.beside) {
+    if (std::find(families.begin(), families.end(), family) == families.end()) {
+      families.push_back(family);
+    }
+  }
+  panes_.resize(families.size());
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    panes_[i].choice = shown_;
+    panes_[i].choice.family = families[i];
+    panes_[i].scene = cone_scene(panes_[i].choice);
+  }
+  lay_out();
+  dirty_ = true;
 }
 
-QPointF ExplorerViewport::handle(const char* name) const {
+/// As many columns as make the panes most nearly square.
+void ExplorerViewport::lay_out() {
+  const auto count = static_cast<int>(panes_.size());
+  int columns = 1;
+  double best = 0;
+  for (int c = 1; c <= count; ++c) {
+    const int rows = (count + c - 1) / c;
+    const double side = std::min(width() / static_cast<double>(c), height() / (rows * 0.8));
+    if (side > best) best = side, columns = c;
+  }
+  const int rows = (count + columns - 1) / columns;
+  const double w = (width() - gap * (columns - 1)) / columns;
+  const double h = (height() - gap * (rows - 1)) / rows;
+  for (int i = 0; i < count; ++i) {
+    panes_[static_cast<std::size_t>(i)].box = {(i % columns) * (w + gap), (i / columns) * (h + gap),
+                                               w, h};
+  }
+}
+
+PlaneFrame ExplorerViewport::frame(std::size_t pane) const {
+  const figure::Box& b = panes_[pane].box;
+  return {geometry::model_from_name(shown_.model), camera, b.width, b.height, {b.x, b.y}};
+}
+
+QPointF ExplorerViewport::handle(const char* name, std::size_t pane) const {
   const std::string_view which = name;
   const auto& p = which == "u" ? shown_.u : which == "v" ? shown_.v : shown_.source;
-  const PlanePoint q = frame().page(point(p));
+  const PlanePoint q = frame(pane).page(point(p));
   return {q.x, q.y};
 }
 
 void ExplorerViewport::fit() {
   camera = {};
-  const double top = std::max({shown_.u[1], shown_.v[1], scene_.lca_place ? scene_.lca_place->y : 0,
-                               finite_family(shown_) ? 1.5 * shown_.source[1] : 0,
-                               scene_.infinite && scene_.penumbral ? scene_.parameter : 0.2});
-  camera.x0 = (shown_.u[0] + shown_.v[0]) / 2;
-  const double wide = std::abs(shown_.u[0] - shown_.v[0]) * height() / std::max(1, width());
-  camera.log_scale = std::log(std::max(1.25 * top, 1.4 * wide) / 1.5);
   fitted_ = size();
   fits_ = true;
   wake();
+  if (shown_.model != "halfspace") return;  // The others show all of the plane.
+  const ConeScene& scene = panes_[0].scene;
+  const figure::Box& box = panes_[0].box;
+  const double top = std::max({shown_.u[1], shown_.v[1], scene.lca_place ? scene.lca_place->y : 0,
+                               finite_family(shown_) ? 1.5 * shown_.source[1] : 0,
+                               scene.infinite && scene.penumbral ? scene.parameter : 0.2});
+  camera.x0 = (shown_.u[0] + shown_.v[0]) / 2;
+  const double wide = std::abs(shown_.u[0] - shown_.v[0]) * box.height / std::max(1.0, box.width);
+  camera.log_scale = std::log(std::max(1.25 * top, 1.4 * wide) / 1.5);
 }
 
-void ExplorerViewport::create_scene() { shader_.create(); }
-void ExplorerViewport::destroy_scene() { shader_.destroy(); }
+bool ExplorerViewport::covers_ground() const {
+  return panes_.size() == 1 && panes_[0].heat && shown_.model != "space" &&
+         shown_.model != "hyperboloid";
+}
+
+void ExplorerViewport::create_scene() { painter_.create(); }
+void ExplorerViewport::destroy_scene() {
+  painter_.destroy();
+  dirty_ = true;
+}
+
+void ExplorerViewport::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange) dirty_ = true;  // The heat layer is on its ground.
+  Viewport::changeEvent(event);
+}
+
+// ---- drawing ------------------------------------------------------------------------------------
+
+std::shared_ptr<HeatRaster> ExplorerViewport::raster(std::size_t pane, int step) const {
+  const Pane& p = panes_[pane];
+  if (!shown_.heat || !p.scene.error.empty()) return nullptr;
+  return std::make_shared<HeatRaster>(
+      frame(pane), p.choice, p.scene, step,
+      is_dark(palette()) ? figure::ColourMap::dark : figure::ColourMap::sequential,
+      colour_of(palette().color(QPalette::Base)));
+}
+
+void ExplorerViewport::update_pictures() {
+  const Drawn now{camera, size()};
+  if (!(now == drawn_)) dirty_ = true;
+  if (!dirty_) return;
+  drawn_ = now;
+  dirty_ = false;
+  lay_out();
+  for (std::size_t i = 0; i < panes_.size(); ++i) {
+    Pane& pane = panes_[i];
+    pane.picture = cone_picture(pane.choice, pane.scene, frame(i));
+    pane.finer.reset();
+    pane.heat = raster(i, coarse_step);
+    if (pane.heat) pane.heat->run();
+    ++pane.heat_version;
+  }
+  heat_step_ = coarse_step;
+  resting_.start();
+}
+
+/// A slice of the fine heat layer; again until it is whole.
+void ExplorerViewport::refine() {
+  bool whole = true;
+  QElapsedTimer clock;
+  clock.start();
+  for (std::size_t i = 0; i < panes_.size(); ++i) {
+    Pane& pane = panes_[i];
+    if (!pane.heat) continue;
+    if (!pane.finer) pane.finer = raster(i, fine_step);
+    if (clock.elapsed() < slice) pane.finer->run(slice - static_cast<double>(clock.elapsed()));
+    whole = whole && pane.finer->done();
+  }
+  if (!whole)
+    return QTimer::singleShot(0, this, [this] {
+      if (!dirty_ && !resting_.isActive()) refine();
+    });
+  for (Pane& pane : panes_) {
+    if (pane.finer) pane.heat = std::move(pane.finer), ++pane.heat_version;
+    pane.finer.reset();
+  }
+  heat_step_ = fine_step;
+  wake(1);
+}
 
 void ExplorerViewport::draw_scene() {
   QElapsedTimer clock;
   clock.start();
-  shader_.draw(frame(), scene_, shown_, QSizeF(width(), height()), devicePixelRatioF(), palette());
+  painter_.begin(QSizeF(width(), height()), devicePixelRatioF());
+  for (std::size_t i = 0; i < panes_.size(); ++i) {
+    Pane& pane = panes_[i];
+    if (pane.heat) painter_.heat(static_cast<int>(i), pane.heat_version, *pane.heat, frame(i));
+    painter_.fills(pane.picture.fills, palette(), pane.box);
+  }
+  painter_.end();
   if (measured) QOpenGLContext::currentContext()->functions()->glFinish();
+  frame_time_ += static_cast<double>(clock.nsecsElapsed()) * 1e-6;
+}
+
+void ExplorerViewport::draw_controls() {
+  QElapsedTimer clock;
+  clock.start();
+  apply_palette(palette());
+  if (fits_ && fitted_ != size()) lay_out(), fit();
+  handle_pointer();
+  update_pictures();
+  ImDrawList* list = ImGui::GetBackgroundDrawList();
+  for (std::size_t i = 0; i < panes_.size(); ++i) {
+    const figure::Box& b = panes_[i].box;
+    list->PushClipRect(ImVec2(static_cast<float>(b.x), static_cast<float>(b.y)),
+                       ImVec2(static_cast<float>(b.right()), static_cast<float>(b.bottom())), true);
+    draw_strokes(panes_[i].picture.strokes);
+    if (i == 0) draw_tokens();
+    draw_marks(i);
+    list->PopClipRect();
+  }
+  point_at_tokens();
+  draw_legend();
+  draw_settings();
   frame_time_ = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
 }
 
-template <class Change>
-void ExplorerViewport::edit(const QString& label, Change change, const QString& merge) {
-  document_.edit(
-      label,
-      [&](Session& s) {
-        s.cones = shown_;
-        s.cones.follow_tokens = false;  // Who moves a point looks at that point.
-        change(s.cones);
-      },
-      merge);
-}
-
-// ---- controls -----------------------------------------------------------------------------------
-
-void ExplorerViewport::draw_controls() {
-  apply_palette(palette());
-  if (fits_ && fitted_ != size()) fit();
-  handle_pointer();
-  draw_marks();
-  draw_settings();
-}
-
-void ExplorerViewport::draw_marks() {
+void ExplorerViewport::draw_strokes(const std::vector<Stroke>& strokes) {
   ImDrawList* list = ImGui::GetBackgroundDrawList();
-  const PlaneFrame f = frame();
+  std::vector<ImVec2> points;
+  for (const Stroke& stroke : strokes) {
+    const ImU32 colour = packed(line_colour(stroke.ink, palette()), stroke.opacity);
+    for (const Line& piece : stroke.pieces) {
+      for (const Line& part : stroke.dashed ? dashed(piece, 5, 4) : std::vector<Line>{piece}) {
+        points.clear();
+        for (const figure::Point& p : part) {
+          points.emplace_back(static_cast<float>(p.x), static_cast<float>(p.y));
+        }
+        list->AddPolyline(points.data(), static_cast<int>(points.size()), colour, ImDrawFlags_None,
+                          static_cast<float>(stroke.width));
+      }
+    }
+  }
+}
+
+void ExplorerViewport::draw_marks(std::size_t pane) {
+  ImDrawList* list = ImGui::GetBackgroundDrawList();
+  const Pane& p = panes_[pane];
+  const PlaneFrame f = frame(pane);
   const ImU32 ink = packed(palette().color(QPalette::WindowText));
   const ImU32 ground = packed(palette().color(QPalette::Base), 0.85);
-  const auto mark = [&](const PlanePoint& p, const QColor& colour, const char* name, float size) {
-    const ImVec2 c = at(f, p);
+  const auto label = [&](ImVec2 at, const char* text) {
+    const ImVec2 extent = ImGui::CalcTextSize(text);
+    list->AddRectFilled(ImVec2(at.x - 3, at.y), ImVec2(at.x + extent.x + 3, at.y + extent.y),
+                        ground, 3);
+    list->AddText(at, ink, text);
+  };
+  const auto mark = [&](const PlanePoint& at, const QColor& colour, const char* name, float size) {
+    const PlanePoint q = f.page(at);
+    const ImVec2 c(static_cast<float>(q.x), static_cast<float>(q.y));
     list->AddCircleFilled(c, size + 1.5F, ground, 24);
     list->AddCircleFilled(c, size, packed(colour), 24);
-    const ImVec2 extent = ImGui::CalcTextSize(name);
-    const ImVec2 label(c.x + size + 4, c.y - extent.y - 1);
-    list->AddRectFilled(ImVec2(label.x - 2, label.y),
-                        ImVec2(label.x + extent.x + 2, label.y + extent.y), ground, 3);
-    list->AddText(label, ink, name);
+    label(ImVec2(c.x + size + 5, c.y - ImGui::GetTextLineHeight() - 1), name);
   };
-  if (shown_.geodesic && scene_.error.empty()) {
-    const Eigen::Vector2d a(shown_.u[0], shown_.u[1]), b(shown_.v[0], shown_.v[1]);
-    std::vector<ImVec2> line;
-    for (int i = 0; i <= 96; ++i) {
-      const geometry::Vector q = geometry::along_geodesic(a, b, i / 96.0);
-      line.push_back(at(f, {q[0], q[1]}));
-    }
-    list->AddPolyline(line.data(), static_cast<int>(line.size()), packed(quiet_ink(palette())),
-                      ImDrawFlags_None, 1.4F);
+  if (finite_family(p.choice)) mark(point(shown_.source), QColor(0xe6, 0x9f, 0x00), "light", 5);
+  if (p.scene.lca_place) mark(*p.scene.lca_place, line_colour(Ink::ancestors, palette()), "LCA", 5);
+  mark(point(shown_.v), line_colour(Ink::v, palette()), "v", 6);
+  mark(point(shown_.u), line_colour(Ink::u, palette()), "u", 6);
+  const auto left = static_cast<float>(p.box.x), top = static_cast<float>(p.box.y);
+  if (panes_.size() > 1) {
+    const std::string title =
+        p.scene.error.empty() ? p.choice.family + fmt::format("   K = {:.6g}", p.scene.law.depth)
+                              : p.choice.family;
+    label(ImVec2(left + 10, top + 6), title.c_str());
   }
-  if (finite_family(shown_)) mark(point(shown_.source), QColor(0xe6, 0x9f, 0x00), "source", 5);
-  if (scene_.lca_place) mark(*scene_.lca_place, operator_colour(2, palette()), "LCA", 5);
-  mark(point(shown_.v), operator_colour(1, palette()), "v", 6);
-  mark(point(shown_.u), operator_colour(0, palette()), "u", 6);
+  if (!p.scene.error.empty()) label(ImVec2(left + 10, top + 28), p.scene.error.c_str());
 }
 
-void ExplorerViewport::draw_settings() {
-  Overlay overlay(*this, "settings", Overlay::Corner::top_right);
-  const geometry::ConeFamily& family = geometry::cone_family(shown_.family);
-  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
-    const std::string key = family.parameters[i].key;
-    const auto given = shown_.parameters.find(key);
-    double value = given != shown_.parameters.end() ? given->second : family.parameters[i].initial;
-    if (overlay.slider(key.c_str(), value, 0.02, 3, "%.3g", true)) {
-      edit(
-          tr("change %1").arg(QString::fromStdString(key)),
-          [&](ConeChoice& c) {
-            c.parameters[key] = value;
-            const PlanePoint u = into_domain(c, point(c.u)), v = into_domain(c, point(c.v));
-            c.u = {u.x, u.y}, c.v = {v.x, v.y};
-          },
-          "cone " + QString::fromStdString(key));
-    }
-    overlay.tooltip(family.parameters[i].about);
-  }
-  const auto toggle = [&](const char* label, bool ConeChoice::*member) {
-    bool value = shown_.*member;
-    if (overlay.checkbox(label, value)) {
-      document_.edit(tr("show or hide %1").arg(label),
-                     [&](Session& s) { s.cones.*member = value; });
-    }
-  };
-  toggle("heat of K(u, ·)", &ConeChoice::heat);
-  toggle("level lines", &ConeChoice::level_lines);
-  toggle("common ancestors", &ConeChoice::ancestors);
-  toggle("geodesic", &ConeChoice::geodesic);
-  if (!scene_.penumbral) toggle("object balls", &ConeChoice::objects);
-  toggle("follow tokens", &ConeChoice::follow_tokens);
-  if (finite_family(shown_) && overlay.button("source to infinity")) recede();
-}
-
-// ---- pointer ------------------------------------------------------------------------------------
-
-void ExplorerViewport::handle_pointer() {
-  const ImGuiIO& io = ImGui::GetIO();
-  const QPointF pointer(io.MousePos.x, io.MousePos.y);
-  const auto near = [&](const char* name) {
-    const QPointF away = handle(name) - pointer;
-    return std::hypot(away.x(), away.y()) < grasp;
-  };
-  QString under;
-  if (near("u"))
-    under = "u";
-  else if (near("v"))
-    under = "v";
-  else if (finite_family(shown_) && near("source"))
-    under = "source";
-  if (!under.isEmpty() && !io.WantCaptureMouse) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-  if (ImGui::IsMouseClicked(0) && !io.WantCaptureMouse) {
-    dragged_ = under.isEmpty() ? "ground" : under;
-    receding_.stop();
-  }
-  if (ImGui::IsMouseReleased(0)) {
-    dragged_.clear();
-    document_.close_step();
-  }
+/// The heat layer's colours with the depths at their ends, and how fine it is.
+void ExplorerViewport::draw_legend() {
+  const Pane& pane = panes_[0];
+  if (!pane.heat || width() < 380) return;
+  ImDrawList* list = ImGui::GetBackgroundDrawList();
   const bool half_plane = shown_.model == "halfspace";
-  if (dragged_ == "ground" && half_plane && io.MouseDelta.x != 0) {
-    fits_ = false;
-    camera.x0 -= io.MouseDelta.x * frame().unit() * frame().lambda();
-    wake();
-  } else if (!dragged_.isEmpty() && dragged_ != "ground" &&
-             (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
-    move_handle(pointer);
+  const DepthRange range = depth_range(pane.scene, half_plane ? frame().lambda() : 1);
+  constexpr float bar = 96, thick = 8;
+  const float x = 12, y = static_cast<float>(height()) - 20;
+  const std::string low = fmt::format("K {:.3g}", range.low),
+                    high = fmt::format("{:.3g}", range.high);
+  const std::string note = heat_step_ == coarse_step ? "heat every 8 px while moving" : "";
+  const ImU32 ink = packed(palette().color(QPalette::WindowText));
+  const float text = ImGui::CalcTextSize(low.c_str()).x, end = ImGui::CalcTextSize(high.c_str()).x;
+  const float more = note.empty() ? 0 : ImGui::CalcTextSize(note.c_str()).x + 10;
+  list->AddRectFilled(ImVec2(x - 6, y - 7), ImVec2(x + text + bar + end + more + 22, y + 15),
+                      packed(palette().color(QPalette::Base), 0.8), 4);
+  list->AddText(ImVec2(x, y - 3), ink, low.c_str());
+  const auto map = is_dark(palette()) ? figure::ColourMap::dark : figure::ColourMap::sequential;
+  constexpr int parts = 24;
+  for (int i = 0; i < parts; ++i) {
+    const figure::Colour c = figure::colour_at(map, (i + 0.5) / parts);
+    const float a = x + text + 6 + bar * static_cast<float>(i) / parts;
+    list->AddRectFilled(ImVec2(a, y), ImVec2(a + bar / parts + 0.5F, y + thick),
+                        IM_COL32(c.r, c.g, c.b, 255));
   }
-  if (io.MouseWheel != 0 && half_plane && !io.WantCaptureMouse) {
-    const auto before = frame().plane(pointer.x(), pointer.y());
-    fits_ = false;
-    camera.log_scale -= 0.25 * io.MouseWheel;
-    const auto after = frame().plane(pointer.x(), pointer.y());
-    if (before && after) camera.x0 += before->x - after->x;
-    wake();
-  }
-  if (ImGui::IsMouseDoubleClicked(0) && !io.WantCaptureMouse && under.isEmpty()) fit();
-}
-
-void ExplorerViewport::move_handle(const QPointF& to) {
-  const auto wanted = frame().plane(to.x(), to.y());
-  if (!wanted) return;
-  const QString name = dragged_;
-  edit(
-      tr("move %1").arg(name),
-      [&](ConeChoice& c) {
-        if (name == "source") {
-          c.source = {wanted->x, std::max(wanted->y, 1e-6)};
-        } else {
-          const PlanePoint p = into_domain(c, *wanted);
-          (name == "u" ? c.u : c.v) = {p.x, p.y};
-          return;
-        }
-        for (auto* each : {&c.u, &c.v}) {
-          const PlanePoint p = into_domain(c, point(*each));
-          *each = {p.x, p.y};
-        }
-      },
-      "drag " + name);
-}
-
-// ---- the receding source ------------------------------------------------------------------------
-
-void ExplorerViewport::recede() {
-  recede_time_ = seconds_now();
-  document_.close_step();
-  receding_.start();
-}
-
-void ExplorerViewport::advance() {
-  constexpr double seconds = 3, farthest = 400;
-  const double part = std::min(1.0, (seconds_now() - recede_time_) / seconds);
-  edit(
-      tr("let the source recede"),
-      [&](ConeChoice& c) {
-        const double top = std::max({1.05, 1.05 * c.u[1], 1.05 * c.v[1]});
-        const double height = top * std::pow(farthest, part);
-        c.source = {(c.u[0] + c.v[0]) / 2, height};
-        // The ball of a penumbral source keeps touching one horosphere.
-        if (c.family == "penumbral-finite") {
-          c.parameters["source_radius"] = std::log(height / top) + 0.05;
-        }
-      },
-      "recede");
-  if (part >= 1) {
-    receding_.stop();
-    document_.close_step();
-  }
+  list->AddText(ImVec2(x + text + bar + 12, y - 3), ink, high.c_str());
+  if (!note.empty()) list->AddText(ImVec2(x + text + bar + end + 22, y - 3), ink, note.c_str());
 }
 
 }  // namespace conelab::desktop

@@ -1,14 +1,22 @@
-// The cone explorer's viewport: the scene, its points to be dragged, and controls over it.
+// The cone explorer's viewport: the scene in one pane a family, its points to be dragged, and
+// controls over it.
+//
+// Curves and fills are exact in every frame. The heat layer is computed on a coarse grid while
+// something moves and refined, a slice at a time, once it rests; the legend says which.
 #pragma once
 
 #include <QTimer>
+#include <memory>
 
-#include "widgets/explorer/cone_scene.h"
-#include "widgets/explorer/cone_shader.h"
+#include "widgets/explorer/cone_picture.h"
+#include "widgets/explorer/scene_painter.h"
+#include "widgets/explorer/token_marks.h"
 #include "widgets/imgui/viewport.h"
 #include "widgets/session/document.h"
 
 namespace conelab::desktop {
+
+class Overlay;
 
 class ExplorerViewport : public Viewport {
   Q_OBJECT
@@ -20,13 +28,22 @@ class ExplorerViewport : public Viewport {
   /// What is looked at: the session's scene, or a pair of tokens in their plane.
   void show_choice(const ConeChoice& choice);
   [[nodiscard]] const ConeChoice& choice() const { return shown_; }
-  [[nodiscard]] const ConeScene& scene() const { return scene_; }
-  [[nodiscard]] PlaneFrame frame() const;
+  /// Of a pane: 0 is the session's family, the others those beside it.
+  [[nodiscard]] const ConeScene& scene(std::size_t pane = 0) const { return panes_[pane].scene; }
+  [[nodiscard]] std::size_t pane_count() const { return panes_.size(); }
+  [[nodiscard]] PlaneFrame frame(std::size_t pane = 0) const;
   /// Where "u", "v" or "source" is on the viewport.
-  [[nodiscard]] QPointF handle(const char* name) const;
+  [[nodiscard]] QPointF handle(const char* name, std::size_t pane = 0) const;
   void fit();
-  /// A finite source recedes until its cones are those of the infinite family.
+  /// Tokens as points of the first pane's plane; none: an empty list.
+  void show_tokens(TokenMarks marks);
+  [[nodiscard]] const TokenMarks& tokens() const { return tokens_; }
+  [[nodiscard]] QPointF token_place(std::size_t token) const;
+  /// A finite source recedes until its cones are those of the infinite family; again: it stops.
   void recede();
+  [[nodiscard]] bool receding() const { return receding_.isActive(); }
+  /// Pixels between the heat layer's nodes in the last frame, and whether it is as fine as it gets.
+  [[nodiscard]] int heat_step() const { return heat_step_; }
   /// Milliseconds of the last frame's drawing, to its completion where `measured`.
   [[nodiscard]] double frame_time() const { return frame_time_; }
   bool measured = false;
@@ -34,31 +51,74 @@ class ExplorerViewport : public Viewport {
 
  signals:
   void scene_changed();
+  /// The pointer is over a token's point, or over none (−1); it was clicked.
+  void token_pointed(int token);
+  void token_chosen(int token);
 
  protected:
   void create_scene() override;
   void destroy_scene() override;
   void draw_scene() override;
   void draw_controls() override;
+  [[nodiscard]] bool covers_ground() const override;
+  void changeEvent(QEvent* event) override;
 
  private:
-  void draw_marks();
+  struct Pane {
+    ConeChoice choice;
+    ConeScene scene;
+    figure::Box box;
+    ConePicture picture;
+    std::shared_ptr<HeatRaster> heat, finer;  ///< What is shown; what is being computed.
+    long heat_version = 0;
+  };
+  void make_panes();
+  void lay_out();
+  /// Pictures anew where something has changed, heat refined where nothing has.
+  void update_pictures();
+  [[nodiscard]] std::shared_ptr<HeatRaster> raster(std::size_t pane, int step) const;
+  void refine();
+  void draw_strokes(const std::vector<Stroke>& strokes);
+  void draw_marks(std::size_t pane);
+  void draw_tokens();
+  void point_at_tokens();
+  void draw_legend();
   void draw_settings();
+  void draw_parameters(Overlay& overlay);
+  void draw_toggles(Overlay& overlay);
+  void draw_recession(Overlay& overlay);
   void handle_pointer();
+  [[nodiscard]] std::size_t pane_at(const QPointF& p) const;
+  [[nodiscard]] QString handle_at(const QPointF& p, std::size_t pane) const;
+  void move_ground(const QPointF& pointer);
   void move_handle(const QPointF& to);
+  void zoom(double notches, const QPointF& pointer);
+  void set_source_height(double height, const QString& label, const QString& merge);
   void advance();
   template <class Change>
   void edit(const QString& label, Change change, const QString& merge = {});
 
+  TokenMarks tokens_;
+  std::optional<std::size_t> token_under_;
   Document& document_;
-  ConeScene scene_;
   ConeChoice shown_;
-  ConeShader shader_;
+  std::vector<Pane> panes_;
+  ScenePainter painter_;
+  struct Drawn {
+    PlaneCamera camera;
+    QSize size;
+    bool operator==(const Drawn&) const = default;
+  } drawn_;
+  bool dirty_ = true;
+  int heat_step_ = 0;
   QString dragged_;  ///< "u", "v", "source", "ground", or empty.
-  QTimer receding_;
-  QSize fitted_;            ///< The size for which the camera was fitted.
-  bool fits_ = true;        ///< Until the camera is moved, it follows the window.
-  double recede_time_ = 0;  ///< When it began, in seconds.
+  std::size_t dragged_pane_ = 0;
+  std::optional<PlanePoint> grabbed_;  ///< The point of the ground that follows the pointer.
+  QTimer receding_, resting_;
+  QSize fitted_;                  ///< The size for which the camera was fitted.
+  bool fits_ = true;              ///< Until the camera is moved, it follows the window.
+  std::optional<bool> settings_;  ///< Open or closed by the user; else by the room there is.
+  double recede_time_ = 0;        ///< Of the last step, in seconds.
   double frame_time_ = 0;
 };
 

@@ -127,15 +127,17 @@ void Viewport::begin_frame() {
 
 void Viewport::paintGL() {
   ImGui::SetCurrentContext(context_);
-  const QColor back = ground();
-  QOpenGLFunctions* gl = context()->functions();
-  gl->glClearColor(back.redF(), back.greenF(), back.blueF(), 1);
-  gl->glClear(GL_COLOR_BUFFER_BIT);
   begin_frame();
   controls_.swap(controls_before_);
   controls_.clear();
   draw_controls();
   ImGui::Render();
+  if (!covers_ground()) {
+    const QColor back = ground();
+    QOpenGLFunctions* gl = context()->functions();
+    gl->glClearColor(back.redF(), back.greenF(), back.blueF(), 1);
+    gl->glClear(GL_COLOR_BUFFER_BIT);
+  }
   draw_scene();
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   ++painted_;

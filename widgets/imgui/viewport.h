@@ -47,6 +47,8 @@ class Viewport : public QOpenGLWidget {
   virtual void draw_controls() = 0;
   /// The ground behind the scene.
   [[nodiscard]] virtual QColor ground() const;
+  /// Whether `draw_scene` paints every pixel, so that nothing needs to be cleared before.
+  [[nodiscard]] virtual bool covers_ground() const { return false; }
 
   void initializeGL() final;
   void paintGL() final;

@@ -10,6 +10,7 @@ struct MapCamera {
   double scale = 1;            ///< Pixels a cell.
 
   static constexpr double largest_scale = 96;
+  bool operator==(const MapCamera&) const = default;
 
   /// All of a matrix in a panel of that many pixels.
   void fit(std::int64_t rows, std::int64_t columns, double width, double height);

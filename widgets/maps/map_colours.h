@@ -18,6 +18,7 @@ struct ColourChoice {
   figure::ColourMap map = figure::ColourMap::sequential;
   bool diverging = false;     ///< A difference: limits symmetric about 0, diverging map.
   bool zero_special = false;  ///< Exact zeros have their own colour (weights).
+  bool operator==(const ColourChoice&) const = default;
 };
 
 /// The range that a map's colours span, for the bar beside it and for sharing between maps.

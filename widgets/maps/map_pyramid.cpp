@@ -24,9 +24,10 @@ std::int64_t block_rows(std::int64_t columns, int base_level) {
 
 }  // namespace
 
-MapPyramid::MapPyramid(std::shared_ptr<MatrixSource> source) : source_(std::move(source)) {
+MapPyramid::MapPyramid(std::shared_ptr<MatrixSource> source, std::int64_t largest_side)
+    : source_(std::move(source)), rows_(source_->rows()), columns_(source_->columns()) {
   const std::int64_t longest = std::max(rows(), columns());
-  while (shrunk(longest, base_level_) > largest_whole_level) ++base_level_;
+  while (shrunk(longest, base_level_) > largest_side) ++base_level_;
   for (int level = base_level_;; ++level) {
     Level l{shrunk(rows(), level), shrunk(columns(), level), {}};
     l.cells.assign(static_cast<std::size_t>(l.rows * l.columns), masked_cell);

@@ -36,10 +36,12 @@ struct TileKey {
 
 class MapPyramid {
  public:
-  explicit MapPyramid(std::shared_ptr<MatrixSource> source);
+  /// Levels of at most `largest_side` cells a side are kept whole.
+  explicit MapPyramid(std::shared_ptr<MatrixSource> source,
+                      std::int64_t largest_side = largest_whole_level);
 
-  [[nodiscard]] std::int64_t rows() const { return source_->rows(); }
-  [[nodiscard]] std::int64_t columns() const { return source_->columns(); }
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] std::int64_t columns() const { return columns_; }
   [[nodiscard]] const MatrixSource& source() const { return *source_; }
   [[nodiscard]] const std::shared_ptr<MatrixSource>& shared_source() const { return source_; }
   [[nodiscard]] int base_level() const { return base_level_; }
@@ -51,6 +53,9 @@ class MapPyramid {
   void fill(const Execution& execution);
   /// Computes a tile of a level below base_level and keeps it.
   void compute_tile(const TileKey& key);
+  /// Lets go of the source, and with it of the tensors it computes from: what is there stays, and
+  /// nothing can be computed any more.
+  void drop_source() { source_.reset(); }
   [[nodiscard]] bool has_tile(const TileKey& key) const;
 
   /// True once `fill` has ended; before, rows from `rows_done` on are a sample or unknown (NaN is
@@ -84,6 +89,7 @@ class MapPyramid {
                    float* out) const;
 
   std::shared_ptr<MatrixSource> source_;
+  std::int64_t rows_ = 0, columns_ = 0;
   int base_level_ = 0;
   std::vector<Level> coarse_;  ///< Levels base_level, base_level + 1, …
   Level sample_;

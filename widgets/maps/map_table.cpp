@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "core/figure/text.h"
+#include "widgets/maps/pair_keys.h"
 
 namespace conelab::desktop {
 
@@ -69,12 +70,7 @@ MapTableView::MapTableView(MapsModel& maps, QWidget* parent)
   connect(table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
           [this](const QModelIndex& now) {
             if (!now.isValid()) return;
-            maps_.workspace().document().edit(
-                tr("select a pair of tokens"),
-                [&](Session& s) {
-                  s.locked = Focus{now.row(), now.column()};
-                },
-                "locked");
+            lock_pair(maps_.workspace().document(), Focus{now.row(), now.column()});
           });
   auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this, &MapTableView::copy);

@@ -8,26 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "widgets/maps/map_raster.h"
 #include "widgets/maps/maps_paint.h"
+#include "widgets/maps/pair_keys.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
-namespace {
-
-bool same(const figure::Limits& a, const figure::Limits& b) {
-  return a.low == b.low && a.high == b.high;
-}
-bool same(const MapCamera& a, const MapCamera& b) {
-  return a.row == b.row && a.column == b.column && a.scale == b.scale;
-}
-bool same(const ColourChoice& a, const ColourChoice& b) {
-  return a.scale == b.scale && a.map == b.map && a.diverging == b.diverging &&
-         a.zero_special == b.zero_special;
-}
-
-}  // namespace
-
 MapsCanvas::MapsCanvas(MapsModel& model, QWidget* parent) : QWidget(parent), model_(model) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
@@ -154,30 +139,10 @@ void MapsCanvas::draw_cells(QPainter& painter, std::size_t index) {
   const Box& box = layout_.panels[index].cells;
   const MapPanel& panel = model_.shown(index);
   model_.request_tiles(index, box.width, box.height);
-  const double density = devicePixelRatioF();
-  const QSize size(static_cast<int>(std::lround(box.width * density)),
-                   static_cast<int>(std::lround(box.height * density)));
-  Picture& picture = pictures_[index];
-  const ColourChoice choice = model_.colour_choice(panel);
-  const figure::Limits limits = model_.limits(panel);
-  const std::uint64_t revision = panel.pyramid->revision();
-  if (picture.image.size() != size || picture.pyramid != panel.pyramid.get() ||
-      picture.revision != revision || !same(picture.camera, model_.camera) ||
-      !same(picture.choice, choice) || !same(picture.limits, limits)) {
-    if (picture.image.size() != size) {
-      picture.image = QImage(size, QImage::Format_ARGB32_Premultiplied);
-    }
-    const MapColours colours(choice, limits, panel.summary);
-    draw_map(*panel.pyramid, colours, model_.camera, size.width(), size.height(), density,
-             reinterpret_cast<std::uint32_t*>(picture.image.bits()));
-    picture.image.setDevicePixelRatio(density);
-    picture.pyramid = panel.pyramid.get();
-    picture.revision = revision;
-    picture.camera = model_.camera;
-    picture.choice = choice;
-    picture.limits = limits;
-  }
-  painter.drawImage(QPointF(box.x, box.y), picture.image);
+  painter.drawImage(QPointF(box.x, box.y),
+                    pictures_[index].draw(*panel.pyramid, panel.summary, model_.camera,
+                                          model_.colour_choice(panel), model_.limits(panel),
+                                          box.width, box.height, devicePixelRatioF()));
 }
 
 void MapsCanvas::draw_grid(QPainter& painter, const Box& cells) {
@@ -209,15 +174,23 @@ void MapsCanvas::draw_focus(QPainter& painter, const Box& cells) {
 
 void MapsCanvas::draw_bars(QPainter& painter) {
   painter.setFont(label_font(font()));
-  const auto draw = [&](const Box& box, std::size_t index) {
-    const MapPanel& panel = model_.shown(index);
+  const auto draw = [&](const Box& box, const MapPanel& panel, const figure::Specials& used) {
     if (!panel.pyramid) return;
-    draw_colour_scale(
-        painter, box, model_.colour_choice(panel), model_.limits(panel), panel.summary,
-        QString::fromStdString(model_.workspace().document().session().maps.quantity));
+    draw_colour_scale(painter, box, model_.colour_choice(panel), model_.limits(panel), used,
+                      QString::fromStdString(model_.value_name(panel)));
   };
-  if (layout_.shared_bar.width > 0) return draw(layout_.shared_bar, 0);
-  for (std::size_t i = 0; i < layout_.panels.size(); ++i) draw(layout_.panels[i].colour_bar, i);
+  if (layout_.shared_bar.width > 0) {
+    figure::Specials used;
+    for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
+      const figure::Specials one = model_.specials(model_.shown(i));
+      used = {used.zero || one.zero, used.masked || one.masked, used.nan || one.nan};
+    }
+    return draw(layout_.shared_bar, model_.shown(0), used);
+  }
+  for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
+    const MapPanel& panel = model_.shown(i);
+    draw(layout_.panels[i].colour_bar, panel, model_.specials(panel));
+  }
 }
 
 // ---- input --------------------------------------------------------------------------------------
@@ -252,10 +225,8 @@ void MapsCanvas::mouseReleaseEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton || !press_) return;
   unsetCursor();
   if (!dragged_) {
-    const auto cell = cell_at(event->position());
-    if (cell) {
-      model_.workspace().document().edit(
-          tr("select a pair of tokens"), [&](Session& s) { s.locked = cell; }, "locked");
+    if (const auto cell = cell_at(event->position())) {
+      lock_pair(model_.workspace().document(), cell);
     }
   }
   press_.reset();
@@ -282,23 +253,9 @@ void MapsCanvas::wheelEvent(QWheelEvent* event) {
 void MapsCanvas::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_R && !event->isAutoRepeat()) return model_.flip(true);
   if (event->key() == Qt::Key_F) return fit();
-  Document& document = model_.workspace().document();
-  if (event->key() == Qt::Key_Escape && document.session().locked) {
-    return document.edit(tr("select nothing"), [](Session& s) { s.locked.reset(); });
+  if (!move_pair(model_.workspace().document(), *event, model_.rows(), model_.columns())) {
+    QWidget::keyPressEvent(event);
   }
-  const std::int64_t down = (event->key() == Qt::Key_Down) - (event->key() == Qt::Key_Up);
-  const std::int64_t right = (event->key() == Qt::Key_Right) - (event->key() == Qt::Key_Left);
-  if ((down == 0 && right == 0) || model_.rows() == 0) return QWidget::keyPressEvent(event);
-  document.hover(std::nullopt);
-  document.edit(
-      tr("select a pair of tokens"),
-      [&](Session& s) {
-        Focus cell = s.locked.value_or(Focus{-down, -right});
-        cell.query = std::clamp<std::int64_t>(cell.query + down, 0, model_.rows() - 1);
-        cell.key = std::clamp<std::int64_t>(cell.key + right, 0, model_.columns() - 1);
-        s.locked = cell;
-      },
-      "locked");
 }
 
 void MapsCanvas::keyReleaseEvent(QKeyEvent* event) {

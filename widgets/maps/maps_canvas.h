@@ -5,10 +5,10 @@
 // all, holding R shows the reference in every panel.
 #pragma once
 
-#include <QImage>
 #include <QWidget>
 
 #include "widgets/maps/map_layout.h"
+#include "widgets/maps/map_picture.h"
 #include "widgets/maps/maps_model.h"
 
 namespace conelab::desktop {
@@ -48,16 +48,6 @@ class MapsCanvas : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  /// A panel's picture and what it was made from.
-  struct Picture {
-    QImage image;
-    const MapPyramid* pyramid = nullptr;
-    std::uint64_t revision = 0;
-    MapCamera camera;
-    ColourChoice choice;
-    figure::Limits limits;
-  };
-
   void arrange();
   [[nodiscard]] int panel_at(const QPointF& point) const;
   void draw_panel(QPainter& painter, std::size_t index);
@@ -72,7 +62,7 @@ class MapsCanvas : public QWidget {
 
   MapsModel& model_;
   MapLayout layout_;
-  std::vector<Picture> pictures_;
+  std::vector<MapPicture> pictures_;
   std::optional<QPointF> press_;  ///< Where the left button went down, until it is released.
   QPointF last_;
   bool dragged_ = false;

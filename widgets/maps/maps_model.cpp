@@ -23,11 +23,6 @@ std::string key_of(const Call& c, const Call* reference, const std::string& quan
   return key;
 }
 
-Call masked_as_file(Call call, const Trace& trace) {
-  if (!trace.allowed.empty()) call.masks.emplace_back("explicit");
-  return call;
-}
-
 }  // namespace
 
 std::string call_title(const Call& call) {
@@ -36,6 +31,24 @@ std::string call_title(const Call& call) {
   if (call.bias != "none") title += ", " + call.bias;
   for (const std::string& mask : call.masks) title += mask == "full" ? "" : ", " + mask;
   return call.weights == "softmax" ? title : title + ", " + call.weights;
+}
+
+std::string panel_title(const Call& call, const Call* reference) {
+  return call_title(call) + (reference ? " − " + call_title(*reference) : "");
+}
+
+const Call* reference_call(const MapChoice& choice) {
+  const auto index = static_cast<std::size_t>(choice.reference);
+  return choice.reference >= 0 && index < choice.calls.size() ? &choice.calls[index] : nullptr;
+}
+
+std::shared_ptr<MatrixSource> map_source(const std::shared_ptr<const HeadInput>& input,
+                                         const Trace& trace, std::int64_t head, const Call& call,
+                                         const Call* reference, Map2d quantity) {
+  auto source = attention_source(input, call_on_head(call, trace, head), quantity);
+  if (reference == nullptr) return source;
+  return difference_source(
+      std::move(source), attention_source(input, call_on_head(*reference, trace, head), quantity));
 }
 
 MapsModel::MapsModel(Workspace& workspace, QObject* parent)
@@ -63,12 +76,9 @@ void MapsModel::rebuild() {
   cancelled_ = false;
   const auto before = std::move(panels_);
   panels_.clear();
-  const auto reference = static_cast<std::size_t>(choice_.reference);
-  const bool differences = choice_.reference >= 0 && reference < choice_.calls.size();
-  for (std::size_t i = 0; head_ && i < choice_.calls.size(); ++i) {
-    const bool difference = differences && i != reference;
-    panels_.push_back(
-        make_panel(choice_.calls[i], difference ? &choice_.calls[reference] : nullptr));
+  const Call* reference = reference_call(choice_);
+  for (const Call& call : choice_.calls) {
+    if (head_) panels_.push_back(make_panel(call, reference == &call ? nullptr : reference));
   }
   if (rows() != old_rows || columns() != old_columns) camera_fits = true;
   emit panels_changed();
@@ -78,19 +88,13 @@ std::shared_ptr<MapPanel> MapsModel::make_panel(const Call& call, const Call* re
   const std::string key = key_of(call, reference, choice_.quantity);
   if (const auto found = made_.find(key); found != made_.end()) return found->second;
   auto panel = std::make_shared<MapPanel>();
-  panel->title = call_title(call) + (reference ? " − " + call_title(*reference) : "");
+  panel->title = panel_title(call, reference);
   panel->difference = reference != nullptr;
   try {
-    const Trace& trace = *workspace_.trace();
     const Map2d quantity = choice_.quantity == "logits" ? Map2d::logits : Map2d::weights;
     const std::int64_t head = workspace_.document().session().trace.head;
-    const auto source_of = [&](const Call& c) {
-      return attention_source(head_, call_of_head(masked_as_file(c, trace), trace.extents(), head),
-                              quantity);
-    };
-    std::shared_ptr<MatrixSource> source = source_of(call);
-    if (reference) source = difference_source(std::move(source), source_of(*reference));
-    panel->pyramid = std::make_shared<MapPyramid>(std::move(source));
+    panel->pyramid = std::make_shared<MapPyramid>(
+        map_source(head_, *workspace_.trace(), head, call, reference, quantity));
     start_pass(panel);
   } catch (const Error& error) {
     panel->error = error.what();
@@ -172,17 +176,30 @@ void MapsModel::flip(bool held) {
 std::int64_t MapsModel::rows() const { return head_ ? head_->fast.query.shape.token : 0; }
 std::int64_t MapsModel::columns() const { return head_ ? head_->fast.key.shape.token : 0; }
 
-ColourChoice MapsModel::colour_choice(const MapPanel& panel) const {
+ColourChoice MapsModel::colour_choice(bool difference) const {
   ColourChoice choice;
   choice.scale = figure::heat_scale_from_name(choice_.scale);
   choice.map = figure::colour_map_from_name(choice_.colours);
-  choice.diverging = panel.difference;
-  choice.zero_special = !panel.difference && choice_.quantity == "weights";
+  choice.diverging = difference;
+  choice.zero_special = !difference && choice_.quantity == "weights";
   // Logits and differences have signs, which a logarithm cannot show.
   if (choice.scale == figure::HeatScale::log && !choice.zero_special) {
     choice.scale = figure::HeatScale::linear;
   }
   return choice;
+}
+
+std::string MapsModel::value_name(const MapPanel& panel) const {
+  std::string name = panel.difference ? "difference of " + choice_.quantity : choice_.quantity;
+  const figure::HeatScale scale = colour_choice(panel).scale;
+  if (scale == figure::HeatScale::row_normalised) return name + " / largest in row";
+  return scale == figure::HeatScale::rank ? "rank of " + name : name;
+}
+
+figure::Specials MapsModel::specials(const MapPanel& panel) const {
+  const ColourChoice choice = colour_choice(panel);
+  const bool zero = choice.zero_special || choice.scale == figure::HeatScale::log;
+  return {zero && panel.summary.zero > 0, panel.summary.masked > 0, panel.summary.nan > 0};
 }
 
 figure::Limits MapsModel::limits(const MapPanel& panel) const {

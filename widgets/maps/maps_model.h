@@ -50,7 +50,14 @@ class MapsModel : public QObject {
   [[nodiscard]] std::int64_t rows() const;
   [[nodiscard]] std::int64_t columns() const;
 
-  [[nodiscard]] ColourChoice colour_choice(const MapPanel& panel) const;
+  [[nodiscard]] ColourChoice colour_choice(bool difference) const;
+  [[nodiscard]] ColourChoice colour_choice(const MapPanel& panel) const {
+    return colour_choice(panel.difference);
+  }
+  /// What the colours of a panel mean: "weights", "rank of weights", "difference of logits".
+  [[nodiscard]] std::string value_name(const MapPanel& panel) const;
+  /// Which of the colours for zero, masked and NaN a panel uses.
+  [[nodiscard]] figure::Specials specials(const MapPanel& panel) const;
   /// Shared with the other panels where the session says so.
   [[nodiscard]] figure::Limits limits(const MapPanel& panel) const;
 
@@ -93,5 +100,14 @@ class MapsModel : public QObject {
 
 /// "penumbral γ = 2, h = 0.5": a call's name as a panel's title.
 [[nodiscard]] std::string call_title(const Call& call);
+/// The same, minus the reference where there is one.
+[[nodiscard]] std::string panel_title(const Call& call, const Call* reference);
+/// The call that others are subtracted from; null: none.
+[[nodiscard]] const Call* reference_call(const MapChoice& choice);
+/// A head's matrix under a call, minus that under the reference where there is one. Throws misuse
+/// for calls that do not resolve.
+[[nodiscard]] std::shared_ptr<MatrixSource> map_source(
+    const std::shared_ptr<const HeadInput>& input, const Trace& trace, std::int64_t head,
+    const Call& call, const Call* reference, Map2d quantity);
 
 }  // namespace conelab::desktop

@@ -35,31 +35,81 @@ QString tick_text(const figure::Tick& tick) {
   return text;
 }
 
-/// The first cell in view, the last, and every how many one is labelled.
-struct Labelled {
-  std::int64_t first, last, step;
+/// One direction of a panel: where cells lie along it, in pixels of the canvas.
+struct Along {
+  double begin = 0, end = 0;   ///< Of the panel's cells.
+  double first = 0, last = 0;  ///< The cell coordinates at its ends.
+  double scale = 1;
+  [[nodiscard]] double place(double cell) const { return begin + (cell - first) * scale; }
 };
-Labelled labelled(double begin, double end, double scale, std::int64_t count, bool numbers) {
-  std::int64_t step = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(std::ceil((numbers ? 28 : label_pitch) / scale)));
-  if (step > 1) {  // Round steps read better: 1, 2, 5, 10, 20, …
-    const double power = std::pow(10, std::floor(std::log10(static_cast<double>(step))));
-    for (const double m : {1.0, 2.0, 5.0, 10.0}) {
-      if (m * power >= static_cast<double>(step)) {
-        step = static_cast<std::int64_t>(m * power);
-        break;
-      }
-    }
+Along across_rows(const Box& cells, const MapCamera& camera) {
+  return {cells.y, cells.bottom(), camera.row_at(0, cells.height),
+          camera.row_at(cells.height, cells.height), camera.scale};
+}
+Along across_columns(const Box& cells, const MapCamera& camera) {
+  return {cells.x, cells.right(), camera.column_at(0, cells.width),
+          camera.column_at(cells.width, cells.width), camera.scale};
+}
+
+/// Every how many cells one is labelled; round steps read better: 1, 2, 5, 10, 20, …
+std::int64_t label_step(double scale, bool numbers) {
+  const double least = std::ceil((numbers ? 28 : label_pitch) / scale);
+  const double power = std::pow(10, std::floor(std::log10(std::max(1.0, least))));
+  for (const double m : {1.0, 2.0, 5.0, 10.0}) {
+    if (m * power >= least) return static_cast<std::int64_t>(m * power);
   }
-  const auto low = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(begin)));
-  const auto high = std::min(count - 1, static_cast<std::int64_t>(std::floor(end)));
-  return {(low + step - 1) / step * step, high, step};
+  return 1;
+}
+
+/// Labels of the cells in view by `draw(cell, place)`, thinned to what fits; the focused one always
+/// and nothing over it.
+template <class Draw>
+void draw_labels(QPainter& painter, const Along& along, std::int64_t count, bool numbers,
+                 std::int64_t focused, const Draw& draw) {
+  const std::int64_t step = label_step(along.scale, numbers);
+  const auto label = [&](std::int64_t cell) {
+    const double at = along.place(static_cast<double>(cell) + 0.5);
+    if (at < along.begin || at > along.end) return;
+    painter.setPen(cell == focused ? focus_colour() : quiet_ink(QPalette()));
+    draw(cell, at);
+  };
+  const auto low = static_cast<std::int64_t>(std::max(0.0, std::floor(along.first)));
+  const auto high = std::min(count - 1, static_cast<std::int64_t>(std::floor(along.last)));
+  for (std::int64_t cell = (low + step - 1) / step * step; cell <= high; cell += step) {
+    const double away = std::abs(static_cast<double>(cell - focused)) * along.scale;
+    if (focused < 0 || away >= label_pitch) label(cell);
+  }
+  if (focused >= 0 && focused < count) label(focused);
+}
+
+QString label_text(const QPainter& painter, const std::string& token, double room) {
+  return QFontMetricsF(painter.font()).elidedText(shown(token), Qt::ElideRight, room);
 }
 
 QColor bar_colour() {
   QColor colour = QPalette().color(QPalette::Highlight);
   colour.setAlphaF(0.75F);
   return colour;
+}
+
+/// One bar a cell, or a pixel where cells are smaller, then of the largest value under it;
+/// `bar(place, thickness, part)` is its rectangle.
+template <class Values, class Bar>
+void draw_bars(QPainter& painter, const Box& box, const Along& along, const Values& values,
+               double most, const Bar& bar) {
+  painter.fillRect(desktop_rect(box), QColor(128, 128, 128, 24));
+  const double step = std::max(1.0, 1 / along.scale), thick = std::max(1.0, along.scale);
+  const auto count = static_cast<double>(values.size());
+  for (double cell = std::max(0.0, std::floor(along.first)); cell < count;
+       cell = std::floor(cell + step)) {
+    const double at = along.place(cell);
+    if (at >= along.end) break;
+    const auto from = values.begin() + static_cast<std::ptrdiff_t>(cell);
+    const auto to =
+        values.begin() + static_cast<std::ptrdiff_t>(std::min(count, std::floor(cell + step)));
+    const double part = std::clamp(*std::max_element(from, to) / most, 0.0, 1.0);
+    painter.fillRect(bar(at, thick, part).intersected(desktop_rect(box)), bar_colour());
+  }
 }
 
 }  // namespace
@@ -128,72 +178,37 @@ void draw_cell_grid(QPainter& painter, const Box& cells, const MapCamera& camera
 
 void draw_row_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
                      const Trace& trace, std::int64_t rows, std::int64_t focused) {
-  const Box& cells = place.cells;
-  const Labelled l =
-      labelled(camera.row_at(0, cells.height), camera.row_at(cells.height, cells.height),
-               camera.scale, rows, trace.query_token.empty());
-  const QFontMetricsF metrics(painter.font());
-  const auto draw = [&](std::int64_t r, const QColor& colour) {
-    const double y = cells.y + camera.y_of(static_cast<double>(r) + 0.5, cells.height);
-    if (y < cells.y || y > cells.bottom()) return;
-    painter.setPen(colour);
-    const QString text =
-        metrics.elidedText(shown(trace.query_label(r)), Qt::ElideRight, place.row_labels.width - 6);
-    painter.drawText(QRectF(place.row_labels.x, y - 10, place.row_labels.width - 5, 20),
-                     Qt::AlignRight | Qt::AlignVCenter, text);
-  };
-  for (std::int64_t r = l.first; r <= l.last; r += l.step) {
-    const bool covered = focused >= 0 && r != focused &&
-                         std::abs(static_cast<double>(r - focused)) * camera.scale < label_pitch;
-    if (!covered) draw(r, r == focused ? focus_colour() : quiet_ink(QPalette()));
-  }
-  if (focused >= 0 && focused < rows) draw(focused, focus_colour());
+  const Box& box = place.row_labels;
+  draw_labels(painter, across_rows(place.cells, camera), rows, trace.query_token.empty(), focused,
+              [&](std::int64_t r, double y) {
+                painter.drawText(QRectF(box.x, y - 10, box.width - 5, 20),
+                                 Qt::AlignRight | Qt::AlignVCenter,
+                                 label_text(painter, trace.query_label(r), box.width - 6));
+              });
 }
 
 void draw_column_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
                         const Trace& trace, std::int64_t columns, std::int64_t focused) {
-  const Box& cells = place.cells;
-  const Labelled l =
-      labelled(camera.column_at(0, cells.width), camera.column_at(cells.width, cells.width),
-               camera.scale, columns, trace.key_token.empty());
-  const QFontMetricsF metrics(painter.font());
-  const auto draw = [&](std::int64_t c, const QColor& colour) {
-    const double x = cells.x + camera.x_of(static_cast<double>(c) + 0.5, cells.width);
-    if (x < cells.x || x > cells.right()) return;
-    painter.save();
-    painter.setPen(colour);
-    painter.translate(x, place.column_labels.bottom() - 4);
-    painter.rotate(-90);
-    const QString text = metrics.elidedText(shown(trace.key_label(c)), Qt::ElideRight,
-                                            place.column_labels.height - 6);
-    painter.drawText(QRectF(0, -10, place.column_labels.height, 20),
-                     Qt::AlignLeft | Qt::AlignVCenter, text);
-    painter.restore();
-  };
-  for (std::int64_t c = l.first; c <= l.last; c += l.step) {
-    const bool covered = focused >= 0 && c != focused &&
-                         std::abs(static_cast<double>(c - focused)) * camera.scale < label_pitch;
-    if (!covered) draw(c, c == focused ? focus_colour() : quiet_ink(QPalette()));
-  }
-  if (focused >= 0 && focused < columns) draw(focused, focus_colour());
+  const Box& box = place.column_labels;
+  draw_labels(painter, across_columns(place.cells, camera), columns, trace.key_token.empty(),
+              focused, [&](std::int64_t c, double x) {
+                painter.save();
+                painter.translate(x, box.bottom() - 4);
+                painter.rotate(-90);
+                painter.drawText(QRectF(0, -10, box.height, 20), Qt::AlignLeft | Qt::AlignVCenter,
+                                 label_text(painter, trace.key_label(c), box.height - 6));
+                painter.restore();
+              });
 }
 
 void draw_entropy(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
                   const MapPanel& panel) {
   const Box& box = place.row_margin;
-  const auto& entropy = panel.summary.row_entropy;
   const double most = std::log(std::max<double>(2, static_cast<double>(panel.pyramid->columns())));
-  painter.fillRect(desktop_rect(box), QColor(128, 128, 128, 24));
-  // One bar a row, or a pixel where rows are smaller.
-  const double step = std::max(1.0, 1 / camera.scale);
-  const double first = std::max(0.0, std::floor(camera.row_at(0, place.cells.height)));
-  for (double r = first; r < static_cast<double>(entropy.size()); r = std::floor(r + step)) {
-    const double y = place.cells.y + camera.y_of(r, place.cells.height);
-    if (y >= box.bottom()) break;
-    const double part = std::clamp(entropy[static_cast<std::size_t>(r)] / most, 0.0, 1.0);
-    const QRectF bar(box.x, y, box.width * part, std::max(1.0, camera.scale));
-    painter.fillRect(bar.intersected(desktop_rect(box)), bar_colour());
-  }
+  draw_bars(painter, box, across_rows(place.cells, camera), panel.summary.row_entropy, most,
+            [&](double y, double thick, double part) {
+              return QRectF(box.x, y, box.width * part, thick);
+            });
   painter.setPen(quiet_ink(QPalette()));
   painter.drawText(QRectF(box.x - 20, place.column_labels.bottom() - 15, box.width + 40, 14),
                    Qt::AlignCenter, QStringLiteral("H"));
@@ -205,20 +220,10 @@ void draw_column_sums(QPainter& painter, const PanelPlace& place, const MapCamer
   const auto& sums = panel.summary.column_sum;
   if (sums.empty()) return;
   const double most = std::max(1e-300, *std::max_element(sums.begin(), sums.end()));
-  painter.fillRect(desktop_rect(box), QColor(128, 128, 128, 24));
-  const double step = std::max(1.0, 1 / camera.scale);
-  const double start = std::max(0.0, std::floor(camera.column_at(0, place.cells.width)));
-  for (double c = start; c < static_cast<double>(sums.size()); c = std::floor(c + step)) {
-    const double x = place.cells.x + camera.x_of(c, place.cells.width);
-    if (x >= box.right()) break;
-    const auto from = static_cast<std::ptrdiff_t>(c);
-    const auto to =
-        std::min<std::ptrdiff_t>(std::ssize(sums), from + static_cast<std::ptrdiff_t>(step));
-    const double sum = *std::max_element(sums.begin() + from, sums.begin() + to);
-    const QRectF bar(x, box.y, std::max(1.0, camera.scale),
-                     box.height * std::clamp(sum / most, 0.0, 1.0));
-    painter.fillRect(bar.intersected(desktop_rect(box)), bar_colour());
-  }
+  draw_bars(painter, box, across_columns(place.cells, camera), sums, most,
+            [&](double x, double thick, double part) {
+              return QRectF(x, box.y, thick, box.height * part);
+            });
   painter.setPen(quiet_ink(QPalette()));
   painter.drawText(QRectF(place.row_labels.x, box.y, place.row_labels.width - 5, box.height),
                    Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("Σ"));
@@ -243,13 +248,12 @@ void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera
 }
 
 void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
-                       const figure::Limits& limits, const MapSummary& summary,
+                       const figure::Limits& limits, const figure::Specials& used,
                        const QString& title) {
   const double height = 9;
   const QFontMetricsF metrics(painter.font());
   double x = box.x;
-  const double specials = (choice.zero_special && summary.zero > 0 ? 48 : 0) +
-                          (summary.masked > 0 ? 64 : 0) + (summary.nan > 0 ? 48 : 0);
+  const double specials = (used.zero ? 48 : 0) + (used.masked ? 64 : 0) + (used.nan ? 48 : 0);
   const double name = metrics.horizontalAdvance(title) + 10;
   const double width = std::max(40.0, box.width - specials - name - 20);
   painter.setPen(quiet_ink(QPalette()));
@@ -281,9 +285,9 @@ void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& ch
     painter.drawText(QPointF(x + height + 4, box.y + height), text);
     x += height + 12 + metrics.horizontalAdvance(text);
   };
-  swatch(choice.zero_special && summary.zero > 0, figure::zero_colour, QStringLiteral("zero"));
-  swatch(summary.masked > 0, figure::masked_colour, QStringLiteral("masked"));
-  swatch(summary.nan > 0, figure::nan_colour, QStringLiteral("NaN"));
+  swatch(used.zero, figure::zero_colour, QStringLiteral("zero"));
+  swatch(used.masked, figure::masked_colour, QStringLiteral("masked"));
+  swatch(used.nan, figure::nan_colour, QStringLiteral("NaN"));
 }
 
 }  // namespace conelab::desktop

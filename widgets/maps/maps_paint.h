@@ -37,7 +37,7 @@ void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera
                     const std::optional<Focus>& cell, bool locked);
 /// The colour bar with ticks, and swatches of the special colours that occur.
 void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
-                       const figure::Limits& limits, const MapSummary& summary,
+                       const figure::Limits& limits, const figure::Specials& used,
                        const QString& title);
 
 }  // namespace conelab::desktop

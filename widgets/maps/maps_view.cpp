@@ -2,8 +2,11 @@
 
 #include <QBoxLayout>
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QLabel>
+#include <QScrollArea>
 #include <QSignalBlocker>
+#include <QSpinBox>
 #include <QStackedWidget>
 #include <QToolButton>
 
@@ -26,20 +29,20 @@ QIcon map_icon(figure::ColourMap map) {
 }  // namespace
 
 MapsView::MapsView(Workspace& workspace, QWidget* parent)
-    : QWidget(parent), workspace_(workspace), model_(workspace) {
+    : QWidget(parent),
+      workspace_(workspace),
+      model_(workspace),
+      heads_(model_),
+      relations_(workspace) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   auto* tools = new QWidget;
   build_tools(tools);
   column->addWidget(tools);
-  stack_ = new QStackedWidget;
-  canvas_ = new MapsCanvas(model_);
-  canvas_->setObjectName("maps-canvas");
-  stack_->addWidget(canvas_);
-  stack_->addWidget(new MapTableView(model_));
+  build_canvases();
   column->addWidget(stack_, 1);
-  readout_ = new QLabel;
+  readout_ = new SteadyLabel;
   readout_->setObjectName("maps-readout");
   readout_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   readout_->setContentsMargins(12, 4, 12, 6);
@@ -51,7 +54,29 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
   connect(&workspace_.document(), &Document::focus_changed, this, &MapsView::show_readout);
   connect(&model_, &MapsModel::panels_changed, this, &MapsView::show_readout);
   connect(&model_, &MapsModel::progressed, this, &MapsView::show_work);
+  connect(&heads_, &HeadsModel::changed, this, &MapsView::show_work);
+  connect(heads_canvas_, &HeadsCanvas::pointed_changed, this, &MapsView::show_readout);
+  connect(&relations_, &RelationsModel::changed, this, &MapsView::show_readout);
+  connect(relations_canvas_, &RelationsCanvas::pointed_changed, this, &MapsView::show_readout);
   show_session();
+}
+
+void MapsView::build_canvases() {
+  stack_ = new QStackedWidget;
+  canvas_ = new MapsCanvas(model_);
+  canvas_->setObjectName("maps-canvas");
+  heads_canvas_ = new HeadsCanvas(heads_);
+  relations_canvas_ = new RelationsCanvas(relations_);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setWidget(relations_canvas_);
+  relations_page_ = scroll;
+  table_page_ = new MapTableView(model_);
+  for (QWidget* page : {static_cast<QWidget*>(canvas_), static_cast<QWidget*>(heads_canvas_),
+                        relations_page_, table_page_}) {
+    stack_->addWidget(page);
+  }
 }
 
 QString MapsView::readout() const { return readout_->text(); }
@@ -72,6 +97,10 @@ QComboBox* MapsView::add_choice(QWidget* row, const QString& name, const QString
   return box;
 }
 
+void MapsView::only_in(QWidget* control, const QStringList& layouts) {
+  shown_in_.emplace_back(control, layouts);
+}
+
 void MapsView::build_tools(QWidget* row) {
   auto* line = new QHBoxLayout(row);
   line->setContentsMargins(10, 4, 10, 4);
@@ -85,16 +114,23 @@ void MapsView::build_tools(QWidget* row) {
     workspace_.document().edit(tr("choose head %1").arg(index),
                                [&](Session& s) { s.trace.head = index; });
   });
-  add_choice(row, "layout", tr("Maps side by side, or the numbers as a table"), {"maps", "table"},
-             &MapChoice::layout);
-  add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
-             {"weights", "logits"}, &MapChoice::quantity);
-  add_choice(row, "scale",
-             tr("How values become colours: linear, logarithmic (weights), each row by its largest,"
-                " or by rank"),
-             {"linear", "log", "row", "rank"}, &MapChoice::scale);
+  add_choice(row, "layout",
+             tr("maps: side by side; heads: all heads of the layer, small; arcs between tokens;"
+                " tree: tokens joined by their lowest common ancestors; hasse: the ancestor order;"
+                " table: the numbers"),
+             {"maps", "heads", "arcs", "tree", "hasse", "table"}, &MapChoice::layout);
+  const QStringList matrices = {"maps", "heads", "table"}, pictures = {"maps", "heads"};
+  only_in(add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
+                     {"weights", "logits"}, &MapChoice::quantity),
+          matrices);
+  only_in(add_choice(row, "scale",
+                     tr("How values become colours: linear, logarithmic (weights), each row by its"
+                        " largest, or by rank"),
+                     {"linear", "log", "row", "rank"}, &MapChoice::scale),
+          pictures);
   QComboBox* colours = add_choice(row, "colours", tr("Colour map; all are perceptually uniform"),
                                   {}, &MapChoice::colours);
+  only_in(colours, pictures);
   const QSignalBlocker quiet(colours);
   for (const figure::ColourMapInfo& info : figure::colour_maps()) {
     colours->addItem(map_icon(info.map), info.name);
@@ -106,16 +142,62 @@ void MapsView::build_tools(QWidget* row) {
   reference_->setAccessibleName(tr("Difference"));
   reference_->setToolTip(tr("Shows each operator minus this one; hold R over the maps to flip"));
   line->addWidget(reference_);
+  only_in(reference_, matrices);
   connect(reference_, &QComboBox::currentIndexChanged, this, [this](int index) {
     workspace_.document().edit(tr("change the reference"),
                                [&](Session& s) { s.maps.reference = index - 1; });
   });
+  build_arc_tools(row);
+  build_work_tools(row);
+}
+
+void MapsView::build_arc_tools(QWidget* row) {
+  only_in(add_choice(row, "arrangement",
+                     tr("sides: arcs to earlier tokens above, to later ones below; above: all"
+                        " above; rows: queries above, keys below"),
+                     {"sides", "above", "rows"}, &MapChoice::arc_arrangement),
+          {"arcs"});
+  only_in(add_choice(row, "tokens", tr("Whose tokens become the tree"), {"key", "query"},
+                     &MapChoice::tree_tokens),
+          {"tree", "hasse"});
+  top_ = new QSpinBox;
+  top_->setRange(1, static_cast<int>(most_arcs));
+  top_->setPrefix(tr("top "));
+  top_->setObjectName("maps-top");
+  top_->setAccessibleName(tr("Arcs of a query"));
+  top_->setToolTip(tr("How many arcs each query has at most: its strongest"));
+  threshold_ = new QDoubleSpinBox;
+  threshold_->setRange(0, 1);
+  threshold_->setDecimals(3);
+  threshold_->setSingleStep(0.01);
+  threshold_->setPrefix(QStringLiteral("≥ "));
+  threshold_->setObjectName("maps-threshold");
+  threshold_->setAccessibleName(tr("Weakest arc"));
+  threshold_->setToolTip(tr("The weakest weight that is drawn"));
+  for (QWidget* control : {static_cast<QWidget*>(top_), static_cast<QWidget*>(threshold_)}) {
+    row->layout()->addWidget(control);
+    only_in(control, {"arcs"});
+  }
+  connect(top_, &QSpinBox::valueChanged, this, [this](int value) {
+    workspace_.document().edit(
+        tr("change the number of arcs"), [&](Session& s) { s.maps.arc_top = value; }, "arc top");
+  });
+  connect(threshold_, &QDoubleSpinBox::valueChanged, this, [this](double value) {
+    workspace_.document().edit(
+        tr("change the weakest arc"), [&](Session& s) { s.maps.arc_threshold = value; },
+        "arc threshold");
+  });
+}
+
+void MapsView::build_work_tools(QWidget* row) {
+  auto* line = static_cast<QHBoxLayout*>(row->layout());
   shared_ = new QToolButton;
   shared_->setText(tr("shared limits"));
   shared_->setCheckable(true);
   shared_->setObjectName("maps-shared");
-  shared_->setToolTip(tr("One colour bar for all maps, or one for each"));
+  shared_->setToolTip(tr("One range for all operators, or one for each"));
   line->addWidget(shared_);
+  only_in(shared_, {"maps", "heads", "arcs"});
   connect(shared_, &QToolButton::clicked, this, [this](bool on) {
     workspace_.document().edit(tr("change limits"), [&](Session& s) { s.maps.shared_limits = on; });
   });
@@ -123,8 +205,28 @@ void MapsView::build_tools(QWidget* row) {
   cancel_ = new QToolButton;
   cancel_->setObjectName("maps-cancel");
   line->addWidget(cancel_);
-  connect(cancel_, &QToolButton::clicked, this,
-          [this] { model_.cancelled() ? model_.resume() : model_.cancel(); });
+  connect(cancel_, &QToolButton::clicked, this, [this] {
+    if (layout_name() == "heads") {
+      heads_.cancelled() ? heads_.resume() : heads_.cancel();
+    } else {
+      model_.cancelled() ? model_.resume() : model_.cancel();
+    }
+  });
+}
+
+std::string MapsView::layout_name() const { return workspace_.document().session().maps.layout; }
+
+void MapsView::show_layout() {
+  const std::string layout = layout_name();
+  const bool related = layout == "arcs" || layout == "tree" || layout == "hasse";
+  stack_->setCurrentWidget(related             ? relations_page_
+                           : layout == "heads" ? heads_canvas_
+                           : layout == "table" ? table_page_
+                                               : canvas_);
+  heads_.look(layout == "heads");
+  for (const auto& [control, layouts] : shown_in_) {
+    control->setVisible(layouts.contains(QString::fromStdString(layout)));
+  }
 }
 
 void MapsView::show_session() {
@@ -154,22 +256,42 @@ void MapsView::show_session() {
     reference_->setCurrentIndex(session.maps.reference + 1);
   }
   shared_->setChecked(session.maps.shared_limits);
-  stack_->setCurrentIndex(session.maps.layout == "table" ? 1 : 0);
+  {
+    const QSignalBlocker quiet(top_), silent(threshold_);
+    top_->setValue(session.maps.arc_top);
+    threshold_->setValue(session.maps.arc_threshold);
+  }
+  show_layout();
   show_readout();
   show_work();
 }
 
+/// What is pointed at besides a pair, else the pair: its value under each operator, and what the
+/// layout knows of it.
 void MapsView::show_readout() {
-  const std::string text = model_.readout(workspace_.document().focused());
-  readout_->setText(text.empty() ? tr("Point at a cell for its exact values; click to keep it.")
-                                 : QString::fromStdString(text).replace('\n', "    "));
+  const std::string layout = layout_name();
+  const auto focus = workspace_.document().focused();
+  QString text;
+  if (layout == "heads") text = heads_canvas_->pointed();
+  if (stack_->currentWidget() == relations_page_) text = relations_canvas_->pointed();
+  QString pair = QString::fromStdString(model_.readout(focus));
+  if (focus && stack_->currentWidget() == relations_page_) {
+    const QString relation = QString::fromStdString(relations_.about(*focus));
+    if (!relation.isEmpty()) pair += "\n" + relation;
+  }
+  if (!text.isEmpty() && !pair.isEmpty()) text += "\n";
+  text += pair;
+  readout_->say(text.isEmpty() ? tr("Point at a cell for its exact values; click to keep it.")
+                               : text.replace('\n', "    "));
 }
 
 void MapsView::show_work() {
-  bool busy = false;
-  for (const auto& panel : model_.panels()) busy = busy || panel->pass.active();
-  cancel_->setVisible(busy || model_.cancelled());
-  cancel_->setText(model_.cancelled() ? tr("compute again") : tr("cancel"));
+  const bool all_heads = layout_name() == "heads";
+  bool busy = all_heads && heads_.busy();
+  for (const auto& panel : model_.panels()) busy = busy || (!all_heads && panel->pass.active());
+  const bool cancelled = all_heads ? heads_.cancelled() : model_.cancelled();
+  cancel_->setVisible(busy || cancelled);
+  cancel_->setText(cancelled ? tr("compute again") : tr("cancel"));
 }
 
 }  // namespace conelab::desktop

@@ -1,12 +1,17 @@
-// The attention maps view: its tool bar, the canvas, the exact readout.
+// The attention maps view: its tool bar, one canvas a layout (maps, all heads, arcs and trees, a
+// table), the exact readout.
 #pragma once
 
 #include <QWidget>
 
+#include "widgets/maps/heads_canvas.h"
 #include "widgets/maps/maps_canvas.h"
+#include "widgets/maps/relations_canvas.h"
+#include "widgets/theme/steady_label.h"
 
 class QComboBox;
-class QLabel;
+class QDoubleSpinBox;
+class QSpinBox;
 class QToolButton;
 class QStackedWidget;
 
@@ -20,24 +25,43 @@ class MapsView : public QWidget {
 
   [[nodiscard]] MapsModel& model() { return model_; }
   [[nodiscard]] MapsCanvas& canvas() { return *canvas_; }
+  [[nodiscard]] HeadsModel& heads() { return heads_; }
+  [[nodiscard]] HeadsCanvas& heads_canvas() { return *heads_canvas_; }
+  [[nodiscard]] RelationsModel& relations() { return relations_; }
+  [[nodiscard]] RelationsCanvas& relations_canvas() { return *relations_canvas_; }
   /// The readout's text, as it can be selected and copied.
   [[nodiscard]] QString readout() const;
 
  private:
+  void build_canvases();
   void build_tools(QWidget* row);
+  void build_arc_tools(QWidget* row);
+  void build_work_tools(QWidget* row);
+  /// Shows a control in these layouts only.
+  void only_in(QWidget* control, const QStringList& layouts);
   QComboBox* add_choice(QWidget* row, const QString& name, const QString& help,
                         const QStringList& words, std::string MapChoice::*member);
   void show_session();
   void show_readout();
   void show_work();
+  void show_layout();
+  [[nodiscard]] std::string layout_name() const;
 
   Workspace& workspace_;
   MapsModel model_;
+  HeadsModel heads_;
+  RelationsModel relations_;
   QStackedWidget* stack_;
   MapsCanvas* canvas_;
-  QLabel* readout_;
+  HeadsCanvas* heads_canvas_;
+  RelationsCanvas* relations_canvas_;
+  QWidget *relations_page_, *table_page_;
+  SteadyLabel* readout_;
   QComboBox *head_ = nullptr, *reference_ = nullptr;
+  QSpinBox* top_ = nullptr;
+  QDoubleSpinBox* threshold_ = nullptr;
   QToolButton *shared_ = nullptr, *cancel_ = nullptr;
+  std::vector<std::pair<QWidget*, QStringList>> shown_in_;
   std::vector<std::pair<QComboBox*, std::string MapChoice::*>> choices_;
 };
 

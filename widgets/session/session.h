@@ -40,7 +40,11 @@ struct MapChoice {
   std::string colours = "sequential";  ///< A name of figure::colour_maps.
   bool shared_limits = true;
   int reference = -1;  ///< The operator whose values the others are subtracted from; -1: none.
-  std::string layout = "maps";  ///< maps | heads | arcs | tree | table
+  std::string layout = "maps";            ///< maps | heads | arcs | tree | hasse | table
+  int arc_top = 3;                        ///< Arcs of a query, its strongest.
+  double arc_threshold = 0.01;            ///< The weakest weight that is an arc.
+  std::string arc_arrangement = "sides";  ///< sides | above | rows
+  std::string tree_tokens = "key";        ///< key | query
   bool operator==(const MapChoice&) const = default;
 };
 
@@ -53,10 +57,14 @@ struct Focus {
 /// The scene of the cone explorer, in half-plane coordinates.
 struct ConeChoice {
   std::string family = "penumbral";
-  std::map<std::string, double> parameters;  ///< Those that differ from the family's defaults.
-  std::string model = "halfspace";           ///< halfspace | ball | klein | band | hyperboloid
+  std::vector<std::string> beside;  ///< Further families, side by side with the same u and v.
+  /// Those that differ from the defaults, of any family: each takes its own.
+  std::map<std::string, double> parameters;
+  std::string model = "halfspace";  ///< halfspace | ball | klein | band | hyperboloid | space (H³)
   std::array<double, 2> u = {-0.35, 0.35}, v = {0.45, 0.2}, source = {0, 1};
   bool heat = true, level_lines = true, ancestors = true, objects = false, geodesic = true;
+  bool horospheres = true;      ///< The levels of u, v and the depth that attention reads.
+  bool snap = false;            ///< Dragged points keep to round numbers and to each other.
   bool follow_tokens = false;  ///< u and v are the focused tokens in their plane.
   bool operator==(const ConeChoice&) const = default;
 };

@@ -4,8 +4,10 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <algorithm>
 
 #include "core/base/error.h"
+#include "core/figure/colour_map.h"
 #include "core/files/atomic_file.h"
 
 namespace conelab::desktop {
@@ -78,6 +80,8 @@ template <class A>
 void members(A& a, MapChoice& c) {
   a("calls", c.calls), a("quantity", c.quantity), a("scale", c.scale), a("colours", c.colours);
   a("shared_limits", c.shared_limits), a("reference", c.reference), a("layout", c.layout);
+  a("arc_top", c.arc_top), a("arc_threshold", c.arc_threshold);
+  a("arc_arrangement", c.arc_arrangement), a("tree_tokens", c.tree_tokens);
 }
 template <class A>
 void members(A& a, Focus& c) {
@@ -85,7 +89,8 @@ void members(A& a, Focus& c) {
 }
 template <class A>
 void members(A& a, ConeChoice& c) {
-  a("family", c.family), a("parameters", c.parameters), a("model", c.model);
+  a("family", c.family), a("beside", c.beside), a("parameters", c.parameters);
+  a("model", c.model), a("horospheres", c.horospheres), a("snap", c.snap);
   a("u", c.u), a("v", c.v), a("source", c.source);
   a("heat", c.heat), a("level_lines", c.level_lines), a("ancestors", c.ancestors);
   a("objects", c.objects), a("geodesic", c.geodesic), a("follow_tokens", c.follow_tokens);
@@ -132,6 +137,25 @@ void read_part(const QJsonValue& value, Part& part) {
   members(reader, part);
 }
 
+/// Words that no view knows, as of a later version, become the defaults.
+void keep_known_words(MapChoice& c) {
+  const MapChoice plain;
+  const auto keep = [](std::string& word, std::initializer_list<const char*> known,
+                       const std::string& otherwise) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) word = otherwise;
+  };
+  keep(c.quantity, {"weights", "logits"}, plain.quantity);
+  keep(c.scale, {"linear", "log", "row", "rank"}, plain.scale);
+  keep(c.layout, {"maps", "heads", "arcs", "tree", "hasse", "table"}, plain.layout);
+  keep(c.arc_arrangement, {"sides", "above", "rows"}, plain.arc_arrangement);
+  keep(c.tree_tokens, {"key", "query"}, plain.tree_tokens);
+  if (c.arc_top < 1) c.arc_top = plain.arc_top;
+  const auto& maps = figure::colour_maps();
+  if (std::none_of(maps.begin(), maps.end(), [&](const auto& m) { return m.name == c.colours; })) {
+    c.colours = plain.colours;
+  }
+}
+
 QJsonValue to_json(const Call& call) { return written(call); }
 void read(const QJsonValue& v, Call& call) { read_part(v, call); }
 
@@ -164,6 +188,7 @@ SavedSession session_from_json(const QByteArray& json, const QString& name) {
   SavedSession saved;
   Session& s = saved.session;
   read_part(parts["trace"], s.trace), read_part(parts["maps"], s.maps);
+  keep_known_words(s.maps);
   read_part(parts["cones"], s.cones), read_part(parts["figure"], s.figure);
   read_part(parts["bench"], s.bench), read(parts["theme"], s.theme);
   if (parts.contains("locked")) read_part(parts["locked"], s.locked.emplace());

@@ -94,6 +94,11 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
   return one;
 }
 
+Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
+  if (!trace.allowed.empty()) call.masks.emplace_back("explicit");
+  return call_of_head(call, trace.extents(), head);
+}
+
 std::vector<std::string> groups_with_queries(const std::string& file) {
   if (detect_format(file) != FileFormat::hdf5) return {""};
   const Inspection inspection = inspect(file);

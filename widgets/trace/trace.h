@@ -48,6 +48,9 @@ struct HeadInput {
 /// depend on the head are written out. Throws misuse as `resolve` does.
 [[nodiscard]] Call call_of_head(const Call& call, const Extents& extents, std::int64_t head);
 
+/// The same under the file's own mask, where it has one.
+[[nodiscard]] Call call_on_head(Call call, const Trace& trace, std::int64_t head);
+
 /// Groups of an HDF5 file that hold a q, ascending ("/german/layer3"); one empty name for files of
 /// other formats. Fails where the file cannot be read.
 [[nodiscard]] std::vector<std::string> groups_with_queries(const std::string& file);

@@ -4,6 +4,7 @@
 #include <QBoxLayout>
 #include <QClipboard>
 #include <QCloseEvent>
+#include <QDataStream>
 #include <QDir>
 #include <QDockWidget>
 #include <QFile>
@@ -15,6 +16,7 @@
 #include <QStatusBar>
 #include <QToolBar>
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/files/sandbox.h"
@@ -86,6 +88,7 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
   autosave_.setInterval(1500);
   connect(&autosave_, &QTimer::timeout, this, &MainWindow::autosave);
   resize(1440, 900);
+  usual_layout_ = saveState();
   show_recent();
   show_session();
 }
@@ -197,7 +200,7 @@ void MainWindow::build_menus() {
   file->addSeparator();
   add_action(file, tr("&Save session"), QKeySequence::Save, [this] {
     session_file_.isEmpty() ? save_dialog()
-                            : save_session({document_.session(), saveState()}, session_file_);
+                            : save_session({document_.session(), layout()}, session_file_);
   });
   add_action(file, tr("Save session &as …"), QKeySequence::SaveAs, [this] { save_dialog(); });
   add_action(file, tr("&New session"), QKeySequence::New, [this] {
@@ -234,6 +237,12 @@ void MainWindow::build_menus() {
       document_.edit(tr("change the theme"), [theme](Session& s) { s.theme = theme; });
     });
   }
+  add_action(view, tr("Only the view in front"), QKeySequence(tr("Ctrl+M")),
+             [this] { toggle_single_view(); });
+  add_action(view, tr("Usual layout"), QKeySequence(), [this] {
+    before_single_.clear();
+    restoreState(usual_layout_);
+  });
   add_action(view, tr("Full screen"), QKeySequence::FullScreen,
              [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
 
@@ -276,6 +285,56 @@ void MainWindow::raise_view(const QString& dock) {
   }
 }
 
+QDockWidget* MainWindow::view_in_front() const {
+  const QWidget* focus = QApplication::focusWidget();
+  const auto holds = [&](const QDockWidget* dock) {
+    return focus != nullptr && dock->isAncestorOf(focus);
+  };
+  const auto seen = [](const QDockWidget* dock) {
+    return dock->isVisible() && !dock->visibleRegion().isEmpty();
+  };
+  auto found = std::find_if(docks_.begin(), docks_.end(), holds);
+  if (found == docks_.end()) found = std::find_if(docks_.begin(), docks_.end(), seen);
+  return found == docks_.end() ? nullptr : *found;
+}
+
+void MainWindow::toggle_single_view() {
+  if (!before_single_.isEmpty()) {
+    restoreState(before_single_);
+    before_single_.clear();
+    return;
+  }
+  QDockWidget* front = view_in_front();
+  if (front == nullptr) return;
+  before_single_ = saveState();
+  for (QDockWidget* dock : docks_) dock->setVisible(dock == front);
+}
+
+QByteArray MainWindow::layout() const {
+  QByteArray bytes;
+  QDataStream stream(&bytes, QIODevice::WriteOnly);
+  stream << saveGeometry() << saveState();
+  return bytes;
+}
+
+bool MainWindow::restore_layout(const QByteArray& layout) {
+  QByteArray geometry, state;
+  QDataStream stream(layout);
+  stream >> geometry >> state;
+  restoreGeometry(geometry);
+  // Widths of docks hold only once the window has its size on the screen.
+  if (!isVisible()) shown_later_ = layout;
+  return restoreState(state);
+}
+
+void MainWindow::showEvent(QShowEvent* event) {
+  QMainWindow::showEvent(event);
+  if (shown_later_.isEmpty()) return;
+  QMetaObject::invokeMethod(
+      this, [this, later = std::exchange(shown_later_, {})] { restore_layout(later); },
+      Qt::QueuedConnection);
+}
+
 void MainWindow::start_example(int index) {
   const std::vector<Example> all = examples(backends_.shipped_trace);
   const Example& example = all.at(static_cast<std::size_t>(index));
@@ -295,7 +354,7 @@ void MainWindow::autosave() {
   if (state_directory_.isEmpty()) return;
   QDir().mkpath(state_directory_);
   try {
-    save_session({document_.session(), saveState()}, state_file("autosave.json"));
+    save_session({document_.session(), layout()}, state_file("autosave.json"));
   } catch (const Error& error) {
     statusBar()->showMessage(QString::fromStdString(error.what()), 8000);
   }
@@ -306,7 +365,7 @@ bool MainWindow::restore_autosave() {
   try {
     SavedSession saved = load_session(state_file("autosave.json"));
     document_.replace(std::move(saved.session));
-    restoreState(saved.layout);
+    restore_layout(saved.layout);
     return true;
   } catch (const Error& error) {
     show_error(QString::fromStdString(error.what()));
@@ -318,7 +377,7 @@ void MainWindow::open_session(const QString& file) {
   try {
     SavedSession saved = load_session(file);
     document_.replace(std::move(saved.session));
-    if (!restoreState(saved.layout)) raise_view("dock-maps");
+    if (!restore_layout(saved.layout)) raise_view("dock-maps");
     session_file_ = file;
     remember(file);
   } catch (const Error& error) {
@@ -370,7 +429,7 @@ void MainWindow::save_dialog() {
                                                     tr("Sessions (*.json)"));
   if (file.isEmpty()) return;
   try {
-    save_session({document_.session(), saveState()}, file);
+    save_session({document_.session(), layout()}, file);
     session_file_ = file;
     remember(file);
   } catch (const Error& error) {

@@ -48,6 +48,7 @@ class MainWindow : public QMainWindow {
 
  protected:
   void closeEvent(QCloseEvent* event) override;
+  void showEvent(QShowEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
 
@@ -61,6 +62,12 @@ class MainWindow : public QMainWindow {
   QDockWidget* add_dock(const QString& name, const QString& title, QWidget* view,
                         Qt::DockWidgetArea area);
   void raise_view(const QString& dock);
+  /// The view that has the keyboard, else the first that is seen.
+  [[nodiscard]] QDockWidget* view_in_front() const;
+  void toggle_single_view();
+  /// Place and size of the window and its docks; restoring is false where the bytes say nothing.
+  [[nodiscard]] QByteArray layout() const;
+  bool restore_layout(const QByteArray& layout);
   void show_session();
   void apply_session_theme();
   void open_dialog();
@@ -95,6 +102,9 @@ class MainWindow : public QMainWindow {
   QList<QDockWidget*> docks_;
   QString session_file_;
   QString theme_shown_;
+  QByteArray usual_layout_;   ///< As the window first looks.
+  QByteArray shown_later_;    ///< A layout restored before the window was seen.
+  QByteArray before_single_;  ///< The layout before one view took all; empty: none did.
   QTimer autosave_;
 };
 

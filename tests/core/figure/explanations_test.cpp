@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -93,6 +94,27 @@ TEST(TreeFigure, DrawsOneBracketAMergeAndOneLineACover) {
         path != nullptr && path->path.segments.size() == 4 && path->paint.stroke.colour == blue;
   }
   EXPECT_EQ(brackets, 24u);
+}
+
+TEST(TreeFigure, PlacesAreWhereThingsAreDrawn) {
+  TreeFigure f = some_tree("penumbral", 25);
+  f.title = "penumbral";
+  const DrawnTree drawn = place_tree(f);
+  expect_good_figure(drawn.list);
+  ASSERT_EQ(drawn.places.token.size(), 25u);
+  ASSERT_EQ(drawn.places.merge.size(), 24u);
+  ASSERT_EQ(drawn.places.boundary.size(), 24u);
+  std::size_t discs = 0;
+  for (const Item& item : drawn.list.items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || path->paint.fill != blue) continue;
+    const Point start = path->path.current();
+    discs += std::any_of(drawn.places.token.begin(), drawn.places.token.end(),
+                         [&](Point p) { return std::hypot(p.x - start.x, p.y - start.y) < 1.4; });
+  }
+  EXPECT_EQ(discs, 25u);
+  for (const Point p : drawn.places.merge) EXPECT_TRUE(drawn.places.box.grown(0.1).contains(p));
+  EXPECT_EQ(place_hasse(f).places.token.size(), 25u);
 }
 
 TEST(TreeFigure, RefusesWhatItCannotDraw) {

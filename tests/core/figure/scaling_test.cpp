@@ -68,6 +68,32 @@ TEST(Scaling, SlopeTwoIsDrawnAsSlopeTwo) {
   }
 }
 
+TEST(Scaling, SamplesLieWhereTheirLinesAreDrawn) {
+  ScalingFigure f;
+  f.series = {series("dot", 1, 2), series("umbral", 2, 1)};
+  f.ratio_panel = true;
+  f.guide.reset();
+  std::vector<Point> drawn;
+  for (const Item& item : draw_scaling(f).items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || path->paint.stroke.width != data_line) continue;
+    for (const Segment& segment : path->path.segments) {
+      if (const auto* move = std::get_if<MoveTo>(&segment)) drawn.push_back(move->to);
+      if (const auto* line = std::get_if<LineTo>(&segment)) drawn.push_back(line->to);
+    }
+  }
+  const std::vector<PlacedSample> placed = scaling_samples(f);
+  ASSERT_EQ(placed.size(), 28u);
+  ASSERT_EQ(drawn.size(), 28u);
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    EXPECT_EQ(placed[i].at, drawn[i]);
+    EXPECT_EQ(placed[i].ratio, i >= 14);
+    EXPECT_EQ(placed[i].series, i / 7 % 2);
+  }
+  EXPECT_EQ(placed[1].x, 512);
+  EXPECT_EQ(placed[1].y, 4);
+}
+
 TEST(Scaling, RatioPanelDividesByTheFirstSeries) {
   ScalingFigure f;
   f.series = {series("dot", 1, 2), series("umbral", 3, 2)};

@@ -54,6 +54,11 @@ TEST(Templates, DefaultsOfTheTableAreThoseOfTheStructs) {
       EXPECT_EQ(f.scale, HeatmapFigure().scale);
       EXPECT_EQ(f.shared_limits, HeatmapFigure().shared_limits);
       EXPECT_EQ(f.map, HeatmapFigure().map);
+    } else if (name == "arcs") {
+      ArcsFigure f;
+      set_parameters(written, f);
+      EXPECT_EQ(f.arrangement, ArcsFigure().arrangement);
+      EXPECT_EQ(f.shared_limits, ArcsFigure().shared_limits);
     } else if (name == "scaling") {
       ScalingFigure f;
       set_parameters(written, f);

@@ -99,7 +99,7 @@ TEST(BenchModel, RunsASweepAndShowsWhatTheFigureShows) {
     const BenchPicture picture = bench.model.picture(300);
     EXPECT_EQ(dump(picture.list),
               dump(page == std::string("roofline") ? draw_roofline(roof) : draw_scaling(scaling)));
-    EXPECT_EQ(picture.spots.size(), page == std::string("roofline") ? 2U : 6U);
+    EXPECT_EQ(picture.spots.size(), page == std::string("roofline") ? 2U : 4U);
   }
 }
 
@@ -112,7 +112,7 @@ TEST(BenchModel, ASpotTellsExactNumbers) {
   EXPECT_NE(text.find(fmt::format("{:.6g} s", first.time)), std::string::npos) << text;
   EXPECT_NE(text.find("steady forward cpu f32"), std::string::npos) << text;
   const TextTable table = bench.model.table();
-  ASSERT_EQ(table.rows.size(), 6U);
+  ASSERT_EQ(table.rows.size(), 4U);
   EXPECT_EQ(table.header[2], "time (s)");
   EXPECT_EQ(table.rows[0][2], fmt::format("{:.6g}", first.time));
 }
@@ -135,20 +135,20 @@ TEST(BenchModel, CurvesAppearWhileItRunsAndCancelKeepsThem) {
 
 TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
   BenchChoice choice = quick_sweep();
-  choice.rounds = "60";
+  choice.rounds = "40";
   choice.operators = {"slow"};
   Bench bench(choice);
   bench.model.run();
-  ASSERT_TRUE(wait_for([&] { return bench.model.progress().done > 20; }));
+  ASSERT_TRUE(wait_for([&] { return bench.model.progress().done > 12; }));
   bench.model.cancel();
   ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
   const int kept = bench.model.progress().done;
-  bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "61"; });
+  bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "41"; });
   bench.model.resume();
   ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
   EXPECT_TRUE(bench.model.failed());
-  EXPECT_NE(bench.model.message().find("rounds (expected 60, found 61)"), std::string::npos);
-  bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "60"; });
+  EXPECT_NE(bench.model.message().find("rounds (expected 40, found 41)"), std::string::npos);
+  bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "40"; });
   bench.model.resume();
   int least = 1000000;
   ASSERT_TRUE(wait_for(
@@ -159,7 +159,7 @@ TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
       20000));
   ASSERT_TRUE(bench.finish()) << bench.model.message();
   EXPECT_GE(least, kept / 2);
-  EXPECT_EQ(bench.model.data()->cases.front().samples.size(), 60U);
+  EXPECT_EQ(bench.model.data()->cases.front().samples.size(), 40U);
   EXPECT_FALSE(bench.model.can_resume());
 }
 
@@ -183,8 +183,8 @@ TEST(BenchModel, ComparesWithAnOlderResult) {
   ASSERT_TRUE(bench.finish());
   bench.model.compare_with(old);
   ASSERT_TRUE(wait_for([&] { return bench.model.comparison().has_value(); }));
-  EXPECT_EQ(bench.model.table().rows.size(), 6U);
-  EXPECT_NE(bench.model.comparison_text().find("6 same"), std::string::npos)
+  EXPECT_EQ(bench.model.table().rows.size(), 4U);
+  EXPECT_NE(bench.model.comparison_text().find("4 same"), std::string::npos)
       << bench.model.comparison_text();
   bench.document.undo();
   EXPECT_EQ(bench.model.choice().compared, "");
@@ -195,7 +195,7 @@ TEST(BenchModel, OperatorsCanBeLeftOutAndTheFigureIsAskedAlike) {
   bench.model.run();
   ASSERT_TRUE(bench.finish());
   bench.document.edit("hide", [](Session& s) { s.bench.hidden = {"steady"}; });
-  EXPECT_EQ(bench.model.picture(300).spots.size(), 3U);
+  EXPECT_EQ(bench.model.picture(300).spots.size(), 2U);
   const FigureChoice figure = bench.model.figure(300);
   EXPECT_EQ(figure.name, "scaling");
   EXPECT_EQ(figure.parameters.at("operators"), "slow");

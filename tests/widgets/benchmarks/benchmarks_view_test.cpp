@@ -118,7 +118,7 @@ TEST(Benchmarks, WrongInputIsExplainedBesideItsField) {
 TEST(Benchmarks, CancelKeepsResumeGoesOnAndTwoResultsAreCompared) {
   REQUIRE_DISPLAY();
   Shown shown;
-  shown.type("bench-rounds", "40");
+  shown.type("bench-rounds", "24");
   shown.press("bench-run");
   ASSERT_TRUE(wait_for([&] { return shown.model().progress().done > 10; }));
   shown.press("bench-cancel");
@@ -133,7 +133,7 @@ TEST(Benchmarks, CancelKeepsResumeGoesOnAndTwoResultsAreCompared) {
   EXPECT_NE(shown.model().choice().shown, first);
   shown.model().compare_with(first);
   ASSERT_TRUE(wait_for([&] { return shown.model().comparison().has_value(); }));
-  EXPECT_EQ(shown.find<QTableView>("bench-table").model()->rowCount(), 6);
+  EXPECT_EQ(shown.find<QTableView>("bench-table").model()->rowCount(), 4);
   EXPECT_TRUE(shown.find<QLabel>("bench-about").text().contains("same"));
 }
 
@@ -167,9 +167,9 @@ TEST(Benchmarks, TheLegendLeavesOperatorsOut) {
   auto& legend = shown.find<QListWidget>("bench-legend");
   ASSERT_EQ(legend.count(), 2);
   legend.item(1)->setCheckState(Qt::Unchecked);
-  EXPECT_EQ(shown.window.benchmarks().canvas().picture().spots.size(), 3U);
+  EXPECT_EQ(shown.window.benchmarks().canvas().picture().spots.size(), 2U);
   shown.window.document().undo();
-  EXPECT_EQ(shown.window.benchmarks().canvas().picture().spots.size(), 6U);
+  EXPECT_EQ(shown.window.benchmarks().canvas().picture().spots.size(), 4U);
 }
 
 TEST(Benchmarks, EveryControlHasAnAccessibleNameOrText) {

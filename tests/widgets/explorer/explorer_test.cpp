@@ -9,6 +9,7 @@
 #include "core/geometry/lca_query.h"
 #include "tests/widgets/driving.h"
 #include "widgets/explorer/explorer_view.h"
+#include "widgets/explorer/token_plane.h"
 
 namespace conelab::desktop {
 namespace {
@@ -81,9 +82,9 @@ TEST(ConeScene, TokensStandInTheirPlaneWithTheirLogitAsDepth) {
   const auto head = head_input(*trace, 0, 5);
   for (const char* similarity : {"penumbral", "umbral"}) {
     const Call call = call_of_head(plain_call(similarity), trace->extents(), 5);
-    const auto plane = plane_of_pair({}, *head, call, {3, 8});
-    ASSERT_TRUE(plane);
-    const ConeScene scene = cone_scene(*plane);
+    const auto tokens = head_tokens(*head, call);
+    ASSERT_TRUE(tokens);
+    const ConeScene scene = cone_scene(plane_of_pair({}, *tokens, {3, 8}).choice);
     ASSERT_EQ(scene.error, "");
     const auto plan = resolve(call, check_extents(head->exact));
     double logit = 0;
@@ -156,25 +157,67 @@ TEST(Explorer, EveryFamilyInEveryModelIsDrawn) {
   }
 }
 
-TEST(Explorer, RegionsStandWhereTheirPointsAreHoweverTheCameraLies) {
+TEST(Explorer, TheGroundFollowsThePointerInEveryModel) {
   REQUIRE_DISPLAY();
   Shown shown;
   ExplorerViewport& viewport = shown.view.viewport();
-  shown.document.edit("look", [](Session& s) {
-    s.cones.model = "ball";
-    s.cones.u = {-0.4, 0.5};
-    s.cones.heat = s.cones.level_lines = s.cones.geodesic = false;
+  for (const char* model : {"halfspace", "ball", "klein", "band"}) {
+    shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
+    const ConeChoice before = shown.document.session().cones;
+    const QPointF from(viewport.width() * 0.5 + 20, viewport.height() * 0.5), by(37, -23);
+    const auto taken = viewport.frame().plane(from.x(), from.y());
+    ASSERT_TRUE(taken);
+    drag(viewport, from, from + by);
+    ASSERT_TRUE(wait_for([&] { return !(viewport.camera == PlaneCamera{}); })) << model;
+    pump(120);
+    const PlanePoint now = viewport.frame().page(*taken);
+    EXPECT_NEAR(now.x, from.x() + by.x(), 1.5) << model;
+    EXPECT_NEAR(now.y, from.y() + by.y(), 1.5) << model;
+    EXPECT_TRUE(shown.document.session().cones == before) << "looking elsewhere is no edit";
+  }
+}
+
+TEST(Explorer, TheHeatLayerIsRefinedAtRestAndSaysSo) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  ASSERT_TRUE(wait_for([&] { return viewport.heat_step() == 2; }));
+  shown.document.edit("move", [](Session& s) { s.cones.u[0] += 0.1; });
+  ASSERT_TRUE(wait_for([&] { return viewport.heat_step() == 8; }));
+  ASSERT_TRUE(wait_for([&] { return viewport.heat_step() == 2; }));
+  const long painted = viewport.frames_painted();
+  pump(300);
+  EXPECT_LE(viewport.frames_painted(), painted + 3) << "no frames at rest";
+}
+
+TEST(Explorer, FamiliesStandSideBySideWithTheSamePoints) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  shown.document.edit("compare", [](Session& s) {
+    s.cones.beside = {"umbral", "penumbral-finite", "umbral-finite", "ganea"};
   });
-  const auto picture = [&](double x0) {
-    viewport.camera.x0 = x0;
-    const long before = viewport.frames_painted();
-    viewport.wake();
-    EXPECT_TRUE(wait_for([&] { return viewport.frames_painted() >= before + 3; }));
-    return viewport.grabFramebuffer();
-  };
-  EXPECT_EQ(picture(0), picture(0.7));
-  EXPECT_EQ(PlaneFrame(geometry::Model::ball, {0.7, 2}, 640, 480).x0(), 0);
-  EXPECT_EQ(PlaneFrame(geometry::Model::ball, {0.7, 2}, 640, 480).lambda(), 1);
+  ASSERT_EQ(viewport.pane_count(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    ConeChoice alone = shown.document.session().cones;
+    alone.family = families[i];
+    EXPECT_EQ(viewport.scene(i).law.depth, cone_scene(alone).law.depth);
+  }
+  const auto before = shown.document.session().cones.u;
+  drag(viewport, viewport.handle("u", 1), viewport.handle("u", 1) + QPointF(15, 4));
+  ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != before; }));
+}
+
+TEST(Explorer, TheSettingsMakeRoomForTheSceneWhereThereIsLittle) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  ASSERT_TRUE(wait_for([&] { return viewport.control("hide settings").isValid(); }));
+  shown.view.resize(420, 520);
+  ASSERT_TRUE(wait_for([&] { return viewport.control("settings").isValid(); }));
+  EXPECT_FALSE(viewport.control("geodesic").isValid());
+  click(viewport, viewport.control("settings").center());
+  EXPECT_TRUE(wait_for([&] { return viewport.control("geodesic").isValid(); }));
 }
 
 TEST(Explorer, AFiniteSourceRecedesInOneStep) {

@@ -41,6 +41,7 @@ void random_edit(Document& document, Random& random) {
             break;
           case 6:
             s.maps.scale = pick(2) ? "log" : "rank";
+            s.maps.arc_top = 1 + pick(16);
             break;
           case 7:
             s.theme = pick(2) ? "dark" : "light";
@@ -120,6 +121,10 @@ TEST(SessionFile, HoldsEveryMember) {
     s.maps.calls = {plain_call("penumbral")};
     s.maps.calls[0].masks = {"causal"};
     s.maps.reference = 0;
+    s.maps.layout = "hasse";
+    s.maps.arc_threshold = 0.25;
+    s.maps.arc_arrangement = "rows";
+    s.maps.tree_tokens = "query";
     s.cones.parameters = {{"height", 2.5}};
     s.cones.model = "ball";
     s.figure.inputs = {"x.h5"};
@@ -130,6 +135,16 @@ TEST(SessionFile, HoldsEveryMember) {
   const SavedSession read = session_from_json(session_to_json(saved), "test");
   EXPECT_TRUE(read.session == saved.session);
   EXPECT_EQ(read.layout, saved.layout);
+}
+
+TEST(SessionFile, WordsThatNoViewKnowsBecomeTheDefaults) {
+  SavedSession saved;
+  MapChoice& maps = saved.session.maps;
+  maps.quantity = maps.scale = maps.colours = maps.layout = "of a later version";
+  maps.arc_arrangement = maps.tree_tokens = "";
+  maps.arc_top = -3;
+  const SavedSession read = session_from_json(session_to_json(saved), "test");
+  EXPECT_TRUE(read.session.maps == MapChoice());
 }
 
 TEST(SessionFile, WrongFilesAreToldInOneLine) {

@@ -202,6 +202,86 @@ TEST(Window, AutosaveRestoresTheSession) {
   EXPECT_TRUE(again.document().session() == session);
 }
 
+TEST(Window, TheLayoutIsSavedAndRestoredWithTheSession) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir state;
+  const QString file = state.filePath("session.json");
+  int width = 0;
+  {
+    MainWindow window(test_backends(), state.path());
+    window.resize(1300, 850);
+    show_active(window);
+    auto* explorer = window.findChild<QDockWidget*>("dock-explorer");
+    auto* figures = window.findChild<QDockWidget*>("dock-figures");
+    window.findChild<QDockWidget*>("dock-operators")->close();
+    window.resizeDocks({explorer}, {520}, Qt::Horizontal);
+    figures->raise();
+    pump(100);
+    width = explorer->width();
+    window.close();
+  }
+  ASSERT_TRUE(QFile::copy(state.filePath("autosave.json"), file));
+  const auto looks_alike = [&](MainWindow& window) {
+    pump(100);
+    EXPECT_TRUE(window.findChild<QDockWidget*>("dock-operators")->isHidden());
+    EXPECT_NEAR(window.findChild<QDockWidget*>("dock-explorer")->width(), width, 2);
+    EXPECT_FALSE(window.findChild<QDockWidget*>("dock-figures")->visibleRegion().isEmpty());
+  };
+  MainWindow again(test_backends(), state.path());
+  EXPECT_TRUE(again.restore_autosave());
+  show_active(again);
+  looks_alike(again);
+  EXPECT_EQ(again.size(), QSize(1300, 850));
+  MainWindow third(test_backends(), "");
+  show_active(third);
+  third.open(file);
+  looks_alike(third);
+}
+
+TEST(Window, OneViewTakesTheWindowAndGivesItBack) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  auto* maps = opened.window.findChild<QDockWidget*>("dock-maps");
+  auto* explorer = opened.window.findChild<QDockWidget*>("dock-explorer");
+  maps->raise();
+  opened.window.maps().canvas().setFocus();
+  pump(60);
+  const int before = maps->width();
+  opened.action("Only the view in front")->trigger();
+  pump(60);
+  EXPECT_FALSE(explorer->isVisible());
+  EXPECT_GT(maps->width(), 1200);
+  opened.action("Only the view in front")->trigger();
+  pump(60);
+  EXPECT_TRUE(explorer->isVisible());
+  EXPECT_NEAR(maps->width(), before, 2);
+}
+
+TEST(Window, ATraceThatIsRewrittenIsReadAgain) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  const QString live = opened.state.filePath("live.h5");
+  ASSERT_TRUE(QFile::copy(QString::fromStdString(shipped_trace()), live));
+  opened.window.workspace().open(live, "/german/layer3");
+  const auto open_file = [&] {
+    const auto& trace = opened.window.workspace().trace();
+    return trace ? trace->file : "";
+  };
+  ASSERT_TRUE(wait_for([&] { return open_file() == live.toStdString(); }));
+  const auto before = opened.window.workspace().trace();
+  QFile file(live);
+  ASSERT_TRUE(file.open(QIODevice::ReadWrite));
+  const QByteArray bytes = file.readAll();
+  file.seek(0);
+  file.write(bytes);
+  file.close();
+  EXPECT_TRUE(wait_for([&] {
+    const auto& now = opened.window.workspace().trace();
+    return now && now != before;
+  }));
+  EXPECT_EQ(opened.window.error_shown(), "");
+}
+
 TEST(Window, AnExampleOpensAndItsCommandIsCopied) {
   REQUIRE_DISPLAY();
   QTemporaryDir state;

@@ -1,0 +1,69 @@
+#include "app/figure_trace.h"
+
+#include <algorithm>
+
+#include "app/attend_input.h"
+#include "app/interrupt.h"
+#include "core/base/error.h"
+
+namespace conelab {
+namespace {
+
+/// What is drawn is held in memory; larger maps are the work of `attend --keep weights`.
+constexpr std::int64_t most_cells = std::int64_t{1} << 27;
+
+/// One head of a tensor, [1 × 1 × token × feature].
+Tensor4<double> one_head(const Tensor4<double>& all, std::size_t batch, std::size_t head) {
+  Tensor4<double> one({1, 1, all.shape.token, all.shape.feature});
+  const double* begin =
+      all.row(static_cast<std::int64_t>(batch), static_cast<std::int64_t>(head), 0);
+  std::copy_n(begin, one.data.size(), one.data.begin());
+  return one;
+}
+
+std::string trace_caption(const Input& file, const FigureRequest& request) {
+  std::string caption = file.model.substr(0, file.model.find(" ("));
+  if (!file.group.empty()) caption += (caption.empty() ? "" : ", ") + file.group.substr(1);
+  return fmt::format("{}{}head {}", caption, caption.empty() ? "" : ", ", request.index("head"));
+}
+
+}  // namespace
+
+void check_index(const char* axis, std::size_t index, std::int64_t size) {
+  if (static_cast<std::int64_t>(index) >= size) {
+    misuse("-p {}={}: there is none (the input has {}, counted from 0)", axis, index, size);
+  }
+}
+
+TraceHead read_trace_head(const FigureRequest& request) {
+  AttendJob job;
+  job.input = request.single_input();
+  Input file = read_attend_input(job, interrupted);
+  TraceHead trace;
+  trace.caption = trace_caption(file, request);
+  trace.query_token = file.query_token;
+  trace.key_token = file.key_token;
+  const AttentionInput<double> all = attention_input<double>(std::move(file), Dtype::f64);
+  const Extents extents = check_extents(all);
+  const std::size_t batch = request.index("batch"), head = request.index("head");
+  check_index("batch", batch, extents.batch);
+  check_index("head", head, extents.head);
+  if (extents.query * extents.key > most_cells) {
+    misuse("{}: {} x {} is too large for a figure of the whole map", job.input, extents.query,
+           extents.key);
+  }
+  trace.input.query = one_head(all.query, batch, head);
+  trace.input.key = one_head(all.key, batch, head);
+  trace.input.value = one_head(all.value, batch, head);
+  trace.input.allowed = all.allowed;
+  return trace;
+}
+
+Call call_on(const TraceHead& trace, const std::string& similarity) {
+  Call call;
+  call.similarity = similarity;
+  if (!trace.input.allowed.empty()) call.masks = {"explicit"};
+  return call;
+}
+
+}  // namespace conelab

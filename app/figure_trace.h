@@ -1,0 +1,29 @@
+// One head of the trace that a figure draws.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/figure_request.h"
+#include "core/attention/attention.h"
+
+namespace conelab {
+
+/// A trace cut down to the head that is drawn.
+struct TraceHead {
+  AttentionInput<double> input;
+  std::vector<std::string> query_token, key_token;
+  std::string caption;  ///< "MiniLM, german/layer3, head 5"
+};
+
+/// By the request's keys `batch` and `head`; misuse where there is none such, or where a matrix of
+/// its tokens is too large to be drawn.
+[[nodiscard]] TraceHead read_trace_head(const FigureRequest& request);
+
+/// Misuse, naming the key, where an axis has no such index.
+void check_index(const char* axis, std::size_t index, std::int64_t size);
+
+/// The similarity with every default, under the trace's own mask where it has one.
+[[nodiscard]] Call call_on(const TraceHead& trace, const std::string& similarity);
+
+}  // namespace conelab

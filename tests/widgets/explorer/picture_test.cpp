@@ -1,0 +1,181 @@
+// The explorer's picture as numbers, without a window.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/random.h"
+#include "widgets/explorer/cone_picture.h"
+#include "widgets/explorer/heat_field.h"
+#include "widgets/explorer/snap.h"
+
+namespace conelab::desktop {
+namespace {
+
+using geometry::Model;
+
+const char* const families[] = {"penumbral", "umbral", "penumbral-finite", "umbral-finite",
+                                "ganea"};
+
+ConeChoice choice_of(const std::string& family) {
+  ConeChoice choice;
+  choice.family = family;
+  choice.parameters = {{"radius", 0.4}, {"object_radius", 0.3}, {"K", 0.4}};  // Wide cones.
+  for (auto* p : {&choice.u, &choice.v}) {
+    const PlanePoint inside = into_domain(choice, {(*p)[0], (*p)[1]});
+    *p = {inside.x, inside.y};
+  }
+  return choice;
+}
+
+TEST(HeatField, IsTheSimilarityThatAttentionReads) {
+  Random random(3);
+  for (const char* family : families) {
+    const ConeChoice choice = choice_of(family);
+    const ConeScene scene = cone_scene(choice);
+    ASSERT_EQ(scene.error, "");
+    const HeatField field(choice, scene);
+    int extended = 0;
+    for (int i = 0; i < 2000; ++i) {
+      ConeChoice other = choice;
+      const PlanePoint x =
+          into_domain(choice, {2 * random.normal(), std::exp(1.5 * random.normal() - 1)});
+      other.v = {x.x, x.y};
+      const ConeScene expected = cone_scene(other);
+      const HeatField::Value value = field.at(x);
+      extended += value.extended ? 1 : 0;
+      EXPECT_EQ(value.extended, !expected.law.place.has_value()) << family;
+      EXPECT_NEAR(value.depth, expected.law.depth, 1e-9 * (1 + std::abs(expected.law.depth)))
+          << family << " at " << x.x << ", " << x.y;
+    }
+    EXPECT_EQ(extended > 0, std::isfinite(scene.largest_shadow)) << family;
+  }
+}
+
+/// Every line of an ink, in pixels.
+std::vector<figure::Point> points_of(const ConePicture& picture, Ink ink, double width) {
+  std::vector<figure::Point> out;
+  for (const Stroke& s : picture.strokes) {
+    if (s.ink != ink || s.width != width) continue;
+    for (const Line& piece : s.pieces) out.insert(out.end(), piece.begin(), piece.end());
+  }
+  return out;
+}
+
+// The edge of the penumbral cone of u is the circle of radius h about u_x − √(h² − u_y²).
+TEST(ConePicture, EdgesAreExactAtAMillionfoldZoom) {
+  ConeChoice choice = choice_of("penumbral");
+  const ConeScene scene = cone_scene(choice);
+  const long double root = std::sqrt(1.0L - static_cast<long double>(choice.u[1]) * choice.u[1]);
+  const long double centre = choice.u[0] - root;
+  const double foot = static_cast<double>(centre + 1);
+  for (const double depth : {1.0, 1e-3, 1e-6, 1e-9}) {
+    const PlaneFrame frame(Model::halfspace, {foot, std::log(depth)}, 800, 600);
+    const ConePicture picture = cone_picture(choice, scene, frame);
+    const std::vector<figure::Point> edge = points_of(picture, Ink::u, 1.6);
+    ASSERT_GT(edge.size(), 1U) << depth;
+    const long double pixel = frame.unit() * frame.lambda();
+    for (const figure::Point& p : edge) {
+      const long double x = frame.x0() + (p.x - frame.origin().x) * pixel - centre;
+      const long double y = (frame.origin().y - p.y) * pixel;
+      if (x + centre < choice.u[0]) continue;  // The other edge.
+      const long double off = (x * x + y * y - 1) / (2 * pixel);
+      EXPECT_LT(std::abs(static_cast<double>(off)), 0.01) << depth << " at " << p.x << ", " << p.y;
+    }
+  }
+}
+
+// The chords of a line stay within a tenth of a pixel of the curve: between neighbours the circle
+// bows by s²/8R.
+TEST(ConePicture, LinesAreAsFineAsTheEyeNeeds) {
+  const ConeChoice choice = choice_of("penumbral");
+  const PlaneFrame frame(Model::halfspace, {0, 0}, 1200, 800);
+  const ConePicture picture = cone_picture(choice, cone_scene(choice), frame);
+  const double radius = 1 / frame.unit();
+  std::size_t points = 0;
+  for (const Stroke& stroke : picture.strokes) {
+    if (stroke.ink != Ink::u || stroke.width != 1.6) continue;
+    for (const Line& edge : stroke.pieces) {
+      points += edge.size();
+      for (std::size_t i = 0; i + 1 < edge.size(); ++i) {
+        const double s = std::hypot(edge[i + 1].x - edge[i].x, edge[i + 1].y - edge[i].y);
+        EXPECT_LT(s * s / (8 * radius), 0.11);
+      }
+    }
+  }
+  EXPECT_GT(points, 20U);
+  EXPECT_LT(points, 400U);
+}
+
+bool inside(const std::vector<Line>& contours, double x, double y) {
+  bool in = false;
+  for (const Line& line : contours) {
+    for (std::size_t i = 0, j = line.size() - 1; i < line.size(); j = i++) {
+      const figure::Point &a = line[i], &b = line[j];
+      if ((a.y > y) != (b.y > y) && x < (b.x - a.x) * (y - a.y) / (b.y - a.y) + a.x) in = !in;
+    }
+  }
+  return in;
+}
+
+// What is filled is what the law says, at random pixels, for every family in every model, with a
+// camera that is not the usual one.
+TEST(ConePicture, FillsHoldExactlyThePointsOfTheirRegions) {
+  Random random(4);
+  for (const char* family : families) {
+    for (const Model model : {Model::halfspace, Model::ball, Model::klein, Model::band}) {
+      ConeChoice choice = choice_of(family);
+      choice.model = geometry::model_name(model);
+      const ConeScene scene = cone_scene(choice);
+      const PlaneFrame frame(model, {0.2, -0.3}, 640, 480, {30, 50});
+      const ConePicture picture = cone_picture(choice, scene, frame);
+      const HeatField field(choice, scene);
+      int wrong = 0, members = 0;
+      for (int i = 0; i < 20000; ++i) {
+        const double px = 30 + 640 * random.uniform(), py = 50 + 480 * random.uniform();
+        const auto x = frame.plane(px, py);
+        if (!x) continue;
+        const HeatField::Value value = field.at(*x);
+        if (value.outside) continue;
+        const auto base = [&](double axis) {
+          const double d = std::abs(axis - value.place.axis);
+          return scene.infinite ? d : std::min(d, 2 * M_PI - d);
+        };
+        const double in_u = scene.u.shadow - value.place.shadow - base(scene.u.axis);
+        const double in_all =
+            scene.lca ? value.place.shadow - scene.lca->shadow - base(scene.lca->axis) : -1;
+        for (const Fill& fill : picture.fills) {
+          const double form = fill.ink == Ink::u ? in_u : in_all;
+          if ((fill.ink != Ink::u && fill.ink != Ink::ancestors) || std::abs(form) < 0.004) continue;
+          members += form > 0;
+          wrong += inside(fill.contours, px, py) != (form > 0);
+        }
+      }
+      EXPECT_EQ(wrong, 0) << family << " in " << choice.model;
+      EXPECT_GT(members, 30) << family << " in " << choice.model;
+    }
+  }
+}
+
+TEST(PlaneFrame, TheCameraCarriesAPointToThePixelInEveryModel) {
+  for (const Model model : {Model::halfspace, Model::ball, Model::klein, Model::band}) {
+    const PlaneFrame frame(model, {0.1, 0.2}, 640, 480, {20, 10});
+    const auto camera = frame.with_point_at({0.4, 0.3}, 300, 200);
+    ASSERT_TRUE(camera);
+    const PlanePoint p = PlaneFrame(model, *camera, 640, 480, {20, 10}).page(PlanePoint{0.4, 0.3});
+    EXPECT_NEAR(p.x, 300, 1e-9);
+    EXPECT_NEAR(p.y, 200, 1e-9);
+  }
+}
+
+TEST(Snap, KeepsToOtherPointsAndRoundNumbers) {
+  ConeChoice choice;
+  choice.u = {-0.35, 0.35}, choice.v = {0.45, 0.2};
+  const PlaneFrame frame(Model::halfspace, {0, 0}, 800, 600);
+  const PlanePoint level = snapped(choice, "u", {-0.1234, 0.204}, frame);
+  EXPECT_EQ(level.y, 0.2);
+  EXPECT_NEAR(level.x * 50, std::round(level.x * 50), 1e-9);
+  EXPECT_EQ(snapped(choice, "u", {0.4471, 0.5}, frame).x, 0.45);
+}
+
+}  // namespace
+}  // namespace conelab::desktop

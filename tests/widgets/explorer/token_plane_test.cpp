@@ -1,0 +1,122 @@
+#include "widgets/explorer/token_plane.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/attention.h"
+#include "tests/widgets/driving.h"
+#include "widgets/explorer/cone_scene.h"
+#include "widgets/explorer/explorer_view.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// A head whose directions lie outside the finite families' balls.
+std::shared_ptr<const HeadInput> shipped_head(const Trace& trace) {
+  return head_input(trace, 0, 5);
+}
+
+Call call_of(const char* similarity, const Trace& trace) {
+  return call_of_head(plain_call(similarity), trace.extents(), 5);
+}
+
+TEST(TokenPlane, EveryKeyKeepsItsLogitWithTheQuery) {
+  const auto trace = load_trace(shipped_trace(), "/german/layer3");
+  const auto head = shipped_head(*trace);
+  for (const char* similarity : {"penumbral", "umbral", "penumbral-finite", "umbral-finite"}) {
+    const Call call = call_of(similarity, *trace);
+    const auto tokens = head_tokens(*head, call);
+    ASSERT_TRUE(tokens) << similarity;
+    const TokenPlane plane = plane_of_pair({}, *tokens, {3, 8});
+    const auto n = static_cast<std::int64_t>(plane.keys.size());
+    ASSERT_EQ(n, trace->extents().key);
+    std::vector<double> logits(static_cast<std::size_t>(n));
+    const auto plan = resolve(call, check_extents(head->exact));
+    attention_map_tile<double>(*plan, head->exact, Map2d::logits, nullptr, 0, 0, 3, 4, 0, n,
+                               logits.data());
+    for (std::int64_t k = 0; k < n; ++k) {
+      // The scene of u and this key alone, as the picture has it.
+      ConeChoice pair = plane.choice;
+      const PlanePoint at = plane.keys[static_cast<std::size_t>(k)];
+      pair.v = {at.x, at.y};
+      const ConeScene scene = cone_scene(pair);
+      ASSERT_EQ(scene.error, "") << similarity << " " << k;
+      const double logit = logits[static_cast<std::size_t>(k)];
+      EXPECT_NEAR(scene.law.depth, logit, 1e-6 * (1 + std::abs(logit))) << similarity << " " << k;
+    }
+  }
+}
+
+TEST(TokenPlane, ThePairStandsAsTheSceneHasIt) {
+  const auto trace = load_trace(shipped_trace(), "/german/layer3");
+  const auto tokens = head_tokens(*shipped_head(*trace), call_of("umbral", *trace));
+  ASSERT_TRUE(tokens);
+  const TokenPlane plane = plane_of_pair({}, *tokens, {7, 2});
+  EXPECT_EQ(plane.keys[2].x, plane.choice.v[0]);
+  EXPECT_EQ(plane.keys[2].y, plane.choice.v[1]);
+  EXPECT_LE(plane.choice.u[0], plane.choice.v[0]);
+  const bool beyond = std::any_of(plane.keys.begin(), plane.keys.end(),
+                                  [&](const PlanePoint& p) { return p.x < plane.choice.u[0]; });
+  EXPECT_TRUE(beyond);  // Keys on both sides of the query.
+}
+
+TEST(TokenPlane, OnlyConeFamiliesHaveOne) {
+  const auto trace = load_trace(shipped_trace(), "/german/layer3");
+  EXPECT_FALSE(head_tokens(*shipped_head(*trace), call_of("dot", *trace)));
+}
+
+TEST(TokenPlane, APointUnderThePointerIsTheKeyOfAllViewsAndAClickLocksIt) {
+  REQUIRE_DISPLAY();
+  Document document;
+  JobPool jobs([](std::function<void()> call) {
+    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+  });
+  Workspace workspace(document, jobs);
+  ExplorerView view(workspace);
+  view.resize(700, 640);
+  show_active(view);
+  workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
+  ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+  document.edit("follow", [](Session& s) {
+    s.trace.head = 5;
+    s.cones.follow_tokens = true;
+    s.locked = Focus{3, 8};
+  });
+  ExplorerViewport& viewport = view.viewport();
+  ASSERT_TRUE(wait_for([&] { return viewport.frames_painted() >= 3; }));
+  ASSERT_EQ(viewport.tokens().places.size(), 30U);
+  EXPECT_EQ(viewport.tokens().focused, 8U);
+  EXPECT_TRUE(view.readout().contains("u is query 3")) << view.readout().toStdString();
+  // A point that is seen, and that no handle lies over.
+  const auto far_from_handles = [&](std::size_t k) {
+    const QPointF p = viewport.token_place(k);
+    const QPointF u = p - viewport.handle("u"), v = p - viewport.handle("v");
+    return QRectF(20, 20, viewport.width() - 260, viewport.height() - 50).contains(p) &&
+           std::hypot(u.x(), u.y()) > 30 && std::hypot(v.x(), v.y()) > 30;
+  };
+  std::size_t token = 0;
+  while (token < 30 && !far_from_handles(token)) ++token;
+  ASSERT_LT(token, 30U);
+  const ConeChoice shown = viewport.choice();
+  move_to(viewport, viewport.token_place(token));
+  ASSERT_TRUE(wait_for([&] { return document.hovered().has_value(); }));
+  const auto key = document.hovered()->key;
+  EXPECT_EQ(document.hovered()->query, 3);
+  EXPECT_TRUE(viewport.choice() == shown);  // The plane stays while the pointer is in it.
+  EXPECT_TRUE(view.readout().contains("Under the pointer: key " + QString::number(key)));
+  click(viewport, viewport.token_place(static_cast<std::size_t>(key)));
+  ASSERT_TRUE(wait_for([&] { return document.session().locked == Focus{3, key}; }));
+  EXPECT_EQ(viewport.tokens().focused, static_cast<std::size_t>(key));
+  document.undo();
+  EXPECT_TRUE(document.session().locked == (Focus{3, 8}) || !document.session().locked);
+  // The other way round: a pair pointed at elsewhere is the one whose plane is shown.
+  move_to(viewport, {5, 5});
+  document.hover(Focus{4, 2});
+  pump(60);
+  EXPECT_TRUE(view.readout().contains("u is query 4")) << view.readout().toStdString();
+}
+
+}  // namespace
+}  // namespace conelab::desktop

@@ -1,0 +1,310 @@
+// The layouts of the attention maps view besides the maps: all heads, arcs, trees, orders.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QScrollArea>
+#include <QSpinBox>
+#include <QToolButton>
+#include <algorithm>
+#include <cmath>
+
+#include "tests/widgets/driving.h"
+#include "widgets/maps/maps_view.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// A document over the shipped trace, without a window.
+struct Opened {
+  Document document;
+  JobPool jobs{[](std::function<void()> call) {
+    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+  }};
+  Workspace workspace{document, jobs};
+  explicit Opened(const char* layout, const char* group = "/german/layer3") {
+    document.edit("layout", [&](Session& s) {
+      s.maps.layout = layout;
+      s.trace.head = 5;
+    });
+    workspace.open(QString::fromStdString(shipped_trace()), group);
+    EXPECT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+  }
+  [[nodiscard]] std::shared_ptr<MatrixSource> source(const char* similarity, std::int64_t head) {
+    const auto input = head_input(*workspace.trace(), 0, head);
+    return map_source(input, *workspace.trace(), head, plain_call(similarity), nullptr,
+                      Map2d::weights);
+  }
+};
+
+/// The view over it, shown.
+struct Shown : Opened {
+  MapsView view{workspace};
+  explicit Shown(const char* layout) : Opened(layout) {
+    view.resize(820, 640);
+    show_active(view);
+    pump(60);
+  }
+  [[nodiscard]] bool related() {
+    const RelationsModel& model = view.relations();
+    return !model.panels().empty() && !model.busy();
+  }
+};
+
+TEST(HeadGrid, MapsNeitherOverlapNorLeaveTheCanvas) {
+  for (const std::size_t heads : {1U, 2U, 5U, 12U, 16U, 40U}) {
+    for (const std::size_t operations : {1U, 2U, 3U, 6U}) {
+      const HeadGrid grid = arrange_heads(900, 640, operations, heads, 1);
+      ASSERT_EQ(grid.maps.size(), heads * operations);
+      ASSERT_EQ(grid.titles.size(), operations);
+      EXPECT_GE(grid.height, 18);
+      for (std::size_t i = 0; i < grid.maps.size(); ++i) {
+        const HeadPlace& p = grid.maps[i];
+        EXPECT_EQ(p.operation * heads + p.head, i);
+        EXPECT_LE(p.cells.right(), 900);
+        if (grid.height > 18) EXPECT_LE(p.cells.bottom(), 640);
+        EXPECT_GE(p.label.y, grid.titles[p.operation].bottom() - 1e-9);
+        EXPECT_EQ(grid.at({p.cells.x + 3, p.cells.y + 3}), i);
+        for (std::size_t k = 0; k < i; ++k) {
+          const figure::Box& q = grid.maps[k].cells;
+          EXPECT_TRUE(p.label.y >= q.bottom() || p.cells.x >= q.right()) << i << " " << k;
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(arrange_heads(900, 640, 0, 12, 1).maps.empty());
+}
+
+TEST(Heads, EveryHeadOfEveryOperatorIsItsOwnMatrix) {
+  Opened opened("heads");
+  MapsModel maps(opened.workspace);
+  HeadsModel heads(maps);
+  EXPECT_TRUE(heads.rows().empty());  // Nothing is computed that nobody looks at.
+  heads.look(true);
+  ASSERT_TRUE(wait_for([&] { return heads.complete(); }, 20000));
+  ASSERT_EQ(heads.rows().size(), 3U);
+  const char* const names[] = {"dot", "penumbral", "umbral"};
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (const std::int64_t head : {0, 5, 11}) {
+      const auto source = opened.source(names[row], head);
+      const MapPyramid& pyramid = *heads.rows()[row]->pyramids[static_cast<std::size_t>(head)];
+      float cell = 0;
+      for (const Focus at : {Focus{0, 0}, Focus{4, 9}, Focus{29, 3}}) {
+        pyramid.read_row(0, at.query, at.key, 1, &cell);
+        EXPECT_NEAR(cell, source->exact(at.query, at.key), 1e-5) << names[row] << head;
+      }
+      EXPECT_EQ(pyramid.shared_source(), nullptr);
+    }
+  }
+  EXPECT_NE(heads.about(1, 3).find("penumbral, head 3: mean entropy"), std::string::npos);
+}
+
+TEST(Heads, LimitsAreSharedOrOwn) {
+  Opened opened("heads");
+  MapsModel maps(opened.workspace);
+  HeadsModel heads(maps);
+  heads.look(true);
+  ASSERT_TRUE(wait_for([&] { return heads.complete(); }, 20000));
+  const HeadRow &dot = *heads.rows()[0], &umbral = *heads.rows()[2];
+  EXPECT_TRUE(heads.limits(dot, 0) == heads.limits(umbral, 7));
+  opened.document.edit("own", [](Session& s) { s.maps.shared_limits = false; });
+  EXPECT_FALSE(heads.limits(dot, 0) == heads.limits(dot, 1));
+  EXPECT_EQ(heads.limits(dot, 1).high, dot.summaries[1].limits.high);
+}
+
+TEST(Heads, CanBeCancelledAndComputedAgain) {
+  Opened opened("heads");
+  MapsModel maps(opened.workspace);
+  HeadsModel heads(maps);
+  heads.look(true);
+  heads.cancel();
+  EXPECT_FALSE(heads.busy());
+  EXPECT_TRUE(heads.cancelled());
+  heads.resume();
+  EXPECT_TRUE(wait_for([&] { return heads.complete(); }, 20000));
+  heads.look(false);
+  opened.document.edit("logits", [](Session& s) { s.maps.quantity = "logits"; });
+  EXPECT_FALSE(heads.busy());
+  heads.look(true);
+  EXPECT_TRUE(heads.busy());
+  EXPECT_TRUE(wait_for([&] { return heads.complete(); }, 20000));
+  EXPECT_TRUE(heads.rows()[0]->summaries[0].row_entropy.empty());  // Logits have none.
+}
+
+TEST(Heads, AClickMakesAHeadTheOneOfAllViews) {
+  REQUIRE_DISPLAY();
+  Shown shown("heads");
+  ASSERT_TRUE(wait_for([&] { return shown.view.heads().complete(); }, 20000));
+  HeadsCanvas& canvas = shown.view.heads_canvas();
+  ASSERT_EQ(canvas.grid().maps.size(), 36U);
+  const figure::Box& box = canvas.grid().maps[12 + 9].cells;
+  const QPointF at(box.x + box.width * 0.52, box.y + box.height * 0.31);
+  move_to(canvas, at);
+  EXPECT_TRUE(shown.view.readout().contains("penumbral, head 9: mean entropy"))
+      << shown.view.readout().toStdString();
+  ASSERT_TRUE(shown.document.focused());
+  EXPECT_EQ(shown.document.focused()->key, 15);
+  EXPECT_EQ(shown.document.focused()->query, 9);
+  click(canvas, at);
+  EXPECT_EQ(shown.document.session().trace.head, 9);
+  EXPECT_TRUE(shown.view.heads().complete());  // The small maps stay.
+  shown.document.undo();
+  EXPECT_EQ(shown.document.session().trace.head, 5);
+}
+
+TEST(Relations, ArcsAreTheStrongestWeights) {
+  Opened opened("arcs");
+  RelationsModel model(opened.workspace);
+  ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
+  const figure::ArcsFigure figure = model.arcs_figure(500);
+  ASSERT_EQ(figure.panels.size(), 3U);
+  const auto source = opened.source("umbral", 5);
+  const auto& arcs = figure.panels[2].arcs;
+  ASSERT_FALSE(arcs.empty());
+  for (const figure::Arc& arc : arcs) {
+    EXPECT_GE(arc.weight, 0.01);
+    EXPECT_NEAR(
+        arc.weight,
+        source->exact(static_cast<std::int64_t>(arc.query), static_cast<std::int64_t>(arc.key)),
+        1e-12);
+  }
+  opened.document.edit("fewer", [](Session& s) { s.maps.arc_top = 1; });
+  EXPECT_FALSE(model.busy());  // Shown from what is there.
+  const auto fewer = model.arcs_figure(500).panels[2].arcs;
+  EXPECT_LT(fewer.size(), arcs.size());
+  EXPECT_LE(fewer.size(), 30U);
+  opened.document.edit("strong", [](Session& s) { s.maps.arc_threshold = 0.9; });
+  for (const figure::Arc& arc : model.arcs_figure(500).panels[2].arcs) EXPECT_GE(arc.weight, 0.9);
+}
+
+TEST(Relations, TreesAreThoseOfTheTreeCommand) {
+  Opened opened("tree");
+  RelationsModel model(opened.workspace);
+  ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
+  const auto head = head_input(*opened.workspace.trace(), 0, 5);
+  const Call call = call_on_head(plain_call("umbral"), *opened.workspace.trace(), 5);
+  const auto expected =
+      tree::head_trees(*resolve(call, check_extents(head->exact)), head->exact).front();
+  const auto& panel = *model.panels()[2];
+  ASSERT_TRUE(panel.head_tree);
+  EXPECT_EQ(panel.head_tree->depth, expected.depth);
+  EXPECT_EQ(panel.head_tree->dendrogram.leaf_order, expected.dendrogram.leaf_order);
+  EXPECT_NE(model.about({3, 8}).find(fmt::format("umbral: height of the LCA {:.6g}",
+                                                 -expected.depth[3 * expected.size + 8])),
+            std::string::npos)
+      << model.about({3, 8});
+  // The joint of two tokens is the first merge that both lie under.
+  const auto up = RelationsModel::merges_above(expected, 3);
+  const auto other = RelationsModel::merges_above(expected, 8);
+  EXPECT_EQ(up.back(), expected.dendrogram.merges.size() - 1);
+  EXPECT_EQ(other.back(), expected.dendrogram.merges.size() - 1);
+  opened.document.edit("of queries", [](Session& s) { s.maps.tree_tokens = "query"; });
+  EXPECT_TRUE(model.busy());
+  ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
+  EXPECT_NE(model.panels()[2]->head_tree->depth, expected.depth);
+}
+
+TEST(Relations, AClickOnAnArcLocksItsPair) {
+  REQUIRE_DISPLAY();
+  Shown shown("arcs");
+  ASSERT_TRUE(wait_for([&] { return shown.related(); }));
+  RelationsCanvas& canvas = shown.view.relations_canvas();
+  const auto at = canvas.place_of_arc(2, {13, 4});
+  const auto figure = shown.view.relations().arcs_figure(500);
+  // Any arc of the third operator that is pointed at by its middle.
+  bool locked = false;
+  for (const figure::Arc& arc : figure.panels[2].arcs) {
+    const Focus pair{static_cast<std::int64_t>(arc.query), static_cast<std::int64_t>(arc.key)};
+    const auto place = canvas.place_of_arc(2, pair);
+    ASSERT_TRUE(place);
+    if (pair.query == pair.key) continue;
+    move_to(canvas, *place);
+    if (shown.document.focused() != pair) continue;  // Another lies over it here.
+    click(canvas, *place);
+    locked = true;
+    ASSERT_TRUE(shown.document.session().locked);
+    EXPECT_EQ(*shown.document.session().locked, pair);
+    const QString exact = QString::fromStdString(
+        fmt::format("umbral: {:.12g}", shown.source("umbral", 5)->exact(pair.query, pair.key)));
+    EXPECT_TRUE(shown.view.readout().contains(exact)) << shown.view.readout().toStdString();
+    break;
+  }
+  EXPECT_TRUE(locked);
+  (void)at;
+  const auto before = shown.document.session().locked;
+  canvas.setFocus();
+  press_key(canvas, Qt::Key_Right);
+  EXPECT_EQ(shown.document.session().locked->key, before->key + 1);
+  auto* top = shown.view.findChild<QSpinBox*>("maps-top");
+  ASSERT_TRUE(top->isVisible());
+  top->setValue(1);
+  EXPECT_EQ(shown.document.session().maps.arc_top, 1);
+  shown.document.undo();
+  EXPECT_EQ(shown.document.session().maps.arc_top, 3);
+  EXPECT_EQ(top->value(), 3);
+}
+
+TEST(Relations, TreesTellOfMergesBoundariesAndTokens) {
+  REQUIRE_DISPLAY();
+  Shown shown("tree");
+  ASSERT_TRUE(wait_for([&] { return shown.related(); }));
+  RelationsCanvas& canvas = shown.view.relations_canvas();
+  const tree::HeadTree& tree = *shown.view.relations().panels()[1]->head_tree;
+  const std::size_t last = tree.dendrogram.merges.size() - 1;
+  const auto root = canvas.place_of_merge(1, last);
+  ASSERT_TRUE(root);
+  move_to(canvas, *root);
+  EXPECT_TRUE(
+      shown.view.readout().contains(QString("penumbral: 30 tokens join at height %1")
+                                        .arg(-tree.dendrogram.merges[last].depth, 0, 'g', 6)))
+      << shown.view.readout().toStdString();
+  const auto boundary = canvas.place_of_boundary(1, 12);
+  ASSERT_TRUE(boundary);
+  move_to(canvas, *boundary);
+  EXPECT_TRUE(shown.view.readout().contains(QString::fromStdString(
+      fmt::format("{:.6g} of what uniform does", tree.segmentation->relative[12]))))
+      << shown.view.readout().toStdString();
+  const auto token = canvas.place_of_token(1, 7);
+  ASSERT_TRUE(token);
+  click(canvas, *token);
+  ASSERT_TRUE(shown.document.session().locked);
+  EXPECT_EQ(shown.document.session().locked->key, 7);
+  // Everything of the tall canvas can be reached.
+  EXPECT_GT(canvas.height(), shown.view.height());
+}
+
+TEST(Relations, OrdersAreOfConeFamiliesOnly) {
+  REQUIRE_DISPLAY();
+  Shown shown("hasse");
+  ASSERT_TRUE(wait_for([&] { return shown.related(); }));
+  RelationsCanvas& canvas = shown.view.relations_canvas();
+  EXPECT_FALSE(canvas.place_of_token(0, 3));
+  EXPECT_TRUE(canvas.accessibleDescription().contains("dot: only cone families order tokens"));
+  ASSERT_TRUE(canvas.place_of_token(2, 3));
+  EXPECT_FALSE(canvas.place_of_merge(2, 3));
+  EXPECT_TRUE(canvas.accessibleDescription().contains("umbral: Hasse diagram"));
+}
+
+TEST(Layouts, ShowTheirOwnControlsOnly) {
+  REQUIRE_DISPLAY();
+  Shown shown("maps");
+  auto* layout = shown.view.findChild<QComboBox*>("maps-layout");
+  const auto visible = [&](const char* name) {
+    return shown.view.findChild<QWidget*>(name)->isVisible();
+  };
+  EXPECT_TRUE(visible("maps-scale"));
+  EXPECT_FALSE(visible("maps-top"));
+  layout->setCurrentText("arcs");
+  EXPECT_FALSE(visible("maps-scale"));
+  EXPECT_TRUE(visible("maps-top"));
+  EXPECT_TRUE(visible("maps-arrangement"));
+  layout->setCurrentText("tree");
+  EXPECT_TRUE(visible("maps-tokens"));
+  EXPECT_FALSE(visible("maps-top"));
+  shown.document.undo();
+  shown.document.undo();
+  EXPECT_TRUE(visible("maps-scale"));
+}
+
+}  // namespace
+}  // namespace conelab::desktop

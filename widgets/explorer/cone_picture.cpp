@@ -1,0 +1,234 @@
+#include "widgets/explorer/cone_picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/cone_curves.h"
+
+namespace conelab::desktop {
+namespace {
+
+using figure::AxisShadow;
+using figure::Box;
+using figure::ConeCurves;
+using figure::Curve;
+using geometry::Model;
+using geometry::Vector;
+
+Vector vector(const std::array<double, 2>& p) { return Eigen::Vector2d(p[0], p[1]); }
+AxisShadow shadow_of(const LawPoint& p) { return {p.axis, p.shadow}; }
+
+Line rectangle(double left, double top, double right, double bottom) {
+  return {{left, top}, {right, top}, {right, bottom}, {left, bottom}};
+}
+Line circle(const PlanePoint& centre, double radius) {
+  Line out;
+  const int count = std::clamp(static_cast<int>(8 * std::sqrt(radius)), 32, 720);
+  for (int i = 0; i < count; ++i) {
+    const double a = 2 * M_PI * i / count;
+    out.push_back({centre.x + radius * std::cos(a), centre.y + radius * std::sin(a)});
+  }
+  return out;
+}
+
+/// The curves of one scene, added to a picture one kind after the other.
+class Builder {
+ public:
+  Builder(const ConeChoice& choice, const ConeScene& scene, Projection project, const Box& box)
+      : choice_(choice),
+        scene_(scene),
+        project_(std::move(project)),
+        box_(box),
+        curves_(scene.system) {}
+
+  ConePicture picture;
+
+  void fill_regions(const PlaneFrame& frame) {
+    if (!scene_.error.empty()) return;
+    if (scene_.lca && choice_.ancestors) {
+      fill(Ink::ancestors, 0.26, curves_.ancestors(shadow_of(*scene_.lca)));
+    }
+    const bool objects = choice_.objects && !scene_.penumbral;
+    if (objects) {
+      fill(Ink::shadow, 0.18, curves_.shadow(vector(choice_.v)));
+      fill(Ink::shadow, 0.18, curves_.shadow(vector(choice_.u)));
+    }
+    fill(Ink::v, 0.30, curves_.cone(shadow_of(scene_.v)));
+    fill(Ink::u, 0.30, curves_.cone(shadow_of(scene_.u)));
+    if (objects) {
+      fill(Ink::v, 0.5, curves_.object_ball(vector(choice_.v)));
+      fill(Ink::u, 0.5, curves_.object_ball(vector(choice_.u)));
+    }
+    fill_light(frame);
+  }
+
+  void fill_outside(const PlaneFrame& frame) {
+    Fill out{Ink::outside, 1, {}};
+    const Box all = box_;
+    const PlanePoint o = frame.origin();
+    if (frame.model() == Model::halfspace) {
+      out.contours = {rectangle(all.x, o.y, all.right(), all.bottom())};
+    } else if (frame.model() == Model::band) {
+      const double half = M_PI / 2 / frame.unit();
+      out.contours = {rectangle(all.x, all.y, o.x - half, all.bottom()),
+                      rectangle(o.x + half, all.y, all.right(), all.bottom())};
+    } else {
+      out.contours = {rectangle(all.x, all.y, all.right(), all.bottom()),
+                      circle(o, 1 / frame.unit())};
+    }
+    picture.fills.push_back(std::move(out));
+  }
+
+  void draw_lines() {
+    if (!scene_.error.empty()) return;
+    draw_levels();
+    if (scene_.lca && choice_.ancestors) draw_ancestors();
+    for (const int side : {-1, 1}) stroke(Ink::v, 1.6, curves_.edge(shadow_of(scene_.v), side));
+    for (const int side : {-1, 1}) stroke(Ink::u, 1.6, curves_.edge(shadow_of(scene_.u), side));
+    if (choice_.objects && !scene_.penumbral) {
+      stroke(Ink::v, 1, curves_.object_ball(vector(choice_.v)));
+      stroke(Ink::u, 1, curves_.object_ball(vector(choice_.u)));
+    }
+    if (choice_.horospheres) draw_horospheres();
+    if (choice_.geodesic) {
+      stroke(Ink::geodesic, 1.4, figure::geodesic_curve(vector(choice_.u), vector(choice_.v)));
+    }
+    draw_border();
+  }
+
+ private:
+  void fill(Ink ink, double opacity, const Curve& curve) {
+    Line area = clipped_area(flattened(curve, project_, box_), box_.grown(2));
+    if (area.size() >= 3) picture.fills.push_back({ink, opacity, {std::move(area)}});
+  }
+
+  void stroke(Ink ink, double width, const Curve& curve, bool dashes = false, double opacity = 1) {
+    stroke_line(ink, width, flattened(curve, project_, box_), dashes, opacity);
+  }
+  void stroke_line(Ink ink, double width, const Line& line, bool dashes, double opacity) {
+    Stroke out{ink, opacity, width, dashes, clipped_line(line, box_.grown(4))};
+    if (!out.pieces.empty()) picture.strokes.push_back(std::move(out));
+  }
+
+  /// A whole level of the radial coordinate. On the half-plane that of an infinite source is a
+  /// horizontal line, which passes through the far point.
+  [[nodiscard]] Line level(double radial) const {
+    const figure::CycleArc arc = curves_.level(radial);
+    if (!horizontal_levels()) return flattened({arc}, project_, box_);
+    const double y = project_(arc.via).y;
+    return {{box_.x - 9, y}, {box_.right() + 9, y}};
+  }
+  [[nodiscard]] bool horizontal_levels() const {
+    return scene_.infinite && choice_.model == "halfspace";
+  }
+
+  void fill_light(const PlaneFrame& frame) {
+    if (scene_.infinite && !scene_.penumbral) return;
+    const geometry::RadialDomain domain = scene_.system.family->domain(scene_.system.values);
+    const Ink ink = scene_.penumbral ? Ink::light : Ink::excluded;
+    Line area = level(scene_.infinite ? domain.high : domain.low);
+    if (scene_.infinite && frame.model() == Model::halfspace) {
+      area = rectangle(box_.x, box_.y - 9, box_.right(), std::max(area[0].y, box_.y - 9));
+    }
+    area = clipped_area(area, box_.grown(2));
+    if (area.size() >= 3) picture.fills.push_back({ink, 1, {std::move(area)}});
+  }
+
+  /// As the exported figure spaces them.
+  void draw_levels() {
+    if (!choice_.level_lines) return;
+    const geometry::ConeFamily& family = *scene_.system.family;
+    const geometry::Values& values = scene_.system.values;
+    const AxisShadow u = shadow_of(scene_.u);
+    const double largest = scene_.largest_shadow, own = family.radial(values, u.shadow);
+    const double top = std::isinf(largest) ? 4 * own : family.radial(values, largest);
+    const double step = (top - own) / (level_lines + 0.5);
+    for (int i = 1; i <= level_lines; ++i) {
+      const double shadow = family.shadow(values, own + step * i);
+      stroke(Ink::level, 1, curves_.similarity_level(u, shadow), false, 0.55);
+      if (std::isinf(largest)) continue;
+      const double beyond = top + step * i;
+      if (beyond <= 0) continue;
+      for (const int side : {-1, 1}) {
+        stroke(Ink::level, 1, curves_.extended_level(u, beyond, side), true, 0.55);
+      }
+    }
+  }
+
+  void draw_ancestors() {
+    const AxisShadow meeting = shadow_of(*scene_.lca);
+    stroke(Ink::ancestors, 1.2, curves_.ancestors(meeting), true);
+    for (const auto& [from, ink] : {std::pair{scene_.u, Ink::u}, {scene_.v, Ink::v}}) {
+      if (meeting.shadow - from.shadow < 1e-9) continue;
+      stroke(ink, 1, curves_.ascent(shadow_of(from), meeting), true);
+    }
+  }
+
+  void draw_horospheres() {
+    stroke_line(Ink::u, 0.8, level(scene_.u.radial), false, 0.5);
+    stroke_line(Ink::v, 0.8, level(scene_.v.radial), false, 0.5);
+    stroke_line(Ink::depth, 1.2, level(scene_.law.radial), true, 1);
+    if (!scene_.law.place && scene_.penumbral) {
+      stroke(Ink::depth, 1, figure::geodesic_curve(vector(choice_.u), vector(choice_.v), true),
+             true);
+    }
+  }
+
+  /// Where the light (or the room for objects) ends.
+  void draw_border() {
+    if (scene_.infinite && !scene_.penumbral) return;
+    const geometry::RadialDomain domain = scene_.system.family->domain(scene_.system.values);
+    stroke_line(scene_.penumbral ? Ink::light : Ink::excluded, 1.4,
+                level(scene_.infinite ? domain.high : domain.low), !scene_.penumbral, 1);
+  }
+
+  const ConeChoice& choice_;
+  const ConeScene& scene_;
+  Projection project_;
+  Box box_;
+  ConeCurves curves_;
+};
+
+/// The border of the model itself.
+Stroke boundary(const PlaneFrame& frame, const Box& box) {
+  const PlanePoint o = frame.origin();
+  Stroke border{Ink::boundary, 1, 1.2, false, {}};
+  if (frame.model() == Model::halfspace) {
+    border.pieces = {{{box.x, o.y}, {box.right(), o.y}}};
+  } else if (frame.model() == Model::band) {
+    const double half = M_PI / 2 / frame.unit();
+    for (const double x : {o.x - half, o.x + half}) {
+      border.pieces.push_back({{x, box.y}, {x, box.bottom()}});
+    }
+  } else {
+    border.pieces = {circle(o, 1 / frame.unit())};
+    border.pieces[0].push_back(border.pieces[0].front());
+  }
+  return border;
+}
+
+}  // namespace
+
+ConePicture cone_picture(const ConeChoice& choice, const ConeScene& scene,
+                         const PlaneFrame& frame) {
+  const Box box{frame.corner().x, frame.corner().y, frame.width(), frame.height()};
+  const auto project = [&frame](const figure::HemispherePoint& p) {
+    const PlanePoint q = frame.project(p);
+    return figure::Point{q.x, q.y};
+  };
+  Builder builder(choice, scene, project, box);
+  builder.fill_regions(frame);
+  builder.fill_outside(frame);
+  builder.draw_lines();
+  builder.picture.strokes.push_back(boundary(frame, box));
+  return std::move(builder.picture);
+}
+
+std::vector<Stroke> cone_strokes(const ConeChoice& choice, const ConeScene& scene,
+                                 const Projection& project, const Box& box) {
+  Builder builder(choice, scene, project, box);
+  builder.draw_lines();
+  return std::move(builder.picture.strokes);
+}
+
+}  // namespace conelab::desktop

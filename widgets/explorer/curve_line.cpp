@@ -1,0 +1,157 @@
+#include "widgets/explorer/curve_line.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace conelab::desktop {
+namespace {
+
+using figure::Box;
+using figure::Point;
+
+constexpr double sagitta = 0.1;  ///< Pixels.
+constexpr int deepest = 44, pieces = 12;
+constexpr std::size_t most_points = 20000;
+
+/// Distance of p to the segment ab.
+double away(const Point& p, const Point& a, const Point& b) {
+  const double dx = b.x - a.x, dy = b.y - a.y, n = dx * dx + dy * dy;
+  const double t = n > 0 ? std::clamp(((p.x - a.x) * dx + (p.y - a.y) * dy) / n, 0.0, 1.0) : 0;
+  return std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy);
+}
+
+/// Splits one arc by its parameter.
+class Splitter {
+ public:
+  Splitter(const figure::CycleArc& arc, const Projection& project, const Box& seen, Line& out)
+      : at_(arc), project_(project), seen_(seen), out_(out) {}
+
+  void run() {
+    Point from = page(0);
+    out_.push_back(from);
+    for (int i = 0; i < pieces; ++i) {
+      const double a = i / static_cast<double>(pieces), b = (i + 1.0) / pieces;
+      const Point to = page(b);
+      split(a, b, from, to, deepest);
+      from = to;
+    }
+  }
+
+ private:
+  Point page(double t) const { return project_(at_(t)); }
+
+  /// Whether a piece whose points lie within `reach` of its chord cannot be seen.
+  bool unseen(const Point& a, const Point& b, double reach) const {
+    return std::max(a.x, b.x) + reach < seen_.x || std::min(a.x, b.x) - reach > seen_.right() ||
+           std::max(a.y, b.y) + reach < seen_.y || std::min(a.y, b.y) - reach > seen_.bottom();
+  }
+
+  void split(double a, double b, const Point& from, const Point& to, int left) {
+    const double middle = (a + b) / 2;
+    const Point m = page(middle);
+    // Two further points, so that an inflection at the middle does not deceive.
+    const double bow = std::max({away(m, from, to), away(page(0.75 * a + 0.25 * b), from, to),
+                                 away(page(0.25 * a + 0.75 * b), from, to)});
+    if (bow < sagitta || left == 0 || out_.size() > most_points || unseen(from, to, 2 * bow)) {
+      out_.push_back(m);
+      out_.push_back(to);
+      return;
+    }
+    split(a, middle, from, m, left - 1);
+    split(middle, b, m, to, left - 1);
+  }
+
+  figure::ArcParameter at_;
+  const Projection& project_;
+  const Box& seen_;
+  Line& out_;
+};
+
+/// One half-plane of Sutherland and Hodgman: `inside` is how far within, `cross` the border point.
+template <class Inside>
+Line cut(const Line& closed, Inside inside) {
+  Line out;
+  for (std::size_t i = 0; i < closed.size(); ++i) {
+    const Point& a = closed[i];
+    const Point& b = closed[(i + 1) % closed.size()];
+    const double in_a = inside(a), in_b = inside(b);
+    if (in_a >= 0) out.push_back(a);
+    if ((in_a >= 0) != (in_b >= 0)) {
+      const double t = in_a / (in_a - in_b);
+      out.push_back({a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)});
+    }
+  }
+  return out;
+}
+
+/// Liang and Barsky: the part of the segment inside the box; false where there is none.
+bool clip_segment(Point& a, Point& b, const Box& box) {
+  double low = 0, high = 1;
+  const double dx = b.x - a.x, dy = b.y - a.y;
+  const auto against = [&](double slope, double room) {
+    if (slope == 0) return room >= 0;
+    const double t = room / slope;
+    (slope < 0 ? low : high) = slope < 0 ? std::max(low, t) : std::min(high, t);
+    return low <= high;
+  };
+  if (!against(-dx, a.x - box.x) || !against(dx, box.right() - a.x) || !against(-dy, a.y - box.y) ||
+      !against(dy, box.bottom() - a.y)) {
+    return false;
+  }
+  const Point start = a;
+  a = {start.x + low * dx, start.y + low * dy};
+  b = {start.x + high * dx, start.y + high * dy};
+  return true;
+}
+
+}  // namespace
+
+Line flattened(const figure::Curve& curve, const Projection& project, const Box& visible) {
+  Line out;
+  const Box seen = visible.grown(20);
+  for (const figure::CycleArc& arc : curve) Splitter(arc, project, seen, out).run();
+  return out;
+}
+
+Line clipped_area(const Line& closed, const Box& box) {
+  Line out = cut(closed, [&](const Point& p) { return p.x - box.x; });
+  out = cut(out, [&](const Point& p) { return box.right() - p.x; });
+  out = cut(out, [&](const Point& p) { return p.y - box.y; });
+  return cut(out, [&](const Point& p) { return box.bottom() - p.y; });
+}
+
+std::vector<Line> clipped_line(const Line& line, const Box& box) {
+  std::vector<Line> out;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    Point a = line[i], b = line[i + 1];
+    if (!clip_segment(a, b, box)) continue;
+    if (out.empty() || !(out.back().back() == a)) out.push_back({a});
+    if (!(a == b)) out.back().push_back(b);
+  }
+  std::erase_if(out, [](const Line& piece) { return piece.size() < 2; });
+  return out;
+}
+
+std::vector<Line> dashed(const Line& line, double on, double off) {
+  std::vector<Line> out;
+  double left = on;
+  bool drawn = true;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    Point a = line[i];
+    const Point& b = line[i + 1];
+    for (double length = std::hypot(b.x - a.x, b.y - a.y); length > 0;) {
+      const double part = std::min(left, length) / length;
+      const Point c{a.x + part * (b.x - a.x), a.y + part * (b.y - a.y)};
+      if (drawn && (out.empty() || left == on || out.back().empty())) out.push_back({a});
+      if (drawn) out.back().push_back(c);
+      left -= part * length, length -= part * length, a = c;
+      if (left > 1e-9) continue;
+      drawn = !drawn;
+      left = drawn ? on : off;
+      if (length < 1e-9) break;
+    }
+  }
+  return out;
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,267 @@
+// What the explorer's viewport does with the pointer, and the controls over its scene.
+#include <imgui.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "widgets/explorer/explorer_viewport.h"
+#include "widgets/explorer/snap.h"
+#include "widgets/imgui/overlay.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr double grasp = 14;          ///< Pixels around a point within which it is taken.
+constexpr int roomy = 560;            ///< Widths from which the settings are open by themselves.
+constexpr double farthest = 400;      ///< How far the light recedes, over the height it began at.
+constexpr double recession_time = 3;  ///< Seconds of the whole way.
+
+PlanePoint point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
+
+double seconds_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+bool finite_family(const ConeChoice& choice) {
+  return geometry::cone_family(choice.family).base == geometry::Base::sphere;
+}
+
+/// The height from which a light recedes: above both points.
+double lowest_light(const ConeChoice& c) { return std::max({1.05, 1.05 * c.u[1], 1.05 * c.v[1]}); }
+
+void keep_in_domain(ConeChoice& c) {
+  for (auto* each : {&c.u, &c.v}) {
+    const PlanePoint p = into_domain(c, point(*each));
+    *each = {p.x, p.y};
+  }
+}
+
+}  // namespace
+
+template <class Change>
+void ExplorerViewport::edit(const QString& label, Change change, const QString& merge) {
+  document_.edit(
+      label,
+      [&](Session& s) {
+        s.cones = shown_;
+        s.cones.follow_tokens = false;  // Who moves a point looks at that point.
+        change(s.cones);
+      },
+      merge);
+}
+
+// ---- controls -----------------------------------------------------------------------------------
+
+void ExplorerViewport::draw_settings() {
+  const bool open = settings_.value_or(width() >= roomy);
+  Overlay overlay(*this, "settings", Overlay::Corner::top_right);
+  if (overlay.button(open ? "hide settings" : "settings")) settings_ = !open;
+  if (!open) return;
+  draw_parameters(overlay);
+  draw_toggles(overlay);
+  draw_recession(overlay);
+}
+
+/// Those of every family that is shown.
+void ExplorerViewport::draw_parameters(Overlay& overlay) {
+  for (const Pane& pane : panes_) {
+    const geometry::ConeFamily& family = geometry::cone_family(pane.choice.family);
+    for (const ParameterInfo& info : family.parameters) {
+      const std::string key = info.key;
+      const auto given = shown_.parameters.find(key);
+      double value = given != shown_.parameters.end() ? given->second : info.initial;
+      if (overlay.slider(key.c_str(), value, 0.02, 3, "%.3g", true)) {
+        edit(
+            tr("change %1").arg(QString::fromStdString(key)),
+            [&](ConeChoice& c) {
+              c.parameters[key] = value;
+              keep_in_domain(c);
+            },
+            "cone " + QString::fromStdString(key));
+      }
+      overlay.tooltip(info.about);
+    }
+  }
+}
+
+void ExplorerViewport::draw_toggles(Overlay& overlay) {
+  const auto toggle = [&](const char* label, bool ConeChoice::*member, const char* about) {
+    bool value = shown_.*member;
+    if (overlay.checkbox(label, value)) {
+      document_.edit(tr("show or hide %1").arg(label),
+                     [&](Session& s) { s.cones.*member = value; });
+    }
+    overlay.tooltip(about);
+  };
+  toggle("heat of K(u, ·)", &ConeChoice::heat,
+         "the similarity of every point with u; paler where only a smaller light would do");
+  toggle("level lines", &ConeChoice::level_lines, "where K(u, ·) is constant");
+  toggle("common ancestors", &ConeChoice::ancestors, "all points whose cones hold u and v");
+  toggle("horospheres", &ConeChoice::horospheres,
+         "the levels of u and v and, dashed, the depth that attention reads");
+  toggle("geodesic", &ConeChoice::geodesic, "the shortest way from u to v");
+  const bool umbral =
+      std::any_of(panes_.begin(), panes_.end(), [](const Pane& p) { return !p.scene.penumbral; });
+  if (umbral) {
+    toggle("object balls", &ConeChoice::objects, "the balls about u and v and their shadows");
+  }
+  toggle("snap", &ConeChoice::snap, "dragged points keep to round numbers and to each other");
+  toggle("follow tokens", &ConeChoice::follow_tokens, "u and v are the pair in focus");
+}
+
+void ExplorerViewport::draw_recession(Overlay& overlay) {
+  if (!finite_family(shown_)) return;
+  const double low = lowest_light(shown_);
+  double height = std::clamp(shown_.source[1], low, low * farthest);
+  if (overlay.slider("light's height", height, low, low * farthest, "%.4g", true)) {
+    receding_.stop();
+    set_source_height(height, tr("move the light"), "recede");
+  }
+  overlay.tooltip("as it recedes, the cones become those of the infinite family");
+  if (overlay.button(receding() ? "pause" : "light to infinity")) recede();
+}
+
+// ---- pointer ------------------------------------------------------------------------------------
+
+std::size_t ExplorerViewport::pane_at(const QPointF& p) const {
+  for (std::size_t i = 0; i < panes_.size(); ++i) {
+    if (panes_[i].box.contains({p.x(), p.y()})) return i;
+  }
+  return 0;
+}
+
+QString ExplorerViewport::handle_at(const QPointF& p, std::size_t pane) const {
+  const auto near = [&](const char* name) {
+    const QPointF away = handle(name, pane) - p;
+    return std::hypot(away.x(), away.y()) < grasp;
+  };
+  if (near("u")) return "u";
+  if (near("v")) return "v";
+  return finite_family(panes_[pane].choice) && near("source") ? "source" : "";
+}
+
+void ExplorerViewport::handle_pointer() {
+  const ImGuiIO& io = ImGui::GetIO();
+  const QPointF pointer(io.MousePos.x, io.MousePos.y);
+  const std::size_t pane = pane_at(pointer);
+  const QString under = handle_at(pointer, pane);
+  if (!under.isEmpty() && !io.WantCaptureMouse) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  if (ImGui::IsMouseClicked(0) && !io.WantCaptureMouse) {
+    dragged_ = under.isEmpty() ? "ground" : under;
+    dragged_pane_ = pane;
+    grabbed_ = frame(pane).plane(pointer.x(), pointer.y());
+    receding_.stop();
+  }
+  if (ImGui::IsMouseReleased(0)) {
+    dragged_.clear();
+    document_.close_step();
+  }
+  if (!dragged_.isEmpty() && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
+    dragged_ == "ground" ? move_ground(pointer) : move_handle(pointer);
+  }
+  if (io.MouseWheel != 0 && !io.WantCaptureMouse) zoom(io.MouseWheel, pointer);
+  if (ImGui::IsMouseDoubleClicked(0) && !io.WantCaptureMouse && under.isEmpty()) fit();
+}
+
+/// The point that was taken stays under the pointer, by an isometry.
+void ExplorerViewport::move_ground(const QPointF& pointer) {
+  if (!grabbed_) return;
+  const auto moved = frame(dragged_pane_).with_point_at(*grabbed_, pointer.x(), pointer.y());
+  if (!moved) return;
+  fits_ = false;
+  camera = *moved;
+  wake();
+}
+
+/// Half-plane: dilation about the boundary point under the pointer. Elsewhere what is under the
+/// pointer comes nearer to the middle, or goes away from it.
+void ExplorerViewport::zoom(double notches, const QPointF& pointer) {
+  const PlaneFrame f = frame(pane_at(pointer));
+  const auto before = f.plane(pointer.x(), pointer.y());
+  if (!before) return;
+  fits_ = false;
+  if (shown_.model == "halfspace") {
+    const double scale =
+        std::clamp(camera.log_scale - 0.25 * notches, PlaneCamera::deepest, PlaneCamera::farthest);
+    camera.x0 = before->x - (before->x - camera.x0) * std::exp(scale - camera.log_scale);
+    camera.log_scale = scale;
+  } else {
+    const PlanePoint o = f.origin();
+    const double part = std::exp(-0.25 * notches);
+    const double x = o.x + part * (pointer.x() - o.x), y = o.y + part * (pointer.y() - o.y);
+    if (const auto moved = f.with_point_at(*before, x, y)) camera = *moved;
+  }
+  wake();
+}
+
+void ExplorerViewport::move_handle(const QPointF& to) {
+  const PlaneFrame f = frame(dragged_pane_);
+  auto wanted = f.plane(to.x(), to.y());
+  if (!wanted) return;
+  const QString name = dragged_;
+  if (shown_.snap) wanted = snapped(shown_, name.toStdString(), *wanted, f);
+  const std::string family = panes_[dragged_pane_].choice.family;
+  edit(
+      tr("move %1").arg(name),
+      [&](ConeChoice& c) {
+        ConeChoice seen = c;
+        seen.family = family;  // The pane's domain counts.
+        if (name == "source") {
+          seen.source = c.source = {wanted->x, std::max(wanted->y, 1e-12)};
+          keep_in_domain(seen);
+          c.u = seen.u, c.v = seen.v;
+        } else {
+          const PlanePoint p = into_domain(seen, *wanted);
+          (name == "u" ? c.u : c.v) = {p.x, p.y};
+        }
+      },
+      "drag " + name);
+}
+
+// ---- the receding source ------------------------------------------------------------------------
+
+/// The ball of a penumbral source keeps touching one horosphere, so that its cones have a limit.
+void ExplorerViewport::set_source_height(double height, const QString& label,
+                                         const QString& merge) {
+  edit(
+      label,
+      [&](ConeChoice& c) {
+        c.source = {(c.u[0] + c.v[0]) / 2, height};
+        if (c.family == "penumbral-finite") {
+          c.parameters["source_radius"] = std::log(height / lowest_light(c)) + 0.05;
+        }
+        keep_in_domain(c);
+      },
+      merge);
+}
+
+void ExplorerViewport::recede() {
+  if (receding_.isActive()) {
+    receding_.stop();
+    return document_.close_step();
+  }
+  recede_time_ = seconds_now();
+  document_.close_step();
+  const double low = lowest_light(shown_);
+  if (shown_.source[1] < low || shown_.source[1] > 0.99 * farthest * low) {
+    set_source_height(low, tr("let the light recede"), "recede");
+  }
+  receding_.start();
+}
+
+void ExplorerViewport::advance() {
+  const double now = seconds_now();
+  const double low = lowest_light(shown_);
+  const double grown =
+      shown_.source[1] * std::pow(farthest, std::min(now - recede_time_, 0.2) / recession_time);
+  recede_time_ = now;
+  set_source_height(std::min(grown, farthest * low), tr("let the light recede"), "recede");
+  if (grown >= farthest * low) {
+    receding_.stop();
+    document_.close_step();
+  }
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,135 @@
+#include "widgets/explorer/heat_field.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace conelab::desktop {
+namespace {
+
+constexpr int table_size = 256;
+constexpr double strength = 0.55, faint = 0.30;  ///< Of the colours over the ground.
+
+figure::Colour mixed(const figure::Colour& a, const figure::Colour& b, double t) {
+  const auto part = [t](std::uint8_t x, std::uint8_t y) {
+    return static_cast<std::uint8_t>(std::lround(x + (y - x) * t));
+  };
+  return {part(a.r, b.r), part(a.g, b.g), part(a.b, b.b), 255};
+}
+
+std::vector<figure::Colour> table(figure::ColourMap map, figure::Colour ground, double alpha) {
+  std::vector<figure::Colour> out;
+  for (int i = 0; i < table_size; ++i) {
+    out.push_back(mixed(ground, figure::colour_at(map, i / (table_size - 1.0)), alpha));
+  }
+  return out;
+}
+
+/// The point under a pixel; outside the model the nearest one inside, so that colours reach the
+/// model's border unmixed.
+std::optional<PlanePoint> plane_nearby(const PlaneFrame& frame, double x, double y) {
+  const PlanePoint o = frame.origin();
+  if (frame.model() == geometry::Model::halfspace) return frame.plane(x, std::min(y, o.y - 0.01));
+  if (frame.model() == geometry::Model::band) {
+    const double reach = (M_PI / 2 - 1e-3) / frame.unit();
+    return frame.plane(std::clamp(x, o.x - reach, o.x + reach), y);
+  }
+  const double away = std::hypot(x - o.x, y - o.y) * frame.unit();
+  const double part = away > 0.999 ? 0.999 / away : 1;
+  return frame.plane(o.x + part * (x - o.x), o.y + part * (y - o.y));
+}
+
+}  // namespace
+
+DepthRange depth_range(const ConeScene& scene, double lambda) {
+  if (!scene.infinite) return {0, 4};
+  return {-(scene.penumbral ? scene.parameter : 1.5 * lambda), 0};
+}
+
+HeatField::HeatField(const ConeChoice& choice, const ConeScene& scene)
+    : family_(scene.system.family),
+      values_(scene.system.values),
+      domain_(family_->domain(values_)),
+      infinite_(scene.infinite),
+      largest_(scene.largest_shadow),
+      u_(scene.u),
+      source_{choice.source[0], choice.source[1]} {}
+
+LawPoint HeatField::locate(const PlanePoint& x, bool& outside) const {
+  LawPoint p;
+  if (infinite_) {
+    p.axis = x.x, p.radial = x.y;
+  } else {
+    const double a = (x.x - source_.x) / source_.y, b = x.y / source_.y;
+    p.axis = std::atan2(a * a + b * b - 1, 2 * a);
+    p.radial = 2 * std::asinh(std::hypot(a, b - 1) / (2 * std::sqrt(b)));
+  }
+  outside = p.radial <= domain_.low || p.radial >= domain_.high;
+  if (outside) {
+    p.radial = infinite_ ? domain_.high * (1 - 1e-12) : domain_.low * (1 + 1e-9) + 1e-12;
+  }
+  p.shadow = family_->shadow(values_, p.radial);
+  return p;
+}
+
+HeatField::Value HeatField::at(const PlanePoint& x) const {
+  Value value;
+  value.place = locate(x, value.outside);
+  const LawPoint& p = value.place;
+  double base = std::abs(p.axis - u_.axis);
+  if (!infinite_) base = std::min(base, 2 * M_PI - base);
+  const double shadow = std::max({u_.shadow, p.shadow, (u_.shadow + p.shadow + base) / 2});
+  value.extended = shadow > largest_;
+  double radial;
+  if (shadow == u_.shadow)
+    radial = u_.radial;
+  else if (shadow == p.shadow)
+    radial = p.radial;
+  else if (value.extended && family_->extension != nullptr)
+    radial = family_->extension(values_, u_.radial, p.radial, base);
+  else
+    radial = family_->radial(values_, std::min(shadow, largest_));
+  value.depth = infinite_ ? -radial : radial;
+  return value;
+}
+
+HeatRaster::HeatRaster(const PlaneFrame& frame, const ConeChoice& choice, const ConeScene& scene,
+                       int step, figure::ColourMap map, figure::Colour ground)
+    : frame_(frame),
+      field_(choice, scene),
+      range_(depth_range(scene, frame.model() == geometry::Model::halfspace ? frame.lambda() : 1)),
+      columns_(std::max(2, static_cast<int>(std::ceil(frame.width() / step)) + 1)),
+      rows_(std::max(2, static_cast<int>(std::ceil(frame.height() / step)) + 1)),
+      pixels_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_) * 4, 255),
+      near_(table(map, ground, strength)),
+      beyond_(table(map, ground, faint)),
+      ground_(ground) {}
+
+void HeatRaster::compute_row(int row) {
+  const double y = frame_.corner().y + frame_.height() * row / (rows_ - 1.0);
+  std::uint8_t* out = pixels_.data() + static_cast<std::size_t>(row * columns_) * 4;
+  for (int column = 0; column < columns_; ++column, out += 4) {
+    const double x = frame_.corner().x + frame_.width() * column / (columns_ - 1.0);
+    const auto point = plane_nearby(frame_, x, y);
+    figure::Colour colour = ground_;
+    if (point) {
+      const HeatField::Value value = field_.at(*point);
+      const double t = (value.depth - range_.low) / (range_.high - range_.low);
+      const auto place = static_cast<std::size_t>(std::clamp(t, 0.0, 1.0) * (table_size - 1));
+      colour = (value.extended ? beyond_ : near_)[place];
+    }
+    out[0] = colour.r, out[1] = colour.g, out[2] = colour.b;
+  }
+}
+
+void HeatRaster::run(double milliseconds) {
+  const auto start = std::chrono::steady_clock::now();
+  while (!done()) {
+    compute_row(row_++);
+    const std::chrono::duration<double, std::milli> spent =
+        std::chrono::steady_clock::now() - start;
+    if (spent.count() > milliseconds) return;
+  }
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,257 @@
+#include "widgets/explorer/scene_painter.h"
+
+#include <QOpenGLBuffer>
+#include <QOpenGLContext>
+#include <QOpenGLExtraFunctions>
+#include <QOpenGLShaderProgram>
+#include <QOpenGLVertexArrayObject>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "widgets/explorer/paint_colours.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr const char* corner_source = R"(#version 330 core
+layout(location = 0) in vec3 at;
+layout(location = 1) in vec4 colour;
+uniform vec2 window;
+out vec4 tint;
+void main() {
+  tint = colour;
+  gl_Position = vec4(2.0 * at.x / window.x - 1.0, 1.0 - 2.0 * at.y / window.y, at.z, 1.0);
+}
+)";
+
+constexpr const char* tint_source = R"(#version 330 core
+in vec4 tint;
+out vec4 result;
+void main() { result = tint; }
+)";
+
+// The colour carries the place in the picture.
+constexpr const char* picture_source = R"(#version 330 core
+in vec4 tint;
+uniform sampler2D picture;
+out vec4 result;
+void main() { result = textureLod(picture, tint.xy, 0.0); }
+)";
+
+struct Texture {
+  unsigned name = 0;
+  long version = -1;
+};
+
+Corner corner(double x, double y, const QColor& c, double alpha) {
+  return {static_cast<float>(x),    static_cast<float>(y), 0, c.redF(), c.greenF(), c.blueF(),
+          static_cast<float>(alpha)};
+}
+
+void add_rectangle(std::vector<Corner>& out, const figure::Box& b, const QColor& c, double alpha) {
+  const Corner four[] = {corner(b.x, b.y, c, alpha), corner(b.right(), b.y, c, alpha),
+                         corner(b.right(), b.bottom(), c, alpha),
+                         corner(b.x, b.bottom(), c, alpha)};
+  for (const int i : {0, 1, 2, 0, 2, 3}) out.push_back(four[i]);
+}
+
+figure::Box bounds(const std::vector<Line>& contours, const figure::Box& within) {
+  double left = 1e30, top = 1e30, right = -1e30, bottom = -1e30;
+  for (const Line& line : contours) {
+    for (const figure::Point& p : line) {
+      left = std::min(left, p.x), right = std::max(right, p.x);
+      top = std::min(top, p.y), bottom = std::max(bottom, p.y);
+    }
+  }
+  left = std::max(left, within.x), top = std::max(top, within.y);
+  right = std::min(right, within.right()), bottom = std::min(bottom, within.bottom());
+  return {left, top, std::max(0.0, right - left), std::max(0.0, bottom - top)};
+}
+
+bool is_rectangle(const Fill& fill) {
+  if (fill.contours.size() != 1 || fill.contours[0].size() != 4) return false;
+  const Line& c = fill.contours[0];
+  const auto sides = [&](std::size_t i) {
+    return c[i].y == c[i + 1].y && c[i + 1].x == c[(i + 2) % 4].x;
+  };
+  return (sides(0) && sides(2)) || (c[0].x == c[1].x && c[1].y == c[2].y && c[2].x == c[3].x);
+}
+
+}  // namespace
+
+struct ScenePainter::Objects {
+  QOpenGLShaderProgram tint, picture;
+  QOpenGLVertexArrayObject array;
+  QOpenGLBuffer buffer{QOpenGLBuffer::VertexBuffer};
+  std::map<int, Texture> textures;
+  QSizeF size;
+  double density = 1;
+  QOpenGLExtraFunctions* gl = nullptr;
+
+  void send(const std::vector<Corner>& corners) {
+    buffer.bind();
+    buffer.allocate(corners.data(), static_cast<int>(corners.size() * sizeof(Corner)));
+    gl->glEnableVertexAttribArray(0);
+    gl->glEnableVertexAttribArray(1);
+    gl->glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, sizeof(Corner), nullptr);
+    gl->glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, sizeof(Corner),
+                              reinterpret_cast<const void*>(offsetof(Corner, r)));
+  }
+  void use(QOpenGLShaderProgram& program) {
+    program.bind();
+    program.setUniformValue(
+        "window", QVector2D(static_cast<float>(size.width()), static_cast<float>(size.height())));
+  }
+};
+
+ScenePainter::ScenePainter() = default;
+ScenePainter::~ScenePainter() = default;
+
+void ScenePainter::create() {
+  objects_ = std::make_unique<Objects>();
+  for (const auto& [program, fragment] :
+       {std::pair{&objects_->tint, tint_source}, {&objects_->picture, picture_source}}) {
+    program->addShaderFromSourceCode(QOpenGLShader::Vertex, corner_source);
+    program->addShaderFromSourceCode(QOpenGLShader::Fragment, fragment);
+    if (!program->link()) qWarning("%s", qPrintable(program->log()));
+  }
+  objects_->array.create();
+  objects_->buffer.create();
+  objects_->buffer.setUsagePattern(QOpenGLBuffer::StreamDraw);
+}
+
+void ScenePainter::destroy() {
+  if (!objects_) return;
+  QOpenGLFunctions* gl = QOpenGLContext::currentContext()->functions();
+  for (auto& [slot, texture] : objects_->textures) gl->glDeleteTextures(1, &texture.name);
+  objects_.reset();
+}
+
+void ScenePainter::begin(const QSizeF& size, double density) {
+  Objects& o = *objects_;
+  o.gl = QOpenGLContext::currentContext()->extraFunctions();
+  o.size = size, o.density = density;
+  o.array.bind();
+  o.gl->glDisable(GL_CULL_FACE);
+  o.gl->glDisable(GL_BLEND);
+}
+
+void ScenePainter::end() {
+  Objects& o = *objects_;
+  o.gl->glDisable(GL_SCISSOR_TEST);
+  o.gl->glDisable(GL_DEPTH_TEST);
+  o.gl->glDisable(GL_STENCIL_TEST);
+  o.buffer.release();
+  o.array.release();
+  o.gl->glUseProgram(0);
+}
+
+void ScenePainter::heat(int slot, long version, const HeatRaster& raster, const PlaneFrame& frame) {
+  Objects& o = *objects_;
+  Texture& texture = o.textures[slot];
+  o.gl->glActiveTexture(GL_TEXTURE0);
+  if (texture.name == 0) o.gl->glGenTextures(1, &texture.name);
+  o.gl->glBindTexture(GL_TEXTURE_2D, texture.name);
+  if (texture.version != version) {
+    o.gl->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, raster.columns(), raster.rows(), 0, GL_RGBA,
+                       GL_UNSIGNED_BYTE, raster.pixels().data());
+    for (const auto& [key, value] : {std::pair{GL_TEXTURE_MIN_FILTER, GL_LINEAR},
+                                     {GL_TEXTURE_MAX_LEVEL, 0},
+                                     {GL_TEXTURE_MAG_FILTER, GL_LINEAR},
+                                     {GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE},
+                                     {GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE}}) {
+      o.gl->glTexParameteri(GL_TEXTURE_2D, static_cast<GLenum>(key), value);
+    }
+    texture.version = version;
+  }
+  // Nodes are the texels' middles.
+  const auto columns = static_cast<float>(raster.columns());
+  const auto rows = static_cast<float>(raster.rows());
+  std::vector<Corner> corners;
+  add_rectangle(corners, {frame.corner().x, frame.corner().y, frame.width(), frame.height()},
+                Qt::black, 1);
+  for (Corner& c : corners) {
+    c.r = c.x > frame.corner().x ? 1 - 0.5F / columns : 0.5F / columns;
+    c.g = c.y > frame.corner().y ? 1 - 0.5F / rows : 0.5F / rows;
+  }
+  o.send(corners);
+  o.use(o.picture);
+  o.picture.setUniformValue("picture", 0);
+  o.gl->glDrawArrays(GL_TRIANGLES, 0, static_cast<int>(corners.size()));
+}
+
+// Even-odd: the fan of a contour flips the stencil's bit of every pixel once for each triangle over
+// it; the rectangle around it then paints where the bit is set, and clears it.
+void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette,
+                         const figure::Box& box) {
+  Objects& o = *objects_;
+  std::vector<Corner> corners;
+  struct Range {
+    int begin, count;
+  };
+  std::vector<std::vector<Range>> fans;
+  for (const Fill& fill : fills) {
+    const QColor colour = fill_colour(fill.ink, palette);
+    std::vector<Range>& ranges = fans.emplace_back();
+    if (is_rectangle(fill)) {  // Needs no stencil.
+      ranges.push_back({static_cast<int>(corners.size()), 6});
+      add_rectangle(corners, bounds(fill.contours, box), colour, fill.opacity);
+      continue;
+    }
+    for (const Line& contour : fill.contours) {
+      ranges.push_back({static_cast<int>(corners.size()), static_cast<int>(contour.size())});
+      for (const figure::Point& p : contour) corners.push_back(corner(p.x, p.y, colour, 1));
+    }
+    ranges.push_back({static_cast<int>(corners.size()), 6});
+    add_rectangle(corners, bounds(fill.contours, box), colour, fill.opacity);
+  }
+  if (corners.empty()) return;
+  o.send(corners);
+  o.use(o.tint);
+  o.gl->glClearStencil(0);
+  o.gl->glClear(GL_STENCIL_BUFFER_BIT);
+  o.gl->glEnable(GL_STENCIL_TEST);
+  o.gl->glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+  for (std::size_t f = 0; f < fans.size(); ++f) {
+    const std::vector<Range>& ranges = fans[f];
+    fills[f].opacity < 1 ? o.gl->glEnable(GL_BLEND) : o.gl->glDisable(GL_BLEND);
+    if (ranges.size() == 1) {
+      o.gl->glDisable(GL_STENCIL_TEST);
+      o.gl->glDrawArrays(GL_TRIANGLES, ranges[0].begin, ranges[0].count);
+      o.gl->glEnable(GL_STENCIL_TEST);
+      continue;
+    }
+    o.gl->glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+    o.gl->glStencilFunc(GL_ALWAYS, 0, 1);
+    o.gl->glStencilOp(GL_KEEP, GL_KEEP, GL_INVERT);
+    for (std::size_t i = 0; i + 1 < ranges.size(); ++i) {
+      o.gl->glDrawArrays(GL_TRIANGLE_FAN, ranges[i].begin, ranges[i].count);
+    }
+    o.gl->glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    o.gl->glStencilFunc(GL_NOTEQUAL, 0, 1);
+    o.gl->glStencilOp(GL_ZERO, GL_ZERO, GL_ZERO);
+    o.gl->glDrawArrays(GL_TRIANGLES, ranges.back().begin, ranges.back().count);
+  }
+  o.gl->glDisable(GL_STENCIL_TEST);
+  o.gl->glDisable(GL_BLEND);
+}
+
+void ScenePainter::triangles(const std::vector<Corner>& corners, bool hidden) {
+  if (corners.empty()) return;
+  Objects& o = *objects_;
+  o.send(corners);
+  o.use(o.tint);
+  o.gl->glEnable(GL_BLEND);
+  o.gl->glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+  if (hidden) {
+    o.gl->glClear(GL_DEPTH_BUFFER_BIT);
+    o.gl->glEnable(GL_DEPTH_TEST);
+    o.gl->glDepthFunc(GL_LEQUAL);
+  }
+  o.gl->glDrawArrays(GL_TRIANGLES, 0, static_cast<int>(corners.size()));
+  o.gl->glDisable(GL_DEPTH_TEST);
+  o.gl->glDisable(GL_BLEND);
+}
+
+}  // namespace conelab::desktop

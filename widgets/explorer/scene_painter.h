@@ -1,0 +1,48 @@
+// What the explorer draws with OpenGL: the heat layer as a picture, fills by the stencil buffer,
+// surfaces in space as lit triangles. Lines and marks are ImGui's, over these.
+#pragma once
+
+#include <QColor>
+#include <QPalette>
+#include <QSizeF>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "widgets/explorer/cone_picture.h"
+#include "widgets/explorer/heat_field.h"
+
+namespace conelab::desktop {
+
+/// A corner of a triangle: pixels, depth in [−1, 1] (near is small), premade colour.
+struct Corner {
+  float x, y, z;
+  float r, g, b, a;
+};
+
+class ScenePainter {
+ public:
+  ScenePainter();
+  ~ScenePainter();
+  ScenePainter(const ScenePainter&) = delete;
+  ScenePainter& operator=(const ScenePainter&) = delete;
+
+  // With an OpenGL context current.
+  void create();
+  void destroy();
+  /// Before the others, once a frame: the window's size in units and pixels per unit.
+  void begin(const QSizeF& size, double density);
+  /// The raster stretched over the frame's rectangle; `slot` keeps its texture, and what is already
+  /// there (by `version`) is not sent again.
+  void heat(int slot, long version, const HeatRaster& raster, const PlaneFrame& frame);
+  void fills(const std::vector<Fill>& fills, const QPalette& palette, const figure::Box& box);
+  /// Triangles blended in their order; `hidden` lets nearer ones hide farther ones.
+  void triangles(const std::vector<Corner>& corners, bool hidden);
+  void end();
+
+ private:
+  struct Objects;
+  std::unique_ptr<Objects> objects_;
+};
+
+}  // namespace conelab::desktop

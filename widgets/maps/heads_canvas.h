@@ -1,0 +1,51 @@
+// All heads as small maps: pointing at one tells its numbers and the pair under the pointer, a
+// click makes it the head of every view.
+#pragma once
+
+#include <QWidget>
+
+#include "widgets/maps/head_grid.h"
+#include "widgets/maps/heads_model.h"
+#include "widgets/maps/map_picture.h"
+
+namespace conelab::desktop {
+
+class HeadsCanvas : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit HeadsCanvas(HeadsModel& model, QWidget* parent = nullptr);
+
+  [[nodiscard]] const HeadGrid& grid() const { return grid_; }
+  /// What is under the pointer, in words; empty where nothing is.
+  [[nodiscard]] QString pointed() const;
+  [[nodiscard]] double paint_time() const { return paint_time_; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {320, 240}; }
+
+ signals:
+  void pointed_changed();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void arrange();
+  void draw_map_of(QPainter& painter, std::size_t index, const MapCamera& camera);
+  void draw_frame(QPainter& painter, std::size_t index);
+  void draw_pair(QPainter& painter, const figure::Box& cells, const MapCamera& camera);
+  [[nodiscard]] MapCamera camera() const;
+  void choose_head(std::size_t head);
+
+  HeadsModel& model_;
+  HeadGrid grid_;
+  std::vector<MapPicture> pictures_;
+  std::optional<std::size_t> under_;  ///< Of grid_.maps.
+  double paint_time_ = 0;
+};
+
+}  // namespace conelab::desktop

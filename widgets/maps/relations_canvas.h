@@ -1,0 +1,76 @@
+// Arcs, trees and orders of all operators, painted from the display lists of the figures of that
+// name, on the ground of the theme; the pair of tokens in focus stands out in all of them.
+//
+// Pointing at an arc or a token focuses it, a click locks it, arrow keys move it.
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+#include <variant>
+
+#include "widgets/maps/relations_model.h"
+
+namespace conelab::desktop {
+
+class RelationsCanvas : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit RelationsCanvas(RelationsModel& model, QWidget* parent = nullptr);
+
+  /// What is under the pointer besides a pair of tokens, in words.
+  [[nodiscard]] QString pointed() const { return pointed_; }
+  /// Where the middle of an arc, a token, a merge or a boundary is on the canvas, for tests.
+  [[nodiscard]] std::optional<QPointF> place_of_arc(std::size_t panel, const Focus& arc) const;
+  [[nodiscard]] std::optional<QPointF> place_of_token(std::size_t panel, std::size_t token) const;
+  [[nodiscard]] std::optional<QPointF> place_of_merge(std::size_t panel, std::size_t merge) const;
+  [[nodiscard]] std::optional<QPointF> place_of_boundary(std::size_t panel, std::size_t b) const;
+  [[nodiscard]] double paint_time() const { return paint_time_; }
+
+ signals:
+  void pointed_changed();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  /// One display list on the canvas: all operators' arcs, or one operator's tree.
+  struct Sheet {
+    figure::DisplayList list;
+    std::vector<figure::ArcsPlace> arcs;
+    std::optional<figure::TreePlaces> tree;
+    std::size_t panel = 0;
+    double top = 0;  ///< Pixels.
+    QImage picture;  ///< Painted when it is first seen.
+  };
+  /// What is under a point.
+  struct Hit {
+    std::optional<Focus> pair;
+    QString text;
+  };
+  void lay_out();
+  void add_sheet(Sheet sheet, double& top);
+  void draw_sheet(QPainter& painter, Sheet& sheet);
+  [[nodiscard]] figure::DisplayList marks(const Sheet& sheet, const Focus& pair) const;
+  void mark_arcs(figure::DisplayList& list, const Sheet& sheet, const Focus& pair) const;
+  void mark_tree(figure::DisplayList& list, const Sheet& sheet, const Focus& pair) const;
+  [[nodiscard]] Hit hit(const QPointF& at) const;
+  [[nodiscard]] Hit hit_arcs(const Sheet& sheet, figure::Point p) const;
+  [[nodiscard]] Hit hit_tree(const Sheet& sheet, figure::Point p) const;
+  [[nodiscard]] Focus with_token(std::int64_t token, bool key) const;
+  [[nodiscard]] const Sheet* sheet_of(std::size_t panel) const;
+  [[nodiscard]] QPointF on_canvas(const Sheet& sheet, figure::Point p) const;
+
+  RelationsModel& model_;
+  std::vector<Sheet> sheets_;
+  QString pointed_;
+  double paint_time_ = 0;
+};
+
+}  // namespace conelab::desktop

@@ -1,0 +1,263 @@
+#include "widgets/maps/relations_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/plan.h"
+#include "core/base/error.h"
+#include "widgets/maps/maps_model.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr std::int64_t rows_at_once = 64;
+constexpr std::size_t most_made = 24;
+
+bool shows_tree(const std::string& layout) { return layout == "tree" || layout == "hasse"; }
+
+/// The strongest arcs of every query, a strip of rows at a time.
+std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
+                                        const JobContext& context) {
+  Execution execution;
+  execution.cancelled = context.cancel_check();
+  const auto plan = resolve(call, check_extents(head.exact));
+  const Forward<double> saved = forward(*plan, head.exact, execution);
+  const std::int64_t rows = plan->extents.query, columns = plan->extents.key;
+  std::vector<double> strip;
+  std::vector<figure::Arc> arcs;
+  for (std::int64_t begin = 0; begin < rows; begin += rows_at_once) {
+    context.stop_if_cancelled();
+    context.progress(static_cast<double>(begin) / static_cast<double>(rows));
+    const std::int64_t end = std::min(rows, begin + rows_at_once);
+    strip.resize(static_cast<std::size_t>((end - begin) * columns));
+    attention_map_tile<double>(*plan, head.exact, Map2d::weights, &saved, 0, 0, begin, end, 0,
+                               columns, strip.data());
+    for (std::int64_t r = begin; r < end; ++r) {
+      figure::pick_arcs(strip.data() + (r - begin) * columns, static_cast<std::size_t>(columns),
+                        static_cast<std::size_t>(r), {most_arcs, 0}, arcs);
+    }
+  }
+  return arcs;
+}
+
+tree::HeadTree tree_of(const HeadInput& head, const Call& call, const std::string& tokens,
+                       const JobContext& context) {
+  Execution execution;
+  execution.cancelled = context.cancel_check();
+  const auto plan = resolve(call, check_extents(head.exact));
+  auto trees = tree::head_trees(*plan, head.exact, tree::tokens_from_name(tokens), execution);
+  return std::move(trees.front());
+}
+
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+}  // namespace
+
+RelationsModel::RelationsModel(Workspace& workspace, QObject* parent)
+    : QObject(parent), workspace_(workspace) {
+  connect(&workspace_, &Workspace::trace_changed, this, &RelationsModel::rebuild);
+  connect(&workspace_.document(), &Document::changed, this, &RelationsModel::rebuild);
+  rebuild();
+}
+
+std::int64_t RelationsModel::queries() const { return head_ ? head_->exact.query.shape.token : 0; }
+std::int64_t RelationsModel::keys() const { return head_ ? head_->exact.key.shape.token : 0; }
+
+bool RelationsModel::busy() const {
+  return std::any_of(panels_.begin(), panels_.end(), [](const auto& p) { return p->job.active(); });
+}
+
+void RelationsModel::rebuild() {
+  const MapChoice& wanted = workspace_.document().session().maps;
+  const bool new_head = head_ != workspace_.head();
+  if (!new_head && wanted == choice_) return;
+  choice_ = wanted;
+  head_ = workspace_.head();
+  if (new_head) made_.clear();
+  panels_.clear();
+  if (head_ && (choice_.layout == "arcs" || shows_tree(choice_.layout))) {
+    for (const Call& call : choice_.calls) panels_.push_back(make_panel(call));
+  }
+  emit changed();
+}
+
+std::shared_ptr<RelationPanel> RelationsModel::make_panel(const Call& call) {
+  const bool tree = shows_tree(choice_.layout);
+  const std::string tokens = tree ? choice_.tree_tokens : "";
+  const auto found = std::find_if(made_.begin(), made_.end(), [&](const auto& p) {
+    return p->call == call && p->tree == tree && p->tokens == tokens;
+  });
+  if (found != made_.end()) return *found;
+  auto panel = std::make_shared<RelationPanel>();
+  panel->call = call;
+  panel->tree = tree;
+  panel->tokens = tokens;
+  panel->title = call_title(call);
+  const std::int64_t most = tree ? most_tree_tokens : most_arc_tokens;
+  if (std::max(queries(), keys()) > most) {
+    panel->error =
+        fmt::format("shown up to {} tokens (this head has {})", most, std::max(queries(), keys()));
+  } else {
+    start(panel);
+  }
+  if (made_.size() >= most_made) made_.clear();
+  made_.push_back(panel);
+  return panel;
+}
+
+void RelationsModel::start(const std::shared_ptr<RelationPanel>& panel) {
+  struct Result {
+    std::vector<figure::Arc> arcs;
+    std::shared_ptr<const tree::HeadTree> tree;
+  };
+  const auto trace = workspace_.trace();
+  const std::int64_t index = workspace_.document().session().trace.head;
+  const std::weak_ptr<RelationPanel> weak = panel;
+  panel->job = workspace_.jobs().start<Result>(
+      (panel->tree ? "tree: " : "arcs: ") + panel->title,
+      [head = head_, trace, index, call = panel->call, tree = panel->tree,
+       tokens = panel->tokens](const JobContext& context) {
+        const Call one = call_on_head(call, *trace, index);
+        Result result;
+        if (tree) {
+          result.tree = std::make_shared<tree::HeadTree>(tree_of(*head, one, tokens, context));
+        } else {
+          result.arcs = strongest_arcs(*head, one, context);
+        }
+        return result;
+      },
+      [this, weak](Result result) {
+        const auto done = weak.lock();
+        if (!done) return;
+        done->job.finished();
+        done->arcs = std::move(result.arcs);
+        done->head_tree = std::move(result.tree);
+        emit changed();
+      },
+      [this, weak](const std::string& message) {
+        const auto done = weak.lock();
+        if (!done) return;
+        done->job.finished();
+        done->error = message;
+        emit changed();
+      },
+      true);
+}
+
+// ---- figures ------------------------------------------------------------------------------------
+
+figure::ArcsFigure RelationsModel::arcs_figure(double width) const {
+  figure::ArcsFigure figure;
+  figure.width = width;
+  figure.choice = {static_cast<std::size_t>(std::max(0, choice_.arc_top)), choice_.arc_threshold};
+  figure.shared_limits = choice_.shared_limits;
+  figure.arrangement = queries() == keys()
+                           ? figure::arc_arrangement_from_name(choice_.arc_arrangement)
+                           : figure::ArcArrangement::rows;
+  if (const auto& trace = workspace_.trace()) {
+    figure.query_tokens = trace->query_token;
+    figure.key_tokens = trace->key_token;
+  }
+  for (const auto& panel : panels_) {
+    figure::ArcsPanel drawn{panel->title,
+                            static_cast<std::size_t>(queries()),
+                            static_cast<std::size_t>(keys()),
+                            {},
+                            panel->error};
+    if (panel->job.active()) drawn.note = "computing …";
+    std::size_t query = static_cast<std::size_t>(-1), rank = 0;
+    for (const figure::Arc& arc : panel->arcs) {  // Strongest first within each query.
+      rank = arc.query == query ? rank + 1 : 0;
+      query = arc.query;
+      if (rank < figure.choice.top && arc.weight >= figure.choice.threshold) {
+        drawn.arcs.push_back(arc);
+      }
+    }
+    figure.panels.push_back(std::move(drawn));
+  }
+  return figure;
+}
+
+figure::TreeFigure RelationsModel::tree_figure(std::size_t panel, double width) const {
+  const RelationPanel& p = *panels_[panel];
+  figure::TreeFigure figure;
+  figure.width = width;
+  figure.title = p.title;
+  if (!p.head_tree) return figure;
+  figure.tree = *p.head_tree;
+  const auto& trace = workspace_.trace();
+  if (trace) figure.tokens = p.tokens == "key" ? trace->key_token : trace->query_token;
+  if (figure.tokens.size() != figure.tree.size) figure.tokens.clear();
+  return figure;
+}
+
+// ---- readouts -----------------------------------------------------------------------------------
+
+std::string RelationsModel::token_label(std::int64_t i) const {
+  const auto& trace = workspace_.trace();
+  const std::string text = trace ? trace->key_label(i) : "";
+  return fmt::format("{} “{}”", i, text);
+}
+
+std::vector<std::size_t> RelationsModel::merges_above(const tree::HeadTree& tree,
+                                                      std::size_t token) {
+  std::vector<std::size_t> above;
+  auto cluster = static_cast<std::int64_t>(token);
+  const auto& merges = tree.dendrogram.merges;
+  for (std::size_t k = 0; k < merges.size(); ++k) {
+    if (merges[k].left != cluster && merges[k].right != cluster) continue;
+    above.push_back(k);
+    cluster = static_cast<std::int64_t>(tree.size + k);
+  }
+  return above;
+}
+
+std::string RelationsModel::about(const Focus& pair) const {
+  std::string text;
+  const auto i = static_cast<std::size_t>(pair.query), j = static_cast<std::size_t>(pair.key);
+  for (const auto& panel : panels_) {
+    if (!panel->head_tree) continue;
+    const tree::HeadTree& t = *panel->head_tree;
+    if (i >= t.size || j >= t.size) continue;
+    const double depth = t.depth[i * t.size + j];
+    const char* name = !t.order ? "logit" : t.heights ? "height of the LCA" : "depth of the LCA";
+    text += fmt::format("{}{}: {} {}", text.empty() ? "" : "\n", panel->title, name,
+                        number(t.order && t.heights ? -depth : depth));
+    if (!t.order) continue;
+    if (!t.common[i * t.size + j]) text += " (none exists)";
+    if (t.order->is_ancestor(i, j)) text += fmt::format(", {} is an ancestor of {}", i, j);
+    if (t.order->is_ancestor(j, i)) text += fmt::format(", {} is an ancestor of {}", j, i);
+  }
+  return text;
+}
+
+std::string RelationsModel::about_merge(std::size_t panel, std::size_t merge) const {
+  const RelationPanel& p = *panels_[panel];
+  const tree::HeadTree& t = *p.head_tree;
+  const tree::Merge& m = t.dendrogram.merges[merge];
+  const double shown = t.heights ? -m.depth : m.depth;
+  std::string text = fmt::format("{}: {} tokens join at {} {}:", p.title, m.size,
+                                 !t.order    ? "logit"
+                                 : t.heights ? "height"
+                                             : "depth",
+                                 number(shown));
+  std::int64_t told = 0;
+  for (const std::int64_t leaf : t.dendrogram.leaf_order) {
+    const auto above = merges_above(t, static_cast<std::size_t>(leaf));
+    if (std::find(above.begin(), above.end(), merge) == above.end()) continue;
+    if (++told > 12) return text + " …";
+    text += fmt::format(" {}", workspace_.trace()->key_label(leaf));
+  }
+  return text;
+}
+
+std::string RelationsModel::about_boundary(std::size_t panel, std::size_t boundary) const {
+  const RelationPanel& p = *panels_[panel];
+  const tree::Segmentation& s = *p.head_tree->segmentation;
+  const auto b = static_cast<std::int64_t>(boundary);
+  return fmt::format("{}: between {} and {} crosses {} of all attention, {} of what uniform does{}",
+                     p.title, token_label(b), token_label(b + 1), number(s.crossing[boundary]),
+                     number(s.relative[boundary]), s.strongest == b ? " (the least)" : "");
+}
+
+}  // namespace conelab::desktop
