@@ -21,7 +21,8 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 /// so.
 [[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled);
 
-/// The tensors as T, which are taken out of `file`; where `dtype` is narrower than T, rounded.
+/// The tensors as T, which are taken out of `file`; where `dtype` is narrower than T, rounded. Each
+/// tensor of the file is freed before the next is converted.
 template <class T>
 [[nodiscard]] AttentionInput<T> attention_input(Input&& file, Dtype dtype);
 
