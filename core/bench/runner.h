@@ -32,8 +32,9 @@ struct BenchOptions {
   bool resume = false;
   /// Argument vector that starts a worker, its first word a path.
   std::vector<std::string> worker;
-  std::vector<Peer> peers;          ///< Whose operators the sweep may name too.
-  std::function<bool()> cancelled;  ///< True: throw away the sample under way and stop.
+  std::vector<Peer> peers;           ///< Whose operators the sweep may name too.
+  std::vector<std::string> devices;  ///< What the sweep's devices are, the CPU aside, in words.
+  std::function<bool()> cancelled;   ///< True: throw away the sample under way and stop.
   std::function<void(const BenchProgress&)> progress;
 };
 
