@@ -36,7 +36,8 @@ AttentionInput<float> input_of(const Case& c, Dtype dtype, std::int64_t batch, s
 class DeviceCase : public CaseExecutor {
  public:
   DeviceCase(Backend& backend, const Case& c, std::int64_t batch, std::uint64_t seed)
-      : case_(c),
+      : backend_(backend),
+        case_(c),
         dtype_(dtype_from_name(c.dtype)),
         input_(input_of(c, dtype_, batch, seed)),
         pass_(c.pass == "backward" ? Pass::backward : Pass::forward) {
@@ -61,10 +62,17 @@ class DeviceCase : public CaseExecutor {
     s.cold = cold ? device_->seconds(pass_, true, 1) : std::numeric_limits<double>::quiet_NaN();
     s.runs = runs_;
     s.device_bytes = device_->device_bytes();
+    const DeviceClocks now = backend_.clocks();
+    s.device_clock = now.clock;
+    s.device_memory_clock = now.memory_clock;
+    s.device_temperature = now.temperature;
+    s.device_power = now.power;
+    s.device_throttle = now.throttle;
     return s;
   }
 
  private:
+  Backend& backend_;
   Case case_;
   Dtype dtype_;
   AttentionInput<float> input_;
