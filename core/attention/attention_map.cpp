@@ -27,10 +27,12 @@ void weigh(bool sigmoid, T* logits, std::int64_t count, T reference, T sum) {
 constexpr std::int64_t ticket_rows = 2 * group_rows;
 
 /// What all rows of one head have in common; any number of threads may compute rows at once.
-template <class T>
+template <class S>
 class HeadMap {
+  using T = Compute<S>;
+
  public:
-  HeadMap(const Plan& plan, const AttentionInput<T>& input, std::int64_t batch, std::int64_t head,
+  HeadMap(const Plan& plan, const AttentionInput<S>& input, std::int64_t batch, std::int64_t head,
           std::int64_t key_begin, std::int64_t key_end, const std::string& simd)
       : plan_(plan),
         input_(input),
@@ -64,7 +66,7 @@ class HeadMap {
   }
 
   /// Turns logits of queries [begin, begin + rows) into weights.
-  void weigh_rows(const Forward<T>& saved, std::int64_t begin, std::int64_t rows, T* out) const {
+  void weigh_rows(const Forward<S>& saved, std::int64_t begin, std::int64_t rows, T* out) const {
     for (std::int64_t r = 0; r < rows; ++r) {
       weigh(plan_.sigmoid, out + r * columns_, columns_,
             *saved.row_maximum.row(batch_, head_, begin + r),
@@ -74,7 +76,7 @@ class HeadMap {
 
  private:
   const Plan& plan_;
-  const AttentionInput<T>& input_;
+  const AttentionInput<S>& input_;
   std::int64_t batch_, head_, key_begin_, columns_;
   const Kernels<T>& kernels_;
   Mask mask_;
@@ -102,7 +104,7 @@ void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d 
                         std::int64_t key_end, Compute<S>* out, const Execution& execution) {
   using T = Compute<S>;
   if (query_end <= query_begin || key_end <= key_begin) return;
-  const HeadMap<T> map(plan, input, batch, head, key_begin, key_end, execution.simd);
+  const HeadMap<S> map(plan, input, batch, head, key_begin, key_end, execution.simd);
   const std::int64_t rows = query_end - query_begin, columns = key_end - key_begin;
   run_tickets((rows + ticket_rows - 1) / ticket_rows, execution,
               [&](std::int64_t ticket, const auto&) {
