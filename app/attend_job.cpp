@@ -107,6 +107,7 @@ class Attend {
     result_.spec = attend_to_json(resolved).dump();
     result_.parameters = parameter_values(*plan_);
     result_.creator = program_version();
+    result_.execution = execution_;
     result_.environment.emplace_back("device", device());
     if (on_device_) {
       result_.environment.emplace_back("device_name", device_->state().about);

@@ -128,9 +128,11 @@ std::vector<hsize_t> map_chunk(const Extents& extents) {
 
 /// Asks for the rows of every head, block by block, and writes each: memory O(n_k).
 template <class T>
-void write_rows(const Dataset& dataset, const AttentionFile<T>& file,
-                const RowBlocks<Compute<T>>& produce, std::int64_t chunk_rows, const Where& where) {
+void write_map_rows(const Dataset& dataset, const AttentionFile<T>& file,
+                    const RowBlocks<Compute<T>>& produce, const std::vector<hsize_t>& chunk,
+                    const Where& where) {
   const Extents& e = file.extents;
+  const auto chunk_rows = static_cast<std::int64_t>(chunk[2]);
   const std::int64_t chunks =
       std::max<std::int64_t>(1, numbers_a_block / std::max<std::int64_t>(1, chunk_rows * e.key));
   const std::int64_t rows = chunk_rows * chunks;
@@ -140,11 +142,11 @@ void write_rows(const Dataset& dataset, const AttentionFile<T>& file,
     for (std::int64_t begin = 0; begin < e.query; begin += rows) {
       const std::int64_t end = std::min(begin + rows, e.query);
       produce(b, h, begin, end, block.data());
-      write_block(
-          dataset, file.dtype,
-          {static_cast<hsize_t>(b), static_cast<hsize_t>(h), static_cast<hsize_t>(begin), 0},
-          {1, 1, static_cast<hsize_t>(end - begin), static_cast<hsize_t>(e.key)}, block.data(),
-          where);
+      const hdf5::RowsOfHead part{static_cast<hsize_t>(b), static_cast<hsize_t>(h),
+                                  static_cast<hsize_t>(begin), static_cast<hsize_t>(end - begin),
+                                  static_cast<hsize_t>(e.key)};
+      write_rows(dataset, file.dtype, chunk[2], chunk[3], part, block.data(), file.execution,
+                 where);
     }
   }
 }
@@ -161,7 +163,7 @@ void write_map(hid_t parent, const Where& where, const std::string& group_name,
   const Where here = group.where().child(name);
   const std::vector<hsize_t> chunk = map_chunk(file.extents);
   Dataset dataset = create_tensor(group.id(), name, file.dtype, sizes(axes), chunk, here);
-  write_rows(dataset, file, produce, static_cast<std::int64_t>(chunk[2]), here);
+  write_map_rows(dataset, file, produce, chunk, here);
   group.attach(dataset, axes, here);
   dataset.close(here);
   group.write_tokens("query_token", a.query, file.query_token);

@@ -65,6 +65,7 @@ struct AttentionFile {
   std::vector<TensorParameter> tensor_parameters;
   FileValues environment;
   std::string creator;
+  Execution execution;  ///< Its threads pack the maps, polling `cancelled`.
 };
 
 /// Writes the file atomically: complete under `path`, or `path` untouched. bf16 is stored as uint16

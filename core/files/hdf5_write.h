@@ -15,6 +15,9 @@
 
 namespace conelab::hdf5 {
 
+/// Higher levels gain under a percent on shuffled floats and cost a multiple of the time.
+constexpr unsigned deflate_level = 1;
+
 /// Creates (truncates) the file at `path`; messages call it `where.file`.
 [[nodiscard]] File create_file(const std::string& path, const Where& where);
 

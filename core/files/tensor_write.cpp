@@ -1,5 +1,7 @@
 #include "core/files/tensor_write.h"
 
+#include <bit>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 
@@ -46,6 +48,23 @@ Dataset create_tensor(hid_t parent, const std::string& name, Dtype dtype,
 }
 
 template <class T>
+void write_rows(const Dataset& dataset, Dtype dtype, hsize_t chunk_rows, hsize_t chunk_columns,
+                const RowsOfHead& rows, const T* numbers, const Execution& execution,
+                const Where& where) {
+  const bool narrow = dtype == Dtype::f16 || dtype == Dtype::bf16;
+  const bool as_stored = narrow || sizeof(T) == (dtype == Dtype::f64 ? 8 : 4);
+  if (!as_stored || std::endian::native != std::endian::little) {
+    return write_block(dataset, dtype, {rows.batch, rows.head, rows.first, 0},
+                       {1, 1, rows.count, rows.columns}, numbers, where);
+  }
+  std::vector<std::uint16_t> bits;
+  if (narrow) bits = narrowed(dtype, numbers, rows.count * rows.columns);
+  const void* bytes = narrow ? static_cast<const void*>(bits.data()) : numbers;
+  write_packed_rows(dataset, chunk_rows, chunk_columns, narrow ? 2 : sizeof(T), rows, bytes,
+                    execution, where);
+}
+
+template <class T>
 void write_block(const Dataset& dataset, Dtype dtype, const std::vector<hsize_t>& start,
                  const std::vector<hsize_t>& count, const T* numbers, const Where& where) {
   const hsize_t total =
@@ -68,6 +87,10 @@ void write_block(const Dataset& dataset, Dtype dtype, const std::vector<hsize_t>
   write(file_type(dtype, where).id(), bits.data());
 }
 
+template void write_rows(const Dataset&, Dtype, hsize_t, hsize_t, const RowsOfHead&, const float*,
+                         const Execution&, const Where&);
+template void write_rows(const Dataset&, Dtype, hsize_t, hsize_t, const RowsOfHead&, const double*,
+                         const Execution&, const Where&);
 template void write_block(const Dataset&, Dtype, const std::vector<hsize_t>&,
                           const std::vector<hsize_t>&, const float*, const Where&);
 template void write_block(const Dataset&, Dtype, const std::vector<hsize_t>&,

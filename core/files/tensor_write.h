@@ -3,6 +3,7 @@
 
 #include "core/base/tensor.h"
 #include "core/files/hdf5.h"
+#include "core/files/packed_chunks.h"
 
 namespace conelab::hdf5 {
 
@@ -10,6 +11,13 @@ namespace conelab::hdf5 {
 [[nodiscard]] Dataset create_tensor(hid_t parent, const std::string& name, Dtype dtype,
                                     const std::vector<hsize_t>& extents,
                                     const std::vector<hsize_t>& chunk, const Where& where);
+
+/// Writes rows of one head of a [batch × head × row × column] data set whose chunks are
+/// `chunk_rows` × `chunk_columns` of one head; packed by the threads of `execution`.
+template <class T>
+void write_rows(const Dataset& dataset, Dtype dtype, hsize_t chunk_rows, hsize_t chunk_columns,
+                const RowsOfHead& rows, const T* numbers, const Execution& execution,
+                const Where& where);
 
 /// Writes the block that begins at `start` and has `count` numbers along each axis. Float16 and
 /// Bfloat16 are written as they are: `dtype` must be theirs.

@@ -95,13 +95,14 @@ TEST_F(AtomicFileTest, WritesThroughLinksToNothing) {
   EXPECT_THAT(error_of([&] { probe_writable(path("loop")); }), HasSubstr("symbolic links"));
 }
 
-/// Runs `action` in a child without root's rights; its error comes back.
-std::string error_of_nobody(const std::function<void()>& action) {
+/// Runs `action` in a child that `prepare` has changed; its error comes back.
+std::string error_in_child(const std::function<void()>& prepare,
+                           const std::function<void()>& action) {
   int ends[2];
   if (::pipe(ends) != 0) return "pipe";
   const pid_t child = ::fork();
   if (child == 0) {
-    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(1);
+    prepare();
     const std::string error = error_of(action);
     (void)!::write(ends[1], error.data(), error.size());
     ::_exit(0);
@@ -112,14 +113,18 @@ std::string error_of_nobody(const std::function<void()>& action) {
   ::close(ends[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? error : "did not end well";
+  return WIFSIGNALED(status) ? "killed by a signal" : error;
 }
 
 TEST_F(AtomicFileTest, ADirectoryThatCannotBeReadIsNoFailure) {
   std::filesystem::create_directory(path("blind"));
   if (::geteuid() == 0) ASSERT_EQ(::chown(path("blind").c_str(), 65534, 65534), 0);
   ::chmod(path("blind").c_str(), 0333);
-  EXPECT_EQ(error_of_nobody([&] { write_text_atomically(path("blind/a"), "new"); }), "");
+  const auto become_nobody = [] {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::raise(SIGKILL);
+  };
+  EXPECT_EQ(error_in_child(become_nobody, [&] { write_text_atomically(path("blind/a"), "new"); }),
+            "");
   ::chmod(path("blind").c_str(), 0755);
   EXPECT_EQ(slurp(path("blind/a")), "new");
 }
@@ -166,25 +171,10 @@ TEST_F(AtomicFileTest, ReportsAReadOnlyDirectory) {
   EXPECT_THAT(error_of([&] { probe_writable(path("a")); }), HasSubstr("Permission denied"));
 }
 
-/// Runs `action` in a child whose files may not grow beyond `bytes`; its error comes back.
+/// In a child whose files may not grow beyond `bytes`.
 std::string error_under_limit(rlim_t bytes, const std::function<void()>& action) {
-  int ends[2];
-  if (::pipe(ends) != 0) return "pipe";
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const struct rlimit limit { bytes, bytes };
-    setrlimit(RLIMIT_FSIZE, &limit);
-    const std::string error = error_of(action);
-    (void)!::write(ends[1], error.data(), error.size());
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  std::string error(4096, '\0');
-  error.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], error.data(), 4096))));
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? "killed by a signal" : error;
+  const struct rlimit limit { bytes, bytes };
+  return error_in_child([&] { setrlimit(RLIMIT_FSIZE, &limit); }, action);
 }
 
 LabelledFile incompressible() {

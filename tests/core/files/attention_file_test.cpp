@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/base/random.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
 #include "tests/core/files/examples.h"
@@ -79,6 +80,60 @@ void expect_weights(const std::string& path, Dtype dtype) {
     }
   }
   EXPECT_EQ(input.query_token.size(), 130u);
+}
+
+/// The chunk as it lies in the file.
+std::string stored_chunk(const hdf5::Dataset& dataset, const std::vector<hsize_t>& offset) {
+  hsize_t size = 0;
+  H5Dget_chunk_storage_size(dataset.id(), offset.data(), &size);
+  std::string bytes(size, '\0');
+  std::uint32_t skipped = 0;
+  H5Dread_chunk(dataset.id(), H5P_DEFAULT, offset.data(), &skipped, bytes.data());
+  EXPECT_EQ(skipped, 0u);
+  return bytes;
+}
+
+TEST_F(AttentionFileTest, PacksChunksAsTheLibraryDoes) {
+  const hdf5::Lock lock;
+  Random random(3);
+  const std::vector<hsize_t> extents = {1, 2, 100, 130}, chunk = {1, 1, 32, 64};
+  std::vector<float> numbers(100 * 130);
+  for (const bool smooth : {true, false}) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = smooth ? static_cast<float>(i / 7) : static_cast<float>(random.normal());
+    }
+    for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) {
+      const hdf5::Where where{path("p.h5"), "/"};
+      const hdf5::File file = hdf5::create_file(where.file, where);
+      const hdf5::Dataset packed =
+          hdf5::create_tensor(file.id(), "packed", dtype, extents, chunk, where.child("packed"));
+      const hdf5::Dataset plain =
+          hdf5::create_tensor(file.id(), "plain", dtype, extents, chunk, where.child("plain"));
+      hdf5::write_rows(packed, dtype, 32, 64, {0, 1, 0, 64, 130}, numbers.data(), {}, where);
+      hdf5::write_rows(packed, dtype, 32, 64, {0, 1, 64, 36, 130}, numbers.data() + 64 * 130, {},
+                       where);
+      hdf5::write_block(plain, dtype, {0, 1, 0, 0}, {1, 1, 100, 130}, numbers.data(), where);
+      H5Fflush(file.id(), H5F_SCOPE_LOCAL);
+      for (hsize_t row = 0; row < 100; row += 32) {
+        for (hsize_t column = 0; column < 130; column += 64) {
+          const std::vector<hsize_t> at = {0, 1, row, column};
+          EXPECT_EQ(stored_chunk(packed, at), stored_chunk(plain, at)) << row << ", " << column;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(AttentionFileTest, PackingStopsWhenCancelled) {
+  Example<float> example(Dtype::f32);
+  example.file.execution.cancelled = [] { return true; };
+  try {
+    write_attention(path("a.h5"), example.file);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::interrupted);
+  }
+  EXPECT_EQ(entries(), 0u);
 }
 
 TEST_F(AttentionFileTest, KeepsEveryNumberOfAMapInEveryDtype) {
