@@ -92,7 +92,15 @@ desktop::BenchBackend bench_backend() {
 }  // namespace
 
 desktop::Backends desktop_backends() {
-  return {CONELAB_VERSION, shipped_trace(), draw, figure_command, attend_line, bench_backend()};
+  return {CONELAB_VERSION,
+          shipped_trace(),
+          draw,
+          figure_command,
+          attend_line,
+          bench_backend(),
+          [](const std::string& name) -> Backend* {
+            return name == "cuda" ? &cuda_backend() : nullptr;
+          }};
 }
 
 }  // namespace conelab

@@ -8,18 +8,23 @@
 #include <QMouseEvent>
 #include <QWheelEvent>
 #include <QWidget>
+#include <algorithm>
 #include <functional>
 #include <string>
 
 namespace conelab::desktop {
 
-/// True once `ready` holds; false after `milliseconds`, which a busy machine may need.
+/// True once `ready` holds; false after `milliseconds` in which this process could run: one that
+/// was stopped meanwhile, or got no processor, has not waited in vain.
 inline bool wait_for(const std::function<bool()>& ready, int milliseconds = 20000) {
-  QElapsedTimer clock;
-  clock.start();
-  while (clock.elapsed() < milliseconds) {
+  constexpr qint64 longest_turn = 500;
+  qint64 waited = 0;
+  while (waited < milliseconds) {
+    QElapsedTimer turn;
+    turn.start();
     QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
     if (ready()) return true;
+    waited += std::clamp<qint64>(turn.elapsed(), 1, longest_turn);
   }
   return ready();
 }

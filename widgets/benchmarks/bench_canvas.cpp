@@ -24,7 +24,6 @@ constexpr double reach = 14;
 BenchCanvas::BenchCanvas(BenchModel& model, QWidget* parent) : QWidget(parent), model_(model) {
   setObjectName("bench-canvas");
   setAccessibleName(tr("Curves of the benchmark"));
-  setToolTip(tr("Point at a case for its exact numbers; arrow keys go from case to case"));
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(240, 180);

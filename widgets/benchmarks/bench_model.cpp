@@ -159,10 +159,7 @@ void BenchModel::follow() {
 bool BenchModel::live() const { return running() && choice().shown == run_.output(); }
 
 void BenchModel::open(const std::string& file) {
-  document_.edit("open a benchmark", [&](Session& s) {
-    s.bench.shown = file;
-    s.bench.page = is_picture(s.bench.page) ? s.bench.page : "scaling";
-  });
+  document_.edit("open a benchmark", [&](Session& s) { s.bench.shown = file; });
 }
 
 void BenchModel::compare_with(const std::string& file) {

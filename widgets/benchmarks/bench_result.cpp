@@ -10,17 +10,23 @@ namespace {
 
 std::string digits(double value) { return std::isnan(value) ? "" : fmt::format("{:.6g}", value); }
 
+/// Lengths are the innermost axis: those of the first line are those of all.
 std::vector<std::int64_t> lengths_of(const std::vector<MeasuredCase>& cases) {
   std::vector<std::int64_t> lengths;
-  for (const MeasuredCase& c : cases) lengths.push_back(c.labels.seq_len);
-  std::sort(lengths.begin(), lengths.end());
-  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+  for (const MeasuredCase& c : cases) {
+    if (!lengths.empty() && c.labels.seq_len <= lengths.back()) break;
+    lengths.push_back(c.labels.seq_len);
+  }
   return lengths;
 }
 
-bool same_line(Case a, const Case& b) {
-  a.seq_len = b.seq_len;
-  return a == b;
+/// The exponent over the octave that ends at the case of this index.
+double local_exponent_at(const BenchData& data, std::size_t index) {
+  const std::size_t line = index / data.lengths.size(), at = index % data.lengths.size();
+  if (line >= data.exponents.size() || at >= data.exponents[line].local.size()) {
+    return std::nan("");
+  }
+  return data.exponents[line].local[at];
 }
 
 std::vector<std::string> label_cells(const Case& c) {
@@ -56,6 +62,7 @@ std::shared_ptr<const BenchData> bench_data(const LabelledFile& file, const std:
   auto data = std::make_shared<BenchData>();
   data->name = name;
   data->cases = measured_cases(file, name);
+  data->lengths = lengths_of(data->cases);
   data->exponents = measured_exponents(file, name);
   data->notes = summary_notes(file);
   return data;
@@ -67,13 +74,14 @@ TextTable numbers_table(const BenchData& data) {
   table.header.insert(table.header.end(),
                       {"n", "time (s)", "low (s)", "high (s)", "cold (s)", "FLOP/s", "of peak",
                        "extra memory (B)", "error", "local exponent", "status"});
-  for (const MeasuredCase& c : data.cases) {
+  for (std::size_t i = 0; i < data.cases.size(); ++i) {
+    const MeasuredCase& c = data.cases[i];
     std::vector<std::string> row = label_cells(c.labels);
     const double rate = c.flops / c.time;
     row.insert(row.end(),
                {std::to_string(c.labels.seq_len), digits(c.time), digits(c.time_low),
                 digits(c.time_high), digits(c.time_cold), digits(rate), digits(rate / c.peak_flops),
-                digits(c.extra_bytes), digits(c.error), digits(local_exponent(data, c.labels)),
+                digits(c.extra_bytes), digits(c.error), digits(local_exponent_at(data, i)),
                 c.status == CaseStatus::ok ? (std::isnan(c.time) ? "not measured yet" : "ok")
                                            : std::string(status_name(c.status)) + ": " + c.reason});
     table.rows.push_back(std::move(row));
@@ -86,7 +94,7 @@ TextTable exponents_table(const BenchData& data) {
   TextTable table;
   table.header = label_titles;
   table.header.insert(table.header.end(), {"exponent", "low", "high"});
-  const std::vector<std::int64_t> lengths = lengths_of(data.cases);
+  const std::vector<std::int64_t>& lengths = data.lengths;
   for (std::size_t i = 1; i < lengths.size(); ++i) {
     table.header.push_back(fmt::format("{} → {}", lengths[i - 1], lengths[i]));
   }
@@ -105,13 +113,10 @@ TextTable exponents_table(const BenchData& data) {
 }
 
 double local_exponent(const BenchData& data, const Case& labels) {
-  const std::vector<std::int64_t> lengths = lengths_of(data.cases);
-  const auto at = static_cast<std::size_t>(
-      std::lower_bound(lengths.begin(), lengths.end(), labels.seq_len) - lengths.begin());
-  for (const MeasuredExponent& e : data.exponents) {
-    if (same_line(e.labels, labels) && at < e.local.size()) return e.local[at];
-  }
-  return std::nan("");
+  const auto found = std::find_if(data.cases.begin(), data.cases.end(),
+                                  [&](const MeasuredCase& c) { return c.labels == labels; });
+  if (found == data.cases.end()) return std::nan("");
+  return local_exponent_at(data, static_cast<std::size_t>(found - data.cases.begin()));
 }
 
 std::string case_text(const BenchData& data, const MeasuredCase& c) {

@@ -11,10 +11,11 @@
 namespace conelab::desktop {
 
 struct BenchData {
-  std::string name;  ///< The file.
-  std::vector<MeasuredCase> cases;
-  std::vector<MeasuredExponent> exponents;
-  std::vector<std::string> notes;  ///< A/A control and machine, one line each.
+  std::string name;                         ///< The file.
+  std::vector<MeasuredCase> cases;          ///< Row-major, the lengths innermost.
+  std::vector<std::int64_t> lengths;        ///< Of every line, ascending.
+  std::vector<MeasuredExponent> exponents;  ///< One a line, or none.
+  std::vector<std::string> notes;           ///< A/A control and machine, one line each.
 };
 
 /// Fails as `measured_cases` does.

@@ -82,6 +82,7 @@ BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend b
   whole->addWidget(split);
   auto* form = new BenchFormView(model_);
   connect(form, &BenchFormView::command_wanted, this, &BenchmarksView::command_wanted);
+  form->setMinimumWidth(326);
   split->addWidget(form);
   auto* results = new QWidget;
   auto* column = new QVBoxLayout(results);
@@ -131,6 +132,7 @@ void BenchmarksView::build_pages() {
   pages_->setAccessibleName(tr("What is shown"));
   pages_->setDrawBase(false);
   pages_->setUsesScrollButtons(true);
+  pages_->setExpanding(false);
   for (const Page& page : pages) {
     pages_->setTabToolTip(pages_->addTab(tr(page.title)), tr(page.help));
   }
@@ -212,7 +214,8 @@ void BenchmarksView::show_model() {
   if (table) table_->show_table(model_.table());
   readout_->setVisible(!table);
   if (readout_->text().isEmpty()) {
-    readout_->setText(tr("Point at a case for its exact numbers."));
+    readout_->setText(
+        tr("Point at a case for its exact numbers; arrow keys go from case to case."));
   }
   export_->setEnabled(!table && model_.data() != nullptr && !model_.live());
   show_choices();

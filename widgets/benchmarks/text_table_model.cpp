@@ -9,6 +9,11 @@
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
+namespace {
+
+constexpr int column_gap = 14;
+
+}  // namespace
 
 void TextTableModel::show_table(TextTable table) {
   const bool same_shape = table.header == table_.header && table.rows.size() == table_.rows.size();
@@ -60,7 +65,9 @@ TextTableView::TextTableView(QWidget* parent) : QTableView(parent) {
 void TextTableView::show_table(TextTable table) {
   const int columns = model_.columnCount();
   model_.show_table(std::move(table));
-  if (columns != model_.columnCount()) resizeColumnsToContents();
+  if (columns == model_.columnCount()) return;
+  resizeColumnsToContents();
+  for (int i = 0; i < model_.columnCount(); ++i) setColumnWidth(i, columnWidth(i) + column_gap);
 }
 
 /// Copies the selected cells as tab-separated text.

@@ -19,9 +19,10 @@ struct HeadsWork {
   std::optional<Call> reference;
   Map2d quantity = Map2d::weights;
   std::shared_ptr<HeadShelf> shelf;
+  Backend* device = nullptr;
 
   [[nodiscard]] std::shared_ptr<MapPyramid> pyramid(std::int64_t head) const {
-    const auto input = head_input(*trace, batch, head);
+    const auto input = head_input(*trace, batch, head, device);
     auto source =
         map_source(input, *trace, head, call, reference ? &*reference : nullptr, quantity);
     return std::make_shared<MapPyramid>(std::move(source), largest_small_map);
@@ -104,6 +105,7 @@ void HeadsModel::rebuild() {
   if (!looked_at_) return;
   const Session& session = maps_.workspace().document().session();
   const bool same = trace_ == maps_.workspace().trace() && batch_ == session.trace.batch &&
+                    device_ == session.trace.device &&
                     choice_.calls == session.maps.calls &&
                     choice_.quantity == session.maps.quantity &&
                     choice_.reference == session.maps.reference;
@@ -112,6 +114,7 @@ void HeadsModel::rebuild() {
   if (same) return emit changed();
   trace_ = maps_.workspace().trace();
   batch_ = session.trace.batch;
+  device_ = session.trace.device;
   cancelled_ = false;
   rows_.clear();
   const Call* reference = reference_call(choice_);
@@ -135,6 +138,7 @@ void HeadsModel::start(const std::shared_ptr<HeadRow>& row, const Call& call,
   HeadsWork work{trace_, batch_, call, {}, Map2d::weights, row->shelf};
   if (reference != nullptr) work.reference = *reference;
   if (choice_.quantity == "logits") work.quantity = Map2d::logits;
+  if (const auto& head = maps_.workspace().head()) work.device = head->device;
   const std::weak_ptr<HeadRow> weak = row;
   row->job = maps_.workspace().jobs().start<bool>(
       "all heads: " + row->title,

@@ -80,6 +80,7 @@ class HeadsModel : public QObject {
   std::vector<std::shared_ptr<HeadRow>> rows_;
   std::shared_ptr<const Trace> trace_;  ///< What the rows are of.
   std::int64_t batch_ = 0;
+  std::string device_;
   MapChoice choice_;
   bool looked_at_ = false, cancelled_ = false;
   QTimer poll_;

@@ -45,7 +45,9 @@ class AttentionSource : public MatrixSource {
   [[nodiscard]] bool holds_weights() const override { return quantity_ == Map2d::weights; }
 
   void prepare(const Execution& execution) override {
-    if (holds_weights()) saved_ = forward(*plan_, input_->fast, execution);
+    if (!holds_weights()) return;
+    saved_ = input_->device == nullptr ? forward(*plan_, input_->fast, execution)
+                                       : forward_on_device(execution);
   }
 
   void cells(const CellRange& r, float* out) const override {
@@ -82,6 +84,13 @@ class AttentionSource : public MatrixSource {
   }
 
  private:
+  /// One panel at a time: a device is not shared by its calls.
+  [[nodiscard]] Forward<float> forward_on_device(const Execution& execution) const {
+    static std::mutex one_call;
+    const std::lock_guard lock(one_call);
+    return input_->device->prepare(*plan_, input_->fast, Dtype::f32, execution)->forward();
+  }
+
   void mark_masked(const CellRange& r, float* out) const {
     if (plan_->sees_all()) return;
     const Mask mask = plan_->mask(input_->fast);

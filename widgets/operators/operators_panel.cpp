@@ -1,7 +1,10 @@
 #include "widgets/operators/operators_panel.h"
 
 #include <QBoxLayout>
+#include <QComboBox>
+#include <QLabel>
 #include <QPushButton>
+#include <QStandardItemModel>
 
 namespace conelab::desktop {
 
@@ -13,6 +16,7 @@ OperatorsPanel::OperatorsPanel(Document& document, QWidget* parent)
   column_ = new QVBoxLayout(content);
   column_->setContentsMargins(2, 2, 2, 8);
   column_->setSpacing(2);
+  build_device_choice();
   auto* add = new QPushButton(tr("Add operator"));
   add->setObjectName("operator-add");
   add->setToolTip(tr("Another operator beside these, on the same trace"));
@@ -21,6 +25,39 @@ OperatorsPanel::OperatorsPanel(Document& document, QWidget* parent)
   setWidget(content);
   connect(add, &QPushButton::clicked, this, &OperatorsPanel::add_operator);
   connect(&document_, &Document::changed, this, &OperatorsPanel::show_session);
+  show_session();
+}
+
+void OperatorsPanel::build_device_choice() {
+  auto* row = new QWidget;
+  auto* line = new QHBoxLayout(row);
+  line->setContentsMargins(10, 4, 10, 0);
+  auto* label = new QLabel(tr("device"));
+  device_ = new QComboBox;
+  device_->setObjectName("operators-device");
+  device_->setAccessibleName(tr("Device"));
+  device_->addItem("cpu");
+  device_->setItemData(0, tr("this machine's processor"), Qt::ToolTipRole);
+  device_->setToolTip(tr("Where passes over all pairs of tokens run"));
+  label->setBuddy(device_);
+  line->addWidget(label);
+  line->addWidget(device_, 1);
+  column_->addWidget(row);
+  connect(device_, &QComboBox::textActivated, this, [this](const QString& name) {
+    document_.edit(tr("choose the device"),
+                   [&](Session& s) { s.trace.device = name.toStdString(); });
+  });
+}
+
+void OperatorsPanel::show_devices(const std::vector<DeviceState>& devices) {
+  for (const DeviceState& device : devices) {
+    const QString name = QString::fromStdString(device.name);
+    if (device_->findText(name) < 0) device_->addItem(name);
+    const int at = device_->findText(name);
+    device_->setItemData(at, QString::fromStdString(device.about), Qt::ToolTipRole);
+    auto* items = static_cast<QStandardItemModel*>(device_->model());
+    items->item(at)->setEnabled(device.available);
+  }
   show_session();
 }
 
@@ -43,6 +80,9 @@ void OperatorsPanel::remove(int index) {
 }
 
 void OperatorsPanel::show_session() {
+  const QString device = QString::fromStdString(document_.session().trace.device);
+  if (device_->findText(device) < 0) device_->addItem(device);
+  device_->setCurrentText(device);
   const std::vector<Call>& calls = document_.session().maps.calls;
   while (cards_.size() > calls.size()) {
     cards_.back()->deleteLater();  // Its own button may be what asked for this.
@@ -56,7 +96,7 @@ void OperatorsPanel::show_session() {
     connect(card, &OperatorCard::command_wanted, this, [this](int index) {
       emit command_wanted(document_.session().maps.calls.at(static_cast<std::size_t>(index)));
     });
-    column_->insertWidget(static_cast<int>(cards_.size()), card);
+    column_->insertWidget(static_cast<int>(cards_.size()) + 1, card);
     cards_.push_back(card);
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {

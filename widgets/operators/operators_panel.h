@@ -4,9 +4,11 @@
 #include <QScrollArea>
 #include <vector>
 
+#include "core/attention/backend.h"
 #include "widgets/operators/operator_card.h"
 #include "widgets/session/document.h"
 
+class QComboBox;
 class QVBoxLayout;
 
 namespace conelab::desktop {
@@ -18,15 +20,20 @@ class OperatorsPanel : public QScrollArea {
   explicit OperatorsPanel(Document& document, QWidget* parent = nullptr);
   void add_operator();
 
+  /// Those that are not there cannot be chosen, and say why.
+  void show_devices(const std::vector<DeviceState>& devices);
+
  signals:
   void command_wanted(const conelab::Call& call);
 
  private:
   void show_session();
+  void build_device_choice();
   void change(int index, const Call& call, const QString& what);
   void remove(int index);
 
   Document& document_;
+  QComboBox* device_ = nullptr;
   QVBoxLayout* column_;
   std::vector<OperatorCard*> cards_;
 };

@@ -22,6 +22,7 @@ struct TraceChoice {
   std::string group;  ///< HDF5: "/german/layer3"; else empty.
   std::int64_t batch = 0;
   std::int64_t head = 0;
+  std::string device = "cpu";  ///< Where passes over the whole of it run: cpu | cuda.
   bool operator==(const TraceChoice&) const = default;
 };
 

@@ -75,6 +75,7 @@ void members(A& a, Call& c) {
 template <class A>
 void members(A& a, TraceChoice& c) {
   a("file", c.file), a("group", c.group), a("batch", c.batch), a("head", c.head);
+  a("device", c.device);
 }
 template <class A>
 void members(A& a, MapChoice& c) {

@@ -67,7 +67,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
 }
 
 std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t batch,
-                                            std::int64_t head) {
+                                            std::int64_t head, Backend* device) {
   const Extents e = trace.extents();
   check_index("batch element", batch, e.batch);
   check_index("head", head, e.head);
@@ -80,6 +80,7 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
   one->fast.key = convert<float>(one->exact.key);
   one->fast.value = convert<float>(one->exact.value);
   one->fast.allowed = trace.allowed;
+  one->device = device;
   return one;
 }
 

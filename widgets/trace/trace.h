@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/attention/attention.h"
+#include "core/attention/backend.h"
 #include "core/files/read_tensors.h"
 #include "widgets/session/session.h"
 
@@ -39,10 +40,12 @@ struct Trace {
 struct HeadInput {
   AttentionInput<double> exact;
   AttentionInput<float> fast;
+  Backend* device = nullptr;  ///< Where passes over all pairs run; null: the CPU.
 };
 /// Fails where the trace has no such head.
 [[nodiscard]] std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t batch,
-                                                          std::int64_t head);
+                                                          std::int64_t head,
+                                                          Backend* device = nullptr);
 
 /// The call as it reads for one head alone: lists become that head's number, and defaults that
 /// depend on the head are written out. Throws misuse as `resolve` does.

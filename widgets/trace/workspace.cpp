@@ -71,8 +71,9 @@ void Workspace::take(Loaded loaded, bool into_session) {
   if (!into_session) return choose_head();
   document_.edit(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
                  [this](Session& s) {
-                   s.trace = {trace_->file, trace_->group, 0,
-                              std::min(s.trace.head, trace_->extents().head - 1)};
+                   s.trace.file = trace_->file, s.trace.group = trace_->group;
+                   s.trace.batch = 0;
+                   s.trace.head = std::min(s.trace.head, trace_->extents().head - 1);
                    s.locked.reset();
                  });
   choose_head();
@@ -82,7 +83,8 @@ void Workspace::choose_head() {
   TraceChoice wanted = document_.session().trace;
   if (!trace_ || wanted == shown_) return;
   try {
-    head_ = head_input(*trace_, wanted.batch, wanted.head);
+    Backend* device = devices_ ? devices_(wanted.device) : nullptr;
+    head_ = head_input(*trace_, wanted.batch, wanted.head, device);
   } catch (const Error& error) {
     head_.reset();
     emit failed(QString::fromStdString(error.what()));

@@ -19,6 +19,8 @@ class Workspace : public QObject {
   Workspace(Document& document, JobPool& jobs, QObject* parent = nullptr);
 
   [[nodiscard]] Document& document() { return document_; }
+  /// Devices by name, null for those that are none; the CPU needs no telling.
+  void use_devices(std::function<Backend*(const std::string&)> find) { devices_ = std::move(find); }
   [[nodiscard]] JobPool& jobs() { return jobs_; }
   /// Null while nothing is open or the file is being read.
   [[nodiscard]] const std::shared_ptr<const Trace>& trace() const { return trace_; }
@@ -58,6 +60,7 @@ class Workspace : public QObject {
   TraceChoice shown_;   ///< What `head_` is of.
   TraceChoice failed_;  ///< What could not be read: not tried again by itself.
   std::vector<std::string> groups_;
+  std::function<Backend*(const std::string&)> devices_;
   JobHandle job_;
   QFileSystemWatcher watcher_;
   QTimer settle_;  ///< A file that is being written is read once it rests.

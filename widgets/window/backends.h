@@ -20,6 +20,8 @@ struct Backends {
   std::function<std::string(const FigureChoice&)> figure_command;
   std::function<std::string(const TraceChoice&, const Call&)> attend_command;
   BenchBackend bench;
+  /// A device besides the CPU by name; null where the name is of none.
+  std::function<Backend*(const std::string&)> device;
 };
 
 }  // namespace conelab::desktop

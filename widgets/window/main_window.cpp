@@ -155,6 +155,9 @@ void MainWindow::build_benchmarks(QDockWidget* beside) {
   benchmarks_ = new BenchmarksView(document_, *jobs_, backends_.bench);
   tabifyDockWidget(
       beside, add_dock("dock-benchmarks", tr("Benchmarks"), benchmarks_, Qt::RightDockWidgetArea));
+  workspace_->use_devices(backends_.device);
+  connect(&benchmarks_->model(), &BenchModel::changed, operators_,
+          [this] { operators_->show_devices(benchmarks_->model().devices()); });
   connect(benchmarks_, &BenchmarksView::command_wanted, this,
           [this](const QString& command) { copy_text(command, tr("Command")); });
   connect(benchmarks_, &BenchmarksView::figure_wanted, this, [this](const FigureChoice& figure) {
@@ -329,6 +332,7 @@ bool MainWindow::restore_layout(const QByteArray& layout) {
 
 void MainWindow::showEvent(QShowEvent* event) {
   QMainWindow::showEvent(event);
+  benchmarks_->model().find_devices();
   if (shown_later_.isEmpty()) return;
   QMetaObject::invokeMethod(
       this, [this, later = std::exchange(shown_later_, {})] { restore_layout(later); },

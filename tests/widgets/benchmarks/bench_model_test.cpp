@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/bench/result.h"
 #include "core/files/sandbox.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
 
@@ -242,6 +243,38 @@ TEST(BenchModel, DevicesAreFoundInAJob) {
   ASSERT_TRUE(wait_for([&] { return !bench.model.devices().empty(); }));
   EXPECT_FALSE(bench.model.can_run());
   EXPECT_EQ(bench.model.check().errors.at("devices"), "cuda: no device");
+}
+
+/// Bounds are generous, so that a busy machine passes; the numbers are printed.
+TEST(BenchModel, APictureOfManyCurvesTakesAMoment) {
+  BenchResult result;
+  result.sweep.operations = testing::fake_workload().operations;
+  result.sweep.passes = {"forward", "backward"};
+  for (std::int64_t n = 64; n <= 65536; n *= 2) result.sweep.lengths.push_back(n);
+  for (const Case& c : result.sweep.cases()) {
+    CaseResult one{c, CaseStatus::ok, "", {1e6, 1e3, 1e-7}, {}};
+    for (int round = 0; round < result.sweep.rounds; ++round) {
+      Sample sample;
+      sample.warm = 1e-9 * static_cast<double>(c.seq_len * (100 + round));
+      sample.peak_flops = 1e11;
+      one.samples.push_back(sample);
+    }
+    result.cases.push_back(std::move(one));
+  }
+  QElapsedTimer clock;
+  clock.start();
+  const auto data = bench_data(bench_file(result), "many");
+  const auto read = clock.restart();
+  figure::ScalingFigure scaling = scaling_figure(select_cases(data->cases, data->exponents, {}));
+  const std::size_t items = draw_scaling(scaling).items.size();
+  const auto drawn = clock.restart();
+  const std::size_t rows = numbers_table(*data).rows.size();
+  printf("%zu cases: read in %lld ms, drawn in %lld ms, table in %lld ms\n", rows,
+         static_cast<long long>(read), static_cast<long long>(drawn),
+         static_cast<long long>(clock.elapsed()));
+  EXPECT_EQ(rows, result.cases.size());
+  EXPECT_GT(items, 100U);
+  EXPECT_LT(drawn, 1000);
 }
 
 TEST(BenchModel, CancelBeforeItBeginsEndsTheRun) {

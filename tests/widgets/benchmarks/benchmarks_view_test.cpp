@@ -4,6 +4,7 @@
 #include <QAccessible>
 #include <QCheckBox>
 #include <QClipboard>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QLabel>
 #include <QLineEdit>
@@ -150,6 +151,16 @@ TEST(Benchmarks, ADroppedResultIsShownAndItsFigureExported) {
   shown.press("bench-export");
   EXPECT_EQ(shown.window.document().session().figure.name, "scaling");
   EXPECT_EQ(shown.window.document().session().figure.inputs, std::vector<std::string>{file});
+}
+
+TEST(Benchmarks, TheOperatorsOfferTheDevicesThatAreThere) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  auto& devices = shown.find<QComboBox>("operators-device");
+  ASSERT_TRUE(wait_for([&] { return devices.count() == 2; }));
+  EXPECT_EQ(devices.itemText(1), "cuda");
+  EXPECT_EQ(devices.itemData(1, Qt::ToolTipRole).toString(), "no device");
+  EXPECT_FALSE(devices.model()->flags(devices.model()->index(1, 0)) & Qt::ItemIsEnabled);
 }
 
 TEST(Benchmarks, TheCommandIsCopied) {

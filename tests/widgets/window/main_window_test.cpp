@@ -19,6 +19,7 @@
 #include <QTreeWidget>
 #include <QUrl>
 
+#include "core/base/error.h"
 #include "tests/widgets/driving.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/window/command_palette.h"
@@ -280,6 +281,39 @@ TEST(Window, ATraceThatIsRewrittenIsReadAgain) {
     return now && now != before;
   }));
   EXPECT_EQ(opened.window.error_shown(), "");
+}
+
+/// Stands for a GPU that has gone.
+class GoneDevice : public Backend {
+ public:
+  [[nodiscard]] DeviceState state() const override { return {"cuda", false, "gone", "", 0}; }
+  [[nodiscard]] DeviceClocks clocks() const override { return {}; }
+  [[nodiscard]] bool takes(Dtype) const override { return false; }
+  [[nodiscard]] std::unique_ptr<DeviceCall> prepare(const Plan&, const AttentionInput<float>&,
+                                                    Dtype, const Execution&) override {
+    fail("device cuda: gone");
+  }
+};
+
+TEST(Window, ADeviceThatIsGoneIsToldInItsPanels) {
+  REQUIRE_DISPLAY();
+  GoneDevice gone;
+  Backends backends = test_backends();
+  backends.device = [&](const std::string& name) -> Backend* {
+    return name == "cuda" ? &gone : nullptr;
+  };
+  MainWindow window(backends, "");
+  show_active(window);
+  window.workspace().open(QString::fromStdString(shipped_trace()), "/german/layer3");
+  ASSERT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
+  window.document().edit("device", [](Session& s) { s.trace.device = "cuda"; });
+  const auto told = [&] {
+    const auto& panels = window.maps().model().panels();
+    return !panels.empty() && panels[0]->error.find("gone") != std::string::npos;
+  };
+  EXPECT_TRUE(wait_for(told));
+  window.document().undo();
+  EXPECT_TRUE(wait_for([&] { return window.maps().model().panels()[0]->error.empty(); }));
 }
 
 TEST(Window, AnExampleOpensAndItsCommandIsCopied) {
