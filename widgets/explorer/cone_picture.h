@@ -43,10 +43,6 @@ struct ConePicture {
   std::vector<Stroke> strokes;
 };
 
-/// How many level lines of K(u, ·) are drawn on each side of the border of the common ancestors;
-/// also what is exported.
-inline constexpr int level_lines = 6;
-
 /// The picture in a flat model.
 [[nodiscard]] ConePicture cone_picture(const ConeChoice& choice, const ConeScene& scene,
                                        const PlaneFrame& frame);

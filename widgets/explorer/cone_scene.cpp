@@ -118,7 +118,7 @@ std::vector<std::string> cone_command(const ConeChoice& choice) {
   for (const auto& [key, value] : own_parameters(choice)) {
     words.insert(words.end(), {"-p", key + "=" + number(value)});
   }
-  const auto exact = [](double x, double y) { return fmt::format("{:.17g},{:.17g}", x, y); };
+  const auto exact = [](double x, double y) { return fmt::format("{},{}", x, y); };
   if (geometry::cone_family(choice.family).base == geometry::Base::plane) {
     words.insert(words.end(), {exact(choice.u[0], choice.u[1]), exact(choice.v[0], choice.v[1])});
     return words;
@@ -132,6 +132,27 @@ std::vector<std::string> cone_command(const ConeChoice& choice) {
   };
   words.insert(words.end(), {seen(choice.u), seen(choice.v)});
   return words;
+}
+
+FigureChoice cone_figure(const ConeChoice& choice) {
+  const auto exact = [](const std::array<double, 2>& p) {
+    return fmt::format("{},{}", p[0], p[1]);
+  };
+  FigureChoice figure;
+  figure.name = "cones";
+  auto& keys = figure.parameters;
+  keys["cone"] = choice.family;
+  keys["model"] = choice.model == "space" ? "halfspace" : choice.model;
+  keys["u"] = exact(choice.u), keys["v"] = exact(choice.v);
+  const geometry::ConeFamily& family = geometry::cone_family(choice.family);
+  if (family.base == geometry::Base::sphere) keys["source"] = exact(choice.source);
+  const geometry::Values values = geometry::family_values(family, own_parameters(choice));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    keys[family.parameters[i].key] = fmt::format("{}", values[i]);
+  }
+  if (choice.level_lines) keys["levels"] = std::to_string(level_lines);
+  if (!choice.ancestors) keys["ancestors"] = "no";
+  return figure;
 }
 
 }  // namespace conelab::desktop

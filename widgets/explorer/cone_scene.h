@@ -41,10 +41,17 @@ struct ConeScene {
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> cone_readout(
     const ConeChoice& choice, const ConeScene& scene);
 
+/// How many level lines of K(u, ·) are drawn on each side of the border of the common ancestors.
+inline constexpr int level_lines = 6;
+
 /// The nearest point to `wanted` inside the family's domain, for dragging.
 [[nodiscard]] PlanePoint into_domain(const ConeChoice& choice, const PlanePoint& wanted);
 
 /// The command that computes the same: `conelab lca …`.
 [[nodiscard]] std::vector<std::string> cone_command(const ConeChoice& choice);
+
+/// The same scene as `conelab figure` draws it: figure `cones` with every choice that it
+/// knows. H³ is drawn by its slice, the half-plane; the figure has the view that fits.
+[[nodiscard]] FigureChoice cone_figure(const ConeChoice& choice);
 
 }  // namespace conelab::desktop

@@ -110,6 +110,11 @@ Line flattened(const figure::Curve& curve, const Projection& project, const Box&
   Line out;
   const Box seen = visible.grown(20);
   for (const figure::CycleArc& arc : curve) Splitter(arc, project, seen, out).run();
+  // Where arcs meet, twice the same point.
+  const auto same = [](const Point& a, const Point& b) {
+    return std::abs(a.x - b.x) + std::abs(a.y - b.y) < 1e-6;
+  };
+  out.erase(std::unique(out.begin(), out.end(), same), out.end());
   return out;
 }
 

@@ -151,7 +151,7 @@ void ExplorerViewport::handle_pointer() {
   if (ImGui::IsMouseClicked(0) && !io.WantCaptureMouse) {
     dragged_ = under.isEmpty() ? "ground" : under;
     dragged_pane_ = pane;
-    grabbed_ = frame(pane).plane(pointer.x(), pointer.y());
+    grabbed_ = point_under(pane, pointer);
     receding_.stop();
   }
   if (ImGui::IsMouseReleased(0)) {
@@ -167,6 +167,13 @@ void ExplorerViewport::handle_pointer() {
 
 /// The point that was taken stays under the pointer, by an isometry.
 void ExplorerViewport::move_ground(const QPointF& pointer) {
+  if (in_space()) {
+    constexpr double turn = 0.008;  // Radians a pixel.
+    const ImVec2 by = ImGui::GetIO().MouseDelta;
+    view.yaw = std::remainder(view.yaw + turn * by.x, 2 * M_PI);
+    view.pitch = std::clamp(view.pitch + turn * by.y, -1.5, 1.5);
+    return wake();
+  }
   if (!grabbed_) return;
   const auto moved = frame(dragged_pane_).with_point_at(*grabbed_, pointer.x(), pointer.y());
   if (!moved) return;
@@ -178,6 +185,10 @@ void ExplorerViewport::move_ground(const QPointF& pointer) {
 /// Half-plane: dilation about the boundary point under the pointer. Elsewhere what is under the
 /// pointer comes nearer to the middle, or goes away from it.
 void ExplorerViewport::zoom(double notches, const QPointF& pointer) {
+  if (in_space()) {
+    view.zoom = std::clamp(view.zoom * std::exp(0.15 * notches), 0.2, 20.0);
+    return wake();
+  }
   const PlaneFrame f = frame(pane_at(pointer));
   const auto before = f.plane(pointer.x(), pointer.y());
   if (!before) return;
@@ -198,10 +209,10 @@ void ExplorerViewport::zoom(double notches, const QPointF& pointer) {
 
 void ExplorerViewport::move_handle(const QPointF& to) {
   const PlaneFrame f = frame(dragged_pane_);
-  auto wanted = f.plane(to.x(), to.y());
+  auto wanted = point_under(dragged_pane_, to);
   if (!wanted) return;
   const QString name = dragged_;
-  if (shown_.snap) wanted = snapped(shown_, name.toStdString(), *wanted, f);
+  if (shown_.snap && !in_space()) wanted = snapped(shown_, name.toStdString(), *wanted, f);
   const std::string family = panes_[dragged_pane_].choice.family;
   edit(
       tr("move %1").arg(name),

@@ -24,7 +24,9 @@ struct ModelName {
 constexpr ModelName models[] = {{"halfspace", "half-plane"},
                                 {"ball", "Poincaré ball"},
                                 {"klein", "Klein ball"},
-                                {"band", "band"}};
+                                {"band", "band"},
+                                {"hyperboloid", "hyperboloid (3-D)"},
+                                {"space", "half-space H³ (3-D)"}};
 
 QString exact(double value) { return QString::number(value, 'g', 12); }
 
@@ -96,6 +98,35 @@ void ExplorerView::build_tools() {
   model_->setAccessibleName(tr("Model of the hyperbolic plane"));
   for (const ModelName& m : models) model_->addItem(QString::fromUtf8(m.title), QString(m.name));
   first->addWidget(model_, 1);
+  beside_ = new QComboBox;
+  beside_->setObjectName("explorer-beside");
+  beside_->setAccessibleName(tr("Families side by side"));
+  beside_->setToolTip(tr("The same u and v under another family, side by side"));
+  beside_->addItem(tr("alone"));
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    beside_->addItem(tr("beside %1").arg(family->name), QString(family->name));
+  }
+  beside_->addItem(tr("all five"), QStringLiteral("*"));
+  first->addWidget(beside_, 1);
+  auto* figure = new QToolButton;
+  figure->setText(tr("figure"));
+  figure->setObjectName("explorer-figure");
+  figure->setToolTip(tr("This scene as a vector figure: opens it in Figures, to export or copy"));
+  first->addWidget(figure);
+  auto* figure_command = new QToolButton;
+  figure_command->setText(QStringLiteral("$_ figure"));
+  figure_command->setObjectName("explorer-figure-command");
+  figure_command->setToolTip(tr("Copy as command: the same figure from a terminal"));
+  first->addWidget(figure_command);
+  connect(figure, &QToolButton::clicked, this, [this] {
+    const FigureChoice wanted = cone_figure(viewport_->choice());
+    workspace_.document().edit(tr("make a figure of the cones"),
+                               [&](Session& s) { s.figure = wanted; });
+    emit figure_shown();
+  });
+  connect(figure_command, &QToolButton::clicked, this,
+          [this] { emit figure_command_wanted(cone_figure(viewport_->choice())); });
+  connect(beside_, &QComboBox::currentIndexChanged, this, &ExplorerView::choose_beside);
   auto* command = new QToolButton;
   command->setText(QStringLiteral("$_"));
   command->setObjectName("explorer-command");
@@ -113,7 +144,6 @@ void ExplorerView::build_tools() {
       s.cones = viewport_->choice();
       s.cones.follow_tokens = false;
       s.cones.family = name.toStdString();
-      s.cones.parameters.clear();
       for (auto* p : {&s.cones.u, &s.cones.v}) {
         const PlanePoint inside = into_domain(s.cones, {(*p)[0], (*p)[1]});
         *p = {inside.x, inside.y};
@@ -131,6 +161,18 @@ void ExplorerView::build_tools() {
       words << QString::fromStdString(word);
     }
     emit text_copied(words.join(' '));
+  });
+}
+
+void ExplorerView::choose_beside(int index) {
+  const std::string name = beside_->itemData(index).toString().toStdString();
+  workspace_.document().edit(tr("choose the families side by side"), [&](Session& s) {
+    s.cones.beside.clear();
+    if (name != "*" && !name.empty()) s.cones.beside = {name};
+    if (name != "*") return;
+    for (const geometry::ConeFamily* family : geometry::cone_families()) {
+      if (family->name != s.cones.family) s.cones.beside.emplace_back(family->name);
+    }
   });
 }
 
@@ -211,12 +253,19 @@ void ExplorerView::show_session() {
   const ConeChoice& choice = plane.choice;
   const bool other = choice.model != viewport_->choice().model ||
                      choice.family != viewport_->choice().family ||
+                     choice.beside.size() != viewport_->choice().beside.size() ||
                      (choice.follow_tokens && !followed);
   const bool pair = choice.follow_tokens && !(choice == viewport_->choice());
   viewport_->show_choice(choice);
   show_tokens(plane);
   if (other || pair) viewport_->fit();
-  const QSignalBlocker a(family_), b(model_);
+  const QSignalBlocker a(family_), b(model_), c(beside_);
+  const std::vector<std::string>& beside = choice.beside;
+  beside_->setCurrentIndex(
+      beside.empty()
+          ? 0
+          : std::max(0, beside_->findData(beside.size() > 1 ? QStringLiteral("*")
+                                                            : QString::fromStdString(beside[0]))));
   family_->setCurrentText(QString::fromStdString(choice.family));
   model_->setCurrentIndex(model_->findData(QString::fromStdString(choice.model)));
   const bool finite = geometry::cone_family(choice.family).base == geometry::Base::sphere;

@@ -25,11 +25,16 @@ class ExplorerView : public QWidget {
 
  signals:
   void text_copied(const QString& text);
+  /// The session's figure is now of this scene; the figures are to be seen.
+  void figure_shown();
+  /// The command that draws this figure is to be copied.
+  void figure_command_wanted(const FigureChoice& choice);
 
  private:
   void build_tools();
   QLineEdit* add_field(class QLayout* line, const QString& name,
                        std::array<double, 2> ConeChoice::*member);
+  void choose_beside(int index);
   void show_session();
   void show_readout();
   void show_tokens(const TokenPlane& plane);
@@ -42,7 +47,7 @@ class ExplorerView : public QWidget {
 
   Workspace& workspace_;
   ExplorerViewport* viewport_;
-  QComboBox *family_ = nullptr, *model_ = nullptr;
+  QComboBox *family_ = nullptr, *model_ = nullptr, *beside_ = nullptr;
   SteadyLabel* readout_;
   /// The head's tokens as last placed, and what they were placed by.
   std::optional<HeadTokens> tokens_;

@@ -100,18 +100,45 @@ void ExplorerViewport::lay_out() {
 
 PlaneFrame ExplorerViewport::frame(std::size_t pane) const {
   const figure::Box& b = panes_[pane].box;
-  return {geometry::model_from_name(shown_.model), camera, b.width, b.height, {b.x, b.y}};
+  const geometry::Model model =
+      in_space() ? geometry::Model::ball : geometry::model_from_name(shown_.model);
+  return {model, camera, b.width, b.height, {b.x, b.y}};
+}
+
+bool ExplorerViewport::in_space() const {
+  return shown_.model == "hyperboloid" || shown_.model == "space";
+}
+
+SpaceFrame ExplorerViewport::turned_frame(std::size_t pane) const {
+  return space_frame(panes_[pane].choice, panes_[pane].scene, view, panes_[pane].box);
+}
+
+QPointF ExplorerViewport::pixel_of(std::size_t pane, const PlanePoint& p) const {
+  if (!in_space()) {
+    const PlanePoint q = frame(pane).page(p);
+    return {q.x, q.y};
+  }
+  const Eigen::Vector3d q =
+      turned_frame(pane).page(shown_.model == "space" ? in_slice(p) : on_hyperboloid(p));
+  return {q.x(), q.y()};
+}
+
+std::optional<PlanePoint> ExplorerViewport::point_under(std::size_t pane, const QPointF& p) const {
+  if (!in_space()) return frame(pane).plane(p.x(), p.y());
+  const SpaceFrame f = turned_frame(pane);
+  return shown_.model == "space" ? slice_under(f, p.x(), p.y())
+                                 : hyperboloid_under(f, p.x(), p.y());
 }
 
 QPointF ExplorerViewport::handle(const char* name, std::size_t pane) const {
   const std::string_view which = name;
   const auto& p = which == "u" ? shown_.u : which == "v" ? shown_.v : shown_.source;
-  const PlanePoint q = frame(pane).page(point(p));
-  return {q.x, q.y};
+  return pixel_of(pane, point(p));
 }
 
 void ExplorerViewport::fit() {
   camera = {};
+  view = {};
   fitted_ = size();
   fits_ = true;
   wake();
@@ -127,8 +154,7 @@ void ExplorerViewport::fit() {
 }
 
 bool ExplorerViewport::covers_ground() const {
-  return panes_.size() == 1 && panes_[0].heat && shown_.model != "space" &&
-         shown_.model != "hyperboloid";
+  return panes_.size() == 1 && panes_[0].heat && !in_space();
 }
 
 void ExplorerViewport::create_scene() { painter_.create(); }
@@ -146,7 +172,7 @@ void ExplorerViewport::changeEvent(QEvent* event) {
 
 std::shared_ptr<HeatRaster> ExplorerViewport::raster(std::size_t pane, int step) const {
   const Pane& p = panes_[pane];
-  if (!shown_.heat || !p.scene.error.empty()) return nullptr;
+  if (!shown_.heat || in_space() || !p.scene.error.empty()) return nullptr;
   return std::make_shared<HeatRaster>(
       frame(pane), p.choice, p.scene, step,
       is_dark(palette()) ? figure::ColourMap::dark : figure::ColourMap::sequential,
@@ -154,7 +180,7 @@ std::shared_ptr<HeatRaster> ExplorerViewport::raster(std::size_t pane, int step)
 }
 
 void ExplorerViewport::update_pictures() {
-  const Drawn now{camera, size()};
+  const Drawn now{camera, view, size()};
   if (!(now == drawn_)) dirty_ = true;
   if (!dirty_) return;
   drawn_ = now;
@@ -162,7 +188,8 @@ void ExplorerViewport::update_pictures() {
   lay_out();
   for (std::size_t i = 0; i < panes_.size(); ++i) {
     Pane& pane = panes_[i];
-    pane.picture = cone_picture(pane.choice, pane.scene, frame(i));
+    in_space() ? update_space(i)
+               : void(pane.picture = cone_picture(pane.choice, pane.scene, frame(i)));
     pane.finer.reset();
     pane.heat = raster(i, coarse_step);
     if (pane.heat) pane.heat->run();
@@ -170,6 +197,45 @@ void ExplorerViewport::update_pictures() {
   }
   heat_step_ = coarse_step;
   resting_.start();
+}
+
+void ExplorerViewport::update_space(std::size_t i) {
+  Pane& pane = panes_[i];
+  pane.picture = {};
+  pane.triangles.clear();
+  if (!pane.scene.error.empty()) return;
+  const SpaceFrame f = turned_frame(i);
+  const bool space = shown_.model == "space";
+  std::vector<Surface> surfaces;
+  if (space) {
+    SpaceScene scene = space_scene(pane.choice, pane.scene);
+    surfaces = std::move(scene.surfaces);
+    for (const auto& [ink, line] : scene.lines) {
+      Line flat;
+      for (const Eigen::Vector3d& p : line) flat.push_back({f.page(p).x(), f.page(p).y()});
+      pane.picture.strokes.push_back({ink, 0.8, 1.2, false, {std::move(flat)}});
+    }
+  } else {
+    const auto colour = [&](Ink ink) { return colour_of(fill_colour(ink, palette())); };
+    surfaces.push_back(hyperboloid_surface(
+        pane.choice, pane.scene,
+        {is_dark(palette()) ? figure::ColourMap::dark : figure::ColourMap::sequential,
+         colour_of(palette().color(QPalette::Base)), colour(Ink::u), colour(Ink::v),
+         colour(Ink::ancestors), colour(pane.scene.penumbral ? Ink::light : Ink::excluded)}));
+  }
+  pane.triangles = triangles_of(surfaces, f, palette());
+  const auto project = [&](const figure::HemispherePoint& p) {
+    const Eigen::Vector2d z = figure::to_half_plane(p);
+    const Eigen::Vector3d q =
+        space ? (z.allFinite() ? f.page(in_slice({z.x(), z.y()})) : f.page({0, 0, 1e6}))
+              : f.page(on_hyperboloid(p));
+    return figure::Point{std::clamp(q.x(), -1e7, 1e7), std::clamp(q.y(), -1e7, 1e7)};
+  };
+  ConeChoice lines = pane.choice;
+  if (space) lines.level_lines = false;
+  for (Stroke& stroke : cone_strokes(lines, pane.scene, project, pane.box)) {
+    pane.picture.strokes.push_back(std::move(stroke));
+  }
 }
 
 /// A slice of the fine heat layer; again until it is whole.
@@ -203,7 +269,8 @@ void ExplorerViewport::draw_scene() {
   for (std::size_t i = 0; i < panes_.size(); ++i) {
     Pane& pane = panes_[i];
     if (pane.heat) painter_.heat(static_cast<int>(i), pane.heat_version, *pane.heat, frame(i));
-    painter_.fills(pane.picture.fills, palette(), pane.box);
+    in_space() ? painter_.triangles(pane.triangles)
+               : painter_.fills(pane.picture.fills, palette(), pane.box);
   }
   painter_.end();
   if (measured) QOpenGLContext::currentContext()->functions()->glFinish();
@@ -254,7 +321,6 @@ void ExplorerViewport::draw_strokes(const std::vector<Stroke>& strokes) {
 void ExplorerViewport::draw_marks(std::size_t pane) {
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   const Pane& p = panes_[pane];
-  const PlaneFrame f = frame(pane);
   const ImU32 ink = packed(palette().color(QPalette::WindowText));
   const ImU32 ground = packed(palette().color(QPalette::Base), 0.85);
   const auto label = [&](ImVec2 at, const char* text) {
@@ -264,8 +330,8 @@ void ExplorerViewport::draw_marks(std::size_t pane) {
     list->AddText(at, ink, text);
   };
   const auto mark = [&](const PlanePoint& at, const QColor& colour, const char* name, float size) {
-    const PlanePoint q = f.page(at);
-    const ImVec2 c(static_cast<float>(q.x), static_cast<float>(q.y));
+    const QPointF q = pixel_of(pane, at);
+    const ImVec2 c(static_cast<float>(q.x()), static_cast<float>(q.y()));
     list->AddCircleFilled(c, size + 1.5F, ground, 24);
     list->AddCircleFilled(c, size, packed(colour), 24);
     label(ImVec2(c.x + size + 5, c.y - ImGui::GetTextLineHeight() - 1), name);

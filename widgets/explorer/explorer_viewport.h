@@ -10,6 +10,7 @@
 
 #include "widgets/explorer/cone_picture.h"
 #include "widgets/explorer/scene_painter.h"
+#include "widgets/explorer/space_surfaces.h"
 #include "widgets/explorer/token_marks.h"
 #include "widgets/imgui/viewport.h"
 #include "widgets/session/document.h"
@@ -32,6 +33,9 @@ class ExplorerViewport : public Viewport {
   [[nodiscard]] const ConeScene& scene(std::size_t pane = 0) const { return panes_[pane].scene; }
   [[nodiscard]] std::size_t pane_count() const { return panes_.size(); }
   [[nodiscard]] PlaneFrame frame(std::size_t pane = 0) const;
+  /// Hyperboloid and H³ are seen in space, where dragging the ground turns the view.
+  [[nodiscard]] bool in_space() const;
+  [[nodiscard]] SpaceFrame turned_frame(std::size_t pane = 0) const;
   /// Where "u", "v" or "source" is on the viewport.
   [[nodiscard]] QPointF handle(const char* name, std::size_t pane = 0) const;
   void fit();
@@ -48,6 +52,7 @@ class ExplorerViewport : public Viewport {
   [[nodiscard]] double frame_time() const { return frame_time_; }
   bool measured = false;
   PlaneCamera camera;
+  SpaceCamera view;
 
  signals:
   void scene_changed();
@@ -71,6 +76,7 @@ class ExplorerViewport : public Viewport {
     ConePicture picture;
     std::shared_ptr<HeatRaster> heat, finer;  ///< What is shown; what is being computed.
     long heat_version = 0;
+    std::vector<Corner> triangles;  ///< In space: far ones first.
   };
   void make_panes();
   void lay_out();
@@ -78,6 +84,9 @@ class ExplorerViewport : public Viewport {
   void update_pictures();
   [[nodiscard]] std::shared_ptr<HeatRaster> raster(std::size_t pane, int step) const;
   void refine();
+  void update_space(std::size_t pane);
+  [[nodiscard]] std::optional<PlanePoint> point_under(std::size_t pane, const QPointF& p) const;
+  [[nodiscard]] QPointF pixel_of(std::size_t pane, const PlanePoint& p) const;
   void draw_strokes(const std::vector<Stroke>& strokes);
   void draw_marks(std::size_t pane);
   void draw_tokens();
@@ -106,6 +115,7 @@ class ExplorerViewport : public Viewport {
   ScenePainter painter_;
   struct Drawn {
     PlaneCamera camera;
+    SpaceCamera view;
     QSize size;
     bool operator==(const Drawn&) const = default;
   } drawn_;

@@ -6,6 +6,7 @@
 #include <QOpenGLShaderProgram>
 #include <QOpenGLVertexArrayObject>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -15,13 +16,13 @@ namespace conelab::desktop {
 namespace {
 
 constexpr const char* corner_source = R"(#version 330 core
-layout(location = 0) in vec3 at;
+layout(location = 0) in vec2 at;
 layout(location = 1) in vec4 colour;
 uniform vec2 window;
 out vec4 tint;
 void main() {
   tint = colour;
-  gl_Position = vec4(2.0 * at.x / window.x - 1.0, 1.0 - 2.0 * at.y / window.y, at.z, 1.0);
+  gl_Position = vec4(2.0 * at.x / window.x - 1.0, 1.0 - 2.0 * at.y / window.y, 0.0, 1.0);
 }
 )";
 
@@ -45,7 +46,7 @@ struct Texture {
 };
 
 Corner corner(double x, double y, const QColor& c, double alpha) {
-  return {static_cast<float>(x),    static_cast<float>(y), 0, c.redF(), c.greenF(), c.blueF(),
+  return {static_cast<float>(x),    static_cast<float>(y), c.redF(), c.greenF(), c.blueF(),
           static_cast<float>(alpha)};
 }
 
@@ -78,7 +79,59 @@ bool is_rectangle(const Fill& fill) {
   return (sides(0) && sides(2)) || (c[0].x == c[1].x && c[1].y == c[2].y && c[2].x == c[3].x);
 }
 
+struct Triangle {
+  double depth;
+  Corner corners[3];
+};
+
+/// One lit triangle of a surface, from three of its points; none where they lie on a line.
+void add_triangle(std::vector<Triangle>& out, const Surface& s, std::array<std::size_t, 3> at,
+                  const SpaceFrame& frame, const Eigen::Vector3d& light, const QColor& ink) {
+  const Eigen::Vector3d& origin = s.points[at[0]];
+  const Eigen::Vector3d normal = (s.points[at[1]] - origin).cross(s.points[at[2]] - origin);
+  const double size = normal.norm();
+  if (!(size > 1e-14)) return;
+  // Surfaces with colours of their own are to be read: less shade.
+  const double facing = 0.28 * std::abs(normal.dot(light)) / size;
+  const auto shade = static_cast<float>(s.colours.empty() ? 0.72 + facing : 0.96 + 0.14 * facing);
+  Triangle t{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Eigen::Vector3d p = frame.page(s.points[at[i]]);
+    Corner& c = t.corners[i];
+    c = corner(p.x(), p.y(), ink, s.opacity);
+    if (!s.colours.empty()) {
+      const figure::Colour& own = s.colours[at[i]];
+      c.r = static_cast<float>(own.r) / 255, c.g = static_cast<float>(own.g) / 255;
+      c.b = static_cast<float>(own.b) / 255;
+    }
+    c.r *= shade, c.g *= shade, c.b *= shade;
+    t.depth += p.z();
+  }
+  out.push_back(t);
+}
+
 }  // namespace
+
+std::vector<Corner> triangles_of(const std::vector<Surface>& surfaces, const SpaceFrame& frame,
+                                 const QPalette& palette) {
+  std::vector<Triangle> all;
+  const Eigen::Vector3d light = (Eigen::Vector3d(0.3, 0.2, 0.8) - frame.away()).normalized();
+  for (const Surface& s : surfaces) {
+    const QColor ink = fill_colour(s.ink, palette);
+    for (std::size_t i = 0; i + 1 < s.rows; ++i) {
+      for (std::size_t j = 0; j + 1 < s.columns; ++j) {
+        const std::size_t a = i * s.columns + j, b = a + s.columns;
+        add_triangle(all, s, {a, a + 1, b + 1}, frame, light, ink);
+        add_triangle(all, s, {a, b + 1, b}, frame, light, ink);
+      }
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Triangle& a, const Triangle& b) { return a.depth > b.depth; });
+  std::vector<Corner> out;
+  for (const Triangle& t : all) out.insert(out.end(), t.corners, t.corners + 3);
+  return out;
+}
 
 struct ScenePainter::Objects {
   QOpenGLShaderProgram tint, picture;
@@ -94,7 +147,7 @@ struct ScenePainter::Objects {
     buffer.allocate(corners.data(), static_cast<int>(corners.size() * sizeof(Corner)));
     gl->glEnableVertexAttribArray(0);
     gl->glEnableVertexAttribArray(1);
-    gl->glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, sizeof(Corner), nullptr);
+    gl->glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, sizeof(Corner), nullptr);
     gl->glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, sizeof(Corner),
                               reinterpret_cast<const void*>(offsetof(Corner, r)));
   }
@@ -140,7 +193,6 @@ void ScenePainter::begin(const QSizeF& size, double density) {
 void ScenePainter::end() {
   Objects& o = *objects_;
   o.gl->glDisable(GL_SCISSOR_TEST);
-  o.gl->glDisable(GL_DEPTH_TEST);
   o.gl->glDisable(GL_STENCIL_TEST);
   o.buffer.release();
   o.array.release();
@@ -212,7 +264,8 @@ void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette
   o.gl->glClearStencil(0);
   o.gl->glClear(GL_STENCIL_BUFFER_BIT);
   o.gl->glEnable(GL_STENCIL_TEST);
-  o.gl->glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+  // The window stays opaque.
+  o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   for (std::size_t f = 0; f < fans.size(); ++f) {
     const std::vector<Range>& ranges = fans[f];
     fills[f].opacity < 1 ? o.gl->glEnable(GL_BLEND) : o.gl->glDisable(GL_BLEND);
@@ -237,20 +290,14 @@ void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette
   o.gl->glDisable(GL_BLEND);
 }
 
-void ScenePainter::triangles(const std::vector<Corner>& corners, bool hidden) {
+void ScenePainter::triangles(const std::vector<Corner>& corners) {
   if (corners.empty()) return;
   Objects& o = *objects_;
   o.send(corners);
   o.use(o.tint);
   o.gl->glEnable(GL_BLEND);
-  o.gl->glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
-  if (hidden) {
-    o.gl->glClear(GL_DEPTH_BUFFER_BIT);
-    o.gl->glEnable(GL_DEPTH_TEST);
-    o.gl->glDepthFunc(GL_LEQUAL);
-  }
+  o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   o.gl->glDrawArrays(GL_TRIANGLES, 0, static_cast<int>(corners.size()));
-  o.gl->glDisable(GL_DEPTH_TEST);
   o.gl->glDisable(GL_BLEND);
 }
 

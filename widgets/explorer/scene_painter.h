@@ -11,14 +11,19 @@
 
 #include "widgets/explorer/cone_picture.h"
 #include "widgets/explorer/heat_field.h"
+#include "widgets/explorer/space_surfaces.h"
 
 namespace conelab::desktop {
 
-/// A corner of a triangle: pixels, depth in [−1, 1] (near is small), premade colour.
+/// A corner of a triangle, in pixels.
 struct Corner {
-  float x, y, z;
+  float x, y;
   float r, g, b, a;
 };
+
+/// The surfaces as triangles in pixels, lit from above the viewer's shoulder, far ones first.
+[[nodiscard]] std::vector<Corner> triangles_of(const std::vector<Surface>& surfaces,
+                                               const SpaceFrame& frame, const QPalette& palette);
 
 class ScenePainter {
  public:
@@ -36,8 +41,8 @@ class ScenePainter {
   /// there (by `version`) is not sent again.
   void heat(int slot, long version, const HeatRaster& raster, const PlaneFrame& frame);
   void fills(const std::vector<Fill>& fills, const QPalette& palette, const figure::Box& box);
-  /// Triangles blended in their order; `hidden` lets nearer ones hide farther ones.
-  void triangles(const std::vector<Corner>& corners, bool hidden);
+  /// Triangles blended in their order.
+  void triangles(const std::vector<Corner>& corners);
   void end();
 
  private:

@@ -149,6 +149,13 @@ void MainWindow::build_views() {
   connect(operators_, &OperatorsPanel::command_wanted, this, &MainWindow::copy_command);
   connect(explorer_, &ExplorerView::text_copied, this,
           [this](const QString& text) { copy_text(text, tr("Command")); });
+  connect(explorer_, &ExplorerView::figure_shown, this, [this] {
+    if (auto* dock = findChild<QDockWidget*>("dock-figures")) dock->show(), dock->raise();
+  });
+  connect(explorer_, &ExplorerView::figure_command_wanted, this, [this](const FigureChoice& f) {
+    if (!backends_.figure_command) return;
+    copy_text(QString::fromStdString(backends_.figure_command(f)), tr("Command"));
+  });
 }
 
 void MainWindow::build_benchmarks(QDockWidget* beside) {

@@ -118,7 +118,9 @@ std::string error_in_child(const std::function<void()>& prepare,
 
 TEST_F(AtomicFileTest, ADirectoryThatCannotBeReadIsNoFailure) {
   std::filesystem::create_directory(path("blind"));
-  if (::geteuid() == 0) ASSERT_EQ(::chown(path("blind").c_str(), 65534, 65534), 0);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(path("blind").c_str(), 65534, 65534), 0);
+  }
   ::chmod(path("blind").c_str(), 0333);
   const auto become_nobody = [] {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::raise(SIGKILL);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <QAbstractButton>
 #include <QComboBox>
 #include <QLineEdit>
 #include <algorithm>
@@ -188,6 +189,40 @@ TEST(Explorer, TheHeatLayerIsRefinedAtRestAndSaysSo) {
   const long painted = viewport.frames_painted();
   pump(300);
   EXPECT_LE(viewport.frames_painted(), painted + 3) << "no frames at rest";
+}
+
+TEST(Explorer, SpaceIsTurnedByDraggingItsGroundAndPointsAreDraggedInIt) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  for (const char* model : {"hyperboloid", "space"}) {
+    shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
+    pump(60);
+    const SpaceCamera before = viewport.view;
+    drag(viewport, QPointF(30, viewport.height() - 30.0), QPointF(80, viewport.height() - 50.0));
+    ASSERT_TRUE(wait_for([&] { return !(viewport.view == before); })) << model;
+    const auto u = shown.document.session().cones.u;
+    const QPointF from = viewport.handle("u");
+    drag(viewport, from, from + QPointF(-25, 5));
+    ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != u; })) << model;
+    pump(120);
+    const QPointF now = viewport.handle("u");
+    EXPECT_NEAR(now.x(), from.x() - 25, 3) << model;
+    EXPECT_NEAR(now.y(), from.y() + 5, 3) << model;
+  }
+}
+
+TEST(Explorer, ItsSceneBecomesTheSessionsFigure) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("umbral");
+  shown.view.findChild<QAbstractButton*>("explorer-figure")->click();
+  const FigureChoice figure = shown.document.session().figure;
+  EXPECT_EQ(figure.name, "cones");
+  EXPECT_EQ(figure.parameters.at("cone"), "umbral");
+  EXPECT_EQ(figure.parameters.at("radius"), "0.1");
+  shown.document.undo();
+  EXPECT_EQ(shown.document.session().figure.name, "heatmap");
 }
 
 TEST(Explorer, FamiliesStandSideBySideWithTheSamePoints) {

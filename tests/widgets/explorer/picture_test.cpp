@@ -145,7 +145,8 @@ TEST(ConePicture, FillsHoldExactlyThePointsOfTheirRegions) {
             scene.lca ? value.place.shadow - scene.lca->shadow - base(scene.lca->axis) : -1;
         for (const Fill& fill : picture.fills) {
           const double form = fill.ink == Ink::u ? in_u : in_all;
-          if ((fill.ink != Ink::u && fill.ink != Ink::ancestors) || std::abs(form) < 0.004) continue;
+          if ((fill.ink != Ink::u && fill.ink != Ink::ancestors) || std::abs(form) < 0.004)
+            continue;
           members += form > 0;
           wrong += inside(fill.contours, px, py) != (form > 0);
         }

@@ -62,7 +62,9 @@ TEST(HeadGrid, MapsNeitherOverlapNorLeaveTheCanvas) {
         const HeadPlace& p = grid.maps[i];
         EXPECT_EQ(p.operation * heads + p.head, i);
         EXPECT_LE(p.cells.right(), 900);
-        if (grid.height > 18) EXPECT_LE(p.cells.bottom(), 640);
+        if (grid.height > 18) {
+          EXPECT_LE(p.cells.bottom(), 640);
+        }
         EXPECT_GE(p.label.y, grid.titles[p.operation].bottom() - 1e-9);
         EXPECT_EQ(grid.at({p.cells.x + 3, p.cells.y + 3}), i);
         for (std::size_t k = 0; k < i; ++k) {

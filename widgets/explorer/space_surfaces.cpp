@@ -1,0 +1,209 @@
+#include "widgets/explorer/space_surfaces.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "widgets/explorer/heat_field.h"
+
+namespace conelab::desktop {
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr std::size_t turns = 48, steps = 28;  ///< Quads around a body, and along its profile.
+
+/// Places of the half-space by the law's coordinates about an axis of the slice.
+class Revolution {
+ public:
+  Revolution(const ConeChoice& choice, const ConeScene& scene)
+      : infinite_(scene.infinite), source_{choice.source[0], choice.source[1]} {}
+
+  /// At base distance `off` from `axis`, turned by `azimuth`, with that radial coordinate.
+  [[nodiscard]] Vector3d at(double axis, double off, double azimuth, double radial) const {
+    const double across = off * std::cos(azimuth), aside = off * std::sin(azimuth);
+    if (infinite_) return {axis + across, aside, radial};
+    const Vector3d ahead(std::cos(axis), 0, std::sin(axis)),
+        left(-std::sin(axis), 0, std::cos(axis));
+    const Vector3d direction =
+        std::cos(off) * ahead +
+        std::sin(off) * (std::cos(azimuth) * left + std::sin(azimuth) * Vector3d::UnitY());
+    // The ball about the source to the half-space.
+    const double r = std::isinf(radial) ? 1 : std::tanh(radial / 2);
+    const Vector3d y = r * direction;
+    const double below = y.x() * y.x() + y.y() * y.y() + (1 - y.z()) * (1 - y.z());
+    const double height = std::max(0.0, 1 - r * r) / below;
+    return {source_.x + source_.y * 2 * y.x() / below, source_.y * 2 * y.y() / below,
+            source_.y * height};
+  }
+
+ private:
+  bool infinite_;
+  PlanePoint source_;
+};
+
+class Bodies {
+ public:
+  Bodies(const ConeChoice& choice, const ConeScene& scene)
+      : choice_(choice), scene_(scene), place_(choice, scene) {}
+
+  SpaceScene out;
+
+  void add_cone(const LawPoint& u, Ink ink) {
+    turned(ink, 0.55, u.axis, [&](double t) {
+      const double shadow = u.shadow * (1 - t);
+      return Profile{u.shadow - shadow, radial(shadow)};
+    });
+    std::vector<Vector3d> rim;
+    for (std::size_t i = 0; i <= 2 * turns; ++i) {
+      rim.push_back(place_.at(u.axis, u.shadow, M_PI * static_cast<double>(i) / turns, radial(0)));
+    }
+    out.lines.emplace_back(ink, std::move(rim));
+  }
+
+  void add_ancestors(const LawPoint& l) {
+    const double top = std::isinf(scene_.largest_shadow) ? 2.2 * l.shadow : scene_.largest_shadow;
+    turned(Ink::ancestors, 0.35, l.axis, [&](double t) {
+      const double shadow = l.shadow + (top - l.shadow) * t;
+      return Profile{shadow - l.shadow, radial(shadow)};
+    });
+  }
+
+  /// A whole level: a plane over the scene, or a sphere about the source.
+  void add_level(Ink ink, double opacity, double level) {
+    if (scene_.infinite) {
+      const double middle = (choice_.u[0] + choice_.v[0]) / 2;
+      const double wide = 1.2 + std::abs(choice_.u[0] - choice_.v[0]);
+      Surface plane{ink, opacity, 9, 9, {}, {}};
+      for (int i = 0; i < 9; ++i) {
+        for (int j = 0; j < 9; ++j) {
+          plane.points.emplace_back(middle + wide * (i / 4.0 - 1), wide * (j / 4.0 - 1), level);
+        }
+      }
+      return out.surfaces.push_back(std::move(plane));
+    }
+    turned(ink, opacity, scene_.u.axis, [&](double t) { return Profile{M_PI * t, level}; });
+  }
+
+  void add_object(const std::array<double, 2>& x, Ink ink) {
+    const double r = scene_.parameter, radius = x[1] * std::sinh(r);
+    const Vector3d centre(x[0], 0, x[1] * std::cosh(r));
+    Surface ball{ink, 0.8, steps + 1, turns + 1, {}, {}};
+    for (std::size_t i = 0; i <= steps; ++i) {
+      const double polar = M_PI * static_cast<double>(i) / steps;
+      for (std::size_t j = 0; j <= turns; ++j) {
+        const double a = 2 * M_PI * static_cast<double>(j) / turns;
+        ball.points.push_back(centre + radius * Vector3d(std::sin(polar) * std::cos(a),
+                                                         std::sin(polar) * std::sin(a),
+                                                         std::cos(polar)));
+      }
+    }
+    out.surfaces.push_back(std::move(ball));
+  }
+
+ private:
+  struct Profile {
+    double off, radial;
+  };
+
+  [[nodiscard]] double radial(double shadow) const {
+    if (shadow <= 0) return scene_.infinite ? 0 : std::numeric_limits<double>::infinity();
+    return scene_.system.family->radial(scene_.system.values, shadow);
+  }
+
+  void turned(Ink ink, double opacity, double axis, const std::function<Profile(double)>& profile) {
+    Surface body{ink, opacity, steps + 1, turns + 1, {}, {}};
+    for (std::size_t i = 0; i <= steps; ++i) {
+      const Profile p = profile(static_cast<double>(i) / steps);
+      for (std::size_t j = 0; j <= turns; ++j) {
+        body.points.push_back(
+            place_.at(axis, p.off, 2 * M_PI * static_cast<double>(j) / turns, p.radial));
+      }
+    }
+    out.surfaces.push_back(std::move(body));
+  }
+
+  const ConeChoice& choice_;
+  const ConeScene& scene_;
+  Revolution place_;
+};
+
+figure::Colour over(const figure::Colour& under, const figure::Colour& c, double alpha) {
+  const auto part = [alpha](std::uint8_t a, std::uint8_t b) {
+    return static_cast<std::uint8_t>(std::lround(a + (b - a) * alpha));
+  };
+  return {part(under.r, c.r), part(under.g, c.g), part(under.b, c.b), 255};
+}
+
+}  // namespace
+
+SpaceScene space_scene(const ConeChoice& choice, const ConeScene& scene) {
+  Bodies bodies(choice, scene);
+  const geometry::RadialDomain domain = scene.system.family->domain(scene.system.values);
+  if (scene.penumbral)
+    bodies.add_level(Ink::light, 0.35, scene.infinite ? domain.high : domain.low);
+  if (choice.horospheres) bodies.add_level(Ink::depth, 0.16, scene.law.radial);
+  if (scene.lca && choice.ancestors) bodies.add_ancestors(*scene.lca);
+  bodies.add_cone(scene.v, Ink::v);
+  bodies.add_cone(scene.u, Ink::u);
+  if (choice.objects && !scene.penumbral) {
+    bodies.add_object(choice.v, Ink::v);
+    bodies.add_object(choice.u, Ink::u);
+  }
+  return std::move(bodies.out);
+}
+
+Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
+                            const PlaneColours& colours) {
+  constexpr std::size_t rings = 72, sectors = 180;
+  Surface surface{Ink::outside, 1, rings + 1, sectors + 1, {}, {}};
+  const HeatField field(choice, scene);
+  const DepthRange range = depth_range(scene, 1);
+  const double reach = std::acosh(hyperboloid_rim);
+  const auto base = [&](double a, double b) {
+    const double d = std::abs(a - b);
+    return scene.infinite ? d : std::min(d, 2 * M_PI - d);
+  };
+  for (std::size_t i = 0; i <= rings; ++i) {
+    const double rho = std::max(1e-9, reach * static_cast<double>(i) / rings);
+    for (std::size_t j = 0; j <= sectors; ++j) {
+      const double angle = 2 * M_PI * static_cast<double>(j) / sectors;
+      const Vector3d x(std::sinh(rho) * std::cos(angle), std::sinh(rho) * std::sin(angle),
+                       std::cosh(rho));
+      const double below = x.z() - x.y();
+      const HeatField::Value value = field.at({x.x() / below, 1 / below});
+      const LawPoint& p = value.place;
+      figure::Colour c = colours.ground;
+      if (choice.heat) {
+        const double t = (value.depth - range.low) / (range.high - range.low);
+        c = over(c, figure::colour_at(colours.map, std::clamp(t, 0.0, 1.0)),
+                 value.extended ? 0.3 : 0.55);
+      }
+      if (scene.lca && choice.ancestors &&
+          base(p.axis, scene.lca->axis) <= p.shadow - scene.lca->shadow) {
+        c = over(c, colours.ancestors, 0.26);
+      }
+      if (base(p.axis, scene.v.axis) <= scene.v.shadow - p.shadow) c = over(c, colours.v, 0.4);
+      if (base(p.axis, scene.u.axis) <= scene.u.shadow - p.shadow) c = over(c, colours.u, 0.4);
+      if (value.outside) c = colours.light;
+      surface.points.push_back(x);
+      surface.colours.push_back(c);
+    }
+  }
+  return surface;
+}
+
+SpaceFrame space_frame(const ConeChoice& choice, const ConeScene& scene, SpaceCamera camera,
+                       const figure::Box& box) {
+  if (choice.model == "hyperboloid") {
+    return {camera, box, {0, 0, 0.5 * (1 + hyperboloid_rim)}, 2.75};
+  }
+  double top = std::max({choice.u[1], choice.v[1], scene.lca_place ? scene.lca_place->y : 0.0});
+  if (scene.infinite && scene.penumbral) top = std::max(top, scene.parameter);
+  if (!scene.infinite) top = std::max(top, 1.4 * choice.source[1]);
+  const double wide = std::abs(choice.u[0] - choice.v[0]) / 2 + 0.5;
+  const double middle = (choice.u[0] + choice.v[0]) / 2;
+  return {camera, box, {middle, 0, 0.42 * top}, std::max(0.75 * top, 1.15 * wide)};
+}
+
+}  // namespace conelab::desktop
