@@ -2,7 +2,8 @@
 
 #include <string_view>
 
-#include "core/base/error.h"
+#include "core/attention/backend.h"
+#include "gpu/device_state.h"
 
 namespace conelab::gpu {
 namespace {
@@ -13,10 +14,9 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
   std::size_t free = 0;
   std::size_t total = 0;
   (void)cudaGetLastError();  // Forget the error: the device itself is well.
-  if (cudaMemGetInfo(&free, &total) != cudaSuccess) fail("device cuda: out of memory");
-  constexpr double mib = 1024.0 * 1024;
-  fail("device cuda: out of memory ({:.0f} MiB of {:.0f} MiB free); the CPU can run this call",
-       static_cast<double>(free) / mib, static_cast<double>(total) / mib);
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) total = 0;
+  throw DeviceMemoryError(
+      out_of_memory_text(static_cast<double>(free), static_cast<double>(total)));
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace conelab::gpu {
 
-/// Throws a failure unless `status` is success: out of memory in words, anything else with the
-/// expression and its place.
+/// Throws a failure unless `status` is success: DeviceMemoryError in words where memory is short,
+/// anything else with the expression and its place.
 void check(cudaError_t status, const char* expression, const char* file, int line);
 
 }  // namespace conelab::gpu

@@ -32,12 +32,19 @@ gpu::DriverFacts ask_driver() {
   return facts;
 }
 
+/// Where the first device stands: CUDA and NVML count devices in different orders.
+std::string bus_of_device() {
+  char bus[32] = "";
+  if (cudaDeviceGetPCIBusId(bus, sizeof bus, 0) != cudaSuccess) return "";
+  return bus;
+}
+
 class CudaBackend : public Backend {
  public:
   CudaBackend() : state_(gpu::describe_device(ask_driver())) {}
   DeviceState state() const override { return state_; }
   DeviceClocks clocks() const override {
-    return state_.available ? gpu::read_clocks() : gpu::unknown_clocks();
+    return state_.available ? gpu::read_clocks(bus_of_device()) : gpu::unknown_clocks();
   }
   bool takes(Dtype dtype) const override { return dtype != Dtype::f64; }
   std::unique_ptr<DeviceCall> prepare(const Plan& plan, const AttentionInput<float>& input,

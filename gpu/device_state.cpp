@@ -8,6 +8,14 @@ std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
+std::string out_of_memory_text(double free_bytes, double total_bytes) {
+  constexpr double mib = 1024.0 * 1024;
+  if (total_bytes == 0) return "device cuda: out of memory; the CPU can run this call";
+  return fmt::format(
+      "device cuda: out of memory ({:.0f} MiB of {:.0f} MiB free); the CPU can run this call",
+      free_bytes / mib, total_bytes / mib);
+}
+
 DeviceState describe_device(const DriverFacts& f) {
   DeviceState state;
   state.name = "cuda";

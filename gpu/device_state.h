@@ -24,6 +24,9 @@ constexpr int least_major = 8;
 
 [[nodiscard]] DeviceState describe_device(const DriverFacts& facts);
 
+/// What is said where the device has too little memory; `total` 0: it does not tell how much.
+[[nodiscard]] std::string out_of_memory_text(double free_bytes, double total_bytes);
+
 /// "13.0"
 [[nodiscard]] std::string version_text(int version);
 

@@ -28,15 +28,16 @@ constexpr Reason reasons[] = {{0x04, "power cap"},
                               {0x40, "hardware thermal"},
                               {0x80, "power brake"}};
 
-/// The library, opened once, and the first device in it.
+/// The library, opened once, and one device in it.
 class Nvml {
  public:
-  Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
+  explicit Nvml(const std::string& bus)
+      : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
     if (library_ == nullptr) return;
     const auto init = find<int()>("nvmlInit_v2");
-    const auto device = find<int(unsigned, Device*)>("nvmlDeviceGetHandleByIndex_v2");
-    works_ =
-        init != nullptr && device != nullptr && init() == success && device(0, &device_) == success;
+    const auto device = find<int(const char*, Device*)>("nvmlDeviceGetHandleByPciBusId_v2");
+    works_ = init != nullptr && device != nullptr && init() == success &&
+             device(bus.c_str(), &device_) == success;
   }
 
   template <class Function, class... Arguments>
@@ -56,23 +57,28 @@ class Nvml {
   }
 };
 
-std::string reason_text(unsigned long long bits) {
-  std::string text;
+/// Only what slows the clocks down: an idle device and clocks that an application set are no such
+/// reasons.
+void describe_throttle(unsigned long long bits, DeviceClocks& clocks) {
+  clocks.throttle = 0;
   for (const Reason& reason : reasons) {
-    if ((bits & reason.bit) != 0) text += (text.empty() ? "" : ", ") + std::string(reason.name);
+    if ((bits & reason.bit) == 0) continue;
+    clocks.throttle += static_cast<double>(reason.bit);
+    clocks.throttle_reasons +=
+        (clocks.throttle_reasons.empty() ? "" : ", ") + std::string(reason.name);
   }
-  return text.empty() ? "none" : text;
+  if (clocks.throttle_reasons.empty()) clocks.throttle_reasons = "none";
 }
 
 }  // namespace
 
 DeviceClocks unknown_clocks() {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  return {unknown, unknown, unknown, unknown, ""};
+  return {unknown, unknown, unknown, unknown, "", unknown};
 }
 
-DeviceClocks read_clocks() {
-  static const Nvml nvml;
+DeviceClocks read_clocks(const std::string& bus) {
+  static const Nvml nvml(bus);
   DeviceClocks clocks = unknown_clocks();
   unsigned value = 0;
   if (nvml.ask<GetUnsignedOf>("nvmlDeviceGetClockInfo", clock_of_multiprocessors, &value))
@@ -84,7 +90,7 @@ DeviceClocks read_clocks() {
   if (nvml.ask<GetUnsigned>("nvmlDeviceGetPowerUsage", &value)) clocks.power = value * 1e-3;
   unsigned long long bits = 0;
   if (nvml.ask<GetBits>("nvmlDeviceGetCurrentClocksThrottleReasons", &bits))
-    clocks.throttle_reasons = reason_text(bits);
+    describe_throttle(bits, clocks);
   return clocks;
 }
 

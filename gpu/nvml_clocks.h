@@ -1,5 +1,5 @@
-// Clocks, temperature, power and throttle reasons of the first device through NVML, if its library
-// is there at run time. Reads only: nothing here can change a setting.
+// Clocks, temperature, power and throttle reasons of a device through NVML, if its library is there
+// at run time. Reads only: nothing here can change a setting.
 #pragma once
 
 #include "core/attention/backend.h"
@@ -7,6 +7,8 @@
 namespace conelab::gpu {
 
 [[nodiscard]] DeviceClocks unknown_clocks();
-[[nodiscard]] DeviceClocks read_clocks();
+
+/// `bus` is the device's place, "0000:1a:00.0"; that of the first call counts.
+[[nodiscard]] DeviceClocks read_clocks(const std::string& bus);
 
 }  // namespace conelab::gpu

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/attention/attention.h"
+#include "core/base/error.h"
 
 namespace conelab {
 
@@ -23,6 +24,13 @@ struct DeviceState {
 struct DeviceClocks {
   double clock = 0, memory_clock = 0, temperature = 0, power = 0;
   std::string throttle_reasons;
+  double throttle = 0;  ///< The same as a sum of NVML's bits; NaN where the device does not tell.
+};
+
+/// The device has too little memory for a call.
+class DeviceMemoryError : public Error {
+ public:
+  explicit DeviceMemoryError(const std::string& what) : Error(ErrorKind::failure, what) {}
 };
 
 enum class Pass { forward, backward };

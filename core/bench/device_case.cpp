@@ -77,7 +77,8 @@ double largest_difference(const Tensor4<float>& found, const Tensor4<double>& ex
 class DeviceCase : public CaseExecutor {
  public:
   DeviceCase(Backend& backend, const Case& c, std::int64_t batch, std::uint64_t seed)
-      : case_(c),
+      : backend_(backend),
+        case_(c),
         dtype_(dtype_from_name(c.dtype)),
         input_(random_input(c, dtype_, batch, seed)),
         pass_(c.pass == "backward" ? Pass::backward : Pass::forward) {
@@ -102,10 +103,17 @@ class DeviceCase : public CaseExecutor {
     s.cold = cold ? device_->seconds(pass_, true, 1) : std::numeric_limits<double>::quiet_NaN();
     s.runs = runs_;
     s.device_bytes = device_->device_bytes();
+    const DeviceClocks now = backend_.clocks();
+    s.device_clock = now.clock;
+    s.device_memory_clock = now.memory_clock;
+    s.device_temperature = now.temperature;
+    s.device_power = now.power;
+    s.device_throttle = now.throttle;
     return s;
   }
 
  private:
+  Backend& backend_;
   Case case_;
   Dtype dtype_;
   AttentionInput<float> input_;

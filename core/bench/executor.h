@@ -29,6 +29,13 @@ struct Sample {
   double peak_bytes = 0;    ///< Peak resident memory of the worker during a run.
   double extra_bytes = 0;   ///< Peak growth during a run, beyond inputs and outputs.
   double device_bytes = 0;  ///< Peak memory on the device; 0 on the CPU.
+  /// Of the device right after the sample, see DeviceClocks; NaN on the CPU and where it does not
+  /// tell.
+  double device_clock = std::numeric_limits<double>::quiet_NaN();
+  double device_memory_clock = std::numeric_limits<double>::quiet_NaN();
+  double device_temperature = std::numeric_limits<double>::quiet_NaN();
+  double device_power = std::numeric_limits<double>::quiet_NaN();
+  double device_throttle = std::numeric_limits<double>::quiet_NaN();
 };
 
 class CaseExecutor {

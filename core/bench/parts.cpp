@@ -127,6 +127,11 @@ void Parts::seal(int slot, int round, const PartRecord& r) const {
                      scalar("peak_bytes", r.sample.peak_bytes),
                      scalar("extra_bytes", r.sample.extra_bytes),
                      scalar("device_bytes", r.sample.device_bytes),
+                     scalar("device_clock", r.sample.device_clock),
+                     scalar("device_memory_clock", r.sample.device_memory_clock),
+                     scalar("device_temperature", r.sample.device_temperature),
+                     scalar("device_power", r.sample.device_power),
+                     scalar("device_throttle", r.sample.device_throttle),
                      scalar("load", r.machine.load),
                      scalar("clock", r.machine.clock),
                      scalar("temperature", r.machine.temperature)};
@@ -146,8 +151,18 @@ std::optional<PartRecord> Parts::load(int slot, int round) const {
     if (name == "reason") r.reason = std::get<std::string>(value);
   }
   r.facts = {at("flops"), at("bytes"), at("error")};
-  r.sample = {at("warm"),       at("cold"),        at("runs"),        at("peak_flops"),
-              at("peak_bytes"), at("extra_bytes"), at("device_bytes")};
+  r.sample = {at("warm"),
+              at("cold"),
+              at("runs"),
+              at("peak_flops"),
+              at("peak_bytes"),
+              at("extra_bytes"),
+              at("device_bytes"),
+              at("device_clock"),
+              at("device_memory_clock"),
+              at("device_temperature"),
+              at("device_power"),
+              at("device_throttle")};
   r.machine = {at("load"), at("clock"), at("temperature")};
   return r;
 }

@@ -145,6 +145,24 @@ void add_machine(RuntimeGroup& g, const BenchResult& r) {
              [](const auto& c) { return largest_of(c, &Sample::device_bytes); });
 }
 
+/// What a device says of itself after each sample; not in the files of sweeps on the CPU alone.
+void add_device(RuntimeGroup& g, const BenchResult& r) {
+  const auto on_cpu = [](const std::string& device) { return device == "cpu"; };
+  const auto& devices = r.sweep.devices;
+  if (std::all_of(devices.begin(), devices.end(), on_cpu)) return;
+  g.per_round("device_clock_samples", "Hz", "clock of the device's multiprocessors",
+              &Sample::device_clock);
+  g.per_round("device_memory_clock_samples", "Hz", "clock of the device's memory",
+              &Sample::device_memory_clock);
+  g.per_round("device_temperature_samples", "degree_Celsius", "temperature of the device",
+              &Sample::device_temperature);
+  g.per_round("device_power_samples", "W", "power that the device draws", &Sample::device_power);
+  g.per_round("device_throttle_samples", "",
+              "what holds the device's clocks back, a sum of: 4 power cap, 8 hardware slowdown, 32 "
+              "software thermal, 64 hardware thermal, 128 power brake; 0 nothing",
+              &Sample::device_throttle);
+}
+
 void add_facts(RuntimeGroup& g) {
   const auto fact = [&](const char* name, const char* units, const char* about,
                         double CaseFacts::*field) {
@@ -170,6 +188,7 @@ LabelledArray runtime_group(const BenchResult& r) {
   RuntimeGroup group(r);
   add_times(group);
   add_machine(group, r);
+  add_device(group, r);
   add_facts(group);
   group.statuses();
   a.variables = group.take();
@@ -297,6 +316,7 @@ LabelledArray environment_group(const BenchResult& r) {
     std::visit([&, key = name](const auto& v) { a.attributes.emplace_back(key, v); }, value);
   }
   if (!r.peers.empty()) a.attributes.emplace_back("peers", r.peers);
+  if (!r.devices.empty()) a.attributes.emplace_back("devices", r.devices);
   return a;
 }
 

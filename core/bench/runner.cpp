@@ -32,13 +32,14 @@ constexpr double peak_seconds = 0.002;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// A run can only be resumed by the same build on the same machine: its samples are compared.
-RunIdentity run_identity(const Sweep& sweep, const std::vector<Peer>& peers) {
+RunIdentity run_identity(const Sweep& sweep, const BenchOptions& options) {
   RunIdentity identity = sweep.items();
   for (const auto& [name, value] : environment()) {
     if (name != "version" && name != "git_hash" && name != "cpu" && name != "simd") continue;
     identity.emplace_back(name, std::get<std::string>(value));
   }
-  for (const Peer& peer : peers) identity.emplace_back("peer", peer.about);
+  for (const Peer& peer : options.peers) identity.emplace_back("peer", peer.about);
+  for (const std::string& device : options.devices) identity.emplace_back("device", device);
   return identity;
 }
 
@@ -90,8 +91,9 @@ class Run {
       : sweep_(sweep),
         workload_(workload),
         options_(options),
-        parts_(options.output, run_identity(sweep, options.peers), options.resume) {
+        parts_(options.output, run_identity(sweep, options), options.resume) {
     result_.sweep = sweep;
+    result_.devices = options.devices;
     const std::vector<Sample> none(static_cast<std::size_t>(sweep.rounds));
     for (const Case& c : sweep.cases()) result_.cases.push_back({c, {}, {}, {}, none});
     for (const Peer& peer : options.peers) {

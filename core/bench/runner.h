@@ -33,8 +33,9 @@ struct BenchOptions {
   bool resume = false;
   /// Argument vector that starts a worker, its first word a path.
   std::vector<std::string> worker;
-  std::vector<Peer> peers;          ///< Whose operators the sweep may name too.
-  std::function<bool()> cancelled;  ///< True: throw away the sample under way and stop.
+  std::vector<Peer> peers;           ///< Whose operators the sweep may name too.
+  std::vector<std::string> devices;  ///< What the sweep's devices are, the CPU aside, in words.
+  std::function<bool()> cancelled;   ///< True: throw away the sample under way and stop.
   std::function<void(const BenchProgress&)> progress;
   /// Told after each sample what is known by then; for pictures of a sweep that still runs. Called
   /// between samples, and to be quick: nothing is measured meanwhile.

@@ -13,6 +13,7 @@
 #include <new>
 #include <sstream>
 
+#include "core/attention/backend.h"
 #include "core/base/error.h"
 
 namespace conelab {
@@ -54,8 +55,10 @@ std::string serve(ExecutorFactory factory, std::unique_ptr<CaseExecutor>& execut
   int cold = 0;
   if (request != "sample" || !(words >> cold)) return "failed the request is malformed";
   const Sample s = executor->sample(cold == 1);
-  return fmt::format("sample {} {} {} {} {} {} {}", s.warm, s.cold, s.runs, s.peak_flops,
-                     s.peak_bytes, s.extra_bytes, s.device_bytes);
+  return fmt::format("sample {} {} {} {} {} {} {} {} {} {} {} {}", s.warm, s.cold, s.runs,
+                     s.peak_flops, s.peak_bytes, s.extra_bytes, s.device_bytes, s.device_clock,
+                     s.device_memory_clock, s.device_temperature, s.device_power,
+                     s.device_throttle);
 }
 
 /// False where nobody reads any more.
@@ -84,6 +87,8 @@ int run_worker(ExecutorFactory factory) {
       heard = answer(serve(factory, executor, line));
     } catch (const std::bad_alloc&) {
       heard = answer("memory out of memory");
+    } catch (const DeviceMemoryError& e) {
+      heard = answer(fmt::format("memory {}", e.what()));
     } catch (const std::exception& e) {
       heard = answer(failure(e.what()));
     }

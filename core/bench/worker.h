@@ -6,7 +6,9 @@
 //   > facts
 //   < facts FLOPS BYTES ERROR                  | memory WHY | failed WHY
 //   > sample COLD(0|1)
-//   < sample WARM COLD RUNS PEAK_FLOPS PEAK_BYTES EXTRA_BYTES DEVICE_BYTES | memory | failed WHY
+//   < sample WARM COLD RUNS PEAK_FLOPS PEAK_BYTES EXTRA_BYTES DEVICE_BYTES [DEVICE_CLOCK
+//     DEVICE_MEMORY_CLOCK DEVICE_TEMPERATURE DEVICE_POWER DEVICE_THROTTLE] | memory WHY | failed
+//     WHY
 //
 // What a peer answers besides: peer.h.
 #pragma once

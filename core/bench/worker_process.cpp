@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <sstream>
 
 #include "core/base/error.h"
@@ -230,11 +231,14 @@ CaseStatus WorkerProcess::sample(bool cold, const Patience& patience, Sample& sa
   std::vector<double> n;
   const CaseStatus status = ask(cold ? "sample 1" : "sample 0", "sample", patience, n);
   if (status != CaseStatus::ok) return status;
-  if (n.size() != 7) {
+  constexpr std::size_t of_the_host = 7;  // Peers answer no more than these.
+  constexpr std::size_t all = 12;
+  if (n.size() != of_the_host && n.size() != all) {
     reason_ = "worker answered too few numbers";
     return CaseStatus::failed;
   }
-  sample = {n[0], n[1], n[2], n[3], n[4], n[5], n[6]};
+  n.resize(all, std::numeric_limits<double>::quiet_NaN());
+  sample = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11]};
   return status;
 }
 

@@ -136,7 +136,7 @@ int fast_width(int index, const Problem<float>& call) {
   if (!known || !narrow || call.sigmoid || call.bias_slopes > 0 || call.allowed != nullptr ||
       widest > 128)
     return 0;
-  if (call.query.count == 0 || call.key.count == 0 || widest == 0) return 0;
+  if (call.groups == 0 || call.query.count == 0 || call.key.count == 0 || widest == 0) return 0;
   return widest <= 64 ? 64 : 128;
 }
 

@@ -65,6 +65,13 @@ TEST(DeviceState, PassesOnWhatTheDriverSays) {
   EXPECT_EQ(describe_device(facts).about, "unknown error");
 }
 
+TEST(OutOfMemory, SaysHowMuchIsFreeAndWhoCanRunTheCall) {
+  const double mib = 1024.0 * 1024;
+  EXPECT_EQ(out_of_memory_text(100 * mib, 81920 * mib),
+            "device cuda: out of memory (100 MiB of 81920 MiB free); the CPU can run this call");
+  EXPECT_EQ(out_of_memory_text(0, 0), "device cuda: out of memory; the CPU can run this call");
+}
+
 TEST(CudaBackend, FailsInWordsWithoutADevice) {
   Backend& backend = cuda_backend();
   if (backend.state().available) GTEST_SKIP() << "there is a device: " << backend.state().about;

@@ -527,6 +527,7 @@ INSTANTIATE_TEST_SUITE_P(Similarities, Fast, testing::ValuesIn(fast_variants()),
 
 TEST(FastWidth, LeavesOtherCallsToThePortablePath) {
   Problem<float> p;
+  p.groups = 1;
   p.query.count = p.key.count = 5;
   p.base_size = 64;
   p.width = 64;
@@ -540,6 +541,9 @@ TEST(FastWidth, LeavesOtherCallsToThePortablePath) {
   p.storage = Storage::f32;
   EXPECT_EQ(fast_width(0, p), 0);
   p.storage = Storage::f16;
+  p.groups = 0;  // No block could be launched.
+  EXPECT_EQ(fast_width(0, p), 0);
+  p.groups = 1;
   p.sigmoid = true;
   EXPECT_EQ(fast_width(0, p), 0);
 }
