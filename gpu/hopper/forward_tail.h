@@ -41,7 +41,10 @@ class ForwardTail {
   /// Reads the two rows' numbers; `row` is the first query of the warpgroup.
   CONELAB_TILE void start(int thread, const Problem<float>& p, int group, int row) {
     const int batch = group / p.heads;
-    constants_ = p.constants + group % p.heads * S::constants;
+#pragma unroll
+    for (int n = 0; n < S::constants; ++n) {
+      constants_[n] = p.constants[group % p.heads * S::constants + n];
+    }
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int r = row + accumulator_row(thread, 2 * h);
@@ -145,7 +148,7 @@ class ForwardTail {
   using N = Lanes<lanes>;
   static constexpr float log2e = 1.44269504088896341f;
 
-  const float* constants_;
+  float constants_[S::constants];
   float offset_[2];
   float running_[2];  ///< Maximum of all tiles so far.
   float scale_[2];    ///< exp(maximum before - maximum now)
