@@ -128,7 +128,6 @@ __global__ __launch_bounds__(group_threads*(consumers + 1), 1) void fast_forward
   } else {
     take_registers<consumer_registers(consumers)>();
     thread.consumer = role - 1;
-    if (turns && role == 2) thread.pass_turn();  // The first consumer begins.
     Block::consume(thread, p, result, work, role - 1);
   }
 #endif

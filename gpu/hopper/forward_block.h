@@ -107,6 +107,7 @@ struct ForwardBlock {
     const BlockSpan span = span_of(p.call, work.group, query_tile);
     m.each([&](int thread, Tail& tail) { tail.start(thread, p.call, work.group, row); });
     m.wait(Gate::query, 0, 0);
+    begin_turns(m, work, consumer);
     Place now{work.first_tile, work.last_tile, consumer, {}};
     while (now.tile < work.last_tile && now.end() <= span.any.begin) skip(m, now);
     if (now.tile < work.last_tile && now.begin() < span.any.end) attend(m, now, span);
@@ -139,11 +140,18 @@ struct ForwardBlock {
     }
   }
 
+  /// The first consumer begins. Without tiles nobody would take the turn.
+  template <class Machine>
+  CONELAB_TILE static void begin_turns(Machine& m, const Work& work, int consumer) {
+    if constexpr (turns) {
+      if (consumer == 1 && work.first_tile < work.last_tile) m.pass_turn();
+    }
+  }
   template <class Machine>
   CONELAB_TILE static void await_turn(Machine& m) {
     if constexpr (turns) m.await_turn();
   }
-  /// Consumer 0 begins; nobody takes a turn after the second consumer's last.
+  /// Nobody takes a turn after the second consumer's last.
   template <class Machine>
   CONELAB_TILE static void pass_turn(Machine& m, const Place& now) {
     if constexpr (turns) {

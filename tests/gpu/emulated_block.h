@@ -348,7 +348,7 @@ class EmulatedGroup {
 };
 
 /// Runs one block; throws the first fault of any of its warpgroups.
-template <class Block, class Group, int consumers, int stages, bool turns>
+template <class Block, class Group, int consumers, int stages>
 void run_block(int block, const hopper::FastProblem& p, const ForwardResult<float>& result,
                std::uint64_t seed, double patience = 60) {
   EmulatedShared<stages> shared(Block::barriers_at(), consumers, seed, patience);
@@ -365,7 +365,6 @@ void run_block(int block, const hopper::FastProblem& p, const ForwardResult<floa
     }
   };
   std::vector<std::thread> threads;
-  if (turns) shared.pass_turn(0);
   for (int c = 0; c < consumers; ++c) {
     threads.emplace_back([&, c] {
       guarded([&] {

@@ -105,7 +105,7 @@ class EmulatedBlock : public testing::Test {
     std::fill(output_.begin(), output_.end(), std::nanf(""));
     const ForwardResult<float> result{output_.data(), maximum_.data(), sum_.data()};
     try {
-      run_block<Block, Mistaken, 2, stages, true>(0, fast, result, seed, 0.5);
+      run_block<Block, Mistaken, 2, stages>(0, fast, result, seed, 0.5);
     } catch (const BlockFault&) {
       return false;
     }
