@@ -35,6 +35,8 @@ class ForwardThread {
     bulk_copy(shared_ + to, from, bytes, barriers().at(gate, stage));
   }
 
+  __device__ void end_reads() const { end_ordinary_reads(); }
+
   template <class Work>
   __device__ __forceinline__ void each(const Work& work) {
     work(static_cast<int>(threadIdx.x) % group_threads, tail_);

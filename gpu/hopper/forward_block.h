@@ -11,6 +11,7 @@
 //   wait(gate, stage, parity), release(gate, stage)       of the barriers in shared memory
 //   expect(gate, stage, bytes), copy(to, from, bytes, gate, stage)
 //   each(f)                     f(thread, tail) for every thread of the warpgroup
+//   at(byte), end_reads()       ordinary reads of shared memory, over before a copy overwrites it
 //   start_first(stage), start_second(stage)               products begin, in one group each
 //   finish<n>()                 all but the n last groups are done
 //   share_maxima(), share_sums()                          between the four threads of a row
@@ -216,6 +217,7 @@ struct ForwardBlock {
                  {m.at(query_at(now.consumer)), m.at(key_at(stage)),
                   reinterpret_cast<const float*>(m.at(facts_at(stage))), now.begin(), whole});
     });
+    m.end_reads();
     m.release(Gate::key_empty, stage);
     m.share_maxima();
     m.each([](int, Tail& tail) { tail.weigh(); });

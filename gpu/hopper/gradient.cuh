@@ -156,6 +156,7 @@ struct GradientKernel {
                                     t * group_rows, seen == Seen::all});
         accumulate(tail, shared, ring.stage);
       }
+      end_ordinary_reads();
       __syncwarp();
       if (thread % 32 == 0) barrier_arrive(&barriers.key_empty[ring.stage]);
       ring.advance();

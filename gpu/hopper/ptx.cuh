@@ -61,6 +61,11 @@ __device__ __forceinline__ void bulk_copy(void* to, const void* from, int bytes,
       : "memory");
 }
 
+/// Ordinary reads of shared memory come before the copies that are started after it.
+__device__ __forceinline__ void end_ordinary_reads() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 template <int registers>
 __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));

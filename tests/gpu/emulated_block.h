@@ -245,12 +245,20 @@ class EmulatedGroup {
   EmulatedGroup(EmulatedShared<stages>& shared, int consumer)
       : shared_(shared), consumer_(consumer), tails_(hopper::group_threads) {}
 
-  [[nodiscard]] const unsigned char* at(int byte) const { return shared_.at(byte); }
+  /// Ordinary reads, whose end the copy engine must be told.
+  [[nodiscard]] const unsigned char* at(int byte) {
+    reading_ = true;
+    return shared_.at(byte);
+  }
+  void end_reads() { reading_ = false; }
   void wait(hopper::Gate gate, int stage, int parity) { shared_.wait(gate, stage, parity); }
   /// One lane of each of the four warps.
   void release(hopper::Gate gate, int stage) {
     const int part =
         gate == hopper::Gate::key_empty ? Block::key_at(stage) : Block::value_at(stage);
+    if (reading_ && gate == hopper::Gate::key_empty) {
+      throw BlockFault("reads that are not over in what is handed back");
+    }
     for (const Product& product : products_) {
       if (product.from == part) throw BlockFault("a product still reads what is handed back");
     }
@@ -270,9 +278,9 @@ class EmulatedGroup {
     const int key = Block::key_at(stage);
     begin(key, Block::budget.key_bytes(), [this, query, key] {
       using namespace hopper;
-      const auto q = shared_operand<Type>(at(query), Major::depth, group_rows, width,
+      const auto q = shared_operand<Type>(shared_.at(query), Major::depth, group_rows, width,
                                           [](int s) { return depth_descriptor(0, group_rows, s); });
-      const auto k = shared_operand<Type>(at(key), Major::depth, key_tile, width,
+      const auto k = shared_operand<Type>(shared_.at(key), Major::depth, key_tile, width,
                                           [](int s) { return depth_descriptor(0, key_tile, s); });
       multiply(q, k, key_tile, width, false,
                [this](int t, int i) -> float& { return tail(t).tile[i]; });
@@ -284,7 +292,7 @@ class EmulatedGroup {
       using namespace hopper;
       const auto left =
           left_operand<Type>(tails_, Tail::steps, [](const Tail& tail) { return tail.left; });
-      const auto v = shared_operand<Type>(at(value), Major::outer, width, key_tile,
+      const auto v = shared_operand<Type>(shared_.at(value), Major::outer, width, key_tile,
                                           [](int s) { return outer_descriptor(0, key_tile, s); });
       multiply(left, v, width, key_tile, true,
                [this](int t, int i) -> float& { return tail(t).output[i]; });
@@ -318,6 +326,7 @@ class EmulatedGroup {
   };
 
   int consumer_;
+  bool reading_ = false;
   std::vector<Tail> tails_;
   std::deque<Product> products_;
 

@@ -21,7 +21,8 @@ enum class Mistake {
   keys_product_not_awaited,
   value_not_awaited,
   barrier_not_told_of_the_facts,
-  turn_passed_twice
+  turn_passed_twice,
+  reads_not_ended
 };
 Mistake mistake = Mistake::none;
 
@@ -57,6 +58,9 @@ class Mistaken : public EmulatedGroup<Block, Bf16, stages> {
   template <int pending>
   void finish() {
     if (mistake != Mistake::keys_product_not_awaited || pending == 0) Base::finish<pending>();
+  }
+  void end_reads() {
+    if (mistake != Mistake::reads_not_ended) Base::end_reads();
   }
   void pass_turn() {
     Base::pass_turn();
@@ -141,7 +145,8 @@ TEST_F(EmulatedBlock, ForgivesNoMistake) {
   for (const Mistake made :
        {Mistake::lane_forgets_to_release, Mistake::value_released_before_its_product_ended,
         Mistake::keys_product_not_awaited, Mistake::value_not_awaited,
-        Mistake::barrier_not_told_of_the_facts, Mistake::turn_passed_twice}) {
+        Mistake::barrier_not_told_of_the_facts, Mistake::turn_passed_twice,
+        Mistake::reads_not_ended}) {
     mistake = made;
     int wrong = 0;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) wrong += is_right(seed) ? 0 : 1;
