@@ -13,8 +13,8 @@ template <class S, int width, int variant>
 bool launch_typed(const FastProblem& p, const ForwardResult<float>& result, void* stream) {
   constexpr Variant v = variants[variant];
   return p.call.storage == Storage::bf16
-             ? launch<S, Bf16, width, v.consumers, v.stages>(p, result, stream)
-             : launch<S, F16, width, v.consumers, v.stages>(p, result, stream);
+             ? launch<S, Bf16, width, v.consumers, v.stages, v.turns>(p, result, stream)
+             : launch<S, F16, width, v.consumers, v.stages, v.turns>(p, result, stream);
 }
 
 template <class S, int width>

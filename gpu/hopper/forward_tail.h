@@ -3,7 +3,10 @@
 // A thread holds 64 of the 64 × 128 products of its warpgroup: 32 columns of two rows. Between the
 // steps, four neighbouring threads (which share the rows) agree on the rows' maxima. Device code
 // calls the steps from a kernel, tests from a loop over the threads; the arithmetic is the same.
-// Logits are in units of ln 2, so that a weight is one exp2.
+//
+// What bounds a cone here is how many instructions a pair takes: 15 at the speed aimed at. Hence a
+// weight is one multiply-add and one exp2, masks are looked at only in tiles that have any, and the
+// output is rescaled once a tile, when the products of the tile before have arrived.
 #pragma once
 
 #include <limits>
@@ -24,19 +27,24 @@ struct TileView {
 template <class S, class Type, int width>
 class ForwardTail {
  public:
+  using Number = Type;
   static constexpr int products = key_tile / 2;
   static constexpr int steps = key_tile / 16;
   static constexpr float lowest = -std::numeric_limits<float>::infinity();
 
-  float tile[products];
+  float tile[products];           ///< Products, then logits, then weights; see the steps.
+  std::uint32_t left[4 * steps];  ///< The weights as left operand: four registers for 16 keys.
   float output[width / 2];
-  float maximum[2];  ///< Of the tile first, then of all tiles so far; see the steps.
-  float sum[2];
+  float maximum[2];  ///< Of the tile, to be shared by the row's threads.
+  float sum[2];      ///< Of this thread's columns.
 
   /// Reads the two rows' numbers; `row` is the first query of the warpgroup.
   CONELAB_TILE void start(int thread, const Problem<float>& p, int group, int row) {
     const int batch = group / p.heads;
-    constants_ = p.constants + group % p.heads * S::constants;
+#pragma unroll
+    for (int n = 0; n < S::constants; ++n) {
+      constants_[n] = p.constants[group % p.heads * S::constants + n];
+    }
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int r = row + accumulator_row(thread, 2 * h);
@@ -53,50 +61,84 @@ class ForwardTail {
 
   /// Products -> logits; `maximum` becomes the largest of this thread's columns of each row.
   CONELAB_TILE void score(int thread, const TileView& view) {
-    maximum[0] = maximum[1] = lowest;
 #pragma unroll
     for (int c = 0; c < chunks; ++c) {
       N key[S::values + 1];
 #pragma unroll
       for (int v = 0; v <= S::values; ++v) {
-        key[v] = N::make([&](int l) { return view.facts[v * key_tile + column(thread, c, l)]; });
+        const float* facts = view.facts + v * key_tile;
+        key[v] = load_pairs<lanes>([&](int l) { return facts + column(thread, c, l); });
       }
 #pragma unroll
       for (int h = 0; h < 2; ++h) score_lanes(thread, view, c, h, key);
     }
+    if (!view.whole) hide(thread, view.key_begin);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      maximum[h] = lowest;
+#pragma unroll
+      for (int e = 0; e < products / 2; ++e) {
+        maximum[h] = fmaxf(maximum[h], tile[accumulator(h, e)]);
+      }
+    }
   }
 
-  /// Logits -> weights, given the rows' maxima over the tile; rescales what was summed so far.
+  /// Logits -> weights, given the rows' maxima over the tile.
   CONELAB_TILE void weigh() {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const float largest = fmaxf(running_[h], maximum[h]);
-      const float reference = largest == lowest ? 0.0f : largest;
-      const float scale = fast_exp2(running_[h] - reference);
+      const float reference = largest == lowest ? 0.0f : largest * log2e;
+      scale_[h] = fast_exp2(running_[h] * log2e - reference);
       running_[h] = largest;
       float total = 0;
 #pragma unroll
       for (int e = 0; e < products / 2; ++e) {
         float& t = tile[accumulator(h, e)];
-        t = fast_exp2(t - reference);
+        t = fast_exp2(t * log2e - reference);
         total += t;
       }
-      sum[h] = sum[h] * scale + total;
-#pragma unroll
-      for (int e = 0; e < width / 4; ++e) output[accumulator(h, e)] *= scale;
+      sum[h] = sum[h] * scale_[h] + total;
     }
   }
 
-  /// Weights as the left operand of the second product: four registers for every 16 keys.
-  CONELAB_TILE void pack(std::uint32_t (&left)[4 * steps]) const {
+  /// What the output holds of the tiles before, moved to the reference of this one.
+  CONELAB_TILE void rescale() {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+#pragma unroll
+      for (int e = 0; e < width / 4; ++e) output[accumulator(h, e)] *= scale_[h];
+    }
+  }
+
+  /// Weights -> the left operand of the second product.
+  CONELAB_TILE void pack() {
 #pragma unroll
     for (int r = 0; r < 4 * steps; ++r) left[r] = Type::pack(tile[2 * r], tile[2 * r + 1]);
   }
 
-  /// The reference m of row h in natural units, 0 where the row saw nothing.
-  [[nodiscard]] CONELAB_TILE float reference(int h) const {
-    constexpr float ln2 = 0.693147180559945309f;
-    return running_[h] == lowest ? 0.0f : running_[h] * ln2;
+  /// Writes the two rows, `sum` being that of the whole row.
+  CONELAB_TILE void write(int thread, const Problem<float>& p, const ForwardResult<float>& result,
+                          int group, int row) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int r = row + accumulator_row(thread, 2 * h);
+      if (r >= p.query.count) continue;
+      const std::int64_t at = static_cast<std::int64_t>(group) * p.query.count + r;
+      // Under products a query that is not finite shows here, not in each of its pairs.
+      const float all = S::info.measure == Measure::product ? sum[h] + offset_[h] : sum[h];
+      if (thread % 4 == 0) {
+        result.sum[at] = all;
+        result.maximum[at] = running_[h] == lowest ? 0.0f : running_[h];
+      }
+      const float scale = all == 0.0f ? 0.0f : 1.0f / all;
+#pragma unroll
+      for (int e = 0; e < width / 4; ++e) {
+        const int i = accumulator(h, e);
+        const int column = accumulator_column(thread, i);
+        if (column < p.width) result.output[at * p.width + column] = output[i] * scale;
+      }
+    }
   }
 
  private:
@@ -104,10 +146,12 @@ class ForwardTail {
   static constexpr int lanes = width == 64 ? 8 : 4;
   static constexpr int chunks = products / 2 / lanes;
   using N = Lanes<lanes>;
+  static constexpr float log2e = 1.44269504088896341f;
 
-  const float* constants_;
+  float constants_[S::constants];
   float offset_[2];
-  float running_[2];
+  float running_[2];  ///< Maximum of all tiles so far.
+  float scale_[2];    ///< exp(maximum before - maximum now)
   TokenValues<S, float> values_[2];
   KeySpan span_[2];
 
@@ -118,25 +162,40 @@ class ForwardTail {
   }
 
   CONELAB_TILE void score_lanes(int thread, const TileView& view, int c, int h, const N* key) {
-    constexpr float log2e = 1.44269504088896341f;
     const N product = N::make([&](int l) { return tile[accumulator(h, c * lanes + l)]; });
-    const N x = PairMeasure<S, Type, width, lanes>::of(
-        product, offset_[h], key[0], {view.query, group_rows}, accumulator_row(thread, 2 * h),
-        {view.key, key_tile}, [&](int l) { return column(thread, c, l); });
+    const N x = measure(thread, view, c, h, product, key[0]);
     N query[S::values + 1];
 #pragma unroll
     for (int v = 0; v < S::values; ++v) query[v] = N(values_[h].at[v]);
     N constant[S::constants];
 #pragma unroll
     for (int n = 0; n < S::constants; ++n) constant[n] = N(constants_[n]);
-    const N logit = S::score(x, query, key + 1, constant) * N(log2e);
+    const N logit = S::score(x, query, key + 1, constant);
 #pragma unroll
-    for (int l = 0; l < lanes; ++l) {
-      float t = logit.at[l];
-      const int k = view.key_begin + column(thread, c, l);
-      if (!view.whole && (k < span_[h].begin || k >= span_[h].end)) t = lowest;
-      tile[accumulator(h, c * lanes + l)] = t;
-      maximum[h] = fmaxf(maximum[h], t);
+    for (int l = 0; l < lanes; ++l) tile[accumulator(h, c * lanes + l)] = logit.at[l];
+  }
+
+  CONELAB_TILE N measure(int thread, const TileView& view, int c, int h, N product,
+                         N key_offset) const {
+    if constexpr (S::info.measure == Measure::product) {
+      return product + key_offset;  // The query's own is for `write`.
+    } else {
+      return PairMeasure<S, Type, width, lanes>::of(
+          product, offset_[h], key_offset, {view.query, group_rows}, accumulator_row(thread, 2 * h),
+          {view.key, key_tile}, [&](int l) { return column(thread, c, l); });
+    }
+  }
+
+  /// Takes out the pairs that are not seen.
+  CONELAB_TILE void hide(int thread, int key_begin) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+#pragma unroll
+      for (int e = 0; e < products / 2; ++e) {
+        const int i = accumulator(h, e);
+        const int k = key_begin + accumulator_column(thread, i);
+        if (k < span_[h].begin || k >= span_[h].end) tile[i] = lowest;
+      }
     }
   }
 };

@@ -114,7 +114,7 @@ struct GradientKernel {
       if (!needed(g.call, work, t)) continue;
       const int s = ring.stage;
       const std::int64_t at = static_cast<std::int64_t>(work.group) * work.tiles + t;
-      barrier_wait(&barriers.empty[s], ring.parity ^ 1);
+      barrier_wait(&barriers.key_empty[s], ring.parity ^ 1);
       barrier_expect(&barriers.key[s], 2 * bytes + fact_bytes);
       bulk_copy(shared.other(s), sides.other + at * bytes, bytes, &barriers.key[s]);
       bulk_copy(shared.other_value(s), sides.other_value + at * bytes, bytes, &barriers.key[s]);
@@ -156,8 +156,9 @@ struct GradientKernel {
                                     t * group_rows, seen == Seen::all});
         accumulate(tail, shared, ring.stage);
       }
+      end_ordinary_reads();
       __syncwarp();
-      if (thread % 32 == 0) barrier_arrive(&barriers.empty[ring.stage]);
+      if (thread % 32 == 0) barrier_arrive(&barriers.key_empty[ring.stage]);
       ring.advance();
     }
     if (present) write(thread, g.call, result, shared, consumer, work.group, own_tile, tail);
@@ -192,6 +193,8 @@ struct GradientKernel {
     const std::uint32_t other_value = shared_address(shared.other_value(stage));
     pin(tail.base);
     pin(tail.value);
+    pin(tail.by_measure);
+    pin(tail.weight);
     product_fence();
 #pragma unroll
     for (int step = 0; step < Tail::steps; ++step) {
@@ -209,6 +212,8 @@ struct GradientKernel {
     product_wait<0>();
     pin(tail.base);
     pin(tail.value);
+    pin(tail.by_measure);
+    pin(tail.weight);
   }
 
   __device__ static float quad_sum(float x) {

@@ -114,7 +114,8 @@ class GradientTail {
 #pragma unroll
     for (int f = 0; f < fact_rows; ++f) {
       own[f] = N(facts_[h][f]);
-      other[f] = N::make([&](int l) { return view.facts[f * group_rows + column(thread, c, l)]; });
+      const float* facts = view.facts + f * group_rows;
+      other[f] = load_pairs<lanes>([&](int l) { return facts + column(thread, c, l); });
     }
     const auto pick = [&](const float* from) {
       return N::make([&](int l) { return from[accumulator(h, c * lanes + l)]; });

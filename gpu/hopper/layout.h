@@ -94,11 +94,6 @@ struct Budget {
   }
 };
 
-/// Whether accumulators and weights of this width fit into the registers of so many consumers.
-CONELAB_TILE constexpr bool registers_suffice(int consumers, int width) {
-  return consumers == 2 || width == 64;
-}
-
 /// What a block of compute capability 9.0 can have.
 constexpr int shared_limit = 227 * 1024;
 constexpr int register_limit = 65536;
@@ -106,7 +101,13 @@ constexpr int register_limit = 65536;
 /// Registers per thread after the warpgroups have exchanged them.
 constexpr int producer_registers = 24;
 CONELAB_TILE constexpr int consumer_registers(int consumers) { return consumers == 2 ? 240 : 160; }
-static_assert(group_threads * (producer_registers + 2 * consumer_registers(2)) <= register_limit);
-static_assert(group_threads * (producer_registers + 3 * consumer_registers(3)) <= register_limit);
+/// What threads of a block are launched with: the most that all of them can have, in steps of 8.
+CONELAB_TILE constexpr int launch_registers(int consumers) {
+  return register_limit / (group_threads * (consumers + 1)) / 8 * 8;
+}
+// The warpgroups can take no more than they were launched with: one that waited for more would
+// wait for ever.
+static_assert(producer_registers + 2 * consumer_registers(2) <= 3 * launch_registers(2));
+static_assert(producer_registers + 3 * consumer_registers(3) <= 4 * launch_registers(3));
 
 }  // namespace conelab::gpu::hopper

@@ -2,6 +2,10 @@
 // tiles in shared memory.
 #pragma once
 
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
 #include "core/similarity/similarity.h"
 #include "gpu/hopper/lanes.h"
 #include "gpu/hopper/layout.h"
@@ -27,23 +31,39 @@ struct PairMeasure {
     if constexpr (S::info.measure == Measure::product) {
       return product + both;
     } else {
-      N x = max(both - (product + product), N(0.0f));
-      const LaneMask<lanes> close = x < both * N(close_share<float>);
-      if (any(close)) mend(rows, row, columns, column, close, x);
+      // A difference below zero is below the border too: it is mended, and needs no bound.
+      N x = N::make([&](int l) { return fmaf(-2.0f, product.at[l], both.at[l]); });
+      if (has_close(x, both)) mend(rows, row, columns, column, both, x);
       return x;
     }
   }
 
  private:
-  /// One at a time: they are few.
+  CONELAB_TILE static float beyond_border(float x, float both) {
+    return fmaf(-close_share<float>, both, x);
+  }
+
+  /// Any of the warp's pairs: the signs of all together, as a comparison would cost twice as much.
+  CONELAB_TILE static bool has_close(const N& x, const N& both) {
+    std::uint32_t signs = 0;
+#pragma unroll
+    for (int i = 0; i < lanes; ++i) {
+      signs |= std::bit_cast<std::uint32_t>(beyond_border(x.at[i], both.at[i]));
+    }
+    return any(LaneMask<1>{static_cast<std::int32_t>(signs) < 0});
+  }
+
+  /// One at a time: they are few. Which ones is found out again, as remembering costs every pair.
   template <class Column>
   CONELAB_TILE static void mend(TileBytes rows, int row, TileBytes columns, Column column,
-                                const LaneMask<lanes>& close, N& x) {
+                                const N& both, N& x) {
 #pragma unroll 1
     for (int l = 0; l < lanes; ++l) {
       bool chosen = false;
 #pragma unroll
-      for (int i = 0; i < lanes; ++i) chosen |= i == l && close.at[i];
+      for (int i = 0; i < lanes; ++i) {
+        chosen |= i == l && beyond_border(x.at[i], both.at[i]) < 0.0f;
+      }
       if (!chosen) continue;
       const float exact = distance2(rows, row, columns, column(l));
 #pragma unroll

@@ -61,6 +61,11 @@ __device__ __forceinline__ void bulk_copy(void* to, const void* from, int bytes,
       : "memory");
 }
 
+/// Ordinary reads of shared memory come before the copies that are started after it.
+__device__ __forceinline__ void end_ordinary_reads() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 template <int registers>
 __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
@@ -70,7 +75,10 @@ __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
+/// Comes before the first product, and after any other use of its registers. The warp's threads,
+/// which may have parted over close pairs, meet first: products are for whole warps.
 __device__ __forceinline__ void product_fence() {
+  __syncwarp();
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void product_commit() {
@@ -81,11 +89,17 @@ __device__ __forceinline__ void product_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-/// Keeps the compiler from moving uses of accumulators across a product that is under way.
+/// Keeps the compiler from moving uses of operands in registers across a product that is under way.
 template <int count>
 __device__ __forceinline__ void pin(float (&d)[count]) {
 #pragma unroll
   for (int i = 0; i < count; ++i) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+template <int count>
+__device__ __forceinline__ void pin(std::uint32_t (&d)[count]) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) asm volatile("" : "+r"(d[i])::"memory");
 }
 
 struct Bf16;
@@ -93,7 +107,8 @@ struct F16;
 
 /// d[64 × columns] (+)= a b, 16 deep. `shared`: a[64 × 16] and b[columns × 16] in shared memory,
 /// both with lines along the depth. `registers`: a in registers, b[16 × columns] with lines along
-/// its columns. `add` = 0 replaces d.
+/// its columns. `add` = 0 replaces d. Written out for each type and width: the instruction's text
+/// is a literal to the compiler, and every accumulator an operand of its own.
 template <class Type, int columns>
 struct Product;
 

@@ -1,38 +1,20 @@
-// The ring of stages between the copying warpgroup and those that consume.
+// The barriers of a ring of stages on the device.
 #pragma once
 
 #include "gpu/hopper/ptx.cuh"
+#include "gpu/hopper/ring.h"
 
 namespace conelab::gpu::hopper {
-
-template <int stages>
-struct Barriers {
-  std::uint64_t query;
-  std::uint64_t key[stages], value[stages];  ///< The copy has arrived.
-  std::uint64_t empty[stages];               ///< Every consumer is done with it.
-};
-
-/// A position in the ring of stages.
-template <int stages>
-struct Ring {
-  int stage = 0;
-  int parity = 0;
-  __device__ __forceinline__ void advance() {
-    if (++stage < stages) return;
-    stage = 0;
-    parity ^= 1;
-  }
-};
 
 /// One thread initialises; the caller lets all threads meet afterwards.
 template <int stages>
 __device__ __forceinline__ void init_barriers(Barriers<stages>& barriers, int consumers) {
   if (threadIdx.x != 0) return;
-  barrier_init(&barriers.query, 1);
+  barrier_init(&barriers.query, arrivals(Gate::query, consumers));
   for (int s = 0; s < stages; ++s) {
-    barrier_init(&barriers.key[s], 1);
-    barrier_init(&barriers.value[s], 1);
-    barrier_init(&barriers.empty[s], consumers * 4);  // one lane of every warp
+    for (const Gate gate : {Gate::key, Gate::value, Gate::key_empty, Gate::value_empty}) {
+      barrier_init(barriers.at(gate, s), arrivals(gate, consumers));
+    }
   }
   barrier_init_fence();
 }
@@ -40,6 +22,14 @@ __device__ __forceinline__ void init_barriers(Barriers<stages>& barriers, int co
 /// Lets the threads of one consumer meet.
 __device__ __forceinline__ void group_barrier(int consumer) {
   asm volatile("bar.sync %0, %1;" ::"r"(consumer + 1), "n"(group_threads) : "memory");
+}
+
+/// One of two consumers waits until the other has passed it the turn; see bar.arrive.
+__device__ __forceinline__ void await_turn(int consumer) {
+  asm volatile("bar.sync %0, %1;" ::"r"(consumer + 3), "n"(2 * group_threads) : "memory");
+}
+__device__ __forceinline__ void pass_turn_to(int consumer) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(consumer + 3), "n"(2 * group_threads) : "memory");
 }
 
 }  // namespace conelab::gpu::hopper

@@ -63,6 +63,7 @@ int conelab_fast_width(int similarity, const Problem<float>* p) {
 int conelab_fast_variants() { return sizeof(hopper::variants) / sizeof(hopper::variants[0]); }
 int conelab_fast_consumers(int variant) { return hopper::variants[variant].consumers; }
 int conelab_fast_stages(int variant) { return hopper::variants[variant].stages; }
+int conelab_fast_turns(int variant) { return hopper::variants[variant].turns ? 1 : 0; }
 int conelab_swizzled(int rows, int row, int column) { return hopper::swizzled(rows, row, column); }
 /// -1 where there is no such kernel.
 int conelab_fast_forward(int similarity, int variant, const hopper::FastProblem* p,

@@ -168,8 +168,9 @@ class Attention:
 
     def __init__(self, kernels, name, query, key, value, parameters, causal=False):
         self.kernels, self.name, self.similarity = kernels, name, kernels.index(name)
-        self.parameters = parameters
+        self.parameters, self.causal = parameters, causal
         groups, n_q, size = query.shape
+        self.size = size
         n_k, width = key.shape[1], value.shape[2]
         dtype, device = value.dtype, value.device
         self.query = place(name, query, dtype, parameters)
@@ -200,10 +201,13 @@ class Attention:
         self.hold.append(tensor)
         return pointer(tensor)
 
+    def has_fast_path(self):
+        return torch.cuda.get_device_capability()[0] == 9
+
     def pack(self):
         """The call for the fast path; None where that does not take it."""
         width = self.kernels.code.conelab_fast_width(self.similarity, ctypes.byref(self.problem))
-        if width == 0 or torch.cuda.get_device_capability()[0] != 9:
+        if width == 0 or not self.has_fast_path():
             return None
         values = token_values(self.name, self.key, self.parameters)
         tensors = (pack_tiles(self.query.base, 64, width), pack_tiles(self.key.base, 128, width),

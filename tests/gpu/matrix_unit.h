@@ -15,7 +15,7 @@ using Image = std::vector<unsigned char>;
 
 /// Element (outer, depth) of the operand behind a descriptor with 128-byte swizzle: PTX ISA's
 /// canonical layouts, address bits 4-6 exchanged by exclusive or with bits 7-9.
-inline std::uint16_t operand_element(const Image& image, std::uint64_t descriptor,
+inline std::uint16_t operand_element(const unsigned char* image, std::uint64_t descriptor,
                                      hopper::Major major, int outer, int depth) {
   const auto field = [&](int shift) {
     return static_cast<std::uint32_t>(descriptor >> shift & 0x3fff) << 4;
@@ -32,8 +32,12 @@ inline std::uint16_t operand_element(const Image& image, std::uint64_t descripto
   }
   address ^= (address >> 7 & 7u) << 4;
   std::uint16_t bits = 0;
-  std::memcpy(&bits, image.data() + address, 2);
+  std::memcpy(&bits, image + address, 2);
   return bits;
+}
+inline std::uint16_t operand_element(const Image& image, std::uint64_t descriptor,
+                                     hopper::Major major, int outer, int depth) {
+  return operand_element(image.data(), descriptor, major, outer, depth);
 }
 
 }  // namespace conelab::gpu::tests

@@ -1,9 +1,13 @@
 """Checks, times and tunes the CUDA kernels beside PyTorch's, in one interleaved run.
 
-Called by run.sh: run.py check|time|tune LIBRARY OUT. Writes OUT/conelab_gpu_<mode>.h5 and prints
-one table. Inputs are random, never zeros; every output is NaN before a kernel runs.
+Called by run.sh: run.py check|time|tune LIBRARY OUT [--dry-run]. Writes OUT/conelab_gpu_<mode>.h5
+(.json where this Python has no h5py) and prints one table. Inputs are random, never zeros; every
+output is NaN before a kernel runs. A dry run walks the same way on the CPU, with a stand-in for the
+kernels and small sizes: its numbers mean nothing.
 """
+import contextlib
 import functools
+import json
 import math
 import pathlib
 import platform
@@ -21,6 +25,7 @@ except ImportError:
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import formulas
 import kernels
+import stand_in
 
 PARAMETERS = {"dot": {}, "laplacian": {"gamma": 1.0}, "umbral": {"gamma": 1.0, "radius": 0.5},
               "penumbral": {"gamma": 4.0, "height": 1.0}}
@@ -28,6 +33,33 @@ OPERATORS = tuple(PARAMETERS)
 # Seconds after which a mode opens no new case; run.sh adds the build, and to check the sanitizer.
 BUDGET = {"check": 180, "time": 420, "tune": 420}.get(sys.argv[1] if len(sys.argv) > 1 else "", 420)
 STARTED = time.monotonic()
+
+
+class Place:
+    """Where things run, and how large they are."""
+    dry = False
+    device = "cuda"
+
+
+@contextlib.contextmanager
+def rehearsal():
+    """On the CPU, with the stand-in."""
+    real = kernels.Attention
+    Place.dry, Place.device, kernels.Attention = True, "cpu", stand_in.Attention
+    try:
+        yield
+    finally:
+        Place.dry, Place.device, kernels.Attention = False, "cuda", real
+
+
+def settle():
+    if not Place.dry:
+        torch.cuda.synchronize()
+
+
+def free_memory():
+    if not Place.dry:
+        torch.cuda.empty_cache()
 
 
 def late():
@@ -46,9 +78,9 @@ def tokens(groups, n_q, n_k, d, d_v, seed, device, dtype):
 
 
 class Case:
-    def __init__(self, library, name, dtype, n, d, groups, causal=False, seed=1, device="cuda"):
+    def __init__(self, library, name, dtype, n, d, groups, causal=False, seed=1):
         self.name, self.d, self.causal = name, d, causal
-        self.q, self.k, self.v, self.grad = tokens(groups, n, n, d, d, seed, device, dtype)
+        self.q, self.k, self.v, self.grad = tokens(groups, n, n, d, d, seed, Place.device, dtype)
         self.parameters = PARAMETERS[name]
         self.ours = kernels.Attention(library, name, self.q, self.k, self.v, self.parameters, causal)
 
@@ -74,6 +106,9 @@ def relative(found, exact):
     return float(difference.detach())
 
 
+# About a millisecond of the device, more than the host needs to queue a call.
+WAIT_CYCLES = 2_000_000
+
 # Relative errors that rounding to the type leaves in any case.
 ROUNDING = {torch.float32: 2e-5, torch.bfloat16: 1e-2, torch.float16: 2e-3}
 PARTS = ("output", "d query", "d key", "d value")
@@ -90,13 +125,20 @@ def answer(case, forward, backward):
     return (found, grads["query"], grads["key"], grads["value"]), same
 
 
+def variants_agree(library, case, output):
+    """Variants differ in who waits for whom, not in arithmetic: the bits are the same."""
+    return all(torch.equal(case.ours.fast_forward(v), output)
+               for v in range(1, library.code.conelab_fast_variants()))
+
+
 def check_case(library, name, dtype, n, d, groups, causal):
     case = Case(library, name, dtype, n, d, groups, causal, seed=n + d)
     exact, leaves = case.formula(torch.float64)
     exact_grads = torch.autograd.grad((exact * case.grad.double()).sum(), leaves)
     answers = {"": answer(case, case.ours.forward, case.ours.backward)}
     if case.ours.fast is not None:
-        answers["fast "] = answer(case, case.ours.fast_forward, case.ours.fast_backward)
+        found, same = answer(case, case.ours.fast_forward, case.ours.fast_backward)
+        answers["fast "] = found, same and variants_agree(library, case, found[0])
     torch_out, torch_leaves = case.formula(dtype)
     torch_grads = torch.autograd.grad((torch_out.float() * case.grad.float()).sum(), torch_leaves)
     rows = []
@@ -116,6 +158,8 @@ def check_case(library, name, dtype, n, d, groups, causal):
 def run_check(library):
     rows = []
     sizes = [(1, 64), (63, 64), (128, 64), (129, 33), (1025, 64), (257, 128)]
+    if Place.dry:
+        sizes = [(1, 8), (20, 8)]
     for name in OPERATORS:
         for dtype in (torch.float32, torch.bfloat16, torch.float16):
             for n, d in sizes:
@@ -144,6 +188,9 @@ class Flush:
     """Overwrites more than the second-level cache holds."""
 
     def __init__(self):
+        if Place.dry:
+            self.buffer = torch.empty(1)
+            return
         size = getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 64 << 20)
         self.buffer = torch.empty(2 * max(size, 32 << 20), dtype=torch.uint8, device="cuda")
 
@@ -152,7 +199,13 @@ class Flush:
 
 
 def event_seconds(work):
+    if Place.dry:
+        begin = time.perf_counter()
+        work()
+        return time.perf_counter() - begin
     start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    # The device is kept busy while the host queues the work: launching is not part of the time.
+    torch.cuda._sleep(WAIT_CYCLES)
     start.record()
     work()
     stop.record()
@@ -203,6 +256,8 @@ def peers_of(case):
         for backend in ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION"):
             yield "SDPA " + backend.split("_")[0], functools.partial(sdpa, case, backend)
     yield "PyTorch eager", functools.partial(published, case, False)
+    if Place.dry:
+        return  # Compiling the others takes minutes and shows nothing of the way.
     yield "PyTorch compiled", functools.partial(published, case, True)
     yield "FlexAttention", functools.partial(flex, case)
 
@@ -231,10 +286,10 @@ def contenders(case, pass_name):
             else:
                 work = backward_of(run, leaves, case.grad)
             work()
-            torch.cuda.synchronize()
+            settle()
             found[name] = work
         except Exception as error:  # A peer that cannot run is a result, not a failure of ours.
-            torch.cuda.empty_cache()
+            free_memory()
             print(f"  {case.name} {pass_name} n={case.q.shape[1]}: {name} left out: "
                   f"{str(error).splitlines()[0][:110]}")
     return found
@@ -272,6 +327,8 @@ def run_time(library):
     cases = [(16384, 64, 4, torch.bfloat16, False), (4096, 64, 16, torch.bfloat16, True),
              (4096, 128, 16, torch.bfloat16, False), (4096, 64, 16, torch.float16, False),
              (1024, 64, 64, torch.bfloat16, False), (4096, 64, 16, torch.float32, False)]
+    if Place.dry:
+        cases = [(32, 8, 2, torch.bfloat16, True), (32, 8, 2, torch.float32, False)]
     print(f"{'operator':<10} {'pass':<8} {'dtype':<8} {'n':>6} {'d':>4} {'causal':<6} {'who':<20} "
           f"{'warm ms':>9} {'cold ms':>9} {'TFLOP/s':>8}")
     for n, d, groups, dtype, causal in cases:
@@ -293,7 +350,7 @@ def run_time(library):
                           f"{row['warm'] * 1e3:>9.3f} {row['cold'] * 1e3:>9.3f} "
                           f"{row['flops'] / row['warm'] * 1e-12:>8.1f}", flush=True)
             del case
-            torch.cuda.empty_cache()
+            free_memory()
     return rows
 
 
@@ -302,8 +359,12 @@ def run_tune(library):
     rows, flush = [], Flush()
     count = library.code.conelab_fast_variants()
     label = lambda v: (f"consumers={library.code.conelab_fast_consumers(v)} "
-                       f"stages={library.code.conelab_fast_stages(v)}")
-    for n, d, groups, causal in ((16384, 64, 4, False), (4096, 64, 16, True), (8192, 128, 4, False)):
+                       f"stages={library.code.conelab_fast_stages(v)} "
+                       f"turns={library.code.conelab_fast_turns(v)}")
+    cases = ((16384, 64, 4, False), (4096, 64, 16, True), (8192, 128, 4, False))
+    if Place.dry:
+        cases = ((32, 8, 2, True),)
+    for n, d, groups, causal in cases:
         for name in OPERATORS:
             if late():
                 print("tune: out of time, the rest is left out")
@@ -325,7 +386,7 @@ def run_tune(library):
                 rows.append({"operator": name, "n": n, "d": d, "groups": groups, "causal": causal, "who": who,
                              "warm": median, "cold": statistics.median(cold[who]),
                              "warm_samples": warm[who], "flops": flops(case, "forward")})
-                print(f"{name:<10} n={n:<6} d={d:<4} causal={str(causal):<6} {who:<22} {median * 1e3:9.3f} ms "
+                print(f"{name:<10} n={n:<6} d={d:<4} causal={str(causal):<6} {who:<32} {median * 1e3:9.3f} ms "
                       f"{rows[-1]['flops'] / median * 1e-12:7.1f} TFLOP/s", flush=True)
     return rows
 
@@ -345,7 +406,9 @@ def write(path, rows, attributes):
     try:
         import h5py
     except ImportError:
-        print("run.py: no h5py, the table is the only result")
+        path = path.with_suffix(".json")
+        path.write_text(json.dumps({"attributes": attributes, "rows": rows}, indent=1))
+        print(f"written: {path} (this Python has no h5py)")
         return
     with h5py.File(path, "w") as file:
         file.attrs.update(attributes)
@@ -360,21 +423,28 @@ def write(path, rows, attributes):
     print(f"written: {path}")
 
 
-def main(mode, library_path, out):
+def main(mode, library_path, out, *options):
+    if "--dry-run" in options:
+        print("dry run on the CPU with a stand-in for the kernels: the numbers mean nothing")
+        with rehearsal():
+            return work(mode, stand_in.Library, out)
     if not torch.cuda.is_available():
         print("run.py: SKIPPED: cuda: no device that PyTorch can use")
         return 77
-    library = kernels.Kernels(library_path)
+    return work(mode, kernels.Kernels(library_path), out)
+
+
+def work(mode, library, out):
     before = query_device()
     print(f"device: {before}; PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
     modes = {"time": run_time, "tune": run_tune, "check": run_check}
     rows = modes[mode](library)
-    attributes = {"mode": mode, "device_before": before, "device_after": query_device(),
-                  "torch": torch.__version__, "cuda": str(torch.version.cuda), "host": platform.platform(),
+    attributes = {"mode": mode, "dry_run": int(Place.dry), "device_before": before, "device_after": query_device(),
+                  "torch": str(torch.__version__), "cuda": str(torch.version.cuda), "host": platform.platform(),
                   "seconds": time.monotonic() - STARTED}
     write(pathlib.Path(out) / f"conelab_gpu_{mode}.h5", rows, attributes)
     return 1 if any(not r.get("good", True) for r in rows) or not rows else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:4]))
+    sys.exit(main(*sys.argv[1:]))

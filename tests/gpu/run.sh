@@ -1,20 +1,32 @@
 #!/usr/bin/env bash
-# The CUDA kernels on a GPU: tests/gpu/run.sh [check|time|tune] (default check). Each fits into ten
-# minutes and needs nvcc, and a Python with PyTorch; nothing has to be edited or installed.
+# The CUDA kernels on a GPU: tests/gpu/run.sh [check|time|tune] [--dry-run] (default check). Each
+# fits into ten minutes and needs nvcc, and a Python with PyTorch; nothing has to be edited or
+# installed: the kernels are built from their own sources alone, without the program.
 #   check  builds, compares with float64, looks for bad accesses and races
 #   time   ours beside PyTorch's in one interleaved run: a table and one HDF5
 #   tune   variants of the fast kernels against each other
+# --dry-run goes the same way without a GPU: commands of the build are printed, numbers come from the
+# CPU and mean nothing.
 # CONELAB_OUT (build-gpu) receives results; CONELAB_PYTHON names the Python.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-mode=${1:-check}
+mode=check
+dry=
 out=${CONELAB_OUT:-build-gpu}
 work=${CONELAB_GPU_BUILD:-build-gpu}
 jobs=$(nproc 2>/dev/null || echo 2)
 
 say() { printf '%s\n' "== $*"; }
 die() { printf '%s\n' "run.sh: error: $*" >&2; exit 1; }
-case $mode in check|time|tune) ;; *) printf '%s\n' "run.sh: usage: run.sh [check|time|tune]" >&2; exit 2 ;; esac
+for word in "$@"; do
+  case $word in
+    check|time|tune) mode=$word ;;
+    --dry-run) dry=--dry-run ;;
+    *) printf '%s\n' "run.sh: usage: run.sh [check|time|tune] [--dry-run]" >&2; exit 2 ;;
+  esac
+done
+# Runs a command, or prints it.
+perform() { if [ "$dry" ]; then printf '+ %s\n' "$*"; else "$@"; fi; }
 
 find_nvcc() {
   local place
@@ -62,37 +74,52 @@ build() {
   local newest
   newest=$(find gpu core/similarity core/base/half.h tests/gpu -newer "$work/libconelab_kernels.so" -name '*.[chip]*' 2>/dev/null | head -1 || true)
   if [ -f "$work/libconelab_kernels.so" ] && [ -z "$newest" ]; then say "library is up to date"; return; fi
-  printf '%s\n' "${sources[@]}" | xargs -P "$jobs" -I{} "$nvcc" "${flags[@]}" -c {} -o {}.o
-  "$nvcc" -shared -o "$work/libconelab_kernels.so" "${sources[@]/%/.o}"
+  if [ "$dry" ]; then
+    printf '+ %s\n' "${sources[@]/#/nvcc -c }"
+  else
+    printf '%s\n' "${sources[@]}" | xargs -P "$jobs" -I{} "$nvcc" "${flags[@]}" -c {} -o {}.o
+  fi
+  perform "$nvcc" -shared -o "$work/libconelab_kernels.so" "${sources[@]/%/.o}"
 }
 
 device_architecture() {
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '.' || true
 }
 
+# Both tools run, whatever the first finds.
 sanitize() {
-  local sanitizer tool
-  sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
-  [ -x "$sanitizer" ] || { say "compute-sanitizer not found: bad accesses and races were not looked for"; return; }
-  "$nvcc" "${flags[@]}" -lineinfo tests/gpu/sanitize.cu -o "$work/sanitize" -L"$work" -lconelab_kernels \
-    -Xlinker -rpath,"$PWD/$work"
+  local sanitizer tool found=0
+  sanitizer=$(command -v compute-sanitizer || echo "$(dirname "$nvcc")/compute-sanitizer")
+  if [ ! -x "$sanitizer" ] && [ -z "$dry" ]; then
+    say "compute-sanitizer not found: bad accesses and races were not looked for"
+    return
+  fi
+  perform "$nvcc" "${flags[@]}" -lineinfo tests/gpu/sanitize.cu -o "$work/sanitize" -L"$work" \
+    -lconelab_kernels -Xlinker -rpath,"$(absolute "$work")"
   for tool in memcheck racecheck; do
     say "compute-sanitizer $tool"
-    timeout 100 "$sanitizer" --tool "$tool" --error-exitcode 9 "$work/sanitize" || die "$tool found errors, or did not finish"
+    perform timeout 100 "$sanitizer" --tool "$tool" --error-exitcode 9 "$work/sanitize" \
+      || { say "$tool found errors, or did not finish"; found=1; }
   done
+  return $found
 }
+absolute() { case $1 in /*) printf '%s' "$1" ;; *) printf '%s' "$PWD/$1" ;; esac; }
 
-nvcc=$(find_nvcc)
+nvcc=$(find_nvcc || { [ "$dry" ] && printf nvcc; })
 python=$(find_python)
 build
-if ! has_device; then
+if [ -z "$dry" ] && ! has_device; then
   say "SKIPPED: cuda: no device; everything compiled, nothing was run"
   exit 77
 fi
 say "device, read only"
-nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.max.sm,clocks.mem,temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active --format=csv
-"$python" tests/gpu/run.py "$mode" "$work/libconelab_kernels.so" "$out"
+perform nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.max.sm,clocks.mem,temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active --format=csv
+status=0
+"$python" tests/gpu/run.py "$mode" "$work/libconelab_kernels.so" "$out" $dry || status=$?
 if [ "$mode" = check ]; then
-  sanitize
-  if [ -x build/bin/conelab_tests_gpu ]; then build/bin/conelab_tests_gpu --gtest_brief=1; fi
+  sanitize || status=1
+  if [ -x build/bin/conelab_tests_gpu ]; then
+    perform build/bin/conelab_tests_gpu --gtest_brief=1 || status=1
+  fi
 fi
+exit $status

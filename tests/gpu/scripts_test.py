@@ -1,7 +1,10 @@
 """The parts of run.py that need no device: operands and formulas against float64, on the CPU."""
+import contextlib
+import io
 import math
 import pathlib
 import sys
+import tempfile
 import unittest
 
 try:
@@ -14,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import formulas
 import kernels
 import run
+import stand_in
 
 
 class Formulas(unittest.TestCase):
@@ -80,71 +84,55 @@ class Operands(unittest.TestCase):
         self.assertTrue(torch.equal(q[:, 0], k[:, 1]))
 
 
-class NoKernels:
-    """Stands in for the loaded kernels: no fast path, every similarity known."""
-    class code:
-        conelab_fast_width = staticmethod(lambda *_: 0)
-        conelab_similarity_constants = staticmethod(lambda *_: 2)
-
-    @staticmethod
-    def index(name):
-        return run.OPERATORS.index(name)
-
-
-class Formula(kernels.Attention):
-    """Computes what the kernels should, in float64, from the same placed tokens."""
-    wrong = 0.0
-
-    def graph(self):
-        leaf = lambda t: None if t is None else t.double().detach().requires_grad_()
-        q, k, u, v, value = map(leaf, (self.query.base, self.key.base, self.query.height,
-                                       self.key.height, self.value))
-        out = formulas.attention(self.name, q, k, u, v, value, self.parameters, self.size, self.causal)
-        return out, (q, k, value)
-
-    def forward(self):
-        self.sum.fill_(1)
-        self.maximum.fill_(0)
-        return self.output.copy_(self.graph()[0].detach() * (1 + self.wrong))
-
-    def backward(self):
-        out, leaves = self.graph()
-        grads = torch.autograd.grad((out * self.output_grad).sum(), leaves)
-        for name, grad in zip(("query", "key", "value"), grads):
-            self.gradients[name].copy_(grad)
-        for name in ("query_potential", "key_potential", "sums"):
-            self.gradients[name].zero_()
-        return self.gradients
-
-    def prepare_backward(self, output_grad, forward=None):
-        self.output_grad = output_grad.double()
-        super().prepare_backward(output_grad, forward)
-
-
 class Check(unittest.TestCase):
-    def rows(self, wrong, **arguments):
-        case, attention = run.Case.__init__, kernels.Attention
-        Formula.wrong = wrong
-
-        def on_cpu(self, library, name, dtype, n, d, groups, causal=False, seed=1):
-            Formula.size, Formula.causal = d, causal
-            case(self, library, name, dtype, n, d, groups, causal, seed, "cpu")
-        run.Case.__init__, kernels.Attention = on_cpu, Formula
-        try:
+    def rows(self, wrong):
+        stand_in.Attention.wrong = wrong
+        with run.rehearsal():
             return [row for name in run.OPERATORS for dtype in (torch.float32, torch.bfloat16)
                     for causal in (False, True)
-                    for row in run.check_case(NoKernels, name, dtype, 20, 8, 2, causal)]
-        finally:
-            run.Case.__init__, kernels.Attention = case, attention
+                    for row in run.check_case(stand_in.Library, name, dtype, 20, 8, 2, causal)]
 
     def test_right_answers_pass(self):
         rows = self.rows(0.0)
-        self.assertEqual(len(rows), 4 * 2 * 2 * 4)
+        # The fast path is checked beside the portable one where it takes the type.
+        self.assertEqual(len(rows), 4 * 2 * (4 + 8))
         self.assertEqual([r for r in rows if not r["good"]], [])
 
     def test_wrong_outputs_fail(self):
-        rows = [r for r in self.rows(0.2) if r["what"] == "output"]
+        rows = [r for r in self.rows(0.2) if r["what"].endswith("output")]
         self.assertTrue(rows and not any(r["good"] for r in rows))
+
+
+class Rehearsal(unittest.TestCase):
+    """`run.py MODE - OUT --dry-run` from its command line to its file."""
+
+    def rehearse(self, mode):
+        stand_in.Attention.wrong = 0.0
+        with tempfile.TemporaryDirectory() as out:
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                status = run.main(mode, "-", out, "--dry-run")
+            self.assertEqual(status, 0, printed.getvalue())
+            written = [p.suffix for p in pathlib.Path(out).iterdir()]
+            self.assertIn(written, (["." + "h5"], [".json"]))
+        return printed.getvalue()
+
+    def test_check_ends_in_a_verdict_for_every_operator(self):
+        printed = self.rehearse("check")
+        for name in run.OPERATORS:
+            self.assertRegex(printed, rf"{name} +bfloat16 +fast d key .* ok")
+        self.assertIn(" 0 failed", printed)
+
+    def test_time_puts_ours_beside_pytorchs(self):
+        printed = self.rehearse("time")
+        for who in ("conelab portable", "conelab sm_90a", "SDPA FLASH", "PyTorch eager"):
+            self.assertRegex(printed, rf"dot +forward .* {who}")
+        self.assertIn("CUDNN_ATTENTION", printed.replace("SDPA CUDNN", "CUDNN_ATTENTION"))
+
+    def test_tune_lists_every_variant(self):
+        printed = self.rehearse("tune")
+        self.assertIn("turns=1", printed)
+        self.assertIn("turns=0", printed)
 
 
 if __name__ == "__main__":

@@ -105,8 +105,7 @@ void HeadsModel::rebuild() {
   if (!looked_at_) return;
   const Session& session = maps_.workspace().document().session();
   const bool same = trace_ == maps_.workspace().trace() && batch_ == session.trace.batch &&
-                    device_ == session.trace.device &&
-                    choice_.calls == session.maps.calls &&
+                    device_ == session.trace.device && choice_.calls == session.maps.calls &&
                     choice_.quantity == session.maps.quantity &&
                     choice_.reference == session.maps.reference;
   if (same && choice_ == session.maps) return;

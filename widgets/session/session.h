@@ -64,8 +64,8 @@ struct ConeChoice {
   std::string model = "halfspace";  ///< halfspace | ball | klein | band | hyperboloid | space (H³)
   std::array<double, 2> u = {-0.35, 0.35}, v = {0.45, 0.2}, source = {0, 1};
   bool heat = true, level_lines = true, ancestors = true, objects = false, geodesic = true;
-  bool horospheres = true;      ///< The levels of u, v and the depth that attention reads.
-  bool snap = false;            ///< Dragged points keep to round numbers and to each other.
+  bool horospheres = true;     ///< The levels of u, v and the depth that attention reads.
+  bool snap = false;           ///< Dragged points keep to round numbers and to each other.
   bool follow_tokens = false;  ///< u and v are the focused tokens in their plane.
   bool operator==(const ConeChoice&) const = default;
 };

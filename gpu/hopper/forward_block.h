@@ -1,0 +1,227 @@
+// The forward kernel's flow of control, shared by the device and by its emulation on the host: who
+// waits for what, copies what, and hands what back.
+//
+// One warpgroup copies tiles in, `stages` ahead; each of the others owns 64 queries and walks the
+// tiles of 128 keys that any of the block's queries sees. A consumer's second product of one tile
+// runs while it weighs the next (FlashAttention-3, sections 3.1 and 3.2): keys and values are
+// therefore handed back separately. With `turns`, two consumers alternate in starting products, so
+// that one weighs while the other multiplies.
+//
+// A Machine is one thread of the device, or a warpgroup of the emulation:
+//   wait(gate, stage, parity), release(gate, stage)       of the barriers in shared memory
+//   expect(gate, stage, bytes), copy(to, from, bytes, gate, stage)
+//   each(f)                     f(thread, tail) for every thread of the warpgroup
+//   at(byte), end_reads()       ordinary reads of shared memory, over before a copy overwrites it
+//   start_first(stage), start_second(stage)               products begin, in one group each
+//   finish<n>()                 all but the n last groups are done
+//   share_maxima(), share_sums()                          between the four threads of a row
+//   await_turn(), pass_turn()
+#pragma once
+
+#include "gpu/hopper/fast.h"
+#include "gpu/hopper/forward_tail.h"
+#include "gpu/hopper/ring.h"
+
+namespace conelab::gpu::hopper {
+
+template <class Similarity, class Type, int width, int consumers, int stages, bool turns>
+struct ForwardBlock {
+  using S = Similarity;
+  using Tail = ForwardTail<S, Type, width>;
+  static constexpr Budget budget{consumers, width, S::values, stages};
+  static constexpr int query_tile_bytes = tile_bytes(group_rows, width);
+  static_assert(!turns || consumers == 2);
+
+  /// Bytes of the parts of shared memory.
+  CONELAB_TILE static constexpr int query_at(int consumer) { return consumer * query_tile_bytes; }
+  CONELAB_TILE static constexpr int key_at(int stage) {
+    return budget.query_bytes() + stage * budget.stage_bytes();
+  }
+  CONELAB_TILE static constexpr int value_at(int stage) {
+    return key_at(stage) + budget.key_bytes();
+  }
+  CONELAB_TILE static constexpr int facts_at(int stage) {
+    return key_at(stage) + 2 * budget.key_bytes();
+  }
+  CONELAB_TILE static constexpr int barriers_at() { return key_at(stages); }
+
+  /// What a block works on.
+  struct Work {
+    int group, query_tile;      ///< The first of its tiles of 64 queries.
+    int first_tile, last_tile;  ///< Tiles of keys [first, last).
+  };
+
+  CONELAB_TILE static int blocks(const Problem<float>& p) {
+    return ceil_div(p.query.count, group_rows * consumers) * p.groups;
+  }
+
+  CONELAB_TILE static BlockSpan span_of(const Problem<float>& p, int group, int query_tile) {
+    const int tiles = ceil_div(p.query.count, group_rows);
+    if (query_tile >= tiles) return {{0, 0}, {0, 0}};
+    return p.block_span[static_cast<std::int64_t>(group / p.heads) * tiles + query_tile];
+  }
+
+  /// Blocks with the latest queries come first: under a causal mask they have the most to do.
+  CONELAB_TILE static Work work_of(const Problem<float>& p, int block) {
+    const int of_group = ceil_div(p.query.count, group_rows * consumers);
+    const int place = of_group - 1 - block % of_group;
+    Work work{block / of_group, place * consumers, 0, 0};
+    int begin = p.key.count;
+    int end = 0;
+    for (int c = 0; c < consumers; ++c) {
+      const KeySpan any = span_of(p, work.group, work.query_tile + c).any;
+      if (any.begin >= any.end) continue;
+      begin = any.begin < begin ? any.begin : begin;
+      end = any.end > end ? any.end : end;
+    }
+    work.first_tile = begin / key_tile;
+    work.last_tile = begin < end ? ceil_div(end, key_tile) : work.first_tile;
+    return work;
+  }
+
+  template <class Machine>
+  CONELAB_TILE static void produce(Machine& m, const FastProblem& p, const Work& work) {
+    copy_queries(m, p, work);
+    const int tiles = ceil_div(p.call.key.count, key_tile);
+    constexpr int bytes = budget.key_bytes();
+    constexpr int facts = budget.fact_bytes();
+    Ring<stages> ring;
+    for (int t = work.first_tile; t < work.last_tile; ++t, ring.advance()) {
+      const int s = ring.stage;
+      const std::int64_t at = static_cast<std::int64_t>(work.group) * tiles + t;
+      m.wait(Gate::key_empty, s, ring.parity ^ 1);
+      m.expect(Gate::key, s, bytes + facts);
+      m.copy(key_at(s), p.key + at * bytes, bytes, Gate::key, s);
+      m.copy(facts_at(s), p.facts + at * (facts / 4), facts, Gate::key, s);
+      m.wait(Gate::value_empty, s, ring.parity ^ 1);
+      m.expect(Gate::value, s, bytes);
+      m.copy(value_at(s), p.value + at * bytes, bytes, Gate::value, s);
+    }
+  }
+
+  template <class Machine>
+  CONELAB_TILE static void consume(Machine& m, const FastProblem& p,
+                                   const ForwardResult<float>& result, const Work& work,
+                                   int consumer) {
+    const int query_tile = work.query_tile + consumer;
+    const int row = query_tile * group_rows;
+    const BlockSpan span = span_of(p.call, work.group, query_tile);
+    m.each([&](int thread, Tail& tail) { tail.start(thread, p.call, work.group, row); });
+    m.wait(Gate::query, 0, 0);
+    begin_turns(m, work, consumer);
+    Place now{work.first_tile, work.last_tile, consumer, {}};
+    while (now.tile < work.last_tile && now.end() <= span.any.begin) skip(m, now);
+    if (now.tile < work.last_tile && now.begin() < span.any.end) attend(m, now, span);
+    while (now.tile < work.last_tile) skip(m, now);
+    m.share_sums();
+    m.each([&](int thread, Tail& tail) { tail.write(thread, p.call, result, work.group, row); });
+  }
+
+ private:
+  /// A consumer's place in its walk.
+  struct Place {
+    int tile, last_tile, consumer;
+    Ring<stages> ring;
+    [[nodiscard]] CONELAB_TILE int begin() const { return tile * key_tile; }
+    [[nodiscard]] CONELAB_TILE int end() const { return begin() + key_tile; }
+    CONELAB_TILE void advance() {
+      ++tile;
+      ring.advance();
+    }
+  };
+
+  template <class Machine>
+  CONELAB_TILE static void copy_queries(Machine& m, const FastProblem& p, const Work& work) {
+    const int tiles = ceil_div(p.call.query.count, group_rows);
+    const int present = tiles - work.query_tile < consumers ? tiles - work.query_tile : consumers;
+    m.expect(Gate::query, 0, present * query_tile_bytes);
+    for (int c = 0; c < present; ++c) {
+      const std::int64_t at = static_cast<std::int64_t>(work.group) * tiles + work.query_tile + c;
+      m.copy(query_at(c), p.query + at * query_tile_bytes, query_tile_bytes, Gate::query, 0);
+    }
+  }
+
+  /// The first consumer begins. Without tiles nobody would take the turn.
+  template <class Machine>
+  CONELAB_TILE static void begin_turns(Machine& m, const Work& work, int consumer) {
+    if constexpr (turns) {
+      if (consumer == 1 && work.first_tile < work.last_tile) m.pass_turn();
+    }
+  }
+  template <class Machine>
+  CONELAB_TILE static void await_turn(Machine& m) {
+    if constexpr (turns) m.await_turn();
+  }
+  /// Nobody takes a turn after the second consumer's last.
+  template <class Machine>
+  CONELAB_TILE static void pass_turn(Machine& m, const Place& now) {
+    if constexpr (turns) {
+      if (now.consumer == 0 || now.tile + 1 < now.last_tile) m.pass_turn();
+    }
+  }
+
+  /// A tile that only other consumers need.
+  template <class Machine>
+  CONELAB_TILE static void skip(Machine& m, Place& now) {
+    const auto [stage, parity] = now.ring;
+    m.wait(Gate::key, stage, parity);
+    await_turn(m);
+    pass_turn(m, now);
+    m.release(Gate::key_empty, stage);
+    m.wait(Gate::value, stage, parity);
+    m.release(Gate::value_empty, stage);
+    now.advance();
+  }
+
+  /// All tiles that the consumer's queries see.
+  template <class Machine>
+  CONELAB_TILE static void attend(Machine& m, Place& now, const BlockSpan& span) {
+    m.wait(Gate::key, now.ring.stage, now.ring.parity);
+    await_turn(m);
+    m.start_first(now.ring.stage);
+    pass_turn(m, now);
+    m.template finish<0>();
+    weigh(m, now, span);
+    m.each([](int, Tail& tail) { tail.pack(); });
+    Ring<stages> before = now.ring;
+    for (now.advance(); now.tile < now.last_tile && now.begin() < span.any.end; now.advance()) {
+      m.wait(Gate::key, now.ring.stage, now.ring.parity);
+      m.wait(Gate::value, before.stage, before.parity);
+      await_turn(m);
+      m.start_first(now.ring.stage);
+      m.start_second(before.stage);
+      pass_turn(m, now);
+      m.template finish<1>();
+      weigh(m, now, span);
+      m.template finish<0>();
+      m.release(Gate::value_empty, before.stage);
+      m.each([](int, Tail& tail) {
+        tail.rescale();
+        tail.pack();
+      });
+      before = now.ring;
+    }
+    m.wait(Gate::value, before.stage, before.parity);
+    m.start_second(before.stage);
+    m.template finish<0>();
+    m.release(Gate::value_empty, before.stage);
+  }
+
+  /// The tile's products -> weights; its keys are handed back.
+  template <class Machine>
+  CONELAB_TILE static void weigh(Machine& m, const Place& now, const BlockSpan& span) {
+    const bool whole = span.all.begin <= now.begin() && now.end() <= span.all.end;
+    const int stage = now.ring.stage;
+    m.each([&](int thread, Tail& tail) {
+      tail.score(thread,
+                 {m.at(query_at(now.consumer)), m.at(key_at(stage)),
+                  reinterpret_cast<const float*>(m.at(facts_at(stage))), now.begin(), whole});
+    });
+    m.end_reads();
+    m.release(Gate::key_empty, stage);
+    m.share_maxima();
+    m.each([](int, Tail& tail) { tail.weigh(); });
+  }
+};
+
+}  // namespace conelab::gpu::hopper

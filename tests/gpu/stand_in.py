@@ -1,0 +1,62 @@
+"""Stands in for the kernels where there is no GPU: the same answers from plain float64 formulas, on
+the CPU, behind the same calls. For the tests of the scripts and for `run.sh --dry-run`."""
+import torch
+
+import formulas
+import kernels
+
+
+class Library:
+    """Of the loaded kernels, what the scripts ask."""
+    names = ("dot", "laplacian", "umbral", "penumbral")
+
+    class code:
+        conelab_fast_width = staticmethod(lambda _, problem: 0 if problem._obj.storage == 1 else 64)
+        conelab_similarity_constants = staticmethod(lambda _: 2)
+        conelab_fast_variants = staticmethod(lambda: 2)
+        conelab_fast_consumers = staticmethod(lambda _: 2)
+        conelab_fast_stages = staticmethod(lambda _: 2)
+        conelab_fast_turns = staticmethod(lambda variant: 1 - variant)
+
+    @classmethod
+    def index(cls, name):
+        return cls.names.index(name)
+
+
+class Attention(kernels.Attention):
+    """Computes what the kernels should, in float64, from the same placed tokens."""
+    wrong = 0.0  # Share by which answers are off.
+
+    def has_fast_path(self):
+        return True
+
+    def graph(self):
+        leaf = lambda t: None if t is None else t.double().detach().requires_grad_()
+        q, k, u, v, value = map(leaf, (self.query.base, self.key.base, self.query.height,
+                                       self.key.height, self.value))
+        out = formulas.attention(self.name, q, k, u, v, value, self.parameters, self.size, self.causal)
+        return out, (q, k, value)
+
+    def forward(self):
+        self.sum.fill_(1)
+        self.maximum.fill_(0)
+        return self.output.copy_(self.graph()[0].detach() * (1 + self.wrong))
+
+    def fast_forward(self, variant=0):
+        return self.forward()
+
+    def prepare_backward(self, output_grad, forward=None):
+        self.output_grad = output_grad.double()
+        super().prepare_backward(output_grad, forward)
+
+    def backward(self):
+        out, leaves = self.graph()
+        grads = torch.autograd.grad((out * self.output_grad).sum(), leaves)
+        for name, grad in zip(("query", "key", "value"), grads):
+            self.gradients[name].copy_(grad)
+        for name in ("query_potential", "key_potential", "sums"):
+            self.gradients[name].zero_()
+        return self.gradients
+
+    def fast_backward(self):
+        return self.backward()
