@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QMouseEvent>
+#include <QThread>
 #include <QWheelEvent>
 #include <QWidget>
 #include <algorithm>
@@ -17,14 +18,15 @@ namespace conelab::desktop {
 /// True once `ready` holds; false after `milliseconds` in which this process could run: one that
 /// was stopped meanwhile, or got no processor, has not waited in vain.
 inline bool wait_for(const std::function<bool()>& ready, int milliseconds = 20000) {
-  constexpr qint64 longest_turn = 500;
+  constexpr qint64 nanoseconds = 1000000, longest_turn = 500 * nanoseconds;
   qint64 waited = 0;
-  while (waited < milliseconds) {
+  while (waited < milliseconds * nanoseconds) {
     QElapsedTimer turn;
     turn.start();
     QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
     if (ready()) return true;
-    waited += std::clamp<qint64>(turn.elapsed(), 1, longest_turn);
+    QThread::usleep(500);  // What is waited for may need the processor.
+    waited += std::min(turn.nsecsElapsed(), longest_turn);
   }
   return ready();
 }
