@@ -1,5 +1,6 @@
 #include "widgets/explorer/scene_painter.h"
 
+#include <Eigen/Geometry>
 #include <QOpenGLBuffer>
 #include <QOpenGLContext>
 #include <QOpenGLExtraFunctions>
