@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "app/call_json.h"
 #include "core/base/error.h"
 #include "core/base/half.h"
+#include "core/files/atomic_file.h"
 #include "core/files/sandbox.h"
 
 namespace conelab {
@@ -48,6 +51,17 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
       std::find(call.masks.begin(), call.masks.end(), "padding") != call.masks.end();
   if (padding && lengths.empty()) misuse("mask padding needs --lengths, one per batch");
   if (!padding && !lengths.empty()) misuse("--lengths is read by --mask padding only");
+}
+
+void claim_output(const AttendJob& job) {
+  for (const std::string& spec : {job.input, job.query, job.key, job.value}) {
+    if (spec.empty()) continue;
+    std::error_code none;  // What does not exist is no input to lose.
+    if (std::filesystem::equivalent(parse_input_spec(spec).path, job.output, none)) {
+      misuse("{}: is an input too, and would be lost; give -o another name", job.output);
+    }
+  }
+  probe_writable(job.output);
 }
 
 Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled) {

@@ -117,6 +117,11 @@ class Attend {
   }
 
   [[nodiscard]] const Extents& extents() const { return result_.extents; }
+  [[nodiscard]] std::int64_t bad_outputs() const {
+    return std::count_if(forward_.output.data.begin(), forward_.output.data.end(), [](T x) {
+      return !std::isfinite(static_cast<Compute<T>>(x));
+    });
+  }
   [[nodiscard]] std::string device() const { return on_device_ ? device_->state().name : "cpu"; }
 
  private:
@@ -187,6 +192,7 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
   attend.compute();
   summary.device = attend.device();
   summary.compute_seconds = seconds_since(start);
+  summary.bad_outputs = attend.bad_outputs();
   const Clock::time_point computed = Clock::now();
   attend.write();
   summary.write_seconds = seconds_since(computed);
@@ -197,7 +203,7 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
 AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& cancelled,
                          const StageProgress& progress) {
   check_job(job);
-  probe_writable(job.output);
+  claim_output(job);
   Input input = read_attend_input(job, cancelled);
   check_masks(job, input);
   AttendSummary summary;

@@ -48,6 +48,16 @@ void warn_non_finite(const AttendJob& job, const AttendSummary& summary) {
        job.input.empty() ? job.query : job.input, summary.nan_count, summary.infinite_count);
 }
 
+/// Of a finite input: logits or placed tokens beyond the range of the numbers.
+void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
+  const bool clean_input = summary.nan_count + summary.infinite_count == 0;
+  if (!clean_input || summary.bad_outputs == 0) return;
+  const Extents& e = summary.extents;
+  warn("{}: {} of {} output numbers are not finite: tokens overflow {} under {}{}", job.output,
+       summary.bad_outputs, e.batch * e.head * e.query * e.value, dtype_name(summary.dtype),
+       job.call.similarity, summary.dtype == Dtype::f64 ? "" : "; --dtype f64 reaches further");
+}
+
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -69,6 +79,7 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
           {"device", summary.device},
           {"nan", summary.nan_count},
           {"infinite", summary.infinite_count},
+          {"output_not_finite", summary.bad_outputs},
           {"compute_seconds", summary.compute_seconds},
           {"write_seconds", summary.write_seconds},
           {"spec", attend_to_json(job)},
@@ -82,6 +93,7 @@ int run(const Typed& typed) {
       job, interrupted, [&](const char* stage, double done) { bar.update(done, stage); });
   bar.clear();
   warn_non_finite(job, summary);
+  warn_overflow(job, summary);
   if (typed.json) {
     print_json(summary_json(job, summary));
   } else {

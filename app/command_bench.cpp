@@ -89,6 +89,16 @@ std::vector<std::string> device_lines(const Sweep& sweep) {
   return {fmt::format("{}: {}{}", state.name, state.about, driver)};
 }
 
+/// A run that measured nothing has failed; what it says of every case is written all the same.
+bool any_measured(const LabelledFile& file, const std::string& name) {
+  const std::vector<MeasuredCase> cases = measured_cases(file, name);
+  const bool any = std::any_of(cases.begin(), cases.end(), [](const MeasuredCase& c) {
+    return c.status == CaseStatus::ok;
+  });
+  if (!any) warn("{}: no case was measured", name);
+  return any;
+}
+
 int run(const Typed& typed) {
   const auto start = std::chrono::steady_clock::now();
   Progress bar("bench");
@@ -113,7 +123,7 @@ int run(const Typed& typed) {
   } else {
     print_tables(file, typed.output);
   }
-  return 0;
+  return any_measured(file, typed.output) ? 0 : 1;
 }
 
 void declare_axes(CLI::App& options, Typed& typed) {

@@ -76,7 +76,7 @@ int run(const Typed& typed) {
   job.key_lengths = parse_key_lengths(typed.lengths);
   check_key_lengths(job.call, job.key_lengths);
   const tree::Tokens tokens = tree::tokens_from_name(typed.tokens);
-  probe_writable(job.output);
+  claim_output(job);
 
   Input file = read_attend_input(job, interrupted);
   tree::TreeLabels labels;

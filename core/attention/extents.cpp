@@ -40,6 +40,11 @@ Extents check_extents(const AttentionInput<T>& input) {
     fail("key lengths must be one per batch element (expected {}, found {})", q.batch,
          input.key_lengths.size());
   }
+  for (const std::int64_t length : input.key_lengths) {
+    if (length < 0 || length > k.token) {
+      fail("key lengths must lie between 0 and n_k (expected at most {}, found {})", k.token, length);
+    }
+  }
   return {q.batch, q.head, q.token, k.token, q.feature, v.feature};
 }
 template Extents check_extents(const AttentionInput<float>&);

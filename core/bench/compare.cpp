@@ -16,9 +16,15 @@ const MeasuredCase* find_case(const std::vector<MeasuredCase>& cases, const Case
   return found == cases.end() ? nullptr : &*found;
 }
 
+/// The sign test at 95 % decides nothing with fewer.
+constexpr std::size_t rounds_to_decide = 6;
+
 std::string missing_note(const MeasuredCase& first, const MeasuredCase& second) {
   if (first.status != CaseStatus::ok) return "no time in the first: " + first.reason;
   if (second.status != CaseStatus::ok) return "no time in the second: " + second.reason;
+  if (std::min(first.samples.size(), second.samples.size()) < rounds_to_decide) {
+    return fmt::format("a verdict needs {} rounds", rounds_to_decide);
+  }
   return "";
 }
 

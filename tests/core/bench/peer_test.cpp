@@ -143,7 +143,7 @@ TEST_F(PeerTest, CtrlCIsTheRunnersToAnswer) {
 
 TEST_F(PeerTest, WhatCannotBeStartedIsSaid) {
   EXPECT_EQ(error_of([] { const WorkerProcess worker({"/no/such/program"}); }),
-            "/no/such/program: cannot start a worker: No such file or directory");
+            "1: /no/such/program: cannot start a worker: No such file or directory");
 }
 
 TEST(ForecastOfRuns, TakesTheRateOfTheLongestCaseOfTheLine) {

@@ -135,7 +135,7 @@ TEST_F(Inspect, StringsCannotAskForMoreThanTheFileHolds) {
   spill(path("a.npz"), zip({{"token.npy", npy("|S1", "(16777217,)", many), true}}));
   EXPECT_THAT(inspect(path("a.npz")).problems.at(0),
               HasSubstr("token: holds 16777217 strings (expected at most 16777216)"));
-  spill(path("a.npy"), npy("|S2", "(2,)", "abc\0"));
+  spill(path("a.npy"), npy("|S2", "(2,)", std::string("abc\0", 4)));
   EXPECT_TRUE(inspect(path("a.npy")).sound());
 }
 
