@@ -256,7 +256,7 @@ DrawnTree place_tree(const TreeFigure& f) {
   auto& [list, places] = drawn;
   const HeadTree& t = f.tree;
   if (t.size == 0) {
-    finish_with_caption(list, with_caption(f, "No tokens"), top);
+    finish_with_caption(list, f.caption.empty() ? "No tokens" : f.caption, top);
     return drawn;
   }
   std::vector<double> depths;
@@ -304,7 +304,7 @@ DrawnTree place_hasse(const TreeFigure& f) {
   auto& [list, places] = drawn;
   const HeadTree& t = f.tree;
   if (t.size == 0) {
-    finish_with_caption(list, with_caption(f, "No tokens"), top);
+    finish_with_caption(list, f.caption.empty() ? "No tokens" : f.caption, top);
     return drawn;
   }
   std::vector<double> depths;

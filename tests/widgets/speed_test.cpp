@@ -8,7 +8,9 @@
 #include "core/base/random.h"
 #include "tests/widgets/driving.h"
 #include "widgets/explorer/explorer_view.h"
+#include "widgets/maps/heads_canvas.h"
 #include "widgets/maps/map_raster.h"
+#include "widgets/maps/relations_canvas.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
@@ -105,6 +107,58 @@ TEST(Speed, A16384MapIsSeenAtOnceAndPannedFreely) {
          first, median(pans), median(tile_times));
   EXPECT_LT(first, 5000);
   EXPECT_LT(median(pans), 330);
+}
+
+TEST(Speed, AllHeadsAreThereAtOnce) {
+  Document document;
+  JobPool jobs([](std::function<void()> call) {
+    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+  });
+  Workspace workspace(document, jobs);
+  workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
+  ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+  MapsModel maps(workspace);
+  HeadsModel heads(maps);
+  const double computed = milliseconds([&] {
+    heads.look(true);
+    wait_for([&] { return heads.complete(); }, 20000);
+  });
+  HeadsCanvas canvas(heads);
+  canvas.resize(900, 640);
+  QImage picture(canvas.size(), QImage::Format_ARGB32_Premultiplied);
+  const double painted = milliseconds([&] { canvas.render(&picture); });
+  printf("12 heads under 3 operators, 30 tokens: computed %.0f ms, painted %.1f ms\n", computed,
+         painted);
+  EXPECT_LT(computed, 5000);
+  EXPECT_LT(painted, 500);
+}
+
+TEST(Speed, ArcsAndTreesFollowThePointer) {
+  Document document;
+  document.edit("arcs", [](Session& s) { s.maps.layout = "arcs"; });
+  JobPool jobs([](std::function<void()> call) {
+    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+  });
+  Workspace workspace(document, jobs);
+  workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
+  ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+  RelationsModel model(workspace);
+  RelationsCanvas canvas(model);
+  QImage picture(820, 1400, QImage::Format_ARGB32_Premultiplied);
+  for (const char* layout : {"arcs", "tree", "hasse"}) {
+    document.edit("layout", [&](Session& s) { s.maps.layout = layout; });
+    ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
+    const double laid_out = milliseconds([&] { canvas.resize(820, 1400 - (*layout == 'a')); });
+    const double first = milliseconds([&] { canvas.render(&picture); });
+    std::vector<double> times;
+    for (std::int64_t i = 0; i < 20; ++i) {
+      document.hover(Focus{i, 3});
+      times.push_back(milliseconds([&] { canvas.render(&picture); }));
+    }
+    printf("%s: laid out %.1f ms, first picture %.1f ms, following the pointer %.1f ms\n", layout,
+           laid_out, first, median(times));
+    EXPECT_LT(median(times), 500);
+  }
 }
 
 TEST(Speed, TheWindowIsThereSoon) {

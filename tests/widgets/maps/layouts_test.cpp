@@ -168,7 +168,7 @@ TEST(Relations, ArcsAreTheStrongestWeights) {
     EXPECT_NEAR(
         arc.weight,
         source->exact(static_cast<std::int64_t>(arc.query), static_cast<std::int64_t>(arc.key)),
-        1e-12);
+        1e-9);
   }
   opened.document.edit("fewer", [](Session& s) { s.maps.arc_top = 1; });
   EXPECT_FALSE(model.busy());  // Shown from what is there.
@@ -211,7 +211,6 @@ TEST(Relations, AClickOnAnArcLocksItsPair) {
   Shown shown("arcs");
   ASSERT_TRUE(wait_for([&] { return shown.related(); }));
   RelationsCanvas& canvas = shown.view.relations_canvas();
-  const auto at = canvas.place_of_arc(2, {13, 4});
   const auto figure = shown.view.relations().arcs_figure(500);
   // Any arc of the third operator that is pointed at by its middle.
   bool locked = false;
@@ -232,7 +231,6 @@ TEST(Relations, AClickOnAnArcLocksItsPair) {
     break;
   }
   EXPECT_TRUE(locked);
-  (void)at;
   const auto before = shown.document.session().locked;
   canvas.setFocus();
   press_key(canvas, Qt::Key_Right);
