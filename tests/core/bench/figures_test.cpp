@@ -65,7 +65,7 @@ TEST_F(BenchFigures, AreDrawnOfASweepThatStillRuns) {
   run(fake_sweep({"steady", "chatty"}, {256, 512}, 3), o);
   ASSERT_EQ(points.size(), 18u);
   EXPECT_LE(points.front(), 1u);
-  EXPECT_EQ(points.back(), 4u) << testing::PrintToString(points);
+  EXPECT_EQ(points.back(), 2u);  // "chatty" has no time.
   EXPECT_TRUE(std::is_sorted(points.begin(), points.end()));
 }
 
