@@ -227,6 +227,7 @@ void FiguresView::redraw() {
 QString FiguresView::message() const { return message_->text(); }
 
 void FiguresView::export_to(const QString& file) {
+  if (drawing()) fail("{}: the figure is still being drawn", file.toStdString());
   if (preview_->list()) figure::write_figure(*preview_->list(), file.toStdString());
 }
 

@@ -48,7 +48,10 @@ class FiguresView : public QWidget {
   [[nodiscard]] QString message() const;
   /// The session's figure; without an input of its own, of the open trace.
   [[nodiscard]] FigureChoice wanted() const;
-  /// Writes what is previewed; .svg, .pdf or .png by the ending. Fails with `FILE: why`.
+  /// Whether the preview is still that of an earlier choice.
+  [[nodiscard]] bool drawing() const { return job_.active(); }
+  /// Writes what is previewed; .svg, .pdf or .png by the ending. Fails with `FILE: why`, also while
+  /// it is being drawn.
   void export_to(const QString& file);
 
  signals:
