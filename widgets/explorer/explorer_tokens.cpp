@@ -37,6 +37,7 @@ QPointF ExplorerViewport::token_place(std::size_t token) const {
 }
 
 void ExplorerViewport::draw_tokens() {
+  if (in_space()) return;  // Their plane is a picture of the plane's models.
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   const PlaneFrame f = frame();
   const ImU32 ground = packed(palette().color(QPalette::Base), 217);
@@ -51,6 +52,7 @@ void ExplorerViewport::draw_tokens() {
 }
 
 void ExplorerViewport::point_at_tokens() {
+  if (in_space()) return;
   const ImGuiIO& io = ImGui::GetIO();
   // While a button is down, something else is being dragged.
   if (io.WantCaptureMouse || (ImGui::IsMouseDown(0) && !ImGui::IsMouseClicked(0))) return;

@@ -108,6 +108,8 @@ void ExplorerView::build_tools() {
   }
   beside_->addItem(tr("all five"), QStringLiteral("*"));
   first->addWidget(beside_, 1);
+  // They widen to their words where there is room, and do not keep a small window from fitting.
+  for (QComboBox* choice : {family_, model_, beside_}) choice->setMinimumWidth(70);
   auto* figure = new QToolButton;
   figure->setText(tr("figure"));
   figure->setObjectName("explorer-figure");

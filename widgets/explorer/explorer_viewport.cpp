@@ -148,8 +148,10 @@ void ExplorerViewport::fit() {
   const double top = std::max({shown_.u[1], shown_.v[1], scene.lca_place ? scene.lca_place->y : 0,
                                finite_family(shown_) ? 1.5 * shown_.source[1] : 0,
                                scene.infinite && scene.penumbral ? scene.parameter : 0.2});
-  camera.x0 = (shown_.u[0] + shown_.v[0]) / 2;
-  const double wide = std::abs(shown_.u[0] - shown_.v[0]) * box.height / std::max(1.0, box.width);
+  double low = std::min(shown_.u[0], shown_.v[0]), high = std::max(shown_.u[0], shown_.v[0]);
+  for (const PlanePoint& p : tokens_.places) low = std::min(low, p.x), high = std::max(high, p.x);
+  camera.x0 = (low + high) / 2;
+  const double wide = (high - low) * box.height / std::max(1.0, box.width);
   camera.log_scale = std::log(std::max(1.25 * top, 1.4 * wide) / 1.5);
 }
 

@@ -34,9 +34,9 @@ HeadGrid arrange_heads(double width, double height, std::size_t operations, std:
   if (operations == 0 || heads == 0) return grid;
   std::size_t columns = 1;
   for (std::size_t c = 1; c <= heads; ++c) {
-    // Of equally large maps the fuller rows.
+    // Of equally large maps the shorter rows, which are filled more evenly.
     const double high = map_height(width, height, operations, heads, c, aspect);
-    if (high >= grid.height) grid.height = high, columns = c;
+    if (high > grid.height + 1e-9) grid.height = high, columns = c;
   }
   if (grid.height < smallest) {
     grid.height = smallest;

@@ -15,6 +15,10 @@
 namespace conelab::desktop {
 namespace {
 
+/// Of a choice in the tool bar, where the view is narrow; it widens to its words where there is
+/// room.
+constexpr int narrowest = 56;
+
 /// A small preview of a colour map for its menu.
 QIcon map_icon(figure::ColourMap map) {
   QPixmap pixmap(48, 12);
@@ -88,6 +92,7 @@ QComboBox* MapsView::add_choice(QWidget* row, const QString& name, const QString
   box->setToolTip(help);
   box->setAccessibleName(name);
   box->setObjectName("maps-" + name);
+  box->setMinimumWidth(narrowest);
   row->layout()->addWidget(box);
   choices_.emplace_back(box, member);
   connect(box, &QComboBox::currentTextChanged, this, [this, name, member](const QString& word) {
@@ -107,6 +112,7 @@ void MapsView::build_tools(QWidget* row) {
   line->setSpacing(6);
   head_ = new QComboBox;
   head_->setObjectName("maps-head");
+  head_->setMinimumWidth(narrowest);
   head_->setAccessibleName(tr("Head"));
   head_->setToolTip(tr("Which head of the layer"));
   line->addWidget(head_);
@@ -139,6 +145,7 @@ void MapsView::build_tools(QWidget* row) {
   colours->setIconSize(QSize(48, 12));
   reference_ = new QComboBox;
   reference_->setObjectName("maps-reference");
+  reference_->setMinimumWidth(narrowest);
   reference_->setAccessibleName(tr("Difference"));
   reference_->setToolTip(tr("Shows each operator minus this one; hold R over the maps to flip"));
   line->addWidget(reference_);

@@ -21,7 +21,7 @@ using figure::Point;
 
 constexpr double scale = 1.4;   ///< Pixels a point: text as large as the window's labels.
 constexpr double grasp = 5;     ///< Points around a thing within which it is pointed at.
-constexpr double faded = 0.22;  ///< Opacity of what is not in focus.
+constexpr double faded = 0.35;  ///< Opacity of what is not in focus.
 constexpr double least_width = 240, most_width = 900;  ///< Of a sheet, in points.
 
 /// The place of the point nearest to `p`, at most `reach` away.

@@ -93,8 +93,9 @@ TEST(TokenPlane, APointUnderThePointerIsTheKeyOfAllViewsAndAClickLocksIt) {
   const auto far_from_handles = [&](std::size_t k) {
     const QPointF p = viewport.token_place(k);
     const QPointF u = p - viewport.handle("u"), v = p - viewport.handle("v");
-    return QRectF(20, 20, viewport.width() - 260, viewport.height() - 50).contains(p) &&
-           std::hypot(u.x(), u.y()) > 30 && std::hypot(v.x(), v.y()) > 30;
+    const bool under_settings = p.x() > viewport.width() - 240 && p.y() < viewport.height() * 0.8;
+    return viewport.rect().adjusted(10, 10, -10, -10).contains(p.toPoint()) && !under_settings &&
+           std::hypot(u.x(), u.y()) > 18 && std::hypot(v.x(), v.y()) > 18;
   };
   std::size_t token = 0;
   while (token < 30 && !far_from_handles(token)) ++token;
