@@ -227,6 +227,7 @@ void FiguresView::redraw() {
 QString FiguresView::message() const { return message_->text(); }
 
 void FiguresView::export_to(const QString& file) {
+  if (drawing()) fail("{}: the figure is still being drawn", file.toStdString());
   if (preview_->list()) figure::write_figure(*preview_->list(), file.toStdString());
 }
 
@@ -245,7 +246,7 @@ void FiguresView::export_dialog() {
 }
 
 void FiguresView::copy_image() {
-  if (!preview_->list()) return;
+  if (!preview_->list() || drawing()) return;
   const std::vector<std::uint8_t> bytes = figure::to_png(*preview_->list());
   QGuiApplication::clipboard()->setImage(
       QImage::fromData(bytes.data(), static_cast<int>(bytes.size())));

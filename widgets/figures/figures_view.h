@@ -46,6 +46,8 @@ class FiguresView : public QWidget {
 
   [[nodiscard]] FigurePreview& preview() { return *preview_; }
   [[nodiscard]] QString message() const;
+  /// While it draws, the preview is still the figure before, and nothing is exported.
+  [[nodiscard]] bool drawing() const { return job_.active(); }
   /// The session's figure; without an input of its own, of the open trace.
   [[nodiscard]] FigureChoice wanted() const;
   /// Writes what is previewed; .svg, .pdf or .png by the ending. Fails with `FILE: why`.
