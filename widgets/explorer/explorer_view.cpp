@@ -107,19 +107,20 @@ void ExplorerView::build_tools() {
     beside_->addItem(tr("beside %1").arg(family->name), QString(family->name));
   }
   beside_->addItem(tr("all five"), QStringLiteral("*"));
-  first->addWidget(beside_, 1);
+  auto* third = new QHBoxLayout;
+  third->addWidget(beside_, 1);
   // They widen to their words where there is room, and do not keep a small window from fitting.
   for (QComboBox* choice : {family_, model_, beside_}) choice->setMinimumWidth(70);
   auto* figure = new QToolButton;
   figure->setText(tr("figure"));
   figure->setObjectName("explorer-figure");
   figure->setToolTip(tr("This scene as a vector figure: opens it in Figures, to export or copy"));
-  first->addWidget(figure);
+  third->addWidget(figure);
   auto* figure_command = new QToolButton;
   figure_command->setText(QStringLiteral("$_ figure"));
   figure_command->setObjectName("explorer-figure-command");
   figure_command->setToolTip(tr("Copy as command: the same figure from a terminal"));
-  first->addWidget(figure_command);
+  third->addWidget(figure_command);
   connect(figure, &QToolButton::clicked, this, [this] {
     const FigureChoice wanted = cone_figure(viewport_->choice());
     workspace_.document().edit(tr("make a figure of the cones"),
@@ -140,6 +141,12 @@ void ExplorerView::build_tools() {
   add_field(second, "v", &ConeChoice::v);
   add_field(second, "source", &ConeChoice::source);
   rows->addLayout(second);
+  rows->addLayout(third);
+  // A narrow dock stays narrow.
+  for (QComboBox* box : {family_, model_, beside_}) {
+    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    box->setMinimumContentsLength(6);
+  }
   layout()->addWidget(tools);
   connect(family_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
     workspace_.document().edit(tr("change the cone family"), [&](Session& s) {

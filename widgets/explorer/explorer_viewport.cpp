@@ -110,7 +110,7 @@ bool ExplorerViewport::in_space() const {
 }
 
 SpaceFrame ExplorerViewport::turned_frame(std::size_t pane) const {
-  return space_frame(panes_[pane].choice, panes_[pane].scene, view, panes_[pane].box);
+  return space_frame(framed_, cone_scene(framed_), view, panes_[pane].box);
 }
 
 QPointF ExplorerViewport::pixel_of(std::size_t pane, const PlanePoint& p) const {
@@ -139,6 +139,7 @@ QPointF ExplorerViewport::handle(const char* name, std::size_t pane) const {
 void ExplorerViewport::fit() {
   camera = {};
   view = {};
+  framed_ = shown_;
   fitted_ = size();
   fits_ = true;
   wake();

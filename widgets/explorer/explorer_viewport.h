@@ -119,6 +119,7 @@ class ExplorerViewport : public Viewport {
     QSize size;
     bool operator==(const Drawn&) const = default;
   } drawn_;
+  ConeChoice framed_;  ///< The scene for which the view into space was fitted: it stands still.
   bool dirty_ = true;
   int heat_step_ = 0;
   QString dragged_;  ///< "u", "v", "source", "ground", or empty.

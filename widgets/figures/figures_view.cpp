@@ -246,7 +246,7 @@ void FiguresView::export_dialog() {
 }
 
 void FiguresView::copy_image() {
-  if (!preview_->list()) return;
+  if (!preview_->list() || drawing()) return;
   const std::vector<std::uint8_t> bytes = figure::to_png(*preview_->list());
   QGuiApplication::clipboard()->setImage(
       QImage::fromData(bytes.data(), static_cast<int>(bytes.size())));

@@ -46,10 +46,10 @@ class FiguresView : public QWidget {
 
   [[nodiscard]] FigurePreview& preview() { return *preview_; }
   [[nodiscard]] QString message() const;
+  /// While it draws, the preview is still the figure before, and nothing is exported.
+  [[nodiscard]] bool drawing() const { return job_.active(); }
   /// The session's figure; without an input of its own, of the open trace.
   [[nodiscard]] FigureChoice wanted() const;
-  /// Whether the preview is still that of an earlier choice.
-  [[nodiscard]] bool drawing() const { return job_.active(); }
   /// Writes what is previewed; .svg, .pdf or .png by the ending. Fails with `FILE: why`, also while
   /// it is being drawn.
   void export_to(const QString& file);
