@@ -17,7 +17,8 @@ namespace conelab {
 /// Reads q, k, v and what belongs to them in a sandbox.
 [[nodiscard]] Input read_attend_input(const AttendJob& job);
 
-/// The tensors as T, which are taken out of `file`; where `dtype` is narrower than T, rounded.
+/// The tensors as T, which are taken out of `file`; where `dtype` is narrower than T, rounded. Each
+/// tensor of the file is freed before the next is converted.
 template <class T>
 [[nodiscard]] AttentionInput<T> attention_input(Input&& file, Dtype dtype);
 

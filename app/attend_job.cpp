@@ -165,9 +165,9 @@ class Attend {
   }
 
   /// Blocks of rows, computed when the writer asks for them.
-  [[nodiscard]] RowBlocks<T> rows_of(Map2d which) {
+  [[nodiscard]] RowBlocks<Compute<T>> rows_of(Map2d which) {
     return [this, which](std::int64_t batch, std::int64_t head, std::int64_t begin,
-                         std::int64_t end, T* out) {
+                         std::int64_t end, Compute<T>* out) {
       attention_map_tile(*plan_, input_, which, &forward_, batch, head, begin, end, 0,
                          extents().key, out, execution_);
       if (!progress_) return;
@@ -206,11 +206,13 @@ AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& canc
   summary.nan_count = non_finite.nan;
   summary.infinite_count = non_finite.infinite;
   summary.dtype = chosen_dtype(job, input);
-  if (summary.dtype == Dtype::f64) {
-    compute_and_write<double>(job, std::move(input), cancelled, progress, summary);
-  } else {
-    compute_and_write<float>(job, std::move(input), cancelled, progress, summary);
-  }
+  // A device takes floats that it rounds itself.
+  const bool on_device = choose_device(job.device, summary.dtype) != nullptr;
+  const auto compute = summary.dtype == Dtype::f64                ? compute_and_write<double>
+                       : summary.dtype == Dtype::f32 || on_device ? compute_and_write<float>
+                       : summary.dtype == Dtype::f16              ? compute_and_write<Float16>
+                                                                  : compute_and_write<Bfloat16>;
+  compute(job, std::move(input), cancelled, progress, summary);
   return summary;
 }
 

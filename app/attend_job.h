@@ -47,9 +47,9 @@ struct AttendSummary {
 using StageProgress = std::function<void(const char* stage, double fraction)>;
 
 /// Reads the input in a sandbox, computes, writes the output whole or not at all. The output is
-/// probed first. Numbers narrower than float are rounded on input, computed in float and rounded
-/// again on output. Output, lse and gradients come from the job's device, maps of weights and
-/// logits from the CPU; under `auto` a device that fails hands over to the CPU with a warning.
+/// probed first. 16-bit numbers are rounded on input, stored so, computed in float and
+/// rounded once on output. Output, lse and gradients come from the job's device, maps of weights
+/// and logits from the CPU; under `auto` a device that fails hands over to the CPU with a warning.
 /// Throws as its parts do; interrupted where `cancelled` says so.
 [[nodiscard]] AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& cancelled,
                                        const StageProgress& progress);

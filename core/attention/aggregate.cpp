@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 
 namespace conelab {
 namespace {
 
-template <class T>
-double squared_norm(const T* v, std::int64_t size) {
+template <class S>
+double squared_norm(const S* v, std::int64_t size) {
   double sum = 0;
   for (std::int64_t i = 0; i < size; ++i)
     sum += static_cast<double>(v[i]) * static_cast<double>(v[i]);
@@ -17,88 +18,101 @@ double squared_norm(const T* v, std::int64_t size) {
 }
 
 /// v -> (g v, g)
-template <class T>
-void lift_midpoint(const T* v, std::int64_t size, std::int64_t token, T* row) {
+template <class S>
+void lift_midpoint(const S* v, std::int64_t size, std::int64_t token, Compute<S>* row) {
   const double norm2 = squared_norm(v, size);
   if (norm2 >= 1) {
     fail("token {} of v lies outside the Klein ball of the Einstein midpoint (|v|^2 = {:.6g})",
          token, norm2);
   }
   const double gamma = 1 / std::sqrt(1 - norm2);
-  for (std::int64_t c = 0; c < size; ++c) row[c] = static_cast<T>(gamma * v[c]);
-  row[size] = static_cast<T>(gamma);
+  for (std::int64_t c = 0; c < size; ++c) row[c] = static_cast<Compute<S>>(gamma * v[c]);
+  row[size] = static_cast<Compute<S>>(gamma);
 }
 
 }  // namespace
 
-template <class T>
-void lift_values(bool einstein, const T* values, std::int64_t value_size, std::int64_t first,
-                 std::int64_t count, std::ptrdiff_t stride, T* out,
+template <class S>
+bool all_finite(const S* v, std::int64_t size) {
+  // Without an early exit, so that it is a vector loop.
+  int beyond = 0;
+  for (std::int64_t i = 0; i < size; ++i) {
+    const Compute<S> x = v[i];
+    beyond |= std::abs(x) <= std::numeric_limits<Compute<S>>::max() ? 0 : 1;
+  }
+  return beyond == 0;
+}
+
+template <class S>
+void lift_values(bool einstein, const S* values, std::int64_t value_size, std::int64_t first,
+                 std::int64_t count, std::ptrdiff_t stride, Compute<S>* out,
                  std::vector<std::int64_t>& bad) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const T* v = values + i * value_size;
-    T* row = out + i * stride;
-    std::fill(row, row + stride, T(0));
-    if (!std::all_of(v, v + value_size, [](T x) { return std::isfinite(x); })) {
+    const S* v = values + i * value_size;
+    Compute<S>* row = out + i * stride;
+    std::fill(row + value_size, row + stride, Compute<S>(0));
+    if (!all_finite(v, value_size)) {
       bad.push_back(first + i);
-      if (!einstein)
-        std::replace_copy_if(
-            v, v + value_size, row, [](T x) { return !std::isfinite(x); }, T(0));
+      for (std::int64_t c = 0; c < value_size; ++c) {
+        const Compute<S> x = v[c];
+        row[c] = einstein || !std::isfinite(x) ? 0 : x;
+      }
     } else if (einstein) {
       lift_midpoint(v, value_size, first + i, row);
     } else {
-      std::copy_n(v, value_size, row);
+      for (std::int64_t c = 0; c < value_size; ++c) row[c] = v[c];
     }
   }
 }
 
-template <class T>
-void finish_row(bool einstein, const T* sums, std::int64_t value_size, T scale, T* output) {
+template <class S>
+void finish_row(bool einstein, const Compute<S>* sums, std::int64_t value_size, Compute<S> scale,
+                S* output) {
+  using T = Compute<S>;
   const T divisor = einstein ? sums[value_size] : T(1);
   const T factor = einstein ? (divisor == 0 ? T(0) : 1 / divisor) : scale;
-  for (std::int64_t c = 0; c < value_size; ++c) output[c] = sums[c] * factor;
+  for (std::int64_t c = 0; c < value_size; ++c) output[c] = static_cast<S>(sums[c] * factor);
 }
 
-template <class T>
-void lift_output_grad(bool einstein, const T* output_grad, const T* output, std::int64_t value_size,
-                      T divisor, T* out) {
-  if (!einstein) {
-    std::copy_n(output_grad, value_size, out);
-    return;
-  }
-  const T inverse = divisor == 0 ? T(0) : 1 / divisor;
+template <class S>
+void lift_output_grad(bool einstein, const S* output_grad, const S* output, std::int64_t value_size,
+                      Compute<S> divisor, Compute<S>* out) {
+  using T = Compute<S>;
+  const T inverse = !einstein ? T(1) : divisor == 0 ? T(0) : 1 / divisor;
+  for (std::int64_t c = 0; c < value_size; ++c) out[c] = output_grad[c] * inverse;
+  if (!einstein) return;
   T along = 0;
-  for (std::int64_t c = 0; c < value_size; ++c) {
-    out[c] = output_grad[c] * inverse;
-    along += out[c] * output[c];
-  }
+  for (std::int64_t c = 0; c < value_size; ++c) along += out[c] * output[c];
   out[value_size] = -along;
 }
 
-template <class T>
-void lower_value_grad(bool einstein, const T* lifted_grad, const T* value, std::int64_t value_size,
-                      T* out) {
-  if (!einstein) {
-    std::copy_n(lifted_grad, value_size, out);
-    return;
+template <class S>
+void lower_value_grad(bool einstein, const Compute<S>* lifted_grad, const S* value,
+                      std::int64_t value_size, S* out) {
+  double gamma = 1, radial = 0;
+  if (einstein) {
+    // (g v, g) with dg/dv = g^3 v.
+    gamma = 1 / std::sqrt(1 - squared_norm(value, value_size));
+    double by_gamma = lifted_grad[value_size];
+    for (std::int64_t c = 0; c < value_size; ++c) by_gamma += lifted_grad[c] * value[c];
+    radial = by_gamma * gamma * gamma * gamma;
   }
-  // (g v, g) with dg/dv = g^3 v.
-  const double gamma = 1 / std::sqrt(1 - squared_norm(value, value_size));
-  double by_gamma = lifted_grad[value_size];
-  for (std::int64_t c = 0; c < value_size; ++c) by_gamma += lifted_grad[c] * value[c];
-  const double radial = by_gamma * gamma * gamma * gamma;
   for (std::int64_t c = 0; c < value_size; ++c) {
-    out[c] = static_cast<T>(gamma * lifted_grad[c] + radial * value[c]);
+    const double along = einstein ? radial * value[c] : 0;
+    out[c] = static_cast<S>(gamma * lifted_grad[c] + along);
   }
 }
 
-#define CONELAB_AGGREGATE(T)                                                          \
-  template void lift_values(bool, const T*, std::int64_t, std::int64_t, std::int64_t, \
-                            std::ptrdiff_t, T*, std::vector<std::int64_t>&);          \
-  template void finish_row(bool, const T*, std::int64_t, T, T*);                      \
-  template void lift_output_grad(bool, const T*, const T*, std::int64_t, T, T*);      \
-  template void lower_value_grad(bool, const T*, const T*, std::int64_t, T*);
+#define CONELAB_AGGREGATE(S)                                                                       \
+  template bool all_finite(const S*, std::int64_t);                                                \
+  template void lift_values(bool, const S*, std::int64_t, std::int64_t, std::int64_t,              \
+                            std::ptrdiff_t, Compute<S>*, std::vector<std::int64_t>&);              \
+  template void finish_row(bool, const Compute<S>*, std::int64_t, Compute<S>, S*);                 \
+  template void lift_output_grad(bool, const S*, const S*, std::int64_t, Compute<S>, Compute<S>*); \
+  template void lower_value_grad(bool, const Compute<S>*, const S*, std::int64_t, S*);
 CONELAB_AGGREGATE(float)
 CONELAB_AGGREGATE(double)
+CONELAB_AGGREGATE(Float16)
+CONELAB_AGGREGATE(Bfloat16)
 
 }  // namespace conelab

@@ -3,9 +3,9 @@
 //   mean      o_i = sum_j w_ij v_j
 //   einstein  o_i = sum_j w_ij g_j v_j / sum_j w_ij g_j,  g(v) = 1/sqrt(1 - |v|^2)
 //
-// The Einstein midpoint in Klein coordinates (Gulcehre et al. eq. 3) is ordinary aggregation of the
-// lifted values (g v, g) and one division: the driver knows only ordinary aggregation, of `width`
-// numbers per value.
+// S is the type of the tensors' numbers; sums are in Compute<S>. The Einstein midpoint in Klein
+// coordinates (Gulcehre et al. eq. 3) is ordinary aggregation of the lifted values (g v, g) and one
+// division: the driver knows only ordinary aggregation, of `width` numbers per value.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,33 @@ namespace conelab {
   return static_cast<int>(value_size) + (einstein ? 1 : 0);
 }
 
+/// Whether none of the numbers is infinite or NaN.
+template <class S>
+[[nodiscard]] bool all_finite(const S* numbers, std::int64_t count);
+
 /// Values [count × value_size] -> [count × stride] with zero padding; lifted for the midpoint.
 /// Values that are not finite become 0 and their tokens (first, first + 1, ...) are appended to
 /// `bad`: a weight of 0 times NaN must not reach rows that do not see them. Throws a failure that
 /// names the token where |v| >= 1 under the midpoint.
-template <class T>
-void lift_values(bool einstein, const T* values, std::int64_t value_size, std::int64_t first,
-                 std::int64_t count, std::ptrdiff_t stride, T* out, std::vector<std::int64_t>& bad);
+template <class S>
+void lift_values(bool einstein, const S* values, std::int64_t value_size, std::int64_t first,
+                 std::int64_t count, std::ptrdiff_t stride, Compute<S>* out,
+                 std::vector<std::int64_t>& bad);
 
 /// A row of lifted sums -> an output row, and the divisor (1 for the mean; rows without weight give
 /// zeros).
-template <class T>
-void finish_row(bool einstein, const T* sums, std::int64_t value_size, T scale, T* output);
+template <class S>
+void finish_row(bool einstein, const Compute<S>* sums, std::int64_t value_size, Compute<S> scale,
+                S* output);
 
 /// dL/doutput -> dL/d(lifted sums) of one row: divided by `divisor`, the last entry closes it.
-template <class T>
-void lift_output_grad(bool einstein, const T* output_grad, const T* output, std::int64_t value_size,
-                      T divisor, T* out);
+template <class S>
+void lift_output_grad(bool einstein, const S* output_grad, const S* output, std::int64_t value_size,
+                      Compute<S> divisor, Compute<S>* out);
 
 /// dL/d(lifted value) -> dL/dvalue of one row.
-template <class T>
-void lower_value_grad(bool einstein, const T* lifted_grad, const T* value, std::int64_t value_size,
-                      T* out);
+template <class S>
+void lower_value_grad(bool einstein, const Compute<S>* lifted_grad, const S* value,
+                      std::int64_t value_size, S* out);
 
 }  // namespace conelab

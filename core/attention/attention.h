@@ -4,8 +4,10 @@
 //   weight_i = softmax_j(logit_ij)  or  sigmoid(logit_ij)
 //   output_i = sum_j weight_ij v_j,  or the Einstein midpoint of the v_j
 //
-// Memory beyond inputs and outputs is O(n): no n × n array exists unless weights or logits are
-// asked for. Results do not depend on the number of threads.
+// Tensors hold double, float, Float16 or Bfloat16; the 16-bit types are widened tile by tile,
+// computed in float and rounded once, at the end. Memory beyond inputs and outputs is O(n): no n ×
+// n array exists unless weights or logits are asked for. Results do not depend on the number of
+// threads.
 //
 // Errors of float32 against float64, N(0,1) tokens, n = 512, d = 64: outputs 4e-7 (cones, Laplacian
 // 2e-7), gradients 5e-6 of their largest entry. A logit of some hundreds (umbral with radius 0.1 on
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "core/attention/call.h"
+#include "core/base/half.h"
 #include "core/base/tensor.h"
 
 namespace conelab {
@@ -78,11 +81,12 @@ struct Execution {
 template <class T>
 struct Forward {
   Tensor4<T> output;        ///< [batch × head × n_q × d_v]
-  Tensor4<T> lse;           ///< [batch × head × n_q × 1] log-sum-exp; -inf for a masked row;
+  Tensor4<Compute<T>> lse;  ///< [batch × head × n_q × 1] log-sum-exp; -inf for a masked row;
                             ///< for sigmoid weights the logarithm of the sum of weights.
-  Tensor4<T> row_maximum;   ///< [batch × head × n_q × 1] reference m of the row ...
-  Tensor4<T> row_sum;       ///< ... and sum of exp(logit - m): lse = m + log(sum).
-  Tensor4<T> midpoint_sum;  ///< Einstein midpoint only: the divisor sum of weight * Lorentz factor.
+  Tensor4<Compute<T>> row_maximum;   ///< [batch × head × n_q × 1] reference m of the row ...
+  Tensor4<Compute<T>> row_sum;       ///< ... and sum of exp(logit - m): lse = m + log(sum).
+  Tensor4<Compute<T>> midpoint_sum;  ///< Einstein midpoint only: the divisor
+                                     ///< sum of weight * Lorentz factor.
 };
 
 /// Gradients of L = sum(output * output_grad); total derivatives, through the map too.
@@ -107,8 +111,8 @@ template <class T>
 /// Masked logits are -inf, masked weights 0. `which` is "weights" or "logits".
 enum class Map2d { logits, weights };
 template <class T>
-[[nodiscard]] Tensor4<T> attention_map(const Plan& plan, const AttentionInput<T>& input,
-                                       Map2d which, const Execution& execution = {});
+[[nodiscard]] Tensor4<Compute<T>> attention_map(const Plan& plan, const AttentionInput<T>& input,
+                                                Map2d which, const Execution& execution = {});
 
 /// One rectangle of such a map, rows [query_begin, query_end) × keys [key_begin, key_end) of one
 /// head, row-major into `out`; O(tile) memory. `saved` is needed for weights only.
@@ -116,7 +120,7 @@ template <class T>
 void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d which,
                         const Forward<T>* saved, std::int64_t batch, std::int64_t head,
                         std::int64_t query_begin, std::int64_t query_end, std::int64_t key_begin,
-                        std::int64_t key_end, T* out, const Execution& execution = {});
+                        std::int64_t key_end, Compute<T>* out, const Execution& execution = {});
 
 /// FLOP of the products of one pass, the count used for rooflines: forward 2 n_q n_k (d + d_v) per
 /// head, backward 2 n_q n_k (3 d + 2 d_v). Masked tiles are not subtracted.

@@ -25,11 +25,12 @@ void weigh(bool sigmoid, T* logits, std::int64_t count, T reference, T sum) {
 
 }  // namespace
 
-template <class T>
-void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d which,
-                        const Forward<T>* saved, std::int64_t batch, std::int64_t head,
+template <class S>
+void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d which,
+                        const Forward<S>* saved, std::int64_t batch, std::int64_t head,
                         std::int64_t query_begin, std::int64_t query_end, std::int64_t key_begin,
-                        std::int64_t key_end, T* out, const Execution& execution) {
+                        std::int64_t key_end, Compute<S>* out, const Execution& execution) {
+  using T = Compute<S>;
   if (query_end <= query_begin || key_end <= key_begin) return;
   const Kernels<T>& k = kernels<T>(execution.simd);
   const Mask mask = plan.mask(input);
@@ -68,12 +69,12 @@ void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d 
   }
 }
 
-template <class T>
-Tensor4<T> attention_map(const Plan& plan, const AttentionInput<T>& input, Map2d which,
-                         const Execution& execution) {
+template <class S>
+Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& input, Map2d which,
+                                  const Execution& execution) {
   const Extents& e = plan.extents;
-  Tensor4<T> map({e.batch, e.head, e.query, e.key});
-  Forward<T> saved;
+  Tensor4<Compute<S>> map({e.batch, e.head, e.query, e.key});
+  Forward<S> saved;
   if (which == Map2d::weights) saved = forward(plan, input, execution);
   constexpr std::int64_t block = 96;
   const std::int64_t blocks = (e.query + block - 1) / block;
@@ -87,12 +88,15 @@ Tensor4<T> attention_map(const Plan& plan, const AttentionInput<T>& input, Map2d
   return map;
 }
 
-#define CONELAB_MAPS(T)                                                                            \
+#define CONELAB_MAPS(S)                                                                            \
   template void attention_map_tile(                                                                \
-      const Plan&, const AttentionInput<T>&, Map2d, const Forward<T>*, std::int64_t, std::int64_t, \
-      std::int64_t, std::int64_t, std::int64_t, std::int64_t, T*, const Execution&);               \
-  template Tensor4<T> attention_map(const Plan&, const AttentionInput<T>&, Map2d, const Execution&);
+      const Plan&, const AttentionInput<S>&, Map2d, const Forward<S>*, std::int64_t, std::int64_t, \
+      std::int64_t, std::int64_t, std::int64_t, std::int64_t, Compute<S>*, const Execution&);      \
+  template Tensor4<Compute<S>> attention_map(const Plan&, const AttentionInput<S>&, Map2d,         \
+                                             const Execution&);
 CONELAB_MAPS(float)
 CONELAB_MAPS(double)
+CONELAB_MAPS(Float16)
+CONELAB_MAPS(Bfloat16)
 
 }  // namespace conelab

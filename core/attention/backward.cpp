@@ -11,6 +11,7 @@
 #include <cmath>
 #include <memory>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "core/attention/aggregate.h"
@@ -28,11 +29,14 @@ constexpr int block_rows = 48;
 /// What the tickets of one head share: its queries, and the sums that go back to them.
 template <class T>
 struct BackwardHead {
+  BackwardHead(Head<T> h, std::int64_t blocks)
+      : head(std::move(h)), turn(static_cast<std::size_t>(blocks)) {}
+
   Head<T> head;
   Operand<T> queries;
-  Buffer<T> output_grad;  ///< [n_q × value_stride] lifted and padded.
   std::vector<T> reference, inverse_sum, delta;
-  Buffer<T> query_grad;                ///< [n_q × stride] W K
+  Buffer<T> own_query_grad;            ///< Empty where the result's rows serve.
+  T* query_grad = nullptr;             ///< [n_q × stride] W K
   std::vector<T> query_slope;          ///< [n_q] dL/dpotential
   std::vector<T> query_margin;         ///< [n_q] sum_j w_ij
   std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
@@ -58,7 +62,8 @@ struct KeyWork {
   Operand<T> placed;
   Buffer<T> panels, value_panels;           ///< [depth × columns] of keys and values.
   Buffer<T> key_panels;                     ///< Panels of the placed keys' coordinates.
-  Buffer<T> upstream_panels, query_panels;  ///< The same of a block's dL/doutput and queries.
+  Buffer<T> upstream;                       ///< [block_rows × value_stride] dL/doutput of a block.
+  Buffer<T> upstream_panels, query_panels;  ///< Panels of a block's dL/doutput and queries.
   KeyTile<T> keys;
   Buffer<T> key_grad, value_grad, key_slope, key_margin;
   Buffer<T> tile, slope;                 ///< [block_rows × columns]
@@ -68,10 +73,12 @@ struct KeyWork {
   ParameterSums sums;
 };
 
-template <class T>
+template <class S>
 class BackwardPass {
+  using T = Compute<S>;
+
  public:
-  BackwardPass(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& saved,
+  BackwardPass(const Plan& plan, const AttentionInput<S>& input, const Forward<S>& saved,
                const Execution& execution)
       : plan_(plan),
         input_(input),
@@ -84,12 +91,13 @@ class BackwardPass {
         value_stride_(round_up(std::max(1, width_), kernels_.panel)),
         heads_(plan.extents.batch * plan.extents.head),
         tiles_((plan.extents.key + key_tile<T> - 1) / key_tile<T>),
-        blocks_((plan.extents.query + block_rows - 1) / block_rows) {}
+        blocks_((plan.extents.query + block_rows - 1) / block_rows),
+        ones_(static_cast<std::size_t>(plan.extents.value), S(1)) {}
 
-  Backward<T> run() {
-    result_.query = Tensor4<T>(input_.query.shape);
-    result_.key = Tensor4<T>(input_.key.shape);
-    result_.value = Tensor4<T>(input_.value.shape);
+  Backward<S> run() {
+    result_.query = Tensor4<S>(input_.query.shape);
+    result_.key = Tensor4<S>(input_.key.shape);
+    result_.value = Tensor4<S>(input_.value.shape);
     shared_.resize(static_cast<std::size_t>(heads_));
     sums_.resize(static_cast<std::size_t>(heads_ * (tiles_ + 1)), empty_sums());
     Execution quiet = execution_;
@@ -104,8 +112,8 @@ class BackwardPass {
 
  private:
   const Plan& plan_;
-  const AttentionInput<T>& input_;
-  const Forward<T>& saved_;
+  const AttentionInput<S>& input_;
+  const Forward<S>& saved_;
   const Execution& execution_;
   const Kernels<T>& kernels_;
   Mask mask_;
@@ -113,9 +121,10 @@ class BackwardPass {
   int width_;
   std::ptrdiff_t value_stride_;
   std::int64_t heads_, tiles_, blocks_;
+  std::vector<S> ones_;  ///< dL/doutput of a row where none is given.
   std::vector<std::unique_ptr<BackwardHead<T>>> shared_;
   std::vector<ParameterSums> sums_;
-  Backward<T> result_;
+  Backward<S> result_;
 
   [[nodiscard]] std::int64_t batch_of(std::int64_t index) const {
     return index / plan_.extents.head;
@@ -135,38 +144,55 @@ class BackwardPass {
     const std::int64_t b = batch_of(index);
     const std::int64_t h = head_of(index);
     const auto n = static_cast<std::size_t>(e.query);
-    auto head = std::make_unique<BackwardHead<T>>(
-        BackwardHead<T>{Head<T>(plan_, h, input_.key.row(b, h, 0)),
-                        {},
-                        {},
-                        {},
-                        {},
-                        {},
-                        {},
-                        {},
-                        {},
-                        std::vector<std::atomic<int>>(static_cast<std::size_t>(blocks_))});
+    auto head =
+        std::make_unique<BackwardHead<T>>(Head<T>(plan_, h, input_.key.row(b, h, 0)), blocks_);
     head->head.place(input_.query.row(b, h, 0), e.query, e.query, "q", 0, kernels_.panel,
                      head->queries);
-    head->output_grad.assign(n * static_cast<std::size_t>(value_stride_), T(0));
-    head->query_grad.assign(n * static_cast<std::size_t>(head->queries.stride), T(0));
+    head->query_grad = result_rows(result_.query, b, h, head->queries.stride);
+    if (head->query_grad == nullptr) {
+      head->own_query_grad.assign(n * static_cast<std::size_t>(head->queries.stride), T(0));
+      head->query_grad = head->own_query_grad.data();
+    }
     head->query_slope.assign(n, T(0));
     head->query_margin.assign(n, T(0));
     for (std::int64_t i = 0; i < e.query; ++i) prepare_row(*head, b, h, i);
     shared_[static_cast<std::size_t>(index)] = std::move(head);
   }
 
+  /// The head's rows of a result where sums of this stride may grow in place, else null.
+  static T* result_rows(Tensor4<S>& result, std::int64_t b, std::int64_t h, std::ptrdiff_t stride) {
+    if constexpr (std::is_same_v<S, T>) {
+      if (stride == result.shape.feature) return result.row(b, h, 0);
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] const S* upstream_row(std::int64_t b, std::int64_t h, std::int64_t i) const {
+    return input_.output_grad.empty() ? ones_.data() : input_.output_grad.row(b, h, i);
+  }
+
+  /// dL/doutput of a group of queries, lifted and padded: [rows × value_stride].
+  const T* upstream_rows(std::int64_t index, const QueryGroup<T>& group, KeyWork<T>& w) const {
+    const std::int64_t b = batch_of(index), h = head_of(index), size = plan_.extents.value;
+    if constexpr (std::is_same_v<S, T>) {
+      const bool as_is = !plan_.einstein && size == value_stride_ && !input_.output_grad.empty();
+      if (as_is) return input_.output_grad.row(b, h, group.first);
+    }
+    for (int r = 0; r < group.rows; ++r) {
+      const std::int64_t i = group.first + r;
+      const T divisor = plan_.einstein ? *saved_.midpoint_sum.row(b, h, i) : T(1);
+      lift_output_grad(plan_.einstein, upstream_row(b, h, i), saved_.output.row(b, h, i), size,
+                       divisor, w.upstream.data() + r * value_stride_);
+    }
+    return w.upstream.data();
+  }
+
   void prepare_row(BackwardHead<T>& head, std::int64_t b, std::int64_t h, std::int64_t i) {
-    const std::int64_t size = plan_.extents.value;
-    const std::vector<T> ones(static_cast<std::size_t>(size), T(1));
-    const T* upstream = input_.output_grad.empty() ? ones.data() : input_.output_grad.row(b, h, i);
-    const T* output = saved_.output.row(b, h, i);
-    T* lifted = head.output_grad.data() + i * value_stride_;
-    const T divisor = plan_.einstein ? *saved_.midpoint_sum.row(b, h, i) : T(1);
-    lift_output_grad(plan_.einstein, upstream, output, size, divisor, lifted);
+    const S* upstream = upstream_row(b, h, i);
+    const S* output = saved_.output.row(b, h, i);
     // Under the midpoint the lifted sums are scale-free, so delta is 0.
     double delta = 0;
-    for (std::int64_t c = 0; c < size && !plan_.einstein; ++c) {
+    for (std::int64_t c = 0; c < plan_.extents.value && !plan_.einstein; ++c) {
       delta += static_cast<double>(upstream[c]) * static_cast<double>(output[c]);
     }
     const T sum = *saved_.row_sum.row(b, h, i);
@@ -185,7 +211,7 @@ class BackwardPass {
     work.keys.bad = &work.bad_keys;
     const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, batch_of(index));
     for (std::int64_t block = 0; block < blocks_; ++block) {
-      const bool added = run_pair_tile(shared, work, tiles, block);
+      const bool added = run_pair_tile(index, shared, work, tiles, block);
       if (!wait_for_turn(shared, block, t, stopped)) return;
       if (added) add_query_grad(shared, work, block);
       shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
@@ -209,7 +235,8 @@ class BackwardPass {
     split_panels(w.placed.base.data(), w.placed.stride, columns, kernels_.panel,
                  w.key_panels.data(), columns * kernels_.panel);
     w.query_panels.resize(static_cast<std::size_t>(block_rows * w.placed.stride));
-    w.upstream_panels.resize(static_cast<std::size_t>(block_rows * value_stride_));
+    w.upstream.resize(static_cast<std::size_t>(block_rows * value_stride_));
+    w.upstream_panels.resize(w.upstream.size());
     Buffer<T> value_rows(static_cast<std::size_t>(columns * value_stride_), T(0));
     lift_values(plan_.einstein, input_.value.row(b, h, first), e.value, first, count, value_stride_,
                 value_rows.data(), w.bad_values);
@@ -245,14 +272,14 @@ class BackwardPass {
   }
 
   /// One tile of pairs: P and W, and what they add to dV and dK. False where the mask hides it all.
-  bool run_pair_tile(BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
-                     std::int64_t block) {
+  bool run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w,
+                     const Tiles<T>& tiles, std::int64_t block) {
     const QueryGroup<T> group = group_of(shared, block);
     const Cover cover = tiles.cover(group.first, group.first + group.rows, w.keys);
     if (cover == Cover::none) return false;
     const int columns = w.keys.columns;
     tiles.measure(group, w.keys, w.tile.data(), columns);
-    const T* upstream = shared.output_grad.data() + group.first * value_stride_;
+    const T* upstream = upstream_rows(index, group, w);
     kernels_.product(group.rows, columns, width_, {upstream, value_stride_, 1},
                      {w.value_panels.data(), static_cast<std::ptrdiff_t>(kernels_.panel) * width_},
                      w.slope.data(), columns, Store::replace);
@@ -356,7 +383,7 @@ class BackwardPass {
   void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, std::int64_t block) {
     const QueryGroup<T> group = group_of(shared, block);
     const std::ptrdiff_t stride = group.stride;
-    T* out = shared.query_grad.data() + group.first * stride;
+    T* out = shared.query_grad + group.first * stride;
     kernels_.product(
         group.rows, static_cast<int>(stride), w.keys.count, {w.slope.data(), w.keys.columns, 1},
         {w.key_panels.data(), static_cast<std::ptrdiff_t>(w.keys.columns) * kernels_.panel}, out,
@@ -405,7 +432,7 @@ class BackwardPass {
     ParameterSums& sums = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + tiles_)];
     for (std::int64_t i = 0; i < plan_.extents.query; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      T* grad = shared.query_grad.data() + i * shared.queries.stride;
+      T* grad = shared.query_grad + i * shared.queries.stride;
       base_gradient(shared.queries.base.data() + i * shared.queries.stride, shared.query_margin[at],
                     grad, shared.head.base_size());
       shared.head.token_gradient(input_.query.row(b, h, i), {grad, shared.query_slope[at]},
@@ -471,16 +498,19 @@ void check_saved(const Plan& plan, const Forward<T>& saved) {
 
 }  // namespace
 
-template <class T>
-Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& saved,
+template <class S>
+Backward<S> backward(const Plan& plan, const AttentionInput<S>& input, const Forward<S>& saved,
                      const Execution& execution) {
   check_input(plan, input);
   check_saved(plan, saved);
-  return BackwardPass<T>(plan, input, saved, execution).run();
+  return BackwardPass<S>(plan, input, saved, execution).run();
 }
-template Backward<float> backward(const Plan&, const AttentionInput<float>&, const Forward<float>&,
-                                  const Execution&);
-template Backward<double> backward(const Plan&, const AttentionInput<double>&,
-                                   const Forward<double>&, const Execution&);
+#define CONELAB_BACKWARD(S)                                                               \
+  template Backward<S> backward(const Plan&, const AttentionInput<S>&, const Forward<S>&, \
+                                const Execution&);
+CONELAB_BACKWARD(float)
+CONELAB_BACKWARD(double)
+CONELAB_BACKWARD(Float16)
+CONELAB_BACKWARD(Bfloat16)
 
 }  // namespace conelab

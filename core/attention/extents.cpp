@@ -44,6 +44,8 @@ Extents check_extents(const AttentionInput<T>& input) {
 }
 template Extents check_extents(const AttentionInput<float>&);
 template Extents check_extents(const AttentionInput<double>&);
+template Extents check_extents(const AttentionInput<Float16>&);
+template Extents check_extents(const AttentionInput<Bfloat16>&);
 
 template <class T>
 void check_input(const Plan& plan, const AttentionInput<T>& input) {
@@ -58,6 +60,8 @@ void check_input(const Plan& plan, const AttentionInput<T>& input) {
 }
 template void check_input(const Plan&, const AttentionInput<float>&);
 template void check_input(const Plan&, const AttentionInput<double>&);
+template void check_input(const Plan&, const AttentionInput<Float16>&);
+template void check_input(const Plan&, const AttentionInput<Bfloat16>&);
 
 double forward_flops(const Extents& e) {
   const double pairs = static_cast<double>(e.batch * e.head) * static_cast<double>(e.query) *

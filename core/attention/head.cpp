@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/attention/aggregate.h"
 #include "core/base/error.h"
 
 namespace conelab {
@@ -27,16 +28,6 @@ double common_offset(std::vector<double>& values) {
   return median_of(values) < std::abs(offset) / 4 ? offset : 0;
 }
 
-/// Without an early exit, so that it is a vector loop.
-template <class T>
-bool all_finite(const T* x, std::size_t count) {
-  int beyond = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    beyond |= std::abs(x[i]) <= std::numeric_limits<T>::max() ? 0 : 1;
-  }
-  return beyond == 0;
-}
-
 /// |x|^2 in double; four sums hide the additions' latency.
 template <class T>
 double squared_norm(const T* x, std::size_t count) {
@@ -50,7 +41,8 @@ double squared_norm(const T* x, std::size_t count) {
 }  // namespace
 
 template <class T>
-Head<T>::Head(const Plan& plan, std::int64_t head, const T* keys)
+template <class S>
+Head<T>::Head(const Plan& plan, std::int64_t head, const S* keys)
     : plan_(&plan),
       head_(head),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
@@ -67,7 +59,8 @@ Head<T>::Head(const Plan& plan, std::int64_t head, const T* keys)
 }
 
 template <class T>
-void Head<T>::find_centre(const T* keys) {
+template <class S>
+void Head<T>::find_centre(const S* keys) {
   const std::int64_t count = plan_->extents.key;
   const std::int64_t d = plan_->extents.feature;
   const std::int64_t samples = std::min(count, centre_samples);
@@ -113,7 +106,8 @@ void Head<T>::tabulate_bias() {
 }
 
 template <class T>
-void Head<T>::place(const T* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
+template <class S>
+void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
                     std::int64_t first, int panel, Operand<T>& out) const {
   const std::int64_t d = plan_->extents.feature;
   const int values = plan_->similarity->values;
@@ -130,9 +124,21 @@ void Head<T>::place(const T* tokens, std::int64_t count, std::int64_t capacity, 
   out.bad.clear();
   std::vector<double> x(static_cast<std::size_t>(d));
   for (std::int64_t i = 0; i < count; ++i) {
+    if (!all_finite(tokens + i * d, d)) {
+      skip_token(i, out);
+      continue;
+    }
     std::copy_n(tokens + i * d, d, x.begin());
     place_token(x, i, tensor, first + i, out);
   }
+}
+
+template <class T>
+void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
+  out.bad.push_back(i);
+  std::fill_n(out.base.begin() + i * out.stride, out.stride, T(0));
+  out.norms[static_cast<std::size_t>(i)] = 0;
+  for (int v = 0; v < plan_->similarity->values; ++v) out.values[v * out.value_stride + i] = T(0);
 }
 
 template <class T>
@@ -142,14 +148,6 @@ void Head<T>::place_token(const std::vector<double>& x, std::int64_t i, const ch
   const int values = plan_->similarity->values;
   T* row = out.base.data() + i * out.stride;
   T* value_out = out.values.data() + i;
-  const auto erase = [&] {
-    out.bad.push_back(i);
-    std::fill(row, row + out.stride, T(0));
-    out.norms[static_cast<std::size_t>(i)] = 0;
-    for (int v = 0; v < values; ++v) value_out[v * out.value_stride] = T(0);
-  };
-  if (!all_finite(x.data(), x.size())) return erase();
-  std::fill(row, row + out.stride, T(0));
   thread_local std::vector<double> base;
   base.resize(m + 1);
   Place place;
@@ -167,24 +165,29 @@ void Head<T>::place_token(const std::vector<double>& x, std::int64_t i, const ch
          place.height);
   }
   for (std::size_t k = 0; k < m; ++k) row[k] = static_cast<T>(base[k] - centre_[k]);
+  std::fill(row + m, row + out.stride, T(0));
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(squared_norm(row, m));
   double value[max_values] = {};
   plan_->similarity->token(place, similarity_values_.data(), value);
   T rounded[max_values] = {};
   for (int v = 0; v < values; ++v) rounded[v] = static_cast<T>(value[v]);
   // A finite token may overflow once it is placed: e^100 in float32.
-  if (!all_finite(row, m) || !all_finite(rounded, max_values)) return erase();
+  if (!all_finite(row, base_size_) || !all_finite(rounded, max_values)) return skip_token(i, out);
   for (int v = 0; v < values; ++v) value_out[v * out.value_stride] = rounded[v];
 }
 
 template <class T>
-void Head<T>::token_gradient(const T* token, const OperandGradient<T>& upstream, T* dx,
+template <class S>
+void Head<T>::token_gradient(const S* token, const OperandGradient<T>& upstream, S* dx,
                              double* dparameters) const {
   const bool untouched =
       upstream.potential == 0 &&
       std::all_of(upstream.base, upstream.base + base_size_, [](T v) { return v == 0; });
-  if (untouched) return;  // also a bad token that nobody saw
   const auto d = static_cast<std::size_t>(plan_->extents.feature);
+  if (untouched) {  // also a bad token that nobody saw
+    std::fill_n(dx, d, S(0));
+    return;
+  }
   const MapContext c = context();
   std::vector<double> x(token, token + d), base(d + 1), gradient(d);
   Place place, by_place;
@@ -194,7 +197,7 @@ void Head<T>::token_gradient(const T* token, const OperandGradient<T>& upstream,
   std::copy_n(upstream.base, base_size_, base.begin());
   plan_->map->gradient(c, x.data(), {base.data(), by_place}, gradient.data(),
                        dparameters + plan_->similarity_parameters.size());
-  for (std::size_t i = 0; i < d; ++i) dx[i] += static_cast<T>(gradient[i]);
+  for (std::size_t i = 0; i < d; ++i) dx[i] = static_cast<S>(gradient[i]);
 }
 
 template <class T>
@@ -215,13 +218,24 @@ void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int 
   for (std::ptrdiff_t column = 0; column < stride; column += panel) {
     T* to = out + column / panel * panel_stride;
     for (std::int64_t i = 0; i < count; ++i) {
-      std::copy_n(rows + i * stride + column, panel, to + i * panel);
+      const T* row = rows + i * stride + column;
+      // In pieces of a fixed size, which are moves and no calls; every panel is a multiple.
+      for (int c = 0; c < panel; c += 4) std::copy_n(row + c, 4, to + i * panel + c);
     }
   }
 }
 
+#define CONELAB_HEAD(T, S)                                                                      \
+  template Head<T>::Head(const Plan&, std::int64_t, const S*);                                  \
+  template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t, \
+                               int, Operand<T>&) const;                                         \
+  template void Head<T>::token_gradient(const S*, const OperandGradient<T>&, S*, double*) const;
 template class Head<float>;
 template class Head<double>;
+CONELAB_HEAD(float, float)
+CONELAB_HEAD(float, Float16)
+CONELAB_HEAD(float, Bfloat16)
+CONELAB_HEAD(double, double)
 template void pack_panels(const float*, std::ptrdiff_t, int, int, int, float, float*);
 template void pack_panels(const double*, std::ptrdiff_t, int, int, int, double, double*);
 template void split_panels(const float*, std::ptrdiff_t, std::int64_t, int, float*, std::ptrdiff_t);

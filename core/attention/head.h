@@ -36,6 +36,7 @@ struct OperandGradient {
   double potential;  ///< dL/dpotential
 };
 
+/// Tokens are of any stored type S whose Compute<S> is T.
 template <class T>
 class Head {
  public:
@@ -43,7 +44,8 @@ class Head {
   /// sample becomes the centre of both operands, so that squared distances keep more of their bits.
   /// Where a mask hides keys the origin stays the centre: not even the last bits of a row may
   /// depend on a key that it does not see.
-  Head(const Plan& plan, std::int64_t head, const T* keys);
+  template <class S>
+  Head(const Plan& plan, std::int64_t head, const S* keys);
 
   [[nodiscard]] int base_size() const { return base_size_; }
   [[nodiscard]] const T* constants() const { return constants_; }
@@ -60,11 +62,14 @@ class Head {
 
   /// Places tokens [count × d], the first of which is token `first` of `tensor` in messages.
   /// Buffers hold at least `capacity` tokens, those past `count` zero.
-  void place(const T* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
+  template <class S>
+  void place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
-  /// Adds dL/dx [d] of one token and dL/dparameters: those of the similarity, then dL/dlight.
-  void token_gradient(const T* token, const OperandGradient<T>& upstream, T* dx,
+  /// Sets dL/dx [d] of one token, and adds dL/dparameters: those of the similarity, then dL/dlight.
+  /// `upstream.base` may be dx itself.
+  template <class S>
+  void token_gradient(const S* token, const OperandGradient<T>& upstream, S* dx,
                       double* dparameters) const;
   /// dL/dconstants -> added to dL/dparameters of the similarity.
   void constant_gradient(const double* by_constant, double* by_parameter) const {
@@ -88,7 +93,10 @@ class Head {
     c.p = map_values_.data();
     return c;
   }
-  void find_centre(const T* keys);
+  template <class S>
+  void find_centre(const S* keys);
+  /// Token i of `out` is not finite.
+  void skip_token(std::int64_t i, Operand<T>& out) const;
   /// Places x, token `index` of `tensor`, as token i of `out`.
   void place_token(const std::vector<double>& x, std::int64_t i, const char* tensor,
                    std::int64_t index, Operand<T>& out) const;

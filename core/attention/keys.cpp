@@ -5,8 +5,9 @@
 namespace conelab {
 
 template <class T>
+template <class S>
 PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
-                          const T* keys, std::int64_t count, std::int64_t first)
+                          const S* keys, std::int64_t count, std::int64_t first)
     : count_(count),
       first_(first),
       column_multiple_(kernels.column_multiple),
@@ -47,7 +48,14 @@ KeyTile<T> PackedKeys<T>::tile(int index) const {
           &bad_};
 }
 
+#define CONELAB_PACKED_KEYS(T, S)                                                              \
+  template PackedKeys<T>::PackedKeys(const Plan&, const Kernels<T>&, const Head<T>&, const S*, \
+                                     std::int64_t, std::int64_t);
 template class PackedKeys<float>;
 template class PackedKeys<double>;
+CONELAB_PACKED_KEYS(float, float)
+CONELAB_PACKED_KEYS(float, Float16)
+CONELAB_PACKED_KEYS(float, Bfloat16)
+CONELAB_PACKED_KEYS(double, double)
 
 }  // namespace conelab

@@ -11,7 +11,8 @@ template <class T>
 class PackedKeys {
  public:
   /// Places keys [n_k × d]; `first` is the index of the first in messages.
-  PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const T* keys,
+  template <class S>
+  PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
              std::int64_t count, std::int64_t first = 0);
 
   [[nodiscard]] int tiles() const {

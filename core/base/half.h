@@ -1,4 +1,5 @@
-// The two 16-bit number types of tensors, as bit patterns: IEEE binary16 and bfloat16.
+// The two 16-bit number types of tensors, IEEE binary16 and bfloat16: as bit patterns, and as types
+// that hold one and compute as float.
 //
 // Narrowing starts from double, so that one rounding (to nearest, ties to even) happens whatever
 // the source; overflow gives infinity, subnormals are kept, NaN stays NaN. Widening is exact.
@@ -44,22 +45,18 @@ constexpr std::uint16_t narrow(double number) {
   return static_cast<std::uint16_t>(sign | result);
 }
 
-/// The float of the same value; exact.
+/// The float of the same value; exact. Without a branch, so that loops over it become vector loops:
+/// a float whose exponent field still has the narrow bias is off by a power of two, subnormals too.
 template <int Exponent, int Mantissa>
 constexpr float widen(std::uint16_t bits) {
   constexpr int bias = (1 << (Exponent - 1)) - 1;
-  constexpr std::uint32_t top = (1u << Exponent) - 1;
-  constexpr float least = std::bit_cast<float>(static_cast<std::uint32_t>(127 - bias + 1) << 23) /
-                          static_cast<float>(1u << Mantissa);
+  constexpr std::uint32_t infinity = 255u << 23;
+  constexpr float rebias = std::bit_cast<float>(static_cast<std::uint32_t>(127 + 127 - bias) << 23);
+  constexpr std::uint32_t least_beyond = ((1u << Exponent) - 1) << 23;
   const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 15) << 31;
-  const std::uint32_t exponent = (bits >> Mantissa) & top;
-  const std::uint32_t mantissa = bits & ((1u << Mantissa) - 1);
-  if (exponent == 0) {
-    const float magnitude = static_cast<float>(mantissa) * least;
-    return sign ? -magnitude : magnitude;
-  }
-  const std::uint32_t biased = exponent == top ? 255u : exponent + 127u - bias;
-  return std::bit_cast<float>(sign | biased << 23 | mantissa << (23 - Mantissa));
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7FFF) << (23 - Mantissa);
+  const auto value = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * rebias);
+  return std::bit_cast<float>(sign | value | (magnitude >= least_beyond ? infinity : 0u));
 }
 
 }  // namespace detail
@@ -72,5 +69,38 @@ constexpr float from_f16(std::uint16_t bits) { return detail::widen<5, 10>(bits)
 constexpr float from_bf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
+
+/// A number of a tensor: two bytes that read as float and are rounded to once.
+struct Float16 {
+  std::uint16_t bits = 0;
+  constexpr Float16() = default;
+  constexpr explicit Float16(double number) : bits(to_f16(number)) {}
+  constexpr operator float() const { return from_f16(bits); }
+};
+struct Bfloat16 {
+  std::uint16_t bits = 0;
+  constexpr Bfloat16() = default;
+  constexpr explicit Bfloat16(double number) : bits(to_bf16(number)) {}
+  constexpr operator float() const { return from_bf16(bits); }
+};
+
+namespace detail {
+template <class Stored>
+struct ComputeType {
+  using type = Stored;
+};
+template <>
+struct ComputeType<Float16> {
+  using type = float;
+};
+template <>
+struct ComputeType<Bfloat16> {
+  using type = float;
+};
+}  // namespace detail
+
+/// What the engine computes in where tensors hold `Stored`: float for the 16-bit types.
+template <class Stored>
+using Compute = typename detail::ComputeType<Stored>::type;
 
 }  // namespace conelab

@@ -67,7 +67,8 @@ template <class To, class From>
 [[nodiscard]] Tensor4<To> convert(const Tensor4<From>& from) {
   Tensor4<To> to;
   to.shape = from.shape;
-  to.data.assign(from.data.begin(), from.data.end());
+  to.data.reserve(from.data.size());
+  for (const From& x : from.data) to.data.push_back(static_cast<To>(x));
   return to;
 }
 

@@ -6,10 +6,11 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "core/attention/attention.h"
 #include "core/base/error.h"
-#include "core/base/random.h"
+#include "core/bench/case_input.h"
 #include "core/bench/peak.h"
 #include "core/reference/differences.h"
 #include "core/reference/evaluate.h"
@@ -29,77 +30,17 @@ constexpr double sample_seconds = 0.02;
 constexpr double peak_seconds = 0.002;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-template <class T>
-Tensor4<T> random_tensor(Shape4 shape, Random& random) {
-  Tensor4<T> t(shape);
-  for (T& x : t.data) x = static_cast<T>(static_cast<float>(random.normal()));
-  return t;
-}
-
-/// Key 1 repeats query 0, key 3 is next to query 2.
-template <class T>
-void plant_twins(AttentionInput<T>& in) {
-  const Shape4 shape = in.query.shape;
-  for (std::int64_t b = 0; b < shape.batch && shape.token >= 4; ++b) {
-    for (std::int64_t h = 0; h < shape.head; ++h) {
-      std::copy_n(in.query.row(b, h, 0), shape.feature, in.key.row(b, h, 1));
-      std::copy_n(in.query.row(b, h, 2), shape.feature, in.key.row(b, h, 3));
-      in.key.at(b, h, 3, 0) += static_cast<T>(1e-4f);
-    }
-  }
-}
-
-template <class T>
-AttentionInput<T> random_input(const Case& c, std::int64_t batch, std::uint64_t seed) {
-  Random random(seed);
-  const Shape4 shape{batch, c.head, c.seq_len, c.dim};
-  AttentionInput<T> in;
-  in.query = random_tensor<T>(shape, random);
-  in.key = random_tensor<T>(shape, random);
-  in.value = random_tensor<T>(shape, random);
-  in.output_grad = random_tensor<T>(shape, random);
-  plant_twins(in);
-  return in;
-}
-
-/// One head of a batch element. Errors are measured head by head: the copies in wider numbers then
-/// cost little beside the case itself.
-struct Head {
-  std::int64_t batch = 0, head = 0;
-};
-
-/// The first `rows` tokens of a head, in float64: [1 × 1 × rows × feature].
-template <class T>
-Tensor4<double> first_tokens(const Tensor4<T>& from, Head at, std::int64_t rows) {
-  const std::int64_t feature = from.shape.feature;
-  Tensor4<double> to({1, 1, std::min(rows, from.shape.token), feature});
-  std::copy_n(from.row(at.batch, at.head, 0), to.shape.token * feature, to.row(0, 0, 0));
-  return to;
-}
-
-/// The same problem in float64, for the first `rows` queries of a head against all its keys.
-template <class T>
-AttentionInput<double> exact_input(const AttentionInput<T>& in, Head at, std::int64_t rows) {
-  AttentionInput<double> exact;
-  exact.query = first_tokens(in.query, at, rows);
-  exact.key = first_tokens(in.key, at, in.key.shape.token);
-  exact.value = first_tokens(in.value, at, in.value.shape.token);
-  exact.output_grad = first_tokens(in.output_grad, at, rows);
-  return exact;
-}
-
-/// The larger of two errors; NaN where either is.
-double worse(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
-
-/// Largest difference over the tokens that `exact` has of this head; NaN where there is one.
-template <class T, class Exact>
-double largest_difference(const Tensor4<T>& a, Head at, const Tensor4<Exact>& exact) {
-  const Tensor4<double> part = first_tokens(a, at, exact.shape.token);
-  double largest = 0;
-  for (std::size_t i = 0; i < part.data.size(); ++i) {
-    largest = worse(largest, std::abs(part.data[i] - static_cast<double>(exact.data[i])));
-  }
-  return largest;
+/// The case's input in the numbers of its tensors.
+template <class S>
+AttentionInput<S> input_of(const Case& c, std::int64_t batch, std::uint64_t seed) {
+  AttentionInput<float> in = random_input(c, batch, seed);
+  if constexpr (std::is_same_v<S, float>) return in;
+  AttentionInput<S> own;
+  own.query = convert<S>(in.query);
+  own.key = convert<S>(in.key);
+  own.value = convert<S>(in.value);
+  own.output_grad = convert<S>(in.output_grad);
+  return own;
 }
 
 /// "forward", "backward" given what forward saved, or one after the other: "forward+backward".
@@ -112,7 +53,7 @@ template <class T>
 class AttentionCase : public CaseExecutor {
  public:
   AttentionCase(const Case& c, std::int64_t batch, std::uint64_t seed)
-      : case_(c), backward_(c.pass != "forward"), input_(random_input<T>(c, batch, seed)) {
+      : case_(c), backward_(c.pass != "forward"), input_(input_of<T>(c, batch, seed)) {
     call_.similarity = c.operation;
     plan_ = resolve(call_, check_extents(input_));
     call_ = resolved_call(*plan_);
@@ -204,7 +145,7 @@ class AttentionCase : public CaseExecutor {
     const Shape4 shape = input_.query.shape;
     for (std::int64_t b = 0; b < shape.batch; ++b) {
       for (std::int64_t h = 0; h < shape.head; ++h) {
-        largest = worse(largest, error(Head{b, h}));
+        largest = worse(largest, error(HeadIndex{b, h}));
       }
     }
     return largest;
@@ -213,7 +154,7 @@ class AttentionCase : public CaseExecutor {
   double forward_error() {
     const std::int64_t rows = case_.seq_len <= forward_full_check ? case_.seq_len : checked_rows;
     const Tensor4<T> output = forward(*plan_, input_, execution_).output;
-    return over_heads([&](Head at) {
+    return over_heads([&](HeadIndex at) {
       const auto problem = reference::make_problem(call_, exact_input(input_, at, rows));
       return largest_difference(output, at, reference::evaluate(problem).output);
     });
@@ -222,7 +163,7 @@ class AttentionCase : public CaseExecutor {
   /// Against slopes of the reference by finite differences, for some numbers of one query.
   double slope_error(const Tensor4<T>& query_grad) {
     const std::int64_t row = std::min<std::int64_t>(plain_row, case_.seq_len - 1);
-    auto problem = reference::make_problem(call_, exact_input(input_, Head{}, row + 1));
+    auto problem = reference::make_problem(call_, exact_input(input_, HeadIndex{}, row + 1));
     double largest = unknown;
     for (std::int64_t i = 0; i < std::min(checked_slopes, case_.dim); ++i) {
       const std::int64_t feature = case_.dim - 1 - i;  // the height coordinate first
@@ -240,7 +181,7 @@ class AttentionCase : public CaseExecutor {
     const Backward<T> mine =
         backward(*plan_, input_, forward(*plan_, input_, execution_), execution_);
     if (sizeof(T) == sizeof(double)) return slope_error(mine.query);
-    return over_heads([&](Head at) {
+    return over_heads([&](HeadIndex at) {
       const AttentionInput<double> exact = exact_input(input_, at, rows);
       const auto plan = resolve(call_, check_extents(exact));
       const auto g = backward(*plan, exact, forward(*plan, exact, execution_), execution_);
@@ -262,12 +203,16 @@ std::unique_ptr<CaseExecutor> make_attention_case(const Case& c, std::int64_t ba
       return std::make_unique<AttentionCase<float>>(c, batch, seed);
     case Dtype::f64:
       return std::make_unique<AttentionCase<double>>(c, batch, seed);
-    default:
-      fail("skipped: the CPU engine has no {}", c.dtype);
+    case Dtype::f16:
+      return std::make_unique<AttentionCase<Float16>>(c, batch, seed);
+    case Dtype::bf16:
+      return std::make_unique<AttentionCase<Bfloat16>>(c, batch, seed);
   }
+  return nullptr;
 }
 
-/// Inputs, outputs and the engine's packed copies, and of one head the wider copies for the error.
+/// Inputs, outputs and the engine's packed copies (in what it computes in), and of one head the
+/// wider copies for the error.
 Prediction predict_attention(const Case& c, std::int64_t batch) {
   const Extents e{batch, c.head, c.seq_len, c.seq_len, c.dim, c.dim};
   const auto size = static_cast<double>(dtype_size(dtype_from_name(c.dtype)));

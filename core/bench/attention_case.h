@@ -1,7 +1,6 @@
 // The real workload of `conelab bench`: one pass of the engine on random input.
 //
-// Query, key, value and output gradient are N(0,1), rounded to float; key 1 of every head repeats
-// query 0 and key 3 is query 2 moved by 1e-4, so that close pairs are part of every case.
+// The input is that of case_input.h.
 //
 // Errors, the largest absolute difference to float64 on the same (rounded) input: of the forward
 // pass against the separately written reference, for all queries up to n = 256 and for 16 beyond;
@@ -16,7 +15,7 @@
 namespace conelab {
 
 /// The engine on the CPU: operators are the similarities with their own maps. Cases on other
-/// devices, or in dtypes that the engine does not have, are skipped.
+/// devices are skipped.
 [[nodiscard]] Workload attention_workload();
 
 }  // namespace conelab

@@ -7,7 +7,7 @@
 #include "core/attention/attention.h"
 #include "core/base/error.h"
 #include "core/base/half.h"
-#include "core/base/random.h"
+#include "core/bench/case_input.h"
 
 namespace conelab {
 namespace {
@@ -24,54 +24,13 @@ float rounded(double x, Dtype dtype) {
   return static_cast<float>(x);
 }
 
-Tensor4<float> random_tensor(Shape4 shape, Random& random) {
-  Tensor4<float> t(shape);
-  for (float& x : t.data) x = static_cast<float>(random.normal());
-  return t;
-}
-
-/// Key 1 repeats query 0, key 3 is next to query 2.
-void plant_twins(AttentionInput<float>& in) {
-  const Shape4 s = in.query.shape;
-  for (std::int64_t head = 0; head < s.batch * s.head && s.token >= 4; ++head) {
-    const std::int64_t b = head / s.head;
-    const std::int64_t h = head % s.head;
-    std::copy_n(in.query.row(b, h, 0), s.feature, in.key.row(b, h, 1));
-    std::copy_n(in.query.row(b, h, 2), s.feature, in.key.row(b, h, 3));
-    in.key.at(b, h, 3, 0) += 1e-4f;
-  }
-}
-
-AttentionInput<float> random_input(const Case& c, Dtype dtype, std::int64_t batch,
-                                   std::uint64_t seed) {
-  Random random(seed);
-  const Shape4 shape{batch, c.head, c.seq_len, c.dim};
-  AttentionInput<float> in;
-  for (Tensor4<float>* t : {&in.query, &in.key, &in.value, &in.output_grad}) {
-    *t = random_tensor(shape, random);
-  }
-  plant_twins(in);
+/// The case's input, each number rounded to what the device holds.
+AttentionInput<float> input_of(const Case& c, Dtype dtype, std::int64_t batch, std::uint64_t seed) {
+  AttentionInput<float> in = random_input(c, batch, seed);
   for (Tensor4<float>* t : {&in.query, &in.key, &in.value, &in.output_grad}) {
     for (float& x : t->data) x = rounded(x, dtype);
   }
   return in;
-}
-
-/// The first `rows` tokens of the first head, in double.
-Tensor4<double> first_head(const Tensor4<float>& from, std::int64_t rows) {
-  Tensor4<double> to({1, 1, std::min(rows, from.shape.token), from.shape.feature});
-  std::copy_n(from.data.begin(), to.data.size(), to.data.begin());
-  return to;
-}
-
-/// NaN where a number is NaN, so that a broken result cannot look exact.
-double largest_difference(const Tensor4<float>& found, const Tensor4<double>& exact) {
-  double largest = 0;
-  for (std::size_t i = 0; i < exact.data.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(found.data[i]) - exact.data[i]);
-    if (!(difference <= largest)) largest = difference;
-  }
-  return largest;
 }
 
 class DeviceCase : public CaseExecutor {
@@ -80,7 +39,7 @@ class DeviceCase : public CaseExecutor {
       : backend_(backend),
         case_(c),
         dtype_(dtype_from_name(c.dtype)),
-        input_(random_input(c, dtype_, batch, seed)),
+        input_(input_of(c, dtype_, batch, seed)),
         pass_(c.pass == "backward" ? Pass::backward : Pass::forward) {
     call_.similarity = c.operation;
     plan_ = resolve(call_, check_extents(input_));
@@ -134,20 +93,16 @@ class DeviceCase : public CaseExecutor {
   double error() {
     const std::int64_t n = case_.seq_len;
     const std::int64_t rows = n <= full_check ? n : checked_rows;
-    AttentionInput<double> exact;
-    exact.query = first_head(input_.query, rows);
-    exact.key = first_head(input_.key, n);
-    exact.value = first_head(input_.value, n);
-    exact.output_grad = first_head(input_.output_grad, rows);
+    const AttentionInput<double> exact = exact_input(input_, HeadIndex{}, rows);
     const auto plan = resolve(call_, check_extents(exact));
     const Forward<double> f = forward(*plan, exact, {});
-    if (pass_ == Pass::forward) return largest_difference(saved_.output, f.output);
+    if (pass_ == Pass::forward) return largest_difference(saved_.output, {}, f.output);
     const Backward<double> g = backward(*plan, exact, f, {});
     const Backward<float> mine = device_->backward(saved_);
-    const double by_query = largest_difference(mine.query, g.query);
+    const double by_query = largest_difference(mine.query, {}, g.query);
     if (rows < n) return by_query;
-    return std::max(
-        {by_query, largest_difference(mine.key, g.key), largest_difference(mine.value, g.value)});
+    return worse(by_query, worse(largest_difference(mine.key, {}, g.key),
+                                 largest_difference(mine.value, {}, g.value)));
   }
 };
 

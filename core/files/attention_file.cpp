@@ -128,13 +128,13 @@ std::vector<hsize_t> map_chunk(const Extents& extents) {
 
 /// Asks for the rows of every head, block by block, and writes each: memory O(n_k).
 template <class T>
-void write_rows(const Dataset& dataset, const AttentionFile<T>& file, const RowBlocks<T>& produce,
-                std::int64_t chunk_rows, const Where& where) {
+void write_rows(const Dataset& dataset, const AttentionFile<T>& file,
+                const RowBlocks<Compute<T>>& produce, std::int64_t chunk_rows, const Where& where) {
   const Extents& e = file.extents;
   const std::int64_t chunks =
       std::max<std::int64_t>(1, numbers_a_block / std::max<std::int64_t>(1, chunk_rows * e.key));
   const std::int64_t rows = chunk_rows * chunks;
-  std::vector<T> block(static_cast<std::size_t>(std::min(rows, e.query) * e.key));
+  std::vector<Compute<T>> block(static_cast<std::size_t>(std::min(rows, e.query) * e.key));
   for (std::int64_t pair = 0; pair < e.batch * e.head; ++pair) {
     const std::int64_t b = pair / e.head, h = pair % e.head;
     for (std::int64_t begin = 0; begin < e.query; begin += rows) {
@@ -151,7 +151,8 @@ void write_rows(const Dataset& dataset, const AttentionFile<T>& file, const RowB
 
 template <class T>
 void write_map(hid_t parent, const Where& where, const std::string& group_name,
-               const std::string& name, const AttentionFile<T>& file, const RowBlocks<T>& produce) {
+               const std::string& name, const AttentionFile<T>& file,
+               const RowBlocks<Compute<T>>& produce) {
   if (!produce) return;
   const Axes a = axes_of(file.extents);
   const std::vector<Axis> axes = {a.batch, a.head, a.query, a.key};
@@ -298,5 +299,7 @@ void write_attention(const std::string& path, const AttentionFile<T>& file) {
 
 template void write_attention(const std::string&, const AttentionFile<float>&);
 template void write_attention(const std::string&, const AttentionFile<double>&);
+template void write_attention(const std::string&, const AttentionFile<Float16>&);
+template void write_attention(const std::string&, const AttentionFile<Bfloat16>&);
 
 }  // namespace conelab

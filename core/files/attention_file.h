@@ -47,20 +47,20 @@ struct TensorParameter {
   std::vector<double> values;  ///< Row-major.
 };
 
-/// What `attend` computed. T is the type in memory, `dtype` the one in the file; tensors are not
-/// copied and must outlive the call of write_attention.
+/// What `attend` computed. T is the type in memory (of rows Compute<T>), `dtype` the one in the
+/// file; tensors are not copied and must outlive the call of write_attention.
 template <class T>
 struct AttentionFile {
   Extents extents;
   Dtype dtype = Dtype::f32;
-  const Tensor4<T>* output = nullptr;      ///< [batch × head × n_q × d_v]; null: not kept.
-  const Tensor4<T>* lse = nullptr;         ///< [batch × head × n_q × 1]; null: not kept.
-  RowBlocks<T> weights;                    ///< Empty: not kept.
-  RowBlocks<T> logits;                     ///< Empty: not kept.
-  const Backward<T>* gradients = nullptr;  ///< Null: not kept.
-  std::vector<std::string> query_token;    ///< [n_q], or empty.
-  std::vector<std::string> key_token;      ///< [n_k], or empty.
-  std::string spec;                        ///< The call as JSON.
+  const Tensor4<T>* output = nullptr;        ///< [batch × head × n_q × d_v]; null: not kept.
+  const Tensor4<Compute<T>>* lse = nullptr;  ///< [batch × head × n_q × 1]; null: not kept.
+  RowBlocks<Compute<T>> weights;             ///< Empty: not kept.
+  RowBlocks<Compute<T>> logits;              ///< Empty: not kept.
+  const Backward<T>* gradients = nullptr;    ///< Null: not kept.
+  std::vector<std::string> query_token;      ///< [n_q], or empty.
+  std::vector<std::string> key_token;        ///< [n_k], or empty.
+  std::string spec;                          ///< The call as JSON.
   FileValues parameters;
   std::vector<TensorParameter> tensor_parameters;
   FileValues environment;

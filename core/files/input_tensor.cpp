@@ -1,4 +1,5 @@
 // Tensors as they are in files: their shape and their conversions.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -12,8 +13,16 @@ template <class T>
 std::vector<T> widened(const std::vector<std::uint16_t>& bits, Dtype dtype) {
   std::vector<T> numbers(bits.size());
   for (std::size_t i = 0; i < bits.size(); ++i) {
-    numbers[i] = dtype == Dtype::f16 ? from_f16(bits[i]) : from_bf16(bits[i]);
+    numbers[i] = static_cast<T>(dtype == Dtype::f16 ? from_f16(bits[i]) : from_bf16(bits[i]));
   }
+  return numbers;
+}
+
+template <class T, class From>
+std::vector<T> each_as(const std::vector<From>& from) {
+  std::vector<T> numbers(from.size());
+  std::transform(from.begin(), from.end(), numbers.begin(),
+                 [](From x) { return static_cast<T>(x); });
   return numbers;
 }
 
@@ -23,10 +32,9 @@ std::vector<T> converted(const InputTensor& tensor) {
     return widened<T>(*bits, tensor.dtype);
   }
   if (const auto* floats = std::get_if<std::vector<float>>(&tensor.numbers)) {
-    return {floats->begin(), floats->end()};
+    return each_as<T>(*floats);
   }
-  const auto& doubles = std::get<std::vector<double>>(tensor.numbers);
-  return {doubles.begin(), doubles.end()};
+  return each_as<T>(std::get<std::vector<double>>(tensor.numbers));
 }
 
 }  // namespace
@@ -50,11 +58,13 @@ Tensor4<T> to_tensor(InputTensor&& tensor) {
   InputTensor taken = std::exchange(tensor, {});
   Tensor4<T> result;
   result.shape = taken.shape();
-  if (auto* same = std::get_if<std::vector<T>>(&taken.numbers)) {
-    result.data = std::move(*same);
-  } else {
-    result.data = converted<T>(taken);
+  if constexpr (sizeof(T) > 2) {
+    if (auto* same = std::get_if<std::vector<T>>(&taken.numbers)) {
+      result.data = std::move(*same);
+      return result;
+    }
   }
+  result.data = converted<T>(taken);
   return result;
 }
 
@@ -62,7 +72,11 @@ std::vector<double> to_doubles(const InputTensor& tensor) { return converted<dou
 
 template Tensor4<float> to_tensor<float>(const InputTensor&);
 template Tensor4<double> to_tensor<double>(const InputTensor&);
+template Tensor4<Float16> to_tensor<Float16>(const InputTensor&);
+template Tensor4<Bfloat16> to_tensor<Bfloat16>(const InputTensor&);
 template Tensor4<float> to_tensor<float>(InputTensor&&);
 template Tensor4<double> to_tensor<double>(InputTensor&&);
+template Tensor4<Float16> to_tensor<Float16>(InputTensor&&);
+template Tensor4<Bfloat16> to_tensor<Bfloat16>(InputTensor&&);
 
 }  // namespace conelab

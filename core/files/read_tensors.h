@@ -38,7 +38,8 @@ struct InputTensor {
   [[nodiscard]] Shape4 shape() const;
 };
 
-/// The numbers as T = float or double; exact but for double to float (rounded to nearest).
+/// The numbers as T = double, float, Float16 or Bfloat16, rounded once to nearest where T is
+/// narrower.
 template <class T>
 [[nodiscard]] Tensor4<T> to_tensor(const InputTensor& tensor);
 /// The same without a copy where the types agree, and freeing the original otherwise.

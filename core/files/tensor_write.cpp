@@ -63,6 +63,7 @@ void write_block(const Dataset& dataset, Dtype dtype, const std::vector<hsize_t>
   if (dtype == Dtype::f64 || dtype == Dtype::f32) {
     return write(sizeof(T) == 8 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, numbers);
   }
+  if constexpr (sizeof(T) == 2) return write(file_type(dtype, where).id(), numbers);
   const std::vector<std::uint16_t> bits = narrowed(dtype, numbers, total);
   write(file_type(dtype, where).id(), bits.data());
 }
@@ -71,5 +72,9 @@ template void write_block(const Dataset&, Dtype, const std::vector<hsize_t>&,
                           const std::vector<hsize_t>&, const float*, const Where&);
 template void write_block(const Dataset&, Dtype, const std::vector<hsize_t>&,
                           const std::vector<hsize_t>&, const double*, const Where&);
+template void write_block(const Dataset&, Dtype, const std::vector<hsize_t>&,
+                          const std::vector<hsize_t>&, const Float16*, const Where&);
+template void write_block(const Dataset&, Dtype, const std::vector<hsize_t>&,
+                          const std::vector<hsize_t>&, const Bfloat16*, const Where&);
 
 }  // namespace conelab::hdf5

@@ -11,7 +11,8 @@ namespace conelab::hdf5 {
                                     const std::vector<hsize_t>& extents,
                                     const std::vector<hsize_t>& chunk, const Where& where);
 
-/// Writes the block that begins at `start` and has `count` numbers along each axis.
+/// Writes the block that begins at `start` and has `count` numbers along each axis. Float16 and
+/// Bfloat16 are written as they are: `dtype` must be theirs.
 template <class T>
 void write_block(const Dataset& dataset, Dtype dtype, const std::vector<hsize_t>& start,
                  const std::vector<hsize_t>& count, const T* numbers, const Where& where);

@@ -58,8 +58,19 @@ TEST(AttentionCase, SkipsWhatTheEngineDoesNotHave) {
   c.device = "cuda";
   EXPECT_EQ(error_of([&] { (void)workload.make(c, 1, 1); }),
             "1: skipped: there is no device cuda here");
-  EXPECT_EQ(error_of([&] { (void)workload.make(small_case("dot", "forward", "bf16"), 1, 1); }),
-            "1: skipped: the CPU engine has no bf16");
+}
+
+TEST(AttentionCase, HalfTypesErrByTheirRounding) {
+  const Workload workload = attention_workload();
+  for (const auto& [dtype, unit] : {std::pair{"f16", 0x1p-11}, std::pair{"bf16", 0x1p-8}}) {
+    for (const char* pass : {"forward", "backward"}) {
+      const auto executor = workload.make(small_case("dot", pass, dtype), 1, 1);
+      const double error = executor->facts().error;
+      EXPECT_GT(error, unit / 100) << dtype << pass;
+      EXPECT_LT(error, unit * 8) << dtype << pass;
+      EXPECT_GT(executor->sample(false).warm, 0);
+    }
+  }
 }
 
 TEST(AttentionCase, PredictsItsMemoryFromAbove) {
