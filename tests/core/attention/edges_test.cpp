@@ -142,8 +142,10 @@ TEST_P(NanInput, OfAKeySpoilsTheRowsThatSeeIt) {
   expect_other_rows_kept(run(call, input).forward.output, clean, touched);
 }
 
-TEST_P(NanInput, OfTheLastCoordinateOfAKeyToo) {
-  if (GetParam().name == "hyperbolic_hyperboloid_none") GTEST_SKIP() << "x_t is not read";
+/// Where the last coordinate is read: x_t of the hyperboloid follows from the others.
+class NanHeight : public NanInput {};
+
+TEST_P(NanHeight, OfAKeySpoilsTheRowsThatSeeIt) {
   input.key.at(0, 0, 40, 3) = nan;
   std::fill(touched.begin() + 40, touched.end(), true);
   expect_other_rows_kept(run(call, input).forward.output, clean, touched);
@@ -199,6 +201,20 @@ TEST_P(NanInput, InfiniteTokensSpoilNoOtherRow) {
 INSTANTIATE_TEST_SUITE_P(Similarity, Edge, testing::ValuesIn(variants()), variant_name);
 INSTANTIATE_TEST_SUITE_P(Similarity, NanInput, testing::ValuesIn(variants()), variant_name);
 
+template <class Wanted>
+std::vector<Variant> chosen(const std::vector<Variant>& from, Wanted wanted) {
+  std::vector<Variant> some;
+  std::copy_if(from.begin(), from.end(), std::back_inserter(some), wanted);
+  return some;
+}
+
+INSTANTIATE_TEST_SUITE_P(Similarity, NanHeight,
+                         testing::ValuesIn(chosen(variants(),
+                                                  [](const Variant& v) {
+                                                    return v.name != "hyperbolic_hyperboloid_none";
+                                                  })),
+                         variant_name);
+
 /// The variants that map any numbers into their model.
 std::vector<Variant> mapped_variants() {
   std::vector<Variant> mapped;
@@ -225,22 +241,27 @@ class Extreme : public testing::TestWithParam<Variant> {
   Call call = make_call(GetParam(), {}, extents);
 };
 
-TEST_P(Extreme, LargeNorms) {
+/// The map exp takes sinh of the norm.
+class ExtremeNorm : public Extreme {};
+/// Where distances decide, of any tokens.
+class ExtremeShift : public Extreme {};
+/// Only pi has directions.
+class ExtremeDirection : public Extreme {};
+
+TEST_P(ExtremeNorm, LargeNorms) {
   for (const double spread : {1e3, 1e4, 1e6}) {
     SCOPED_TRACE(spread);
     AttentionInput<double> input = random_input(call, extents, 8, spread);
     for (Tensor4<double>* t : {&input.query, &input.key}) {
       for (std::int64_t i = 0; i < t->shape.token; ++i) t->at(0, 0, i, 4) /= spread;
     }
-    if (GetParam().call.map == "exp") continue;  // sinh of the norm
     expect_logits<double>(input, 1e-12);
     // A product of large tokens may cancel: its error follows their norms, not the logit.
     if (GetParam().name != "dot_none") expect_logits<float>(input, 1e-5);
   }
 }
 
-TEST_P(Extreme, OneFarTokenDoesNotBlurTheOthers) {
-  if (GetParam().call.map == "exp") GTEST_SKIP() << "sinh of the norm";
+TEST_P(ExtremeNorm, OneFarTokenDoesNotBlurTheOthers) {
   AttentionInput<double> input = random_input(call, extents, 9);
   input.key.at(0, 0, 7, 0) = 1e6;
   input.query.at(0, 0, 3, 1) = -1e6;
@@ -248,21 +269,18 @@ TEST_P(Extreme, OneFarTokenDoesNotBlurTheOthers) {
   expect_logits<float>(input, 1e-5);
 }
 
-TEST_P(Extreme, OfACommonShiftOfAllTokens) {
+TEST_P(ExtremeShift, OfAllTokensTogether) {
   // Tokens around 1000 instead of around 0: the distances, not the norms, set the accuracy.
-  const std::string& map = GetParam().call.map;
-  if (map == "exp" || GetParam().name == "dot_none") GTEST_SKIP() << "not a matter of distances";
   AttentionInput<double> input = random_input(call, extents, 10);
   for (Tensor4<double>* t : {&input.query, &input.key}) {
     for (std::int64_t i = 0; i < t->shape.token; ++i) t->at(0, 0, i, 0) += 1000;
   }
   expect_logits<double>(input, 1e-12);
   // A map spreads the shift over the heights: points near 1000 h, known to 6e-5 h in float32.
-  expect_logits<float>(input, map == "none" ? 1e-5 : 1e-4);
+  expect_logits<float>(input, GetParam().call.map == "none" ? 1e-5 : 1e-4);
 }
 
-TEST_P(Extreme, DirectionlessTokensOfPi) {
-  if (GetParam().call.map != "pi") GTEST_SKIP() << "only pi has directions";
+TEST_P(ExtremeDirection, OfTokensThatHaveNone) {
   AttentionInput<double> input = random_input(call, extents, 11);
   std::fill_n(input.key.row(0, 0, 3), 4, 0.0);
   std::fill_n(input.query.row(0, 0, 5), 4, 0.0);
@@ -272,7 +290,18 @@ TEST_P(Extreme, DirectionlessTokensOfPi) {
   EXPECT_TRUE(all_finite(g.query) && all_finite(g.key));
 }
 
-INSTANTIATE_TEST_SUITE_P(Similarity, Extreme, testing::ValuesIn(mapped_variants()), variant_name);
+bool has_no_sinh(const Variant& v) { return v.call.map != "exp"; }
+bool is_of_distances(const Variant& v) { return has_no_sinh(v) && v.name != "dot_none"; }
+bool has_directions(const Variant& v) { return v.call.map == "pi"; }
+
+INSTANTIATE_TEST_SUITE_P(Similarity, ExtremeNorm,
+                         testing::ValuesIn(chosen(mapped_variants(), has_no_sinh)), variant_name);
+INSTANTIATE_TEST_SUITE_P(Similarity, ExtremeShift,
+                         testing::ValuesIn(chosen(mapped_variants(), is_of_distances)),
+                         variant_name);
+INSTANTIATE_TEST_SUITE_P(Similarity, ExtremeDirection,
+                         testing::ValuesIn(chosen(mapped_variants(), has_directions)),
+                         variant_name);
 
 }  // namespace
 }  // namespace conelab::tests

@@ -117,8 +117,9 @@ TEST_P(Gradient, HoldsAtTheDefaultsOfEveryParameter) {
   const Extents extents{1, 2, 3, 4, 3, 2};
   Call call = GetParam().call;
   call.bias = "alibi";
-  const Count count = expect_gradients(call, random_input(call, extents, 37, 0.5));
-  EXPECT_LE(count.skipped, 4);  // kinks within the differences' reach
+  // Of this seed no pair lies within the differences' reach of a kink, so every slope is compared.
+  const Count count = expect_gradients(call, random_input(call, extents, 38, 0.5));
+  EXPECT_EQ(count.skipped, 0);
   EXPECT_GT(count.compared, 20);
 }
 
