@@ -75,6 +75,20 @@ int spawn(const std::vector<std::string>& command, const Pipe& in, const Pipe& o
   return *pid < 0 ? not_forked : why;
 }
 
+/// How the worker ended; si_pid is 0 while it runs. It is looked at without being waited for: until
+/// `end` its number names its group and nobody else's.
+siginfo_t state_of(pid_t pid) {
+  siginfo_t state{};
+  waitid(P_PID, static_cast<id_t>(pid), &state, WEXITED | WNOHANG | WNOWAIT);
+  return state;
+}
+
+/// Whether there is something to read, or the end of it, within `milliseconds`.
+bool readable(int pipe, int milliseconds) {
+  pollfd waiting{pipe, POLLIN, 0};
+  return poll(&waiting, 1, milliseconds) > 0;
+}
+
 /// The words that name a case in a request.
 std::string case_words(const Case& c, std::int64_t batch) {
   return fmt::format("{} {} {} {} {} {} {} {} {}", c.operation, c.pass, c.device, c.dtype,
@@ -132,13 +146,12 @@ void WorkerProcess::end() {
   pid_ = -1;
 }
 
-/// The worker's output has ended: how? It may take a moment to end itself. It is looked at without
-/// being waited for: until `end` its number names its group and nobody else's.
+/// The worker has ended, or its output: how? It may take a moment to end itself.
 CaseStatus WorkerProcess::died() {
   siginfo_t state{};
   for (int i = 0; i < 40 && state.si_pid == 0; ++i) {
     if (i > 0) usleep(50000);
-    waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT);
+    state = state_of(pid_);
   }
   const int number = state.si_status;
   if (state.si_pid == 0) {
@@ -170,8 +183,12 @@ CaseStatus WorkerProcess::read_line(const Patience& patience, std::string& line)
       reason_ = fmt::format("took longer than {:.3g} s", patience.seconds);
       return CaseStatus::timed_out;
     }
-    pollfd waiting{from_worker_, POLLIN, 0};
-    if (poll(&waiting, 1, poll_milliseconds) <= 0) continue;
+    // What the worker has started may hold its output open beyond its own end.
+    const bool ended = state_of(pid_).si_pid != 0;
+    if (!readable(from_worker_, ended ? 0 : poll_milliseconds)) {
+      if (ended) return died();
+      continue;
+    }
     char chunk[4096];
     const ssize_t count = read(from_worker_, chunk, sizeof chunk);
     if (count > 0) {
