@@ -118,9 +118,8 @@ class Attend {
 
   [[nodiscard]] const Extents& extents() const { return result_.extents; }
   [[nodiscard]] std::int64_t bad_outputs() const {
-    return std::count_if(forward_.output.data.begin(), forward_.output.data.end(), [](T x) {
-      return !std::isfinite(static_cast<Compute<T>>(x));
-    });
+    return std::count_if(forward_.output.data.begin(), forward_.output.data.end(),
+                         [](T x) { return !std::isfinite(static_cast<Compute<T>>(x)); });
   }
   [[nodiscard]] std::string device() const { return on_device_ ? device_->state().name : "cpu"; }
 

@@ -92,9 +92,8 @@ std::vector<std::string> device_lines(const Sweep& sweep) {
 /// A run that measured nothing has failed; what it says of every case is written all the same.
 bool any_measured(const LabelledFile& file, const std::string& name) {
   const std::vector<MeasuredCase> cases = measured_cases(file, name);
-  const bool any = std::any_of(cases.begin(), cases.end(), [](const MeasuredCase& c) {
-    return c.status == CaseStatus::ok;
-  });
+  const bool any = std::any_of(cases.begin(), cases.end(),
+                               [](const MeasuredCase& c) { return c.status == CaseStatus::ok; });
   if (!any) warn("{}: no case was measured", name);
   return any;
 }

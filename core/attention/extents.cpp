@@ -42,7 +42,8 @@ Extents check_extents(const AttentionInput<T>& input) {
   }
   for (const std::int64_t length : input.key_lengths) {
     if (length < 0 || length > k.token) {
-      fail("key lengths must lie between 0 and n_k (expected at most {}, found {})", k.token, length);
+      fail("key lengths must lie between 0 and n_k (expected at most {}, found {})", k.token,
+           length);
     }
   }
   return {q.batch, q.head, q.token, k.token, q.feature, v.feature};

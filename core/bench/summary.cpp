@@ -152,9 +152,10 @@ std::vector<std::string> summary_notes(const LabelledFile& file) {
     const auto* list = std::get_if<std::vector<std::string>>(&value);
     const auto* coverage = std::get_if<double>(&value);
     if (name == "interval_coverage" && coverage != nullptr && *coverage < 0.945) {
-      notes.push_back(fmt::format(
-          "so few rounds: the intervals of the times cover {:.0f} %; 95 % and verdicts need 6 rounds",
-          100 * *coverage));
+      notes.push_back(
+          fmt::format("so few rounds: the intervals of the times cover {:.0f} %; 95 % and verdicts "
+                      "need 6 rounds",
+                      100 * *coverage));
     }
     if (name == "notes" && list != nullptr) notes.insert(notes.end(), list->begin(), list->end());
   }
