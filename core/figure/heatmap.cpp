@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/figure/caption.h"
 #include "core/figure/colour_bar.h"
@@ -130,6 +131,49 @@ double matrix_width(std::vector<Drawn>& panels, std::size_t across, double page)
   return width;
 }
 
+/// What the rows of panels take at this width of a matrix, bars and caption included.
+double total_height(const HeatmapFigure& f, const std::vector<Drawn>& panels, std::size_t across,
+                    double width) {
+  constexpr double row_gap = 6, shared_bar_and_caption = 60;
+  double sum = shared_bar_and_caption;
+  for (std::size_t i = 0; i < panels.size(); i += across) {
+    double below = 0;
+    for (std::size_t k = i; k < std::min(panels.size(), i + across); ++k) {
+      below = std::max(below, matrix_height(*panels[k].whole, width) + panels[k].columns.room());
+    }
+    sum += title_room + below + axis_title_room + row_gap;
+    if (!f.shared_limits) sum += colour_bar_height + 5;
+  }
+  return sum;
+}
+
+/// The width at which the figure fits a page's height too, labels thinned as needed.
+double width_within_page(const HeatmapFigure& f, std::vector<Drawn>& panels, std::size_t across,
+                         double width) {
+  constexpr double tallest = 230 / 25.4 * 72, least = 24;
+  while (width > least && total_height(f, panels, across, width) > tallest) {
+    width = std::max(least, 0.97 * width);
+    for (Drawn& d : panels) plan_labels(d, width);
+  }
+  return width;
+}
+
+/// Panels in a row and their matrices' width: as few in a row as are legible, more only where so
+/// many rows would be longer than a page.
+std::pair<std::size_t, double> plan_layout(const HeatmapFigure& f, std::vector<Drawn>& panels) {
+  const auto width_with = [&](std::size_t across) {
+    decide_row_labels(panels, across);
+    return width_within_page(f, panels, across, matrix_width(panels, across, f.width));
+  };
+  std::size_t best = panels_across(panels.size(), f.width);
+  double widest = width_with(best);
+  for (std::size_t across = best + 1; across <= std::min<std::size_t>(panels.size(), 4); ++across) {
+    const double width = width_with(across);
+    if (width > 1.05 * widest) best = across, widest = width;
+  }
+  return {best, width_with(best)};
+}
+
 /// Puts the matrices of one row of panels; returns where their labels end.
 double place_row(std::vector<Drawn>& panels, std::size_t begin, std::size_t end, double width,
                  double top) {
@@ -246,9 +290,7 @@ DisplayList draw_heatmap(const HeatmapFigure& figure) {
   std::vector<Drawn> panels;
   for (const HeatmapPanel& p : figure.panels) panels.push_back(prepare(figure, p));
   if (figure.shared_limits) share_limits(panels);
-  const std::size_t across = panels_across(panels.size(), figure.width);
-  decide_row_labels(panels, across);
-  const double width = matrix_width(panels, across, figure.width);
+  const auto [across, width] = plan_layout(figure, panels);
 
   DisplayList list;
   list.width = figure.width;

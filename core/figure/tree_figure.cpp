@@ -323,7 +323,11 @@ DrawnTree place_hasse(const TreeFigure& f) {
       "Hasse diagram: {} of {} pairs of tokens are ancestor and descendant, {} of them directly; "
       "grey tokens are related to none",
       count(t.order->ancestor), t.size * (t.size - 1) / 2, count(t.order->cover));
-  finish_with_caption(list, with_caption(f, text), frame.bottom + 8);
+  const std::string none =
+      "No token is an ancestor of another: there is no order to draw. Larger cones order more "
+      "tokens: a larger radius of umbral cones, for instance -p radius=3 of the command tree";
+  finish_with_caption(list, with_caption(f, count(t.order->ancestor) > 0 ? text : none),
+                      frame.bottom + 8);
   return drawn;
 }
 

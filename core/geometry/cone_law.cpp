@@ -96,7 +96,10 @@ Element element_with_shadow(const ConeSystem& system, const Vector& axis, double
 }
 
 double base_distance(Base base, const Vector& a, const Vector& b) {
-  if (base == Base::plane) return (a - b).norm();
+  if (base == Base::plane) {
+    const double plain = (a - b).norm();  // Squares leave the doubles long before lengths do.
+    return plain > 1e-150 && plain < 1e150 ? plain : (a - b).stableNorm();
+  }
   return 2 * std::atan2((a - b).norm(), (a + b).norm());
 }
 

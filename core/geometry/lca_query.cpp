@@ -52,6 +52,15 @@ LcaResult describe(const ConeSystem& system, const std::optional<double>& gamma)
   return result;
 }
 
+/// Coordinates near the largest double have sums and squares beyond it.
+void check_representable(const Lca& found) {
+  const bool place = !found.place || (found.place->axis.allFinite() && std::isfinite(found.radial));
+  if (!place || !std::isfinite(found.base) || !std::isfinite(found.depth)) {
+    misuse("u and v are too far apart: their lowest common ancestor overflows (base {}, depth {})",
+           found.base, found.depth);
+  }
+}
+
 }  // namespace
 
 Vector parse_point(const std::string& text, const std::string& label) {
@@ -84,6 +93,7 @@ LcaResult lca_query(const std::string& family, const std::map<std::string, std::
   const Element a = element(system, point(model, u, "u"), "u");
   const Element b = element(system, point(model, v, "v"), "v");
   const Lca found = lca(system, a, b);
+  check_representable(found);
 
   LcaResult result = describe(system, given.gamma);
   result.model = model_name(model);

@@ -37,7 +37,7 @@ struct LcaResult {
 /// Poincaré ball with the source at the origin for finite ones.
 /// Misuse (exit 2), each in one line: unknown family, key or model; a value that is not a number or
 /// not positive; points of different dimensions; a point that is not finite, outside the model or
-/// outside the family's domain, naming the bound.
+/// outside the family's domain, naming the bound; points so far apart that the answer overflows.
 [[nodiscard]] LcaResult lca_query(const std::string& family,
                                   const std::map<std::string, std::string>& parameters,
                                   const Vector& u, const Vector& v, const std::string& model = "");

@@ -47,6 +47,17 @@ TEST(Heatmap, ThirtyTokensAreAllReadableInThreePanels) {
   EXPECT_EQ(columns, 3u);
 }
 
+TEST(Heatmap, FitsAPageInOneColumn) {
+  for (const std::size_t panels : {1u, 3u, 6u}) {
+    HeatmapFigure f = three();
+    f.width = single_column;
+    f.panels.assign(panels, song_panel("umbral"));
+    const DisplayList list = draw_heatmap(f);
+    expect_good_figure(list);
+    EXPECT_LE(list.height, 230 / 25.4 * 72) << panels;
+  }
+}
+
 TEST(Heatmap, EveryScaleAndWidthKeepsTextsApart) {
   for (const HeatScale scale :
        {HeatScale::linear, HeatScale::log, HeatScale::row_normalised, HeatScale::rank}) {

@@ -84,6 +84,14 @@ TEST(LcaQuery, DepthIsHeightOrDistanceOfTheLca) {
   EXPECT_NEAR(*r.potential.lca, std::acos(std::tanh(0.5) / std::tanh(r.depth)), 1e-13);
 }
 
+TEST(LcaQuery, RefusesAnAnswerThatOverflows) {
+  EXPECT_NE(usage_error("umbral", {}, vec({1e308, 1}), vec({-1e308, 0.5})).find("too far apart"),
+            std::string::npos);
+  const LcaResult far = lca_query("umbral", {{"radius", "1"}}, vec({1e200, 1}), vec({-1e200, 1}));
+  EXPECT_DOUBLE_EQ(far.base, 2e200);
+  EXPECT_DOUBLE_EQ(-far.depth, 1e200 / std::sinh(1.0));
+}
+
 TEST(LcaQuery, ScalesTheLogitWithGamma) {
   const LcaResult r = lca_query("umbral", {{"gamma", "2.5"}}, vec({0, 1}), vec({1, 1}));
   EXPECT_EQ(r.logit, 2.5 * r.depth);
