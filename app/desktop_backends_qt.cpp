@@ -17,12 +17,13 @@
 namespace conelab {
 namespace {
 
-/// Beside the installed program, else in the source tree that it was built from; empty: nowhere.
+/// In the installed program's share folder or beside the program, else in the source tree that it
+/// was built from; empty: nowhere.
 std::string shipped_trace() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   for (const std::filesystem::path& folder :
-       {program.parent_path().parent_path() / "share" / "conelab",
+       {program.parent_path().parent_path() / "share" / "conelab", program.parent_path(),
         std::filesystem::path(CONELAB_SOURCE_DATA)}) {
     const std::filesystem::path file = folder / "minilm_trace.h5";
     if (std::filesystem::exists(file, error)) return file.string();

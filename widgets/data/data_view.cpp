@@ -8,6 +8,7 @@
 #include <QTreeWidget>
 
 #include "widgets/theme/theme.h"
+#include "widgets/trace/gradients.h"
 
 namespace conelab::desktop {
 namespace {
@@ -71,7 +72,8 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   tree_->setObjectName("data-tree");
   tree_->setAccessibleName(tr("Content of the file"));
   tree_->setHeaderLabels({tr("name"), tr("extent"), tr("type")});
-  tree_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  // Names are never squeezed by long types: the tree scrolls instead.
+  tree_->header()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   tree_->header()->setStretchLastSection(false);
   tree_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
   tree_->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
@@ -135,7 +137,7 @@ void DataView::show_inspection(const Inspection& inspection) {
     node->setData(0, item_role, static_cast<int>(i));
     if (!item.problem.empty()) node->setForeground(0, focus_colour());
     if (item.kind == ItemKind::group) groups[item.path] = node;
-    if (item.kind == ItemKind::array && name == "q") {
+    if (item.kind == ItemKind::array && name == "q" && !is_gradient(item.path)) {
       const std::string group = parent_of(item.path);
       parent->setData(0, trace_role, true);
       parent->setData(0, trace_role + 1, group == "/" ? QString() : QString::fromStdString(group));

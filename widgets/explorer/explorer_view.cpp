@@ -337,6 +337,8 @@ QString ExplorerView::readout() const {
 
 void ExplorerView::show_readout() {
   QString html = "<table cellspacing='0'>";
+  constexpr int two_pairs = 520;  // Pixels that two columns of full numbers need.
+  const int columns = readout_->width() < two_pairs ? 1 : 2;
   int column = 0;
   for (const auto& [name, value] : cone_readout(viewport_->choice(), viewport_->scene())) {
     if (column == 0) html += "<tr>";
@@ -345,7 +347,7 @@ void ExplorerView::show_readout() {
                 "<td style='padding-right:22px'>%2</td>")
                 .arg(QString::fromStdString(name).toHtmlEscaped(),
                      QString::fromStdString(value).toHtmlEscaped());
-    column = (column + 1) % 2;
+    column = (column + 1) % columns;
     if (column == 0) html += "</tr>";
   }
   html += "</table>";

@@ -350,6 +350,9 @@ void ExplorerViewport::draw_marks(std::size_t pane) {
                               : p.choice.family;
     label(ImVec2(left + 10, top + 6), title.c_str());
   }
+  if (p.scene.error.empty() && !p.scene.lca_place) {
+    label(ImVec2(left + 10, top + 28), "no common ancestor");
+  }
   if (!p.scene.error.empty()) label(ImVec2(left + 10, top + 28), p.scene.error.c_str());
 }
 

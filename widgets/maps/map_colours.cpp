@@ -1,6 +1,7 @@
 #include "widgets/maps/map_colours.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace conelab::desktop {
@@ -13,6 +14,10 @@ std::uint32_t packed(figure::Colour c) {
   return 0xff000000U | static_cast<std::uint32_t>(c.r) << 16 |
          static_cast<std::uint32_t>(c.g) << 8 | c.b;
 }
+
+/// Zero by its bits: drawing happens where a graphics driver may have made the processor take the
+/// smallest numbers for zeros, and the legend counts only true ones.
+bool is_zero(float value) { return (std::bit_cast<std::uint32_t>(value) << 1) == 0; }
 
 }  // namespace
 
@@ -74,7 +79,7 @@ float MapColours::place(float value, std::int64_t row) const {
 std::uint32_t MapColours::operator()(float value, std::int64_t row) const {
   if (is_masked(value)) return masked_;
   if (std::isnan(value)) return nan_;
-  if (value == 0 && (choice_.zero_special || choice_.scale == HeatScale::log)) return zero_;
+  if (is_zero(value) && (choice_.zero_special || choice_.scale == HeatScale::log)) return zero_;
   const float place = this->place(value, row);
   return table_[static_cast<std::size_t>(place * (steps - 1) + 0.5F)];
 }

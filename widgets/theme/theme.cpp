@@ -66,7 +66,7 @@ QString sheet_of(const Tones& t) {
              "QPushButton:hover { border-color: %4; }"
              "QPushButton:pressed { background: %3; }"
              "QPushButton:disabled { color: %5; }"
-             "QLineEdit, QSpinBox, QDoubleSpinBox, QPlainTextEdit {"
+             "QLineEdit, QPlainTextEdit {"
              "  border: 1px solid %3; border-radius: 4px; padding: 3px 6px; background: %6; }"
              "QLineEdit:focus, QPlainTextEdit:focus { border-color: %4; }"
              "QGroupBox { border: 1px solid %3; border-radius: 6px; margin-top: 16px;"
@@ -81,12 +81,15 @@ QString sheet_of(const Tones& t) {
              "QProgressBar { border: 0; border-radius: 3px; background: %3; height: 6px; }"
              "QProgressBar::chunk { border-radius: 3px; background: %4; }"
              "QToolTip { border: 1px solid %3; padding: 5px; }"
-             "QScrollArea { border: 0; }")
+             "QScrollArea { border: 0; }"
+             "QComboBox QAbstractItemView { background: %6; color: %7; border: 1px solid %3;"
+             "  selection-background-color: %4; selection-color: %8; }")
       .arg(t.window.name(), t.raised.name(), t.line.name(), t.accent.name(), t.quiet.name(),
-           t.base.name(), t.text.name());
+           t.base.name(), t.text.name(), t.on_accent.name());
 }
 
-/// Fusion, but check boxes with a frame that is seen on dark ground as well.
+/// Fusion, but check boxes with a frame that is seen on dark ground as well, and lists of choices
+/// that are lists: as menus their highlighted row would not take the sheet's colours.
 class Style : public QProxyStyle {
  public:
   Style() : QProxyStyle(QStyleFactory::create("Fusion")) {}
@@ -97,6 +100,11 @@ class Style : public QProxyStyle {
       return QProxyStyle::drawPrimitive(element, option, painter, widget);
     }
     draw_check_box(*option, *painter);
+  }
+
+  int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                QStyleHintReturn* data) const override {
+    return hint == SH_ComboBox_Popup ? 0 : QProxyStyle::styleHint(hint, option, widget, data);
   }
 
  private:

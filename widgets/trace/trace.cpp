@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
+#include "widgets/trace/gradients.h"
 
 namespace conelab::desktop {
 namespace {
@@ -105,7 +106,7 @@ std::vector<std::string> groups_with_queries(const std::string& file) {
   const Inspection inspection = inspect(file);
   std::vector<std::string> groups;
   for (const InspectedItem& item : inspection.items) {
-    if (item.kind == ItemKind::array && item.path.ends_with("/q")) {
+    if (item.kind == ItemKind::array && item.path.ends_with("/q") && !is_gradient(item.path)) {
       groups.push_back(item.path.substr(0, item.path.size() - 2));
     }
   }

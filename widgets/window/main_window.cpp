@@ -10,15 +10,19 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QStatusBar>
 #include <QToolBar>
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/files/inspect.h"
 #include "core/files/sandbox.h"
 #include "widgets/benchmarks/benchmarks_view.h"
 #include "widgets/data/data_view.h"
@@ -49,16 +53,43 @@ bool is_session_file(const QString& file) {
          opened.read(4096).contains("conelab_session");
 }
 
-enum class FileKind { trace, benchmark, other };
+enum class FileKind { trace, benchmark, result, other };
+
+struct Found {
+  FileKind kind = FileKind::other;
+  std::string quantity;  ///< Of a result of attend: what it stored; empty: neither map.
+  std::string made_of;   ///< Of such a result: the trace it was computed from.
+};
+
+/// What a result of attend says of itself; none for other files.
+std::optional<Found> as_result(const std::string& path) {
+  if (detect_format(path) != FileFormat::hdf5) return std::nullopt;
+  std::optional<Found> found;
+  for (const InspectedItem& item : inspect(path).items) {
+    if (found && item.path == "/attention/weights") found->quantity = "weights";
+    if (found && item.path == "/attention/logits" && found->quantity.empty())
+      found->quantity = "logits";
+    if (item.path != "/attention") continue;
+    for (const auto& [name, value] : item.attributes) {
+      const auto* text = std::get_if<std::string>(&value);
+      if (name != "spec" || text == nullptr) continue;
+      const QJsonObject spec = QJsonDocument::fromJson(QByteArray::fromStdString(*text)).object();
+      found = Found{FileKind::result, "", spec["input"].toString().toStdString()};
+    }
+    if (!found) return std::nullopt;
+  }
+  return found;
+}
 
 /// Fails where the file cannot be read at all.
-FileKind kind_of(const std::string& path) {
-  if (!groups_with_queries(path).empty()) return FileKind::trace;
+Found kind_of(const std::string& path) {
+  if (!groups_with_queries(path).empty()) return {FileKind::trace, "", ""};
+  if (auto result = as_result(path)) return *result;
   try {
     static_cast<void>(read_labelled_sandboxed(path, "bench/runtime"));
-    return FileKind::benchmark;
+    return {FileKind::benchmark, "", ""};
   } catch (const Error&) {
-    return FileKind::other;
+    return {};
   }
 }
 
@@ -183,7 +214,8 @@ void MainWindow::build_banner() {
   banner_text_ = new QLabel;
   banner_text_->setObjectName("error-banner");
   banner_text_->setWordWrap(true);
-  banner_text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  banner_text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse);
+  connect(banner_text_, &QLabel::linkActivated, this, &MainWindow::open);
   banner_text_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   banner_->addWidget(banner_text_);
   QAction* close = banner_->addAction(QStringLiteral("✕"));
@@ -400,13 +432,22 @@ void MainWindow::open_session(const QString& file) {
 
 void MainWindow::open(const QString& file) {
   banner_->hide();
-  const QString path = QFileInfo(file).absoluteFilePath();
+  const InputSpec spec = QFileInfo::exists(file) ? InputSpec{file.toStdString(), ""}
+                                                 : parse_input_spec(file.toStdString());
+  const QString path = QFileInfo(QString::fromStdString(spec.path)).absoluteFilePath();
+  const QString group = QString::fromStdString(spec.group);
+  if (!group.isEmpty()) {
+    workspace_->open(path, group);
+    return raise_view("dock-maps");
+  }
   if (is_session_file(path)) return open_session(path);
-  opening_ = jobs_->start<FileKind>(
+  opening_ = jobs_->start<Found>(
       "opening " + QFileInfo(file).fileName().toStdString(),
       [name = path.toStdString()](const JobContext&) { return kind_of(name); },
-      [this, path](FileKind kind) {
+      [this, path](const Found& found) {
         opening_.finished();
+        const FileKind kind = found.kind;
+        if (kind == FileKind::result) show_result(path, found.quantity, found.made_of);
         if (kind == FileKind::trace) {
           workspace_->open(path);
           return raise_view("dock-maps");
@@ -417,7 +458,7 @@ void MainWindow::open(const QString& file) {
           return raise_view("dock-benchmarks");
         }
         data_->show_file(path);
-        raise_view("dock-data");
+        if (found.quantity.empty()) raise_view("dock-data");
         remember(path);
       },
       [this](const std::string& message) {
@@ -425,6 +466,28 @@ void MainWindow::open(const QString& file) {
         show_error(QString::fromStdString(message));
       },
       true);
+}
+
+/// The figure of its stored map, as `conelab figure heatmap` draws it, and a way to its trace.
+void MainWindow::show_result(const QString& path, const std::string& quantity,
+                             const std::string& made_of) {
+  if (!quantity.empty()) {
+    document_.edit(tr("open a result"), [&](Session& s) {
+      s.figure = {};
+      s.figure.inputs = {path.toStdString()};
+      if (quantity != "weights") s.figure.parameters["quantity"] = quantity;
+    });
+    raise_view("dock-figures");
+  }
+  const QString trace = QString::fromStdString(made_of).toHtmlEscaped();
+  QString text = tr("%1 is a result of attend").arg(QFileInfo(path).fileName().toHtmlEscaped());
+  text += quantity.empty() ? tr(" without weights or logits.")
+                           : tr(": its stored %1 are in Figures.").arg(quantity.c_str());
+  if (!trace.isEmpty()) {
+    text +=
+        tr(" <a style='color:white' href='%1'>Open the trace it was made of: %1</a>").arg(trace);
+  }
+  show_error(text);
 }
 
 void MainWindow::open_dialog() {

@@ -74,6 +74,7 @@ class MainWindow : public QMainWindow {
   void save_dialog();
   void open_session(const QString& file);
   void start_example(int index);
+  void show_result(const QString& path, const std::string& quantity, const std::string& made_of);
   void remember(const QString& file);
   [[nodiscard]] QStringList recent() const;
   void show_recent();

@@ -39,6 +39,8 @@ std::vector<Example> examples(const std::string& shipped_trace) {
   cones.trace = {shipped_trace, "/german/layer3", 0, 5};
   cones.cones.follow_tokens = true;
   cones.locked = Focus{2, 6};
+  // Any two tokens have a common ancestor here; under a penumbral light many have none.
+  cones.maps.calls = {with("umbral", {})};
   return {
       {"What cones see that dot products do not",
        "One sentence, one head, three similarities side by side. Point at a cell: the same pair is "
