@@ -243,6 +243,8 @@ void ExplorerViewport::update_space(std::size_t i) {
 
 /// A slice of the fine heat layer; again until it is whole.
 void ExplorerViewport::refine() {
+  // What has changed since the last picture is drawn coarsely first, and rests then.
+  if (dirty_) return;
   bool whole = true;
   QElapsedTimer clock;
   clock.start();
@@ -250,6 +252,7 @@ void ExplorerViewport::refine() {
     Pane& pane = panes_[i];
     if (!pane.heat) continue;
     if (!pane.finer) pane.finer = raster(i, fine_step);
+    if (!pane.finer) continue;
     if (clock.elapsed() < slice) pane.finer->run(slice - static_cast<double>(clock.elapsed()));
     whole = whole && pane.finer->done();
   }

@@ -226,6 +226,20 @@ TEST(Explorer, ItsSceneBecomesTheSessionsFigure) {
   EXPECT_EQ(shown.document.session().figure.name, "heatmap");
 }
 
+// The timer that refines may find a scene that has no heat layer any more, before it was painted.
+TEST(Explorer, RefiningSurvivesAChangeThatWasNotPaintedYet) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  for (const char* model : {"space", "halfspace", "hyperboloid", "ball", "space"}) {
+    shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
+    shown.view.hide();  // Nothing is painted while the timer runs out.
+    pump(200);
+    shown.view.show();
+    pump(60);
+  }
+  EXPECT_EQ(shown.view.viewport().scene().error, "");
+}
+
 TEST(Explorer, FamiliesStandSideBySideWithTheSamePoints) {
   REQUIRE_DISPLAY();
   Shown shown;
