@@ -31,7 +31,7 @@ std::string missing_note(const MeasuredCase& first, const MeasuredCase& second) 
 /// Across runs no statistic sees what happened to the machine between them: where its own peak
 /// moved, or was not measured, nothing is decided.
 void doubt_across_runs(CaseComparison& c, double margin) {
-  if (!c.note.empty()) return;
+  if (std::isnan(c.result.ratio.value)) return;
   if (std::isnan(c.peak_ratio)) {
     c.note = "the peak of the machine is unknown";
   } else if (c.peak_ratio > 1 + margin || c.peak_ratio < 1 / (1 + margin)) {
