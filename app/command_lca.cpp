@@ -132,13 +132,19 @@ Action declare_lca(CLI::App& options) {
       .add_option("--cone", typed->cone,
                   "penumbral, umbral, penumbral-finite, umbral-finite or ganea")
       ->required();
-  options.add_option("U", typed->u, "a point: x1,x2,...,height")->required();
+  options
+      .add_option("U", typed->u,
+                  "a point: x1,x2,...; in the halfspace model (penumbral, umbral) the last "
+                  "coordinate is the height, > 0; in the ball (penumbral-finite, umbral-finite, "
+                  "ganea) all lie in the unit ball, the light at its centre")
+      ->required();
   options.add_option("V", typed->v, "the other point")->required();
   options.add_option("-p,--parameter", typed->parameters, "KEY=VALUE: height, radius, gamma, ...")
       ->allow_extra_args(false);
   options.add_option("--model", typed->model,
                      "model of the points: halfspace, ball, klein, hyperboloid or band; default: "
-                     "halfspace for infinite cones, ball for finite ones");
+                     "halfspace for penumbral and umbral, ball for penumbral-finite, umbral-finite "
+                     "and ganea; infinity of the halfspace is the ball's north pole (0,...,0,1)");
   options.add_option("--figure", typed->figure, "draw it: FILE.svg, FILE.pdf or FILE.png");
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] { return run_lca(*typed); };

@@ -106,7 +106,7 @@ class Panel {
 
   /// Parallel light from ∞, which lies beyond the top.
   void draw_rays() {
-    const Box& b = view_.box();
+    const Box b = view_.field();
     constexpr int rays = 5;
     for (int i = 0; i < rays; ++i) {
       const double x = b.x + b.width * (i + 0.5) / rays;
@@ -218,7 +218,7 @@ class Panel {
   }
 
   void draw_boundary() {
-    const Box& b = view_.box();
+    const Box b = view_.field();
     const Stroke line{ink, 1};
     switch (view_.model()) {
       case Model::halfspace:
@@ -257,6 +257,7 @@ class Panel {
     if (meeting_) draw_point(curves_.at(*meeting_), vermilion);
     for (const Vector& mark : scene_.marks) draw_point(above(mark), ink);
     list_.group_end();
+    name_light();
     name(above(scene_.u), "<i>u</i>", title_size);
     if (scene_.v) name(above(*scene_.v), "<i>v</i>", title_size);
     if (meeting_) name(curves_.at(*meeting_), "LCA");
@@ -264,13 +265,12 @@ class Panel {
       const std::string number = scene_.marks.size() > 1 ? std::to_string(i + 1) : "";
       name(above(scene_.marks[i]), "<i>w</i><sub>" + number + "</sub>", title_size);
     }
-    name_light();
     if (scene_.annotate) annotate();
   }
 
   /// Beside the source, or where its light enters the page.
   void name_light() {
-    const Box& b = view_.box();
+    const Box b = view_.field();
     Point at = view_.page(curves_.source());
     std::string text = "light";
     if (!at_page(curves_.source())) {
@@ -278,7 +278,22 @@ class Panel {
       at = {b.x + across * b.width, b.y + 6};
       if (scene_.system.infinite() && curves_.umbral()) text = "light at infinity";
     }
-    labels_.place(list_, at, rich(text), {.size = small_size, .colour = ink, .halo = 0.8});
+    const double gap = curves_.umbral() ? 4 : 0;  // Over the light itself where that has an area.
+    labels_.place(list_, at, rich(text), {.size = small_size, .colour = ink, .halo = 0.8}, gap);
+    avoid_light();
+  }
+
+  /// Other names stay out of a light that is seen whole.
+  void avoid_light() {
+    if (curves_.umbral() || scene_.system.infinite()) return;
+    const CycleArc border = curves_.light();
+    const Point centre = view_.page(curves_.source());
+    double near = HUGE_VAL;
+    for (const HemispherePoint& p : {border.from, border.via, border.to}) {
+      const Point at = view_.page(p);
+      near = std::min(near, std::hypot(at.x - centre.x, at.y - centre.y));
+    }
+    labels_.avoid(Box{centre.x, centre.y, 0, 0}.grown(0.7 * near));
   }
 
   void note(Point at, const std::string& markup, Colour colour) {
@@ -372,6 +387,7 @@ Window fitted_window(const ConeScene& scene, Model model) {
   const double side = 0.06 * w.width();
   w.left -= side, w.right += side;
   w.high += std::max(0.12 * w.high, 0.04 * w.width());
+  w.high = std::max(w.high, 0.3 * w.width());  // Room for the names where points are far apart.
   return w;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/figure/text.h"
 
 namespace conelab::figure {
@@ -33,7 +35,17 @@ ConeScene scene_of(const ConesFigure& f) {
 
 std::string number(double value) { return fmt::format("{:.4g}", value); }
 
-std::string readout(const ConesFigure& f, const ConeScene& scene) {
+/// "(0.3, −0.1)" of a point of the half-plane, in another model's coordinates.
+std::string coordinates(const Vector& half_plane, Model model) {
+  std::string text;
+  for (const double c : geometry::convert(half_plane, Model::halfspace, model)) {
+    const double shown = std::abs(c) < 1e-12 ? 0 : c;  // Rounding of the conversion.
+    text += (text.empty() ? "(" : ", ") + number(shown);
+  }
+  return text + ")";
+}
+
+std::string readout(const ConesFigure& f, const ConeScene& scene, Model model) {
   std::string text = f.caption.empty() ? "" : f.caption + ". ";
   text += fmt::format("{} cones", f.cone);
   const geometry::ConeFamily& family = *scene.system.family;
@@ -41,7 +53,7 @@ std::string readout(const ConesFigure& f, const ConeScene& scene) {
     text += fmt::format(", {} = {}", family.parameters[i].key, number(scene.system.values[i]));
   }
   for (const auto& [name, x] : {std::pair{"u", &scene.u}, {"v", &*scene.v}}) {
-    text += fmt::format("; {} = ({}, {})", name, number((*x)[0]), number((*x)[1]));
+    text += fmt::format("; {} = {}", name, coordinates(*x, model));
   }
   const auto element = [&](const Vector& x) {
     return geometry::element(scene.system, geometry::point(Model::halfspace, x));
@@ -49,8 +61,7 @@ std::string readout(const ConesFigure& f, const ConeScene& scene) {
   const geometry::Lca lca = geometry::lca(scene.system, element(scene.u), element(*scene.v));
   if (!lca.place) return text + fmt::format("; no common ancestor, depth {}", number(lca.depth));
   const Vector x = geometry::place(scene.system, *lca.place, Model::halfspace).x;
-  return text +
-         fmt::format("; LCA = ({}, {}), depth {}", number(x[0]), number(x[1]), number(lca.depth));
+  return text + fmt::format("; LCA = {}, depth {}", coordinates(x, model), number(lca.depth));
 }
 
 DisplayList draw_models_of(const ConesFigure& f, const std::vector<Model>& models,
@@ -65,7 +76,7 @@ DisplayList draw_models_of(const ConesFigure& f, const std::vector<Model>& model
   figure.width = f.width;
   figure.metadata = f.metadata;
   if (figure.metadata.title.empty()) figure.metadata.title = title;
-  figure.caption = readout(f, scene);
+  figure.caption = readout(f, scene, models.size() == 1 ? models.front() : Model::halfspace);
   return draw_panels(figure);
 }
 

@@ -90,18 +90,22 @@ Box draw_discs(DisplayList& list, Point corner, double width) {
 
 DisplayList draw_convexity(const ExplanationFigure& f) {
   DisplayList list = start(f, "Umbral cones are not geodesically convex");
-  const double width = (f.width - 2 * margin - gutter) / 2;
+  const bool wide = f.width >= 350;  // Side by side, else one below the other.
+  const double width = (f.width - 2 * margin - (wide ? gutter : 0)) / (wide ? 2 : 1);
   ScenePanel left = convexity_panel("umbral", 1, at(0, 1), at(-1, 0.1), at(0.95, 0.15));
   ScenePanel right = convexity_panel("penumbral", 1.2, at(0, 1.05), at(-0.55, 0.1), at(0.5, 0.15));
   left.window = right.window = Window{-1.3, 1.3, 0, 1.4};
   const Box a = draw_panel(list, left, {margin, margin}, width, width, "umbral");
   const Box b =
-      draw_panel(list, right, {margin + width + gutter, margin}, width, width, "penumbral");
+      draw_panel(list, right,
+                 wide ? Point{margin + width + gutter, margin} : Point{margin, a.bottom() + gutter},
+                 width, width, "penumbral");
   finish_with_caption(
       list,
       with_caption(
           f,
-          "Both ends of the geodesic lie in the cone of u. Umbral cones (r = 1) are bounded "
+          "Both ends of the geodesic (green dots) lie in the cone of u; where it is outside it is "
+          "thick and red. Umbral cones (r = 1) are bounded "
           "by curves of constant distance from a geodesic and are not convex; penumbral "
           "cones (h = 1.2) are bounded by geodesics and are"),
       std::max(a.bottom(), b.bottom()) + 8);

@@ -107,11 +107,9 @@ Window ModelView::usual_window(Model model) {
 }
 
 Point ModelView::world(const HemispherePoint& p) const {
-  const double reach = far_away * scene_.window().width();
-  const auto capped = [&](double value) { return std::clamp(value, -reach, reach); };
   switch (model_) {
     case Model::halfspace: {
-      if ((p - point_at_infinity).norm() < 1e-12) return {0, reach};
+      if ((p - point_at_infinity).norm() < 1e-12) return {0, far_away * scene_.window().width()};
       const Eigen::Vector2d z = to_half_plane(p);
       return {z.x(), z.y()};
     }
@@ -119,8 +117,12 @@ Point ModelView::world(const HemispherePoint& p) const {
       return {p.x() / (1 + p.z()), p.y() / (1 + p.z())};
     case Model::klein:
       return {p.x(), p.y()};
-    case Model::band:
-      return {std::atan2(p.x(), p.z()), capped(std::atanh(std::clamp(p.y(), -1.0, 1.0)))};
+    case Model::band: {
+      // tanh t = k_y, written with what stays exact far along the band.
+      const Window& w = scene_.window();
+      const double t = std::asinh(p.y() / std::max(std::hypot(p.x(), p.z()), 1e-300));
+      return {std::atan2(p.x(), p.z()), std::clamp(t, w.low - w.height(), w.high + w.height())};
+    }
     case Model::hyperboloid:
       return projected(p);
   }
@@ -189,8 +191,30 @@ void ModelView::add_refined(Path& path, const CycleArc& arc) const {
   const std::function<Point(double)> f = [&](double t) { return page(at(t)); };
   if (path.empty()) path.move(f(0));
   constexpr int pieces = 8;  // So that no symmetric bend hides between the samples.
-  for (int i = 0; i < pieces; ++i) {
-    refine(f, static_cast<double>(i) / pieces, static_cast<double>(i + 1) / pieces, 8, path);
+  if (model_ != Model::band) {
+    for (int i = 0; i < pieces; ++i) {
+      refine(f, static_cast<double>(i) / pieces, static_cast<double>(i + 1) / pieces, 8, path);
+    }
+    return;
+  }
+  // Along the band a curve may run to its end, where no cubic follows it: it is drawn between the
+  // places where it leaves the window, and a straight line outside joins what it leaves out.
+  const Box near = box().grown(0.25 * box().height);
+  const auto inside = [&](double t) {
+    const double y = f(t).y;
+    return y >= near.y && y <= near.bottom();
+  };
+  const auto border = [&](double in, double out) {
+    for (int i = 0; i < 60; ++i) (inside((in + out) / 2) ? in : out) = (in + out) / 2;
+    return in;
+  };
+  constexpr int samples = 8 * pieces;
+  for (int i = 0; i < samples; ++i) {
+    const double a = static_cast<double>(i) / samples, b = static_cast<double>(i + 1) / samples;
+    const bool from = inside(a), to = inside(b);
+    if (!from && to) path.line(f(border(b, a)));
+    if (from || to) refine(f, from ? a : border(b, a), to ? b : border(a, b), 8, path);
+    if (!to) path.line(f(b));
   }
 }
 
@@ -241,7 +265,13 @@ Path ModelView::area(const CycleArc& whole, const HemispherePoint& inside) const
 
 Path ModelView::domain() const {
   if (model_ == Model::ball || model_ == Model::klein) return scene_.circle({0, 0}, 1);
-  return Path::rectangle(box());
+  return Path::rectangle(field());
+}
+
+Box ModelView::field() const {
+  if (model_ != Model::band) return box();
+  const double left = scene_.page({-pi / 2, 0}).x, right = scene_.page({pi / 2, 0}).x;
+  return {left, box().y, right - left, box().height};
 }
 
 }  // namespace conelab::figure

@@ -35,6 +35,8 @@ class ModelView {
   [[nodiscard]] Path area(const CycleArc& whole, const HemispherePoint& inside) const;
   /// The model's own domain (disc, half-plane, strip), for the clip and the ground.
   [[nodiscard]] Path domain() const;
+  /// The domain's part of the box; the strip of a tall band is narrower than its box.
+  [[nodiscard]] Box field() const;
 
  private:
   enum class Ends { far, clipped };

@@ -23,6 +23,8 @@ std::vector<Point> traced(const Path& path) {
     if (const auto* arc = std::get_if<ArcTo>(&s)) {
       for (int i = 1; i <= 48; ++i) points.push_back(arc->at(arc->from + arc->sweep * i / 48));
     }
+    // Cubics are pieces of adaptively split curves, short beside a label.
+    if (const auto* cubic = std::get_if<CubicTo>(&s)) points.push_back(cubic->to);
   }
   return points;
 }
@@ -116,14 +118,18 @@ Box LabelPlacer::place(DisplayList& list, Point point, const std::vector<TextRun
   Box best_box;
   Point best_at = point;
   double best = 1e300;
+  const auto consider = [&](Point at, double away) {
+    const Box box = {at.x - width / 2, at.y - height / 2, width, height};
+    const double c = cost(box.grown(0.8)) + 0.4 * away;
+    if (c < best - 1e-9) best = c, best_at = at, best_box = box;
+  };
+  if (gap == 0) consider(point, 0);
   for (double reach = gap; reach <= gap + 30; reach += 3) {
     for (int k = 0; k < 16; ++k) {
       const double angle = std::numbers::pi * (0.25 + k / 8.0);
       const double dx = std::cos(angle), dy = -std::sin(angle);
       const Point at = {point.x + dx * (reach + width / 2), point.y + dy * (reach + height / 2)};
-      const Box box = {at.x - width / 2, at.y - height / 2, width, height};
-      const double c = cost(box.grown(0.8)) + 0.4 * (reach - gap);
-      if (c < best - 1e-9) best = c, best_at = at, best_box = box;
+      consider(at, reach - gap);
     }
   }
   list.text(best_at, runs, style);

@@ -67,8 +67,8 @@ class LabelPlacer {
   void avoid_segment(Point from, Point to);
   void avoid_path(const Path& path);
 
-  /// Draws the label near `point` (its distance at least `gap`); where every place is taken, the
-  /// one with the least overlap of labels. Returns the label's box.
+  /// Draws the label near `point` (its distance at least `gap`; 0: over it if free); where every
+  /// place is taken, the one with the least overlap of labels. Returns the label's box.
   Box place(DisplayList& list, Point point, const std::vector<TextRun>& runs, TextStyle style,
             double gap = 4);
 

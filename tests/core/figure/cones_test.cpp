@@ -70,6 +70,44 @@ TEST(Cones, FiguresAreTheirGoldenTexts) {
   expect_golden(draw_cones(f), "cones_umbral_finite_klein");
 }
 
+TEST(Cones, CurvesOfTheBandStayNearTheirPanel) {
+  for (const char* family : families) {
+    ConesFigure f;
+    f.cone = family;
+    f.model = Model::band;
+    const DisplayList list = draw_cones(f);
+    for (const Item& item : list.items) {
+      const auto* path = std::get_if<PathItem>(&item);
+      if (path == nullptr) continue;
+      for (const Segment& s : path->path.segments) {
+        const auto* c = std::get_if<CubicTo>(&s);
+        if (c == nullptr) continue;
+        for (const Point& p : {c->control1, c->control2, c->to}) {
+          EXPECT_TRUE(std::abs(p.x) < 2 * list.width && std::abs(p.y) < 2 * list.height) << family;
+        }
+      }
+    }
+  }
+}
+
+TEST(Cones, ATallBandEndsAtItsBorders) {
+  ConesFigure f;
+  f.cone = "ganea";
+  f.model = Model::band;
+  const ModelView view(Model::band, {-1.5707963267948966, 1.5707963267948966, -4, 4}, {0, 0}, 100,
+                       100);
+  EXPECT_NEAR(view.page(from_half_plane(1, 0)).x, view.field().right(), 1e-9);
+  EXPECT_LT(view.field().width, view.box().width);
+}
+
+TEST(Cones, CaptionSpeaksOfTheModelDrawn) {
+  ConesFigure f;
+  f.cone = "ganea";
+  f.model = Model::ball;
+  f.u = at(0, 0.5);  // e^-d = 0.5: at (0, -1/3) in the ball.
+  EXPECT_NE(draw_cones(f).metadata.description.find("u = (0, -0.3333)"), std::string::npos);
+}
+
 TEST(Cones, EveryFamilyInEveryModelIsAGoodFigure) {
   for (const char* family : families) {
     for (const double width : {single_column, double_column}) {
