@@ -150,6 +150,7 @@ QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWi
 void MainWindow::build_views() {
   maps_ = new MapsView(*workspace_);
   operators_ = new OperatorsPanel(document_);
+  operators_->setMinimumWidth(260);  // Its fields and the scroll bar beside them.
   data_ = new DataView(*workspace_);
   welcome_ = new Welcome(backends_.shipped_trace);
   QDockWidget* data = add_dock("dock-data", tr("Data"), data_, Qt::LeftDockWidgetArea);

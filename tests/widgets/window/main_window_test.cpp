@@ -166,6 +166,17 @@ TEST(Window, WrongFilesAreToldAndLeaveTheSession) {
   EXPECT_TRUE(opened.window.document().session() == before);
 }
 
+TEST(Window, AFileWithAGroupOpensThatGroup) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  opened.window.open(QString::fromStdString(shipped_trace() + ":/german/layer0"));
+  EXPECT_TRUE(wait_for([&] {
+    const auto& trace = opened.window.workspace().trace();
+    return trace && trace->group == "/german/layer0";
+  }));
+  EXPECT_EQ(opened.window.error_shown(), "");
+}
+
 TEST(Window, ThePaletteRunsActionsByAFewLetters) {
   REQUIRE_DISPLAY();
   Opened opened;
