@@ -203,6 +203,7 @@ TEST(Property, LogitsAreSymmetricInQueryAndKey) {
     c.input.value = Tensor4<double>({1, 1, c.extents.query, 1}, 0.5);
     c.input.output_grad = {};
     c.input.allowed.clear();
+    c.input.key_lengths.clear();
     const Answer<double> other = run(c.call, c.input);
     for (std::int64_t i = 0; i < c.extents.query; ++i) {
       for (std::int64_t j = 0; j < c.extents.key; ++j) {

@@ -203,13 +203,17 @@ TEST(Explorer, SpaceIsTurnedByDraggingItsGroundAndPointsAreDraggedInIt) {
     ASSERT_TRUE(wait_for([&] { return !(viewport.view == before); })) << model;
     const auto u = shown.document.session().cones.u;
     const QPointF from = viewport.handle("u");
-    drag(viewport, from, from + QPointF(-25, 5));
+    drag(viewport, from, from + QPointF(12, 8));
     ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != u; })) << model;
-    const QPointF there = from + QPointF(-25, 5);
-    EXPECT_TRUE(wait_for([&] {
-      const QPointF away = viewport.handle("u") - there;
-      return std::hypot(away.x(), away.y()) < 3;
-    })) << model;
+    const QPointF there = from + QPointF(12, 8);
+    EXPECT_TRUE(wait_for(
+        [&] {
+          const QPointF away = viewport.handle("u") - there;
+          return std::hypot(away.x(), away.y()) < 3;
+        },
+        3000))
+        << model << " " << (viewport.handle("u") - there).x() << " "
+        << (viewport.handle("u") - there).y();
   }
 }
 

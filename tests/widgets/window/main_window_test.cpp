@@ -89,6 +89,10 @@ TEST(Window, WheelAndDragMoveTheCamera) {
   MapsCanvas& canvas = opened.window.maps().canvas();
   opened.window.findChild<QDockWidget*>("dock-maps")->raise();
   pump(100);
+  move_to(canvas, canvas.cell_centre(0, {10, 10}));  // Its readout may take some room.
+  pump(60);
+  press_key(canvas, Qt::Key_F);
+  pump(60);
   const double fitted = opened.model().camera.scale;
   const QPointF at = canvas.cell_centre(0, {10, 10});
   turn_wheel(canvas, at, 2);
