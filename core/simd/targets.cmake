@@ -22,6 +22,11 @@ foreach(target IN LISTS simd_targets)
   # The kernels may fuse multiply and add: their errors are measured, not derived.
   target_compile_options(conelab_simd_${target} PRIVATE
     ${simd_flags_${target}} -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math)
+  if(CONELAB_SANITIZE)
+    # Inlined a thousand times, the checks of undefined behaviour take minutes of compiling a file;
+    # addresses stay checked.
+    target_compile_options(conelab_simd_${target} PRIVATE -O1 -fno-sanitize=undefined)
+  endif()
   target_compile_definitions(conelab_simd_${target} PRIVATE
     CONELAB_SIMD=simd_${target} CONELAB_SIMD_CHECK=${simd_check_${target}}
     HWY_COMPILE_ONLY_STATIC)
