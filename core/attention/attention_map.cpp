@@ -43,7 +43,10 @@ class HeadMap {
         kernels_(kernels<T>(simd)),
         mask_(plan.mask(input)),
         law_(plan, head, input.key.row(batch, head, 0)),
-        keys_(plan, kernels_, law_, input.key.row(batch, head, key_begin), columns_, key_begin) {}
+        keys_(plan, kernels_, law_, columns_, key_begin) {
+    const S* keys = input.key.row(batch, head, key_begin);
+    for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);
+  }
 
   /// Logits of queries [begin, begin + rows) into `out` [rows × columns].
   void logits(std::int64_t begin, std::int64_t rows, T* out) const {
@@ -90,8 +93,7 @@ class HeadMap {
       std::fill(tile.begin(), tile.end(), -std::numeric_limits<T>::infinity());
       return;
     }
-    T row_maximum[group_rows];
-    tiles.score(group, part, cover, tile.data(), part.columns, row_maximum);
+    tiles.tail().score(tiles.measured(group, part, cover, tile.data()));
   }
 };
 

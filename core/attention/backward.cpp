@@ -327,7 +327,6 @@ class BackwardPass {
       bias_slope[p] = shared.head.bias_slope(p, group.first, w.keys.first);
     }
     std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
-    const Tail<T>& tail = kernels_.tails[plan_.similarity - similarity_table().data()];
     const SlopeTile<T> tile{w.tile.data(),
                             w.slope.data(),
                             w.keys.columns,
@@ -350,7 +349,7 @@ class BackwardPass {
                             slopes,
                             -1,
                             w.sums.bias.data()};
-    (plan_.sigmoid ? tail.sigmoid_slope : tail.softmax_slope)(tile);
+    (plan_.sigmoid ? tiles.tail().sigmoid_slope : tiles.tail().softmax_slope)(tile);
   }
 
   /// Row and column sums of W without the close pairs, whose part of dK is added here.

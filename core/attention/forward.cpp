@@ -1,8 +1,10 @@
 // Forward pass: blocks of queries walk the tiles of keys with an online softmax.
 //
-// The reference m of a row is stale on purpose: it moves only when a tile's largest logit exceeds
-// it by more than 16 ln 2, so that sums and outputs are almost never rescaled (1-3 % against 3-5 %
-// for moving it with every tile), and no row can underflow.
+// The reference m of a row is stale on purpose: it begins at 0 where that is within 16 ln 2 of the
+// first tile's largest logit, and moves only when a tile's largest logit exceeds it by more, so
+// that sums and outputs are almost never rescaled (1-3 % against 3-5 % for moving it with every
+// tile), formula and exponential are one call, and no row can underflow. The few rows whose
+// reference has moved are weighed again from the measures, which are kept.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,12 +31,18 @@ constexpr int value_chunk = 32;
 /// 16 ln 2: weights stay below 2^16.
 constexpr double stale_limit = 11.09;
 
+/// Bytes of a head's values up to which all of them are packed at once. Beyond, every block of
+/// queries packs them again tile by tile, which costs 3 % more time and no memory.
+constexpr std::int64_t packed_values_limit = 8 << 20;
+
 /// What the tasks of one head share.
 template <class T>
 struct ForwardHead {
   Head<T> head;
   PackedKeys<T> keys;
-  const T* values;  ///< [n_k × stride]: the input's rows where they serve as they are, else null.
+  Buffer<T> values;  ///< Of every tile its panels [stride / panel × key_tile × panel], or empty.
+  std::vector<std::vector<std::int64_t>> bad_values;  ///< Of every tile, its keys with values
+                                                      ///< that are not finite.
 };
 
 template <class S>
@@ -59,6 +67,10 @@ class ForwardPass {
     Execution prepare = execution_;
     prepare.progress = {};
     run_tickets(heads, prepare, [&](std::int64_t h, const auto&) { prepare_head(h); });
+    const std::int64_t tiles = (e.key + key_tile<T> - 1) / key_tile<T>;
+    run_tickets(heads * tiles, prepare, [&](std::int64_t ticket, const auto&) {
+      prepare_tile(ticket / tiles, static_cast<int>(ticket % tiles));
+    });
     blocks_ = (e.query + query_block - 1) / query_block;
     run_tickets(heads * blocks_, execution_,
                 [&](std::int64_t ticket, const auto& stopped) { run_block(ticket, stopped); });
@@ -85,10 +97,8 @@ class ForwardPass {
     Buffer<T> sums;  ///< [rows × stride]
     std::vector<double> row_sum;
     std::vector<T> reference;  ///< -inf until the row has seen a key.
-    Buffer<T> tile;            ///< [group_rows × key_tile]
-    Buffer<T> values;      ///< Panels [stride / panel × key_tile × panel] of the tile's values.
-    Buffer<T> value_rows;  ///< [value_chunk × stride]
-    std::vector<std::int64_t> bad_values;  ///< Keys met whose values are not finite.
+    Buffer<T> tile, weights;   ///< [group_rows × key_tile]
+    Buffer<T> values;          ///< As a tile of ForwardHead::values, where that is empty.
   };
 
   void allocate() {
@@ -103,40 +113,64 @@ class ForwardPass {
 
   void prepare_head(std::int64_t index) {
     const Extents& e = plan_.extents;
-    const std::int64_t b = index / e.head;
-    const std::int64_t h = index % e.head;
-    const S* keys = input_.key.row(b, h, 0);
-    Head<T> head(plan_, h, keys);
-    PackedKeys<T> packed(plan_, kernels_, head, keys, e.key);
+    Head<T> head(plan_, index % e.head, input_.key.row(index / e.head, index % e.head, 0));
+    PackedKeys<T> keys(plan_, kernels_, head, e.key);
+    const auto tiles = static_cast<std::size_t>(keys.tiles());
+    Buffer<T> values;
+    if (e.key * stride_ * static_cast<std::int64_t>(sizeof(T)) <= packed_values_limit) {
+      values.resize(tiles * tile_values());
+    }
     heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<T>>(
-        ForwardHead<T>{std::move(head), std::move(packed), plain_values(b, h)});
+        ForwardHead<T>{std::move(head), std::move(keys), std::move(values), {}});
+    heads_[static_cast<std::size_t>(index)]->bad_values.resize(tiles);
   }
 
-  const T* plain_values(std::int64_t b, std::int64_t h) const {
+  void prepare_tile(std::int64_t index, int t) {
+    const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
+    ForwardHead<T>& shared = *heads_[static_cast<std::size_t>(index)];
+    shared.keys.pack(plan_, kernels_, shared.head, input_.key.row(b, h, 0), t);
+    const auto at = static_cast<std::size_t>(t);
+    Buffer<T> unused;
+    if (shared.values.empty()) unused.resize(tile_values());
+    T* panels = shared.values.empty() ? unused.data() : shared.values.data() + at * tile_values();
+    load_values(b, h, shared.keys.tile(t), panels, shared.bad_values[at]);
+  }
+
+  /// Numbers of a tile's value panels.
+  [[nodiscard]] std::size_t tile_values() const {
+    return static_cast<std::size_t>(key_tile<T> * stride_);
+  }
+
+  /// The values of a tile of keys as panels; keys whose values are not finite are added to `bad`.
+  void load_values(std::int64_t b, std::int64_t h, const KeyTile<T>& keys, T* panels,
+                   std::vector<std::int64_t>& bad) const {
+    const std::int64_t size = plan_.extents.value;
+    const std::ptrdiff_t panel_stride = key_tile<T> * kernels_.panel;
     if constexpr (std::is_same_v<S, T>) {
-      const std::int64_t size = plan_.extents.value;
-      const S* rows = input_.value.row(b, h, 0);
-      const bool as_is = !plan_.einstein && size == stride_;
-      if (as_is && all_finite(rows, plan_.extents.key * size)) return rows;
+      const S* rows = input_.value.row(b, h, keys.first);
+      const bool as_is = !plan_.einstein && size == stride_ && all_finite(rows, keys.count * size);
+      if (as_is)
+        return split_panels(rows, stride_, keys.count, kernels_.panel, panels, panel_stride);
     }
-    return nullptr;
-  }
-
-  /// The values of a tile of keys as panels. Every block of queries does it again: it costs 1 % of
-  /// the tile's products, and a packed copy of all values would double the memory.
-  void load_values(Block& block, const ForwardHead<T>& shared, const KeyTile<T>& keys) {
-    if (shared.values != nullptr) {
-      return split_panels(shared.values + keys.first * stride_, stride_, keys.count, kernels_.panel,
-                          block.values.data(), key_tile<T> * kernels_.panel);
-    }
+    Buffer<T> lifted(static_cast<std::size_t>(value_chunk * stride_));
     for (int begin = 0; begin < keys.count; begin += value_chunk) {
       const int count = std::min(value_chunk, keys.count - begin);
-      lift_values(plan_.einstein, input_.value.row(block.batch, block.head, keys.first + begin),
-                  plan_.extents.value, keys.first + begin, count, stride_, block.value_rows.data(),
-                  block.bad_values);
-      split_panels(block.value_rows.data(), stride_, count, kernels_.panel,
-                   block.values.data() + begin * kernels_.panel, key_tile<T> * kernels_.panel);
+      const std::int64_t first = keys.first + begin;
+      lift_values(plan_.einstein, input_.value.row(b, h, first), size, first, count, stride_,
+                  lifted.data(), bad);
+      split_panels(lifted.data(), stride_, count, kernels_.panel, panels + begin * kernels_.panel,
+                   panel_stride);
     }
+  }
+
+  /// Tile t's value panels.
+  const T* values_of(Block& block, const ForwardHead<T>& shared, int t) const {
+    if (!shared.values.empty()) {
+      return shared.values.data() + static_cast<std::size_t>(t) * tile_values();
+    }
+    std::vector<std::int64_t> known;
+    load_values(block.batch, block.head, shared.keys.tile(t), block.values.data(), known);
+    return block.values.data();
   }
 
   void run_block(std::int64_t ticket, const std::function<bool()>& stopped) {
@@ -147,22 +181,23 @@ class ForwardPass {
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t) {
       const KeyTile<T> keys = shared.keys.tile(t);
       if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) continue;
-      load_values(block, shared, keys);
-      const bool more = t + 1 < shared.keys.tiles();
+      const T* values = values_of(block, shared, t);
       for (int r = 0; r < block.rows; r += group_rows) {
-        if (more) fetch_ahead(block, shared.keys.tile(t + 1), r);
-        attend_group(block, tiles, keys, r, std::min(group_rows, block.rows - r));
+        if (t + 1 < shared.keys.tiles()) fetch_ahead(block, shared, t + 1, r);
+        attend_group(block, tiles, keys, values, r, std::min(group_rows, block.rows - r));
       }
     }
     for (int r = 0; r < block.rows; ++r) {
       finish(block, r);
-      for (const std::int64_t key : block.bad_values) spoil(block, block.begin + r, key);
+      for (const auto& tile : shared.bad_values) {
+        for (const std::int64_t key : tile) spoil(block, block.begin + r, key);
+      }
     }
   }
 
   /// Asks for the part of the next tile that falls to the group at `row`: what comes from the third
   /// level would otherwise stop the first group of a tile (2 % of a head of 4096 tokens).
-  void fetch_ahead(const Block& block, const KeyTile<T>& next, int row) const {
+  void fetch_ahead(const Block& block, const ForwardHead<T>& shared, int t, int row) const {
     const auto fetch = [&](const void* from, std::size_t bytes) {
       const auto* begin = static_cast<const char*>(from);
       const std::size_t groups =
@@ -173,10 +208,16 @@ class ForwardPass {
         __builtin_prefetch(begin + at, 0, 2);
       }
     };
+    const KeyTile<T> next = shared.keys.tile(t);
     const auto count = static_cast<std::size_t>(next.count);
     fetch(next.panels, count * static_cast<std::size_t>(plan_.extents.feature) * sizeof(T));
-    fetch(input_.value.row(block.batch, block.head, next.first),
-          count * static_cast<std::size_t>(plan_.extents.value) * sizeof(S));
+    if (shared.values.empty()) {
+      fetch(input_.value.row(block.batch, block.head, next.first),
+            count * static_cast<std::size_t>(plan_.extents.value) * sizeof(S));
+    } else {
+      fetch(shared.values.data() + static_cast<std::size_t>(t) * tile_values(),
+            tile_values() * sizeof(T));
+    }
   }
 
   Block start(std::int64_t index, std::int64_t begin, const Head<T>& head) {
@@ -193,40 +234,70 @@ class ForwardPass {
     b.row_sum.assign(rows, 0.0);
     b.reference.assign(rows, -std::numeric_limits<T>::infinity());
     b.tile.resize(static_cast<std::size_t>(group_rows) * key_tile<T>);
-    b.values.resize(static_cast<std::size_t>(key_tile<T> * stride_));
-    b.value_rows.resize(static_cast<std::size_t>(value_chunk * stride_));
+    b.weights.resize(b.tile.size());
+    if (heads_[static_cast<std::size_t>(index)]->values.empty()) b.values.resize(tile_values());
     return b;
   }
 
-  void attend_group(Block& block, const Tiles<T>& tiles, const KeyTile<T>& keys, int row,
-                    int rows) {
+  void attend_group(Block& block, const Tiles<T>& tiles, const KeyTile<T>& keys, const T* values,
+                    int row, int rows) {
     const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
     const Cover cover = tiles.cover(group.first, group.first + rows, keys);
     if (cover == Cover::none) return;
-    T* tile = block.tile.data();
-    T row_maximum[group_rows], reference[group_rows];
-    tiles.score(group, keys, cover, tile, keys.columns, row_maximum);
-    for (int r = 0; r < rows; ++r) reference[r] = move_reference(block, row + r, row_maximum[r]);
-    const WeightTile<T> weights{tile,         keys.columns, rows,
-                                keys.columns, reference,    block.row_sum.data() + row};
-    (plan_.sigmoid ? kernels_.sigmoid_weight : kernels_.softmax_weight)(weights);
-    kernels_.product(rows, static_cast<int>(stride_), keys.count, {tile, keys.columns, 1},
-                     {block.values.data(), key_tile<T> * kernels_.panel},
-                     block.sums.data() + row * stride_, stride_, Store::add);
+    T reference[group_rows], row_sum[group_rows], row_maximum[group_rows];
+    for (int r = 0; r < rows; ++r) reference[r] = finite_reference(block, row + r);
+    const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()),
+                                block.weights.data(), reference, row_sum, row_maximum};
+    const auto weigh = plan_.sigmoid ? tiles.tail().sigmoid_weight : tiles.tail().softmax_weight;
+    weigh(weights);
+    for (int r = 0; r < rows; ++r) {
+      if (move_reference(block, row + r, row_maximum[r])) {
+        reference[r] = finite_reference(block, row + r);
+        weigh(row_of(weights, r));
+      }
+      block.row_sum[static_cast<std::size_t>(row + r)] += static_cast<double>(row_sum[r]);
+    }
+    kernels_.product(rows, static_cast<int>(stride_), keys.count,
+                     {block.weights.data(), keys.columns, 1},
+                     {values, key_tile<T> * kernels_.panel}, block.sums.data() + row * stride_,
+                     stride_, Store::add);
   }
 
-  /// Raises the row's reference where the tile exceeds it by far; returns a finite one.
-  T move_reference(Block& block, int row, T tile_maximum) {
-    if (plan_.sigmoid) return T(0);
+  static WeightTile<T> row_of(WeightTile<T> w, int r) {
+    w.score.tile += r * w.score.stride;
+    w.score.rows = 1;
+    w.score.query_values += r;
+    if (w.score.addend != nullptr) w.score.addend += r * w.score.addend_stride;
+    w.weights += r * w.score.stride;
+    w.reference += r;
+    w.row_sum += r;
+    w.row_maximum += r;
+    return w;
+  }
+
+  /// 0 for a row that has not seen a key: most rows' first tile needs no other.
+  [[nodiscard]] T finite_reference(const Block& block, int row) const {
+    const T m = block.reference[static_cast<std::size_t>(row)];
+    return plan_.sigmoid || (std::isinf(m) && m < 0) ? T(0) : m;
+  }
+
+  /// Moves the row's reference where the tile exceeds it by far, or where 0 does not serve the
+  /// row's first tile. True where the tile's weights are to be computed again.
+  bool move_reference(Block& block, int row, T tile_maximum) {
     T& m = block.reference[static_cast<std::size_t>(row)];
-    if (tile_maximum > m + static_cast<T>(stale_limit)) {
-      const T scale = std::exp(m - tile_maximum);
-      block.row_sum[static_cast<std::size_t>(row)] *= static_cast<double>(scale);
-      T* sums = block.sums.data() + row * stride_;
-      for (std::ptrdiff_t c = 0; c < stride_; ++c) sums[c] *= scale;
-      m = tile_maximum;
-    }
-    return std::isinf(m) && m < 0 ? T(0) : m;
+    const bool first = std::isinf(m) && m < 0;
+    if (plan_.sigmoid || (std::isinf(tile_maximum) && tile_maximum < 0)) return false;
+    // Written so that NaN moves nothing.
+    const auto limit = static_cast<T>(stale_limit);
+    const bool moves = first ? std::abs(tile_maximum) > limit : tile_maximum > m + limit;
+    if (first && !moves) m = T(0);
+    if (!moves) return false;
+    const T scale = std::exp(m - tile_maximum);
+    block.row_sum[static_cast<std::size_t>(row)] *= static_cast<double>(scale);
+    T* sums = block.sums.data() + row * stride_;
+    for (std::ptrdiff_t c = 0; c < stride_; ++c) sums[c] *= scale;
+    m = tile_maximum;
+    return true;
   }
 
   /// A visible value that is not finite shows in the output as it would in the plain sum.

@@ -28,14 +28,22 @@ double common_offset(std::vector<double>& values) {
   return median_of(values) < std::abs(offset) / 4 ? offset : 0;
 }
 
-/// |x|^2 in double; four sums hide the additions' latency.
+/// |x|^2 in double; eight sums hide the additions' latency and are vectors to the compiler.
 template <class T>
 double squared_norm(const T* x, std::size_t count) {
-  double sums[4] = {};
-  for (std::size_t i = 0; i < count; ++i) {
-    sums[i % 4] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  constexpr std::size_t width = 8;
+  double sums[width] = {};
+  const std::size_t whole = count - count % width;
+  for (std::size_t i = 0; i < whole; i += width) {
+    for (std::size_t k = 0; k < width; ++k) {
+      const auto value = static_cast<double>(x[i + k]);
+      sums[k] += value * value;
+    }
   }
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  for (std::size_t i = whole; i < count; ++i) {
+    sums[i % width] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  }
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 }  // namespace
@@ -122,15 +130,34 @@ void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, 
     std::fill_n(out.values.begin() + v * capacity + count, capacity - count, T(0));
   }
   out.bad.clear();
-  std::vector<double> x(static_cast<std::size_t>(d));
+  const MapContext c = context();
+  std::vector<double> x(static_cast<std::size_t>(d)), base(static_cast<std::size_t>(d) + 1);
   for (std::int64_t i = 0; i < count; ++i) {
     if (!all_finite(tokens + i * d, d)) {
       skip_token(i, out);
       continue;
     }
     std::copy_n(tokens + i * d, d, x.begin());
-    place_token(x, i, tensor, first + i, out);
+    Place place;
+    const char* wrong = plan_->map->place(c, x.data(), base.data(), place);
+    if (wrong == nullptr && !plan_->map->inside_domain && place.gap <= 0) {
+      fail_outside(place, tensor, first + i);
+    }
+    if (wrong != nullptr) {
+      fail("token {} of {} lies outside the model under map {}: {}", first + i, tensor,
+           plan_->map->name, wrong);
+    }
+    store_token(base.data(), place, i, out);
   }
+}
+
+template <class T>
+void Head<T>::fail_outside(const Place& place, const char* tensor, std::int64_t index) const {
+  const bool ball = plan_->map->space == Space::ball;
+  fail("token {} of {} lies outside the model under map {}: its {} must be {} {} (found {})", index,
+       tensor, plan_->map->name, ball ? "distance from the origin" : "height",
+       ball ? "above the source's radius" : "below the light's, parameter height =", context_.light,
+       place.height);
 }
 
 template <class T>
@@ -142,38 +169,25 @@ void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
 }
 
 template <class T>
-void Head<T>::place_token(const std::vector<double>& x, std::int64_t i, const char* tensor,
-                          std::int64_t index, Operand<T>& out) const {
+void Head<T>::store_token(const double* base, const Place& place, std::int64_t i,
+                          Operand<T>& out) const {
   const auto m = static_cast<std::size_t>(base_size_);
-  const int values = plan_->similarity->values;
+  const double* centre = centre_.data();
   T* row = out.base.data() + i * out.stride;
-  T* value_out = out.values.data() + i;
-  thread_local std::vector<double> base;
-  base.resize(m + 1);
-  Place place;
-  const MapContext c = context();
-  const char* wrong = plan_->map->place(c, x.data(), base.data(), place);
-  if (wrong != nullptr) {
-    fail("token {} of {} lies outside the model under map {}: {}", index, tensor, plan_->map->name,
-         wrong);
-  }
-  if (!plan_->map->inside_domain && place.gap <= 0) {
-    const bool ball = plan_->map->space == Space::ball;
-    fail("token {} of {} lies outside the model under map {}: its {} must be {} {} (found {})",
-         index, tensor, plan_->map->name, ball ? "distance from the origin" : "height",
-         ball ? "above the source's radius" : "below the light's, parameter height =", c.light,
-         place.height);
-  }
-  for (std::size_t k = 0; k < m; ++k) row[k] = static_cast<T>(base[k] - centre_[k]);
+  for (std::size_t k = 0; k < m; ++k) row[k] = static_cast<T>(base[k] - centre[k]);
   std::fill(row + m, row + out.stride, T(0));
-  out.norms[static_cast<std::size_t>(i)] = static_cast<T>(squared_norm(row, m));
+  const double norm = squared_norm(row, m);
+  out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
   double value[max_values] = {};
   plan_->similarity->token(place, similarity_values_.data(), value);
-  T rounded[max_values] = {};
-  for (int v = 0; v < values; ++v) rounded[v] = static_cast<T>(value[v]);
   // A finite token may overflow once it is placed: e^100 in float32.
-  if (!all_finite(row, base_size_) || !all_finite(rounded, max_values)) return skip_token(i, out);
-  for (int v = 0; v < values; ++v) value_out[v * out.value_stride] = rounded[v];
+  bool finite = std::isfinite(norm) || all_finite(row, base_size_);
+  for (int v = 0; v < plan_->similarity->values; ++v) {
+    const auto rounded = static_cast<T>(value[v]);
+    finite = finite && std::isfinite(rounded);
+    out.values[static_cast<std::size_t>(v * out.value_stride + i)] = rounded;
+  }
+  if (!finite) skip_token(i, out);
 }
 
 template <class T>

@@ -97,9 +97,9 @@ class Head {
   void find_centre(const S* keys);
   /// Token i of `out` is not finite.
   void skip_token(std::int64_t i, Operand<T>& out) const;
-  /// Places x, token `index` of `tensor`, as token i of `out`.
-  void place_token(const std::vector<double>& x, std::int64_t i, const char* tensor,
-                   std::int64_t index, Operand<T>& out) const;
+  /// Rounds a place as token i of `out`.
+  void store_token(const double* base, const Place& place, std::int64_t i, Operand<T>& out) const;
+  [[noreturn]] void fail_outside(const Place& place, const char* tensor, std::int64_t index) const;
   void tabulate_bias();
 };
 

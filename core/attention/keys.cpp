@@ -5,52 +5,60 @@
 namespace conelab {
 
 template <class T>
-template <class S>
 PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
-                          const S* keys, std::int64_t count, std::int64_t first)
+                          std::int64_t count, std::int64_t first)
     : count_(count),
       first_(first),
       column_multiple_(kernels.column_multiple),
       base_size_(head.base_size()),
-      value_stride_(round_up<std::int64_t>(count, kernels.column_multiple)) {
+      value_stride_(round_up<std::int64_t>(count, kernels.column_multiple)),
+      bad_(static_cast<std::size_t>((count + key_tile<T> - 1) / key_tile<T>)) {
   const auto padded = static_cast<std::size_t>(value_stride_);
-  const int values = plan.similarity->values;
   panels_.resize(padded * static_cast<std::size_t>(base_size_));
-  values_.resize(padded * static_cast<std::size_t>(std::max(1, values)));
+  values_.resize(padded * static_cast<std::size_t>(std::max(1, plan.similarity->values)));
   norms_.resize(padded);
+}
+
+template <class T>
+int PackedKeys<T>::keys_of(int tile) const {
+  return static_cast<int>(std::min<std::int64_t>(key_tile<T>, count_ - tile * key_tile<T>));
+}
+
+template <class T>
+template <class S>
+void PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+                         const S* keys, int tile) {
+  const std::int64_t begin = static_cast<std::int64_t>(tile) * key_tile<T>;
+  const int columns = round_up(keys_of(tile), column_multiple_);
   Operand<T> placed;
-  for (std::int64_t begin = 0; begin < count; begin += key_tile<T>) {
-    const auto in_tile = std::min<std::int64_t>(key_tile<T>, count - begin);
-    const auto columns = static_cast<int>(round_up<std::int64_t>(in_tile, column_multiple_));
-    head.place(keys + begin * plan.extents.feature, in_tile, columns, "k", first + begin,
-               kernels.panel, placed);
-    pack_keys(plan, kernels, head, placed, 0, columns, panels_.data() + begin * base_size_);
-    for (int v = 0; v < values; ++v) {
-      std::copy_n(placed.values.begin() + v * placed.value_stride, columns,
-                  values_.begin() + v * value_stride_ + begin);
-    }
-    std::copy_n(placed.norms.begin(), columns, norms_.begin() + begin);
-    for (const std::int64_t i : placed.bad) bad_.push_back(first + begin + i);
+  head.place(keys + begin * plan.extents.feature, keys_of(tile), columns, "k", first_ + begin,
+             kernels.panel, placed);
+  pack_keys(plan, kernels, head, placed, 0, columns, panels_.data() + begin * base_size_);
+  for (int v = 0; v < plan.similarity->values; ++v) {
+    std::copy_n(placed.values.begin() + v * placed.value_stride, columns,
+                values_.begin() + v * value_stride_ + begin);
+  }
+  std::copy_n(placed.norms.begin(), columns, norms_.begin() + begin);
+  for (const std::int64_t i : placed.bad) {
+    bad_[static_cast<std::size_t>(tile)].push_back(first_ + begin + i);
   }
 }
 
 template <class T>
 KeyTile<T> PackedKeys<T>::tile(int index) const {
   const std::int64_t begin = static_cast<std::int64_t>(index) * key_tile<T>;
-  const auto count = static_cast<int>(std::min<std::int64_t>(key_tile<T>, count_ - begin));
   return {panels_.data() + begin * base_size_,
           values_.data() + begin,
           value_stride_,
           norms_.data() + begin,
           first_ + begin,
-          count,
-          round_up(count, column_multiple_),
-          &bad_};
+          keys_of(index),
+          round_up(keys_of(index), column_multiple_),
+          &bad_[static_cast<std::size_t>(index)]};
 }
 
-#define CONELAB_PACKED_KEYS(T, S)                                                              \
-  template PackedKeys<T>::PackedKeys(const Plan&, const Kernels<T>&, const Head<T>&, const S*, \
-                                     std::int64_t, std::int64_t);
+#define CONELAB_PACKED_KEYS(T, S) \
+  template void PackedKeys<T>::pack(const Plan&, const Kernels<T>&, const Head<T>&, const S*, int);
 template class PackedKeys<float>;
 template class PackedKeys<double>;
 CONELAB_PACKED_KEYS(float, float)

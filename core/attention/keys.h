@@ -10,14 +10,16 @@ namespace conelab {
 template <class T>
 class PackedKeys {
  public:
-  /// Places keys [n_k × d]; `first` is the index of the first in messages.
-  template <class S>
-  PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
-             std::int64_t count, std::int64_t first = 0);
+  /// Room for keys [n_k × d], the first of which is key `first` of the head.
+  PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, std::int64_t count,
+             std::int64_t first = 0);
 
-  [[nodiscard]] int tiles() const {
-    return static_cast<int>((count_ + key_tile<T> - 1) / key_tile<T>);
-  }
+  /// Places the keys of one tile, of all keys [n_k × d]. Different tiles may be packed at once.
+  template <class S>
+  void pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
+            int tile);
+
+  [[nodiscard]] int tiles() const { return static_cast<int>(bad_.size()); }
   [[nodiscard]] KeyTile<T> tile(int index) const;
 
  private:
@@ -29,7 +31,9 @@ class PackedKeys {
   Buffer<T> panels_;
   Buffer<T> values_;
   Buffer<T> norms_;
-  std::vector<std::int64_t> bad_;
+  std::vector<std::vector<std::int64_t>> bad_;  ///< Per tile, see KeyTile.
+
+  [[nodiscard]] int keys_of(int tile) const;
 };
 
 }  // namespace conelab

@@ -8,11 +8,6 @@
 namespace conelab {
 namespace {
 
-template <class T>
-const Tail<T>& tail_of(const Plan& plan, const Kernels<T>& kernels) {
-  return kernels.tails[plan.similarity - similarity_table().data()];
-}
-
 /// |q - k|^2 of a query row and a column of panels that hold -2k.
 template <class T>
 T direct_distance2(const T* query, const T* column, int panel, int base_size) {
@@ -118,14 +113,19 @@ Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
 }
 
 template <class T>
-void Tiles<T>::score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover, T* tile,
-                     std::ptrdiff_t stride, T* row_maximum) const {
-  measure(queries, keys, tile, stride);
+ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover,
+                                T* tile) const {
+  measure(queries, keys, tile, keys.columns);
   const Addend<T> bias = addend(queries, keys, cover);
-  tail_of(*plan_, *kernels_)
-      .score({tile, stride, queries.rows, keys.columns, queries.values, queries.value_stride,
-              keys.values, keys.value_stride, head_->constants(), bias.data, bias.stride,
-              row_maximum});
+  return {tile,         keys.columns,      queries.rows,
+          keys.columns, queries.values,    queries.value_stride,
+          keys.values,  keys.value_stride, head_->constants(),
+          bias.data,    bias.stride};
+}
+
+template <class T>
+const Tail<T>& Tiles<T>::tail() const {
+  return kernels_->tails[plan_->similarity - similarity_table().data()];
 }
 
 template <class T>

@@ -33,9 +33,10 @@ struct KeyTile {
   std::ptrdiff_t value_stride;
   const T* norms;
   std::int64_t first;
-  int count;                             ///< Keys.
-  int columns;                           ///< Keys rounded up to the kernels' multiple.
-  const std::vector<std::int64_t>* bad;  ///< Keys of the head that are not finite, ascending.
+  int count;    ///< Keys.
+  int columns;  ///< Keys rounded up to the kernels' multiple.
+  const std::vector<std::int64_t>*
+      bad;  ///< Its keys that are not finite, as in the head, ascending.
 };
 
 /// The part of `operand` from row `begin`.
@@ -89,9 +90,12 @@ class Tiles {
   /// What to add to the logits of this tile; valid until the next call.
   [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                  Cover cover) const;
-  /// Measures and scores; row_maximum [rows] receives the largest logit of each row.
-  void score(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover, T* tile,
-             std::ptrdiff_t stride, T* row_maximum) const;
+  /// Measures into tile [rows × columns of the keys], as what the similarity's kernels take; valid
+  /// until the next call.
+  [[nodiscard]] ScoreTile<T> measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
+                                      Cover cover, T* tile) const;
+  /// The kernels of the plan's similarity.
+  [[nodiscard]] const Tail<T>& tail() const;
 
  private:
   const Plan* plan_;

@@ -6,8 +6,6 @@ namespace conelab::CONELAB_SIMD {
 
 template <>
 void add_tails(Kernels<float>& k) {
-  k.softmax_weight = &weights<SoftmaxLaw, float>;
-  k.sigmoid_weight = &weights<SigmoidLaw, float>;
   k.tails = tail_table<float>(Similarities{});
 }
 

@@ -6,8 +6,6 @@ namespace conelab::CONELAB_SIMD {
 
 template <>
 void add_tails(Kernels<double>& k) {
-  k.softmax_weight = &weights<SoftmaxLaw, double>;
-  k.sigmoid_weight = &weights<SigmoidLaw, double>;
   k.tails = tail_table<double>(Similarities{});
 }
 

@@ -37,7 +37,7 @@ enum class Store { replace, add };
 /// A tile of logits in the making.
 template <class T>
 struct ScoreTile {
-  T* tile;  ///< In: the measure. Out: the logits.
+  T* tile;  ///< In: the measure. Out: the logits, except within a WeightTile.
   std::ptrdiff_t stride;
   int rows;
   int columns;
@@ -48,18 +48,16 @@ struct ScoreTile {
   const T* constants;
   const T* addend;               ///< Bias and mask of row r at [r * addend_stride + c], -inf where
   std::ptrdiff_t addend_stride;  ///< masked; null: none.
-  T* row_maximum;                ///< Out: the largest logit of each row of the tile.
 };
 
-/// Logits to weights.
+/// What becomes of a tile of measures on the way forward.
 template <class T>
 struct WeightTile {
-  T* tile;  ///< In: logits. Out: exp(logit - reference), or sigmoid(logit).
-  std::ptrdiff_t stride;
-  int rows;
-  int columns;
-  const T* reference;  ///< Per row; finite.
-  double* row_sum;     ///< Per row: the tile's weights are added.
+  ScoreTile<T> score;  ///< The tile is left as it is.
+  T* weights;          ///< [rows × stride] Out: exp(logit - reference), or sigmoid(logit).
+  const T* reference;  ///< Per row; finite. Weights of logits above it by 88 or more are garbage.
+  T* row_sum;          ///< Per row, out: the sum of its weights.
+  T* row_maximum;      ///< Per row, out: its largest logit.
 };
 
 /// A tile of the backward pass.
@@ -93,6 +91,8 @@ struct SlopeTile {
 template <class T>
 struct Tail {
   void (*score)(const ScoreTile<T>&);
+  void (*softmax_weight)(const WeightTile<T>&);
+  void (*sigmoid_weight)(const WeightTile<T>&);
   void (*softmax_slope)(const SlopeTile<T>&);
   void (*sigmoid_slope)(const SlopeTile<T>&);
 };
@@ -113,8 +113,6 @@ struct Kernels {
   void (*squared_distance)(int rows, int columns, int depth, LeftOperand<T> left,
                            RightOperand<T> right, const T* query_norm, const T* key_norm,
                            T close_ratio, T* c, std::ptrdiff_t stride, T* closest);
-  void (*softmax_weight)(const WeightTile<T>&);
-  void (*sigmoid_weight)(const WeightTile<T>&);
   /// Adds the sums of a tile's rows and columns.
   void (*margins)(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row_sum,
                   T* column_sum);

@@ -30,6 +30,7 @@ static_assert(HWY_STATIC_TARGET == CONELAB_SIMD_CHECK, "the compiler flags selec
 
 constexpr int pack_vectors = 4;
 constexpr int slope_vectors = 2;
+constexpr int one_pass_vectors = 2;
 
 /// The outcome of a comparison of packs.
 template <class T, int n = pack_vectors>

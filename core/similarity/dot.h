@@ -23,6 +23,7 @@ struct Dot {
                     "factor of the product; default 1/sqrt(d)"}};
   static constexpr int values = 0;
   static constexpr int constants = 1;
+  static constexpr bool one_pass = true;
   static constexpr bool token_slope = false;
 
   static void constant(const double* p, double* c) { c[0] = p[0]; }

@@ -26,6 +26,7 @@ struct Laplacian {
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"}};
   static constexpr int values = 0;
   static constexpr int constants = 1;
+  static constexpr bool one_pass = true;
   static constexpr bool token_slope = false;
 
   static void constant(const double* p, double* c) { c[0] = p[0]; }

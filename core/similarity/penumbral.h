@@ -72,8 +72,8 @@ struct Penumbral {
   }
   template <class N>
   CONELAB_FORMULA static N outside_height2(N x, const N* q, const N* k) {
-    const N difference = N(0.5) * (q[1] - k[1]);
-    return N(0.25) * x + N(0.5) * (q[1] + k[1]) + difference * difference / x;
+    const N difference = q[1] - k[1];
+    return N(0.25) * (x + N(2) * (q[1] + k[1]) + difference * difference / x);
   }
   /// The squared height of the LCA, or of its extension where there is none.
   template <class N>
@@ -112,15 +112,15 @@ struct Penumbral {
   /// The same where no common cone exists; a = p (2h - p), so da/dp = 2s and da/dh = 2p.
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
-    const N difference = N(0.5) * (q[1] - k[1]);
+    const N difference = q[1] - k[1];
     const N tilt = difference / x;
-    const N by_q = N(0.5) + tilt;
-    const N by_k = N(0.5) - tilt;
-    return {N(0.25) * x + N(0.5) * (q[1] + k[1]) + difference * tilt,
-            N(0.25) - tilt * tilt,
-            N(2) * by_q * q[2],
-            N(2) * by_k * k[2],
-            {N(2) * (by_q * q[0] + by_k * k[0])}};
+    const N by_q = N(1) + tilt;
+    const N by_k = N(1) - tilt;
+    return {N(0.25) * (x + N(2) * (q[1] + k[1]) + difference * tilt),
+            N(0.25) * (by_q * by_k),
+            by_q * q[2],
+            by_k * k[2],
+            {by_q * q[0] + by_k * k[0]}};
   }
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> height2_slope(N x, const N* q, const N* k, const N* c) {

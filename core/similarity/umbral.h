@@ -31,6 +31,7 @@ struct Umbral {
       ParameterInfo{"radius", 0.1, Domain::positive, true, "hyperbolic radius r of the objects"}};
   static constexpr int values = 1;     // the height u_d
   static constexpr int constants = 2;  // gamma, 1/(2 sinh r)
+  static constexpr bool one_pass = true;
   static constexpr bool token_slope = true;
 
   static void constant(const double* p, double* c) {
@@ -58,6 +59,11 @@ struct Umbral {
     const N distance = sqrt(x);
     const N larger = max(q[0], k[0]);
     const N between = c[1] * distance + N(0.5) * (q[0] + k[0]);
+    if (all(between > larger)) {  // of most pairs, and then distance > 0
+      const N share = N(-0.5) * c[0];
+      return {
+          -(c[0] * between), share * c[1] / distance, share, share, {-between, -(c[0] * distance)}};
+    }
     const N apart = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
     const N own = select(q[0] > k[0], N(1), select(q[0] == k[0], N(0.5), N(0)));
     const N q_share = N(0.5) * apart + (N(1) - apart) * own;
