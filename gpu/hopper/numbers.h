@@ -9,6 +9,7 @@
 namespace conelab::gpu::hopper {
 
 struct Bf16 {
+  static constexpr char name[] = "bf16";  ///< In instructions.
   static constexpr Storage storage = Storage::bf16;
   CONELAB_TILE static float widen(std::uint16_t bits) { return from_bf16(bits); }
   /// Two numbers in one register, `low` in the lower half.
@@ -24,6 +25,7 @@ struct Bf16 {
 };
 
 struct F16 {
+  static constexpr char name[] = "f16";
   static constexpr Storage storage = Storage::f16;
   CONELAB_TILE static float widen(std::uint16_t bits) { return from_f16(bits); }
   CONELAB_TILE static std::uint32_t pack(float low, float high) {
