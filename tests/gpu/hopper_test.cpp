@@ -255,6 +255,10 @@ void expect_fast_gradient(const Call& call, AttentionInput<float> input, double 
                        packed.query_facts.data(),
                        packed.key_facts.data()};
   GradientSums<float> sums(p, plan.similarity->constants);
+  for (auto* array : {&sums.query_base, &sums.query_potential, &sums.key_base, &sums.key_potential,
+                      &sums.value}) {
+    std::fill(array->begin(), array->end(), std::numeric_limits<float>::quiet_NaN());
+  }
   visit_similarity(index, [&](auto tag) {
     using S = typename decltype(tag)::type;
     if (width == 64) {

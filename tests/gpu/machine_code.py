@@ -78,7 +78,7 @@ def breaches(tool, path):
             if not any(w.startswith(word) for w in words):
                 yield f"{name}: no {word} ({what})"
         # The type's name is spliced into the instruction; f16 is what machine code leaves unsaid.
-        if any(w.startswith("HGMMA") and w.endswith(".BF16") != ("Bf16" in name) for w in words):
+        if any(w.endswith(".BF16") != ("Bf16" in name) for w in re.findall(r"HGMMA\S*", code)):
             yield f"{name}: a product of the other type"
         for word, what in UNWANTED.items():
             if any(w.split(".")[0] == word for w in words):
