@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -49,17 +48,6 @@ void expect_close(const Backward<double>& found, const Backward<double>& expecte
       EXPECT_NEAR(mine[i], values[i], tolerance * 10 * std::max(1.0, std::abs(values[i]))) << key;
     }
   }
-}
-
-/// |a - b| / |b|
-double relative_error(const Tensor4<float>& found, const Tensor4<double>& expected) {
-  double error = 0;
-  double size = 0;
-  for (std::size_t i = 0; i < expected.data.size(); ++i) {
-    error += std::pow(static_cast<double>(found.data[i]) - expected.data[i], 2);
-    size += std::pow(expected.data[i], 2);
-  }
-  return std::sqrt(error / size);
 }
 
 /// In double: forward against the separately written reference, backward against the CPU's, whose
@@ -149,24 +137,18 @@ TEST_P(Portable, ReadsSixteenBitsAsTheNumbersThatTheyAre) {
   }
 }
 
-TEST_P(Portable, IsAsExactAsSixteenBitsAllow) {
+TEST_P(Portable, KeepsFloatsPrecisionOnSixteenBits) {
   const Extents extents{1, 2, 70, 130, 17, 9};
   const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, extents);
   const auto input = convert_input<float>(random_input(call, extents, 3));
-  const auto wide = convert_input<double>(input);
-  const auto exact = reference::evaluate(reference::make_problem(call, wide));
-  const auto plan = resolve(call, check_extents(wide));
-  const Backward<double> gradient =
-      backward(*plan, wide, forward(*plan, wide, one_thread()), one_thread());
-  for (const auto& [storage, tolerance] :
-       {std::pair{Storage::bf16, 3e-2}, std::pair{Storage::f16, 4e-3}}) {
+  for (const Storage storage : {Storage::bf16, Storage::f16}) {
     SCOPED_TRACE(storage == Storage::bf16 ? "bf16" : "f16");
     const Emulation<float> found = emulate(call, input, storage);
-    EXPECT_LE(difference(found.forward.output, exact.output), tolerance);
-    EXPECT_GT(difference(found.forward.output, exact.output), 1e-5) << "nothing was rounded";
-    EXPECT_LE(relative_error(found.backward.query, gradient.query), tolerance) << "query";
-    EXPECT_LE(relative_error(found.backward.key, gradient.key), tolerance) << "key";
-    EXPECT_LE(relative_error(found.backward.value, gradient.value), tolerance) << "value";
+    const Emulation<double> exact = emulate(call, convert_input<double>(input), storage);
+    EXPECT_LE(difference(found.forward.output, exact.forward.output), 2e-5);
+    EXPECT_LE(difference(found.backward.query, exact.backward.query), 2e-4);
+    EXPECT_LE(difference(found.backward.key, exact.backward.key), 2e-4);
+    EXPECT_LE(difference(found.backward.value, exact.backward.value), 2e-5);
   }
 }
 
