@@ -6,9 +6,9 @@
 // still being added up when the products of the next begin, also across tiles: a consumer waits
 // once a part, and hands a tile back only then. Products are not started before the formulas of the
 // part before, as the forward pass does: a second set of products takes 64 registers, which keys
-// 128 numbers wide do not have. Nor do consumers take turns: a consumer's formulas (30 to 60
-// instructions a pair) last longer than the other's products, so that they fall apart by
-// themselves. Whether turns would help is for a GPU to say.
+// 128 numbers wide do not have. Nor do consumers take turns: a cone's formulas (43 to 67
+// instructions a pair, counted in the machine code) last longer than the other consumer's products,
+// so that the two fall apart by themselves. Whether turns would help is for a GPU to say.
 //
 // A Machine is one thread of the device, or a warpgroup of the emulation:
 //   wait, release, expect, copy, each, at, end_reads      as in forward_block.h

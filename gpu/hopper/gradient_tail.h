@@ -4,7 +4,7 @@
 // A part is the whole tile, or half of one for keys 128 numbers wide: those keep 128 sums of each
 // thread's 240 registers, and whole tiles would take 96 more. Half a tile reads its left operand
 // twice, half as much again for two of four products; that is hidden behind the other consumer's
-// formulas, which bound the kernel, and leaves registers for twice the lanes.
+// formulas, which bound a cone's speed, and leaves registers for twice the lanes.
 //
 //   products S = own other^T and dP = own_value other_value^T  ->  weights P and W = dL/dmeasure
 //   base += W other,  value += P other_value;  dL/down = 2 (own sum W - base), or base for products

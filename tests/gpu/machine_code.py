@@ -12,11 +12,11 @@ WANTED = {"HGMMA": "warpgroup products", "UBLKCP": "bulk copies", "USETMAXREG": 
           "SYNCS": "barriers in shared memory", "MUFU.EX2": "exponentials of the special-function unit"}
 UNWANTED = {"LDL": "a read of local memory", "STL": "a write to local memory"}
 
-# Instructions for a pair between the products, at 64 numbers, with nothing masked and no pair close.
-# A multiprocessor starts four a clock, each for 32 pairs: so many bound the speed of a cone from
-# above, long before the special-function unit does.
-MOST_FOR_A_PAIR = {"Dot": 11, "Laplacian": 15, "Umbral": 20, "Penumbral": 30}
-PAIRS_OF_A_THREAD = 64
+# Instructions for a pair between the products, at 64 numbers, with nothing masked and no pair close:
+# forward, backward. A multiprocessor starts four a clock, each for 32 pairs: so many bound the speed
+# of a cone from above, long before the special-function unit does.
+MOST_FOR_A_PAIR = {"Dot": (11, 11), "Laplacian": (15, 27), "Umbral": (20, 50), "Penumbral": (30, 72)}
+PASSES = {"forward": 64, "gradient": 32}  # Pairs of a thread between products.
 
 # Of every thread: launch_registers() of gpu/hopper/layout.h, for a block of three warpgroups.
 LAUNCHED_WITH = 168
@@ -42,7 +42,7 @@ def listing(code):
             re.findall(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?);", code, flags=re.M)]
 
 
-def instructions_of_a_pair(code):
+def instructions_of_a_tile(code):
     """Along the way from the products of one tile to the next, every branch ahead taken: those are
     the ways past what is rare. The longest such way is the loop's."""
     instructions = listing(code)
@@ -58,7 +58,7 @@ def instructions_of_a_pair(code):
             ahead = branch and int(branch.group(1), 16) > address
             i = index[int(branch.group(1), 16)] if ahead else i + 1
         longest = max(longest, count)
-    return longest / PAIRS_OF_A_THREAD
+    return longest
 
 
 def breaches(tool, path):
@@ -67,10 +67,12 @@ def breaches(tool, path):
         if "fast_" not in name:
             continue
         found += 1
-        for similarity, most in MOST_FOR_A_PAIR.items():
-            if re.search(rf"fast_forward.*{len(similarity)}{similarity}E.*Li64E", name):
-                took = instructions_of_a_pair(code)
-                print(f"{similarity:<10} {took:5.1f} instructions for a pair ({name[-60:-40]}...)")
+        for similarity, limits in MOST_FOR_A_PAIR.items():
+            for (kind, pairs), most in zip(PASSES.items(), limits):
+                if not re.search(rf"fast_{kind}.*{len(similarity)}{similarity}E.*Li64E", name):
+                    continue
+                took = instructions_of_a_tile(code) / pairs
+                print(f"{similarity:<10} {kind:<9} {took:5.1f} instructions for a pair")
                 if took > most:
                     yield f"{name}: {took:.1f} instructions for a pair (at most {most})"
         words = re.findall(r"^\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)", code, flags=re.M)
