@@ -8,34 +8,14 @@
 namespace conelab::gpu::hopper {
 
 /// The Machine of forward_block.h: one thread.
-template <class Block, int consumers, int stages>
-class ForwardThread {
+template <class Block>
+class ForwardThread : public RingThread<Block> {
  public:
   using Tail = typename Block::Tail;
   int consumer = 0;
 
-  __device__ explicit ForwardThread(unsigned char* shared) : shared_(shared) {}
-
-  __device__ Barriers<stages>& barriers() const {
-    return *reinterpret_cast<Barriers<stages>*>(shared_ + Block::barriers_at());
-  }
-  __device__ unsigned char* at(int byte) const { return shared_ + byte; }
-
-  __device__ void wait(Gate gate, int stage, int parity) const {
-    barrier_wait(barriers().at(gate, stage), parity);
-  }
-  __device__ void release(Gate gate, int stage) const {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) barrier_arrive(barriers().at(gate, stage));
-  }
-  __device__ void expect(Gate gate, int stage, int bytes) const {
-    barrier_expect(barriers().at(gate, stage), bytes);
-  }
-  __device__ void copy(int to, const void* from, int bytes, Gate gate, int stage) const {
-    bulk_copy(shared_ + to, from, bytes, barriers().at(gate, stage));
-  }
-
-  __device__ void end_reads() const { end_ordinary_reads(); }
+  using RingThread<Block>::RingThread;
+  using RingThread<Block>::at;
 
   template <class Work>
   __device__ __forceinline__ void each(const Work& work) {
@@ -44,8 +24,8 @@ class ForwardThread {
 
   /// tile = queries * keys
   __device__ __forceinline__ void start_first(int stage) {
-    const std::uint32_t query = shared_address(shared_ + Block::query_at(consumer));
-    const std::uint32_t key = shared_address(shared_ + Block::key_at(stage));
+    const std::uint32_t query = shared_address(at(Block::query_at(consumer)));
+    const std::uint32_t key = shared_address(at(Block::key_at(stage)));
     pin(tail_.tile);
     product_fence();
 #pragma unroll
@@ -58,7 +38,7 @@ class ForwardThread {
 
   /// output += weights * values
   __device__ __forceinline__ void start_second(int stage) {
-    const std::uint32_t value = shared_address(shared_ + Block::value_at(stage));
+    const std::uint32_t value = shared_address(at(Block::value_at(stage)));
     pin(tail_.output);
     pin(tail_.left);
     product_fence();
@@ -108,7 +88,6 @@ class ForwardThread {
   using Product = hopper::Product<typename Tail::Number, key_tile>;
   using SumProduct = hopper::Product<typename Tail::Number, Block::budget.width>;
 
-  unsigned char* shared_;  ///< 1024-byte aligned
   Tail tail_;
 };
 
@@ -118,12 +97,11 @@ __global__ __launch_bounds__(group_threads*(consumers + 1), 1) void fast_forward
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using Block = ForwardBlock<S, Type, width, consumers, stages, turns>;
   extern __shared__ unsigned char raw[];
-  unsigned char* shared = raw + (1024 - shared_address(raw) % 1024) % 1024;
-  ForwardThread<Block, consumers, stages> thread(shared);
+  ForwardThread<Block> thread(raw + (1024 - shared_address(raw) % 1024) % 1024);
   init_barriers(thread.barriers(), consumers);
   __syncthreads();
   const auto work = Block::work_of(p.call, static_cast<int>(blockIdx.x));
-  const int role = static_cast<int>(threadIdx.x) / group_threads;
+  const int role = group_of_thread();
   if (role == 0) {
     give_registers<producer_registers>();
     if (threadIdx.x == 0) Block::produce(thread, p, work);

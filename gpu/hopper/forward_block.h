@@ -24,10 +24,12 @@
 
 namespace conelab::gpu::hopper {
 
-template <class Similarity, class Type, int width, int consumers, int stages, bool turns>
+template <class Similarity, class Type, int width, int consumers_, int stages_, bool turns>
 struct ForwardBlock {
   using S = Similarity;
   using Tail = ForwardTail<S, Type, width>;
+  static constexpr int consumers = consumers_;
+  static constexpr int stages = stages_;
   static constexpr Budget budget{consumers, width, S::values, stages};
   static constexpr int query_tile_bytes = tile_bytes(group_rows, width);
   static_assert(!turns || consumers == 2);
@@ -109,7 +111,10 @@ struct ForwardBlock {
     m.each([&](int thread, Tail& tail) { tail.start(thread, p.call, work.group, row); });
     m.wait(Gate::query, 0, 0);
     begin_turns(m, work, consumer);
-    Place now{work.first_tile, work.last_tile, consumer, {}};
+    const std::int64_t first_row =
+        static_cast<std::int64_t>(work.group / p.call.heads) * p.call.query.count + row;
+    Place now{work.first_tile,         work.last_tile,           consumer,
+              p.call.span + first_row, p.call.query.count - row, {}};
     while (now.tile < work.last_tile && now.end() <= span.any.begin) skip(m, now);
     if (now.tile < work.last_tile && now.begin() < span.any.end) attend(m, now, span);
     while (now.tile < work.last_tile) skip(m, now);
@@ -121,6 +126,8 @@ struct ForwardBlock {
   /// A consumer's place in its walk.
   struct Place {
     int tile, last_tile, consumer;
+    const KeySpan* span;  ///< Of the consumer's rows.
+    int rows;
     Ring<stages> ring;
     [[nodiscard]] CONELAB_TILE int begin() const { return tile * key_tile; }
     [[nodiscard]] CONELAB_TILE int end() const { return begin() + key_tile; }
@@ -213,9 +220,9 @@ struct ForwardBlock {
     const bool whole = span.all.begin <= now.begin() && now.end() <= span.all.end;
     const int stage = now.ring.stage;
     m.each([&](int thread, Tail& tail) {
-      tail.score(thread,
-                 {m.at(query_at(now.consumer)), m.at(key_at(stage)),
-                  reinterpret_cast<const float*>(m.at(facts_at(stage))), now.begin(), whole});
+      tail.score(thread, {m.at(query_at(now.consumer)), m.at(key_at(stage)),
+                          reinterpret_cast<const float*>(m.at(facts_at(stage))), now.begin(), whole,
+                          now.span, now.rows});
     });
     m.end_reads();
     m.release(Gate::key_empty, stage);

@@ -21,7 +21,9 @@ struct TileView {
   const unsigned char* key;    ///< [128 × width] swizzled
   const float* facts;          ///< [1 + values][128] offsets, then values of the keys
   int key_begin;
-  bool whole;  ///< Every query of the warpgroup sees every key of the tile.
+  bool whole;           ///< Every query of the warpgroup sees every key of the tile.
+  const KeySpan* span;  ///< [rows] of the warpgroup's queries; read only where not `whole`
+  int rows;             ///< Queries from the warpgroup's first on, may be more than it has.
 };
 
 template <class S, class Type, int width>
@@ -40,7 +42,6 @@ class ForwardTail {
 
   /// Reads the two rows' numbers; `row` is the first query of the warpgroup.
   CONELAB_TILE void start(int thread, const Problem<float>& p, int group, int row) {
-    const int batch = group / p.heads;
 #pragma unroll
     for (int n = 0; n < S::constants; ++n) {
       constants_[n] = p.constants[group % p.heads * S::constants + n];
@@ -50,8 +51,6 @@ class ForwardTail {
       const int r = row + accumulator_row(thread, 2 * h);
       offset_[h] = offset_of(p.query, group, r);
       values_[h] = token_values<S>(p.query, group, r);
-      span_[h] = r < p.query.count ? p.span[static_cast<std::int64_t>(batch) * p.query.count + r]
-                                   : KeySpan{0, 0};
       running_[h] = lowest;
       sum[h] = 0;
     }
@@ -61,18 +60,19 @@ class ForwardTail {
 
   /// Products -> logits; `maximum` becomes the largest of this thread's columns of each row.
   CONELAB_TILE void score(int thread, const TileView& view) {
+    measure(thread, view);
 #pragma unroll
     for (int c = 0; c < chunks; ++c) {
       N key[S::values + 1];
 #pragma unroll
-      for (int v = 0; v <= S::values; ++v) {
-        const float* facts = view.facts + v * key_tile;
+      for (int v = 0; v < S::values; ++v) {
+        const float* facts = view.facts + (1 + v) * key_tile;
         key[v] = load_pairs<lanes>([&](int l) { return facts + column(thread, c, l); });
       }
 #pragma unroll
-      for (int h = 0; h < 2; ++h) score_lanes(thread, view, c, h, key);
+      for (int h = 0; h < 2; ++h) score_lanes(c, h, key);
     }
-    if (!view.whole) hide(thread, view.key_begin);
+    if (!view.whole) hide(thread, view);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       maximum[h] = lowest;
@@ -153,7 +153,6 @@ class ForwardTail {
   float running_[2];  ///< Maximum of all tiles so far.
   float scale_[2];    ///< exp(maximum before - maximum now)
   TokenValues<S, float> values_[2];
-  KeySpan span_[2];
 
   /// Accumulator of this thread's e-th column of row h.
   CONELAB_TILE static constexpr int accumulator(int h, int e) { return e / 2 * 4 + h * 2 + e % 2; }
@@ -161,40 +160,45 @@ class ForwardTail {
     return accumulator_column(thread, accumulator(0, chunk * lanes + lane));
   }
 
-  CONELAB_TILE void score_lanes(int thread, const TileView& view, int c, int h, const N* key) {
-    const N product = N::make([&](int l) { return tile[accumulator(h, c * lanes + l)]; });
-    const N x = measure(thread, view, c, h, product, key[0]);
+  /// Products -> what the similarity measures.
+  CONELAB_TILE void measure(int thread, const TileView& view) {
+    if constexpr (S::info.measure == Measure::product) {
+      // The query's own offset is for `write`.
+#pragma unroll
+      for (int i = 0; i < products; ++i) tile[i] += view.facts[accumulator_column(thread, i)];
+    } else {
+      SquaredDistances<Type, width, products>{
+          thread, offset_, view.facts, {view.query, group_rows}, {view.key, key_tile}, 0}
+          .replace(tile);
+    }
+  }
+
+  CONELAB_TILE void score_lanes(int c, int h, const N* key) {
+    const N x = N::make([&](int l) { return tile[accumulator(h, c * lanes + l)]; });
     N query[S::values + 1];
 #pragma unroll
     for (int v = 0; v < S::values; ++v) query[v] = N(values_[h].at[v]);
     N constant[S::constants];
 #pragma unroll
     for (int n = 0; n < S::constants; ++n) constant[n] = N(constants_[n]);
-    const N logit = S::score(x, query, key + 1, constant);
+    const N logit = S::score(x, query, key, constant);
 #pragma unroll
     for (int l = 0; l < lanes; ++l) tile[accumulator(h, c * lanes + l)] = logit.at[l];
   }
 
-  CONELAB_TILE N measure(int thread, const TileView& view, int c, int h, N product,
-                         N key_offset) const {
-    if constexpr (S::info.measure == Measure::product) {
-      return product + key_offset;  // The query's own is for `write`.
-    } else {
-      return PairMeasure<S, Type, width, lanes>::of(
-          product, offset_[h], key_offset, {view.query, group_rows}, accumulator_row(thread, 2 * h),
-          {view.key, key_tile}, [&](int l) { return column(thread, c, l); });
-    }
-  }
-
-  /// Takes out the pairs that are not seen.
-  CONELAB_TILE void hide(int thread, int key_begin) {
+  /// Takes out the pairs that are not seen. Spans are read again in each of the few such tiles:
+  /// kept, they would take four registers that the widest cone does not have.
+  CONELAB_TILE void hide(int thread, const TileView& view) {
+    const KeySpan* spans = read_late(view.span);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
+      const int row = accumulator_row(thread, 2 * h);
+      const KeySpan span = row < view.rows ? spans[row] : KeySpan{0, 0};
 #pragma unroll
       for (int e = 0; e < products / 2; ++e) {
         const int i = accumulator(h, e);
-        const int k = key_begin + accumulator_column(thread, i);
-        if (k < span_[h].begin || k >= span_[h].end) tile[i] = lowest;
+        const int k = view.key_begin + accumulator_column(thread, i);
+        if (k < span.begin || k >= span.end) tile[i] = lowest;
       }
     }
   }

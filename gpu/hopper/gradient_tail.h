@@ -1,5 +1,10 @@
 // What a consumer thread of the backward pass does between products: the owner's 64 tokens against
-// 64 of the other side.
+// a part of a tile of 64 of the other side.
+//
+// A part is the whole tile, or half of one for keys 128 numbers wide: those keep 128 sums of each
+// thread's 240 registers, and whole tiles would take 96 more. Half a tile reads its left operand
+// twice, half as much again for two of four products; that is hidden behind the other consumer's
+// formulas, which bound a cone's speed, and leaves registers for twice the lanes.
 //
 //   products S = own other^T and dP = own_value other_value^T  ->  weights P and W = dL/dmeasure
 //   base += W other,  value += P other_value;  dL/down = 2 (own sum W - base), or base for products
@@ -22,16 +27,19 @@ struct GradientView {
   const float* facts;          ///< [values + 3][64] of the others, see FastGradient
   int begin;                   ///< The others' first token.
   bool whole;                  ///< Every query sees every key of the tile.
+  int first;                   ///< The part's first column of the tile.
 };
 
 template <class S, class Type, int width, Owner owner>
 class GradientTail {
  public:
-  static constexpr int products = group_rows / 2;
-  static constexpr int steps = group_rows / 16;
+  static constexpr int columns = owner == Owner::key && width == 128 ? 32 : 64;
+  static constexpr int parts = group_rows / columns;
+  static constexpr int products = columns / 2;
+  static constexpr int steps = columns / 16;
   static constexpr int value_numbers = owner == Owner::key ? width / 2 : 1;
 
-  float tile[products];   ///< In: S. Out: nothing of use; the weights are in `left`.
+  float tile[products];   ///< In: S. Out: nothing of use; the weights are in `weight`.
   float slope[products];  ///< In: dP.
   float base[width / 2];
   float value[value_numbers];
@@ -46,7 +54,10 @@ class GradientTail {
     problem_ = &p;
     batch_ = group / p.heads;
     row_ = row;
-    constants_ = p.constants + group % p.heads * S::constants;
+#pragma unroll
+    for (int n = 0; n < S::constants; ++n) {
+      constants_[n] = p.constants[group % p.heads * S::constants + n];
+    }
     const Side<float>& side = owner == Owner::query ? p.query : p.key;
     const float* facts = owner == Owner::query ? g.query_facts : g.key_facts;
     const std::int64_t at =
@@ -68,10 +79,13 @@ class GradientTail {
 
   CONELAB_TILE void differentiate(int thread, const GradientView& view) {
     float tile_sums[S::constants] = {};
-#pragma unroll
-    for (int c = 0; c < chunks; ++c) {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) lanes_of(thread, view, c, h, tile_sums);
+    measure(thread, view);
+    // Two versions of all pairs: questions after masks would cost every pair of the many whole
+    // tiles.
+    if (view.whole) {
+      pairs<true>(thread, view, 0, tile_sums);
+    } else {
+      pairs<false>(thread, view, seen_pairs(thread, view), tile_sums);
     }
     if constexpr (owner == Owner::query) {
 #pragma unroll
@@ -83,14 +97,13 @@ class GradientTail {
   CONELAB_TILE static constexpr int accumulator(int h, int e) { return e / 2 * 4 + h * 2 + e % 2; }
 
  private:
-  // Two where the output takes the registers that more would need.
-  static constexpr int lanes = width == 64 ? 4 : 2;
+  static constexpr int lanes = 4;
   static constexpr int chunks = products / 2 / lanes;
   static constexpr int fact_rows = S::values + 3;
   using N = Lanes<lanes>;
 
   const Problem<float>* problem_;
-  const float* constants_;
+  float constants_[S::constants];
   int batch_, row_;
   float facts_[2][fact_rows];
 
@@ -107,23 +120,57 @@ class GradientTail {
     return key >= span.begin && key < span.end;
   }
 
-  CONELAB_TILE void lanes_of(int thread, const GradientView& view, int c, int h, float* tile_sums) {
+  /// Products -> what the similarity measures. Offsets of tokens that are not finite, which is all
+  /// that products have, show in the log-sum-exp of every row that sees them.
+  CONELAB_TILE void measure(int thread, const GradientView& view) {
+    if constexpr (S::info.measure == Measure::squared_distance) {
+      const float own[2] = {facts_[0][0], facts_[1][0]};
+      SquaredDistances<Type, width, products>{
+          thread,    own, view.facts + view.first, {view.own, group_rows}, {view.other, group_rows},
+          view.first}
+          .replace(tile);
+    }
+  }
+
+  /// Bit i says whether the pair of accumulator i is seen.
+  CONELAB_TILE std::uint32_t seen_pairs(int thread, const GradientView& view) const {
+    static_assert(products <= 32);
+    std::uint32_t seen = 0;
+#pragma unroll 4
+    for (int i = 0; i < products; ++i) {
+      const int own = row_ + accumulator_row(thread, i);
+      const int other = view.begin + view.first + accumulator_column(thread, i);
+      seen |= static_cast<std::uint32_t>(sees_pair(own, other)) << i;
+    }
+    return seen;
+  }
+
+  template <bool whole>
+  CONELAB_TILE void pairs(int thread, const GradientView& view, std::uint32_t seen,
+                          float* tile_sums) {
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) lanes_of<whole>(thread, view, seen, c, h, tile_sums);
+    }
+  }
+
+  template <bool whole>
+  CONELAB_TILE void lanes_of(int thread, const GradientView& view, std::uint32_t seen, int c, int h,
+                             float* tile_sums) {
     constexpr float log2e = 1.44269504088896341f;
     N own[fact_rows];
     N other[fact_rows];
 #pragma unroll
-    for (int f = 0; f < fact_rows; ++f) {
+    for (int f = 1; f < fact_rows; ++f) {
       own[f] = N(facts_[h][f]);
-      const float* facts = view.facts + f * group_rows;
+      const float* facts = view.facts + f * group_rows + view.first;
       other[f] = load_pairs<lanes>([&](int l) { return facts + column(thread, c, l); });
     }
     const auto pick = [&](const float* from) {
       return N::make([&](int l) { return from[accumulator(h, c * lanes + l)]; });
     };
-    const int row = accumulator_row(thread, 2 * h);
-    const N x = PairMeasure<S, Type, width, lanes>::of(
-        pick(tile), facts_[h][0], other[0], {view.own, group_rows}, row, {view.other, group_rows},
-        [&](int l) { return column(thread, c, l); });
+    const N x = pick(tile);
     const N* query = owner == Owner::query ? own : other;
     const N* key = owner == Owner::query ? other : own;
     N constant[S::constants];
@@ -136,18 +183,19 @@ class GradientTail {
     N p = N::make([&](int l) { return fast_exp2(exponent.at[l]); });
     N by_logit = p * (pick(slope) + key[S::values + 1] - query[S::values + 2]);
     N w = by_logit * s.x;
-    if (!view.whole) {
+    if constexpr (!whole) {
 #pragma unroll
       for (int l = 0; l < lanes; ++l) {
-        if (sees_pair(row_ + row, view.begin + column(thread, c, l))) continue;
+        if ((seen >> accumulator(h, c * lanes + l) & 1) != 0) continue;
         p.at[l] = by_logit.at[l] = w.at[l] = 0;
       }
     }
-    add(c, h, p, w, by_logit, s, view.whole, tile_sums);
+    add<whole>(c, h, p, w, by_logit, s, tile_sums);
   }
 
+  template <bool whole>
   CONELAB_TILE void add(int c, int h, N p, N w, N by_logit, const Slope<N, S::constants>& s,
-                        bool whole, float* tile_sums) {
+                        float* tile_sums) {
 #pragma unroll
     for (int l = 0; l < lanes; l += 2) {
       const int at = accumulator(h, c * lanes + l) / 2;
@@ -161,7 +209,7 @@ class GradientTail {
     for (int l = 0; l < lanes; ++l) {
       // Slopes of pairs that nobody sees may be anything.
       const bool counts = whole || by_logit.at[l] != 0.0f;
-      if (counts) potential[h] += by_own.at[l];
+      if (S::token_slope && counts) potential[h] += by_own.at[l];
       if constexpr (owner == Owner::query) {
 #pragma unroll
         for (int n = 0; n < S::constants; ++n) {

@@ -51,6 +51,16 @@ CONELAB_TILE float nan_max(float a, float b) {
 #endif
 }
 
+/// The same pointer, which the compiler cannot know: what is read there is read there and then, and
+/// keeps no registers busy before.
+template <class T>
+CONELAB_TILE const T* read_late(const T* pointer) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+l"(pointer));
+#endif
+  return pointer;
+}
+
 template <int count>
 struct LaneMask {
   bool at[count];

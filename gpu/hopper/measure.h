@@ -1,12 +1,14 @@
-// The measures of several pairs of one row from their products, close pairs recomputed from the
-// tiles in shared memory.
+// Squared distances of a thread's pairs from their products, in place; close pairs are recomputed
+// from the tiles in shared memory.
+//
+// The warp votes once a tile, not once for a few pairs: a vote takes three instructions and parts
+// the stream that the compiler can interleave, and the code that mends is there once.
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
-#include "core/similarity/similarity.h"
 #include "gpu/hopper/lanes.h"
 #include "gpu/hopper/layout.h"
 #include "gpu/tile/pair.h"
@@ -19,23 +21,31 @@ struct TileBytes {
   int rows;
 };
 
-template <class S, class Type, int width, int lanes>
-struct PairMeasure {
-  using N = Lanes<lanes>;
+template <class Type, int width, int products>
+struct SquaredDistances {
+  int thread;
+  const float (&row_offset)[2];  ///< Squared norms of the thread's two rows.
+  const float* column_offset;    ///< [columns] 8-byte aligned
+  TileBytes rows, columns;
+  int first;  ///< Row of `columns` that is the products' first column.
 
-  /// `column(l)` is lane l's row in `columns`.
-  template <class Column>
-  CONELAB_TILE static N of(N product, float row_offset, N column_offset, TileBytes rows, int row,
-                           TileBytes columns, Column column) {
-    const N both = N(row_offset) + column_offset;
-    if constexpr (S::info.measure == Measure::product) {
-      return product + both;
-    } else {
-      // A difference below zero is below the border too: it is mended, and needs no bound.
-      N x = N::make([&](int l) { return fmaf(-2.0f, product.at[l], both.at[l]); });
-      if (has_close(x, both)) mend(rows, row, columns, column, both, x);
-      return x;
+  /// |u|^2 + |v|^2 - 2 u v. A difference below zero is below the border too: it is mended, and
+  /// needs no bound.
+  CONELAB_TILE void replace(float (&tile)[products]) const {
+    std::uint32_t signs = 0;
+#pragma unroll
+    for (int i = 0; i < products; i += 4) {
+      const Lanes<2> column =
+          load_pairs<2>([&](int l) { return column_offset + accumulator_column(thread, i + l); });
+#pragma unroll
+      for (int j = i; j < i + 4; ++j) {
+        const float both = row_offset[j / 2 % 2] + column.at[j % 2];
+        tile[j] = fmaf(-2.0f, tile[j], both);
+        // The signs of all together, as a comparison would cost twice as much.
+        signs |= std::bit_cast<std::uint32_t>(beyond_border(tile[j], both));
+      }
     }
+    if (any(LaneMask<1>{static_cast<std::int32_t>(signs) < 0})) mend(tile);
   }
 
  private:
@@ -43,31 +53,23 @@ struct PairMeasure {
     return fmaf(-close_share<float>, both, x);
   }
 
-  /// Any of the warp's pairs: the signs of all together, as a comparison would cost twice as much.
-  CONELAB_TILE static bool has_close(const N& x, const N& both) {
-    std::uint32_t signs = 0;
+  /// One at a time: they are few. Which ones is found out again, as remembering costs every pair;
+  /// offsets are read as volatile, or the compiler would remember them by itself, and spill others.
+  CONELAB_TILE void mend(float (&tile)[products]) const {
+    const volatile float* offset = column_offset;
+    std::uint64_t close = 0;
 #pragma unroll
-    for (int i = 0; i < lanes; ++i) {
-      signs |= std::bit_cast<std::uint32_t>(beyond_border(x.at[i], both.at[i]));
+    for (int i = 0; i < products; ++i) {
+      const float both = row_offset[i / 2 % 2] + offset[accumulator_column(thread, i)];
+      close |= static_cast<std::uint64_t>(beyond_border(tile[i], both) < 0.0f) << i;
     }
-    return any(LaneMask<1>{static_cast<std::int32_t>(signs) < 0});
-  }
-
-  /// One at a time: they are few. Which ones is found out again, as remembering costs every pair.
-  template <class Column>
-  CONELAB_TILE static void mend(TileBytes rows, int row, TileBytes columns, Column column,
-                                const N& both, N& x) {
 #pragma unroll 1
-    for (int l = 0; l < lanes; ++l) {
-      bool chosen = false;
+    for (int i = 0; close != 0; ++i, close >>= 1) {
+      if ((close & 1) == 0) continue;
+      const float exact =
+          distance2(accumulator_row(thread, i), first + accumulator_column(thread, i));
 #pragma unroll
-      for (int i = 0; i < lanes; ++i) {
-        chosen |= i == l && beyond_border(x.at[i], both.at[i]) < 0.0f;
-      }
-      if (!chosen) continue;
-      const float exact = distance2(rows, row, columns, column(l));
-#pragma unroll
-      for (int i = 0; i < lanes; ++i) x.at[i] = i == l ? exact : x.at[i];
+      for (int j = 0; j < products; ++j) tile[j] = j == i ? exact : tile[j];
     }
   }
 
@@ -75,7 +77,7 @@ struct PairMeasure {
     return Type::widen(
         *reinterpret_cast<const std::uint16_t*>(tile.data + swizzled(tile.rows, row, column)));
   }
-  CONELAB_TILE static float distance2(TileBytes rows, int row, TileBytes columns, int column) {
+  CONELAB_TILE float distance2(int row, int column) const {
     float total = 0;
 #pragma unroll 1
     for (int i = 0; i < width; ++i) {

@@ -74,10 +74,11 @@ CONELAB_TILE void load_direct(int thread, const Source& source, int row, int col
   }
 }
 
-/// sum += rows^T columns over the chunk's steps.
-template <class N>
-CONELAB_TILE void multiply(int thread, const N (*rows)[padded], const N (*columns)[padded],
-                           Fragment<N>& sum) {
+/// sum[i][j] += rows[step][i] * factor(i, j, columns[step][j]) over the chunk's steps, i and j
+/// being the thread's share of rows and columns.
+template <class N, class Factor>
+CONELAB_TILE void multiply_by(int thread, const N (*rows)[padded], const N (*columns)[padded],
+                              Fragment<N>& sum, const Factor& factor) {
 #pragma unroll 4
   for (int step = 0; step < tile_steps; ++step) {
     N a[row_share];
@@ -89,9 +90,16 @@ CONELAB_TILE void multiply(int thread, const N (*rows)[padded], const N (*column
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
 #pragma unroll
-      for (int j = 0; j < column_share; ++j) sum.at[i][j] += a[i] * b[j];
+      for (int j = 0; j < column_share; ++j) sum.at[i][j] += a[i] * factor(i, j, b[j]);
     }
   }
+}
+
+/// sum += rows^T columns
+template <class N>
+CONELAB_TILE void multiply(int thread, const N (*rows)[padded], const N (*columns)[padded],
+                           Fragment<N>& sum) {
+  multiply_by(thread, rows, columns, sum, [](int, int, N column) { return column; });
 }
 
 /// sum += weight * (own - column): differences before products, so that nothing cancels.
@@ -99,20 +107,8 @@ template <class N>
 CONELAB_TILE void multiply_difference(int thread, const N (*weights)[padded],
                                       const N (*columns)[padded], const Fragment<N>& own,
                                       Fragment<N>& sum) {
-#pragma unroll 4
-  for (int step = 0; step < tile_steps; ++step) {
-    N a[row_share];
-    N b[column_share];
-#pragma unroll
-    for (int i = 0; i < row_share; ++i) a[i] = weights[step][row_of(thread, i)];
-#pragma unroll
-    for (int j = 0; j < column_share; ++j) b[j] = columns[step][column_of(thread, j)];
-#pragma unroll
-    for (int i = 0; i < row_share; ++i) {
-#pragma unroll
-      for (int j = 0; j < column_share; ++j) sum.at[i][j] += a[i] * (own.at[i][j] - b[j]);
-    }
-  }
+  multiply_by(thread, weights, columns, sum,
+              [&](int i, int j, N column) { return own.at[i][j] - column; });
 }
 
 template <class N>

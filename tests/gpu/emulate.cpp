@@ -1,6 +1,7 @@
 #include "tests/gpu/emulate.h"
 
 #include <limits>
+#include <utility>
 
 #include "gpu/fold.h"
 #include "gpu/tile/forward.h"
@@ -65,11 +66,9 @@ void run_gradient(const Problem<N>& p, const Upstream<N>& upstream, GradientSums
 }  // namespace
 
 template <class N>
-Emulation<N> emulate(const Call& call, const AttentionInput<N>& input, Storage storage,
-                     bool gradients) {
-  Emulation<N> e;
-  e.plan = resolve(call, check_extents(input));
-  e.operands = make_operands(*e.plan, input, storage, {});
+Emulation<N> emulate(std::shared_ptr<const Plan> plan, const AttentionInput<N>& input,
+                     Operands<N> operands, bool gradients) {
+  Emulation<N> e{std::move(plan), std::move(operands), {}, {}};
   const Problem<N> p = e.operands.view(pointer);
   ForwardSums<N> forward(p);
   GradientSums<N> gradient(p, e.plan->similarity->constants);
@@ -85,6 +84,15 @@ Emulation<N> emulate(const Call& call, const AttentionInput<N>& input, Storage s
   });
   return e;
 }
+
+template <class N>
+Emulation<N> emulate(const Call& call, const AttentionInput<N>& input, Storage storage,
+                     bool gradients) {
+  const std::shared_ptr<const Plan> plan = resolve(call, check_extents(input));
+  return emulate(plan, input, make_operands(*plan, input, storage, {}), gradients);
+}
+template Emulation<double> emulate(std::shared_ptr<const Plan>, const AttentionInput<double>&,
+                                   Operands<double>, bool);
 template Emulation<float> emulate(const Call&, const AttentionInput<float>&, Storage, bool);
 template Emulation<double> emulate(const Call&, const AttentionInput<double>&, Storage, bool);
 

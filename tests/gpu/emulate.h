@@ -22,4 +22,9 @@ template <class N>
 [[nodiscard]] Emulation<N> emulate(const Call& call, const AttentionInput<N>& input,
                                    Storage storage, bool gradients = true);
 
+/// Likewise from given operands of the call.
+template <class N>
+[[nodiscard]] Emulation<N> emulate(std::shared_ptr<const Plan> plan, const AttentionInput<N>& input,
+                                   Operands<N> operands, bool gradients = true);
+
 }  // namespace conelab::gpu::tests

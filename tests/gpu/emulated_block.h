@@ -235,14 +235,14 @@ void multiply(const std::vector<float>& left, const std::vector<float>& right, i
   }
 }
 
-/// The Machine of forward_block.h: one warpgroup.
-template <class Block, class Type, int stages>
-class EmulatedGroup {
+/// What the warpgroups of both kernels have in common: `Tail` is what a thread holds.
+template <class Block>
+class EmulatedMachine {
  public:
   using Tail = typename Block::Tail;
-  static constexpr int width = Block::budget.width;
+  using Shared = EmulatedShared<Block::stages>;
 
-  EmulatedGroup(EmulatedShared<stages>& shared, int consumer)
+  EmulatedMachine(Shared& shared, int consumer)
       : shared_(shared), consumer_(consumer), tails_(hopper::group_threads) {}
 
   /// Ordinary reads, whose end the copy engine must be told.
@@ -252,10 +252,24 @@ class EmulatedGroup {
   }
   void end_reads() { reading_ = false; }
   void wait(hopper::Gate gate, int stage, int parity) { shared_.wait(gate, stage, parity); }
-  /// One lane of each of the four warps.
-  void release(hopper::Gate gate, int stage) {
-    const int part =
-        gate == hopper::Gate::key_empty ? Block::key_at(stage) : Block::value_at(stage);
+  void expect(hopper::Gate gate, int stage, int bytes) { shared_.arrive(gate, stage, 1, bytes); }
+  void copy(int to, const void* from, int bytes, hopper::Gate gate, int stage) {
+    shared_.copy(to, from, bytes, gate, stage);
+  }
+  template <class Work>
+  void each(const Work& work) {
+    for (int t = 0; t < hopper::group_threads; ++t) work(t, tail(t));
+  }
+
+ protected:
+  Shared& shared_;
+  int consumer_;
+  std::vector<Tail> tails_;
+
+  Tail& tail(int t) { return tails_[static_cast<std::size_t>(t)]; }
+
+  /// One lane of each of the four warps arrives; `part` is what it hands back.
+  void hand_back(hopper::Gate gate, int stage, int part) {
     if (reading_ && gate == hopper::Gate::key_empty) {
       throw BlockFault("reads that are not over in what is handed back");
     }
@@ -264,73 +278,6 @@ class EmulatedGroup {
     }
     shared_.arrive(gate, stage, 4);
   }
-  void expect(hopper::Gate gate, int stage, int bytes) { shared_.arrive(gate, stage, 1, bytes); }
-  void copy(int to, const void* from, int bytes, hopper::Gate gate, int stage) {
-    shared_.copy(to, from, bytes, gate, stage);
-  }
-  template <class Work>
-  void each(const Work& work) {
-    for (int t = 0; t < hopper::group_threads; ++t) work(t, tails_[static_cast<std::size_t>(t)]);
-  }
-
-  void start_first(int stage) {
-    const int query = Block::query_at(consumer_);
-    const int key = Block::key_at(stage);
-    begin(key, Block::budget.key_bytes(), [this, query, key] {
-      using namespace hopper;
-      const auto q = shared_operand<Type>(shared_.at(query), Major::depth, group_rows, width,
-                                          [](int s) { return depth_descriptor(0, group_rows, s); });
-      const auto k = shared_operand<Type>(shared_.at(key), Major::depth, key_tile, width,
-                                          [](int s) { return depth_descriptor(0, key_tile, s); });
-      multiply(q, k, key_tile, width, false,
-               [this](int t, int i) -> float& { return tail(t).tile[i]; });
-    });
-  }
-  void start_second(int stage) {
-    const int value = Block::value_at(stage);
-    begin(value, Block::budget.key_bytes(), [this, value] {
-      using namespace hopper;
-      const auto left =
-          left_operand<Type>(tails_, Tail::steps, [](const Tail& tail) { return tail.left; });
-      const auto v = shared_operand<Type>(shared_.at(value), Major::outer, width, key_tile,
-                                          [](int s) { return outer_descriptor(0, key_tile, s); });
-      multiply(left, v, width, key_tile, true,
-               [this](int t, int i) -> float& { return tail(t).output[i]; });
-    });
-  }
-  template <int pending>
-  void finish() {
-    while (static_cast<int>(products_.size()) > pending) {
-      products_.front().end();
-      products_.pop_front();
-    }
-  }
-
-  void share_maxima() {
-    share([](Tail& tail) { return tail.maximum; }, [](float a, float b) { return std::max(a, b); });
-  }
-  void share_sums() {
-    share([](Tail& tail) { return tail.sum; }, [](float a, float b) { return a + b; });
-  }
-  void await_turn() { shared_.await_turn(consumer_); }
-  void pass_turn() { shared_.pass_turn(1 - consumer_); }
-
- protected:
-  EmulatedShared<stages>& shared_;
-
- private:
-  /// Under way: the part of shared memory that it reads, and how it ends.
-  struct Product {
-    int from;
-    std::function<void()> end;
-  };
-
-  int consumer_;
-  bool reading_ = false;
-  std::vector<Tail> tails_;
-  std::deque<Product> products_;
-
-  Tail& tail(int t) { return tails_[static_cast<std::size_t>(t)]; }
 
   /// Now, or when somebody waits for it: both are allowed.
   void begin(int from, int bytes, const std::function<void()>& product) {
@@ -344,23 +291,96 @@ class EmulatedGroup {
     products_.push_back({from, end});
   }
 
+  /// All but the `pending` last are done.
+  void end_products(int pending) {
+    while (static_cast<int>(products_.size()) > pending) {
+      products_.front().end();
+      products_.pop_front();
+    }
+  }
+
+ private:
+  /// Under way: the part of shared memory that it reads, and how it ends.
+  struct Product {
+    int from;
+    std::function<void()> end;
+  };
+
+  bool reading_ = false;
+  std::deque<Product> products_;
+};
+
+/// The Machine of forward_block.h: one warpgroup.
+template <class Block, class Type>
+class EmulatedGroup : public EmulatedMachine<Block> {
+ public:
+  using Base = EmulatedMachine<Block>;
+  using Tail = typename Block::Tail;
+  using Base::Base;
+  static constexpr int width = Block::budget.width;
+
+  void release(hopper::Gate gate, int stage) {
+    const bool keys = gate == hopper::Gate::key_empty;
+    this->hand_back(gate, stage, keys ? Block::key_at(stage) : Block::value_at(stage));
+  }
+
+  void start_first(int stage) {
+    const int query = Block::query_at(this->consumer_);
+    const int key = Block::key_at(stage);
+    this->begin(key, Block::budget.key_bytes(), [this, query, key] {
+      using namespace hopper;
+      const auto q = shared_operand<Type>(this->shared_.at(query), Major::depth, group_rows, width,
+                                          [](int s) { return depth_descriptor(0, group_rows, s); });
+      const auto k = shared_operand<Type>(this->shared_.at(key), Major::depth, key_tile, width,
+                                          [](int s) { return depth_descriptor(0, key_tile, s); });
+      multiply(q, k, key_tile, width, false,
+               [this](int t, int i) -> float& { return this->tail(t).tile[i]; });
+    });
+  }
+  void start_second(int stage) {
+    const int value = Block::value_at(stage);
+    this->begin(value, Block::budget.key_bytes(), [this, value] {
+      using namespace hopper;
+      const auto left =
+          left_operand<Type>(this->tails_, Tail::steps, [](const Tail& tail) { return tail.left; });
+      const auto v = shared_operand<Type>(this->shared_.at(value), Major::outer, width, key_tile,
+                                          [](int s) { return outer_descriptor(0, key_tile, s); });
+      multiply(left, v, width, key_tile, true,
+               [this](int t, int i) -> float& { return this->tail(t).output[i]; });
+    });
+  }
+  template <int pending>
+  void finish() {
+    this->end_products(pending);
+  }
+
+  void share_maxima() {
+    share([](Tail& tail) { return tail.maximum; }, [](float a, float b) { return std::max(a, b); });
+  }
+  void share_sums() {
+    share([](Tail& tail) { return tail.sum; }, [](float a, float b) { return a + b; });
+  }
+  void await_turn() { this->shared_.await_turn(this->consumer_); }
+  void pass_turn() { this->shared_.pass_turn(1 - this->consumer_); }
+
+ private:
   template <class Numbers, class Operation>
   void share(Numbers numbers, Operation operation) {
     for (int t = 0; t < hopper::group_threads; t += 4) {
       for (int h = 0; h < 2; ++h) {
-        float all = numbers(tail(t))[h];
-        for (int i = 1; i < 4; ++i) all = operation(all, numbers(tail(t + i))[h]);
-        for (int i = 0; i < 4; ++i) numbers(tail(t + i))[h] = all;
+        float all = numbers(this->tail(t))[h];
+        for (int i = 1; i < 4; ++i) all = operation(all, numbers(this->tail(t + i))[h]);
+        for (int i = 0; i < 4; ++i) numbers(this->tail(t + i))[h] = all;
       }
     }
   }
 };
 
 /// Runs one block; throws the first fault of any of its warpgroups.
-template <class Block, class Group, int consumers, int stages>
-void run_block(int block, const hopper::FastProblem& p, const ForwardResult<float>& result,
-               std::uint64_t seed, double patience = 60) {
-  EmulatedShared<stages> shared(Block::barriers_at(), consumers, seed, patience);
+template <class Block, class Group, class Operands, class Result>
+void run_block(int block, const Operands& p, const Result& result, std::uint64_t seed,
+               double patience = 60) {
+  EmulatedShared<Block::stages> shared(Block::barriers_at(), Block::consumers, seed, patience);
   const auto work = Block::work_of(p.call, block);
   std::string fault;
   std::mutex mutex;
@@ -374,7 +394,7 @@ void run_block(int block, const hopper::FastProblem& p, const ForwardResult<floa
     }
   };
   std::vector<std::thread> threads;
-  for (int c = 0; c < consumers; ++c) {
+  for (int c = 0; c < Block::consumers; ++c) {
     threads.emplace_back([&, c] {
       guarded([&] {
         Group group(shared, c);

@@ -31,9 +31,9 @@ constexpr int stages = 2;
 using Block = ForwardBlock<Dot, Bf16, width, 2, stages, true>;
 
 /// A warpgroup that makes the mistake.
-class Mistaken : public EmulatedGroup<Block, Bf16, stages> {
+class Mistaken : public EmulatedGroup<Block, Bf16> {
  public:
-  using Base = EmulatedGroup<Block, Bf16, stages>;
+  using Base = EmulatedGroup<Block, Bf16>;
   using Base::Base;
 
   void wait(Gate gate, int stage, int parity) {
@@ -109,7 +109,7 @@ class EmulatedBlock : public testing::Test {
     std::fill(output_.begin(), output_.end(), std::nanf(""));
     const ForwardResult<float> result{output_.data(), maximum_.data(), sum_.data()};
     try {
-      run_block<Block, Mistaken, 2, stages>(0, fast, result, seed, 0.5);
+      run_block<Block, Mistaken>(0, fast, result, seed, 0.5);
     } catch (const BlockFault&) {
       return false;
     }

@@ -7,11 +7,11 @@
 #include "gpu/fold.h"
 #include "gpu/hopper/fast.h"
 #include "gpu/hopper/forward_block.h"
-#include "gpu/hopper/gradient_tail.h"
 #include "gpu/hopper/numbers.h"
 #include "tests/core/attention/cases.h"
 #include "tests/gpu/emulate.h"
 #include "tests/gpu/emulated_block.h"
+#include "tests/gpu/emulated_gradient.h"
 #include "tests/gpu/matrix_unit.h"
 
 namespace conelab::gpu::tests {
@@ -116,161 +116,24 @@ void emulate_fast(const FastProblem& p, const ForwardResult<float>& result) {
   constexpr hopper::Variant v = hopper::variants[turns ? 0 : 1];
   static_assert(v.turns == turns);
   using Block = ForwardBlock<S, Type, width, v.consumers, v.stages, turns>;
-  using Group = EmulatedGroup<Block, Type, v.stages>;
+  using Group = EmulatedGroup<Block, Type>;
   for (int block = 0; block < Block::blocks(p.call); ++block) {
     const auto seed = static_cast<std::uint64_t>(block + 1);
-    ASSERT_NO_THROW((run_block<Block, Group, v.consumers, v.stages>(block, p, result, seed)));
+    ASSERT_NO_THROW((run_block<Block, Group>(block, p, result, seed)));
   }
 }
 
-/// The owner's 64 tokens of the backward pass.
-template <class S, class Type, int width, Owner owner>
-class GradientGroup {
- public:
-  using Tail = GradientTail<S, Type, width, owner>;
-
-  GradientGroup(const FastGradient& g, int group, int own_tile)
-      : g_(g), p_(g.call), group_(group), own_tile_(own_tile), tails_(group_threads) {
-    const bool query = owner == Owner::query;
-    own_ = cut(query ? g.query : g.key, own_count(), own_tile);
-    own_value_ = cut(query ? g.output_grad : g.value, own_count(), own_tile);
-    for (int t = 0; t < group_threads; ++t) {
-      tails_[at(t)].start(t, g, group, own_tile * group_rows);
-    }
-  }
-
-  void run() {
-    for (int t = 0; t * group_rows < other_count(); ++t) meet(t);
-  }
-
-  void finish(GradientSums<float>& sums) {
-    const bool query = owner == Owner::query;
-    std::vector<float>& base = query ? sums.query_base : sums.key_base;
-    std::vector<float>& potential = query ? sums.query_potential : sums.key_potential;
-    for (int t = 0; t < group_threads; ++t) {
-      for (int h = 0; h < 2; ++h) {
-        const int row = accumulator_row(t, 2 * h);
-        const int r = own_tile_ * group_rows + row;
-        if (r >= own_count()) continue;
-        const auto token = at(group_ * own_count() + r);
-        float margin = 0;
-        potential[token] = 0;
-        for (int i = 0; i < 4; ++i) {
-          margin += tails_[at(t / 4 * 4 + i)].margin[h];
-          potential[token] += tails_[at(t / 4 * 4 + i)].potential[h];
-        }
-        for (int e = 0; e < width / 4; ++e) {
-          const int i = Tail::accumulator(h, e);
-          const int c = accumulator_column(t, i);
-          const float sum = tails_[at(t)].base[i];
-          if (c < p_.base_size) {
-            base[token * at(p_.base_size) + at(c)] =
-                S::info.measure == Measure::product ? sum
-                                                    : 2 * (number(own_, row, c) * margin - sum);
-          }
-          if constexpr (owner == Owner::key) {
-            if (c < p_.width) sums.value[token * at(p_.width) + at(c)] = tails_[at(t)].value[i];
-          }
-        }
-      }
-    }
-    if (owner == Owner::key) return;
-    for (int n = 0; n < S::constants; ++n) {
-      double sum = 0;
-      for (const Tail& tail : tails_) sum += tail.sums[n];
-      sums.sums[at((group_ * ceil_div(p_.query.count, group_rows) + own_tile_) * S::constants +
-                   n)] = sum;
-    }
-  }
-
- private:
-  const FastGradient& g_;
-  const Problem<float>& p_;
-  int group_, own_tile_;
-  std::vector<Tail> tails_;
-  Image own_, own_value_;
-
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  [[nodiscard]] int own_count() const {
-    return owner == Owner::query ? p_.query.count : p_.key.count;
-  }
-  [[nodiscard]] int other_count() const {
-    return owner == Owner::query ? p_.key.count : p_.query.count;
-  }
-  [[nodiscard]] Image cut(const unsigned char* tiles, int count, int tile) const {
-    const int bytes = tile_bytes(group_rows, width);
-    const auto* begin =
-        tiles + static_cast<std::ptrdiff_t>(group_ * ceil_div(count, group_rows) + tile) * bytes;
-    return {begin, begin + bytes};
-  }
-  static float number(const Image& image, int row, int column) {
-    return Type::widen(operand_element(image, depth_descriptor(0, group_rows, column / 16),
-                                       Major::depth, row, column % 16));
-  }
-
-  void meet(int tile) {
-    const bool query = owner == Owner::query;
-    const Image other = cut(query ? g_.key : g_.query, other_count(), tile);
-    const Image other_value = cut(query ? g_.value : g_.output_grad, other_count(), tile);
-    const int facts = (S::values + 3) * group_rows;
-    const float* of_tile = (query ? g_.key_facts : g_.query_facts) +
-                           (group_ * ceil_div(other_count(), group_rows) + tile) * facts;
-    for (int t = 0; t < group_threads; ++t) {
-      Tail& tail = tails_[at(t)];
-      for (int i = 0; i < Tail::products; ++i) {
-        const int row = accumulator_row(t, i);
-        const int column = accumulator_column(t, i);
-        tail.tile[i] = tail.slope[i] = 0;
-        for (int d = 0; d < width; ++d) {
-          tail.tile[i] += number(own_, row, d) * number(other, column, d);
-          tail.slope[i] += number(own_value_, row, d) * number(other_value, column, d);
-        }
-      }
-      tail.differentiate(t, {own_.data(), other.data(), of_tile, tile * group_rows, false});
-    }
-    accumulate(
-        other, [](const Tail& tail) { return tail.by_measure; },
-        [](Tail& tail) { return tail.base; });
-    if constexpr (owner == Owner::key) {
-      accumulate(
-          other_value, [](const Tail& tail) { return tail.weight; },
-          [](Tail& tail) { return tail.value; });
-    }
-  }
-
-  template <class Left, class Sum>
-  void accumulate(const Image& right, Left left_of, Sum sum_of) {
-    std::vector<float> left(group_rows * group_rows);
-    for (int t = 0; t < group_threads; ++t) {
-      const std::uint32_t* packed = left_of(tails_[at(t)]);
-      for (int n = 0; n < 8 * Tail::steps; ++n) {
-        const int column = n / 8 * 16 + left_column(t, n / 2 % 4, n % 2);
-        left[at(left_row(t, n / 2 % 4) * group_rows + column)] =
-            Type::widen(static_cast<std::uint16_t>(packed[n / 2] >> (n % 2 * 16)));
-      }
-    }
-    for (int t = 0; t < group_threads; ++t) {
-      float* sum = sum_of(tails_[at(t)]);
-      for (int i = 0; i < width / 2; ++i) {
-        for (int k = 0; k < group_rows; ++k) {
-          sum[i] += left[at(accumulator_row(t, i) * group_rows + k)] *
-                    Type::widen(operand_element(right, outer_descriptor(0, group_rows, k / 16),
-                                                Major::outer, accumulator_column(t, i), k % 16));
-        }
-      }
-    }
-  }
-};
-
+/// The backward kernel of one owner, likewise.
 template <class S, class Type, int width, Owner owner>
 void emulate_owner(const FastGradient& g, GradientSums<float>& sums) {
-  const int tokens = owner == Owner::query ? g.call.query.count : g.call.key.count;
-  for (int group = 0; group < g.call.groups; ++group) {
-    for (int t = 0; t * group_rows < tokens; ++t) {
-      GradientGroup<S, Type, width, owner> own(g, group, t);
-      own.run();
-      own.finish(sums);
-    }
+  using Block = GradientBlock<S, Type, width, owner>;
+  using Group = EmulatedGradientGroup<Block>;
+  const GradientResult<float> result{sums.query_base.data(), sums.query_potential.data(),
+                                     sums.key_base.data(),   sums.key_potential.data(),
+                                     sums.value.data(),      sums.sums.data()};
+  for (int block = 0; block < Block::blocks(g.call); ++block) {
+    const auto seed = static_cast<std::uint64_t>(block + 1);
+    ASSERT_NO_THROW((run_block<Block, Group>(block, g, result, seed)));
   }
 }
 
@@ -392,6 +255,10 @@ void expect_fast_gradient(const Call& call, AttentionInput<float> input, double 
                        packed.query_facts.data(),
                        packed.key_facts.data()};
   GradientSums<float> sums(p, plan.similarity->constants);
+  for (auto* array : {&sums.query_base, &sums.query_potential, &sums.key_base, &sums.key_potential,
+                      &sums.value}) {
+    std::fill(array->begin(), array->end(), std::numeric_limits<float>::quiet_NaN());
+  }
   visit_similarity(index, [&](auto tag) {
     using S = typename decltype(tag)::type;
     if (width == 64) {
@@ -418,16 +285,20 @@ void expect_fast_gradient(const Call& call, AttentionInput<float> input, double 
 }
 
 TEST_P(Fast, GradientsAgreeWithThePortablePath) {
+  // Tails on both sides, tiles in parts, more tiles than stages, tiles that one consumer skips.
+  const std::vector<FastSize> sizes{{70, 130, 33, 64, "full"},
+                                    {20, 70, 80, 17, "causal"},
+                                    {330, 65, 24, 8, "causal"},
+                                    {65, 330, 16, 16, "window"}};
   std::uint64_t seed = 20;
-  for (const auto& [n_q, n_k, d, d_v] :
-       std::vector<std::array<std::int64_t, 4>>{{70, 130, 33, 64}, {20, 70, 80, 17}}) {
-    const Extents extents{1, 2, n_q, n_k, d, d_v};
-    const char* mask = seed % 2 == 0 ? "causal" : "full";
-    const Call call = make_call(GetParam(), {"none", {mask}, "softmax", "mean", true}, extents);
-    const auto wide = random_input(call, extents, ++seed, 3 / std::sqrt(d + 1.0));
-    auto input = conelab::tests::convert_input<float>(wide);
-    std::copy_n(input.query.row(0, 0, 0), d, input.key.row(0, 0, 1));
-    SCOPED_TRACE(fmt::format("{} n_q {} n_k {} d {} d_v {}", mask, n_q, n_k, d, d_v));
+  for (const FastSize& s : sizes) {
+    const Extents extents{1, 2, s.query, s.key, s.feature, s.value};
+    const Call call = make_call(GetParam(), {"none", {s.mask}, "softmax", "mean", true}, extents);
+    const double spread = 3 / std::sqrt(static_cast<double>(s.feature) + 1.0);
+    auto input = conelab::tests::convert_input<float>(random_input(call, extents, ++seed, spread));
+    std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.row(0, 0, 1));
+    SCOPED_TRACE(
+        fmt::format("{} n_q {} n_k {} d {} d_v {}", s.mask, s.query, s.key, s.feature, s.value));
     expect_fast_gradient<Bf16>(call, input, 1e-2);
     expect_fast_gradient<F16>(call, input, 2e-3);
   }

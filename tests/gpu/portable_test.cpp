@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
+#include <utility>
 
 #include "tests/core/attention/cases.h"
 #include "tests/gpu/emulate.h"
@@ -101,6 +103,55 @@ TEST_P(Portable, KeepsFloatsPrecision) {
   EXPECT_LE(difference(found.backward.value, gradient.value), 2e-5);
 }
 
+/// 16-bit numbers as the float64 numbers that they are.
+std::vector<std::byte> widened(const std::vector<std::byte>& narrow, Storage storage) {
+  std::vector<std::byte> wide(narrow.size() * 4);
+  for (std::size_t i = 0; i < narrow.size() / 2; ++i) {
+    const auto x = load<double>(narrow.data(), storage, static_cast<std::int64_t>(i));
+    std::memcpy(wide.data() + 8 * i, &x, 8);
+  }
+  return wide;
+}
+
+TEST_P(Portable, ReadsSixteenBitsAsTheNumbersThatTheyAre) {
+  const Extents extents{1, 2, 40, 70, 9, 5};
+  for (const Parts& parts : all_parts()) {
+    const Call call = make_call(GetParam(), parts, extents);
+    const AttentionInput<double> input = random_input(call, extents, 17);
+    for (const Storage storage : {Storage::bf16, Storage::f16}) {
+      SCOPED_TRACE(describe(call, extents) + (storage == Storage::bf16 ? ", bf16" : ", f16"));
+      const Emulation<double> narrow = emulate(call, input, storage);
+      Operands<double> operands = narrow.operands;
+      operands.shape.storage = Storage::f64;
+      for (auto* numbers : {&operands.query_base, &operands.key_base, &operands.value}) {
+        *numbers = widened(*numbers, storage);
+      }
+      const Emulation<double> wide = emulate(narrow.plan, input, std::move(operands));
+      EXPECT_EQ(narrow.forward.output.data, wide.forward.output.data);
+      EXPECT_EQ(narrow.forward.lse.data, wide.forward.lse.data);
+      EXPECT_EQ(narrow.backward.query.data, wide.backward.query.data);
+      EXPECT_EQ(narrow.backward.key.data, wide.backward.key.data);
+      EXPECT_EQ(narrow.backward.value.data, wide.backward.value.data);
+      EXPECT_EQ(narrow.backward.parameters, wide.backward.parameters);
+    }
+  }
+}
+
+TEST_P(Portable, KeepsFloatsPrecisionOnSixteenBits) {
+  const Extents extents{1, 2, 70, 130, 17, 9};
+  const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, extents);
+  const auto input = convert_input<float>(random_input(call, extents, 3));
+  for (const Storage storage : {Storage::bf16, Storage::f16}) {
+    SCOPED_TRACE(storage == Storage::bf16 ? "bf16" : "f16");
+    const Emulation<float> found = emulate(call, input, storage);
+    const Emulation<double> exact = emulate(call, convert_input<double>(input), storage);
+    EXPECT_LE(difference(found.forward.output, exact.forward.output), 2e-5);
+    EXPECT_LE(difference(found.backward.query, exact.backward.query), 2e-4);
+    EXPECT_LE(difference(found.backward.key, exact.backward.key), 2e-4);
+    EXPECT_LE(difference(found.backward.value, exact.backward.value), 2e-5);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Similarities, Portable, testing::ValuesIn(variants()),
                          conelab::tests::variant_name);
 
@@ -110,23 +161,29 @@ AttentionInput<double> small_input(const Call& call, const Extents& extents) {
 
 TEST(Storage, OfSixteenBitsRoundsBaseAndValuesAndNothingElse) {
   const Extents extents{1, 1, 20, 33, 6, 4};
-  Call call;
-  call.similarity = "laplacian";
-  AttentionInput<double> input = small_input(call, extents);
-  input.key_lengths.clear();
-  input.allowed.clear();
-  const auto exact = reference::evaluate(reference::make_problem(call, input));
-  for (const Storage storage : {Storage::bf16, Storage::f16}) {
-    AttentionInput<double> rounded = input;
-    for (Tensor4<double>* t : {&rounded.query, &rounded.key, &rounded.value}) {
-      for (double& x : t->data) {
-        x = storage == Storage::bf16 ? from_bf16(to_bf16(x)) : from_f16(to_f16(x));
+  for (const char* similarity : {"dot", "laplacian"}) {
+    Call call;
+    call.similarity = similarity;
+    AttentionInput<double> input = small_input(call, extents);
+    input.key_lengths.clear();
+    input.allowed.clear();
+    const auto exact = reference::evaluate(reference::make_problem(call, input));
+    for (const Storage storage : {Storage::bf16, Storage::f16}) {
+      AttentionInput<double> rounded = input;
+      for (Tensor4<double>* t : {&rounded.query, &rounded.key, &rounded.value}) {
+        for (double& x : t->data) {
+          x = storage == Storage::bf16 ? from_bf16(to_bf16(x)) : from_f16(to_f16(x));
+        }
       }
+      SCOPED_TRACE(similarity);
+      const auto same = reference::evaluate(reference::make_problem(call, rounded));
+      const Emulation<double> found = emulate(call, input, storage);
+      EXPECT_LE(difference(found.forward.output, same.output), 1e-12);
+      EXPECT_GT(difference(found.forward.output, exact.output), 1e-5);
+      const auto plan = resolve(call, check_extents(rounded));
+      const Forward<double> saved = forward(*plan, rounded, one_thread());
+      expect_close(found.backward, backward(*plan, rounded, saved, one_thread()), 1e-9);
     }
-    const auto same = reference::evaluate(reference::make_problem(call, rounded));
-    const Forward<double> found = emulate(call, input, storage, false).forward;
-    EXPECT_LE(difference(found.output, same.output), 1e-12);
-    EXPECT_GT(difference(found.output, exact.output), 1e-5);
   }
 }
 

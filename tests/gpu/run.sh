@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# The CUDA kernels on a GPU: tests/gpu/run.sh [check|time|tune] [--dry-run] (default check). Each
-# fits into ten minutes and needs nvcc, and a Python with PyTorch; nothing has to be edited or
-# installed: the kernels are built from their own sources alone, without the program.
-#   check  builds, compares with float64, looks for bad accesses and races
+# The CUDA kernels on a GPU: tests/gpu/run.sh [build|check|time|tune] [--dry-run] (default check).
+# Each fits into ten minutes, the build included, and needs nvcc, and a Python with PyTorch; nothing
+# has to be edited or installed: the kernels are built from their own sources alone, without the
+# program, and not again while these stay the same.
+#   build  the kernels alone; needs no GPU
+#   check  compares with float64, looks for bad accesses and races
 #   time   ours beside PyTorch's in one interleaved run: a table and one HDF5
 #   tune   variants of the fast kernels against each other
 # --dry-run goes the same way without a GPU: commands of the build are printed, numbers come from the
@@ -12,6 +14,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 mode=check
 dry=
+# Where the ten minutes begin: run.py opens no new case when they near their end.
+export CONELAB_STARTED=${CONELAB_STARTED:-$(date +%s)}
 out=${CONELAB_OUT:-build-gpu}
 work=${CONELAB_GPU_BUILD:-build-gpu}
 jobs=$(nproc 2>/dev/null || echo 2)
@@ -20,9 +24,9 @@ say() { printf '%s\n' "== $*"; }
 die() { printf '%s\n' "run.sh: error: $*" >&2; exit 1; }
 for word in "$@"; do
   case $word in
-    check|time|tune) mode=$word ;;
+    build|check|time|tune) mode=$word ;;
     --dry-run) dry=--dry-run ;;
-    *) printf '%s\n' "run.sh: usage: run.sh [check|time|tune] [--dry-run]" >&2; exit 2 ;;
+    *) printf '%s\n' "run.sh: usage: run.sh [build|check|time|tune] [--dry-run]" >&2; exit 2 ;;
   esac
 done
 # Runs a command, or prints it.
@@ -47,7 +51,7 @@ find_python() {
 has_device() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
 
 # One shared library from the kernels alone: no other library of the project is needed.
-flags=(-std=c++20 -O3 -I. -Xcompiler=-fPIC --expt-relaxed-constexpr
+flags=(-std=c++20 -O3 -lineinfo -I. -Xcompiler=-fPIC --expt-relaxed-constexpr
   --generate-code=arch=compute_90a,code=sm_90a)
 build() {
   mkdir -p "$work" "$out"
@@ -72,7 +76,7 @@ build() {
   say "building with $jobs jobs into $work"
   local sources=("$work"/portable_?.cu "$work"/fast_*.cu "$work/portable_table.cu" "$work/binding.cu")
   local newest
-  newest=$(find gpu core/similarity core/base/half.h tests/gpu -newer "$work/libconelab_kernels.so" -name '*.[chip]*' 2>/dev/null | head -1 || true)
+  newest=$(find gpu core tests/gpu -newer "$work/libconelab_kernels.so" -name '*.[chip]*' 2>/dev/null | head -1 || true)
   if [ -f "$work/libconelab_kernels.so" ] && [ -z "$newest" ]; then say "library is up to date"; return; fi
   if [ "$dry" ]; then
     printf '+ %s\n' "${sources[@]/#/nvcc -c }"
@@ -94,7 +98,7 @@ sanitize() {
     say "compute-sanitizer not found: bad accesses and races were not looked for"
     return
   fi
-  perform "$nvcc" "${flags[@]}" -lineinfo tests/gpu/sanitize.cu -o "$work/sanitize" -L"$work" \
+  perform "$nvcc" "${flags[@]}" tests/gpu/sanitize.cu -o "$work/sanitize" -L"$work" \
     -lconelab_kernels -Xlinker -rpath,"$(absolute "$work")"
   for tool in memcheck racecheck; do
     say "compute-sanitizer $tool"
@@ -108,6 +112,7 @@ absolute() { case $1 in /*) printf '%s' "$1" ;; *) printf '%s' "$PWD/$1" ;; esac
 nvcc=$(find_nvcc || { [ "$dry" ] && printf nvcc; })
 python=$(find_python)
 build
+if [ "$mode" = build ]; then exit 0; fi
 if [ -z "$dry" ] && ! has_device; then
   say "SKIPPED: cuda: no device; everything compiled, nothing was run"
   exit 77
