@@ -49,7 +49,6 @@ void choose_format() {
   QSurfaceFormat format;
   format.setVersion(3, 3);
   format.setProfile(QSurfaceFormat::CoreProfile);
-  format.setSwapInterval(0);  // It paints on demand; nothing is gained by waiting.
   QSurfaceFormat::setDefaultFormat(format);
 }
 
@@ -93,7 +92,6 @@ bool desktop_available() {
 int run_desktop(const std::vector<std::string>& files) {
   require_display();
   qInstallMessageHandler(report);
-  QCoreApplication::setAttribute(Qt::AA_ShareOpenGLContexts);
   choose_format();
   static int count = 1;
   static char name[] = "conelab";

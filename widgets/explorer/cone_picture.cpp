@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "core/figure/cone_curves.h"
+#include "widgets/explorer/lines_apart.h"
+#include "widgets/explorer/space_surfaces.h"
 
 namespace conelab::desktop {
 namespace {
@@ -39,11 +41,12 @@ class Builder {
         scene_(scene),
         project_(std::move(project)),
         box_(box),
-        curves_(scene.system) {}
+        curves_(scene.system),
+        apart_(box.grown(4)) {}
 
   ConePicture picture;
 
-  void fill_regions(const PlaneFrame& frame) {
+  void fill_regions() {
     if (!scene_.error.empty()) return;
     if (scene_.lca && choice_.ancestors) {
       fill(Ink::ancestors, 0.26, curves_.ancestors(shadow_of(*scene_.lca)));
@@ -59,7 +62,18 @@ class Builder {
       fill(Ink::v, 0.5, curves_.object_ball(vector(choice_.v)));
       fill(Ink::u, 0.5, curves_.object_ball(vector(choice_.u)));
     }
-    fill_light(frame);
+  }
+
+  void fill_light(const PlaneFrame& frame) {
+    if (!scene_.error.empty() || (scene_.infinite && !scene_.penumbral)) return;
+    const geometry::RadialDomain domain = scene_.system.family->domain(scene_.system.values);
+    const Ink ink = scene_.penumbral ? Ink::light : Ink::excluded;
+    Line area = level(scene_.infinite ? domain.high : domain.low);
+    if (scene_.infinite && frame.model() == Model::halfspace) {
+      area = rectangle(box_.x, box_.y - 9, box_.right(), std::max(area[0].y, box_.y - 9));
+    }
+    area = clipped_area(area, box_.grown(2));
+    if (area.size() >= 3) picture.fills.push_back({ink, 1, {std::move(area)}});
   }
 
   void fill_outside(const PlaneFrame& frame) {
@@ -114,24 +128,17 @@ class Builder {
   /// horizontal line, which passes through the far point.
   [[nodiscard]] Line level(double radial) const {
     const figure::CycleArc arc = curves_.level(radial);
+    if (scene_.infinite && choice_.model == "space") {  // Across its plane in space.
+      const double middle = (choice_.u[0] + choice_.v[0]) / 2, reach = level_reach(choice_);
+      return {project_(figure::from_half_plane(middle - reach, radial)),
+              project_(figure::from_half_plane(middle + reach, radial))};
+    }
     if (!horizontal_levels()) return flattened({arc}, project_, box_);
     const double y = project_(arc.via).y;
     return {{box_.x - 9, y}, {box_.right() + 9, y}};
   }
   [[nodiscard]] bool horizontal_levels() const {
     return scene_.infinite && choice_.model == "halfspace";
-  }
-
-  void fill_light(const PlaneFrame& frame) {
-    if (scene_.infinite && !scene_.penumbral) return;
-    const geometry::RadialDomain domain = scene_.system.family->domain(scene_.system.values);
-    const Ink ink = scene_.penumbral ? Ink::light : Ink::excluded;
-    Line area = level(scene_.infinite ? domain.high : domain.low);
-    if (scene_.infinite && frame.model() == Model::halfspace) {
-      area = rectangle(box_.x, box_.y - 9, box_.right(), std::max(area[0].y, box_.y - 9));
-    }
-    area = clipped_area(area, box_.grown(2));
-    if (area.size() >= 3) picture.fills.push_back({ink, 1, {std::move(area)}});
   }
 
   /// As the exported figure spaces them.
@@ -145,14 +152,22 @@ class Builder {
     const double step = (top - own) / (level_lines + 0.5);
     for (int i = 1; i <= level_lines; ++i) {
       const double shadow = family.shadow(values, own + step * i);
-      stroke(Ink::level, 1, curves_.similarity_level(u, shadow), false, 0.55);
+      level_line(curves_.similarity_level(u, shadow), false);
       if (std::isinf(largest)) continue;
       const double beyond = top + step * i;
       if (beyond <= 0) continue;
-      for (const int side : {-1, 1}) {
-        stroke(Ink::level, 1, curves_.extended_level(u, beyond, side), true, 0.55);
-      }
+      for (const int side : {-1, 1}) level_line(curves_.extended_level(u, beyond, side), true);
     }
+  }
+
+  /// Left out where it comes too close to those before it: many at the border make a moiré.
+  void level_line(const Curve& curve, bool dashes) {
+    Stroke out{Ink::level, 0.55, 1, dashes, {}};
+    for (const Line& piece : clipped_line(flattened(curve, project_, box_), box_.grown(4))) {
+      for (Line& part : apart_.kept(piece)) out.pieces.push_back(std::move(part));
+    }
+    apart_.remember(out.pieces);
+    if (!out.pieces.empty()) picture.strokes.push_back(std::move(out));
   }
 
   void draw_ancestors() {
@@ -187,6 +202,7 @@ class Builder {
   Projection project_;
   Box box_;
   ConeCurves curves_;
+  LinesApart apart_;
 };
 
 /// The border of the model itself.
@@ -217,11 +233,19 @@ ConePicture cone_picture(const ConeChoice& choice, const ConeScene& scene,
     return figure::Point{q.x, q.y};
   };
   Builder builder(choice, scene, project, box);
-  builder.fill_regions(frame);
+  builder.fill_regions();
+  builder.fill_light(frame);
   builder.fill_outside(frame);
   builder.draw_lines();
   builder.picture.strokes.push_back(boundary(frame, box));
   return std::move(builder.picture);
+}
+
+std::vector<Fill> cone_fills(const ConeChoice& choice, const ConeScene& scene,
+                             const Projection& project, const Box& box) {
+  Builder builder(choice, scene, project, box);
+  builder.fill_regions();
+  return std::move(builder.picture.fills);
 }
 
 std::vector<Stroke> cone_strokes(const ConeChoice& choice, const ConeScene& scene,

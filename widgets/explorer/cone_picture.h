@@ -46,7 +46,9 @@ struct ConePicture {
 /// The picture in a flat model.
 [[nodiscard]] ConePicture cone_picture(const ConeChoice& choice, const ConeScene& scene,
                                        const PlaneFrame& frame);
-/// Only the lines, under any projection.
+/// Only cones, common ancestors and objects, or only the lines, under any projection.
+[[nodiscard]] std::vector<Fill> cone_fills(const ConeChoice& choice, const ConeScene& scene,
+                                           const Projection& project, const figure::Box& box);
 [[nodiscard]] std::vector<Stroke> cone_strokes(const ConeChoice& choice, const ConeScene& scene,
                                                const Projection& project, const figure::Box& box);
 

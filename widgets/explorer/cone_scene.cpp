@@ -155,4 +155,29 @@ FigureChoice cone_figure(const ConeChoice& choice) {
   return figure;
 }
 
+std::string command_leaves_out(const ConeChoice& choice) {
+  std::string text;
+  if (geometry::cone_family(choice.family).base == geometry::Base::sphere) {
+    text += " Its points are those of the ball about the source.";
+  }
+  if (choice.model == "space") text += " It computes in the plane of u, v and the source.";
+  if (!choice.beside.empty()) text += " It is of " + choice.family + " alone.";
+  return text.empty() ? "" : "The command has the same numbers." + text;
+}
+
+std::string figure_leaves_out(const ConeChoice& choice) {
+  std::string text;
+  if (choice.model == "space") {
+    text += " There is no figure of H³: it shows the slice through u, v and the source.";
+  }
+  if (!choice.beside.empty()) {
+    text += " It shows " + choice.family + " alone: choose another family for its figure.";
+  }
+  if (choice.heat) text += " Of the heat layer it has the level lines, if they are on.";
+  if (choice.geodesic) text += " It has no geodesic of u and v.";
+  if (choice.follow_tokens) text += " It has u and v without the other tokens.";
+  if (choice.camera) text += " It shows all of the scene, wherever you look.";
+  return text.empty() ? "" : "The figure has the exact curves." + text;
+}
+
 }  // namespace conelab::desktop

@@ -54,4 +54,8 @@ inline constexpr int level_lines = 6;
 /// knows. H³ is drawn by its slice, the half-plane; the figure has the view that fits.
 [[nodiscard]] FigureChoice cone_figure(const ConeChoice& choice);
 
+/// What is seen and the command (the figure) does not hold, in one line; empty where it holds all.
+[[nodiscard]] std::string command_leaves_out(const ConeChoice& choice);
+[[nodiscard]] std::string figure_leaves_out(const ConeChoice& choice);
+
 }  // namespace conelab::desktop

@@ -17,6 +17,10 @@ constexpr int roomy = 560;            ///< Widths from which the settings are op
 constexpr double farthest = 400;      ///< How far the light recedes, over the height it began at.
 constexpr double recession_time = 3;  ///< Seconds of the whole way.
 
+/// The legend has the other one.
+constexpr Overlay::Corner corners[] = {Overlay::Corner::top_right, Overlay::Corner::top_left,
+                                       Overlay::Corner::bottom_right};
+
 PlanePoint point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
 
 double seconds_now() {
@@ -40,6 +44,13 @@ void keep_in_domain(ConeChoice& c) {
 
 }  // namespace
 
+void ExplorerViewport::look(const std::optional<ConeCamera>& camera) {
+  look_from(camera);
+  if (shown_.follow_tokens) return;
+  document_.edit(
+      tr("move the view"), [&](Session& s) { s.cones.camera = camera; }, "explorer view");
+}
+
 template <class Change>
 void ExplorerViewport::edit(const QString& label, Change change, const QString& merge) {
   document_.edit(
@@ -56,12 +67,40 @@ void ExplorerViewport::edit(const QString& label, Change change, const QString& 
 
 void ExplorerViewport::draw_settings() {
   const bool open = settings_.value_or(width() >= roomy);
-  Overlay overlay(*this, "settings", Overlay::Corner::top_right);
+  place_settings();
+  Overlay overlay(*this, "settings", corners[settings_corner_]);
   if (overlay.button(open ? "hide settings" : "settings")) settings_ = !open;
-  if (!open) return;
-  draw_parameters(overlay);
-  draw_toggles(overlay);
-  draw_recession(overlay);
+  if (open) {
+    draw_parameters(overlay);
+    draw_toggles(overlay);
+    draw_recession(overlay);
+  }
+  settings_settled_ = overlay.size() == settings_place_.size();
+  settings_place_ = Overlay::place(corners[settings_corner_], overlay.size(), size());
+}
+
+/// Where they cover none of the points, or the fewest; not away from under the pointer.
+void ExplorerViewport::place_settings() {
+  if (!settings_settled_ || (ImGui::GetIO().WantCaptureMouse && dragged_.isEmpty())) return;
+  const auto covered = [&](std::size_t corner) {
+    constexpr double room = 14, name = 44;  // Of a point, and of its name at its right.
+    const QRectF card = Overlay::place(corners[corner], settings_place_.size(), size())
+                            .adjusted(-name, -room, room, room);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < panes_.size(); ++i) {
+      std::vector<PlanePoint> points = {point(shown_.u), point(shown_.v)};
+      if (panes_[i].scene.lca_place) points.push_back(*panes_[i].scene.lca_place);
+      if (finite_family(panes_[i].choice)) points.push_back(point(shown_.source));
+      for (const PlanePoint& p : points) count += card.contains(pixel_of(i, p));
+    }
+    return count;
+  };
+  std::size_t best = settings_corner_;
+  for (std::size_t corner = 0; corner < std::size(corners); ++corner) {
+    if (covered(corner) < covered(best)) best = corner;
+  }
+  if (best != settings_corner_) wake();
+  settings_corner_ = best;
 }
 
 /// Those of every family that is shown.
@@ -155,61 +194,70 @@ void ExplorerViewport::handle_pointer() {
     receding_.stop();
   }
   if (ImGui::IsMouseReleased(0)) {
+    // Looking around is one step, however often the ground is taken and let go.
+    if (dragged_ != "ground") document_.close_step();
     dragged_.clear();
-    document_.close_step();
   }
   if (!dragged_.isEmpty() && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
     dragged_ == "ground" ? move_ground(pointer) : move_handle(pointer);
   }
   if (io.MouseWheel != 0 && !io.WantCaptureMouse) zoom(io.MouseWheel, pointer);
-  if (ImGui::IsMouseDoubleClicked(0) && !io.WantCaptureMouse && under.isEmpty()) fit();
+  if (ImGui::IsMouseDoubleClicked(0) && !io.WantCaptureMouse && under.isEmpty()) look({});
 }
 
 /// The point that was taken stays under the pointer, by an isometry.
 void ExplorerViewport::move_ground(const QPointF& pointer) {
+  ConeCamera next = looking();
   if (in_space()) {
     constexpr double turn = 0.008;  // Radians a pixel.
     const ImVec2 by = ImGui::GetIO().MouseDelta;
-    view.yaw = std::remainder(view.yaw + turn * by.x, 2 * M_PI);
-    view.pitch = std::clamp(view.pitch + turn * by.y, -1.5, 1.5);
-    return wake();
+    const SpaceCamera turned =
+        SpaceCamera{view_.yaw + turn * by.x, view_.pitch + turn * by.y, view_.zoom}.bounded();
+    next.yaw = turned.yaw, next.pitch = turned.pitch;
+    return look(next);
   }
   if (!grabbed_) return;
   const auto moved = frame(dragged_pane_).with_point_at(*grabbed_, pointer.x(), pointer.y());
   if (!moved) return;
-  fits_ = false;
-  camera = *moved;
-  wake();
+  next.x0 = moved->x0, next.log_scale = moved->log_scale;
+  look(next);
 }
 
 /// Half-plane: dilation about the boundary point under the pointer. Elsewhere what is under the
 /// pointer comes nearer to the middle, or goes away from it.
 void ExplorerViewport::zoom(double notches, const QPointF& pointer) {
+  ConeCamera next = looking();
   if (in_space()) {
-    view.zoom = std::clamp(view.zoom * std::exp(0.15 * notches), 0.2, 20.0);
-    return wake();
+    next.zoom = SpaceCamera{0, 0, view_.zoom * std::exp(0.15 * notches)}.bounded().zoom;
+    return look(next);
   }
   const PlaneFrame f = frame(pane_at(pointer));
   const auto before = f.plane(pointer.x(), pointer.y());
   if (!before) return;
-  fits_ = false;
   if (shown_.model == "halfspace") {
-    const double scale =
-        std::clamp(camera.log_scale - 0.25 * notches, PlaneCamera::deepest, PlaneCamera::farthest);
-    camera.x0 = before->x - (before->x - camera.x0) * std::exp(scale - camera.log_scale);
-    camera.log_scale = scale;
+    next.log_scale =
+        std::clamp(camera_.log_scale - 0.25 * notches, PlaneCamera::deepest, PlaneCamera::farthest);
+    next.x0 = before->x - (before->x - camera_.x0) * std::exp(next.log_scale - camera_.log_scale);
   } else {
     const PlanePoint o = f.origin();
     const double part = std::exp(-0.25 * notches);
     const double x = o.x + part * (pointer.x() - o.x), y = o.y + part * (pointer.y() - o.y);
-    if (const auto moved = f.with_point_at(*before, x, y)) camera = *moved;
+    const auto moved = f.with_point_at(*before, x, y);
+    if (!moved) return;
+    next.x0 = moved->x0, next.log_scale = moved->log_scale;
   }
-  wake();
+  look(next);
+}
+
+std::optional<PlanePoint> ExplorerViewport::dragged_to(const QPointF& to) const {
+  if (shown_.model != "hyperboloid") return point_under(dragged_pane_, to);
+  const auto& held = dragged_ == "u" ? shown_.u : dragged_ == "v" ? shown_.v : shown_.source;
+  return dragged_on_hyperboloid(turned_frame(dragged_pane_), to.x(), to.y(), point(held));
 }
 
 void ExplorerViewport::move_handle(const QPointF& to) {
   const PlaneFrame f = frame(dragged_pane_);
-  auto wanted = point_under(dragged_pane_, to);
+  auto wanted = dragged_to(to);
   if (!wanted) return;
   const QString name = dragged_;
   if (shown_.snap && !in_space()) wanted = snapped(shown_, name.toStdString(), *wanted, f);

@@ -37,17 +37,10 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  build_tools();
+  column->addWidget(build_tools());
   viewport_ = new ExplorerViewport(workspace_.document());
   column->addWidget(viewport_, 1);
-  readout_ = new SteadyLabel;
-  readout_->setObjectName("explorer-readout");
-  readout_->setTextFormat(Qt::RichText);
-  readout_->setWordWrap(true);
-  readout_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  readout_->setContentsMargins(12, 6, 12, 8);
-  readout_->setAccessibleName(tr("Exact values of the scene"));
-  readout_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  build_readout();
   column->addWidget(readout_);
   connect(&workspace_.document(), &Document::changed, this, &ExplorerView::show_session);
   connect(&workspace_.document(), &Document::focus_changed, this, &ExplorerView::show_session);
@@ -56,20 +49,10 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
   // Queued: they are told while the viewport is painting.
   connect(viewport_, &ExplorerViewport::token_pointed, this, &ExplorerView::point_at_token,
           Qt::QueuedConnection);
-  connect(
-      viewport_, &ExplorerViewport::token_chosen, this,
-      [this](int token) {
-        if (!pair_) return;
-        const Focus pair{pair_->query, token};
-        pointing_ = false;
-        workspace_.document().hover(std::nullopt);
-        workspace_.document().edit(
-            tr("select a pair of tokens"), [&](Session& s) { s.locked = pair; }, "locked");
-      },
-      Qt::QueuedConnection);
+  connect(viewport_, &ExplorerViewport::token_chosen, this, &ExplorerView::choose_token,
+          Qt::QueuedConnection);
   show_session();
   show_readout();
-  viewport_->fit();
 }
 
 /// The token under the pointer is the key that all views look at, with the query of the plane.
@@ -79,97 +62,142 @@ void ExplorerView::point_at_token(int token) {
   workspace_.document().hover(pointing_ ? std::optional(Focus{pair_->query, token}) : std::nullopt);
 }
 
-void ExplorerView::build_tools() {
+void ExplorerView::choose_token(int token) {
+  if (!pair_) return;
+  const Focus pair{pair_->query, token};
+  pointing_ = false;
+  workspace_.document().hover(std::nullopt);
+  workspace_.document().edit(
+      tr("select a pair of tokens"), [&](Session& s) { s.locked = pair; }, "locked");
+}
+
+// ---- building -----------------------------------------------------------------------------------
+
+void ExplorerView::build_readout() {
+  readout_ = new SteadyLabel;
+  readout_->setObjectName("explorer-readout");
+  readout_->setTextFormat(Qt::RichText);
+  readout_->setWordWrap(true);
+  readout_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  readout_->setContentsMargins(12, 6, 12, 8);
+  readout_->setAccessibleName(tr("Exact values of the scene"));
+  readout_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+}
+
+/// Three rows: what is shown and where, the points, what stands beside it and leaves the program.
+QWidget* ExplorerView::build_tools() {
   auto* tools = new QWidget;
   auto* rows = new QVBoxLayout(tools);
   rows->setContentsMargins(10, 4, 10, 4);
   rows->setSpacing(4);
-  auto* first = new QHBoxLayout;
-  family_ = new QComboBox;
-  family_->setObjectName("explorer-family");
-  family_->setAccessibleName(tr("Cone family"));
-  for (const geometry::ConeFamily* family : geometry::cone_families()) {
-    family_->addItem(QString::fromUtf8(family->name));
-    family_->setItemData(family_->count() - 1, QString::fromUtf8(family->about), Qt::ToolTipRole);
-  }
-  first->addWidget(family_, 1);
-  model_ = new QComboBox;
-  model_->setObjectName("explorer-model");
-  model_->setAccessibleName(tr("Model of the hyperbolic plane"));
-  for (const ModelName& m : models) model_->addItem(QString::fromUtf8(m.title), QString(m.name));
-  first->addWidget(model_, 1);
-  beside_ = new QComboBox;
-  beside_->setObjectName("explorer-beside");
-  beside_->setAccessibleName(tr("Families side by side"));
-  beside_->setToolTip(tr("The same u and v under another family, side by side"));
-  beside_->addItem(tr("alone"));
-  for (const geometry::ConeFamily* family : geometry::cone_families()) {
-    beside_->addItem(tr("beside %1").arg(family->name), QString(family->name));
-  }
-  beside_->addItem(tr("all five"), QStringLiteral("*"));
-  auto* third = new QHBoxLayout;
-  third->addWidget(beside_, 1);
-  // They widen to their words where there is room, and do not keep a small window from fitting.
-  for (QComboBox* choice : {family_, model_, beside_}) choice->setMinimumWidth(70);
-  auto* figure = new QToolButton;
-  figure->setText(tr("figure"));
-  figure->setObjectName("explorer-figure");
-  figure->setToolTip(tr("This scene as a vector figure: opens it in Figures, to export or copy"));
-  third->addWidget(figure);
-  auto* figure_command = new QToolButton;
-  figure_command->setText(QStringLiteral("$_ figure"));
-  figure_command->setObjectName("explorer-figure-command");
-  figure_command->setToolTip(tr("Copy as command: the same figure from a terminal"));
-  third->addWidget(figure_command);
-  connect(figure, &QToolButton::clicked, this, [this] {
-    const FigureChoice wanted = cone_figure(viewport_->choice());
-    workspace_.document().edit(tr("make a figure of the cones"),
-                               [&](Session& s) { s.figure = wanted; });
-    emit figure_shown();
-  });
-  connect(figure_command, &QToolButton::clicked, this,
-          [this] { emit figure_command_wanted(cone_figure(viewport_->choice())); });
-  connect(beside_, &QComboBox::currentIndexChanged, this, &ExplorerView::choose_beside);
-  auto* command = new QToolButton;
-  command->setText(QStringLiteral("$_"));
-  command->setObjectName("explorer-command");
-  command->setToolTip(tr("Copy as command: the same numbers from a terminal"));
-  first->addWidget(command);
-  rows->addLayout(first);
-  auto* second = new QHBoxLayout;
+  auto *first = new QHBoxLayout, *second = new QHBoxLayout, *third = new QHBoxLayout;
+  for (QHBoxLayout* row : {first, second, third}) rows->addLayout(row);
+  first->addWidget(family_ = build_families(), 1);
+  first->addWidget(model_ = build_models(), 1);
+  first->addWidget(add_button("command", QStringLiteral("$_"),
+                              tr("Copy as command: the same numbers from a terminal")));
   add_field(second, "u", &ConeChoice::u);
   add_field(second, "v", &ConeChoice::v);
   add_field(second, "source", &ConeChoice::source);
-  rows->addLayout(second);
-  rows->addLayout(third);
-  // A narrow dock stays narrow.
-  for (QComboBox* box : {family_, model_, beside_}) {
-    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    box->setMinimumContentsLength(6);
+  third->addWidget(beside_ = build_beside(), 1);
+  third->addWidget(
+      add_button("figure", tr("figure"),
+                 tr("This scene as a vector figure: opens it in Figures, to export or copy")));
+  third->addWidget(add_button("figure-command", QStringLiteral("$_ figure"),
+                              tr("Copy as command: the same figure from a terminal")));
+  connect_tools();
+  return tools;
+}
+
+QComboBox* ExplorerView::build_choice(const char* name, const QString& about) {
+  auto* choice = new QComboBox;
+  choice->setObjectName(QStringLiteral("explorer-") + name);
+  choice->setAccessibleName(about);
+  // They widen to their words where there is room, and a narrow dock stays narrow.
+  choice->setMinimumWidth(70);
+  choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  choice->setMinimumContentsLength(6);
+  return choice;
+}
+
+QComboBox* ExplorerView::build_families() {
+  QComboBox* choice = build_choice("family", tr("Cone family"));
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    choice->addItem(QString::fromUtf8(family->name));
+    choice->setItemData(choice->count() - 1, QString::fromUtf8(family->about), Qt::ToolTipRole);
   }
-  layout()->addWidget(tools);
-  connect(family_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
-    workspace_.document().edit(tr("change the cone family"), [&](Session& s) {
-      s.cones = viewport_->choice();
-      s.cones.follow_tokens = false;
-      s.cones.family = name.toStdString();
-      for (auto* p : {&s.cones.u, &s.cones.v}) {
-        const PlanePoint inside = into_domain(s.cones, {(*p)[0], (*p)[1]});
-        *p = {inside.x, inside.y};
-      }
-    });
-  });
+  return choice;
+}
+
+QComboBox* ExplorerView::build_models() {
+  QComboBox* choice = build_choice("model", tr("Model of the hyperbolic plane"));
+  for (const ModelName& m : models) choice->addItem(QString::fromUtf8(m.title), QString(m.name));
+  return choice;
+}
+
+QComboBox* ExplorerView::build_beside() {
+  QComboBox* choice = build_choice("beside", tr("Families side by side"));
+  choice->setToolTip(tr("The same u and v under another family, side by side"));
+  choice->addItem(tr("alone"));
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    choice->addItem(tr("beside %1").arg(family->name), QString(family->name));
+  }
+  choice->addItem(tr("all five"), QStringLiteral("*"));
+  return choice;
+}
+
+QToolButton* ExplorerView::add_button(const char* name, const QString& text, const QString& about) {
+  auto* button = new QToolButton;
+  button->setObjectName(QStringLiteral("explorer-") + name);
+  button->setText(text);
+  button->setToolTip(about);
+  connect(button, &QToolButton::clicked, this, [this, which = QString(name)] { leave(which); });
+  return button;
+}
+
+void ExplorerView::connect_tools() {
+  connect(beside_, &QComboBox::currentIndexChanged, this, &ExplorerView::choose_beside);
+  connect(family_, &QComboBox::currentTextChanged, this, &ExplorerView::choose_family);
   connect(model_, &QComboBox::currentIndexChanged, this, [this](int index) {
     workspace_.document().edit(tr("change the model"), [&](Session& s) {
       s.cones.model = model_->itemData(index).toString().toStdString();
+      s.cones.camera.reset();
     });
   });
-  connect(command, &QToolButton::clicked, this, [this] {
+}
+
+// ---- edits --------------------------------------------------------------------------------------
+
+/// A command or a figure of the scene leaves the explorer, and what it lacks is told.
+void ExplorerView::leave(const QString& as) {
+  const ConeChoice& choice = viewport_->choice();
+  if (as == "command") {
     QStringList words;
-    for (const std::string& word : cone_command(viewport_->choice())) {
-      words << QString::fromStdString(word);
-    }
+    for (const std::string& word : cone_command(choice)) words << QString::fromStdString(word);
     emit text_copied(words.join(' '));
+  } else if (as == "figure-command") {
+    emit figure_command_wanted(cone_figure(choice));
+  } else {
+    const FigureChoice wanted = cone_figure(choice);
+    workspace_.document().edit(tr("make a figure of the cones"),
+                               [&](Session& s) { s.figure = wanted; });
+    emit figure_shown();
+  }
+  left_out_ = QString::fromStdString(as == "command" ? command_leaves_out(choice)
+                                                     : figure_leaves_out(choice));
+  show_readout();
+}
+
+void ExplorerView::choose_family(const QString& name) {
+  workspace_.document().edit(tr("change the cone family"), [&](Session& s) {
+    s.cones = viewport_->choice();
+    s.cones.follow_tokens = false;
+    s.cones.family = name.toStdString();
+    s.cones.camera.reset();
+    for (auto* p : {&s.cones.u, &s.cones.v}) {
+      const PlanePoint inside = into_domain(s.cones, {(*p)[0], (*p)[1]});
+      *p = {inside.x, inside.y};
+    }
   });
 }
 
@@ -177,6 +205,7 @@ void ExplorerView::choose_beside(int index) {
   const std::string name = beside_->itemData(index).toString().toStdString();
   workspace_.document().edit(tr("choose the families side by side"), [&](Session& s) {
     s.cones.beside.clear();
+    s.cones.camera.reset();
     if (name != "*" && !name.empty()) s.cones.beside = {name};
     if (name != "*") return;
     for (const geometry::ConeFamily* family : geometry::cone_families()) {
@@ -257,17 +286,24 @@ TokenPlane ExplorerView::wanted() {
 }
 
 void ExplorerView::show_session() {
-  const bool followed = viewport_->choice().follow_tokens;
-  const TokenPlane plane = wanted();
-  const ConeChoice& choice = plane.choice;
-  const bool other = choice.model != viewport_->choice().model ||
-                     choice.family != viewport_->choice().family ||
-                     choice.beside.size() != viewport_->choice().beside.size() ||
-                     (choice.follow_tokens && !followed);
-  const bool pair = choice.follow_tokens && !(choice == viewport_->choice());
+  const ConeChoice before = viewport_->choice();
+  TokenPlane plane = wanted();
+  ConeChoice& choice = plane.choice;
+  // A pair's plane is looked at as it fits, wherever the session looks.
+  if (choice.follow_tokens) choice.camera = before.camera;
+  const bool other = choice.model != before.model || choice.family != before.family ||
+                     choice.beside.size() != before.beside.size() ||
+                     choice.follow_tokens != before.follow_tokens;
+  const bool pair = choice.follow_tokens && !(choice == before);
+  if (!(choice == before)) left_out_.clear();
   viewport_->show_choice(choice);
   show_tokens(plane);
-  if (other || pair) viewport_->fit();
+  if (pair || (other && !choice.camera)) viewport_->fit();
+  show_choices(choice);
+}
+
+/// The widgets over the viewport say what it shows.
+void ExplorerView::show_choices(const ConeChoice& choice) {
   const QSignalBlocker a(family_), b(model_), c(beside_);
   const std::vector<std::string>& beside = choice.beside;
   beside_->setCurrentIndex(
@@ -351,8 +387,9 @@ void ExplorerView::show_readout() {
     if (column == 0) html += "</tr>";
   }
   html += "</table>";
-  const QString tokens = about_tokens();
-  if (!tokens.isEmpty()) html += "<p>" + tokens.toHtmlEscaped() + "</p>";
+  for (const QString& line : {about_tokens(), left_out_}) {
+    if (!line.isEmpty()) html += "<p>" + line.toHtmlEscaped() + "</p>";
+  }
   readout_->say(html);
 }
 

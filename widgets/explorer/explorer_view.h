@@ -10,6 +10,7 @@
 
 class QComboBox;
 class QLineEdit;
+class QToolButton;
 
 namespace conelab::desktop {
 
@@ -31,11 +32,23 @@ class ExplorerView : public QWidget {
   void figure_command_wanted(const FigureChoice& choice);
 
  private:
-  void build_tools();
+  [[nodiscard]] QWidget* build_tools();
+  [[nodiscard]] QComboBox* build_choice(const char* name, const QString& about);
+  [[nodiscard]] QComboBox* build_families();
+  [[nodiscard]] QComboBox* build_models();
+  [[nodiscard]] QComboBox* build_beside();
+  [[nodiscard]] QToolButton* add_button(const char* name, const QString& text,
+                                        const QString& about);
   QLineEdit* add_field(class QLayout* line, const QString& name,
                        std::array<double, 2> ConeChoice::*member);
+  void build_readout();
+  void connect_tools();
+  void leave(const QString& as);
+  void choose_family(const QString& name);
   void choose_beside(int index);
+  void choose_token(int token);
   void show_session();
+  void show_choices(const ConeChoice& choice);
   void show_readout();
   void show_tokens(const TokenPlane& plane);
   void point_at_token(int token);
@@ -55,6 +68,7 @@ class ExplorerView : public QWidget {
   std::vector<Call> tokens_calls_;
   std::optional<Focus> pair_;  ///< Whose plane is shown; none: the session's scene.
   bool pointing_ = false;      ///< At a token here: the plane stays that of its pair.
+  QString left_out_;           ///< What the command or figure that was just made does not hold.
   std::vector<std::pair<QLineEdit*, std::array<double, 2> ConeChoice::*>> fields_;
 };
 

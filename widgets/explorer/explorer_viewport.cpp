@@ -11,6 +11,7 @@
 
 #include "widgets/explorer/paint_colours.h"
 #include "widgets/imgui/overlay.h"
+#include "widgets/theme/on_ground.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -31,11 +32,6 @@ bool finite_family(const ConeChoice& choice) {
   return geometry::cone_family(choice.family).base == geometry::Base::sphere;
 }
 
-figure::Colour colour_of(const QColor& c) {
-  return {static_cast<std::uint8_t>(c.red()), static_cast<std::uint8_t>(c.green()),
-          static_cast<std::uint8_t>(c.blue()), 255};
-}
-
 }  // namespace
 
 ExplorerViewport::ExplorerViewport(Document& document, QWidget* parent)
@@ -48,18 +44,26 @@ ExplorerViewport::ExplorerViewport(Document& document, QWidget* parent)
   resting_.setInterval(rest);
   resting_.setSingleShot(true);
   connect(&resting_, &QTimer::timeout, this, &ExplorerViewport::refine);
-  shown_ = document_.session().cones;
+  shown_ = framed_ = document_.session().cones;
   make_panes();
+  look_from(shown_.camera);
 }
 
-ExplorerViewport::~ExplorerViewport() = default;
+ExplorerViewport::~ExplorerViewport() { release(); }
 
-void ExplorerViewport::show_choice(const ConeChoice& choice) {
+void ExplorerViewport::show_choice(ConeChoice choice) {
   wake();
-  if (choice == shown_) return;
-  shown_ = choice;
-  make_panes();
-  emit scene_changed();
+  const std::optional<ConeCamera> wanted = choice.follow_tokens ? shown_.camera : choice.camera;
+  const bool other_model = choice.model != shown_.model;
+  choice.camera = shown_.camera;
+  const bool other_scene = !(choice == shown_);
+  if (other_scene) {
+    shown_ = std::move(choice);
+    make_panes();
+    emit scene_changed();
+  }
+  if (other_model || (other_scene && wanted != shown_.camera)) framed_ = shown_;
+  if (other_model || wanted != shown_.camera) look_from(wanted);
 }
 
 void ExplorerViewport::make_panes() {
@@ -102,7 +106,7 @@ PlaneFrame ExplorerViewport::frame(std::size_t pane) const {
   const figure::Box& b = panes_[pane].box;
   const geometry::Model model =
       in_space() ? geometry::Model::ball : geometry::model_from_name(shown_.model);
-  return {model, camera, b.width, b.height, {b.x, b.y}};
+  return {model, camera_, b.width, b.height, {b.x, b.y}};
 }
 
 bool ExplorerViewport::in_space() const {
@@ -110,7 +114,7 @@ bool ExplorerViewport::in_space() const {
 }
 
 SpaceFrame ExplorerViewport::turned_frame(std::size_t pane) const {
-  return space_frame(framed_, cone_scene(framed_), view, panes_[pane].box);
+  return space_frame(framed_, cone_scene(framed_), view_, panes_[pane].box);
 }
 
 QPointF ExplorerViewport::pixel_of(std::size_t pane, const PlanePoint& p) const {
@@ -136,12 +140,26 @@ QPointF ExplorerViewport::handle(const char* name, std::size_t pane) const {
   return pixel_of(pane, point(p));
 }
 
+ConeCamera ExplorerViewport::looking() const {
+  return {camera_.x0, camera_.log_scale, view_.yaw, view_.pitch, view_.zoom};
+}
+
+void ExplorerViewport::look_from(const std::optional<ConeCamera>& camera) {
+  if (!camera) return fit();
+  shown_.camera = camera;
+  camera_ = {camera->x0,
+             std::clamp(camera->log_scale, PlaneCamera::deepest, PlaneCamera::farthest)};
+  view_ = SpaceCamera{camera->yaw, camera->pitch, camera->zoom}.bounded();
+  wake();
+}
+
 void ExplorerViewport::fit() {
-  camera = {};
-  view = {};
+  shown_.camera.reset();
+  camera_ = {};
+  view_ = {};
+  if (shown_.model == "hyperboloid") view_.pitch = hyperboloid_pitch;
   framed_ = shown_;
   fitted_ = size();
-  fits_ = true;
   wake();
   if (shown_.model != "halfspace") return;  // The others show all of the plane.
   const ConeScene& scene = panes_[0].scene;
@@ -151,9 +169,9 @@ void ExplorerViewport::fit() {
                                scene.infinite && scene.penumbral ? scene.parameter : 0.2});
   double low = std::min(shown_.u[0], shown_.v[0]), high = std::max(shown_.u[0], shown_.v[0]);
   for (const PlanePoint& p : tokens_.places) low = std::min(low, p.x), high = std::max(high, p.x);
-  camera.x0 = (low + high) / 2;
+  camera_.x0 = (low + high) / 2;
   const double wide = (high - low) * box.height / std::max(1.0, box.width);
-  camera.log_scale = std::log(std::max(1.25 * top, 1.4 * wide) / 1.5);
+  camera_.log_scale = std::log(std::max(1.25 * top, 1.4 * wide) / 1.5);
 }
 
 bool ExplorerViewport::covers_ground() const {
@@ -179,11 +197,11 @@ std::shared_ptr<HeatRaster> ExplorerViewport::raster(std::size_t pane, int step)
   return std::make_shared<HeatRaster>(
       frame(pane), p.choice, p.scene, step,
       is_dark(palette()) ? figure::ColourMap::dark : figure::ColourMap::sequential,
-      colour_of(palette().color(QPalette::Base)));
+      figure_colour(palette().color(QPalette::Base)));
 }
 
 void ExplorerViewport::update_pictures() {
-  const Drawn now{camera, view, size()};
+  const Drawn now{camera_, view_, size()};
   if (!(now == drawn_)) dirty_ = true;
   if (!dirty_) return;
   drawn_ = now;
@@ -191,6 +209,7 @@ void ExplorerViewport::update_pictures() {
   lay_out();
   for (std::size_t i = 0; i < panes_.size(); ++i) {
     Pane& pane = panes_[i];
+    pane.triangles.clear();
     in_space() ? update_space(i)
                : void(pane.picture = cone_picture(pane.choice, pane.scene, frame(i)));
     pane.finer.reset();
@@ -200,45 +219,6 @@ void ExplorerViewport::update_pictures() {
   }
   heat_step_ = coarse_step;
   resting_.start();
-}
-
-void ExplorerViewport::update_space(std::size_t i) {
-  Pane& pane = panes_[i];
-  pane.picture = {};
-  pane.triangles.clear();
-  if (!pane.scene.error.empty()) return;
-  const SpaceFrame f = turned_frame(i);
-  const bool space = shown_.model == "space";
-  std::vector<Surface> surfaces;
-  if (space) {
-    SpaceScene scene = space_scene(pane.choice, pane.scene);
-    surfaces = std::move(scene.surfaces);
-    for (const auto& [ink, line] : scene.lines) {
-      Line flat;
-      for (const Eigen::Vector3d& p : line) flat.push_back({f.page(p).x(), f.page(p).y()});
-      pane.picture.strokes.push_back({ink, 0.8, 1.2, false, {std::move(flat)}});
-    }
-  } else {
-    const auto colour = [&](Ink ink) { return colour_of(fill_colour(ink, palette())); };
-    surfaces.push_back(hyperboloid_surface(
-        pane.choice, pane.scene,
-        {is_dark(palette()) ? figure::ColourMap::dark : figure::ColourMap::sequential,
-         colour_of(palette().color(QPalette::Base)), colour(Ink::u), colour(Ink::v),
-         colour(Ink::ancestors), colour(pane.scene.penumbral ? Ink::light : Ink::excluded)}));
-  }
-  pane.triangles = triangles_of(surfaces, f, palette());
-  const auto project = [&](const figure::HemispherePoint& p) {
-    const Eigen::Vector2d z = figure::to_half_plane(p);
-    const Eigen::Vector3d q =
-        space ? (z.allFinite() ? f.page(in_slice({z.x(), z.y()})) : f.page({0, 0, 1e6}))
-              : f.page(on_hyperboloid(p));
-    return figure::Point{std::clamp(q.x(), -1e7, 1e7), std::clamp(q.y(), -1e7, 1e7)};
-  };
-  ConeChoice lines = pane.choice;
-  if (space) lines.level_lines = false;
-  for (Stroke& stroke : cone_strokes(lines, pane.scene, project, pane.box)) {
-    pane.picture.strokes.push_back(std::move(stroke));
-  }
 }
 
 /// A slice of the fine heat layer; again until it is whole.
@@ -275,8 +255,8 @@ void ExplorerViewport::draw_scene() {
   for (std::size_t i = 0; i < panes_.size(); ++i) {
     Pane& pane = panes_[i];
     if (pane.heat) painter_.heat(static_cast<int>(i), pane.heat_version, *pane.heat, frame(i));
-    in_space() ? painter_.triangles(pane.triangles)
-               : painter_.fills(pane.picture.fills, palette(), pane.box);
+    painter_.triangles(pane.triangles);
+    painter_.fills(pane.picture.fills, palette(), pane.box);
   }
   painter_.end();
   if (measured) QOpenGLContext::currentContext()->functions()->glFinish();
@@ -287,7 +267,7 @@ void ExplorerViewport::draw_controls() {
   QElapsedTimer clock;
   clock.start();
   apply_palette(palette());
-  if (fits_ && fitted_ != size()) lay_out(), fit();
+  if (!shown_.camera && fitted_ != size()) lay_out(), fit();
   handle_pointer();
   update_pictures();
   ImDrawList* list = ImGui::GetBackgroundDrawList();
@@ -335,18 +315,31 @@ void ExplorerViewport::draw_marks(std::size_t pane) {
                         ground, 3);
     list->AddText(at, ink, text);
   };
-  const auto mark = [&](const PlanePoint& at, const QColor& colour, const char* name, float size) {
+  const auto mark = [&](const PlanePoint& at, const QColor& colour, const char* name, float size,
+                        bool above = true) {
     const QPointF q = pixel_of(pane, at);
     const ImVec2 c(static_cast<float>(q.x()), static_cast<float>(q.y()));
     list->AddCircleFilled(c, size + 1.5F, ground, 24);
     list->AddCircleFilled(c, size, packed(colour), 24);
-    label(ImVec2(c.x + size + 5, c.y - ImGui::GetTextLineHeight() - 1), name);
+    label(ImVec2(c.x + size + 5, above ? c.y - ImGui::GetTextLineHeight() - 1 : c.y + 3), name);
+  };
+  const auto apart = [&](const PlanePoint& a, const std::array<double, 2>& b) {
+    const QPointF away = pixel_of(pane, a) - pixel_of(pane, point(b));
+    return std::hypot(away.x(), away.y()) > 30;
   };
   if (finite_family(p.choice)) mark(point(shown_.source), QColor(0xe6, 0x9f, 0x00), "light", 5);
-  if (p.scene.lca_place) mark(*p.scene.lca_place, line_colour(Ink::ancestors, palette()), "LCA", 5);
+  if (const auto& lca = p.scene.lca_place) {
+    mark(*lca, line_colour(Ink::ancestors, palette()), "LCA", 5,
+         apart(*lca, shown_.u) && apart(*lca, shown_.v));
+  }
   mark(point(shown_.v), line_colour(Ink::v, palette()), "v", 6);
   mark(point(shown_.u), line_colour(Ink::u, palette()), "u", 6);
-  const auto left = static_cast<float>(p.box.x), top = static_cast<float>(p.box.y);
+  const QRectF pane_box(p.box.x, p.box.y, p.box.width, 50);
+  const bool beside = settings_place_.left() < p.box.x + 20 &&
+                      settings_place_.right() < p.box.right() - 120 &&
+                      settings_place_.intersects(pane_box);
+  const auto left = static_cast<float>(beside ? settings_place_.right() : p.box.x);
+  const auto top = static_cast<float>(p.box.y);
   if (panes_.size() > 1) {
     const std::string title =
         p.scene.error.empty() ? p.choice.family + fmt::format("   K = {:.6g}", p.scene.law.depth)

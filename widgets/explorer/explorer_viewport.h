@@ -26,8 +26,10 @@ class ExplorerViewport : public Viewport {
   explicit ExplorerViewport(Document& document, QWidget* parent = nullptr);
   ~ExplorerViewport() override;
 
-  /// What is looked at: the session's scene, or a pair of tokens in their plane.
-  void show_choice(const ConeChoice& choice);
+  /// What is looked at: the session's scene, or a pair of tokens in their plane, whose camera is
+  /// not the session's: it fits each pair anew.
+  void show_choice(ConeChoice choice);
+  /// With the camera as it is.
   [[nodiscard]] const ConeChoice& choice() const { return shown_; }
   /// Of a pane: 0 is the session's family, the others those beside it.
   [[nodiscard]] const ConeScene& scene(std::size_t pane = 0) const { return panes_[pane].scene; }
@@ -38,6 +40,7 @@ class ExplorerViewport : public Viewport {
   [[nodiscard]] SpaceFrame turned_frame(std::size_t pane = 0) const;
   /// Where "u", "v" or "source" is on the viewport.
   [[nodiscard]] QPointF handle(const char* name, std::size_t pane = 0) const;
+  /// The camera fits itself to the scene and to the window until it is moved.
   void fit();
   /// Tokens as points of the first pane's plane; none: an empty list.
   void show_tokens(TokenMarks marks);
@@ -51,8 +54,8 @@ class ExplorerViewport : public Viewport {
   /// Milliseconds of the last frame's drawing, to its completion where `measured`.
   [[nodiscard]] double frame_time() const { return frame_time_; }
   bool measured = false;
-  PlaneCamera camera;
-  SpaceCamera view;
+  [[nodiscard]] const PlaneCamera& camera() const { return camera_; }
+  [[nodiscard]] const SpaceCamera& view() const { return view_; }
 
  signals:
   void scene_changed();
@@ -80,12 +83,20 @@ class ExplorerViewport : public Viewport {
   };
   void make_panes();
   void lay_out();
+  void look_from(const std::optional<ConeCamera>& camera);
+  /// The user looks elsewhere, or (none) at all of the scene: an edit, many in a row one step.
+  void look(const std::optional<ConeCamera>& camera);
+  [[nodiscard]] ConeCamera looking() const;
   /// Pictures anew where something has changed, heat refined where nothing has.
   void update_pictures();
   [[nodiscard]] std::shared_ptr<HeatRaster> raster(std::size_t pane, int step) const;
   void refine();
   void update_space(std::size_t pane);
+  static void show_half_space(Pane& pane, const SpaceFrame& frame, const QPalette& palette);
+  static void show_hyperboloid(Pane& pane, const SpaceFrame& frame, const QPalette& palette);
   [[nodiscard]] std::optional<PlanePoint> point_under(std::size_t pane, const QPointF& p) const;
+  /// Where the point that is being dragged goes.
+  [[nodiscard]] std::optional<PlanePoint> dragged_to(const QPointF& to) const;
   [[nodiscard]] QPointF pixel_of(std::size_t pane, const PlanePoint& p) const;
   void draw_strokes(const std::vector<Stroke>& strokes);
   void draw_marks(std::size_t pane);
@@ -93,6 +104,7 @@ class ExplorerViewport : public Viewport {
   void point_at_tokens();
   void draw_legend();
   void draw_settings();
+  void place_settings();
   void draw_parameters(Overlay& overlay);
   void draw_toggles(Overlay& overlay);
   void draw_recession(Overlay& overlay);
@@ -110,7 +122,9 @@ class ExplorerViewport : public Viewport {
   TokenMarks tokens_;
   std::optional<std::size_t> token_under_;
   Document& document_;
-  ConeChoice shown_;
+  ConeChoice shown_;  ///< Its camera is none as long as the view fits itself.
+  PlaneCamera camera_;
+  SpaceCamera view_;
   std::vector<Pane> panes_;
   ScenePainter painter_;
   struct Drawn {
@@ -126,10 +140,12 @@ class ExplorerViewport : public Viewport {
   std::size_t dragged_pane_ = 0;
   std::optional<PlanePoint> grabbed_;  ///< The point of the ground that follows the pointer.
   QTimer receding_, resting_;
-  QSize fitted_;                  ///< The size for which the camera was fitted.
-  bool fits_ = true;              ///< Until the camera is moved, it follows the window.
-  std::optional<bool> settings_;  ///< Open or closed by the user; else by the room there is.
-  double recede_time_ = 0;        ///< Of the last step, in seconds.
+  QSize fitted_;                     ///< The size for which the camera was fitted.
+  std::optional<bool> settings_;     ///< Open or closed by the user; else by the room there is.
+  std::size_t settings_corner_ = 0;  ///< Among those that the settings may take.
+  QRectF settings_place_;            ///< In the last frame.
+  bool settings_settled_ = false;    ///< Their size is what it was in the frame before.
+  double recede_time_ = 0;           ///< Of the last step, in seconds.
   double frame_time_ = 0;
 };
 

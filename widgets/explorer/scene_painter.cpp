@@ -81,6 +81,7 @@ bool is_rectangle(const Fill& fill) {
 }
 
 struct Triangle {
+  int storey;
   double depth;
   Corner corners[3];
 };
@@ -96,6 +97,7 @@ void add_triangle(std::vector<Triangle>& out, const Surface& s, std::array<std::
   const double facing = 0.28 * std::abs(normal.dot(light)) / size;
   const auto shade = static_cast<float>(s.colours.empty() ? 0.72 + facing : 0.96 + 0.14 * facing);
   Triangle t{};
+  t.storey = s.storey;
   for (std::size_t i = 0; i < 3; ++i) {
     const Eigen::Vector3d p = frame.page(s.points[at[i]]);
     Corner& c = t.corners[i];
@@ -127,8 +129,11 @@ std::vector<Corner> triangles_of(const std::vector<Surface>& surfaces, const Spa
       }
     }
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Triangle& a, const Triangle& b) { return a.depth > b.depth; });
+  const bool from_above = frame.away().z() < 0;
+  std::stable_sort(all.begin(), all.end(), [&](const Triangle& a, const Triangle& b) {
+    if (a.storey != b.storey) return (a.storey < b.storey) == from_above;
+    return a.depth > b.depth;
+  });
   std::vector<Corner> out;
   for (const Triangle& t : all) out.insert(out.end(), t.corners, t.corners + 3);
   return out;

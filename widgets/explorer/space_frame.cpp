@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace conelab::desktop {
+
+SpaceCamera SpaceCamera::bounded() const {
+  return {std::remainder(yaw, 2 * M_PI), std::clamp(pitch, -1.5, 1.5), std::clamp(zoom, 0.2, 20.0)};
+}
 
 SpaceFrame::SpaceFrame(SpaceCamera camera, const figure::Box& box, const Eigen::Vector3d& centre,
                        double reach)
@@ -41,27 +46,69 @@ Eigen::Vector3d on_hyperboloid(const figure::HemispherePoint& p) {
 
 Eigen::Vector3d in_slice(const PlanePoint& p) { return {p.x, 0, p.y}; }
 
-std::optional<PlanePoint> hyperboloid_under(const SpaceFrame& f, double x, double y) {
-  const Eigen::Vector3d a = f.under(x, y), d = f.away();
-  const auto product = [](const Eigen::Vector3d& p, const Eigen::Vector3d& q) {
-    return p.x() * q.x() + p.y() * q.y() - p.z() * q.z();
-  };
-  // ⟨a + s d, a + s d⟩ = −1; of its upper points the nearest to the viewer below the rim.
-  const double dd = product(d, d), ad = product(a, d), aa = product(a, a) + 1;
-  std::optional<Eigen::Vector3d> seen;
-  const auto consider = [&](double s) {
-    const Eigen::Vector3d p = a + s * d;
-    if (p.z() <= 0 || p.z() > hyperboloid_rim || !p.allFinite()) return;
-    if (!seen || d.dot(p) < d.dot(*seen)) seen = p;
-  };
+namespace {
+
+double minkowski(const Eigen::Vector3d& p, const Eigen::Vector3d& q) {
+  return p.x() * q.x() + p.y() * q.y() - p.z() * q.z();
+}
+
+PlanePoint from_hyperboloid(const Eigen::Vector3d& p) {
+  const double below = p.z() - p.y();
+  return {p.x() / below, 1 / below};
+}
+
+/// The places below the rim where the line a + s d meets the hyperboloid: ⟨a + s d, a + s d⟩ = −1.
+std::vector<Eigen::Vector3d> met(const Eigen::Vector3d& a, const Eigen::Vector3d& d) {
+  const double dd = minkowski(d, d), ad = minkowski(a, d), aa = minkowski(a, a) + 1;
+  std::vector<double> ways;
   if (std::abs(dd) < 1e-12) {
-    consider(-aa / (2 * ad));
+    ways = {-aa / (2 * ad)};
   } else if (const double root = ad * ad - dd * aa; root >= 0) {
-    for (const double sign : {-1.0, 1.0}) consider((-ad + sign * std::sqrt(root)) / dd);
+    ways = {(-ad - std::sqrt(root)) / dd, (-ad + std::sqrt(root)) / dd};
   }
-  if (!seen) return std::nullopt;
-  const double below = seen->z() - seen->y();
-  return PlanePoint{seen->x() / below, 1 / below};
+  std::vector<Eigen::Vector3d> places;
+  for (const double s : ways) {
+    const Eigen::Vector3d p = a + s * d;
+    if (p.allFinite() && p.z() > 0 && p.z() <= hyperboloid_rim) places.push_back(p);
+  }
+  return places;
+}
+
+/// The last pixel towards (x, y) where the view still meets the hyperboloid. Its picture is that of
+/// a convex body, so that the way there from the middle leaves it once.
+Eigen::Vector2d last_met(const SpaceFrame& f, const Eigen::Vector2d& pointer) {
+  const Eigen::Vector2d middle = f.page({0, 0, (1 + hyperboloid_rim) / 2}).head<2>();
+  double in = 0, out = 1;
+  for (int i = 0; i < 40; ++i) {
+    const double t = (in + out) / 2;
+    const Eigen::Vector2d p = middle + t * (pointer - middle);
+    (met(f.under(p.x(), p.y()), f.away()).empty() ? out : in) = t;
+  }
+  return middle + in * (pointer - middle);
+}
+
+}  // namespace
+
+std::optional<PlanePoint> hyperboloid_under(const SpaceFrame& f, double x, double y) {
+  const Eigen::Vector3d d = f.away();
+  const std::vector<Eigen::Vector3d> places = met(f.under(x, y), d);
+  const auto first =
+      std::min_element(places.begin(), places.end(),
+                       [&](const auto& p, const auto& q) { return d.dot(p) < d.dot(q); });
+  return first == places.end() ? std::nullopt : std::optional(from_hyperboloid(*first));
+}
+
+PlanePoint dragged_on_hyperboloid(const SpaceFrame& f, double x, double y, const PlanePoint& held) {
+  const Eigen::Vector3d d = f.away(), from = on_hyperboloid(held);
+  std::vector<Eigen::Vector3d> places = met(f.under(x, y), d);
+  if (places.empty()) {
+    const Eigen::Vector2d last = last_met(f, {x, y});
+    places = met(f.under(last.x(), last.y()), d);
+  }
+  const auto nearest = std::min_element(
+      places.begin(), places.end(),
+      [&](const auto& p, const auto& q) { return (p - from).norm() < (q - from).norm(); });
+  return nearest == places.end() ? held : from_hyperboloid(*nearest);
 }
 
 std::optional<PlanePoint> slice_under(const SpaceFrame& f, double x, double y) {

@@ -12,9 +12,16 @@
 
 namespace conelab::desktop {
 
+/// The hyperboloid is nowhere steeper than 45°: from here no part of it stands before another.
+inline constexpr double unhidden_pitch = 0.79;
+/// From where it is first seen.
+inline constexpr double hyperboloid_pitch = 0.82;
+
 struct SpaceCamera {
   double yaw = 0.5, pitch = 0.38, zoom = 1;
   bool operator==(const SpaceCamera&) const = default;
+  /// Never upside down, never lost: within what turning and zooming reach.
+  [[nodiscard]] SpaceCamera bounded() const;
 };
 
 class SpaceFrame {
@@ -47,6 +54,11 @@ inline constexpr double hyperboloid_rim = 2.8;
 [[nodiscard]] Eigen::Vector3d in_slice(const PlanePoint& p);
 /// The point of the plane under a pixel: where the view meets the hyperboloid first, or the slice.
 [[nodiscard]] std::optional<PlanePoint> hyperboloid_under(const SpaceFrame& f, double x, double y);
+/// Where a point that is being dragged goes on the hyperboloid. The view meets it twice where its
+/// rim is tipped towards the viewer: the place nearest to `held` is meant, so that it stays on its
+/// side. A pointer beside the hyperboloid takes the point along to its silhouette or its rim.
+[[nodiscard]] PlanePoint dragged_on_hyperboloid(const SpaceFrame& f, double x, double y,
+                                                const PlanePoint& held);
 [[nodiscard]] std::optional<PlanePoint> slice_under(const SpaceFrame& f, double x, double y);
 
 }  // namespace conelab::desktop

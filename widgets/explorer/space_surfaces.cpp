@@ -61,20 +61,32 @@ class Bodies {
     out.lines.emplace_back(ink, std::move(rim));
   }
 
+  /// The boundary of the half-space, so that the eye has a ground.
+  void add_ground() {
+    const double middle = (choice_.u[0] + choice_.v[0]) / 2, reach = level_reach(choice_);
+    constexpr int parts = 6;
+    for (int i = 0; i <= parts; ++i) {
+      const double t = reach * (2.0 * i / parts - 1);
+      out.lines.push_back({Ink::boundary, {{middle - reach, t, 0}, {middle + reach, t, 0}}});
+      out.lines.push_back({Ink::boundary, {{middle + t, -reach, 0}, {middle + t, reach, 0}}});
+    }
+  }
+
   void add_ancestors(const LawPoint& l) {
     const double top = std::isinf(scene_.largest_shadow) ? 2.2 * l.shadow : scene_.largest_shadow;
     turned(Ink::ancestors, 0.35, l.axis, [&](double t) {
       const double shadow = l.shadow + (top - l.shadow) * t;
       return Profile{shadow - l.shadow, radial(shadow)};
     });
+    if (scene_.infinite) out.surfaces.back().storey = 2;
   }
 
   /// A whole level: a plane over the scene, or a sphere about the source.
-  void add_level(Ink ink, double opacity, double level) {
+  void add_level(Ink ink, double opacity, double level, int storey) {
     if (scene_.infinite) {
       const double middle = (choice_.u[0] + choice_.v[0]) / 2;
-      const double wide = 1.2 + std::abs(choice_.u[0] - choice_.v[0]);
-      Surface plane{ink, opacity, 9, 9, {}, {}};
+      const double wide = level_reach(choice_);
+      Surface plane{ink, opacity, 9, 9, {}, {}, storey};
       for (int i = 0; i < 9; ++i) {
         for (int j = 0; j < 9; ++j) {
           plane.points.emplace_back(middle + wide * (i / 4.0 - 1), wide * (j / 4.0 - 1), level);
@@ -88,7 +100,7 @@ class Bodies {
   void add_object(const std::array<double, 2>& x, Ink ink) {
     const double r = scene_.parameter, radius = x[1] * std::sinh(r);
     const Vector3d centre(x[0], 0, x[1] * std::cosh(r));
-    Surface ball{ink, 0.8, steps + 1, turns + 1, {}, {}};
+    Surface ball{ink, 0.8, steps + 1, turns + 1, {}, {}, 0};
     for (std::size_t i = 0; i <= steps; ++i) {
       const double polar = M_PI * static_cast<double>(i) / steps;
       for (std::size_t j = 0; j <= turns; ++j) {
@@ -112,7 +124,7 @@ class Bodies {
   }
 
   void turned(Ink ink, double opacity, double axis, const std::function<Profile(double)>& profile) {
-    Surface body{ink, opacity, steps + 1, turns + 1, {}, {}};
+    Surface body{ink, opacity, steps + 1, turns + 1, {}, {}, 0};
     for (std::size_t i = 0; i <= steps; ++i) {
       const Profile p = profile(static_cast<double>(i) / steps);
       for (std::size_t j = 0; j <= turns; ++j) {
@@ -137,12 +149,17 @@ figure::Colour over(const figure::Colour& under, const figure::Colour& c, double
 
 }  // namespace
 
+double level_reach(const ConeChoice& choice) {
+  return 0.6 + 0.6 * std::abs(choice.u[0] - choice.v[0]);
+}
+
 SpaceScene space_scene(const ConeChoice& choice, const ConeScene& scene) {
   Bodies bodies(choice, scene);
   const geometry::RadialDomain domain = scene.system.family->domain(scene.system.values);
   if (scene.penumbral)
-    bodies.add_level(Ink::light, 0.35, scene.infinite ? domain.high : domain.low);
-  if (choice.horospheres) bodies.add_level(Ink::depth, 0.16, scene.law.radial);
+    bodies.add_level(Ink::light, 0.35, scene.infinite ? domain.high : domain.low, 3);
+  if (choice.horospheres) bodies.add_level(Ink::depth, 0.16, scene.law.radial, 1);
+  bodies.add_ground();
   if (scene.lca && choice.ancestors) bodies.add_ancestors(*scene.lca);
   bodies.add_cone(scene.v, Ink::v);
   bodies.add_cone(scene.u, Ink::u);
@@ -156,7 +173,7 @@ SpaceScene space_scene(const ConeChoice& choice, const ConeScene& scene) {
 Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
                             const PlaneColours& colours) {
   constexpr std::size_t rings = 72, sectors = 180;
-  Surface surface{Ink::outside, 1, rings + 1, sectors + 1, {}, {}};
+  Surface surface{Ink::outside, 1, rings + 1, sectors + 1, {}, {}, 0};
   const HeatField field(choice, scene);
   const DepthRange range = depth_range(scene, 1);
   const double reach = std::acosh(hyperboloid_rim);
@@ -179,12 +196,14 @@ Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
         c = over(c, figure::colour_at(colours.map, std::clamp(t, 0.0, 1.0)),
                  value.extended ? 0.3 : 0.55);
       }
-      if (scene.lca && choice.ancestors &&
-          base(p.axis, scene.lca->axis) <= p.shadow - scene.lca->shadow) {
-        c = over(c, colours.ancestors, 0.26);
+      if (colours.regions) {
+        if (scene.lca && choice.ancestors &&
+            base(p.axis, scene.lca->axis) <= p.shadow - scene.lca->shadow) {
+          c = over(c, colours.ancestors, 0.26);
+        }
+        if (base(p.axis, scene.v.axis) <= scene.v.shadow - p.shadow) c = over(c, colours.v, 0.4);
+        if (base(p.axis, scene.u.axis) <= scene.u.shadow - p.shadow) c = over(c, colours.u, 0.4);
       }
-      if (base(p.axis, scene.v.axis) <= scene.v.shadow - p.shadow) c = over(c, colours.v, 0.4);
-      if (base(p.axis, scene.u.axis) <= scene.u.shadow - p.shadow) c = over(c, colours.u, 0.4);
       if (value.outside) c = colours.light;
       surface.points.push_back(x);
       surface.colours.push_back(c);
@@ -196,7 +215,11 @@ Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
 SpaceFrame space_frame(const ConeChoice& choice, const ConeScene& scene, SpaceCamera camera,
                        const figure::Box& box) {
   if (choice.model == "hyperboloid") {
-    return {camera, box, {0, 0, 0.5 * (1 + hyperboloid_rim)}, 2.75};
+    // In the middle of its picture, between the far rim and the near one or the apex.
+    const double tipped =
+        std::sqrt(hyperboloid_rim * hyperboloid_rim - 1) * std::abs(std::tan(camera.pitch));
+    const double middle = std::min(hyperboloid_rim, (1 + hyperboloid_rim + tipped) / 2);
+    return {camera, box, {0, 0, middle}, 2.75};
   }
   double top = std::max({choice.u[1], choice.v[1], scene.lca_place ? scene.lca_place->y : 0.0});
   if (scene.infinite && scene.penumbral) top = std::max(top, scene.parameter);

@@ -21,7 +21,13 @@ struct Surface {
   std::size_t rows = 0, columns = 0;
   std::vector<Eigen::Vector3d> points;
   std::vector<figure::Colour> colours;  ///< Of each point; empty: the ink's.
+  /// Horizontal planes part the surfaces of different storeys: seen from above, the lower ones are
+  /// behind, whichever triangle's middle is nearer.
+  int storey = 0;
 };
+
+/// How far from the middle of u and v the levels of an infinite source and the ground are drawn.
+[[nodiscard]] double level_reach(const ConeChoice& choice);
 
 /// The bodies of a valid scene in H³, and the shadows of u and v on the boundary as lines.
 struct SpaceScene {
@@ -34,6 +40,8 @@ struct SpaceScene {
 struct PlaneColours {
   figure::ColourMap map = figure::ColourMap::sequential;
   figure::Colour ground, u, v, ancestors, light;
+  bool regions =
+      true;  ///< Cones and common ancestors too; their borders are as coarse as the mesh.
 };
 [[nodiscard]] Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
                                           const PlaneColours& colours);

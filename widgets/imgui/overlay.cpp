@@ -47,12 +47,25 @@ void apply_palette(const QPalette& palette) {
   c[ImGuiCol_HeaderHovered] = c[ImGuiCol_HeaderActive] = colour(raised);
 }
 
+QRectF Overlay::place(Corner corner, const QSizeF& size, const QSizeF& viewport) {
+  const bool right = corner == Corner::top_right || corner == Corner::bottom_right;
+  const bool low = corner == Corner::bottom_left || corner == Corner::bottom_right;
+  return {QPointF(right ? viewport.width() - margin - size.width() : margin,
+                  low ? viewport.height() - margin - size.height() : margin),
+          size};
+}
+
+QSizeF Overlay::size() const {
+  const ImVec2 size = ImGui::GetWindowSize();
+  return {size.x, size.y};
+}
+
 Overlay::Overlay(Viewport& viewport, const char* name, Corner corner, float opacity)
     : viewport_(viewport) {
   const bool right = corner == Corner::top_right || corner == Corner::bottom_right;
   const bool low = corner == Corner::bottom_left || corner == Corner::bottom_right;
-  const ImVec2 size = ImGui::GetIO().DisplaySize;
-  ImGui::SetNextWindowPos(ImVec2(right ? size.x - margin : margin, low ? size.y - margin : margin),
+  const QRectF at = place(corner, {0, 0}, viewport.size());
+  ImGui::SetNextWindowPos(ImVec2(static_cast<float>(at.x()), static_cast<float>(at.y())),
                           ImGuiCond_Always, ImVec2(right ? 1 : 0, low ? 1 : 0));
   ImGui::SetNextWindowBgAlpha(opacity);
   ImGui::Begin(name, nullptr,

@@ -18,6 +18,9 @@ class Overlay {
   ~Overlay() { ImGui::End(); }
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
+  /// Where a window of that size lies in a corner.
+  [[nodiscard]] static QRectF place(Corner corner, const QSizeF& size, const QSizeF& viewport);
+  [[nodiscard]] QSizeF size() const;
 
   // As ImGui's; true where the user changed something.
   bool button(const char* label);

@@ -11,6 +11,7 @@
 #include <QMouseEvent>
 #include <QOpenGLContext>
 #include <QOpenGLFunctions>
+#include <QPainter>
 #include <algorithm>
 
 #include "core/figure/fonts.h"
@@ -19,6 +20,7 @@ namespace conelab::desktop {
 namespace {
 
 constexpr float text_height = 14;
+constexpr int settling = 16;  ///< Milliseconds between a frame and the next that nobody asked for.
 
 const char* clipboard_text(void*) {
   static QByteArray kept;
@@ -58,9 +60,13 @@ qint64 now() {
 
 }  // namespace
 
-Viewport::Viewport(QWidget* parent) : QOpenGLWidget(parent) {
+Viewport::Viewport(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
+  setAttribute(Qt::WA_OpaquePaintEvent);
+  settling_.setSingleShot(true);
+  settling_.setInterval(settling);
+  connect(&settling_, &QTimer::timeout, this, [this] { update(); });
   context_ = ImGui::CreateContext();
   ImGui::SetCurrentContext(context_);
   ImGuiIO& io = ImGui::GetIO();
@@ -77,22 +83,17 @@ Viewport::~Viewport() {
 }
 
 void Viewport::release() {
-  if (!renderer_) return;
-  makeCurrent();
+  if (!renderer_ || !canvas_.make_current()) return;
   ImGui::SetCurrentContext(context_);
   destroy_scene();
   ImGui_ImplOpenGL3_Shutdown();
   renderer_ = false;
-  doneCurrent();
+  canvas_.done_current();
 }
 
-void Viewport::initializeGL() {
-  // Docking a window elsewhere gives it a new context; the old one takes its objects with it.
-  connect(context(), &QOpenGLContext::aboutToBeDestroyed, this, &Viewport::release,
-          Qt::UniqueConnection);
-  ImGui::SetCurrentContext(context_);
+void Viewport::initialise() {
+  if (renderer_) return;
   renderer_ = ImGui_ImplOpenGL3_Init("#version 330 core");
-  atlas_density_ = 0;
   create_scene();
 }
 
@@ -125,8 +126,28 @@ void Viewport::begin_frame() {
   ImGui::NewFrame();
 }
 
-void Viewport::paintGL() {
+// What was covered and is seen again is painted from the last picture.
+void Viewport::paintEvent(QPaintEvent*) {
+  const QSize pixels = size() * devicePixelRatioF();
+  if ((wanted_ > 0 || pixels != drawn_) && canvas_.begin(pixels)) {
+    drawn_ = pixels;
+    drawing_ = true;
+    draw_frame();
+    drawing_ = false;
+    canvas_.end();
+  }
+  QPainter painter(this);
+  if (canvas_.picture().isNull()) {
+    painter.fillRect(rect(), ground());
+    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, tr("OpenGL is not to be had"));
+    return;
+  }
+  painter.drawImage(rect(), canvas_.picture());
+}
+
+void Viewport::draw_frame() {
   ImGui::SetCurrentContext(context_);
+  initialise();
   begin_frame();
   controls_.swap(controls_before_);
   controls_.clear();
@@ -134,7 +155,7 @@ void Viewport::paintGL() {
   ImGui::Render();
   if (!covers_ground()) {
     const QColor back = ground();
-    QOpenGLFunctions* gl = context()->functions();
+    QOpenGLFunctions* gl = QOpenGLContext::currentContext()->functions();
     gl->glClearColor(back.redF(), back.greenF(), back.blueF(), 1);
     gl->glClear(GL_COLOR_BUFFER_BIT);
   }
@@ -143,12 +164,13 @@ void Viewport::paintGL() {
   ++painted_;
   setAttribute(Qt::WA_InputMethodEnabled, ImGui::GetIO().WantTextInput);
   show_cursor();
-  if (--wanted_ > 0) update();
+  wanted_ = std::max(0, wanted_ - 1);
+  if (wanted_ > 0) queue_.empty() ? settling_.start() : update();
 }
 
 void Viewport::wake(int frames) {
   wanted_ = std::max(wanted_, frames);
-  update();
+  if (!drawing_) update();  // What a frame itself has changed it shows, or its settling does.
 }
 
 QRectF Viewport::control(const std::string& label) const {
@@ -251,9 +273,10 @@ bool Viewport::event(QEvent* event) {
       queue_.push(FocusLoss{});
       break;
     case QEvent::PaletteChange:
+    case QEvent::Show:
       break;
     default:
-      return QOpenGLWidget::event(event);
+      return QWidget::event(event);
   }
   wake();
   if (taken) {
@@ -261,7 +284,7 @@ bool Viewport::event(QEvent* event) {
     if (event->type() == QEvent::MouseButtonPress) setFocus(Qt::MouseFocusReason);
     return true;
   }
-  return QOpenGLWidget::event(event);
+  return QWidget::event(event);
 }
 
 }  // namespace conelab::desktop

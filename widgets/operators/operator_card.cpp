@@ -58,40 +58,8 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 8, 10, 8);
   column->setSpacing(6);
-  auto* top = new QHBoxLayout;
-  auto* dot = new QLabel(QStringLiteral("●"));
-  QPalette colours = dot->palette();
-  colours.setColor(QPalette::WindowText,
-                   operator_colour(static_cast<std::size_t>(index), palette()));
-  dot->setPalette(colours);
-  top->addWidget(dot);
-  similarity_ = new QComboBox;
-  similarity_->setObjectName(QStringLiteral("operator-%1-similarity").arg(index));
-  similarity_->setAccessibleName(tr("Similarity of operator %1").arg(index + 1));
-  for (const PartInfo& part : list_similarities()) {
-    similarity_->addItem(QString::fromStdString(part.name));
-    similarity_->setItemData(similarity_->count() - 1, help_of(part), Qt::ToolTipRole);
-  }
-  top->addWidget(similarity_, 1);
-  auto* command = new QToolButton;
-  command->setText(QStringLiteral("$_"));
-  command->setToolTip(tr("Copy as command: the same numbers from a terminal"));
-  command->setAccessibleName(tr("Copy operator %1 as command").arg(index + 1));
-  top->addWidget(command);
-  auto* remove = new QToolButton;
-  remove->setText(QStringLiteral("✕"));
-  remove->setObjectName(QStringLiteral("operator-%1-remove").arg(index));
-  remove->setToolTip(tr("Remove this operator"));
-  top->addWidget(remove);
-  column->addLayout(top);
-  auto* form = new QFormLayout;
-  form->setHorizontalSpacing(10);
-  mask_ = add_part(form, tr("mask"), list_masks());
-  bias_ = add_part(form, tr("bias"), list_biases());
-  weights_ = add_part(form, tr("weights"), {});
-  weights_->addItems({"softmax", "sigmoid"});
-  weights_->setToolTip(tr("softmax: rows sum to one. sigmoid: each pair by itself."));
-  column->addLayout(form);
+  column->addLayout(build_title());
+  column->addLayout(build_parts());
   connect(similarity_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
     call_.similarity = name.toStdString();
     call_.map.clear();
@@ -99,22 +67,63 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
     build_parameters();
     tell(tr("similarity"));
   });
-  connect(mask_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
-    call_.masks = {name.toStdString()};
+  connect_part(mask_, tr("mask"), [this](std::string name) { call_.masks = {std::move(name)}; });
+  connect_part(bias_, tr("bias"), [this](std::string name) { call_.bias = std::move(name); });
+  connect_part(weights_, tr("weights"),
+               [this](std::string name) { call_.weights = std::move(name); });
+}
+
+/// Its colour in the maps, its similarity, and what is done with it as a whole.
+QHBoxLayout* OperatorCard::build_title() {
+  auto* title = new QHBoxLayout;
+  auto* dot = new QLabel(QStringLiteral("●"));
+  QPalette colours = dot->palette();
+  colours.setColor(QPalette::WindowText,
+                   operator_colour(static_cast<std::size_t>(index_), palette()));
+  dot->setPalette(colours);
+  title->addWidget(dot);
+  similarity_ = new QComboBox;
+  similarity_->setObjectName(QStringLiteral("operator-%1-similarity").arg(index_));
+  similarity_->setAccessibleName(tr("Similarity of operator %1").arg(index_ + 1));
+  for (const PartInfo& part : list_similarities()) {
+    similarity_->addItem(QString::fromStdString(part.name));
+    similarity_->setItemData(similarity_->count() - 1, help_of(part), Qt::ToolTipRole);
+  }
+  title->addWidget(similarity_, 1);
+  const auto add = [&](const QString& sign, const QString& about, const QString& name,
+                       void (OperatorCard::*told)(int)) {
+    auto* button = new QToolButton;
+    button->setText(sign);
+    button->setToolTip(about);
+    button->setAccessibleName(about + tr(" (operator %1)").arg(index_ + 1));
+    button->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(name));
+    connect(button, &QToolButton::clicked, this, [this, told] { emit(this->*told)(index_); });
+    title->addWidget(button);
+  };
+  add(QStringLiteral("$_"), tr("Copy as command: the same numbers from a terminal"), "command",
+      &OperatorCard::command_wanted);
+  add(QStringLiteral("✕"), tr("Remove this operator"), "remove", &OperatorCard::removed);
+  return title;
+}
+
+QFormLayout* OperatorCard::build_parts() {
+  auto* form = new QFormLayout;
+  form->setHorizontalSpacing(10);
+  mask_ = add_part(form, tr("mask"), list_masks());
+  bias_ = add_part(form, tr("bias"), list_biases());
+  weights_ = add_part(form, tr("weights"), {});
+  weights_->addItems({"softmax", "sigmoid"});
+  weights_->setToolTip(tr("softmax: rows sum to one. sigmoid: each pair by itself."));
+  return form;
+}
+
+void OperatorCard::connect_part(QComboBox* box, const QString& what,
+                                const std::function<void(std::string)>& set) {
+  connect(box, &QComboBox::currentTextChanged, this, [this, what, set](const QString& name) {
+    set(name.toStdString());
     build_parameters();
-    tell(tr("mask"));
+    tell(what);
   });
-  connect(bias_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
-    call_.bias = name.toStdString();
-    build_parameters();
-    tell(tr("bias"));
-  });
-  connect(weights_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
-    call_.weights = name.toStdString();
-    tell(tr("weights"));
-  });
-  connect(remove, &QToolButton::clicked, this, [this] { emit removed(index_); });
-  connect(command, &QToolButton::clicked, this, [this] { emit command_wanted(index_); });
 }
 
 QComboBox* OperatorCard::add_part(QFormLayout* form, const QString& label,

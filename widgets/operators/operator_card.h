@@ -5,12 +5,15 @@
 #pragma once
 
 #include <QFrame>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "core/attention/attention.h"
 
 class QComboBox;
 class QFormLayout;
+class QHBoxLayout;
 class QLineEdit;
 
 namespace conelab::desktop {
@@ -33,6 +36,10 @@ class OperatorCard : public QFrame {
   void command_wanted(int index);
 
  private:
+  [[nodiscard]] QHBoxLayout* build_title();
+  [[nodiscard]] QFormLayout* build_parts();
+  void connect_part(QComboBox* box, const QString& what,
+                    const std::function<void(std::string)>& set);
   QComboBox* add_part(QFormLayout* form, const QString& label, const std::vector<PartInfo>& parts);
   void build_parameters();
   void add_parameter(const ParameterInfo& info);
@@ -40,7 +47,7 @@ class OperatorCard : public QFrame {
 
   int index_;
   Call call_;
-  QComboBox *similarity_, *mask_, *bias_, *weights_;
+  QComboBox *similarity_ = nullptr, *mask_ = nullptr, *bias_ = nullptr, *weights_ = nullptr;
   QWidget* fields_ = nullptr;
   std::vector<std::pair<std::string, QLineEdit*>> values_;
   std::vector<std::pair<std::string, QComboBox*>> words_;

@@ -55,6 +55,14 @@ struct Focus {
   bool operator==(const Focus&) const = default;
 };
 
+/// From where the cone explorer looks: the isometry of its flat models, z ↦ (z − x0) e^−log_scale,
+/// and how its views into space are turned.
+struct ConeCamera {
+  double x0 = 0, log_scale = 0;
+  double yaw = 0.5, pitch = 0.38, zoom = 1;
+  bool operator==(const ConeCamera&) const = default;
+};
+
 /// The scene of the cone explorer, in half-plane coordinates.
 struct ConeChoice {
   std::string family = "penumbral";
@@ -67,6 +75,8 @@ struct ConeChoice {
   bool horospheres = true;     ///< The levels of u, v and the depth that attention reads.
   bool snap = false;           ///< Dragged points keep to round numbers and to each other.
   bool follow_tokens = false;  ///< u and v are the focused tokens in their plane.
+  /// None: the view fits itself to the scene and to the window.
+  std::optional<ConeCamera> camera;
   bool operator==(const ConeChoice&) const = default;
 };
 

@@ -35,6 +35,8 @@ void read(const QJsonValue& v, std::array<double, 2>& point) {
 
 QJsonValue to_json(const Call& call);
 void read(const QJsonValue& v, Call& call);
+QJsonValue to_json(const std::optional<ConeCamera>& camera);
+void read(const QJsonValue& v, std::optional<ConeCamera>& camera);
 
 template <class T>
 QJsonValue to_json(const std::vector<T>& list) {
@@ -89,12 +91,18 @@ void members(A& a, Focus& c) {
   a("query", c.query), a("key", c.key);
 }
 template <class A>
+void members(A& a, ConeCamera& c) {
+  a("x0", c.x0), a("log_scale", c.log_scale), a("yaw", c.yaw), a("pitch", c.pitch);
+  a("zoom", c.zoom);
+}
+template <class A>
 void members(A& a, ConeChoice& c) {
   a("family", c.family), a("beside", c.beside), a("parameters", c.parameters);
   a("model", c.model), a("horospheres", c.horospheres), a("snap", c.snap);
   a("u", c.u), a("v", c.v), a("source", c.source);
   a("heat", c.heat), a("level_lines", c.level_lines), a("ancestors", c.ancestors);
   a("objects", c.objects), a("geodesic", c.geodesic), a("follow_tokens", c.follow_tokens);
+  a("camera", c.camera);
 }
 template <class A>
 void members(A& a, FigureChoice& c) {
@@ -159,6 +167,14 @@ void keep_known_words(MapChoice& c) {
 
 QJsonValue to_json(const Call& call) { return written(call); }
 void read(const QJsonValue& v, Call& call) { read_part(v, call); }
+
+QJsonValue to_json(const std::optional<ConeCamera>& camera) {
+  return camera ? QJsonValue(written(*camera)) : QJsonValue();
+}
+void read(const QJsonValue& v, std::optional<ConeCamera>& camera) {
+  camera.reset();
+  if (v.isObject()) read_part(v, camera.emplace());
+}
 
 }  // namespace
 

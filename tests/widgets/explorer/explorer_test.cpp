@@ -149,7 +149,7 @@ TEST(Explorer, EveryFamilyInEveryModelIsDrawn) {
       shown.view.viewport().wake();
       ASSERT_TRUE(wait_for([&] { return shown.view.viewport().frames_painted() > before; }));
       EXPECT_EQ(shown.view.viewport().scene().error, "");
-      const QImage image = shown.view.viewport().grabFramebuffer();
+      const QImage image = shown.view.viewport().picture();
       // Just below u lies its cone: the colour differs from the ground's.
       const QPointF u = shown.view.viewport().handle("u");
       const double density = shown.view.viewport().devicePixelRatioF();
@@ -164,17 +164,24 @@ TEST(Explorer, TheGroundFollowsThePointerInEveryModel) {
   ExplorerViewport& viewport = shown.view.viewport();
   for (const char* model : {"halfspace", "ball", "klein", "band"}) {
     shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
+    shown.document.close_step();
     const ConeChoice before = shown.document.session().cones;
     const QPointF from(viewport.width() * 0.5 + 20, viewport.height() * 0.5), by(37, -23);
     const auto taken = viewport.frame().plane(from.x(), from.y());
     ASSERT_TRUE(taken);
     drag(viewport, from, from + by);
-    ASSERT_TRUE(wait_for([&] { return !(viewport.camera == PlaneCamera{}); })) << model;
+    ASSERT_TRUE(wait_for([&] { return viewport.choice().camera.has_value(); })) << model;
     EXPECT_TRUE(wait_for([&] {
       const PlanePoint now = viewport.frame().page(*taken);
       return std::hypot(now.x - from.x() - by.x(), now.y - from.y() - by.y()) < 2;
     })) << model;
-    EXPECT_TRUE(shown.document.session().cones == before) << "looking elsewhere is no edit";
+    turn_wheel(viewport, from, 1);
+    pump(60);
+    EXPECT_TRUE(shown.document.session().cones.camera == viewport.choice().camera);
+    // However often one looks elsewhere, it is one step.
+    shown.document.undo();
+    EXPECT_TRUE(shown.document.session().cones == before) << model;
+    EXPECT_TRUE(viewport.choice() == before) << model;
   }
 }
 
@@ -198,23 +205,44 @@ TEST(Explorer, SpaceIsTurnedByDraggingItsGroundAndPointsAreDraggedInIt) {
   for (const char* model : {"hyperboloid", "space"}) {
     shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
     pump(60);
-    const SpaceCamera before = viewport.view;
+    const SpaceCamera before = viewport.view();
     drag(viewport, QPointF(30, viewport.height() - 30.0), QPointF(80, viewport.height() - 50.0));
-    ASSERT_TRUE(wait_for([&] { return !(viewport.view == before); })) << model;
-    const auto u = shown.document.session().cones.u;
-    const QPointF from = viewport.handle("u");
-    drag(viewport, from, from + QPointF(12, 8));
-    ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != u; })) << model;
-    const QPointF there = from + QPointF(12, 8);
-    EXPECT_TRUE(wait_for(
-        [&] {
-          const QPointF away = viewport.handle("u") - there;
-          return std::hypot(away.x(), away.y()) < 3;
-        },
-        3000))
-        << model << " " << (viewport.handle("u") - there).x() << " "
-        << (viewport.handle("u") - there).y();
+    ASSERT_TRUE(wait_for([&] { return !(viewport.view() == before); })) << model;
+    for (const QPointF by : {QPointF(12, 8), QPointF(-25, 5)}) {
+      const auto u = shown.document.session().cones.u;
+      const QPointF from = viewport.handle("u"), there = from + by;
+      drag(viewport, from, there);
+      ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != u; })) << model;
+      const auto away = [&] { return viewport.handle("u") - there; };
+      EXPECT_TRUE(wait_for([&] { return std::hypot(away().x(), away().y()) < 3; }, 3000))
+          << model << " " << away().x() << " " << away().y();
+    }
   }
+}
+
+// Seen from the side, the hyperboloid ends at its silhouette: u goes along it while the pointer is
+// beside it, and comes back with the pointer.
+TEST(Explorer, APointerBesideTheHyperboloidTakesThePointAlongItsSilhouette) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  shown.document.edit("look from the side", [](Session& s) {
+    s.cones.model = "hyperboloid";
+    s.cones.camera = ConeCamera{0, 0, 0.9, 0.28, 1};
+  });
+  pump(60);
+  const QPointF from = viewport.handle("u"), there = from + QPointF(-25, 5);
+  const SpaceFrame frame = viewport.turned_frame();
+  ASSERT_FALSE(hyperboloid_under(frame, there.x(), there.y())) << "beside the hyperboloid";
+  drag(viewport, from, there);
+  const auto away = [](const QPointF& a, const QPointF& b) {
+    return std::hypot(a.x() - b.x(), a.y() - b.y());
+  };
+  EXPECT_TRUE(wait_for([&] { return away(viewport.handle("u"), from) > 3; }, 3000));
+  const QPointF at = viewport.handle("u"), further = at + 3 * (there - at) / away(there, at);
+  EXPECT_FALSE(hyperboloid_under(frame, further.x(), further.y()));
+  drag(viewport, at, from);
+  EXPECT_TRUE(wait_for([&] { return away(viewport.handle("u"), from) < 3; }, 3000));
 }
 
 TEST(Explorer, ItsSceneBecomesTheSessionsFigure) {
@@ -270,6 +298,7 @@ TEST(Explorer, TheSettingsMakeRoomForTheSceneWhereThereIsLittle) {
   shown.view.resize(420, 520);
   ASSERT_TRUE(wait_for([&] { return viewport.control("settings").isValid(); }));
   EXPECT_FALSE(viewport.control("geodesic").isValid());
+  pump(80);  // It shrinks to its button.
   click(viewport, viewport.control("settings").center());
   EXPECT_TRUE(wait_for([&] { return viewport.control("geodesic").isValid(); }));
 }

@@ -157,6 +157,42 @@ TEST(ConePicture, FillsHoldExactlyThePointsOfTheirRegions) {
   }
 }
 
+// Level lines thin out where they would lie closer than the eye can tell, and only there.
+TEST(ConePicture, LevelLinesKeepApart) {
+  for (const Model model : {Model::halfspace, Model::ball, Model::klein, Model::band}) {
+    for (const double height : {0.35, 0.02, 0.002}) {
+      ConeChoice choice;
+      choice.family = "umbral";
+      choice.model = geometry::model_name(model);
+      choice.u = {-0.35, height};
+      const PlaneFrame frame(model, {0, 0}, 800, 600);
+      const ConePicture picture = cone_picture(choice, cone_scene(choice), frame);
+      std::vector<const Stroke*> levels;
+      for (const Stroke& s : picture.strokes) {
+        if (s.ink == Ink::level) levels.push_back(&s);
+      }
+      if (height > 0.1) {
+        EXPECT_EQ(levels.size(), 6U) << choice.model;  // Where there is room for all.
+      }
+      double nearest = 1e9;
+      for (std::size_t i = 0; i < levels.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+          for (const Line& a : levels[i]->pieces) {
+            for (const Line& b : levels[j]->pieces) {
+              for (const figure::Point& p : a) {
+                for (const figure::Point& q : b) {
+                  nearest = std::min(nearest, std::hypot(p.x - q.x, p.y - q.y));
+                }
+              }
+            }
+          }
+        }
+      }
+      EXPECT_GT(nearest, 2.9) << choice.model << " " << height;
+    }
+  }
+}
+
 TEST(PlaneFrame, TheCameraCarriesAPointToThePixelInEveryModel) {
   for (const Model model : {Model::halfspace, Model::ball, Model::klein, Model::band}) {
     const PlaneFrame frame(model, {0.1, 0.2}, 640, 480, {20, 10});

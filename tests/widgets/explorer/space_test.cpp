@@ -34,6 +34,33 @@ TEST(SpaceFrame, PixelsAndPointsAgree) {
   }
 }
 
+TEST(SpaceFrame, ADraggedPointStaysUnderThePointerAndOnItsSide) {
+  Random random(6);
+  int others = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const SpaceCamera camera{2 * random.normal(), 1.5 * random.uniform(), 1};
+    const SpaceFrame f(camera, {10, 20, 600, 500}, {0, 0, 1.9}, 2.75);
+    const PlanePoint held{random.normal() * 0.5, 0.4 + random.uniform()};
+    if (on_hyperboloid(held).z() > hyperboloid_rim) continue;
+    const Vector3d here = f.page(on_hyperboloid(held));
+    // Where it is, it stays, whatever part of the surface stands before it.
+    const Vector3d same =
+        on_hyperboloid(dragged_on_hyperboloid(f, here.x(), here.y(), held)) - on_hyperboloid(held);
+    EXPECT_LT(same.norm(), 1e-5);
+    // Wherever the pointer goes, the point comes at least as near to it as it was.
+    const double x = 600 * random.uniform(), y = 500 * random.uniform();
+    const Vector3d there = f.page(on_hyperboloid(dragged_on_hyperboloid(f, x, y, held)));
+    const double off = std::hypot(there.x() - x, there.y() - y);
+    if (hyperboloid_under(f, x, y)) {
+      EXPECT_LT(off, 1e-6);
+    } else {
+      EXPECT_TRUE(there.allFinite());
+      ++others;
+    }
+  }
+  EXPECT_GT(others, 300);
+}
+
 TEST(SpaceFrame, TheHyperboloidIsThatOfTheModels) {
   const Vector3d x = on_hyperboloid(PlanePoint{0.3, 0.7});
   const geometry::Vector expected =

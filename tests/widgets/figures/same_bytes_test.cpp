@@ -115,6 +115,41 @@ TEST(FigureBytes, OfTheExplorersSceneAreThoseOfTheCommand) {
   }
 }
 
+/// Every model and toggle that the explorer has: the figure is drawn, and by the command too.
+TEST(FigureBytes, EveryStateOfTheExplorerHasAFigureAndACommand) {
+  Shown shown;
+  for (const char* model : {"halfspace", "klein", "band", "hyperboloid", "space"}) {
+    SCOPED_TRACE(model);
+    ConeChoice cones;
+    cones.family = "umbral";
+    cones.model = model;
+    cones.parameters = {{"radius", 0.3}, {"K", 0.2}};
+    cones.beside = {"ganea"};
+    cones.ancestors = cones.level_lines = false;
+    shown.document.edit("figure", [&](Session& s) { s.figure = cone_figure(cones); });
+    shown.expect_same_bytes();
+    QStringList words;
+    for (const std::string& word : cone_command(cones)) words << QString::fromStdString(word);
+    ASSERT_EQ(words.takeFirst(), "conelab");
+    EXPECT_TRUE(run_program(words));
+  }
+}
+
+TEST(FigureBytes, WhatTheFigureOfAnExplorersSceneLacksIsTold) {
+  ConeChoice plain;
+  plain.heat = plain.geodesic = false;
+  EXPECT_EQ(figure_leaves_out(plain), "");
+  EXPECT_EQ(command_leaves_out(plain), "");
+  ConeChoice space = plain;
+  space.model = "space";
+  EXPECT_NE(figure_leaves_out(space).find("slice"), std::string::npos);
+  EXPECT_NE(command_leaves_out(space).find("plane"), std::string::npos);
+  ConeChoice beside = plain;
+  beside.beside = {"ganea"};
+  EXPECT_NE(figure_leaves_out(beside).find("penumbral alone"), std::string::npos);
+  EXPECT_NE(command_leaves_out(beside).find("penumbral alone"), std::string::npos);
+}
+
 TEST(FigureBytes, EveryOptionHasAFieldThatExplainsIt) {
   Shown shown;
   for (const figure::TemplateInfo& info : figure::figure_templates()) {

@@ -127,6 +127,7 @@ TEST(SessionFile, HoldsEveryMember) {
     s.maps.tree_tokens = "query";
     s.cones.parameters = {{"height", 2.5}};
     s.cones.model = "ball";
+    s.cones.camera = ConeCamera{0.25, -3, 1, -0.5, 2};
     s.figure.inputs = {"x.h5"};
     s.bench.lengths = "64";
   });
