@@ -22,7 +22,6 @@
 #include "core/bench/summary.h"
 #include "core/bench/worker.h"
 #include "core/files/sandbox.h"
-#include "gpu/cuda_backend.h"
 
 namespace conelab {
 namespace {
@@ -80,15 +79,6 @@ std::vector<std::string> command_words(const std::string& command) {
   return words;
 }
 
-/// What the sweep's devices are, the CPU aside.
-std::vector<std::string> device_lines(const Sweep& sweep) {
-  if (std::find(sweep.devices.begin(), sweep.devices.end(), "cuda") == sweep.devices.end())
-    return {};
-  const DeviceState state = cuda_backend().state();
-  const std::string driver = state.driver.empty() ? "" : fmt::format(", driver {}", state.driver);
-  return {fmt::format("{}: {}{}", state.name, state.about, driver)};
-}
-
 /// A run that measured nothing has failed; what it says of every case is written all the same.
 bool any_measured(const LabelledFile& file, const std::string& name) {
   const std::vector<MeasuredCase> cases = measured_cases(file, name);
@@ -104,17 +94,15 @@ int run(const Typed& typed) {
   BenchOptions options;
   options.output = typed.output;
   options.resume = typed.resume;
-  options.worker = {"/proc/self/exe", "bench-worker"};
   options.cancelled = interrupted;
   for (const std::string& command : typed.peers) {
     options.peers.push_back(ask_peer(command_words(command), {peer_patience, interrupted}));
   }
   const Sweep sweep = sweep_of(typed);
-  options.devices = device_lines(sweep);
   options.progress = [&](const BenchProgress& p) {
     bar.update(time_share(p, start), fmt::format("{}/{} {}", p.done, p.total, p.current));
   };
-  run_bench(sweep, bench_workload(), options);
+  run_bench(sweep, bench_workload(), with_program(sweep, options));
   bar.clear();
   const LabelledFile file = read_labelled_file_sandboxed(typed.output, {.cancelled = interrupted});
   if (typed.json) {

@@ -9,6 +9,7 @@
 #include "app/commands.h"
 #include "app/figure_request.h"
 #include "app/figure_sink.h"
+#include "app/interrupt.h"
 #include "app/output.h"
 #include "core/base/names.h"
 #include "core/figure/style.h"
@@ -48,6 +49,7 @@ int run_figure(const Typed& typed) {
   request.parameters = parse_parameters(typed.parameters);
   if (!typed.width.empty()) request.width = figure::width_in_points(typed.width);
   request.spec = spec_of(typed);
+  request.cancelled = interrupted;
   const std::string format = figure_format(typed.output);
   probe_writable(typed.output);
 

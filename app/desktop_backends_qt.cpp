@@ -42,13 +42,15 @@ std::vector<std::string> figure_words(const desktop::FigureChoice& choice) {
   return words;
 }
 
-figure::DisplayList draw(const desktop::FigureChoice& choice) {
+figure::DisplayList draw(const desktop::FigureChoice& choice,
+                         const std::function<bool()>& cancelled) {
   FigureRequest request;
   request.name = choice.name;
   request.inputs = choice.inputs;
   request.parameters = choice.parameters;
   if (!choice.width.empty()) request.width = figure::width_in_points(choice.width);
   request.spec = shell_line(figure_words(choice));
+  request.cancelled = cancelled;
   return draw_figure(request);
 }
 
@@ -70,9 +72,7 @@ std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
 // ---- benchmarks ---------------------------------------------------------------------------------
 
 void run_sweep(const Sweep& sweep, const BenchOptions& options) {
-  BenchOptions with_worker = options;
-  with_worker.worker = {"/proc/self/exe", "bench-worker"};
-  run_bench(sweep, bench_workload(), with_worker);
+  run_bench(sweep, bench_workload(), with_program(sweep, options));
 }
 
 std::string bench_line(const desktop::BenchChoice& typed, const std::string& output) {

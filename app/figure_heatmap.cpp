@@ -7,9 +7,9 @@
 #include "app/call_json.h"
 #include "app/figure_request.h"
 #include "app/figure_trace.h"
-#include "app/interrupt.h"
 #include "app/labelled_view.h"
 #include "core/attention/attention.h"
+#include "core/attention/call_text.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/files/sandbox.h"
@@ -28,13 +28,14 @@ Map2d quantity_of(const FigureRequest& request) {
 
 // ---- from a trace -------------------------------------------------------------------------------
 
-HeatmapPanel panel_of(const TraceHead& trace, const std::string& similarity, Map2d quantity) {
+HeatmapPanel panel_of(const TraceHead& trace, const std::string& similarity, Map2d quantity,
+                      const std::function<bool()>& cancelled) {
   Execution execution;
-  execution.cancelled = interrupted;
+  execution.cancelled = cancelled;
   const Extents extents = check_extents(trace.input);
   const auto plan = resolve(call_on(trace, similarity), extents);
   HeatmapPanel panel;
-  panel.title = similarity;
+  panel.title = call_title(call_from_text(similarity));
   panel.rows = static_cast<std::size_t>(extents.query);
   panel.cols = static_cast<std::size_t>(extents.key);
   panel.values = attention_map(*plan, trace.input, quantity, execution).data;
@@ -47,11 +48,12 @@ HeatmapPanel panel_of(const TraceHead& trace, const std::string& similarity, Map
 // ---- from results of `attend` -------------------------------------------------------------------
 
 /// The map's group in a result of `attend`; none where the file is no such result.
-std::optional<LabelledArray> read_result(const std::string& path, Map2d quantity) {
+std::optional<LabelledArray> read_result(const std::string& path, Map2d quantity,
+                                         const std::function<bool()>& cancelled) {
   const InputSpec spec = parse_input_spec(path);
   if (!spec.group.empty() || detect_format(spec.path) != FileFormat::hdf5) return std::nullopt;
   const std::string name = quantity == Map2d::weights ? "weights" : "logits";
-  const SandboxLimits limits{.cancelled = interrupted};
+  const SandboxLimits limits{.cancelled = cancelled};
   auto found = find_labelled_sandboxed(path, "attention/" + name, limits);
   if (!found && find_labelled_sandboxed(path, "attention", limits)) {
     fail("{}: holds no {} (expected a result of attend --keep {})", path, name, name);
@@ -92,8 +94,9 @@ HeatmapPanel panel_of(const LabelledArray& array, const std::string& path, Map2d
 
 /// Every panel but the reference becomes its difference to the reference, which stands first.
 void subtract_reference(std::vector<HeatmapPanel>& panels, const std::string& reference) {
-  const auto found = std::find_if(panels.begin(), panels.end(),
-                                  [&](const HeatmapPanel& p) { return p.title == reference; });
+  const auto found = std::find_if(panels.begin(), panels.end(), [&](const HeatmapPanel& p) {
+    return p.title == reference || p.title == call_title(call_from_text(reference));
+  });
   if (found == panels.end()) {
     std::vector<std::string> known;
     for (const HeatmapPanel& panel : panels) known.push_back(panel.title);
@@ -107,7 +110,7 @@ void subtract_reference(std::vector<HeatmapPanel>& panels, const std::string& re
     for (std::size_t i = 0; i < panels[p].values.size(); ++i) {
       panels[p].values[i] -= panels[0].values[i];
     }
-    panels[p].title += " − " + reference;
+    panels[p].title += " − " + panels[0].title;
     panels[p].diverging = true;
   }
 }
@@ -125,7 +128,7 @@ Maps read_maps(const FigureRequest& request, Map2d quantity) {
   }
   Maps maps;
   for (const std::string& path : request.inputs) {
-    const auto result = read_result(path, quantity);
+    const auto result = read_result(path, quantity, request.cancelled);
     if (!result && maps.panels.empty()) break;
     if (!result) {
       fail("{}: is no result of attend (expected one, as {} is)", path, request.inputs[0]);
@@ -136,7 +139,7 @@ Maps read_maps(const FigureRequest& request, Map2d quantity) {
   if (!maps.panels.empty()) return maps;
   const TraceHead trace = read_trace_head(request);
   for (const std::string& name : split_list(request.value("similarities"), "-p similarities")) {
-    maps.panels.push_back(panel_of(trace, name, quantity));
+    maps.panels.push_back(panel_of(trace, name, quantity, request.cancelled));
   }
   maps.caption = trace.caption;
   return maps;

@@ -19,7 +19,7 @@ figure::DisplayList finished(Figure figure, const FigureRequest& request,
   figure.metadata.version = CONELAB_VERSION;
   figure.metadata.spec = request.spec;
   if (!request.inputs.empty()) {
-    figure.metadata.data_hash = sha256_of_file(file_of(request.inputs.front()));
+    figure.metadata.data_hash = sha256_of_file(file_of(request.inputs.front()), request.cancelled);
   }
   return draw(figure);
 }

@@ -2,6 +2,7 @@
 // (core/figure/templates.h); what is here turns files into the numbers of a figure.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct FigureRequest {
   figure::Parameters parameters;    ///< `-p KEY=VALUE`
   double width = 0;                 ///< Points; 0: the figure's preset.
   std::string spec;                 ///< The command, for the figure's metadata.
+  /// Polled throughout; true stops with Error(interrupted). Empty: never.
+  std::function<bool()> cancelled = {};
 
   /// The value given, or the table's default.
   [[nodiscard]] std::string value(const std::string& key) const;

@@ -2,7 +2,6 @@
 #include <string>
 
 #include "app/figure_request.h"
-#include "app/interrupt.h"
 #include "core/bench/figures.h"
 #include "core/files/sandbox.h"
 
@@ -11,7 +10,7 @@ namespace {
 
 BenchSelection select(const FigureRequest& request) {
   const std::string& name = request.single_input();
-  const LabelledFile file = read_labelled_file_sandboxed(name, {.cancelled = interrupted});
+  const LabelledFile file = read_labelled_file_sandboxed(name, {.cancelled = request.cancelled});
   std::map<std::string, std::string> keys;
   for (const figure::TemplateKey& row : figure::figure_template(request.name).keys) {
     if (row.data) keys[row.key] = request.value(row.key);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/attend_input.h"
-#include "app/interrupt.h"
+#include "core/attention/call_text.h"
 #include "core/base/error.h"
 
 namespace conelab {
@@ -38,7 +38,7 @@ void check_index(const char* axis, std::size_t index, std::int64_t size) {
 TraceHead read_trace_head(const FigureRequest& request) {
   AttendJob job;
   job.input = request.single_input();
-  Input file = read_attend_input(job, interrupted);
+  Input file = read_attend_input(job, request.cancelled);
   TraceHead trace;
   trace.caption = trace_caption(file, request);
   trace.query_token = file.query_token;
@@ -52,6 +52,8 @@ TraceHead read_trace_head(const FigureRequest& request) {
     misuse("{}: {} x {} is too large for a figure of the whole map", job.input, extents.query,
            extents.key);
   }
+  trace.extents = extents;
+  trace.head = static_cast<std::int64_t>(head);
   trace.input.query = one_head(all.query, batch, head);
   trace.input.key = one_head(all.key, batch, head);
   trace.input.value = one_head(all.value, batch, head);
@@ -59,11 +61,10 @@ TraceHead read_trace_head(const FigureRequest& request) {
   return trace;
 }
 
-Call call_on(const TraceHead& trace, const std::string& similarity) {
-  Call call;
-  call.similarity = similarity;
-  if (!trace.input.allowed.empty()) call.masks = {"explicit"};
-  return call;
+Call call_on(const TraceHead& trace, const std::string& typed) {
+  Call call = call_from_text(typed);
+  if (!trace.input.allowed.empty()) call.masks.emplace_back("explicit");
+  return call_of_head(call, trace.extents, trace.head);
 }
 
 }  // namespace conelab

@@ -12,6 +12,8 @@ namespace conelab {
 /// A trace cut down to the head that is drawn.
 struct TraceHead {
   AttentionInput<double> input;
+  Extents extents;  ///< Of the whole trace.
+  std::int64_t head = 0;
   std::vector<std::string> query_token, key_token;
   std::string caption;  ///< "MiniLM, german/layer3, head 5"
 };
@@ -23,7 +25,8 @@ struct TraceHead {
 /// Misuse, naming the key, where an axis has no such index.
 void check_index(const char* axis, std::size_t index, std::int64_t size);
 
-/// The similarity with every default, under the trace's own mask where it has one.
-[[nodiscard]] Call call_on(const TraceHead& trace, const std::string& similarity);
+/// What is typed (see call_text.h) as it reads for this head, under the trace's own mask where it
+/// has one.
+[[nodiscard]] Call call_on(const TraceHead& trace, const std::string& typed);
 
 }  // namespace conelab

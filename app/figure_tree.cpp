@@ -1,7 +1,7 @@
 // Figures `tree` and `hasse` from a result of `tree`, or from a trace.
 #include "app/figure_request.h"
 #include "app/figure_trace.h"
-#include "app/interrupt.h"
+#include "core/attention/call_text.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/files/sandbox.h"
@@ -10,17 +10,19 @@
 namespace conelab {
 namespace {
 
-bool is_tree_result(const std::string& path) {
+bool is_tree_result(const std::string& path, const std::function<bool()>& cancelled) {
   try {
-    (void)read_labelled_sandboxed(path, "tree/depth");
+    (void)read_labelled_sandboxed(path, "tree/depth", {.cancelled = cancelled});
     return true;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
     return false;  // Whoever reads it as a trace says what is wrong.
   }
 }
 
 figure::TreeFigure from_result(const FigureRequest& request, const std::string& input) {
-  const tree::StoredTrees stored = tree::read_trees(read_labelled_file_sandboxed(input));
+  const tree::StoredTrees stored =
+      tree::read_trees(read_labelled_file_sandboxed(input, {.cancelled = request.cancelled}));
   const std::size_t batch = request.index("batch"), head = request.index("head");
   check_index("batch", batch, stored.labels.batch);
   check_index("head", head, stored.labels.head);
@@ -36,11 +38,11 @@ figure::TreeFigure from_trace(const FigureRequest& request) {
   const std::string similarity = request.value("similarity");
   const auto plan = resolve(call_on(trace, similarity), check_extents(trace.input));
   Execution execution;
-  execution.cancelled = interrupted;
+  execution.cancelled = request.cancelled;
   figure::TreeFigure figure;
   figure.tree = std::move(tree::head_trees(*plan, trace.input, tokens, execution).front());
   figure.tokens = tokens == tree::Tokens::key ? trace.key_token : trace.query_token;
-  figure.caption = trace.caption + ", " + similarity;
+  figure.caption = trace.caption + ", " + call_title(call_from_text(similarity));
   return figure;
 }
 
@@ -48,7 +50,8 @@ figure::TreeFigure from_trace(const FigureRequest& request) {
 
 figure::TreeFigure read_tree(const FigureRequest& request) {
   const std::string& input = request.single_input();
-  return is_tree_result(input) ? from_result(request, input) : from_trace(request);
+  return is_tree_result(input, request.cancelled) ? from_result(request, input)
+                                                  : from_trace(request);
 }
 
 }  // namespace conelab

@@ -18,34 +18,37 @@ const TemplateKey caption_key = {"caption", "", "text under the figure"};
 /// What `cones` and `models` share.
 std::vector<TemplateKey> cone_keys() {
   return {
-      {"cone", "penumbral", "penumbral, umbral, penumbral-finite, umbral-finite or ganea"},
+      {"cone", "penumbral", "penumbral, umbral, penumbral-finite, umbral-finite or ganea", false,
+       "penumbral|umbral|penumbral-finite|umbral-finite|ganea"},
       {"u", "", "first point, x,height of the half-plane unless `points` says otherwise"},
       {"v", "", "second point"},
       {"source", "", "finite families: where the light is; default: the models' origin"},
-      {"points", "halfspace",
-       "model of u, v and source: halfspace, ball, klein, band, hyperboloid"},
+      {"points", "halfspace", "model of u, v and source: halfspace, ball, klein, band, hyperboloid",
+       false, "halfspace|ball|klein|band|hyperboloid"},
       {"height", "", "penumbral: height of the light's horosphere (1)"},
       {"radius", "", "umbral: hyperbolic radius of the objects (0.4, so that they are seen)"},
       {"source_radius", "", "penumbral-finite: radius of the light (0.5)"},
       {"object_radius", "", "umbral-finite: radius of the objects (0.3)"},
       {"K", "", "ganea: constant of the half-aperture (0.1)"},
       {"levels", "0", "how many level lines of the similarity with u"},
-      {"ancestors", "yes", "yes or no: the region of common ancestors"},
+      {"ancestors", "yes", "yes or no: the region of common ancestors", false, "yes|no"},
       caption_key,
   };
 }
 
 std::vector<TemplateKey> with_model(std::vector<TemplateKey> keys) {
   keys.insert(keys.begin() + 1,
-              {"model", "halfspace", "halfspace, ball, klein, hyperboloid or band"});
+              {"model", "halfspace", "halfspace, ball, klein, hyperboloid or band", false,
+               "halfspace|ball|klein|hyperboloid|band"});
   return keys;
 }
 
 std::vector<TemplateKey> tree_keys() {
   return {{"batch", "0", "which batch element", true},
           {"head", "0", "which head", true},
-          {"similarity", "penumbral", "of a trace: which operator", true},
-          {"tokens", "key", "of a trace: key or query", true},
+          {"similarity", "penumbral",
+           "of a trace: which operator, with parameters as penumbral:gamma=2", true},
+          {"tokens", "key", "of a trace: key or query", true, "key|query"},
           caption_key};
 }
 
@@ -91,7 +94,7 @@ const std::vector<TemplateInfo>& geometry_templates() {
        "a finite light recedes and its cones become the infinite ones",
        "",
        "double",
-       {{"cone", "penumbral", "penumbral or umbral"}, caption_key}},
+       {{"cone", "penumbral", "penumbral or umbral", false, "penumbral|umbral"}, caption_key}},
       {"convexity",
        "a geodesic leaves an umbral cone and stays in a penumbral one",
        "",
@@ -106,7 +109,8 @@ const std::vector<TemplateInfo>& geometry_templates() {
        "a result of `tree`, or a trace (q, k, v)", "double",
        [] {
          std::vector<TemplateKey> keys = tree_keys();
-         keys.insert(keys.begin() + 2, {"segmentation", "yes", "yes or no: the lower panel"});
+         keys.insert(keys.begin() + 2,
+                     {"segmentation", "yes", "yes or no: the lower panel", false, "yes|no"});
          return keys;
        }()},
       {"hasse", "ancestor order of a head's tokens (cone families)",

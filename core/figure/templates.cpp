@@ -14,9 +14,10 @@ namespace {
 const TemplateKey caption_key = {"caption", "", "text under the figure"};
 
 // Which cases of a benchmark; where nothing is initial, the first that the file has.
-const TemplateKey pass_key = {"pass", "forward", "forward, backward or forward+backward", true};
+const TemplateKey pass_key = {"pass", "forward", "forward, backward or forward+backward", true,
+                              "forward|backward|forward+backward"};
 const TemplateKey device_key = {"device", "cpu", "which device", true};
-const TemplateKey dtype_key = {"dtype", "", "which dtype", true};
+const TemplateKey dtype_key = {"dtype", "", "which dtype", true, "f64|f32|bf16|f16"};
 const TemplateKey threads_key = {"threads", "", "which number of threads", true};
 const TemplateKey dim_key = {"dim", "", "which dimension per head", true};
 const TemplateKey head_key = {"head", "", "which number of heads", true};
@@ -64,29 +65,34 @@ const std::vector<TemplateInfo>& figure_templates() {
        "attention of several operators side by side on one trace, with token labels",
        "a trace (q, k, v) or a result of `attend`",
        "double",
-       {{"similarities", "dot,penumbral,umbral", "operators, one panel each", true},
-        {"quantity", "weights", "weights or logits", true},
+       {{"similarities", "dot,penumbral,umbral",
+         "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal", true},
+        {"quantity", "weights", "weights or logits", true, "weights|logits"},
         {"batch", "0", "which batch element", true},
         {"head", "0", "which head", true},
         {"difference", "", "operator whose values the others are subtracted from", true},
-        {"scale", "linear", "linear, log, row (divided by the row's largest) or rank"},
-        {"limits", "shared", "shared by the panels, or own"},
+        {"scale", "linear", "linear, log, row (divided by the row's largest) or rank", false,
+         "linear|log|row|rank"},
+        {"limits", "shared", "shared by the panels, or own", false, "shared|own"},
         {"low", "", "lower limit of the colours"},
         {"high", "", "upper limit of the colours"},
-        {"colours", "sequential", "sequential, dark or diverging"},
+        {"colours", "sequential", "sequential, dark or diverging", false,
+         "sequential|dark|diverging"},
         caption_key}},
       {"arcs",
        "attention of several operators on one trace as arcs between tokens",
        "a trace (q, k, v) or a result of `attend`",
        "double",
-       {{"similarities", "dot,penumbral,umbral", "operators, one panel each", true},
+       {{"similarities", "dot,penumbral,umbral",
+         "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal", true},
         {"batch", "0", "which batch element", true},
         {"head", "0", "which head", true},
         {"top", "3", "how many arcs a query has at most, its strongest", true},
         {"threshold", "0.01", "the weakest weight that is drawn", true},
         {"arrangement", "sides",
-         "sides (above: to earlier tokens, below: to later ones), above, or rows"},
-        {"limits", "shared", "shared by the panels, or own"},
+         "sides (above: to earlier tokens, below: to later ones), above, or rows", false,
+         "sides|above|rows"},
+        {"limits", "shared", "shared by the panels, or own", false, "shared|own"},
         caption_key}},
       {"scaling",
        "time against sequence length, with 95 % intervals and fitted exponents",
@@ -99,7 +105,8 @@ const std::vector<TemplateInfo>& figure_templates() {
         threads_key,
         dim_key,
         head_key,
-        {"ratio", "no", "yes adds a panel of times relative to the first operator"},
+        {"ratio", "no", "yes adds a panel of times relative to the first operator", false,
+         "yes|no"},
         {"guide", "2", "slope of the guide line, or none"},
         caption_key}},
       {"ratio",

@@ -21,7 +21,8 @@ struct TemplateKey {
   const char* key;
   const char* initial;  ///< The default as it would be written; empty: from the input.
   const char* about;
-  bool data = false;  ///< Chooses what is read rather than how it looks.
+  bool data = false;         ///< Chooses what is read rather than how it looks.
+  const char* choices = "";  ///< "weights|logits": the only values there are; empty: any.
 };
 
 struct TemplateInfo {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/bench_case.h"
 #include "app/call_json.h"
 
 namespace conelab {
@@ -17,6 +18,19 @@ TEST(BenchCommand, WritesEveryOptionOut) {
             "conelab bench -o 'my result.h5' --operators dot,umbral --lengths 256..1024:x2 "
             "--dims 64 --heads 1 --batch 1 --passes forward,backward --dtypes f32 --devices cpu "
             "--threads 1 --rounds 9 --seed 1 --time-limit 600 --warm-only");
+}
+
+TEST(BenchCommand, TellsWhatItsDevicesAre) {
+  Sweep sweep;
+  EXPECT_TRUE(with_program(sweep, {}).devices.empty());
+  sweep.devices = {"cpu", "cuda"};
+  BenchOptions asked;
+  asked.output = "out.h5";
+  const BenchOptions options = with_program(sweep, asked);
+  EXPECT_EQ(options.output, "out.h5");
+  ASSERT_EQ(options.devices.size(), 1U);
+  EXPECT_EQ(options.devices[0].rfind("cuda: ", 0), 0U) << options.devices[0];
+  EXPECT_EQ(options.worker.back(), "bench-worker");
 }
 
 }  // namespace

@@ -107,6 +107,22 @@ class Heatmap(ProgramTest):
         _, text = self.draw("-i", GERMAN, "-p", "similarities=umbral,dot", "-p", "difference=dot")
         self.assertIn("umbral − dot", text)
 
+    def test_operators_take_parameters(self):
+        def draw(similarities, out):
+            return self.draw("-i", GERMAN, "-p", "similarities=" + similarities, out=out)[1]
+        plain = draw("penumbral", "a.svg")
+        sharp = draw("penumbral:gamma=4:masks=causal", "b.svg")
+        self.assertIn("penumbral, gamma = 4, causal", sharp)
+        self.assertIn("penumbral", plain)
+        self.assertNotIn("gamma", plain.split("</metadata>")[-1])
+        text = self.draw("-i", GERMAN, "-p", "similarities=dot,penumbral:gamma=4", "-p",
+                         "difference=penumbral:gamma=4")[1]
+        self.assertIn("dot − penumbral, gamma = 4", text)
+        for wrong, says in (("penumbral:gama=4", "gamma"), ("penumbral:gamma", "KEY=VALUE"),
+                            ("penumbral:bias=alibj", "alibi")):
+            self.fails(2, "figure", "heatmap", "-o", self.folder / "c.svg", "-i", GERMAN, "-p",
+                       "similarities=" + wrong, says=says)
+
     def test_refusals(self):
         out = self.folder / "maps.svg"
         self.fails(2, "figure", "heatmap", "-o", out, says="--input")

@@ -16,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int poll_pause = 200, settle_pause = 300;
+/// Two times that differ by less are the same; what `conelab compare` takes as well.
+constexpr double same_margin = 0.02;
 
 bool is_picture(const std::string& page) {
   return page == "scaling" || page == "ratio" || page == "roofline";
@@ -185,7 +187,10 @@ void BenchModel::show_file() {
   }
   loading_ = jobs_.start<std::shared_ptr<const BenchData>>(
       "reading " + name_of(file),
-      [file](const JobContext&) { return bench_data(read_labelled_file_sandboxed(file), file); },
+      [file](const JobContext& context) {
+        const SandboxLimits limits{.cancelled = context.cancel_check()};
+        return bench_data(read_labelled_file_sandboxed(file, limits), file);
+      },
       [this, file](std::shared_ptr<const BenchData> data) {
         loading_.finished();
         data_ = std::move(data);
@@ -214,7 +219,10 @@ void BenchModel::compare() {
   }
   comparing_ = jobs_.start<BenchComparison>(
       "comparing with " + name_of(wanted.first),
-      [wanted](const JobContext&) { return compare_bench(wanted.first, wanted.second); },
+      [wanted](const JobContext& context) {
+        return compare_bench(wanted.first, wanted.second, same_margin,
+                             {.cancelled = context.cancel_check()});
+      },
       [this](BenchComparison found) {
         comparing_.finished();
         comparison_ = std::move(found);

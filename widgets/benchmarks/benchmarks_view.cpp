@@ -16,8 +16,8 @@
 
 #include "core/figure/style.h"
 #include "widgets/benchmarks/bench_form_view.h"
-#include "widgets/benchmarks/text_table_model.h"
 #include "widgets/painter/painter.h"
+#include "widgets/tables/text_table_model.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -133,6 +133,7 @@ void BenchmarksView::build_pages() {
   pages_->setDrawBase(false);
   pages_->setUsesScrollButtons(true);
   pages_->setExpanding(false);
+  pages_->setStyleSheet("QTabBar::tab { padding: 6px 7px; }");  // Six beside the form.
   for (const Page& page : pages) {
     pages_->setTabToolTip(pages_->addTab(tr(page.title)), tr(page.help));
   }

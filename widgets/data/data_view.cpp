@@ -105,7 +105,9 @@ void DataView::show_file(const QString& file) {
   details_->setText(tr("reading %1 …").arg(QFileInfo(file).fileName()));
   job_ = workspace_.jobs().start<Inspection>(
       "looking into " + QFileInfo(file).fileName().toStdString(),
-      [path = file.toStdString()](const JobContext&) { return inspect(path); },
+      [path = file.toStdString()](const JobContext& context) {
+        return inspect(path, {.cancelled = context.cancel_check()});
+      },
       [this](Inspection found) {
         job_.finished();
         show_inspection(found);

@@ -3,76 +3,111 @@
 #include <QBoxLayout>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDesktopServices>
+#include <QDir>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QFormLayout>
 #include <QGuiApplication>
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPainter>
+#include <QMessageBox>
+#include <QMimeData>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
+#include <QStandardPaths>
+#include <QUrl>
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/figure/svg.h"
 #include "core/figure/templates.h"
+#include "widgets/figures/figure_fields.h"
 #include "widgets/painter/painter.h"
-#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
+namespace {
 
-// ---- preview ------------------------------------------------------------------------------------
+constexpr double millimetres_a_point = 25.4 / 72;
 
-FigurePreview::FigurePreview(QWidget* parent) : QWidget(parent) {
-  setObjectName("figure-preview");
-  setAccessibleName(tr("Preview of the figure"));
-  setMinimumSize(240, 200);
+/// A field with a button beside it.
+QWidget* with_button(QWidget* field, QPushButton* button) {
+  auto* whole = new QWidget;
+  auto* line = new QHBoxLayout(whole);
+  line->setContentsMargins(0, 0, 0, 0);
+  line->setSpacing(4);
+  line->addWidget(field, 1);
+  line->addWidget(button);
+  return whole;
 }
 
-void FigurePreview::show_list(std::shared_ptr<const figure::DisplayList> list) {
-  list_ = std::move(list);
-  setAccessibleDescription(list_ ? QString::fromStdString(list_->metadata.description) : QString());
-  update();
+QPushButton* push_button(const QString& text, const char* name, const QString& help) {
+  auto* button = new QPushButton(text);
+  button->setObjectName(name);
+  button->setToolTip(help);
+  return button;
 }
 
-void FigurePreview::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.fillRect(rect(), palette().color(QPalette::Window));
-  if (!list_) return;
-  constexpr double margin = 18;
-  const double scale =
-      std::min((width() - 2 * margin) / list_->width, (height() - 2 * margin) / list_->height);
-  const QSizeF page(list_->width * scale, list_->height * scale);
-  const QRectF place(QPointF((width() - page.width()) / 2, (height() - page.height()) / 2), page);
-  painter.fillRect(place, Qt::white);  // Figures stay white in every theme.
-  painter.setPen(hair_line(palette()));
-  painter.drawRect(place.adjusted(-0.5, -0.5, 0.5, 0.5));
-  painter.translate(place.topLeft());
-  painter.scale(scale, scale);
-  figure::paint(*list_, painter);
+/// The user's documents, or the home folder.
+QString usual_folder() {
+  const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  return QDir(documents).exists() ? documents : QDir::homePath();
 }
 
-// ---- view ---------------------------------------------------------------------------------------
+}  // namespace
 
 FiguresView::FiguresView(Document& document, JobPool& jobs, Draw draw, QWidget* parent)
     : QWidget(parent), document_(document), jobs_(jobs), draw_(std::move(draw)) {
   auto* line = new QHBoxLayout(this);
   line->setContentsMargins(0, 0, 0, 0);
   auto* side = new QWidget;
-  side->setFixedWidth(300);
+  side->setFixedWidth(336);
   build_form(side);
   line->addWidget(side);
-  preview_ = new FigurePreview;
-  line->addWidget(preview_, 1);
+  auto* place = new QWidget;
+  build_preview(place);
+  line->addWidget(place, 1);
   connect(&document_, &Document::changed, this, &FiguresView::show_session);
   drawn_.name.clear();  // Unlike any figure: the first is drawn, or says what it lacks.
   show_session();
 }
 
+// ---- building -----------------------------------------------------------------------------------
+
 void FiguresView::build_form(QWidget* side) {
   auto* column = new QVBoxLayout(side);
   column->setContentsMargins(10, 6, 6, 8);
+  build_files(column);
+  about_ = new QLabel;
+  about_->setWordWrap(true);
+  about_->setForegroundRole(QPalette::PlaceholderText);
+  column->addWidget(about_);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setAccessibleName(tr("Options of the figure"));
+  keys_place_ = new QWidget;
+  auto* keys_column = new QVBoxLayout(keys_place_);
+  keys_column->setContentsMargins(0, 0, 6, 0);
+  keys_column->addStretch(1);
+  scroll->setWidget(keys_place_);
+  column->addWidget(scroll, 1);
+  message_ = new QLabel;
+  message_->setObjectName("figure-message");
+  message_->setAccessibleName(tr("What the view has to say"));
+  message_->setWordWrap(true);
+  message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse |
+                                    Qt::LinksAccessibleByKeyboard);
+  connect(message_, &QLabel::linkActivated, this, [this](const QString& link) {
+    if (!QDesktopServices::openUrl(QUrl(link))) say(tr("No program opens %1.").arg(link));
+  });
+  column->addWidget(message_);
+  build_actions(column);
+}
+
+void FiguresView::build_files(QVBoxLayout* column) {
   name_ = new QComboBox;
   name_->setObjectName("figure-name");
   name_->setAccessibleName(tr("Figure"));
@@ -80,47 +115,38 @@ void FiguresView::build_form(QWidget* side) {
     name_->addItem(QString::fromUtf8(info.name));
     name_->setItemData(name_->count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
   }
-  width_ = new QLineEdit;
+  width_ = new QComboBox;
   width_->setObjectName("figure-width");
-  width_->setToolTip(tr("86mm, 178mm, 7in, 504pt, single or double; empty: the figure's own"));
+  width_->setAccessibleName(tr("Width of the figure"));
+  width_->setEditable(true);
+  width_->setInsertPolicy(QComboBox::NoInsert);
+  width_->addItems({"", "86mm", "178mm", "120mm", "7in"});
+  width_->setToolTip(
+      tr("86mm and 178mm are one and two columns of a journal; also 7in, 504pt, "
+         "single or double. Empty: the figure's own."));
   input_ = new QLineEdit;
   input_->setObjectName("figure-input");
+  input_->setAccessibleName(tr("Input of the figure"));
+  auto* browse = push_button(tr("Browse …"), "figure-browse-input", tr("Choose the input file"));
   auto* form = new QFormLayout;
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   form->addRow(tr("figure"), name_);
-  form->addRow(tr("input"), input_);
+  form->addRow(tr("input"), with_button(input_, browse));
   form->addRow(tr("width"), width_);
   column->addLayout(form);
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  keys_place_ = new QWidget;
-  new QVBoxLayout(keys_place_);
-  scroll->setWidget(keys_place_);
-  column->addWidget(scroll, 1);
-  message_ = new QLabel;
-  message_->setObjectName("figure-message");
-  message_->setWordWrap(true);
-  message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  column->addWidget(message_);
-  auto* buttons = new QHBoxLayout;
-  const auto button = [&](const QString& text, auto run) {
-    auto* made = new QPushButton(text);
-    buttons->addWidget(made);
-    connect(made, &QPushButton::clicked, this, run);
-  };
-  button(tr("Export …"), [this] { export_dialog(); });
-  button(tr("Copy image"), [this] { copy_image(); });
-  button(QStringLiteral("$_"), [this] { emit command_wanted(); });
-  column->addLayout(buttons);
+  connect(browse, &QPushButton::clicked, this, &FiguresView::choose_input);
   connect(name_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
     edit(tr("choose a figure"), [&](FigureChoice& c) {
       c = {};
       c.name = name.toStdString();
     });
   });
-  connect(width_, &QLineEdit::editingFinished, this, [this] {
+  const auto take_width = [this] {
     edit(tr("change the figure's width"),
-         [&](FigureChoice& c) { c.width = width_->text().trimmed().toStdString(); });
-  });
+         [&](FigureChoice& c) { c.width = width_->currentText().trimmed().toStdString(); });
+  };
+  connect(width_->lineEdit(), &QLineEdit::editingFinished, this, take_width);
+  connect(width_, &QComboBox::activated, this, take_width);
   connect(input_, &QLineEdit::editingFinished, this, [this] {
     edit(tr("change the figure's input"), [&](FigureChoice& c) {
       c.inputs.clear();
@@ -130,6 +156,77 @@ void FiguresView::build_form(QWidget* side) {
     });
   });
 }
+
+void FiguresView::build_actions(QVBoxLayout* column) {
+  output_ = new QLineEdit;
+  output_->setObjectName("figure-output");
+  output_->setAccessibleName(tr("File to write"));
+  output_->setToolTip(tr("Where the figure is written; .pdf, .svg or .png decides the kind"));
+  connect(output_, &QLineEdit::editingFinished, this, [this] {
+    document_.edit(tr("choose the figure's file"), [this](Session& s) {
+      s.figure_output = output_->text().trimmed().toStdString();
+    });
+  });
+  auto* browse =
+      push_button(tr("Browse …"), "figure-browse-output", tr("Choose the file to write"));
+  connect(browse, &QPushButton::clicked, this, &FiguresView::choose_output);
+  column->addWidget(with_button(output_, browse));
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(4);
+  const auto add = [&](QPushButton* button, auto run) {
+    buttons->addWidget(button);
+    connect(button, &QPushButton::clicked, this, run);
+  };
+  add(push_button(tr("Export"), "figure-export", tr("Write the figure to this file")),
+      [this] { export_asking(); });
+  add(push_button(tr("Copy image"), "figure-copy-image", tr("To the clipboard, 300 dots per inch")),
+      [this] { copy("image"); });
+  add(push_button(tr("Copy SVG"), "figure-copy-svg", tr("To the clipboard, as a vector figure")),
+      [this] { copy("SVG"); });
+  QPushButton* command = push_button(QStringLiteral("$_"), "figure-copy-command",
+                                     tr("Copy the command that writes the same bytes"));
+  command->setAccessibleName(tr("Copy as command"));
+  add(command, [this] { emit command_wanted(); });
+  column->addLayout(buttons);
+}
+
+void FiguresView::build_preview(QWidget* place) {
+  auto* column = new QVBoxLayout(place);
+  column->setContentsMargins(0, 4, 0, 0);
+  column->setSpacing(0);
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(10, 2, 10, 4);
+  auto* zoom = new QComboBox;
+  zoom->setObjectName("figure-zoom");
+  zoom->setAccessibleName(tr("Size of the preview"));
+  zoom->setToolTip(tr("At its real size a centimetre of the figure is one on the screen"));
+  zoom->addItem(tr("whole figure"), 0.0);
+  for (const auto& [text, factor] : {std::pair{tr("real size"), 1.0},
+                                     {tr("150 %"), 1.5},
+                                     {tr("200 %"), 2.0},
+                                     {tr("400 %"), 4.0}}) {
+    zoom->addItem(text, factor);
+  }
+  size_ = new QLabel;
+  size_->setObjectName("figure-size");
+  size_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  row->setSpacing(10);
+  row->addWidget(zoom);
+  row->addWidget(size_);
+  row->addStretch(1);
+  column->addLayout(row);
+  preview_ = new FigurePreview(jobs_);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setWidget(preview_);
+  column->addWidget(scroll, 1);
+  connect(zoom, &QComboBox::currentIndexChanged, this, [this, zoom] {
+    preview_->set_zoom(zoom->currentData().toDouble());
+    show_size();
+  });
+}
+
+// ---- the session --------------------------------------------------------------------------------
 
 void FiguresView::edit(const QString& what, const std::function<void(FigureChoice&)>& change) {
   document_.edit(what, [&](Session& s) { change(s.figure); });
@@ -153,49 +250,35 @@ void FiguresView::build_keys() {
   if (keys_of_ != choice.name) {
     keys_of_ = choice.name;
     delete keys_;
-    fields_.clear();
-    keys_ = new QWidget;
-    auto* form = new QFormLayout(keys_);
-    form->setContentsMargins(0, 0, 0, 0);
-    for (const figure::TemplateKey& row : figure::figure_template(choice.name).keys) {
-      auto* field = new QLineEdit;
-      field->setPlaceholderText(QString::fromUtf8(row.initial));
-      field->setToolTip(QString::fromUtf8(row.about));
-      field->setObjectName(QStringLiteral("figure-%1").arg(row.key));
-      form->addRow(QString::fromUtf8(row.key), field);
-      const std::string key = row.key;
-      connect(field, &QLineEdit::editingFinished, this, [this, field, key] {
-        const std::string text = field->text().trimmed().toStdString();
-        edit(tr("change the figure's %1").arg(QString::fromStdString(key)), [&](FigureChoice& c) {
-          if (text.empty())
-            c.parameters.erase(key);
-          else
-            c.parameters[key] = text;
-        });
+    keys_ = new FigureFields(figure::figure_template(choice.name));
+    connect(keys_, &FigureFields::edited, this, [this](const QString& key, const QString& value) {
+      edit(tr("change the figure's %1").arg(key), [&](FigureChoice& c) {
+        if (value.isEmpty())
+          c.parameters.erase(key.toStdString());
+        else
+          c.parameters[key.toStdString()] = value.toStdString();
       });
-      fields_.emplace_back(key, field);
-    }
-    keys_place_->layout()->addWidget(keys_);
-    static_cast<QVBoxLayout*>(keys_place_->layout())->addStretch(1);
+    });
+    static_cast<QVBoxLayout*>(keys_place_->layout())->insertWidget(0, keys_);
   }
-  for (const auto& [key, field] : fields_) {
-    const auto found = choice.parameters.find(key);
-    const QString text =
-        found == choice.parameters.end() ? QString() : QString::fromStdString(found->second);
-    if (field->text() != text) field->setText(text);
-  }
+  keys_->show_values(choice.parameters);
 }
 
 void FiguresView::show_session() {
   const FigureChoice& choice = document_.session().figure;
-  const QSignalBlocker quiet(name_);
+  const figure::TemplateInfo& info = figure::figure_template(choice.name);
+  const QSignalBlocker quiet(name_), silent(width_);
   name_->setCurrentText(QString::fromStdString(choice.name));
-  width_->setText(QString::fromStdString(choice.width));
-  width_->setPlaceholderText(QString::fromUtf8(figure::figure_template(choice.name).width));
+  width_->setCurrentText(QString::fromStdString(choice.width));
+  width_->lineEdit()->setPlaceholderText(QString::fromUtf8(info.width));
   QStringList inputs;
   for (const std::string& input : choice.inputs) inputs << QString::fromStdString(input);
   input_->setText(inputs.join("; "));
-  input_->setPlaceholderText(QString::fromUtf8(figure::figure_template(choice.name).input));
+  const QString needs = QString::fromUtf8(info.input);
+  input_->setPlaceholderText(needs.isEmpty() ? tr("none needed") : needs);
+  about_->setText(QString::fromUtf8(info.about));
+  output_->setText(QString::fromStdString(document_.session().figure_output));
+  output_->setPlaceholderText(output());
   build_keys();
   redraw();
 }
@@ -205,52 +288,161 @@ void FiguresView::redraw() {
   if (choice == drawn_ || !draw_) return;
   drawn_ = choice;
   if (choice.inputs.empty() && *figure::figure_template(choice.name).input != '\0') {
-    message_->setText(tr("This figure needs an input: %1")
-                          .arg(QString::fromUtf8(figure::figure_template(choice.name).input)));
+    say(tr("This figure needs an input: %1")
+            .arg(QString::fromUtf8(figure::figure_template(choice.name).input)));
     job_.cancel();
-    return preview_->show_list(nullptr);
+    preview_->show_list(nullptr);
+    return show_size();
   }
   job_ = jobs_.start<figure::DisplayList>(
-      "figure " + choice.name, [draw = draw_, choice](const JobContext&) { return draw(choice); },
+      "figure " + choice.name,
+      [draw = draw_, choice](const JobContext& context) {
+        return draw(choice, context.cancel_check());
+      },
       [this](figure::DisplayList list) {
         job_.finished();
-        message_->setText(tr("%1 × %2 pt").arg(list.width).arg(list.height));
+        say({});
         preview_->show_list(std::make_shared<figure::DisplayList>(std::move(list)));
+        show_size();
       },
       [this](const std::string& message) {
         job_.finished();
-        message_->setText(QString::fromStdString(message));
+        say(QString::fromStdString(message));
         preview_->show_list(nullptr);
+        show_size();
       });
+}
+
+void FiguresView::show_size() {
+  const auto& list = preview_->list();
+  if (!list) return size_->clear();
+  const auto text = [](double points, double unit) {
+    return QString::number(points * unit, 'f', unit == 1 ? 0 : 1);
+  };
+  size_->setText(tr("%1 × %2 mm  (%3 × %4 pt)")
+                     .arg(text(list->width, millimetres_a_point),
+                          text(list->height, millimetres_a_point), text(list->width, 1),
+                          text(list->height, 1)));
+}
+
+void FiguresView::say(const QString& message) {
+  message_->setTextFormat(Qt::PlainText);
+  message_->setText(message);
+  message_->setVisible(!message.isEmpty());
 }
 
 QString FiguresView::message() const { return message_->text(); }
 
-void FiguresView::export_to(const QString& file) {
-  if (drawing()) fail("{}: the figure is still being drawn", file.toStdString());
-  if (preview_->list()) figure::write_figure(*preview_->list(), file.toStdString());
+// ---- files and clipboard ------------------------------------------------------------------------
+
+void FiguresView::choose_input() {
+  const QStringList files = QFileDialog::getOpenFileNames(
+      this, tr("Input of the figure"), {},
+      tr("Traces and results (*.h5 *.hdf5 *.npz *.npy *.safetensors);;All files (*)"));
+  if (files.isEmpty()) return;
+  edit(tr("change the figure's input"), [&](FigureChoice& c) {
+    c.inputs.clear();
+    for (const QString& file : files) c.inputs.push_back(file.toStdString());
+  });
 }
 
-void FiguresView::export_dialog() {
-  if (!preview_->list()) return;
-  const QString file = QFileDialog::getSaveFileName(
-      this, tr("Export"), QString::fromStdString(document_.session().figure.name) + ".pdf",
-      tr("Figures (*.pdf *.svg *.png)"));
+QString FiguresView::output() const {
+  const Session& session = document_.session();
+  QString file = QString::fromStdString(session.figure_output);
+  if (file.isEmpty()) file = QString::fromStdString(session.figure.name);
+  if (QFileInfo(file).suffix().isEmpty()) file += ".pdf";
+  return QDir(usual_folder()).absoluteFilePath(file);
+}
+
+void FiguresView::choose_output() {
+  const QString file = QFileDialog::getSaveFileName(this, tr("Export the figure"), output(),
+                                                    tr("Figures (*.pdf *.svg *.png)"));
   if (file.isEmpty()) return;
+  written_ = file;  // The dialog has asked.
+  document_.edit(tr("choose the figure's file"),
+                 [&](Session& s) { s.figure_output = file.toStdString(); });
+}
+
+void FiguresView::export_asking() {
+  const QString file = output();
+  if (QFileInfo::exists(file) && file != written_ &&
+      QMessageBox::question(this, tr("Export"), tr("Overwrite %1?").arg(file)) !=
+          QMessageBox::Yes) {
+    return;
+  }
   try {
     export_to(file);
-    message_->setText(tr("%1 is written").arg(file));
   } catch (const Error& error) {
-    message_->setText(QString::fromStdString(error.what()));
+    say(QString::fromStdString(error.what()));
   }
 }
 
-void FiguresView::copy_image() {
+void FiguresView::export_to(const QString& file) {
+  if (drawing()) fail("{}: the figure is still being drawn", file.toStdString());
+  if (!preview_->list()) fail("{}: there is no figure to write", file.toStdString());
+  export_job_ = jobs_.start<bool>(
+      "writing " + QFileInfo(file).fileName().toStdString(),
+      [list = preview_->list(), path = file.toStdString()](const JobContext&) {
+        figure::write_figure(*list, path);
+        return true;
+      },
+      [this, file](bool) {
+        export_job_.finished();
+        written_ = file;
+        say_written(file);
+      },
+      [this](const std::string& message) {
+        export_job_.finished();
+        say(QString::fromStdString(message));
+      });
+}
+
+void FiguresView::say_written(const QString& file) {
+  const QFileInfo info(file);
+  const auto link = [](const QString& path, const QString& text) {
+    return QStringLiteral("<a href='%1'>%2</a>")
+        .arg(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded), text);
+  };
+  say(tr("%1 is written. %2 · %3")
+          .arg(info.fileName().toHtmlEscaped(), link(info.absoluteFilePath(), tr("Open")),
+               link(info.absolutePath(), tr("Show the folder"))));
+  message_->setTextFormat(Qt::RichText);
+}
+
+void FiguresView::copy(const char* kind) {
   if (!preview_->list() || drawing()) return;
-  const std::vector<std::uint8_t> bytes = figure::to_png(*preview_->list());
-  QGuiApplication::clipboard()->setImage(
-      QImage::fromData(bytes.data(), static_cast<int>(bytes.size())));
-  message_->setText(tr("The image is on the clipboard."));
+  const bool svg = QLatin1String(kind) == QLatin1String("SVG");
+  using Bytes = std::vector<std::uint8_t>;
+  export_job_ = jobs_.start<Bytes>(
+      "copying the figure",
+      [list = preview_->list(), svg](const JobContext&) {
+        if (!svg) return figure::to_png(*list);
+        const std::string text = figure::to_svg(*list);
+        return Bytes(text.begin(), text.end());
+      },
+      [this, svg](const Bytes& bytes) {
+        export_job_.finished();
+        take_copy(bytes, svg);
+      },
+      [this](const std::string& message) {
+        export_job_.finished();
+        say(QString::fromStdString(message));
+      });
+}
+
+void FiguresView::take_copy(const std::vector<std::uint8_t>& bytes, bool svg) {
+  const QByteArray data(reinterpret_cast<const char*>(bytes.data()),
+                        static_cast<qsizetype>(bytes.size()));
+  auto* copied = new QMimeData;
+  if (svg) {
+    copied->setData("image/svg+xml", data);
+    copied->setText(QString::fromUtf8(data));
+  } else {
+    copied->setData("image/png", data);
+    copied->setImageData(QImage::fromData(data));
+  }
+  QGuiApplication::clipboard()->setMimeData(copied);
+  say(svg ? tr("The figure is on the clipboard as SVG.") : tr("The image is on the clipboard."));
 }
 
 }  // namespace conelab::desktop

@@ -9,7 +9,8 @@ struct MapCamera {
   double row = 0, column = 0;  ///< The cell coordinates at the middle of the panel.
   double scale = 1;            ///< Pixels a cell.
 
-  static constexpr double largest_scale = 96;
+  /// So that four tokens fill a screen.
+  static constexpr double largest_scale = 400;
   bool operator==(const MapCamera&) const = default;
 
   /// All of a matrix in a panel of that many pixels.

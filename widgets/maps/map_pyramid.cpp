@@ -30,7 +30,6 @@ MapPyramid::MapPyramid(std::shared_ptr<MatrixSource> source, std::int64_t larges
   while (shrunk(longest, base_level_) > largest_side) ++base_level_;
   for (int level = base_level_;; ++level) {
     Level l{shrunk(rows(), level), shrunk(columns(), level), {}};
-    l.cells.assign(static_cast<std::size_t>(l.rows * l.columns), masked_cell);
     const bool last = l.rows <= 1 && l.columns <= 1;
     coarse_.push_back(std::move(l));
     if (last) break;
@@ -40,6 +39,16 @@ MapPyramid::MapPyramid(std::shared_ptr<MatrixSource> source, std::int64_t larges
 }
 
 // ---- filling ------------------------------------------------------------------------------------
+
+/// Only where it is filled, in a job: tens of megabytes are not made within a moment.
+void MapPyramid::make_room() {
+  std::vector<std::vector<float>> room;
+  for (const Level& l : coarse_) {
+    room.emplace_back(static_cast<std::size_t>(l.rows * l.columns), masked_cell);
+  }
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < room.size(); ++i) coarse_[i].cells = std::move(room[i]);
+}
 
 void MapPyramid::fill_sample() {
   if (base_level_ == 0) return;
@@ -61,6 +70,7 @@ void MapPyramid::fill_sample() {
 }
 
 void MapPyramid::fill(const Execution& execution) {
+  make_room();
   source_->prepare(execution);
   const std::int64_t block = block_rows(columns(), base_level_);
   const std::int64_t blocks = (rows() + block - 1) / block;
@@ -192,7 +202,11 @@ void MapPyramid::read_coarse(int level, std::int64_t row, std::int64_t column, s
                              float* out) const {
   const Level& l = coarse_[static_cast<std::size_t>(level - base_level_)];
   const bool known = (row << level) < rows_done_;
-  if (known || sample_.cells.empty()) {
+  if (!known && sample_.cells.empty()) {
+    std::fill_n(out, count, masked_cell);
+    return;
+  }
+  if (known) {
     std::copy_n(l.cells.data() + row * l.columns + column, count, out);
     return;
   }

@@ -74,7 +74,7 @@ class MapPyramid {
  private:
   struct Level {
     std::int64_t rows = 0, columns = 0;
-    std::vector<float> cells;
+    std::vector<float> cells;  ///< Empty until `fill`.
   };
   struct Tile {
     std::vector<float> cells;  ///< [tile_side × tile_side]
@@ -83,6 +83,7 @@ class MapPyramid {
   /// 256 MB of tiles at most.
   static constexpr std::size_t most_tiles = 1024;
 
+  void make_room();
   void take(const MapBlock& block);
   void pool_upwards(std::int64_t begin, std::int64_t end);
   void read_coarse(int level, std::int64_t row, std::int64_t column, std::int64_t count,

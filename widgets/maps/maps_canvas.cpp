@@ -13,6 +13,13 @@
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
+namespace {
+
+/// Of a map's side that labels may take, and pixels that they always may.
+constexpr double label_part = 0.3, least_label_room = 34;
+
+}  // namespace
+
 MapsCanvas::MapsCanvas(MapsModel& model, QWidget* parent) : QWidget(parent), model_(model) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
@@ -48,8 +55,17 @@ void MapsCanvas::arrange() {
   const double aspect =
       model_.rows() > 0 ? static_cast<double>(model_.columns()) / static_cast<double>(model_.rows())
                         : 1;
-  layout_ =
-      arrange_panels(width(), height(), model_.panels().size(), std::clamp(aspect, 0.3, 3.0), room);
+  const auto arranged = [&] {
+    return arrange_panels(width(), height(), model_.panels().size(), std::clamp(aspect, 0.3, 3.0),
+                          room);
+  };
+  layout_ = arranged();
+  if (!layout_.panels.empty()) {  // Where maps are small, long tokens are cut rather than the map.
+    const Box& cells = layout_.panels.front().cells;
+    room.row = std::min(room.row, std::max(least_label_room, label_part * cells.width));
+    room.column = std::min(room.column, std::max(least_label_room, label_part * cells.height));
+    layout_ = arranged();
+  }
   pictures_.resize(layout_.panels.size());
   if (!model_.camera_fits || layout_.panels.empty()) return;
   const Box& cells = layout_.panels.front().cells;

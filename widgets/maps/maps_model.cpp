@@ -25,14 +25,6 @@ std::string key_of(const Call& c, const Call* reference, const std::string& quan
 
 }  // namespace
 
-std::string call_title(const Call& call) {
-  std::string title = call.similarity;
-  for (const auto& [key, value] : call.parameters) title += ", " + key + " = " + value;
-  if (call.bias != "none") title += ", " + call.bias;
-  for (const std::string& mask : call.masks) title += mask == "full" ? "" : ", " + mask;
-  return call.weights == "softmax" ? title : title + ", " + call.weights;
-}
-
 std::string panel_title(const Call& call, const Call* reference) {
   return call_title(call) + (reference ? " − " + call_title(*reference) : "");
 }

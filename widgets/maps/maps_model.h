@@ -98,9 +98,7 @@ class MapsModel : public QObject {
   bool flipped_ = false, cancelled_ = false;
 };
 
-/// "penumbral γ = 2, h = 0.5": a call's name as a panel's title.
-[[nodiscard]] std::string call_title(const Call& call);
-/// The same, minus the reference where there is one.
+/// The call's title, minus the reference's where there is one.
 [[nodiscard]] std::string panel_title(const Call& call, const Call* reference);
 /// The call that others are subtracted from; null: none.
 [[nodiscard]] const Call* reference_call(const MapChoice& choice);

@@ -10,7 +10,9 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr double label_pitch = 13;  ///< Pixels that a line of labels needs.
+constexpr double smallest_label = 8;  ///< Pixels: smaller letters are not read.
+constexpr double tightest = 0.85;     ///< From line to line, of the letters' size.
+constexpr double number_pitch = 28;   ///< Pixels that a number needs along its axis.
 
 QColor ink(const QPainter& painter) {
   return painter.device() ? QPalette().color(QPalette::WindowText) : QColor(Qt::black);
@@ -51,22 +53,18 @@ Along across_columns(const Box& cells, const MapCamera& camera) {
           camera.column_at(cells.width, cells.width), camera.scale};
 }
 
-/// Every how many cells one is labelled; round steps read better: 1, 2, 5, 10, 20, …
-std::int64_t label_step(double scale, bool numbers) {
-  const double least = std::ceil((numbers ? 28 : label_pitch) / scale);
-  const double power = std::pow(10, std::floor(std::log10(std::max(1.0, least))));
-  for (const double m : {1.0, 2.0, 5.0, 10.0}) {
-    if (m * power >= least) return static_cast<std::int64_t>(m * power);
-  }
-  return 1;
-}
-
 /// Labels of the cells in view by `draw(cell, place)`, thinned to what fits; the focused one always
 /// and nothing over it.
 template <class Draw>
 void draw_labels(QPainter& painter, const Along& along, std::int64_t count, bool numbers,
                  std::int64_t focused, const Draw& draw) {
-  const std::int64_t step = label_step(along.scale, numbers);
+  painter.save();
+  QFont font = painter.font();
+  const double size = label_size(along.scale, QFontInfo(font).pixelSize());
+  const double pitch = tightest * size;
+  font.setPixelSize(static_cast<int>(size));
+  painter.setFont(font);
+  const std::int64_t step = label_step(along.scale, pitch, numbers);
   const auto label = [&](std::int64_t cell) {
     const double at = along.place(static_cast<double>(cell) + 0.5);
     if (at < along.begin || at > along.end) return;
@@ -77,9 +75,10 @@ void draw_labels(QPainter& painter, const Along& along, std::int64_t count, bool
   const auto high = std::min(count - 1, static_cast<std::int64_t>(std::floor(along.last)));
   for (std::int64_t cell = (low + step - 1) / step * step; cell <= high; cell += step) {
     const double away = std::abs(static_cast<double>(cell - focused)) * along.scale;
-    if (focused < 0 || away >= label_pitch) label(cell);
+    if (focused < 0 || away >= pitch - 1e-6) label(cell);
   }
   if (focused >= 0 && focused < count) label(focused);
+  painter.restore();
 }
 
 QString label_text(const QPainter& painter, const std::string& token, double room) {
@@ -113,6 +112,20 @@ void draw_bars(QPainter& painter, const Box& box, const Along& along, const Valu
 }
 
 }  // namespace
+
+double label_size(double scale, double usual) {
+  return std::floor(std::clamp(scale, std::min(smallest_label, usual), usual));
+}
+
+std::int64_t label_step(double scale, double pitch, bool numbers) {
+  const double least = std::ceil((numbers ? number_pitch : pitch) / scale - 1e-6);
+  if (!numbers) return std::max<std::int64_t>(1, static_cast<std::int64_t>(least));
+  const double power = std::pow(10, std::floor(std::log10(std::max(1.0, least))));
+  for (const double m : {1.0, 2.0, 5.0, 10.0}) {
+    if (m * power >= least) return static_cast<std::int64_t>(m * power);
+  }
+  return 1;
+}
 
 QFont label_font(const QFont& base) {
   QFont font = base;

@@ -15,6 +15,12 @@ namespace conelab::desktop {
 
 [[nodiscard]] inline QRectF desktop_rect(const Box& b) { return {b.x, b.y, b.width, b.height}; }
 [[nodiscard]] QFont label_font(const QFont& base);
+/// Pixels of a label's letters over cells of `scale` pixels: as large as usual, or as small as the
+/// cells are, so that as many labels fit as can be read.
+[[nodiscard]] double label_size(double scale, double usual);
+/// Every how many cells one is labelled, where a line of labels needs `pitch` pixels. Round steps
+/// of numbers read better: 1, 2, 5, 10, 20, …
+[[nodiscard]] std::int64_t label_step(double scale, double pitch, bool numbers);
 /// Room for token labels, or for numbers where there are none.
 [[nodiscard]] double label_room(const QFontMetricsF& metrics,
                                 const std::vector<std::string>& tokens, std::int64_t count);

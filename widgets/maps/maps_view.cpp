@@ -4,20 +4,24 @@
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QLabel>
+#include <QMenu>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
 #include <QToolButton>
+#include <algorithm>
 
+#include "widgets/maps/layout_table.h"
+#include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_table.h"
+#include "widgets/theme/flow_layout.h"
 
 namespace conelab::desktop {
 namespace {
 
-/// Of a choice in the tool bar, where the view is narrow; it widens to its words where there is
-/// room.
-constexpr int narrowest = 56;
+/// Of a choice in the tool bar.
+constexpr int narrowest = 56, widest = 240;
 
 /// A small preview of a colour map for its menu.
 QIcon map_icon(figure::ColourMap map) {
@@ -77,8 +81,9 @@ void MapsView::build_canvases() {
   scroll->setWidget(relations_canvas_);
   relations_page_ = scroll;
   table_page_ = new MapTableView(model_);
+  numbers_page_ = new LayoutTableView(heads_, relations_);
   for (QWidget* page : {static_cast<QWidget*>(canvas_), static_cast<QWidget*>(heads_canvas_),
-                        relations_page_, table_page_}) {
+                        relations_page_, table_page_, static_cast<QWidget*>(numbers_page_)}) {
     stack_->addWidget(page);
   }
 }
@@ -107,12 +112,12 @@ void MapsView::only_in(QWidget* control, const QStringList& layouts) {
 }
 
 void MapsView::build_tools(QWidget* row) {
-  auto* line = new QHBoxLayout(row);
+  auto* line = new FlowLayout(row);
   line->setContentsMargins(10, 4, 10, 4);
-  line->setSpacing(6);
   head_ = new QComboBox;
   head_->setObjectName("maps-head");
   head_->setMinimumWidth(narrowest);
+  head_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   head_->setAccessibleName(tr("Head"));
   head_->setToolTip(tr("Which head of the layer"));
   line->addWidget(head_);
@@ -146,6 +151,8 @@ void MapsView::build_tools(QWidget* row) {
   reference_ = new QComboBox;
   reference_->setObjectName("maps-reference");
   reference_->setMinimumWidth(narrowest);
+  reference_->setMaximumWidth(widest);
+  reference_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   reference_->setAccessibleName(tr("Difference"));
   reference_->setToolTip(tr("Shows each operator minus this one; hold R over the maps to flip"));
   line->addWidget(reference_);
@@ -156,6 +163,7 @@ void MapsView::build_tools(QWidget* row) {
   });
   build_arc_tools(row);
   build_work_tools(row);
+  build_export_tools(row);
 }
 
 void MapsView::build_arc_tools(QWidget* row) {
@@ -197,7 +205,7 @@ void MapsView::build_arc_tools(QWidget* row) {
 }
 
 void MapsView::build_work_tools(QWidget* row) {
-  auto* line = static_cast<QHBoxLayout*>(row->layout());
+  QLayout* line = row->layout();
   shared_ = new QToolButton;
   shared_->setText(tr("shared limits"));
   shared_->setCheckable(true);
@@ -208,7 +216,6 @@ void MapsView::build_work_tools(QWidget* row) {
   connect(shared_, &QToolButton::clicked, this, [this](bool on) {
     workspace_.document().edit(tr("change limits"), [&](Session& s) { s.maps.shared_limits = on; });
   });
-  line->addStretch(1);
   cancel_ = new QToolButton;
   cancel_->setObjectName("maps-cancel");
   line->addWidget(cancel_);
@@ -221,15 +228,67 @@ void MapsView::build_work_tools(QWidget* row) {
   });
 }
 
+/// The canvas as numbers, as a figure, as a command.
+void MapsView::build_export_tools(QWidget* row) {
+  QLayout* line = row->layout();
+  numbers_ = new QToolButton;
+  numbers_->setText(tr("numbers"));
+  numbers_->setCheckable(true);
+  numbers_->setObjectName("maps-numbers");
+  numbers_->setToolTip(tr("The same as a table: to read, to select, to copy"));
+  line->addWidget(numbers_);
+  connect(numbers_, &QToolButton::clicked, this, [this](bool on) {
+    workspace_.document().edit(on ? tr("show numbers") : tr("show the picture"), [&](Session& s) {
+      const bool maps = s.maps.layout == "maps" || s.maps.layout == "table";
+      if (maps) s.maps.layout = on ? "table" : "maps";
+      s.maps.numbers = on && !maps;
+    });
+  });
+  figure_ = new QToolButton;
+  figure_->setText(tr("figure"));
+  figure_->setObjectName("maps-figure");
+  figure_->setToolTip(tr("This canvas in the view of figures, or the command that draws it"));
+  figure_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(figure_);
+  menu->setObjectName("maps-figure-menu");
+  figure_->setMenu(menu);
+  line->addWidget(figure_);
+  connect(menu, &QMenu::aboutToShow, this, &MapsView::fill_figure_menu);
+}
+
+void MapsView::fill_figure_menu() {
+  QMenu* menu = figure_->menu();
+  menu->clear();
+  const Session& session = workspace_.document().session();
+  if (!workspace_.trace()) return;
+  const bool each = figure_of_one(session.maps.layout);
+  const std::size_t count = each ? session.maps.calls.size() : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto figure = map_figure(session, *workspace_.trace(), i);
+    if (!figure) continue;
+    const QString of =
+        each ? " " + tr("of %1").arg(QString::fromStdString(call_title(session.maps.calls[i])))
+             : "";
+    connect(menu->addAction(tr("As a figure") + of), &QAction::triggered, this,
+            [this, figure = *figure] { emit figure_wanted(figure); });
+    connect(menu->addAction(tr("Copy as command") + of), &QAction::triggered, this,
+            [this, figure = *figure] { emit command_wanted(figure); });
+  }
+}
+
 std::string MapsView::layout_name() const { return workspace_.document().session().maps.layout; }
 
 void MapsView::show_layout() {
   const std::string layout = layout_name();
-  const bool related = layout == "arcs" || layout == "tree" || layout == "hasse";
-  stack_->setCurrentWidget(related             ? relations_page_
-                           : layout == "heads" ? heads_canvas_
-                           : layout == "table" ? table_page_
-                                               : canvas_);
+  const bool related = layout == "arcs" || figure_of_one(layout);
+  const bool numbers = workspace_.document().session().maps.numbers;
+  numbers_->setChecked(layout == "table" || (numbers && layout != "maps"));
+  figure_->setEnabled(layout != "heads" && workspace_.trace() != nullptr);
+  stack_->setCurrentWidget(numbers && (related || layout == "heads") ? numbers_page_
+                           : related                                 ? relations_page_
+                           : layout == "heads"                       ? heads_canvas_
+                           : layout == "table"                       ? table_page_
+                                                                     : canvas_);
   heads_.look(layout == "heads");
   for (const auto& [control, layouts] : shown_in_) {
     control->setVisible(layouts.contains(QString::fromStdString(layout)));
@@ -279,17 +338,47 @@ void MapsView::show_readout() {
   const std::string layout = layout_name();
   const auto focus = workspace_.document().focused();
   QString text;
+  const bool related = layout == "arcs" || figure_of_one(layout);
   if (layout == "heads") text = heads_canvas_->pointed();
-  if (stack_->currentWidget() == relations_page_) text = relations_canvas_->pointed();
+  if (related) text = relations_canvas_->pointed();
   QString pair = QString::fromStdString(model_.readout(focus));
-  if (focus && stack_->currentWidget() == relations_page_) {
+  if (focus && related) {
     const QString relation = QString::fromStdString(relations_.about(*focus));
     if (!relation.isEmpty()) pair += "\n" + relation;
   }
   if (!text.isEmpty() && !pair.isEmpty()) text += "\n";
   text += pair;
+  readout_->keep_room_for(longest_readout());
   readout_->say(text.isEmpty() ? tr("Point at a cell for its exact values; click to keep it.")
                                : text.replace('\n', "    "));
+}
+
+/// As long as readouts of this layout get, so that the canvas keeps its size when one appears.
+QString MapsView::longest_readout() const {
+  const auto& trace = workspace_.trace();
+  if (!trace) return {};
+  const auto longest = [](const std::vector<std::string>& tokens) {
+    const auto by_size = [](const std::string& a, const std::string& b) {
+      return a.size() < b.size();
+    };
+    const auto found = std::max_element(tokens.begin(), tokens.end(), by_size);
+    return found == tokens.end() ? QString("0000") : QString::fromStdString(*found).left(40);
+  };
+  QString text = tr("query 0000 “%1”, key 0000 “%2”")
+                     .arg(longest(trace->query_token), longest(trace->key_token));
+  for (const auto& panel : model_.panels()) {
+    text += "    " + QString::fromStdString(panel->title) + ": -0.000000000000e-00";
+  }
+  const std::string layout = layout_name();
+  for (const auto& panel : relations_.panels()) {
+    if (!panel->tree) continue;
+    text += "    " + QString::fromStdString(panel->title) +
+            tr(": height of the LCA 0.000000, 000 is an ancestor of 000");
+  }
+  if (layout == "heads") {
+    text += tr("    penumbral, head 00: mean entropy 0.0000 nats, values from 0.0000 to 0.0000");
+  }
+  return text;
 }
 
 void MapsView::show_work() {

@@ -5,6 +5,7 @@
 #include <QWidget>
 
 #include "widgets/maps/heads_canvas.h"
+#include "widgets/maps/layout_table.h"
 #include "widgets/maps/maps_canvas.h"
 #include "widgets/maps/relations_canvas.h"
 #include "widgets/theme/steady_label.h"
@@ -31,12 +32,21 @@ class MapsView : public QWidget {
   [[nodiscard]] RelationsCanvas& relations_canvas() { return *relations_canvas_; }
   /// The readout's text, as it can be selected and copied.
   [[nodiscard]] QString readout() const;
+  [[nodiscard]] LayoutTableView& numbers() { return *numbers_page_; }
+
+ signals:
+  /// What is seen is wanted in the view of figures, or as the command that draws it.
+  void figure_wanted(const FigureChoice& figure);
+  void command_wanted(const FigureChoice& figure);
 
  private:
   void build_canvases();
   void build_tools(QWidget* row);
   void build_arc_tools(QWidget* row);
   void build_work_tools(QWidget* row);
+  void build_export_tools(QWidget* row);
+  void fill_figure_menu();
+  [[nodiscard]] QString longest_readout() const;
   /// Shows a control in these layouts only.
   void only_in(QWidget* control, const QStringList& layouts);
   QComboBox* add_choice(QWidget* row, const QString& name, const QString& help,
@@ -56,11 +66,12 @@ class MapsView : public QWidget {
   HeadsCanvas* heads_canvas_;
   RelationsCanvas* relations_canvas_;
   QWidget *relations_page_, *table_page_;
+  LayoutTableView* numbers_page_;
   SteadyLabel* readout_;
   QComboBox *head_ = nullptr, *reference_ = nullptr;
   QSpinBox* top_ = nullptr;
   QDoubleSpinBox* threshold_ = nullptr;
-  QToolButton *shared_ = nullptr, *cancel_ = nullptr;
+  QToolButton *shared_ = nullptr, *cancel_ = nullptr, *numbers_ = nullptr, *figure_ = nullptr;
   std::vector<std::pair<QWidget*, QStringList>> shown_in_;
   std::vector<std::pair<QComboBox*, std::string MapChoice::*>> choices_;
 };

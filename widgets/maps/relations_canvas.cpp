@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/error.h"
 #include "widgets/maps/pair_keys.h"
@@ -46,6 +47,17 @@ std::int64_t column_of(const Box& band, std::size_t count, Point p) {
 
 figure::Stroke focus_stroke(double width) { return {figure_colour(focus_colour()), width}; }
 
+QImage painted(const figure::DisplayList& list, double density) {
+  QImage picture((QSizeF(list.width, list.height) * scale * density).toSize(),
+                 QImage::Format_ARGB32_Premultiplied);
+  picture.setDevicePixelRatio(density);
+  picture.fill(Qt::transparent);
+  QPainter into(&picture);
+  into.scale(scale, scale);
+  figure::paint(list, into);
+  return picture;
+}
+
 /// The label of a token, tinted.
 void mark_label(figure::DisplayList& list, const Box& band, double x, std::size_t count) {
   const double width = std::max(4.0, band.width / static_cast<double>(count));
@@ -71,7 +83,7 @@ RelationsCanvas::RelationsCanvas(RelationsModel& model, QWidget* parent)
 // ---- layout -------------------------------------------------------------------------------------
 
 void RelationsCanvas::lay_out() {
-  sheets_.clear();
+  const std::vector<Sheet> before = std::exchange(sheets_, {});
   pointed_.clear();
   const double width = std::floor(std::clamp(this->width() / scale, least_width, most_width));
   const std::string& layout = model_.workspace().document().session().maps.layout;
@@ -103,6 +115,10 @@ void RelationsCanvas::lay_out() {
     if (figure.tree.size > 0) sheet.tree = std::move(drawn.places);
     described << QString::fromStdString(figure.title + ": " + sheet.list.metadata.description);
     add_sheet(std::move(sheet), top);
+  }
+  // Until they are painted anew, sheets look as they did.
+  for (std::size_t i = 0; i < std::min(before.size(), sheets_.size()); ++i) {
+    sheets_[i].picture = before[i].picture;
   }
   setAccessibleDescription(described.join("\n"));
   setMinimumHeight(static_cast<int>(std::ceil(top)));
@@ -141,17 +157,32 @@ void RelationsCanvas::paintEvent(QPaintEvent* event) {
   paint_time_ = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
 }
 
-void RelationsCanvas::draw_sheet(QPainter& painter, Sheet& sheet) {
+/// In a job: a thousand arcs are not painted within a moment.
+void RelationsCanvas::start_painting(Sheet& sheet) {
+  if (sheet.painting.active()) return;
+  const auto index = static_cast<std::size_t>(&sheet - sheets_.data());
   const double density = devicePixelRatioF();
-  if (sheet.picture.isNull() || sheet.picture.devicePixelRatio() != density) {
-    sheet.picture = QImage((QSizeF(sheet.list.width, sheet.list.height) * scale * density).toSize(),
-                           QImage::Format_ARGB32_Premultiplied);
-    sheet.picture.setDevicePixelRatio(density);
-    sheet.picture.fill(Qt::transparent);
-    QPainter into(&sheet.picture);
-    into.scale(scale, scale);
-    figure::paint(sheet.list, into);
-  }
+  sheet.painting = model_.workspace().jobs().start<QImage>(
+      "painting",
+      [list = sheet.list, density](const JobContext&) { return painted(list, density); },
+      [this, index, density](QImage picture) {
+        Sheet& done = sheets_[index];
+        done.painting.finished();
+        done.picture = std::move(picture);
+        done.painted_for = density;
+        update();
+      },
+      nullptr, true);
+}
+
+bool RelationsCanvas::sharp() const {
+  return std::none_of(sheets_.begin(), sheets_.end(),
+                      [](const Sheet& sheet) { return sheet.painting.active(); });
+}
+
+void RelationsCanvas::draw_sheet(QPainter& painter, Sheet& sheet) {
+  if (sheet.painted_for != devicePixelRatioF()) start_painting(sheet);
+  if (sheet.picture.isNull()) return;
   const auto pair = model_.workspace().document().focused();
   // Arcs cover each other: what is not of the pair steps back.
   painter.setOpacity(pair && !sheet.arcs.empty() ? faded : 1);

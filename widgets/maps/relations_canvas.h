@@ -26,6 +26,8 @@ class RelationsCanvas : public QWidget {
   [[nodiscard]] std::optional<QPointF> place_of_merge(std::size_t panel, std::size_t merge) const;
   [[nodiscard]] std::optional<QPointF> place_of_boundary(std::size_t panel, std::size_t b) const;
   [[nodiscard]] double paint_time() const { return paint_time_; }
+  /// What has been seen is painted as it is now.
+  [[nodiscard]] bool sharp() const;
 
  signals:
   void pointed_changed();
@@ -46,8 +48,10 @@ class RelationsCanvas : public QWidget {
     std::vector<figure::ArcsPlace> arcs;
     std::optional<figure::TreePlaces> tree;
     std::size_t panel = 0;
-    double top = 0;  ///< Pixels.
-    QImage picture;  ///< Painted when it is first seen.
+    double top = 0;          ///< Pixels.
+    QImage picture = {};     ///< Painted in a job when it is first seen; before, that of before.
+    double painted_for = 0;  ///< The density that `picture` is of this list for; 0: not yet.
+    JobHandle painting = {};
   };
   /// What is under a point.
   struct Hit {
@@ -57,6 +61,7 @@ class RelationsCanvas : public QWidget {
   void lay_out();
   void add_sheet(Sheet sheet, double& top);
   void draw_sheet(QPainter& painter, Sheet& sheet);
+  void start_painting(Sheet& sheet);
   [[nodiscard]] figure::DisplayList marks(const Sheet& sheet, const Focus& pair) const;
   void mark_arcs(figure::DisplayList& list, const Sheet& sheet, const Focus& pair) const;
   void mark_tree(figure::DisplayList& list, const Sheet& sheet, const Focus& pair) const;

@@ -185,10 +185,16 @@ figure::TreeFigure RelationsModel::tree_figure(std::size_t panel, double width) 
   figure.title = p.title;
   if (!p.head_tree) return figure;
   figure.tree = *p.head_tree;
-  const auto& trace = workspace_.trace();
-  if (trace) figure.tokens = p.tokens == "key" ? trace->key_token : trace->query_token;
-  if (figure.tokens.size() != figure.tree.size) figure.tokens.clear();
+  figure.tokens = tokens(panel);
   return figure;
+}
+
+std::vector<std::string> RelationsModel::tokens(std::size_t panel) const {
+  const RelationPanel& p = *panels_[panel];
+  const auto& trace = workspace_.trace();
+  if (!trace || !p.head_tree) return {};
+  const std::vector<std::string>& all = p.tokens == "key" ? trace->key_token : trace->query_token;
+  return all.size() == p.head_tree->size ? all : std::vector<std::string>();
 }
 
 // ---- readouts -----------------------------------------------------------------------------------

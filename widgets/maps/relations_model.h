@@ -51,6 +51,9 @@ class RelationsModel : public QObject {
   [[nodiscard]] figure::ArcsFigure arcs_figure(double width) const;
   [[nodiscard]] figure::TreeFigure tree_figure(std::size_t panel, double width) const;
 
+  /// The texts of a tree's tokens, or none.
+  [[nodiscard]] std::vector<std::string> tokens(std::size_t panel) const;
+
   /// One line an operator about a pair: its LCA and relation, or its arc's place among the query's.
   [[nodiscard]] std::string about(const Focus& pair) const;
   [[nodiscard]] std::string about_merge(std::size_t panel, std::size_t merge) const;

@@ -17,9 +17,9 @@
 namespace conelab::figure {
 namespace {
 
-/// Registers the embedded font with Qt and opens it. Through the database rather than from bytes:
-/// QPdfWriter embeds only fonts that have a file name, and gives these one of its own.
-QRawFont open(FontFile file) {
+/// Registers the embedded font with Qt. Through the database rather than from bytes: QPdfWriter
+/// embeds only fonts that have a file name, and gives these one of its own.
+QString enter(FontFile file) {
   static constexpr const char* names[] = {"Conelab Sans", "Conelab Sans Bold",
                                           "Conelab Sans Italic", "Conelab Fallback"};
   const auto bytes = renamed_font(font(file), names[static_cast<std::size_t>(file)]);
@@ -27,7 +27,14 @@ QRawFont open(FontFile file) {
       reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size())));
   const QStringList families = QFontDatabase::applicationFontFamilies(id);
   if (families.isEmpty()) fail("Qt refuses the embedded font {}", names[static_cast<int>(file)]);
-  QFont request(families.front());
+  return families.front();
+}
+
+QRawFont open(FontFile file) {
+  static const std::array<QString, 4>& families =
+      *new std::array<QString, 4>{enter(FontFile::regular), enter(FontFile::bold),
+                                  enter(FontFile::italic), enter(FontFile::fallback)};
+  QFont request(families[static_cast<std::size_t>(file)]);
   request.setPixelSize(1000);
   request.setHintingPreference(QFont::PreferNoHinting);
   request.setStyleStrategy(QFont::NoFontMerging);
@@ -36,9 +43,10 @@ QRawFont open(FontFile file) {
   return QRawFont::fromFont(request);
 }
 
-/// Opened once and never closed: at the program's end Qt may be gone before static objects are.
+/// Opened once a thread, as Qt's raw fonts are each of one thread, and never closed: at the
+/// program's end Qt may be gone before static objects are.
 QRawFont raw_font(FontFile file) {
-  static const auto& fonts =
+  static thread_local const auto& fonts =
       *new std::array<QRawFont, 4>{open(FontFile::regular), open(FontFile::bold),
                                    open(FontFile::italic), open(FontFile::fallback)};
   return fonts[static_cast<std::size_t>(file)];

@@ -46,6 +46,7 @@ struct MapChoice {
   double arc_threshold = 0.01;            ///< The weakest weight that is an arc.
   std::string arc_arrangement = "sides";  ///< sides | above | rows
   std::string tree_tokens = "key";        ///< key | query
+  bool numbers = false;                   ///< Heads, arcs, trees and orders as a table.
   bool operator==(const MapChoice&) const = default;
 };
 
@@ -111,6 +112,7 @@ struct Session {
   std::optional<Focus> locked;  ///< The pair that was clicked.
   ConeChoice cones;
   FigureChoice figure;
+  std::string figure_output;  ///< The file it is exported to; empty: the program chooses.
   BenchChoice bench;
   std::string theme = "system";  ///< system | light | dark
   bool operator==(const Session&) const = default;

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/files/atomic_file.h"
+#include "widgets/session/session_members.h"
 
 namespace conelab::desktop {
 namespace {
@@ -33,10 +34,11 @@ void read(const QJsonValue& v, std::array<double, 2>& point) {
   if (list.size() == 2) point = {list[0].toDouble(point[0]), list[1].toDouble(point[1])};
 }
 
-QJsonValue to_json(const Call& call);
-void read(const QJsonValue& v, Call& call);
-QJsonValue to_json(const std::optional<ConeCamera>& camera);
-void read(const QJsonValue& v, std::optional<ConeCamera>& camera);
+template <class Part>
+requires has_members<Part> QJsonValue to_json(Part part);
+template <class Part>
+requires has_members<Part>
+void read(const QJsonValue& value, Part& part);
 
 template <class T>
 QJsonValue to_json(const std::vector<T>& list) {
@@ -67,61 +69,15 @@ void read(const QJsonValue& v, std::map<std::string, T>& map) {
   }
 }
 
-// ---- the members, told once for both directions -------------------------------------------------
-
-template <class A>
-void members(A& a, Call& c) {
-  a("similarity", c.similarity), a("map", c.map), a("bias", c.bias), a("masks", c.masks);
-  a("weights", c.weights), a("aggregate", c.aggregate), a("parameters", c.parameters);
-}
-template <class A>
-void members(A& a, TraceChoice& c) {
-  a("file", c.file), a("group", c.group), a("batch", c.batch), a("head", c.head);
-  a("device", c.device);
-}
-template <class A>
-void members(A& a, MapChoice& c) {
-  a("calls", c.calls), a("quantity", c.quantity), a("scale", c.scale), a("colours", c.colours);
-  a("shared_limits", c.shared_limits), a("reference", c.reference), a("layout", c.layout);
-  a("arc_top", c.arc_top), a("arc_threshold", c.arc_threshold);
-  a("arc_arrangement", c.arc_arrangement), a("tree_tokens", c.tree_tokens);
-}
-template <class A>
-void members(A& a, Focus& c) {
-  a("query", c.query), a("key", c.key);
-}
-template <class A>
-void members(A& a, ConeCamera& c) {
-  a("x0", c.x0), a("log_scale", c.log_scale), a("yaw", c.yaw), a("pitch", c.pitch);
-  a("zoom", c.zoom);
-}
-template <class A>
-void members(A& a, ConeChoice& c) {
-  a("family", c.family), a("beside", c.beside), a("parameters", c.parameters);
-  a("model", c.model), a("horospheres", c.horospheres), a("snap", c.snap);
-  a("u", c.u), a("v", c.v), a("source", c.source);
-  a("heat", c.heat), a("level_lines", c.level_lines), a("ancestors", c.ancestors);
-  a("objects", c.objects), a("geodesic", c.geodesic), a("follow_tokens", c.follow_tokens);
-  a("camera", c.camera);
-}
-template <class A>
-void members(A& a, FigureChoice& c) {
-  a("name", c.name), a("inputs", c.inputs), a("parameters", c.parameters), a("width", c.width);
-}
-template <class A>
-void members(A& a, BenchChoice& c) {
-  a("operators", c.operators), a("passes", c.passes), a("dtypes", c.dtypes);
-  a("devices", c.devices), a("lengths", c.lengths), a("dims", c.dims), a("heads", c.heads);
-  a("batch", c.batch), a("threads", c.threads), a("rounds", c.rounds), a("seed", c.seed);
-  a("time_limit", c.time_limit), a("cold", c.cold), a("output", c.output), a("shown", c.shown);
-  a("compared", c.compared), a("page", c.page), a("place", c.place), a("hidden", c.hidden);
-}
-
 struct Writer {
   QJsonObject object;
   template <class T>
   void operator()(const char* name, const T& value) {
     object[QLatin1String(name)] = to_json(value);
+  }
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& value) {
+    if (value) (*this)(name, *value);
   }
 };
 struct Reader {
@@ -131,16 +87,22 @@ struct Reader {
     const QJsonValue found = object[QLatin1String(name)];
     if (!found.isUndefined()) read(found, value);
   }
+  template <class T>
+  void operator()(const char* name, std::optional<T>& value) const {
+    const QJsonValue found = object[QLatin1String(name)];
+    if (!found.isUndefined()) read(found, value.emplace());
+  }
 };
 
 template <class Part>
-QJsonObject written(Part part) {
+requires has_members<Part> QJsonValue to_json(Part part) {
   Writer writer;
   members(writer, part);
   return writer.object;
 }
 template <class Part>
-void read_part(const QJsonValue& value, Part& part) {
+requires has_members<Part>
+void read(const QJsonValue& value, Part& part) {
   const QJsonObject object = value.toObject();
   Reader reader{object};
   members(reader, part);
@@ -165,27 +127,11 @@ void keep_known_words(MapChoice& c) {
   }
 }
 
-QJsonValue to_json(const Call& call) { return written(call); }
-void read(const QJsonValue& v, Call& call) { read_part(v, call); }
-
-QJsonValue to_json(const std::optional<ConeCamera>& camera) {
-  return camera ? QJsonValue(written(*camera)) : QJsonValue();
-}
-void read(const QJsonValue& v, std::optional<ConeCamera>& camera) {
-  camera.reset();
-  if (v.isObject()) read_part(v, camera.emplace());
-}
-
 }  // namespace
 
 QByteArray session_to_json(const SavedSession& saved) {
-  const Session& s = saved.session;
-  QJsonObject parts{{"trace", written(s.trace)}, {"maps", written(s.maps)},
-                    {"cones", written(s.cones)}, {"figure", written(s.figure)},
-                    {"bench", written(s.bench)}, {"theme", QString::fromStdString(s.theme)}};
-  if (s.locked) parts["locked"] = written(*s.locked);
   const QJsonObject root{{"conelab_session", 1},
-                         {"session", parts},
+                         {"session", to_json(saved.session)},
                          {"layout", QString::fromLatin1(saved.layout.toBase64())}};
   return QJsonDocument(root).toJson();
 }
@@ -201,14 +147,9 @@ SavedSession session_from_json(const QByteArray& json, const QString& name) {
   if (root["conelab_session"].toInt() != 1) {
     fail("{}: not a session of this program (expected conelab_session = 1)", name.toStdString());
   }
-  const QJsonObject parts = root["session"].toObject();
   SavedSession saved;
-  Session& s = saved.session;
-  read_part(parts["trace"], s.trace), read_part(parts["maps"], s.maps);
-  keep_known_words(s.maps);
-  read_part(parts["cones"], s.cones), read_part(parts["figure"], s.figure);
-  read_part(parts["bench"], s.bench), read(parts["theme"], s.theme);
-  if (parts.contains("locked")) read_part(parts["locked"], s.locked.emplace());
+  read(root["session"], saved.session);
+  keep_known_words(saved.session.maps);
   saved.layout = QByteArray::fromBase64(root["layout"].toString().toLatin1());
   return saved;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
@@ -39,9 +38,10 @@ Extents Trace::extents() const {
 std::string Trace::query_label(std::int64_t i) const { return label(query_token, i); }
 std::string Trace::key_label(std::int64_t i) const { return label(key_token, i); }
 
-std::shared_ptr<const Trace> load_trace(const std::string& file, const std::string& group) {
+std::shared_ptr<const Trace> load_trace(const std::string& file, const std::string& group,
+                                        const Cancelled& cancelled) {
   const std::string spec = group.empty() ? file : file + ":" + group;
-  Input input = read_input_sandboxed(spec);
+  Input input = read_input_sandboxed(spec, {}, {.cancelled = cancelled});
   auto trace = std::make_shared<Trace>();
   trace->file = file;
   trace->group = group;
@@ -85,25 +85,14 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
   return one;
 }
 
-Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
-  const auto plan = resolve(call, extents);
-  Call one = resolved_call(*plan);
-  one.parameters.clear();
-  for (const Parameter& p : parameters(*plan)) {
-    one.parameters[p.info.key] = fmt::format("{:.17g}", p.at(head));
-  }
-  for (const auto& [key, word] : choices(*plan)) one.parameters[key] = word;
-  return one;
-}
-
 Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
   if (!trace.allowed.empty()) call.masks.emplace_back("explicit");
   return call_of_head(call, trace.extents(), head);
 }
 
-std::vector<std::string> groups_with_queries(const std::string& file) {
+std::vector<std::string> groups_with_queries(const std::string& file, const Cancelled& cancelled) {
   if (detect_format(file) != FileFormat::hdf5) return {""};
-  const Inspection inspection = inspect(file);
+  const Inspection inspection = inspect(file, {.cancelled = cancelled});
   std::vector<std::string> groups;
   for (const InspectedItem& item : inspection.items) {
     if (item.kind == ItemKind::array && item.path.ends_with("/q") && !is_gradient(item.path)) {

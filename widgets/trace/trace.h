@@ -8,6 +8,7 @@
 
 #include "core/attention/attention.h"
 #include "core/attention/backend.h"
+#include "core/attention/call_text.h"
 #include "core/files/read_tensors.h"
 #include "widgets/session/session.h"
 
@@ -32,9 +33,13 @@ struct Trace {
   [[nodiscard]] std::string key_label(std::int64_t i) const;
 };
 
+/// Polled by what reads files: true stops it with Error(interrupted). Empty: never.
+using Cancelled = std::function<bool()>;
+
 /// Reads in a sandbox. Fails as read_input does.
 [[nodiscard]] std::shared_ptr<const Trace> load_trace(const std::string& file,
-                                                      const std::string& group);
+                                                      const std::string& group,
+                                                      const Cancelled& cancelled = {});
 
 /// One head of one batch element as input of the engine: exact, and in float for pictures.
 struct HeadInput {
@@ -47,15 +52,12 @@ struct HeadInput {
                                                           std::int64_t head,
                                                           Backend* device = nullptr);
 
-/// The call as it reads for one head alone: lists become that head's number, and defaults that
-/// depend on the head are written out. Throws misuse as `resolve` does.
-[[nodiscard]] Call call_of_head(const Call& call, const Extents& extents, std::int64_t head);
-
-/// The same under the file's own mask, where it has one.
+/// `call_of_head` under the file's own mask, where it has one.
 [[nodiscard]] Call call_on_head(Call call, const Trace& trace, std::int64_t head);
 
 /// Groups of an HDF5 file that hold a q, ascending ("/german/layer3"); one empty name for files of
 /// other formats. Fails where the file cannot be read.
-[[nodiscard]] std::vector<std::string> groups_with_queries(const std::string& file);
+[[nodiscard]] std::vector<std::string> groups_with_queries(const std::string& file,
+                                                           const Cancelled& cancelled = {});
 
 }  // namespace conelab::desktop

@@ -6,6 +6,18 @@
 
 namespace conelab::desktop {
 
+namespace {
+
+/// Numbers of a head that are copied within a few milliseconds.
+constexpr std::int64_t most_at_once = std::int64_t{1} << 19;
+
+std::int64_t numbers_of_head(const Trace& trace) {
+  const Extents e = trace.extents();
+  return e.query * e.feature + e.key * (e.feature + e.value);
+}
+
+}  // namespace
+
 Workspace::Workspace(Document& document, JobPool& jobs, QObject* parent)
     : QObject(parent), document_(document), jobs_(jobs) {
   connect(&document_, &Document::changed, this, &Workspace::follow);
@@ -25,8 +37,8 @@ void Workspace::follow() {
   const TraceChoice& wanted = document_.session().trace;
   if (wanted.file.empty()) {
     if (!trace_ && !job_.active()) return;
-    job_.cancel();
-    trace_.reset(), head_.reset(), groups_.clear();
+    job_.cancel(), head_job_.cancel();
+    trace_.reset(), head_.reset(), head_of_.reset(), groups_.clear();
     shown_ = {};
     emit trace_changed();
     return;
@@ -42,11 +54,11 @@ void Workspace::load(const std::string& file, const std::string& group, bool int
       "reading " + QFileInfo(QString::fromStdString(file)).fileName().toStdString(),
       [file, group](const JobContext& context) {
         Loaded loaded;
-        loaded.groups = groups_with_queries(file);
+        loaded.groups = groups_with_queries(file, context.cancel_check());
         context.stop_if_cancelled();
         std::string chosen = group;
         if (chosen.empty() && !loaded.groups.empty()) chosen = loaded.groups.front();
-        loaded.trace = load_trace(file, chosen);
+        loaded.trace = load_trace(file, chosen, context.cancel_check());
         return loaded;
       },
       [this, into_session](Loaded loaded) { take(std::move(loaded), into_session); },
@@ -79,17 +91,39 @@ void Workspace::take(Loaded loaded, bool into_session) {
   choose_head();
 }
 
+/// A small head at once, so that nothing flickers; a large one in a job, since it is copied twice.
 void Workspace::choose_head() {
-  TraceChoice wanted = document_.session().trace;
+  const TraceChoice wanted = document_.session().trace;
   if (!trace_ || wanted == shown_) return;
-  try {
-    Backend* device = devices_ ? devices_(wanted.device) : nullptr;
-    head_ = head_input(*trace_, wanted.batch, wanted.head, device);
-  } catch (const Error& error) {
-    head_.reset();
-    emit failed(QString::fromStdString(error.what()));
-  }
   shown_ = wanted;
+  head_job_.cancel();
+  Backend* device = devices_ ? devices_(wanted.device) : nullptr;
+  const auto read = [trace = trace_, wanted, device] {
+    return head_input(*trace, wanted.batch, wanted.head, device);
+  };
+  const auto failed_to = [this](const std::string& message) {
+    take_head(nullptr);
+    emit failed(QString::fromStdString(message));
+  };
+  if (numbers_of_head(*trace_) <= most_at_once) {
+    try {
+      return take_head(read());
+    } catch (const Error& error) {
+      return failed_to(error.what());
+    }
+  }
+  head_job_ = jobs_.start<Head>(
+      "head " + std::to_string(wanted.head), [read](const JobContext&) { return read(); },
+      [this](Head head) { take_head(std::move(head)); }, failed_to, true);
+  if (head_of_ == trace_) return;  // The head before stays until this one is there.
+  head_.reset();
+  emit trace_changed();
+}
+
+void Workspace::take_head(Head head) {
+  head_job_.finished();
+  head_ = std::move(head);
+  head_of_ = trace_;
   emit trace_changed();
 }
 

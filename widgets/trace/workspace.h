@@ -26,7 +26,7 @@ class Workspace : public QObject {
   [[nodiscard]] const std::shared_ptr<const Trace>& trace() const { return trace_; }
   /// The session's head of it.
   [[nodiscard]] const std::shared_ptr<const HeadInput>& head() const { return head_; }
-  [[nodiscard]] bool loading() const { return job_.active(); }
+  [[nodiscard]] bool loading() const { return job_.active() || head_job_.active(); }
   /// Groups of the open file that hold a trace.
   [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }
 
@@ -50,18 +50,21 @@ class Workspace : public QObject {
   void follow();
   void load(const std::string& file, const std::string& group, bool into_session);
   void take(Loaded loaded, bool into_session);
+  using Head = std::shared_ptr<const HeadInput>;
   void choose_head();
+  void take_head(Head head);
   void file_changed();
 
   Document& document_;
   JobPool& jobs_;
   std::shared_ptr<const Trace> trace_;
   std::shared_ptr<const HeadInput> head_;
-  TraceChoice shown_;   ///< What `head_` is of.
-  TraceChoice failed_;  ///< What could not be read: not tried again by itself.
+  std::shared_ptr<const Trace> head_of_;  ///< Whose head that is.
+  TraceChoice shown_;                     ///< What `head_` is of.
+  TraceChoice failed_;                    ///< What could not be read: not tried again by itself.
   std::vector<std::string> groups_;
   std::function<Backend*(const std::string&)> devices_;
-  JobHandle job_;
+  JobHandle job_, head_job_;
   QFileSystemWatcher watcher_;
   QTimer settle_;  ///< A file that is being written is read once it rests.
 };

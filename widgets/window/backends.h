@@ -14,8 +14,9 @@ namespace conelab::desktop {
 struct Backends {
   std::string version;
   std::string shipped_trace;  ///< The demonstration's trace; empty where it was not found.
-  /// A figure exactly as `conelab figure` draws it. Throws as it does; called from a job.
-  std::function<figure::DisplayList(const FigureChoice&)> draw_figure;
+  /// A figure exactly as `conelab figure` draws it. Throws as it does; called from a job, and stops
+  /// where the second argument says so.
+  std::function<figure::DisplayList(const FigureChoice&, const std::function<bool()>&)> draw_figure;
   /// The command lines that do the same headless.
   std::function<std::string(const FigureChoice&)> figure_command;
   std::function<std::string(const TraceChoice&, const Call&)> attend_command;

@@ -10,20 +10,14 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QLabel>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QStatusBar>
-#include <QToolBar>
 #include <algorithm>
-#include <optional>
+#include <mutex>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/files/inspect.h"
-#include "core/files/sandbox.h"
 #include "widgets/benchmarks/benchmarks_view.h"
 #include "widgets/data/data_view.h"
 #include "widgets/explorer/explorer_view.h"
@@ -31,7 +25,9 @@
 #include "widgets/maps/maps_view.h"
 #include "widgets/operators/operators_panel.h"
 #include "widgets/theme/theme.h"
+#include "widgets/window/banner.h"
 #include "widgets/window/command_palette.h"
+#include "widgets/window/file_kind.h"
 #include "widgets/window/job_bar.h"
 #include "widgets/window/shortcut_sheet.h"
 #include "widgets/window/welcome.h"
@@ -47,52 +43,6 @@ Deliver into_event_loop(QObject* receiver) {
   };
 }
 
-bool is_session_file(const QString& file) {
-  QFile opened(file);
-  return file.endsWith(".json", Qt::CaseInsensitive) && opened.open(QIODevice::ReadOnly) &&
-         opened.read(4096).contains("conelab_session");
-}
-
-enum class FileKind { trace, benchmark, result, other };
-
-struct Found {
-  FileKind kind = FileKind::other;
-  std::string quantity;  ///< Of a result of attend: what it stored; empty: neither map.
-  std::string made_of;   ///< Of such a result: the trace it was computed from.
-};
-
-/// What a result of attend says of itself; none for other files.
-std::optional<Found> as_result(const std::string& path) {
-  if (detect_format(path) != FileFormat::hdf5) return std::nullopt;
-  std::optional<Found> found;
-  for (const InspectedItem& item : inspect(path).items) {
-    if (found && item.path == "/attention/weights") found->quantity = "weights";
-    if (found && item.path == "/attention/logits" && found->quantity.empty())
-      found->quantity = "logits";
-    if (item.path != "/attention") continue;
-    for (const auto& [name, value] : item.attributes) {
-      const auto* text = std::get_if<std::string>(&value);
-      if (name != "spec" || text == nullptr) continue;
-      const QJsonObject spec = QJsonDocument::fromJson(QByteArray::fromStdString(*text)).object();
-      found = Found{FileKind::result, "", spec["input"].toString().toStdString()};
-    }
-    if (!found) return std::nullopt;
-  }
-  return found;
-}
-
-/// Fails where the file cannot be read at all.
-Found kind_of(const std::string& path) {
-  if (!groups_with_queries(path).empty()) return {FileKind::trace, "", ""};
-  if (auto result = as_result(path)) return *result;
-  try {
-    static_cast<void>(read_labelled_sandboxed(path, "bench/runtime"));
-    return {FileKind::benchmark, "", ""};
-  } catch (const Error&) {
-    return {};
-  }
-}
-
 }  // namespace
 
 MainWindow::MainWindow(Backends backends, const QString& state_directory)
@@ -102,9 +52,11 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
   setDockNestingEnabled(true);
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
   jobs_ = std::make_unique<JobPool>(into_event_loop(qApp));
+  autosaved_ = std::make_shared<Autosave>();
   workspace_ = std::make_unique<Workspace>(document_, *jobs_);
   apply_session_theme();
-  build_banner();
+  banner_ = new Banner;
+  addToolBar(Qt::TopToolBarArea, banner_);
   build_views();
   build_menus();
   statusBar()->setSizeGripEnabled(false);
@@ -164,10 +116,8 @@ void MainWindow::build_views() {
   QDockWidget* welcome = add_dock("dock-welcome", tr("Welcome"), welcome_, Qt::RightDockWidgetArea);
   auto* figures = new FiguresView(document_, *jobs_, backends_.draw_figure);
   tabifyDockWidget(maps, add_dock("dock-figures", tr("Figures"), figures, Qt::RightDockWidgetArea));
-  connect(figures, &FiguresView::command_wanted, this, [this, figures] {
-    if (!backends_.figure_command) return;
-    copy_text(QString::fromStdString(backends_.figure_command(figures->wanted())), tr("Command"));
-  });
+  connect(figures, &FiguresView::command_wanted, this,
+          [this, figures] { copy_figure_command(figures->wanted()); });
   build_benchmarks(maps);
   tabifyDockWidget(maps, welcome);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
@@ -179,15 +129,17 @@ void MainWindow::build_views() {
   connect(welcome_, &Welcome::open_wanted, this, &MainWindow::open_dialog);
   connect(data_, &DataView::trace_wanted, workspace_.get(), &Workspace::open);
   connect(operators_, &OperatorsPanel::command_wanted, this, &MainWindow::copy_command);
+  connect(maps_, &MapsView::figure_wanted, this, [this](const FigureChoice& figure) {
+    document_.edit(tr("make a figure"), [&](Session& s) { s.figure = figure; });
+    raise_view("dock-figures");
+  });
+  connect(maps_, &MapsView::command_wanted, this, &MainWindow::copy_figure_command);
   connect(explorer_, &ExplorerView::text_copied, this,
           [this](const QString& text) { copy_text(text, tr("Command")); });
   connect(explorer_, &ExplorerView::figure_shown, this, [this] {
     if (auto* dock = findChild<QDockWidget*>("dock-figures")) dock->show(), dock->raise();
   });
-  connect(explorer_, &ExplorerView::figure_command_wanted, this, [this](const FigureChoice& f) {
-    if (!backends_.figure_command) return;
-    copy_text(QString::fromStdString(backends_.figure_command(f)), tr("Command"));
-  });
+  connect(explorer_, &ExplorerView::figure_command_wanted, this, &MainWindow::copy_figure_command);
 }
 
 void MainWindow::build_benchmarks(QDockWidget* beside) {
@@ -205,27 +157,6 @@ void MainWindow::build_benchmarks(QDockWidget* beside) {
   });
 }
 
-// A tool bar, because only tool bars lie across all docks.
-void MainWindow::build_banner() {
-  banner_ = new QToolBar(tr("Message"));
-  banner_->setObjectName("banner");
-  banner_->setMovable(false);
-  banner_->setStyleSheet(
-      "QToolBar { background: #9c2f10; padding: 6px 12px; } QLabel, QToolButton { color: white; }");
-  banner_text_ = new QLabel;
-  banner_text_->setObjectName("error-banner");
-  banner_text_->setWordWrap(true);
-  banner_text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse);
-  connect(banner_text_, &QLabel::linkActivated, this, &MainWindow::open);
-  banner_text_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-  banner_->addWidget(banner_text_);
-  QAction* close = banner_->addAction(QStringLiteral("✕"));
-  close->setToolTip(tr("Close the message"));
-  connect(close, &QAction::triggered, banner_, &QWidget::hide);
-  addToolBar(Qt::TopToolBarArea, banner_);
-  banner_->hide();
-}
-
 QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
                                 const std::function<void()>& run) {
   QAction* action = menu->addAction(text);
@@ -241,10 +172,8 @@ void MainWindow::build_menus() {
   add_action(file, tr("&Open …"), QKeySequence::Open, [this] { open_dialog(); });
   recent_menu_ = file->addMenu(tr("Open &recent"));
   file->addSeparator();
-  add_action(file, tr("&Save session"), QKeySequence::Save, [this] {
-    session_file_.isEmpty() ? save_dialog()
-                            : save_session({document_.session(), layout()}, session_file_);
-  });
+  add_action(file, tr("&Save session"), QKeySequence::Save,
+             [this] { session_file_.isEmpty() ? save_dialog() : save_to(session_file_); });
   add_action(file, tr("Save session &as …"), QKeySequence::SaveAs, [this] { save_dialog(); });
   add_action(file, tr("&New session"), QKeySequence::New, [this] {
     document_.edit(tr("begin a new session"), [](Session& s) {
@@ -394,14 +323,66 @@ QString MainWindow::state_file(const char* name) const {
   return QDir(state_directory_).filePath(QLatin1String(name));
 }
 
+/// What the autosave keeps, in the file or on its way there; the newest wins.
+struct MainWindow::Autosave {
+  std::mutex mutex;
+  std::uint64_t written = 0;
+
+  void write(std::uint64_t number, const SavedSession& saved, const QString& path) {
+    const std::lock_guard lock(mutex);
+    if (number <= written) return;
+    save_session(saved, path);
+    written = number;
+  }
+};
+
+/// In a job: a file that is safe from a crash waits for the disk.
 void MainWindow::autosave() {
   if (state_directory_.isEmpty()) return;
   QDir().mkpath(state_directory_);
+  saving_ = jobs_->start<bool>(
+      "keeping the session",
+      [saver = autosaved_, number = ++autosaves_, path = state_file("autosave.json"),
+       saved = SavedSession{document_.session(), layout()}](const JobContext&) {
+        saver->write(number, saved, path);
+        return true;
+      },
+      [this](bool) { saving_.finished(); },
+      [this](const std::string& message) {
+        saving_.finished();
+        statusBar()->showMessage(QString::fromStdString(message), 8000);
+      });
+}
+
+/// At the end there is no job to wait for.
+void MainWindow::autosave_now() {
+  if (state_directory_.isEmpty()) return;
+  QDir().mkpath(state_directory_);
   try {
-    save_session({document_.session(), layout()}, state_file("autosave.json"));
-  } catch (const Error& error) {
-    statusBar()->showMessage(QString::fromStdString(error.what()), 8000);
+    autosaved_->write(++autosaves_, {document_.session(), layout()}, state_file("autosave.json"));
+  } catch (const Error&) {
+    // Nobody is left to be told.
   }
+}
+
+void MainWindow::save_to(const QString& file) {
+  saving_to_ = jobs_->start<bool>(
+      "saving " + QFileInfo(file).fileName().toStdString(),
+      [file, saved = SavedSession{document_.session(), layout()}](const JobContext&) {
+        save_session(saved, file);
+        return true;
+      },
+      [this, file](bool) {
+        saving_to_.finished();
+        session_file_ = file;
+        remember(file);
+        statusBar()->showMessage(tr("%1 is saved.").arg(file), 4000);
+      },
+      [this](const std::string& message) {
+        saving_to_.finished();
+        show_error(QString::fromStdString(message));
+      },
+      true);
 }
 
 bool MainWindow::restore_autosave() {
@@ -442,10 +423,12 @@ void MainWindow::open(const QString& file) {
     return raise_view("dock-maps");
   }
   if (is_session_file(path)) return open_session(path);
-  opening_ = jobs_->start<Found>(
+  opening_ = jobs_->start<FoundFile>(
       "opening " + QFileInfo(file).fileName().toStdString(),
-      [name = path.toStdString()](const JobContext&) { return kind_of(name); },
-      [this, path](const Found& found) {
+      [name = path.toStdString()](const JobContext& context) {
+        return kind_of_file(name, context.cancel_check());
+      },
+      [this, path](const FoundFile& found) {
         opening_.finished();
         const FileKind kind = found.kind;
         if (kind == FileKind::result) show_result(path, found.quantity, found.made_of);
@@ -480,15 +463,18 @@ void MainWindow::show_result(const QString& path, const std::string& quantity,
     });
     raise_view("dock-figures");
   }
-  const QString trace = QString::fromStdString(made_of).toHtmlEscaped();
-  QString text = tr("%1 is a result of attend").arg(QFileInfo(path).fileName().toHtmlEscaped());
-  text += quantity.empty() ? tr(" without weights or logits.")
-                           : tr(": its stored %1 are in Figures.").arg(quantity.c_str());
-  if (!trace.isEmpty()) {
-    text +=
-        tr(" <a style='color:white' href='%1'>Open the trace it was made of: %1</a>").arg(trace);
-  }
-  show_error(text);
+  const QString trace = QString::fromStdString(made_of);
+  const QString name = QFileInfo(path).fileName();
+  const QString text = quantity.empty()
+                           ? tr("%1 is a result of attend without weights or logits.").arg(name)
+                           : tr("%1 is a result of attend: its stored %2 are in Figures.")
+                                 .arg(name, QString::fromStdString(quantity));
+  if (trace.isEmpty()) return banner_->show_notice(text);
+  const InputSpec spec = parse_input_spec(made_of);
+  const QString file = QFileInfo(QString::fromStdString(spec.path)).fileName();
+  const QString group = spec.group.empty() ? "" : ":" + QString::fromStdString(spec.group);
+  banner_->show_notice(text, tr("Open its trace, %1").arg(file + group),
+                       [this, trace] { open(trace); });
 }
 
 void MainWindow::open_dialog() {
@@ -502,14 +488,7 @@ void MainWindow::open_dialog() {
 void MainWindow::save_dialog() {
   const QString file = QFileDialog::getSaveFileName(this, tr("Save session"), "session.json",
                                                     tr("Sessions (*.json)"));
-  if (file.isEmpty()) return;
-  try {
-    save_session({document_.session(), layout()}, file);
-    session_file_ = file;
-    remember(file);
-  } catch (const Error& error) {
-    show_error(QString::fromStdString(error.what()));
-  }
+  if (!file.isEmpty()) save_to(file);
 }
 
 QStringList MainWindow::recent() const {
@@ -556,18 +535,24 @@ void MainWindow::dropEvent(QDropEvent* event) {
 
 // ---- messages -----------------------------------------------------------------------------------
 
-void MainWindow::show_error(const QString& message) {
-  banner_text_->setText(message);
-  banner_->show();
-}
+void MainWindow::show_error(const QString& message) { banner_->show_error(message); }
 
 QString MainWindow::error_shown() const {
-  return banner_->isHidden() ? QString() : banner_text_->text();
+  return banner_->shows_error() ? banner_->text() : QString();
+}
+
+QString MainWindow::notice_shown() const {
+  return banner_->shows_error() ? QString() : banner_->text();
 }
 
 void MainWindow::copy_text(const QString& text, const QString& what) {
   QGuiApplication::clipboard()->setText(text);
   statusBar()->showMessage(tr("%1 copied: %2").arg(what, text), 6000);
+}
+
+void MainWindow::copy_figure_command(const FigureChoice& figure) {
+  if (!backends_.figure_command) return;
+  copy_text(QString::fromStdString(backends_.figure_command(figure)), tr("Command"));
 }
 
 void MainWindow::copy_command(const Call& call) {
@@ -577,8 +562,8 @@ void MainWindow::copy_command(const Call& call) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  autosave();
   jobs_->cancel_all();
+  autosave_now();
   event->accept();
 }
 

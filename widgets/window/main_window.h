@@ -11,11 +11,9 @@
 #include "widgets/trace/workspace.h"
 #include "widgets/window/backends.h"
 
-class QLabel;
-class QToolBar;
-
 namespace conelab::desktop {
 
+class Banner;
 class BenchmarksView;
 class DataView;
 class ExplorerView;
@@ -42,8 +40,10 @@ class MainWindow : public QMainWindow {
   void open(const QString& file);
   /// The session of last time, where there is one; true where it was restored.
   bool restore_autosave();
-  /// The line in the banner; empty where none is shown.
+  /// The error in the banner; empty where none is shown.
   [[nodiscard]] QString error_shown() const;
+  /// The notice there.
+  [[nodiscard]] QString notice_shown() const;
   void show_error(const QString& message);
 
  protected:
@@ -55,7 +55,6 @@ class MainWindow : public QMainWindow {
  private:
   void build_views();
   void build_benchmarks(QDockWidget* beside);
-  void build_banner();
   void build_menus();
   QAction* add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
                       const std::function<void()>& run);
@@ -79,7 +78,10 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QStringList recent() const;
   void show_recent();
   void autosave();
+  void autosave_now();
+  void save_to(const QString& file);
   void copy_command(const Call& call);
+  void copy_figure_command(const FigureChoice& figure);
   void copy_text(const QString& text, const QString& what);
   [[nodiscard]] QString state_file(const char* name) const;
 
@@ -88,15 +90,14 @@ class MainWindow : public QMainWindow {
   Document document_;
   std::unique_ptr<JobPool> jobs_;
   std::unique_ptr<Workspace> workspace_;
-  JobHandle opening_;
+  JobHandle opening_, saving_, saving_to_;
   MapsView* maps_ = nullptr;
   BenchmarksView* benchmarks_ = nullptr;
   DataView* data_ = nullptr;
   ExplorerView* explorer_ = nullptr;
   OperatorsPanel* operators_ = nullptr;
   Welcome* welcome_ = nullptr;
-  QLabel* banner_text_ = nullptr;
-  QToolBar* banner_ = nullptr;
+  Banner* banner_ = nullptr;
   QMenu* recent_menu_ = nullptr;
   QAction *undo_ = nullptr, *redo_ = nullptr;
   QList<QAction*> actions_;
@@ -107,6 +108,9 @@ class MainWindow : public QMainWindow {
   QByteArray shown_later_;    ///< A layout restored before the window was seen.
   QByteArray before_single_;  ///< The layout before one view took all; empty: none did.
   QTimer autosave_;
+  struct Autosave;
+  std::shared_ptr<Autosave> autosaved_;
+  std::uint64_t autosaves_ = 0;
 };
 
 }  // namespace conelab::desktop

@@ -1,20 +1,27 @@
 #include <gtest/gtest.h>
 
+#include <QClipboard>
 #include <QComboBox>
 #include <QFile>
+#include <QImage>
+#include <QLabel>
 #include <QLineEdit>
+#include <QMimeData>
+#include <QPushButton>
 #include <QTemporaryDir>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/figure/svg.h"
 #include "tests/widgets/driving.h"
 #include "widgets/figures/figures_view.h"
+#include "widgets/painter/painter.h"
 
 namespace conelab::desktop {
 namespace {
 
 /// Stands for the program's own figures: one line of text that names what was asked for.
-figure::DisplayList asked_for(const FigureChoice& choice) {
+figure::DisplayList asked_for(const FigureChoice& choice, const std::function<bool()>& = {}) {
   if (choice.width == "nonsense") misuse("width: not a length");
   figure::DisplayList list;
   list.width = 200, list.height = 100;
@@ -42,6 +49,7 @@ TEST(Figures, ExportsTheBytesOfWhatIsPreviewed) {
   ASSERT_NE(shown.view.preview().list(), nullptr);
   const QString path = shown.folder.filePath("f.svg");
   shown.view.export_to(path);
+  ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
   FigureChoice choice;
   choice.name = "cones";
   QFile file(path);
@@ -52,9 +60,9 @@ TEST(Figures, ExportsTheBytesOfWhatIsPreviewed) {
 TEST(Figures, WhatCannotBeDrawnIsToldAndUndone) {
   Shown shown;
   shown.choose("cones");
-  auto* width = shown.view.findChild<QLineEdit*>("figure-width");
-  width->setText("nonsense");
-  emit width->editingFinished();
+  auto* width = shown.view.findChild<QComboBox*>("figure-width");
+  width->setCurrentText("nonsense");
+  emit width->lineEdit()->editingFinished();
   ASSERT_TRUE(wait_for([&] { return shown.view.message() == "width: not a length"; }));
   EXPECT_EQ(shown.view.preview().list(), nullptr);
   shown.document.undo();
@@ -67,6 +75,119 @@ TEST(Figures, AFigureWithoutItsInputAsksForIt) {
   shown.document.edit("open", [](Session& s) { s.trace.file = "x.h5"; });
   ASSERT_TRUE(wait_for([&] { return shown.view.preview().list() != nullptr; }));
   EXPECT_EQ(shown.view.wanted().inputs, std::vector<std::string>{"x.h5"});
+}
+
+TEST(Figures, TheFileIsChosenWrittenAndOffered) {
+  Shown shown;
+  shown.choose("cones");
+  auto* output = shown.view.findChild<QLineEdit*>("figure-output");
+  ASSERT_NE(output, nullptr);
+  EXPECT_TRUE(shown.view.output().endsWith("/cones.pdf"));
+  output->setText(shown.folder.filePath("my figure"));
+  emit output->editingFinished();
+  EXPECT_EQ(shown.view.output(), shown.folder.filePath("my figure.pdf"));
+  EXPECT_NE(shown.view.findChild<QAbstractButton*>("figure-browse-output"), nullptr);
+  shown.view.findChild<QAbstractButton*>("figure-export")->click();
+  ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
+  EXPECT_TRUE(QFile::exists(shown.folder.filePath("my figure.pdf")));
+  const QString said = shown.view.message();
+  EXPECT_TRUE(said.contains("my figure.pdf is written")) << said.toStdString();
+  EXPECT_TRUE(said.contains("href='file://")) << said.toStdString();
+  EXPECT_TRUE(said.contains("my%20figure.pdf'>Open</a>")) << said.toStdString();
+  EXPECT_TRUE(said.contains("Show the folder")) << said.toStdString();
+  shown.document.undo();
+  EXPECT_TRUE(shown.view.output().endsWith("/cones.pdf"));
+}
+
+TEST(Figures, AFileThatCannotBeWrittenIsTold) {
+  Shown shown;
+  shown.choose("cones");
+  shown.view.export_to(shown.folder.filePath("no/such/folder.svg"));
+  ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
+  EXPECT_TRUE(shown.view.message().contains("folder.svg")) << shown.view.message().toStdString();
+}
+
+TEST(Figures, TheClipboardGetsTheImageAndTheSvg) {
+  Shown shown;
+  shown.choose("cones");
+  shown.view.findChild<QAbstractButton*>("figure-copy-svg")->click();
+  ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
+  FigureChoice choice;
+  choice.name = "cones";
+  const std::string svg = figure::to_svg(asked_for(choice));
+  EXPECT_EQ(QGuiApplication::clipboard()->mimeData()->data("image/svg+xml").toStdString(), svg);
+  EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), svg);
+  shown.view.findChild<QAbstractButton*>("figure-copy-image")->click();
+  ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
+  const QImage image = QGuiApplication::clipboard()->image();
+  EXPECT_EQ(image.width(), 833);  // 200 pt at 300 dots per inch.
+  EXPECT_EQ(image.height(), 417);
+}
+
+TEST(Figures, KeysWithFewValuesAreLists) {
+  Shown shown;
+  shown.view.findChild<QComboBox*>("figure-name")->setCurrentText("heatmap");
+  auto* scale = shown.view.findChild<QComboBox*>("figure-scale");
+  ASSERT_NE(scale, nullptr);
+  EXPECT_EQ(scale->currentText(), "linear");
+  scale->setCurrentText("log");
+  emit scale->activated(scale->currentIndex());
+  EXPECT_EQ(shown.document.session().figure.parameters.at("scale"), "log");
+  shown.document.undo();
+  EXPECT_EQ(scale->currentText(), "linear");
+  shown.document.edit("strange", [](Session& s) { s.figure.parameters["scale"] = "cubic"; });
+  EXPECT_EQ(scale->currentText(), "cubic");  // What is wrong is seen, and can be changed.
+  scale->setCurrentText("linear");
+  emit scale->activated(scale->currentIndex());
+  EXPECT_EQ(shown.document.session().figure.parameters.count("scale"), 0U);
+}
+
+TEST(Figures, EveryControlHasAnAccessibleNameOrText) {
+  Shown shown;
+  for (const char* name : {"heatmap", "cones", "scaling"}) {
+    shown.view.findChild<QComboBox*>("figure-name")->setCurrentText(name);
+    for (const QWidget* widget : shown.view.findChildren<QWidget*>()) {
+      const auto* button = qobject_cast<const QAbstractButton*>(widget);
+      const bool field = qobject_cast<const QComboBox*>(widget) ||
+                         (qobject_cast<const QLineEdit*>(widget) &&
+                          !qobject_cast<const QComboBox*>(widget->parentWidget()));
+      if (!button && !field) continue;
+      const bool named =
+          !widget->accessibleName().isEmpty() || (button && !button->text().isEmpty());
+      EXPECT_TRUE(named) << widget->objectName().toStdString();
+    }
+  }
+}
+
+TEST(Figures, ThePreviewIsTheFigureAtItsSize) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.view.resize(1000, 600);
+  show_active(shown.view);
+  shown.choose("cones");
+  FigurePreview& preview = shown.view.preview();
+  ASSERT_TRUE(wait_for([&] { return preview.sharp(); }));
+  const double fitted = preview.scale();
+  auto* zoom = shown.view.findChild<QComboBox*>("figure-zoom");
+  zoom->setCurrentText("real size");
+  ASSERT_TRUE(wait_for([&] { return preview.sharp() && preview.scale() != fitted; }));
+  EXPECT_DOUBLE_EQ(preview.scale(), preview.real_scale());
+  EXPECT_EQ(preview.picture().width(), std::lround(200 * preview.real_scale()));
+  // The same pixels as the image that is written at that many dots per inch.
+  const auto png = figure::to_png(*preview.list(), preview.real_scale() * 72);
+  const QImage written = QImage::fromData(png.data(), static_cast<int>(png.size()));
+  ASSERT_EQ(written.size(), preview.picture().size());
+  const QImage wanted = written.convertToFormat(QImage::Format_RGB32);
+  int largest = 0;
+  for (int y = 0; y < wanted.height(); ++y) {
+    for (int x = 0; x < wanted.width(); ++x) {
+      const QColor a = wanted.pixelColor(x, y), b = preview.picture().pixelColor(x, y);
+      largest = std::max(largest, std::abs(a.red() - b.red()));
+    }
+  }
+  EXPECT_LE(largest, 8);
+  const QLabel* size = shown.view.findChild<QLabel*>("figure-size");
+  EXPECT_TRUE(size->text().contains("70.6 × 35.3 mm")) << size->text().toStdString();
 }
 
 }  // namespace

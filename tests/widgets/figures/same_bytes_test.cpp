@@ -12,6 +12,8 @@
 #include "tests/widgets/driving.h"
 #include "widgets/explorer/cone_scene.h"
 #include "widgets/figures/figures_view.h"
+#include "widgets/maps/map_figure.h"
+#include "widgets/maps/relations_model.h"
 
 namespace conelab::desktop {
 namespace {
@@ -69,6 +71,7 @@ struct Shown {
       const QString seen = folder.filePath(QStringLiteral("view.") + ending);
       const QString typed = folder.filePath(QStringLiteral("command.") + ending);
       view.export_to(seen);
+      ASSERT_TRUE(wait_for([this] { return !view.exporting(); }));
       QStringList words = {"figure", QString::fromStdString(choice.name), "-o", typed};
       for (const std::string& input : choice.inputs) {
         words << "--input" << QString::fromStdString(input);
@@ -150,12 +153,84 @@ TEST(FigureBytes, WhatTheFigureOfAnExplorersSceneLacksIsTold) {
   EXPECT_NE(command_leaves_out(beside).find("penumbral alone"), std::string::npos);
 }
 
+/// The session of the maps view in a layout, over the shipped trace.
+Session maps_session(const char* layout) {
+  Session session;
+  session.trace.file = shipped_trace();
+  session.trace.group = "/german/layer3";
+  session.trace.head = 5;
+  session.maps.layout = layout;
+  session.maps.calls = {plain_call("dot"), plain_call("penumbral"), plain_call("umbral")};
+  session.maps.calls[1].parameters["gamma"] = "1,2,3,4,5,6,7,8,9,10,11,12";
+  session.maps.calls[2].masks = {"causal"};
+  session.maps.calls[2].bias = "alibi";
+  session.maps.arc_top = 2;
+  session.maps.arc_threshold = 0.05;
+  session.maps.arc_arrangement = "above";
+  return session;
+}
+
+TEST(FigureBytes, OfTheMapsLayoutsAreThoseOfTheCommand) {
+  Shown shown;
+  const auto trace = load_trace(shipped_trace(), "/german/layer3");
+  for (const char* layout : {"maps", "arcs", "tree", "hasse"}) {
+    SCOPED_TRACE(layout);
+    const auto figure = map_figure(maps_session(layout), *trace, 1);
+    ASSERT_TRUE(figure);
+    shown.document.edit("figure", [&](Session& s) { s.figure = *figure; });
+    shown.expect_same_bytes();
+  }
+  EXPECT_FALSE(map_figure(maps_session("heads"), *trace));
+  EXPECT_FALSE(map_figure(maps_session("tree"), *trace, 3));
+}
+
+/// What is drawn, without what is said of it.
+std::string drawn_items(figure::DisplayList list) {
+  list.metadata = {};
+  return figure::dump(list);
+}
+
+TEST(FigureBytes, OfTheMapsLayoutsAreWhatTheViewShows) {
+  Shown shown;
+  Workspace workspace(shown.document, shown.jobs);
+  shown.document.edit("maps", [](Session& s) { s = maps_session("arcs"); });
+  ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+  const auto draw = desktop_backends().draw_figure;
+  const auto figure_of = [&](std::size_t operation) {
+    FigureChoice choice = *map_figure(shown.document.session(), *workspace.trace(), operation);
+    choice.parameters["caption"] = "c";
+    choice.width = "500pt";
+    return drawn_items(draw(choice, {}));
+  };
+  RelationsModel relations(workspace);
+  ASSERT_TRUE(wait_for([&] { return !relations.busy(); }));
+  figure::ArcsFigure arcs = relations.arcs_figure(500);
+  arcs.caption = "c";
+  for (std::size_t i = 0; i < 3; ++i) {  // A figure's title tells the head's own number.
+    arcs.panels[i].title = i == 1 ? "penumbral, gamma = 6" : arcs.panels[i].title;
+  }
+  EXPECT_EQ(drawn_items(figure::draw_arcs(arcs)), figure_of(0));
+  for (const char* layout : {"tree", "hasse"}) {
+    shown.document.edit("layout", [&](Session& s) { s.maps.layout = layout; });
+    ASSERT_TRUE(wait_for([&] { return !relations.busy(); }));
+    for (std::size_t i = 1; i < 3; ++i) {
+      figure::TreeFigure tree = relations.tree_figure(i, 500);
+      tree.title.clear();
+      tree.caption = "c";
+      const bool order = layout == std::string("hasse");
+      EXPECT_EQ(drawn_items(order ? figure::draw_hasse(tree) : figure::draw_tree(tree)),
+                figure_of(i))
+          << layout << i;
+    }
+  }
+}
+
 TEST(FigureBytes, EveryOptionHasAFieldThatExplainsIt) {
   Shown shown;
   for (const figure::TemplateInfo& info : figure::figure_templates()) {
     shown.view.findChild<QComboBox*>("figure-name")->setCurrentText(info.name);
     for (const figure::TemplateKey& key : info.keys) {
-      auto* field = shown.view.findChild<QLineEdit*>(QStringLiteral("figure-%1").arg(key.key));
+      auto* field = shown.view.findChild<QWidget*>(QStringLiteral("figure-%1").arg(key.key));
       ASSERT_NE(field, nullptr) << info.name << " " << key.key;
       EXPECT_FALSE(field->toolTip().isEmpty());
     }

@@ -3,6 +3,7 @@
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QMenu>
 #include <QScrollArea>
 #include <QSpinBox>
 #include <QToolButton>
@@ -283,6 +284,97 @@ TEST(Relations, OrdersAreOfConeFamiliesOnly) {
   ASSERT_TRUE(canvas.place_of_token(2, 3));
   EXPECT_FALSE(canvas.place_of_merge(2, 3));
   EXPECT_TRUE(canvas.accessibleDescription().contains("umbral: No token is an ancestor"));
+}
+
+TEST(Layouts, EachHasATableOfTheSameNumbers) {
+  REQUIRE_DISPLAY();
+  Shown shown("arcs");
+  ASSERT_TRUE(wait_for([&] { return shown.related(); }));
+  auto* numbers = shown.view.findChild<QToolButton*>("maps-numbers");
+  EXPECT_FALSE(shown.view.numbers().isVisible());
+  numbers->click();
+  ASSERT_TRUE(shown.view.numbers().isVisible());
+  const QAbstractItemModel& table = *shown.view.numbers().model();
+  const auto cell = [&](int row, int column) { return table.index(row, column).data().toString(); };
+  std::size_t arcs = 0;
+  for (const auto& panel : shown.view.relations().arcs_figure(500).panels) {
+    arcs += panel.arcs.size();
+  }
+  EXPECT_EQ(static_cast<std::size_t>(table.rowCount()), arcs);
+  // A row is its pair in all views.
+  shown.view.numbers().selectRow(7);
+  ASSERT_TRUE(shown.document.session().locked);
+  const Focus pair = *shown.document.session().locked;
+  EXPECT_EQ(cell(7, 1), QString::number(pair.query));
+  EXPECT_EQ(cell(7, 3), QString::number(pair.key));
+  EXPECT_NEAR(cell(7, 6).toDouble(), shown.source("dot", 5)->exact(pair.query, pair.key), 1e-9);
+
+  const auto show = [&](const char* layout) {
+    shown.document.edit("layout", [&](Session& s) { s.maps.layout = layout; });
+  };
+  show("tree");
+  ASSERT_TRUE(wait_for([&] { return shown.related(); }));
+  EXPECT_EQ(table.rowCount(), 3 * 29);
+  const auto& merges = shown.view.relations().panels()[1]->head_tree->dendrogram.merges;
+  EXPECT_EQ(cell(29 + 4, 0), "penumbral");
+  EXPECT_NEAR(cell(29 + 4, 3).toDouble(), -merges[4].depth, 1e-8);
+  EXPECT_EQ(cell(29 + 28, 4), "30");
+  show("hasse");
+  ASSERT_TRUE(wait_for([&] { return shown.related(); }));
+  EXPECT_EQ(cell(0, 4), "only cone families order tokens");
+  show("heads");
+  ASSERT_TRUE(wait_for([&] { return shown.view.heads().complete(); }));
+  EXPECT_EQ(table.rowCount(), 36);
+  shown.view.numbers().selectRow(12 + 9);
+  EXPECT_EQ(shown.document.session().trace.head, 9);
+  numbers->click();
+  EXPECT_FALSE(shown.view.numbers().isVisible());
+  show("maps");
+  numbers->click();
+  EXPECT_EQ(shown.document.session().maps.layout, "table");
+  numbers->click();
+  EXPECT_EQ(shown.document.session().maps.layout, "maps");
+}
+
+TEST(Layouts, TheirFigureAndItsCommandAreOffered) {
+  REQUIRE_DISPLAY();
+  Shown shown("tree");
+  std::vector<FigureChoice> figures, commands;
+  QObject::connect(&shown.view, &MapsView::figure_wanted,
+                   [&](const FigureChoice& f) { figures.push_back(f); });
+  QObject::connect(&shown.view, &MapsView::command_wanted,
+                   [&](const FigureChoice& f) { commands.push_back(f); });
+  auto* menu = shown.view.findChild<QMenu*>("maps-figure-menu");
+  emit menu->aboutToShow();
+  ASSERT_EQ(menu->actions().size(), 6);  // Two an operator.
+  menu->actions()[4]->trigger();
+  menu->actions()[1]->trigger();
+  ASSERT_EQ(figures.size(), 1U);
+  EXPECT_EQ(figures[0].name, "tree");
+  EXPECT_EQ(figures[0].parameters.at("similarity"), "umbral");
+  EXPECT_EQ(figures[0].parameters.at("head"), "5");
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(commands[0].parameters.at("similarity"), "dot");
+}
+
+TEST(Layouts, TheCanvasKeepsItsSizeUnderTheReadout) {
+  REQUIRE_DISPLAY();
+  for (const char* layout : {"maps", "arcs", "tree", "hasse", "heads"}) {
+    SCOPED_TRACE(layout);
+    Shown shown(layout);
+    auto* readout = shown.view.findChild<QWidget*>("maps-readout");
+    ASSERT_TRUE(wait_for([&] { return !shown.view.relations().busy(); }));
+    pump(60);
+    const int before = readout->height();
+    for (std::int64_t i = 0; i < 30; ++i) {
+      shown.document.hover(Focus{i, 29 - i});
+      pump(4);
+    }
+    EXPECT_EQ(readout->height(), before);
+    shown.document.hover(std::nullopt);
+    pump(20);
+    EXPECT_EQ(readout->height(), before);
+  }
 }
 
 TEST(Layouts, ShowTheirOwnControlsOnly) {

@@ -9,6 +9,7 @@
 #include "widgets/maps/map_layout.h"
 #include "widgets/maps/map_pyramid.h"
 #include "widgets/maps/map_raster.h"
+#include "widgets/maps/maps_paint.h"
 
 namespace conelab::desktop {
 namespace {
@@ -80,6 +81,29 @@ TEST(MapPyramid, EveryLevelHoldsTheLargestMagnitudeBelow) {
       }
     }
   }
+}
+
+TEST(MapLabels, AsManyAsCanBeReadAreShown) {
+  // Cells of 8 pixels and more are all labelled, in letters that are not higher than the cells.
+  for (const double scale : {8.0, 9.5, 12.0, 40.0}) {
+    const double size = label_size(scale, 12);
+    EXPECT_LE(size, scale);
+    EXPECT_EQ(label_step(scale, size, false), 1) << scale;
+  }
+  EXPECT_EQ(label_size(3, 12), 8);
+  EXPECT_EQ(label_step(4, 8, false), 2);
+  EXPECT_EQ(label_step(3, 8, false), 3);
+  EXPECT_EQ(label_step(1, 8, false), 8);
+  EXPECT_EQ(label_step(3, 8, true), 10);  // Numbers are wider, and round.
+  EXPECT_EQ(label_step(0.05, 8, true), 1000);
+}
+
+TEST(MapCamera, FewTokensFillTheirPanel) {
+  MapCamera camera;
+  camera.fit(4, 4, 800, 700);
+  EXPECT_DOUBLE_EQ(camera.scale, 175);
+  camera.zoom(1, 10, 10, 800, 700, 20);
+  EXPECT_DOUBLE_EQ(camera.scale, 175);
 }
 
 TEST(MapPyramid, SummaryGivesEntropyAndColumnSums) {

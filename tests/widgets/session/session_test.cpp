@@ -1,70 +1,203 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <QFile>
 #include <QTemporaryDir>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "widgets/session/document.h"
 #include "widgets/session/session_json.h"
+#include "widgets/session/session_members.h"
 
 namespace conelab::desktop {
 namespace {
 
-/// One random edit of any kind; what it changes is drawn from the generator.
-void random_edit(Document& document, Random& random) {
-  const auto pick = [&](std::uint64_t n) { return static_cast<int>(random.next() % n); };
-  const int kind = pick(9);
-  document.edit(
-      "edit " + QString::number(kind),
-      [&](Session& s) {
-        switch (kind) {
-          case 0:
-            s.trace.head = pick(12);
-            break;
-          case 1:
-            s.maps.calls.push_back(plain_call(pick(2) ? "dot" : "umbral"));
-            break;
-          case 2:
-            if (!s.maps.calls.empty()) s.maps.calls.pop_back();
-            break;
-          case 3:
-            if (!s.maps.calls.empty()) {
-              s.maps.calls.front().parameters["gamma"] = std::to_string(pick(100));
-            }
-            break;
-          case 4:
-            s.locked = pick(3) ? std::optional(Focus{pick(30), pick(30)}) : std::nullopt;
-            break;
-          case 5:
-            s.cones.u = {0.01 * pick(100), 0.01 * (1 + pick(99))};
-            break;
-          case 6:
-            s.maps.scale = pick(2) ? "log" : "rank";
-            s.maps.arc_top = 1 + pick(16);
-            break;
-          case 7:
-            s.theme = pick(2) ? "dark" : "light";
-            break;
-          default:
-            s.figure.parameters["caption"] = std::to_string(pick(5));
-        }
-      },
-      pick(4) == 0 ? "drag" : "");
+// ---- every kind of edit -------------------------------------------------------------------------
+
+/// How many members an aggregate has, counted by the compiler: those that `members` forgets are
+/// missed.
+struct Anything {
+  template <class T>
+  operator T() const;  // NOLINT: any member is made from it.
+};
+template <class Part, class... Given>
+constexpr std::size_t member_count() {
+  if constexpr (requires { Part{Given{}..., Anything{}}; }) {
+    return member_count<Part, Given..., Anything>();
+  } else {
+    return sizeof...(Given);
+  }
+}
+struct Counter {
+  std::size_t told = 0;
+  template <class T>
+  void operator()(const char*, T&) {
+    ++told;
+  }
+};
+template <class Part>
+std::size_t members_told() {
+  Part part;
+  Counter counter;
+  members(counter, part);
+  return counter.told;
 }
 
+TEST(Session, TellsEveryMemberOfEveryPart) {
+  EXPECT_EQ(members_told<Session>(), member_count<Session>());
+  EXPECT_EQ(members_told<TraceChoice>(), member_count<TraceChoice>());
+  EXPECT_EQ(members_told<MapChoice>(), member_count<MapChoice>());
+  EXPECT_EQ(members_told<Focus>(), member_count<Focus>());
+  EXPECT_EQ(members_told<ConeCamera>(), member_count<ConeCamera>());
+  EXPECT_EQ(members_told<ConeChoice>(), member_count<ConeChoice>());
+  EXPECT_EQ(members_told<FigureChoice>(), member_count<FigureChoice>());
+  EXPECT_EQ(members_told<BenchChoice>(), member_count<BenchChoice>());
+  EXPECT_EQ(members_told<Call>(), member_count<Call>());
+  EXPECT_GE(member_count<MapChoice>(), 11U);
+}
+
+/// Words that the maps keep when a session is read; all other texts are free.
+const std::map<std::string, std::vector<std::string>> known_words = {
+    {"quantity", {"weights", "logits"}},
+    {"scale", {"linear", "log", "row", "rank"}},
+    {"layout", {"maps", "heads", "arcs", "tree", "hasse", "table"}},
+    {"colours", {"sequential", "dark", "diverging"}},
+    {"arc_arrangement", {"sides", "above", "rows"}},
+    {"tree_tokens", {"key", "query"}}};
+
+/// Goes through all members that are no parts themselves, in order, and changes the chosen one.
+struct Change {
+  Random& random;
+  int chosen;  ///< Negative: none, which counts them.
+  int seen = 0;
+  std::string path = {}, changed = {};
+
+  int pick(std::uint64_t n) const { return static_cast<int>(random.next() % n); }
+
+  template <class T>
+  void operator()(const char* name, T& member) {
+    if constexpr (has_members<T>) {
+      Change inner{random, chosen, seen, path + name + "."};
+      members(inner, member);
+      seen = inner.seen;
+      if (!inner.changed.empty()) changed = inner.changed;
+    } else if (seen++ == chosen) {
+      changed = path + name;
+      change(name, member);
+    }
+  }
+
+  void change(const std::string& name, std::string& text) const {
+    const auto words = known_words.find(name);
+    text = words != known_words.end()
+               ? words->second[static_cast<std::size_t>(pick(words->second.size()))]
+               : fmt::format("{} \"ü\n{}\"", name, pick(1000));
+  }
+  void change(const std::string&, bool& value) const { value = !value; }
+  void change(const std::string&, int& value) const { value = 1 + pick(16); }
+  void change(const std::string&, std::int64_t& value) const { value = pick(1 << 30); }
+  void change(const std::string&, double& value) const { value = 1e-3 * pick(100000) / 7; }
+  void change(const std::string&, std::array<double, 2>& point) const {
+    point = {0.01 * pick(100) / 3, 0.01 * (1 + pick(99))};
+  }
+  void change(const std::string&, Call& call) const {
+    Change inner{random, pick(7)};
+    members(inner, call);
+  }
+  template <class T>
+  void change(const std::string&, std::optional<T>& value) const {
+    if (value && pick(3) == 0) return value.reset();
+    if (!value) value.emplace();
+    Change inner{random, pick(2)};
+    members(inner, *value);
+  }
+  template <class T>
+  void change(const std::string& name, std::vector<T>& list) const {
+    const int kind = list.empty() ? 0 : pick(3);
+    if (kind == 0) change(name, list.emplace_back());
+    if (kind == 1) list.erase(list.begin() + pick(list.size()));
+    if (kind == 2) change(name, list[static_cast<std::size_t>(pick(list.size()))]);
+  }
+  template <class T>
+  void change(const std::string& name, std::map<std::string, T>& map) const {
+    const std::string key = "key " + std::to_string(pick(4));
+    if (map.erase(key) == 0) change(name, map[key]);
+  }
+};
+
+int kinds_of_edits() {
+  Random random(1);
+  Session session;
+  Change count{random, -1};
+  members(count, session);
+  return count.seen;
+}
+
+/// One edit of the chosen kind, whose value is drawn; sometimes as a part of a drag. Its name.
+std::string random_edit(Document& document, Random& random, int kind) {
+  std::string changed;
+  document.edit(
+      "edit",
+      [&](Session& s) {
+        Change change{random, kind};
+        members(change, s);
+        changed = change.changed;
+      },
+      random.next() % 4 == 0 ? "drag" : "");
+  return changed;
+}
+
+/// The session as its file would be: equal bytes are equal sessions, member by member.
+QByteArray file_of(const Session& session) { return session_to_json({session, {}}); }
+
 TEST(Document, TwoHundredRandomEditsUndoneGiveTheStartAndRedoneTheEnd) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  const int kinds = kinds_of_edits();
+  std::map<std::string, int> made;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
     Random random(seed);
     Document document;
-    const Session start = document.session();
-    for (int i = 0; i < 200; ++i) random_edit(document, random);
-    const Session end = document.session();
-    ASSERT_FALSE(start == end);
+    const QByteArray start = file_of(document.session());
+    for (int i = 0; i < 200; ++i) {
+      const int kind = static_cast<int>(random.next() % static_cast<std::uint64_t>(kinds));
+      ++made[random_edit(document, random, kind)];
+    }
+    const QByteArray end = file_of(document.session());
+    ASSERT_NE(start, end);
     while (document.history().can_undo()) document.undo();
-    EXPECT_TRUE(document.session() == start) << seed;
-    while (document.history().can_redo()) document.redo();
-    EXPECT_TRUE(document.session() == end) << seed;
+    EXPECT_EQ(file_of(document.session()), start);
+    EXPECT_TRUE(document.session() == Session());
+    int steps_redone = 0;
+    for (; document.history().can_redo(); ++steps_redone) document.redo();
+    EXPECT_EQ(file_of(document.session()), end);
+    EXPECT_GT(steps_redone, 100);
+    // Saved and loaded, the end is the same session.
+    EXPECT_TRUE(session_from_json(end, "test").session == document.session());
+  }
+  EXPECT_EQ(made.size(), static_cast<std::size_t>(kinds));  // Each kind was among them.
+}
+
+TEST(Document, EachKindOfEditAloneIsUndoneRedoneSavedAndLoaded) {
+  const int kinds = kinds_of_edits();
+  ASSERT_GE(kinds, 50);
+  for (int kind = 0; kind < kinds; ++kind) {
+    Random random(static_cast<std::uint64_t>(kind) + 1);
+    Document document;
+    std::string name;
+    for (int i = 0; i < 20 && !document.history().can_undo(); ++i) {
+      name = random_edit(document, random, kind);
+    }
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(document.history().can_undo());
+    const Session changed = document.session();
+    EXPECT_FALSE(changed == Session());
+    EXPECT_TRUE(session_from_json(file_of(changed), "test").session == changed);
+    document.undo();
+    EXPECT_TRUE(document.session() == Session());
+    document.redo();
+    EXPECT_TRUE(document.session() == changed);
   }
 }
 
@@ -110,30 +243,13 @@ TEST(Document, FocusIsHoveredElseLocked) {
   EXPECT_EQ(told, 4);
 }
 
-TEST(SessionFile, HoldsEveryMember) {
+TEST(SessionFile, HoldsTheLayoutBesideTheSession) {
   SavedSession saved;
-  Random random(3);
-  Document document;
-  for (int i = 0; i < 120; ++i) random_edit(document, random);
-  document.edit("rest", [](Session& s) {
-    s.trace = {"a.h5", "/layer 3", 1, 4};
-    s.locked = Focus{5, 6};
-    s.maps.calls = {plain_call("penumbral")};
-    s.maps.calls[0].masks = {"causal"};
-    s.maps.reference = 0;
-    s.maps.layout = "hasse";
-    s.maps.arc_threshold = 0.25;
-    s.maps.arc_arrangement = "rows";
-    s.maps.tree_tokens = "query";
-    s.cones.parameters = {{"height", 2.5}};
-    s.cones.model = "ball";
-    s.cones.camera = ConeCamera{0.25, -3, 1, -0.5, 2};
-    s.figure.inputs = {"x.h5"};
-    s.bench.lengths = "64";
-  });
-  saved.session = document.session();
+  saved.session.locked = Focus{5, 6};
   saved.layout = QByteArray("\0\1\2layout", 9);
-  const SavedSession read = session_from_json(session_to_json(saved), "test");
+  QTemporaryDir folder;
+  save_session(saved, folder.filePath("s.json"));
+  const SavedSession read = load_session(folder.filePath("s.json"));
   EXPECT_TRUE(read.session == saved.session);
   EXPECT_EQ(read.layout, saved.layout);
 }

@@ -1,4 +1,4 @@
-#include "widgets/benchmarks/text_table_model.h"
+#include "widgets/tables/text_table_model.h"
 
 #include <QClipboard>
 #include <QGuiApplication>

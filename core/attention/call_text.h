@@ -1,0 +1,28 @@
+// A call as one word of a list, as figures take their operators, and as a panel's title.
+//
+//   penumbral:gamma=2:height=0.5:masks=causal+padding
+//
+// The similarity, then what differs from a default call as KEY=VALUE: map, bias, masks (joined by
+// '+'), weights, aggregate, and else a parameter.
+#pragma once
+
+#include <string>
+
+#include "core/attention/attention.h"
+#include "core/attention/call.h"
+
+namespace conelab {
+
+/// Throws misuse for an entry that is no KEY=VALUE; names are checked where the call is resolved.
+[[nodiscard]] Call call_from_text(const std::string& text);
+/// The inverse. Values must hold neither ':' nor ','.
+[[nodiscard]] std::string call_text(const Call& call);
+
+/// "penumbral, gamma = 2, causal"
+[[nodiscard]] std::string call_title(const Call& call);
+
+/// The call as it reads for one head alone: lists become that head's number, and defaults that
+/// depend on the head are written out. Throws misuse as `resolve` does.
+[[nodiscard]] Call call_of_head(const Call& call, const Extents& extents, std::int64_t head);
+
+}  // namespace conelab

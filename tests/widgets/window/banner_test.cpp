@@ -1,0 +1,80 @@
+#include "widgets/window/banner.h"
+
+#include <gtest/gtest.h>
+
+#include <QAction>
+#include <QLabel>
+#include <QMainWindow>
+#include <QToolButton>
+
+#include "tests/widgets/driving.h"
+
+namespace conelab::desktop {
+namespace {
+
+struct Shown {
+  QMainWindow window;
+  Banner* banner = new Banner;
+  Shown() {
+    window.addToolBar(Qt::TopToolBarArea, banner);
+    window.resize(900, 300);
+    show_active(window);
+  }
+  QToolButton* button(const QString& text) {
+    for (QToolButton* each : banner->findChildren<QToolButton*>()) {
+      if (each->text() == text) return each;
+    }
+    return nullptr;
+  }
+};
+
+TEST(Banner, IsOneLineWithItsDetailsOnDemand) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  const QString name(600, 'x');
+  shown.banner->show_error(name + ".h5: damaged");
+  pump(60);
+  EXPECT_TRUE(shown.banner->shows_error());
+  EXPECT_EQ(shown.banner->text(), name + ".h5: damaged");
+  const int line = shown.banner->fontMetrics().height();
+  EXPECT_LT(shown.banner->height(), 3 * line);
+  QToolButton* details = shown.button("Details");
+  ASSERT_TRUE(details != nullptr && details->isVisible());
+  details->click();
+  pump(60);
+  auto* whole = shown.banner->findChild<QLabel*>();
+  ASSERT_TRUE(whole->isVisible());
+  EXPECT_EQ(whole->text(), shown.banner->text());
+  shown.button(QStringLiteral("✕"))->click();
+  EXPECT_EQ(shown.banner->text(), "");
+}
+
+TEST(Banner, WhatFitsNeedsNoDetails) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.banner->show_error("x.h5: empty");
+  pump(60);
+  EXPECT_FALSE(shown.button("Details")->isVisible());
+}
+
+TEST(Banner, NoticesAreCalmAndOfferSomething) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.banner->show_error("x.h5: empty");
+  const QString error_colours = shown.banner->styleSheet();
+  int opened = 0;
+  shown.banner->show_notice("r.h5 is a result", "Open its trace", [&] { ++opened; });
+  pump(60);
+  EXPECT_FALSE(shown.banner->shows_error());
+  EXPECT_NE(shown.banner->styleSheet(), error_colours);
+  ASSERT_TRUE(shown.button("Open its trace")->isVisible());
+  shown.button("Open its trace")->click();
+  EXPECT_EQ(opened, 1);
+  EXPECT_EQ(shown.banner->text(), "");
+  shown.banner->show_notice("nothing to do");
+  pump(30);
+  EXPECT_EQ(shown.button("Open its trace"), nullptr);
+}
+
+}  // namespace
+}  // namespace conelab::desktop

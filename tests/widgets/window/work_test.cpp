@@ -1,0 +1,210 @@
+// No work holds the window up, and the window can be closed in the middle of any.
+#include <gtest/gtest.h>
+
+#include <QAction>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QTemporaryDir>
+#include <fstream>
+
+#include "app/desktop_backends.h"
+#include "core/base/random.h"
+#include "tests/widgets/benchmarks/bench_fixtures.h"
+#include "tests/widgets/driving.h"
+#include "tests/widgets/window/gaps.h"
+#include "widgets/benchmarks/benchmarks_view.h"
+#include "widgets/explorer/explorer_view.h"
+#include "widgets/maps/maps_view.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// What the window may be held up by anything.
+constexpr double most_milliseconds = 50;
+
+/// A trace of that many heads and tokens in NumPy's form; d = 64, f32.
+QString write_trace(const QTemporaryDir& folder, int heads, int tokens) {
+  const QString path = folder.filePath(QStringLiteral("q-%1-%2.npy").arg(heads).arg(tokens));
+  std::string header = fmt::format(
+      "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}, 64), }}", heads, tokens);
+  header.resize(118, ' ');
+  header[117] = '\n';
+  std::ofstream file(path.toStdString(), std::ios::binary);
+  file.write("\x93NUMPY\x01\x00\x76\x00", 10);
+  file << header;
+  Random random(7);
+  std::vector<float> some(std::size_t{64} * std::min(tokens, 4096));
+  for (float& x : some) x = static_cast<float>(random.normal());
+  const auto bytes = static_cast<std::int64_t>(sizeof(float) * some.size());
+  for (std::int64_t left = std::int64_t{256} * heads * tokens; left > 0; left -= bytes) {
+    file.write(reinterpret_cast<const char*>(some.data()), std::min(left, bytes));
+  }
+  return path;
+}
+
+/// A piece of long work: begun in a window, and going on for as long as the test looks.
+struct Work {
+  const char* name;
+  /// What the job's title begins with.
+  const char* title;
+  int heads, tokens;
+  /// Begins it; the trace is open already where `opened`.
+  std::function<void(MainWindow&, const QString& trace)> begin;
+  bool opened = true;
+};
+
+void show_layout(MainWindow& window, const char* layout) {
+  window.document().edit("layout", [&](Session& s) { s.maps.layout = layout; });
+}
+
+const std::vector<Work>& all_work() {
+  static const std::vector<Work> all = {
+      {"reading a file", "", 16, 16384, [](MainWindow& w, const QString& trace) { w.open(trace); },
+       false},
+      {"attention maps", "attention map", 1, 16384, [](MainWindow&, const QString&) {}},
+      {"all heads", "all heads", 12, 4096,
+       [](MainWindow& w, const QString&) { show_layout(w, "heads"); }},
+      {"arcs", "arcs", 1, 2048, [](MainWindow& w, const QString&) { show_layout(w, "arcs"); }},
+      {"trees", "tree", 1, 1024, [](MainWindow& w, const QString&) { show_layout(w, "tree"); }},
+      {"orders", "tree", 1, 1024, [](MainWindow& w, const QString&) { show_layout(w, "hasse"); }},
+      {"a figure", "figure", 1, 6000,
+       [](MainWindow& w, const QString&) {
+         w.document().edit("maps", [](Session& s) { s.maps.calls.clear(); });
+         w.document().edit("figure", [](Session& s) { s.figure.name = "heatmap"; });
+         w.findChild<QDockWidget*>("dock-figures")->raise();
+       }},
+      {"a benchmark", "benchmark", 1, 64,
+       [](MainWindow& w, const QString&) {
+         w.document().edit("sweep", [](Session& s) {
+           s.bench = quick_sweep();
+           s.bench.rounds = "400";
+         });
+         w.findChild<QDockWidget*>("dock-benchmarks")->raise();
+         w.benchmarks().model().run();
+       }},
+  };
+  return all;
+}
+
+/// A window without the cone explorer: a software renderer's frames are not ours to hold up.
+struct Opened {
+  QTemporaryDir folder{folder_template()};
+  std::unique_ptr<MainWindow> window;
+
+  Opened() {
+    Backends backends = desktop_backends();
+    backends.bench = fake_bench_backend(folder);
+    window = std::make_unique<MainWindow>(backends, folder.filePath("state"));
+    window->findChild<QDockWidget*>("dock-explorer")->hide();
+    window->resize(1200, 800);
+    show_active(*window);
+    window->findChild<QDockWidget*>("dock-maps")->raise();
+    pump(100);
+  }
+  [[nodiscard]] bool under_way(const char* title) const {
+    const auto running = window->workspace().jobs().running();
+    return std::any_of(running.begin(), running.end(), [&](const auto& job) {
+      return job->running && job->title.rfind(title, 0) == 0;
+    });
+  }
+};
+
+class EachWork : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  const Work& work() const { return all_work()[GetParam()]; }
+};
+INSTANTIATE_TEST_SUITE_P(Work, EachWork, ::testing::Range<std::size_t>(0, all_work().size()),
+                         [](const auto& info) {
+                           std::string name;
+                           for (const char c : std::string(all_work()[info.param].name)) {
+                             if (c != ' ') name += c;
+                           }
+                           return name;
+                         });
+
+/// Ends by itself or is looked at for a while; the longest turn of the window's thread.
+double longest_turn(const Work& work, Opened& opened, const QString& trace) {
+  if (work.opened) {
+    opened.window->workspace().open(trace);
+    EXPECT_TRUE(wait_for([&] { return opened.window->workspace().trace() != nullptr; }));
+    pump(50);
+  }
+  Gaps gaps;
+  work.begin(*opened.window, trace);
+  EXPECT_TRUE(wait_for([&] { return opened.under_way(work.title); })) << "there was no such work";
+  wait_for([&] { return opened.window->workspace().jobs().running().empty(); }, 1200);
+  pump(100);
+  EXPECT_GT(gaps.ticks(), 5);
+  return gaps.longest();
+}
+
+TEST_P(EachWork, LeavesTheWindowFree) {
+  REQUIRE_DISPLAY();
+  double best = 1e9;
+  // The display's own process is starved now and then: what is ours shows every time.
+  for (int attempt = 0; attempt < 3 && best >= most_milliseconds; ++attempt) {
+    Opened opened;
+    const QString trace = write_trace(opened.folder, work().heads, work().tokens);
+    best = std::min(best, longest_turn(work(), opened, trace));
+  }
+  printf("%s: the window's thread was held for %.1f ms at most\n", work().name, best);
+  EXPECT_LT(best, most_milliseconds);
+}
+
+TEST_P(EachWork, EndsCleanlyWithTheWindow) {
+  REQUIRE_DISPLAY();
+  const auto before = QApplication::allWidgets().size();
+  QElapsedTimer closing;
+  {
+    Opened opened;
+    const QString trace = write_trace(opened.folder, work().heads, work().tokens);
+    if (work().opened) {
+      opened.window->workspace().open(trace);
+      ASSERT_TRUE(wait_for([&] { return opened.window->workspace().head() != nullptr; }));
+    }
+    work().begin(*opened.window, trace);
+    ASSERT_TRUE(wait_for([&] { return opened.under_way(work().title); }));
+    closing.start();
+    opened.window->close();
+    opened.window.reset();
+    printf("%s: the window was gone after %lld ms\n", work().name,
+           static_cast<long long>(closing.elapsed()));
+    EXPECT_LT(closing.elapsed(), 2000) << "it waited for the work instead of ending it";
+  }
+  pump(30);  // What the work still had to say is heard by nobody.
+  EXPECT_EQ(QApplication::allWidgets().size(), before);
+}
+
+TEST(Window, EditsAndThemesLeaveItFree) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  opened.window->open(QString::fromStdString(shipped_trace()));
+  ASSERT_TRUE(wait_for([&] { return opened.window->workspace().head() != nullptr; }));
+  pump(300);
+  const std::vector<std::pair<const char*, std::function<void(Session&)>>> edits = {
+      {"head", [](Session& s) { s.trace.head = (s.trace.head + 1) % 12; }},
+      {"scale", [](Session& s) { s.maps.scale = s.maps.scale == "log" ? "row" : "log"; }},
+      {"layout", [](Session& s) { s.maps.layout = s.maps.layout == "maps" ? "arcs" : "maps"; }},
+      {"operators", [](Session& s) { s.maps.calls.push_back(plain_call("laplacian")); }},
+      {"figure", [](Session& s) { s.figure.name = s.figure.name == "cones" ? "tree" : "cones"; }},
+      {"lock",
+       [](Session& s) {
+         s.locked = Focus{3, 4};
+       }},
+  };
+  for (const auto& [name, change] : edits) {
+    double best = 1e9;
+    for (int attempt = 0; attempt < 4 && best >= most_milliseconds; ++attempt) {
+      Gaps gaps;
+      opened.window->document().edit(name, change);
+      pump(150);
+      best = std::min(best, gaps.longest());
+    }
+    printf("edit of the %s: the window's thread was held for %.1f ms at most\n", name, best);
+    EXPECT_LT(best, most_milliseconds) << name;
+  }
+}
+
+}  // namespace
+}  // namespace conelab::desktop

@@ -1,0 +1,42 @@
+// The keys of one figure as fields: a list where there are only so many values, else a line.
+#pragma once
+
+#include <QWidget>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/figure/templates.h"
+
+class QComboBox;
+class QFormLayout;
+class QLineEdit;
+
+namespace conelab::desktop {
+
+class FigureFields : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit FigureFields(const figure::TemplateInfo& info, QWidget* parent = nullptr);
+
+  /// Shows what is set; the other fields show their defaults.
+  void show_values(const figure::Parameters& values);
+
+ signals:
+  /// `value` is empty where the default is wanted.
+  void edited(const QString& key, const QString& value);
+
+ private:
+  using Show = std::function<void(const QString&)>;
+  [[nodiscard]] QComboBox* add_choice(QFormLayout* form, const figure::TemplateKey& row);
+  [[nodiscard]] QLineEdit* add_line(QFormLayout* form, const figure::TemplateKey& row);
+  void add_operators(QLineEdit* line, const QString& key, const QString& initial);
+
+  /// One a key: how it shows a value.
+  std::vector<std::pair<std::string, Show>> fields_;
+};
+
+}  // namespace conelab::desktop

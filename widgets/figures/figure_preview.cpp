@@ -1,0 +1,113 @@
+#include "widgets/figures/figure_preview.h"
+
+#include <QPainter>
+#include <QScreen>
+#include <algorithm>
+
+#include "widgets/painter/painter.h"
+#include "widgets/theme/theme.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr double margin = 18, points_an_inch = 72;
+
+QImage painted(const figure::DisplayList& list, QSize size, double scale) {
+  QImage picture(size, QImage::Format_RGB32);
+  picture.fill(Qt::white);  // Figures stay white in every theme.
+  QPainter painter(&picture);
+  painter.scale(scale, scale);
+  figure::paint(list, painter);
+  return picture;
+}
+
+}  // namespace
+
+FigurePreview::FigurePreview(JobPool& jobs, QWidget* parent) : QWidget(parent), jobs_(jobs) {
+  setObjectName("figure-preview");
+  setAccessibleName(tr("Preview of the figure"));
+  fit_size();
+}
+
+void FigurePreview::show_list(std::shared_ptr<const figure::DisplayList> list) {
+  list_ = std::move(list);
+  job_.cancel();
+  asked_ = {};
+  setAccessibleDescription(list_ ? QString::fromStdString(list_->metadata.description) : QString());
+  fit_size();
+  update();
+}
+
+void FigurePreview::set_zoom(double zoom) {
+  zoom_ = zoom;
+  fit_size();
+  update();
+}
+
+double FigurePreview::real_scale() const {
+  const double across = screen() ? screen()->physicalDotsPerInchX() : 0;
+  // Screens that do not know their size say nonsense.
+  const bool known = across >= 50 && across <= 600;
+  return (known ? across : logicalDpiX()) / points_an_inch;
+}
+
+double FigurePreview::scale() const {
+  if (!list_) return 1;
+  if (zoom_ > 0) return zoom_ * real_scale();
+  return std::max(0.1, std::min((width() - 2 * margin) / list_->width,
+                                (height() - 2 * margin) / list_->height));
+}
+
+void FigurePreview::fit_size() {
+  const bool fixed = zoom_ > 0 && list_ != nullptr;
+  setMinimumSize(fixed ? (QSizeF(list_->width, list_->height) * scale()).toSize() +
+                             QSize(2 * margin, 2 * margin)
+                       : QSize(200, 160));
+}
+
+QSize FigurePreview::picture_size() const {
+  return (QSizeF(list_->width, list_->height) * scale() * devicePixelRatioF())
+      .toSize()
+      .expandedTo({1, 1});
+}
+
+bool FigurePreview::sharp() const {
+  return list_ && painted_ == list_ && picture_.size() == picture_size();
+}
+
+void FigurePreview::start() {
+  const QSize size = picture_size();
+  if (job_.active() && asked_ == size) return;
+  asked_ = size;
+  job_ = jobs_.start<QImage>(
+      "preview",
+      [list = list_, size, scale = scale() * devicePixelRatioF()](const JobContext&) {
+        return painted(*list, size, scale);
+      },
+      [this, list = list_](QImage picture) {
+        job_.finished();
+        picture_ = std::move(picture);
+        painted_ = list;
+        update();
+      },
+      nullptr, true);
+}
+
+void FigurePreview::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), palette().color(QPalette::Window));
+  if (!list_) return;
+  if (!sharp()) start();
+  const QSizeF page(list_->width * scale(), list_->height * scale());
+  const QRectF place(
+      QPointF(std::round((width() - page.width()) / 2), std::round((height() - page.height()) / 2)),
+      page);
+  painter.fillRect(place, Qt::white);
+  if (painted_ == list_) painter.drawImage(place, picture_);
+  painter.setPen(hair_line(palette()));
+  painter.drawRect(place.adjusted(-0.5, -0.5, 0.5, 0.5));
+}
+
+void FigurePreview::resizeEvent(QResizeEvent*) { update(); }
+
+}  // namespace conelab::desktop

@@ -1,0 +1,191 @@
+#include "widgets/maps/layout_table.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "core/figure/text.h"
+#include "widgets/maps/pair_keys.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// As many tokens of a cluster are named.
+constexpr std::size_t most_named = 8;
+
+std::string number(double value) { return fmt::format("{:.10g}", value); }
+
+std::string token(const std::vector<std::string>& tokens, std::size_t i) {
+  return i < tokens.size() ? figure::clean_text(tokens[i]) : "";
+}
+
+/// Why an operator has no rows.
+void add_note(LayoutRows& rows, const std::string& title, const std::string& note) {
+  std::vector<std::string> cells(rows.table.header.size());
+  cells.front() = title, cells.back() = note;
+  rows.table.rows.push_back(std::move(cells));
+  rows.pair.emplace_back();
+}
+
+/// The tokens of each cluster, by the numbers of `Dendrogram`.
+std::vector<std::vector<std::size_t>> clusters_of(const tree::HeadTree& tree) {
+  std::vector<std::vector<std::size_t>> clusters(tree.size);
+  for (std::size_t i = 0; i < tree.size; ++i) clusters[i] = {i};
+  for (const tree::Merge& m : tree.dendrogram.merges) {
+    std::vector<std::size_t> both = clusters[static_cast<std::size_t>(m.left)];
+    const auto& right = clusters[static_cast<std::size_t>(m.right)];
+    both.insert(both.end(), right.begin(), right.end());
+    clusters.push_back(std::move(both));
+  }
+  return clusters;
+}
+
+std::string names_of(const std::vector<std::size_t>& cluster,
+                     const std::vector<std::string>& tokens) {
+  std::string text;
+  for (std::size_t i = 0; i < cluster.size() && i < most_named; ++i) {
+    const std::string name = token(tokens, cluster[i]);
+    text +=
+        fmt::format("{}{}", i == 0 ? "" : " ", name.empty() ? std::to_string(cluster[i]) : name);
+  }
+  return cluster.size() > most_named ? text + " …" : text;
+}
+
+}  // namespace
+
+LayoutRows heads_rows(const HeadsModel& heads) {
+  LayoutRows rows;
+  rows.table.header = {"operator", "head", "mean entropy (nats)", "smallest", "largest"};
+  for (const auto& row : heads.rows()) {
+    for (std::size_t head = 0; head < row->summaries.size(); ++head) {
+      const MapSummary& s = row->summaries[head];
+      const bool known = row->pyramids[head] && row->pyramids[head]->complete();
+      const double sum = std::accumulate(s.row_entropy.begin(), s.row_entropy.end(), 0.0);
+      rows.table.rows.push_back(
+          {row->title, std::to_string(head),
+           !known                  ? "computing …"
+           : s.row_entropy.empty() ? "–"
+                                   : number(sum / static_cast<double>(s.row_entropy.size())),
+           known ? number(s.limits.low) : "", known ? number(s.limits.high) : ""});
+      rows.pair.emplace_back();
+      rows.head.emplace_back(static_cast<std::int64_t>(head));
+    }
+  }
+  return rows;
+}
+
+LayoutRows arcs_rows(const RelationsModel& relations) {
+  LayoutRows rows;
+  rows.table.header = {"operator", "query", "token", "key", "token", "rank", "weight"};
+  const figure::ArcsFigure figure = relations.arcs_figure(figure::double_column);
+  for (const figure::ArcsPanel& panel : figure.panels) {
+    if (!panel.note.empty()) add_note(rows, panel.title, panel.note);
+    std::size_t query = static_cast<std::size_t>(-1), rank = 0;
+    for (const figure::Arc& arc : panel.arcs) {
+      rank = arc.query == query ? rank + 1 : 1;
+      query = arc.query;
+      rows.table.rows.push_back({panel.title, std::to_string(arc.query),
+                                 token(figure.query_tokens, arc.query), std::to_string(arc.key),
+                                 token(figure.key_tokens, arc.key), std::to_string(rank),
+                                 number(arc.weight)});
+      rows.pair.emplace_back(
+          Focus{static_cast<std::int64_t>(arc.query), static_cast<std::int64_t>(arc.key)});
+    }
+  }
+  return rows;
+}
+
+LayoutRows tree_rows(const RelationsModel& relations) {
+  LayoutRows rows;
+  rows.table.header = {"operator", "merge", "joins at", "value", "tokens", "left", "right"};
+  for (std::size_t i = 0; i < relations.panels().size(); ++i) {
+    const RelationPanel& panel = *relations.panels()[i];
+    if (!panel.head_tree) {
+      add_note(rows, panel.title, panel.error.empty() ? "computing …" : panel.error);
+      continue;
+    }
+    const tree::HeadTree& t = *panel.head_tree;
+    const auto clusters = clusters_of(t);
+    const std::vector<std::string> tokens = relations.tokens(i);
+    const char* what = !t.order ? "logit" : t.heights ? "height" : "depth";
+    for (std::size_t k = 0; k < t.dendrogram.merges.size(); ++k) {
+      const tree::Merge& m = t.dendrogram.merges[k];
+      const auto& left = clusters[static_cast<std::size_t>(m.left)];
+      const auto& right = clusters[static_cast<std::size_t>(m.right)];
+      rows.table.rows.push_back(
+          {panel.title, std::to_string(k), what, number(t.order && t.heights ? -m.depth : m.depth),
+           std::to_string(m.size), names_of(left, tokens), names_of(right, tokens)});
+      rows.pair.emplace_back(
+          Focus{static_cast<std::int64_t>(left.front()), static_cast<std::int64_t>(right.front())});
+    }
+  }
+  return rows;
+}
+
+LayoutRows order_rows(const RelationsModel& relations) {
+  LayoutRows rows;
+  rows.table.header = {"operator", "ancestor", "token", "descendant", "token"};
+  for (std::size_t i = 0; i < relations.panels().size(); ++i) {
+    const RelationPanel& panel = *relations.panels()[i];
+    if (!panel.head_tree || !panel.head_tree->order) {
+      add_note(rows, panel.title,
+               !panel.error.empty() ? panel.error
+               : panel.head_tree    ? "only cone families order tokens"
+                                    : "computing …");
+      continue;
+    }
+    const tree::AncestorOrder& order = *panel.head_tree->order;
+    const std::vector<std::string> tokens = relations.tokens(i);
+    const std::size_t before = rows.table.rows.size();
+    for (std::size_t u = 0; u < order.size; ++u) {
+      for (std::size_t v = 0; v < order.size; ++v) {
+        if (!order.covers(u, v)) continue;
+        rows.table.rows.push_back({panel.title, std::to_string(u), token(tokens, u),
+                                   std::to_string(v), token(tokens, v)});
+        rows.pair.emplace_back(Focus{static_cast<std::int64_t>(u), static_cast<std::int64_t>(v)});
+      }
+    }
+    if (rows.table.rows.size() == before) {
+      add_note(rows, panel.title, "no token is an ancestor of another");
+    }
+  }
+  return rows;
+}
+
+LayoutTableView::LayoutTableView(HeadsModel& heads, RelationsModel& relations, QWidget* parent)
+    : TextTableView(parent), heads_(heads), relations_(relations) {
+  setObjectName("layout-table");
+  setAccessibleName(tr("What the canvas shows, as numbers"));
+  setSelectionBehavior(QAbstractItemView::SelectRows);
+  connect(&heads_, &HeadsModel::changed, this, &LayoutTableView::refill);
+  connect(&relations_, &RelationsModel::changed, this, &LayoutTableView::refill);
+  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& now) { choose(now.row()); });
+}
+
+void LayoutTableView::showEvent(QShowEvent* event) {
+  TextTableView::showEvent(event);
+  refill();
+}
+
+void LayoutTableView::refill() {
+  if (!isVisible()) return;
+  const std::string& layout = relations_.workspace().document().session().maps.layout;
+  rows_ = layout == "heads"  ? heads_rows(heads_)
+          : layout == "arcs" ? arcs_rows(relations_)
+          : layout == "tree" ? tree_rows(relations_)
+                             : order_rows(relations_);
+  show_table(rows_.table);
+}
+
+void LayoutTableView::choose(int row) {
+  const auto at = static_cast<std::size_t>(row);
+  if (row < 0 || at >= rows_.pair.size()) return;
+  Document& document = relations_.workspace().document();
+  if (rows_.pair[at]) lock_pair(document, rows_.pair[at]);
+  if (at >= rows_.head.size() || !rows_.head[at]) return;
+  document.edit(tr("choose head %1").arg(*rows_.head[at]),
+                [&](Session& s) { s.trace.head = *rows_.head[at]; });
+}
+
+}  // namespace conelab::desktop

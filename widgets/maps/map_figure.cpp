@@ -1,0 +1,81 @@
+#include "widgets/maps/map_figure.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "core/attention/call_text.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// A list of numbers, one a head, as that head's number: a figure is of one head.
+std::string of_head(const std::string& value, std::int64_t head) {
+  std::istringstream list(value);
+  std::string number;
+  for (std::int64_t i = 0; std::getline(list, number, ','); ++i) {
+    if (i == head) return number;
+  }
+  return value;
+}
+
+std::string text_of(Call call, std::int64_t head) {
+  for (auto& [key, value] : call.parameters) value = of_head(value, head);
+  return call_text(call);
+}
+
+/// Nothing that is the figure's own default.
+void set(FigureChoice& figure, const char* key, const std::string& value, const char* usual) {
+  if (value != usual) figure.parameters[key] = value;
+}
+
+void set_maps(FigureChoice& figure, const MapChoice& maps, std::int64_t head) {
+  set(figure, "quantity", maps.quantity, "weights");
+  const auto reference = static_cast<std::size_t>(maps.reference);
+  const bool differs = maps.reference >= 0 && reference < maps.calls.size();
+  if (differs) figure.parameters["difference"] = text_of(maps.calls[reference], head);
+  // Logits and differences have signs, which a logarithm cannot show.
+  const bool no_log = maps.quantity != "weights" || differs;
+  set(figure, "scale", maps.scale == "log" && no_log ? "linear" : maps.scale, "linear");
+  set(figure, "colours", maps.colours, "sequential");
+}
+
+void set_arcs(FigureChoice& figure, const MapChoice& maps, const Extents& extents) {
+  set(figure, "top", std::to_string(maps.arc_top), "3");
+  set(figure, "threshold", fmt::format("{}", maps.arc_threshold), "0.01");
+  const bool square = extents.query == extents.key;
+  set(figure, "arrangement", square ? maps.arc_arrangement : "rows", "sides");
+}
+
+}  // namespace
+
+bool figure_of_one(const std::string& layout) { return layout == "tree" || layout == "hasse"; }
+
+std::optional<FigureChoice> map_figure(const Session& session, const Trace& trace,
+                                       std::size_t operation) {
+  const MapChoice& maps = session.maps;
+  if (maps.layout == "heads" || operation >= maps.calls.size()) return std::nullopt;
+  FigureChoice figure;
+  figure.inputs = {trace.spec()};
+  const std::int64_t head = session.trace.head;
+  figure.parameters["head"] = std::to_string(head);
+  set(figure, "batch", std::to_string(session.trace.batch), "0");
+  if (figure_of_one(maps.layout)) {
+    figure.name = maps.layout;
+    set(figure, "similarity", text_of(maps.calls[operation], head), "penumbral");
+    set(figure, "tokens", maps.tree_tokens, "key");
+    return figure;
+  }
+  std::string all;
+  for (const Call& call : maps.calls) {
+    if (!all.empty()) all += ',';
+    all += text_of(call, head);
+  }
+  set(figure, "similarities", all, "dot,penumbral,umbral");
+  set(figure, "limits", maps.shared_limits ? "shared" : "own", "shared");
+  figure.name = maps.layout == "arcs" ? "arcs" : "heatmap";
+  figure.name == "arcs" ? set_arcs(figure, maps, trace.extents()) : set_maps(figure, maps, head);
+  return figure;
+}
+
+}  // namespace conelab::desktop

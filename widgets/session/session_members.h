@@ -1,0 +1,71 @@
+// The members of a session, told once: for its file, and for tests that go through every one.
+//
+// `members(a, part)` calls `a(name, member)` for each member; a member that is a part itself has
+// members of its own.
+#pragma once
+
+#include "widgets/session/session.h"
+
+namespace conelab::desktop {
+
+template <class A>
+void members(A& a, Call& c) {
+  a("similarity", c.similarity), a("map", c.map), a("bias", c.bias), a("masks", c.masks);
+  a("weights", c.weights), a("aggregate", c.aggregate), a("parameters", c.parameters);
+}
+template <class A>
+void members(A& a, TraceChoice& c) {
+  a("file", c.file), a("group", c.group), a("batch", c.batch), a("head", c.head);
+  a("device", c.device);
+}
+template <class A>
+void members(A& a, MapChoice& c) {
+  a("calls", c.calls), a("quantity", c.quantity), a("scale", c.scale), a("colours", c.colours);
+  a("shared_limits", c.shared_limits), a("reference", c.reference), a("layout", c.layout);
+  a("arc_top", c.arc_top), a("arc_threshold", c.arc_threshold);
+  a("arc_arrangement", c.arc_arrangement), a("tree_tokens", c.tree_tokens);
+  a("numbers", c.numbers);
+}
+template <class A>
+void members(A& a, Focus& c) {
+  a("query", c.query), a("key", c.key);
+}
+template <class A>
+void members(A& a, ConeCamera& c) {
+  a("x0", c.x0), a("log_scale", c.log_scale), a("yaw", c.yaw), a("pitch", c.pitch);
+  a("zoom", c.zoom);
+}
+template <class A>
+void members(A& a, ConeChoice& c) {
+  a("family", c.family), a("beside", c.beside), a("parameters", c.parameters);
+  a("model", c.model), a("horospheres", c.horospheres), a("snap", c.snap);
+  a("u", c.u), a("v", c.v), a("source", c.source);
+  a("heat", c.heat), a("level_lines", c.level_lines), a("ancestors", c.ancestors);
+  a("objects", c.objects), a("geodesic", c.geodesic), a("follow_tokens", c.follow_tokens);
+  a("camera", c.camera);
+}
+template <class A>
+void members(A& a, FigureChoice& c) {
+  a("name", c.name), a("inputs", c.inputs), a("parameters", c.parameters), a("width", c.width);
+}
+template <class A>
+void members(A& a, BenchChoice& c) {
+  a("operators", c.operators), a("passes", c.passes), a("dtypes", c.dtypes);
+  a("devices", c.devices), a("lengths", c.lengths), a("dims", c.dims), a("heads", c.heads);
+  a("batch", c.batch), a("threads", c.threads), a("rounds", c.rounds), a("seed", c.seed);
+  a("time_limit", c.time_limit), a("cold", c.cold), a("output", c.output), a("shown", c.shown);
+  a("compared", c.compared), a("page", c.page), a("place", c.place), a("hidden", c.hidden);
+}
+template <class A>
+void members(A& a, Session& s) {
+  a("trace", s.trace), a("maps", s.maps), a("locked", s.locked), a("cones", s.cones);
+  a("figure", s.figure), a("figure_output", s.figure_output), a("bench", s.bench),
+      a("theme", s.theme);
+}
+
+template <class Part>
+concept has_members = requires(int& each, Part& part) {
+  members(each, part);
+};
+
+}  // namespace conelab::desktop

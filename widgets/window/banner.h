@@ -1,0 +1,63 @@
+// One line of news across the window: an error in red, a notice in calm colours. What does not fit
+// is elided and shown on demand; a notice may offer one thing to do.
+#pragma once
+
+#include <QToolBar>
+#include <functional>
+
+class QAction;
+class QLabel;
+
+namespace conelab::desktop {
+
+/// A line of text that ends in "…" where it does not fit.
+class ElidedLine : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ElidedLine(QWidget* parent = nullptr);
+  void show_text(const QString& text);
+  [[nodiscard]] const QString& text() const { return text_; }
+  [[nodiscard]] bool fits() const;
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override;
+
+ signals:
+  void fits_changed();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  QString text_;
+};
+
+// A tool bar, because only tool bars lie across all docks.
+class Banner : public QToolBar {
+  Q_OBJECT
+
+ public:
+  explicit Banner(QWidget* parent = nullptr);
+
+  void show_error(const QString& message);
+  /// `offer` names what `act` does; empty: nothing is offered.
+  void show_notice(const QString& message, const QString& offer = {},
+                   const std::function<void()>& act = {});
+  /// Empty where nothing is shown.
+  [[nodiscard]] QString text() const;
+  [[nodiscard]] bool shows_error() const { return error_; }
+
+ private:
+  void show_message(const QString& message, bool error);
+  void show_details(bool on);
+  void show_colours();
+
+  ElidedLine* line_;
+  QLabel* whole_;
+  QAction *whole_place_, *line_place_, *offer_, *details_;
+  std::function<void()> act_;
+  bool error_ = false;
+};
+
+}  // namespace conelab::desktop
