@@ -296,8 +296,8 @@ class Panel {
     labels_.avoid(Box{centre.x, centre.y, 0, 0}.grown(0.7 * near));
   }
 
-  void note(Point at, const std::string& markup, Colour colour) {
-    labels_.place(list_, at, rich(markup), {.size = small_size, .colour = colour, .halo = 0.8});
+  void note(Point at, const std::vector<TextRun>& runs, Colour colour) {
+    labels_.place(list_, at, runs, {.size = small_size, .colour = colour, .halo = 0.8});
   }
 
   void annotate() {
@@ -307,14 +307,14 @@ class Panel {
       const double above =
           std::isinf(largest) ? 1.15 * meeting_->shadow : (meeting_->shadow + largest) / 2;
       const HemispherePoint inside = curves_.at({meeting_->axis, above});
-      if (at_page(inside)) note(view_.page(inside), "common ancestors", darker(green));
+      if (at_page(inside)) note(view_.page(inside), rich("common ancestors"), darker(green));
     }
     if (!lca_ || !scene_.depth || view_.model() != Model::halfspace) return;
     const double y = view_.page(curves_.at_radial(0, lca_->radial)).y;
-    const std::string what = meeting_ ? "height of the LCA " : "lowest common light ";
-    if (scene_.system.infinite()) {
-      note({b.right() - 46, y}, what + plain(number_label(lca_->radial, 4)), darker(vermilion));
-    }
+    // As runs: far points have an exponent, which stands high.
+    std::vector<TextRun> text = number_label(lca_->radial, 4);
+    text.front().text.insert(0, meeting_ ? "height of the LCA " : "lowest common light ");
+    if (scene_.system.infinite()) note({b.right() - 46, y}, text, darker(vermilion));
   }
 
   DisplayList& list_;

@@ -14,19 +14,24 @@ double shared_area(const Box& a, const Box& b) {
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-/// Points along a path that stand for it when labels look for room.
-std::vector<Point> traced(const Path& path) {
-  std::vector<Point> points;
-  for (const Segment& s : path.segments) {
-    if (const auto* move = std::get_if<MoveTo>(&s)) points.push_back(move->to);
-    if (const auto* line = std::get_if<LineTo>(&s)) points.push_back(line->to);
-    if (const auto* arc = std::get_if<ArcTo>(&s)) {
-      for (int i = 1; i <= 48; ++i) points.push_back(arc->at(arc->from + arc->sweep * i / 48));
-    }
-    // Cubics are pieces of adaptively split curves, short beside a label.
-    if (const auto* cubic = std::get_if<CubicTo>(&s)) points.push_back(cubic->to);
+/// The part of a segment in the box; false where there is none (Liang and Barsky).
+bool clip_to(const Box& box, Point& from, Point& to) {
+  double low = 0, high = 1;
+  const double dx = to.x - from.x, dy = to.y - from.y;
+  const auto against = [&](double slope, double room) {
+    if (slope == 0) return room >= 0;
+    (slope < 0 ? low : high) =
+        slope < 0 ? std::max(low, room / slope) : std::min(high, room / slope);
+    return low <= high;
+  };
+  if (!against(-dx, from.x - box.x) || !against(dx, box.right() - from.x) ||
+      !against(-dy, from.y - box.y) || !against(dy, box.bottom() - from.y)) {
+    return false;
   }
-  return points;
+  const Point start = from;
+  from = {start.x + low * dx, start.y + low * dy};
+  to = {start.x + high * dx, start.y + high * dy};
+  return true;
 }
 
 }  // namespace
@@ -84,19 +89,51 @@ Path PlaneScene::horosphere_at_infinity(double height) const {
 }
 
 void LabelPlacer::avoid_segment(Point from, Point to) {
+  // Circles of a scene may be a billion pages wide: only what is on the page, all of it.
+  if (!clip_to(page_.grown(2), from, to)) return;
   const double length = std::hypot(to.x - from.x, to.y - from.y);
   const int pieces = static_cast<int>(std::clamp(length / 4, 1.0, 400.0));
   for (int i = 0; i <= pieces; ++i) {
     const double t = static_cast<double>(i) / pieces;
-    const Box box = Box{from.x + t * (to.x - from.x), from.y + t * (to.y - from.y), 0, 0}.grown(1);
-    // Circles of a scene may be a billion pages wide.
-    if (shared_area(box, page_) > 0) avoid(box);
+    avoid(Box{from.x + t * (to.x - from.x), from.y + t * (to.y - from.y), 0, 0}.grown(1));
   }
 }
 
+// Circles of a scene may be a billion pages wide: only what is near the page is split.
+void LabelPlacer::avoid_arc(const ArcTo& arc, double from, double to) {
+  const Point a = arc.at(from), b = arc.at(to);
+  const double half = std::sin((to - from) / 4), bow = 2 * std::max(arc.rx, arc.ry) * half * half;
+  const Box around = {std::min(a.x, b.x), std::min(a.y, b.y), std::abs(a.x - b.x),
+                      std::abs(a.y - b.y)};
+  if (shared_area(around.grown(bow + 2), page_) == 0) return;
+  constexpr double straight = 0.3;
+  if (bow < straight) return avoid_segment(a, b);
+  avoid_arc(arc, from, (from + to) / 2);
+  avoid_arc(arc, (from + to) / 2, to);
+}
+
 void LabelPlacer::avoid_path(const Path& path) {
-  const std::vector<Point> points = traced(path);
-  for (std::size_t i = 1; i < points.size(); ++i) avoid_segment(points[i - 1], points[i]);
+  Point at;
+  for (const Segment& s : path.segments) {
+    if (const auto* move = std::get_if<MoveTo>(&s)) at = move->to;
+    if (const auto* line = std::get_if<LineTo>(&s)) {
+      avoid_segment(at, line->to);
+      at = line->to;
+    }
+    if (const auto* arc = std::get_if<ArcTo>(&s)) {
+      constexpr int parts = 4;  // At most a quarter turn: its bow bounds it.
+      for (int i = 0; i < parts; ++i) {
+        avoid_arc(*arc, arc->from + arc->sweep * i / parts,
+                  arc->from + arc->sweep * (i + 1) / parts);
+      }
+      at = arc->at(arc->from + arc->sweep);
+    }
+    // Pieces of adaptively split curves, short beside a label.
+    if (const auto* cubic = std::get_if<CubicTo>(&s)) {
+      avoid_segment(at, cubic->to);
+      at = cubic->to;
+    }
+  }
 }
 
 double LabelPlacer::cost(const Box& box) const {

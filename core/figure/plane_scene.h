@@ -73,6 +73,7 @@ class LabelPlacer {
             double gap = 4);
 
  private:
+  void avoid_arc(const ArcTo& arc, double from, double to);
   [[nodiscard]] double cost(const Box& box) const;
 
   Box page_;

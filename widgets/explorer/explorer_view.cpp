@@ -42,6 +42,12 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
   column->addWidget(viewport_, 1);
   build_readout();
   column->addWidget(readout_);
+  constexpr int pause = 50;  // Milliseconds: as often as numbers can be read.
+  readout_pause_.setSingleShot(true);
+  readout_pause_.setInterval(pause);
+  connect(&readout_pause_, &QTimer::timeout, this, [this] {
+    if (readout_waits_) show_readout();
+  });
   connect(&workspace_.document(), &Document::changed, this, &ExplorerView::show_session);
   connect(&workspace_.document(), &Document::focus_changed, this, &ExplorerView::show_session);
   connect(&workspace_, &Workspace::trace_changed, this, &ExplorerView::show_session);
@@ -57,7 +63,7 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
 
 /// The token under the pointer is the key that all views look at, with the query of the plane.
 void ExplorerView::point_at_token(int token) {
-  if (!pair_ && token >= 0) return;
+  if (token >= 0 ? !pair_ : !pointing_) return;  // What another view points at is its own.
   pointing_ = token >= 0;
   workspace_.document().hover(pointing_ ? std::optional(Focus{pair_->query, token}) : std::nullopt);
 }
@@ -371,7 +377,16 @@ QString ExplorerView::readout() const {
   return text;
 }
 
+// Laying out and painting it costs more than the scene: while a point is being dragged, not in
+// every frame.
 void ExplorerView::show_readout() {
+  readout_waits_ = readout_pause_.isActive();
+  if (readout_waits_) return;
+  readout_pause_.start();
+  write_readout();
+}
+
+void ExplorerView::write_readout() {
   QString html = "<table cellspacing='0'>";
   constexpr int two_pairs = 520;  // Pixels that two columns of full numbers need.
   const int columns = readout_->width() < two_pairs ? 1 : 2;

@@ -1,6 +1,7 @@
 // The cone explorer: family, model, typed coordinates, the viewport, the exact readout.
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 
 #include "widgets/explorer/explorer_viewport.h"
@@ -50,6 +51,7 @@ class ExplorerView : public QWidget {
   void show_session();
   void show_choices(const ConeChoice& choice);
   void show_readout();
+  void write_readout();
   void show_tokens(const TokenPlane& plane);
   void point_at_token(int token);
   /// What the points are, and which token is u, v and under the pointer.
@@ -62,6 +64,8 @@ class ExplorerView : public QWidget {
   ExplorerViewport* viewport_;
   QComboBox *family_ = nullptr, *model_ = nullptr, *beside_ = nullptr;
   SteadyLabel* readout_;
+  QTimer readout_pause_;
+  bool readout_waits_ = false;  ///< For the end of the pause.
   /// The head's tokens as last placed, and what they were placed by.
   std::optional<HeadTokens> tokens_;
   std::shared_ptr<const HeadInput> tokens_head_;

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/figure/plane_scene.h"
+#include "core/figure/text.h"
 #include "core/figure/tree_figure.h"
 #include "tests/core/figure/figure_checks.h"
 #include "tests/core/geometry/sampling.h"
@@ -27,6 +29,25 @@ TEST(Explanations, AreGoodFiguresAtBothWidths) {
   ExplanationFigure wrong;
   wrong.cone = "ganea";
   EXPECT_THROW((void)draw_finite_to_infinite(wrong), Error);
+}
+
+// The level of the LCA under a source at height 10 is a circle far wider than the page; its trace
+// has to be exact where a label looks for room.
+TEST(LabelPlacer, KeepsClearOfAnArcFarWiderThanThePage) {
+  DisplayList list;
+  list.width = 200, list.height = 100;
+  for (const double radius : {50.0, 4000.0, 1e6, 1e9}) {
+    LabelPlacer labels({0, 0, 200, 100});
+    labels.avoid({0, 0, 200, 11});
+    labels.avoid_path(Path::circle({100, 19 - radius}, radius));  // It touches y = 19 at x = 100.
+    const Box box = labels.place(list, {140, 12}, rich("light"), {.size = 6});
+    for (double x = box.x; x <= box.right(); x += 0.5) {
+      const double dx = x - 100;
+      const double y =
+          19 - dx * dx / (radius + std::sqrt(std::max(0.0, radius * radius - dx * dx)));
+      EXPECT_FALSE(y > box.y && y < box.bottom()) << radius << " at " << x;
+    }
+  }
 }
 
 TEST(Explanations, ErrorFallsWithTheSquareOfTheHeight) {

@@ -107,7 +107,7 @@ TEST(TokenPlane, APointUnderThePointerIsTheKeyOfAllViewsAndAClickLocksIt) {
   EXPECT_EQ(document.hovered()->query, 3);
   EXPECT_TRUE(viewport.choice() == shown);  // The plane stays while the pointer is in it.
   EXPECT_TRUE(view.readout().contains("Under the pointer: key " + QString::number(key)));
-  pump(100);  // The readout may have taken a line from the scene.
+  pump(250);  // The readout may have taken a line from the scene.
   click(viewport, viewport.token_place(static_cast<std::size_t>(key)));
   ASSERT_TRUE(wait_for([&] {
     return document.session().locked == Focus{3, key};
@@ -117,7 +117,7 @@ TEST(TokenPlane, APointUnderThePointerIsTheKeyOfAllViewsAndAClickLocksIt) {
   EXPECT_TRUE(document.session().locked == (Focus{3, 8}) || !document.session().locked);
   // The other way round: a pair pointed at elsewhere is the one whose plane is shown.
   move_to(viewport, {5, 5});
-  pump(60);
+  ASSERT_TRUE(wait_for([&] { return !document.hovered(); }));
   document.hover(Focus{4, 2});
   pump(60);
   EXPECT_TRUE(view.readout().contains("u is query 4")) << view.readout().toStdString();
