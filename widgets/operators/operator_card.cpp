@@ -82,6 +82,7 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
   remove->setText(QStringLiteral("✕"));
   remove->setObjectName(QStringLiteral("operator-%1-remove").arg(index));
   remove->setToolTip(tr("Remove this operator"));
+  remove->setAccessibleName(tr("Remove operator %1").arg(index + 1));
   top->addWidget(remove);
   column->addLayout(top);
   auto* form = new QFormLayout;
@@ -168,6 +169,8 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
     auto* box = new QComboBox;
     box->addItems(QString::fromUtf8(info.choices).split('|'));
     box->setToolTip(help);
+    box->setAccessibleName(QString::fromUtf8(info.key));
+    box->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(info.key));
     form->addRow(label, box);
     connect(box, &QComboBox::textActivated, this,
             [set, box](const QString& word) { set(box->currentIndex() == 0 ? QString() : word); });
