@@ -217,6 +217,7 @@ void FiguresView::build_preview(QWidget* place) {
   column->addLayout(row);
   preview_ = new FigurePreview(jobs_);
   auto* scroll = new QScrollArea;
+  scroll->setAccessibleName(tr("Preview, to be scrolled"));
   scroll->setWidgetResizable(true);
   scroll->setWidget(preview_);
   column->addWidget(scroll, 1);

@@ -9,11 +9,29 @@
 #include <QSignalBlocker>
 #include <QTableView>
 #include <algorithm>
+#include <cmath>
 
 #include "core/figure/text.h"
 #include "widgets/maps/pair_keys.h"
 
 namespace conelab::desktop {
+
+namespace {
+
+QString near_text(const MapPanel& panel, std::int64_t row, std::int64_t column) {
+  if (!panel.pyramid->complete()) return QObject::tr("computing …");
+  float value = 0;
+  panel.pyramid->source().cells({row, row + 1, column, column + 1}, &value);
+  return is_masked(value) ? QObject::tr("masked") : QString::number(value, 'g', 5);
+}
+
+/// What is pointed at or copied, however long it takes.
+std::string exact_text(const MapPanel& panel, std::int64_t row, std::int64_t column) {
+  const double value = panel.pyramid->source().exact(row, column);
+  return std::isinf(value) && value < 0 ? "masked" : fmt::format("{:.12g}", value);
+}
+
+}  // namespace
 
 void MapTableModel::show_panel(int index) {
   beginResetModel();
@@ -35,7 +53,12 @@ QVariant MapTableModel::data(const QModelIndex& index, int role) const {
   if ((role != Qt::DisplayRole && role != Qt::ToolTipRole) || panel >= maps_.panels().size()) {
     return {};
   }
-  const std::string text = maps_.value_text(*maps_.panels()[panel], {index.row(), index.column()});
+  const MapPanel& shown = *maps_.panels()[panel];
+  // Five digits are those of the picture, too, where the exact row takes long.
+  const bool quick = !shown.pyramid || shown.pyramid->source().exact_is_quick(index.row());
+  if (role == Qt::DisplayRole && !quick) return near_text(shown, index.row(), index.column());
+  const std::string text = quick ? maps_.value_text(shown, {index.row(), index.column()})
+                                 : exact_text(shown, index.row(), index.column());
   if (role == Qt::ToolTipRole) return QString::fromStdString(text);
   bool number = false;
   const double value = QString::fromStdString(text).toDouble(&number);

@@ -237,9 +237,30 @@ void MapsModel::request_tiles(std::size_t place, double width, double height) {
   if (!panel->tiles.empty() && !poll_.isActive()) poll_.start();
 }
 
+void MapsModel::prepare_exact(const std::optional<Focus>& cell) {
+  if (!cell || cell->query >= rows()) return;
+  for (const auto& panel : panels_) {
+    panel->exact.cancel();
+    if (!panel->pyramid || panel->pyramid->source().exact_is_quick(cell->query)) continue;
+    const std::weak_ptr<MapPanel> weak = panel;
+    panel->exact = workspace_.jobs().start<bool>(
+        "exact values",
+        [pyramid = panel->pyramid, row = cell->query](const JobContext& context) {
+          context.stop_if_cancelled();
+          return pyramid->source().exact(row, 0), true;
+        },
+        [this, weak](bool) {
+          if (const auto done = weak.lock()) done->exact.finished();
+          emit exact_known();
+        },
+        nullptr, true);
+  }
+}
+
 std::string MapsModel::value_text(const MapPanel& panel, const Focus& cell) const {
   if (!panel.pyramid) return panel.error;
   if (cell.query >= rows() || cell.key >= columns()) return "";
+  if (!panel.pyramid->source().exact_is_quick(cell.query)) return "computing …";
   const double value = panel.pyramid->source().exact(cell.query, cell.key);
   return std::isinf(value) && value < 0 ? "masked" : fmt::format("{:.12g}", value);
 }

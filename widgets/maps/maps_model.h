@@ -30,6 +30,7 @@ struct MapPanel {
   std::uint64_t revision = 0;           ///< Of that look.
   JobHandle pass;
   std::map<TileKey, JobHandle> tiles;
+  JobHandle exact;
 
   [[nodiscard]] bool busy() const { return pass.active() || !tiles.empty(); }
 };
@@ -69,7 +70,10 @@ class MapsModel : public QObject {
   void resume();
   [[nodiscard]] bool cancelled() const { return cancelled_; }
 
-  /// The value of a cell in double precision, or "masked".
+  /// Computes, in jobs, what a pair's exact values need and what takes longer than a moment;
+  /// `exact_known` tells when it is there.
+  void prepare_exact(const std::optional<Focus>& cell);
+  /// The value of a cell in double precision, "masked", or "computing …".
   [[nodiscard]] std::string value_text(const MapPanel& panel, const Focus& cell) const;
   /// One line a panel with exact values, the tokens first; empty where nothing is focused.
   [[nodiscard]] std::string readout(const std::optional<Focus>& cell) const;
@@ -82,6 +86,8 @@ class MapsModel : public QObject {
   void panels_changed();
   /// Pixels have changed.
   void progressed();
+  /// Exact values that were computed are there.
+  void exact_known();
 
  private:
   void rebuild();

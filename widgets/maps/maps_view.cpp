@@ -59,8 +59,15 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
   column->addWidget(readout_);
   connect(&workspace_.document(), &Document::changed, this, &MapsView::show_session);
   connect(&workspace_, &Workspace::trace_changed, this, &MapsView::show_session);
-  connect(&workspace_.document(), &Document::focus_changed, this, &MapsView::show_readout);
-  connect(&model_, &MapsModel::panels_changed, this, &MapsView::show_readout);
+  connect(&workspace_.document(), &Document::focus_changed, this, [this] {
+    model_.prepare_exact(workspace_.document().focused());
+    show_readout();
+  });
+  connect(&model_, &MapsModel::exact_known, this, &MapsView::show_readout);
+  connect(&model_, &MapsModel::panels_changed, this, [this] {
+    model_.prepare_exact(workspace_.document().focused());
+    show_readout();
+  });
   connect(&model_, &MapsModel::progressed, this, &MapsView::show_work);
   connect(&heads_, &HeadsModel::changed, this, &MapsView::show_work);
   connect(heads_canvas_, &HeadsCanvas::pointed_changed, this, &MapsView::show_readout);
@@ -76,6 +83,7 @@ void MapsView::build_canvases() {
   heads_canvas_ = new HeadsCanvas(heads_);
   relations_canvas_ = new RelationsCanvas(relations_);
   auto* scroll = new QScrollArea;
+  scroll->setAccessibleName(tr("Arcs and trees, to be scrolled"));
   scroll->setWidgetResizable(true);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->setWidget(relations_canvas_);

@@ -11,6 +11,9 @@
 namespace conelab::desktop {
 namespace {
 
+/// Numbers of a row's keys from which its logits are computed within a millisecond or two.
+constexpr std::int64_t most_at_once = std::int64_t{1} << 18;
+
 /// Every stride-th token.
 Tensor4<float> thinned(const Tensor4<float>& all, std::int64_t stride) {
   Tensor4<float> out({1, 1, (all.shape.token + stride - 1) / stride, all.shape.feature});
@@ -59,8 +62,12 @@ class AttentionSource : public MatrixSource {
   [[nodiscard]] double exact(std::int64_t row, std::int64_t column) const override {
     const Mask mask = plan_->mask(input_->exact);
     if (!mask.admits(0, row, column)) return -std::numeric_limits<double>::infinity();
-    const std::vector<double>& values = exact_row(row);
-    return values[static_cast<std::size_t>(column)];
+    return (*exact_row(row))[static_cast<std::size_t>(column)];
+  }
+
+  [[nodiscard]] bool exact_is_quick(std::int64_t row) const override {
+    const std::lock_guard lock(mutex_);
+    return row_ == row || columns() * plan_->extents.feature <= most_at_once;
   }
 
   [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
@@ -105,22 +112,25 @@ class AttentionSource : public MatrixSource {
   }
 
   /// The row in double, weights normalised by the row itself; the last row is kept.
-  const std::vector<double>& exact_row(std::int64_t row) const {
-    const std::lock_guard lock(mutex_);
-    if (row_ == row) return exact_row_;
-    exact_row_.assign(static_cast<std::size_t>(columns()), 0);
+  std::shared_ptr<const std::vector<double>> exact_row(std::int64_t row) const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (row_ == row) return exact_row_;
+    }
+    auto values = std::make_shared<std::vector<double>>(static_cast<std::size_t>(columns()));
     attention_map_tile<double>(*plan_, input_->exact, Map2d::logits, nullptr, 0, 0, row, row + 1, 0,
-                               columns(), exact_row_.data());
-    if (holds_weights()) weigh_exactly();
+                               columns(), values->data());
+    if (holds_weights()) weigh_exactly(*values);
+    const std::lock_guard lock(mutex_);
     row_ = row;
-    return exact_row_;
+    return exact_row_ = std::move(values);
   }
 
-  void weigh_exactly() const {
-    const double top = *std::max_element(exact_row_.begin(), exact_row_.end());
+  void weigh_exactly(std::vector<double>& row) const {
+    const double top = *std::max_element(row.begin(), row.end());
     double sum = 0;
-    for (const double logit : exact_row_) sum += std::exp(logit - top);
-    for (double& logit : exact_row_) {
+    for (const double logit : row) sum += std::exp(logit - top);
+    for (double& logit : row) {
       logit = plan_->sigmoid ? 1 / (1 + std::exp(-logit)) : std::exp(logit - top) / sum;
     }
   }
@@ -131,7 +141,7 @@ class AttentionSource : public MatrixSource {
   Forward<float> saved_;
   mutable std::mutex mutex_;
   mutable std::int64_t row_ = -1;
-  mutable std::vector<double> exact_row_;
+  mutable std::shared_ptr<const std::vector<double>> exact_row_;
 };
 
 class DifferenceSource : public MatrixSource {
@@ -155,6 +165,9 @@ class DifferenceSource : public MatrixSource {
   [[nodiscard]] double exact(std::int64_t row, std::int64_t column) const override {
     const double a = a_->exact(row, column), b = b_->exact(row, column);
     return std::isinf(a) ? a : std::isinf(b) ? b : a - b;
+  }
+  [[nodiscard]] bool exact_is_quick(std::int64_t row) const override {
+    return a_->exact_is_quick(row) && b_->exact_is_quick(row);
   }
   [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
     std::vector<float> a = a_->sample(stride);

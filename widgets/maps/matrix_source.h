@@ -33,7 +33,10 @@ class MatrixSource {
   /// Cells of a range, row-major; after `prepare`, from any thread.
   virtual void cells(const CellRange& range, float* out) const = 0;
   /// One cell in double precision, as `conelab attend --dtype f64` computes it.
+  /// The row is computed with it and kept: long for a row of many keys. From any thread.
   [[nodiscard]] virtual double exact(std::int64_t row, std::int64_t column) const = 0;
+  /// Whether `exact` takes a moment only: the row is short, or the one that is kept.
+  [[nodiscard]] virtual bool exact_is_quick(std::int64_t row) const = 0;
   /// Every `stride`-th row and column at once, without `prepare`; weights are estimated from the
   /// sample. Empty where that is not possible. [ceil(rows/stride) × ceil(columns/stride)]
   [[nodiscard]] virtual std::vector<float> sample(std::int64_t stride) const = 0;

@@ -177,6 +177,8 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
     auto* box = new QComboBox;
     box->addItems(QString::fromUtf8(info.choices).split('|'));
     box->setToolTip(help);
+    box->setAccessibleName(QString::fromUtf8(info.key));
+    box->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(info.key));
     form->addRow(label, box);
     connect(box, &QComboBox::textActivated, this,
             [set, box](const QString& word) { set(box->currentIndex() == 0 ? QString() : word); });

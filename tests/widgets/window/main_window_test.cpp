@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <QAbstractScrollArea>
+#include <QAbstractSpinBox>
 #include <QAction>
 #include <QClipboard>
 #include <QComboBox>
@@ -10,6 +12,7 @@
 #include <QDropEvent>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -375,6 +378,29 @@ TEST(Window, ShowsTheContentOfTheFile) {
   ASSERT_TRUE(wait_for([&] { return tree->topLevelItemCount() == 1; }));
   const auto found = tree->findItems("layer3", Qt::MatchRecursive | Qt::MatchExactly);
   EXPECT_GE(found.size(), 2);
+}
+
+TEST(Window, EveryControlHasANameForScreenReaders) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  for (const QDockWidget* dock : opened.window.findChildren<QDockWidget*>()) {
+    if (dock->objectName() == "dock-explorer") continue;  // Its controls have a test of their own.
+    SCOPED_TRACE(dock->objectName().toStdString());
+    for (const QWidget* widget : dock->widget()->findChildren<QWidget*>()) {
+      if (widget->focusPolicy() == Qt::NoFocus || qobject_cast<const QLabel*>(widget)) continue;
+      if (widget->objectName().startsWith("qt_")) continue;
+      const QWidget* parent = widget->parentWidget();
+      const bool inner =
+          qobject_cast<const QComboBox*>(parent) || qobject_cast<const QAbstractSpinBox*>(parent) ||
+          qobject_cast<const QAbstractScrollArea*>(parent) ||
+          qobject_cast<const QHeaderView*>(widget) || widget->inherits("QComboBoxListView") ||
+          qobject_cast<const QLineEdit*>(parent);
+      if (inner) continue;
+      const QString text = widget->property("text").toString();
+      EXPECT_FALSE(widget->accessibleName().isEmpty() && text.isEmpty())
+          << widget->metaObject()->className() << " " << widget->objectName().toStdString();
+    }
+  }
 }
 
 TEST(Palette, PrefersBeginningsOfWords) {

@@ -176,6 +176,51 @@ TEST_P(EachWork, EndsCleanlyWithTheWindow) {
   EXPECT_EQ(QApplication::allWidgets().size(), before);
 }
 
+TEST(Window, ALargeTraceLeavesItFree) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  opened.window->workspace().open(write_trace(opened.folder, 2, 16384));
+  ASSERT_TRUE(wait_for([&] { return opened.window->workspace().head() != nullptr; }));
+  pump(500);
+  Document& document = opened.window->document();
+  std::int64_t row = 0;
+  const std::vector<std::pair<const char*, std::function<void()>>> acts = {
+      {"pointing at cells",
+       [&] {
+         for (int i = 0; i < 20; ++i) document.hover(Focus{row += 97, 5}), pump(10);
+       }},
+      {"the exact values",
+       [&] {
+         wait_for([&] { return !opened.window->maps().readout().contains("computing"); });
+         EXPECT_TRUE(opened.window->maps().readout().contains("penumbral: "))
+             << opened.window->maps().readout().toStdString();
+       }},
+      {"the table", [&] { show_layout(*opened.window, "table"), pump(300); }},
+      {"the maps again", [&] { show_layout(*opened.window, "maps"), pump(300); }},
+      {"another head",
+       [&] {
+         document.edit("head", [](Session& s) { s.trace.head = 1 - s.trace.head; });
+         pump(500);
+       }},
+      {"another quantity",
+       [&] {
+         document.edit("logits", [](Session& s) {
+           s.maps.quantity = s.maps.quantity == "logits" ? "weights" : "logits";
+         });
+         pump(500);
+       }},
+  };
+  const auto& panels = opened.window->maps().model().panels();
+  ASSERT_TRUE(wait_for([&] { return panels.front()->pyramid->complete(); }, 60000));
+  for (const auto& [name, act] : acts) {
+    Gaps gaps;
+    act();
+    const double best = gaps.longest();
+    printf("16384 tokens, %s: the window's thread was held for %.1f ms at most\n", name, best);
+    EXPECT_LT(best, most_milliseconds) << name;
+  }
+}
+
 TEST(Window, EditsAndThemesLeaveItFree) {
   REQUIRE_DISPLAY();
   Opened opened;
