@@ -1,8 +1,7 @@
 #include "widgets/window/banner.h"
 
-#include <QAction>
+#include <QBoxLayout>
 #include <QLabel>
-#include <QLayout>
 #include <QPainter>
 #include <QToolButton>
 
@@ -44,34 +43,43 @@ void ElidedLine::resizeEvent(QResizeEvent*) { emit fits_changed(); }
 Banner::Banner(QWidget* parent) : QToolBar(tr("Message"), parent) {
   setObjectName("banner");
   setMovable(false);
-  setIconSize({12, 12});
-  layout()->setContentsMargins(0, 0, 0, 0);
+  auto* row = new QWidget;
+  row->setObjectName("banner-row");
+  row->setAttribute(Qt::WA_StyledBackground);
+  auto* content = new QHBoxLayout(row);
+  content->setContentsMargins(12, 0, 8, 0);
+  content->setSpacing(6);
   line_ = new ElidedLine;
   line_->setObjectName("error-banner");
-  line_place_ = addWidget(line_);
   whole_ = new QLabel;
   whole_->setWordWrap(true);
   whole_->setTextFormat(Qt::PlainText);
   whole_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  whole_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-  whole_place_ = addWidget(whole_);
-  offer_ = addAction(QString());
-  connect(offer_, &QAction::triggered, this, [this] {
+  content->addWidget(line_, 1);
+  content->addWidget(whole_, 1);
+  const auto button = [&](const QString& text) {
+    auto* made = new QToolButton;
+    made->setText(text);
+    content->addWidget(made, 0, Qt::AlignTop);
+    return made;
+  };
+  offer_ = button({});
+  connect(offer_, &QToolButton::clicked, this, [this] {
     hide();
     if (act_) act_();
   });
-  details_ = addAction(tr("Details"));
+  details_ = button(tr("Details"));
   details_->setCheckable(true);
   details_->setToolTip(tr("The whole message, to be read and copied"));
-  connect(details_, &QAction::toggled, this, &Banner::show_details);
-  QAction* close = addAction(QStringLiteral("✕"));
-  close->setObjectName("banner-close");
+  connect(details_, &QToolButton::toggled, this, &Banner::show_details);
+  QToolButton* close = button(QStringLiteral("✕"));
   close->setToolTip(tr("Close the message"));
-  connect(close, &QAction::triggered, this, &QWidget::hide);
-  widgetForAction(close)->setAccessibleName(tr("Close the message"));
+  close->setAccessibleName(tr("Close the message"));
+  connect(close, &QToolButton::clicked, this, &QWidget::hide);
   connect(line_, &ElidedLine::fits_changed, this, [this] {
     if (!details_->isChecked()) details_->setVisible(!line_->fits());
   });
+  addWidget(row);
   hide();
 }
 
@@ -101,10 +109,8 @@ void Banner::show_message(const QString& message, bool error) {
 }
 
 void Banner::show_details(bool on) {
-  line_place_->setVisible(!on);
-  whole_place_->setVisible(on);
-  // Styles give tool bars more room than a line needs.
-  setMaximumHeight(on ? QWIDGETSIZE_MAX : fontMetrics().height() + 14);
+  line_->setVisible(!on);
+  whole_->setVisible(on);
 }
 
 void Banner::show_colours() {
@@ -112,13 +118,13 @@ void Banner::show_colours() {
   const QString ink = error_ ? "white" : "palette(window-text)";
   const QString hover = error_ ? "#b8482a" : "palette(midlight)";
   const QString edge = error_ ? "#9c2f10" : "palette(highlight)";
-  setStyleSheet(
-      QStringLiteral("QToolBar { background: %1; padding: 0 10px; border: 0; spacing: 4px;"
-                     "  border-left: 4px solid %4; }"
-                     "QLabel, QToolButton, QWidget { color: %2; }"
-                     "QToolButton { padding: 1px 8px; }"
-                     "QToolButton:hover, QToolButton:checked { background: %3; }")
-          .arg(ground, ink, hover, edge));
+  // A tool bar's padding counts on all its sides: the row has the room at its ends.
+  setStyleSheet(QStringLiteral("QToolBar { background: %1; padding: 2px; border: 0; }"
+                               "QWidget#banner-row { border-left: 4px solid %4; }"
+                               "QLabel, QToolButton, QWidget { color: %2; }"
+                               "QToolButton { padding: 1px 8px; }"
+                               "QToolButton:hover, QToolButton:checked { background: %3; }")
+                    .arg(ground, ink, hover, edge));
 }
 
 QString Banner::text() const { return isHidden() ? QString() : line_->text(); }

@@ -5,8 +5,8 @@
 #include <QToolBar>
 #include <functional>
 
-class QAction;
 class QLabel;
+class QToolButton;
 
 namespace conelab::desktop {
 
@@ -55,7 +55,7 @@ class Banner : public QToolBar {
 
   ElidedLine* line_;
   QLabel* whole_;
-  QAction *whole_place_, *line_place_, *offer_, *details_;
+  QToolButton *offer_, *details_;
   std::function<void()> act_;
   bool error_ = false;
 };

@@ -37,7 +37,11 @@ TEST(Banner, IsOneLineWithItsDetailsOnDemand) {
   EXPECT_TRUE(shown.banner->shows_error());
   EXPECT_EQ(shown.banner->text(), name + ".h5: damaged");
   const int line = shown.banner->fontMetrics().height();
-  EXPECT_LT(shown.banner->height(), 3 * line);
+  const QWidget* text = shown.banner->findChild<QWidget*>("error-banner");
+  EXPECT_TRUE(text->isVisible());
+  EXPECT_FALSE(text->visibleRegion().isEmpty());
+  EXPECT_GT(text->width(), 600);
+  EXPECT_LT(shown.banner->height(), 2.5 * line);
   QToolButton* details = shown.button("Details");
   ASSERT_TRUE(details != nullptr && details->isVisible());
   details->click();
