@@ -18,8 +18,12 @@ template <class T>
 void weigh(bool sigmoid, T* logits, std::int64_t count, T reference, T sum) {
   const T inverse = sum == 0 ? T(0) : 1 / sum;
   for (std::int64_t c = 0; c < count; ++c) {
-    logits[c] =
-        sigmoid ? 1 / (1 + std::exp(-logits[c])) : std::exp(logits[c] - reference) * inverse;
+    if (std::isinf(logits[c]) && logits[c] < 0) {
+      logits[c] = 0;  // masked, also in a row where another token is NaN
+    } else {
+      logits[c] =
+          sigmoid ? 1 / (1 + std::exp(-logits[c])) : std::exp(logits[c] - reference) * inverse;
+    }
   }
 }
 

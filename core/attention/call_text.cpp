@@ -70,10 +70,12 @@ std::string call_text(const Call& call) {
 
 std::string call_title(const Call& call) {
   std::string title = call.similarity;
+  if (!call.map.empty()) title += ", " + call.map;
   for (const auto& [key, value] : call.parameters) title += ", " + key + " = " + value;
   if (call.bias != "none") title += ", " + call.bias;
   for (const std::string& mask : call.masks) title += mask == "full" ? "" : ", " + mask;
-  return call.weights == "softmax" ? title : title + ", " + call.weights;
+  if (call.weights != "softmax") title += ", " + call.weights;
+  return call.aggregate == "mean" ? title : title + ", " + call.aggregate;
 }
 
 Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {

@@ -18,7 +18,8 @@ namespace conelab {
 /// The inverse. Values must hold neither ':' nor ','.
 [[nodiscard]] std::string call_text(const Call& call);
 
-/// "penumbral, gamma = 2, causal"
+/// "penumbral, gamma = 2, causal": the similarity and what the text names, so that different calls
+/// have different titles.
 [[nodiscard]] std::string call_title(const Call& call);
 
 /// The call as it reads for one head alone: lists become that head's number, and defaults that

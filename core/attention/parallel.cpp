@@ -21,15 +21,13 @@ class Tickets {
 
   void work_until_done(
       const std::function<void(std::int64_t, const std::function<bool()>&)>& work) {
-    const std::function<bool()> stopped = [this] { return stop_.load(std::memory_order_relaxed); };
+    const std::function<bool()> stopped = [this] {
+      if (execution_.cancelled && execution_.cancelled()) cancelled_ = stop_ = true;
+      return stop_.load(std::memory_order_relaxed);
+    };
     while (!stopped()) {
       const std::int64_t ticket = next_.fetch_add(1, std::memory_order_relaxed);
       if (ticket >= count_) return;
-      if (execution_.cancelled && execution_.cancelled()) {
-        cancelled_ = true;
-        stop_ = true;
-        return;
-      }
       try {
         work(ticket, stopped);
       } catch (...) {

@@ -73,7 +73,7 @@ struct Penumbral {
   template <class N>
   CONELAB_FORMULA static N outside_height2(N x, const N* q, const N* k) {
     const N difference = q[1] - k[1];
-    return N(0.25) * (x + N(2) * (q[1] + k[1]) + difference * difference / x);
+    return N(0.25) * (x + N(2) * (q[1] + k[1]) + difference * (difference / x));
   }
   /// The squared height of the LCA, or of its extension where there is none.
   template <class N>

@@ -66,7 +66,8 @@ class JobHandle {
     if (state_) state_->cancelled = true;
     state_.reset();
   }
-  [[nodiscard]] bool active() const { return state_ != nullptr; }
+  /// Whether a result may still come.
+  [[nodiscard]] bool active() const { return state_ != nullptr && !state_->cancelled; }
   [[nodiscard]] double fraction() const { return state_ ? state_->fraction.load() : 0; }
   /// Called where the result is taken in.
   void finished() { state_.reset(); }

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/files/atomic_file.h"
+#include "core/geometry/cone_family.h"
 #include "widgets/session/session_members.h"
 
 namespace conelab::desktop {
@@ -127,6 +128,15 @@ void keep_known_words(MapChoice& c) {
   }
 }
 
+void keep_known_words(ConeChoice& c) {
+  const auto unknown = [](const std::string& name) {
+    const auto& all = geometry::cone_families();
+    return std::none_of(all.begin(), all.end(), [&](const auto* f) { return f->name == name; });
+  };
+  if (unknown(c.family)) c.family = ConeChoice().family;
+  std::erase_if(c.beside, unknown);
+}
+
 }  // namespace
 
 QByteArray session_to_json(const SavedSession& saved) {
@@ -150,6 +160,7 @@ SavedSession session_from_json(const QByteArray& json, const QString& name) {
   SavedSession saved;
   read(root["session"], saved.session);
   keep_known_words(saved.session.maps);
+  keep_known_words(saved.session.cones);
   saved.layout = QByteArray::fromBase64(root["layout"].toString().toLatin1());
   return saved;
 }

@@ -181,6 +181,7 @@ void MainWindow::build_menus() {
       s = Session();
       s.theme = theme;
     });
+    session_file_.clear();
     raise_view("dock-welcome");
   });
   file->addSeparator();
@@ -316,6 +317,7 @@ void MainWindow::start_example(int index) {
     s = example.session;
     s.theme = theme;
   });
+  session_file_.clear();
   raise_view("dock-maps");
 }
 

@@ -36,6 +36,8 @@ TEST(CallText, TitlesTellWhatDiffers) {
   EXPECT_EQ(call_title(call_from_text("dot")), "dot");
   EXPECT_EQ(call_title(call_from_text("penumbral:gamma=2:masks=causal:bias=alibi")),
             "penumbral, gamma = 2, alibi, causal");
+  EXPECT_EQ(call_title(call_from_text("penumbral:map=exp:aggregate=einstein")),
+            "penumbral, exp, einstein");
 }
 
 TEST(CallText, OfOneHeadListsAreItsNumber) {

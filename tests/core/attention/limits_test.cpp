@@ -29,6 +29,41 @@ Call similarity(const std::string& name, const std::map<std::string, std::string
   return call;
 }
 
+/// Dot products of one query with 700 keys (three tiles) that climb by `step` from tile to tile.
+template <class T>
+void expect_softmax_of_stairs(double step, double tolerance) {
+  const std::int64_t n = 700;
+  AttentionInput<T> input;
+  input.query = Tensor4<T>({1, 1, 1, 1}, T(1));
+  input.key = Tensor4<T>({1, 1, n, 1});
+  input.value = Tensor4<T>({1, 1, n, 1});
+  std::vector<double> logits;
+  for (std::int64_t j = 0; j < n; ++j) {
+    logits.push_back(step * static_cast<double>(j / 256) + 0.125 * static_cast<double>(j % 7));
+    input.key.data[static_cast<std::size_t>(j)] = static_cast<T>(logits.back());
+    input.value.data[static_cast<std::size_t>(j)] = static_cast<T>(j % 5);
+  }
+  const double most = *std::max_element(logits.begin(), logits.end());
+  double sum = 0, weighted = 0;
+  for (std::int64_t j = 0; j < n; ++j) {
+    const double weight = std::exp(logits[static_cast<std::size_t>(j)] - most);
+    sum += weight;
+    weighted += weight * static_cast<double>(j % 5);
+  }
+  const auto found =
+      forward(*resolve(similarity("dot", {{"scale", "1"}}, ""), check_extents(input)), input);
+  EXPECT_NEAR(found.output.data[0], weighted / sum, tolerance);
+  EXPECT_NEAR(found.lse.data[0], most + std::log(sum), tolerance * std::max(1.0, std::abs(most)));
+}
+
+TEST(Limit, ARowWhoseLogitsClimbFromTileToTileKeepsItsSoftmax) {
+  for (const double step : {-600.0, -90.0, -12.0, -5.0, 0.0, 5.0, 12.0, 90.0, 600.0}) {
+    SCOPED_TRACE(step);
+    expect_softmax_of_stairs<double>(step, 1e-12);
+    expect_softmax_of_stairs<float>(step, 1e-5);
+  }
+}
+
 TEST(Limit, UmbralConesOfEqualHeightsAreTheLaplacianKernel) {
   Random random(3);
   for (int i = 0; i < 1000; ++i) {

@@ -48,6 +48,22 @@ TEST_P(Precision, OnRandomTokens) {
   expect_close(call, convert_input<float>(random_input(call, extents, 1, 1)));
 }
 
+/// The weights that backward computes again sum to one by forward's sum, whatever their logits'
+/// size: both must have rounded the logits alike. Of one query and upstream 1 they are dL/dv.
+TEST_P(Precision, OfForwardAndBackwardIsTheSame) {
+  const Call& call = GetParam().call;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const double spread = seed % 2 == 0 ? 1 : 3;
+    auto input = convert_input<float>(random_input(call, {1, 1, 1, 300, 64, 1}, seed, spread));
+    input.output_grad = Tensor4<float>({1, 1, 1, 1}, 1);
+    const auto plan = resolve(call, check_extents(input));
+    const auto gradient = backward(*plan, input, forward(*plan, input));
+    double sum = 0;
+    for (const float weight : gradient.value.data) sum += static_cast<double>(weight);
+    EXPECT_NEAR(sum, 1, 2e-6) << seed;
+  }
+}
+
 /// A tensor [head × n × d] of a file.
 Tensor4<float> read_heads(const hdf5::File& file, const std::string& path) {
   const hdf5::Where where{"minilm_trace.h5", path};

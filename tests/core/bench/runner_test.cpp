@@ -234,13 +234,19 @@ std::map<std::string, double> sealed_times(const std::string& output) {
   return times;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr int slowness = 6;  ///< Of a process that is checked.
+#else
+constexpr int slowness = 1;
+#endif
+
 TEST_F(Runner, KilledAtAnyMomentItLosesNothingSealed) {
   Random random(2);
   std::map<std::string, double> sealed;
   bool finished = false;
   int kills = 0;
   for (; kills < 10 && !finished; ++kills) {
-    const int wait = 20 + static_cast<int>(random.below(120));
+    const int wait = slowness * (20 + static_cast<int>(random.below(120)));
     const int status = run_and_signal(output(), kills > 0, wait, SIGKILL);
     finished = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     const auto now = sealed_times(output());

@@ -60,6 +60,8 @@ TEST(Session, TellsEveryMemberOfEveryPart) {
 
 /// Words that the maps keep when a session is read; all other texts are free.
 const std::map<std::string, std::vector<std::string>> known_words = {
+    {"family", {"penumbral", "umbral", "ganea"}},
+    {"beside", {"umbral-finite", "ganea"}},
     {"quantity", {"weights", "logits"}},
     {"scale", {"linear", "log", "row", "rank"}},
     {"layout", {"maps", "heads", "arcs", "tree", "hasse", "table"}},
@@ -259,9 +261,13 @@ TEST(SessionFile, WordsThatNoViewKnowsBecomeTheDefaults) {
   MapChoice& maps = saved.session.maps;
   maps.quantity = maps.scale = maps.colours = maps.layout = "of a later version";
   maps.arc_arrangement = maps.tree_tokens = "";
+  saved.session.cones.family = "of a later version";
+  saved.session.cones.beside = {"ganea", "of a later version"};
   maps.arc_top = -3;
   const SavedSession read = session_from_json(session_to_json(saved), "test");
   EXPECT_TRUE(read.session.maps == MapChoice());
+  EXPECT_EQ(read.session.cones.family, ConeChoice().family);
+  EXPECT_EQ(read.session.cones.beside, std::vector<std::string>{"ganea"});
 }
 
 TEST(SessionFile, WrongFilesAreToldInOneLine) {
