@@ -298,7 +298,7 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
   Forward<N> result;
   result.output = Tensor4<N>({e.batch, e.head, e.query, e.value});
   result.lse = Tensor4<N>(per_row);
-  result.row_maximum = Tensor4<N>(per_row);
+  result.row_reference = Tensor4<N>(per_row);
   result.row_sum = Tensor4<N>(per_row);
   if (plan.einstein) result.midpoint_sum = Tensor4<N>(per_row);
   for (std::size_t i = 0; i < sums.sum.size(); ++i) {
@@ -306,7 +306,7 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
     finish_row(plan.einstein, lifted, e.value, N(1),
                result.output.data.data() + i * static_cast<std::size_t>(e.value));
     const N sum = sums.sum[i];
-    result.row_maximum.data[i] = sums.maximum[i];
+    result.row_reference.data[i] = sum == 0 ? N(0) : sums.maximum[i];
     result.row_sum.data[i] = sum;
     result.lse.data[i] =
         sum == 0 ? -std::numeric_limits<N>::infinity() : sums.maximum[i] + std::log(sum);
@@ -338,7 +338,7 @@ UpstreamArrays<N> make_upstream(const Plan& plan, const AttentionInput<N>& input
     }
     const N sum = saved.row_sum.data[at];
     u.delta.push_back(static_cast<N>(delta));
-    u.reference.push_back(saved.row_maximum.data[at]);
+    u.reference.push_back(saved.row_reference.data[at]);
     u.inverse_sum.push_back(sum == 0 ? N(0) : 1 / sum);
   }
   return u;

@@ -83,8 +83,9 @@ struct Forward {
   Tensor4<T> output;        ///< [batch × head × n_q × d_v]
   Tensor4<Compute<T>> lse;  ///< [batch × head × n_q × 1] log-sum-exp; -inf for a masked row;
                             ///< for sigmoid weights the logarithm of the sum of weights.
-  Tensor4<Compute<T>> row_maximum;   ///< [batch × head × n_q × 1] reference m of the row ...
-  Tensor4<Compute<T>> row_sum;       ///< ... and sum of exp(logit - m): lse = m + log(sum).
+  /// [batch × head × n_q × 1] the reference m of a row, often 0, and the row's sum of
+  /// exp(logit - m): lse = m + log(sum).
+  Tensor4<Compute<T>> row_reference, row_sum;
   Tensor4<Compute<T>> midpoint_sum;  ///< Einstein midpoint only: the divisor
                                      ///< sum of weight * Lorentz factor.
 };

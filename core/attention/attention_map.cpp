@@ -76,7 +76,7 @@ class HeadMap {
   void weigh_rows(const Forward<S>& saved, std::int64_t begin, std::int64_t rows, T* out) const {
     for (std::int64_t r = 0; r < rows; ++r) {
       weigh(plan_.sigmoid, out + r * columns_, columns_,
-            *saved.row_maximum.row(batch_, head_, begin + r),
+            *saved.row_reference.row(batch_, head_, begin + r),
             *saved.row_sum.row(batch_, head_, begin + r));
     }
   }

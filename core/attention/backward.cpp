@@ -197,9 +197,7 @@ class BackwardPass {
     }
     const T sum = *saved_.row_sum.row(b, h, i);
     head.delta.push_back(static_cast<T>(delta));
-    head.reference.push_back(std::isinf(*saved_.row_maximum.row(b, h, i)) && sum == 0
-                                 ? T(0)
-                                 : *saved_.row_maximum.row(b, h, i));
+    head.reference.push_back(*saved_.row_reference.row(b, h, i));
     head.inverse_sum.push_back(sum == 0 ? T(0) : 1 / sum);
   }
 
@@ -488,7 +486,7 @@ template <class T>
 void check_saved(const Plan& plan, const Forward<T>& saved) {
   const Extents& e = plan.extents;
   const Shape4 output{e.batch, e.head, e.query, e.value}, row{e.batch, e.head, e.query, 1};
-  if (!(saved.output.shape == output) || !(saved.row_maximum.shape == row) ||
+  if (!(saved.output.shape == output) || !(saved.row_reference.shape == row) ||
       !(saved.row_sum.shape == row)) {
     fail("backward needs what forward saved for the same call (expected an output {}, found {})",
          to_string(output), to_string(saved.output.shape));

@@ -106,7 +106,7 @@ class ForwardPass {
     result_.output = Tensor4<S>({e.batch, e.head, e.query, e.value});
     const Shape4 per_row{e.batch, e.head, e.query, 1};
     result_.lse = Tensor4<T>(per_row);
-    result_.row_maximum = Tensor4<T>(per_row);
+    result_.row_reference = Tensor4<T>(per_row);
     result_.row_sum = Tensor4<T>(per_row);
     if (plan_.einstein) result_.midpoint_sum = Tensor4<T>(per_row);
   }
@@ -320,7 +320,7 @@ class ForwardPass {
     const T scale = plan_.sigmoid ? T(1) : sum == 0 ? T(0) : static_cast<T>(1 / sum);
     finish_row(plan_.einstein, sums, plan_.extents.value, scale,
                result_.output.row(block.batch, block.head, i));
-    *result_.row_maximum.row(block.batch, block.head, i) = m;
+    *result_.row_reference.row(block.batch, block.head, i) = m;
     *result_.row_sum.row(block.batch, block.head, i) = static_cast<T>(sum);
     *result_.lse.row(block.batch, block.head, i) =
         sum == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(sum));

@@ -55,7 +55,7 @@ template <class T>
 struct WeightTile {
   ScoreTile<T> score;  ///< The tile is left as it is.
   T* weights;          ///< [rows × stride] Out: exp(logit - reference), or sigmoid(logit).
-  const T* reference;  ///< Per row; finite. Weights of logits above it by 88 or more are garbage.
+  const T* reference;  ///< Per row. Weights of logits above it by 88 or more are garbage.
   T* row_sum;          ///< Per row, out: the sum of its weights.
   T* row_maximum;      ///< Per row, out: its largest logit.
 };

@@ -44,6 +44,15 @@ struct Pack {
   static constexpr int size = n * lanes<T>;
 
   Pack() = default;
+  // Vector by vector: the compiler's own copy goes through memory in pieces of 16 bytes, which the
+  // next load of a whole vector waits for (a tenth of the finite cones' formulas).
+  HWY_INLINE Pack(const Pack& other) {
+    for (int i = 0; i < n; ++i) v[i] = other.v[i];
+  }
+  HWY_INLINE Pack& operator=(const Pack& other) {
+    for (int i = 0; i < n; ++i) v[i] = other.v[i];
+    return *this;
+  }
   template <class U>
   requires std::is_arithmetic_v<U> HWY_INLINE explicit Pack(U x) {
     for (auto& e : v) e = hn::Set(Tag<T>(), static_cast<T>(x));
@@ -115,12 +124,30 @@ HWY_INLINE Pack<T, n> sqrt(const Pack<T, n>& a) {
   return each(a, [](auto x) { return hn::Sqrt(x); });
 }
 template <class T, int n>
-HWY_INLINE Pack<T, n> log1p(const Pack<T, n>& a) {
-  return each(a, [](auto x) { return hn::Log1p(Tag<T>(), x); });
-}
-template <class T, int n>
 HWY_INLINE Pack<T, n> max(const Pack<T, n>& a, const Pack<T, n>& b) {
   return each(a, b, [](auto x, auto y) { return hn::Max(x, y); });
+}
+/// The larger and the smaller of a bound and x, NaN where x is. On x86 the instructions do just
+/// that; elsewhere they may return the bound.
+template <class T, int n>
+HWY_INLINE Pack<T, n> at_least(const Pack<T, n>& bound, const Pack<T, n>& x) {
+  return each(bound, x, [](auto b, auto a) {
+    if constexpr (HWY_TARGET == HWY_EMU128 || !HWY_ARCH_X86) {
+      return hn::IfThenElse(hn::Gt(b, a), b, a);
+    } else {
+      return hn::Max(b, a);
+    }
+  });
+}
+template <class T, int n>
+HWY_INLINE Pack<T, n> at_most(const Pack<T, n>& bound, const Pack<T, n>& x) {
+  return each(bound, x, [](auto b, auto a) {
+    if constexpr (HWY_TARGET == HWY_EMU128 || !HWY_ARCH_X86) {
+      return hn::IfThenElse(hn::Lt(b, a), b, a);
+    } else {
+      return hn::Min(b, a);
+    }
+  });
 }
 template <class T, int n>
 HWY_INLINE Pack<T, n> smallest(const Pack<T, n>&) {

@@ -65,17 +65,18 @@ struct Penumbral {
     dp[1] -= half * place.gap;
   }
 
+  /// Four times the squared height of the LCA, or of its extension where there is none.
   template <class N>
   CONELAB_FORMULA static N inside_height2(N x, const N* q, const N* k, const N* c) {
-    const N delta = max(max(q[0], k[0]), N(0.5) * (q[0] + k[0] + sqrt(x)));
-    return delta * (N(2) * c[1] - delta);
+    const N larger = max(q[0], k[0]);
+    const N twice_delta = max(larger + larger, q[0] + k[0] + sqrt(x));
+    return twice_delta * (N(4) * c[1] - twice_delta);
   }
   template <class N>
   CONELAB_FORMULA static N outside_height2(N x, const N* q, const N* k) {
     const N difference = q[1] - k[1];
-    return N(0.25) * (x + N(2) * (q[1] + k[1]) + difference * (difference / x));
+    return x + N(2) * (q[1] + k[1]) + difference * (difference / x);
   }
-  /// The squared height of the LCA, or of its extension where there is none.
   template <class N>
   CONELAB_FORMULA static N height2(N x, const N* q, const N* k, const N* c) {
     const N reach = q[2] + k[2];
@@ -87,7 +88,7 @@ struct Penumbral {
   }
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
-    return -(c[0] * sqrt(height2(x, q, k, c)));
+    return N(-0.5) * c[0] * sqrt(height2(x, q, k, c));
   }
 
   /// The squared height (in place of a logit) and its slopes with respect to x, p_u, p_v, and h

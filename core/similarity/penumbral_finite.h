@@ -3,7 +3,7 @@
 //   logit = +gamma rho(LCA),  s(x) = arccos(tanh R / tanh rho)
 //
 // The law is finite_cone.h's, with phi = arccos(tanh R) - s, y = coth rho - 1 and
-//   1/sinh^2 rho = y (2 + y) = sin g (2 cos g / sinh R - (1 - 1/sinh^2 R) sin g).
+//   1/sinh^2 rho = y (2 + y) = sin 2g / sinh R - (1 - 1/sinh^2 R) sin^2 g.
 // Without a common ancestor: the geodesic uv lies at tanh R' from the centre, in Klein coordinates
 // a chord, 1/tanh^2 R' = (coth^2 rho_u + coth^2 rho_v - 2 coth rho_u coth rho_v cos theta) / sin^2
 // theta. Coneheads section 3 has the cones; the closed form is ours.
@@ -18,14 +18,14 @@ namespace conelab {
 struct PenumbralShadow {
   static void constant(double radius, double* c) {
     const double s = std::sinh(radius);
-    c[1] = 2 / s;
+    c[1] = 1 / s;
     c[2] = 1 - 1 / (s * s);
-    c[3] = s;
+    c[3] = 2 * s;
   }
   /// dL/dR of dL/dc1, dL/dc2 and dL/dR through the tokens.
   static double constant_gradient(double radius, const double* dc) {
     const double s = std::sinh(radius);
-    return 2 * std::cosh(radius) / (s * s) * (dc[2] / s - dc[1]) + dc[3];
+    return std::cosh(radius) / (s * s) * (2 * dc[2] / s - dc[1]) + dc[3];
   }
   static void token(const Place& place, double radius, double* value) {
     const double t = std::tanh(radius);
@@ -39,15 +39,11 @@ struct PenumbralShadow {
     value[2] = y;
     value[3] = sine > 0 ? -t * y * (2 + y) / sine : 0;
     value[4] = sine > 0 ? narrow * (narrow * (1 + y) / sine - 1) : 0;
+    value[5] = -y * (2 + y);
   }
   template <class N>
   CONELAB_FORMULA static N own(N y) {
     return y * (N(2) + y);
-  }
-  /// dy/drho
-  template <class N>
-  CONELAB_FORMULA static N rate(N y) {
-    return -(y * (N(2) + y));
   }
   template <class N>
   CONELAB_FORMULA static N beyond(N x, N u, N v) {

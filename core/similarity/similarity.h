@@ -30,7 +30,7 @@ struct Place {
 };
 
 /// The most per-token values and per-head constants of any similarity: sizes of fixed arrays.
-constexpr int max_values = 5;
+constexpr int max_values = 6;
 constexpr int max_constants = 4;
 
 /// Names of a similarity for lists, menus and files.

@@ -20,11 +20,6 @@ struct UmbralShadow {
   CONELAB_FORMULA static N own(N y) {
     return y * y;
   }
-  /// dy/drho
-  template <class N>
-  CONELAB_FORMULA static N rate(N y) {
-    return -(y * sqrt(N(1) + y * y));
-  }
   template <class N>
   CONELAB_FORMULA static N beyond(N, N u, N v) {
     return u * v;
@@ -72,6 +67,7 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
     value[2] = y;
     value[3] = cosine > 0 ? -sine * std::sqrt(1 + y * y) / cosine : 0;
     value[4] = cosine > 0 ? std::cosh(p[1]) * y / cosine : 0;
+    value[5] = -y * std::sqrt(1 + y * y);
   }
 };
 
