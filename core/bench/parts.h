@@ -37,11 +37,12 @@ class Parts {
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  /// Whether an unfinished run lies beside the output.
+  /// Whether an unfinished run lies beside the output: one that has sealed something.
   [[nodiscard]] static bool exist(const std::string& output);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  /// The sealed record of a slot in a round; nothing where it is still missing.
+  /// The sealed record of a slot in a round; nothing where it is still missing. Fails with
+  /// `FILE: why` where it is damaged.
   [[nodiscard]] std::optional<PartRecord> load(int slot, int round) const;
   void seal(int slot, int round, const PartRecord& record) const;
   /// Removes the folder: the result file holds everything now.
