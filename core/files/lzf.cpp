@@ -1,7 +1,5 @@
 #include "core/files/lzf.h"
 
-#include <algorithm>
-
 #include "core/files/hdf5.h"
 
 namespace conelab::hdf5 {
@@ -27,13 +25,13 @@ constexpr std::size_t size_value = 2;
 std::size_t filter(unsigned flags, std::size_t value_count, const unsigned values[],
                    std::size_t bytes, std::size_t* buffer_size, void** buffer) {
   if ((flags & H5Z_FLAG_REVERSE) == 0 || value_count <= size_value) return 0;
-  const std::size_t room = std::min<std::size_t>(values[size_value], bytes * best_lzf);
-  if (room == 0) return 0;
+  const std::size_t room = values[size_value];
+  if (room == 0 || room / best_lzf > bytes) return 0;
   void* unpacked = H5allocate_memory(room, false);
   if (unpacked == nullptr) return 0;
   const std::size_t written =
       unpack_lzf({static_cast<const char*>(*buffer), bytes}, static_cast<char*>(unpacked), room);
-  if (written == 0) {
+  if (written != room) {
     H5free_memory(unpacked);
     return 0;
   }
