@@ -163,7 +163,10 @@ void declare_axes(CLI::App& options, Typed& typed) {
 
 Action declare_bench(CLI::App& options) {
   const auto typed = std::make_shared<Typed>();
-  options.add_option("-o,--output", typed->output, "the HDF5 file to write")->required();
+  options
+      .add_option("-o,--output", typed->output,
+                  "the HDF5 file to write; a run that measured something replaces what lies there")
+      ->required();
   declare_axes(options, *typed);
   options.add_option("--rounds", typed->sweep.rounds, "each case once in each round")
       ->capture_default_str();

@@ -5,6 +5,7 @@
 // they belong to, `lock` keeps a second writer out.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,6 +52,7 @@ class Parts {
  private:
   std::string folder_;
   int lock_ = -1;
+  std::map<std::string, std::string> damaged_;  ///< By path, of what lay there before: why.
 
   [[nodiscard]] std::string path(int slot, int round) const;
   void check_identity(const RunIdentity& identity, bool resume) const;
