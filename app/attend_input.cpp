@@ -1,7 +1,6 @@
 #include "app/attend_input.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "app/call_json.h"
 #include "core/base/error.h"
 #include "core/base/half.h"
+#include "core/base/parse_number.h"
 #include "core/files/atomic_file.h"
 #include "core/files/sandbox.h"
 
@@ -36,12 +36,9 @@ std::vector<std::int64_t> parse_key_lengths(const std::string& text) {
   std::vector<std::int64_t> lengths;
   if (text.empty()) return lengths;
   for (const std::string& part : split_list(text, "--lengths")) {
-    std::int64_t value = 0;
-    const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || rest != part.data() + part.size() || value < 0) {
-      misuse("--lengths: '{}' is not a whole number from 0", part);
-    }
-    lengths.push_back(value);
+    const std::optional<std::int64_t> value = parse_integer(part);
+    if (!value || *value < 0) misuse("--lengths: '{}' is not a whole number from 0", part);
+    lengths.push_back(*value);
   }
   return lengths;
 }

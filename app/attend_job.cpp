@@ -7,6 +7,7 @@
 #include "app/attend_input.h"
 #include "app/devices.h"
 #include "app/output.h"
+#include "core/attention/call_text.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -105,6 +106,7 @@ class Attend {
     AttendJob resolved = job_;
     resolved.call = resolved_call(*plan_);
     result_.spec = attend_to_json(resolved).dump();
+    result_.call = call_text(job_.call);
     result_.parameters = parameter_values(*plan_);
     result_.creator = program_version();
     result_.execution = execution_;

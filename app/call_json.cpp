@@ -1,24 +1,16 @@
 #include "app/call_json.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/base/parse_number.h"
 
 namespace conelab {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::optional<double> whole_number(const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return value;
-}
 
 /// A number, a list of numbers, or the text itself.
 Json parameter_to_json(const std::string& text) {
@@ -26,7 +18,7 @@ Json parameter_to_json(const std::string& text) {
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const std::size_t comma = std::min(text.find(',', begin), text.size());
-    const std::optional<double> number = whole_number(text.substr(begin, comma - begin));
+    const std::optional<double> number = parse_number(text.substr(begin, comma - begin));
     if (!number) return text;
     list.push_back(*number);
     begin = comma + 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,8 @@
 #include "app/output.h"
 #include "app/progress.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/bench/parts.h"
 #include "core/bench/peer.h"
 #include "core/bench/runner.h"
 #include "core/bench/summary.h"
@@ -60,7 +63,7 @@ double time_share(const BenchProgress& p, std::chrono::steady_clock::time_point 
   return static_cast<double>(p.done) / std::max(1, p.total);
 }
 
-void print_tables(const LabelledFile& file, const std::string& name) {
+void print_tables(const LabelledFile& file, const std::string& name, bool replaced) {
   const auto print = [](const TextTable& table) {
     for (const std::string& line : table_lines(table)) say("{}", line);
     say("");
@@ -68,7 +71,7 @@ void print_tables(const LabelledFile& file, const std::string& name) {
   print(summary_table(measured_cases(file, name)));
   print(exponent_table(measured_exponents(file, name)));
   for (const std::string& note : summary_notes(file)) say("{}", note);
-  say("written to {}", name);
+  say("written to {}{}", name, replaced ? ", in the place of an earlier file" : "");
 }
 
 /// The words of a peer's command, between blanks.
@@ -77,6 +80,28 @@ std::vector<std::string> command_words(const std::string& command) {
   std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
   if (words.empty()) misuse("--peer: expected a command (found '{}')", command);
   return words;
+}
+
+/// Whether the run will put its result in the place of another file.
+bool will_replace(const Typed& typed) {
+  std::error_code error;
+  if (!std::filesystem::exists(typed.output, error)) return false;
+  return !typed.resume || Parts::exist(typed.output);
+}
+
+/// A peer that has no part in the sweep was probably meant to.
+void warn_of_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers) {
+  for (const Peer& peer : peers) {
+    const bool used =
+        std::any_of(peer.operations.begin(), peer.operations.end(), [&](const std::string& name) {
+          return std::find(sweep.operations.begin(), sweep.operations.end(), name) !=
+                 sweep.operations.end();
+        });
+    if (!used) {
+      warn("--peer {}: --operators names none of its operators ({})", fmt::join(peer.command, " "),
+           join(peer.operations));
+    }
+  }
 }
 
 /// A run that measured nothing has failed; what it says of every case is written all the same.
@@ -99,16 +124,22 @@ int run(const Typed& typed) {
     options.peers.push_back(ask_peer(command_words(command), {peer_patience, interrupted}));
   }
   const Sweep sweep = sweep_of(typed);
+  warn_of_idle_peers(sweep, options.peers);
+  options.warned = [&](const std::string& what) {
+    bar.clear();
+    print_warning(what);
+  };
   options.progress = [&](const BenchProgress& p) {
     bar.update(time_share(p, start), fmt::format("{}/{} {}", p.done, p.total, p.current));
   };
+  const bool replaced = will_replace(typed);
   run_bench(sweep, bench_workload(), with_program(sweep, options));
   bar.clear();
   const LabelledFile file = read_labelled_file_sandboxed(typed.output, {.cancelled = interrupted});
   if (typed.json) {
     print_json(bench_json(file, typed.output));
   } else {
-    print_tables(file, typed.output);
+    print_tables(file, typed.output, replaced);
   }
   return any_measured(file, typed.output) ? 0 : 1;
 }
@@ -132,7 +163,10 @@ void declare_axes(CLI::App& options, Typed& typed) {
 
 Action declare_bench(CLI::App& options) {
   const auto typed = std::make_shared<Typed>();
-  options.add_option("-o,--output", typed->output, "the HDF5 file to write")->required();
+  options
+      .add_option("-o,--output", typed->output,
+                  "the HDF5 file to write; a run that measured something replaces what lies there")
+      ->required();
   declare_axes(options, *typed);
   options.add_option("--rounds", typed->sweep.rounds, "each case once in each round")
       ->capture_default_str();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "app/commands.h"
 #include "app/interrupt.h"
@@ -91,6 +92,16 @@ void print_inspection(const Inspection& found) {
   if (found.sound()) say("sound: every array reads and every checksum holds");
 }
 
+/// "FILE: damaged or unreadable: /q: why (and 2 more)"; a problem names its file too.
+std::string problem_line(const Inspection& found) {
+  const std::string file = found.path + ": ";
+  std::string_view problem = found.problems.front();
+  if (problem.starts_with(file)) problem.remove_prefix(file.size());
+  const std::size_t more = found.problems.size() - 1;
+  return fmt::format("{}damaged or unreadable: {}{}", file, problem,
+                     more > 0 ? fmt::format(" (and {} more)", more) : "");
+}
+
 }  // namespace
 
 Action declare_inspect(CLI::App& options) {
@@ -104,11 +115,7 @@ Action declare_inspect(CLI::App& options) {
   return [typed] {
     const Inspection found = inspect(typed->file, {.cancelled = interrupted});
     typed->json ? print_json(inspection_json(found)) : print_inspection(found);
-    if (!found.sound()) {
-      fail("{} is damaged: {}{}", found.path, found.problems.front(),
-           found.problems.size() > 1 ? fmt::format(" (and {} more)", found.problems.size() - 1)
-                                     : "");
-    }
+    if (!found.sound()) fail("{}", problem_line(found));
     return 0;
   };
 }

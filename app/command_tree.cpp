@@ -11,6 +11,7 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"
+#include "core/attention/call_text.h"
 #include "core/base/environment.h"
 #include "core/files/atomic_file.h"
 #include "core/tree/tree_file.h"
@@ -82,7 +83,7 @@ int run(const Typed& typed) {
   tree::TreeLabels labels;
   labels.tokens = tokens == tree::Tokens::key ? file.key_token : file.query_token;
   const Call call = call_for_input(job, file);
-  const std::string digest = file.sha256;
+  const std::string digest = file.sha256, model = file.model, asked = call_text(job.call);
   AttentionInput<double> input = attention_input<double>(std::move(file), Dtype::f64);
   input.key_lengths = job.key_lengths;
   const Extents extents = check_extents(input);
@@ -105,7 +106,9 @@ int run(const Typed& typed) {
   LabelledFile result = tree_file(trees, labels);
   result.creator = program_version();
   result.attributes.emplace_back("spec", spec.dump());
+  result.attributes.emplace_back("call", asked);
   result.attributes.emplace_back("input_sha256", digest);
+  if (!model.empty()) result.attributes.emplace_back("input_model", model);
   write_labelled(job.output, result);
   if (typed.json) {
     print_json({{"output", job.output}, {"spec", spec}, {"heads", trees_json(trees, labels)}});

@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "app/call_json.h"
 #include "app/figure_request.h"
+#include "app/figure_result.h"
 #include "app/figure_trace.h"
 #include "app/labelled_view.h"
 #include "core/attention/attention.h"
@@ -18,6 +21,8 @@ namespace conelab {
 namespace {
 
 using figure::HeatmapPanel;
+
+std::string stem_of(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
 Map2d quantity_of(const FigureRequest& request) {
   const std::string name = request.value("quantity");
@@ -47,35 +52,48 @@ HeatmapPanel panel_of(const TraceHead& trace, const std::string& similarity, Map
 
 // ---- from results of `attend` -------------------------------------------------------------------
 
-/// The map's group in a result of `attend`; none where the file is no such result.
-std::optional<LabelledArray> read_result(const std::string& path, Map2d quantity,
-                                         const std::function<bool()>& cancelled) {
-  const InputSpec spec = parse_input_spec(path);
-  if (!spec.group.empty() || detect_format(spec.path) != FileFormat::hdf5) return std::nullopt;
-  const std::string name = quantity == Map2d::weights ? "weights" : "logits";
-  const SandboxLimits limits{.cancelled = cancelled};
-  auto found = find_labelled_sandboxed(path, "attention/" + name, limits);
-  if (!found && find_labelled_sandboxed(path, "attention", limits)) {
-    fail("{}: holds no {} (expected a result of attend --keep {})", path, name, name);
-  }
-  return found;
-}
-
 std::vector<std::string> texts_of(const LabelledArray& array, const std::string& variable) {
   const LabelledVariable* found = array.variable(variable);
   const auto* texts = found ? std::get_if<std::vector<std::string>>(&found->data) : nullptr;
   return texts ? *texts : std::vector<std::string>();
 }
 
-HeatmapPanel panel_of(const LabelledArray& array, const std::string& path, Map2d quantity,
+/// A map of a result of `attend`, and what it is a map of.
+struct ResultMap {
+  LabelledArray map;
+  std::string title, source;  ///< Empty where the file does not say.
+};
+
+/// None where the file is no such result.
+std::optional<ResultMap> read_result(const std::string& path, Map2d quantity,
+                                     const FigureRequest& request) {
+  const InputSpec spec = parse_input_spec(path);
+  if (!spec.group.empty() || detect_format(spec.path) != FileFormat::hdf5) return std::nullopt;
+  const std::string name = quantity == Map2d::weights ? "weights" : "logits";
+  const SandboxLimits limits{.cancelled = request.cancelled};
+  const auto map = find_labelled_sandboxed(path, "attention/" + name, limits);
+  const auto entry = find_labelled_sandboxed(path, "attention", limits);
+  if (!map && entry) {
+    fail("{}: holds no {} (expected a result of attend --keep {})", path, name, name);
+  }
+  if (!map || !entry) return std::nullopt;
+  const auto environment = find_labelled_sandboxed(path, "attention/environment", limits);
+  const auto model =
+      environment ? texts_of(*environment, "input_model") : std::vector<std::string>{};
+  return ResultMap{*map, result_title(entry->attributes, request.index("head")),
+                   result_source(entry->attributes, model.empty() ? "" : model.front())};
+}
+
+HeatmapPanel panel_of(const ResultMap& result, const std::string& path, Map2d quantity,
                       const FigureRequest& request) {
+  const LabelledArray& array = result.map;
   const std::string variable = quantity == Map2d::weights ? "weight" : "logit";
   const std::size_t batch = request.index("batch"), head = request.index("head");
   const std::size_t heads = axis_of(array, "head", path).size();
   check_index("batch", batch, static_cast<std::int64_t>(axis_of(array, "batch", path).size()));
   check_index("head", head, static_cast<std::int64_t>(heads));
   HeatmapPanel panel;
-  panel.title = std::filesystem::path(path).stem().string();
+  panel.title = result.title.empty() ? stem_of(path) : result.title;
   panel.rows = axis_of(array, "query", path).size();
   panel.cols = axis_of(array, "key", path).size();
   const std::vector<double> all = numbers_of(array, variable, path);
@@ -92,16 +110,24 @@ HeatmapPanel panel_of(const LabelledArray& array, const std::string& path, Map2d
 
 // ---- both ---------------------------------------------------------------------------------------
 
-/// Every panel but the reference becomes its difference to the reference, which stands first.
-void subtract_reference(std::vector<HeatmapPanel>& panels, const std::string& reference) {
-  const auto found = std::find_if(panels.begin(), panels.end(), [&](const HeatmapPanel& p) {
-    return p.title == reference || p.title == call_title(call_from_text(reference));
-  });
-  if (found == panels.end()) {
-    std::vector<std::string> known;
-    for (const HeatmapPanel& panel : panels) known.push_back(panel.title);
-    unknown_name("value of -p difference", reference, known);
+/// Which panel a reference names: by its file, its title or its operator.
+std::size_t reference_panel(const std::vector<HeatmapPanel>& panels,
+                            const std::vector<std::string>& inputs, const std::string& reference) {
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const std::string& title = panels[i].title;
+    const bool file = panels.size() == inputs.size() && stem_of(inputs[i]) == reference;
+    if (file || title == reference || title == call_title(call_from_text(reference))) return i;
+    known.push_back(title);
   }
+  unknown_name("value of -p difference", reference, known);
+}
+
+/// Every panel but the reference becomes its difference to the reference, which stands first.
+void subtract_reference(std::vector<HeatmapPanel>& panels, const FigureRequest& request) {
+  const std::string reference = request.value("difference");
+  const auto found = panels.begin() + static_cast<std::ptrdiff_t>(
+                                          reference_panel(panels, request.inputs, reference));
   std::rotate(panels.begin(), found, found + 1);
   for (std::size_t p = 1; p < panels.size(); ++p) {
     if (panels[p].values.size() != panels[0].values.size()) {
@@ -121,21 +147,44 @@ struct Maps {
   std::string caption;
 };
 
+/// Results that differ in what they are computed from, or in how, have the names of their files.
+void name_alike_by_file(std::vector<HeatmapPanel>& panels, const std::vector<std::string>& inputs) {
+  std::map<std::string, int> count;
+  for (const HeatmapPanel& panel : panels) ++count[panel.title];
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    if (count[panels[i].title] > 1) panels[i].title = stem_of(inputs[i]);
+  }
+}
+
+/// The panels of results of `attend`; none where the inputs are no such results.
+Maps read_results(const FigureRequest& request, Map2d quantity) {
+  Maps maps;
+  std::set<std::string> sources;
+  for (const std::string& path : request.inputs) {
+    const auto result = read_result(path, quantity, request);
+    if (!result && maps.panels.empty()) return {};
+    if (!result) {
+      fail("{}: is no result of attend (expected one, as {} is)", path, request.inputs[0]);
+    }
+    refuse_trace_keys(request, path,
+                      result->title.empty() ? "a map" : "the map of " + result->title,
+                      {"similarities"});
+    maps.panels.push_back(panel_of(*result, path, quantity, request));
+    sources.insert(result->source);
+  }
+  name_alike_by_file(maps.panels, request.inputs);
+  const std::string source = sources.size() == 1 ? *sources.begin() : "";
+  maps.caption =
+      fmt::format("{}{}head {}", source, source.empty() ? "" : ", ", request.index("head"));
+  return maps;
+}
+
 Maps read_maps(const FigureRequest& request, Map2d quantity) {
   if (request.inputs.empty()) {
     misuse("figure {} needs --input: {}", request.name,
            figure::figure_template(request.name).input);
   }
-  Maps maps;
-  for (const std::string& path : request.inputs) {
-    const auto result = read_result(path, quantity, request.cancelled);
-    if (!result && maps.panels.empty()) break;
-    if (!result) {
-      fail("{}: is no result of attend (expected one, as {} is)", path, request.inputs[0]);
-    }
-    maps.panels.push_back(panel_of(*result, path, quantity, request));
-    maps.caption = fmt::format("head {}", request.index("head"));
-  }
+  Maps maps = read_results(request, quantity);
   if (!maps.panels.empty()) return maps;
   const TraceHead trace = read_trace_head(request);
   for (const std::string& name : split_list(request.value("similarities"), "-p similarities")) {
@@ -153,6 +202,7 @@ figure::ArcsPanel arcs_of(const HeatmapPanel& map, const figure::ArcChoice& choi
   for (std::size_t i = 0; i < map.rows; ++i) {
     figure::pick_arcs(map.values.data() + i * map.cols, map.cols, i, choice, panel.arcs);
   }
+  if (panel.arcs.empty()) panel.note = fmt::format("no weight reaches {}", choice.threshold);
   return panel;
 }
 
@@ -165,14 +215,14 @@ figure::HeatmapFigure read_heatmap(const FigureRequest& request) {
   figure.value_name = quantity == Map2d::weights ? "attention weight" : "logit";
   figure.panels = std::move(maps.panels);
   figure.caption = std::move(maps.caption);
-  const std::string reference = request.value("difference");
-  if (!reference.empty()) subtract_reference(figure.panels, reference);
+  if (!request.value("difference").empty()) subtract_reference(figure.panels, request);
   return figure;
 }
 
 figure::ArcsFigure read_arcs(const FigureRequest& request) {
   figure::ArcsFigure figure;
   figure.choice = {request.index("top"), figure::number("threshold", request.value("threshold"))};
+  if (figure.choice.top == 0) misuse("-p top=0: leaves no arcs (expected 1 or more)");
   const Maps maps = read_maps(request, Map2d::weights);
   for (const HeatmapPanel& map : maps.panels) {
     figure.panels.push_back(arcs_of(map, figure.choice));

@@ -1,8 +1,7 @@
 #include "app/figure_request.h"
 
-#include <charconv>
-
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/base/sha256.h"
 
 namespace conelab {
@@ -36,13 +35,9 @@ std::string FigureRequest::value(const std::string& key) const {
 
 std::size_t FigureRequest::index(const std::string& key) const {
   const std::string text = value(key);
-  std::size_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || rest != end) {
-    misuse("-p {}={}: expected a whole number from 0", key, text);
-  }
-  return number;
+  const std::optional<std::int64_t> number = parse_integer(text);
+  if (!number || *number < 0) misuse("-p {}={}: expected a whole number from 0", key, text);
+  return static_cast<std::size_t>(*number);
 }
 
 const std::string& FigureRequest::single_input() const {

@@ -22,12 +22,17 @@ Tensor4<double> one_head(const Tensor4<double>& all, std::size_t batch, std::siz
 }
 
 std::string trace_caption(const Input& file, const FigureRequest& request) {
-  std::string caption = file.model.substr(0, file.model.find(" ("));
-  if (!file.group.empty()) caption += (caption.empty() ? "" : ", ") + file.group.substr(1);
-  return fmt::format("{}{}head {}", caption, caption.empty() ? "" : ", ", request.index("head"));
+  const std::string source = source_caption(file.model, file.group);
+  return fmt::format("{}{}head {}", source, source.empty() ? "" : ", ", request.index("head"));
 }
 
 }  // namespace
+
+std::string source_caption(const std::string& model, const std::string& group) {
+  std::string caption = model.substr(0, model.find(" ("));
+  if (!group.empty()) caption += (caption.empty() ? "" : ", ") + group.substr(1);
+  return caption;
+}
 
 void check_index(const char* axis, std::size_t index, std::int64_t size) {
   if (static_cast<std::int64_t>(index) >= size) {

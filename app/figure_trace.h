@@ -22,6 +22,10 @@ struct TraceHead {
 /// its tokens is too large to be drawn.
 [[nodiscard]] TraceHead read_trace_head(const FigureRequest& request);
 
+/// "MiniLM, german/layer3" of a model's name, which is cut at its first bracket, and a group;
+/// either may be empty.
+[[nodiscard]] std::string source_caption(const std::string& model, const std::string& group);
+
 /// Misuse, naming the key, where an axis has no such index.
 void check_index(const char* axis, std::size_t index, std::int64_t size);
 

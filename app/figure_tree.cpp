@@ -1,5 +1,6 @@
 // Figures `tree` and `hasse` from a result of `tree`, or from a trace.
 #include "app/figure_request.h"
+#include "app/figure_result.h"
 #include "app/figure_trace.h"
 #include "core/attention/call_text.h"
 #include "core/base/error.h"
@@ -21,14 +22,21 @@ bool is_tree_result(const std::string& path, const std::function<bool()>& cancel
 }
 
 figure::TreeFigure from_result(const FigureRequest& request, const std::string& input) {
-  const tree::StoredTrees stored =
-      tree::read_trees(read_labelled_file_sandboxed(input, {.cancelled = request.cancelled}));
+  const LabelledFile file = read_labelled_file_sandboxed(input, {.cancelled = request.cancelled});
+  const tree::StoredTrees stored = tree::read_trees(file);
   const std::size_t batch = request.index("batch"), head = request.index("head");
   check_index("batch", batch, stored.labels.batch);
   check_index("head", head, stored.labels.head);
   figure::TreeFigure figure;
   figure.tree = stored.trees[batch * static_cast<std::size_t>(stored.labels.head) + head];
   figure.tokens = stored.labels.tokens;
+  const std::string title = result_title(file.attributes, head);
+  refuse_trace_keys(request, input, title.empty() ? "trees" : "trees of " + title,
+                    {"similarity", "tokens"});
+  const std::string source =
+      result_source(file.attributes, text_attribute(file.attributes, "input_model"));
+  figure.caption = fmt::format("{}{}head {}{}{}", source, source.empty() ? "" : ", ", head,
+                               title.empty() ? "" : ", ", title);
   return figure;
 }
 

@@ -137,11 +137,13 @@ class CudaCall : public DeviceCall {
     fast_ = true;
   }
 
+  /// Only the queries' facts change with the forward pass: the others are uploaded once.
   void prepare_fast_gradient(const UpstreamArrays<float>& upstream) {
     const auto host = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
     const Problem<float> call = operands_.view(host);
     const auto packed = hopper::pack_gradient_operands(
         call, upstream.view(host), hopper::fast_width(index(), call), plan_.similarity->values);
+    if (has_gradient_) return arena_.renew(fast_gradient_.query_facts, packed.query_facts);
     fast_gradient_ = {problem_,
                       arena_.upload(packed.query),
                       arena_.upload(packed.key),
@@ -151,16 +153,25 @@ class CudaCall : public DeviceCall {
                       arena_.upload(packed.key_facts)};
   }
 
+  /// The output's gradient is the input's own and does not change.
+  void renew_upstream(const UpstreamArrays<float>& upstream) {
+    arena_.renew(upstream_.reference, upstream.reference);
+    arena_.renew(upstream_.inverse_sum, upstream.inverse_sum);
+    arena_.renew(upstream_.delta, upstream.delta);
+  }
+
   void launch(Pass pass) {
+    bool launched = true;
     if (pass == Pass::forward && fast_) {
-      (void)hopper::launch_forward(index(), 0, fast_problem_, forward_, nullptr);
+      launched = hopper::launch_forward(index(), 0, fast_problem_, forward_, nullptr);
     } else if (pass == Pass::forward) {
       kernels_.forward(problem_, forward_, nullptr);
     } else if (fast_) {
-      (void)hopper::launch_gradient(index(), fast_gradient_, gradient_, nullptr);
+      launched = hopper::launch_gradient(index(), fast_gradient_, gradient_, nullptr);
     } else {
       kernels_.gradient(problem_, upstream_, gradient_, nullptr);
     }
+    if (!launched) fail("cuda: there is no fast kernel of {}", plan_.similarity->info.name);
     CONELAB_CUDA(cudaGetLastError());
   }
 
@@ -173,9 +184,9 @@ class CudaCall : public DeviceCall {
 
   void reserve_gradient(const GradientSums<float>& sums, const Forward<float>& saved) {
     const UpstreamArrays<float> upstream = make_upstream(plan_, input_, operands_.shape, saved);
-    upstream_ = upstream.view([&](const auto& array) { return arena_.upload(array); });
     if (fast_) prepare_fast_gradient(upstream);
-    if (has_gradient_) return;
+    if (has_gradient_) return renew_upstream(upstream);
+    upstream_ = upstream.view([&](const auto& array) { return arena_.upload(array); });
     gradient_ = {arena_.reserve<float>(sums.query_base.size()),
                  arena_.reserve<float>(sums.query_potential.size()),
                  arena_.reserve<float>(sums.key_base.size()),

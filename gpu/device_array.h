@@ -57,6 +57,14 @@ class DeviceArena {
     return static_cast<T*>(arrays_.back().data());
   }
 
+  /// Writes `array` over an earlier copy of as many numbers.
+  template <class T>
+  void renew(const T* copy, const std::vector<T>& array) {
+    if (array.empty()) return;
+    CONELAB_CUDA(cudaMemcpy(const_cast<T*>(copy), array.data(), array.size() * sizeof(T),
+                            cudaMemcpyHostToDevice));
+  }
+
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:

@@ -3,12 +3,22 @@
 #include <charconv>
 
 namespace conelab {
+namespace {
 
-std::optional<double> parse_number(std::string_view text) {
-  double value = 0;
+template <class Number>
+std::optional<Number> parse_whole(std::string_view text) {
+  Number value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+}  // namespace
+
+std::optional<double> parse_number(std::string_view text) { return parse_whole<double>(text); }
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  return parse_whole<std::int64_t>(text);
 }
 
 }  // namespace conelab

@@ -2,6 +2,7 @@
 // desktop runs with a decimal comma.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -9,5 +10,8 @@ namespace conelab {
 
 /// The number that the whole text is ("-1.5e3", "nan", "inf"); nothing where it is none.
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);
+
+/// The same for a whole number ("-3").
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
 }  // namespace conelab

@@ -103,6 +103,26 @@ double measured_peak(const BenchSelection& s) {
   return peak;
 }
 
+/// The length that all of them have; 0 where they differ or there are none.
+std::int64_t common_length(const std::vector<const MeasuredCase*>& cases) {
+  std::int64_t length = 0;
+  for (const MeasuredCase* c : cases) {
+    if (c == nullptr) continue;
+    if (length != 0 && length != c->labels.seq_len) return 0;
+    length = c->labels.seq_len;
+  }
+  return length;
+}
+
+/// What is wrong with the roof, as the end of a caption.
+const char* peak_caption(double peak, double best) {
+  if (best == 0) return "";
+  if (peak == 0) return ". The machine's multiply-add peak was not measured: there is no roof";
+  if (best <= peak) return "";
+  return ". A kernel is above the multiply-add peak: the peak was measured while something else "
+         "held the machine, and is no roof";
+}
+
 }  // namespace
 
 std::vector<std::string> label_values(const std::vector<MeasuredCase>& cases,
@@ -147,17 +167,22 @@ std::vector<const MeasuredCase*> roofline_cases(const BenchSelection& s) {
 
 figure::RooflineFigure roofline_figure(const BenchSelection& s) {
   figure::RooflineFigure figure;
-  figure.peaks.push_back({"multiply-add", measured_peak(s)});
-  for (const MeasuredCase* c : roofline_cases(s)) {
-    figure::RooflinePoint point;
-    if (c != nullptr) {
-      point = {fmt::format("{}, n = {}", c->labels.operation, c->labels.seq_len),
-               c->flops / c->bytes, c->flops / c->time, c->flops / c->time_high,
-               c->flops / c->time_low};
-    }
-    figure.points.push_back(std::move(point));
+  const std::vector<const MeasuredCase*> cases = roofline_cases(s);
+  const std::int64_t length = common_length(cases);
+  double best = 0;
+  for (const MeasuredCase* c : cases) {
+    figure.points.emplace_back();
+    if (c == nullptr) continue;
+    const Case& labels = c->labels;
+    figure.points.back() = {
+        length > 0 ? labels.operation : fmt::format("{}, n = {}", labels.operation, labels.seq_len),
+        c->flops / c->bytes, c->flops / c->time, c->flops / c->time_high, c->flops / c->time_low};
+    best = std::max(best, c->flops / c->time);
   }
-  figure.caption = place_caption(s.place);
+  const double peak = measured_peak(s);
+  figure.peaks.push_back({"multiply-add", peak, best <= peak});
+  figure.caption = place_caption(s.place) + (length > 0 ? fmt::format(", n = {}", length) : "") +
+                   peak_caption(peak, best);
   return figure;
 }
 

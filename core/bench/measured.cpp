@@ -88,6 +88,10 @@ void read_samples(const Group& r, const char* name, std::vector<double> Measured
 
 }  // namespace
 
+double peak_share(const MeasuredCase& c) { return c.flops / c.time / c.peak_flops; }
+
+bool peak_disturbed(const MeasuredCase& c) { return peak_share(c) > 1; }
+
 std::vector<MeasuredCase> measured_cases(const LabelledFile& file, const std::string& name) {
   const LabelledArray* group = file.group("bench/runtime");
   if (group == nullptr) {

@@ -24,6 +24,13 @@ struct MeasuredCase {
   double error = 0;  ///< NaN where not determined.
 };
 
+/// Operations per second over the machine's measured multiply-add peak; NaN where either is
+/// unknown. Above 1 the peak is not to be trusted: it was measured while something else held the
+/// machine.
+[[nodiscard]] double peak_share(const MeasuredCase& c);
+/// Whether that is so.
+[[nodiscard]] bool peak_disturbed(const MeasuredCase& c);
+
 /// In the order of the file. Fails with `FILE: what is wrong` where the file holds no benchmark, or
 /// lacks a variable that the contract asks for; what only this program writes may be missing (NaN).
 [[nodiscard]] std::vector<MeasuredCase> measured_cases(const LabelledFile& file,

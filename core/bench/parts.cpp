@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/files/atomic_file.h"
-#include "core/files/bench_file.h"
+#include "core/files/sandbox.h"
 
 namespace conelab {
 namespace {
@@ -49,6 +49,65 @@ std::string identity_text(const RunIdentity& identity) {
   return text;
 }
 
+/// The files of a folder whose names begin so.
+std::vector<fs::path> files_of(const std::string& folder, const char* beginning) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename().native().starts_with(beginning)) files.push_back(entry->path());
+  }
+  return files;
+}
+
+constexpr const char* sealed = "case-";
+/// Of the temporary files that become sealed ones, see AtomicFile.
+constexpr const char* temporary = ".";
+
+void remove_all_of(const std::string& folder, const char* beginning) {
+  std::error_code error;
+  for (const fs::path& file : files_of(folder, beginning)) fs::remove(file, error);
+}
+
+/// Why each of the files cannot be read, empty where it can: found out in a child, as damaged HDF5
+/// can make its library crash. Fails where one does.
+std::vector<std::string> problems_of(const std::vector<fs::path>& files) {
+  const int seconds = 60 + static_cast<int>(files.size() / 20);
+  std::vector<std::string> problems(files.size());
+  const auto look = [&](ArchiveWriter& writer) {
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      try {
+        (void)read_labelled(files[i].string(), "sample");
+      } catch (const Error& e) {
+        problems[i] = e.what();
+      }
+    }
+    visit(writer, problems);
+  };
+  run_sandboxed(files.front().string(),
+                {.seconds = static_cast<double>(seconds), .processor_seconds = seconds}, look,
+                [&](ArchiveReader& reader) { visit(reader, problems); });
+  return problems;
+}
+
+/// Adds the files that cannot be read, and why. Where a child fails, each half has one of its own.
+void find_damaged(const std::vector<fs::path>& files, std::map<std::string, std::string>& damaged) {
+  try {
+    const std::vector<std::string> problems = problems_of(files);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (!problems[i].empty()) damaged[files[i].string()] = problems[i];
+    }
+  } catch (const Error& e) {
+    if (files.size() == 1) {
+      damaged[files.front().string()] = e.what();
+      return;
+    }
+    const auto middle = files.begin() + static_cast<std::ptrdiff_t>(files.size() / 2);
+    find_damaged({files.begin(), middle}, damaged);
+    find_damaged({middle, files.end()}, damaged);
+  }
+}
+
 std::string value_of(const RunIdentity& identity, const std::string& name) {
   for (const auto& [key, value] : identity) {
     if (key == name) return value;
@@ -71,7 +130,8 @@ std::string identity_difference(const RunIdentity& before, const RunIdentity& no
 
 bool Parts::exist(const std::string& output) {
   std::error_code error;
-  return fs::exists(folder_of(output) + "/run.txt", error);
+  const std::string folder = folder_of(output);
+  return fs::exists(folder + "/run.txt", error) && !files_of(folder, sealed).empty();
 }
 
 Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume)
@@ -81,7 +141,13 @@ Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume
   if (error) fail("{}: cannot create the folder of sealed samples: {}", folder_, error.message());
   take_lock();
   try {
-    if (exist(output)) check_identity(identity, resume);
+    if (exist(output)) {
+      check_identity(identity, resume);
+      find_damaged(files_of(folder_, sealed), damaged_);
+    } else {  // Samples without their run were being discarded: they are in its result.
+      remove_all_of(folder_, sealed);
+    }
+    remove_all_of(folder_, temporary);  // Of a killed run: whoever writes here has the lock.
     write_text_atomically(folder_ + "/run.txt", identity_text(identity));
   } catch (...) {
     close(lock_);
@@ -143,12 +209,19 @@ std::optional<PartRecord> Parts::load(int slot, int round) const {
   const std::string file = path(slot, round);
   std::error_code error;
   if (!fs::exists(file, error)) return std::nullopt;
+  const auto damaged = damaged_.find(file);
+  if (damaged != damaged_.end()) fail("{}", damaged->second);
   const LabelledArray a = read_labelled(file, "sample");
   const auto at = [&](const char* name) { return number(a, name, file); };
   PartRecord r;
-  r.status = static_cast<CaseStatus>(static_cast<int>(at("status")));
+  const double status = at("status");
+  if (!(status >= 0 && status <= static_cast<double>(CaseStatus::out_of_memory))) {
+    fail("{}: status {} (expected 0 to 5)", file, status);
+  }
+  r.status = static_cast<CaseStatus>(static_cast<int>(status));
   for (const auto& [name, value] : a.attributes) {
-    if (name == "reason") r.reason = std::get<std::string>(value);
+    const auto* text = std::get_if<std::string>(&value);
+    if (name == "reason" && text != nullptr) r.reason = *text;
   }
   r.facts = {at("flops"), at("bytes"), at("error")};
   r.sample = {at("warm"),
@@ -169,7 +242,8 @@ std::optional<PartRecord> Parts::load(int slot, int round) const {
 
 void Parts::discard() {
   std::error_code error;
-  fs::remove_all(folder_, error);  // a folder that stays is untidy, but no harm
+  fs::remove(folder_ + "/run.txt", error);  // first: what a kill leaves is no unfinished run
+  fs::remove_all(folder_, error);           // a folder that stays is untidy, but no harm
 }
 
 }  // namespace conelab

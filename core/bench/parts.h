@@ -5,6 +5,7 @@
 // they belong to, `lock` keeps a second writer out.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,11 +38,12 @@ class Parts {
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  /// Whether an unfinished run lies beside the output.
+  /// Whether an unfinished run lies beside the output: one that has sealed something.
   [[nodiscard]] static bool exist(const std::string& output);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  /// The sealed record of a slot in a round; nothing where it is still missing.
+  /// The sealed record of a slot in a round; nothing where it is still missing. Fails with
+  /// `FILE: why` where it is damaged.
   [[nodiscard]] std::optional<PartRecord> load(int slot, int round) const;
   void seal(int slot, int round, const PartRecord& record) const;
   /// Removes the folder: the result file holds everything now.
@@ -50,6 +52,7 @@ class Parts {
  private:
   std::string folder_;
   int lock_ = -1;
+  std::map<std::string, std::string> damaged_;  ///< By path, of what lay there before: why.
 
   [[nodiscard]] std::string path(int slot, int round) const;
   void check_identity(const RunIdentity& identity, bool resume) const;

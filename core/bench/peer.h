@@ -24,8 +24,8 @@ struct Peer {
   std::vector<std::string> operations;
 };
 
-/// Starts the program and asks what it is. Fails with its last word (the script) where it cannot be
-/// started or does not answer.
+/// Starts the program and asks what it is. Fails with its command where it cannot be started, does
+/// not answer, or has no operators.
 [[nodiscard]] Peer ask_peer(const std::vector<std::string>& command, const Patience& patience);
 
 }  // namespace conelab

@@ -14,6 +14,7 @@
 #include "core/bench/parts.h"
 #include "core/bench/peak.h"
 #include "core/files/atomic_file.h"
+#include "core/files/sandbox.h"
 #include "core/statistics/order.h"
 
 namespace conelab {
@@ -119,6 +120,7 @@ class Run {
       result_.temperature.push_back(round_state_.temperature);
     }
     seats_.clear();
+    spare_earlier_result();
     write_labelled(options_.output, bench_file(result_));
     parts_.discard();
   }
@@ -141,6 +143,18 @@ class Run {
 
   [[nodiscard]] int total() const { return static_cast<int>(slots_.size()) * sweep_.rounds; }
   [[nodiscard]] bool cancelled() const { return options_.cancelled && options_.cancelled(); }
+
+  /// Fails where nothing was measured that could stand for what lies at the output.
+  void spare_earlier_result() {
+    const auto measured = [](const CaseResult& c) { return c.status == CaseStatus::ok; };
+    std::error_code error;
+    if (std::any_of(result_.cases.begin(), result_.cases.end(), measured)) return;
+    if (!std::filesystem::exists(options_.output, error)) return;
+    parts_.discard();
+    const CaseResult& first = result_.cases.front();
+    fail("{}: is left as it was: no case was measured ({}: {}: {})", options_.output,
+         describe(first.labels), status_name(first.status), first.reason);
+  }
 
   /// Depends on the sweep alone, so that a resumed run has the same. Of the shorter half of the
   /// lengths: the long ones cost most, may be skipped, and show no other false positives.
@@ -247,7 +261,12 @@ class Run {
     options_.progress({done_, total(), seconds_left(), describe(slot.labels)});
   }
 
-  [[noreturn]] void interrupt() const {
+  [[noreturn]] void interrupt() {
+    if (!Parts::exist(options_.output)) {
+      parts_.discard();
+      throw Error(ErrorKind::interrupted,
+                  fmt::format("{}: interrupted before anything was measured", options_.output));
+    }
     throw Error(ErrorKind::interrupted,
                 fmt::format("{}: interrupted; {} of {} samples are kept, continue with --resume",
                             options_.output, done_, total()));
@@ -273,8 +292,18 @@ class Run {
     forecast_.learn(slot.labels, record.facts.flops, record.sample.warm);
   }
 
+  /// What an earlier run sealed and can still be read.
+  [[nodiscard]] std::optional<PartRecord> earlier_record(int index, int round) const {
+    try {
+      return parts_.load(index, round);
+    } catch (const Error& e) {
+      if (options_.warned) options_.warned(fmt::format("{}; it is measured again", e.what()));
+      return std::nullopt;
+    }
+  }
+
   PartRecord sealed_record(int index, int round) {
-    if (auto sealed = parts_.load(index, round)) return *sealed;
+    if (auto sealed = earlier_record(index, round)) return *sealed;
     if (cancelled()) interrupt();
     const auto start = std::chrono::steady_clock::now();
     PartRecord record;
@@ -339,7 +368,7 @@ class Run {
 bool finished(const Sweep& sweep, const std::string& output) {
   std::error_code error;
   if (Parts::exist(output) || !std::filesystem::exists(output, error)) return false;
-  const LabelledArray runtime = read_labelled(output, "bench/runtime");
+  const LabelledArray runtime = read_labelled_sandboxed(output, "bench/runtime");
   std::vector<std::string> before;
   for (const auto& [name, value] : runtime.attributes) {
     const auto* lines = std::get_if<std::vector<std::string>>(&value);

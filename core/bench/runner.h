@@ -4,7 +4,8 @@
 // position equally often. Some cases are in the sweep twice (the A/A control). Every sample is
 // sealed at once as a small file of its own beside the result, in OUT.parts/: a kill at any moment
 // loses at most the sample under way, and a resumed run goes on from there. The result is merged
-// from the sealed samples at the end, after which they are removed.
+// from the sealed samples at the end, after which they are removed. A sealed sample that has been
+// damaged since is measured again.
 //
 // A case whose worker crashed, hung, ran out of memory or refused is recorded with its status and
 // reason and not started again; one that is predicted not to fit or to end is recorded as skipped.
@@ -40,6 +41,8 @@ struct BenchOptions {
   /// Told after each sample what is known by then; for pictures of a sweep that still runs. Called
   /// between samples, and to be quick: nothing is measured meanwhile.
   std::function<void(const BenchResult&)> sampled;
+  /// Told, in one line, what is amiss but no reason to stop.
+  std::function<void(const std::string&)> warned;
 };
 
 /// Runs or resumes the sweep and writes the result file.
@@ -49,6 +52,9 @@ struct BenchOptions {
 /// unfinished run (or the finished result) is another one: the message names what differs, the
 /// program's build and the machine included. Throws interrupted where cancelled: what is sealed
 /// stays. With `resume` and a finished result there is nothing to do.
+///
+/// A file that lies at the output is replaced at the very end, and only by a run that measured
+/// something; one that measured nothing fails and leaves it as it was.
 void run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options);
 
 }  // namespace conelab

@@ -49,8 +49,12 @@ std::vector<std::string> telling_axes(const std::vector<Case>& cases) {
   return axes;
 }
 
-std::string percent(double part) {
-  return std::isnan(part) ? "-" : fmt::format("{:.0f} %", 100 * part);
+/// In brackets where it cannot be.
+std::string peak_text(const MeasuredCase& c) {
+  const double share = peak_share(c);
+  if (std::isnan(share)) return "-";
+  const std::string text = fmt::format("{:.0f} %", 100 * share);
+  return peak_disturbed(c) ? "(" + text + ")" : text;
 }
 
 void add_measurements(const MeasuredCase& c, std::vector<std::string>& row) {
@@ -59,8 +63,7 @@ void add_measurements(const MeasuredCase& c, std::vector<std::string>& row) {
     return;
   }
   row.insert(row.end(), {time_text(c.time), time_text(c.time_low) + " .. " + time_text(c.time_high),
-                         time_text(c.time_cold), percent(c.flops / c.time / c.peak_flops),
-                         bytes_text(c.extra_bytes),
+                         time_text(c.time_cold), peak_text(c), bytes_text(c.extra_bytes),
                          std::isnan(c.error) ? "-" : fmt::format("{:.1e}", c.error), ""});
 }
 
@@ -148,6 +151,12 @@ std::vector<std::string> summary_notes(const LabelledFile& file) {
         100 * control.rate_high));
   }
   const LabelledArray* runtime = file.group("bench/runtime");
+  const auto cases = runtime == nullptr ? std::vector<MeasuredCase>{} : measured_cases(file, "");
+  if (std::any_of(cases.begin(), cases.end(), peak_disturbed)) {
+    notes.emplace_back(
+        "of peak in brackets: more than 100 %, so the peak was measured while something else held "
+        "the machine, and is not to be trusted; more rounds help");
+  }
   for (const auto& [name, value] : runtime == nullptr ? Attributes{} : runtime->attributes) {
     const auto* list = std::get_if<std::vector<std::string>>(&value);
     const auto* coverage = std::get_if<double>(&value);

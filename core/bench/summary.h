@@ -17,8 +17,8 @@ struct TextTable {
 
 /// One row per case: its labels (those axes only that have several values, and always operator,
 /// pass and n), median time with its interval, time with cold caches, share of the measured
-/// multiply-add peak, memory beyond inputs and outputs, error; where there is no time, the status
-/// and reason.
+/// multiply-add peak (in brackets above 100 %, see peak_disturbed), memory beyond inputs and
+/// outputs, error; where there is no time, the status and reason.
 [[nodiscard]] TextTable summary_table(const std::vector<MeasuredCase>& cases);
 
 /// One row per scaling line: its labels, the exponent with its interval, or why it is not resolved.

@@ -3,24 +3,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/base/parse_number.h"
 
 namespace conelab {
 namespace {
 
 constexpr std::size_t most_values = 10000;
 
-std::int64_t parse_integer(const std::string& name, std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size() || value < 1) {
-    misuse("{}: '{}' is not a positive integer", name, text);
-  }
-  return value;
+std::int64_t positive_integer(const std::string& name, std::string_view text) {
+  const std::optional<std::int64_t> value = parse_integer(text);
+  if (!value || *value < 1) misuse("{}: '{}' is not a positive integer", name, text);
+  return *value;
 }
 
 /// The next value of a range; the largest integer where it would overflow.
@@ -37,10 +34,10 @@ std::vector<std::int64_t> parse_range(const std::string& name, std::string_view 
   if (colon == std::string_view::npos || colon + 2 >= text.size()) {
     misuse("{}: '{}' needs a step, as in 256..4096:x2 or 256..4096:+256", name, text);
   }
-  const std::int64_t first = parse_integer(name, text.substr(0, dots));
-  const std::int64_t last = parse_integer(name, text.substr(dots + 2, colon - dots - 2));
+  const std::int64_t first = positive_integer(name, text.substr(0, dots));
+  const std::int64_t last = positive_integer(name, text.substr(dots + 2, colon - dots - 2));
   const char kind = text[colon + 1];
-  const std::int64_t step = parse_integer(name, text.substr(colon + 2));
+  const std::int64_t step = positive_integer(name, text.substr(colon + 2));
   if ((kind != 'x' && kind != '+') || (kind == 'x' && step < 2)) {
     misuse("{}: '{}' is no step (expected x2, x4, ... or +N)", name, text.substr(colon + 1));
   }
@@ -118,7 +115,7 @@ std::vector<std::int64_t> parse_integers(const std::string& name, const std::str
   std::vector<std::int64_t> values;
   for (const std::string_view part : split_commas(text)) {
     if (part.find("..") == std::string_view::npos) {
-      values.push_back(parse_integer(name, part));
+      values.push_back(positive_integer(name, part));
     } else {
       const auto range = parse_range(name, part);
       values.insert(values.end(), range.begin(), range.end());

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <sstream>
@@ -26,6 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 /// How often a wait looks at whether it was cancelled.
 constexpr int poll_milliseconds = 50;
+/// Of an answer; what is longer is none.
+constexpr std::size_t longest_line = std::size_t{1} << 20;
 
 /// Both ends of a pipe, closed on exec: a worker inherits its own streams and no one else's.
 struct Pipe {
@@ -174,6 +177,11 @@ CaseStatus WorkerProcess::read_line(const Patience& patience, std::string& line)
       buffered_.erase(0, end_of_line + 1);
       return CaseStatus::ok;
     }
+    if (buffered_.size() > longest_line) {
+      end();
+      reason_ = fmt::format("worker answered a line of more than {} bytes", longest_line);
+      return CaseStatus::failed;
+    }
     if (patience.cancelled && patience.cancelled()) {
       end();
       throw Error(ErrorKind::interrupted, "interrupted");
@@ -199,8 +207,7 @@ CaseStatus WorkerProcess::read_line(const Patience& patience, std::string& line)
   }
 }
 
-CaseStatus WorkerProcess::read_answer(const std::string& line, const std::string& expected,
-                                      std::vector<double>& numbers) {
+CaseStatus WorkerProcess::read_answer(const std::string& line, const std::string& expected) {
   std::istringstream words(line);
   std::string kind;
   words >> kind;
@@ -208,16 +215,17 @@ CaseStatus WorkerProcess::read_answer(const std::string& line, const std::string
   if (kind == "skipped") return CaseStatus::skipped;
   if (kind == "memory") return CaseStatus::out_of_memory;
   if (kind == "failed") return CaseStatus::failed;
-  for (std::string word; words >> word;) {
-    if (const auto number = parse_number(word)) numbers.push_back(*number);
-  }
   if (kind == expected) return CaseStatus::ok;
+  return wrong_answer(line, expected);
+}
+
+CaseStatus WorkerProcess::wrong_answer(const std::string& line, const std::string& expected) {
   reason_ = fmt::format("worker answered '{}' (expected {})", line, expected);
   return CaseStatus::failed;
 }
 
 CaseStatus WorkerProcess::ask(const std::string& request, const std::string& expected,
-                              const Patience& patience, std::vector<double>& numbers) {
+                              const Patience& patience) {
   if (pid_ < 0) {
     reason_ = "worker is gone";
     return CaseStatus::crashed;
@@ -228,40 +236,56 @@ CaseStatus WorkerProcess::ask(const std::string& request, const std::string& exp
   }
   std::string line;
   const CaseStatus status = read_line(patience, line);
-  return status == CaseStatus::ok ? read_answer(line, expected, numbers) : status;
+  return status == CaseStatus::ok ? read_answer(line, expected) : status;
+}
+
+CaseStatus WorkerProcess::ask_numbers(const std::string& request, const std::string& expected,
+                                      const std::vector<std::size_t>& counts,
+                                      const Patience& patience, std::vector<double>& numbers) {
+  const CaseStatus status = ask(request, expected, patience);
+  if (status != CaseStatus::ok) return status;
+  const std::string answer = reason_;
+  bool all_numbers = true;
+  std::istringstream words(answer);
+  for (std::string word; words >> word;) {
+    const auto number = parse_number(word);
+    all_numbers = all_numbers && number.has_value();
+    numbers.push_back(number.value_or(0));
+  }
+  const bool counted = std::find(counts.begin(), counts.end(), numbers.size()) != counts.end();
+  if (all_numbers && counted) return status;
+  return wrong_answer(expected + " " + answer,
+                      fmt::format("{} and {} numbers", expected, counts.front()));
 }
 
 CaseStatus WorkerProcess::prepare(const Case& c, std::int64_t batch, std::uint64_t seed,
                                   const Patience& patience) {
-  std::vector<double> none;
-  return ask(fmt::format("case {} {}", case_words(c, batch), seed), "ready", patience, none);
+  return ask(fmt::format("case {} {}", case_words(c, batch), seed), "ready", patience);
 }
 
 CaseStatus WorkerProcess::predict(const Case& c, std::int64_t batch, const Patience& patience,
                                   Prediction& prediction) {
   std::vector<double> n;
-  const CaseStatus status = ask("predict " + case_words(c, batch), "predict", patience, n);
+  const CaseStatus status =
+      ask_numbers("predict " + case_words(c, batch), "predict", {2}, patience, n);
   if (status != CaseStatus::ok) return status;
-  if (n.size() != 2) {
-    reason_ = "worker answered too few numbers";
-    return CaseStatus::failed;
+  if (!(n[0] >= 0 && n[1] >= 0)) {
+    return wrong_answer("predict " + reason_, "bytes and operations from 0");
   }
   prediction = {n[0], 0, n[1]};
   return status;
 }
 
 CaseStatus WorkerProcess::question(const std::string& word, const Patience& patience) {
-  std::vector<double> none;
-  return ask(word, word, patience, none);
+  return ask(word, word, patience);
 }
 
 CaseStatus WorkerProcess::facts(const Patience& patience, CaseFacts& facts) {
   std::vector<double> n;
-  const CaseStatus status = ask("facts", "facts", patience, n);
+  const CaseStatus status = ask_numbers("facts", "facts", {3}, patience, n);
   if (status != CaseStatus::ok) return status;
-  if (n.size() != 3) {
-    reason_ = "worker answered too few numbers";
-    return CaseStatus::failed;
+  if (!(n[0] >= 0 && n[1] >= 0)) {
+    return wrong_answer("facts " + reason_, "operations and bytes from 0");
   }
   facts = {n[0], n[1], n[2]};
   return status;
@@ -269,13 +293,13 @@ CaseStatus WorkerProcess::facts(const Patience& patience, CaseFacts& facts) {
 
 CaseStatus WorkerProcess::sample(bool cold, const Patience& patience, Sample& sample) {
   std::vector<double> n;
-  const CaseStatus status = ask(cold ? "sample 1" : "sample 0", "sample", patience, n);
-  if (status != CaseStatus::ok) return status;
   constexpr std::size_t of_the_host = 7;  // Peers answer no more than these.
   constexpr std::size_t all = 12;
-  if (n.size() != of_the_host && n.size() != all) {
-    reason_ = "worker answered too few numbers";
-    return CaseStatus::failed;
+  const CaseStatus status =
+      ask_numbers(cold ? "sample 1" : "sample 0", "sample", {of_the_host, all}, patience, n);
+  if (status != CaseStatus::ok) return status;
+  if (!(n[0] > 0 && std::isfinite(n[0]))) {
+    return wrong_answer("sample " + reason_, "a time above 0");
   }
   n.resize(all, std::numeric_limits<double>::quiet_NaN());
   sample = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11]};

@@ -64,11 +64,15 @@ class WorkerProcess {
   std::string buffered_;
   std::string reason_;
 
-  CaseStatus ask(const std::string& request, const std::string& expected, const Patience& patience,
-                 std::vector<double>& numbers);
-  CaseStatus read_line(const Patience& patience, std::string& line);
-  CaseStatus read_answer(const std::string& line, const std::string& expected,
+  /// Ok: the answer began with `expected`, and `reason_` is the rest of it.
+  CaseStatus ask(const std::string& request, const std::string& expected, const Patience& patience);
+  /// The same for answers that are one of `counts` numbers and nothing else.
+  CaseStatus ask_numbers(const std::string& request, const std::string& expected,
+                         const std::vector<std::size_t>& counts, const Patience& patience,
                          std::vector<double>& numbers);
+  CaseStatus read_line(const Patience& patience, std::string& line);
+  CaseStatus read_answer(const std::string& line, const std::string& expected);
+  CaseStatus wrong_answer(const std::string& line, const std::string& expected);
   CaseStatus died();
   void end();
 };

@@ -16,7 +16,7 @@
 namespace conelab::figure {
 namespace {
 
-constexpr double margin = 5;
+constexpr double margin = 5, marker_size = 4.5;
 
 bool positive(double v) { return v >= 1e-290 && v <= 1e290; }
 bool is_drawn(const RooflinePoint& p) { return positive(p.intensity) && positive(p.performance); }
@@ -105,11 +105,19 @@ std::string with_unit(const RooflineCeiling& c, const char* unit) {
                      unit);
 }
 
-/// Adds the text unless it would leave the box or lie over an earlier one.
-bool add_if_free(DisplayList& list, const Box& box, const TextItem& item) {
+/// Adds the text unless it would leave the frame or lie over an earlier one or a point.
+bool add_if_free(DisplayList& list, const RooflineFigure& f, const Frame& frame,
+                 const TextItem& item) {
   const Quad quad = text_quad(item);
   for (const Point& p : quad) {
-    if (!box.contains(p)) return false;
+    if (!frame.box.contains(p)) return false;
+  }
+  for (const RooflinePoint& p : f.points) {
+    const Point at = frame.at(p.intensity, p.performance);
+    const double r = marker_size / 2;
+    const Quad marker = {
+        {{at.x - r, at.y - r}, {at.x + r, at.y - r}, {at.x + r, at.y + r}, {at.x - r, at.y + r}}};
+    if (overlap(quad, marker)) return false;
   }
   for (const Item& other : list.items) {
     const auto* text = std::get_if<TextItem>(&other);
@@ -121,8 +129,8 @@ bool add_if_free(DisplayList& list, const Box& box, const TextItem& item) {
 
 /// Names a ceiling along its line, just above it, at the first free place between two points;
 /// false where there is none.
-bool name_along(DisplayList& list, const Frame& frame, const std::string& name, Point from,
-                Point to) {
+bool name_along(DisplayList& list, const RooflineFigure& f, const Frame& frame,
+                const std::string& name, Point from, Point to) {
   const double turn = std::atan2(to.y - from.y, to.x - from.x);
   for (const double t : {0.65, 0.5, 0.8, 0.35, 0.2, 0.9, 0.1}) {
     const Point at = {from.x + t * (to.x - from.x) + 2.5 * std::sin(turn),
@@ -130,7 +138,7 @@ bool name_along(DisplayList& list, const Frame& frame, const std::string& name, 
     const TextItem item{at,  {{name}}, small_size, Anchor::middle, turn * 180 / std::numbers::pi,
                         ink, 0.8};
     if (std::hypot(to.x - from.x, to.y - from.y) < text_width(name, small_size) + 4) return false;
-    if (add_if_free(list, frame.box, item)) return true;
+    if (add_if_free(list, f, frame, item)) return true;
   }
   return false;
 }
@@ -142,8 +150,9 @@ std::string name_ceilings(DisplayList& list, const RooflineFigure& f, const Fram
     for (const RooflineCeiling& c : memory ? f.bandwidths : f.peaks) {
       const std::string whole = clean_text(with_unit(c, memory ? "B/s" : "FLOP/s"));
       const auto ends = visible_part(f, frame, c.value, memory);
-      const std::string name = elide(whole, small_size, 0.6 * frame.box.width);
-      if (!ends || !name_along(list, frame, name, ends->first, ends->second)) {
+      const double room = ends ? ends->second.x - ends->first.x - 8 : 0;
+      const std::string name = elide(whole, small_size, room);
+      if (!ends || !name_along(list, f, frame, name, ends->first, ends->second)) {
         left_out += (left_out.empty() ? "" : "; ") + whole;
       }
     }
@@ -158,7 +167,7 @@ void draw_roofs(DisplayList& list, const RooflineFigure& f, const Frame& frame) 
     for (const RooflineCeiling& c : memory ? f.bandwidths : f.peaks) {
       const auto ends = visible_part(f, frame, c.value, memory);
       if (!ends) continue;
-      const bool roof = c.value == (memory ? bandwidth : peak);
+      const bool roof = c.trusted && c.value == (memory ? bandwidth : peak);
       const std::vector<double> dash = roof ? std::vector<double>{} : std::vector<double>{3, 2};
       list.line(ends->first, ends->second, {roof ? ink : quiet, roof ? 1.2 : line_width, dash});
     }
@@ -174,7 +183,7 @@ void draw_points(DisplayList& list, const RooflineFigure& f, const Frame& frame)
     const RooflinePoint& p = f.points[i];
     const Point low = frame.at(p.intensity, p.low), high = frame.at(p.intensity, p.high);
     if (low.y - high.y > 0.5) list.line(low, high, {series_colour(i), line_width});
-    draw_marker(list, frame.at(p.intensity, p.performance), i, 4.5, series_colour(i));
+    draw_marker(list, frame.at(p.intensity, p.performance), i, marker_size, series_colour(i));
   }
   list.group_end();
 }

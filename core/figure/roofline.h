@@ -25,6 +25,7 @@ struct RooflinePoint {
 struct RooflineCeiling {
   std::string name;
   double value = 0;
+  bool trusted = true;  ///< False: it bounds nothing, and is drawn dashed like a lower ceiling.
 };
 
 struct RooflineFigure {

@@ -1,11 +1,11 @@
 #include "core/figure/templates.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/base/parse_number.h"
 #include "core/figure/geometry_templates.h"
 
 namespace conelab::figure {
@@ -30,12 +30,9 @@ std::optional<std::string> value_of(const Parameters& parameters, const std::str
 }  // namespace
 
 double number(const std::string& key, std::string_view text) {
-  double value = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || rest != text.data() + text.size() || text.empty()) {
-    misuse("-p {}={}: not a number", key, text);
-  }
-  return value;
+  const std::optional<double> value = parse_number(text);
+  if (!value) misuse("-p {}={}: not a number", key, text);
+  return *value;
 }
 
 namespace {

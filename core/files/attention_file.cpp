@@ -273,6 +273,7 @@ void write_entry(hid_t root, const Where& where, const AttentionFile<T>& file) {
   const char* shown = file.weights ? "weights" : file.output || file.lse ? "output" : "parameters";
   write_attribute(id, "default", std::string(shown), where);
   write_attribute(id, "spec", file.spec, where);
+  if (!file.call.empty()) write_attribute(id, "call", file.call, where);
   write_map(id, where, "weights", "weight", file, file.weights);
   write_map(id, where, "logits", "logit", file, file.logits);
   write_output(id, where, file);

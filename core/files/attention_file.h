@@ -1,7 +1,7 @@
 // The result file of `attend`: groups, names and axes that other programs rely on.
 //
 //   /                     NX_class=NXroot default=attention conelab_format=1 creator=...
-//   /attention            NXentry; attribute spec: the call as JSON
+//   /attention            NXentry; attribute spec: the call as JSON; call: as typed
 //     weights/weight      [batch, head, query, key]      only when kept
 //     logits/logit        [batch, head, query, key]      only when kept
 //     output/output       [batch, head, query, feature]
@@ -60,7 +60,8 @@ struct AttentionFile {
   const Backward<T>* gradients = nullptr;    ///< Null: not kept.
   std::vector<std::string> query_token;      ///< [n_q], or empty.
   std::vector<std::string> key_token;        ///< [n_k], or empty.
-  std::string spec;                          ///< The call as JSON.
+  std::string spec;                          ///< The call as JSON, every default written out.
+  std::string call;                          ///< What was asked for (call_text.h); may be empty.
   FileValues parameters;
   std::vector<TensorParameter> tensor_parameters;
   FileValues environment;

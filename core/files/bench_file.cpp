@@ -27,6 +27,9 @@ std::vector<std::string> prefixes(const std::string& path) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+/// Of the root, and the same in every file.
+const std::set<std::string> own_attributes = {"NX_class", "default", "conelab_format"};
+
 void write_root_attributes(hid_t root, const LabelledFile& file, const Where& where) {
   write_attribute(root, "NX_class", std::string("NXroot"), where);
   if (!file.groups.empty()) {
@@ -130,9 +133,15 @@ LabelledFile read_labelled_file(const std::string& path) {
   const Where root{path, "/"};
   LabelledFile result;
   const hdf5::Object object = open_object(file, root);
-  const auto creator = hdf5::read_attribute(object.id(), "creator", root);
-  if (creator && std::holds_alternative<std::string>(*creator)) {
-    result.creator = std::get<std::string>(*creator);
+  for (const std::string& name : hdf5::attribute_names(object.id(), root)) {
+    const auto value = hdf5::read_attribute(object.id(), name, root);
+    if (!value || own_attributes.contains(name)) continue;
+    const auto* text = std::get_if<std::string>(&*value);
+    if (name != "creator") {
+      result.attributes.emplace_back(name, *value);
+    } else if (text != nullptr) {
+      result.creator = *text;
+    }
   }
   std::set<std::uint64_t> visited;
   read_groups(file, root, visited, result);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/files/lzf.h"
 
 namespace conelab::hdf5 {
 namespace {
@@ -19,6 +20,7 @@ void set_up_library() {
   H5dont_atexit();
   const Where library{"HDF5 library", ""};
   CONELAB_HDF5(library, "turn plugins off", H5PLset_loading_state(0));
+  register_lzf();
 }
 
 /// A thread-safe HDF5 keeps a stack of errors, and whether it prints them, for each thread.

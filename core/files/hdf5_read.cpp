@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/base/error.h"
+#include "core/files/lzf.h"
 #include "core/files/text.h"
 
 namespace conelab::hdf5 {
@@ -21,15 +22,15 @@ struct FilterName {
   H5Z_filter_t id;
   const char* name;
 };
-/// Registered filters one meets; the first three are read.
+/// Registered filters one meets; the first four are read.
 constexpr std::array<FilterName, 15> known_filters = {{{H5Z_FILTER_DEFLATE, "deflate"},
                                                        {H5Z_FILTER_SHUFFLE, "shuffle"},
                                                        {H5Z_FILTER_FLETCHER32, "fletcher32"},
+                                                       {lzf_filter, "lzf"},
                                                        {H5Z_FILTER_SZIP, "szip"},
                                                        {H5Z_FILTER_NBIT, "nbit"},
                                                        {H5Z_FILTER_SCALEOFFSET, "scaleoffset"},
                                                        {307, "bzip2"},
-                                                       {32000, "lzf"},
                                                        {32001, "blosc"},
                                                        {32004, "lz4"},
                                                        {32008, "bitshuffle"},
@@ -37,7 +38,7 @@ constexpr std::array<FilterName, 15> known_filters = {{{H5Z_FILTER_DEFLATE, "def
                                                        {32015, "zstd"},
                                                        {32017, "sz"},
                                                        {32026, "blosc2"}}};
-constexpr std::size_t readable_filters = 3;
+constexpr std::size_t readable_filters = 4;
 
 std::string filter_text(H5Z_filter_t id) {
   for (std::size_t i = 0; i < known_filters.size(); ++i) {
@@ -141,7 +142,7 @@ std::vector<std::int64_t> space_extents(hid_t space, const Where& where) {
 
 void describe_filters(hid_t properties, Stored& stored, const Where& where) {
   const int count = CONELAB_HDF5(where, "give its filters", H5Pget_nfilters(properties));
-  int deflates = 0;
+  int compressions = 0;
   for (int i = 0; i < count; ++i) {
     unsigned flags = 0;
     std::size_t values = 0;
@@ -150,15 +151,18 @@ void describe_filters(hid_t properties, Stored& stored, const Where& where) {
                      H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &values, nullptr,
                                     0, nullptr, nullptr));
     stored.filters.push_back(filter_text(id));
-    deflates += id == H5Z_FILTER_DEFLATE ? 1 : 0;
+    compressions += id == H5Z_FILTER_DEFLATE || id == lzf_filter ? 1 : 0;
     stored.checksummed |= id == H5Z_FILTER_FLETCHER32;
     if (stored.filters.back().find('(') != std::string::npos && stored.refused.empty()) {
       stored.refused = fmt::format(
-          "filter {} is not read (expected deflate, shuffle or fletcher32; rewrite it with gzip)",
+          "filter {} is not read (expected deflate, lzf, shuffle or fletcher32; rewrite it with "
+          "gzip)",
           stored.filters.back());
     }
   }
-  if (deflates > 1) stored.refused = fmt::format("{} deflate filters in a row (refused)", deflates);
+  if (compressions > 1) {
+    stored.refused = fmt::format("{} deflate or lzf filters in a row (refused)", compressions);
+  }
 }
 
 void describe_chunks(hid_t properties, Stored& stored, const Where& where) {
@@ -167,6 +171,13 @@ void describe_chunks(hid_t properties, Stored& stored, const Where& where) {
       CONELAB_HDF5(where, "give its chunks", H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data()));
   stored.chunk.assign(chunk.begin(), chunk.begin() + rank);
   describe_filters(properties, stored, where);
+}
+
+std::int64_t count_written_chunks(const Dataset& dataset, const Where& where) {
+  const Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
+  hsize_t count = 0;
+  CONELAB_HDF5(where, "count its chunks", H5Dget_num_chunks(dataset.id(), space.id(), &count));
+  return static_cast<std::int64_t>(count);
 }
 
 /// A name that a virtual data set keeps of one of its sources.
@@ -219,7 +230,10 @@ void describe_layout(const Dataset& dataset, Stored& stored, const Where& where,
     stored.refused = rules.allow_external ? missing_source(properties.id(), where)
                                           : "is a virtual data set, made of other files (refused)";
   }
-  if (layout == H5D_CHUNKED) describe_chunks(properties.id(), stored, where);
+  if (layout == H5D_CHUNKED) {
+    describe_chunks(properties.id(), stored, where);
+    if (rules.allow_unwritten) stored.written_chunks = count_written_chunks(dataset, where);
+  }
   if (layout == H5D_CONTIGUOUS && !rules.allow_external &&
       CONELAB_HDF5(where, "give its storage", H5Pget_external_count(properties.id())) > 0) {
     stored.refused = "keeps its numbers in another file (refused)";
@@ -229,8 +243,16 @@ void describe_layout(const Dataset& dataset, Stored& stored, const Where& where,
   }
 }
 
+/// How many times smaller than the numbers the bytes stored may be.
+std::int64_t best_compression(const Stored& stored) {
+  const auto has = [&](const char* name) {
+    return std::find(stored.filters.begin(), stored.filters.end(), name) != stored.filters.end();
+  };
+  return has("deflate") ? best_deflate : has("lzf") ? static_cast<std::int64_t>(best_lzf) : 1;
+}
+
 /// Why numbers of this declared size cannot be in the bytes stored; empty where they can.
-std::string size_refusal(const Stored& stored, std::int64_t element_bytes) {
+std::string size_refusal(const Stored& stored, std::int64_t element_bytes, const ReadRules& rules) {
   const std::optional<std::int64_t> count = checked_product(stored.extents);
   if (!count || *count > (std::int64_t{1} << 62) / element_bytes) {
     return fmt::format("declares an impossible size {}", extents_text(stored.extents));
@@ -241,11 +263,13 @@ std::string size_refusal(const Stored& stored, std::int64_t element_bytes) {
     return fmt::format("has chunks of {} (expected at most {} bytes each)", extents_text(chunk),
                        most_chunk_bytes);
   }
-  const bool deflated =
-      std::find(stored.filters.begin(), stored.filters.end(), "deflate") != stored.filters.end();
   if (stored.is_virtual) return "";  // What is stored is in other files.
-  const std::int64_t declared = *count * element_bytes;
-  if (declared / (deflated ? best_deflate : 1) > stored.stored_bytes) {
+  std::int64_t declared = *count * element_bytes;
+  if (rules.allow_unwritten && stored.stored_bytes == 0) return "";
+  if (rules.allow_unwritten && !chunk.empty()) {
+    declared = std::min(declared, stored.written_chunks * *chunk_count * element_bytes);
+  }
+  if (declared / best_compression(stored) > stored.stored_bytes) {
     return fmt::format("declares {} = {} bytes, but only {} are stored",
                        extents_text(stored.extents), declared, stored.stored_bytes);
   }
@@ -360,7 +384,7 @@ Stored describe(const Dataset& dataset, const Where& where, const ReadRules& rul
   describe_layout(dataset, stored, where, rules);
   if (stored.refused.empty()) {
     const auto bytes = static_cast<std::int64_t>(std::max<std::size_t>(H5Tget_size(type.id()), 1));
-    stored.refused = size_refusal(stored, bytes);
+    stored.refused = size_refusal(stored, bytes, rules);
   }
   if (stored.element == Element::u16) {
     const auto dtype = read_attribute(dataset.id(), "dtype", where);

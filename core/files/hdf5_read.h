@@ -2,9 +2,9 @@
 // the declared size has been compared with what is stored. All functions need a Lock held.
 //
 // Refused, each with one clear line: truncated files, external links, external raw storage, virtual
-// data sets, cycles of links, filters other than shuffle, deflate and Fletcher32, repeated deflate,
-// chunks above 1 GiB, declared sizes that deflate (at most 1 : 1032) could not hold in the bytes
-// stored.
+// data sets, cycles of links, filters other than shuffle, deflate, LZF and Fletcher32, repeated
+// compression, chunks above 1 GiB, declared sizes that the compression (deflate at most 1 : 1032)
+// could not hold in the bytes stored.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,10 @@ namespace conelab::hdf5 {
 struct ReadRules {
   bool allow_external = false;  ///< Follow links and storage out of the file.
   /// Told the bytes of each large read before memory is taken for it; may throw.
-  std::function<void(std::uint64_t)> before_allocation;
+  std::function<void(std::uint64_t)> before_allocation = {};
+  /// Chunks that were never written are sound: they read as the fill value. Only for callers who
+  /// read what is written, chunk by chunk, as such a file may declare any size.
+  bool allow_unwritten = false;
 };
 
 /// Opens a file after comparing its superblock with its real size.
@@ -58,6 +61,7 @@ struct Stored {
   std::int64_t stored_bytes = 0;     ///< In the file, compressed.
   bool is_virtual = false;           ///< Made of other data sets, mostly of other files.
   bool checksummed = false;          ///< Every chunk carries a Fletcher32.
+  std::int64_t written_chunks = 0;   ///< Under `allow_unwritten`: how many there are.
 };
 /// Opens a data set at a resolved path, without judging it.
 [[nodiscard]] Dataset open_dataset(const File& file, const Where& where);

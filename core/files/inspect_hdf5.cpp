@@ -46,6 +46,15 @@ void count_special(const std::vector<char>& bytes, Element element, InspectedIte
   }
 }
 
+/// How many chunks the extents have.
+std::int64_t chunk_count(const hdf5::Stored& stored) {
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < stored.extents.size(); ++i) {
+    count *= (stored.extents[i] + stored.chunk[i] - 1) / stored.chunk[i];
+  }
+  return count;
+}
+
 /// Calls `visit` with the start of every block of a grid over the extents.
 template <class Visit>
 void for_each_block(const std::vector<hsize_t>& extents, const std::vector<hsize_t>& block,
@@ -63,16 +72,44 @@ void for_each_block(const std::vector<hsize_t>& extents, const std::vector<hsize
   }
 }
 
+/// Calls `visit` with the start of every chunk that is in the file.
+template <class Visit>
+void for_each_written(const hdf5::Dataset& dataset, const hdf5::Space& space,
+                      const hdf5::Stored& stored, const Where& where, const Visit& visit) {
+  std::vector<hsize_t> start(stored.chunk.size());
+  for (std::int64_t i = 0; i < stored.written_chunks; ++i) {
+    CONELAB_HDF5(where, "be read",
+                 H5Dget_chunk_info(dataset.id(), space.id(), static_cast<hsize_t>(i), start.data(),
+                                   nullptr, nullptr, nullptr));
+    visit(start);
+  }
+}
+
+/// Counts `elements` that were never written: they are all the fill value.
+void count_unwritten(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t type,
+                     std::int64_t elements, InspectedItem& item, const Where& where) {
+  const hdf5::Properties made(
+      CONELAB_HDF5(where, "give its fill value", H5Dget_create_plist(dataset.id())));
+  std::vector<char> fill(H5Tget_size(type));
+  CONELAB_HDF5(where, "give its fill value", H5Pget_fill_value(made.id(), type, fill.data()));
+  InspectedItem one;
+  count_special(fill, stored.element, one);
+  item.nan_count += one.nan_count * elements;
+  item.infinite_count += one.infinite_count * elements;
+}
+
 /// Reads every chunk; `type` is the data set's own, in this machine's byte order for floats.
 void read_chunks(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t type,
                  InspectedItem& item, const Where& where) {
   const std::vector<hsize_t> extents(stored.extents.begin(), stored.extents.end());
   const std::vector<hsize_t> block(stored.chunk.begin(), stored.chunk.end());
   const hdf5::Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
-  for_each_block(extents, block, [&](const std::vector<hsize_t>& start) {
+  std::int64_t unread = checked_product(stored.extents).value_or(0);
+  const auto read = [&](const std::vector<hsize_t>& start) {
     std::vector<hsize_t> count(extents.size());
     hsize_t total = 1;
     for (std::size_t i = 0; i < extents.size(); ++i) {
+      if (start[i] >= extents[i]) fail("{}: has a chunk beyond its extents", where.text());
       count[i] = std::min(block[i], extents[i] - start[i]);
       total *= count[i];
     }
@@ -84,7 +121,15 @@ void read_chunks(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t
     CONELAB_HDF5(where, "be read",
                  H5Dread(dataset.id(), type, target.id(), space.id(), H5P_DEFAULT, bytes.data()));
     count_special(bytes, stored.element, item);
-  });
+    unread -= static_cast<std::int64_t>(total);
+  };
+  if (stored.written_chunks < chunk_count(stored)) {
+    // Asking for each chunk's place takes longer, but a file may declare any number that it lacks.
+    for_each_written(dataset, hdf5::Space(H5Scopy(space.id())), stored, where, read);
+    count_unwritten(dataset, stored, type, unread, item, where);
+  } else {
+    for_each_block(extents, block, read);
+  }
 }
 
 /// Reads all of an array that may be read, only to see that it can be.
@@ -93,6 +138,7 @@ void verify(const hdf5::Dataset& dataset, const hdf5::Stored& stored, InspectedI
   if (!stored.refused.empty()) fail("{}: {}", where.text(), stored.refused);
   if (checked_product(stored.extents).value_or(0) == 0) return;
   if (stored.element == Element::text) {
+    if (stored.stored_bytes == 0) return;
     (void)read_strings(dataset, stored, where, {});
     return;
   }
@@ -105,6 +151,10 @@ void verify(const hdf5::Dataset& dataset, const hdf5::Stored& stored, InspectedI
     return read_chunks(dataset, stored, half ? own.id() : native.id(), item, where);
   }
   if (!element_dtype(stored.element)) return;
+  if (stored.stored_bytes == 0) {
+    return count_unwritten(dataset, stored, half ? own.id() : native.id(),
+                           checked_product(stored.extents).value_or(0), item, where);
+  }
   allow_more_memory(static_cast<std::uint64_t>(stored.stored_bytes));
   std::vector<char> bytes(static_cast<std::size_t>(checked_product(stored.extents).value_or(0)) *
                           element_size(stored.element));
@@ -197,7 +247,7 @@ class Walk {
   void array(const Where& where, int depth) {
     InspectedItem item = start(where, depth, ItemKind::array);
     const hdf5::Dataset dataset = open_dataset(file_, where);
-    const hdf5::Stored stored = describe(dataset, where, {});
+    const hdf5::Stored stored = describe(dataset, where, {.allow_unwritten = true});
     item.type = stored.type;
     item.extents = stored.extents;
     item.chunk = stored.chunk;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/files/text.h"
 
 namespace conelab {
@@ -191,11 +192,8 @@ const JsonValue* JsonValue::find(const std::string& key) const {
 }
 
 std::optional<std::int64_t> JsonValue::whole_number() const {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  const bool whole = kind == Kind::number && error == std::errc() && stop == end && number >= 0;
-  return whole ? std::optional(number) : std::nullopt;
+  const std::optional<std::int64_t> number = parse_integer(text);
+  return kind == Kind::number && number && *number >= 0 ? number : std::nullopt;
 }
 
 JsonValue parse_json(std::string_view text, const std::string& place) {

@@ -203,17 +203,22 @@ void read_all_tokens(TensorSource& source, Input& input, const InputOptions& opt
   }
 }
 
+/// Why a mask that nobody named keeps a file from being read.
+constexpr const char* applied_unasked =
+    "; a mask beside q is always applied: give it another name to leave it out";
+
 void read_mask(TensorSource& source, Input& input) {
   const std::optional<DeclaredArray> array = source.find("mask");
   if (!array) return;
   if (array->element != Element::u8 && array->element != Element::boolean) {
-    fail("{}: wrong dtype (expected uint8, found {})", source.place("mask"), array->type);
+    fail("{}: wrong dtype (expected uint8, found {}{})", source.place("mask"), array->type,
+         applied_unasked);
   }
   const std::vector<std::int64_t> expected = {input.query.shape().token,
                                               input.key_or_query().shape().token};
   if (array->extents != expected) {
-    fail("{}: wrong shape (expected [n_q, n_k] = {}, found {})", source.place("mask"),
-         extents_text(expected), extents_text(array->extents));
+    fail("{}: wrong shape (expected [n_q, n_k] = {}, found {}{})", source.place("mask"),
+         extents_text(expected), extents_text(array->extents), applied_unasked);
   }
   input.mask = read_as<std::uint8_t>(source, *array);
   for (std::uint8_t& allowed : input.mask) allowed = allowed != 0 ? 1 : 0;

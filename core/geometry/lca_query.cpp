@@ -1,24 +1,19 @@
 #include "core/geometry/lca_query.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/geometry/cone_law.h"
 #include "core/geometry/distance.h"
 
 namespace conelab::geometry {
 namespace {
 
-/// The whole text as one number; none when it is anything else.
-std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const char* first = text.data();
-  const char* last = first + text.size();
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-') ++first;
-  const auto [end, status] = std::from_chars(first, last, value);
-  if (status != std::errc{} || end != last) return std::nullopt;
-  return value;
+/// The whole text as one number, which may have a plus; none when it is anything else.
+std::optional<double> number(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  return parse_number(text);
 }
 
 struct Numbers {

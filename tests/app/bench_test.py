@@ -118,6 +118,44 @@ class Bench(ProgramTest):
         self.fails(2, "bench", "-o", out, *SMALL, says="--resume")
         self.fails(2, "bench", "-o", out, *SMALL, "--seed", "9", "--resume", says="another sweep")
 
+    def test_a_finished_result_is_replaced_by_a_measured_one_only(self):
+        out = self.folder / "b.h5"
+        self.ok("bench", "-o", out, *SMALL)
+        earlier = out.read_bytes()
+        hopeless = ("--operators", "dot", "--lengths", "400000000", "--passes", "forward", "--heads",
+                    "1", "--rounds", "1")
+        self.fails(1, "bench", "-o", out, *hopeless,
+                   says=["b.h5: is left as it was", "no case was measured", "would need"])
+        self.assertEqual(out.read_bytes(), earlier)
+        self.assert_clean("b.h5")
+        said = self.ok("bench", "-o", out, *SMALL, "--seed", "9").out
+        self.assertIn("in the place of an earlier file", said)
+        self.assertNotEqual(out.read_bytes(), earlier)
+        self.assert_clean("b.h5")
+
+    def test_a_damaged_sample_is_measured_again(self):
+        out = self.folder / "b.h5"
+        process = start("bench", "-o", out, *SMALL)
+        while len(list(self.folder.glob("b.h5.parts/case-*.h5"))) < 2:
+            time.sleep(0.01)
+        process.kill()
+        process.communicate(timeout=30)
+        damaged = sorted(self.folder.glob("b.h5.parts/case-*.h5"))[0]
+        damaged.write_bytes(damaged.read_bytes()[:1000])
+        result = self.ok("bench", "-o", out, *SMALL, "--resume")
+        lines = [line for line in result.err.splitlines() if "case-" in line]
+        self.assertEqual(len(lines), 1, result)
+        self.assertTrue(lines[0].startswith("conelab: warning: "), result)
+        self.assertTrue(lines[0].endswith("; it is measured again"), result)
+        self.assert_clean("b.h5")
+
+    def test_what_is_no_peer_is_said(self):
+        out = self.folder / "b.h5"
+        for command, says in (("cat", "names no operators"), ("true", "ended with status 0"),
+                              ("no-such-program", "No such file"), ("yes", "answered 'y'")):
+            self.fails(1, "bench", "-o", out, *SMALL, "--peer", command, says=[command, says])
+        self.assert_clean()
+
     def test_what_cannot_fit_is_skipped_and_says_why(self):
         out = self.folder / "b.h5"
         found = self.ok("bench", "-o", out, "--operators", "dot", "--lengths", "64,400000000",

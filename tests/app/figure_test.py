@@ -3,6 +3,8 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
+import h5py
+
 from program import TRACE, ProgramTest, run
 
 GERMAN = f"{TRACE}:/german/layer3"
@@ -84,6 +86,38 @@ class Heatmap(ProgramTest):
         for part in ("dot", "umbral", "[CLS]", "head 2"):
             self.assertIn(part, text)
 
+    def test_results_of_attend_say_what_they_show(self):
+        for name, options in (("a", ("-s", "umbral", "-p", "gamma=" + ",".join(
+                map(str, range(1, 13))))), ("b", ("-s", "dot", "--mask", "causal"))):
+            self.ok("attend", GERMAN, "-o", self.folder / f"{name}.h5", *options, "--keep", "weights")
+        a, b = self.folder / "a.h5", self.folder / "b.h5"
+        for figure in ("heatmap", "arcs"):
+            path = self.folder / "maps.svg"
+            self.ok("figure", figure, "-o", path, "-i", a, "-i", b, "-p", "head=2")
+            for part in ("umbral, gamma = 3<", "dot, causal<", "MiniLM-L6-v2, german/layer3, head 2"):
+                self.assertIn(part, path.read_text())
+            self.fails(2, "figure", figure, "-o", path, "-i", a, "-p", "similarities=dot",
+                       says=["similarities=dot", "a.h5 holds the map of umbral, gamma = 1"])
+        for reference in ("b", "dot, causal"):
+            drawn = self.draw("-i", a, "-i", b, "-p", f"difference={reference}", "-p", "head=2")[1]
+            self.assertIn("umbral, gamma = 3 − dot, causal", drawn)
+        # Alike but for their inputs: the files tell them apart.
+        self.ok("attend", f"{TRACE}:/german/layer0", "-o", self.folder / "c.h5", "-s", "dot", "--mask",
+                "causal", "--keep", "weights")
+        drawn = self.draw("-i", b, "-i", self.folder / "c.h5")[1]
+        for part in (">b<", ">c<", ">head 0"):
+            self.assertIn(part, drawn)
+
+    def test_results_of_earlier_versions_name_their_operator(self):
+        path = self.folder / "a.h5"
+        self.ok("attend", GERMAN, "-o", path, "-s", "umbral", "--mask", "causal", "--keep", "weights")
+        with h5py.File(path, "r+") as file:
+            del file["attention"].attrs["call"]
+        self.assertIn("umbral, causal<", self.draw("-i", path)[1])
+        with h5py.File(path, "r+") as file:
+            file["attention"].attrs["spec"] = "[1"
+        self.assertIn(">a<", self.draw("-i", path)[1])
+
     def test_draws_every_file_or_none(self):
         for name in ("dot", "umbral"):
             self.ok("attend", GERMAN, "-o", self.folder / f"{name}.h5", "-s", name, "--keep", "weights")
@@ -156,11 +190,28 @@ class Arcs(ProgramTest):
         out = self.folder / "arcs.svg"
         self.fails(2, "figure", "arcs", "-o", out, "-i", GERMAN, "-p", "arrangement=row", says="'rows'")
         self.fails(2, "figure", "arcs", "-o", out, "-i", GERMAN, "-p", "top=-1", says="top")
+        self.fails(2, "figure", "arcs", "-o", out, "-i", GERMAN, "-p", "top=0", says="leaves no arcs")
         self.fails(2, "figure", "arcs", "-o", out, says="--input")
         self.assert_clean()
 
 
+    def test_says_where_no_weight_is_strong_enough(self):
+        path = self.folder / "arcs.svg"
+        self.ok("figure", "arcs", "-o", path, "-i", GERMAN, "-p", "threshold=1.5")
+        self.assertIn("no weight reaches 1.5", path.read_text())
+
+
 class Tree(ProgramTest):
+    def test_of_a_result_says_what_it_holds(self):
+        stored, path = self.folder / "tree.h5", self.folder / "a.svg"
+        self.ok("tree", GERMAN, "-o", stored, "-s", "umbral", "-p", "radius=2.5")
+        for name in ("tree", "hasse"):
+            self.ok("figure", name, "-o", path, "-i", stored, "-p", "head=3")
+            self.assertIn("MiniLM-L6-v2, german/layer3, head 3, umbral, radius = 2.5", path.read_text())
+            for key in ("similarity=umbral", "tokens=query"):
+                self.fails(2, "figure", name, "-o", path, "-i", stored, "-p", key,
+                           says=[key, "holds trees of umbral, radius = 2.5"])
+
     def test_of_a_trace_and_of_a_result_are_the_same_tree(self):
         stored = self.folder / "tree.h5"
         self.ok("tree", GERMAN, "-o", stored, "-s", "umbral")

@@ -4,7 +4,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import TRACE, ProgramTest
+from program import TRACE, ProgramTest, run
 
 
 class Inspect(ProgramTest):
@@ -36,8 +36,57 @@ class Inspect(ProgramTest):
             byte = file.read(1)
             file.seek(place + 100)
             file.write(bytes([byte[0] ^ 1]))
-        self.fails(1, "inspect", path, says="damaged")
+        line = self.fails(1, "inspect", path, says=["damaged", ": /q: "]).err
+        self.assertEqual(line.count(str(path)), 1, line)
         self.fails(1, "inspect", self.folder / "missing.h5", says="missing.h5")
+
+    def test_what_was_never_written_is_sound(self):
+        path = self.folder / "in.h5"
+        with h5py.File(path, "w") as file:
+            late = file.create_dataset("late", (100, 64), "f8", chunks=(10, 64), fillvalue=np.nan)
+            late[20:40] = 1
+            packed = file.create_dataset("packed", (10**6, 10**6), "f4", chunks=(100, 100),
+                                         compression="gzip", fletcher32=True)
+            packed[500_000:500_100, 0:100] = 2
+            file.create_dataset("never", (7, 5), "f2", fillvalue=np.inf)
+            file.create_dataset("words", (1000,), h5py.string_dtype(), chunks=(10,))
+        found = self.ok("inspect", path, "--json").json()
+        special = {item["path"]: (item["nan"], item["infinite"])
+                   for item in found["items"] if item["kind"] == "array"}
+        self.assertEqual(special, {"/late": (80 * 64, 0), "/packed": (0, 0), "/never": (0, 35),
+                                   "/words": (0, 0)})
+        self.fails(1, "attend", path, "-o", self.folder / "o.h5", "-s", "dot", "--q", "packed",
+                   says="are stored")
+
+    def test_lzf_is_read(self):
+        numbers = np.round(np.random.default_rng(3).standard_normal((2, 300, 16)), 1)
+        plain, packed = self.folder / "plain.h5", self.folder / "packed.h5"
+        for path, options in ((plain, {}), (packed, {"compression": "lzf", "shuffle": True})):
+            with h5py.File(path, "w") as file:
+                file.create_dataset("q", data=numbers, chunks=(1, 100, 16), **options)
+                zeros = file.create_dataset("zeros", (100_000,), "f4", chunks=(50_000,), **options)
+                zeros[:] = 0
+        item = {i["path"]: i for i in self.ok("inspect", packed, "--json").json()["items"]}["/q"]
+        self.assertEqual(item["filters"], ["shuffle", "lzf"])
+        self.assertLess(item["stored_bytes"], numbers.nbytes)
+        outputs = []
+        for path in (plain, packed):
+            self.ok("attend", path, "-o", self.folder / "out.h5", "-s", "dot")
+            with h5py.File(self.folder / "out.h5") as file:
+                outputs.append(file["attention/output/output"][()])
+        np.testing.assert_array_equal(*outputs)
+        # Any damage of the packed bytes is an error or other numbers, never a crash.
+        with h5py.File(packed) as file:
+            chunk = file["q"].id.get_chunk_info(0)
+        whole = packed.read_bytes()
+        random = np.random.default_rng(4)
+        for _ in range(40):
+            bytes_ = bytearray(whole)
+            bytes_[chunk.byte_offset + random.integers(chunk.size)] ^= 1 << random.integers(8)
+            packed.write_bytes(bytes_)
+            result = run("inspect", packed)
+            self.assertIn(result.status, (0, 1))
+            self.assertNotIn("crashed", result.err)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # The CUDA kernels on a GPU: tests/gpu/run.sh [build|check|time|tune] [--dry-run] (default check).
-# Each fits into ten minutes, the build included, and needs nvcc, and a Python with PyTorch; nothing
-# has to be edited or installed: the kernels are built from their own sources alone, without the
-# program, and not again while these stay the same.
+# Each fits into ten minutes, the build included, and needs nvcc, and (but for build) a Python with
+# PyTorch; nothing has to be edited or installed: the kernels are built from their own sources alone,
+# without the program, and not again while these stay the same and the GPU is one they are for.
 #   build  the kernels alone; needs no GPU
 #   check  compares with float64, looks for bad accesses and races
 #   time   ours beside PyTorch's in one interleaved run: a table and one HDF5
 #   tune   variants of the fast kernels against each other
 # --dry-run goes the same way without a GPU: commands of the build are printed, numbers come from the
-# CPU and mean nothing.
+# CPU and mean nothing; no file is left.
 # CONELAB_OUT (build-gpu) receives results; CONELAB_PYTHON names the Python.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -29,8 +29,14 @@ for word in "$@"; do
     *) printf '%s\n' "run.sh: usage: run.sh [build|check|time|tune] [--dry-run]" >&2; exit 2 ;;
   esac
 done
-# Runs a command, or prints it.
-perform() { if [ "$dry" ]; then printf '+ %s\n' "$*"; else "$@"; fi; }
+shown=$work
+if [ "$dry" ]; then
+  work=$(mktemp -d)
+  out=$work
+  trap 'rm -rf "$work"' EXIT
+fi
+# Runs a command, or prints it as it would be.
+perform() { if [ "$dry" ]; then printf '+ %s\n' "${*//$work/$shown}"; else "$@"; fi; }
 
 find_nvcc() {
   local place
@@ -40,12 +46,14 @@ find_nvcc() {
   die "nvcc not found (looked in CUDA_HOME, PATH and the usual place)"
 }
 
+# Asked before the build, which takes minutes.
 find_python() {
-  local python
-  for python in ${CONELAB_PYTHON:-} python3 python; do
+  local python candidates=(${CONELAB_PYTHON:-python3 python})
+  for python in "${candidates[@]}"; do
     "$python" -c 'import torch' 2>/dev/null && { printf '%s' "$python"; return; }
   done
-  printf '%s' python3
+  say "SKIPPED: no PyTorch in ${candidates[*]} (CONELAB_PYTHON names the Python); nothing was built" >&2
+  return 77
 }
 
 has_device() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
@@ -73,17 +81,29 @@ build() {
   cp gpu/hopper/pack.cpp "$work/fast_pack.cu"
   cp tests/gpu/binding.cu "$work/binding.cu"
   if [ "$(device_architecture)" != 90 ]; then flags+=(--generate-code=arch=compute_80,code=compute_80); fi
-  say "building with $jobs jobs into $work"
+  say "building with $jobs jobs into $shown"
   local sources=("$work"/portable_?.cu "$work"/fast_*.cu "$work/portable_table.cu" "$work/binding.cu")
   local newest
   newest=$(find gpu core tests/gpu -newer "$work/libconelab_kernels.so" -name '*.[chip]*' 2>/dev/null | head -1 || true)
-  if [ -f "$work/libconelab_kernels.so" ] && [ -z "$newest" ]; then say "library is up to date"; return; fi
+  if [ -f "$work/libconelab_kernels.so" ] && [ -z "$newest" ] && built_with_these_flags; then
+    say "library is up to date"
+    return
+  fi
+  rm -f "$work/flags"
   if [ "$dry" ]; then
-    printf '+ %s\n' "${sources[@]/#/nvcc -c }"
+    local source
+    for source in "${sources[@]}"; do perform nvcc -c "$source"; done
   else
     printf '%s\n' "${sources[@]}" | xargs -P "$jobs" -I{} "$nvcc" "${flags[@]}" -c {} -o {}.o
   fi
   perform "$nvcc" -shared -o "$work/libconelab_kernels.so" "${sources[@]/%/.o}"
+  printf '%s\n' "${flags[@]}" > "$work/flags"
+}
+
+# A library for further architectures will do as well.
+built_with_these_flags() {
+  local flag
+  for flag in "${flags[@]}"; do grep -qxF -e "$flag" "$work/flags" 2>/dev/null || return 1; done
 }
 
 device_architecture() {
@@ -110,7 +130,7 @@ sanitize() {
 absolute() { case $1 in /*) printf '%s' "$1" ;; *) printf '%s' "$PWD/$1" ;; esac; }
 
 nvcc=$(find_nvcc || { [ "$dry" ] && printf nvcc; })
-python=$(find_python)
+if [ "$mode" != build ]; then python=$(find_python); fi
 build
 if [ "$mode" = build ]; then exit 0; fi
 if [ -z "$dry" ] && ! has_device; then
@@ -121,6 +141,7 @@ say "device, read only"
 perform nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.max.sm,clocks.mem,temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active --format=csv
 status=0
 "$python" tests/gpu/run.py "$mode" "$work/libconelab_kernels.so" "$out" $dry || status=$?
+if [ "$dry" ]; then say "dry run: that file is removed"; fi
 if [ "$mode" = check ]; then
   sanitize || status=1
   if [ -x build/bin/conelab_tests_gpu ]; then

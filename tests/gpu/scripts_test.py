@@ -2,7 +2,9 @@
 import contextlib
 import io
 import math
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -13,7 +15,8 @@ except ImportError:
     print("SKIPPED: this Python has no PyTorch")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/gpu"))
 import formulas
 import kernels
 import run
@@ -133,6 +136,71 @@ class Rehearsal(unittest.TestCase):
         printed = self.rehearse("tune")
         self.assertIn("turns=1", printed)
         self.assertIn("turns=0", printed)
+
+
+class Script(unittest.TestCase):
+    """run.sh with a stand-in for nvcc, which makes what it is asked for and keeps a list."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.log = self.folder / "log"
+        self.program("cuda/bin/nvcc", f'echo "$@" >> {self.log}\n'
+                     'while [ $# -gt 1 ]; do [ "$1" = -o ] && touch "$2"; shift; done')
+
+    def program(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\n" + text + "\n")
+        path.chmod(0o755)
+
+    def run_script(self, *words, **more):
+        environment = {**os.environ, "CUDA_HOME": str(self.folder / "cuda"),
+                       "CONELAB_OUT": str(self.folder / "out"), "CONELAB_PYTHON": sys.executable,
+                       "CONELAB_GPU_BUILD": str(self.folder / "built"),
+                       "TMPDIR": str(self.folder / "temporary"),
+                       "PATH": f"{self.folder}/tools:{os.environ['PATH']}", **more}
+        (self.folder / "temporary").mkdir(exist_ok=True)
+        return subprocess.run(["bash", ROOT / "tests/gpu/run.sh", *words], env=environment,
+                              capture_output=True, text=True)
+
+    def compiled(self):
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
+        return lines
+
+    def test_a_dry_run_leaves_nothing(self):
+        for mode in ("build", "tune"):
+            result = self.run_script(mode, "--dry-run")
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertIn(f"{self.folder}/built/fast_Umbral_64.cu", result.stdout)
+            self.assertNotRegex(result.stdout, r"\+ .*temporary")
+        self.assertEqual(self.compiled(), [])
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["cuda", "temporary"])
+        self.assertEqual(list((self.folder / "temporary").iterdir()), [])
+
+    def test_without_pytorch_nothing_is_built(self):
+        self.program("tools/plain", "exit 1")
+        for mode in ("check", "time", "tune"):
+            result = self.run_script(mode, CONELAB_PYTHON="plain")
+            self.assertEqual(result.returncode, 77, result.stdout + result.stderr)
+            self.assertIn("no PyTorch in plain", result.stderr)
+        self.assertEqual(self.compiled(), [])
+        self.assertEqual(self.run_script("build", CONELAB_PYTHON="plain").returncode, 0)
+        self.assertGreater(len(self.compiled()), 10)
+
+    def test_a_library_is_used_again_on_gpus_that_it_is_for(self):
+        def built_on(capability):
+            self.program("tools/nvidia-smi", f"echo {capability}")
+            result = self.run_script("build")
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertEqual("up to date" in result.stdout, not (lines := self.compiled()))
+            return lines
+        self.assertNotIn("compute_80", " ".join(built_on("9.0")))
+        self.assertEqual(built_on("9.0"), [])
+        self.assertIn("compute_80", " ".join(built_on("8.0")))
+        self.assertEqual(built_on("8.0") + built_on("9.0"), [])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 Run from anywhere: `python3 tests/house/rules.py`. Prints one line per breach, exits 1 on any.
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -30,6 +31,7 @@ LONGEST_FILE = 600
 PERSONAL_PATH = re.compile(r"(?<![\w.$}/-])/(home|root|Users|work|mnt|opt)/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 CODE = {".h", ".cpp", ".cu", ".cuh"}
+TEMPLATE = ".in"  # Sources that the build fills in.
 
 
 def tracked_files():
@@ -50,19 +52,30 @@ def text_of(name):
         return None
 
 
+def our_file(name, kind, target):
+    """The file of ours that an include means, by its path from the root; None for a library's."""
+    beside = [(ROOT / name).parent / target] if kind == '"' else []
+    for place in (*beside, ROOT / target):
+        found = pathlib.Path(os.path.normpath(place))
+        if found.is_file() and found.is_relative_to(ROOT):
+            return found.relative_to(ROOT).as_posix()
+    return None
+
+
 def include_breaches(name, text):
+    """Both kinds of includes find ours and a library's files alike, so both are held to both rules."""
     folder = name.split("/")[0]
     for kind, target in INCLUDE.findall(text):
-        if kind == '"':
-            if (ROOT / target).is_file():
-                if target.split("/")[0] not in MAY_INCLUDE[folder]:
-                    yield f"{name}: {folder} may not include {target}"
-            elif target.split("/")[0] in MAY_INCLUDE:
-                yield f"{name}: {target} does not exist"
-            elif (ROOT / name).parent.joinpath(target).is_file():
-                yield f"{name}: include {target} by its path from the root"
+        ours = our_file(name, kind, target)
+        if ours is not None:
+            if ours.split("/")[0] not in MAY_INCLUDE[folder]:
+                yield f"{name}: {folder} may not include {ours}"
+            if kind == "<" or ours != target:
+                yield f'{name}: include "{ours}" in quotes and by its path from the root'
+        elif kind == '"' and target.split("/")[0] in MAY_INCLUDE:
+            yield f"{name}: {target} does not exist"
         elif folder in FOREIGN and re.match(FOREIGN[folder], target):
-            yield f"{name}: {folder} may not use <{target}>"
+            yield f"{name}: {folder} may not use {target}"
 
 
 def cycles(graph):
@@ -105,10 +118,11 @@ def breaches():
             lines = text.count("\n")
             if lines > LONGEST_FILE:
                 yield f"{name}: {lines} lines (at most {LONGEST_FILE})"
-        if path.suffix in CODE and name.split("/")[0] in MAY_INCLUDE:
+        kind = pathlib.PurePath(name.removesuffix(TEMPLATE)).suffix
+        if kind in CODE and name.split("/")[0] in MAY_INCLUDE:
             yield from include_breaches(name, text)
-            graph[name] = [t for k, t in INCLUDE.findall(text) if k == '"' and (ROOT / t).is_file()]
-            if path.suffix in {".h", ".cuh"}:
+            graph[name] = [t for _, t in INCLUDE.findall(text) if (ROOT / t).is_file()]
+            if kind in {".h", ".cuh"}:
                 yield from header_breaches(name, text)
     yield from cycles(graph)
 

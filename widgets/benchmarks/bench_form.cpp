@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/bench/parts.h"
 
 namespace conelab::desktop {
@@ -47,10 +47,9 @@ class Fields {
   }
   void seconds(const std::string& field, const std::string& text, double& value) {
     read(field, [&] {
-      const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (status != std::errc() || end != text.data() + text.size() || !(value > 0)) {
-        misuse("expected a positive number of seconds");
-      }
+      const std::optional<double> number = parse_number(text);
+      if (!number || !(*number > 0)) misuse("expected a positive number of seconds");
+      value = *number;
     });
   }
   void names(const std::string& field, const std::vector<std::string>& chosen) {

@@ -80,7 +80,7 @@ TextTable numbers_table(const BenchData& data) {
     const double rate = c.flops / c.time;
     row.insert(row.end(),
                {std::to_string(c.labels.seq_len), digits(c.time), digits(c.time_low),
-                digits(c.time_high), digits(c.time_cold), digits(rate), digits(rate / c.peak_flops),
+                digits(c.time_high), digits(c.time_cold), digits(rate), digits(peak_share(c)),
                 digits(c.extra_bytes), digits(c.error), digits(local_exponent_at(data, i)),
                 c.status == CaseStatus::ok ? (std::isnan(c.time) ? "not measured yet" : "ok")
                                            : std::string(status_name(c.status)) + ": " + c.reason});
@@ -126,7 +126,8 @@ std::string case_text(const BenchData& data, const MeasuredCase& c) {
   text += fmt::format("{:.6g} s  [{:.6g}, {:.6g}]  {:.4g} GFLOP/s", c.time, c.time_low, c.time_high,
                       c.flops / c.time * 1e-9);
   if (std::isfinite(c.peak_flops)) {
-    text += fmt::format(" = {:.1f} % of the peak", 100 * c.flops / c.time / c.peak_flops);
+    text += fmt::format(" = {:.1f} % of the peak{}", 100 * peak_share(c),
+                        peak_disturbed(c) ? ", which was disturbed" : "");
   }
   if (const double e = local_exponent(data, c.labels); std::isfinite(e)) {
     text += fmt::format("  local exponent {:.3f}", e);

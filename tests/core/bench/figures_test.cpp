@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/bench/result.h"
+#include "core/bench/summary.h"
 #include "tests/core/bench/fixtures.h"
 
 namespace conelab {
@@ -34,6 +35,49 @@ TEST_F(BenchFigures, DrawTheChosenOperatorsAtOnePlace) {
       select_cases(cases, {}, {{"operators", "chatty"}, {"pass", "backward"}, {"dim", ""}});
   EXPECT_EQ(one.operators, std::vector<std::string>{"chatty"});
   EXPECT_EQ(scaling_figure(one).caption.find("backward"), 0u);
+}
+
+/// A case of an operator at a length that reaches `share` of the peak.
+MeasuredCase reached(const char* operation, std::int64_t length, double share) {
+  MeasuredCase c;
+  c.labels = {operation, "forward", "cpu", "f32", 1, 64, 1, length};
+  c.flops = 1e9 * share, c.bytes = 1e6, c.peak_flops = 1e9;
+  c.time = c.time_low = c.time_high = 1;
+  return c;
+}
+
+TEST_F(BenchFigures, ARoofThatAKernelExceedsIsNone) {
+  const auto roof = [](const std::vector<MeasuredCase>& cases) {
+    return roofline_figure(select_cases(cases, {}, {}));
+  };
+  const auto lies_above = [](const figure::RooflineFigure& f) {
+    return f.caption.find("above the multiply-add peak") != std::string::npos;
+  };
+  const figure::RooflineFigure sound = roof({reached("dot", 64, 0.9), reached("umbral", 64, 0.7)});
+  EXPECT_TRUE(sound.peaks[0].trusted);
+  EXPECT_FALSE(lies_above(sound));
+  const figure::RooflineFigure wrong = roof({reached("dot", 64, 1.2), reached("umbral", 64, 0.7)});
+  EXPECT_FALSE(wrong.peaks[0].trusted);
+  EXPECT_TRUE(lies_above(wrong));
+  MeasuredCase unknown = reached("dot", 64, 0.9);
+  unknown.peak_flops = std::nan("");
+  EXPECT_NE(roof({unknown}).caption.find("there is no roof"), std::string::npos);
+  const TextTable table = summary_table({reached("dot", 64, 1.2), reached("umbral", 64, 0.7)});
+  const auto column = std::find(table.header.begin(), table.header.end(), "of peak");
+  const auto at = static_cast<std::size_t>(column - table.header.begin());
+  EXPECT_EQ(table.rows[0][at], "(120 %)");
+  EXPECT_EQ(table.rows[1][at], "70 %");
+}
+
+TEST_F(BenchFigures, RooflineNamesACommonLengthOnce) {
+  const auto figure = [](std::int64_t length) {
+    return roofline_figure(
+        select_cases({reached("dot", 64, 0.9), reached("umbral", length, 0.7)}, {}, {}));
+  };
+  EXPECT_EQ(figure(64).points[1].name, "umbral");
+  EXPECT_TRUE(figure(64).caption.ends_with(", n = 64"));
+  EXPECT_EQ(figure(128).points[1].name, "umbral, n = 128");
+  EXPECT_TRUE(figure(128).caption.ends_with("1 head"));
 }
 
 TEST_F(BenchFigures, UnknownLabelsAreMisuse) {

@@ -49,6 +49,10 @@ done
 
 class PeerOfRunner : public PeerTest {};
 
+Case case_of(const char* operation, std::int64_t length) {
+  return {operation, "forward", "cpu", "f32", 1, 64, 1, length};
+}
+
 TEST_F(PeerOfRunner, JoinsTheRoundsInOneProcess) {
   BenchOptions o = options();
   o.peers = {ask_peer(script("rival fragile greedy"), {})};
@@ -84,7 +88,7 @@ TEST_F(PeerOfRunner, ItsCrashIsOneCasesMatter) {
 TEST_F(PeerOfRunner, WhatIsNoPeerIsSaid) {
   EXPECT_TRUE(error_of([&] {
                 (void)ask_peer({"sh", "/nowhere/peer.sh"}, {});
-              }).starts_with("1: /nowhere/peer.sh: is no peer: "));
+              }).starts_with("1: sh /nowhere/peer.sh: is no peer: "));
   EXPECT_TRUE(error_of([&] { (void)ask_peer({"no-such-program"}, {}); }).starts_with("1: "));
   BenchOptions o = options();
   o.peers = {ask_peer(script("steady"), {})};
@@ -95,8 +99,55 @@ TEST_F(PeerOfRunner, WhatIsNoPeerIsSaid) {
   EXPECT_TRUE(error_of([&] { run(fake_sweep({"rivals"}, {64}), o); }).starts_with("2: unknown"));
 }
 
-Case case_of(const char* operation, std::int64_t length) {
-  return {operation, "forward", "cpu", "f32", 1, 64, 1, length};
+TEST_F(PeerOfRunner, NonsenseIsNoPeer) {
+  const auto said = [](const std::vector<std::string>& command) {
+    return error_of([&] { (void)ask_peer(command, {0.5, {}}); });
+  };
+  EXPECT_EQ(said({"cat"}), "1: cat: is no peer: names no operators");
+  EXPECT_EQ(said({"true"}), "1: true: is no peer: worker ended with status 0");
+  EXPECT_EQ(said({"sleep", "60"}), "1: sleep 60: is no peer: took longer than 0.5 s");
+  EXPECT_EQ(said({"yes"}), "1: yes: is no peer: worker answered 'y' (expected about)");
+  EXPECT_EQ(said({"yes", "about"}),
+            "1: yes about: is no peer: worker answered 'about' (expected operators)");
+  EXPECT_EQ(said({"cat", "/dev/zero"}),
+            "1: cat /dev/zero: is no peer: worker answered a line of more than 1048576 bytes");
+}
+
+TEST_F(PeerTest, AnswersThatAreNoMeasurementsAreFailures) {
+  const auto answer = [&](const std::string& line, auto question) {
+    const std::string path = (folder / "says.sh").string();
+    std::ofstream(path) << "while read -r line; do echo " << line << "; done\n";
+    WorkerProcess worker({"sh", path});
+    EXPECT_EQ(question(worker), CaseStatus::failed) << line;
+    return worker.reason();
+  };
+  const Patience patience{10, {}};
+  const auto sample = [&](WorkerProcess& w) {
+    Sample s;
+    return w.sample(false, patience, s);
+  };
+  const auto facts = [&](WorkerProcess& w) {
+    CaseFacts f;
+    return w.facts(patience, f);
+  };
+  const auto predict = [&](WorkerProcess& w) {
+    Prediction p;
+    return w.predict(case_of("rival", 64), 1, patience, p);
+  };
+  for (const char* time : {"nan", "inf", "0", "-1"}) {
+    const std::string said = fmt::format("{} nan 3 nan 5e6 1e3 0", time);
+    EXPECT_EQ(answer("sample " + said, sample),
+              "worker answered 'sample " + said + "' (expected a time above 0)");
+  }
+  EXPECT_EQ(
+      answer("sample 0.1 soon nan 3 nan 5e6 1e3 0", sample),
+      "worker answered 'sample 0.1 soon nan 3 nan 5e6 1e3 0' (expected sample and 7 numbers)");
+  EXPECT_EQ(answer("facts 1e6", facts),
+            "worker answered 'facts 1e6' (expected facts and 3 numbers)");
+  EXPECT_EQ(answer("facts nan 1 nan", facts),
+            "worker answered 'facts nan 1 nan' (expected operations and bytes from 0)");
+  EXPECT_EQ(answer("predict nan 1", predict),
+            "worker answered 'predict nan 1' (expected bytes and operations from 0)");
 }
 
 /// Whether a process runs; one that ended and was not yet waited for does not.

@@ -147,6 +147,96 @@ TEST_F(Runner, ResumesOnlyTheSameSweep) {
             std::string::npos);
 }
 
+/// All bytes of a file.
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(Runner, AResultIsReplacedByACompleteOneOnly) {
+  run(fake_sweep({"steady"}, {64, 128}, 2));
+  const std::string earlier = bytes_of(output());
+  // Nothing measured, and interrupted at any time: the earlier result stays, byte for byte.
+  EXPECT_EQ(error_of([&] {
+              run(fake_sweep({"broken", "refuses"}, {64}, 2));
+            }),
+            "1: " + output() +
+                ": is left as it was: no case was measured (broken forward cpu f32 threads=1 "
+                "d=64 heads=8 n=64: failed: cannot be prepared)");
+  EXPECT_EQ(bytes_of(output()), earlier);
+  EXPECT_FALSE(parts_exist());
+  BenchOptions stopped = options();
+  int samples = 0, limit = 0;
+  stopped.progress = [&](const BenchProgress& p) { samples = p.done; };
+  stopped.cancelled = [&] { return samples >= limit; };
+  EXPECT_EQ(error_of([&] { run(fake_sweep({"slow"}, {64}, 4), stopped); }),
+            "130: " + output() + ": interrupted before anything was measured");
+  EXPECT_FALSE(parts_exist());
+  limit = 3;
+  EXPECT_TRUE(error_of([&] { run(fake_sweep({"slow"}, {64}, 4), stopped); }).starts_with("130: "));
+  EXPECT_EQ(bytes_of(output()), earlier);
+  EXPECT_TRUE(parts_exist());
+  std::filesystem::remove_all(output() + ".parts");
+  // A new result takes its place, also where some of its cases have none.
+  run(fake_sweep({"steady", "broken"}, {64}, 2));
+  EXPECT_NE(bytes_of(output()), earlier);
+  EXPECT_EQ(measured().size(), 2u);
+}
+
+TEST_F(Runner, WithoutAnEarlierResultEvenNothingMeasuredIsWritten) {
+  run(fake_sweep({"broken"}, {64}, 2));
+  EXPECT_EQ(measured().at(0).reason, "cannot be prepared");
+}
+
+TEST_F(Runner, WhatAKilledRunLeftWithoutASampleIsNoUnfinishedRun) {
+  // Killed before the first sample was sealed, or while the samples were being discarded.
+  std::filesystem::create_directories(output() + ".parts");
+  std::ofstream(output() + ".parts/run.txt") << "rounds=9\n";
+  run(fake_sweep({"steady"}, {64}, 2));
+  std::filesystem::create_directories(output() + ".parts");
+  std::ofstream(output() + ".parts/case-00000-round-000.h5") << "of another sweep";
+  BenchOptions o = options();
+  o.warned = [](const std::string& what) { ADD_FAILURE() << what; };
+  run(fake_sweep({"steady"}, {64}, 2), o);
+  EXPECT_FALSE(parts_exist());
+}
+
+TEST_F(Runner, DamagedSamplesAreMeasuredAgain) {
+  const Sweep sweep = fake_sweep({"steady"}, {64, 128}, 4);
+  BenchOptions o = options();
+  int samples = 0;
+  o.progress = [&](const BenchProgress& p) { samples = p.done; };
+  o.cancelled = [&] { return samples >= 6; };
+  EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+  std::vector<std::filesystem::path> sealed;
+  for (const auto& entry : std::filesystem::directory_iterator(output() + ".parts")) {
+    if (entry.path().extension() == ".h5") sealed.push_back(entry.path());
+  }
+  ASSERT_EQ(sealed.size(), 6u);
+  const std::string unsealed = output() + ".parts/.case-00000-round-003.h5.0123abcd-1-0.tmp";
+  std::ofstream(unsealed) << "cut off";
+  std::filesystem::resize_file(sealed[0], std::filesystem::file_size(sealed[0]) / 2);
+  std::ofstream(sealed[1]) << "no HDF5";
+  std::ofstream(sealed[2]) << "";
+  std::vector<std::string> warnings;
+  BenchOptions again = options();
+  again.resume = true;
+  again.warned = [&](const std::string& what) {
+    warnings.push_back(what);
+    EXPECT_FALSE(std::filesystem::exists(unsealed));
+  };
+  run(sweep, again);
+  ASSERT_EQ(warnings.size(), 3u);
+  for (const std::string& warning : warnings) {
+    EXPECT_NE(warning.find(".parts/case-"), std::string::npos) << warning;
+    EXPECT_TRUE(warning.ends_with("; it is measured again")) << warning;
+    EXPECT_EQ(warning.find('\n'), std::string::npos) << warning;
+  }
+  for (const MeasuredCase& c : measured()) {
+    for (const double t : c.samples) EXPECT_GT(t, 0);
+  }
+}
+
 TEST_F(Runner, AnotherBuildOrMachineDoesNotResume) {
   const RunIdentity before = {{"rounds", "8"}, {"cpu", "A"}};
   EXPECT_EQ(identity_difference(before, before), "");

@@ -138,6 +138,52 @@ TEST(Roofline, LabelsKeepApart) {
   expect_good_figure(draw_roofline(wide));
 }
 
+TEST(Roofline, NamesItsRoofInFullInAColumn) {
+  RooflineFigure f;
+  f.peaks = {{"multiply-add", 1.02e11}};
+  f.points = {{"penumbral, n = 16384", 4000, 7e10}, {"laplacian, n = 8192", 2000, 8e10}};
+  for (const double width : {single_column, double_column}) {
+    f.width = width;
+    bool named = false;
+    for (const TextItem& item : texts(draw_roofline(f))) {
+      named = named || plain(item.runs) == "multiply-add: 102 GFLOP/s";
+    }
+    EXPECT_TRUE(named) << width;
+  }
+}
+
+TEST(Roofline, NamesOfCeilingsLieOverNoPoint) {
+  RooflineFigure f;
+  f.peaks = {{"multiply-add", 7.6e10, false}};
+  f.points = {{"dot", 1000, 8.1e10}, {"umbral", 1000, 7e10}};
+  const DisplayList list = draw_roofline(f);
+  bool told = false;
+  for (const TextItem& item : texts(list)) {
+    const bool name = plain(item.runs).find("multiply-add: 76 GFLOP/s") != std::string::npos;
+    told = told || name;
+    for (const PlacedPoint& p : roofline_places(f)) {
+      EXPECT_FALSE(name && bounds(text_quad(item)).contains(p.at));
+    }
+  }
+  EXPECT_TRUE(told);
+}
+
+TEST(Roofline, OnlyATrustedPeakIsARoof) {
+  RooflineFigure f;
+  f.points = {{"dot", 16, 6e10}};
+  const auto roofs = [&](bool trusted) {
+    f.peaks = {{"FMA", 5e10, trusted}};
+    std::size_t solid = 0;
+    for (const Item& item : draw_roofline(f).items) {
+      const auto* path = std::get_if<PathItem>(&item);
+      solid += path != nullptr && path->paint.stroke.width == 1.2 ? 1 : 0;
+    }
+    return solid;
+  };
+  EXPECT_EQ(roofs(true), 1u);
+  EXPECT_EQ(roofs(false), 0u);
+}
+
 TEST(Roofline, RoofBendsAtTheRidge) {
   RooflineFigure f;
   f.peaks = {{"FMA", 1e11}}, f.bandwidths = {{"DRAM", 1e10}};

@@ -37,7 +37,9 @@ LabelledFile example() {
   LabelledArray environment;
   environment.variables = {{"cpu", {}, std::vector<std::string>{"a \xff CPU"}, "", {}},
                            {"threads", {}, std::vector<std::int64_t>{2}, "", {}}};
-  return {"conelab test", {{"bench/runtime", runtime}, {"bench/environment", environment}}, {}};
+  return {"conelab test",
+          {{"bench/runtime", runtime}, {"bench/environment", environment}},
+          {{"call", std::string("umbral")}, {"size", 0.5}}};
 }
 
 TEST_F(BenchFile, ReadsBackWhatItWrote) {
@@ -68,6 +70,7 @@ TEST_F(BenchFile, ListsEveryGroupWithVariables) {
   write_labelled(path("a.h5"), example());
   const LabelledFile read = read_labelled_file(path("a.h5"));
   EXPECT_EQ(read.creator, "conelab test");
+  EXPECT_EQ(read.attributes, example().attributes);
   ASSERT_EQ(read.groups.size(), 2u);
   EXPECT_EQ(read.groups[0].first, "bench/runtime");
   const LabelledArray* environment = read.group("bench/environment");

@@ -1,0 +1,77 @@
+#include "app/figure_result.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/call_json.h"
+#include "app/figure_trace.h"
+#include "core/attention/call_text.h"
+#include "core/base/error.h"
+#include "core/files/read_tensors.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The attribute `spec`; null where it is none.
+Json spec_of(const Attributes& attributes) {
+  const Json spec = Json::parse(text_attribute(attributes, "spec"), nullptr, false);
+  return spec.is_object() ? spec : Json();
+}
+
+/// Files come from strangers: what does not read is unknown.
+std::optional<Call> call_of(const Attributes& attributes) {
+  try {
+    const std::string typed = text_attribute(attributes, "call");
+    if (!typed.empty()) return call_from_text(typed);
+    const Json spec = spec_of(attributes);
+    if (!spec.contains("call")) return std::nullopt;
+    Call call = call_from_json(spec.at("call"));
+    call.parameters.clear();
+    call.map.clear();
+    return call;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string text_attribute(const Attributes& attributes, const std::string& wanted) {
+  for (const auto& [name, value] : attributes) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (name == wanted && text != nullptr) return *text;
+  }
+  return "";
+}
+
+std::string result_title(const Attributes& attributes, std::size_t head) {
+  std::optional<Call> call = call_of(attributes);
+  if (!call) return "";
+  for (auto& [key, text] : call->parameters) {
+    if (text.find(',') == std::string::npos) continue;
+    const std::vector<std::string> values = split_list(text, "call");
+    if (head < values.size()) text = values[head];
+  }
+  return call_title(*call);
+}
+
+std::string result_source(const Attributes& attributes, const std::string& model) {
+  const Json spec = spec_of(attributes);
+  const bool named = spec.contains("input") && spec.at("input").is_string();
+  const std::string input = named ? spec.at("input").get<std::string>() : "";
+  return source_caption(model, input.empty() ? "" : parse_input_spec(input).group);
+}
+
+void refuse_trace_keys(const FigureRequest& request, const std::string& path,
+                       const std::string& holds, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    const auto given = request.parameters.find(key);
+    if (given == request.parameters.end()) continue;
+    misuse("-p {}={}: has no effect: {} holds {}, computed already (expected a trace with q, k, v)",
+           key, given->second, path, holds);
+  }
+}
+
+}  // namespace conelab

@@ -1,0 +1,69 @@
+#include "core/files/lzf.h"
+
+#include "core/files/hdf5.h"
+
+namespace conelab::hdf5 {
+namespace {
+
+/// Reads the packed bytes one by one; beyond their end it remembers that, and gives 0.
+struct PackedBytes {
+  std::string_view bytes;
+  std::size_t at = 0;
+  bool ended = false;
+
+  std::size_t next() {
+    if (at < bytes.size()) return static_cast<unsigned char>(bytes[at++]);
+    ended = true;
+    return 0;
+  }
+};
+
+/// Of h5py's filter: what its third value says that a chunk becomes.
+constexpr std::size_t size_value = 2;
+
+/// HDF5's side: packed bytes in, unpacked ones out; 0 is a failure.
+std::size_t filter(unsigned flags, std::size_t value_count, const unsigned values[],
+                   std::size_t bytes, std::size_t* buffer_size, void** buffer) {
+  if ((flags & H5Z_FLAG_REVERSE) == 0 || value_count <= size_value) return 0;
+  const std::size_t room = values[size_value];
+  if (room == 0 || room / best_lzf > bytes) return 0;
+  void* unpacked = H5allocate_memory(room, false);
+  if (unpacked == nullptr) return 0;
+  const std::size_t written =
+      unpack_lzf({static_cast<const char*>(*buffer), bytes}, static_cast<char*>(unpacked), room);
+  if (written != room) {
+    H5free_memory(unpacked);
+    return 0;
+  }
+  H5free_memory(*buffer);
+  *buffer = unpacked;
+  *buffer_size = room;
+  return written;
+}
+
+}  // namespace
+
+std::size_t unpack_lzf(std::string_view packed, char* out, std::size_t room) {
+  PackedBytes in{packed};
+  std::size_t written = 0;
+  while (in.at < packed.size()) {
+    const std::size_t head = in.next();
+    const bool literal = head < 32;
+    std::size_t length = literal ? head + 1 : (head >> 5) + 2;
+    if (!literal && length == 9) length += in.next();
+    const std::size_t distance = literal ? 0 : ((head & 31) << 8) + in.next() + 1;
+    if (in.ended || length > room - written || distance > written) return 0;
+    if (literal && length > packed.size() - in.at) return 0;
+    for (std::size_t i = 0; i < length; ++i, ++written) {
+      out[written] = literal ? packed[in.at++] : out[written - distance];
+    }
+  }
+  return written;
+}
+
+void register_lzf() {
+  const H5Z_class2_t lzf{H5Z_CLASS_T_VERS, lzf_filter, 0, 1, "lzf", nullptr, nullptr, filter};
+  CONELAB_HDF5((Where{"HDF5 library", ""}), "take the filter lzf", H5Zregister(&lzf));
+}
+
+}  // namespace conelab::hdf5

@@ -1,0 +1,58 @@
+"""That the house rules find what they are for: one breach of each kind in a house of a few files."""
+import pathlib
+import tempfile
+import unittest
+
+import rules
+
+
+class Includes(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(setattr, rules, "ROOT", rules.ROOT)
+        rules.ROOT = pathlib.Path(folder.name).resolve()
+        for name in ("core/base/error.h", "core/base/names.h", "gpu/check.h", "widgets/theme/theme.h",
+                     "app/output.h", "tests/helpers/fake.h"):
+            path = rules.ROOT / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("// What it is for.\n#pragma once\n")
+
+    def breaches(self, name, *includes):
+        return list(rules.include_breaches(name, "".join(f"#include {i}\n" for i in includes)))
+
+    def test_ours_in_quotes_from_the_root_are_right(self):
+        self.assertEqual(self.breaches("core/base/names.cpp", '"core/base/error.h"', "<vector>"), [])
+        self.assertEqual(self.breaches("app/a.cpp", '"gpu/check.h"', '"widgets/theme/theme.h"'), [])
+
+    def test_folders_that_may_not_be_included(self):
+        for name, target in (("core/base/a.cpp", "widgets/theme/theme.h"),
+                             ("core/base/a.cpp", "app/output.h"),
+                             ("core/base/a.cpp", "tests/helpers/fake.h"),
+                             ("widgets/a.cpp", "gpu/check.h"), ("widgets/a.cpp", "app/output.h"),
+                             ("gpu/a.cpp", "widgets/theme/theme.h")):
+            wanted = f"{name}: {name.split('/')[0]} may not include {target}"
+            roundabout = f"core/../{target}"
+            relative = "../" * name.count("/") + target
+            for include in (f'"{target}"', f"<{target}>", f'"{roundabout}"', f"<{roundabout}>",
+                            f'"{relative}"'):
+                self.assertIn(wanted, self.breaches(name, include), include)
+
+    def test_ours_otherwise_than_in_quotes_from_the_root(self):
+        for include in ('"error.h"', "<core/base/error.h>", '"../base/error.h"'):
+            self.assertEqual(self.breaches("core/base/names.cpp", include),
+                             ['core/base/names.cpp: include "core/base/error.h" in quotes and by its '
+                              'path from the root'], include)
+        self.assertEqual(self.breaches("core/a.cpp", '"core/base/eror.h"'),
+                         ["core/a.cpp: core/base/eror.h does not exist"])
+
+    def test_libraries_stay_out_whatever_the_quotes(self):
+        for include in ("<QWidget>", '"QWidget"', '"nlohmann/json.hpp"', '"imgui.h"'):
+            self.assertEqual(len(self.breaches("core/a.cpp", include)), 1, include)
+        self.assertEqual(self.breaches("widgets/a.cpp", "<QWidget>", '"imgui.h"'), [])
+        # In angle brackets a name is a library's, also beside a file of ours that has it.
+        self.assertEqual(self.breaches("core/base/names.cpp", "<error.h>"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
