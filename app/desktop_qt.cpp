@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <QApplication>
@@ -5,13 +6,16 @@
 #include <QSocketNotifier>
 #include <QStandardPaths>
 #include <QSurfaceFormat>
-#include <csignal>
+#include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "app/desktop.h"
 #include "app/desktop_backends.h"
+#include "app/interrupt.h"
 #include "core/base/error.h"
 #include "widgets/window/main_window.h"
 
@@ -52,30 +56,28 @@ void choose_format() {
   QSurfaceFormat::setDefaultFormat(format);
 }
 
-int signal_pipe[2] = {-1, -1};
-
-extern "C" void on_desktop_signal(int) {
-  const char byte = 0;
-  (void)!write(signal_pipe[1], &byte, 1);
-}
-
-/// Ctrl-C and SIGTERM close the window as its button does. The handler only writes a byte; the
-/// event loop does the rest.
-class SignalPipe {
+/// Ctrl-C and SIGTERM close the window as its button does, and end the program whatever is open.
+class CloseOnInterrupt {
  public:
-  explicit SignalPipe(QWidget& window) {
-    if (pipe(signal_pipe) != 0) return;
-    notifier_ = std::make_unique<QSocketNotifier>(signal_pipe[0], QSocketNotifier::Read);
-    QObject::connect(notifier_.get(), &QSocketNotifier::activated, &window, &QWidget::close);
-    struct sigaction action = {};
-    action.sa_handler = on_desktop_signal;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);  // The second one ends the program.
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
+  explicit CloseOnInterrupt(QWidget& window) {
+    if (pipe2(ends_.data(), O_CLOEXEC | O_NONBLOCK) != 0) fail("pipe: {}", std::strerror(errno));
+    notifier_ = std::make_unique<QSocketNotifier>(ends_[0], QSocketNotifier::Read);
+    QObject::connect(notifier_.get(), &QSocketNotifier::activated, &window, [this, &window] {
+      notifier_->setEnabled(false);
+      window.close();
+      QCoreApplication::exit();
+    });
+    wake_on_interrupt(ends_[1]);
   }
+  ~CloseOnInterrupt() {
+    wake_on_interrupt(-1);
+    for (const int end : ends_) ::close(end);
+  }
+  CloseOnInterrupt(const CloseOnInterrupt&) = delete;
+  CloseOnInterrupt& operator=(const CloseOnInterrupt&) = delete;
 
  private:
+  std::array<int, 2> ends_{-1, -1};
   std::unique_ptr<QSocketNotifier> notifier_;
 };
 
@@ -104,9 +106,13 @@ int run_desktop(const std::vector<std::string>& files) {
                              QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation));
   if (files.empty()) window.restore_autosave();
   window.show();
-  for (const std::string& file : files) window.open(QString::fromStdString(file));
-  const SignalPipe closing(window);
-  return QApplication::exec();
+  QStringList named;
+  for (const std::string& file : files) named << QString::fromStdString(file);
+  window.open(named);
+  const CloseOnInterrupt closing(window);
+  const int status = QApplication::exec();
+  stop_if_interrupted();
+  return status;
 }
 
 }  // namespace conelab

@@ -9,6 +9,10 @@ void install_signal_handlers();
 /// Whether a stop was asked for; polled by long work.
 [[nodiscard]] bool interrupted();
 
+/// For programs that wait in an event loop: the first signal, also one that came before, writes a
+/// byte into `descriptor`; -1: into none.
+void wake_on_interrupt(int descriptor);
+
 /// Throws Error(interrupted) where a stop was asked for.
 void stop_if_interrupted();
 

@@ -115,6 +115,33 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
   return check;
 }
 
+BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lines,
+                          const std::vector<std::string>& operators) {
+  using Names = std::vector<std::string> BenchChoice::*;
+  using Text = std::string BenchChoice::*;
+  static const std::map<std::string, Names> names = {{"operators", &BenchChoice::operators},
+                                                     {"passes", &BenchChoice::passes},
+                                                     {"devices", &BenchChoice::devices},
+                                                     {"dtypes", &BenchChoice::dtypes}};
+  static const std::map<std::string, Text> texts = {
+      {"threads", &BenchChoice::threads}, {"dims", &BenchChoice::dims},
+      {"heads", &BenchChoice::heads},     {"lengths", &BenchChoice::lengths},
+      {"batch", &BenchChoice::batch},     {"rounds", &BenchChoice::rounds},
+      {"seed", &BenchChoice::seed}};
+  for (const std::string& line : lines) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = line.substr(0, equals), value = line.substr(equals + 1);
+    if (names.contains(name)) typed.*names.at(name) = parse_names(name, value);
+    if (texts.contains(name)) typed.*texts.at(name) = value;
+    if (name == "cold") typed.cold = value == "1";
+  }
+  std::erase_if(typed.operators, [&](const std::string& name) {
+    return std::find(operators.begin(), operators.end(), name) == operators.end();
+  });
+  return typed;
+}
+
 std::string result_path(const std::string& typed, const std::string& folder) {
   fs::path path = typed.empty() ? "bench.h5" : typed;
   if (path.extension().empty()) path += ".h5";

@@ -26,6 +26,11 @@ struct BenchCheck {
                                      const std::vector<std::string>& operators,
                                      const std::vector<DeviceState>& devices);
 
+/// The form of the sweep that a result is of ("lengths=256,512", …), as far as this program has its
+/// operators; what those lines do not say stays as it is in `typed`.
+[[nodiscard]] BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lines,
+                                        const std::vector<std::string>& operators);
+
 /// The result file of the sweep, absolute: what is typed, in `folder` unless a path is, with ".h5"
 /// where there is no ending; "bench.h5" where nothing is typed.
 [[nodiscard]] std::string result_path(const std::string& typed, const std::string& folder);

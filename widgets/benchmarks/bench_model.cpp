@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/bench/parts.h"
@@ -18,6 +19,8 @@ namespace fs = std::filesystem;
 constexpr int poll_pause = 200, settle_pause = 300;
 /// Two times that differ by less are the same; what `conelab compare` takes as well.
 constexpr double same_margin = 0.02;
+
+const char* const open_label = "open a benchmark";
 
 bool is_picture(const std::string& page) {
   return page == "scaling" || page == "ratio" || page == "roofline";
@@ -161,7 +164,19 @@ void BenchModel::follow() {
 bool BenchModel::live() const { return running() && choice().shown == run_.output(); }
 
 void BenchModel::open(const std::string& file) {
-  document_.edit("open a benchmark", [&](Session& s) { s.bench.shown = file; });
+  opened_ = file;
+  if (data_ && shown_ == file && !live()) return fill_form(file);
+  document_.edit(
+      open_label, [&](Session& s) { s.bench.shown = file; }, QString::fromStdString(file));
+}
+
+/// One step of undoing with the opening itself.
+void BenchModel::fill_form(const std::string& file) {
+  if (std::exchange(opened_, {}) != file) return;
+  document_.edit(
+      open_label,
+      [&](Session& s) { s.bench = form_of_sweep(s.bench, data_->sweep, backend_.operators); },
+      QString::fromStdString(file));
 }
 
 void BenchModel::compare_with(const std::string& file) {
@@ -198,6 +213,7 @@ void BenchModel::show_file() {
         compared_ = {};
         compare();
         say(file, false);
+        fill_form(file);
       },
       [this](const std::string& message) {
         loading_.finished();

@@ -71,6 +71,7 @@ class BenchModel : public QObject {
   /// What to say below it; `failed` where it is an error.
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] bool failed() const { return failed_; }
+  /// A finished result; the form becomes that of its sweep.
   void open(const std::string& file);
   void compare_with(const std::string& file);
   /// The operators on display, in the order of their colours.
@@ -95,6 +96,7 @@ class BenchModel : public QObject {
  private:
   void follow();
   void show_file();
+  void fill_form(const std::string& file);
   void compare();
   void start(const std::string& path, bool resume);
   void poll();
@@ -112,7 +114,8 @@ class BenchModel : public QObject {
   BenchProgress progress_;
   QTimer polling_;
   std::shared_ptr<const BenchData> data_;
-  std::string shown_;  ///< The file that `data_` is of, or that is being read.
+  std::string shown_;   ///< The file that `data_` is of, or that is being read.
+  std::string opened_;  ///< A file whose sweep the form is to show once it is read; or empty.
   std::string message_;
   bool failed_ = false;
   std::pair<std::string, std::string> compared_;  ///< The files that `comparison_` is of.

@@ -56,6 +56,16 @@ void drop_constant_labels(TextTable& table) {
   }
 }
 
+std::vector<std::string> sweep_of(const LabelledFile& file) {
+  const LabelledArray* runtime = file.group("bench/runtime");
+  if (runtime == nullptr) return {};
+  for (const auto& [name, value] : runtime->attributes) {
+    const auto* lines = std::get_if<std::vector<std::string>>(&value);
+    if (name == "sweep" && lines != nullptr) return *lines;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::shared_ptr<const BenchData> bench_data(const LabelledFile& file, const std::string& name) {
@@ -64,6 +74,7 @@ std::shared_ptr<const BenchData> bench_data(const LabelledFile& file, const std:
   data->cases = measured_cases(file, name);
   data->lengths = lengths_of(data->cases);
   data->exponents = measured_exponents(file, name);
+  data->sweep = sweep_of(file);
   data->notes = summary_notes(file);
   return data;
 }

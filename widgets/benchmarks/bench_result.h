@@ -15,6 +15,7 @@ struct BenchData {
   std::vector<MeasuredCase> cases;          ///< Row-major, the lengths innermost.
   std::vector<std::int64_t> lengths;        ///< Of every line, ascending.
   std::vector<MeasuredExponent> exponents;  ///< One a line, or none.
+  std::vector<std::string> sweep;           ///< "lengths=256,512", …; empty where not told.
   std::vector<std::string> notes;           ///< A/A control and machine, one line each.
 };
 

@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QToolButton>
+#include <algorithm>
 
 #include "core/base/error.h"
 #include "core/figure/text.h"
@@ -198,6 +199,8 @@ void ExplorerView::choose_family(const QString& name) {
   workspace_.document().edit(tr("change the cone family"), [&](Session& s) {
     s.cones = viewport_->choice();
     s.cones.follow_tokens = false;
+    // One that stood beside it already changes places with it.
+    std::replace(s.cones.beside.begin(), s.cones.beside.end(), name.toStdString(), s.cones.family);
     s.cones.family = name.toStdString();
     s.cones.camera.reset();
     for (auto* p : {&s.cones.u, &s.cones.v}) {
@@ -308,15 +311,26 @@ void ExplorerView::show_session() {
   show_choices(choice);
 }
 
+/// Some of the families, neither one nor all, have no entry of their own: they are named instead.
+void ExplorerView::show_beside(const ConeChoice& choice) {
+  const QSignalBlocker quiet(beside_);
+  QStringList names;
+  for (const std::string& family : choice.beside) names << QString::fromStdString(family);
+  QString entry = names.value(0);
+  if (names.size() > 1) {
+    QStringList shown = names + QStringList(QString::fromStdString(choice.family));
+    shown.removeDuplicates();
+    const auto all = static_cast<qsizetype>(geometry::cone_families().size());
+    entry = shown.size() == all ? QStringLiteral("*") : QString();
+  }
+  beside_->setPlaceholderText(tr("beside %1").arg(names.join(", ")));
+  beside_->setCurrentIndex(names.isEmpty() ? 0 : beside_->findData(entry));
+}
+
 /// The widgets over the viewport say what it shows.
 void ExplorerView::show_choices(const ConeChoice& choice) {
-  const QSignalBlocker a(family_), b(model_), c(beside_);
-  const std::vector<std::string>& beside = choice.beside;
-  beside_->setCurrentIndex(
-      beside.empty()
-          ? 0
-          : std::max(0, beside_->findData(beside.size() > 1 ? QStringLiteral("*")
-                                                            : QString::fromStdString(beside[0]))));
+  const QSignalBlocker a(family_), b(model_);
+  show_beside(choice);
   family_->setCurrentText(QString::fromStdString(choice.family));
   model_->setCurrentIndex(model_->findData(QString::fromStdString(choice.model)));
   const bool finite = geometry::cone_family(choice.family).base == geometry::Base::sphere;

@@ -47,6 +47,7 @@ class ExplorerView : public QWidget {
   void leave(const QString& as);
   void choose_family(const QString& name);
   void choose_beside(int index);
+  void show_beside(const ConeChoice& choice);
   void choose_token(int token);
   void show_session();
   void show_choices(const ConeChoice& choice);

@@ -1,9 +1,7 @@
 #include "widgets/maps/map_table.h"
 
 #include <QBoxLayout>
-#include <QClipboard>
 #include <QComboBox>
-#include <QGuiApplication>
 #include <QHeaderView>
 #include <QShortcut>
 #include <QSignalBlocker>
@@ -13,6 +11,7 @@
 
 #include "core/figure/text.h"
 #include "widgets/maps/pair_keys.h"
+#include "widgets/tables/text_table_model.h"
 
 namespace conelab::desktop {
 
@@ -96,7 +95,8 @@ MapTableView::MapTableView(MapsModel& maps, QWidget* parent)
             lock_pair(maps_.workspace().document(), Focus{now.row(), now.column()});
           });
   auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this, &MapTableView::copy);
+  // What the tool tips say: all digits.
+  connect(copy, &QShortcut::activated, this, [this] { copy_selection(*table_, Qt::ToolTipRole); });
   refill();
 }
 
@@ -107,18 +107,6 @@ void MapTableView::refill() {
   for (const auto& panel : maps_.panels()) which_->addItem(QString::fromStdString(panel->title));
   which_->setCurrentIndex(std::clamp(before, 0, std::max(0, which_->count() - 1)));
   model_.show_panel(std::max(0, which_->currentIndex()));
-}
-
-/// The selected cells as tab-separated text with all digits.
-void MapTableView::copy() {
-  QModelIndexList cells = table_->selectionModel()->selectedIndexes();
-  std::sort(cells.begin(), cells.end());
-  QString text;
-  for (qsizetype i = 0; i < cells.size(); ++i) {
-    if (i > 0) text += cells[i].row() != cells[i - 1].row() ? '\n' : '\t';
-    text += cells[i].data(Qt::ToolTipRole).toString();
-  }
-  QGuiApplication::clipboard()->setText(text);
 }
 
 }  // namespace conelab::desktop

@@ -39,7 +39,6 @@ class MapTableView : public QWidget {
 
  private:
   void refill();
-  void copy();
 
   MapsModel& maps_;
   MapTableModel model_;

@@ -15,6 +15,17 @@ constexpr int column_gap = 14;
 
 }  // namespace
 
+void copy_selection(const QTableView& table, int role) {
+  QModelIndexList cells = table.selectionModel()->selectedIndexes();
+  std::sort(cells.begin(), cells.end());
+  QString text;
+  for (qsizetype i = 0; i < cells.size(); ++i) {
+    if (i > 0) text += cells[i].row() != cells[i - 1].row() ? '\n' : '\t';
+    text += cells[i].data(role).toString();
+  }
+  QGuiApplication::clipboard()->setText(text);
+}
+
 void TextTableModel::show_table(TextTable table) {
   const bool same_shape = table.header == table_.header && table.rows.size() == table_.rows.size();
   if (!same_shape) beginResetModel();
@@ -70,17 +81,8 @@ void TextTableView::show_table(TextTable table) {
   for (int i = 0; i < model_.columnCount(); ++i) setColumnWidth(i, columnWidth(i) + column_gap);
 }
 
-/// Copies the selected cells as tab-separated text.
 void TextTableView::keyPressEvent(QKeyEvent* event) {
-  if (!event->matches(QKeySequence::Copy)) return QTableView::keyPressEvent(event);
-  QModelIndexList cells = selectionModel()->selectedIndexes();
-  std::sort(cells.begin(), cells.end());
-  QString text;
-  for (qsizetype i = 0; i < cells.size(); ++i) {
-    if (i > 0) text += cells[i].row() != cells[i - 1].row() ? '\n' : '\t';
-    text += cells[i].data().toString();
-  }
-  QGuiApplication::clipboard()->setText(text);
+  event->matches(QKeySequence::Copy) ? copy_selection(*this) : QTableView::keyPressEvent(event);
 }
 
 }  // namespace conelab::desktop

@@ -8,6 +8,9 @@
 
 namespace conelab::desktop {
 
+/// Copies the selected cells as tab-separated text; `role`: which of their texts.
+void copy_selection(const QTableView& table, int role = Qt::DisplayRole);
+
 class TextTableModel : public QAbstractTableModel {
   Q_OBJECT
 

@@ -56,8 +56,13 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
     trace->nan_count += t->nan_count;
     trace->infinite_count += t->infinite_count;
   }
+  const auto stop_if_cancelled = [&] {
+    if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
+  };
   trace->query = to_tensor<double>(input.query);
+  stop_if_cancelled();
   trace->key = input.key ? to_tensor<double>(std::move(*input.key)) : trace->query;
+  stop_if_cancelled();
   trace->value = input.value ? to_tensor<double>(std::move(*input.value)) : trace->query;
   AttentionInput<double> shapes;
   shapes.query.shape = trace->query.shape;
@@ -92,7 +97,10 @@ Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
 
 std::vector<std::string> groups_with_queries(const std::string& file, const Cancelled& cancelled) {
   if (detect_format(file) != FileFormat::hdf5) return {""};
-  const Inspection inspection = inspect(file, {.cancelled = cancelled});
+  return groups_with_queries(inspect(file, {.cancelled = cancelled}));
+}
+
+std::vector<std::string> groups_with_queries(const Inspection& inspection) {
   std::vector<std::string> groups;
   for (const InspectedItem& item : inspection.items) {
     if (item.kind == ItemKind::array && item.path.ends_with("/q") && !is_gradient(item.path)) {

@@ -12,6 +12,10 @@
 #include "core/files/read_tensors.h"
 #include "widgets/session/session.h"
 
+namespace conelab {
+struct Inspection;
+}
+
 namespace conelab::desktop {
 
 /// A file's q, k, v and what belongs to them; shared, never changed.
@@ -59,5 +63,7 @@ struct HeadInput {
 /// other formats. Fails where the file cannot be read.
 [[nodiscard]] std::vector<std::string> groups_with_queries(const std::string& file,
                                                            const Cancelled& cancelled = {});
+/// The same of an HDF5 file that was looked into; fails where it is damaged and no group was found.
+[[nodiscard]] std::vector<std::string> groups_with_queries(const Inspection& inspection);
 
 }  // namespace conelab::desktop

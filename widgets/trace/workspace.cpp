@@ -1,6 +1,7 @@
 #include "widgets/trace/workspace.h"
 
 #include <QFileInfo>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -35,6 +36,11 @@ void Workspace::open(const QString& file, const QString& group) {
 /// What the session names, after an edit, an undo or another session.
 void Workspace::follow() {
   const TraceChoice& wanted = document_.session().trace;
+  const TraceChoice before = std::exchange(followed_, wanted);
+  if (is_open(wanted)) return choose_head();
+  // An edit of something else leaves the file alone that is being opened.
+  const bool same = wanted.file == before.file && wanted.group == before.group;
+  if (same && opening_ && job_.active()) return;
   if (wanted.file.empty()) {
     if (!trace_ && !job_.active()) return;
     job_.cancel(), head_job_.cancel();
@@ -43,13 +49,17 @@ void Workspace::follow() {
     emit trace_changed();
     return;
   }
-  if (trace_ && trace_->file == wanted.file && trace_->group == wanted.group) return choose_head();
   if (failed_.file == wanted.file && failed_.group == wanted.group) return;
   load(wanted.file, wanted.group, false);
 }
 
+bool Workspace::is_open(const TraceChoice& wanted) const {
+  return trace_ && trace_->file == wanted.file && trace_->group == wanted.group;
+}
+
 void Workspace::load(const std::string& file, const std::string& group, bool into_session) {
   failed_ = {};
+  opening_ = into_session;
   job_ = jobs_.start<Loaded>(
       "reading " + QFileInfo(QString::fromStdString(file)).fileName().toStdString(),
       [file, group](const JobContext& context) {
@@ -67,6 +77,7 @@ void Workspace::load(const std::string& file, const std::string& group, bool int
         failed_ = {.file = file, .group = group};
         emit loading_changed();
         emit failed(QString::fromStdString(message));
+        if (opening_) follow();  // What the session names may not have been read for this one.
       },
       true);
   emit loading_changed();

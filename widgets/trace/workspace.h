@@ -48,6 +48,7 @@ class Workspace : public QObject {
     std::vector<std::string> groups;
   };
   void follow();
+  [[nodiscard]] bool is_open(const TraceChoice& wanted) const;
   void load(const std::string& file, const std::string& group, bool into_session);
   void take(Loaded loaded, bool into_session);
   using Head = std::shared_ptr<const HeadInput>;
@@ -61,6 +62,8 @@ class Workspace : public QObject {
   std::shared_ptr<const HeadInput> head_;
   std::shared_ptr<const Trace> head_of_;  ///< Whose head that is.
   TraceChoice shown_;                     ///< What `head_` is of.
+  TraceChoice followed_;                  ///< What the session named last.
+  bool opening_ = false;                  ///< Whether `job_` reads what the session is to name.
   TraceChoice failed_;                    ///< What could not be read: not tried again by itself.
   std::vector<std::string> groups_;
   std::function<Backend*(const std::string&)> devices_;

@@ -1,55 +1,76 @@
 #include "widgets/window/file_kind.h"
 
 #include <QFile>
+#include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <optional>
+#include <algorithm>
 
-#include "core/base/error.h"
 #include "core/files/inspect.h"
-#include "core/files/sandbox.h"
 
 namespace conelab::desktop {
 namespace {
 
-/// What a result of attend says of itself; none for other files.
-std::optional<FoundFile> as_result(const std::string& path, const Cancelled& cancelled) {
-  if (detect_format(path) != FileFormat::hdf5) return std::nullopt;
-  std::optional<FoundFile> found;
-  for (const InspectedItem& item : inspect(path, {.cancelled = cancelled}).items) {
-    if (found && item.path == "/attention/weights") found->quantity = "weights";
-    if (found && item.path == "/attention/logits" && found->quantity.empty())
-      found->quantity = "logits";
-    if (item.path != "/attention") continue;
-    for (const auto& [name, value] : item.attributes) {
-      const auto* text = std::get_if<std::string>(&value);
-      if (name != "spec" || text == nullptr) continue;
-      const QJsonObject spec = QJsonDocument::fromJson(QByteArray::fromStdString(*text)).object();
-      found = FoundFile{FileKind::result, "", spec["input"].toString().toStdString()};
-    }
-    if (!found) return std::nullopt;
-  }
-  return found;
-}
-
-}  // namespace
-
+/// By its ending and its beginning.
 bool is_session_file(const QString& file) {
   QFile opened(file);
   return file.endsWith(".json", Qt::CaseInsensitive) && opened.open(QIODevice::ReadOnly) &&
          opened.read(4096).contains("conelab_session");
 }
 
-FoundFile kind_of_file(const std::string& path, const Cancelled& cancelled) {
-  if (!groups_with_queries(path, cancelled).empty()) return {FileKind::trace, "", ""};
-  if (auto result = as_result(path, cancelled)) return *result;
-  try {
-    static_cast<void>(read_labelled_sandboxed(path, "bench/runtime", {.cancelled = cancelled}));
-    return {FileKind::benchmark, "", ""};
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) throw;
-    return {};
+const InspectedItem* item_at(const Inspection& inspection, const char* path) {
+  const auto& items = inspection.items;
+  const auto found = std::find_if(items.begin(), items.end(),
+                                  [&](const InspectedItem& item) { return item.path == path; });
+  return found == items.end() ? nullptr : &*found;
+}
+
+/// The input in the attribute `spec` of a result's group; none where there is no such attribute.
+std::optional<std::string> spec_input(const InspectedItem* group) {
+  if (group == nullptr) return std::nullopt;
+  for (const auto& [name, value] : group->attributes) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (name != "spec" || text == nullptr) continue;
+    const QJsonObject spec = QJsonDocument::fromJson(QByteArray::fromStdString(*text)).object();
+    return spec["input"].toString().toStdString();
   }
+  return std::nullopt;
+}
+
+FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
+  if (!groups_with_queries(inspection).empty()) return {FileKind::trace, path};
+  if (const auto input = spec_input(item_at(inspection, "/attention"))) {
+    FoundFile found{FileKind::result, path};
+    found.made_of = *input;
+    for (const char* quantity : {"logits", "weights"}) {
+      const std::string stored = std::string("/attention/") + quantity;
+      if (item_at(inspection, stored.c_str()) != nullptr) found.quantity = quantity;
+    }
+    return found;
+  }
+  if (item_at(inspection, "/tree/depth") != nullptr) {
+    FoundFile found{FileKind::tree, path};
+    found.made_of = spec_input(item_at(inspection, "/")).value_or("");
+    return found;
+  }
+  const bool bench = item_at(inspection, "/bench/runtime") != nullptr;
+  return {bench ? FileKind::benchmark : FileKind::other, path};
+}
+
+}  // namespace
+
+FoundFile find_out(const QString& named, const Cancelled& cancelled) {
+  const InputSpec spec = QFileInfo::exists(named) ? InputSpec{named.toStdString(), ""}
+                                                  : parse_input_spec(named.toStdString());
+  const QString path = QFileInfo(QString::fromStdString(spec.path)).absoluteFilePath();
+  if (!spec.group.empty()) return {FileKind::trace, path, spec.group};
+  if (is_session_file(path)) {
+    FoundFile found{FileKind::session, path};
+    found.session = std::make_shared<SavedSession>(load_session(path));
+    return found;
+  }
+  if (detect_format(path.toStdString()) != FileFormat::hdf5) return {FileKind::trace, path};
+  return in_hdf5(inspect(path.toStdString(), {.cancelled = cancelled}), path);
 }
 
 }  // namespace conelab::desktop

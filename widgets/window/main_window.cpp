@@ -4,17 +4,13 @@
 #include <QBoxLayout>
 #include <QClipboard>
 #include <QCloseEvent>
-#include <QDataStream>
 #include <QDir>
 #include <QDockWidget>
-#include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QStatusBar>
-#include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "core/base/error.h"
@@ -27,7 +23,7 @@
 #include "widgets/theme/theme.h"
 #include "widgets/window/banner.h"
 #include "widgets/window/command_palette.h"
-#include "widgets/window/file_kind.h"
+#include "widgets/window/file_opener.h"
 #include "widgets/window/job_bar.h"
 #include "widgets/window/shortcut_sheet.h"
 #include "widgets/window/welcome.h"
@@ -35,24 +31,33 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr int most_recent = 12;
-
 Deliver into_event_loop(QObject* receiver) {
   return [receiver](std::function<void()> call) {
     QMetaObject::invokeMethod(receiver, std::move(call), Qt::QueuedConnection);
   };
 }
 
+/// Where a state of the program is kept; empty where nothing is.
+QString state_file(const QString& directory, const char* name) {
+  return directory.isEmpty() ? QString() : QDir(directory).filePath(QLatin1String(name));
+}
+
 }  // namespace
 
 MainWindow::MainWindow(Backends backends, const QString& state_directory)
-    : backends_(std::move(backends)), state_directory_(state_directory) {
+    : backends_(std::move(backends)),
+      layout_(*this),
+      session_file_(
+          [this] {
+            return SavedSession{document_.session(), layout_.state()};
+          },
+          state_file(state_directory, "autosave.json")),
+      recent_(state_file(state_directory, "recent.txt")) {
   setObjectName("main-window");
   setAcceptDrops(true);
   setDockNestingEnabled(true);
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
   jobs_ = std::make_unique<JobPool>(into_event_loop(qApp));
-  autosaved_ = std::make_shared<Autosave>();
   workspace_ = std::make_unique<Workspace>(document_, *jobs_);
   apply_session_theme();
   banner_ = new Banner;
@@ -67,11 +72,13 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
     show_session();
     if (workspace_->trace()) remember(QString::fromStdString(workspace_->trace()->file));
   });
-  autosave_.setSingleShot(true);
-  autosave_.setInterval(1500);
-  connect(&autosave_, &QTimer::timeout, this, &MainWindow::autosave);
-  resize(1440, 900);
-  usual_layout_ = saveState();
+  connect(&session_file_, &SessionFile::saved, this, [this](const QString& file) {
+    remember(file);
+    statusBar()->showMessage(tr("%1 is saved.").arg(file), 4000);
+  });
+  connect(&session_file_, &SessionFile::failed, this, &MainWindow::show_error);
+  connect(&session_file_, &SessionFile::autosave_failed, this,
+          [this](const QString& message) { statusBar()->showMessage(message, 8000); });
   show_recent();
   show_session();
 }
@@ -81,23 +88,11 @@ MainWindow::~MainWindow() {
   disconnect(&document_, nullptr, this, nullptr);
   disconnect(workspace_.get(), nullptr, this, nullptr);
   jobs_->cancel_all();
-  qDeleteAll(docks_);
-  opening_.cancel();
+  layout_.clear();
   jobs_->on_change(nullptr);
 }
 
 // ---- building -----------------------------------------------------------------------------------
-
-QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWidget* view,
-                                  Qt::DockWidgetArea area) {
-  auto* dock = new QDockWidget(title, this);
-  dock->setObjectName(name);
-  dock->setWidget(view);
-  view->setWindowTitle(title);
-  addDockWidget(area, dock);
-  docks_ << dock;
-  return dock;
-}
 
 void MainWindow::build_views() {
   maps_ = new MapsView(*workspace_);
@@ -105,56 +100,80 @@ void MainWindow::build_views() {
   operators_->setMinimumWidth(260);  // Its fields and the scroll bar beside them.
   data_ = new DataView(*workspace_);
   welcome_ = new Welcome(backends_.shipped_trace);
-  QDockWidget* data = add_dock("dock-data", tr("Data"), data_, Qt::LeftDockWidgetArea);
-  QDockWidget* operators =
-      add_dock("dock-operators", tr("Operators"), operators_, Qt::LeftDockWidgetArea);
-  QDockWidget* maps = add_dock("dock-maps", tr("Attention maps"), maps_, Qt::RightDockWidgetArea);
   explorer_ = new ExplorerView(*workspace_);
-  QDockWidget* explorer =
-      add_dock("dock-explorer", tr("Cone explorer"), explorer_, Qt::RightDockWidgetArea);
+  figures_ = new FiguresView(document_, *jobs_, backends_.draw_figure);
+  benchmarks_ = new BenchmarksView(document_, *jobs_, backends_.bench);
+  workspace_->use_devices(backends_.device);
+  opener_ = std::make_unique<FileOpener>(*workspace_, benchmarks_->model(), *data_);
+  place_views();
+  connect_views();
+  connect_opener();
+}
+
+void MainWindow::place_views() {
+  const auto right = Qt::RightDockWidgetArea, left = Qt::LeftDockWidgetArea;
+  QDockWidget* data = layout_.add("dock-data", tr("Data"), data_, left);
+  QDockWidget* operators = layout_.add("dock-operators", tr("Operators"), operators_, left);
+  QDockWidget* maps = layout_.add("dock-maps", tr("Attention maps"), maps_, right);
+  QDockWidget* explorer = layout_.add("dock-explorer", tr("Cone explorer"), explorer_, right);
   splitDockWidget(maps, explorer, Qt::Horizontal);
-  QDockWidget* welcome = add_dock("dock-welcome", tr("Welcome"), welcome_, Qt::RightDockWidgetArea);
-  auto* figures = new FiguresView(document_, *jobs_, backends_.draw_figure);
-  tabifyDockWidget(maps, add_dock("dock-figures", tr("Figures"), figures, Qt::RightDockWidgetArea));
-  connect(figures, &FiguresView::command_wanted, this,
-          [this, figures] { copy_figure_command(figures->wanted()); });
-  build_benchmarks(maps);
+  QDockWidget* welcome = layout_.add("dock-welcome", tr("Welcome"), welcome_, right);
+  tabifyDockWidget(maps, layout_.add("dock-figures", tr("Figures"), figures_, right));
+  tabifyDockWidget(maps, layout_.add("dock-benchmarks", tr("Benchmarks"), benchmarks_, right));
   tabifyDockWidget(maps, welcome);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  resize(1440, 900);
   resizeDocks({data, operators}, {300, 460}, Qt::Vertical);
-  resizeDocks({data, maps, explorer}, {270, 720, 450}, Qt::Horizontal);
   welcome->raise();
+  layout_.make_usual({{data, 270}, {operators, 270}, {welcome, 715}, {explorer, 445}});
+}
+
+void MainWindow::connect_views() {
   connect(welcome_, &Welcome::example_wanted, this, &MainWindow::start_example);
-  connect(welcome_, &Welcome::file_wanted, this, &MainWindow::open);
+  connect(welcome_, &Welcome::file_wanted, this, &MainWindow::open_one);
   connect(welcome_, &Welcome::open_wanted, this, &MainWindow::open_dialog);
   connect(data_, &DataView::trace_wanted, workspace_.get(), &Workspace::open);
   connect(operators_, &OperatorsPanel::command_wanted, this, &MainWindow::copy_command);
-  connect(maps_, &MapsView::figure_wanted, this, [this](const FigureChoice& figure) {
-    document_.edit(tr("make a figure"), [&](Session& s) { s.figure = figure; });
-    raise_view("dock-figures");
-  });
+  connect(maps_, &MapsView::figure_wanted, this,
+          [this](const FigureChoice& figure) { show_figure(tr("make a figure"), figure); });
   connect(maps_, &MapsView::command_wanted, this, &MainWindow::copy_figure_command);
-  connect(explorer_, &ExplorerView::text_copied, this,
-          [this](const QString& text) { copy_text(text, tr("Command")); });
-  connect(explorer_, &ExplorerView::figure_shown, this, [this] {
-    if (auto* dock = findChild<QDockWidget*>("dock-figures")) dock->show(), dock->raise();
-  });
+  connect(figures_, &FiguresView::command_wanted, this,
+          [this] { copy_figure_command(figures_->wanted()); });
+  const auto copy = [this](const QString& text) { copy_text(text, tr("Command")); };
+  connect(explorer_, &ExplorerView::text_copied, this, copy);
+  connect(explorer_, &ExplorerView::figure_shown, this, [this] { layout_.raise("dock-figures"); });
   connect(explorer_, &ExplorerView::figure_command_wanted, this, &MainWindow::copy_figure_command);
-}
-
-void MainWindow::build_benchmarks(QDockWidget* beside) {
-  benchmarks_ = new BenchmarksView(document_, *jobs_, backends_.bench);
-  tabifyDockWidget(
-      beside, add_dock("dock-benchmarks", tr("Benchmarks"), benchmarks_, Qt::RightDockWidgetArea));
-  workspace_->use_devices(backends_.device);
   connect(&benchmarks_->model(), &BenchModel::changed, operators_,
           [this] { operators_->show_devices(benchmarks_->model().devices()); });
-  connect(benchmarks_, &BenchmarksView::command_wanted, this,
-          [this](const QString& command) { copy_text(command, tr("Command")); });
-  connect(benchmarks_, &BenchmarksView::figure_wanted, this, [this](const FigureChoice& figure) {
-    document_.edit(tr("export a benchmark"), [&](Session& s) { s.figure = figure; });
-    raise_view("dock-figures");
-  });
+  connect(benchmarks_, &BenchmarksView::command_wanted, this, copy);
+  connect(benchmarks_, &BenchmarksView::figure_wanted, this,
+          [this](const FigureChoice& figure) { show_figure(tr("export a benchmark"), figure); });
+}
+
+void MainWindow::connect_opener() {
+  connect(opener_.get(), &FileOpener::failed, this, &MainWindow::show_error);
+  connect(opener_.get(), &FileOpener::opened, this, &MainWindow::remember);
+  connect(opener_.get(), &FileOpener::view_wanted, &layout_, &DockLayout::raise);
+  connect(
+      opener_.get(), &FileOpener::notice, this, [this](const QString& text, const QString& trace) {
+        if (trace.isEmpty()) return banner_->show_notice(text);
+        const InputSpec spec = parse_input_spec(trace.toStdString());
+        const QString file = QFileInfo(QString::fromStdString(spec.path)).fileName();
+        const QString group = QString::fromStdString((spec.group.empty() ? "" : ":") + spec.group);
+        banner_->show_notice(text, tr("Open its trace, %1").arg(file + group),
+                             [this, trace] { open_one(trace); });
+      });
+  connect(opener_.get(), &FileOpener::session_found, this,
+          [this](const SavedSession& saved, const QString& file) {
+            document_.replace(saved.session);
+            if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
+            session_file_.came_from(file);
+          });
+}
+
+void MainWindow::show_figure(const QString& label, const FigureChoice& figure) {
+  document_.edit(label, [&](Session& s) { s.figure = figure; });
+  layout_.raise("dock-figures");
 }
 
 QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
@@ -173,16 +192,11 @@ void MainWindow::build_menus() {
   recent_menu_ = file->addMenu(tr("Open &recent"));
   file->addSeparator();
   add_action(file, tr("&Save session"), QKeySequence::Save,
-             [this] { session_file_.isEmpty() ? save_dialog() : save_to(session_file_); });
+             [this] { session_file_.path().isEmpty() ? save_dialog() : session_file_.save(); });
   add_action(file, tr("Save session &as …"), QKeySequence::SaveAs, [this] { save_dialog(); });
   add_action(file, tr("&New session"), QKeySequence::New, [this] {
-    document_.edit(tr("begin a new session"), [](Session& s) {
-      const std::string theme = s.theme;
-      s = Session();
-      s.theme = theme;
-    });
-    session_file_.clear();
-    raise_view("dock-welcome");
+    begin_session(tr("begin a new session"), Session());
+    layout_.raise("dock-welcome");
   });
   file->addSeparator();
   add_action(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); });
@@ -199,10 +213,9 @@ void MainWindow::build_menus() {
   });
 
   QMenu* view = menuBar()->addMenu(tr("&View"));
-  for (QDockWidget* dock : docks_) {
-    const QString name = dock->objectName();
+  for (const QDockWidget* dock : layout_.docks()) {
     add_action(view, tr("Show %1").arg(dock->windowTitle()), QKeySequence(),
-               [this, name] { raise_view(name); });
+               [this, name = dock->objectName()] { layout_.raise(name); });
   }
   view->addSeparator();
   for (const char* theme : {"light", "dark", "system"}) {
@@ -211,11 +224,8 @@ void MainWindow::build_menus() {
     });
   }
   add_action(view, tr("Only the view in front"), QKeySequence(tr("Ctrl+M")),
-             [this] { toggle_single_view(); });
-  add_action(view, tr("Usual layout"), QKeySequence(), [this] {
-    before_single_.clear();
-    restoreState(usual_layout_);
-  });
+             [this] { layout_.toggle_single(); });
+  add_action(view, tr("Usual layout"), QKeySequence(), [this] { layout_.restore_usual(); });
   add_action(view, tr("Full screen"), QKeySequence::FullScreen,
              [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
 
@@ -246,153 +256,30 @@ void MainWindow::show_session() {
   const QString name = QFileInfo(QString::fromStdString(trace.file)).fileName() +
                        (trace.group.empty() ? "" : ":" + QString::fromStdString(trace.group));
   setWindowTitle(name.isEmpty() ? tr("Conelab") : tr("%1 — Conelab").arg(name));
-  if (!state_directory_.isEmpty()) autosave_.start();
+  session_file_.changed();
 }
 
-void MainWindow::raise_view(const QString& dock) {
-  for (QDockWidget* each : docks_) {
-    if (each->objectName() != dock) continue;
-    each->show();
-    each->raise();
-    each->widget()->setFocus();
-  }
-}
-
-QDockWidget* MainWindow::view_in_front() const {
-  const QWidget* focus = QApplication::focusWidget();
-  const auto holds = [&](const QDockWidget* dock) {
-    return focus != nullptr && dock->isAncestorOf(focus);
-  };
-  const auto seen = [](const QDockWidget* dock) {
-    return dock->isVisible() && !dock->visibleRegion().isEmpty();
-  };
-  auto found = std::find_if(docks_.begin(), docks_.end(), holds);
-  if (found == docks_.end()) found = std::find_if(docks_.begin(), docks_.end(), seen);
-  return found == docks_.end() ? nullptr : *found;
-}
-
-void MainWindow::toggle_single_view() {
-  if (!before_single_.isEmpty()) {
-    restoreState(before_single_);
-    before_single_.clear();
-    return;
-  }
-  QDockWidget* front = view_in_front();
-  if (front == nullptr) return;
-  before_single_ = saveState();
-  for (QDockWidget* dock : docks_) dock->setVisible(dock == front);
-}
-
-QByteArray MainWindow::layout() const {
-  QByteArray bytes;
-  QDataStream stream(&bytes, QIODevice::WriteOnly);
-  stream << saveGeometry() << saveState();
-  return bytes;
-}
-
-bool MainWindow::restore_layout(const QByteArray& layout) {
-  QByteArray geometry, state;
-  QDataStream stream(layout);
-  stream >> geometry >> state;
-  restoreGeometry(geometry);
-  // Widths of docks hold only once the window has its size on the screen.
-  if (!isVisible()) shown_later_ = layout;
-  return restoreState(state);
-}
-
-void MainWindow::showEvent(QShowEvent* event) {
-  QMainWindow::showEvent(event);
-  benchmarks_->model().find_devices();
-  if (shown_later_.isEmpty()) return;
-  QMetaObject::invokeMethod(
-      this, [this, later = std::exchange(shown_later_, {})] { restore_layout(later); },
-      Qt::QueuedConnection);
+void MainWindow::begin_session(const QString& label, const Session& session) {
+  document_.edit(label, [&](Session& s) {
+    const std::string theme = s.theme;
+    s = session;
+    s.theme = theme;
+  });
+  session_file_.came_from({});
 }
 
 void MainWindow::start_example(int index) {
   const std::vector<Example> all = examples(backends_.shipped_trace);
-  const Example& example = all.at(static_cast<std::size_t>(index));
-  document_.edit(tr("open an example"), [&](Session& s) {
-    const std::string theme = s.theme;
-    s = example.session;
-    s.theme = theme;
-  });
-  session_file_.clear();
-  raise_view("dock-maps");
-}
-
-QString MainWindow::state_file(const char* name) const {
-  return QDir(state_directory_).filePath(QLatin1String(name));
-}
-
-/// What the autosave keeps, in the file or on its way there; the newest wins.
-struct MainWindow::Autosave {
-  std::mutex mutex;
-  std::uint64_t written = 0;
-
-  void write(std::uint64_t number, const SavedSession& saved, const QString& path) {
-    const std::lock_guard lock(mutex);
-    if (number <= written) return;
-    save_session(saved, path);
-    written = number;
-  }
-};
-
-/// In a job: a file that is safe from a crash waits for the disk.
-void MainWindow::autosave() {
-  if (state_directory_.isEmpty()) return;
-  QDir().mkpath(state_directory_);
-  saving_ = jobs_->start<bool>(
-      "keeping the session",
-      [saver = autosaved_, number = ++autosaves_, path = state_file("autosave.json"),
-       saved = SavedSession{document_.session(), layout()}](const JobContext&) {
-        saver->write(number, saved, path);
-        return true;
-      },
-      [this](bool) { saving_.finished(); },
-      [this](const std::string& message) {
-        saving_.finished();
-        statusBar()->showMessage(QString::fromStdString(message), 8000);
-      });
-}
-
-/// At the end there is no job to wait for.
-void MainWindow::autosave_now() {
-  if (state_directory_.isEmpty()) return;
-  QDir().mkpath(state_directory_);
-  try {
-    autosaved_->write(++autosaves_, {document_.session(), layout()}, state_file("autosave.json"));
-  } catch (const Error&) {
-    // Nobody is left to be told.
-  }
-}
-
-void MainWindow::save_to(const QString& file) {
-  saving_to_ = jobs_->start<bool>(
-      "saving " + QFileInfo(file).fileName().toStdString(),
-      [file, saved = SavedSession{document_.session(), layout()}](const JobContext&) {
-        save_session(saved, file);
-        return true;
-      },
-      [this, file](bool) {
-        saving_to_.finished();
-        session_file_ = file;
-        remember(file);
-        statusBar()->showMessage(tr("%1 is saved.").arg(file), 4000);
-      },
-      [this](const std::string& message) {
-        saving_to_.finished();
-        show_error(QString::fromStdString(message));
-      },
-      true);
+  begin_session(tr("open an example"), all.at(static_cast<std::size_t>(index)).session);
+  layout_.raise("dock-maps");
 }
 
 bool MainWindow::restore_autosave() {
-  if (state_directory_.isEmpty() || !QFile::exists(state_file("autosave.json"))) return false;
   try {
-    SavedSession saved = load_session(state_file("autosave.json"));
-    document_.replace(std::move(saved.session));
-    restore_layout(saved.layout);
+    std::optional<SavedSession> saved = session_file_.last_time();
+    if (!saved) return false;
+    document_.replace(std::move(saved->session));
+    layout_.restore(saved->layout);
     return true;
   } catch (const Error& error) {
     show_error(QString::fromStdString(error.what()));
@@ -400,124 +287,49 @@ bool MainWindow::restore_autosave() {
   }
 }
 
-void MainWindow::open_session(const QString& file) {
-  try {
-    SavedSession saved = load_session(file);
-    document_.replace(std::move(saved.session));
-    if (!restore_layout(saved.layout)) raise_view("dock-maps");
-    session_file_ = file;
-    remember(file);
-  } catch (const Error& error) {
-    show_error(QString::fromStdString(error.what()));
-  }
+void MainWindow::showEvent(QShowEvent* event) {
+  QMainWindow::showEvent(event);
+  benchmarks_->model().find_devices();
+}
+
+/// Stays where a file that was to be saved could not be; closed once more, it goes.
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!session_file_.close()) return event->ignore();
+  jobs_->cancel_all();
+  event->accept();
 }
 
 // ---- files --------------------------------------------------------------------------------------
 
-void MainWindow::open(const QString& file) {
+void MainWindow::open(const QStringList& files) {
   banner_->hide();
-  const InputSpec spec = QFileInfo::exists(file) ? InputSpec{file.toStdString(), ""}
-                                                 : parse_input_spec(file.toStdString());
-  const QString path = QFileInfo(QString::fromStdString(spec.path)).absoluteFilePath();
-  const QString group = QString::fromStdString(spec.group);
-  if (!group.isEmpty()) {
-    workspace_->open(path, group);
-    return raise_view("dock-maps");
-  }
-  if (is_session_file(path)) return open_session(path);
-  opening_ = jobs_->start<FoundFile>(
-      "opening " + QFileInfo(file).fileName().toStdString(),
-      [name = path.toStdString()](const JobContext& context) {
-        return kind_of_file(name, context.cancel_check());
-      },
-      [this, path](const FoundFile& found) {
-        opening_.finished();
-        const FileKind kind = found.kind;
-        if (kind == FileKind::result) show_result(path, found.quantity, found.made_of);
-        if (kind == FileKind::trace) {
-          workspace_->open(path);
-          return raise_view("dock-maps");
-        }
-        if (kind == FileKind::benchmark) {
-          benchmarks_->model().open(path.toStdString());
-          remember(path);
-          return raise_view("dock-benchmarks");
-        }
-        data_->show_file(path);
-        if (found.quantity.empty()) raise_view("dock-data");
-        remember(path);
-      },
-      [this](const std::string& message) {
-        opening_.finished();
-        show_error(QString::fromStdString(message));
-      },
-      true);
-}
-
-/// The figure of its stored map, as `conelab figure heatmap` draws it, and a way to its trace.
-void MainWindow::show_result(const QString& path, const std::string& quantity,
-                             const std::string& made_of) {
-  if (!quantity.empty()) {
-    document_.edit(tr("open a result"), [&](Session& s) {
-      s.figure = {};
-      s.figure.inputs = {path.toStdString()};
-      if (quantity != "weights") s.figure.parameters["quantity"] = quantity;
-    });
-    raise_view("dock-figures");
-  }
-  const QString trace = QString::fromStdString(made_of);
-  const QString name = QFileInfo(path).fileName();
-  const QString text = quantity.empty()
-                           ? tr("%1 is a result of attend without weights or logits.").arg(name)
-                           : tr("%1 is a result of attend: its stored %2 are in Figures.")
-                                 .arg(name, QString::fromStdString(quantity));
-  if (trace.isEmpty()) return banner_->show_notice(text);
-  const InputSpec spec = parse_input_spec(made_of);
-  const QString file = QFileInfo(QString::fromStdString(spec.path)).fileName();
-  const QString group = spec.group.empty() ? "" : ":" + QString::fromStdString(spec.group);
-  banner_->show_notice(text, tr("Open its trace, %1").arg(file + group),
-                       [this, trace] { open(trace); });
+  opener_->open(files);
 }
 
 void MainWindow::open_dialog() {
-  const QString file =
-      QFileDialog::getOpenFileName(this, tr("Open"), {},
-                                   tr("Traces, results, sessions (*.h5 *.hdf5 *.npz *.npy "
-                                      "*.safetensors *.json);;All files (*)"));
-  if (!file.isEmpty()) open(file);
+  open(QFileDialog::getOpenFileNames(this, tr("Open"), {},
+                                     tr("Traces, results, sessions (*.h5 *.hdf5 *.npz *.npy "
+                                        "*.safetensors *.json);;All files (*)")));
 }
 
 void MainWindow::save_dialog() {
   const QString file = QFileDialog::getSaveFileName(this, tr("Save session"), "session.json",
                                                     tr("Sessions (*.json)"));
-  if (!file.isEmpty()) save_to(file);
+  if (!file.isEmpty()) session_file_.save_as(file);
 }
 
-QStringList MainWindow::recent() const {
-  QFile file(state_file("recent.txt"));
-  if (state_directory_.isEmpty() || !file.open(QIODevice::ReadOnly)) return {};
-  return QString::fromUtf8(file.readAll()).split('\n', Qt::SkipEmptyParts);
-}
-
-void MainWindow::remember(const QString& path) {
-  QStringList files = recent();
-  if (!files.isEmpty() && files.front() == path) return;
-  files.removeAll(path);
-  files.prepend(path);
-  if (!state_directory_.isEmpty()) {
-    QDir().mkpath(state_directory_);
-    QFile file(state_file("recent.txt"));
-    if (file.open(QIODevice::WriteOnly)) file.write(files.mid(0, most_recent).join('\n').toUtf8());
-  }
+void MainWindow::remember(const QString& file) {
+  recent_.add(file);
   show_recent();
 }
 
 void MainWindow::show_recent() {
-  const QStringList files = recent();
+  const QStringList files = recent_.all();
   recent_menu_->clear();
   recent_menu_->setEnabled(!files.isEmpty());
   for (const QString& file : files) {
-    connect(recent_menu_->addAction(file), &QAction::triggered, this, [this, file] { open(file); });
+    connect(recent_menu_->addAction(file), &QAction::triggered, this,
+            [this, file] { open_one(file); });
   }
   welcome_->show_recent(files);
 }
@@ -527,10 +339,13 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
+  QStringList files, others;
   for (const QUrl& url : event->mimeData()->urls()) {
-    url.isLocalFile()
-        ? open(url.toLocalFile())
-        : show_error(tr("%1: only files on this machine can be opened").arg(url.toDisplayString()));
+    url.isLocalFile() ? files << url.toLocalFile() : others << url.toDisplayString();
+  }
+  open(files);
+  if (!others.isEmpty()) {
+    show_error(tr("%1: only files on this machine can be opened").arg(others.join(", ")));
   }
   event->acceptProposedAction();
 }
@@ -561,12 +376,6 @@ void MainWindow::copy_command(const Call& call) {
   if (!backends_.attend_command || document_.session().trace.file.empty()) return;
   copy_text(QString::fromStdString(backends_.attend_command(document_.session().trace, call)),
             tr("Command"));
-}
-
-void MainWindow::closeEvent(QCloseEvent* event) {
-  jobs_->cancel_all();
-  autosave_now();
-  event->accept();
 }
 
 }  // namespace conelab::desktop

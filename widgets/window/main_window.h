@@ -2,14 +2,15 @@
 #pragma once
 
 #include <QMainWindow>
-#include <QTimer>
 #include <memory>
 
 #include "widgets/jobs/job_pool.h"
 #include "widgets/session/document.h"
-#include "widgets/session/session_json.h"
 #include "widgets/trace/workspace.h"
 #include "widgets/window/backends.h"
+#include "widgets/window/dock_layout.h"
+#include "widgets/window/recent_files.h"
+#include "widgets/window/session_file.h"
 
 namespace conelab::desktop {
 
@@ -17,6 +18,8 @@ class Banner;
 class BenchmarksView;
 class DataView;
 class ExplorerView;
+class FileOpener;
+class FiguresView;
 class MapsView;
 class OperatorsPanel;
 class Welcome;
@@ -35,9 +38,9 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] ExplorerView& explorer() { return *explorer_; }
   [[nodiscard]] BenchmarksView& benchmarks() { return *benchmarks_; }
 
-  /// A trace, a result or a session, whatever it turns out to be. What cannot be read is told in
-  /// the window, and the session stays as it is.
-  void open(const QString& file);
+  /// Traces, results and sessions, whatever they turn out to be (see file_opener.h). What cannot be
+  /// read is told in the window, and the session stays as it is.
+  void open(const QStringList& files);
   /// The session of last time, where there is one; true where it was restored.
   bool restore_autosave();
   /// The error in the banner; empty where none is shown.
@@ -54,63 +57,47 @@ class MainWindow : public QMainWindow {
 
  private:
   void build_views();
-  void build_benchmarks(QDockWidget* beside);
+  void place_views();
+  void connect_views();
+  void connect_opener();
   void build_menus();
   QAction* add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
                       const std::function<void()>& run);
-  QDockWidget* add_dock(const QString& name, const QString& title, QWidget* view,
-                        Qt::DockWidgetArea area);
-  void raise_view(const QString& dock);
-  /// The view that has the keyboard, else the first that is seen.
-  [[nodiscard]] QDockWidget* view_in_front() const;
-  void toggle_single_view();
-  /// Place and size of the window and its docks; restoring is false where the bytes say nothing.
-  [[nodiscard]] QByteArray layout() const;
-  bool restore_layout(const QByteArray& layout);
   void show_session();
   void apply_session_theme();
+  /// Another session that belongs to no file; the theme stays.
+  void begin_session(const QString& label, const Session& session);
+  void start_example(int index);
+  void open_one(const QString& file) { open({file}); }
   void open_dialog();
   void save_dialog();
-  void open_session(const QString& file);
-  void start_example(int index);
-  void show_result(const QString& path, const std::string& quantity, const std::string& made_of);
   void remember(const QString& file);
-  [[nodiscard]] QStringList recent() const;
   void show_recent();
-  void autosave();
-  void autosave_now();
-  void save_to(const QString& file);
+  void show_figure(const QString& label, const FigureChoice& figure);
   void copy_command(const Call& call);
   void copy_figure_command(const FigureChoice& figure);
   void copy_text(const QString& text, const QString& what);
-  [[nodiscard]] QString state_file(const char* name) const;
 
   Backends backends_;
-  QString state_directory_;
   Document document_;
+  DockLayout layout_;
+  SessionFile session_file_;
+  RecentFiles recent_;
   std::unique_ptr<JobPool> jobs_;
   std::unique_ptr<Workspace> workspace_;
-  JobHandle opening_, saving_, saving_to_;
+  std::unique_ptr<FileOpener> opener_;
   MapsView* maps_ = nullptr;
   BenchmarksView* benchmarks_ = nullptr;
   DataView* data_ = nullptr;
   ExplorerView* explorer_ = nullptr;
+  FiguresView* figures_ = nullptr;
   OperatorsPanel* operators_ = nullptr;
   Welcome* welcome_ = nullptr;
   Banner* banner_ = nullptr;
   QMenu* recent_menu_ = nullptr;
   QAction *undo_ = nullptr, *redo_ = nullptr;
   QList<QAction*> actions_;
-  QList<QDockWidget*> docks_;
-  QString session_file_;
   QString theme_shown_;
-  QByteArray usual_layout_;   ///< As the window first looks.
-  QByteArray shown_later_;    ///< A layout restored before the window was seen.
-  QByteArray before_single_;  ///< The layout before one view took all; empty: none did.
-  QTimer autosave_;
-  struct Autosave;
-  std::shared_ptr<Autosave> autosaved_;
-  std::uint64_t autosaves_ = 0;
 };
 
 }  // namespace conelab::desktop

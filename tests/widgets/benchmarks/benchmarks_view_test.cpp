@@ -146,7 +146,7 @@ TEST(Benchmarks, ADroppedResultIsShownAndItsFigureExported) {
   const std::string file = shown.model().choice().shown;
   shown.window.document().edit("forget", [](Session& s) { s.bench.shown.clear(); });
   EXPECT_EQ(shown.model().data(), nullptr);
-  shown.window.open(QString::fromStdString(file));
+  shown.window.open({QString::fromStdString(file)});
   ASSERT_TRUE(wait_for([&] { return shown.model().data() != nullptr; }));
   shown.press("bench-export");
   EXPECT_EQ(shown.window.document().session().figure.name, "scaling");

@@ -290,6 +290,24 @@ TEST(Explorer, FamiliesStandSideBySideWithTheSamePoints) {
   ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != before; }));
 }
 
+TEST(Explorer, TheListSaysWhichFamiliesStandSideBySide) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  auto& list = *shown.view.findChild<QComboBox*>("explorer-beside");
+  const auto beside = [&](std::vector<std::string> names) {
+    shown.document.edit("compare", [&](Session& s) { s.cones.beside = std::move(names); });
+    return list.currentIndex() < 0 ? list.placeholderText() : list.currentText();
+  };
+  EXPECT_EQ(beside({}), "alone");
+  EXPECT_EQ(beside({"ganea"}), "beside ganea");
+  EXPECT_EQ(beside({"umbral", "ganea"}), "beside umbral, ganea");
+  EXPECT_EQ(beside({"umbral", "penumbral-finite", "umbral-finite", "ganea"}), "all five");
+  // Another family changes places with the first one.
+  shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("ganea");
+  EXPECT_EQ(list.currentText(), "all five");
+  EXPECT_EQ(shown.document.session().cones.beside.back(), "penumbral");
+}
+
 TEST(Explorer, TheSettingsMakeRoomForTheSceneWhereThereIsLittle) {
   REQUIRE_DISPLAY();
   Shown shown;

@@ -176,7 +176,7 @@ TEST(Window, WrongFilesAreToldAndLeaveTheSession) {
 TEST(Window, AFileWithAGroupOpensThatGroup) {
   REQUIRE_DISPLAY();
   Opened opened;
-  opened.window.open(QString::fromStdString(shipped_trace() + ":/german/layer0"));
+  opened.window.open({QString::fromStdString(shipped_trace() + ":/german/layer0")});
   EXPECT_TRUE(wait_for([&] {
     const auto& trace = opened.window.workspace().trace();
     return trace && trace->group == "/german/layer0";
@@ -241,8 +241,9 @@ TEST(Window, TheLayoutIsSavedAndRestoredWithTheSession) {
   }
   ASSERT_TRUE(QFile::copy(state.filePath("autosave.json"), file));
   const auto looks_alike = [&](MainWindow& window) {
+    const auto* operators = window.findChild<QDockWidget*>("dock-operators");
+    EXPECT_TRUE(wait_for([&] { return operators->isHidden(); }));
     pump(100);
-    EXPECT_TRUE(window.findChild<QDockWidget*>("dock-operators")->isHidden());
     EXPECT_NEAR(window.findChild<QDockWidget*>("dock-explorer")->width(), width, 2);
     EXPECT_FALSE(window.findChild<QDockWidget*>("dock-figures")->visibleRegion().isEmpty());
   };
@@ -253,8 +254,50 @@ TEST(Window, TheLayoutIsSavedAndRestoredWithTheSession) {
   EXPECT_EQ(again.size(), QSize(1300, 850));
   MainWindow third(test_backends(), "");
   show_active(third);
-  third.open(file);
+  third.open({file});
   looks_alike(third);
+}
+
+TEST(Window, TheViewsTakeWhatItGainsAndGiveItBack) {
+  REQUIRE_DISPLAY();
+  MainWindow window(test_backends(), "");
+  show_active(window);
+  const auto widths = [&] {
+    pump(100);
+    std::array<int, 3> all{};
+    const char* const names[] = {"dock-operators", "dock-welcome", "dock-explorer"};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = window.findChild<QDockWidget*>(names[i])->width();
+    }
+    return all;
+  };
+  const auto expect_near = [](const std::array<int, 3>& a, const std::array<int, 3>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 2) << i;
+  };
+  const std::array<int, 3> first = widths();
+  EXPECT_LE(first[0], 275);
+  EXPECT_GE(first[1], 650);
+  for (const QSize& size : {QSize(1920, 1080), QSize(1560, 900), QSize(1500, 960)}) {
+    window.resize(size);
+    const std::array<int, 3> now = widths();
+    EXPECT_NEAR(now[0], first[0], 1) << size.width();
+    EXPECT_GT(now[1], first[1]) << size.width();
+    EXPECT_GT(now[2], first[2]) << size.width();
+  }
+  window.resize(1440, 900);
+  expect_near(widths(), first);
+  // What a person pulls stays where it was put.
+  window.resizeDocks({window.findChild<QDockWidget*>("dock-operators")}, {400}, Qt::Horizontal);
+  const std::array<int, 3> pulled = widths();
+  EXPECT_GT(pulled[0], first[0] + 40);
+  window.resize(1800, 1000);
+  EXPECT_NEAR(widths()[0], pulled[0], 2);
+  window.resize(1440, 900);
+  expect_near(widths(), pulled);
+  for (QAction* action : window.actions()) {
+    if (action_name(*action) == "Usual layout") action->trigger();
+  }
+  expect_near(widths(), first);
 }
 
 TEST(Window, OneViewTakesTheWindowAndGivesItBack) {
@@ -359,7 +402,7 @@ TEST(Window, ClosesInTheMiddleOfWork) {
     {
       MainWindow window(test_backends(), "");
       show_active(window);
-      window.open(QString::fromStdString(shipped_trace()));
+      window.open({QString::fromStdString(shipped_trace())});
       pump(10 * i);
       under_way += window.workspace().jobs().running().empty() ? 0 : 1;
       closing.start();

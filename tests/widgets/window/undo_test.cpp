@@ -202,7 +202,7 @@ TEST(Undo, OpeningAndClosingFilesAreSteps) {
   Opened opened;
   Document& document = opened.window->document();
   const Session german = document.session();
-  opened.window->open(QString::fromStdString(shipped_trace() + ":/german/layer0"));
+  opened.window->open({QString::fromStdString(shipped_trace() + ":/german/layer0")});
   ASSERT_TRUE(wait_for([&] { return document.session().trace.group == "/german/layer0"; }));
   for (QAction* action : opened.window->actions()) {
     if (action_name(*action) == "New session") action->trigger();

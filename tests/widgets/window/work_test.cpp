@@ -9,6 +9,7 @@
 
 #include "app/desktop_backends.h"
 #include "core/base/random.h"
+#include "core/files/hdf5_write.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/window/gaps.h"
@@ -43,6 +44,20 @@ QString write_trace(const QTemporaryDir& folder, int heads, int tokens) {
   return path;
 }
 
+/// A trace of one tensor in HDF5, checksummed and packed, so that its reader takes its time.
+QString write_hdf5_trace(const QTemporaryDir& folder, int heads, int tokens) {
+  const QString path = folder.filePath("q.h5");
+  const hdf5::Where where{path.toStdString(), "/q"};
+  const std::vector<float> some(std::size_t{64} * static_cast<std::size_t>(heads * tokens), 0.5F);
+  const auto extent = [](int n) { return static_cast<hsize_t>(n); };
+  const hdf5::Lock lock;
+  const hdf5::File file = hdf5::create_file(where.file, where);
+  const hdf5::Dataset dataset = hdf5::create_dataset(
+      file.id(), "q", H5T_NATIVE_FLOAT, {1, extent(heads), extent(tokens), 64}, {}, where);
+  hdf5::write_numbers(dataset, H5T_NATIVE_FLOAT, some.data(), where);
+  return path;
+}
+
 /// A piece of long work: begun in a window, and going on for as long as the test looks.
 struct Work {
   const char* name;
@@ -60,8 +75,8 @@ void show_layout(MainWindow& window, const char* layout) {
 
 const std::vector<Work>& all_work() {
   static const std::vector<Work> all = {
-      {"reading a file", "", 16, 16384, [](MainWindow& w, const QString& trace) { w.open(trace); },
-       false},
+      {"reading a file", "", 16, 16384,
+       [](MainWindow& w, const QString& trace) { w.open({trace}); }, false},
       {"attention maps", "attention map", 1, 16384, [](MainWindow&, const QString&) {}},
       {"all heads", "all heads", 12, 4096,
        [](MainWindow& w, const QString&) { show_layout(w, "heads"); }},
@@ -176,6 +191,35 @@ TEST_P(EachWork, EndsCleanlyWithTheWindow) {
   EXPECT_EQ(QApplication::allWidgets().size(), before);
 }
 
+TEST(Window, ClosesAtAnyStageOfReadingAnHdf5File) {
+  REQUIRE_DISPLAY();
+  const QTemporaryDir folder{folder_template()};
+  const QString trace = write_hdf5_trace(folder, 4, 32768);
+  QElapsedTimer whole;
+  {
+    Opened opened;
+    whole.start();
+    opened.window->open({trace});
+    ASSERT_TRUE(wait_for([&] { return opened.window->workspace().head() != nullptr; }, 60000));
+  }
+  const int reading = static_cast<int>(whole.elapsed());
+  qint64 longest = 0;
+  constexpr int stages = 6;
+  for (int stage = 0; stage < stages; ++stage) {
+    Opened opened;
+    opened.window->open({trace});
+    pump(reading * stage / stages);
+    QElapsedTimer closing;
+    closing.start();
+    opened.window->close();
+    opened.window.reset();
+    longest = std::max(longest, closing.elapsed());
+  }
+  printf("an HDF5 file read in %d ms: the window was gone after %lld ms at most\n", reading,
+         static_cast<long long>(longest));
+  EXPECT_LT(longest, 1000);
+}
+
 TEST(Window, ALargeTraceLeavesItFree) {
   REQUIRE_DISPLAY();
   Opened opened;
@@ -224,7 +268,7 @@ TEST(Window, ALargeTraceLeavesItFree) {
 TEST(Window, EditsAndThemesLeaveItFree) {
   REQUIRE_DISPLAY();
   Opened opened;
-  opened.window->open(QString::fromStdString(shipped_trace()));
+  opened.window->open({QString::fromStdString(shipped_trace())});
   ASSERT_TRUE(wait_for([&] { return opened.window->workspace().head() != nullptr; }));
   pump(300);
   const std::vector<std::pair<const char*, std::function<void(Session&)>>> edits = {

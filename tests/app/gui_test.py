@@ -1,0 +1,77 @@
+"""The desktop program as a terminal starts and stops it; needs a display."""
+import json
+import os
+import signal
+import time
+import unittest
+
+from program import TRACE, ProgramTest, start
+
+PATIENCE = 60  # seconds for a window to come up and to go on a busy machine
+
+
+@unittest.skipUnless(os.environ.get("DISPLAY"), "needs a display")
+class Gui(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.state = self.folder / "conelab"
+
+    def open(self, *files):
+        """The window, from a home of its own."""
+        process = start("gui", *files, env=dict(os.environ, XDG_CONFIG_HOME=str(self.folder)))
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_until_open(self, process, path):
+        """The trace is read once it is among the recent files."""
+        recent = self.state / "recent.txt"
+        end = time.monotonic() + PATIENCE
+        while not recent.exists() or str(path) not in recent.read_text():
+            self.assertIsNone(process.poll(), "the window has gone")
+            self.assertLess(time.monotonic(), end, "the trace was not opened")
+            time.sleep(0.05)
+
+    @staticmethod
+    def handles_interrupts(process):
+        with open(f"/proc/{process.pid}/status") as file:
+            caught = next(line for line in file if line.startswith("SigCgt:"))
+        return int(caught.split()[1], 16) >> (signal.SIGINT - 1) & 1
+
+    def expect_interrupted(self, process):
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(err.decode(), "conelab: error: interrupted\n")
+
+    def test_signals_keep_the_session_and_end_with_130(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                process = self.open(f"{TRACE}:/german/layer3")
+                self.wait_until_open(process, TRACE)
+                process.send_signal(number)
+                self.expect_interrupted(process)
+                saved = json.loads((self.state / "autosave.json").read_text())
+                self.assertEqual(saved["session"]["trace"]["group"], "/german/layer3")
+                for file in self.state.iterdir():
+                    file.unlink()
+
+    def test_a_signal_while_it_starts(self):
+        process = self.open()
+        while not self.handles_interrupts(process):
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.expect_interrupted(process)
+
+    def test_several_files_open(self):
+        tree = self.folder / "tree.h5"
+        self.ok("tree", f"{TRACE}:/german/layer3", "-o", tree, "-s", "umbral")
+        process = self.open(tree, f"{TRACE}:/german/layer0")
+        self.wait_until_open(process, TRACE)
+        process.send_signal(signal.SIGTERM)
+        self.expect_interrupted(process)
+        session = json.loads((self.state / "autosave.json").read_text())["session"]
+        self.assertEqual(session["figure"]["inputs"], [str(tree)])
+        self.assertEqual(session["trace"]["group"], "/german/layer0")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,194 @@
+// Every kind of file that the program writes opens in the view that shows it, alone and with
+// others.
+#include <gtest/gtest.h>
+
+#include <QAction>
+#include <QDockWidget>
+#include <QDropEvent>
+#include <QMimeData>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <QUrl>
+
+#include "app/desktop_backends.h"
+#include "tests/widgets/driving.h"
+#include "tests/widgets/window/written_files.h"
+#include "widgets/benchmarks/benchmarks_view.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+struct Window {
+  QTemporaryDir state;
+  MainWindow window{desktop_backends(), state.path()};
+
+  Window() { show_active(window); }
+  void drop(const QStringList& names) {
+    QMimeData data;
+    QList<QUrl> urls;
+    for (const QString& name : names) {
+      urls << QUrl::fromLocalFile(
+          name.startsWith('/') ? name : Written::files()[name.toUtf8().constData()]);
+    }
+    data.setUrls(urls);
+    QDragEnterEvent enter(QPoint(200, 200), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &enter);
+    QDropEvent event(QPointF(200, 200), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &event);
+  }
+  [[nodiscard]] const Session& session() { return window.document().session(); }
+  [[nodiscard]] bool in_front(const char* dock) {
+    return wait_for(
+        [&] { return !window.findChild<QDockWidget*>(dock)->visibleRegion().isEmpty(); }, 5000);
+  }
+  [[nodiscard]] std::vector<std::string> inputs(std::initializer_list<const char*> names) {
+    std::vector<std::string> paths;
+    for (const char* name : names) paths.push_back(Written::files()[name].toStdString());
+    return paths;
+  }
+  [[nodiscard]] bool figure_is(const std::string& name, std::initializer_list<const char*> files) {
+    return wait_for(
+        [&] { return session().figure.name == name && session().figure.inputs == inputs(files); },
+        5000);
+  }
+  [[nodiscard]] bool trace_is(const std::string& group) {
+    return wait_for([&] {
+      const auto& trace = window.workspace().trace();
+      return trace && trace->group == group;
+    });
+  }
+};
+
+TEST(OpenFiles, AResultOfTreeIsDrawnByTheFigures) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  opened.drop({"tree.h5"});
+  EXPECT_TRUE(opened.figure_is("tree", {"tree.h5"}));
+  EXPECT_TRUE(opened.in_front("dock-figures"));
+  EXPECT_TRUE(opened.window.notice_shown().contains("result of tree"));
+  for (QToolButton* button : opened.window.findChildren<QToolButton*>()) {
+    if (button->text().startsWith("Open its trace")) button->click();
+  }
+  EXPECT_TRUE(opened.trace_is("/german/layer3"));
+  EXPECT_TRUE(wait_for([&] { return opened.window.workspace().jobs().running().empty(); }));
+  EXPECT_EQ(opened.window.error_shown(), "");
+}
+
+TEST(OpenFiles, EachKindAloneOpensInItsView) {
+  REQUIRE_DISPLAY();
+  const std::string trace = shipped_trace();
+  const std::vector<std::pair<QString, const char*>> views = {
+      {QString::fromStdString(trace), "dock-maps"},
+      {"dot.h5", "dock-figures"},
+      {"logits.h5", "dock-figures"},
+      {"tree.h5", "dock-figures"},
+      {"old.h5", "dock-benchmarks"},
+      {"output.h5", "dock-data"}};
+  for (const auto& [file, dock] : views) {
+    SCOPED_TRACE(file.toStdString());
+    Window opened;
+    opened.drop({file});
+    EXPECT_TRUE(opened.in_front(dock));
+    EXPECT_TRUE(wait_for([&] { return opened.window.workspace().jobs().running().empty(); }));
+    EXPECT_EQ(opened.window.error_shown(), "");
+  }
+  Window opened;
+  opened.drop({"session.json"});
+  EXPECT_TRUE(wait_for([&] { return opened.session().maps.scale == "rank"; }));
+}
+
+TEST(OpenFiles, MapsOfOneQuantityStandSideBySide) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  opened.drop({"dot.h5", "logits.h5", "penumbral.h5"});
+  EXPECT_TRUE(opened.figure_is("heatmap", {"dot.h5", "penumbral.h5"}));
+  EXPECT_TRUE(opened.in_front("dock-figures"));
+  EXPECT_TRUE(opened.window.notice_shown().contains("2 results of attend"));
+  EXPECT_TRUE(opened.window.notice_shown().contains("logits.h5"))
+      << opened.window.notice_shown().toStdString();
+}
+
+TEST(OpenFiles, TwoBenchmarksAreCompared) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  opened.drop({"old.h5", "new.h5"});
+  BenchModel& model = opened.window.benchmarks().model();
+  ASSERT_TRUE(wait_for([&] { return model.comparison().has_value(); }));
+  EXPECT_EQ(opened.session().bench.compared, Written::files()["old.h5"].toStdString());
+  EXPECT_EQ(opened.session().bench.shown, Written::files()["new.h5"].toStdString());
+  EXPECT_EQ(opened.session().bench.page, "comparison");
+  EXPECT_TRUE(opened.in_front("dock-benchmarks"));
+}
+
+TEST(OpenFiles, ABenchmarkFillsTheFormWithItsSweep) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  const BenchChoice before = opened.session().bench;
+  opened.drop({"new.h5"});
+  ASSERT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
+  const BenchChoice& form = opened.session().bench;
+  EXPECT_EQ(form.operators, (std::vector<std::string>{"laplacian", "dot"}));
+  EXPECT_EQ(form.passes, std::vector<std::string>{"backward"});
+  EXPECT_EQ(form.lengths, "16,32");
+  EXPECT_EQ(form.rounds, "6");
+  EXPECT_FALSE(form.cold);
+  EXPECT_TRUE(opened.window.benchmarks().model().check().sound());
+  opened.window.document().undo();
+  EXPECT_TRUE(opened.session().bench == before) << "opening is one step";
+}
+
+TEST(OpenFiles, OfDifferentKindsEachOpensAndTheFirstIsSeen) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  const QString trace = QString::fromStdString(shipped_trace());
+  opened.drop({"tree.h5", trace, "session.json", "old.h5", "dot.h5"});
+  EXPECT_TRUE(opened.trace_is("/german/layer0"));
+  EXPECT_TRUE(opened.figure_is("tree", {"tree.h5"}));
+  EXPECT_EQ(opened.session().maps.scale, "rank");
+  EXPECT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
+  EXPECT_TRUE(opened.in_front("dock-figures"));
+  EXPECT_TRUE(opened.window.notice_shown().contains("under File, Open recent: dot.h5"))
+      << opened.window.notice_shown().toStdString();
+  bool listed = false;
+  for (const QAction* action : opened.window.findChildren<QAction*>()) {
+    listed = listed || action->text() == Written::files()["dot.h5"];
+  }
+  EXPECT_TRUE(listed);
+}
+
+TEST(OpenFiles, OfSeveralTracesTheFirstIsShownAndTheOthersAreNamed) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  const QString copy = opened.state.filePath("copy.h5");
+  ASSERT_TRUE(QFile::copy(QString::fromStdString(shipped_trace()), copy));
+  opened.drop({copy, QString::fromStdString(shipped_trace())});
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  EXPECT_EQ(opened.window.workspace().trace()->file, copy.toStdString());
+  EXPECT_TRUE(opened.window.notice_shown().contains("minilm_trace.h5"));
+}
+
+TEST(OpenFiles, WhatCannotBeReadIsToldAndTheOthersOpen) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  opened.drop({opened.state.filePath("gone.h5"), "tree.h5", opened.state.filePath("lost.h5")});
+  EXPECT_TRUE(opened.figure_is("tree", {"tree.h5"}));
+  EXPECT_TRUE(opened.window.error_shown().contains("gone.h5"));
+  EXPECT_TRUE(opened.window.error_shown().contains("lost.h5"));
+  EXPECT_FALSE(opened.window.error_shown().contains('\n'));
+}
+
+TEST(OpenFiles, FilesOpenedSoonAfterOthersDoNotReplaceThem) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  opened.drop({"tree.h5"});
+  opened.drop({"old.h5"});
+  opened.drop({QString::fromStdString(shipped_trace())});
+  EXPECT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  EXPECT_TRUE(opened.figure_is("tree", {"tree.h5"}));
+  EXPECT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
+}
+
+}  // namespace
+}  // namespace conelab::desktop

@@ -1,0 +1,102 @@
+// What a person saves is in the file, whatever else the program is doing, also at the end.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <QAction>
+#include <QTemporaryDir>
+
+#include "tests/widgets/driving.h"
+#include "widgets/session/session_json.h"
+#include "widgets/window/command_palette.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// A window whose session is in a file.
+struct Opened {
+  QTemporaryDir folder;
+  QString file = folder.filePath("mine.json");
+  std::unique_ptr<MainWindow> window;
+
+  Opened() {
+    window = std::make_unique<MainWindow>(Backends{}, folder.filePath("state"));
+    show_active(*window);
+    Session theirs;
+    theirs.trace.batch = 7;
+    save_session({theirs, {}}, file);
+    window->open({file});
+    EXPECT_TRUE(wait_for([&] { return session().trace.batch == 7; }));
+  }
+  [[nodiscard]] const Session& session() const { return window->document().session(); }
+  void set_scale(const char* scale) const {
+    window->document().edit("scale", [&](Session& s) { s.maps.scale = scale; });
+  }
+  void save() const {
+    for (QAction* action : window->actions()) {
+      if (action_name(*action) == "Save session") return action->trigger();
+    }
+    ADD_FAILURE() << "there is no way to save";
+  }
+  [[nodiscard]] std::string saved_scale(const QString& path) const {
+    return load_session(path).session.maps.scale;
+  }
+};
+
+/// Work that computes until it is cancelled, on every thread that the window has for it.
+std::vector<JobHandle> busy(JobPool& jobs) {
+  std::vector<JobHandle> all;
+  for (int i = 0; i < 4; ++i) {
+    all.push_back(jobs.start<int>(
+        "computing",
+        [](const JobContext& context) {
+          while (!context.cancelled()) QThread::msleep(1);
+          return 0;
+        },
+        [](int) {}, {}));
+  }
+  return all;
+}
+
+TEST(SavedSession, IsInTheFileWhenTheWindowHasGone) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  const auto work = busy(opened.window->workspace().jobs());
+  opened.set_scale("log");
+  opened.save();
+  opened.set_scale("rank");
+  opened.window->close();
+  opened.window.reset();
+  EXPECT_EQ(opened.saved_scale(opened.file), "log");
+  EXPECT_EQ(opened.saved_scale(opened.folder.filePath("state/autosave.json")), "rank");
+}
+
+TEST(SavedSession, DoesNotWaitForWorkAndIsNotCancelledWithIt) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  const auto work = busy(opened.window->workspace().jobs());
+  opened.set_scale("log");
+  opened.save();
+  opened.set_scale("rank");
+  opened.save();
+  opened.window->workspace().jobs().cancel_all();
+  EXPECT_TRUE(wait_for([&] { return opened.saved_scale(opened.file) == "rank"; }, 5000));
+}
+
+TEST(SavedSession, ThatCannotBeWrittenKeepsTheWindowOnce) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  ASSERT_TRUE(QFile::remove(opened.file));
+  ASSERT_EQ(::mkdir(opened.file.toUtf8().constData(), 0700), 0);
+  opened.set_scale("log");
+  opened.save();
+  EXPECT_FALSE(opened.window->close());
+  EXPECT_TRUE(opened.window->isVisible());
+  EXPECT_TRUE(opened.window->error_shown().contains("mine.json"))
+      << opened.window->error_shown().toStdString();
+  EXPECT_EQ(opened.saved_scale(opened.folder.filePath("state/autosave.json")), "log");
+  EXPECT_TRUE(opened.window->close());
+}
+
+}  // namespace
+}  // namespace conelab::desktop

@@ -1,0 +1,177 @@
+#include "widgets/window/dock_layout.h"
+
+#include <QApplication>
+#include <QDataStream>
+#include <QDockWidget>
+#include <QEvent>
+#include <QIODevice>
+#include <QMainWindow>
+#include <QScopedValueRollback>
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+namespace conelab::desktop {
+namespace {
+
+bool is_seen(const QDockWidget* dock) {
+  return dock->isVisible() && !dock->isFloating() && !dock->visibleRegion().isEmpty();
+}
+
+}  // namespace
+
+DockLayout::DockLayout(QMainWindow& window) : window_(window) {
+  window_.installEventFilter(this);
+  measuring_.setSingleShot(true);
+  measuring_.setInterval(0);
+  connect(&measuring_, &QTimer::timeout, this, &DockLayout::measure);
+}
+
+QDockWidget* DockLayout::add(const QString& name, const QString& title, QWidget* view,
+                             Qt::DockWidgetArea area) {
+  auto* dock = new QDockWidget(title, &window_);
+  dock->setObjectName(name);
+  dock->setWidget(view);
+  view->setWindowTitle(title);
+  window_.addDockWidget(area, dock);
+  dock->installEventFilter(this);
+  docks_ << dock;
+  return dock;
+}
+
+void DockLayout::clear() {
+  window_.removeEventFilter(this);
+  qDeleteAll(std::exchange(docks_, {}));
+}
+
+// ---- which are seen -----------------------------------------------------------------------------
+
+void DockLayout::raise(const QString& name) {
+  for (QDockWidget* dock : docks_) {
+    if (dock->objectName() != name) continue;
+    dock->show();
+    dock->raise();
+    dock->widget()->setFocus();
+  }
+}
+
+QDockWidget* DockLayout::in_front() const {
+  const QWidget* focus = QApplication::focusWidget();
+  const auto holds = [&](const QDockWidget* dock) {
+    return focus != nullptr && dock->isAncestorOf(focus);
+  };
+  auto found = std::find_if(docks_.begin(), docks_.end(), holds);
+  if (found == docks_.end()) found = std::find_if(docks_.begin(), docks_.end(), is_seen);
+  return found == docks_.end() ? nullptr : *found;
+}
+
+void DockLayout::toggle_single() {
+  if (!before_single_.isEmpty()) return restore_state(std::exchange(before_single_, {}));
+  QDockWidget* front = in_front();
+  if (front == nullptr) return;
+  before_single_ = window_.saveState();
+  for (QDockWidget* dock : docks_) dock->setVisible(dock == front);
+}
+
+// ---- arrangements -------------------------------------------------------------------------------
+
+void DockLayout::make_usual(const QHash<QDockWidget*, int>& widths) {
+  usual_ = window_.saveState();
+  int others = 0;
+  for (auto each = widths.begin(); each != widths.end(); ++each) {
+    if (!is_panel(each.key())) others += each.value();
+  }
+  usual_widths_ = given_ = {window_.width(), window_.width() - others, widths};
+}
+
+void DockLayout::restore_usual() {
+  before_single_.clear();
+  window_.restoreState(usual_);
+  given_ = usual_widths_;
+  share_width();
+}
+
+void DockLayout::restore_state(const QByteArray& state) {
+  window_.restoreState(state);
+  measuring_.start();
+}
+
+QByteArray DockLayout::state() const {
+  QByteArray bytes;
+  QDataStream stream(&bytes, QIODevice::WriteOnly);
+  stream << window_.saveGeometry() << window_.saveState();
+  return bytes;
+}
+
+bool DockLayout::restore(const QByteArray& state) {
+  QByteArray geometry, docks;
+  QDataStream stream(state);
+  stream >> geometry >> docks;
+  window_.restoreGeometry(geometry);
+  // Widths of docks hold only once the window has its size on the screen.
+  if (!window_.isVisible()) shown_later_ = state;
+  given_ = {};
+  const bool restored = window_.restoreState(docks);
+  measuring_.start();
+  return restored;
+}
+
+// ---- widths -------------------------------------------------------------------------------------
+
+bool DockLayout::is_panel(QDockWidget* dock) const {
+  return window_.dockWidgetArea(dock) == Qt::LeftDockWidgetArea;
+}
+
+bool DockLayout::eventFilter(QObject* object, QEvent* event) {
+  if (object == &window_ && event->type() == QEvent::Show && !shown_later_.isEmpty()) {
+    QMetaObject::invokeMethod(
+        this, [this, later = std::exchange(shown_later_, {})] { restore(later); },
+        Qt::QueuedConnection);
+  }
+  // The main window's own layout has done its part by now.
+  if (object == &window_ && event->type() == QEvent::Resize) share_width();
+  // Docks that change in a window that does not were changed by a person or by the program.
+  const bool moved = event->type() == QEvent::Resize || event->type() == QEvent::Show;
+  if (object != &window_ && moved && !sharing_ && window_.width() == shared_width_) {
+    measuring_.start();
+  }
+  return QObject::eventFilter(object, event);
+}
+
+void DockLayout::measure() {
+  if (!window_.isVisible() || window_.width() != shared_width_) return;
+  given_ = {window_.width(), window_.width(), {}};
+  QList<QDockWidget*> seen;
+  std::copy_if(docks_.begin(), docks_.end(), std::back_inserter(seen), is_seen);
+  std::sort(seen.begin(), seen.end(), [](const QDockWidget* a, const QDockWidget* b) {
+    return a->geometry().left() < b->geometry().left();
+  });
+  int end = 0;
+  for (QDockWidget* dock : seen) {
+    given_.docks[dock] = dock->width();
+    const QRect place = dock->geometry();
+    if (!is_panel(dock))
+      given_.fixed -= std::max(0, place.right() + 1 - std::max(end, place.left()));
+    end = std::max(end, place.right() + 1);
+  }
+}
+
+void DockLayout::share_width() {
+  shared_width_ = window_.width();
+  if (given_.window <= given_.fixed) return measuring_.start();
+  const QScopedValueRollback sharing(sharing_, true);
+  const double factor = static_cast<double>(shared_width_ - given_.fixed) /
+                        static_cast<double>(given_.window - given_.fixed);
+  QList<QDockWidget*> docks;
+  QList<int> widths;
+  for (QDockWidget* dock : docks_) {
+    const auto given = given_.docks.constFind(dock);
+    if (given == given_.docks.constEnd()) continue;
+    docks << dock;
+    widths << (is_panel(dock) ? *given : static_cast<int>(std::lround(*given * factor)));
+  }
+  window_.resizeDocks(docks, widths, Qt::Horizontal);
+}
+
+}  // namespace conelab::desktop

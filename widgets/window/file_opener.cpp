@@ -1,0 +1,189 @@
+#include "widgets/window/file_opener.h"
+
+#include <QFileInfo>
+#include <algorithm>
+#include <iterator>
+
+#include "core/base/error.h"
+#include "widgets/benchmarks/bench_model.h"
+#include "widgets/data/data_view.h"
+#include "widgets/trace/workspace.h"
+
+namespace conelab::desktop {
+namespace {
+
+using Files = std::vector<FoundFile>;
+
+Files of_kind(const Files& files, FileKind kind) {
+  Files some;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(some),
+               [kind](const FoundFile& file) { return file.kind == kind; });
+  return some;
+}
+
+QString name_of(const FoundFile& file) { return QFileInfo(file.path).fileName(); }
+
+bool is_among(const Files& files, const FoundFile& one) {
+  return std::any_of(files.begin(), files.end(), [&](const FoundFile& each) {
+    return each.path == one.path && each.group == one.group;
+  });
+}
+
+const char* dock_of(const FoundFile& file) {
+  if (file.kind == FileKind::trace) return "dock-maps";
+  if (file.kind == FileKind::benchmark) return "dock-benchmarks";
+  return file.has_figure() ? "dock-figures" : "dock-data";
+}
+
+/// What is to be said of results, which are no traces; empty where there are none among the files.
+QString result_text(const Files& shown) {
+  const auto first = std::find_if(shown.begin(), shown.end(), [](const FoundFile& file) {
+    return file.kind == FileKind::tree || file.kind == FileKind::result;
+  });
+  if (first == shown.end()) return {};
+  const QString name = name_of(*first), quantity = QString::fromStdString(first->quantity);
+  if (first->kind == FileKind::tree) {
+    return QObject::tr("%1 is a result of tree: its dendrograms are in Figures.").arg(name);
+  }
+  if (quantity.isEmpty()) {
+    return QObject::tr("%1 is a result of attend without weights or logits.").arg(name);
+  }
+  const std::size_t count = of_kind(shown, FileKind::result).size();
+  if (count > 1) {
+    return QObject::tr("%1 results of attend: their stored %2 are in Figures, side by side.")
+        .arg(QString::number(count), quantity);
+  }
+  return QObject::tr("%1 is a result of attend: its stored %2 are in Figures.").arg(name, quantity);
+}
+
+/// What the first result was computed from.
+QString trace_of(const Files& shown) {
+  const auto first = std::find_if(shown.begin(), shown.end(),
+                                  [](const FoundFile& file) { return !file.made_of.empty(); });
+  return first == shown.end() ? QString() : QString::fromStdString(first->made_of);
+}
+
+}  // namespace
+
+FileOpener::FileOpener(Workspace& workspace, BenchModel& benchmarks, DataView& data)
+    : workspace_(workspace), benchmarks_(benchmarks), data_(data) {}
+
+void FileOpener::open(const QStringList& files) {
+  if (files.isEmpty()) return;
+  pending_ = files + (job_.active() ? pending_ : QStringList());
+  pending_.removeDuplicates();
+  const QString title = pending_.size() == 1 ? QFileInfo(files.front()).fileName()
+                                             : tr("%n files", nullptr, pending_.size());
+  job_ = workspace_.jobs().start<Found>(
+      "opening " + title.toStdString(),
+      [all = pending_](const JobContext& context) { return find_all(all, context); },
+      [this](const Found& found) {
+        job_.finished();
+        take(found);
+      },
+      [this](const std::string& message) {
+        job_.finished();
+        emit failed(QString::fromStdString(message));
+      },
+      true);
+}
+
+FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContext& context) {
+  Found found;
+  for (const QString& file : files) {
+    context.stop_if_cancelled();
+    try {
+      found.files.push_back(find_out(file, context.cancel_check()));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      found.errors << QString::fromStdString(error.what());
+    }
+  }
+  return found;
+}
+
+void FileOpener::take(const Found& found) {
+  const Files& files = found.files;
+  shown_.clear();
+  // A session says what is open: what is opened with it comes on top.
+  show_session(of_kind(files, FileKind::session));
+  show_trace(of_kind(files, FileKind::trace));
+  show_benchmarks(of_kind(files, FileKind::benchmark));
+  show_figure(files);
+  show_content(files);
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    // A trace that is read now may still turn out to be damaged: the workspace tells of it.
+    if (file->kind != FileKind::trace || !is_among(shown_, *file)) emit opened(file->path);
+  }
+  const auto first = std::find_if(files.begin(), files.end(), [](const FoundFile& file) {
+    return file.kind != FileKind::session;
+  });
+  if (first != files.end()) emit view_wanted(dock_of(*first));
+  tell(files);
+  if (!found.errors.isEmpty()) emit failed(found.errors.join("; "));
+}
+
+void FileOpener::show_session(const Files& sessions) {
+  if (sessions.empty()) return;
+  shown_.push_back(sessions.front());
+  emit session_found(*sessions.front().session, sessions.front().path);
+}
+
+void FileOpener::show_trace(const Files& traces) {
+  if (traces.empty()) return;
+  shown_.push_back(traces.front());
+  workspace_.open(traces.front().path, QString::fromStdString(traces.front().group));
+}
+
+void FileOpener::show_benchmarks(const Files& benchmarks) {
+  const std::size_t count = std::min<std::size_t>(2, benchmarks.size());
+  shown_.insert(shown_.end(), benchmarks.begin(), benchmarks.begin() + static_cast<long>(count));
+  if (count > 1) benchmarks_.compare_with(benchmarks.front().path.toStdString());
+  if (count > 0) benchmarks_.open(benchmarks[count - 1].path.toStdString());
+}
+
+/// As `conelab figure` draws them: maps of one quantity side by side, or one file of trees.
+void FileOpener::show_figure(const Files& files) {
+  const auto first = std::find_if(files.begin(), files.end(),
+                                  [](const FoundFile& file) { return file.has_figure(); });
+  if (first == files.end()) return;
+  const auto begin = static_cast<std::ptrdiff_t>(shown_.size());
+  std::copy_if(first, files.end(), std::back_inserter(shown_), [&](const FoundFile& file) {
+    const bool beside = first->kind == FileKind::result && file.kind == FileKind::result;
+    return file.path == first->path || (beside && file.quantity == first->quantity);
+  });
+  workspace_.document().edit(tr("open a result"), [&](Session& s) {
+    s.figure = {};
+    if (first->kind == FileKind::tree) s.figure.name = "tree";
+    if (first->quantity == "logits") s.figure.parameters["quantity"] = "logits";
+    for (auto file = shown_.begin() + begin; file != shown_.end(); ++file) {
+      s.figure.inputs.push_back(file->path.toStdString());
+    }
+  });
+}
+
+/// Of the first file that is neither trace nor benchmark; that of a trace is shown anyway.
+void FileOpener::show_content(const Files& files) {
+  if (!of_kind(files, FileKind::trace).empty()) return;
+  const auto first = std::find_if(files.begin(), files.end(), [](const FoundFile& file) {
+    return file.kind != FileKind::session && file.kind != FileKind::benchmark;
+  });
+  if (first == files.end()) return;
+  data_.show_file(first->path);
+  if (!first->has_figure()) shown_.push_back(*first);
+}
+
+void FileOpener::tell(const Files& files) {
+  QStringList text, others;
+  for (const FoundFile& file : files) {
+    if (!is_among(shown_, file)) others << name_of(file);
+  }
+  if (const QString results = result_text(shown_); !results.isEmpty()) text << results;
+  if (!others.isEmpty()) {
+    text << tr("One of a kind is shown; under File, Open recent: %1.").arg(others.join(", "));
+  }
+  const bool has_trace = !of_kind(files, FileKind::trace).empty();
+  if (!text.isEmpty()) emit notice(text.join(' '), has_trace ? QString() : trace_of(shown_));
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,55 @@
+#include "widgets/window/session_file.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <utility>
+
+namespace conelab::desktop {
+
+SessionFile::SessionFile(std::function<SavedSession()> now, const QString& autosave)
+    : now_(std::move(now)), autosave_(autosave) {
+  pause_.setSingleShot(true);
+  pause_.setInterval(1500);
+  connect(&pause_, &QTimer::timeout, this, &SessionFile::autosave);
+  connect(&writer_, &SessionWriter::failed, this, &SessionFile::take_failure);
+  connect(&writer_, &SessionWriter::saved, this, [this](const QString& path) {
+    if (path == autosave_) return;
+    kept_ = path;
+    emit saved(path);
+  });
+}
+
+void SessionFile::save_as(const QString& path) {
+  path_ = path;
+  writer_.save(now_(), path);
+}
+
+void SessionFile::changed() {
+  if (!autosave_.isEmpty()) pause_.start();
+}
+
+void SessionFile::autosave() {
+  QDir().mkpath(QFileInfo(autosave_).path());
+  writer_.save(now_(), autosave_);
+}
+
+void SessionFile::take_failure(const QString& path, const QString& message) {
+  if (path == autosave_) return emit autosave_failed(message);
+  if (path == path_) path_ = kept_;
+  ++failures_;
+  emit failed(message);
+}
+
+std::optional<SavedSession> SessionFile::last_time() const {
+  if (autosave_.isEmpty() || !QFileInfo::exists(autosave_)) return std::nullopt;
+  return load_session(autosave_);
+}
+
+bool SessionFile::close() {
+  const int before = failures_;
+  if (!autosave_.isEmpty()) autosave();
+  writer_.finish();
+  return failures_ == before;
+}
+
+}  // namespace conelab::desktop
