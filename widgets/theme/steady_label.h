@@ -4,9 +4,17 @@
 #pragma once
 
 #include <QLabel>
+#include <QRegularExpression>
 #include <algorithm>
 
 namespace conelab::desktop {
+
+/// The text with its values bound to what they are values of: lines do not break after a colon or
+/// an equals sign, nor before a number.
+[[nodiscard]] inline QString with_values_bound(QString text) {
+  static const QRegularExpression breaks(QStringLiteral("(?<=[:=]) (?! )|(?<! ) (?=[-−=]?\\d|= )"));
+  return text.replace(breaks, QString(QChar::Nbsp));
+}
 
 class SteadyLabel : public QLabel {
  public:
