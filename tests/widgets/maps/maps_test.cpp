@@ -317,6 +317,17 @@ std::uint32_t packed(const figure::Colour& c) {
          static_cast<std::uint32_t>(c.g) << 8 | c.b;
 }
 
+// Each query sees itself alone: as dark as weights get, as in a figure, and not the map's middle.
+TEST(MapColours, EqualWeightsAreOnTheScaleOfTheFigure) {
+  const float out = masked_cell;
+  const auto pixels =
+      drawn(std::make_shared<GivenSource>(2, 2, std::vector<float>{0.75F, out, out, 0.75F}), {});
+  const std::uint32_t most = packed(figure::colour_at(figure::ColourMap::sequential, 1));
+  EXPECT_EQ(pixels[0], most);
+  EXPECT_EQ(pixels[3], most);
+  EXPECT_EQ(pixels[1], packed(figure::masked_colour));
+}
+
 // Whatever the scale, and also where no cell has a value that the colours could span.
 TEST(MapColours, MaskedZeroAndNanAreThreeColoursOfTheirOwn) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), out = masked_cell;
