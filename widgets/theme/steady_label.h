@@ -31,14 +31,27 @@ class SteadyLabel : public QLabel {
     setMinimumHeight(height_of(longest_));
   }
 
+  // The layout around it is asked nothing when a text changes: laying out rich text at the widths
+  // that it tries costs more than a frame of a picture.
+  [[nodiscard]] bool hasHeightForWidth() const override { return false; }
+  [[nodiscard]] QSize sizeHint() const override { return {1, minimumHeight()}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
+
  protected:
   void resizeEvent(QResizeEvent* event) override {
-    if (width() != wrapped_) setMinimumHeight(height_of(longest_));  // Other lines: other heights.
-    wrapped_ = width();
+    if (width() != wrapped_) settle();  // Other lines: other heights.
     QLabel::resizeEvent(event);
+  }
+  void showEvent(QShowEvent* event) override {
+    settle();
+    QLabel::showEvent(event);
   }
 
  private:
+  void settle() {
+    wrapped_ = width();
+    setMinimumHeight(std::max(height_of(longest_), wordWrap() ? heightForWidth(width()) : 0));
+  }
   void grow(int height) { setMinimumHeight(std::max(minimumHeight(), height)); }
   [[nodiscard]] int height_of(const QString& text) const {
     const QMargins around = contentsMargins();
