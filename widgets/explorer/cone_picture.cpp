@@ -18,6 +18,8 @@ using geometry::Model;
 using geometry::Vector;
 
 Vector vector(const std::array<double, 2>& p) { return Eigen::Vector2d(p[0], p[1]); }
+constexpr double usual_window = 1.5;  ///< Heights that a window shows at scale 1.
+
 AxisShadow shadow_of(const LawPoint& p) { return {p.axis, p.shadow}; }
 
 Line rectangle(double left, double top, double right, double bottom) {
@@ -36,11 +38,14 @@ Line circle(const PlanePoint& centre, double radius) {
 /// The curves of one scene, added to a picture one kind after the other.
 class Builder {
  public:
-  Builder(const ConeChoice& choice, const ConeScene& scene, Projection project, const Box& box)
+  /// `window`: how high the part of the half-plane is that is looked at.
+  Builder(const ConeChoice& choice, const ConeScene& scene, Projection project, const Box& box,
+          double window = usual_window)
       : choice_(choice),
         scene_(scene),
         project_(std::move(project)),
         box_(box),
+        window_(window),
         curves_(scene.system),
         apart_(box.grown(4)) {}
 
@@ -71,6 +76,7 @@ class Builder {
     Line area = level(scene_.infinite ? domain.high : domain.low);
     if (scene_.infinite && frame.model() == Model::halfspace) {
       area = rectangle(box_.x, box_.y - 9, box_.right(), std::max(area[0].y, box_.y - 9));
+      light_ends_ = area.back().y;
     }
     area = clipped_area(area, box_.grown(2));
     if (area.size() >= 3) picture.fills.push_back({ink, 1, {std::move(area)}});
@@ -82,14 +88,18 @@ class Builder {
     const PlanePoint o = frame.origin();
     if (frame.model() == Model::halfspace) {
       out.contours = {rectangle(all.x, o.y, all.right(), all.bottom())};
+      const double top = std::clamp(light_ends_.value_or(all.y), all.y, o.y);
+      picture.ground = rectangle(all.x, top, all.right(), o.y);
     } else if (frame.model() == Model::band) {
       const double half = M_PI / 2 / frame.unit();
       out.contours = {rectangle(all.x, all.y, o.x - half, all.bottom()),
                       rectangle(o.x + half, all.y, all.right(), all.bottom())};
+      picture.ground = rectangle(o.x - half, all.y, o.x + half, all.bottom());
     } else {
-      out.contours = {rectangle(all.x, all.y, all.right(), all.bottom()),
-                      circle(o, 1 / frame.unit())};
+      picture.ground = circle(o, 1 / frame.unit());
+      out.contours = around(picture.ground, o);
     }
+    out.plain = true;
     picture.fills.push_back(std::move(out));
   }
 
@@ -111,6 +121,23 @@ class Builder {
   }
 
  private:
+  /// The box without a circle: pieces that lie side by side, which are painted faster than an
+  /// even-odd area as large as the window.
+  [[nodiscard]] std::vector<Line> around(const Line& circle, const PlanePoint& centre) const {
+    const double beyond = 4 * std::hypot(box_.width, box_.height);
+    const auto outwards = [&](const figure::Point& p) {
+      const double dx = p.x - centre.x, dy = p.y - centre.y, far = beyond / std::hypot(dx, dy);
+      return figure::Point{centre.x + far * dx, centre.y + far * dy};
+    };
+    std::vector<Line> pieces;
+    for (std::size_t i = 0; i < circle.size(); ++i) {
+      const figure::Point &a = circle[i], &b = circle[(i + 1) % circle.size()];
+      Line piece = clipped_area({a, b, outwards(b), outwards(a)}, box_);
+      if (piece.size() >= 3) pieces.push_back(std::move(piece));
+    }
+    return pieces;
+  }
+
   void fill(Ink ink, double opacity, const Curve& curve) {
     Line area = clipped_area(flattened(curve, project_, box_), box_.grown(2));
     if (area.size() >= 3) picture.fills.push_back({ink, opacity, {std::move(area)}});
@@ -141,14 +168,23 @@ class Builder {
     return scene_.infinite && choice_.model == "halfspace";
   }
 
-  /// As the exported figure spaces them.
+  /// As the exported figure spaces them; where depths have no end (umbral), over what is seen, or
+  /// above u where that is high.
+  [[nodiscard]] double last_level(double own) const {
+    const geometry::ConeFamily& family = *scene_.system.family;
+    if (!std::isinf(scene_.largest_shadow)) {
+      return family.radial(scene_.system.values, scene_.largest_shadow);
+    }
+    return std::max(window_, 4 * own);
+  }
+
   void draw_levels() {
     if (!choice_.level_lines) return;
     const geometry::ConeFamily& family = *scene_.system.family;
     const geometry::Values& values = scene_.system.values;
     const AxisShadow u = shadow_of(scene_.u);
     const double largest = scene_.largest_shadow, own = family.radial(values, u.shadow);
-    const double top = std::isinf(largest) ? 4 * own : family.radial(values, largest);
+    const double top = last_level(own);
     const double step = (top - own) / (level_lines + 0.5);
     for (int i = 1; i <= level_lines; ++i) {
       const double shadow = family.shadow(values, own + step * i);
@@ -201,6 +237,8 @@ class Builder {
   const ConeScene& scene_;
   Projection project_;
   Box box_;
+  double window_;
+  std::optional<double> light_ends_;  ///< Half-plane: the lowest pixel of the light.
   ConeCurves curves_;
   LinesApart apart_;
 };
@@ -232,7 +270,8 @@ ConePicture cone_picture(const ConeChoice& choice, const ConeScene& scene,
     const PlanePoint q = frame.project(p);
     return figure::Point{q.x, q.y};
   };
-  Builder builder(choice, scene, project, box);
+  const double window = usual_window * (frame.model() == Model::halfspace ? frame.lambda() : 1);
+  Builder builder(choice, scene, project, box, window);
   builder.fill_regions();
   builder.fill_light(frame);
   builder.fill_outside(frame);

@@ -29,6 +29,7 @@ struct Fill {
   Ink ink;
   double opacity;
   std::vector<Line> contours;  ///< Closed lines; even-odd inside.
+  bool plain = false;          ///< Contours are convex and do not overlap.
 };
 
 struct Stroke {
@@ -39,6 +40,7 @@ struct Stroke {
 };
 
 struct ConePicture {
+  Line ground;  ///< Closed, convex: outside of it everything is under opaque fills.
   std::vector<Fill> fills;
   std::vector<Stroke> strokes;
 };

@@ -28,8 +28,12 @@ LawPoint law_point(const geometry::ConeSystem& system, const geometry::Element& 
 }
 
 std::string number(double value) { return fmt::format("{:.12g}", value); }
+std::string point_text(double x, double y) { return number(x) + ", " + number(y); }
+std::string point_text(const std::array<double, 2>& p) { return point_text(p[0], p[1]); }
 
 }  // namespace
+
+std::string exact_text(double value) { return number(value); }
 
 std::map<std::string, double> own_parameters(const ConeChoice& choice) {
   std::map<std::string, double> own;
@@ -67,20 +71,34 @@ ConeScene cone_scene(const ConeChoice& choice) {
   return scene;
 }
 
-std::vector<std::pair<std::string, std::string>> cone_readout(const ConeChoice& choice,
-                                                              const ConeScene& scene) {
+NamedNumbers cone_readout(const ConeChoice& choice, const ConeScene& scene) {
   if (!scene.error.empty()) return {{"outside", scene.error}};
-  const auto point = [](double x, double y) { return number(x) + ", " + number(y); };
-  std::vector<std::pair<std::string, std::string>> rows = {
-      {"u", point(choice.u[0], choice.u[1])},
-      {"v", point(choice.v[0], choice.v[1])},
+  return {
+      {"u", point_text(choice.u)},
+      {"v", point_text(choice.v)},
       {"distance", number(scene.distance)},
       {"base", number(scene.law.base)},
       {"potential u", number(scene.potential_u)},
       {"potential v", number(scene.potential_v)},
       {"relation", geometry::relation_name(scene.law.relation)},
-      {"LCA", scene.lca_place ? point(scene.lca_place->x, scene.lca_place->y) : "none exists"},
+      {"LCA", scene.lca_place ? point_text(scene.lca_place->x, scene.lca_place->y) : "none exists"},
       {"K(u, v)", number(scene.law.depth)}};
+}
+
+NamedNumbers cone_numbers(const ConeChoice& choice, const ConeScene& scene) {
+  NamedNumbers rows = cone_readout(choice, scene);
+  if (!scene.error.empty()) return rows;
+  const geometry::ConeFamily& family = *scene.system.family;
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    rows.emplace_back(family.parameters[i].key, number(scene.system.values[i]));
+  }
+  if (!scene.infinite) rows.emplace_back("source", point_text(choice.source));
+  const double sign = scene.infinite ? -1 : 1;  // As attention reads it.
+  rows.emplace_back("depth u", number(sign * scene.u.radial));
+  rows.emplace_back("depth v", number(sign * scene.v.radial));
+  if (!scene.lca) return rows;
+  rows.emplace_back("depth LCA", number(sign * scene.lca->radial));
+  rows.emplace_back("potential LCA", number(geometry::potential(scene.system, scene.lca->shadow)));
   return rows;
 }
 
@@ -175,6 +193,9 @@ std::string figure_leaves_out(const ConeChoice& choice) {
   }
   if (choice.heat) text += " Of the heat layer it has the level lines, if they are on.";
   if (choice.geodesic) text += " It has no geodesic of u and v.";
+  if (choice.level_lines && choice.family == "umbral") {
+    text += " Its level lines are spaced by the height of u, not by what is seen.";
+  }
   if (choice.follow_tokens) text += " It has u and v without the other tokens.";
   if (choice.camera) text += " It shows all of the scene, wherever you look.";
   return text.empty() ? "" : "The figure has the exact curves." + text;

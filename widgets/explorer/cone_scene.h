@@ -37,9 +37,14 @@ struct ConeScene {
 
 [[nodiscard]] ConeScene cone_scene(const ConeChoice& choice);
 
-/// The exact numbers, one line each, to read and to copy.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> cone_readout(
-    const ConeChoice& choice, const ConeScene& scene);
+/// Names and values.
+using NamedNumbers = std::vector<std::pair<std::string, std::string>>;
+/// The exact numbers that a person follows, one line each, to read and to copy.
+[[nodiscard]] NamedNumbers cone_readout(const ConeChoice& choice, const ConeScene& scene);
+/// These and all others that the picture shows: the source, parameters, the depths of u and v.
+[[nodiscard]] NamedNumbers cone_numbers(const ConeChoice& choice, const ConeScene& scene);
+/// With twelve digits, as in the readout.
+[[nodiscard]] std::string exact_text(double value);
 
 /// How many level lines of K(u, ·) are drawn on each side of the border of the common ancestors.
 inline constexpr int level_lines = 6;

@@ -17,9 +17,17 @@ constexpr int roomy = 560;            ///< Widths from which the settings are op
 constexpr double farthest = 400;      ///< How far the light recedes, over the height it began at.
 constexpr double recession_time = 3;  ///< Seconds of the whole way.
 
-/// The legend has the other one.
-constexpr Overlay::Corner corners[] = {Overlay::Corner::top_right, Overlay::Corner::top_left,
-                                       Overlay::Corner::bottom_right};
+constexpr float usual_opacity = 0.86F, seen_through = 0.3F;  ///< Of the settings.
+constexpr double stride = 30;                                ///< Pixels between spots.
+
+/// Where the settings may stand: in a corner, or further along a side. The legend has one corner.
+std::vector<OverlaySpot> spots(double height) {
+  std::vector<OverlaySpot> all = {{true, false}, {false, false}, {true, true}};
+  for (double away = stride; away < height; away += stride) {
+    for (const bool right : {true, false}) all.push_back({right, false, away});
+  }
+  return all;
+}
 
 PlanePoint point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
 
@@ -66,9 +74,10 @@ void ExplorerViewport::edit(const QString& label, Change change, const QString& 
 // ---- controls -----------------------------------------------------------------------------------
 
 void ExplorerViewport::draw_settings() {
-  const bool open = settings_.value_or(width() >= roomy);
   place_settings();
-  Overlay overlay(*this, "settings", corners[settings_corner_]);
+  const bool open = settings_.value_or(width() >= roomy && !settings_crowded_);
+  Overlay overlay(*this, "settings", settings_spot_,
+                  covered_points_ == 0 ? usual_opacity : seen_through);
   if (overlay.button(open ? "hide settings" : "settings")) settings_ = !open;
   if (open) {
     draw_parameters(overlay);
@@ -76,31 +85,60 @@ void ExplorerViewport::draw_settings() {
     draw_recession(overlay);
   }
   settings_settled_ = overlay.size() == settings_place_.size();
-  settings_place_ = Overlay::place(corners[settings_corner_], overlay.size(), size());
+  settings_place_ = settings_spot_.place(overlay.size(), size());
+  if (open && settings_settled_) settings_open_ = settings_place_.size();
 }
 
-/// Where they cover none of the points, or the fewest; not away from under the pointer.
-void ExplorerViewport::place_settings() {
-  if (!settings_settled_ || (ImGui::GetIO().WantCaptureMouse && dragged_.isEmpty())) return;
-  const auto covered = [&](std::size_t corner) {
-    constexpr double room = 14, name = 44;  // Of a point, and of its name at its right.
-    const QRectF card = Overlay::place(corners[corner], settings_place_.size(), size())
-                            .adjusted(-name, -room, room, room);
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < panes_.size(); ++i) {
-      std::vector<PlanePoint> points = {point(shown_.u), point(shown_.v)};
-      if (panes_[i].scene.lca_place) points.push_back(*panes_[i].scene.lca_place);
-      if (finite_family(panes_[i].choice)) points.push_back(point(shown_.source));
-      for (const PlanePoint& p : points) count += card.contains(pixel_of(i, p));
-    }
-    return count;
-  };
-  std::size_t best = settings_corner_;
-  for (std::size_t corner = 0; corner < std::size(corners); ++corner) {
-    if (covered(corner) < covered(best)) best = corner;
+/// The points that the scene is about, in every pane.
+std::vector<QPointF> ExplorerViewport::points_shown() const {
+  std::vector<QPointF> shown;
+  for (std::size_t i = 0; i < panes_.size(); ++i) {
+    std::vector<PlanePoint> points = {point(shown_.u), point(shown_.v)};
+    if (panes_[i].scene.lca_place) points.push_back(*panes_[i].scene.lca_place);
+    if (finite_family(panes_[i].choice)) points.push_back(point(shown_.source));
+    for (const PlanePoint& p : points) shown.push_back(pixel_of(i, p));
   }
-  if (best != settings_corner_) wake();
-  settings_corner_ = best;
+  return shown;
+}
+
+/// Where they cover none of the points, or the fewest; not away from under the pointer. Where they
+/// would cover one wherever they stand, they open only when asked to, and are seen through.
+void ExplorerViewport::place_settings() {
+  if (!settings_settled_) return;
+  const std::vector<QPointF> points = points_shown();
+  const auto covered = [&](const OverlaySpot& spot, const QSizeF& card) {
+    constexpr double room = 14, name = 44;  // Of a point, and of its name at its right.
+    const QRectF place = spot.place(card, size());
+    const QRectF around = place.adjusted(-name, -room, room, room);
+    return std::count_if(points.begin(), points.end(),
+                         [&](const QPointF& p) { return around.contains(p); });
+  };
+  const auto cost = [&](const OverlaySpot& spot, const QSizeF& card) {
+    const QRectF place = spot.place(card, size());
+    constexpr double off = 1000;  // Worse than any point.
+    double sum = 10 * static_cast<double>(covered(spot, card));
+    if (place.bottom() > height() - 4) sum += off;
+    for (const figure::Box& title : titles_) {
+      sum += place.intersects({title.x, title.y, title.width, title.height}) ? 1 : 0;
+    }
+    return sum + (place.intersects(legend_place_) ? 1 : 0);
+  };
+  const auto best = [&](const QSizeF& card) {
+    OverlaySpot found = settings_spot_;
+    for (const OverlaySpot& spot : spots(height())) {
+      if (cost(spot, card) < cost(found, card)) found = spot;
+    }
+    return found;
+  };
+  covered_points_ = static_cast<int>(covered(settings_spot_, settings_place_.size()));
+  if (ImGui::GetIO().WantCaptureMouse && dragged_.isEmpty()) return;
+  const QSizeF open = settings_open_.isEmpty() ? settings_place_.size() : settings_open_;
+  if (dragged_.isEmpty()) settings_crowded_ = cost(best(open), open) >= 10;
+  const OverlaySpot spot = best(settings_place_.size());
+  if (cost(spot, settings_place_.size()) >= cost(settings_spot_, settings_place_.size())) return;
+  settings_spot_ = spot;
+  covered_points_ = static_cast<int>(covered(spot, settings_place_.size()));
+  wake();
 }
 
 /// Those of every family that is shown.

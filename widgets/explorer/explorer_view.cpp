@@ -5,12 +5,14 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QSignalBlocker>
+#include <QStackedWidget>
 #include <QToolButton>
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/figure/text.h"
 #include "core/geometry/lca_query.h"
+#include "widgets/theme/flow_layout.h"
 
 namespace conelab::desktop {
 namespace {
@@ -39,8 +41,8 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(build_tools());
-  viewport_ = new ExplorerViewport(workspace_.document());
-  column->addWidget(viewport_, 1);
+  build_scene();
+  column->addWidget(stack_, 1);
   build_readout();
   column->addWidget(readout_);
   constexpr int pause = 50;  // Milliseconds: as often as numbers can be read.
@@ -80,6 +82,18 @@ void ExplorerView::choose_token(int token) {
 
 // ---- building -----------------------------------------------------------------------------------
 
+void ExplorerView::build_scene() {
+  viewport_ = new ExplorerViewport(workspace_.document());
+  tables_ = new SceneTables;
+  stack_ = new QStackedWidget;
+  stack_->addWidget(viewport_);
+  stack_->addWidget(tables_);
+  connect(tables_, &SceneTables::token_chosen, this, [this](int token) {
+    // Not where the table follows what was chosen elsewhere.
+    if (pair_ && pair_->key != token) choose_token(token);
+  });
+}
+
 void ExplorerView::build_readout() {
   readout_ = new SteadyLabel;
   readout_->setObjectName("explorer-readout");
@@ -91,14 +105,14 @@ void ExplorerView::build_readout() {
   readout_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
 }
 
-/// Three rows: what is shown and where, the points, what stands beside it and leaves the program.
+/// Three rows: what is shown and where, the points, what stands beside it and leaves the view.
 QWidget* ExplorerView::build_tools() {
   auto* tools = new QWidget;
   auto* rows = new QVBoxLayout(tools);
   rows->setContentsMargins(10, 4, 10, 4);
   rows->setSpacing(4);
-  auto *first = new QHBoxLayout, *second = new QHBoxLayout, *third = new QHBoxLayout;
-  for (QHBoxLayout* row : {first, second, third}) rows->addLayout(row);
+  auto *first = new QHBoxLayout, *second = new QHBoxLayout;
+  for (QHBoxLayout* row : {first, second}) rows->addLayout(row);
   first->addWidget(family_ = build_families(), 1);
   first->addWidget(model_ = build_models(), 1);
   first->addWidget(add_button("command", QStringLiteral("$_"),
@@ -106,14 +120,25 @@ QWidget* ExplorerView::build_tools() {
   add_field(second, "u", &ConeChoice::u);
   add_field(second, "v", &ConeChoice::v);
   add_field(second, "source", &ConeChoice::source);
-  third->addWidget(beside_ = build_beside(), 1);
-  third->addWidget(
-      add_button("figure", tr("figure"),
-                 tr("This scene as a vector figure: opens it in Figures, to export or copy")));
-  third->addWidget(add_button("figure-command", QStringLiteral("$_ figure"),
-                              tr("Copy as command: the same figure from a terminal")));
+  rows->addWidget(build_last_row());
   connect_tools();
   return tools;
+}
+
+QWidget* ExplorerView::build_last_row() {
+  auto* row = new QWidget;
+  auto* line = new FlowLayout(row);  // Breaks in a narrow dock.
+  line->setContentsMargins(0, 0, 0, 0);
+  line->addWidget(beside_ = build_beside());
+  line->addWidget(numbers_ = add_button("numbers", tr("numbers"),
+                                        tr("The same as a table: to read, to select, to copy")));
+  numbers_->setCheckable(true);
+  line->addWidget(
+      add_button("figure", tr("figure"),
+                 tr("This scene as a vector figure: opens it in Figures, to export or copy")));
+  line->addWidget(add_button("figure-command", QStringLiteral("$_ figure"),
+                             tr("Copy as command: the same figure from a terminal")));
+  return row;
 }
 
 QComboBox* ExplorerView::build_choice(const char* name, const QString& about) {
@@ -175,9 +200,13 @@ void ExplorerView::connect_tools() {
 
 // ---- edits --------------------------------------------------------------------------------------
 
-/// A command or a figure of the scene leaves the explorer, and what it lacks is told.
+/// The scene as a table, a command or a figure; what those that leave the explorer lack is told.
 void ExplorerView::leave(const QString& as) {
   const ConeChoice& choice = viewport_->choice();
+  if (as == "numbers") {
+    return workspace_.document().edit(choice.numbers ? tr("show the picture") : tr("show numbers"),
+                                      [&](Session& s) { s.cones.numbers = !choice.numbers; });
+  }
   if (as == "command") {
     QStringList words;
     for (const std::string& word : cone_command(choice)) words << QString::fromStdString(word);
@@ -333,6 +362,8 @@ void ExplorerView::show_choices(const ConeChoice& choice) {
   show_beside(choice);
   family_->setCurrentText(QString::fromStdString(choice.family));
   model_->setCurrentIndex(model_->findData(QString::fromStdString(choice.model)));
+  numbers_->setChecked(choice.numbers);
+  stack_->setCurrentIndex(choice.numbers ? 1 : 0);
   const bool finite = geometry::cone_family(choice.family).base == geometry::Base::sphere;
   for (const auto& [field, member] : fields_) {
     const auto& p = choice.*member;
@@ -398,12 +429,30 @@ void ExplorerView::show_readout() {
   if (readout_waits_) return;
   readout_pause_.start();
   write_readout();
+  write_tables();
+}
+
+void ExplorerView::write_tables() {
+  viewport_->setAccessibleDescription(readout());
+  if (!viewport_->choice().numbers) return;
+  std::vector<ShownScene> panes;
+  for (std::size_t i = 0; i < viewport_->pane_count(); ++i) panes.push_back(viewport_->shown(i));
+  TokenNames tokens;
+  if (const auto& trace = workspace_.trace(); pair_ && trace) {
+    tokens.places = viewport_->tokens().places;
+    for (std::size_t i = 0; i < tokens.places.size(); ++i) {
+      tokens.names.push_back(trace->key_label(static_cast<std::int64_t>(i)));
+    }
+  }
+  tables_->show_scene(panes, tokens);
 }
 
 void ExplorerView::write_readout() {
   QString html = "<table cellspacing='0'>";
-  constexpr int two_pairs = 520;  // Pixels that two columns of full numbers need.
-  const int columns = readout_->width() < two_pairs ? 1 : 2;
+  // As wide as full numbers get, so that columns stay while a point is dragged.
+  const int pair = readout_->fontMetrics().horizontalAdvance(
+      QStringLiteral("potential u  -0.123456789012, -0.123456789012 "));
+  const int columns = readout_->width() < 2 * pair + 70 ? 1 : 2;
   int column = 0;
   for (const auto& [name, value] : cone_readout(viewport_->choice(), viewport_->scene())) {
     if (column == 0) html += "<tr>";
@@ -417,7 +466,7 @@ void ExplorerView::write_readout() {
   }
   html += "</table>";
   for (const QString& line : {about_tokens(), left_out_}) {
-    if (!line.isEmpty()) html += "<p>" + line.toHtmlEscaped() + "</p>";
+    if (!line.isEmpty()) html += "<p>" + with_values_bound(line).toHtmlEscaped() + "</p>";
   }
   readout_->say(html);
 }

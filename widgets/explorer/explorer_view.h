@@ -5,12 +5,14 @@
 #include <QWidget>
 
 #include "widgets/explorer/explorer_viewport.h"
+#include "widgets/explorer/scene_table.h"
 #include "widgets/explorer/token_plane.h"
 #include "widgets/theme/steady_label.h"
 #include "widgets/trace/workspace.h"
 
 class QComboBox;
 class QLineEdit;
+class QStackedWidget;
 class QToolButton;
 
 namespace conelab::desktop {
@@ -24,6 +26,7 @@ class ExplorerView : public QWidget {
   [[nodiscard]] ExplorerViewport& viewport() { return *viewport_; }
   /// The readout as text, one "name: value" a line.
   [[nodiscard]] QString readout() const;
+  [[nodiscard]] SceneTables& tables() { return *tables_; }
 
  signals:
   void text_copied(const QString& text);
@@ -34,6 +37,8 @@ class ExplorerView : public QWidget {
 
  private:
   [[nodiscard]] QWidget* build_tools();
+  [[nodiscard]] QWidget* build_last_row();
+  void build_scene();
   [[nodiscard]] QComboBox* build_choice(const char* name, const QString& about);
   [[nodiscard]] QComboBox* build_families();
   [[nodiscard]] QComboBox* build_models();
@@ -53,6 +58,7 @@ class ExplorerView : public QWidget {
   void show_choices(const ConeChoice& choice);
   void show_readout();
   void write_readout();
+  void write_tables();
   void show_tokens(const TokenPlane& plane);
   void point_at_token(int token);
   /// What the points are, and which token is u, v and under the pointer.
@@ -63,6 +69,9 @@ class ExplorerView : public QWidget {
 
   Workspace& workspace_;
   ExplorerViewport* viewport_;
+  QStackedWidget* stack_;  ///< The viewport, or its tables.
+  SceneTables* tables_;
+  QToolButton* numbers_ = nullptr;
   QComboBox *family_ = nullptr, *model_ = nullptr, *beside_ = nullptr;
   SteadyLabel* readout_;
   QTimer readout_pause_;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/explorer/label_places.h"
 #include "widgets/explorer/paint_colours.h"
 #include "widgets/imgui/overlay.h"
 #include "widgets/theme/on_ground.h"
@@ -30,6 +31,14 @@ PlanePoint point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
 
 bool finite_family(const ConeChoice& choice) {
   return geometry::cone_family(choice.family).base == geometry::Base::sphere;
+}
+
+/// On a ground of its own, so that it is read over every picture.
+void draw_text(ImDrawList& list, double x, double y, const char* text, const QPalette& palette) {
+  const ImVec2 at(static_cast<float>(x), static_cast<float>(y)), extent = ImGui::CalcTextSize(text);
+  list.AddRectFilled(ImVec2(at.x - 3, at.y), ImVec2(at.x + extent.x + 3, at.y + extent.y),
+                     packed(palette.color(QPalette::Base), 0.85), 3);
+  list.AddText(at, packed(palette.color(QPalette::WindowText)), text);
 }
 
 }  // namespace
@@ -254,7 +263,9 @@ void ExplorerViewport::draw_scene() {
   painter_.begin(QSizeF(width(), height()), devicePixelRatioF());
   for (std::size_t i = 0; i < panes_.size(); ++i) {
     Pane& pane = panes_[i];
-    if (pane.heat) painter_.heat(static_cast<int>(i), pane.heat_version, *pane.heat, frame(i));
+    if (pane.heat)
+      painter_.heat(static_cast<int>(i), pane.heat_version, *pane.heat, frame(i),
+                    pane.picture.ground);
     painter_.triangles(pane.triangles);
     painter_.fills(pane.picture.fills, palette(), pane.box);
   }
@@ -270,20 +281,35 @@ void ExplorerViewport::draw_controls() {
   if (!shown_.camera && fitted_ != size()) lay_out(), fit();
   handle_pointer();
   update_pictures();
-  ImDrawList* list = ImGui::GetBackgroundDrawList();
-  for (std::size_t i = 0; i < panes_.size(); ++i) {
-    const figure::Box& b = panes_[i].box;
-    list->PushClipRect(ImVec2(static_cast<float>(b.x), static_cast<float>(b.y)),
-                       ImVec2(static_cast<float>(b.right()), static_cast<float>(b.bottom())), true);
-    draw_strokes(panes_[i].picture.strokes);
-    if (i == 0) draw_tokens();
-    draw_marks(i);
-    list->PopClipRect();
-  }
+  draw_panes();
   point_at_tokens();
-  draw_legend();
   draw_settings();
   frame_time_ = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
+}
+
+/// Points lie over all that is written.
+void ExplorerViewport::draw_panes() {
+  ImDrawList* list = ImGui::GetBackgroundDrawList();
+  titles_.clear();
+  const auto each = [&](const auto& draw) {
+    for (std::size_t i = 0; i < panes_.size(); ++i) {
+      const figure::Box& b = panes_[i].box;
+      list->PushClipRect(ImVec2(static_cast<float>(b.x), static_cast<float>(b.y)),
+                         ImVec2(static_cast<float>(b.right()), static_cast<float>(b.bottom())),
+                         true);
+      draw(i);
+      list->PopClipRect();
+    }
+  };
+  each([&](std::size_t i) {
+    draw_strokes(panes_[i].picture.strokes);
+    draw_title(i);
+  });
+  draw_legend();
+  each([&](std::size_t i) {
+    if (i == 0) draw_tokens();
+    draw_marks(i);
+  });
 }
 
 void ExplorerViewport::draw_strokes(const std::vector<Stroke>& strokes) {
@@ -304,57 +330,72 @@ void ExplorerViewport::draw_strokes(const std::vector<Stroke>& strokes) {
   }
 }
 
+/// The points, each with its name where there is room for it: u and v before the others.
 void ExplorerViewport::draw_marks(std::size_t pane) {
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   const Pane& p = panes_[pane];
-  const ImU32 ink = packed(palette().color(QPalette::WindowText));
-  const ImU32 ground = packed(palette().color(QPalette::Base), 0.85);
-  const auto label = [&](ImVec2 at, const char* text) {
-    const ImVec2 extent = ImGui::CalcTextSize(text);
-    list->AddRectFilled(ImVec2(at.x - 3, at.y), ImVec2(at.x + extent.x + 3, at.y + extent.y),
-                        ground, 3);
-    list->AddText(at, ink, text);
+  struct Mark {
+    PlanePoint at;
+    QColor colour;
+    const char* name;
+    double radius;
   };
-  const auto mark = [&](const PlanePoint& at, const QColor& colour, const char* name, float size,
-                        bool above = true) {
-    const QPointF q = pixel_of(pane, at);
-    const ImVec2 c(static_cast<float>(q.x()), static_cast<float>(q.y()));
-    list->AddCircleFilled(c, size + 1.5F, ground, 24);
-    list->AddCircleFilled(c, size, packed(colour), 24);
-    label(ImVec2(c.x + size + 5, above ? c.y - ImGui::GetTextLineHeight() - 1 : c.y + 3), name);
-  };
-  const auto apart = [&](const PlanePoint& a, const std::array<double, 2>& b) {
-    const QPointF away = pixel_of(pane, a) - pixel_of(pane, point(b));
-    return std::hypot(away.x(), away.y()) > 30;
-  };
-  if (finite_family(p.choice)) mark(point(shown_.source), QColor(0xe6, 0x9f, 0x00), "light", 5);
+  std::vector<Mark> marks = {{point(shown_.u), line_colour(Ink::u, palette()), "u", 6},
+                             {point(shown_.v), line_colour(Ink::v, palette()), "v", 6}};
   if (const auto& lca = p.scene.lca_place) {
-    mark(*lca, line_colour(Ink::ancestors, palette()), "LCA", 5,
-         apart(*lca, shown_.u) && apart(*lca, shown_.v));
+    marks.push_back({*lca, line_colour(Ink::ancestors, palette()), "LCA", 5});
   }
-  mark(point(shown_.v), line_colour(Ink::v, palette()), "v", 6);
-  mark(point(shown_.u), line_colour(Ink::u, palette()), "u", 6);
-  const QRectF pane_box(p.box.x, p.box.y, p.box.width, 50);
+  if (finite_family(p.choice)) {
+    marks.push_back({point(shown_.source), QColor(0xe6, 0x9f, 0x00), "light", 5});
+  }
+  std::vector<NamedPoint> named;
+  for (const Mark& m : marks) {
+    const QPointF q = pixel_of(pane, m.at);
+    const ImVec2 extent = ImGui::CalcTextSize(m.name);
+    named.push_back({{q.x(), q.y()}, m.radius + 1.5, extent.x + 6, extent.y});
+  }
+  std::vector<figure::Box> taken = titles_;
+  taken.push_back(
+      {legend_place_.x(), legend_place_.y(), legend_place_.width(), legend_place_.height()});
+  const auto names = place_names(named, p.box, std::move(taken));
+  for (std::size_t i = marks.size(); i-- > 0;) {  // u lies on top.
+    const ImVec2 at(static_cast<float>(named[i].at.x), static_cast<float>(named[i].at.y));
+    const auto radius = static_cast<float>(marks[i].radius);
+    list->AddCircleFilled(at, radius + 1.5F, packed(palette().color(QPalette::Base), 0.85), 24);
+    list->AddCircleFilled(at, radius, packed(marks[i].colour), 24);
+    if (names[i]) draw_text(*list, names[i]->x + 3, names[i]->y, marks[i].name, palette());
+  }
+}
+
+/// The family, where there are several, and what is wrong or missing.
+void ExplorerViewport::draw_title(std::size_t pane) {
+  const Pane& p = panes_[pane];
+  std::vector<std::string> lines;
+  if (panes_.size() > 1) {
+    lines.push_back(p.scene.error.empty()
+                        ? p.choice.family + fmt::format("   K = {:.6g}", p.scene.law.depth)
+                        : p.choice.family);
+  }
+  if (!p.scene.error.empty()) lines.push_back(p.scene.error);
+  if (p.scene.error.empty() && !p.scene.lca_place) lines.emplace_back("no common ancestor");
+  const QRectF head(p.box.x, p.box.y, p.box.width, 50);
   const bool beside = settings_place_.left() < p.box.x + 20 &&
                       settings_place_.right() < p.box.right() - 120 &&
-                      settings_place_.intersects(pane_box);
-  const auto left = static_cast<float>(beside ? settings_place_.right() : p.box.x);
-  const auto top = static_cast<float>(p.box.y);
-  if (panes_.size() > 1) {
-    const std::string title =
-        p.scene.error.empty() ? p.choice.family + fmt::format("   K = {:.6g}", p.scene.law.depth)
-                              : p.choice.family;
-    label(ImVec2(left + 10, top + 6), title.c_str());
+                      settings_place_.intersects(head);
+  const double x = (beside ? settings_place_.right() : p.box.x) + 10;
+  double y = p.box.y + 6;
+  for (const std::string& line : lines) {
+    const double width = ImGui::CalcTextSize(line.c_str()).x;
+    draw_text(*ImGui::GetBackgroundDrawList(), x, y, line.c_str(), palette());
+    titles_.push_back({x - 3, y, width + 6, ImGui::GetTextLineHeight()});
+    y += 22;
   }
-  if (p.scene.error.empty() && !p.scene.lca_place) {
-    label(ImVec2(left + 10, top + 28), "no common ancestor");
-  }
-  if (!p.scene.error.empty()) label(ImVec2(left + 10, top + 28), p.scene.error.c_str());
 }
 
 /// The heat layer's colours with the depths at their ends, and how fine it is.
 void ExplorerViewport::draw_legend() {
   const Pane& pane = panes_[0];
+  legend_place_ = {};
   if (!pane.heat || width() < 380) return;
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   const bool half_plane = shown_.model == "halfspace";
@@ -367,8 +408,9 @@ void ExplorerViewport::draw_legend() {
   const ImU32 ink = packed(palette().color(QPalette::WindowText));
   const float text = ImGui::CalcTextSize(low.c_str()).x, end = ImGui::CalcTextSize(high.c_str()).x;
   const float more = note.empty() ? 0 : ImGui::CalcTextSize(note.c_str()).x + 10;
-  list->AddRectFilled(ImVec2(x - 6, y - 7), ImVec2(x + text + bar + end + more + 22, y + 15),
-                      packed(palette().color(QPalette::Base), 0.8), 4);
+  const ImVec2 from(x - 6, y - 7), to(x + text + bar + end + more + 22, y + 15);
+  list->AddRectFilled(from, to, packed(palette().color(QPalette::Base), 0.8), 4);
+  legend_place_ = {QPointF(from.x, from.y), QPointF(to.x, to.y)};
   list->AddText(ImVec2(x, y - 3), ink, low.c_str());
   const auto map = is_dark(palette()) ? figure::ColourMap::dark : figure::ColourMap::sequential;
   constexpr int parts = 24;

@@ -10,8 +10,10 @@
 
 #include "widgets/explorer/cone_picture.h"
 #include "widgets/explorer/scene_painter.h"
+#include "widgets/explorer/scene_table.h"
 #include "widgets/explorer/space_surfaces.h"
 #include "widgets/explorer/token_marks.h"
+#include "widgets/imgui/overlay_spot.h"
 #include "widgets/imgui/viewport.h"
 #include "widgets/session/document.h"
 
@@ -34,6 +36,9 @@ class ExplorerViewport : public Viewport {
   /// Of a pane: 0 is the session's family, the others those beside it.
   [[nodiscard]] const ConeScene& scene(std::size_t pane = 0) const { return panes_[pane].scene; }
   [[nodiscard]] std::size_t pane_count() const { return panes_.size(); }
+  [[nodiscard]] ShownScene shown(std::size_t i) const {
+    return {panes_[i].choice, panes_[i].scene};
+  }
   [[nodiscard]] PlaneFrame frame(std::size_t pane = 0) const;
   /// Hyperboloid and H³ are seen in space, where dragging the ground turns the view.
   [[nodiscard]] bool in_space() const;
@@ -51,6 +56,9 @@ class ExplorerViewport : public Viewport {
   [[nodiscard]] bool receding() const { return receding_.isActive(); }
   /// Pixels between the heat layer's nodes in the last frame, and whether it is as fine as it gets.
   [[nodiscard]] int heat_step() const { return heat_step_; }
+  /// Where the settings were in the last frame, and whether the scene is seen through them.
+  [[nodiscard]] QRectF settings_place() const { return settings_place_; }
+  [[nodiscard]] bool settings_cover_points() const { return covered_points_ > 0; }
   /// Milliseconds of the last frame's drawing, to its completion where `measured`.
   [[nodiscard]] double frame_time() const { return frame_time_; }
   bool measured = false;
@@ -98,13 +106,16 @@ class ExplorerViewport : public Viewport {
   /// Where the point that is being dragged goes.
   [[nodiscard]] std::optional<PlanePoint> dragged_to(const QPointF& to) const;
   [[nodiscard]] QPointF pixel_of(std::size_t pane, const PlanePoint& p) const;
+  void draw_panes();
   void draw_strokes(const std::vector<Stroke>& strokes);
   void draw_marks(std::size_t pane);
+  void draw_title(std::size_t pane);
   void draw_tokens();
   void point_at_tokens();
   void draw_legend();
   void draw_settings();
   void place_settings();
+  [[nodiscard]] std::vector<QPointF> points_shown() const;
   void draw_parameters(Overlay& overlay);
   void draw_toggles(Overlay& overlay);
   void draw_recession(Overlay& overlay);
@@ -140,12 +151,17 @@ class ExplorerViewport : public Viewport {
   std::size_t dragged_pane_ = 0;
   std::optional<PlanePoint> grabbed_;  ///< The point of the ground that follows the pointer.
   QTimer receding_, resting_;
-  QSize fitted_;                     ///< The size for which the camera was fitted.
-  std::optional<bool> settings_;     ///< Open or closed by the user; else by the room there is.
-  std::size_t settings_corner_ = 0;  ///< Among those that the settings may take.
+  QSize fitted_;                  ///< The size for which the camera was fitted.
+  std::optional<bool> settings_;  ///< Open or closed by the user; else by the room there is.
+  OverlaySpot settings_spot_;
   QRectF settings_place_;            ///< In the last frame.
+  QSizeF settings_open_;             ///< When they were last open.
   bool settings_settled_ = false;    ///< Their size is what it was in the frame before.
-  double recede_time_ = 0;           ///< Of the last step, in seconds.
+  bool settings_crowded_ = false;    ///< Open, they would cover a point wherever they stand.
+  int covered_points_ = 0;           ///< By the settings as they are.
+  std::vector<figure::Box> titles_;  ///< Of the panes, in the last frame.
+  QRectF legend_place_;
+  double recede_time_ = 0;  ///< Of the last step, in seconds.
   double frame_time_ = 0;
 };
 

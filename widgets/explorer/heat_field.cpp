@@ -4,10 +4,13 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/attention/parallel.h"
+
 namespace conelab::desktop {
 namespace {
 
 constexpr int table_size = 256;
+constexpr int rows_at_once = 16;                 ///< Between two looks at the clock.
 constexpr double strength = 0.55, faint = 0.30;  ///< Of the colours over the ground.
 
 figure::Colour mixed(const figure::Colour& a, const figure::Colour& b, double t) {
@@ -98,6 +101,7 @@ HeatRaster::HeatRaster(const PlaneFrame& frame, const ConeChoice& choice, const 
     : frame_(frame),
       field_(choice, scene),
       range_(depth_range(scene, frame.model() == geometry::Model::halfspace ? frame.lambda() : 1)),
+      step_(step),
       columns_(std::max(2, static_cast<int>(std::ceil(frame.width() / step)) + 1)),
       rows_(std::max(2, static_cast<int>(std::ceil(frame.height() / step)) + 1)),
       pixels_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_) * 4, 255),
@@ -105,12 +109,21 @@ HeatRaster::HeatRaster(const PlaneFrame& frame, const ConeChoice& choice, const 
       beyond_(table(map, ground, faint)),
       ground_(ground) {}
 
+/// Whether a node is so far beyond a round model that no pixel inside it takes from its colour.
+bool HeatRaster::hidden(double x, double y) const {
+  if (frame_.model() == geometry::Model::halfspace || frame_.model() == geometry::Model::band) {
+    return false;
+  }
+  const PlanePoint o = frame_.origin();
+  return std::hypot(x - o.x, y - o.y) > 1 / frame_.unit() + 2 * step_;
+}
+
 void HeatRaster::compute_row(int row) {
   const double y = frame_.corner().y + frame_.height() * row / (rows_ - 1.0);
   std::uint8_t* out = pixels_.data() + static_cast<std::size_t>(row * columns_) * 4;
   for (int column = 0; column < columns_; ++column, out += 4) {
     const double x = frame_.corner().x + frame_.width() * column / (columns_ - 1.0);
-    const auto point = plane_nearby(frame_, x, y);
+    const auto point = hidden(x, y) ? std::nullopt : plane_nearby(frame_, x, y);
     figure::Colour colour = ground_;
     if (point) {
       const HeatField::Value value = field_.at(*point);
@@ -125,7 +138,11 @@ void HeatRaster::compute_row(int row) {
 void HeatRaster::run(double milliseconds) {
   const auto start = std::chrono::steady_clock::now();
   while (!done()) {
-    compute_row(row_++);
+    const int end = std::min(rows_, row_ + (milliseconds < all_of_it ? rows_at_once : rows_));
+    run_tickets(end - row_, {}, [this](std::int64_t ticket, const auto&) {
+      compute_row(row_ + static_cast<int>(ticket));
+    });
+    row_ = end;
     const std::chrono::duration<double, std::milli> spent =
         std::chrono::steady_clock::now() - start;
     if (spent.count() > milliseconds) return;

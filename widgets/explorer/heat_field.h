@@ -42,8 +42,8 @@ class HeatField {
   PlanePoint source_;
 };
 
-/// The heat layer's colours on a grid of a frame's pixels, a row at a time, so that it can be
-/// computed in slices while the window stays responsive.
+/// The heat layer's colours on a grid of a frame's pixels, some rows at a time and each by the
+/// thread that is free, so that it can be computed in slices while the window stays responsive.
 class HeatRaster {
  public:
   /// `step` pixels between nodes; the first and last nodes are on the rectangle's border.
@@ -51,7 +51,8 @@ class HeatRaster {
              figure::ColourMap map, figure::Colour ground);
   [[nodiscard]] bool done() const { return row_ >= rows_; }
   /// Computes rows until `milliseconds` have passed, or all.
-  void run(double milliseconds = 1e9);
+  void run(double milliseconds = all_of_it);
+  static constexpr double all_of_it = 1e9;
   [[nodiscard]] int columns() const { return columns_; }
   [[nodiscard]] int rows() const { return rows_; }
   /// RGBA [rows × columns], opaque; row 0 on top.
@@ -59,10 +60,11 @@ class HeatRaster {
 
  private:
   void compute_row(int row);
+  [[nodiscard]] bool hidden(double x, double y) const;
   PlaneFrame frame_;
   HeatField field_;
   DepthRange range_;
-  int columns_, rows_, row_ = 0;
+  int step_, columns_, rows_, row_ = 0;
   std::vector<std::uint8_t> pixels_;
   std::vector<figure::Colour> near_, beyond_;  ///< Colours by place; beyond the common ancestors.
   figure::Colour ground_;

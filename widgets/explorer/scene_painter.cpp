@@ -58,6 +58,15 @@ void add_rectangle(std::vector<Corner>& out, const figure::Box& b, const QColor&
   for (const int i : {0, 1, 2, 0, 2, 3}) out.push_back(four[i]);
 }
 
+/// The inside of a convex line.
+void add_convex(std::vector<Corner>& out, const Line& line, const QColor& c, double alpha) {
+  for (std::size_t i = 2; i < line.size(); ++i) {
+    for (const figure::Point& p : {line[0], line[i - 1], line[i]}) {
+      out.push_back(corner(p.x, p.y, c, alpha));
+    }
+  }
+}
+
 figure::Box bounds(const std::vector<Line>& contours, const figure::Box& within) {
   double left = 1e30, top = 1e30, right = -1e30, bottom = -1e30;
   for (const Line& line : contours) {
@@ -205,7 +214,8 @@ void ScenePainter::end() {
   o.gl->glUseProgram(0);
 }
 
-void ScenePainter::heat(int slot, long version, const HeatRaster& raster, const PlaneFrame& frame) {
+void ScenePainter::heat(int slot, long version, const HeatRaster& raster, const PlaneFrame& frame,
+                        const Line& ground) {
   Objects& o = *objects_;
   Texture& texture = o.textures[slot];
   o.gl->glActiveTexture(GL_TEXTURE0);
@@ -227,11 +237,13 @@ void ScenePainter::heat(int slot, long version, const HeatRaster& raster, const 
   const auto columns = static_cast<float>(raster.columns());
   const auto rows = static_cast<float>(raster.rows());
   std::vector<Corner> corners;
-  add_rectangle(corners, {frame.corner().x, frame.corner().y, frame.width(), frame.height()},
-                Qt::black, 1);
+  add_convex(corners, ground, Qt::black, 1);
+  const auto along = [](double part, float count) {
+    return (static_cast<float>(part) * (count - 1) + 0.5F) / count;
+  };
   for (Corner& c : corners) {
-    c.r = c.x > frame.corner().x ? 1 - 0.5F / columns : 0.5F / columns;
-    c.g = c.y > frame.corner().y ? 1 - 0.5F / rows : 0.5F / rows;
+    c.r = along((c.x - frame.corner().x) / frame.width(), columns);
+    c.g = along((c.y - frame.corner().y) / frame.height(), rows);
   }
   o.send(corners);
   o.use(o.picture);
@@ -252,9 +264,13 @@ void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette
   for (const Fill& fill : fills) {
     const QColor colour = fill_colour(fill.ink, palette);
     std::vector<Range>& ranges = fans.emplace_back();
-    if (is_rectangle(fill)) {  // Needs no stencil.
-      ranges.push_back({static_cast<int>(corners.size()), 6});
-      add_rectangle(corners, bounds(fill.contours, box), colour, fill.opacity);
+    if (fill.plain || is_rectangle(fill)) {  // Needs no stencil.
+      const auto begin = static_cast<int>(corners.size());
+      for (const Line& contour : fill.contours) {
+        fill.plain ? add_convex(corners, contour, colour, fill.opacity)
+                   : add_rectangle(corners, bounds(fill.contours, box), colour, fill.opacity);
+      }
+      ranges.push_back({begin, static_cast<int>(corners.size()) - begin});
       continue;
     }
     for (const Line& contour : fill.contours) {

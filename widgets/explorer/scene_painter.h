@@ -37,9 +37,10 @@ class ScenePainter {
   void destroy();
   /// Before the others, once a frame: the window's size in units and pixels per unit.
   void begin(const QSizeF& size, double density);
-  /// The raster stretched over the frame's rectangle; `slot` keeps its texture, and what is already
-  /// there (by `version`) is not sent again.
-  void heat(int slot, long version, const HeatRaster& raster, const PlaneFrame& frame);
+  /// The raster stretched over the frame's rectangle, inside `ground` (closed, convex) alone;
+  /// `slot` keeps its texture, and what is already there (by `version`) is not sent again.
+  void heat(int slot, long version, const HeatRaster& raster, const PlaneFrame& frame,
+            const Line& ground);
   void fills(const std::vector<Fill>& fills, const QPalette& palette, const figure::Box& box);
   /// Triangles blended in their order.
   void triangles(const std::vector<Corner>& corners);

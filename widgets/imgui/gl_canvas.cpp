@@ -1,11 +1,23 @@
 #include "widgets/imgui/gl_canvas.h"
 
+#include <QObject>
 #include <QOpenGLExtraFunctions>
+#include <algorithm>
+#include <utility>
 
 namespace conelab::desktop {
 namespace {
 
 constexpr GLenum bgra = 0x80E1;  ///< QImage's order; core since OpenGL 1.2, not in Qt's headers.
+constexpr std::pair<int, int> needed = {3, 3};  ///< The version of the shaders.
+
+/// Of a side of a framebuffer.
+int most_pixels(QOpenGLFunctions& gl) {
+  int texture = 0, buffer = 0;
+  gl.glGetIntegerv(GL_MAX_TEXTURE_SIZE, &texture);
+  gl.glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &buffer);
+  return std::min(texture, buffer);
+}
 
 }  // namespace
 
@@ -14,6 +26,17 @@ GlCanvas::GlCanvas() {
   surface_.create();
   context_.setFormat(surface_.format());
   valid_ = context_.create() && surface_.isValid();
+  if (!valid_) {
+    error_ = QObject::tr("This display gives no OpenGL context: the picture cannot be drawn.");
+  } else if (const auto [major, minor] = context_.format().version();
+             std::pair(major, minor) < needed) {
+    valid_ = false;
+    error_ = QObject::tr("This display offers OpenGL %1.%2; the picture needs %3.%4.")
+                 .arg(major)
+                 .arg(minor)
+                 .arg(needed.first)
+                 .arg(needed.second);
+  }
 }
 
 GlCanvas::~GlCanvas() {
@@ -22,9 +45,24 @@ GlCanvas::~GlCanvas() {
 
 bool GlCanvas::make_current() { return valid_ && context_.makeCurrent(&surface_); }
 
+bool GlCanvas::fail(const QString& why) {
+  error_ = why;
+  return false;
+}
+
 // The colours' order is QImage's, so that reading them is a mere copy.
-void GlCanvas::create_frame(const QSize& size) {
+bool GlCanvas::create_frame(const QSize& size) {
   QOpenGLExtraFunctions* gl = context_.extraFunctions();
+  const auto refused = [&](const QString& why) {
+    return fail(QObject::tr("OpenGL gives no picture of %1 x %2 pixels: %3.")
+                    .arg(size.width())
+                    .arg(size.height())
+                    .arg(why));
+  };
+  if (const int most = most_pixels(*gl); size.width() > most || size.height() > most) {
+    return refused(QObject::tr("a side has %1 at most").arg(most));
+  }
+  while (gl->glGetError() != GL_NO_ERROR) continue;  // What others left.
   gl->glGenTextures(1, &colour_);
   gl->glBindTexture(GL_TEXTURE_2D, colour_);
   gl->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, size.width(), size.height(), 0, bgra,
@@ -39,7 +77,16 @@ void GlCanvas::create_frame(const QSize& size) {
   gl->glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, colour_, 0);
   gl->glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_STENCIL_ATTACHMENT, GL_RENDERBUFFER,
                                 depth_);
+  const GLenum status = gl->glCheckFramebufferStatus(GL_FRAMEBUFFER), error = gl->glGetError();
+  if (status != GL_FRAMEBUFFER_COMPLETE || error != GL_NO_ERROR) {
+    destroy_frame();
+    return refused(error == GL_OUT_OF_MEMORY ? QObject::tr("out of memory")
+                                             : QObject::tr("framebuffer status 0x%1, error 0x%2")
+                                                   .arg(status, 0, 16)
+                                                   .arg(error, 0, 16));
+  }
   picture_ = QImage(size, QImage::Format_RGB32);
+  return !picture_.isNull() || refused(QObject::tr("out of memory"));
 }
 
 void GlCanvas::destroy_frame() {
@@ -48,12 +95,19 @@ void GlCanvas::destroy_frame() {
   gl->glDeleteRenderbuffers(1, &depth_);
   gl->glDeleteTextures(1, &colour_);
   frame_ = depth_ = colour_ = 0;
+  picture_ = QImage();
 }
 
 bool GlCanvas::begin(const QSize& pixels) {
-  if (!make_current()) return false;
+  if (!make_current()) {
+    return valid_ ? fail(QObject::tr("The OpenGL context was lost: open the view again.")) : false;
+  }
   const QSize size = pixels.expandedTo({1, 1});
-  if (picture_.size() != size) destroy_frame(), create_frame(size);
+  if (picture_.size() != size) {
+    destroy_frame();
+    if (!create_frame(size)) return done_current(), false;
+  }
+  error_.clear();
   context_.extraFunctions()->glBindFramebuffer(GL_FRAMEBUFFER, frame_);
   context_.functions()->glViewport(0, 0, size.width(), size.height());
   return true;

@@ -47,11 +47,10 @@ void apply_palette(const QPalette& palette) {
   c[ImGuiCol_HeaderHovered] = c[ImGuiCol_HeaderActive] = colour(raised);
 }
 
-QRectF Overlay::place(Corner corner, const QSizeF& size, const QSizeF& viewport) {
-  const bool right = corner == Corner::top_right || corner == Corner::bottom_right;
-  const bool low = corner == Corner::bottom_left || corner == Corner::bottom_right;
+QRectF OverlaySpot::place(const QSizeF& size, const QSizeF& viewport) const {
+  const double from = margin + away;
   return {QPointF(right ? viewport.width() - margin - size.width() : margin,
-                  low ? viewport.height() - margin - size.height() : margin),
+                  low ? viewport.height() - from - size.height() : from),
           size};
 }
 
@@ -60,13 +59,11 @@ QSizeF Overlay::size() const {
   return {size.x, size.y};
 }
 
-Overlay::Overlay(Viewport& viewport, const char* name, Corner corner, float opacity)
+Overlay::Overlay(Viewport& viewport, const char* name, const OverlaySpot& spot, float opacity)
     : viewport_(viewport) {
-  const bool right = corner == Corner::top_right || corner == Corner::bottom_right;
-  const bool low = corner == Corner::bottom_left || corner == Corner::bottom_right;
-  const QRectF at = place(corner, {0, 0}, viewport.size());
+  const QRectF at = spot.place({0, 0}, viewport.size());
   ImGui::SetNextWindowPos(ImVec2(static_cast<float>(at.x()), static_cast<float>(at.y())),
-                          ImGuiCond_Always, ImVec2(right ? 1 : 0, low ? 1 : 0));
+                          ImGuiCond_Always, ImVec2(spot.right ? 1 : 0, spot.low ? 1 : 0));
   ImGui::SetNextWindowBgAlpha(opacity);
   ImGui::Begin(name, nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |

@@ -6,20 +6,18 @@
 
 #include <string>
 
+#include "widgets/imgui/overlay_spot.h"
 #include "widgets/imgui/viewport.h"
 
 namespace conelab::desktop {
 
-/// A small window fixed at a corner of the viewport, as long as the guard lives.
+/// A small window fixed at a side of the viewport, as long as the guard lives.
 class Overlay {
  public:
-  enum class Corner { top_left, top_right, bottom_left, bottom_right };
-  Overlay(Viewport& viewport, const char* name, Corner corner, float opacity = 0.86F);
+  Overlay(Viewport& viewport, const char* name, const OverlaySpot& spot, float opacity);
   ~Overlay() { ImGui::End(); }
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
-  /// Where a window of that size lies in a corner.
-  [[nodiscard]] static QRectF place(Corner corner, const QSizeF& size, const QSizeF& viewport);
   [[nodiscard]] QSizeF size() const;
 
   // As ImGui's; true where the user changed something.

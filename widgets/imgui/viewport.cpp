@@ -139,7 +139,10 @@ void Viewport::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   if (canvas_.picture().isNull()) {
     painter.fillRect(rect(), ground());
-    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, tr("OpenGL is not to be had"));
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(rect().adjusted(20, 20, -20, -20), Qt::AlignCenter | Qt::TextWordWrap,
+                     canvas_.error());
+    setAccessibleDescription(canvas_.error());
     return;
   }
   painter.drawImage(rect(), canvas_.picture());

@@ -36,6 +36,8 @@ class Viewport : public QWidget {
   /// Where a labelled control was in the last frame, for tests and for help that points at things;
   /// empty where there is none.
   [[nodiscard]] QRectF control(const std::string& label) const;
+  /// Why there is no picture, in one line; empty where there is one.
+  [[nodiscard]] const QString& error() const { return canvas_.error(); }
   /// What is on the screen, in pixels.
   [[nodiscard]] QImage picture() const { return canvas_.picture(); }
   /// Called by overlay.h.

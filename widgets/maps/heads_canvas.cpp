@@ -12,6 +12,11 @@
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
+namespace {
+
+constexpr double legend_room = 36, legend_width = 520, margin = 14;  ///< Pixels.
+
+}  // namespace
 
 HeadsCanvas::HeadsCanvas(HeadsModel& model, QWidget* parent) : QWidget(parent), model_(model) {
   setObjectName("heads-canvas");
@@ -36,7 +41,8 @@ void HeadsCanvas::arrange() {
           ? std::clamp(static_cast<double>(maps.columns()) / static_cast<double>(maps.rows()), 0.3,
                        3.0)
           : 1;
-  grid_ = arrange_heads(width(), height(), model_.rows().size(), model_.heads(), aspect);
+  grid_ =
+      arrange_heads(width(), height() - legend_room, model_.rows().size(), model_.heads(), aspect);
   pictures_.resize(grid_.maps.size());
   if (under_ && *under_ >= grid_.maps.size()) under_.reset();
 }
@@ -77,6 +83,7 @@ void HeadsCanvas::paintEvent(QPaintEvent*) {
   painter.setFont(label_font(font()));
   const MapCamera fitted = camera();
   for (std::size_t i = 0; i < grid_.maps.size(); ++i) draw_map_of(painter, i, fitted);
+  draw_legend(painter);
   paint_time_ = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
 }
 
@@ -95,6 +102,25 @@ void HeadsCanvas::draw_map_of(QPainter& painter, std::size_t index, const MapCam
     painter.fillRect(desktop_rect(place.cells), QColor(128, 128, 128, 24));
   }
   draw_frame(painter, index);
+}
+
+/// The colours that all heads share, and what stands for no value in any; maps that each have their
+/// own range have the latter alone.
+void HeadsCanvas::draw_legend(QPainter& painter) {
+  const double top = height() - legend_room + 4;
+  if (grid_.maps.empty() || grid_.maps.back().cells.bottom() > top) return;
+  const auto& rows = model_.rows();
+  const auto differs = std::find_if(rows.begin(), rows.end(), [](const auto& row) {
+    return row->difference;  // The other row, if any, is what the rest is compared with.
+  });
+  const HeadRow& row = differs == rows.end() ? *rows.front() : **differs;
+  MapsModel& maps = model_.maps();
+  const bool shared = maps.workspace().document().session().maps.shared_limits;
+  painter.setFont(label_font(font()));
+  draw_colour_scale(painter, {margin, top, std::min(width() - 2 * margin, legend_width), 0},
+                    model_.colour_choice(row), shared ? model_.limits(row, 0) : figure::Limits(),
+                    model_.specials(),
+                    QString::fromStdString(shared ? maps.value_name(row.difference) : ""));
 }
 
 void HeadsCanvas::draw_frame(QPainter& painter, std::size_t index) {

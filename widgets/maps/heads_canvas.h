@@ -36,6 +36,7 @@ class HeadsCanvas : public QWidget {
  private:
   void arrange();
   void draw_map_of(QPainter& painter, std::size_t index, const MapCamera& camera);
+  void draw_legend(QPainter& painter);
   void draw_frame(QPainter& painter, std::size_t index);
   void draw_pair(QPainter& painter, const figure::Box& cells, const MapCamera& camera);
   [[nodiscard]] MapCamera camera() const;

@@ -214,12 +214,24 @@ figure::Limits HeadsModel::limits(const HeadRow& row, std::size_t head) const {
   return limits;
 }
 
+figure::Specials HeadsModel::specials() const {
+  figure::Specials all;
+  for (const auto& row : rows_) {
+    const bool zeros = maps_.zeros_are_special(row->difference);
+    for (const MapSummary& s : row->summaries) {
+      all = {all.zero || (zeros && s.zero > 0), all.masked || s.masked > 0, all.nan || s.nan > 0};
+    }
+  }
+  return all;
+}
+
 std::string HeadsModel::about(std::size_t row, std::size_t head) const {
   const HeadRow& r = *rows_[row];
   std::string text = fmt::format("{}, head {}", r.title, head);
   const MapSummary& s = r.summaries[head];
-  if (!r.pyramids[head] || s.limits.empty()) return text + ": not computed yet";
+  if (!r.pyramids[head]) return text + ": not computed yet";
   if (!r.pyramids[head]->complete()) text += " (a preview)";
+  if (s.limits.empty()) return text + ": no values, its cells are masked or not numbers";
   if (!s.row_entropy.empty() && r.pyramids[head]->complete()) {
     const double sum = std::accumulate(s.row_entropy.begin(), s.row_entropy.end(), 0.0);
     text +=

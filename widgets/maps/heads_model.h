@@ -61,6 +61,8 @@ class HeadsModel : public QObject {
   [[nodiscard]] ColourChoice colour_choice(const HeadRow& row) const;
   /// Of all heads and operators where the session shares limits, else of the head alone.
   [[nodiscard]] figure::Limits limits(const HeadRow& row, std::size_t head) const;
+  /// Which of the colours for zero, masked and NaN some head uses.
+  [[nodiscard]] figure::Specials specials() const;
   /// "penumbral, head 3: mean entropy 2.31 nats, largest weight 0.92"
   [[nodiscard]] std::string about(std::size_t row, std::size_t head) const;
 

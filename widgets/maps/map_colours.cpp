@@ -32,6 +32,8 @@ Limits colour_limits(const MapSummary& summary, const ColourChoice& choice) {
     const double reach = std::max(std::abs(limits.low), std::abs(limits.high));
     return {-reach, reach};
   }
+  // As in figures: else a map of equal weights, one a row and all others masked, had no scale.
+  if (choice.scale != HeatScale::log && limits.low > 0) limits.low = 0;
   return limits;
 }
 

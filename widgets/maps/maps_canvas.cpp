@@ -193,7 +193,7 @@ void MapsCanvas::draw_bars(QPainter& painter) {
   const auto draw = [&](const Box& box, const MapPanel& panel, const figure::Specials& used) {
     if (!panel.pyramid) return;
     draw_colour_scale(painter, box, model_.colour_choice(panel), model_.limits(panel), used,
-                      QString::fromStdString(model_.value_name(panel)));
+                      QString::fromStdString(model_.value_name(panel.difference)));
   };
   if (layout_.shared_bar.width > 0) {
     figure::Specials used;

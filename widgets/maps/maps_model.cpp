@@ -181,17 +181,21 @@ ColourChoice MapsModel::colour_choice(bool difference) const {
   return choice;
 }
 
-std::string MapsModel::value_name(const MapPanel& panel) const {
-  std::string name = panel.difference ? "difference of " + choice_.quantity : choice_.quantity;
-  const figure::HeatScale scale = colour_choice(panel).scale;
+std::string MapsModel::value_name(bool difference) const {
+  std::string name = difference ? "difference of " + choice_.quantity : choice_.quantity;
+  const figure::HeatScale scale = colour_choice(difference).scale;
   if (scale == figure::HeatScale::row_normalised) return name + " / largest in row";
   return scale == figure::HeatScale::rank ? "rank of " + name : name;
 }
 
+bool MapsModel::zeros_are_special(bool difference) const {
+  const ColourChoice choice = colour_choice(difference);
+  return choice.zero_special || choice.scale == figure::HeatScale::log;
+}
+
 figure::Specials MapsModel::specials(const MapPanel& panel) const {
-  const ColourChoice choice = colour_choice(panel);
-  const bool zero = choice.zero_special || choice.scale == figure::HeatScale::log;
-  return {zero && panel.summary.zero > 0, panel.summary.masked > 0, panel.summary.nan > 0};
+  return {zeros_are_special(panel.difference) && panel.summary.zero > 0, panel.summary.masked > 0,
+          panel.summary.nan > 0};
 }
 
 figure::Limits MapsModel::limits(const MapPanel& panel) const {

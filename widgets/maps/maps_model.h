@@ -55,8 +55,10 @@ class MapsModel : public QObject {
   [[nodiscard]] ColourChoice colour_choice(const MapPanel& panel) const {
     return colour_choice(panel.difference);
   }
-  /// What the colours of a panel mean: "weights", "rank of weights", "difference of logits".
-  [[nodiscard]] std::string value_name(const MapPanel& panel) const;
+  /// What the colours of a map mean: "weights", "rank of weights", "difference of logits".
+  [[nodiscard]] std::string value_name(bool difference) const;
+  /// Whether exact zeros have their own colour.
+  [[nodiscard]] bool zeros_are_special(bool difference) const;
   /// Which of the colours for zero, masked and NaN a panel uses.
   [[nodiscard]] figure::Specials specials(const MapPanel& panel) const;
   /// Shared with the other panels where the session says so.

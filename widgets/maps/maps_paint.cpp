@@ -10,9 +10,9 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr double smallest_label = 8;  ///< Pixels: smaller letters are not read.
-constexpr double tightest = 0.85;     ///< From line to line, of the letters' size.
-constexpr double number_pitch = 28;   ///< Pixels that a number needs along its axis.
+constexpr int smallest_label = 8;    ///< Pixels: smaller letters are not read.
+constexpr double number_pitch = 28;  ///< Pixels that a number needs along its axis.
+constexpr double bar_high = 9;       ///< Of a colour scale.
 
 QColor ink(const QPainter& painter) {
   return painter.device() ? QPalette().color(QPalette::WindowText) : QColor(Qt::black);
@@ -59,11 +59,9 @@ template <class Draw>
 void draw_labels(QPainter& painter, const Along& along, std::int64_t count, bool numbers,
                  std::int64_t focused, const Draw& draw) {
   painter.save();
-  QFont font = painter.font();
-  const double size = label_size(along.scale, QFontInfo(font).pixelSize());
-  const double pitch = tightest * size;
-  font.setPixelSize(static_cast<int>(size));
-  painter.setFont(font);
+  painter.setFont(label_letters(painter.font(), along.scale));
+  const double pitch = QFontMetricsF(painter.font()).height();
+  if (along.end - along.begin < pitch) return painter.restore();  // No room for one.
   const std::int64_t step = label_step(along.scale, pitch, numbers);
   const auto label = [&](std::int64_t cell) {
     const double at = along.place(static_cast<double>(cell) + 0.5);
@@ -111,10 +109,60 @@ void draw_bars(QPainter& painter, const Box& box, const Along& along, const Valu
   }
 }
 
+/// What is no value on the map.
+struct Swatch {
+  figure::Colour colour;
+  QString text;
+};
+std::vector<Swatch> swatches(const figure::Specials& used) {
+  std::vector<Swatch> all;
+  if (used.zero) all.push_back({figure::zero_colour, QStringLiteral("zero")});
+  if (used.masked) all.push_back({figure::masked_colour, QStringLiteral("masked")});
+  if (used.nan) all.push_back({figure::nan_colour, QStringLiteral("NaN")});
+  return all;
+}
+double swatch_width(const QFontMetricsF& metrics, const Swatch& swatch) {
+  return bar_high + 12 + metrics.horizontalAdvance(swatch.text);
+}
+
+void draw_gradient(QPainter& painter, const Box& bar, const ColourChoice& choice) {
+  const figure::ColourMap map = choice.diverging ? figure::ColourMap::diverging : choice.map;
+  for (double i = 0; i < bar.width; i += 1) {
+    const figure::Colour c = figure::colour_at(map, i / (bar.width - 1));
+    painter.fillRect(QRectF(bar.x + i, bar.y, 1.5, bar.height), QColor(c.r, c.g, c.b));
+  }
+}
+
+/// Below the bar; numbers that would run into the one before are left out.
+void draw_ticks(QPainter& painter, const Box& bar, const figure::Limits& limits,
+                figure::HeatScale scale) {
+  const auto ticks = scale == figure::HeatScale::log
+                         ? figure::log_ticks(limits.low, limits.high, 5)
+                         : figure::linear_ticks(limits.low, limits.high, 5);
+  const QFontMetricsF metrics(painter.font());
+  double taken = -1e9;
+  painter.setPen(quiet_ink(QPalette()));
+  for (const figure::Tick& tick : ticks) {
+    if (!tick.major()) continue;
+    const double at = bar.x + figure::place_on_map(tick.value, limits, scale) * bar.width;
+    const QString text = tick_text(tick);
+    const double half = metrics.horizontalAdvance(text) / 2;
+    painter.drawLine(QPointF(at, bar.bottom()), QPointF(at, bar.bottom() + 3));
+    if (at - half < taken + 4) continue;
+    painter.drawText(QRectF(at - half - 1, bar.bottom() + 2, 2 * half + 2, 14), Qt::AlignCenter,
+                     text);
+    taken = at + half;
+  }
+}
+
 }  // namespace
 
-double label_size(double scale, double usual) {
-  return std::floor(std::clamp(scale, std::min(smallest_label, usual), usual));
+QFont label_letters(const QFont& usual, double scale) {
+  QFont font = usual;
+  for (int size = QFontInfo(usual).pixelSize();; --size) {
+    font.setPixelSize(size);
+    if (size <= smallest_label || QFontMetricsF(font).height() <= scale) return font;
+  }
 }
 
 std::int64_t label_step(double scale, double pitch, bool numbers) {
@@ -263,44 +311,33 @@ void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera
 void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
                        const figure::Limits& limits, const figure::Specials& used,
                        const QString& title) {
-  const double height = 9;
+  constexpr double least = 40;  // Pixels of a bar that is read.
   const QFontMetricsF metrics(painter.font());
-  double x = box.x;
-  const double specials = (used.zero ? 48 : 0) + (used.masked ? 64 : 0) + (used.nan ? 48 : 0);
+  const std::vector<Swatch> special = swatches(used);
+  double room = 16;
+  for (const Swatch& s : special) room += swatch_width(metrics, s);
   const double name = metrics.horizontalAdvance(title) + 10;
-  const double width = std::max(40.0, box.width - specials - name - 20);
-  painter.setPen(quiet_ink(QPalette()));
-  painter.drawText(QRectF(x, box.y, name, height + 2), Qt::AlignLeft | Qt::AlignVCenter, title);
-  x += name;
-  if (limits.empty()) return;
-  const figure::ColourMap map = choice.diverging ? figure::ColourMap::diverging : choice.map;
-  for (double i = 0; i < width; i += 1) {
-    const figure::Colour c = figure::colour_at(map, i / (width - 1));
-    painter.fillRect(QRectF(x + i, box.y + 1, 1.5, height), QColor(c.r, c.g, c.b));
-  }
-  const bool log = choice.scale == figure::HeatScale::log;
-  const auto ticks = log ? figure::log_ticks(limits.low, limits.high, 5)
-                         : figure::linear_ticks(limits.low, limits.high, 5);
-  for (const figure::Tick& tick : ticks) {
-    if (!tick.major()) continue;
-    const double part = figure::place_on_map(tick.value, limits, choice.scale);
-    const double at = x + part * width;
-    painter.drawLine(QPointF(at, box.y + height + 1), QPointF(at, box.y + height + 4));
-    painter.drawText(QRectF(at - 40, box.y + height + 3, 80, 14), Qt::AlignCenter, tick_text(tick));
-  }
-  x += width + 16;
-  const auto swatch = [&](bool used, figure::Colour c, const QString& text) {
-    if (!used) return;
-    painter.fillRect(QRectF(x, box.y + 1, height, height), QColor(c.r, c.g, c.b));
-    painter.setPen(hair_line(QPalette()));
-    painter.drawRect(QRectF(x, box.y + 1, height, height));
+  double x = box.x;
+  if (box.width - room - name >= least) {  // Else the name goes before the bar does.
     painter.setPen(quiet_ink(QPalette()));
-    painter.drawText(QPointF(x + height + 4, box.y + height), text);
-    x += height + 12 + metrics.horizontalAdvance(text);
-  };
-  swatch(used.zero, figure::zero_colour, QStringLiteral("zero"));
-  swatch(used.masked, figure::masked_colour, QStringLiteral("masked"));
-  swatch(used.nan, figure::nan_colour, QStringLiteral("NaN"));
+    painter.drawText(QRectF(x, box.y, name, bar_high + 2), Qt::AlignLeft | Qt::AlignVCenter, title);
+    x += name;
+  }
+  const double width = std::max(least, box.x + box.width - room - x);
+  if (!limits.empty()) {
+    draw_gradient(painter, {x, box.y + 1, width, bar_high}, choice);
+    draw_ticks(painter, {x, box.y + 1, width, bar_high}, limits, choice.scale);
+    x += width + 16;
+  }
+  for (const Swatch& s : special) {
+    const QRectF square(x, box.y + 1, bar_high, bar_high);
+    painter.fillRect(square, QColor(s.colour.r, s.colour.g, s.colour.b));
+    painter.setPen(hair_line(QPalette()));
+    painter.drawRect(square);
+    painter.setPen(quiet_ink(QPalette()));
+    painter.drawText(QPointF(x + bar_high + 4, box.y + bar_high), s.text);
+    x += swatch_width(metrics, s);
+  }
 }
 
 }  // namespace conelab::desktop

@@ -15,9 +15,9 @@ namespace conelab::desktop {
 
 [[nodiscard]] inline QRectF desktop_rect(const Box& b) { return {b.x, b.y, b.width, b.height}; }
 [[nodiscard]] QFont label_font(const QFont& base);
-/// Pixels of a label's letters over cells of `scale` pixels: as large as usual, or as small as the
-/// cells are, so that as many labels fit as can be read.
-[[nodiscard]] double label_size(double scale, double usual);
+/// The letters of labels over cells of `scale` pixels: as large as usual, or so small that a line
+/// of them fits a cell, as long as they can be read.
+[[nodiscard]] QFont label_letters(const QFont& usual, double scale);
 /// Every how many cells one is labelled, where a line of labels needs `pitch` pixels. Round steps
 /// of numbers read better: 1, 2, 5, 10, 20, …
 [[nodiscard]] std::int64_t label_step(double scale, double pitch, bool numbers);

@@ -96,7 +96,7 @@ void MapsView::build_canvases() {
   }
 }
 
-QString MapsView::readout() const { return readout_->text(); }
+QString MapsView::readout() const { return readout_->text().replace(QChar::Nbsp, ' '); }
 
 QComboBox* MapsView::add_choice(QWidget* row, const QString& name, const QString& help,
                                 const QStringList& words, std::string MapChoice::*member) {
@@ -356,9 +356,9 @@ void MapsView::show_readout() {
   }
   if (!text.isEmpty() && !pair.isEmpty()) text += "\n";
   text += pair;
-  readout_->keep_room_for(longest_readout());
+  readout_->keep_room_for(with_values_bound(longest_readout()));
   readout_->say(text.isEmpty() ? tr("Point at a cell for its exact values; click to keep it.")
-                               : text.replace('\n', "    "));
+                               : with_values_bound(text.replace('\n', "    ")));
 }
 
 /// As long as readouts of this layout get, so that the canvas keeps its size when one appears.

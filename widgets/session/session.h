@@ -76,6 +76,7 @@ struct ConeChoice {
   bool horospheres = true;     ///< The levels of u, v and the depth that attention reads.
   bool snap = false;           ///< Dragged points keep to round numbers and to each other.
   bool follow_tokens = false;  ///< u and v are the focused tokens in their plane.
+  bool numbers = false;        ///< The scene as a table.
   /// None: the view fits itself to the scene and to the window.
   std::optional<ConeCamera> camera;
   bool operator==(const ConeChoice&) const = default;

@@ -42,7 +42,7 @@ void members(A& a, ConeChoice& c) {
   a("u", c.u), a("v", c.v), a("source", c.source);
   a("heat", c.heat), a("level_lines", c.level_lines), a("ancestors", c.ancestors);
   a("objects", c.objects), a("geodesic", c.geodesic), a("follow_tokens", c.follow_tokens);
-  a("camera", c.camera);
+  a("numbers", c.numbers), a("camera", c.camera);
 }
 template <class A>
 void members(A& a, FigureChoice& c) {

@@ -4,9 +4,17 @@
 #pragma once
 
 #include <QLabel>
+#include <QRegularExpression>
 #include <algorithm>
 
 namespace conelab::desktop {
+
+/// The text with its values bound to what they are values of: lines do not break after a colon or
+/// an equals sign, nor before a number.
+[[nodiscard]] inline QString with_values_bound(QString text) {
+  static const QRegularExpression breaks(QStringLiteral("(?<=[:=]) (?! )|(?<! ) (?=[-−=]?\\d|= )"));
+  return text.replace(breaks, QString(QChar::Nbsp));
+}
 
 class SteadyLabel : public QLabel {
  public:
@@ -23,14 +31,27 @@ class SteadyLabel : public QLabel {
     setMinimumHeight(height_of(longest_));
   }
 
+  // The layout around it is asked nothing when a text changes: laying out rich text at the widths
+  // that it tries costs more than a frame of a picture.
+  [[nodiscard]] bool hasHeightForWidth() const override { return false; }
+  [[nodiscard]] QSize sizeHint() const override { return {1, minimumHeight()}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
+
  protected:
   void resizeEvent(QResizeEvent* event) override {
-    if (width() != wrapped_) setMinimumHeight(height_of(longest_));  // Other lines: other heights.
-    wrapped_ = width();
+    if (width() != wrapped_) settle();  // Other lines: other heights.
     QLabel::resizeEvent(event);
+  }
+  void showEvent(QShowEvent* event) override {
+    settle();
+    QLabel::showEvent(event);
   }
 
  private:
+  void settle() {
+    wrapped_ = width();
+    setMinimumHeight(std::max(height_of(longest_), wordWrap() ? heightForWidth(width()) : 0));
+  }
   void grow(int height) { setMinimumHeight(std::max(minimumHeight(), height)); }
   [[nodiscard]] int height_of(const QString& text) const {
     const QMargins around = contentsMargins();

@@ -321,6 +321,143 @@ TEST(Explorer, TheSettingsMakeRoomForTheSceneWhereThereIsLittle) {
   EXPECT_TRUE(wait_for([&] { return viewport.control("geodesic").isValid(); }));
 }
 
+/// Frames until nothing moves any more.
+void settle(ExplorerViewport& viewport) {
+  long before = -1;
+  while (before != viewport.frames_painted()) {
+    before = viewport.frames_painted();
+    pump(80);
+  }
+}
+
+TEST(Explorer, TheSettingsHideNoPoint) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  Random random(5);
+  for (const QSize size : {QSize(700, 640), QSize(590, 480), QSize(420, 420), QSize(1100, 700)}) {
+    shown.view.resize(size);
+    for (const char* model : {"halfspace", "ball", "space"}) {
+      for (int i = 0; i < 3; ++i) {
+        shown.document.edit("move", [&](Session& s) {
+          s.cones.model = model;
+          s.cones.family = i == 1 ? "umbral" : "penumbral-finite";
+          s.cones.source = {2 * random.uniform() - 1, 3};
+          for (auto* p : {&s.cones.u, &s.cones.v}) {
+            const PlanePoint x =
+                into_domain(s.cones, {3 * random.uniform() - 1.5, random.uniform()});
+            *p = {x.x, x.y};
+          }
+        });
+        settle(viewport);
+        const QRectF card = viewport.settings_place();
+        ASSERT_FALSE(card.isEmpty());
+        for (const char* name : {"u", "v", "source"}) {
+          if (i == 1 && *name == 's') continue;
+          EXPECT_FALSE(card.contains(viewport.handle(name)))
+              << name << " in " << model << " at " << size.width() << " x " << size.height();
+        }
+        EXPECT_FALSE(viewport.settings_cover_points());
+      }
+    }
+  }
+}
+
+TEST(SceneTable, HasEveryNumberOfEveryFamilyShown) {
+  ConeChoice choice;
+  std::vector<ConeChoice> choices;
+  std::vector<ConeScene> scenes;
+  for (const char* family : families) {
+    choices.push_back(choice);
+    choices.back().family = family;
+    scenes.push_back(cone_scene(choices.back()));
+  }
+  std::vector<ShownScene> panes;
+  for (std::size_t i = 0; i < choices.size(); ++i) panes.push_back({choices[i], scenes[i]});
+  const TextTable table = scene_table(panes);
+  ASSERT_EQ(table.header.size(), 6U);
+  const auto cell = [&](const std::string& name, std::size_t family) {
+    for (const auto& row : table.rows) {
+      if (row.front() == name) return row[family + 1];
+    }
+    return "no row " + name;
+  };
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const ConeScene& s = scenes[i];
+    if (!s.error.empty()) {
+      EXPECT_EQ(cell("outside", i), s.error);
+      continue;
+    }
+    EXPECT_EQ(cell("u", i), "-0.35, 0.35");
+    EXPECT_EQ(cell("distance", i), exact_text(s.distance));
+    EXPECT_EQ(cell("potential v", i), exact_text(s.potential_v));
+    EXPECT_EQ(cell("K(u, v)", i), exact_text(s.law.depth));
+    EXPECT_EQ(cell("source", i), s.infinite ? "" : "0, 1");
+    EXPECT_EQ(cell("depth u", i), exact_text(s.infinite ? -s.u.radial : s.u.radial));
+    EXPECT_EQ(cell("LCA", i) == "none exists", !s.lca);
+    EXPECT_EQ(cell("depth LCA", i), s.lca ? exact_text(s.law.depth) : "");
+  }
+}
+
+TEST(Explorer, ItsNumbersTakeThePlaceOfThePictureAndFollowIt) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  shown.document.edit("compare", [](Session& s) { s.cones.beside = {"umbral"}; });
+  shown.view.findChild<QAbstractButton*>("explorer-numbers")->click();
+  EXPECT_TRUE(shown.document.session().cones.numbers);
+  auto* table = shown.view.findChild<TextTableView*>("explorer-scene-table");
+  ASSERT_TRUE(wait_for([&] { return table->isVisible() && table->model()->rowCount() > 9; }));
+  EXPECT_FALSE(viewport.isVisible());
+  EXPECT_FALSE(shown.view.findChild<QWidget*>("explorer-token-table")->isVisible());
+  EXPECT_EQ(table->model()->columnCount(), 3);
+  const auto k = [&](int column) {
+    for (int row = 0; row < table->model()->rowCount(); ++row) {
+      if (table->model()->index(row, 0).data() == "K(u, v)") {
+        return table->model()->index(row, column).data().toString().toStdString();
+      }
+    }
+    return std::string("none");
+  };
+  shown.document.edit("move", [](Session& s) { s.cones.u = {0.1, 0.25}; });
+  EXPECT_TRUE(wait_for([&] { return k(1) == exact_text(viewport.scene(0).law.depth); }));
+  EXPECT_EQ(k(2), exact_text(viewport.scene(1).law.depth));
+  EXPECT_TRUE(viewport.accessibleDescription().contains("K(u, v)"));
+  shown.document.undo();
+  shown.document.undo();
+  EXPECT_TRUE(wait_for([&] { return viewport.isVisible(); }));
+}
+
+// With tokens: one row each, the K(u, ·) that attention has, and a row chooses its token.
+TEST(Explorer, TokensAreRowsOfATable) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
+  ASSERT_TRUE(wait_for([&] { return shown.workspace.head() != nullptr; }));
+  shown.document.edit("follow", [](Session& s) {
+    s.trace.head = 5;
+    s.maps.calls = {plain_call("penumbral")};
+    s.cones.follow_tokens = s.cones.numbers = true;
+    s.locked = Focus{3, 8};
+  });
+  auto* table = shown.view.findChild<TextTableView*>("explorer-token-table");
+  ASSERT_TRUE(wait_for([&] { return table->isVisible() && table->model()->rowCount() == 30; }));
+  const auto head = head_input(*shown.workspace.trace(), 0, 5);
+  const Call call = call_of_head(plain_call("penumbral"), shown.workspace.trace()->extents(), 5);
+  std::vector<double> logits(30);
+  attention_map_tile<double>(*resolve(call, check_extents(head->exact)), head->exact, Map2d::logits,
+                             nullptr, 0, 0, 3, 4, 0, 30, logits.data());
+  ASSERT_TRUE(wait_for(
+      [&] { return std::abs(table->model()->index(8, 6).data().toDouble() - logits[8]) < 1e-6; }));
+  for (int key = 0; key < 30; ++key) {
+    EXPECT_NEAR(table->model()->index(key, 6).data().toDouble(),
+                logits[static_cast<std::size_t>(key)], 1e-6)
+        << key;
+  }
+  table->selectRow(12);
+  EXPECT_TRUE(wait_for([&] { return shown.document.session().locked == Focus{3, 12}; }));
+}
+
 TEST(Explorer, AFiniteSourceRecedesInOneStep) {
   REQUIRE_DISPLAY();
   Shown shown;

@@ -1,11 +1,13 @@
 // The explorer's picture as numbers, without a window.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/random.h"
 #include "widgets/explorer/cone_picture.h"
 #include "widgets/explorer/heat_field.h"
+#include "widgets/explorer/label_places.h"
 #include "widgets/explorer/snap.h"
 
 namespace conelab::desktop {
@@ -171,9 +173,7 @@ TEST(ConePicture, LevelLinesKeepApart) {
       for (const Stroke& s : picture.strokes) {
         if (s.ink == Ink::level) levels.push_back(&s);
       }
-      if (height > 0.1) {
-        EXPECT_EQ(levels.size(), 6U) << choice.model;  // Where there is room for all.
-      }
+      EXPECT_EQ(levels.size(), 6U) << choice.model << " " << height;
       double nearest = 1e9;
       for (std::size_t i = 0; i < levels.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
@@ -191,6 +191,85 @@ TEST(ConePicture, LevelLinesKeepApart) {
       EXPECT_GT(nearest, 2.9) << choice.model << " " << height;
     }
   }
+}
+
+double length(const Line& line) {
+  double sum = 0;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    sum += std::hypot(line[i + 1].x - line[i].x, line[i + 1].y - line[i].y);
+  }
+  return sum;
+}
+
+// Also where u is near the border, or small in a window that holds a far LCA.
+TEST(ConePicture, UmbralLevelLinesSpanTheWindow) {
+  for (const double height : {0.35, 0.02, 0.002}) {
+    for (const double scale : {0.0, 1.3}) {
+      ConeChoice choice;
+      choice.family = "umbral";
+      choice.u = {-0.35, height};
+      const PlaneFrame frame(Model::halfspace, {0, scale}, 800, 600);
+      const ConePicture picture = cone_picture(choice, cone_scene(choice), frame);
+      double all = 0, highest = 600;
+      for (const Stroke& s : picture.strokes) {
+        if (s.ink != Ink::level) continue;
+        for (const Line& piece : s.pieces) {
+          all += length(piece);
+          for (const figure::Point& p : piece) highest = std::min(highest, p.y);
+        }
+      }
+      EXPECT_GT(all, 2000) << height << " at " << scale;
+      EXPECT_LT(highest, 150) << height << " at " << scale;
+    }
+  }
+}
+
+// What lies outside of the ground is under an opaque fill: the heat layer is not drawn there.
+TEST(ConePicture, TheGroundIsWhereTheHeatLayerIsSeen) {
+  Random random(9);
+  for (const char* family : families) {
+    for (const Model model : {Model::halfspace, Model::ball, Model::klein, Model::band}) {
+      ConeChoice choice = choice_of(family);
+      choice.model = geometry::model_name(model);
+      const PlaneFrame frame(model, {0.2, -0.3}, 640, 480, {30, 50});
+      const ConePicture picture = cone_picture(choice, cone_scene(choice), frame);
+      for (int i = 0; i < 4000; ++i) {
+        const double x = 30 + 640 * random.uniform(), y = 50 + 480 * random.uniform();
+        if (inside({picture.ground}, x, y)) continue;
+        EXPECT_TRUE(
+            std::any_of(picture.fills.begin(), picture.fills.end(),
+                        [&](const Fill& f) { return f.opacity == 1 && inside(f.contours, x, y); }))
+            << family << " in " << choice.model << " at " << x << ", " << y;
+      }
+    }
+  }
+}
+
+TEST(LabelPlaces, NamesLieOverNoNameAndNoPoint) {
+  Random random(12);
+  const figure::Box area{10, 20, 300, 200}, taken{10, 20, 120, 20};
+  int placed = 0;
+  for (int i = 0; i < 500; ++i) {
+    std::vector<NamedPoint> points;
+    for (int k = 0; k < 4; ++k) {
+      const double near = i % 2 == 0 ? 30 : 300;  // Crowded, and not.
+      points.push_back({{100 + near * random.uniform(), 100 + near * random.uniform()}, 7, 30, 15});
+    }
+    const auto names = place_names(points, area, {taken});
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (!names[k]) continue;
+      ++placed;
+      EXPECT_TRUE(apart(*names[k], taken));
+      EXPECT_GE(names[k]->y, area.y);
+      EXPECT_LE(names[k]->right(), area.right());
+      for (std::size_t j = 0; j < 4; ++j) {
+        const figure::Box mark{points[j].at.x - 7, points[j].at.y - 7, 14, 14};
+        EXPECT_TRUE(apart(*names[k], mark));
+        EXPECT_TRUE(j == k || !names[j] || apart(*names[k], *names[j]));
+      }
+    }
+  }
+  EXPECT_GT(placed, 1000);
 }
 
 TEST(PlaneFrame, TheCameraCarriesAPointToThePixelInEveryModel) {

@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <QKeyEvent>
+#include <QSurfaceFormat>
 
 #include "tests/widgets/driving.h"
 #include "widgets/imgui/overlay.h"
@@ -69,7 +70,7 @@ class Panel : public Viewport {
  protected:
   void draw_controls() override {
     apply_palette(palette());
-    Overlay overlay(*this, "panel", Overlay::Corner::top_left);
+    Overlay overlay(*this, "panel", {false, false}, 0.9F);
     if (overlay.button("press")) ++presses;
     overlay.slider("slide", value, 0, 1);
   }
@@ -122,6 +123,41 @@ TEST(Viewport, SurvivesBeingMovedToAnotherWindow) {
   ASSERT_TRUE(wait_for([&] { return panel->frames_painted() > before; }));
   click(*panel, panel->control("press").center());
   EXPECT_TRUE(wait_for([&] { return panel->presses == 1; }));
+}
+
+TEST(GlCanvas, ASizeThatCannotBeHadIsToldAndALaterOneWorks) {
+  REQUIRE_DISPLAY();
+  GlCanvas canvas;
+  ASSERT_EQ(canvas.error(), "");
+  EXPECT_FALSE(canvas.begin({1 << 20, 40}));
+  EXPECT_TRUE(canvas.error().contains("1048576 x 40")) << canvas.error().toStdString();
+  EXPECT_TRUE(canvas.picture().isNull());
+  ASSERT_TRUE(canvas.begin({64, 40}));
+  EXPECT_EQ(canvas.error(), "");
+  canvas.end();
+  EXPECT_EQ(canvas.picture().size(), QSize(64, 40));
+}
+
+TEST(Viewport, SaysSoWhereNoOpenGlIsToBeHad) {
+  REQUIRE_DISPLAY();
+  const QSurfaceFormat usual = QSurfaceFormat::defaultFormat();
+  QSurfaceFormat old = usual;
+  old.setVersion(2, 1);
+  old.setProfile(QSurfaceFormat::NoProfile);
+  old.setRenderableType(QSurfaceFormat::OpenGLES);  // Of version 2: without these shaders.
+  QSurfaceFormat::setDefaultFormat(old);
+  {
+    Panel panel;
+    panel.resize(400, 300);
+    show_active(panel);
+    pump(100);
+    EXPECT_TRUE(panel.error().contains("OpenGL")) << panel.error().toStdString();
+    EXPECT_EQ(panel.frames_painted(), 0);
+    EXPECT_EQ(panel.accessibleDescription(), panel.error());
+    click(panel, {50, 50});  // And nothing breaks.
+    pump(60);
+  }
+  QSurfaceFormat::setDefaultFormat(usual);
 }
 
 }  // namespace

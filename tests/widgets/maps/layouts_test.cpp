@@ -10,7 +10,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/figure/font_metrics.h"
+#include "core/figure/text.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/texts_painted.h"
 #include "widgets/maps/maps_view.h"
 
 namespace conelab::desktop {
@@ -51,6 +54,113 @@ struct Shown : Opened {
     return !model.panels().empty() && !model.busy();
   }
 };
+
+// Tokens, titles, numbers of scales: at every size, with one operator and with many.
+TEST(Labels, NeverLieOverEachOtherInMapsAndHeads) {
+  for (const char* layout : {"maps", "heads"}) {
+    Opened opened(layout);
+    MapsView view(opened.workspace);
+    for (const std::size_t operators : {1U, 3U, 6U}) {
+      for (const bool shared : {true, false}) {
+        opened.document.edit("operators", [&](Session& s) {
+          s.maps.calls.assign(operators, plain_call("dot"));
+          for (std::size_t i = 1; i < operators; ++i) {
+            s.maps.calls[i].parameters["scale"] = std::to_string(i);
+          }
+          s.maps.calls.back().masks = {"causal"};
+          s.maps.shared_limits = shared;
+          s.locked = Focus{3, 8};
+        });
+        const auto ready = [&] {
+          const auto& panels = view.model().panels();
+          return panels.size() == operators &&
+                 std::all_of(panels.begin(), panels.end(), [](const auto& p) {
+                   return p->pyramid && p->pyramid->complete() && !p->pass.active();
+                 });
+        };
+        ASSERT_TRUE(
+            wait_for([&] { return ready() && (*layout == 'm' || view.heads().complete()); }));
+        pump(60);
+        QWidget& canvas = *layout == 'm' ? static_cast<QWidget&>(view.canvas())
+                                         : static_cast<QWidget&>(view.heads_canvas());
+        std::size_t most = 0;
+        for (const QSize size : {QSize(320, 240), QSize(440, 460), QSize(606, 500), QSize(720, 650),
+                                 QSize(900, 620), QSize(1400, 820)}) {
+          canvas.resize(size);
+          const auto texts = texts_painted(canvas);
+          most = std::max(most, texts.size());
+          expect_texts_apart(texts, fmt::format("{} of {} at {} x {}", layout, operators,
+                                                size.width(), size.height()));
+        }
+        EXPECT_GT(most, *layout == 'm' ? 60U : 12U) << layout;
+      }
+    }
+  }
+}
+
+TEST(Labels, ThoseOfArcsTreesAndOrdersKeepApart) {
+  Opened opened("tree");
+  RelationsModel model(opened.workspace);
+  ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
+  const auto apart = [](const figure::DisplayList& list, const std::string& where) {
+    std::vector<figure::TextItem> all;
+    for (const figure::Item& item : list.items) {
+      if (const auto* text = std::get_if<figure::TextItem>(&item)) all.push_back(*text);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (std::size_t k = 0; k < i; ++k) {
+        EXPECT_FALSE(figure::overlap(figure::text_quad(all[i]), figure::text_quad(all[k])))
+            << where << ": " << figure::plain(all[i].runs) << " over "
+            << figure::plain(all[k].runs);
+      }
+    }
+  };
+  for (const double width : {240.0, 300.0, 480.0, 900.0}) {
+    for (std::size_t i = 0; i < model.panels().size(); ++i) {
+      const std::string where = fmt::format("tree {} of {} pt", i, width);
+      figure::TreeFigure figure = model.tree_figure(i, width);
+      apart(figure::place_tree(figure).list, where);
+      if (figure.tree.order) apart(figure::place_hasse(figure).list, "order, " + where);
+    }
+  }
+  for (const char* arrangement : {"sides", "above", "rows"}) {
+    opened.document.edit("arcs", [&](Session& s) {
+      s.maps.layout = "arcs";
+      s.maps.arc_arrangement = arrangement;
+    });
+    ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
+    for (const double width : {240.0, 300.0, 480.0, 900.0}) {
+      apart(figure::place_arcs(model.arcs_figure(width)).list,
+            fmt::format("arcs {} of {} pt", arrangement, width));
+    }
+  }
+}
+
+TEST(Heads, AHeadWithoutValuesSaysSoAndTheLegendNamesItsColour) {
+  Opened opened("heads");
+  opened.document.edit("mask", [](Session& s) {
+    s.maps.calls = {plain_call("dot")};
+    s.maps.calls[0].masks = {"causal"};
+  });
+  MapsView view(opened.workspace);
+  ASSERT_TRUE(wait_for([&] { return view.heads().complete(); }, 20000));
+  pump(60);
+  EXPECT_TRUE(view.heads().specials().masked);
+  view.heads_canvas().resize(700, 600);
+  const auto texts = texts_painted(view.heads_canvas());
+  const auto written = [&](const QString& text) {
+    return std::any_of(texts.begin(), texts.end(), [&](const auto& t) { return t.text == text; });
+  };
+  EXPECT_TRUE(written("masked"));
+  EXPECT_TRUE(written("weights"));
+}
+
+TEST(Readout, ValuesStayOnTheLineOfTheirNames) {
+  const QString text =
+      with_values_bound("query 3 “a b”, key 8 “c”    umbral: -0.017    K(u, ·) = 2");
+  EXPECT_EQ(QString(text).replace(QChar::Nbsp, '_'),
+            "query_3 “a b”, key_8 “c”    umbral:_-0.017    K(u, ·)_=_2");
+}
 
 TEST(HeadGrid, MapsNeitherOverlapNorLeaveTheCanvas) {
   for (const std::size_t heads : {1U, 2U, 5U, 12U, 16U, 40U}) {

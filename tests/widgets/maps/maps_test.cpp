@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <set>
 
 #include "core/base/random.h"
 #include "widgets/maps/map_colours.h"
@@ -84,13 +86,21 @@ TEST(MapPyramid, EveryLevelHoldsTheLargestMagnitudeBelow) {
 }
 
 TEST(MapLabels, AsManyAsCanBeReadAreShown) {
-  // Cells of 8 pixels and more are all labelled, in letters that are not higher than the cells.
-  for (const double scale : {8.0, 9.5, 12.0, 40.0}) {
-    const double size = label_size(scale, 12);
-    EXPECT_LE(size, scale);
-    EXPECT_EQ(label_step(scale, size, false), 1) << scale;
+  // Where a line of the smallest letters fits a cell, all are labelled, and never is a line of
+  // letters higher than the cells that it is for.
+  QFont usual;
+  usual.setPixelSize(12);
+  QFont smallest = usual;
+  smallest.setPixelSize(8);
+  const double least = QFontMetricsF(smallest).height();
+  for (double scale = 0.3; scale < 40; scale *= 1.07) {
+    const QFont font = label_letters(usual, scale);
+    const double line = QFontMetricsF(font).height();
+    EXPECT_EQ(label_step(scale, line, false) == 1, scale >= least) << scale;
+    EXPECT_GE(static_cast<double>(label_step(scale, line, false)) * scale, line - 1e-6) << scale;
   }
-  EXPECT_EQ(label_size(3, 12), 8);
+  EXPECT_EQ(QFontInfo(label_letters(usual, 40)).pixelSize(), 12);
+  EXPECT_EQ(QFontInfo(label_letters(usual, 3)).pixelSize(), 8);
   EXPECT_EQ(label_step(4, 8, false), 2);
   EXPECT_EQ(label_step(3, 8, false), 3);
   EXPECT_EQ(label_step(1, 8, false), 8);
@@ -256,6 +266,94 @@ TEST(MapLayout, PanelsNeitherOverlapNorLeaveTheCanvas) {
           EXPECT_TRUE(apart) << i << " " << k;
         }
       }
+    }
+  }
+}
+
+/// A matrix as it is given.
+class GivenSource : public MatrixSource {
+ public:
+  GivenSource(std::int64_t rows, std::int64_t columns, std::vector<float> cells)
+      : rows_(rows), columns_(columns), cells_(std::move(cells)) {}
+  [[nodiscard]] std::int64_t rows() const override { return rows_; }
+  [[nodiscard]] std::int64_t columns() const override { return columns_; }
+  [[nodiscard]] bool holds_weights() const override { return true; }
+  void prepare(const Execution&) override {}
+  void cells(const CellRange& r, float* out) const override {
+    for (std::int64_t i = r.row_begin; i < r.row_end; ++i) {
+      for (std::int64_t j = r.column_begin; j < r.column_end; ++j) {
+        *out++ = cells_[static_cast<std::size_t>(i * columns_ + j)];
+      }
+    }
+  }
+  [[nodiscard]] double exact(std::int64_t row, std::int64_t column) const override {
+    return cells_[static_cast<std::size_t>(row * columns_ + column)];
+  }
+  [[nodiscard]] bool exact_is_quick(std::int64_t) const override { return true; }
+  [[nodiscard]] std::vector<float> sample(std::int64_t) const override { return {}; }
+
+ private:
+  std::int64_t rows_, columns_;
+  std::vector<float> cells_;
+};
+
+/// The colour of every cell.
+std::vector<std::uint32_t> drawn(const std::shared_ptr<MatrixSource>& source,
+                                 const ColourChoice& choice) {
+  MapPyramid pyramid(source);
+  pyramid.fill({});
+  const MapSummary summary = pyramid.summary();
+  MapCamera camera;
+  const auto rows = static_cast<int>(source->rows()), columns = static_cast<int>(source->columns());
+  camera.fit(rows, columns, columns, rows);
+  std::vector<std::uint32_t> pixels(static_cast<std::size_t>(rows * columns));
+  draw_map(pyramid, MapColours(choice, colour_limits(summary, choice), summary), camera, columns,
+           rows, 1, pixels.data());
+  return pixels;
+}
+
+std::uint32_t packed(const figure::Colour& c) {
+  return 0xff000000U | static_cast<std::uint32_t>(c.r) << 16 |
+         static_cast<std::uint32_t>(c.g) << 8 | c.b;
+}
+
+// Each query sees itself alone: as dark as weights get, as in a figure, and not the map's middle.
+TEST(MapColours, EqualWeightsAreOnTheScaleOfTheFigure) {
+  const float out = masked_cell;
+  const auto pixels =
+      drawn(std::make_shared<GivenSource>(2, 2, std::vector<float>{0.75F, out, out, 0.75F}), {});
+  const std::uint32_t most = packed(figure::colour_at(figure::ColourMap::sequential, 1));
+  EXPECT_EQ(pixels[0], most);
+  EXPECT_EQ(pixels[3], most);
+  EXPECT_EQ(pixels[1], packed(figure::masked_colour));
+}
+
+// Whatever the scale, and also where no cell has a value that the colours could span.
+TEST(MapColours, MaskedZeroAndNanAreThreeColoursOfTheirOwn) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), out = masked_cell;
+  const std::uint32_t masked = packed(figure::masked_colour), zero = packed(figure::zero_colour),
+                      none = packed(figure::nan_colour);
+  EXPECT_EQ(std::set({masked, zero, none}).size(), 3U);
+  for (const auto scale : {figure::HeatScale::linear, figure::HeatScale::log,
+                           figure::HeatScale::row_normalised, figure::HeatScale::rank}) {
+    for (const bool values : {true, false}) {
+      ColourChoice choice;
+      choice.scale = scale;
+      choice.zero_special = true;
+      const float v = values ? 0.25F : out;
+      const auto pixels = drawn(
+          std::make_shared<GivenSource>(4, 4,
+                                        std::vector<float>{v, v, out, out, out, out, out, out,  //
+                                                           0, 0, 0, 0, nan, nan, nan, nan}),
+          choice);
+      for (std::size_t c = 0; c < 4; ++c) {
+        EXPECT_EQ(pixels[4 + c], masked) << static_cast<int>(scale);
+        EXPECT_EQ(pixels[8 + c], zero) << static_cast<int>(scale);
+        EXPECT_EQ(pixels[12 + c], none) << static_cast<int>(scale);
+      }
+      EXPECT_EQ(pixels[0] == masked, !values);
+      EXPECT_NE(pixels[0], zero);
+      EXPECT_NE(pixels[0], none);
     }
   }
 }

@@ -1,0 +1,81 @@
+#include "widgets/explorer/scene_table.h"
+
+#include <QBoxLayout>
+#include <QItemSelectionModel>
+#include <algorithm>
+
+#include "core/figure/text.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// The row of that name, made where there is none.
+std::vector<std::string>& row_named(TextTable& table, const std::string& name) {
+  const auto found = std::find_if(table.rows.begin(), table.rows.end(),
+                                  [&](const auto& row) { return row.front() == name; });
+  if (found != table.rows.end()) return *found;
+  std::vector<std::string>& row = table.rows.emplace_back(table.header.size());
+  row.front() = name;
+  return row;
+}
+
+}  // namespace
+
+TextTable scene_table(const std::vector<ShownScene>& panes) {
+  TextTable table;
+  table.header = {"quantity"};
+  for (const ShownScene& pane : panes) table.header.push_back(pane.choice.family);
+  for (std::size_t i = 0; i < panes.size(); ++i) {
+    for (const auto& [name, value] : cone_numbers(panes[i].choice, panes[i].scene)) {
+      row_named(table, name)[i + 1] = value;
+    }
+  }
+  return table;
+}
+
+TextTable token_table(const ConeChoice& choice, const TokenNames& tokens) {
+  TextTable table;
+  table.header = {"key", "token", "x", "height", "distance to u", "relation", "K(u, ·)"};
+  ConeChoice other = choice;
+  for (std::size_t i = 0; i < tokens.places.size(); ++i) {
+    const PlanePoint& p = tokens.places[i];
+    other.v = {p.x, p.y};
+    const ConeScene scene = cone_scene(other);
+    std::vector<std::string> row = {std::to_string(i), figure::clean_text(tokens.names[i]),
+                                    exact_text(p.x), exact_text(p.y)};
+    if (scene.error.empty()) {
+      row.insert(row.end(),
+                 {exact_text(scene.distance), geometry::relation_name(scene.law.relation),
+                  exact_text(scene.law.depth)});
+    } else {
+      row.insert(row.end(), {"", "outside", ""});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+SceneTables::SceneTables(QWidget* parent)
+    : QWidget(parent), scene_(new TextTableView), tokens_(new TextTableView) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(scene_, 1);
+  column->addWidget(tokens_, 1);
+  scene_->setObjectName("explorer-scene-table");
+  scene_->setAccessibleName(tr("The scene as numbers, one column a cone family"));
+  tokens_->setObjectName("explorer-token-table");
+  tokens_->setAccessibleName(tr("The tokens in the plane of u and v as numbers"));
+  tokens_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  connect(tokens_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& now) {
+            if (now.isValid()) emit token_chosen(now.row());
+          });
+}
+
+void SceneTables::show_scene(const std::vector<ShownScene>& panes, const TokenNames& tokens) {
+  scene_->show_table(scene_table(panes));
+  tokens_->setVisible(!tokens.places.empty());
+  if (!tokens.places.empty()) tokens_->show_table(token_table(panes.front().choice, tokens));
+}
+
+}  // namespace conelab::desktop
