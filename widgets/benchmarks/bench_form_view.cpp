@@ -18,6 +18,7 @@
 #include <cmath>
 
 #include "core/attention/call.h"
+#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -67,7 +68,7 @@ BenchFormView::BenchFormView(BenchModel& model, QWidget* parent) : QWidget(paren
   build_actions(column);
   connect(&model_, &BenchModel::changed, this, &BenchFormView::show_model);
   connect(&model_, &BenchModel::progressed, this, &BenchFormView::show_progress);
-  show_model();
+  follow_palette(this, [this] { show_model(); });
 }
 
 void BenchFormView::build_fields(QFormLayout* form) {

@@ -18,6 +18,7 @@
 #include "widgets/benchmarks/bench_form_view.h"
 #include "widgets/painter/painter.h"
 #include "widgets/tables/text_table_model.h"
+#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -116,7 +117,7 @@ BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend b
   column->addWidget(message_);
   connect(canvas_, &BenchCanvas::pointed, readout_, &QLabel::setText);
   connect(&model_, &BenchModel::changed, this, &BenchmarksView::show_model);
-  show_model();
+  follow_palette(this, [this] { show_model(); });
 }
 
 QString BenchmarksView::readout() const { return readout_->text(); }

@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QLocale>
 #include <QTreeWidget>
+#include <utility>
 
 #include "widgets/theme/theme.h"
 #include "widgets/trace/gradients.h"
@@ -100,17 +101,26 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   });
 }
 
+void DataView::know(const QString& file, std::shared_ptr<const Inspection> content) {
+  known_file_ = file;
+  known_ = std::move(content);
+}
+
 void DataView::show_file(const QString& file) {
   file_ = file;
+  job_.cancel();
+  if (known_ && file == known_file_) return show_inspection(std::exchange(known_, nullptr));
   details_->setText(tr("reading %1 …").arg(QFileInfo(file).fileName()));
-  job_ = workspace_.jobs().start<Inspection>(
+  using Content = std::shared_ptr<const Inspection>;
+  job_ = workspace_.jobs().start<Content>(
       "looking into " + QFileInfo(file).fileName().toStdString(),
       [path = file.toStdString()](const JobContext& context) {
-        return inspect(path, {.cancelled = context.cancel_check()});
+        return std::make_shared<const Inspection>(
+            inspect(path, {.cancelled = context.cancel_check()}));
       },
-      [this](Inspection found) {
+      [this](Content found) {
         job_.finished();
-        show_inspection(found);
+        show_inspection(std::move(found));
       },
       [this](const std::string& message) {
         job_.finished();
@@ -119,8 +129,9 @@ void DataView::show_file(const QString& file) {
       });
 }
 
-void DataView::show_inspection(const Inspection& inspection) {
-  inspection_ = std::make_shared<Inspection>(inspection);
+void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
+  inspection_ = std::move(shown);
+  const Inspection& inspection = *inspection_;
   tree_->clear();
   auto* root = new QTreeWidgetItem(
       tree_, {QFileInfo(file_).fileName(), "", QString::fromUtf8(format_name(inspection.format))});

@@ -21,6 +21,8 @@ class DataView : public QWidget {
 
   /// Reads a file's content in a job and shows it.
   void show_file(const QString& file);
+  /// What that file holds, as it has been looked into already; null: nobody has.
+  void know(const QString& file, std::shared_ptr<const Inspection> content);
   [[nodiscard]] QTreeWidget& tree() { return *tree_; }
 
  signals:
@@ -28,7 +30,7 @@ class DataView : public QWidget {
   void trace_wanted(const QString& file, const QString& group);
 
  private:
-  void show_inspection(const Inspection& inspection);
+  void show_inspection(std::shared_ptr<const Inspection> shown);
   void show_details(QTreeWidgetItem* item);
   void mark_open_group();
 
@@ -38,6 +40,8 @@ class DataView : public QWidget {
   JobHandle job_;
   QString file_;
   std::shared_ptr<const Inspection> inspection_;
+  QString known_file_;  ///< That `known_` is of, which is shown once.
+  std::shared_ptr<const Inspection> known_;
 };
 
 }  // namespace conelab::desktop

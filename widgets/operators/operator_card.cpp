@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -77,10 +78,12 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
 QHBoxLayout* OperatorCard::build_title() {
   auto* title = new QHBoxLayout;
   auto* dot = new QLabel(QStringLiteral("●"));
-  QPalette colours = dot->palette();
-  colours.setColor(QPalette::WindowText,
-                   operator_colour(static_cast<std::size_t>(index_), palette()));
-  dot->setPalette(colours);
+  follow_palette(this, [this, dot] {
+    QPalette colours = palette();
+    colours.setColor(QPalette::WindowText,
+                     operator_colour(static_cast<std::size_t>(index_), colours));
+    dot->setPalette(colours);
+  });
   title->addWidget(dot);
   similarity_ = new QComboBox;
   similarity_->setObjectName(QStringLiteral("operator-%1-similarity").arg(index_));

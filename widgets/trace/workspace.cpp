@@ -33,6 +33,10 @@ void Workspace::open(const QString& file, const QString& group) {
   load(QFileInfo(file).absoluteFilePath().toStdString(), group.toStdString(), true);
 }
 
+void Workspace::open_first(const QString& file, const std::vector<std::string>& groups) {
+  load(QFileInfo(file).absoluteFilePath().toStdString(), "", true, groups);
+}
+
 /// What the session names, after an edit, an undo or another session.
 void Workspace::follow() {
   const TraceChoice& wanted = document_.session().trace;
@@ -57,14 +61,16 @@ bool Workspace::is_open(const TraceChoice& wanted) const {
   return trace_ && trace_->file == wanted.file && trace_->group == wanted.group;
 }
 
-void Workspace::load(const std::string& file, const std::string& group, bool into_session) {
+void Workspace::load(const std::string& file, const std::string& group, bool into_session,
+                     const std::vector<std::string>& groups) {
   failed_ = {};
   opening_ = into_session;
   job_ = jobs_.start<Loaded>(
       "reading " + QFileInfo(QString::fromStdString(file)).fileName().toStdString(),
-      [file, group](const JobContext& context) {
+      [file, group, groups](const JobContext& context) {
         Loaded loaded;
-        loaded.groups = groups_with_queries(file, context.cancel_check());
+        loaded.groups = groups;
+        if (groups.empty()) loaded.groups = groups_with_queries(file, context.cancel_check());
         context.stop_if_cancelled();
         std::string chosen = group;
         if (chosen.empty() && !loaded.groups.empty()) chosen = loaded.groups.front();

@@ -33,6 +33,8 @@ class Workspace : public QObject {
   /// Opens a file as the session's trace, once it has been read: a file that cannot be read leaves
   /// the session as it was and is told by `failed`. `group` empty: the first that holds a trace.
   void open(const QString& file, const QString& group = {});
+  /// The same for the first of the groups, where all that hold a trace are known already.
+  void open_first(const QString& file, const std::vector<std::string>& groups);
 
  signals:
   /// Another trace, or another head of it, or none.
@@ -49,7 +51,9 @@ class Workspace : public QObject {
   };
   void follow();
   [[nodiscard]] bool is_open(const TraceChoice& wanted) const;
-  void load(const std::string& file, const std::string& group, bool into_session);
+  /// `groups`: those of the file, or empty where they are to be found out.
+  void load(const std::string& file, const std::string& group, bool into_session,
+            const std::vector<std::string>& groups = {});
   void take(Loaded loaded, bool into_session);
   using Head = std::shared_ptr<const HeadInput>;
   void choose_head();

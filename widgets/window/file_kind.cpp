@@ -70,7 +70,11 @@ FoundFile find_out(const QString& named, const Cancelled& cancelled) {
     return found;
   }
   if (detect_format(path.toStdString()) != FileFormat::hdf5) return {FileKind::trace, path};
-  return in_hdf5(inspect(path.toStdString(), {.cancelled = cancelled}), path);
+  const auto content =
+      std::make_shared<const Inspection>(inspect(path.toStdString(), {.cancelled = cancelled}));
+  FoundFile found = in_hdf5(*content, path);
+  found.content = content;
+  return found;
 }
 
 }  // namespace conelab::desktop

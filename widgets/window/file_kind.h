@@ -25,7 +25,8 @@ struct FoundFile {
   std::string group = {};     ///< Of a trace: the one that was asked for, or empty.
   std::string quantity = {};  ///< Of a result of attend: the map it stored, or empty.
   std::string made_of = {};   ///< Of a result: the trace it was computed from.
-  std::shared_ptr<SavedSession> session = {};  ///< Of a session.
+  std::shared_ptr<SavedSession> session = {};      ///< Of a session.
+  std::shared_ptr<const Inspection> content = {};  ///< What was looked into; or null.
 
   /// Whether the figures can draw it.
   [[nodiscard]] bool has_figure() const {

@@ -131,8 +131,11 @@ void FileOpener::show_session(const Files& sessions) {
 
 void FileOpener::show_trace(const Files& traces) {
   if (traces.empty()) return;
-  shown_.push_back(traces.front());
-  workspace_.open(traces.front().path, QString::fromStdString(traces.front().group));
+  const FoundFile& trace = traces.front();
+  shown_.push_back(trace);
+  if (!trace.content) return workspace_.open(trace.path, QString::fromStdString(trace.group));
+  data_.know(trace.path, trace.content);
+  workspace_.open_first(trace.path, groups_with_queries(*trace.content));
 }
 
 void FileOpener::show_benchmarks(const Files& benchmarks) {
@@ -169,6 +172,7 @@ void FileOpener::show_content(const Files& files) {
     return file.kind != FileKind::session && file.kind != FileKind::benchmark;
   });
   if (first == files.end()) return;
+  data_.know(first->path, first->content);
   data_.show_file(first->path);
   if (!first->has_figure()) shown_.push_back(*first);
 }

@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QPushButton>
 
+#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -100,14 +101,16 @@ Welcome::Welcome(const std::string& shipped_trace, QWidget* parent) : QWidget(pa
   hint->setEnabled(false);
   column->addWidget(hint);
   column->addStretch(2);
+  follow_palette(this, [this] { show_recent(files_); });  // A link's colour is a part of its text.
 }
 
 void Welcome::show_recent(const QStringList& files) {
+  files_ = files;
   while (QLayoutItem* item = recent_->takeAt(0)) {
     delete item->widget();
     delete item;
   }
-  for (const QString& file : files.mid(0, 5)) {
+  for (const QString& file : files_.mid(0, 5)) {
     auto* link = new QLabel(QStringLiteral("<a href='x'>%1</a>  <small>%2</small>")
                                 .arg(QFileInfo(file).fileName().toHtmlEscaped(),
                                      QFileInfo(file).path().toHtmlEscaped()));

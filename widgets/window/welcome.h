@@ -1,6 +1,7 @@
 // The first page: the shipped trace, three guided examples, recent files.
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
 #include <string>
 
@@ -33,6 +34,7 @@ class Welcome : public QWidget {
 
  private:
   QVBoxLayout* recent_;
+  QStringList files_;  ///< What `recent_` shows.
 };
 
 }  // namespace conelab::desktop

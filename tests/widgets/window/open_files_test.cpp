@@ -99,6 +99,23 @@ TEST(OpenFiles, EachKindAloneOpensInItsView) {
   EXPECT_TRUE(wait_for([&] { return opened.session().maps.scale == "rank"; }));
 }
 
+TEST(OpenFiles, AFileIsLookedIntoOnceAndThenRead) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  QStringList titles;
+  JobPool& jobs = opened.window.workspace().jobs();
+  opened.drop({QString::fromStdString(shipped_trace())});
+  auto* tree = opened.window.findChild<QTreeWidget*>("data-tree");
+  ASSERT_TRUE(wait_for([&] {
+    for (const auto& job : jobs.running()) titles << QString::fromStdString(job->title);
+    return opened.window.workspace().trace() != nullptr && tree->topLevelItemCount() == 1;
+  }));
+  EXPECT_TRUE(titles.contains("opening minilm_trace.h5"));
+  EXPECT_TRUE(titles.filter("looking into").isEmpty()) << titles.join(", ").toStdString();
+  EXPECT_FALSE(opened.window.workspace().groups().empty());
+  EXPECT_GE(tree->findItems("layer3", Qt::MatchRecursive | Qt::MatchExactly).size(), 2);
+}
+
 TEST(OpenFiles, MapsOfOneQuantityStandSideBySide) {
   REQUIRE_DISPLAY();
   Window opened;

@@ -1,0 +1,126 @@
+// A theme that is chosen while views are open is that of every view: each looks as in a window that
+// began in this theme.
+#include "widgets/theme/theme.h"
+
+#include <gtest/gtest.h>
+
+#include <QAction>
+#include <QDockWidget>
+#include <QMenuBar>
+#include <QTemporaryDir>
+#include <map>
+
+#include "app/desktop_backends.h"
+#include "tests/widgets/driving.h"
+#include "tests/widgets/window/written_files.h"
+#include "widgets/benchmarks/benchmarks_view.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+using Pictures = std::map<std::string, QImage>;
+
+/// A window that has something to show in every view.
+class Full {
+ public:
+  /// One that looks right: all its views were filled in this theme.
+  explicit Full(const char* begun_in) {
+    window_.resize(1400, 1000);
+    show_active(window_);
+    set_theme(begun_in);
+    window_.open({QString::fromStdString(shipped_trace()) + ":/german/layer3",
+                  Written::files()["tree.h5"], Written::files()["new.h5"]});
+    EXPECT_TRUE(wait_for([this] { return window_.workspace().head() != nullptr; }));
+    EXPECT_TRUE(wait_for([this] { return window_.benchmarks().model().data() != nullptr; }));
+    window_.document().edit("look", [](Session& s) {
+      s.locked = Focus{3, 8};
+      s.trace.head = 5;
+      s.bench.rounds = "many";  // What is wrong has a colour of its own.
+      s.maps.calls.front().parameters["nonsense"] = "1";
+    });
+  }
+  /// Every view, each page of it in turn, after the theme `from` has become `to`.
+  Pictures pictures(const char* from, const char* to) {
+    from_ = from, to_ = to;
+    Pictures all;
+    window_.show_error("something is wrong");
+    for (const char* dock : {"data", "operators", "welcome", "figures", "explorer"}) {
+      all[dock] = picture(dock);
+    }
+    for (const char* layout : {"maps", "heads", "arcs", "hasse", "table"}) {
+      window_.document().edit("layout", [&](Session& s) { s.maps.layout = layout; });
+      all[std::string("maps, ") + layout] = picture("maps");
+    }
+    for (const char* model : {"ball", "space"}) {
+      window_.document().edit("model", [&](Session& s) { s.cones.model = model; });
+      all[std::string("explorer, ") + model] = picture("explorer");
+    }
+    for (const char* page : {"scaling", "table"}) {
+      window_.document().edit("page", [&](Session& s) { s.bench.page = page; });
+      all[std::string("benchmarks, ") + page] = picture("benchmarks");
+    }
+    all["menu bar"] = window_.menuBar()->grab().toImage();
+    all["banner"] = window_.findChild<QWidget*>("banner")->grab().toImage();
+    return all;
+  }
+
+ private:
+  void set_theme(const std::string& theme) {
+    window_.document().edit("theme", [&](Session& s) { s.theme = theme; });
+    window_.setFocus();  // No field has a cursor that blinks.
+    pump(40);
+    EXPECT_TRUE(wait_for([this] { return window_.workspace().jobs().running().empty(); }));
+    pump(40);
+  }
+  QImage picture(const char* name) {
+    auto* dock = window_.findChild<QDockWidget*>(QStringLiteral("dock-%1").arg(name));
+    dock->raise();
+    set_theme(from_);
+    if (from_ != to_) set_theme(to_);
+    if (dock->objectName() == "dock-explorer") pump(400);  // Its heat is refined at rest.
+    return dock->grab().toImage().convertToFormat(QImage::Format_RGB32);
+  }
+
+  QTemporaryDir state_;
+  MainWindow window_{desktop_backends(), state_.path()};
+  std::string from_, to_;
+};
+
+/// Where they differ; the whole picture where their sizes do.
+QRect difference(const QImage& a, const QImage& b) {
+  if (a.size() != b.size()) return a.rect() | b.rect();
+  if (a == b) return {};
+  QRect found;
+  for (int y = 0; y < a.height(); ++y) {
+    for (int x = 0; x < a.width(); ++x) {
+      if (a.pixel(x, y) != b.pixel(x, y)) found |= QRect(x, y, 1, 1);
+    }
+  }
+  return found;
+}
+
+/// Keeps both for a look at them.
+void keep(const std::string& name, const QImage& expected, const QImage& found) {
+  const char* folder = std::getenv("CONELAB_KEEP_PICTURES");
+  if (folder == nullptr) return;
+  const QString path = QStringLiteral("%1/%2").arg(folder, QString::fromStdString(name));
+  expected.save(path + " expected.png");
+  found.save(path + " found.png");
+}
+
+TEST(Theme, SwitchedInAnOpenWindowLeavesNothingOfTheOther) {
+  REQUIRE_DISPLAY();
+  Pictures expected = Full("dark").pictures("dark", "dark");
+  const Pictures found = Full("light").pictures("light", "dark");
+  for (const auto& [name, picture] : found) {
+    SCOPED_TRACE(name);
+    const QRect at = difference(expected[name], picture);
+    EXPECT_TRUE(at.isEmpty()) << at.x() << ", " << at.y() << ": " << at.width() << " x "
+                              << at.height();
+    if (!at.isEmpty()) keep(name, expected[name], picture);
+  }
+}
+
+}  // namespace
+}  // namespace conelab::desktop
