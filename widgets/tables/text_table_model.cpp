@@ -68,8 +68,8 @@ void TextTableView::show_table(TextTable table) {
   const int columns = model_.columnCount();
   model_.show_table(std::move(table));
   const bool anew = columns != model_.columnCount();
-  // The last column takes what is left.
-  for (int i = 0; i + 1 < model_.columnCount(); ++i) {
+  const int fitted = model_.columnCount() - (horizontalHeader()->stretchLastSection() ? 1 : 0);
+  for (int i = 0; i < fitted; ++i) {  // A stretched column takes what is left.
     const int need =
         std::max(sizeHintForColumn(i), horizontalHeader()->sectionSizeHint(i)) + column_gap;
     if (anew || need > columnWidth(i)) setColumnWidth(i, need);
