@@ -1,6 +1,7 @@
 #include "widgets/explorer/scene_table.h"
 
 #include <QBoxLayout>
+#include <QHeaderView>
 #include <QItemSelectionModel>
 #include <algorithm>
 
@@ -63,6 +64,10 @@ SceneTables::SceneTables(QWidget* parent)
   column->addWidget(tokens_, 1);
   scene_->setObjectName("explorer-scene-table");
   scene_->setAccessibleName(tr("The scene as numbers, one column a cone family"));
+  // All columns are numbers: the last one is not to be cut.
+  for (TextTableView* table : {scene_, tokens_}) {
+    table->horizontalHeader()->setStretchLastSection(false);
+  }
   tokens_->setObjectName("explorer-token-table");
   tokens_->setAccessibleName(tr("The tokens in the plane of u and v as numbers"));
   tokens_->setSelectionBehavior(QAbstractItemView::SelectRows);

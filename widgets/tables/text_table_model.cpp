@@ -12,6 +12,7 @@ namespace conelab::desktop {
 namespace {
 
 constexpr int column_gap = 14;
+constexpr int looked_at = 50;  ///< Rows besides those in view, for the widths of columns.
 
 }  // namespace
 
@@ -71,14 +72,19 @@ TextTableView::TextTableView(QWidget* parent) : QTableView(parent) {
   verticalHeader()->hide();
   horizontalHeader()->setStretchLastSection(true);
   horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  horizontalHeader()->setResizeContentsPrecision(looked_at);
 }
 
 void TextTableView::show_table(TextTable table) {
   const int columns = model_.columnCount();
   model_.show_table(std::move(table));
-  if (columns == model_.columnCount()) return;
-  resizeColumnsToContents();
-  for (int i = 0; i < model_.columnCount(); ++i) setColumnWidth(i, columnWidth(i) + column_gap);
+  const bool anew = columns != model_.columnCount();
+  const int fitted = model_.columnCount() - (horizontalHeader()->stretchLastSection() ? 1 : 0);
+  for (int i = 0; i < fitted; ++i) {  // A stretched column takes what is left.
+    const int need =
+        std::max(sizeHintForColumn(i), horizontalHeader()->sectionSizeHint(i)) + column_gap;
+    if (anew || need > columnWidth(i)) setColumnWidth(i, need);
+  }
 }
 
 void TextTableView::keyPressEvent(QKeyEvent* event) {

@@ -33,6 +33,7 @@ class TextTableView : public QTableView {
 
  public:
   explicit TextTableView(QWidget* parent = nullptr);
+  /// Columns widen where texts have become longer, and shrink only with other columns.
   void show_table(TextTable table);
 
  protected:

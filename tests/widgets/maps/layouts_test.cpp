@@ -157,9 +157,9 @@ TEST(Heads, AHeadWithoutValuesSaysSoAndTheLegendNamesItsColour) {
 
 TEST(Readout, ValuesStayOnTheLineOfTheirNames) {
   const QString text =
-      with_values_bound("query 3 “a b”, key 8 “c”    umbral: -0.017    K(u, ·) = 2");
+      with_values_bound("query 3 “a b”, dot: masked    umbral: -0.017    K(u, ·) = 2");
   EXPECT_EQ(QString(text).replace(QChar::Nbsp, '_'),
-            "query_3 “a b”, key_8 “c”    umbral:_-0.017    K(u, ·)_=_2");
+            "query_3 “a b”, dot:_masked    umbral:_-0.017    K(u, ·)_=_2");
 }
 
 TEST(HeadGrid, MapsNeitherOverlapNorLeaveTheCanvas) {
