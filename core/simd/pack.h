@@ -167,6 +167,12 @@ HWY_INLINE Pack<T, n> select(const PackMask<T, n>& m, const Pack<T, n>& yes, con
   return r;
 }
 template <class T, int n>
+HWY_INLINE PackMask<T, n> either(const PackMask<T, n>& a, const PackMask<T, n>& b) {
+  PackMask<T, n> r;
+  for (int i = 0; i < n; ++i) r.v[i] = hn::Or(a.v[i], b.v[i]);
+  return r;
+}
+template <class T, int n>
 HWY_INLINE bool any(const PackMask<T, n>& m) {
   auto joined = m.v[0];
   for (int i = 1; i < n; ++i) joined = hn::Or(joined, m.v[i]);

@@ -8,10 +8,10 @@
 // is the gap angle of the LCA, and w = 1/sinh^2 rho of it is
 //   w = c1 sin 2g - c2 sin^2 g,
 //   rho = asinh(1/sqrt w) = log1p(2 (1 + sqrt(1 + w)) / w) / 2.
-// Nothing cancels: with phi = phi_u + phi_v and x = |u^ - v^|^2 = 4 sin^2(theta/2),
-//   sin^2 g = sin^2(phi/2) (1 - x/4) + cos^2(phi/2) x/4 + sin(phi/2) cos(phi/2) sin theta,
-//   sin 2g  = sin phi (1 - x/2) + cos phi sin theta,
-// phi/2 from the half angles of both tokens, and one root, sin theta = sqrt(x (1 - x/4)).
+// Nothing cancels: with f = (phi_u + phi_v) / 2 and x = |u^ - v^|^2 = 4 sin^2(theta/2),
+//   sin^2 g = sin^2 f (1 - x/4) + cos^2 f x/4 + sin f cos f sin theta,
+//   sin 2g  = sin 2f (1 - x/2) + cos 2f sin theta,
+// f from the half angles of both tokens, and one root, sin theta = sqrt(x (1 - x/4)).
 // A common ancestor exists iff 2 cot g >= c3; else w is that of the largest smaller source (object)
 // that would do, w = numerator / (x (1 - x/4)), sin^2 theta below, see the shadows. Only near theta
 // = pi does x lose digits, 1 - x/4 = cos^2(theta/2): there rho -> 0 and its error is at most the
@@ -47,7 +47,7 @@ inline double shadow_cosine(const Place& place, double rho_0) {
 
 template <class Shadow>
 struct FiniteCone {
-  // cos(phi/2), sin(phi/2), y, dphi/drho, dphi/drho_0 (these two 0 on the source itself), dy/drho.
+  // cos(phi/2), sin(phi/2), y, dphi/drho, dphi/drho_0 (both 0 on the source), dy/drho.
   static constexpr int values = 6;
   static constexpr int constants = 4;  // gamma, c1, c2, c3
   static constexpr bool token_slope = true;
@@ -97,44 +97,63 @@ struct FiniteCone {
     const N root = sqrt(twice * (N(2) * numerator + twice));
     return {log1p((twice + root) / numerator), root};
   }
+  /// Where the LCA is within the cones: what lies on one ray always is, however it rounds.
+  template <class N>
+  CONELAB_FORMULA static auto has_ancestor(N x, const Pair<N>& p, const N* c) {
+    return either(c[3] * p.sin2 <= p.sin_twice, x == N(0));
+  }
+  /// The least w: its rho, and the slopes that divide by it, stay finite.
+  template <class N>
+  CONELAB_FORMULA static N least(N x) {
+    return N(4) * smallest(x);
+  }
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     const Pair<N> p = pair(x, q, k);
-    const auto inside = c[3] * p.sin2 <= p.sin_twice;
+    const auto inside = has_ancestor(x, p, c);
     const N within = max(Shadow::own(max(q[2], k[2])), between(p, c));
-    const N numerator = max(smallest(x), select(inside, within, beyond(x, q, k)));
+    const N numerator = max(least(x), select(inside, within, beyond(x, q, k)));
     return N(0.5) * c[0] * depth(numerator, select(inside, N(1), p.sine2)).twice_rho;
   }
 
-  /// The logit and its slopes with respect to x, rho_u, rho_v, gamma, c1, c2 and (in c3's place)
-  /// rho_0 through the tokens' gap angles; c3 itself only decides which branch holds.
+  /// rho and its slopes with respect to x, rho_u, rho_v, c1, c2 and (in c3's place) rho_0 through
+  /// the tokens' gap angles; c3 itself only decides which branch holds.
   template <class N>
-  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+  CONELAB_FORMULA static Slope<N, 3> rho_slope(N x, const N* q, const N* k, const N* c) {
     const Pair<N> p = pair(x, q, k);
-    const auto inside = c[3] * p.sin2 <= p.sin_twice;
-    const N larger = Shadow::own(max(q[2], k[2]));
+    const auto inside = has_ancestor(x, p, c);
+    // A w below the least does not move: the nearer token's own depth stands for it.
+    const N larger = max(least(x), Shadow::own(max(q[2], k[2])));
     const N spread = between(p, c);
-    const N numerator = max(smallest(x), select(inside, max(larger, spread), beyond(x, q, k)));
+    const N numerator = max(least(x), select(inside, max(larger, spread), beyond(x, q, k)));
     const N denominator = select(inside, N(1), p.sine2);
     const Depth<N> d = depth(numerator, denominator);
-    const N by_denominator = select(d.root > N(0), c[0] / d.root, N(0));
+    const N by_denominator = select(d.root > N(0), N(1) / d.root, N(0));
     const N by_numerator = -(denominator * by_denominator / numerator);
     // Inside, w grows with g or is that of the nearer token; ties are shared.
     const N apart = select(spread > larger, N(1), select(spread == larger, N(0.5), N(0)));
     const N by_spread = select(inside, apart * by_numerator, N(0));
     const N by_angle = by_spread * (c[1] * (N(1) - N(2) * p.sin2) - N(0.5) * (c[2] * p.sin_twice));
-    const N alone = (N(1) - apart) * c[0];
+    const N alone = N(1) - apart;
     const N own = select(q[2] > k[2], alone, select(q[2] == k[2], N(0.5) * alone, N(0)));
     const BeyondSlope<N> beyond = Shadow::beyond_slope(x, q[2], k[2]);
     const N twice = N(2) * (q[2] - k[2]);
     return {
-        N(0.5) * c[0] * d.twice_rho,
+        N(0.5) * d.twice_rho,
         select(inside, select(p.sine > N(0), by_angle / (N(2) * p.sine), N(0)),
                by_numerator * beyond.x + by_denominator * (N(1) - N(0.5) * x)),
         select(inside, by_angle * q[3] + own, by_numerator * (twice + beyond.query) * q[5]),
         select(inside, by_angle * k[3] + (alone - own), by_numerator * (beyond.key - twice) * k[5]),
-        {N(0.5) * d.twice_rho, by_spread * p.sin_twice, -(by_spread * p.sin2),
-         by_angle * (q[4] + k[4])}};
+        {by_spread * p.sin_twice, -(by_spread * p.sin2), by_angle * (q[4] + k[4])}};
+  }
+  template <class N>
+  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+    const Slope<N, 3> s = rho_slope(x, q, k, c);
+    return {c[0] * s.logit,
+            c[0] * s.x,
+            c[0] * s.query,
+            c[0] * s.key,
+            {s.logit, c[0] * s.constant[0], c[0] * s.constant[1], c[0] * s.constant[2]}};
   }
 };
 

@@ -24,7 +24,7 @@ CONELAB_FORMULA inline double log1p(double x) { return ::log1p(x); }
 CONELAB_FORMULA inline float max(float a, float b) { return a < b ? b : a; }
 CONELAB_FORMULA inline double max(double a, double b) { return a < b ? b : a; }
 
-/// The least positive number of full precision, which keeps quotients finite.
+/// The least positive number of full precision. 3.99 over it is finite, 4 is not.
 CONELAB_FORMULA inline float smallest(float) { return 1.17549435e-38f; }
 CONELAB_FORMULA inline double smallest(double) { return 2.2250738585072014e-308; }
 
@@ -35,6 +35,8 @@ CONELAB_FORMULA inline float select(bool condition, float yes, float no) {
 CONELAB_FORMULA inline double select(bool condition, double yes, double no) {
   return condition ? yes : no;
 }
+/// Whether one of two conditions holds, lane by lane.
+CONELAB_FORMULA inline bool either(bool a, bool b) { return a || b; }
 /// The vote of all lanes: lets a formula skip a branch that no lane takes.
 CONELAB_FORMULA inline bool any(bool condition) { return condition; }
 CONELAB_FORMULA inline bool all(bool condition) { return condition; }

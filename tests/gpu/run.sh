@@ -43,7 +43,7 @@ find_nvcc() {
   for place in "${CUDA_HOME:-}/bin/nvcc" "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc; do
     [ -x "$place" ] && { printf '%s' "$place"; return; }
   done
-  die "nvcc not found (looked in CUDA_HOME, PATH and the usual place)"
+  return 1
 }
 
 # Asked before the build, which takes minutes.
@@ -129,7 +129,11 @@ sanitize() {
 }
 absolute() { case $1 in /*) printf '%s' "$1" ;; *) printf '%s' "$PWD/$1" ;; esac; }
 
-nvcc=$(find_nvcc || { [ "$dry" ] && printf nvcc; })
+nvcc=$(find_nvcc) || nvcc=
+if [ -z "$nvcc" ]; then
+  [ "$dry" ] || die "nvcc not found (looked in CUDA_HOME, PATH and the usual place)"
+  nvcc=nvcc
+fi
 if [ "$mode" != build ]; then python=$(find_python); fi
 build
 if [ "$mode" = build ]; then exit 0; fi

@@ -145,6 +145,7 @@ void Workspace::take_head(Head head) {
 }
 
 void Workspace::file_changed() {
+  if (opening_ && job_.active()) return;  // Another file is about to take its place.
   const TraceChoice& open = document_.session().trace;
   if (open.file.empty() || !QFileInfo::exists(QString::fromStdString(open.file))) return;
   load(open.file, open.group, false);

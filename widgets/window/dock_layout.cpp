@@ -100,7 +100,8 @@ void DockLayout::restore_state(const QByteArray& state) {
 QByteArray DockLayout::state() const {
   QByteArray bytes;
   QDataStream stream(&bytes, QIODevice::WriteOnly);
-  stream << window_.saveGeometry() << window_.saveState();
+  stream << window_.saveGeometry()
+         << (before_single_.isEmpty() ? window_.saveState() : before_single_);
   return bytes;
 }
 
@@ -112,6 +113,7 @@ bool DockLayout::restore(const QByteArray& state) {
   // Widths of docks hold only once the window has its size on the screen.
   if (!window_.isVisible()) shown_later_ = state;
   given_ = {};
+  before_single_.clear();
   const bool restored = window_.restoreState(docks);
   measuring_.start();
   return restored;

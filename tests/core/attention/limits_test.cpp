@@ -187,6 +187,56 @@ TEST(Limit, FiniteConesHaveTheDepthOfTheirGeometry) {
   }
 }
 
+/// Tokens under the polar map, all of the same direction but the last, at these height coordinates.
+template <class T>
+AttentionInput<T> on_rays(std::initializer_list<double> heights) {
+  const auto n = static_cast<std::int64_t>(heights.size());
+  AttentionInput<T> input;
+  input.query = Tensor4<T>({1, 1, n, 3});
+  for (std::int64_t i = 0; i < n; ++i) {
+    T* token = input.query.row(0, 0, i);
+    token[i + 1 < n ? 0 : 1] = 1;
+    token[2] = static_cast<T>(*(heights.begin() + i));
+  }
+  input.key = input.query;
+  input.value = Tensor4<T>({1, 1, n, 1}, T(1));
+  return input;
+}
+
+TEST(Limit, FiniteConesOfFarTokensKeepFiniteGradients) {
+  const AttentionInput<float> input = on_rays<float>({45, 47, 45});
+  for (const char* name : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    for (const char* gamma : {"1", "10", "1000"}) {
+      const Call call = similarity(name, {{"gamma", gamma}}, "polar");
+      const Answer<float> found = run(call, input);
+      const auto plan = resolve(call, check_extents(input));
+      const Backward<float> g = backward(*plan, input, found.forward);
+      for (const auto* tensor : {&found.logits, &g.query, &g.key}) {
+        for (const float x : tensor->data) EXPECT_TRUE(std::isfinite(x)) << name << " " << gamma;
+      }
+    }
+  }
+}
+
+template <class T>
+void expect_the_source(const std::string& radius, std::initializer_list<double> heights) {
+  const Call call = similarity("penumbral-finite", {{"source_radius", radius}}, "polar");
+  const Answer<T> found = run(call, on_rays<T>(heights));
+  for (std::int64_t q = 0; q < 2; ++q) {
+    for (std::int64_t k = 0; k < 2; ++k) {
+      EXPECT_NEAR(found.logits.at(0, 0, q, k), std::stod(radius), 1e-6) << q << " " << k;
+    }
+  }
+}
+
+TEST(Limit, FiniteConesOfOneRayMeetEvenOnTheSource) {
+  for (const char* radius : {"0.05", "0.08", "0.5", "1.3"}) {
+    SCOPED_TRACE(radius);
+    expect_the_source<float>(radius, {-40, -45, -40});
+    expect_the_source<double>(radius, {-800, -790, -800});
+  }
+}
+
 TEST(Limit, FiniteConesOfOppositeTokensReachTheCentre) {
   // In one dimension of directions there are two: the same, and the opposite with no ancestor.
   for (const char* name : {"penumbral-finite", "umbral-finite", "ganea"}) {

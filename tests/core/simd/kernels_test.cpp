@@ -12,7 +12,7 @@
 namespace conelab::tests {
 namespace {
 
-constexpr int columns = 96;  // A multiple of every target's.
+constexpr int columns = 192;  // A multiple of every target's.
 
 /// Distances at height 1, beta 1, of squared Euclidean distances.
 template <class T>

@@ -1,4 +1,6 @@
 // What a person saves is in the file, whatever else the program is doing, also at the end.
+#include "widgets/window/session_file.h"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -81,6 +83,21 @@ TEST(SavedSession, DoesNotWaitForWorkAndIsNotCancelledWithIt) {
   opened.save();
   opened.window->workspace().jobs().cancel_all();
   EXPECT_TRUE(wait_for([&] { return opened.saved_scale(opened.file) == "rank"; }, 5000));
+}
+
+TEST(SavedSession, ThatIsWrittenLateDoesNotBecomeTheFileOfTheNext) {
+  QTemporaryDir folder;
+  const QString theirs = folder.filePath("theirs.json");
+  SessionFile file([] { return SavedSession{}; }, {});
+  int written = 0, failed = 0;
+  QObject::connect(&file, &SessionFile::saved, [&] { ++written; });
+  QObject::connect(&file, &SessionFile::failed, [&] { ++failed; });
+  file.save_as(theirs);
+  file.came_from({});  // A new session, before that save has been told of.
+  ASSERT_TRUE(wait_for([&] { return written == 1; }));
+  file.save_as(folder.filePath("no such folder/mine.json"));
+  ASSERT_TRUE(wait_for([&] { return failed == 1; }));
+  EXPECT_EQ(file.path(), QString());
 }
 
 TEST(SavedSession, ThatCannotBeWrittenKeepsTheWindowOnce) {

@@ -100,6 +100,14 @@ QRect difference(const QImage& a, const QImage& b) {
   return found;
 }
 
+double brightness(const QImage& picture) {
+  double sum = 0;
+  for (int y = 0; y < picture.height(); ++y) {
+    for (int x = 0; x < picture.width(); ++x) sum += qGray(picture.pixel(x, y));
+  }
+  return sum / (picture.width() * picture.height());
+}
+
 /// Keeps both for a look at them.
 void keep(const std::string& name, const QImage& expected, const QImage& found) {
   const char* folder = std::getenv("CONELAB_KEEP_PICTURES");
@@ -112,6 +120,7 @@ void keep(const std::string& name, const QImage& expected, const QImage& found) 
 TEST(Theme, SwitchedInAnOpenWindowLeavesNothingOfTheOther) {
   REQUIRE_DISPLAY();
   Pictures expected = Full("dark").pictures("dark", "dark");
+  EXPECT_LT(brightness(expected["menu bar"]), 100);
   const Pictures found = Full("light").pictures("light", "dark");
   for (const auto& [name, picture] : found) {
     SCOPED_TRACE(name);
