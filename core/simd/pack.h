@@ -127,27 +127,26 @@ template <class T, int n>
 HWY_INLINE Pack<T, n> max(const Pack<T, n>& a, const Pack<T, n>& b) {
   return each(a, b, [](auto x, auto y) { return hn::Max(x, y); });
 }
-/// The larger and the smaller of a bound and x, NaN where x is. On x86 the instructions do just
-/// that; elsewhere they may return the bound.
+/// Whether this target's maximum and minimum return their second argument where either is NaN, as
+/// the instructions of x86 do; others may return the number.
+constexpr bool keeps_second = HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR;
+
+/// The larger and the smaller of a bound and x, NaN where x is.
 template <class T, int n>
 HWY_INLINE Pack<T, n> at_least(const Pack<T, n>& bound, const Pack<T, n>& x) {
-  return each(bound, x, [](auto b, auto a) {
-    if constexpr (HWY_TARGET == HWY_EMU128 || !HWY_ARCH_X86) {
-      return hn::IfThenElse(hn::Gt(b, a), b, a);
-    } else {
-      return hn::Max(b, a);
-    }
-  });
+  if constexpr (keeps_second) {
+    return each(bound, x, [](auto b, auto a) { return hn::Max(b, a); });
+  } else {
+    return each(bound, x, [](auto b, auto a) { return hn::IfThenElse(hn::Gt(b, a), b, a); });
+  }
 }
 template <class T, int n>
 HWY_INLINE Pack<T, n> at_most(const Pack<T, n>& bound, const Pack<T, n>& x) {
-  return each(bound, x, [](auto b, auto a) {
-    if constexpr (HWY_TARGET == HWY_EMU128 || !HWY_ARCH_X86) {
-      return hn::IfThenElse(hn::Lt(b, a), b, a);
-    } else {
-      return hn::Min(b, a);
-    }
-  });
+  if constexpr (keeps_second) {
+    return each(bound, x, [](auto b, auto a) { return hn::Min(b, a); });
+  } else {
+    return each(bound, x, [](auto b, auto a) { return hn::IfThenElse(hn::Lt(b, a), b, a); });
+  }
 }
 template <class T, int n>
 HWY_INLINE Pack<T, n> smallest(const Pack<T, n>&) {
