@@ -20,6 +20,7 @@
 // The law of every cone family (core/geometry/cone_law.h), our closed form. `Shadow` is what the
 // families differ in:
 //   constant  c1, c2, c3 of the radius rho_0;  token  the values of a token
+//   half_turn  whether c1 = c3 = 0, a common ancestor exists iff g <= pi/2
 //   own       w of a token from its y;         beyond  the numerator where no common ancestor
 //   exists
 #pragma once
@@ -69,15 +70,17 @@ struct FiniteCone {
     const N cos_half2 = max(N(0), N(1) - sin_half2);
     const N sine2 = x * cos_half2;
     const N sine = sqrt(sine2);
-    // Of (phi_u + phi_v) / 2 <= pi/2; positive, so that opposite tokens on the source do not meet.
     const N s = q[1] * k[0] + q[0] * k[1];
-    const N c = max(smallest(x), q[0] * k[0] - q[1] * k[1]);
+    N c = q[0] * k[0] - q[1] * k[1];
+    // f reaches pi/2: positive, so that opposite tokens on the source do not meet.
+    if constexpr (Shadow::half_turn) c = max(smallest(x), c);
     const N s2 = s * s, c2 = c * c, sc = s * c;
     return {s2 * cos_half2 + c2 * sin_half2 + sc * sine, sc * (N(2) - x) + (c2 - s2) * sine, sine,
             sine2};
   }
   template <class N>
   CONELAB_FORMULA static N between(const Pair<N>& p, const N* c) {
+    if constexpr (Shadow::half_turn) return -c[2] * p.sin2;
     return c[1] * p.sin_twice - c[2] * p.sin2;
   }
   /// The numerator of w beyond; its denominator is sin^2 theta.
@@ -100,7 +103,10 @@ struct FiniteCone {
   /// Where the LCA is within the cones: what lies on one ray always is, however it rounds.
   template <class N>
   CONELAB_FORMULA static auto has_ancestor(N x, const Pair<N>& p, const N* c) {
-    return either(c[3] * p.sin2 <= p.sin_twice, x == N(0));
+    if constexpr (Shadow::half_turn)
+      return N(0) <= p.sin_twice;
+    else
+      return either(c[3] * p.sin2 <= p.sin_twice, x == N(0));
   }
   /// The least w: its rho, and the slopes that divide by it, stay finite.
   template <class N>

@@ -16,6 +16,8 @@
 namespace conelab {
 
 struct PenumbralShadow {
+  static constexpr bool half_turn = false;
+
   static void constant(double radius, double* c) {
     const double s = std::sinh(radius);
     c[1] = 1 / s;

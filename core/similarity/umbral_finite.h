@@ -16,6 +16,8 @@
 namespace conelab {
 
 struct UmbralShadow {
+  static constexpr bool half_turn = true;
+
   template <class N>
   CONELAB_FORMULA static N own(N y) {
     return y * y;
