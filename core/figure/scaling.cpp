@@ -269,11 +269,14 @@ std::string caption_of(const ScalingFigure& f, const std::vector<Panel>& panels)
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ". ") + more; };
   const bool intervals = std::any_of(f.series.begin(), f.series.end(),
                                      [](const ScalingSeries& s) { return !s.low.empty(); });
-  if (intervals && !panels.front().ratio) add("Medians with 95 % intervals");
+  if (intervals && !panels.front().ratio) {
+    add(fmt::format("Medians with {:.0f} % intervals", 100 * f.coverage));
+  }
   const bool by_round = std::any_of(f.series.begin(), f.series.end(),
                                     [](const ScalingSeries& s) { return !s.ratio.empty(); });
   if (panels.back().ratio && by_round) {
-    add("Ratios within each round, median and sign-test interval");
+    add(fmt::format("Ratios within each round, median and {:.0f} % sign-test interval",
+                    100 * f.ratio_coverage));
   } else if (panels.back().ratio && intervals) {
     add("Ratios to the median of the first series");
   }
