@@ -240,6 +240,12 @@ std::string with_caption(const TreeFigure& f, const std::string& text) {
   return f.caption.empty() ? text : f.caption + ". " + text;
 }
 
+/// How many labels are shown, where not all are.
+std::string stride_note(const TreeFigure& f, std::size_t stride) {
+  if (f.tokens.empty() || stride < 2) return "";
+  return fmt::format(". One token in {} is labelled", stride);
+}
+
 // ---- Hasse diagram -----------------------------------------------------------------------------
 
 void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at, TreePlaces& places) {
@@ -277,6 +283,35 @@ void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at, Tr
   }
   list.group_end();
   places.token = std::move(place);
+}
+
+/// What would order more tokens: the family's own parameter, as far as the family is known.
+std::string no_order_note(const TreeFigure& f) {
+  struct Advice {
+    const char *cone, *text;
+  };
+  static constexpr Advice advice[] = {
+      {"umbral",
+       "A larger radius of the objects makes larger cones, for instance -p radius=3 of the "
+       "command tree"},
+      {"umbral-finite",
+       "A larger object_radius makes larger cones, for instance -p object_radius=1 "
+       "of the command tree"},
+      {"penumbral",
+       "Under map xi the parameter height scales tokens and cones alike and changes no "
+       "order; tokens nearer to the light have larger cones"},
+      {"penumbral-finite",
+       "Cones depend on source_radius, which under map polar moves the tokens "
+       "too: smaller and larger ones order other pairs, if any"},
+      {"ganea",
+       "Cones depend on K, which under map polar moves the tokens too: smaller and larger "
+       "ones order other pairs, if any"},
+  };
+  std::string text = "No token is an ancestor of another: there is no order to draw";
+  for (const Advice& row : advice) {
+    if (f.cone == row.cone) text += std::string(". ") + row.text;
+  }
+  return text;
 }
 
 }  // namespace
@@ -326,7 +361,7 @@ DrawnTree place_tree(const TreeFigure& f) {
   } else if (has_cuts) {
     text += "; attention across boundaries is unknown, since weights are not finite";
   }
-  text += unplaced_note(t);
+  text += unplaced_note(t) + stride_note(f, upper.labels.stride);
   finish_with_caption(list, with_caption(f, text), bottom + 8);
   return drawn;
 }
@@ -358,11 +393,9 @@ DrawnTree place_hasse(const TreeFigure& f) {
       "Hasse diagram: {} of {} pairs of tokens are ancestor and descendant, {} of them directly; "
       "grey tokens are related to none",
       count(t.order->ancestor), t.size * (t.size - 1) / 2, count(t.order->cover));
-  const std::string none =
-      "No token is an ancestor of another: there is no order to draw. Larger cones order more "
-      "tokens: a larger radius of umbral cones, for instance -p radius=3 of the command tree";
-  const std::string caption = count(t.order->ancestor) > 0 ? text : none;
-  finish_with_caption(list, with_caption(f, caption + unplaced_note(t)),
+  const bool ordered = count(t.order->ancestor) > 0;
+  const std::string caption = (ordered ? text : no_order_note(f)) + unplaced_note(t);
+  finish_with_caption(list, with_caption(f, caption + stride_note(f, frame.labels.stride)),
                       frame.bottom + 8);
   return drawn;
 }

@@ -22,6 +22,7 @@ struct TreeFigure {
   tree::HeadTree tree;
   std::vector<std::string> tokens;  ///< Texts; empty: numbers.
   bool segmentation = true;         ///< `tree` only; where the tree has one.
+  std::string cone;                 ///< The family that orders the tokens; empty: not known.
   std::string title;                ///< Above the figure; empty: none.
   std::string caption;
   double width = double_column;

@@ -192,6 +192,7 @@ figure::TreeFigure RelationsModel::tree_figure(std::size_t panel, double width) 
   figure::TreeFigure figure;
   figure.width = width;
   figure.title = p.title;
+  figure.cone = p.call.similarity;
   if (!p.head_tree) return figure;
   figure.tree = *p.head_tree;
   figure.tokens = tokens(panel);

@@ -10,8 +10,9 @@ namespace conelab::figure {
 namespace {
 
 /// Tokens without any order; `unplaced` of them are not finite.
-TreeFigure unordered(std::size_t n, std::size_t unplaced = 0) {
+TreeFigure unordered(const std::string& cone, std::size_t n, std::size_t unplaced = 0) {
   TreeFigure f;
+  f.cone = cone;
   f.tree.size = n;
   f.tree.heights = true;
   f.tree.depth.assign(n * n, -2);
@@ -37,8 +38,31 @@ bool has(const DisplayList& list, const std::string& text) {
   return list.metadata.description.find(text) != std::string::npos;
 }
 
+TEST(TreeFigure, HasseWithoutOrderNamesTheFamilysOwnParameter) {
+  const auto advised = [](const std::string& cone, const std::string& parameter) {
+    const DisplayList list = draw_hasse(unordered(cone, 4));
+    return has(list, "no order to draw") && has(list, parameter);
+  };
+  EXPECT_TRUE(advised("umbral", "radius=3"));
+  EXPECT_TRUE(advised("umbral-finite", "object_radius"));
+  EXPECT_TRUE(advised("penumbral", "height"));
+  EXPECT_TRUE(advised("penumbral-finite", "source_radius"));
+  EXPECT_TRUE(advised("ganea", "depend on K"));
+  EXPECT_FALSE(advised("ganea", "umbral"));
+  EXPECT_FALSE(advised("", "radius"));
+}
+
+TEST(TreeFigure, SaysThatOnlySomeTokensAreLabelled) {
+  TreeFigure f = unordered("umbral", 120);
+  f.width = single_column;
+  EXPECT_TRUE(has(draw_hasse(f), "One token in 4 is labelled"))
+      << draw_hasse(f).metadata.description;
+  EXPECT_TRUE(has(draw_tree(f), "One token in"));
+  EXPECT_FALSE(has(draw_hasse(unordered("umbral", 5)), "labelled"));
+}
+
 TEST(TreeFigure, TokensWithoutAPlaceAreQuestionMarksJoinedToNothing) {
-  const TreeFigure f = unordered(6, 2);
+  const TreeFigure f = unordered("umbral", 6, 2);
   for (const DisplayList& list : {draw_tree(f), draw_hasse(f)}) {
     expect_good_figure(list);
     int marks = 0;
@@ -49,7 +73,7 @@ TEST(TreeFigure, TokensWithoutAPlaceAreQuestionMarksJoinedToNothing) {
   EXPECT_TRUE(has(draw_tree(f), "attention across boundaries is unknown"));
   EXPECT_FALSE(has(draw_tree(f), "least after"));
   EXPECT_FALSE(has(draw_tree(f), "dashed"));
-  EXPECT_TRUE(has(draw_tree(unordered(6)), "least after token 0"));
+  EXPECT_TRUE(has(draw_tree(unordered("umbral", 6)), "least after token 0"));
 }
 
 }  // namespace
