@@ -35,11 +35,26 @@ std::string token_text(const tree::TreeLabels& labels, std::int64_t index) {
                                   : fmt::format("{}", index);
 }
 
+/// Kept, as `attend` keeps them; and what that means for a tree.
+void warn_non_finite(const AttendJob& job, const NonFinite& input,
+                     const std::vector<tree::HeadTree>& trees, const std::string& tokens) {
+  if (input.nan + input.infinite == 0) return;
+  std::size_t unplaced = 0;
+  for (const tree::HeadTree& head : trees) unplaced += head.unplaced_count();
+  warn(
+      "{}: the input has {} NaN and {} infinite numbers; they are kept: {} {} of all heads have no "
+      "place in their tree",
+      job.input, input.nan, input.infinite, unplaced, tokens == "key" ? "keys" : "queries");
+}
+
 void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels& labels) {
   for (std::size_t i = 0; i < trees.size(); ++i) {
     const tree::HeadTree& head = trees[i];
     std::string line =
         fmt::format("  batch {} head {}: {} tokens", i / labels.head, i % labels.head, head.size);
+    if (const std::size_t unplaced = head.unplaced_count(); unplaced > 0) {
+      line += fmt::format(", {} of them not finite", unplaced);
+    }
     if (head.order) {
       std::size_t edges = 0;
       for (const std::uint8_t cover : head.order->cover) edges += cover;
@@ -50,6 +65,8 @@ void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabel
       line += fmt::format(", least attention crosses after token {} ({:.2f} of uniform)",
                           token_text(labels, at),
                           head.segmentation->relative[static_cast<std::size_t>(at)]);
+    } else if (head.segmentation && head.size > 1) {
+      line += ", attention across boundaries unknown: its weights are not finite";
     }
     say("{}", line);
   }
@@ -60,6 +77,7 @@ Json trees_json(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels
   for (std::size_t i = 0; i < trees.size(); ++i) {
     const tree::HeadTree& head = trees[i];
     Json row{{"batch", i / labels.head}, {"head", i % labels.head}, {"tokens", head.size}};
+    row["tokens_not_finite"] = head.unplaced_count();
     row["merges"] = head.dendrogram.merges.size();
     if (head.segmentation && head.segmentation->strongest >= 0) {
       const std::int64_t at = head.segmentation->strongest;
@@ -83,6 +101,7 @@ int run(const Typed& typed) {
   tree::TreeLabels labels;
   labels.tokens = tokens == tree::Tokens::key ? file.key_token : file.query_token;
   const Call call = call_for_input(job, file);
+  const NonFinite non_finite = count_non_finite(file);
   const std::string digest = file.sha256, model = file.model, asked = call_text(job.call);
   AttentionInput<double> input = attention_input<double>(std::move(file), Dtype::f64);
   input.key_lengths = job.key_lengths;
@@ -98,6 +117,7 @@ int run(const Typed& typed) {
   execution.progress = [&bar](double done) { bar.update(done); };
   const std::vector<tree::HeadTree> trees = head_trees(*plan, input, tokens, execution);
   bar.clear();
+  warn_non_finite(job, non_finite, trees, typed.tokens);
 
   job.call = resolved_call(*plan);
   Json spec = attend_to_json(job);

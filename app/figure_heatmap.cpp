@@ -199,10 +199,16 @@ figure::ArcsPanel arcs_of(const HeatmapPanel& map, const figure::ArcChoice& choi
   panel.title = map.title;
   panel.queries = map.rows;
   panel.keys = map.cols;
+  panel.unknown = static_cast<std::size_t>(std::count_if(
+      map.values.begin(), map.values.end(), [](double w) { return !std::isfinite(w); }));
   for (std::size_t i = 0; i < map.rows; ++i) {
     figure::pick_arcs(map.values.data() + i * map.cols, map.cols, i, choice, panel.arcs);
   }
-  if (panel.arcs.empty()) panel.note = fmt::format("no weight reaches {}", choice.threshold);
+  if (panel.arcs.empty() && panel.unknown == map.values.size()) {
+    panel.note = "the weights are not finite numbers";
+  } else if (panel.arcs.empty()) {
+    panel.note = fmt::format("no weight reaches {}", choice.threshold);
+  }
   return panel;
 }
 

@@ -57,6 +57,11 @@ std::string result_title(const Attributes& attributes, std::size_t head) {
   return call_title(*call);
 }
 
+std::string result_similarity(const Attributes& attributes) {
+  const std::optional<Call> call = call_of(attributes);
+  return call ? call->similarity : "";
+}
+
 std::string result_source(const Attributes& attributes, const std::string& model) {
   const Json spec = spec_of(attributes);
   const bool named = spec.contains("input") && spec.at("input").is_string();

@@ -16,6 +16,9 @@ namespace conelab {
 /// whether asked for or not). Empty where neither tells.
 [[nodiscard]] std::string result_title(const Attributes& attributes, std::size_t head);
 
+/// The similarity that was asked for; empty where the attributes do not tell.
+[[nodiscard]] std::string result_similarity(const Attributes& attributes);
+
 /// "MiniLM, german/layer3", of the model's name and the input that `spec` names; either may be
 /// missing.
 [[nodiscard]] std::string result_source(const Attributes& attributes, const std::string& model);

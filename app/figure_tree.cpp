@@ -30,6 +30,7 @@ figure::TreeFigure from_result(const FigureRequest& request, const std::string& 
   figure::TreeFigure figure;
   figure.tree = stored.trees[batch * static_cast<std::size_t>(stored.labels.head) + head];
   figure.tokens = stored.labels.tokens;
+  figure.cone = result_similarity(file.attributes);
   const std::string title = result_title(file.attributes, head);
   refuse_trace_keys(request, input, title.empty() ? "trees" : "trees of " + title,
                     {"similarity", "tokens"});
@@ -50,6 +51,7 @@ figure::TreeFigure from_trace(const FigureRequest& request) {
   figure::TreeFigure figure;
   figure.tree = std::move(tree::head_trees(*plan, trace.input, tokens, execution).front());
   figure.tokens = tokens == tree::Tokens::key ? trace.key_token : trace.query_token;
+  figure.cone = call_from_text(similarity).similarity;
   figure.caption = trace.caption + ", " + call_title(call_from_text(similarity));
   return figure;
 }

@@ -132,4 +132,12 @@ std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& c
   return result;
 }
 
+double ratio_coverage(const std::vector<CaseComparison>& cases) {
+  double least = 0.95;
+  for (const CaseComparison& c : cases) {
+    if (c.result.ratio.coverage < least) least = c.result.ratio.coverage;  // Not NaN.
+  }
+  return least;
+}
+
 }  // namespace conelab

@@ -38,4 +38,7 @@ struct BenchComparison {
                                                             const std::string& base,
                                                             double margin = 0.02);
 
+/// What the intervals of the ratios cover, the least of them, and at most 0.95.
+[[nodiscard]] double ratio_coverage(const std::vector<CaseComparison>& cases);
+
 }  // namespace conelab

@@ -72,10 +72,13 @@ figure::ScalingSeries series_of(const BenchSelection& s, const std::string& name
   return series;
 }
 
-void add_ratios(const BenchSelection& s, std::vector<figure::ScalingSeries>& series) {
+void add_ratios(const BenchSelection& s, figure::ScalingFigure& figure) {
+  std::vector<figure::ScalingSeries>& series = figure.series;
   series.front().ratio = series.front().ratio_low = series.front().ratio_high =
       std::vector<double>(series.front().x.size(), 1);
-  for (const CaseComparison& c : compare_operators(s.cases, s.operators.front())) {
+  const auto comparisons = compare_operators(s.cases, s.operators.front());
+  figure.ratio_coverage = ratio_coverage(comparisons);
+  for (const CaseComparison& c : comparisons) {
     for (figure::ScalingSeries& one : series) {
       if (one.name != c.labels.operation) continue;
       one.ratio.push_back(c.result.ratio.value);
@@ -150,7 +153,8 @@ BenchSelection select_cases(std::vector<MeasuredCase> cases,
 figure::ScalingFigure scaling_figure(const BenchSelection& s) {
   figure::ScalingFigure figure;
   for (const std::string& name : s.operators) figure.series.push_back(series_of(s, name));
-  add_ratios(s, figure.series);
+  figure.coverage = time_coverage(s.cases);
+  add_ratios(s, figure);
   figure.caption = place_caption(s.place);
   return figure;
 }

@@ -1,8 +1,10 @@
 #include "core/bench/measured.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/statistics/interval.h"
 
 namespace conelab {
 namespace {
@@ -91,6 +93,19 @@ void read_samples(const Group& r, const char* name, std::vector<double> Measured
 double peak_share(const MeasuredCase& c) { return c.flops / c.time / c.peak_flops; }
 
 bool peak_disturbed(const MeasuredCase& c) { return peak_share(c) > 1; }
+
+double time_coverage(const std::vector<MeasuredCase>& cases) {
+  double least = 0.95;
+  for (const MeasuredCase& c : cases) {
+    const double coverage = median_interval(c.samples).coverage;
+    if (coverage < least) least = coverage;  // Not NaN, of no samples.
+  }
+  return least;
+}
+
+std::string coverage_text(double coverage) {
+  return fmt::format("{:.0f} %", 100 * std::min(coverage, 0.95));
+}
 
 std::vector<MeasuredCase> measured_cases(const LabelledFile& file, const std::string& name) {
   const LabelledArray* group = file.group("bench/runtime");

@@ -36,6 +36,13 @@ struct MeasuredCase {
 [[nodiscard]] std::vector<MeasuredCase> measured_cases(const LabelledFile& file,
                                                        const std::string& name);
 
+/// What the intervals of the cases' times cover, the least of them: 0.95, less where the rounds are
+/// too few for that. 0.95 without any sample.
+[[nodiscard]] double time_coverage(const std::vector<MeasuredCase>& cases);
+
+/// "95 %", or of what covers less, so much: "50 %".
+[[nodiscard]] std::string coverage_text(double coverage);
+
 /// The scaling exponent of one line: all lengths at fixed other labels.
 struct MeasuredExponent {
   Case labels;  ///< seq_len is 0.

@@ -67,6 +67,21 @@ void add_measurements(const MeasuredCase& c, std::vector<std::string>& row) {
                          std::isnan(c.error) ? "-" : fmt::format("{:.1e}", c.error), ""});
 }
 
+/// With fewer rounds than a verdict needs, no control can come out different.
+std::string control_note(const MeasuredControl& control, const std::vector<MeasuredCase>& cases) {
+  constexpr std::size_t enough_rounds = 6;
+  if (!cases.empty() && cases.front().samples.size() < enough_rounds) {
+    return fmt::format(
+        "A/A control: no verdict is possible below {} rounds, also of the {} cases measured twice",
+        enough_rounds, control.comparisons);
+  }
+  return fmt::format(
+      "A/A control: {:.0f} of {} cases measured twice came out different (95 % interval of the "
+      "rate {:.0f} .. {:.0f} %)",
+      control.rate * control.comparisons, control.comparisons, 100 * control.rate_low,
+      100 * control.rate_high);
+}
+
 std::string interval_text(const Interval& i) {
   return fmt::format("{:.3f} .. {:.3f}", i.low, i.high);
 }
@@ -87,8 +102,9 @@ TextTable summary_table(const std::vector<MeasuredCase>& cases) {
   for (const MeasuredCase& c : cases) labels.push_back(c.labels);
   const std::vector<std::string> axes = telling_axes(labels);
   table.header = axes;
-  table.header.insert(table.header.end(), {"time", "95 % interval", "cold", "of peak",
-                                           "extra memory", "error", "note"});
+  table.header.insert(table.header.end(),
+                      {"time", coverage_text(time_coverage(cases)) + " interval", "cold", "of peak",
+                       "extra memory", "error", "note"});
   for (const MeasuredCase& c : cases) {
     std::vector<std::string> row;
     for (const std::string& axis : axes) row.push_back(label(c.labels, axis));
@@ -126,7 +142,9 @@ TextTable comparison_table(const std::vector<CaseComparison>& cases) {
   const std::vector<std::string> axes = telling_axes(labels);
   TextTable table;
   table.header = axes;
-  table.header.insert(table.header.end(), {"ratio", "95 % interval", "verdict", "note"});
+  table.header.insert(
+      table.header.end(),
+      {"ratio", coverage_text(ratio_coverage(cases)) + " interval", "verdict", "note"});
   for (const CaseComparison& c : cases) {
     std::vector<std::string> row;
     for (const std::string& axis : axes) row.push_back(label(c.labels, axis));
@@ -142,16 +160,10 @@ TextTable comparison_table(const std::vector<CaseComparison>& cases) {
 
 std::vector<std::string> summary_notes(const LabelledFile& file) {
   std::vector<std::string> notes;
-  const MeasuredControl control = measured_control(file);
-  if (control.comparisons > 0) {
-    notes.push_back(fmt::format(
-        "A/A control: {:.0f} of {} cases measured twice came out different (95 % interval of the "
-        "rate {:.0f} .. {:.0f} %)",
-        control.rate * control.comparisons, control.comparisons, 100 * control.rate_low,
-        100 * control.rate_high));
-  }
   const LabelledArray* runtime = file.group("bench/runtime");
   const auto cases = runtime == nullptr ? std::vector<MeasuredCase>{} : measured_cases(file, "");
+  const MeasuredControl control = measured_control(file);
+  if (control.comparisons > 0) notes.push_back(control_note(control, cases));
   if (std::any_of(cases.begin(), cases.end(), peak_disturbed)) {
     notes.emplace_back(
         "of peak in brackets: more than 100 %, so the peak was measured while something else held "

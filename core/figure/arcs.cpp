@@ -232,6 +232,17 @@ void draw_panel(DisplayList& list, const Plan& plan, const ArcsPanel& panel, dou
   list.group_end();
 }
 
+/// ". 4 of 36 weights of umbral are not numbers and draw nothing", for each such panel.
+std::string unknown_note(const ArcsFigure& f) {
+  std::string text;
+  for (const ArcsPanel& p : f.panels) {
+    if (p.unknown == 0) continue;
+    text += fmt::format(". {} of {} weights of {} are not finite numbers and draw nothing",
+                        p.unknown, p.queries * p.keys, p.title);
+  }
+  return text;
+}
+
 std::string caption_of(const Plan& plan) {
   const ArcsFigure& f = plan.figure;
   std::string text = f.caption.empty() ? "" : f.caption + ". ";
@@ -243,7 +254,8 @@ std::string caption_of(const Plan& plan) {
   } else {
     text += "blue to earlier tokens, orange to later ones";
   }
-  return plan.rows() ? text : text + ", discs to the token itself";
+  if (!plan.rows()) text += ", discs to the token itself";
+  return text + unknown_note(f);
 }
 
 }  // namespace

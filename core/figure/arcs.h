@@ -41,7 +41,8 @@ struct ArcsPanel {
   std::string title;
   std::size_t queries = 0, keys = 0;
   std::vector<Arc> arcs;
-  std::string note;  ///< Stands instead of arcs: why there are none (yet).
+  std::string note;         ///< Stands instead of arcs: why there are none (yet).
+  std::size_t unknown = 0;  ///< Pairs whose weight is not finite: the caption says how many.
 };
 
 struct ArcsFigure {

@@ -174,10 +174,24 @@ std::pair<std::size_t, double> plan_layout(const HeatmapFigure& f, std::vector<D
   return {best, width_with(best)};
 }
 
+/// Where the rows begin, so that the widest of them stands in the middle of the page.
+double left_of_rows(const std::vector<Drawn>& panels, std::size_t across, double width,
+                    double page) {
+  double widest = 0;
+  for (std::size_t i = 0; i < panels.size(); i += across) {
+    const std::size_t end = std::min(panels.size(), i + across);
+    const auto count = static_cast<double>(end - i);
+    widest = std::max(widest, label_room(panels, i, end) + count * width + (count - 1) * gutter);
+  }
+  const double spare = page - 2 * margin - widest;
+  return spare < 1 ? margin : margin + spare / 2;
+}
+
 /// Puts the matrices of one row of panels; returns where their labels end.
 double place_row(std::vector<Drawn>& panels, std::size_t begin, std::size_t end, double width,
-                 double top) {
-  double x = margin, bottom = top;
+                 Point at) {
+  double x = at.x, bottom = at.y;
+  const double top = at.y;
   for (std::size_t i = begin; i < end; ++i) {
     Drawn& d = panels[i];
     if (d.row_labels) x += d.rows.room() + axis_title_room;
@@ -238,13 +252,16 @@ std::vector<ColourBar> shared_bars(const std::vector<Drawn>& panels) {
 double draw_shared_bars(DisplayList& list, const std::vector<Drawn>& panels, const Specials& used,
                         double top) {
   const std::vector<ColourBar> bars = shared_bars(panels);
-  const double left = panels.front().matrix.x, room = list.width - margin - left - 10;
-  const double swatches = specials_width(used), gap = 24;
+  const double left = panels.front().matrix.x, swatches = specials_width(used), gap = 24;
   const auto n = static_cast<double>(bars.size());
+  double right = 0;
+  for (const Drawn& d : panels) right = std::max(right, d.matrix.right());
+  if (right - left < n * 90) right = list.width - margin;  // Too narrow for legible ticks.
+  const double room = right - left - 10;
   const bool beside = swatches > 0 && room - swatches - gap > n * (90 + gap);
   const double tail = beside ? gap + swatches : 0;
   const double width = std::min(190.0, (room - tail - gap * (n - 1)) / n);
-  double x = left + (list.width - margin - left - n * width - gap * (n - 1) - tail) / 2;
+  double x = left + (right - left - n * width - gap * (n - 1) - tail) / 2;
   for (const ColourBar& bar : bars) {
     draw_colour_bar(list, bar, {x, top, width, colour_bar_height});
     x += width + gap;
@@ -294,13 +311,14 @@ DisplayList draw_heatmap(const HeatmapFigure& figure) {
 
   DisplayList list;
   list.width = figure.width;
+  const double left = left_of_rows(panels, across, width, figure.width);
   list.metadata = figure.metadata;
   if (list.metadata.title.empty()) list.metadata.title = "Attention maps";
   double y = margin;
   Specials used;
   for (std::size_t i = 0; i < panels.size(); i += across) {
     const std::size_t end = std::min(panels.size(), i + across);
-    y = place_row(panels, i, end, width, y);
+    y = place_row(panels, i, end, width, {left, y});
     for (std::size_t k = i; k < end; ++k) draw_panel(list, panels[k], k);
     if (!figure.shared_limits) y = draw_own_bars(list, panels, i, end, y + 5);
     y += 6;

@@ -135,7 +135,6 @@ void draw_curve(DisplayList& list, const Frame& f, const Curve& c, const std::st
                 const std::string& name) {
   const Colour colour = series_colour(c.number);
   list.group_begin(fmt::format("{}{}", id, c.number + 1), name);
-  draw_band(list, f, c, colour);
   std::vector<Point> points;
   for (const Sample& s : c.samples) points.push_back(f.at(s.x, s.y));
   if (points.size() > 1) list.path(Path::polyline(points), Paint::stroked(colour, data_line));
@@ -199,6 +198,10 @@ void draw_panel(DisplayList& list, const ScalingFigure& f, const Panel& p) {
   } else if (f.guide) {
     draw_guide(list, p.frame, *f.guide, p.curves);
   }
+  // Below all lines and markers, whichever series they belong to.
+  list.group_begin(p.ratio ? "ratio-bands" : "time-bands", "Intervals");
+  for (const Curve& c : p.curves) draw_band(list, p.frame, c, series_colour(c.number));
+  list.group_end();
   for (const Curve& c : p.curves) {
     draw_curve(list, p.frame, c, p.ratio ? "ratio" : "time", f.series[c.number].name);
   }
@@ -269,11 +272,14 @@ std::string caption_of(const ScalingFigure& f, const std::vector<Panel>& panels)
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ". ") + more; };
   const bool intervals = std::any_of(f.series.begin(), f.series.end(),
                                      [](const ScalingSeries& s) { return !s.low.empty(); });
-  if (intervals && !panels.front().ratio) add("Medians with 95 % intervals");
+  if (intervals && !panels.front().ratio) {
+    add(fmt::format("Medians with {:.0f} % intervals", 100 * f.coverage));
+  }
   const bool by_round = std::any_of(f.series.begin(), f.series.end(),
                                     [](const ScalingSeries& s) { return !s.ratio.empty(); });
   if (panels.back().ratio && by_round) {
-    add("Ratios within each round, median and sign-test interval");
+    add(fmt::format("Ratios within each round, median and {:.0f} % sign-test interval",
+                    100 * f.ratio_coverage));
   } else if (panels.back().ratio && intervals) {
     add("Ratios to the median of the first series");
   }

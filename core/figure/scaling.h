@@ -1,6 +1,6 @@
 // Figures `scaling` and `ratio`: run time against sequence length, several operators.
 //
-// Log–log, medians with their 95 % intervals, each line labelled at its end with the fitted
+// Log–log, medians with their intervals, each line labelled at its end with the fitted
 // exponent of time ∝ n^e and its interval; a guide of slope 2 (what attention costs); optionally a
 // panel of times relative to the first series.
 #pragma once
@@ -32,6 +32,8 @@ struct ScalingFigure {
   std::optional<double> guide = 2;  ///< Slope of the guide line.
   bool ratio_panel = false;         ///< Adds a panel of each series over the first.
   bool ratio_only = false;          ///< Shows that panel alone (figure `ratio`).
+  /// What the intervals of times and ratios cover, for the caption; few rounds cover less.
+  double coverage = 0.95, ratio_coverage = 0.95;
   std::string caption;
   double width = double_column;
   Metadata metadata;

@@ -91,10 +91,32 @@ void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Co
   list.path(shape(), Paint{colour, {white, thin_line, {}}});
 }
 
+namespace {
+
+/// Words that a line may end after; "LCA = (0.3, 1)" is one, unless it is too wide for a line.
+std::vector<std::string> inseparable_words(const std::string& text, double size, double width) {
+  std::vector<std::string> units;
+  std::istringstream words(text);
+  std::string before;
+  for (std::string word; words >> word; before = word) {
+    const bool equation = word == "=" || before == "=";
+    const bool point =
+        before.starts_with('(') && before.ends_with(',') && word.find(')') != std::string::npos;
+    if (!units.empty() && (equation || point) &&
+        text_width(units.back() + " " + word, size) <= width) {
+      units.back() += " " + word;
+    } else {
+      units.push_back(word);
+    }
+  }
+  return units;
+}
+
+}  // namespace
+
 std::vector<std::string> wrap(const std::string& text, double size, double width) {
   std::vector<std::string> lines;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
+  for (const std::string& word : inseparable_words(text, size, width)) {
     if (!lines.empty() && text_width(lines.back() + " " + word, size) <= width) {
       lines.back() += " " + word;
     } else {

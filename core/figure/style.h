@@ -38,6 +38,7 @@ inline constexpr Colour blue{0, 114, 178, 255}, vermilion{213, 94, 0, 255}, gree
 void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Colour colour);
 
 /// Lines of at most `width` points, broken at spaces; a single word that is wider is elided.
+/// No line ends beside an equals sign, or between the two coordinates of a point.
 [[nodiscard]] std::vector<std::string> wrap(const std::string& text, double size, double width);
 
 }  // namespace conelab::figure

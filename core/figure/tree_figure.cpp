@@ -30,6 +30,20 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 /// A token's own depth: that of its LCA with itself.
 double own_depth(const HeadTree& t, std::size_t i) { return t.depth[i * t.size + i]; }
 
+/// Of a token whose numbers are not finite: nothing but where its label stands is known.
+void draw_unplaced(DisplayList& list, Point floor) {
+  list.text({floor.x, floor.y - 2}, "?",
+            {.size = text_size, .anchor = Anchor::middle, .align = Align::bottom, .colour = quiet});
+}
+
+/// "; 2 tokens have no place (?): numbers are not finite", or nothing.
+std::string unplaced_note(const HeadTree& t) {
+  const std::size_t count = t.unplaced_count();
+  if (count == 0) return "";
+  return fmt::format("; {} {} no place (?): numbers are not finite", count,
+                     count == 1 ? "token has" : "tokens have");
+}
+
 /// Heights that differ by more than this factor are shown on a logarithmic axis: under maps like
 /// e^{x_d} a few tokens stand far above the rest.
 constexpr double widest_linear = 20;
@@ -143,6 +157,14 @@ std::vector<bool> clusters_with_ancestor(const HeadTree& t) {
   return common;
 }
 
+/// Whether some pair of placed tokens has no common ancestor.
+bool misses_ancestors(const HeadTree& t) {
+  for (std::size_t cell = 0; cell < t.common.size(); ++cell) {
+    if (!t.common[cell] && !std::isnan(t.depth[cell])) return true;
+  }
+  return false;
+}
+
 void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& at,
                      TreePlaces& places) {
   const HeadTree& t = f.tree;
@@ -153,24 +175,28 @@ void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& a
   for (std::size_t position = 0; position < n; ++position) {
     const std::size_t i = index(t.dendrogram.leaf_order[position]);
     const double x = at.x(static_cast<double>(position), n);
-    top[i] = {x, cones ? at.y(own_depth(t, i)) : floor};
+    top[i] = {x, cones && !t.unplaced(i) ? at.y(own_depth(t, i)) : floor};
   }
   list.group_begin("dendrogram", "Dendrogram by the depth of lowest common ancestors");
-  for (std::size_t i = 0; i < n && cones; ++i) {
-    list.line(top[i], {top[i].x, floor}, {grid_line, thin_line});
+  for (std::size_t i = 0; i < n; ++i) {
+    if (t.unplaced(i)) draw_unplaced(list, top[i]);
+    if (cones && !t.unplaced(i)) list.line(top[i], {top[i].x, floor}, {grid_line, thin_line});
   }
   const std::vector<bool> common = clusters_with_ancestor(t);
   for (std::size_t k = 0; k < t.dendrogram.merges.size(); ++k) {
     const Merge& merge = t.dendrogram.merges[k];
     const Point a = top[index(merge.left)], b = top[index(merge.right)];
     const double y = std::isfinite(merge.depth) ? at.y(merge.depth) : at.frame.box.y;
+    top.push_back({(a.x + b.x) / 2, y});
+    if (std::isnan(merge.depth)) continue;  // Of a token without a place: joined to nothing.
     const Colour colour = common[n + k] ? blue : quiet;
     const std::vector<double> dash =
         common[n + k] ? std::vector<double>{} : std::vector<double>{2, 1.5};
     list.path(Path::polyline({a, {a.x, y}, {b.x, y}, b}), Paint::stroked(colour, line_width, dash));
-    top.push_back({(a.x + b.x) / 2, y});
   }
-  for (std::size_t i = 0; i < n && cones; ++i) list.circle(top[i], 1.3, Paint::filled(blue));
+  for (std::size_t i = 0; i < n && cones; ++i) {
+    if (!t.unplaced(i)) list.circle(top[i], 1.3, Paint::filled(blue));
+  }
   list.group_end();
   const auto tokens = static_cast<std::ptrdiff_t>(n);
   places.token.assign(top.begin(), top.begin() + tokens);
@@ -214,6 +240,12 @@ std::string with_caption(const TreeFigure& f, const std::string& text) {
   return f.caption.empty() ? text : f.caption + ". " + text;
 }
 
+/// How many labels are shown, where not all are.
+std::string stride_note(const TreeFigure& f, std::size_t stride) {
+  if (f.tokens.empty() || stride < 2) return "";
+  return fmt::format(". One token in {} is labelled", stride);
+}
+
 // ---- Hasse diagram -----------------------------------------------------------------------------
 
 void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at, TreePlaces& places) {
@@ -223,7 +255,8 @@ void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at, Tr
   std::vector<Point> place(n);
   for (std::size_t position = 0; position < n; ++position) {
     const std::size_t i = index(t.dendrogram.leaf_order[position]);
-    place[i] = {at.x(static_cast<double>(position), n), at.y(own_depth(t, i))};
+    place[i] = {at.x(static_cast<double>(position), n),
+                t.unplaced(i) ? at.frame.box.bottom() : at.y(own_depth(t, i))};
   }
   std::vector<bool> related(n);
   // Many lines are drawn thinner, so that they stay apart.
@@ -242,10 +275,43 @@ void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at, Tr
   }
   for (std::size_t i = 0; i < n; ++i) {
     const Colour colour = related[i] ? blue : Colour{170, 170, 170, 255};
+    if (t.unplaced(i)) {
+      draw_unplaced(list, place[i]);
+      continue;
+    }
     list.circle(place[i], 1.7, {colour, {white, thin_line}});
   }
   list.group_end();
   places.token = std::move(place);
+}
+
+/// What would order more tokens: the family's own parameter, as far as the family is known.
+std::string no_order_note(const TreeFigure& f) {
+  struct Advice {
+    const char *cone, *text;
+  };
+  static constexpr Advice advice[] = {
+      {"umbral",
+       "A larger radius of the objects makes larger cones, for instance -p radius=3 of the "
+       "command tree"},
+      {"umbral-finite",
+       "A larger object_radius makes larger cones, for instance -p object_radius=1 "
+       "of the command tree"},
+      {"penumbral",
+       "Under map xi the parameter height scales tokens and cones alike and changes no "
+       "order; tokens nearer to the light have larger cones"},
+      {"penumbral-finite",
+       "Cones depend on source_radius, which under map polar moves the tokens "
+       "too: smaller and larger ones order other pairs, if any"},
+      {"ganea",
+       "Cones depend on K, which under map polar moves the tokens too: smaller and larger "
+       "ones order other pairs, if any"},
+  };
+  std::string text = "No token is an ancestor of another: there is no order to draw";
+  for (const Advice& row : advice) {
+    if (f.cone == row.cone) text += std::string(". ") + row.text;
+  }
+  return text;
 }
 
 }  // namespace
@@ -262,7 +328,8 @@ DrawnTree place_tree(const TreeFigure& f) {
   std::vector<double> depths;
   for (const Merge& merge : t.dendrogram.merges) depths.push_back(merge.depth);
   for (std::size_t i = 0; i < t.size && t.order; ++i) depths.push_back(own_depth(t, i));
-  const bool cuts = f.segmentation && t.segmentation && t.size > 1;
+  const bool has_cuts = f.segmentation && t.segmentation && t.size > 1;
+  const bool cuts = has_cuts && t.segmentation->strongest >= 0;
   Axis y = depth_axis(f, depths);
   double left = margin + room_left(y);
   Axis across;
@@ -279,7 +346,7 @@ DrawnTree place_tree(const TreeFigure& f) {
   double bottom = upper.bottom;
   std::string text = t.order ? "Tokens joined at the depth of their lowest common ancestor"
                              : "Tokens joined at their smallest logit (complete linkage)";
-  if (count(t.common) < t.common.size()) text += "; dashed where no common ancestor exists";
+  if (misses_ancestors(t)) text += "; dashed where no common ancestor exists";
   if (cuts) {
     std::vector<std::int64_t> in_text(t.size);
     std::iota(in_text.begin(), in_text.end(), 0);
@@ -291,7 +358,10 @@ DrawnTree place_tree(const TreeFigure& f) {
         "; below, attention across each boundary between adjacent tokens, in the "
         "text's order and relative to uniform attention, least after token {}",
         t.segmentation->strongest);
+  } else if (has_cuts) {
+    text += "; attention across boundaries is unknown, since weights are not finite";
   }
+  text += unplaced_note(t) + stride_note(f, upper.labels.stride);
   finish_with_caption(list, with_caption(f, text), bottom + 8);
   return drawn;
 }
@@ -323,10 +393,9 @@ DrawnTree place_hasse(const TreeFigure& f) {
       "Hasse diagram: {} of {} pairs of tokens are ancestor and descendant, {} of them directly; "
       "grey tokens are related to none",
       count(t.order->ancestor), t.size * (t.size - 1) / 2, count(t.order->cover));
-  const std::string none =
-      "No token is an ancestor of another: there is no order to draw. Larger cones order more "
-      "tokens: a larger radius of umbral cones, for instance -p radius=3 of the command tree";
-  finish_with_caption(list, with_caption(f, count(t.order->ancestor) > 0 ? text : none),
+  const bool ordered = count(t.order->ancestor) > 0;
+  const std::string caption = (ordered ? text : no_order_note(f)) + unplaced_note(t);
+  finish_with_caption(list, with_caption(f, caption + stride_note(f, frame.labels.stride)),
                       frame.bottom + 8);
   return drawn;
 }

@@ -5,7 +5,8 @@
 //          uniform (core/tree/segmentation.h)
 //   hasse  every token at its own depth, lines from each to those directly below it in the order
 // Tokens stand in the dendrogram's order, so that related ones are neighbours; the boundaries of
-// the segmentation keep the text's order. Depths grow downwards.
+// the segmentation keep the text's order. Depths grow downwards. Tokens without a place stand as
+// question marks, joined to nothing.
 #pragma once
 
 #include <string>
@@ -21,6 +22,7 @@ struct TreeFigure {
   tree::HeadTree tree;
   std::vector<std::string> tokens;  ///< Texts; empty: numbers.
   bool segmentation = true;         ///< `tree` only; where the tree has one.
+  std::string cone;                 ///< The family that orders the tokens; empty: not known.
   std::string title;                ///< Above the figure; empty: none.
   std::string caption;
   double width = double_column;

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/files/hdf5_read.h"
+#include "core/files/json_reader.h"
 #include "core/files/tensor_source.h"
 #include "core/files/text.h"
 
@@ -74,9 +75,20 @@ class Hdf5Source : public TensorSource {
     }
   }
 
+  std::string result_kind() override {
+    if (is_attend_result()) return "a result of attend, no trace" + trace_of("/attention");
+    if (has_group("/tree") && has_group("/tree/depth")) {
+      return "a result of tree, no trace" + trace_of("/");
+    }
+    const bool bench = has_group("/bench") && has_group("/bench/runtime");
+    return bench ? "a result of bench, no trace (expected arrays q, k, v)" : "";
+  }
+
   std::string hint(const std::string& name) override {
     std::vector<std::string> found;
     std::set<std::uint64_t> visited;
+    // The gradients of a result of attend have the names of the tensors, but are no trace.
+    if (is_attend_result()) visited.insert(object_address(file_, at("/attention")));
     search(group_, name, visited, found);
     if (found.empty()) return "";
     if (found.size() > most_groups_named) found.back() = "...";
@@ -84,6 +96,37 @@ class Hdf5Source : public TensorSource {
   }
 
  private:
+  [[nodiscard]] Where at(const std::string& path) const { return {group_.file, path}; }
+
+  /// The path before it must be known to be a group.
+  [[nodiscard]] bool has_group(const std::string& path) const {
+    return hdf5::link_kind(file_, path) == LinkKind::hard &&
+           object_kind(file_, at(path)) == ObjectKind::group;
+  }
+
+  [[nodiscard]] std::optional<std::string> spec_of(const std::string& path) const {
+    const hdf5::Object object = open_object(file_, at(path));
+    const auto value = hdf5::read_attribute(object.id(), "spec", at(path));
+    const auto* text = value ? std::get_if<std::string>(&*value) : nullptr;
+    return text == nullptr ? std::nullopt : std::optional(*text);
+  }
+
+  [[nodiscard]] bool is_attend_result() const {
+    return has_group("/attention") && spec_of("/attention").has_value();
+  }
+
+  /// "; its trace is FILE", by the attribute `spec`; empty where it does not tell.
+  [[nodiscard]] std::string trace_of(const std::string& path) const {
+    try {
+      const JsonValue spec = parse_json(spec_of(path).value_or("{}"), "spec");
+      const JsonValue* input = spec.find("input");
+      if (input == nullptr || input->text.empty()) return "";
+      return "; its trace is " + printable(input->text);
+    } catch (const Error&) {
+      return "";  // Files come from strangers: what does not read is unknown.
+    }
+  }
+
   [[nodiscard]] Where resolved(const std::string& name) const {
     const Where child = group_.child(name);
     return {child.file, hdf5::resolve(file_, child.path, child, rules_)};

@@ -116,9 +116,11 @@ std::optional<DeclaredArray> find_tensor(TensorSource& source, const std::string
 }
 
 [[noreturn]] void fail_without_query(TensorSource& source, const std::string& where) {
+  const std::string hint = source.hint("q"), result = source.result_kind();
+  if (hint.empty() && !result.empty()) fail("{}: is {}", where, result);
   std::vector<std::string> known = source.names();
   if (known.size() > 12) known.resize(12), known.emplace_back("...");
-  fail("{}: no array q{} (found: {})", where, source.hint("q"),
+  fail("{}: no array q{} (found: {})", where, hint,
        known.empty() ? "nothing" : printable(join(known), 400));
 }
 

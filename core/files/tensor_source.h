@@ -53,6 +53,9 @@ class TensorSource {
   [[nodiscard]] virtual std::vector<std::string> read_strings(const DeclaredArray& array) = 0;
   /// An attribute of the group, else of the groups above it.
   [[nodiscard]] virtual std::optional<AttributeValue> attribute(const std::string& name) = 0;
+  /// Of a file that this program wrote as a result: "a result of attend, no trace; its trace is
+  /// FILE". Empty for all others.
+  [[nodiscard]] virtual std::string result_kind() { return ""; }
   /// What to say beside "no array q": where one is, for example; may be empty.
   [[nodiscard]] virtual std::string hint(const std::string& name) {
     (void)name;

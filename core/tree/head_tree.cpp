@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/attention/plan.h"
 #include "core/base/error.h"
@@ -36,6 +37,10 @@ const Tensor4<double>& tensor_of(const AttentionInput<double>& input, Tokens tok
   return tokens == Tokens::key ? input.key : input.query;
 }
 
+bool is_finite(const double* token, std::int64_t d) {
+  return std::all_of(token, token + d, [](double x) { return std::isfinite(x); });
+}
+
 /// The call's similarity and map alone, every token attending to every other.
 Plan bare(const Plan& plan, std::int64_t n) {
   Plan out = plan;
@@ -58,6 +63,7 @@ class Placer {
 
   [[nodiscard]] Element operator()(const double* token, const std::string& label) const {
     const auto d = static_cast<std::size_t>(plan_.extents.feature);
+    if (!is_finite(token, plan_.extents.feature)) return nowhere();
     Vector base(d + 1);
     Place place;
     const char* wrong =
@@ -70,6 +76,12 @@ class Placer {
   }
 
  private:
+  [[nodiscard]] Element nowhere() const {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto base = plan_.map->base_size(static_cast<int>(plan_.extents.feature));
+    return {Vector::Constant(base, nan), nan, nan};
+  }
+
   /// A map that stays inside may still round onto the border: a step back inside is exact enough.
   [[nodiscard]] Element at(const Vector& axis, double radial, const std::string& label) const {
     const geometry::RadialDomain domain = system_.family->domain(system_.values);
@@ -105,6 +117,10 @@ void fill_cone_tree(const HeadElements& tokens, HeadTree& tree, const Execution&
   for (std::size_t i = 0; i < n; ++i) {
     stop_if_cancelled(execution);
     for (std::size_t j = i; j < n; ++j) {
+      if (std::isnan(tokens.elements[i].shadow) || std::isnan(tokens.elements[j].shadow)) {
+        tree.depth[i * n + j] = tree.depth[j * n + i] = std::numeric_limits<double>::quiet_NaN();
+        continue;
+      }
       const geometry::Lca found =
           geometry::lca(tokens.system, tokens.elements[i], tokens.elements[j]);
       tree.depth[i * n + j] = tree.depth[j * n + i] = found.depth;
@@ -124,6 +140,13 @@ std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& 
   std::vector<double> out(static_cast<std::size_t>(n * n));
   attention_map_tile<double>(bare(plan, n), same, Map2d::logits, nullptr, batch, head, 0, n, 0, n,
                              out.data(), execution);
+  for (std::int64_t t = 0; t < n; ++t) {
+    if (is_finite(same.key.row(batch, head, t), same.key.shape.feature)) continue;
+    for (std::int64_t other = 0; other < n; ++other) {
+      out[static_cast<std::size_t>(t * n + other)] = out[static_cast<std::size_t>(other * n + t)] =
+          std::numeric_limits<double>::quiet_NaN();
+    }
+  }
   return out;
 }
 
@@ -144,6 +167,12 @@ Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
 }
 
 }  // namespace
+
+std::size_t HeadTree::unplaced_count() const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < size; ++i) count += unplaced(i);
+  return count;
+}
 
 Tokens tokens_from_name(const std::string& name) {
   if (name == "key") return Tokens::key;

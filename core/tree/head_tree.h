@@ -4,8 +4,12 @@
 // lowest common ancestors, the ancestor relation with its Hasse diagram, the dendrogram by depth;
 // and for the head's attention, how much of it crosses each boundary between adjacent tokens.
 // Similarities that are no cone family have no ancestors: their logit stands for the depth.
+//
+// A token with numbers that are not finite has no place: its depths are NaN, it is nobody's
+// ancestor or descendant and has no common ancestor with anyone, and it merges last, at NaN.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +31,7 @@ struct HeadTree {
   std::size_t size = 0;
   /// [n × n] Depth of the lowest common ancestor at γ = 1: −height for infinite sources, ρ for
   /// finite ones, extended where there is none; the logit where the similarity is no cone family.
+  /// NaN with a token that has no place.
   std::vector<double> depth;
   bool heights = false;  ///< Depths are negative heights: a cone family with an infinite source.
   /// [n × n] 1 where a common ancestor exists; empty where the similarity is no cone family.
@@ -36,6 +41,10 @@ struct HeadTree {
   Dendrogram dendrogram;
   /// Of the attention weights of the call; none where queries and keys differ in number.
   std::optional<Segmentation> segmentation;
+
+  /// Whether the token has no place: its own depth is NaN.
+  [[nodiscard]] bool unplaced(std::size_t i) const { return std::isnan(depth[i * size + i]); }
+  [[nodiscard]] std::size_t unplaced_count() const;
 };
 
 /// [batch × head], row-major. `plan` is the call whose weights are segmented; its map and
@@ -48,7 +57,7 @@ struct HeadTree {
                                                const Execution& execution = {});
 
 /// The tokens of one head as elements of the cone family, and the family itself; none where the
-/// similarity is no cone family.
+/// similarity is no cone family. Tokens without a place are NaN throughout.
 struct HeadElements {
   geometry::ConeSystem system;
   std::vector<geometry::Element> elements;

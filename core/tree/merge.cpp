@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace conelab::tree {
 namespace {
+
+/// NaN is below everything, −∞ too.
+bool deeper(double a, double b) { return a > b || (std::isnan(b) && !std::isnan(a)); }
+
+double shallower_of(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
 /// Complete linkage with each cluster's best later partner remembered. A cluster lives in the slot
 /// of its first token; slots only lose similarity, so a remembered partner stays best unless it
@@ -17,8 +21,7 @@ class Agglomeration {
     for (std::size_t i = 0; i < n; ++i) {
       id_[i] = static_cast<std::int64_t>(i);
       for (std::size_t j = 0; j < n; ++j) {
-        const double mean = (depth[i * n + j] + depth[j * n + i]) / 2;
-        depth_[i * n + j] = std::isnan(mean) ? -std::numeric_limits<double>::infinity() : mean;
+        depth_[i * n + j] = (depth[i * n + j] + depth[j * n + i]) / 2;
       }
     }
     for (std::size_t i = 0; i < n; ++i) find_partner(i);
@@ -28,7 +31,7 @@ class Agglomeration {
     std::size_t best = n_;
     for (std::size_t i = 0; i < n_; ++i) {
       if (alive_[i] && partner_[i] < n_ &&
-          (best == n_ || at(i, partner_[i]) > at(best, partner_[best]))) {
+          (best == n_ || deeper(at(i, partner_[i]), at(best, partner_[best])))) {
         best = i;
       }
     }
@@ -45,7 +48,7 @@ class Agglomeration {
   void find_partner(std::size_t i) {
     partner_[i] = n_;
     for (std::size_t j = i + 1; j < n_; ++j) {
-      if (alive_[j] && (partner_[i] == n_ || at(i, j) > at(i, partner_[i]))) partner_[i] = j;
+      if (alive_[j] && (partner_[i] == n_ || deeper(at(i, j), at(i, partner_[i])))) partner_[i] = j;
     }
   }
 
@@ -54,7 +57,7 @@ class Agglomeration {
     alive_[gone] = 0;
     for (std::size_t j = 0; j < n_; ++j) {
       if (!alive_[j] || j == into) continue;
-      const double both = std::min(at(into, j), at(gone, j));
+      const double both = shallower_of(at(into, j), at(gone, j));
       depth_[into * n_ + j] = depth_[j * n_ + into] = both;
     }
     for (std::size_t i = 0; i < n_; ++i) {

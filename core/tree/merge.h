@@ -15,7 +15,7 @@ namespace conelab::tree {
 /// Clusters are numbered as in SciPy: tokens 0 … n−1, the k-th merge makes cluster n + k.
 struct Merge {
   std::int64_t left = 0, right = 0;  ///< `left` holds the smaller first token.
-  double depth = 0;                  ///< Never above that of an earlier merge.
+  double depth = 0;                  ///< Never above that of an earlier merge; NaNs come last.
   std::int64_t size = 0;             ///< Tokens in the new cluster.
 };
 
@@ -24,9 +24,10 @@ struct Dendrogram {
   std::vector<std::int64_t> leaf_order;  ///< [n] tokens as the dendrogram draws them, left first.
 };
 
-/// `depth` is [n × n], row-major; the mean of both triangles counts, the diagonal does not, NaN
-/// counts as −∞. Ties go to the pair with the smallest first tokens, so the answer is the same
-/// every time. O(n²) in the usual case, O(n³) at worst.
+/// `depth` is [n × n], row-major; the mean of both triangles counts, the diagonal does not. A
+/// depth that is NaN is unknown: it lies below all others, and clusters that contain such a pair
+/// meet at NaN, after all merges with a depth. Ties go to the pair with the smallest first tokens,
+/// so the answer is the same every time. O(n²) in the usual case, O(n³) at worst.
 [[nodiscard]] Dendrogram merge_by_depth(const std::vector<double>& depth, std::size_t n);
 
 }  // namespace conelab::tree

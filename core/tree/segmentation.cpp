@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace conelab::tree {
 namespace {
@@ -37,17 +38,27 @@ class Crossing {
 Segmentation segmentation(const std::vector<double>& weights, std::size_t n,
                           const std::vector<std::uint8_t>& allowed) {
   Crossing found(n), uniform(n);
+  bool known = true;
   for (std::size_t i = 0; i < n; ++i) {
     const auto may = [&](std::size_t j) { return allowed.empty() || allowed[i * n + j]; };
     double keys = 0;
     for (std::size_t j = 0; j < n; ++j) keys += may(j);
     for (std::size_t j = 0; j < n; ++j) {
       const double weight = weights[i * n + j];
-      if (std::isfinite(weight)) found.add(i, j, weight);
+      if (std::isfinite(weight)) {
+        found.add(i, j, weight);
+      } else if (may(j)) {
+        known = false;
+      }
       if (may(j)) uniform.add(i, j, 1 / keys);
     }
   }
   Segmentation out{found.fractions(), uniform.fractions(), {}, -1};
+  if (!known) {
+    out.crossing.assign(out.crossing.size(), std::numeric_limits<double>::quiet_NaN());
+    out.relative = out.crossing;
+    return out;
+  }
   for (std::size_t b = 0; b < out.crossing.size(); ++b) {
     out.relative.push_back(out.uniform[b] > 0 ? out.crossing[b] / out.uniform[b] : 0.0);
   }

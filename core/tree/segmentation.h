@@ -16,13 +16,16 @@ struct Segmentation {
   /// [n − 1] The same for attention that is uniform over the allowed keys of each row.
   std::vector<double> uniform;
   /// [n − 1] crossing / uniform: below 1 the boundary separates; 0 where nothing may cross.
+  /// Where weights are unknown: NaN, as is `crossing`.
   std::vector<double> relative;
-  /// The boundary with the smallest `relative`, the first of them; −1 for fewer than two tokens.
+  /// The boundary with the smallest `relative`, the first of them; −1 for fewer than two tokens
+  /// and where weights are unknown.
   std::int64_t strongest = -1;
 };
 
 /// `weights` [n × n], rows are queries. `allowed` [n × n], 1 where a query may see a key; empty:
-/// all. Weights that are not finite count as 0.
+/// all. An allowed weight that is not finite leaves every sum over the weights unknown; one that is
+/// not allowed counts as 0.
 [[nodiscard]] Segmentation segmentation(const std::vector<double>& weights, std::size_t n,
                                         const std::vector<std::uint8_t>& allowed = {});
 

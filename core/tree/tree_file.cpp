@@ -67,7 +67,9 @@ LabelledArray depth_group(const std::vector<HeadTree>& trees, const TreeLabels& 
   const char* meaning = trees.front().heights ? "minus the height of the lowest common ancestor"
                         : trees.front().order ? "distance of the lowest common ancestor"
                                               : "logit";
-  out.attributes = {{"depth_is", std::string(meaning)}};
+  out.attributes = {{"depth_is", std::string(meaning)},
+                    {"nan_is", std::string("with a token whose numbers are not finite: it has no "
+                                           "place, no ancestors, and merges last")}};
   return out;
 }
 
@@ -96,7 +98,8 @@ LabelledArray dendrogram_group(const std::vector<HeadTree>& trees, const TreeLab
       for (const Merge& merge : t.dendrogram.merges) data.push_back(merge.*member);
     };
   };
-  group.add<double>("depth", {"merge"}, trees, "depth at which the two clusters meet",
+  group.add<double>("depth", {"merge"}, trees,
+                    "depth at which the two clusters meet; NaN where a token has no place",
                     each(&Merge::depth));
   group.add<std::int64_t>("left", {"merge"}, trees, "token, or n + number of an earlier merge",
                           each(&Merge::left));
@@ -116,7 +119,8 @@ LabelledArray segmentation_group(const std::vector<HeadTree>& trees, const TreeL
   const auto each = [](auto member) {
     return [member](const HeadTree& t, auto& data) { append(data, (*t.segmentation).*member); };
   };
-  group.add<double>("relative", {"boundary"}, trees, "crossing / uniform",
+  group.add<double>("relative", {"boundary"}, trees,
+                    "crossing / uniform; NaN where weights are not finite",
                     each(&Segmentation::relative));
   group.add<double>("crossing", {"boundary"}, trees,
                     "attention between the two sides of boundary b, tokens b and b + 1",
@@ -124,7 +128,7 @@ LabelledArray segmentation_group(const std::vector<HeadTree>& trees, const TreeL
   group.add<double>("uniform", {"boundary"}, trees, "the same for uniform attention",
                     each(&Segmentation::uniform));
   group.add<std::int64_t>(
-      "strongest", {}, trees, "boundary that least attention crosses",
+      "strongest", {}, trees, "boundary that least attention crosses; -1 where unknown",
       [](const HeadTree& t, auto& data) { data.push_back(t.segmentation->strongest); });
   if (!labels.tokens.empty()) {
     group.add_texts("before", "boundary", {labels.tokens.begin(), labels.tokens.end() - 1});

@@ -34,6 +34,33 @@ class Tree(ProgramTest):
         with h5py.File(out) as file:
             self.assertEqual(file["tree/dendrogram/left"].shape, (1, 12, 29))
 
+    def test_says_which_tokens_are_not_finite(self):
+        path, out = self.folder / "nan.npz", self.folder / "tree.h5"
+        q, k = (np.random.default_rng(s).normal(size=(1, 2, 6, 4)) for s in (1, 2))
+        k[0, 0, 3, 2] = np.nan
+        np.savez(path, q=q, k=k, v=q)
+        found = self.ok("tree", path, "-o", out, "-s", "umbral")
+        self.assertIn("the input has 1 NaN and 0 infinite numbers", found.err)
+        self.assertIn("1 keys of all heads have no place", found.err)
+        first, second = found.out.splitlines()[1:]
+        self.assertIn("6 tokens, 1 of them not finite", first)
+        self.assertIn("unknown: its weights are not finite", first)
+        self.assertNotIn("least attention", first)
+        self.assertIn("least attention", second)
+        with h5py.File(out) as file:
+            depth = file["tree/depth/lca_depth"][0, 0]
+            self.assertTrue(np.isnan(depth[3]).all() and np.isnan(depth[:, 3]).all())
+            self.assertEqual(np.isnan(depth).sum(), 11)
+            self.assertEqual(file["tree/order/is_ancestor"][0, 0, 3].sum(), 0)
+            self.assertTrue(np.isnan(file["tree/dendrogram/depth"][0, 0, -1]))
+            self.assertEqual(file["tree/segmentation/strongest"][0, 0], -1)
+        for figure in ("tree", "hasse"):
+            text = self.ok("figure", figure, "-i", out, "-o", self.folder / "f.svg").out
+            self.assertIn("1 token has no place (?)", text)
+        text = self.ok("figure", "arcs", "-i", path, "-p", "similarities=umbral",
+                       "-o", self.folder / "f.svg").out
+        self.assertIn("36 of 36 weights of umbral are not finite numbers", text)
+
     def test_masks_mean_what_they_say(self):
         source, out = f"{TRACE}:/german/layer3", self.folder / "tree.h5"
         call = ("tree", source, "-o", out, "-s", "dot")

@@ -28,7 +28,7 @@ struct Page {
   const char *name, *title, *help;
 };
 constexpr Page pages[] = {
-    {"scaling", QT_TRANSLATE_NOOP("Bench", "Time"), "Median time over length, 95 % intervals"},
+    {"scaling", QT_TRANSLATE_NOOP("Bench", "Time"), "Median time over length, with intervals"},
     {"ratio", QT_TRANSLATE_NOOP("Bench", "Ratio"),
      "Time over that of the first operator, round by round"},
     {"roofline", QT_TRANSLATE_NOOP("Bench", "Roofline"),

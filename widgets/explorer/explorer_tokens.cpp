@@ -44,6 +44,7 @@ void ExplorerViewport::draw_tokens() {
   const ImU32 ink = packed(palette().color(QPalette::WindowText), 200);
   for (std::size_t i = 0; i < tokens_.places.size(); ++i) {
     const PlanePoint p = f.page(tokens_.places[i]);
+    if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;  // A token without a place.
     const ImVec2 at(static_cast<float>(p.x), static_cast<float>(p.y));
     const bool focused = tokens_.focused == i;
     list->AddCircleFilled(at, focused ? 5.5F : 4.0F, ground, 16);

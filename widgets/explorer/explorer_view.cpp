@@ -8,6 +8,7 @@
 #include <QStackedWidget>
 #include <QToolButton>
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/figure/text.h"
@@ -318,6 +319,13 @@ TokenPlane ExplorerView::wanted() {
   if (tokens == nullptr || focus->query >= size(tokens->queries.elements) ||
       focus->key >= size(tokens->keys.elements)) {
     return {session.cones, {}};
+  }
+  const auto placed = [](const auto& list, std::int64_t i) {
+    return std::isfinite(list[static_cast<std::size_t>(i)].radial);
+  };
+  if (!placed(tokens->queries.elements, focus->query) ||
+      !placed(tokens->keys.elements, focus->key)) {
+    return {session.cones, {}};  // Numbers that are not finite have no plane.
   }
   pair_ = focus;
   return plane_of_pair(session.cones, *tokens, *focus);

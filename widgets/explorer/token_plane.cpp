@@ -35,7 +35,7 @@ class Axis {
 
 /// The point of the plane at a base coordinate with an element's radial coordinate.
 PlanePoint place_of(const geometry::ConeSystem& flat, double along, double radial) {
-  if (flat.infinite()) return {along, radial};
+  if (flat.infinite() || std::isnan(radial)) return {along, radial};  // NaN: it has no place.
   const Eigen::Vector2d axis(std::sin(along), -std::cos(along));
   const auto element = geometry::element_at(flat, Vector(axis), radial);
   const Vector x = geometry::place(flat, element, geometry::Model::halfspace).x;

@@ -15,9 +15,10 @@ constexpr std::size_t most_made = 24;
 
 bool shows_tree(const std::string& layout) { return layout == "tree" || layout == "hasse"; }
 
-/// The strongest arcs of every query, a strip of rows at a time.
+/// The strongest arcs of every query, a strip of rows at a time; adds to `unknown` the weights that
+/// are not finite.
 std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
-                                        const JobContext& context) {
+                                        const JobContext& context, std::size_t& unknown) {
   Execution execution;
   execution.cancelled = context.cancel_check();
   const auto plan = resolve(call, check_extents(head.exact));
@@ -32,6 +33,8 @@ std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
     strip.resize(static_cast<std::size_t>((end - begin) * columns));
     attention_map_tile<double>(*plan, head.exact, Map2d::weights, &saved, 0, 0, begin, end, 0,
                                columns, strip.data());
+    unknown += static_cast<std::size_t>(std::count_if(
+        strip.begin(), strip.end(), [](double weight) { return !std::isfinite(weight); }));
     for (std::int64_t r = begin; r < end; ++r) {
       figure::pick_arcs(strip.data() + (r - begin) * columns, static_cast<std::size_t>(columns),
                         static_cast<std::size_t>(r), {most_arcs, 0}, arcs);
@@ -49,7 +52,10 @@ tree::HeadTree tree_of(const HeadInput& head, const Call& call, const std::strin
   return std::move(trees.front());
 }
 
-std::string number(double value) { return fmt::format("{:.6g}", value); }
+/// "unknown" with a token whose numbers are not finite.
+std::string number(double value) {
+  return std::isnan(value) ? "unknown" : fmt::format("{:.6g}", value);
+}
 
 }  // namespace
 
@@ -108,6 +114,7 @@ std::shared_ptr<RelationPanel> RelationsModel::make_panel(const Call& call) {
 void RelationsModel::start(const std::shared_ptr<RelationPanel>& panel) {
   struct Result {
     std::vector<figure::Arc> arcs;
+    std::size_t unknown = 0;
     std::shared_ptr<const tree::HeadTree> tree;
   };
   const auto trace = workspace_.trace();
@@ -122,7 +129,7 @@ void RelationsModel::start(const std::shared_ptr<RelationPanel>& panel) {
         if (tree) {
           result.tree = std::make_shared<tree::HeadTree>(tree_of(*head, one, tokens, context));
         } else {
-          result.arcs = strongest_arcs(*head, one, context);
+          result.arcs = strongest_arcs(*head, one, context, result.unknown);
         }
         return result;
       },
@@ -131,6 +138,7 @@ void RelationsModel::start(const std::shared_ptr<RelationPanel>& panel) {
         if (!done) return;
         done->job.finished();
         done->arcs = std::move(result.arcs);
+        done->unknown = result.unknown;
         done->head_tree = std::move(result.tree);
         emit changed();
       },
@@ -165,6 +173,7 @@ figure::ArcsFigure RelationsModel::arcs_figure(double width) const {
                             {},
                             panel->error};
     if (panel->job.active()) drawn.note = "computing …";
+    drawn.unknown = panel->unknown;
     std::size_t query = static_cast<std::size_t>(-1), rank = 0;
     for (const figure::Arc& arc : panel->arcs) {  // Strongest first within each query.
       rank = arc.query == query ? rank + 1 : 0;
@@ -183,6 +192,7 @@ figure::TreeFigure RelationsModel::tree_figure(std::size_t panel, double width) 
   figure::TreeFigure figure;
   figure.width = width;
   figure.title = p.title;
+  figure.cone = p.call.similarity;
   if (!p.head_tree) return figure;
   figure.tree = *p.head_tree;
   figure.tokens = tokens(panel);
@@ -230,7 +240,7 @@ std::string RelationsModel::about(const Focus& pair) const {
     text += fmt::format("{}{}: {} {}", text.empty() ? "" : "\n", panel->title, name,
                         number(t.order && t.heights ? -depth : depth));
     if (!t.order) continue;
-    if (!t.common[i * t.size + j]) text += " (none exists)";
+    if (!t.common[i * t.size + j] && !std::isnan(depth)) text += " (none exists)";
     if (t.order->is_ancestor(i, j)) text += fmt::format(", {} is an ancestor of {}", i, j);
     if (t.order->is_ancestor(j, i)) text += fmt::format(", {} is an ancestor of {}", j, i);
   }

@@ -28,6 +28,7 @@ struct RelationPanel {
   std::string tokens;  ///< Of a tree: "key" or "query".
   std::string title, error;
   std::vector<figure::Arc> arcs;
+  std::size_t unknown = 0;  ///< Of arcs: weights that are not finite.
   std::shared_ptr<const tree::HeadTree> head_tree;
   JobHandle job;
 };

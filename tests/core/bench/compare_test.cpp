@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/bench/figures.h"
 #include "core/bench/result.h"
 #include "core/bench/summary.h"
 #include "tests/core/bench/fixtures.h"
@@ -197,9 +198,31 @@ TEST_F(CompareBench, SummaryShowsTimesStatusesAndExponents) {
   EXPECT_TRUE(lines[0].starts_with("operator     pass"));
   const auto notes = summary_notes(file);
   ASSERT_FALSE(notes.empty());
+  EXPECT_EQ(table.header[4], "95 % interval");
   EXPECT_EQ(notes[0],
             "A/A control: 0 of 1 cases measured twice came out different (95 % interval of the "
             "rate 0 .. 98 %)");
+}
+
+TEST_F(CompareBench, FewRoundsClaimNoMoreThanTheyCover) {
+  for (const auto& [rounds, covered] :
+       std::vector<std::pair<int, std::string>>{{2, "50 %"}, {5, "94 %"}, {6, "95 %"}}) {
+    const std::string path =
+        save("few.h5", fake_result(fake_sweep({"dot", "umbral"}, {64, 128}, rounds), 1, 1e11, 1));
+    const LabelledFile file = read_labelled_file(path);
+    const auto cases = measured_cases(file, path);
+    EXPECT_EQ(summary_table(cases).header[4], covered + " interval");
+    EXPECT_EQ(comparison_table(compare_operators(cases, "dot")).header[4], covered + " interval");
+    figure::ScalingFigure figure = scaling_figure(select_cases(cases, {}, {}));
+    const auto caption = [&] { return figure::draw_scaling(figure).metadata.description; };
+    EXPECT_NE(caption().find("Medians with " + covered + " intervals"), std::string::npos);
+    figure.ratio_only = true;
+    EXPECT_NE(caption().find("median and " + covered + " sign-test"), std::string::npos);
+    const std::string control = summary_notes(file).at(0);
+    EXPECT_EQ(control.find("no verdict is possible below 6 rounds") != std::string::npos,
+              rounds < 6)
+        << control;
+  }
 }
 
 TEST(Texts, HaveThreeDigitsAndAUnit) {

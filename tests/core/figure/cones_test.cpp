@@ -105,7 +105,7 @@ TEST(Cones, CaptionSpeaksOfTheModelDrawn) {
   f.cone = "ganea";
   f.model = Model::ball;
   f.u = at(0, 0.5);  // e^-d = 0.5: at (0, -1/3) in the ball.
-  EXPECT_NE(draw_cones(f).metadata.description.find("u = (0, -0.3333)"), std::string::npos);
+  EXPECT_NE(draw_cones(f).metadata.description.find("u = (0, −0.3333)"), std::string::npos);
 }
 
 TEST(Cones, EveryFamilyInEveryModelIsAGoodFigure) {

@@ -58,6 +58,24 @@ TEST(Heatmap, FitsAPageInOneColumn) {
   }
 }
 
+TEST(Heatmap, PanelsThatLeaveRoomStandInTheMiddleWithTheirBar) {
+  HeatmapFigure f = three();
+  f.width = single_column;
+  std::vector<Box> matrices, bars;
+  for (const Item& item : draw_heatmap(f).items) {
+    const auto* image = std::get_if<ImageItem>(&item);
+    if (image != nullptr) (image->rows == 1 ? bars : matrices).push_back(image->box);
+  }
+  ASSERT_EQ(matrices.size(), 3u);
+  ASSERT_EQ(bars.size(), 1u);
+  EXPECT_LT(matrices[0].width, 0.7 * f.width);
+  const double left = matrices[0].x, right = f.width - matrices[0].right();
+  EXPECT_GT(left, right);  // Labels stand left.
+  EXPECT_GT(right, 20);
+  EXPECT_NEAR(bars[0].x + bars[0].width / 2, left + matrices[0].width / 2, 0.5);
+  EXPECT_LE(bars[0].right(), matrices[0].right());
+}
+
 TEST(Heatmap, EveryScaleAndWidthKeepsTextsApart) {
   for (const HeatScale scale :
        {HeatScale::linear, HeatScale::log, HeatScale::row_normalised, HeatScale::rank}) {

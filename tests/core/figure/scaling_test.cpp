@@ -94,6 +94,23 @@ TEST(Scaling, SamplesLieWhereTheirLinesAreDrawn) {
   EXPECT_EQ(placed[1].y, 4);
 }
 
+TEST(Scaling, BandsLieBelowEveryLineAndMarker) {
+  ScalingFigure f;
+  f.series = {series("dot", 1, 2), series("umbral", 1.02, 2), series("ganea", 1.01, 2)};
+  f.ratio_only = true;
+  std::size_t bands = 0, lines = 0;
+  for (const Item& item : draw_scaling(f).items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr) continue;
+    lines += path->paint.stroke.width == data_line;
+    if (path->paint.fill.a == 0 || path->paint.fill.a > 60) continue;
+    ++bands;
+    EXPECT_EQ(lines, 0u);
+  }
+  EXPECT_EQ(bands, 3u);
+  EXPECT_EQ(lines, 3u);
+}
+
 TEST(Scaling, RatioPanelDividesByTheFirstSeries) {
   ScalingFigure f;
   f.series = {series("dot", 1, 2), series("umbral", 3, 2)};

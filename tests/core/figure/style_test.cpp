@@ -41,6 +41,13 @@ TEST(Style, WrapKeepsLinesWithinTheWidth) {
   EXPECT_GT(lines.size(), 2u);
   for (const std::string& line : lines) EXPECT_LE(text_width(line, 7), 60) << line;
   EXPECT_TRUE(wrap("  ", 7, 60).empty());
+  for (double width = 62; width < 200; width += 3) {
+    for (const std::string& line :
+         wrap("cones; u = (0.3, −0.1); LCA = (−0.5, 0.59), depth 2", 7, width)) {
+      EXPECT_FALSE(line.ends_with("=") || line.starts_with("=") || line.ends_with("LCA")) << line;
+      EXPECT_FALSE(line.ends_with(",") && !line.ends_with("),")) << line;
+    }
+  }
 }
 
 double step(Colour a, Colour b) {

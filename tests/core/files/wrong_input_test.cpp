@@ -142,6 +142,31 @@ TEST_F(WrongInput, ShapesThatDisagree) {
             "t.h5: /token: wrong length (expected [3], found [2])");
 }
 
+TEST_F(WrongInput, ResultsOfThisProgramAreNoTraces) {
+  const auto add_text = [](hid_t group, const std::string& text) {
+    hdf5::write_attribute(group, "spec", text, {"t.h5", "/"});
+  };
+  make_h5(path("t.h5"), [&](hid_t root) {
+    const hdf5::Group attention(H5Gcreate2(root, "attention", 0, 0, 0));
+    add_text(attention.id(), R"({"command": "attend", "input": "m.h5:/layer3"})");
+    const hdf5::Group gradients(H5Gcreate2(attention.id(), "gradients", 0, 0, 0));
+    add_tensor(gradients.id(), "q", {3, 4});
+  });
+  EXPECT_EQ(error_for("t.h5"), "t.h5: is a result of attend, no trace; its trace is m.h5:/layer3");
+  EXPECT_EQ(error_for("t.h5:/attention/gradients"), "");
+  make_h5(path("t.h5"), [&](hid_t root) {
+    add_text(root, "no JSON");
+    const hdf5::Group tree(H5Gcreate2(root, "tree", 0, 0, 0));
+    const hdf5::Group depth(H5Gcreate2(tree.id(), "depth", 0, 0, 0));
+  });
+  EXPECT_EQ(error_for("t.h5"), "t.h5: is a result of tree, no trace");
+  make_h5(path("t.h5"), [](hid_t root) {
+    const hdf5::Group bench(H5Gcreate2(root, "bench", 0, 0, 0));
+    const hdf5::Group runtime(H5Gcreate2(bench.id(), "runtime", 0, 0, 0));
+  });
+  EXPECT_EQ(error_for("t.h5"), "t.h5: is a result of bench, no trace (expected arrays q, k, v)");
+}
+
 TEST_F(WrongInput, UnknownGroupOrName) {
   make_h5(path("t.h5"), [](hid_t root) {
     const hdf5::Group layer(H5Gcreate2(root, "layer3", 0, 0, 0));

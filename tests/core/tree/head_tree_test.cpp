@@ -79,6 +79,40 @@ TEST(HeadTree, SegmentsTheWeightsOfTheCall) {
   EXPECT_LT(tree.segmentation->uniform[3], 0.5);
 }
 
+// A NaN in the axis vanished in comparisons, one in the height was an error: both are unknown now.
+TEST(HeadTree, InventsNothingForTokensThatAreNotFinite) {
+  for (const char* name : {"umbral", "penumbral", "ganea", "dot", "laplacian"}) {
+    for (const double wrong : {std::nan(""), HUGE_VAL}) {
+      for (const std::int64_t feature : {1, 4}) {
+        AttentionInput<double> input = random_input(6, 5);
+        Call call;
+        call.similarity = name;
+        const HeadTree clean = trees_of(call, input).front();
+        input.key.at(0, 0, 3, feature) = wrong;
+        const HeadTree tree = trees_of(call, input).front();
+        EXPECT_EQ(tree.unplaced_count(), 1u) << name;
+        EXPECT_TRUE(tree.unplaced(3));
+        for (std::size_t i = 0; i < 6; ++i) {
+          EXPECT_TRUE(std::isnan(tree.depth[i * 6 + 3]) && std::isnan(tree.depth[3 * 6 + i]));
+          for (std::size_t j = 0; j < 6; ++j) {
+            if (i == 3 || j == 3) continue;
+            EXPECT_EQ(tree.depth[i * 6 + j], clean.depth[i * 6 + j]) << name;
+          }
+          if (!tree.order) continue;
+          EXPECT_FALSE(tree.order->is_ancestor(i, 3) || tree.order->is_ancestor(3, i));
+          EXPECT_FALSE(tree.common[i * 6 + 3]);
+        }
+        const std::vector<Merge>& merges = tree.dendrogram.merges;
+        EXPECT_TRUE(merges[4].left == 3 || merges[4].right == 3) << name;
+        EXPECT_TRUE(std::isnan(merges[4].depth));
+        EXPECT_FALSE(std::isnan(merges[3].depth));
+        EXPECT_TRUE(std::isinf(wrong) || tree.segmentation->strongest == -1) << name;
+        EXPECT_GE(trees_of(call, input)[1].segmentation->strongest, 0);
+      }
+    }
+  }
+}
+
 TEST(HeadTree, NamesTheTokenOutsideTheDomainAndExitsWithOne) {
   AttentionInput<double> input = random_input(3, 3);
   for (double& x : input.query.data) x = std::abs(x) * 0.5 + 0.01;

@@ -90,12 +90,21 @@ TEST(Merge, LeafOrderIsAPermutationWithContiguousClusters) {
   EXPECT_EQ(*(left + 1), first.right);
 }
 
-TEST(Merge, TreatsNanAsTheShallowestDepth) {
+TEST(Merge, MergesUnknownDepthsLastBelowMinusInfinity) {
   const double nan = std::nan("");
   const Dendrogram found = merge_by_depth({0, nan, -5, nan, 0, -3, -5, -3, 0}, 3);
   EXPECT_EQ(found.merges[0].left, 1);
   EXPECT_EQ(found.merges[0].right, 2);
-  EXPECT_TRUE(std::isinf(found.merges[1].depth));
+  EXPECT_TRUE(std::isnan(found.merges[1].depth));
+
+  const double none = -HUGE_VAL;  // Token 0 is unknown; 3 is far from 1 and 2, but known.
+  const Dendrogram four = merge_by_depth(
+      {nan, nan, nan, nan, nan, 0, -2, none, nan, -2, 0, none, nan, none, none, 0}, 4);
+  EXPECT_EQ(four.merges[0].depth, -2);
+  EXPECT_EQ(four.merges[1].depth, none);
+  EXPECT_EQ(four.merges[1].right, 3);
+  EXPECT_EQ(four.merges[2].left, 0);
+  EXPECT_TRUE(std::isnan(four.merges[2].depth));
 }
 
 // In the plane shadows are intervals, so the smallest interval over a cluster is its LCA's shadow.

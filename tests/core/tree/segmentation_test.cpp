@@ -68,5 +68,15 @@ TEST(Segmentation, OfNothingAndOfMaskedOrNanRowsIsDefined) {
   EXPECT_EQ(found.relative[0], 0);
 }
 
+TEST(Segmentation, OfUnknownWeightsIsUnknown) {
+  const Segmentation found = segmentation({0.5, 0.5, 0, 1, std::nan(""), 0, 0, 0, 1}, 3);
+  for (std::size_t b = 0; b < 2; ++b) {
+    EXPECT_TRUE(std::isnan(found.crossing[b]));
+    EXPECT_TRUE(std::isnan(found.relative[b]));
+    EXPECT_GT(found.uniform[b], 0);
+  }
+  EXPECT_EQ(found.strongest, -1);
+}
+
 }  // namespace
 }  // namespace conelab::tree

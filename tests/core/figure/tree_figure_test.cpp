@@ -1,0 +1,80 @@
+#include "core/figure/tree_figure.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/core/figure/figure_checks.h"
+
+namespace conelab::figure {
+namespace {
+
+/// Tokens without any order; `unplaced` of them are not finite.
+TreeFigure unordered(const std::string& cone, std::size_t n, std::size_t unplaced = 0) {
+  TreeFigure f;
+  f.cone = cone;
+  f.tree.size = n;
+  f.tree.heights = true;
+  f.tree.depth.assign(n * n, -2);
+  f.tree.common.assign(n * n, 1);
+  f.tree.order = tree::AncestorOrder{
+      n, std::vector<std::uint8_t>(n * n), std::vector<std::uint8_t>(n * n), {}};
+  for (std::size_t i = 0; i < n; ++i) {
+    f.tree.depth[i * n + i] = -1;
+    f.tree.order->representative.push_back(static_cast<std::int64_t>(i));
+    f.tokens.push_back("word" + std::to_string(i));
+    for (std::size_t u = 0; u < unplaced; ++u) {
+      f.tree.depth[i * n + u] = f.tree.depth[u * n + i] = std::nan("");
+      f.tree.common[i * n + u] = f.tree.common[u * n + i] = 0;
+    }
+  }
+  f.tree.dendrogram = tree::merge_by_depth(f.tree.depth, n);
+  f.tree.segmentation = tree::segmentation(
+      std::vector<double>(n * n, unplaced > 0 ? std::nan("") : 1.0 / static_cast<double>(n)), n);
+  return f;
+}
+
+bool has(const DisplayList& list, const std::string& text) {
+  return list.metadata.description.find(text) != std::string::npos;
+}
+
+TEST(TreeFigure, HasseWithoutOrderNamesTheFamilysOwnParameter) {
+  const auto advised = [](const std::string& cone, const std::string& parameter) {
+    const DisplayList list = draw_hasse(unordered(cone, 4));
+    return has(list, "no order to draw") && has(list, parameter);
+  };
+  EXPECT_TRUE(advised("umbral", "radius=3"));
+  EXPECT_TRUE(advised("umbral-finite", "object_radius"));
+  EXPECT_TRUE(advised("penumbral", "height"));
+  EXPECT_TRUE(advised("penumbral-finite", "source_radius"));
+  EXPECT_TRUE(advised("ganea", "depend on K"));
+  EXPECT_FALSE(advised("ganea", "umbral"));
+  EXPECT_FALSE(advised("", "radius"));
+}
+
+TEST(TreeFigure, SaysThatOnlySomeTokensAreLabelled) {
+  TreeFigure f = unordered("umbral", 120);
+  f.width = single_column;
+  EXPECT_TRUE(has(draw_hasse(f), "One token in 4 is labelled"))
+      << draw_hasse(f).metadata.description;
+  EXPECT_TRUE(has(draw_tree(f), "One token in"));
+  EXPECT_FALSE(has(draw_hasse(unordered("umbral", 5)), "labelled"));
+}
+
+TEST(TreeFigure, TokensWithoutAPlaceAreQuestionMarksJoinedToNothing) {
+  const TreeFigure f = unordered("umbral", 6, 2);
+  for (const DisplayList& list : {draw_tree(f), draw_hasse(f)}) {
+    expect_good_figure(list);
+    int marks = 0;
+    for (const TextItem& item : texts(list)) marks += plain(item.runs) == "?";
+    EXPECT_EQ(marks, 2);
+    EXPECT_TRUE(has(list, "2 tokens have no place (?)"));
+  }
+  EXPECT_TRUE(has(draw_tree(f), "attention across boundaries is unknown"));
+  EXPECT_FALSE(has(draw_tree(f), "least after"));
+  EXPECT_FALSE(has(draw_tree(f), "dashed"));
+  EXPECT_TRUE(has(draw_tree(unordered("umbral", 6)), "least after token 0"));
+}
+
+}  // namespace
+}  // namespace conelab::figure
