@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/bench/damaged_parts.h"
 #include "core/files/atomic_file.h"
-#include "core/files/sandbox.h"
 
 namespace conelab {
 namespace {
@@ -20,20 +20,10 @@ namespace fs = std::filesystem;
 
 std::string folder_of(const std::string& output) { return output + ".parts"; }
 
-LabelledVariable scalar(const char* name, double value) {
-  return {name, {}, std::vector<double>{value}, "", {}};
-}
-
-double number(const LabelledArray& array, const char* name, const std::string& file) {
-  const LabelledVariable* v = array.variable(name);
-  const auto* values = v == nullptr ? nullptr : std::get_if<std::vector<double>>(&v->data);
-  if (values == nullptr || values->size() != 1) fail("{}: no number '{}'", file, name);
-  return values->front();
-}
-
 RunIdentity read_identity(const std::string& path) {
   RunIdentity identity;
   std::ifstream file(path);
+  if (!file) fail("{}: {}", path, std::strerror(errno));
   for (std::string line; std::getline(file, line);) {
     const auto equals = line.find('=');
     if (equals != std::string::npos) {
@@ -49,63 +39,48 @@ std::string identity_text(const RunIdentity& identity) {
   return text;
 }
 
-/// The files of a folder whose names begin so.
+/// Sealed samples, and those of them that were set aside as damaged.
+constexpr const char* sealed = "case-";
+constexpr const char* sealed_ending = ".h5";
+constexpr const char* aside_ending = ".damaged";
+/// Of the temporary files that become sealed ones, see AtomicFile.
+constexpr const char* temporary = ".";
+
+/// The files of a folder whose names begin so. Fails where it cannot be listed: a list that lacks
+/// samples would pass for one of a run that has none.
 std::vector<fs::path> files_of(const std::string& folder, const char* beginning) {
   std::vector<fs::path> files;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     if (entry->path().filename().native().starts_with(beginning)) files.push_back(entry->path());
   }
+  if (error) fail("{}: {}", folder, error.message());
   return files;
 }
 
-constexpr const char* sealed = "case-";
-/// Of the temporary files that become sealed ones, see AtomicFile.
-constexpr const char* temporary = ".";
+std::vector<fs::path> sealed_files(const std::string& folder) {
+  std::vector<fs::path> files = files_of(folder, sealed);
+  std::erase_if(files, [](const fs::path& file) { return file.extension() != sealed_ending; });
+  return files;
+}
+
+/// Fails where that cannot be seen.
+bool is_there(const std::string& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (status.type() == fs::file_type::none) fail("{}: {}", file, error.message());
+  return fs::exists(status);
+}
+
+/// Whether a run has been begun here and has sealed something. Fails where that cannot be seen.
+bool holds_run(const std::string& folder) {
+  return is_there(folder + "/run.txt") && !files_of(folder, sealed).empty();
+}
 
 void remove_all_of(const std::string& folder, const char* beginning) {
   std::error_code error;
   for (const fs::path& file : files_of(folder, beginning)) fs::remove(file, error);
-}
-
-/// Why each of the files cannot be read, empty where it can: found out in a child, as damaged HDF5
-/// can make its library crash. Fails where one does.
-std::vector<std::string> problems_of(const std::vector<fs::path>& files) {
-  const int seconds = 60 + static_cast<int>(files.size() / 20);
-  std::vector<std::string> problems(files.size());
-  const auto look = [&](ArchiveWriter& writer) {
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      try {
-        (void)read_labelled(files[i].string(), "sample");
-      } catch (const Error& e) {
-        problems[i] = e.what();
-      }
-    }
-    visit(writer, problems);
-  };
-  run_sandboxed(files.front().string(),
-                {.seconds = static_cast<double>(seconds), .processor_seconds = seconds}, look,
-                [&](ArchiveReader& reader) { visit(reader, problems); });
-  return problems;
-}
-
-/// Adds the files that cannot be read, and why. Where a child fails, each half has one of its own.
-void find_damaged(const std::vector<fs::path>& files, std::map<std::string, std::string>& damaged) {
-  try {
-    const std::vector<std::string> problems = problems_of(files);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      if (!problems[i].empty()) damaged[files[i].string()] = problems[i];
-    }
-  } catch (const Error& e) {
-    if (files.size() == 1) {
-      damaged[files.front().string()] = e.what();
-      return;
-    }
-    const auto middle = files.begin() + static_cast<std::ptrdiff_t>(files.size() / 2);
-    find_damaged({files.begin(), middle}, damaged);
-    find_damaged({middle, files.end()}, damaged);
-  }
 }
 
 std::string value_of(const RunIdentity& identity, const std::string& name) {
@@ -129,21 +104,24 @@ std::string identity_difference(const RunIdentity& before, const RunIdentity& no
 }
 
 bool Parts::exist(const std::string& output) {
-  std::error_code error;
-  const std::string folder = folder_of(output);
-  return fs::exists(folder + "/run.txt", error) && !files_of(folder, sealed).empty();
+  try {
+    return holds_run(folder_of(output));
+  } catch (const Error&) {
+    return true;
+  }
 }
 
-Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume)
+Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume,
+             const std::function<bool()>& cancelled)
     : folder_(folder_of(output)) {
   std::error_code error;
   fs::create_directory(folder_, error);
   if (error) fail("{}: cannot create the folder of sealed samples: {}", folder_, error.message());
   take_lock();
   try {
-    if (exist(output)) {
+    if (holds_run(folder_)) {
       check_identity(identity, resume);
-      find_damaged(files_of(folder_, sealed), damaged_);
+      set_damaged_aside(cancelled);
     } else {  // Samples without their run were being discarded: they are in its result.
       remove_all_of(folder_, sealed);
     }
@@ -176,68 +154,34 @@ void Parts::check_identity(const RunIdentity& identity, bool resume) const {
     misuse("{}: the unfinished run is another sweep: {}", folder_, difference);
 }
 
+void Parts::set_damaged_aside(const std::function<bool()>& cancelled) {
+  std::map<fs::path, std::string> damaged;
+  try {
+    damaged = find_damaged(folder_, sealed_files(folder_), cancelled);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted) throw;
+    throw Error(error.kind(), folder_ + ": interrupted; continue with --resume");
+  }
+  for (const auto& [file, why] : damaged) {
+    std::error_code error;
+    fs::rename(file, file.string() + aside_ending, error);
+    if (error) fail("{}; it cannot be set aside: {}", why, error.message());
+    damaged_.push_back(why);
+  }
+}
+
 std::string Parts::path(int slot, int round) const {
   return fmt::format("{}/case-{:05}-round-{:03}.h5", folder_, slot, round);
 }
 
-void Parts::seal(int slot, int round, const PartRecord& r) const {
-  LabelledArray array;
-  array.variables = {scalar("status", static_cast<double>(r.status)),
-                     scalar("flops", r.facts.flops),
-                     scalar("bytes", r.facts.bytes),
-                     scalar("error", r.facts.error),
-                     scalar("warm", r.sample.warm),
-                     scalar("cold", r.sample.cold),
-                     scalar("runs", r.sample.runs),
-                     scalar("peak_flops", r.sample.peak_flops),
-                     scalar("peak_bytes", r.sample.peak_bytes),
-                     scalar("extra_bytes", r.sample.extra_bytes),
-                     scalar("device_bytes", r.sample.device_bytes),
-                     scalar("device_clock", r.sample.device_clock),
-                     scalar("device_memory_clock", r.sample.device_memory_clock),
-                     scalar("device_temperature", r.sample.device_temperature),
-                     scalar("device_power", r.sample.device_power),
-                     scalar("device_throttle", r.sample.device_throttle),
-                     scalar("load", r.machine.load),
-                     scalar("clock", r.machine.clock),
-                     scalar("temperature", r.machine.temperature)};
-  array.attributes.emplace_back("reason", r.reason);
-  write_labelled(path(slot, round), {program_version(), {{"sample", array}}, {}});
+void Parts::seal(int slot, int round, const PartRecord& record) const {
+  write_part(path(slot, round), record);
 }
 
 std::optional<PartRecord> Parts::load(int slot, int round) const {
   const std::string file = path(slot, round);
-  std::error_code error;
-  if (!fs::exists(file, error)) return std::nullopt;
-  const auto damaged = damaged_.find(file);
-  if (damaged != damaged_.end()) fail("{}", damaged->second);
-  const LabelledArray a = read_labelled(file, "sample");
-  const auto at = [&](const char* name) { return number(a, name, file); };
-  PartRecord r;
-  const double status = at("status");
-  if (!(status >= 0 && status <= static_cast<double>(CaseStatus::out_of_memory))) {
-    fail("{}: status {} (expected 0 to 5)", file, status);
-  }
-  r.status = static_cast<CaseStatus>(static_cast<int>(status));
-  for (const auto& [name, value] : a.attributes) {
-    const auto* text = std::get_if<std::string>(&value);
-    if (name == "reason" && text != nullptr) r.reason = *text;
-  }
-  r.facts = {at("flops"), at("bytes"), at("error")};
-  r.sample = {at("warm"),
-              at("cold"),
-              at("runs"),
-              at("peak_flops"),
-              at("peak_bytes"),
-              at("extra_bytes"),
-              at("device_bytes"),
-              at("device_clock"),
-              at("device_memory_clock"),
-              at("device_temperature"),
-              at("device_power"),
-              at("device_throttle")};
-  r.machine = {at("load"), at("clock"), at("temperature")};
-  return r;
+  if (!is_there(file)) return std::nullopt;
+  return read_part(file);
 }
 
 void Parts::discard() {

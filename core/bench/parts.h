@@ -2,28 +2,19 @@
 //
 // Every file is written as temporary -> fsync -> rename -> fsync of the directory, and never
 // touched again: a kill at any moment loses at most the sample under way. `run.txt` says which run
-// they belong to, `lock` keeps a second writer out.
+// they belong to, `lock` keeps a second writer out. A sample that turns out to be damaged stays
+// too, as NAME.damaged, until the run is finished.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/base/environment.h"
-#include "core/bench/worker_process.h"
+#include "core/bench/part_record.h"
 
 namespace conelab {
-
-/// One sealed record: a sample, or why the case ended.
-struct PartRecord {
-  CaseStatus status = CaseStatus::ok;
-  std::string reason;
-  CaseFacts facts;
-  Sample sample;
-  MachineState machine;
-};
 
 /// Name and value of what identifies a run: a resumed run must agree in all of them.
 using RunIdentity = std::vector<std::pair<std::string, std::string>>;
@@ -32,18 +23,23 @@ class Parts {
  public:
   /// Opens or creates the folder and takes its lock. Fails where another process has it. Throws
   /// misuse where an unfinished run lies there and `resume` is false, or it differs from
-  /// `identity`: the message names what differs, expected and found.
-  Parts(const std::string& output, const RunIdentity& identity, bool resume);
+  /// `identity`: the message names what differs, expected and found. Damaged samples of that run
+  /// are set aside; fails and touches none where it cannot be told which are, see `find_damaged`.
+  /// Throws interrupted where `cancelled`, polled meanwhile, says so.
+  Parts(const std::string& output, const RunIdentity& identity, bool resume,
+        const std::function<bool()>& cancelled);
   ~Parts();
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  /// Whether an unfinished run lies beside the output: one that has sealed something.
+  /// Whether an unfinished run lies beside the output: one that has sealed something. True where
+  /// that cannot be seen.
   [[nodiscard]] static bool exist(const std::string& output);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  /// The sealed record of a slot in a round; nothing where it is still missing. Fails with
-  /// `FILE: why` where it is damaged.
+  /// Why each of the samples that were set aside is damaged: `FILE: why`.
+  [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
+  /// The sealed record of a slot in a round; nothing where it is still missing, or was set aside.
   [[nodiscard]] std::optional<PartRecord> load(int slot, int round) const;
   void seal(int slot, int round, const PartRecord& record) const;
   /// Removes the folder: the result file holds everything now.
@@ -52,10 +48,11 @@ class Parts {
  private:
   std::string folder_;
   int lock_ = -1;
-  std::map<std::string, std::string> damaged_;  ///< By path, of what lay there before: why.
+  std::vector<std::string> damaged_;
 
   [[nodiscard]] std::string path(int slot, int round) const;
   void check_identity(const RunIdentity& identity, bool resume) const;
+  void set_damaged_aside(const std::function<bool()>& cancelled);
   void take_lock();
 };
 

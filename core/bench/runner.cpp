@@ -94,7 +94,8 @@ class Run {
       : sweep_(sweep),
         workload_(workload),
         options_(options),
-        parts_(options.output, run_identity(sweep, options), options.resume) {
+        parts_(options.output, run_identity(sweep, options), options.resume, options.cancelled) {
+    warn_of_damaged();
     result_.sweep = sweep;
     result_.devices = options.devices;
     const std::vector<Sample> none(static_cast<std::size_t>(sweep.rounds));
@@ -143,6 +144,13 @@ class Run {
 
   [[nodiscard]] int total() const { return static_cast<int>(slots_.size()) * sweep_.rounds; }
   [[nodiscard]] bool cancelled() const { return options_.cancelled && options_.cancelled(); }
+
+  void warn_of_damaged() const {
+    if (!options_.warned) return;
+    for (const std::string& why : parts_.damaged()) {
+      options_.warned(why + "; it is measured again");
+    }
+  }
 
   /// Fails where nothing was measured that could stand for what lies at the output.
   void spare_earlier_result() {
@@ -292,18 +300,8 @@ class Run {
     forecast_.learn(slot.labels, record.facts.flops, record.sample.warm);
   }
 
-  /// What an earlier run sealed and can still be read.
-  [[nodiscard]] std::optional<PartRecord> earlier_record(int index, int round) const {
-    try {
-      return parts_.load(index, round);
-    } catch (const Error& e) {
-      if (options_.warned) options_.warned(fmt::format("{}; it is measured again", e.what()));
-      return std::nullopt;
-    }
-  }
-
   PartRecord sealed_record(int index, int round) {
-    if (auto sealed = earlier_record(index, round)) return *sealed;
+    if (auto sealed = parts_.load(index, round)) return *sealed;
     if (cancelled()) interrupt();
     const auto start = std::chrono::steady_clock::now();
     PartRecord record;
@@ -365,10 +363,12 @@ class Run {
 
 /// With --resume: whether the result is finished already. Throws misuse where it is of another
 /// sweep.
-bool finished(const Sweep& sweep, const std::string& output) {
+bool finished(const Sweep& sweep, const BenchOptions& options) {
+  const std::string& output = options.output;
   std::error_code error;
   if (Parts::exist(output) || !std::filesystem::exists(output, error)) return false;
-  const LabelledArray runtime = read_labelled_sandboxed(output, "bench/runtime");
+  const LabelledArray runtime =
+      read_labelled_sandboxed(output, "bench/runtime", {.cancelled = options.cancelled});
   std::vector<std::string> before;
   for (const auto& [name, value] : runtime.attributes) {
     const auto* lines = std::get_if<std::vector<std::string>>(&value);
@@ -386,7 +386,7 @@ bool finished(const Sweep& sweep, const std::string& output) {
 
 void run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options) {
   check_sweep(sweep, known_operators(workload, options.peers));
-  if (options.resume && finished(sweep, options.output)) return;
+  if (options.resume && finished(sweep, options)) return;
   probe_writable(options.output);
   Run(sweep, workload, options).finish();
 }

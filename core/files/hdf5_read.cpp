@@ -266,7 +266,8 @@ std::string size_refusal(const Stored& stored, std::int64_t element_bytes, const
   if (stored.is_virtual) return "";  // What is stored is in other files.
   std::int64_t declared = *count * element_bytes;
   if (rules.allow_unwritten && stored.stored_bytes == 0) return "";
-  if (rules.allow_unwritten && !chunk.empty()) {
+  // Text is read as a whole whatever the rules.
+  if (rules.allow_unwritten && !chunk.empty() && stored.element != Element::text) {
     declared = std::min(declared, stored.written_chunks * *chunk_count * element_bytes);
   }
   if (declared / best_compression(stored) > stored.stored_bytes) {

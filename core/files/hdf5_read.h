@@ -24,8 +24,8 @@ struct ReadRules {
   bool allow_external = false;  ///< Follow links and storage out of the file.
   /// Told the bytes of each large read before memory is taken for it; may throw.
   std::function<void(std::uint64_t)> before_allocation = {};
-  /// Chunks that were never written are sound: they read as the fill value. Only for callers who
-  /// read what is written, chunk by chunk, as such a file may declare any size.
+  /// Chunks of numbers that were never written are sound: they read as the fill value. Only for
+  /// callers who read what is written, chunk by chunk, as such a file may declare any size.
   bool allow_unwritten = false;
 };
 

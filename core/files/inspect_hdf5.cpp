@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <set>
 
 #include "core/base/error.h"
@@ -259,6 +260,8 @@ class Walk {
       verify(dataset, stored, item, where);
     } catch (const Error& error) {
       item.problem = error.what();
+    } catch (const std::bad_alloc&) {
+      item.problem = where.text() + ": needs more memory than may be taken to look into it";
     }
     add(std::move(item));
   }

@@ -18,6 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/files/hdf5.h"
+#include "core/files/reader_crash.h"
 
 namespace conelab {
 namespace {
@@ -201,14 +202,17 @@ class Child {
 
   [[noreturn]] void fail_because_child_ended() {
     const int status = wait();
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
-      fail("{}: reading took too much processor time (damaged?)", path_);
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (signal == SIGKILL) fail("{}: its reader was killed (is memory short?)", path_);
+    throw ReaderCrash(path_ + ": " + why_ended(status, signal));
+  }
+
+  static std::string why_ended(int status, int signal) {
+    if (signal == SIGXCPU) return "reading took too much processor time (damaged?)";
+    if (signal == 0) {
+      return fmt::format("damaged: its reader ended early (exit {})", WEXITSTATUS(status));
     }
-    if (WIFSIGNALED(status)) {
-      fail("{}: damaged: it makes the HDF5 library crash ({})", path_,
-           ::strsignal(WTERMSIG(status)));
-    }
-    fail("{}: damaged: its reader ended early (exit {})", path_, WEXITSTATUS(status));
+    return fmt::format("damaged: it makes the HDF5 library crash ({})", ::strsignal(signal));
   }
 
   pid_t process_;

@@ -108,6 +108,59 @@ TEST_F(Inspect, OneDamagedArrayDoesNotHideTheOthers) {
   EXPECT_EQ(item(found, "/q").problem, "");
 }
 
+/// A data set of fixed strings in chunks of 1000 with one chunk written.
+void add_strings(hid_t root, const char* name, hsize_t count, bool deflate) {
+  const hsize_t chunk = 1000, start = 0;
+  const hdf5::Properties made(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_chunk(made.id(), 1, &chunk);
+  if (deflate) H5Pset_deflate(made.id(), 4);
+  const hdf5::Type type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.id(), 8);
+  const hdf5::Space space(H5Screate_simple(1, &count, nullptr));
+  const hdf5::Dataset dataset(H5Dcreate2(root, name, type.id(), space.id(), 0, made.id(), 0));
+  const hdf5::Space memory(H5Screate_simple(1, &chunk, nullptr));
+  H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, &start, nullptr, &chunk, nullptr);
+  const std::string text(8 * chunk, 'a');
+  H5Dwrite(dataset.id(), type.id(), memory.id(), space.id(), H5P_DEFAULT, text.data());
+}
+
+TEST_F(Inspect, SparseTextIsOneProblem) {
+  make_h5(path("t.h5"), [](hid_t root) {
+    add_strings(root, "token", 1000000000, false);
+    add_strings(root, "whole", 1000, true);
+    add_tensor(root, "q", {3, 4});
+  });
+  const Inspection found = inspect(path("t.h5"));
+  ASSERT_EQ(found.problems.size(), 1u);
+  EXPECT_THAT(found.problems[0],
+              HasSubstr("/token: declares [1000000000] = 8000000000 bytes, but only 8000 are"));
+  EXPECT_EQ(item(found, "/whole").problem, "");
+  EXPECT_EQ(item(found, "/q").problem, "");
+}
+
+TEST_F(Inspect, TextThatFitsNoMemoryIsOneProblem) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer maps terabytes";
+#endif
+  make_h5(path("t.h5"), [](hid_t root) {
+    const hsize_t count = 8000000;
+    const hdf5::Properties made(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_chunk(made.id(), 1, &count);
+    H5Pset_deflate(made.id(), 1);
+    const hdf5::Type type(H5Tcopy(H5T_C_S1));
+    H5Tset_size(type.id(), 8);
+    const hdf5::Space space(H5Screate_simple(1, &count, nullptr));
+    const hdf5::Dataset dataset(H5Dcreate2(root, "a", type.id(), space.id(), 0, made.id(), 0));
+    const std::string text(8 * count, 'a');
+    H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data());
+    add_tensor(root, "q", {3, 4});
+  });
+  const Inspection found = inspect(path("t.h5"), {.memory_bytes = std::uint64_t{32} << 20});
+  ASSERT_EQ(found.problems.size(), 1u);
+  EXPECT_THAT(found.problems[0], HasSubstr("/a: needs more memory than may be taken"));
+  EXPECT_EQ(item(found, "/q").problem, "");
+}
+
 TEST_F(Inspect, ReadsTheOtherFormats) {
   const std::vector<float> bad = {NAN, 1, 2, 3};
   const std::string array = npy("<f4", "(2, 2)", bytes_of(bad));

@@ -12,6 +12,7 @@
 
 #include "core/files/hdf5.h"
 #include "core/files/inspect.h"
+#include "core/files/reader_crash.h"
 #include "tests/core/files/examples.h"
 
 namespace conelab {
@@ -78,6 +79,25 @@ TEST(Sandbox, AHangIsOneLine) {
     }
   };
   EXPECT_THAT(sandbox_error({1u << 30, 20, 1}, spin), HasSubstr("too much processor time"));
+}
+
+TEST(Sandbox, OnlyWhatTheChildDoesIsACrash) {
+  const auto crashes = [](const SandboxLimits& limits, const std::function<void()>& act) {
+    try {
+      run_sandboxed(
+          "file", limits, [&](ArchiveWriter&) { act(); }, [](ArchiveReader&) {});
+    } catch (const ReaderCrash&) {
+      return true;
+    } catch (const Error&) {
+    }
+    return false;
+  };
+  EXPECT_TRUE(crashes({}, [] { ::raise(SIGSEGV); }));
+  EXPECT_TRUE(crashes({}, [] { ::raise(SIGXCPU); }));
+  EXPECT_TRUE(crashes({}, [] { ::_exit(3); }));
+  EXPECT_FALSE(crashes({}, [] { ::raise(SIGKILL); }));
+  EXPECT_FALSE(crashes({1u << 30, 0.2, 10}, [] { ::pause(); }));
+  EXPECT_FALSE(crashes({}, [] { throw std::bad_alloc(); }));
 }
 
 TEST(Sandbox, LeavesCtrlCToTheParent) {
