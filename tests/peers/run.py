@@ -9,6 +9,7 @@ first, as a figure. Goes on where it was interrupted. Conelab itself is found in
 --conelab.
 """
 import argparse
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -44,6 +45,8 @@ def arguments():
 
 def main():
     options = arguments()
+    if importlib.util.find_spec("torch") is None:
+        sys.exit(f"run.py: needs PyTorch, which {sys.executable} does not have")
     options.output.mkdir(parents=True, exist_ok=True)
     peer = f"{sys.executable} {HERE / 'worker.py'}"
     for name, sweep in (QUICK if options.quick else WHOLE).items():
@@ -51,7 +54,7 @@ def main():
         subprocess.run([options.conelab, "bench", "-o", result, "--peer", peer, "--resume", *sweep, *ALL],
                        check=True, stdout=subprocess.DEVNULL)
         text = subprocess.run([options.conelab, "compare", result, "--base", FUSED], check=True,
-                              capture_output=True, text=True).stdout
+                              stdout=subprocess.PIPE, text=True).stdout
         (options.output / f"{name}.txt").write_text(text)
         print(text)
         for shown in ("forward", "forward+backward") if name == "lengths" else ():
@@ -61,4 +64,9 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except subprocess.CalledProcessError as error:  # Conelab has said why.
+        sys.exit(error.returncode)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -18,7 +18,10 @@ import os
 import sys
 import time
 
-import torch
+try:
+    import torch
+except ImportError:
+    sys.exit(f"worker.py: needs PyTorch, which {sys.executable} does not have")
 
 import formulas
 
