@@ -42,9 +42,9 @@ void warn_non_finite(const AttendJob& job, const NonFinite& input,
   std::size_t unplaced = 0;
   for (const tree::HeadTree& head : trees) unplaced += head.unplaced_count();
   warn(
-      "{}: the input has {} NaN and {} infinite numbers; they are kept: {} {} of all heads have no "
-      "place in their tree",
-      job.input, input.nan, input.infinite, unplaced, tokens == "key" ? "keys" : "queries");
+      "{}: the input has {} NaN and {} infinite numbers; they are kept; {} without a place "
+      "in their tree: {}",
+      job.input, input.nan, input.infinite, tokens == "key" ? "keys" : "queries", unplaced);
 }
 
 void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels& labels) {

@@ -49,6 +49,17 @@ class Cones(ProgramTest):
         self.assertEqual(found["format"], "svg")
         self.assertGreater(found["height_pt"], 50)
 
+    def test_a_result_that_is_no_trace_is_named(self):
+        attended, tree, out = (self.folder / n for n in ("a.h5", "t.h5", "f.svg"))
+        self.ok("attend", GERMAN, "-o", attended, "-s", "dot", "--keep", "gradients")
+        self.ok("tree", GERMAN, "-o", tree, "-s", "dot")
+        for words in (("figure", "hasse", "-i", attended, "-o", out),
+                      ("tree", attended, "-o", out, "-s", "dot"),
+                      ("attend", attended, "-o", out, "-s", "dot")):
+            self.fails(1, *words, says=("is a result of attend", f"its trace is {GERMAN}"))
+        self.fails(1, "figure", "heatmap", "-i", tree, "-o", out,
+                   says=("is a result of tree", f"its trace is {GERMAN}"))
+
     def test_refusals_leave_nothing_behind(self):
         out = self.folder / "c.svg"
         self.fails(2, "figure", "conse", "-o", out, says="did you mean 'cones'?")

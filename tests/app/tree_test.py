@@ -41,7 +41,7 @@ class Tree(ProgramTest):
         np.savez(path, q=q, k=k, v=q)
         found = self.ok("tree", path, "-o", out, "-s", "umbral")
         self.assertIn("the input has 1 NaN and 0 infinite numbers", found.err)
-        self.assertIn("1 keys of all heads have no place", found.err)
+        self.assertIn("keys without a place in their tree: 1", found.err)
         first, second = found.out.splitlines()[1:]
         self.assertIn("6 tokens, 1 of them not finite", first)
         self.assertIn("unknown: its weights are not finite", first)
