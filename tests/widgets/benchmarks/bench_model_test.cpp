@@ -74,6 +74,19 @@ TEST(BenchForm, AMissingDeviceIsExplained) {
   EXPECT_TRUE(check_bench(typed, known, {{"cuda", true, "a GPU", "", 0}}).sound());
 }
 
+TEST(BenchForm, LinesThatCannotBeReadLeaveIt) {
+  BenchChoice typed;
+  typed.operators = {"dot"};
+  typed.lengths = "8,16";
+  const std::vector<std::string> lines = {
+      "operators=", "passes=forward,,backward", "dtypes=,", "lengths=8,x", "rounds=", "heads=-1",
+      "nothing"};
+  EXPECT_TRUE(form_of_sweep(typed, lines, known) == typed);
+  const BenchChoice read = form_of_sweep(typed, {"operators=", "lengths=32", "passes=,"}, known);
+  EXPECT_EQ(read.lengths, "32");
+  EXPECT_EQ(read.operators, typed.operators);
+}
+
 TEST(BenchForm, ResultsGoWhereNothingLies) {
   const QTemporaryDir folder;
   const std::string path = result_path("", folder.path().toStdString());
