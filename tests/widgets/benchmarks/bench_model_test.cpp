@@ -260,6 +260,39 @@ TEST(BenchModel, AMissingOrWrongFileIsTold) {
   EXPECT_EQ(bench.model.data(), nullptr);
 }
 
+TEST(BenchModel, AnOpeningThatFailedDoesNotFillTheFormLater) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const std::string file = bench.path("wrong.h5");
+  std::ofstream(file) << "no result";
+  bench.model.open(file);
+  ASSERT_TRUE(wait_for([&] { return bench.model.failed(); }));
+  std::filesystem::copy_file(bench.path("bench.h5"), file,
+                             std::filesystem::copy_options::overwrite_existing);
+  bench.document.edit("type", [&](Session& s) {
+    s.bench.rounds = "7";
+    s.bench.shown = "";
+  });
+  bench.document.edit("show", [&](Session& s) { s.bench.shown = file; });
+  ASSERT_TRUE(wait_for([&] { return bench.model.data() != nullptr; }));
+  EXPECT_EQ(bench.model.choice().rounds, "7");
+  bench.model.open(file);
+  EXPECT_EQ(bench.model.choice().rounds, "6");
+}
+
+TEST(BenchModel, AFileThatFailedIsOpenedOnceItIsRight) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const std::string file = bench.path("late.h5");
+  bench.model.open(file);
+  EXPECT_TRUE(bench.model.failed());
+  std::filesystem::copy_file(bench.path("bench.h5"), file);
+  bench.model.open(file);
+  EXPECT_TRUE(wait_for([&] { return bench.model.data() != nullptr; }));
+}
+
 TEST(BenchModel, DevicesAreFoundInAJob) {
   Bench bench;
   bench.document.edit("cuda", [](Session& s) { s.bench.devices = {"cuda"}; });
