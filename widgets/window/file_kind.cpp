@@ -1,5 +1,6 @@
 #include "widgets/window/file_kind.h"
 
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonDocument>
@@ -62,7 +63,8 @@ FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
 FoundFile find_out(const QString& named, const Cancelled& cancelled) {
   const InputSpec spec = QFileInfo::exists(named) ? InputSpec{named.toStdString(), ""}
                                                   : parse_input_spec(named.toStdString());
-  const QString path = QFileInfo(QString::fromStdString(spec.path)).absoluteFilePath();
+  const QString path =
+      QDir::cleanPath(QFileInfo(QString::fromStdString(spec.path)).absoluteFilePath());
   if (!spec.group.empty()) return {FileKind::trace, path, spec.group};
   if (is_session_file(path)) {
     FoundFile found{FileKind::session, path};

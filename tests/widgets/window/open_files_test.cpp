@@ -194,6 +194,19 @@ TEST(OpenFiles, WhatCannotBeReadIsToldAndTheOthersOpen) {
   EXPECT_TRUE(opened.window.error_shown().contains("gone.h5"));
   EXPECT_TRUE(opened.window.error_shown().contains("lost.h5"));
   EXPECT_FALSE(opened.window.error_shown().contains('\n'));
+  EXPECT_TRUE(opened.window.error_shown().contains("tree.h5 is a result of tree"))
+      << "what the notice would have said";
+}
+
+TEST(OpenFiles, OneResultUnderSeveralNamesStandsOnce) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  const QString file = Written::files()["dot.h5"], link = opened.state.filePath("link.h5");
+  ASSERT_TRUE(QFile::link(file, link));
+  opened.window.open({file, QFileInfo(file).path() + "/./dot.h5", link});
+  EXPECT_TRUE(opened.figure_is("heatmap", {"dot.h5"}));
+  EXPECT_TRUE(opened.window.notice_shown().contains("dot.h5 is a result of attend"))
+      << opened.window.notice_shown().toStdString();
 }
 
 TEST(OpenFiles, FilesOpenedSoonAfterOthersDoNotReplaceThem) {
