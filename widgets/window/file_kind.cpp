@@ -7,6 +7,7 @@
 #include <QJsonObject>
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/files/inspect.h"
 
 namespace conelab::desktop {
@@ -39,6 +40,7 @@ std::optional<std::string> spec_input(const InspectedItem* group) {
 }
 
 FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
+  if (inspection.items.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   if (!groups_with_queries(inspection).empty()) return {FileKind::trace, path};
   if (const auto input = spec_input(item_at(inspection, "/attention"))) {
     FoundFile found{FileKind::result, path};

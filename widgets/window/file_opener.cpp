@@ -112,6 +112,10 @@ FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContex
 void FileOpener::Found::add(const FoundFile& file) {
   if (is_known(files, file)) return;
   files.push_back(file);
+  const bool sound = !file.content || file.content->sound();
+  // A trace may be whole beside what is damaged: the workspace tells what it could not read.
+  if (file.kind == FileKind::trace || sound) return;
+  errors << QString::fromStdString(file.content->problems.front());
 }
 
 void FileOpener::take(const Found& found) {
