@@ -69,6 +69,24 @@ void check_devices(const std::vector<std::string>& chosen, const std::vector<Dev
   }
 }
 
+/// The names that a file's text lists; `otherwise` where it lists none.
+std::vector<std::string> names_in(const std::string& field, const std::string& text,
+                                  const std::vector<std::string>& otherwise) {
+  try {
+    return parse_names(field, text);
+  } catch (const Error&) {
+    return otherwise;
+  }
+}
+
+bool holds_numbers(const std::string& field, const std::string& text) {
+  try {
+    return !parse_integers(field, text).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -132,8 +150,8 @@ BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lin
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
     const std::string name = line.substr(0, equals), value = line.substr(equals + 1);
-    if (names.contains(name)) typed.*names.at(name) = parse_names(name, value);
-    if (texts.contains(name)) typed.*texts.at(name) = value;
+    if (names.contains(name)) typed.*names.at(name) = names_in(name, value, typed.*names.at(name));
+    if (texts.contains(name) && holds_numbers(name, value)) typed.*texts.at(name) = value;
     if (name == "cold") typed.cold = value == "1";
   }
   std::erase_if(typed.operators, [&](const std::string& name) {

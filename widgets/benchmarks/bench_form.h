@@ -27,7 +27,7 @@ struct BenchCheck {
                                      const std::vector<DeviceState>& devices);
 
 /// The form of the sweep that a result is of ("lengths=256,512", …), as far as this program has its
-/// operators; what those lines do not say stays as it is in `typed`.
+/// operators; what those lines do not say, or in no form that can be read, stays as in `typed`.
 [[nodiscard]] BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lines,
                                         const std::vector<std::string>& operators);
 

@@ -165,7 +165,10 @@ bool BenchModel::live() const { return running() && choice().shown == run_.outpu
 
 void BenchModel::open(const std::string& file) {
   opened_ = file;
-  if (data_ && shown_ == file && !live()) return fill_form(file);
+  if (shown_ == file && !live()) {
+    if (data_) return fill_form(file);
+    if (!loading_.active()) return show_file();  // It could not be read, and may be another now.
+  }
   document_.edit(
       open_label, [&](Session& s) { s.bench.shown = file; }, QString::fromStdString(file));
 }
@@ -189,12 +192,14 @@ void BenchModel::compare_with(const std::string& file) {
 void BenchModel::show_file() {
   const std::string file = choice().shown;
   if (file != shown_) data_.reset();
+  if (file != opened_) opened_.clear();
   shown_ = file;
   loading_.cancel();
   if (!watcher_.files().isEmpty()) watcher_.removePaths(watcher_.files());
   if (file.empty() || live()) return;
   std::error_code error;
   if (!fs::exists(file, error)) {
+    opened_.clear();
     const bool unfinished = Parts::exist(file);
     return say(unfinished ? name_of(file) + " is not finished; Resume goes on with it."
                           : file + ": there is no such file",
@@ -217,6 +222,7 @@ void BenchModel::show_file() {
       },
       [this](const std::string& message) {
         loading_.finished();
+        opened_.clear();  // The form is not to change unasked once the file can be read.
         say(message, true);
       },
       true);

@@ -97,7 +97,10 @@ Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
 
 std::vector<std::string> groups_with_queries(const std::string& file, const Cancelled& cancelled) {
   if (detect_format(file) != FileFormat::hdf5) return {""};
-  return groups_with_queries(inspect(file, {.cancelled = cancelled}));
+  const Inspection inspection = inspect(file, {.cancelled = cancelled});
+  std::vector<std::string> groups = groups_with_queries(inspection);
+  if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
+  return groups;
 }
 
 std::vector<std::string> groups_with_queries(const Inspection& inspection) {
@@ -107,7 +110,6 @@ std::vector<std::string> groups_with_queries(const Inspection& inspection) {
       groups.push_back(item.path.substr(0, item.path.size() - 2));
     }
   }
-  if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   return groups;
 }
 

@@ -63,7 +63,7 @@ struct HeadInput {
 /// other formats. Fails where the file cannot be read.
 [[nodiscard]] std::vector<std::string> groups_with_queries(const std::string& file,
                                                            const Cancelled& cancelled = {});
-/// The same of an HDF5 file that was looked into; fails where it is damaged and no group was found.
+/// The same of an HDF5 file that was looked into, as far as it could be read.
 [[nodiscard]] std::vector<std::string> groups_with_queries(const Inspection& inspection);
 
 }  // namespace conelab::desktop

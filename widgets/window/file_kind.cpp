@@ -1,11 +1,13 @@
 #include "widgets/window/file_kind.h"
 
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/files/inspect.h"
 
 namespace conelab::desktop {
@@ -38,6 +40,7 @@ std::optional<std::string> spec_input(const InspectedItem* group) {
 }
 
 FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
+  if (inspection.items.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   if (!groups_with_queries(inspection).empty()) return {FileKind::trace, path};
   if (const auto input = spec_input(item_at(inspection, "/attention"))) {
     FoundFile found{FileKind::result, path};
@@ -62,7 +65,8 @@ FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
 FoundFile find_out(const QString& named, const Cancelled& cancelled) {
   const InputSpec spec = QFileInfo::exists(named) ? InputSpec{named.toStdString(), ""}
                                                   : parse_input_spec(named.toStdString());
-  const QString path = QFileInfo(QString::fromStdString(spec.path)).absoluteFilePath();
+  const QString path =
+      QDir::cleanPath(QFileInfo(QString::fromStdString(spec.path)).absoluteFilePath());
   if (!spec.group.empty()) return {FileKind::trace, path, spec.group};
   if (is_session_file(path)) {
     FoundFile found{FileKind::session, path};

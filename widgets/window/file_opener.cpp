@@ -29,6 +29,13 @@ bool is_among(const Files& files, const FoundFile& one) {
   });
 }
 
+/// Also under another of its names: through a link, say.
+bool is_known(const Files& files, const FoundFile& one) {
+  return std::any_of(files.begin(), files.end(), [&](const FoundFile& each) {
+    return each.group == one.group && QFileInfo(each.path) == QFileInfo(one.path);
+  });
+}
+
 const char* dock_of(const FoundFile& file) {
   if (file.kind == FileKind::trace) return "dock-maps";
   if (file.kind == FileKind::benchmark) return "dock-benchmarks";
@@ -93,13 +100,22 @@ FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContex
   for (const QString& file : files) {
     context.stop_if_cancelled();
     try {
-      found.files.push_back(find_out(file, context.cancel_check()));
+      found.add(find_out(file, context.cancel_check()));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;
       found.errors << QString::fromStdString(error.what());
     }
   }
   return found;
+}
+
+void FileOpener::Found::add(const FoundFile& file) {
+  if (is_known(files, file)) return;
+  files.push_back(file);
+  const bool sound = !file.content || file.content->sound();
+  // A trace may be whole beside what is damaged: the workspace tells what it could not read.
+  if (file.kind == FileKind::trace || sound) return;
+  errors << QString::fromStdString(file.content->problems.front());
 }
 
 void FileOpener::take(const Found& found) {
@@ -119,8 +135,7 @@ void FileOpener::take(const Found& found) {
     return file.kind != FileKind::session;
   });
   if (first != files.end()) emit view_wanted(dock_of(*first));
-  tell(files);
-  if (!found.errors.isEmpty()) emit failed(found.errors.join("; "));
+  tell(found);
 }
 
 void FileOpener::show_session(const Files& sessions) {
@@ -177,17 +192,24 @@ void FileOpener::show_content(const Files& files) {
   if (!first->has_figure()) shown_.push_back(*first);
 }
 
-void FileOpener::tell(const Files& files) {
+/// There is one line for all of it: what failed comes first.
+void FileOpener::tell(const Found& found) {
   QStringList text, others;
-  for (const FoundFile& file : files) {
+  for (const FoundFile& file : found.files) {
     if (!is_among(shown_, file)) others << name_of(file);
   }
   if (const QString results = result_text(shown_); !results.isEmpty()) text << results;
   if (!others.isEmpty()) {
     text << tr("One of a kind is shown; under File, Open recent: %1.").arg(others.join(", "));
   }
-  const bool has_trace = !of_kind(files, FileKind::trace).empty();
-  if (!text.isEmpty()) emit notice(text.join(' '), has_trace ? QString() : trace_of(shown_));
+  const QString notices = text.join(' ');
+  if (!found.errors.isEmpty()) {
+    const QString errors = found.errors.join("; ");
+    emit failed(notices.isEmpty() ? errors : errors + QStringLiteral(" · ") + notices);
+  } else if (!notices.isEmpty()) {
+    const bool has_trace = !of_kind(found.files, FileKind::trace).empty();
+    emit notice(notices, has_trace ? QString() : trace_of(shown_));
+  }
 }
 
 }  // namespace conelab::desktop

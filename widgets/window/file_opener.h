@@ -34,7 +34,7 @@ class FileOpener : public QObject {
   void view_wanted(const QString& dock);
   /// `trace`: what a result was computed from, to be offered; or empty.
   void notice(const QString& text, const QString& trace);
-  /// One line for all that could not be read.
+  /// One line for all that could not be read, and what a notice would have said beside it.
   void failed(const QString& message);
   /// Worth to be remembered; the traces are told by the workspace once they are there.
   void opened(const QString& path);
@@ -44,6 +44,9 @@ class FileOpener : public QObject {
   struct Found {
     Files files;
     QStringList errors;
+
+    /// Unless it is among them under another name.
+    void add(const FoundFile& file);
   };
   static Found find_all(const QStringList& files, const JobContext& context);
   void take(const Found& found);
@@ -52,7 +55,7 @@ class FileOpener : public QObject {
   void show_benchmarks(const Files& benchmarks);
   void show_figure(const Files& files);
   void show_content(const Files& files);
-  void tell(const Files& files);
+  void tell(const Found& found);
 
   Workspace& workspace_;
   BenchModel& benchmarks_;

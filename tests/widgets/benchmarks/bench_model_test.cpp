@@ -74,6 +74,19 @@ TEST(BenchForm, AMissingDeviceIsExplained) {
   EXPECT_TRUE(check_bench(typed, known, {{"cuda", true, "a GPU", "", 0}}).sound());
 }
 
+TEST(BenchForm, LinesThatCannotBeReadLeaveIt) {
+  BenchChoice typed;
+  typed.operators = {"dot"};
+  typed.lengths = "8,16";
+  const std::vector<std::string> lines = {
+      "operators=", "passes=forward,,backward", "dtypes=,", "lengths=8,x", "rounds=", "heads=-1",
+      "nothing"};
+  EXPECT_TRUE(form_of_sweep(typed, lines, known) == typed);
+  const BenchChoice read = form_of_sweep(typed, {"operators=", "lengths=32", "passes=,"}, known);
+  EXPECT_EQ(read.lengths, "32");
+  EXPECT_EQ(read.operators, typed.operators);
+}
+
 TEST(BenchForm, ResultsGoWhereNothingLies) {
   const QTemporaryDir folder;
   const std::string path = result_path("", folder.path().toStdString());
@@ -245,6 +258,39 @@ TEST(BenchModel, AMissingOrWrongFileIsTold) {
       wait_for([&] { return bench.model.message().find("wrong.h5") != std::string::npos; }));
   EXPECT_TRUE(bench.model.failed());
   EXPECT_EQ(bench.model.data(), nullptr);
+}
+
+TEST(BenchModel, AnOpeningThatFailedDoesNotFillTheFormLater) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const std::string file = bench.path("wrong.h5");
+  std::ofstream(file) << "no result";
+  bench.model.open(file);
+  ASSERT_TRUE(wait_for([&] { return bench.model.failed(); }));
+  std::filesystem::copy_file(bench.path("bench.h5"), file,
+                             std::filesystem::copy_options::overwrite_existing);
+  bench.document.edit("type", [&](Session& s) {
+    s.bench.rounds = "7";
+    s.bench.shown = "";
+  });
+  bench.document.edit("show", [&](Session& s) { s.bench.shown = file; });
+  ASSERT_TRUE(wait_for([&] { return bench.model.data() != nullptr; }));
+  EXPECT_EQ(bench.model.choice().rounds, "7");
+  bench.model.open(file);
+  EXPECT_EQ(bench.model.choice().rounds, "6");
+}
+
+TEST(BenchModel, AFileThatFailedIsOpenedOnceItIsRight) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const std::string file = bench.path("late.h5");
+  bench.model.open(file);
+  EXPECT_TRUE(bench.model.failed());
+  std::filesystem::copy_file(bench.path("bench.h5"), file);
+  bench.model.open(file);
+  EXPECT_TRUE(wait_for([&] { return bench.model.data() != nullptr; }));
 }
 
 TEST(BenchModel, DevicesAreFoundInAJob) {

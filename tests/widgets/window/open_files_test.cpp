@@ -12,6 +12,7 @@
 #include <QUrl>
 
 #include "app/desktop_backends.h"
+#include "core/files/hdf5.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/window/written_files.h"
 #include "widgets/benchmarks/benchmarks_view.h"
@@ -194,6 +195,51 @@ TEST(OpenFiles, WhatCannotBeReadIsToldAndTheOthersOpen) {
   EXPECT_TRUE(opened.window.error_shown().contains("gone.h5"));
   EXPECT_TRUE(opened.window.error_shown().contains("lost.h5"));
   EXPECT_FALSE(opened.window.error_shown().contains('\n'));
+  EXPECT_TRUE(opened.window.error_shown().contains("tree.h5 is a result of tree"))
+      << "what the notice would have said";
+}
+
+TEST(OpenFiles, OneResultUnderSeveralNamesStandsOnce) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  const QString file = Written::files()["dot.h5"], link = opened.state.filePath("link.h5");
+  ASSERT_TRUE(QFile::link(file, link));
+  opened.window.open({file, QFileInfo(file).path() + "/./dot.h5", link});
+  EXPECT_TRUE(opened.figure_is("heatmap", {"dot.h5"}));
+  EXPECT_TRUE(opened.window.notice_shown().contains("dot.h5 is a result of attend"))
+      << opened.window.notice_shown().toStdString();
+}
+
+/// A copy with an array that cannot be read: its filter is unknown.
+QString damaged_copy(const char* name, const QTemporaryDir& folder) {
+  const QString copy = folder.filePath(name);
+  EXPECT_TRUE(QFile::copy(Written::files()[name], copy));
+  const hdf5::Lock lock;
+  const hdf5::File file(H5Fopen(copy.toUtf8().constData(), H5F_ACC_RDWR, H5P_DEFAULT));
+  const hsize_t extent = 4;
+  const hdf5::Properties chunked(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_chunk(chunked.id(), 1, &extent);
+  H5Pset_filter(chunked.id(), 32015, H5Z_FLAG_OPTIONAL, 0, nullptr);
+  const hdf5::Space space(H5Screate_simple(1, &extent, nullptr));
+  const hdf5::Dataset bad(H5Dcreate2(file.id(), "bad", H5T_IEEE_F64LE, space.id(), H5P_DEFAULT,
+                                     chunked.id(), H5P_DEFAULT));
+  EXPECT_GE(bad.id(), 0);
+  return copy;
+}
+
+TEST(OpenFiles, ResultsWithADamagedArrayOpenAndItIsTold) {
+  REQUIRE_DISPLAY();
+  const std::vector<std::pair<const char*, const char*>> views = {
+      {"tree.h5", "dock-figures"}, {"old.h5", "dock-benchmarks"}, {"output.h5", "dock-data"}};
+  for (const auto& [file, dock] : views) {
+    SCOPED_TRACE(file);
+    Window opened;
+    opened.drop({damaged_copy(file, opened.state)});
+    EXPECT_TRUE(opened.in_front(dock));
+    EXPECT_TRUE(
+        wait_for([&] { return opened.window.error_shown().contains("/bad: filter 32015"); }, 5000))
+        << opened.window.error_shown().toStdString();
+  }
 }
 
 TEST(OpenFiles, FilesOpenedSoonAfterOthersDoNotReplaceThem) {
