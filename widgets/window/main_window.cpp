@@ -10,6 +10,7 @@
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QScrollArea>
 #include <QStatusBar>
 #include <utility>
 
@@ -40,6 +41,16 @@ Deliver into_event_loop(QObject* receiver) {
 /// Where a state of the program is kept; empty where nothing is.
 QString state_file(const QString& directory, const char* name) {
   return directory.isEmpty() ? QString() : QDir(directory).filePath(QLatin1String(name));
+}
+
+/// A view that is scrolled where its dock is narrower: it does not decide how wide the window is.
+QWidget* scrolled(QWidget* view) {
+  auto* scroll = new QScrollArea;
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  scroll->setWidget(view);
+  scroll->setFocusProxy(view);
+  return scroll;
 }
 
 }  // namespace
@@ -120,7 +131,7 @@ void MainWindow::place_views() {
   QDockWidget* welcome = layout_.add("dock-welcome", tr("Welcome"), welcome_, right);
   tabifyDockWidget(maps, layout_.add("dock-figures", tr("Figures"), figures_, right));
   tabifyDockWidget(maps,
-                   layout_.add("dock-benchmarks", tr("Benchmarks"), benchmarks_, right));
+                   layout_.add("dock-benchmarks", tr("Benchmarks"), scrolled(benchmarks_), right));
   tabifyDockWidget(maps, welcome);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   resize(1440, 900);
