@@ -86,12 +86,20 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
           {"command", shell_line(attend_command(job))}};
 }
 
+AttendSummary run_with_bar(const AttendJob& job) {
+  Progress bar("attend");
+  try {
+    return run_attend(job, interrupted,
+                      [&](const char* stage, double done) { bar.update(done, stage); });
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted) throw;
+    throw Error(error.kind(), job.output + ": interrupted; nothing was written");
+  }
+}
+
 int run(const Typed& typed) {
   const AttendJob job = job_of(typed);
-  Progress bar("attend");
-  const AttendSummary summary = run_attend(
-      job, interrupted, [&](const char* stage, double done) { bar.update(done, stage); });
-  bar.clear();
+  const AttendSummary summary = run_with_bar(job);
   warn_non_finite(job, summary);
   warn_overflow(job, summary);
   if (typed.json) {

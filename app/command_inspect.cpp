@@ -87,7 +87,10 @@ void print_item(const InspectedItem& item) {
 void print_inspection(const Inspection& found) {
   say("{}: {}, {} bytes, sha256 {}", found.path, format_name(found.format), found.file_bytes,
       found.sha256);
-  say("written by {}", found.creator.empty() ? "an unknown program" : found.creator);
+  // Of a file that does not open, nothing was found out.
+  if (found.sound() || !found.items.empty()) {
+    say("written by {}", found.creator.empty() ? "an unknown program" : found.creator);
+  }
   for (const InspectedItem& item : found.items) print_item(item);
   if (found.sound()) say("sound: every array reads and every checksum holds");
 }

@@ -42,6 +42,21 @@ std::vector<std::string> option_names(const CLI::App& command) {
          command.get_name());
 }
 
+/// CLI11's "Could not convert: --margin = x" as every other refusal of this program.
+[[noreturn]] void reject_value(const CLI::App& command, const std::string& message) {
+  const std::size_t colon = message.find(": "), equals = message.find(" = ");
+  if (colon == std::string::npos || equals == std::string::npos || equals < colon) {
+    misuse("{} (see `{} --help`)", message, command.get_name());
+  }
+  const std::string name = message.substr(colon + 2, equals - colon - 2);
+  const std::size_t value = message.find_first_not_of(' ', equals + 3);
+  const CLI::Option* option = command.get_option_no_throw(name);
+  const bool whole = option != nullptr && option->get_type_name().find("INT") != std::string::npos;
+  misuse("{}: wrong value (expected a {}, found '{}'; see `{} --help`)", name,
+         whole ? "whole number" : "number", value == std::string::npos ? "" : message.substr(value),
+         command.get_name());
+}
+
 /// Reads the options of one command; false where only help was asked for.
 bool read_options(CLI::App& command, std::vector<std::string> arguments) {
   std::transform(arguments.begin(), arguments.end(), arguments.begin(), shield_number);
@@ -53,6 +68,8 @@ bool read_options(CLI::App& command, std::vector<std::string> arguments) {
     return false;
   } catch (const CLI::ExtrasError&) {
     reject_extras(command);
+  } catch (const CLI::ConversionError& error) {
+    reject_value(command, error.what());
   } catch (const CLI::ParseError& error) {
     misuse("{} (see `{} --help`)", error.what(), command.get_name());
   }

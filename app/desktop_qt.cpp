@@ -104,7 +104,7 @@ int run_desktop(const std::vector<std::string>& files) {
   require_opengl();
   desktop::MainWindow window(desktop_backends(),
                              QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation));
-  if (files.empty()) window.restore_autosave();
+  files.empty() ? void(window.restore_autosave()) : window.restore_theme();
   window.show();
   QStringList named;
   for (const std::string& file : files) named << QString::fromStdString(file);

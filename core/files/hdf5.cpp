@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <new>
 #include <string_view>
 
@@ -79,8 +80,11 @@ void fail_call(const Where& where, const char* action, const char* expression, c
                int line) {
   const std::string_view call = expression;
   const std::string_view path = source;
-  fail("{}: cannot {} ({} at {}:{}: {})", where.text(), action, call.substr(0, call.find('(')),
-       path.substr(path.rfind('/') + 1), line, last_error());
+  const std::string place = std::getenv("CONELAB_DEBUG") == nullptr
+                                ? ""
+                                : fmt::format(" at {}:{}", path.substr(path.rfind('/') + 1), line);
+  fail("{}: cannot {} ({}{}: {})", where.text(), action, call.substr(0, call.find('(')), place,
+       last_error());
 }
 
 Type f16_type() { return two_byte_float(5, 10); }

@@ -6,6 +6,8 @@
 // one to load), no printing of errors.
 //
 // Every call goes through CONELAB_HDF5, which turns a negative result into one line:
+//   FILE: /path: cannot read the numbers (H5Dread: inflate() failed)
+// Where the environment has CONELAB_DEBUG, the line names the place in these sources as well:
 //   FILE: /path: cannot read the numbers (H5Dread at hdf5_read.cpp:120: inflate() failed)
 #pragma once
 

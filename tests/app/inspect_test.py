@@ -1,4 +1,5 @@
 """`inspect`: what files hold, and that damage is found."""
+import os
 import unittest
 
 import h5py
@@ -38,7 +39,18 @@ class Inspect(ProgramTest):
             file.write(bytes([byte[0] ^ 1]))
         line = self.fails(1, "inspect", path, says=["damaged", ": /q: "]).err
         self.assertEqual(line.count(str(path)), 1, line)
+        self.assertNotIn(".cpp", line)
+        in_debug = run("inspect", path, env=dict(os.environ, CONELAB_DEBUG="1")).err
+        self.assertRegex(in_debug, r"\(H5\w+ at \w+\.cpp:\d+: ")
         self.fails(1, "inspect", self.folder / "missing.h5", says="missing.h5")
+
+    def test_of_what_does_not_open_no_writer_is_told(self):
+        path = self.folder / "in.h5"
+        with h5py.File(path, "w") as file:
+            file["q"] = np.zeros(4096)
+        self.assertIn("written by an unknown program", self.ok("inspect", path).out)
+        path.write_bytes(path.read_bytes()[:700])
+        self.assertNotIn("written by", self.fails(1, "inspect", path, says=str(path)).out)
 
     def test_what_was_never_written_is_sound(self):
         path = self.folder / "in.h5"

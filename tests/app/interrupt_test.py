@@ -35,7 +35,9 @@ class Interrupt(ProgramTest):
         return path
 
     def interrupt(self, arrived, *arguments, number=signal.SIGINT):
-        """Signals the group once `arrived(process)`: ends soon, with 130, one line and nothing left."""
+        """Signals the group once `arrived(process)`: ends soon, with 130, one line and nothing left.
+
+        A command that writes names the file that it has not written."""
         before = [p.name for p in self.folder.iterdir()]
         process = start(*arguments, start_new_session=True)
         self.addCleanup(process.kill)
@@ -47,7 +49,9 @@ class Interrupt(ProgramTest):
         out, err = (text.decode() for text in process.communicate(timeout=60))
         self.assertEqual(process.returncode, 130, err)
         self.assertLess(time.monotonic() - begin, PATIENCE)
-        self.assertEqual(err.splitlines()[-1], "conelab: error: interrupted")
+        unwritten = f"{self.folder / 'out.h5'}: interrupted; nothing was written"
+        self.assertEqual(err.splitlines()[-1],
+                         f"conelab: error: {unwritten if arguments[0] == 'attend' else 'interrupted'}")
         self.assertNotIn("damaged", out + err)
         self.assert_clean(*before)
 

@@ -34,6 +34,12 @@ class Usage(ProgramTest):
     def test_surplus_argument(self):
         self.fails(2, "list", "maps", "surplus", says="surplus")
 
+    def test_what_is_no_number_is_said_as_everything_else(self):
+        self.fails(2, "compare", "a.h5", "b.h5", "--margin", "x",
+                   says="--margin: wrong value (expected a number, found 'x'; see `conelab compare --help`)")
+        self.fails(2, "bench", "-o", "b.h5", "--seed", "-1.5",
+                   says="--seed: wrong value (expected a whole number, found '-1.5'; see ")
+
     def test_line_breaks_and_bad_bytes_stay_on_one_line(self):
         self.fails(2, "no\nsuch\x1bcommand", says="no\\x0asuch\\x1bcommand")
         self.fails(2, b"\xff\xfe".decode("utf-8", "surrogateescape"), says="\\xff\\xfe")

@@ -123,8 +123,10 @@ void ExplorerViewport::place_settings() {
     }
     return sum + (place.intersects(legend_place_) ? 1 : 0);
   };
+  // Where the view or they themselves have changed their size, they do not stay for nothing.
+  const bool anew = placed_in_ != size() || placed_size_ != settings_place_.size();
   const auto best = [&](const QSizeF& card) {
-    OverlaySpot found = settings_spot_;
+    OverlaySpot found = anew ? spots(height()).front() : settings_spot_;
     for (const OverlaySpot& spot : spots(height())) {
       if (cost(spot, card) < cost(found, card)) found = spot;
     }
@@ -135,7 +137,9 @@ void ExplorerViewport::place_settings() {
   const QSizeF open = settings_open_.isEmpty() ? settings_place_.size() : settings_open_;
   if (dragged_.isEmpty()) settings_crowded_ = cost(best(open), open) >= 10;
   const OverlaySpot spot = best(settings_place_.size());
-  if (cost(spot, settings_place_.size()) >= cost(settings_spot_, settings_place_.size())) return;
+  placed_in_ = size(), placed_size_ = settings_place_.size();
+  if (!anew && cost(spot, settings_place_.size()) >= cost(settings_spot_, settings_place_.size()))
+    return;
   settings_spot_ = spot;
   covered_points_ = static_cast<int>(covered(spot, settings_place_.size()));
   wake();

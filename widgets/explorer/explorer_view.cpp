@@ -112,15 +112,19 @@ QWidget* ExplorerView::build_tools() {
   auto* rows = new QVBoxLayout(tools);
   rows->setContentsMargins(10, 4, 10, 4);
   rows->setSpacing(4);
-  auto *first = new QHBoxLayout, *second = new QHBoxLayout;
-  for (QHBoxLayout* row : {first, second}) rows->addLayout(row);
+  auto *first = new QHBoxLayout, *pair = new QHBoxLayout, *light = new QHBoxLayout;
+  points_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  rows->addLayout(first);
+  rows->addLayout(points_);
+  points_->addLayout(pair, 2);
+  points_->addLayout(light, 1);
   first->addWidget(family_ = build_families(), 1);
   first->addWidget(model_ = build_models(), 1);
   first->addWidget(add_button("command", QStringLiteral("$_"),
                               tr("Copy as command: the same numbers from a terminal")));
-  add_field(second, "u", &ConeChoice::u);
-  add_field(second, "v", &ConeChoice::v);
-  add_field(second, "source", &ConeChoice::source);
+  add_field(pair, "u", &ConeChoice::u);
+  add_field(pair, "v", &ConeChoice::v);
+  add_field(light, "source", &ConeChoice::source);
   rows->addWidget(build_last_row());
   connect_tools();
   return tools;
@@ -197,6 +201,13 @@ void ExplorerView::connect_tools() {
       s.cones.camera.reset();
     });
   });
+}
+
+/// The light's place goes below the points where the three beside each other would be cut.
+void ExplorerView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  constexpr int roomy = 420;
+  points_->setDirection(width() < roomy ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 // ---- edits --------------------------------------------------------------------------------------

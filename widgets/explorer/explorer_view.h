@@ -10,6 +10,7 @@
 #include "widgets/theme/steady_label.h"
 #include "widgets/trace/workspace.h"
 
+class QBoxLayout;
 class QComboBox;
 class QLineEdit;
 class QStackedWidget;
@@ -34,6 +35,9 @@ class ExplorerView : public QWidget {
   void figure_shown();
   /// The command that draws this figure is to be copied.
   void figure_command_wanted(const FigureChoice& choice);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   [[nodiscard]] QWidget* build_tools();
@@ -71,6 +75,7 @@ class ExplorerView : public QWidget {
   ExplorerViewport* viewport_;
   QStackedWidget* stack_;  ///< The viewport, or its tables.
   SceneTables* tables_;
+  QBoxLayout* points_ = nullptr;  ///< Their coordinates, in one row or two.
   QToolButton* numbers_ = nullptr;
   QComboBox *family_ = nullptr, *model_ = nullptr, *beside_ = nullptr;
   SteadyLabel* readout_;

@@ -155,6 +155,8 @@ class ExplorerViewport : public Viewport {
   std::optional<bool> settings_;  ///< Open or closed by the user; else by the room there is.
   OverlaySpot settings_spot_;
   QRectF settings_place_;            ///< In the last frame.
+  QSize placed_in_;                  ///< The view's size when their spot was chosen,
+  QSizeF placed_size_;               ///< and theirs.
   QSizeF settings_open_;             ///< When they were last open.
   bool settings_settled_ = false;    ///< Their size is what it was in the frame before.
   bool settings_crowded_ = false;    ///< Open, they would cover a point wherever they stand.

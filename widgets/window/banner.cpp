@@ -1,5 +1,6 @@
 #include "widgets/window/banner.h"
 
+#include <QAction>
 #include <QBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -43,6 +44,7 @@ void ElidedLine::resizeEvent(QResizeEvent*) { emit fits_changed(); }
 Banner::Banner(QWidget* parent) : QToolBar(tr("Message"), parent) {
   setObjectName("banner");
   setMovable(false);
+  toggleViewAction()->setVisible(false);  // Only a message shows it.
   auto* row = new QWidget;
   row->setObjectName("banner-row");
   row->setAttribute(Qt::WA_StyledBackground);

@@ -7,6 +7,7 @@
 #include <QIODevice>
 #include <QMainWindow>
 #include <QScopedValueRollback>
+#include <QToolBar>
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -85,15 +86,23 @@ void DockLayout::make_usual(const QHash<QDockWidget*, int>& widths) {
   usual_widths_ = given_ = {window_.width(), window_.width() - others, widths};
 }
 
+bool DockLayout::arrange(const QByteArray& state) {
+  QHash<QToolBar*, bool> hidden;
+  for (QToolBar* bar : window_.findChildren<QToolBar*>()) hidden[bar] = bar->isHidden();
+  const bool restored = window_.restoreState(state);
+  for (auto each = hidden.begin(); each != hidden.end(); ++each) each.key()->setHidden(*each);
+  return restored;
+}
+
 void DockLayout::restore_usual() {
   before_single_.clear();
-  window_.restoreState(usual_);
+  arrange(usual_);
   given_ = usual_widths_;
   share_width();
 }
 
 void DockLayout::restore_state(const QByteArray& state) {
-  window_.restoreState(state);
+  arrange(state);
   measuring_.start();
 }
 
@@ -114,7 +123,7 @@ bool DockLayout::restore(const QByteArray& state) {
   if (!window_.isVisible()) shown_later_ = state;
   given_ = {};
   before_single_.clear();
-  const bool restored = window_.restoreState(docks);
+  const bool restored = arrange(docks);
   measuring_.start();
   return restored;
 }

@@ -52,6 +52,8 @@ class DockLayout : public QObject {
   [[nodiscard]] bool is_panel(QDockWidget* dock) const;
   /// The one that has the keyboard, else the first that is seen.
   [[nodiscard]] QDockWidget* in_front() const;
+  /// Docks as in `state`; a bar with a message stays as it is, which is no part of an arrangement.
+  bool arrange(const QByteArray& state);
   void restore_state(const QByteArray& state);
   void measure();
   void share_width();

@@ -10,6 +10,7 @@
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QScrollArea>
 #include <QStatusBar>
 #include <utility>
 
@@ -40,6 +41,16 @@ Deliver into_event_loop(QObject* receiver) {
 /// Where a state of the program is kept; empty where nothing is.
 QString state_file(const QString& directory, const char* name) {
   return directory.isEmpty() ? QString() : QDir(directory).filePath(QLatin1String(name));
+}
+
+/// A view that is scrolled where its dock is narrower: it does not decide how wide the window is.
+QWidget* scrolled(QWidget* view) {
+  auto* scroll = new QScrollArea;
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  scroll->setWidget(view);
+  scroll->setFocusProxy(view);
+  return scroll;
 }
 
 }  // namespace
@@ -119,7 +130,8 @@ void MainWindow::place_views() {
   splitDockWidget(maps, explorer, Qt::Horizontal);
   QDockWidget* welcome = layout_.add("dock-welcome", tr("Welcome"), welcome_, right);
   tabifyDockWidget(maps, layout_.add("dock-figures", tr("Figures"), figures_, right));
-  tabifyDockWidget(maps, layout_.add("dock-benchmarks", tr("Benchmarks"), benchmarks_, right));
+  tabifyDockWidget(maps,
+                   layout_.add("dock-benchmarks", tr("Benchmarks"), scrolled(benchmarks_), right));
   tabifyDockWidget(maps, welcome);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   resize(1440, 900);
@@ -165,7 +177,9 @@ void MainWindow::connect_opener() {
       });
   connect(opener_.get(), &FileOpener::session_found, this,
           [this](const SavedSession& saved, const QString& file) {
-            document_.replace(saved.session);
+            Session session = saved.session;
+            if (session.theme == Session().theme) session.theme = document_.session().theme;
+            document_.replace(std::move(session));
             if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
             session_file_.came_from(file);
           });
@@ -284,6 +298,18 @@ bool MainWindow::restore_autosave() {
   } catch (const Error& error) {
     show_error(QString::fromStdString(error.what()));
     return false;
+  }
+}
+
+void MainWindow::restore_theme() {
+  try {
+    const std::optional<SavedSession> saved = session_file_.last_time();
+    if (!saved) return;
+    Session session = document_.session();
+    session.theme = saved->session.theme;
+    document_.replace(std::move(session));
+  } catch (const Error&) {
+    return;  // Whoever wants the session of last time is told; here only its colours are missed.
   }
 }
 

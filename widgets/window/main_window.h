@@ -43,6 +43,8 @@ class MainWindow : public QMainWindow {
   void open(const QStringList& files);
   /// The session of last time, where there is one; true where it was restored.
   bool restore_autosave();
+  /// Only the theme of it: a person's choice outlives sessions that do not carry another.
+  void restore_theme();
   /// The error in the banner; empty where none is shown.
   [[nodiscard]] QString error_shown() const;
   /// The notice there.

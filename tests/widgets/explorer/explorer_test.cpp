@@ -330,6 +330,49 @@ void settle(ExplorerViewport& viewport) {
   }
 }
 
+TEST(Explorer, TheSettingsComeBackToTheirCornerWhereTheViewShrinks) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  const auto at_the_right = [&] {
+    settle(viewport);
+    return viewport.settings_place().right() > viewport.width() - 20;
+  };
+  EXPECT_TRUE(at_the_right());
+  const QPointF middle = viewport.settings_place().center();
+  const auto under = viewport.frame().plane(middle.x(), middle.y());
+  ASSERT_TRUE(under);
+  shown.document.edit("move", [&](Session& s) {
+    s.cones.v = {under->x, under->y};
+    s.cones.camera = ConeCamera{viewport.camera().x0, viewport.camera().log_scale};
+  });
+  EXPECT_FALSE(at_the_right());
+  shown.document.edit("move", [](Session& s) { s.cones.v = {0.1, 0.1}; });
+  for (const QSize size : {QSize(560, 560), QSize(430, 520), QSize(340, 480)}) {
+    shown.view.resize(size);
+    EXPECT_TRUE(at_the_right()) << size.width();
+  }
+}
+
+TEST(Explorer, ItsFieldsShowTheirPointsWhereItIsNarrowest) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.document.edit("move", [](Session& s) {
+    s.cones.u = {-0.35, 0.35}, s.cones.v = {0.45, 0.2};
+  });
+  for (const int width : {0, 320, 419, 420, 500}) {
+    shown.view.resize(width, 640);
+    pump(60);
+    for (const char* name : {"explorer-u", "explorer-v", "explorer-source"}) {
+      const auto* field = shown.view.findChild<QLineEdit*>(name);
+      const int text = field->fontMetrics().horizontalAdvance(field->text());
+      EXPECT_GE(field->contentsRect().width(), text + 10) << name << " at " << shown.view.width();
+    }
+  }
+  shown.view.resize(0, 640);
+  EXPECT_LE(shown.view.width(), 280);
+}
+
 TEST(Explorer, TheSettingsHideNoPoint) {
   REQUIRE_DISPLAY();
   Shown shown;

@@ -5,9 +5,12 @@
 #include <QAction>
 #include <QLabel>
 #include <QMainWindow>
+#include <QTemporaryDir>
 #include <QToolButton>
 
 #include "tests/widgets/driving.h"
+#include "widgets/window/command_palette.h"
+#include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
 namespace {
@@ -78,6 +81,33 @@ TEST(Banner, NoticesAreCalmAndOfferSomething) {
   shown.banner->show_notice("nothing to do");
   pump(30);
   EXPECT_EQ(shown.button("Open its trace"), nullptr);
+}
+
+TEST(Banner, IsNoPartOfALayout) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir state;
+  {
+    MainWindow window(Backends{}, state.path());
+    show_active(window);
+    window.show_error("x.h5: empty");
+    pump(60);
+    window.close();
+  }
+  MainWindow again(Backends{}, state.path());
+  EXPECT_TRUE(again.restore_autosave());
+  show_active(again);
+  pump(100);
+  auto* banner = again.findChild<QWidget*>("banner");
+  ASSERT_NE(banner, nullptr);
+  EXPECT_FALSE(banner->isVisible());
+  // Nor does an arrangement that was made without a message hide one.
+  again.show_error("y.h5: empty");
+  for (QAction* action : again.actions()) {
+    if (action_name(*action) == "Usual layout") action->trigger();
+  }
+  pump(100);
+  EXPECT_TRUE(banner->isVisible());
+  EXPECT_EQ(again.error_shown(), "y.h5: empty");
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include <QListWidget>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTreeWidget>
 #include <QUrl>
@@ -256,6 +257,26 @@ TEST(Window, TheLayoutIsSavedAndRestoredWithTheSession) {
   show_active(third);
   third.open({file});
   looks_alike(third);
+}
+
+TEST(Window, FitsASmallScreenWhateverIsInFront) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  for (QDockWidget* dock : opened.window.findChildren<QDockWidget*>()) {
+    dock->raise();
+    opened.window.resize(1024, 700);
+    pump(100);
+    EXPECT_EQ(opened.window.width(), 1024) << dock->objectName().toStdString();
+  }
+  // What does not fit is scrolled to, and nothing is where there is room.
+  auto* benchmarks = opened.window.findChild<QDockWidget*>("dock-benchmarks");
+  benchmarks->raise();
+  const auto* bar = qobject_cast<QAbstractScrollArea*>(benchmarks->widget())->horizontalScrollBar();
+  pump(60);
+  EXPECT_GT(bar->maximum(), 0);
+  opened.window.resize(1440, 900);
+  pump(100);
+  EXPECT_EQ(bar->maximum(), 0);
 }
 
 TEST(Window, TheViewsTakeWhatItGainsAndGiveItBack) {

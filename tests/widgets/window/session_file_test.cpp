@@ -115,5 +115,34 @@ TEST(SavedSession, ThatCannotBeWrittenKeepsTheWindowOnce) {
   EXPECT_TRUE(opened.window->close());
 }
 
+TEST(SavedSession, OfAnotherFileKeepsThePersonsTheme) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir folder;
+  const QString state = folder.filePath("state");
+  {
+    MainWindow window(Backends{}, state);
+    show_active(window);
+    window.document().edit("theme", [](Session& s) { s.theme = "dark"; });
+    window.close();
+  }
+  MainWindow again(Backends{}, state);
+  again.restore_theme();
+  EXPECT_EQ(again.document().session().theme, "dark");
+  EXPECT_LT(QApplication::palette().color(QPalette::Window).lightness(), 100);
+  EXPECT_FALSE(again.document().history().can_undo());
+  show_active(again);
+  Session theirs;
+  const auto open = [&](std::int64_t batch, const char* theme) {
+    theirs.trace.batch = batch;
+    theirs.theme = theme;
+    save_session({theirs, {}}, folder.filePath("theirs.json"));
+    again.open({folder.filePath("theirs.json")});
+    EXPECT_TRUE(wait_for([&] { return again.document().session().trace.batch == batch; }));
+    return again.document().session().theme;
+  };
+  EXPECT_EQ(open(7, "system"), "dark");
+  EXPECT_EQ(open(8, "light"), "light");
+}
+
 }  // namespace
 }  // namespace conelab::desktop
