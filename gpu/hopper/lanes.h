@@ -154,6 +154,13 @@ CONELAB_TILE Lanes<count> select(LaneMask<count> mask, Lanes<count> yes, Lanes<c
 }
 
 template <int count>
+CONELAB_TILE LaneMask<count> either(LaneMask<count> a, LaneMask<count> b) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) a.at[i] = a.at[i] || b.at[i];
+  return a;
+}
+
+template <int count>
 CONELAB_TILE bool any(LaneMask<count> mask) {
   bool found = false;
 #pragma unroll
