@@ -81,7 +81,8 @@ class Lca(ProgramTest):
             path = str(self.folder / "lca.svg")
             found = self.answer("--cone", cone, "--figure", path, u, v)
             with open(path, encoding="utf-8") as file:
-                self.assertIn(f"depth {found['depth']:.4g}", file.read())
+                depth = f"{found['depth']:.4g}".replace("-", "\N{MINUS SIGN}")
+                self.assertIn(f"depth {depth}", file.read())
         self.fails(2, "lca", "--cone", "umbral", "--figure", str(self.folder / "lca.gif"), "0,1", "0,2", says="gif")
 
     def test_points_may_begin_with_a_minus_sign(self):
