@@ -336,7 +336,8 @@ TEST_F(Runner, KilledAtAnyMomentItLosesNothingSealed) {
   bool finished = false;
   int kills = 0;
   for (; kills < 10 && !finished; ++kills) {
-    const int wait = slowness * (20 + static_cast<int>(random.below(120)));
+    // Longer from kill to kill, so that a busy machine seals something, too.
+    const int wait = slowness * (20 + 25 * kills + static_cast<int>(random.below(120)));
     const int status = run_and_signal(output(), kills > 0, wait, SIGKILL);
     finished = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     const auto now = sealed_times(output());
