@@ -393,6 +393,7 @@ TEST(Explorer, TheSettingsHideNoPoint) {
           }
         });
         settle(viewport);
+        EXPECT_TRUE(wait_for([&] { return !viewport.settings_cover_points(); }));
         const QRectF card = viewport.settings_place();
         ASSERT_FALSE(card.isEmpty());
         for (const char* name : {"u", "v", "source"}) {
@@ -400,7 +401,6 @@ TEST(Explorer, TheSettingsHideNoPoint) {
           EXPECT_FALSE(card.contains(viewport.handle(name)))
               << name << " in " << model << " at " << size.width() << " x " << size.height();
         }
-        EXPECT_FALSE(viewport.settings_cover_points());
       }
     }
   }
