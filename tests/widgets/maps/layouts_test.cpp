@@ -287,7 +287,8 @@ TEST(Relations, ArcsAreTheStrongestWeights) {
   EXPECT_LT(fewer.size(), arcs.size());
   EXPECT_LE(fewer.size(), 30U);
   opened.document.edit("strong", [](Session& s) { s.maps.arc_threshold = 0.9; });
-  for (const figure::Arc& arc : model.arcs_figure(500).panels[2].arcs) EXPECT_GE(arc.weight, 0.9);
+  const auto strong = model.arcs_figure(500).panels[2].arcs;
+  for (const figure::Arc& arc : strong) EXPECT_GE(arc.weight, 0.9);
 }
 
 TEST(Relations, TreesAreThoseOfTheTreeCommand) {
