@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <map>
 
 #include "core/base/random.h"
@@ -290,9 +291,10 @@ TEST_F(Runner, AnOutputThatCannotBeWrittenIsFoundBeforeAnythingRuns) {
   EXPECT_FALSE(started);
 }
 
-/// Starts the fake run as a process; waits at most `milliseconds`, then sends `number`. Returns the
-/// status of the process.
-int run_and_signal(const std::string& output, bool resume, int milliseconds, int number) {
+/// Starts the fake run as a process and sends `number` when `moment` says so, which is asked every
+/// millisecond; no moment lets it end by itself. Returns the status of the process.
+int run_and_signal(const std::string& output, bool resume, int number = SIGKILL,
+                   const std::function<bool()>& moment = {}) {
   const std::string program = testing::fake_bench();
   const pid_t pid = fork();
   if (pid == 0) {
@@ -302,62 +304,75 @@ int run_and_signal(const std::string& output, bool resume, int milliseconds, int
     _exit(127);
   }
   int status = 0;
-  for (int waited = 0; waited < milliseconds; ++waited) {
-    if (waitpid(pid, &status, WNOHANG) == pid) return status;
+  while (waitpid(pid, &status, WNOHANG) != pid) {
+    if (moment && moment()) {
+      kill(pid, number);
+      waitpid(pid, &status, 0);
+      break;
+    }
     usleep(1000);
   }
-  kill(pid, number);
-  waitpid(pid, &status, 0);
   return status;
+}
+
+/// The sealed samples of a run, finished or not.
+std::vector<std::filesystem::path> sealed_files(const std::string& output) {
+  std::vector<std::filesystem::path> files;
+  if (!std::filesystem::exists(output + ".parts")) return files;
+  for (const auto& entry : std::filesystem::directory_iterator(output + ".parts")) {
+    const std::filesystem::path& path = entry.path();
+    if (path.extension() == ".h5" && path.filename().string()[0] != '.') files.push_back(path);
+  }
+  return files;
+}
+
+/// The moment at which so many samples are sealed: what a busy and a fast machine both reach.
+std::function<bool()> sealed(const std::string& output, std::size_t samples) {
+  return [=] { return sealed_files(output).size() >= samples; };
 }
 
 /// Warm times of the sealed samples by file name.
 std::map<std::string, double> sealed_times(const std::string& output) {
   std::map<std::string, double> times;
-  if (!std::filesystem::exists(output + ".parts")) return times;
-  for (const auto& entry : std::filesystem::directory_iterator(output + ".parts")) {
-    if (entry.path().extension() != ".h5") continue;
-    if (entry.path().filename().string().starts_with(".")) continue;
-    const LabelledArray a = read_labelled(entry.path().string(), "sample");
-    times[entry.path().filename()] = std::get<std::vector<double>>(a.variable("warm")->data).at(0);
+  for (const auto& path : sealed_files(output)) {
+    const LabelledArray a = read_labelled(path.string(), "sample");
+    times[path.filename()] = std::get<std::vector<double>>(a.variable("warm")->data).at(0);
   }
   return times;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr int slowness = 6;  ///< Of a process that is checked.
-#else
-constexpr int slowness = 1;
-#endif
-
 TEST_F(Runner, KilledAtAnyMomentItLosesNothingSealed) {
   Random random(2);
-  std::map<std::string, double> sealed;
+  std::map<std::string, double> sealed_before;
   bool finished = false;
   int kills = 0;
   for (; kills < 10 && !finished; ++kills) {
-    // Longer from kill to kill, so that a busy machine seals something, too.
-    const int wait = slowness * (20 + 25 * kills + static_cast<int>(random.below(120)));
-    const int status = run_and_signal(output(), kills > 0, wait, SIGKILL);
+    // The first before anything is sealed, the others one to three samples later; somewhere
+    // between two samples.
+    const std::size_t samples = kills == 0 ? 0 : sealed_before.size() + 1 + random.below(3);
+    const int status = run_and_signal(output(), kills > 0, SIGKILL, [&] {
+      if (!sealed(output(), samples)()) return false;
+      usleep(static_cast<unsigned>(random.below(12000)));
+      return true;
+    });
     finished = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     const auto now = sealed_times(output());
     if (finished) break;
-    for (const auto& [name, time] : sealed) {
+    for (const auto& [name, time] : sealed_before) {
       ASSERT_TRUE(now.contains(name)) << name << " was lost";
       const double after = now.at(name);
       ASSERT_TRUE(after == time || (std::isnan(after) && std::isnan(time))) << name;
     }
-    sealed = now;
+    sealed_before = now;
   }
   EXPECT_GE(kills, 3);
   if (!finished) {
-    const int status = run_and_signal(output(), true, 60000, SIGKILL);
-    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ASSERT_EQ(run_and_signal(output(), true), 0);
   }
   // The same shape and labels as an uninterrupted run, and every sealed sample is in it.
   const auto interrupted = read_labelled_file(output());
   const std::string reference = (folder / "whole.h5").string();
-  ASSERT_EQ(run_and_signal(reference, false, 60000, SIGKILL), 0);
+  ASSERT_EQ(run_and_signal(reference, false), 0);
   const auto whole = read_labelled_file(reference);
   ASSERT_EQ(interrupted.groups.size(), whole.groups.size());
   for (std::size_t g = 0; g < whole.groups.size(); ++g) {
@@ -377,22 +392,22 @@ TEST_F(Runner, KilledAtAnyMomentItLosesNothingSealed) {
     merged.insert(merged.end(), c.samples.begin(), c.samples.end());
   }
   int found = 0;
-  for (const auto& [name, time] : sealed) {
+  for (const auto& [name, time] : sealed_before) {
     found += std::find(merged.begin(), merged.end(), time) != merged.end();
   }
   EXPECT_GT(found, 0);
 }
 
 TEST_F(Runner, TerminatedItExitsWith130AndResumes) {
-  const int status = run_and_signal(output(), false, 150, SIGTERM);
+  const int status = run_and_signal(output(), false, SIGTERM, sealed(output(), 1));
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 130);
-  EXPECT_EQ(run_and_signal(output(), true, 60000, SIGKILL), 0);
+  EXPECT_EQ(run_and_signal(output(), true), 0);
   EXPECT_EQ(measured().size(), 8u);
 }
 
 TEST_F(Runner, WorkersEndWithTheirRunner) {
-  run_and_signal(output(), false, 120, SIGKILL);
+  run_and_signal(output(), false, SIGKILL, sealed(output(), 1));
   // Workers are children of the killed process; the kernel ends them with it. Any that lived on
   // would hold the lock's folder busy as a process of that name.
   usleep(300000);
