@@ -5,17 +5,10 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/squared_norm.h"
 
 namespace conelab {
 namespace {
-
-template <class S>
-double squared_norm(const S* v, std::int64_t size) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < size; ++i)
-    sum += static_cast<double>(v[i]) * static_cast<double>(v[i]);
-  return sum;
-}
 
 /// v -> (g v, g)
 template <class S>

@@ -6,6 +6,7 @@
 
 #include "core/attention/aggregate.h"
 #include "core/base/error.h"
+#include "core/base/squared_norm.h"
 
 namespace conelab {
 namespace {
@@ -26,24 +27,6 @@ double common_offset(std::vector<double>& values) {
   const double offset = median_of(values);
   for (double& v : values) v = std::abs(v - offset);
   return median_of(values) < std::abs(offset) / 4 ? offset : 0;
-}
-
-/// |x|^2 in double; eight sums hide the additions' latency and are vectors to the compiler.
-template <class T>
-double squared_norm(const T* x, std::size_t count) {
-  constexpr std::size_t width = 8;
-  double sums[width] = {};
-  const std::size_t whole = count - count % width;
-  for (std::size_t i = 0; i < whole; i += width) {
-    for (std::size_t k = 0; k < width; ++k) {
-      const auto value = static_cast<double>(x[i + k]);
-      sums[k] += value * value;
-    }
-  }
-  for (std::size_t i = whole; i < count; ++i) {
-    sums[i % width] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  }
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 }  // namespace
@@ -176,7 +159,7 @@ void Head<T>::store_token(const double* base, const Place& place, std::int64_t i
   T* row = out.base.data() + i * out.stride;
   for (std::size_t k = 0; k < m; ++k) row[k] = static_cast<T>(base[k] - centre[k]);
   std::fill(row + m, row + out.stride, T(0));
-  const double norm = squared_norm(row, m);
+  const double norm = squared_norm(row, base_size_);
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
   double value[max_values] = {};
   plan_->similarity->token(place, similarity_values_.data(), value);

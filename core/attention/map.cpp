@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/squared_norm.h"
+
 namespace conelab {
 namespace {
 
@@ -90,8 +92,7 @@ struct ExpPoint {
   double denominator;
 };
 ExpPoint exp_point(const double* v, int feature) {
-  double side2 = 0;
-  for (int i = 0; i < feature - 1; ++i) side2 += v[i] * v[i];
+  const double side2 = squared_norm(v, feature - 1);
   const double up = v[feature - 1];
   const double r = std::sqrt(side2 + up * up);
   if (r < 1e-3) {
@@ -140,22 +141,25 @@ void exp_gradient(const MapContext& c, const double* x, const PlaceGradient& up,
 /// base = sign x_:/|x_:|, the first axis where x_: = 0, so that the point stays in the model;
 /// returns |x_:|.
 double direction(const double* x, int count, double sign, double* base) {
-  double norm2 = 0;
-  for (int i = 0; i < count; ++i) norm2 += x[i] * x[i];
-  const double norm = std::sqrt(norm2);
-  for (int i = 0; i < count; ++i) base[i] = norm == 0 ? (i == 0 ? sign : 0) : sign * x[i] / norm;
+  const double norm = std::sqrt(squared_norm(x, count));
+  if (norm == 0) {
+    std::fill_n(base, count, 0.0);
+    if (count > 0) base[0] = sign;
+    return 0;
+  }
+  // Not times 1 / norm: in one dimension opposite directions are -1 and 1 exactly.
+  for (int i = 0; i < count; ++i) base[i] = sign * x[i] / norm;
   return norm;
 }
 /// Adds dL/dx_: of the direction: the tangential part of dL/dbase over |x_:|; 0 where x_: = 0.
 void direction_gradient(const double* x, int count, double sign, const double* up, double* dx) {
-  double norm2 = 0, along = 0;
-  for (int i = 0; i < count; ++i) {
-    norm2 += x[i] * x[i];
-    along += x[i] * up[i];
-  }
+  const double norm2 = squared_norm(x, count);
   if (norm2 == 0) return;
-  const double norm = std::sqrt(norm2);
-  for (int i = 0; i < count; ++i) dx[i] += sign * (up[i] - x[i] * along / norm2) / norm;
+  double along = 0;
+  for (int i = 0; i < count; ++i) along += x[i] * up[i];
+  const double scale = sign / std::sqrt(norm2);
+  const double radial = along / norm2;
+  for (int i = 0; i < count; ++i) dx[i] += scale * (up[i] - radial * x[i]);
 }
 
 /// A negative radius is the positive one in the opposite direction.
@@ -187,8 +191,7 @@ void hyperboloid_gradient(const MapContext& c, const double* x, const PlaceGradi
                           double*) {
   const int last = c.feature - 1;
   direction_gradient(x, last, 1, up.base, dx);
-  double norm2 = 0;
-  for (int i = 0; i < last; ++i) norm2 += x[i] * x[i];
+  const double norm2 = squared_norm(x, last);
   if (norm2 == 0) return;
   const double rate = up.place.height / std::sqrt(norm2 * (1 + norm2));
   for (int i = 0; i < last; ++i) dx[i] += rate * x[i];
@@ -205,8 +208,7 @@ const char* place_ball(const MapContext& c, const double* x, double* base, Place
 void ball_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
                    double* dlight) {
   direction_gradient(x, c.feature, 1, up.base, dx);
-  double norm2 = 0;
-  for (int i = 0; i < c.feature; ++i) norm2 += x[i] * x[i];
+  const double norm2 = squared_norm(x, c.feature);
   const double rate = (up.place.height + up.place.gap) * 2 / (std::sqrt(norm2) * (1 - norm2));
   for (int i = 0; i < c.feature; ++i) dx[i] += rate * x[i];
   *dlight -= up.place.gap;

@@ -25,7 +25,9 @@
 //   exists
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/attention/call.h"
 #include "core/similarity/number.h"
@@ -39,12 +41,35 @@ struct BeyondSlope {
   N x, query, key;
 };
 
-/// sqrt(1 - sinh^2 rho_0 / sinh^2 rho) from `gap` = rho - rho_0, without cancellation or overflow.
-inline double shadow_cosine(const Place& place, double rho_0) {
-  const double near = -std::expm1(-2 * place.gap);
-  const double far = -std::expm1(-2 * (place.height + rho_0));
-  return std::sqrt(near * far) / -std::expm1(-2 * place.height);
+/// expm1(x) without an infinity.
+inline double bounded_expm1(double x) {
+  return std::min(std::expm1(x), std::numeric_limits<double>::max());
 }
+
+/// Of the source's radius, by one exponential.
+struct SourceRadius {
+  double sinh, cosh, tanh;
+
+  static SourceRadius of(double radius) {
+    const double m = bounded_expm1(radius);
+    const double share = m / (1 + m);  // 1 - e^-radius
+    return of(0.5 * (m + share), 1 + 0.5 * m * share);
+  }
+  static SourceRadius of(double sinh, double cosh) { return {sinh, cosh, sinh / cosh}; }
+};
+
+/// A token's distance rho from the centre, by two exponentials and without cancellation.
+struct TokenDepth {
+  double twice;   ///< expm1(2 rho), bounded.
+  double cosine;  ///< sqrt(1 - sinh^2 rho_0 / sinh^2 rho), from gap = rho - rho_0.
+
+  static TokenDepth of(const Place& place, const SourceRadius& source) {
+    const double m = bounded_expm1(2 * place.height);
+    const double near = -std::expm1(-2 * place.gap);
+    const double lit = 2 * source.sinh / (source.sinh + source.cosh);  // 1 - e^(-2 rho_0)
+    return {m, std::sqrt(near * ((m + lit) / m) * ((1 + m) / m))};
+  }
+};
 
 template <class Shadow>
 struct FiniteCone {

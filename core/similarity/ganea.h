@@ -39,7 +39,8 @@ struct Ganea : FiniteCone<PenumbralShadow> {
     dp[1] += by_radius * 2 / std::hypot(1.0, 2 * p[1]);
   }
   static void token(const Place& place, const double* p, double* value) {
-    PenumbralShadow::token(place, light(p), value);
+    const double sinh = 2 * p[1];
+    PenumbralShadow::token(place, SourceRadius::of(sinh, std::hypot(1.0, sinh)), value);
   }
 };
 

@@ -29,14 +29,16 @@ struct PenumbralShadow {
     const double s = std::sinh(radius);
     return std::cosh(radius) / (s * s) * (2 * dc[2] / s - dc[1]) + dc[3];
   }
-  static void token(const Place& place, double radius, double* value) {
-    const double t = std::tanh(radius);
-    const double narrow = 1 / std::cosh(radius);
-    const double y = 2 / std::expm1(2 * place.height);
-    const double sine = narrow * shadow_cosine(place, radius);  // sin s; cos s = t (1 + y)
-    const double sum = std::atan2(1, std::sinh(radius)) + std::atan2(sine, t * (1 + y));
-    // cos s - cos(s + phi) = t y
-    value[1] = t * y / (2 * std::sin(sum / 2));
+  static void token(const Place& place, const SourceRadius& source, double* value) {
+    const TokenDepth depth = TokenDepth::of(place, source);
+    const double t = source.tanh;
+    const double narrow = 1 / source.cosh;
+    const double y = 2 / depth.twice;
+    const double sine = narrow * depth.cosine;  // sin s
+    const double cosine = t * (1 + y);          // cos s
+    // cos s - cos(s + phi) = t y, and 2 sin(s + phi/2) by the halves of both angles.
+    const double sum = (1 + t) * sine + (1 + cosine) * narrow;
+    value[1] = t * y * std::sqrt((1 + t) * (1 + cosine)) / sum;
     value[0] = std::sqrt((1 - value[1]) * (1 + value[1]));
     value[2] = y;
     value[3] = sine > 0 ? -t * y * (2 + y) / sine : 0;
@@ -80,7 +82,7 @@ struct PenumbralFinite : FiniteCone<PenumbralShadow> {
     dp[1] += PenumbralShadow::constant_gradient(p[1], dc) + dp[parameters.size()];
   }
   static void token(const Place& place, const double* p, double* value) {
-    PenumbralShadow::token(place, p[1], value);
+    PenumbralShadow::token(place, SourceRadius::of(p[1]), value);
   }
 };
 

@@ -60,16 +60,18 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
     dp[1] += 2 * std::cosh(p[1]) / (s * s * s) * dc[2] + dc[3] + dp[parameters.size()];
   }
   static void token(const Place& place, const double* p, double* value) {
-    const double y = 2 * std::exp(-place.height) / -std::expm1(-2 * place.height);
-    const double sine = std::sinh(p[1]) * y;
-    const double cosine = shadow_cosine(place, p[1]);
-    const double half = std::atan2(sine, cosine) / 2;
-    value[0] = std::cos(half);
-    value[1] = std::sin(half);
+    const SourceRadius object = SourceRadius::of(p[1]);
+    const TokenDepth depth = TokenDepth::of(place, object);
+    const double y = 2 * std::sqrt(1 + depth.twice) / depth.twice;
+    const double coth = (2 + depth.twice) / depth.twice;
+    const double sine = object.sinh * y;
+    const double cosine = depth.cosine;
+    value[0] = std::sqrt(0.5 * (1 + cosine));
+    value[1] = 0.5 * sine / value[0];
     value[2] = y;
-    value[3] = cosine > 0 ? -sine * std::sqrt(1 + y * y) / cosine : 0;
-    value[4] = cosine > 0 ? std::cosh(p[1]) * y / cosine : 0;
-    value[5] = -y * std::sqrt(1 + y * y);
+    value[3] = cosine > 0 ? -sine * coth / cosine : 0;
+    value[4] = cosine > 0 ? object.cosh * y / cosine : 0;
+    value[5] = -y * coth;
   }
 };
 
