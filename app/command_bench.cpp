@@ -170,6 +170,10 @@ Action declare_bench(CLI::App& options) {
   declare_axes(options, *typed);
   options.add_option("--rounds", typed->sweep.rounds, "each case once in each round")
       ->capture_default_str();
+  options
+      .add_option("--controls", typed->sweep.controls,
+                  "at most so many cases are measured twice (A/A)")
+      ->capture_default_str();
   options.add_option("--seed", typed->sweep.seed, "of inputs and orders")->capture_default_str();
   options.add_option("--time-limit", typed->sweep.time_limit, "seconds that one sample may take")
       ->capture_default_str();

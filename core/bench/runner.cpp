@@ -20,8 +20,6 @@
 namespace conelab {
 namespace {
 
-/// A/A controls: this many of the cases, evenly spread, are measured twice.
-constexpr std::size_t most_controls = 4;
 /// A case that would take longer than the limit at this share of the multiply-add peak is doubtful:
 /// its rate is measured before it starts.
 constexpr double modest_share = 0.02;
@@ -170,7 +168,8 @@ class Run {
     const std::int64_t longest = sweep_.lengths[(sweep_.lengths.size() - 1) / 2];
     std::vector<CaseResult> candidates = result_.cases;
     std::erase_if(candidates, [&](const CaseResult& c) { return c.labels.seq_len > longest; });
-    const std::size_t controls = std::min(most_controls, candidates.size());
+    const std::size_t controls =
+        std::min(static_cast<std::size_t>(sweep_.controls), candidates.size());
     for (std::size_t i = 0; i < controls; ++i) {
       result_.controls.push_back(candidates[i * candidates.size() / controls]);
     }

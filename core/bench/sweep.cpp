@@ -103,12 +103,19 @@ std::vector<Case> Sweep::cases() const {
 
 std::vector<std::pair<std::string, std::string>> Sweep::items() const {
   const auto list = [](const auto& values) { return fmt::format("{}", fmt::join(values, ",")); };
-  return {{"operators", list(operations)},  {"passes", list(passes)},
-          {"devices", list(devices)},       {"dtypes", list(dtypes)},
-          {"threads", list(threads)},       {"dims", list(dims)},
-          {"heads", list(heads)},           {"lengths", list(lengths)},
-          {"batch", std::to_string(batch)}, {"rounds", std::to_string(rounds)},
-          {"seed", std::to_string(seed)},   {"cold", cold ? "1" : "0"}};
+  return {{"operators", list(operations)},
+          {"passes", list(passes)},
+          {"devices", list(devices)},
+          {"dtypes", list(dtypes)},
+          {"threads", list(threads)},
+          {"dims", list(dims)},
+          {"heads", list(heads)},
+          {"lengths", list(lengths)},
+          {"batch", std::to_string(batch)},
+          {"rounds", std::to_string(rounds)},
+          {"controls", std::to_string(controls)},
+          {"seed", std::to_string(seed)},
+          {"cold", cold ? "1" : "0"}};
 }
 
 std::vector<std::int64_t> parse_integers(const std::string& name, const std::string& text) {
@@ -146,6 +153,7 @@ void check_sweep(const Sweep& s, const std::vector<std::string>& known_operators
   check_numbers("heads", s.heads);
   check_numbers("lengths", s.lengths);
   if (s.rounds < 1) misuse("rounds must be at least 1 (found {})", s.rounds);
+  if (s.controls < 0) misuse("controls must be at least 0 (found {})", s.controls);
   if (s.batch < 1) misuse("batch must be at least 1 (found {})", s.batch);
   if (!(s.time_limit > 0)) misuse("the time limit must be positive (found {})", s.time_limit);
 }

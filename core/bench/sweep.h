@@ -38,6 +38,7 @@ struct Sweep {
   std::int64_t batch = 1;
   /// Nine, because the sign test on nine rounds covers 96.1 %, on eight 99.2 % (wider for nothing).
   int rounds = 9;
+  int controls = 4;  ///< A/A: at most so many cases, of the shorter lengths, are measured twice.
   std::uint64_t seed = 1;
   double time_limit = 600;  ///< Seconds that one sample may take before its worker is ended.
   bool cold = true;         ///< Also time one run with flushed caches per round.

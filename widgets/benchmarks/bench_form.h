@@ -16,7 +16,7 @@ struct BenchCheck {
   /// By field (named as the members of BenchChoice): what is wrong, one line.
   std::map<std::string, std::string> errors;
   std::string
-      extent;  ///< "8 cases in 9 rounds: 72 samples and 36 of controls"; or what is missing.
+      extent;  ///< "8 cases in 9 rounds"; or what is missing.
 
   [[nodiscard]] bool sound() const { return errors.empty(); }
 };

@@ -76,6 +76,15 @@ TEST_F(Runner, AWorkerThatCannotBeStartedEndsTheRun) {
   EXPECT_TRUE(error_of([&] { run(fake_sweep({"steady"}, {64}), o); }).starts_with("1: "));
 }
 
+TEST_F(Runner, MeasuresAsManyCasesTwiceAsAsked) {
+  Sweep sweep = fake_sweep({"steady", "slow"}, {64, 128}, 2);
+  for (const auto& [asked, twice] : {std::pair{0, 0}, {1, 1}, {9, 2}}) {  // of the shorter length
+    sweep.controls = asked;
+    run(sweep);
+    EXPECT_EQ(measured_control(read_labelled_file(output())).comparisons, twice) << asked;
+  }
+}
+
 TEST_F(Runner, ReportsProgressToTheEnd) {
   BenchOptions o = options();
   std::vector<BenchProgress> seen;
