@@ -56,7 +56,8 @@ void choose_format() {
   QSurfaceFormat::setDefaultFormat(format);
 }
 
-/// Ctrl-C and SIGTERM close the window as its button does, and end the program whatever is open.
+/// Ctrl-C, SIGTERM and SIGHUP close the window as its button does, and end the program whatever is
+/// open.
 class CloseOnInterrupt {
  public:
   explicit CloseOnInterrupt(QWidget& window) {

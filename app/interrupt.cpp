@@ -11,8 +11,11 @@
 namespace conelab {
 namespace {
 
-std::atomic<int> signals_seen{0}, woken{-1};
-static_assert(std::atomic<int>::is_always_lock_free, "a handler may touch lock-free atomics only");
+/// Of Ctrl-C and SIGTERM; and whether any signal asked for a stop.
+std::atomic<int> presses{0}, woken{-1};
+std::atomic<bool> asked{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
+              "a handler may touch lock-free atomics only");
 
 void wake() {
   const int before = errno;
@@ -21,9 +24,20 @@ void wake() {
   errno = before;
 }
 
-extern "C" void on_signal(int) {
-  if (signals_seen.fetch_add(1) > 0) _exit(static_cast<int>(ErrorKind::interrupted));
+/// A terminal that closes may send SIGHUP twice, and a session that ends sends it beside SIGTERM:
+/// no sign of impatience.
+extern "C" void on_signal(int number) {
+  if (number != SIGHUP && presses.fetch_add(1) > 0) {
+    _exit(static_cast<int>(ErrorKind::interrupted));
+  }
+  asked = true;
   wake();
+}
+
+/// What `nohup` started goes on without its terminal.
+bool ignored(int number) {
+  struct sigaction now = {};
+  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 }  // namespace
@@ -34,6 +48,7 @@ void install_signal_handlers() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  if (!ignored(SIGHUP)) sigaction(SIGHUP, &action, nullptr);
   std::signal(SIGXFSZ, SIG_IGN);  // The write fails with EFBIG and is reported like a full disk.
 }
 
@@ -42,7 +57,7 @@ void wake_on_interrupt(int descriptor) {
   if (interrupted()) wake();
 }
 
-bool interrupted() { return signals_seen.load(std::memory_order_relaxed) > 0; }
+bool interrupted() { return asked.load(std::memory_order_relaxed); }
 
 void stop_if_interrupted() {
   if (interrupted()) throw Error(ErrorKind::interrupted, "interrupted");

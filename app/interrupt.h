@@ -1,4 +1,6 @@
-// Ctrl-C and SIGTERM: the first asks the work to stop, the second ends the program at once.
+// Ctrl-C and SIGTERM: the first asks the work to stop, the second ends the program at once. SIGHUP,
+// of a terminal that is closed or a session that ends, asks as well; it is left alone where the
+// program was started with it ignored.
 #pragma once
 
 namespace conelab {

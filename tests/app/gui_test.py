@@ -14,6 +14,7 @@ PATIENCE = 60  # seconds for a window to come up and to go on a busy machine
 class Gui(ProgramTest):
     def setUp(self):
         super().setUp()
+        self.hang_ups(signal.SIG_DFL)
         self.state = self.folder / "conelab"
 
     def open(self, *files):
@@ -43,7 +44,7 @@ class Gui(ProgramTest):
         self.assertEqual(err.decode(), "conelab: error: interrupted\n")
 
     def test_signals_keep_the_session_and_end_with_130(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number):
                 process = self.open(f"{TRACE}:/german/layer3")
                 self.wait_until_open(process, TRACE)
@@ -60,6 +61,15 @@ class Gui(ProgramTest):
             self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
         self.expect_interrupted(process)
+
+    def test_a_terminal_that_closes_twice_still_keeps_the_session(self):
+        process = self.open(f"{TRACE}:/german/layer3")
+        self.wait_until_open(process, TRACE)
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGTERM)  # As a session ends: not a second Ctrl-C.
+        self.expect_interrupted(process)
+        self.assertTrue((self.state / "autosave.json").exists())
 
     def test_several_files_open(self):
         tree = self.folder / "tree.h5"

@@ -62,9 +62,20 @@ class Interrupt(ProgramTest):
         return sum(p.stat().st_size for p in self.folder.glob(".out.h5.*.tmp"))
 
     def test_while_reading(self):
+        self.hang_ups(signal.SIG_DFL)
         source = self.compressible()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             self.interrupt(children, *self.attend(source), number=number)
+
+    def test_what_nohup_started_goes_on(self):
+        self.hang_ups(signal.SIG_IGN)
+        process = start(*self.attend(self.tokens(heads=1, n=4000)), start_new_session=True)
+        self.addCleanup(process.kill)
+        for _ in range(20):
+            os.killpg(process.pid, signal.SIGHUP)
+            time.sleep(0.005)
+        self.assertEqual(process.communicate(timeout=60)[1], b"")
+        self.assertEqual(process.returncode, 0)
 
     def test_while_computing(self):
         source = self.tokens(heads=8, n=16_000)

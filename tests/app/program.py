@@ -7,6 +7,7 @@ import os
 import pathlib
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -53,6 +54,10 @@ class ProgramTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="conelab-test-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def hang_ups(self, disposition):
+        """What programs do about SIGHUP that start in this test; under nohup it would be ignored."""
+        self.addCleanup(signal.signal, signal.SIGHUP, signal.signal(signal.SIGHUP, disposition))
 
     def ok(self, *arguments, **options):
         result = run(*arguments, **options)

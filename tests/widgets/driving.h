@@ -13,11 +13,15 @@
 #include <functional>
 #include <string>
 
+#include "tests/helpers/slowness.h"
+
 namespace conelab::desktop {
+
+using testing::slowness;
 
 /// True once `ready` holds; false after `milliseconds` in which this process could run: one that
 /// was stopped meanwhile, or got no processor, has not waited in vain.
-inline bool wait_for(const std::function<bool()>& ready, int milliseconds = 20000) {
+inline bool wait_for(const std::function<bool()>& ready, int milliseconds = 20000 * slowness) {
   constexpr qint64 nanoseconds = 1000000, longest_turn = 500 * nanoseconds;
   qint64 waited = 0;
   while (waited < milliseconds * nanoseconds) {

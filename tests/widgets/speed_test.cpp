@@ -53,7 +53,7 @@ TEST(Speed, AnEmptyViewport) {
         milliseconds([&] { wait_for([&] { return viewport.frames_painted() > before; }); }));
   }
   printf("empty viewport 1200 x 800: %.1f ms (95%%: %.1f ms)\n", median(whole), p95(whole));
-  EXPECT_LT(median(whole), 500);
+  EXPECT_LT(median(whole), 500 * slowness);
 }
 
 TEST(Speed, DraggingInTheExplorer) {
@@ -77,7 +77,7 @@ TEST(Speed, DraggingInTheExplorer) {
   }
   printf("explorer 1200 x 800: scene %.1f ms, whole frame %.1f ms (95%%: %.1f ms)\n", median(scene),
          median(whole), p95(whole));
-  EXPECT_LT(median(whole), 500);
+  EXPECT_LT(median(whole), 500 * slowness);
 }
 
 // With everything that follows a moved point: the readout, the fields, undo, the other views.
@@ -105,7 +105,7 @@ TEST(Speed, DraggingInTheWindow) {
   EXPECT_NE(window.document().session().cones.u, ConeChoice().u);
   printf("window 1440 x 900, explorer %d x %d: dragging %.1f ms a movement (95%%: %.1f ms)\n",
          viewport.width(), viewport.height(), median(whole), p95(whole));
-  EXPECT_LT(median(whole), 500);
+  EXPECT_LT(median(whole), 500 * slowness);
 }
 
 TEST(Speed, A16384MapIsSeenAtOnceAndPannedFreely) {
@@ -140,8 +140,8 @@ TEST(Speed, A16384MapIsSeenAtOnceAndPannedFreely) {
   }
   printf("16384 map: first picture %.0f ms, pan %.1f ms, a tile of 256 x 256 cells %.1f ms\n",
          first, median(pans), median(tile_times));
-  EXPECT_LT(first, 5000);
-  EXPECT_LT(median(pans), 330);
+  EXPECT_LT(first, 5000 * slowness);
+  EXPECT_LT(median(pans), 330 * slowness);
 }
 
 TEST(Speed, AllHeadsAreThereAtOnce) {
@@ -156,7 +156,7 @@ TEST(Speed, AllHeadsAreThereAtOnce) {
   HeadsModel heads(maps);
   const double computed = milliseconds([&] {
     heads.look(true);
-    wait_for([&] { return heads.complete(); }, 20000);
+    wait_for([&] { return heads.complete(); });
   });
   HeadsCanvas canvas(heads);
   canvas.resize(900, 640);
@@ -164,8 +164,8 @@ TEST(Speed, AllHeadsAreThereAtOnce) {
   const double painted = milliseconds([&] { canvas.render(&picture); });
   printf("12 heads under 3 operators, 30 tokens: computed %.0f ms, painted %.1f ms\n", computed,
          painted);
-  EXPECT_LT(computed, 5000);
-  EXPECT_LT(painted, 500);
+  EXPECT_LT(computed, 5000 * slowness);
+  EXPECT_LT(painted, 500 * slowness);
 }
 
 TEST(Speed, ArcsAndTreesFollowThePointer) {
@@ -195,7 +195,7 @@ TEST(Speed, ArcsAndTreesFollowThePointer) {
     }
     printf("%s: laid out %.1f ms, first picture %.1f ms, following the pointer %.1f ms\n", layout,
            laid_out, first, median(times));
-    EXPECT_LT(median(times), 500);
+    EXPECT_LT(median(times), 500 * slowness);
   }
 }
 
@@ -211,7 +211,7 @@ TEST(Speed, TheWindowIsThereSoon) {
     shown = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
   });
   printf("window: shown and painted %.0f ms, with making and closing %.0f ms\n", shown, made);
-  EXPECT_LT(made, 6000);
+  EXPECT_LT(made, 6000 * slowness);
 }
 
 }  // namespace

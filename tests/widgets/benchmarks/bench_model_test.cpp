@@ -178,7 +178,7 @@ TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
   EXPECT_NE(bench.model.message().find("rounds (expected 40, found 41)"), std::string::npos);
   bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "40"; });
   bench.model.resume();
-  ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }, 20000));
+  ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
   ASSERT_TRUE(bench.finish()) << bench.model.message();
   std::size_t found = 0;  // The others are in the control.
   for (const MeasuredCase& c : bench.model.data()->cases) {
@@ -332,7 +332,7 @@ TEST(BenchModel, APictureOfManyCurvesTakesAMoment) {
          static_cast<long long>(clock.elapsed()));
   EXPECT_EQ(rows, result.cases.size());
   EXPECT_GT(items, 100U);
-  EXPECT_LT(drawn, 1000);
+  EXPECT_LT(drawn, 1000 * slowness);
 }
 
 TEST(BenchModel, CancelBeforeItBeginsEndsTheRun) {

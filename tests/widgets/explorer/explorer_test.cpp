@@ -214,7 +214,7 @@ TEST(Explorer, SpaceIsTurnedByDraggingItsGroundAndPointsAreDraggedInIt) {
       drag(viewport, from, there);
       ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != u; })) << model;
       const auto away = [&] { return viewport.handle("u") - there; };
-      EXPECT_TRUE(wait_for([&] { return std::hypot(away().x(), away().y()) < 3; }, 3000))
+      EXPECT_TRUE(wait_for([&] { return std::hypot(away().x(), away().y()) < 3; }))
           << model << " " << away().x() << " " << away().y();
     }
   }
@@ -238,11 +238,11 @@ TEST(Explorer, APointerBesideTheHyperboloidTakesThePointAlongItsSilhouette) {
   const auto away = [](const QPointF& a, const QPointF& b) {
     return std::hypot(a.x() - b.x(), a.y() - b.y());
   };
-  EXPECT_TRUE(wait_for([&] { return away(viewport.handle("u"), from) > 3; }, 3000));
+  EXPECT_TRUE(wait_for([&] { return away(viewport.handle("u"), from) > 3; }));
   const QPointF at = viewport.handle("u"), further = at + 3 * (there - at) / away(there, at);
   EXPECT_FALSE(hyperboloid_under(frame, further.x(), further.y()));
   drag(viewport, at, from);
-  EXPECT_TRUE(wait_for([&] { return away(viewport.handle("u"), from) < 3; }, 3000));
+  EXPECT_TRUE(wait_for([&] { return away(viewport.handle("u"), from) < 3; }));
 }
 
 TEST(Explorer, ItsSceneBecomesTheSessionsFigure) {
@@ -507,7 +507,7 @@ TEST(Explorer, AFiniteSourceRecedesInOneStep) {
   shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("umbral-finite");
   const ConeChoice before = shown.document.session().cones;
   shown.view.viewport().recede();
-  ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.source[1] > 300; }, 12000));
+  ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.source[1] > 300; }));
   shown.document.undo();
   EXPECT_TRUE(shown.document.session().cones == before);
 }

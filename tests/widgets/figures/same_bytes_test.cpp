@@ -63,8 +63,8 @@ struct Shown {
 
   /// Exports the session's figure by the view and by the command, in each format.
   void expect_same_bytes() {
-    ASSERT_TRUE(
-        wait_for([this] { return !view.drawing() && view.preview().list() != nullptr; }, 60000))
+    ASSERT_TRUE(wait_for([this] { return !view.drawing() && view.preview().list() != nullptr; },
+                         60000 * slowness))
         << view.message().toStdString();
     const FigureChoice choice = view.wanted();
     for (const char* ending : {"svg", "pdf", "png"}) {

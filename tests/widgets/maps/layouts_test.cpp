@@ -143,7 +143,7 @@ TEST(Heads, AHeadWithoutValuesSaysSoAndTheLegendNamesItsColour) {
     s.maps.calls[0].masks = {"causal"};
   });
   MapsView view(opened.workspace);
-  ASSERT_TRUE(wait_for([&] { return view.heads().complete(); }, 20000));
+  ASSERT_TRUE(wait_for([&] { return view.heads().complete(); }));
   pump(60);
   EXPECT_TRUE(view.heads().specials().masked);
   view.heads_canvas().resize(700, 600);
@@ -194,7 +194,7 @@ TEST(Heads, EveryHeadOfEveryOperatorIsItsOwnMatrix) {
   HeadsModel heads(maps);
   EXPECT_TRUE(heads.rows().empty());  // Nothing is computed that nobody looks at.
   heads.look(true);
-  ASSERT_TRUE(wait_for([&] { return heads.complete(); }, 20000));
+  ASSERT_TRUE(wait_for([&] { return heads.complete(); }));
   ASSERT_EQ(heads.rows().size(), 3U);
   const char* const names[] = {"dot", "penumbral", "umbral"};
   for (std::size_t row = 0; row < 3; ++row) {
@@ -217,7 +217,7 @@ TEST(Heads, LimitsAreSharedOrOwn) {
   MapsModel maps(opened.workspace);
   HeadsModel heads(maps);
   heads.look(true);
-  ASSERT_TRUE(wait_for([&] { return heads.complete(); }, 20000));
+  ASSERT_TRUE(wait_for([&] { return heads.complete(); }));
   const HeadRow &dot = *heads.rows()[0], &umbral = *heads.rows()[2];
   EXPECT_TRUE(heads.limits(dot, 0) == heads.limits(umbral, 7));
   opened.document.edit("own", [](Session& s) { s.maps.shared_limits = false; });
@@ -234,20 +234,20 @@ TEST(Heads, CanBeCancelledAndComputedAgain) {
   EXPECT_FALSE(heads.busy());
   EXPECT_TRUE(heads.cancelled());
   heads.resume();
-  EXPECT_TRUE(wait_for([&] { return heads.complete(); }, 20000));
+  EXPECT_TRUE(wait_for([&] { return heads.complete(); }));
   heads.look(false);
   opened.document.edit("logits", [](Session& s) { s.maps.quantity = "logits"; });
   EXPECT_FALSE(heads.busy());
   heads.look(true);
   EXPECT_TRUE(heads.busy());
-  EXPECT_TRUE(wait_for([&] { return heads.complete(); }, 20000));
+  EXPECT_TRUE(wait_for([&] { return heads.complete(); }));
   EXPECT_TRUE(heads.rows()[0]->summaries[0].row_entropy.empty());  // Logits have none.
 }
 
 TEST(Heads, AClickMakesAHeadTheOneOfAllViews) {
   REQUIRE_DISPLAY();
   Shown shown("heads");
-  ASSERT_TRUE(wait_for([&] { return shown.view.heads().complete(); }, 20000));
+  ASSERT_TRUE(wait_for([&] { return shown.view.heads().complete(); }));
   HeadsCanvas& canvas = shown.view.heads_canvas();
   ASSERT_EQ(canvas.grid().maps.size(), 36U);
   const figure::Box& box = canvas.grid().maps[12 + 9].cells;

@@ -42,7 +42,7 @@ struct Window {
   [[nodiscard]] const Session& session() { return window.document().session(); }
   [[nodiscard]] bool in_front(const char* dock) {
     return wait_for(
-        [&] { return !window.findChild<QDockWidget*>(dock)->visibleRegion().isEmpty(); }, 5000);
+        [&] { return !window.findChild<QDockWidget*>(dock)->visibleRegion().isEmpty(); });
   }
   [[nodiscard]] std::vector<std::string> inputs(std::initializer_list<const char*> names) {
     std::vector<std::string> paths;
@@ -236,9 +236,9 @@ TEST(OpenFiles, ResultsWithADamagedArrayOpenAndItIsTold) {
     Window opened;
     opened.drop({damaged_copy(file, opened.state)});
     EXPECT_TRUE(opened.in_front(dock));
-    EXPECT_TRUE(
-        wait_for([&] { return opened.window.error_shown().contains("/bad: filter 32015"); }, 5000))
-        << opened.window.error_shown().toStdString();
+    EXPECT_TRUE(wait_for([&] {
+      return opened.window.error_shown().contains("/bad: filter 32015");
+    })) << opened.window.error_shown().toStdString();
   }
 }
 

@@ -82,7 +82,7 @@ TEST(SavedSession, DoesNotWaitForWorkAndIsNotCancelledWithIt) {
   opened.set_scale("rank");
   opened.save();
   opened.window->workspace().jobs().cancel_all();
-  EXPECT_TRUE(wait_for([&] { return opened.saved_scale(opened.file) == "rank"; }, 5000));
+  EXPECT_TRUE(wait_for([&] { return opened.saved_scale(opened.file) == "rank"; }));
 }
 
 TEST(SavedSession, ThatIsWrittenLateDoesNotBecomeTheFileOfTheNext) {

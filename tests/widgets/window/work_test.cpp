@@ -22,7 +22,7 @@ namespace conelab::desktop {
 namespace {
 
 /// What the window may be held up by anything.
-constexpr double most_milliseconds = 50;
+constexpr double most_milliseconds = 50 * slowness;
 
 /// A trace of that many heads and tokens in NumPy's form; d = 64, f32.
 QString write_trace(const QTemporaryDir& folder, int heads, int tokens) {
@@ -185,7 +185,7 @@ TEST_P(EachWork, EndsCleanlyWithTheWindow) {
     opened.window.reset();
     printf("%s: the window was gone after %lld ms\n", work().name,
            static_cast<long long>(closing.elapsed()));
-    EXPECT_LT(closing.elapsed(), 2000) << "it waited for the work instead of ending it";
+    EXPECT_LT(closing.elapsed(), 2000 * slowness) << "it waited for the work instead of ending it";
   }
   pump(30);  // What the work still had to say is heard by nobody.
   EXPECT_EQ(QApplication::allWidgets().size(), before);
@@ -200,7 +200,8 @@ TEST(Window, ClosesAtAnyStageOfReadingAnHdf5File) {
     Opened opened;
     whole.start();
     opened.window->open({trace});
-    ASSERT_TRUE(wait_for([&] { return opened.window->workspace().head() != nullptr; }, 60000));
+    ASSERT_TRUE(
+        wait_for([&] { return opened.window->workspace().head() != nullptr; }, 60000 * slowness));
   }
   const int reading = static_cast<int>(whole.elapsed());
   qint64 longest = 0;
@@ -217,7 +218,7 @@ TEST(Window, ClosesAtAnyStageOfReadingAnHdf5File) {
   }
   printf("an HDF5 file read in %d ms: the window was gone after %lld ms at most\n", reading,
          static_cast<long long>(longest));
-  EXPECT_LT(longest, 1000);
+  EXPECT_LT(longest, 1000 * slowness);
 }
 
 TEST(Window, ALargeTraceLeavesItFree) {
@@ -255,7 +256,7 @@ TEST(Window, ALargeTraceLeavesItFree) {
        }},
   };
   const auto& panels = opened.window->maps().model().panels();
-  ASSERT_TRUE(wait_for([&] { return panels.front()->pyramid->complete(); }, 60000));
+  ASSERT_TRUE(wait_for([&] { return panels.front()->pyramid->complete(); }, 60000 * slowness));
   for (const auto& [name, act] : acts) {
     Gaps gaps;
     act();
