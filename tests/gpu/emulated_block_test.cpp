@@ -149,9 +149,10 @@ TEST_F(EmulatedBlock, ForgivesNoMistake) {
         Mistake::barrier_not_told_of_the_facts, Mistake::turn_passed_twice,
         Mistake::reads_not_ended}) {
     mistake = made;
-    int wrong = 0;
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) wrong += is_right(seed) ? 0 : 1;
-    EXPECT_GT(wrong, 0) << "mistake " << static_cast<int>(made);
+    // Threads meet the mistake in some orders alone; a slow machine takes long to come by one.
+    bool noticed = false;
+    for (std::uint64_t seed = 1; seed <= 100 && !noticed; ++seed) noticed = !is_right(seed);
+    EXPECT_TRUE(noticed) << "mistake " << static_cast<int>(made);
   }
 }
 

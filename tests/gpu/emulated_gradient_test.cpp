@@ -151,9 +151,10 @@ TEST_F(EmulatedGradient, ForgivesNoMistake) {
         Mistake::barrier_not_told_of_the_facts, Mistake::reads_not_ended,
         Mistake::skipped_tile_not_handed_back}) {
     mistake = made;
-    int wrong = 0;
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) wrong += run(seed) == right ? 0 : 1;
-    EXPECT_GT(wrong, 0) << "mistake " << static_cast<int>(made);
+    // Threads meet the mistake in some orders alone; a slow machine takes long to come by one.
+    bool noticed = false;
+    for (std::uint64_t seed = 1; seed <= 100 && !noticed; ++seed) noticed = run(seed) != right;
+    EXPECT_TRUE(noticed) << "mistake " << static_cast<int>(made);
   }
 }
 
