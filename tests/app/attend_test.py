@@ -4,13 +4,12 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 import h5py
 import numpy as np
 
-from program import ROOT, TRACE, ProgramTest, start
+from program import PATIENCE, ROOT, TRACE, ProgramTest, computes, start
 
 GERMAN = f"{TRACE}:/german/layer3"
 
@@ -245,7 +244,7 @@ class WrongInput(AttendTest):
             path = self.folder / "damaged.h5"
             path.write_bytes(damaged)
             process = start("attend", path, "-o", self.folder / "o.h5", "-s", "dot")
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=PATIENCE)
             self.assertIn(process.returncode, (0, 1), err)
             self.assertLessEqual(len(err.splitlines()), 1, err)
 
@@ -272,7 +271,7 @@ class WrongInput(AttendTest):
             with self.subTest(shape=shape):
                 source = self.write(q=np.zeros(shape, "f4"))
                 process = start("attend", source, "-o", self.folder / "o.h5", "-s", "dot")
-                _, err = process.communicate(timeout=60)
+                _, err = process.communicate(timeout=PATIENCE)
                 self.assertIn(process.returncode, (0, 1), err)
                 self.assertLessEqual(len(err.splitlines()), 1, err)
 
@@ -342,14 +341,15 @@ class Output(AttendTest):
             self.assert_clean("o.h5")
 
     def test_interrupt_leaves_nothing_and_says_130(self):
-        q = np.random.default_rng(1).standard_normal((8, 12000, 16)).astype("f4")
+        q = np.random.default_rng(1).standard_normal((8, 100_000, 16)).astype("f4")
         source = self.write(q=q)
         for number in (signal.SIGINT, signal.SIGTERM):
             process = start("attend", source, "-o", self.folder / "o.h5", "-s", "penumbral", "--keep",
-                            "output,gradients")
-            time.sleep(1.5)
+                            "output,gradients", "--threads", "1")
+            self.addCleanup(process.kill)
+            self.wait_until(lambda: computes(process), process)
             process.send_signal(number)
-            _, err = process.communicate(timeout=30)
+            _, err = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 130, err)
             self.assert_clean("in.h5")
 
