@@ -330,6 +330,22 @@ class Output(AttendTest):
         self.fails(1, "attend", GERMAN, "-o", self.folder, "-s", "dot")
         self.fails(1, "attend", GERMAN, "-o", "/proc/o.h5", "-s", "dot", says="/proc/o.h5")
 
+    def test_only_a_result_of_its_own_is_replaced(self):
+        out = self.folder / "o.h5"
+        tree, attend = (("tree", GERMAN, "-o", out, "-s", "dot"), ("attend", GERMAN, "-o", out, "-s", "dot"))
+        out.touch()  # as `mktemp` does
+        for own, other, name in ((attend, tree, "tree"), (tree, attend, "attend")):
+            self.ok(*own)
+            self.ok(*own)
+            before = out.read_bytes()
+            self.fails(2, *other, says=[f"o.h5: is not a result of `{name}`", "would be lost"])
+            self.assertEqual(out.read_bytes(), before)
+            out.unlink()
+        out.write_text("a letter")
+        self.fails(2, *attend, says="o.h5: is not a result of `attend`")
+        self.assertEqual(out.read_text(), "a letter")
+        self.assert_clean("o.h5")
+
     def test_full_disk_leaves_the_old_result_whole(self):
         out = self.folder / "o.h5"
         self.ok("attend", GERMAN, "-o", out, "-s", "dot")
