@@ -125,9 +125,35 @@ class Bench(ProgramTest):
                    says=["b.h5: is left as it was", "no case was measured", "would need"])
         self.assertEqual(out.read_bytes(), earlier)
         self.assert_clean("b.h5")
+        out.rename(self.folder / "earlier.h5")
+        self.fails(1, "bench", "-o", out, *hopeless,
+                   says=["b.h5: is not written", "no case was measured", "would need"])
+        self.assert_clean("earlier.h5")
+        (self.folder / "earlier.h5").rename(out)
         said = self.ok("bench", "-o", out, *SMALL, "--seed", "9").out
         self.assertIn("in the place of an earlier file", said)
         self.assertNotEqual(out.read_bytes(), earlier)
+        self.assert_clean("b.h5")
+
+    def test_what_is_no_benchmark_is_not_replaced(self):
+        out = self.folder / "b.h5"
+        shutil.copy(TRACE, out)
+        self.fails(2, "bench", "-o", out, *SMALL, says=["b.h5: is not a result of `bench`", "lost"])
+        self.fails(2, "bench", "-o", out, *SMALL, "--resume", says="b.h5: is not a result of `bench`")
+        self.assertEqual(out.read_bytes(), TRACE.read_bytes())
+        self.assert_clean("b.h5")
+
+    def test_a_finished_run_has_nothing_left_to_resume(self):
+        out = self.folder / "b.h5"
+        self.assertIn(f"written to {out}", self.ok("bench", "-o", out, *QUICK).out.splitlines())
+        finished = out.read_bytes()
+        # As a kill leaves it that comes while the samples are discarded.
+        (self.folder / "b.h5.parts").mkdir()
+        (self.folder / "b.h5.parts/case-00000-round-000.h5").touch()
+        said = self.ok("bench", "-o", out, *QUICK, "--resume").out
+        self.assertIn(f"{out} was finished already: nothing was left to measure", said.splitlines())
+        self.assertNotIn("written", said)
+        self.assertEqual(out.read_bytes(), finished)
         self.assert_clean("b.h5")
 
     def test_a_damaged_sample_is_measured_again(self):
