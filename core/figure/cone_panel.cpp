@@ -353,6 +353,10 @@ Curve essential(const ConeScene& scene) {
       add(curves.ascent(u, curves.locate(*lca.place)));
       add(curves.ascent(v, curves.locate(*lca.place)));
     }
+    if (lca.place && !scene.system.infinite() && scene.depth) add({curves.level(lca.radial)});
+    if (!lca.place && !curves.umbral() && scene.depth) {
+      add(geodesic_curve(scene.u, *scene.v, true));
+    }
   }
   return out;
 }
@@ -378,7 +382,14 @@ Window fitted_window(const ConeScene& scene, Model model) {
     for (int i = 0; i <= 24; ++i) include(at(i / 24.0));
   }
   const ConeCurves curves(scene.system);
-  if (scene.system.infinite() && !curves.umbral()) include(curves.light().via);
+  if (scene.system.infinite() && !curves.umbral()) {
+    const HemispherePoint top = curves.light().via;
+    if (model == Model::halfspace && curves.source() == point_at_infinity) {
+      w.high = std::max(w.high, to_half_plane(top).y());  // a level: it lies nowhere across
+    } else {
+      include(top);
+    }
+  }
   if (curves.umbral() && !scene.system.infinite()) include(curves.source());
   if (model == Model::band) {
     const double margin = 0.12 * (w.high - w.low);

@@ -100,6 +100,26 @@ TEST(Cones, ATallBandEndsAtItsBorders) {
   EXPECT_LT(view.field().width, view.box().width);
 }
 
+TEST(Cones, FarPointsShowTheWholeGeodesicBetweenThem) {
+  for (const auto& [u, v] : {std::pair{at(-3, 0.5), at(3, 0.4)},
+                             {at(-30, 0.5), at(30, 0.4)},
+                             {at(0, 0.5), at(1.9, 0.4)},
+                             {at(5, 0.01), at(9, 0.9)}}) {
+    ConeScene scene;
+    scene.system = geometry::cone_system("penumbral", {});
+    scene.u = u, scene.v = v;
+    const Window w = fitted_window(scene, Model::halfspace);
+    const double centre = (v.squaredNorm() - u.squaredNorm()) / (2 * (v[0] - u[0]));
+    const double radius = std::hypot(u[0] - centre, u[1]);
+    EXPECT_GT(w.high, radius);
+    EXPECT_LT(w.left, centre - radius);
+    EXPECT_GT(w.right, centre + radius);
+    ConesFigure f;
+    f.u = u, f.v = v;
+    expect_good_figure(draw_cones(f));
+  }
+}
+
 TEST(Cones, CaptionSpeaksOfTheModelDrawn) {
   ConesFigure f;
   f.cone = "ganea";
