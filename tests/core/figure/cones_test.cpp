@@ -120,6 +120,39 @@ TEST(Cones, FarPointsShowTheWholeGeodesicBetweenThem) {
   }
 }
 
+/// Left and right of the strip: its two long upright lines.
+std::pair<double, double> strip_of(const DisplayList& list) {
+  std::pair<double, double> strip = {HUGE_VAL, -HUGE_VAL};
+  for (const Item& item : list.items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || path->path.segments.size() != 2) continue;
+    const auto* from = std::get_if<MoveTo>(&path->path.segments[0]);
+    const auto* to = std::get_if<LineTo>(&path->path.segments[1]);
+    if (from == nullptr || to == nullptr || from->to.x != to->to.x) continue;
+    if (path->paint.stroke.width != 1) continue;
+    strip = {std::min(strip.first, to->to.x), std::max(strip.second, to->to.x)};
+  }
+  return strip;
+}
+
+TEST(Cones, NamesStayInsideTheBandAndOffItsBorders) {
+  for (const char* family : families) {
+    ConesFigure f;
+    f.cone = family;
+    f.model = Model::band;
+    const DisplayList list = draw_cones(f);
+    const auto [left, right] = strip_of(list);
+    ASSERT_LT(left, right);
+    for (const TextItem& item : texts(list)) {
+      const std::string text = plain(item.runs);
+      if (text != "common ancestors" && text != "LCA" && text != "u" && text != "v") continue;
+      const Box box = bounds(text_quad(item));
+      EXPECT_GT(box.x, left + 2) << family << " " << text;
+      EXPECT_LT(box.right(), right - 2) << family << " " << text;
+    }
+  }
+}
+
 TEST(Cones, CaptionSpeaksOfTheModelDrawn) {
   ConesFigure f;
   f.cone = "ganea";
