@@ -152,6 +152,19 @@ TEST(Roofline, NamesItsRoofInFullInAColumn) {
   }
 }
 
+TEST(Roofline, SaysWhereItsSlopeIsMissing) {
+  const auto says = [](const RooflineFigure& f) {
+    return draw_roofline(f).metadata.description.find("the roof has no slope") != std::string::npos;
+  };
+  RooflineFigure f;
+  f.points = {{"dot", 16, 6e10}};
+  EXPECT_FALSE(says(f));
+  f.peaks = {{"multiply-add", 1e11}};
+  EXPECT_TRUE(says(f));
+  f.bandwidths = {{"DRAM", 2e10}};
+  EXPECT_FALSE(says(f));
+}
+
 TEST(Roofline, NamesOfCeilingsLieOverNoPoint) {
   RooflineFigure f;
   f.peaks = {{"multiply-add", 7.6e10, false}};
