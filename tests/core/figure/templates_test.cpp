@@ -99,6 +99,16 @@ TEST(Templates, ValuesAreRead) {
   EXPECT_TRUE(scaling.ratio_panel);
 }
 
+TEST(Templates, AModelOfPointsThatAreNotGivenIsMisuse) {
+  ConesFigure cones;
+  EXPECT_THROW(set_parameters({{"points", "ball"}}, cones), Error);
+  EXPECT_NO_THROW(set_parameters({{"points", "halfspace"}}, cones));  // the default, written out
+  for (const char* point : {"u", "v", "source"}) {
+    cones = {};
+    EXPECT_NO_THROW(set_parameters({{"points", "ball"}, {point, "0,0"}}, cones)) << point;
+  }
+}
+
 TEST(Templates, ValuesThatDoNotReadAreMisuse) {
   ConesFigure cones;
   for (const Parameters& bad : std::vector<Parameters>{{{"u", "1"}},
