@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "app/call_json.h"
+#include "app/interrupt.h"
 #include "core/base/error.h"
 #include "core/base/half.h"
 #include "core/base/parse_number.h"
 #include "core/files/atomic_file.h"
+#include "core/files/replaceable.h"
 #include "core/files/sandbox.h"
 
 namespace conelab {
@@ -50,7 +52,7 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
   if (!padding && !lengths.empty()) misuse("--lengths is read by --mask padding only");
 }
 
-void claim_output(const AttendJob& job) {
+void claim_output(const AttendJob& job, const std::string& kind, const std::string& command) {
   for (const std::string& spec : {job.input, job.query, job.key, job.value}) {
     if (spec.empty()) continue;
     std::error_code none;  // What does not exist is no input to lose.
@@ -58,6 +60,7 @@ void claim_output(const AttendJob& job) {
       misuse("{}: is an input too, and would be lost; give -o another name", job.output);
     }
   }
+  check_replaceable_result(job.output, kind, command, {.cancelled = interrupted});
   probe_writable(job.output);
 }
 

@@ -17,8 +17,9 @@ namespace conelab {
 /// Misuse where one of mask `padding` and the lengths comes without the other.
 void check_key_lengths(const Call& call, const std::vector<std::int64_t>& lengths);
 
-/// Refuses an output that is one of the inputs, then probes that it can be written.
-void claim_output(const AttendJob& job);
+/// Refuses an output that is one of the inputs, or anything else than a result of the kind `kind`
+/// that `command` writes; then probes that it can be written.
+void claim_output(const AttendJob& job, const std::string& kind, const std::string& command);
 
 /// Reads q, k, v and what belongs to them in a sandbox; throws interrupted where `cancelled` says
 /// so.

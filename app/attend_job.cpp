@@ -204,7 +204,7 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
 AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& cancelled,
                          const StageProgress& progress) {
   check_job(job);
-  claim_output(job);
+  claim_output(job, "attention", "attend");
   Input input = read_attend_input(job, cancelled);
   check_masks(job, input);
   AttendSummary summary;

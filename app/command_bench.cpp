@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,7 +18,6 @@
 #include "app/progress.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/bench/parts.h"
 #include "core/bench/peer.h"
 #include "core/bench/runner.h"
 #include "core/bench/summary.h"
@@ -63,7 +61,15 @@ double time_share(const BenchProgress& p, std::chrono::steady_clock::time_point 
   return static_cast<double>(p.done) / std::max(1, p.total);
 }
 
-void print_tables(const LabelledFile& file, const std::string& name, bool replaced) {
+/// What became of the file, in words.
+std::string ending_text(const std::string& name, BenchEnding ending) {
+  if (ending == BenchEnding::was_finished)
+    return name + " was finished already: nothing was left to measure";
+  const bool replaced = ending == BenchEnding::replaced;
+  return fmt::format("written to {}{}", name, replaced ? ", in the place of an earlier file" : "");
+}
+
+void print_tables(const LabelledFile& file, const std::string& name, BenchEnding ending) {
   const auto print = [](const TextTable& table) {
     for (const std::string& line : table_lines(table)) say("{}", line);
     say("");
@@ -71,7 +77,7 @@ void print_tables(const LabelledFile& file, const std::string& name, bool replac
   print(summary_table(measured_cases(file, name)));
   print(exponent_table(measured_exponents(file, name)));
   for (const std::string& note : summary_notes(file)) say("{}", note);
-  say("written to {}{}", name, replaced ? ", in the place of an earlier file" : "");
+  say("{}", ending_text(name, ending));
 }
 
 /// The words of a peer's command, between blanks.
@@ -80,13 +86,6 @@ std::vector<std::string> command_words(const std::string& command) {
   std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
   if (words.empty()) misuse("--peer: expected a command (found '{}')", command);
   return words;
-}
-
-/// Whether the run will put its result in the place of another file.
-bool will_replace(const Typed& typed) {
-  std::error_code error;
-  if (!std::filesystem::exists(typed.output, error)) return false;
-  return !typed.resume || Parts::exist(typed.output);
 }
 
 /// A peer that has no part in the sweep was probably meant to.
@@ -104,21 +103,13 @@ void warn_of_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers) {
   }
 }
 
-/// A run that measured nothing has failed; what it says of every case is written all the same.
-bool any_measured(const LabelledFile& file, const std::string& name) {
-  const std::vector<MeasuredCase> cases = measured_cases(file, name);
-  const bool any = std::any_of(cases.begin(), cases.end(),
-                               [](const MeasuredCase& c) { return c.status == CaseStatus::ok; });
-  if (!any) warn("{}: no case was measured", name);
-  return any;
-}
-
 int run(const Typed& typed) {
   const auto start = std::chrono::steady_clock::now();
   Progress bar("bench");
   BenchOptions options;
   options.output = typed.output;
   options.resume = typed.resume;
+  options.keep_reasons = false;
   options.cancelled = interrupted;
   for (const std::string& command : typed.peers) {
     options.peers.push_back(ask_peer(command_words(command), {peer_patience, interrupted}));
@@ -132,16 +123,15 @@ int run(const Typed& typed) {
   options.progress = [&](const BenchProgress& p) {
     bar.update(time_share(p, start), fmt::format("{}/{} {}", p.done, p.total, p.current));
   };
-  const bool replaced = will_replace(typed);
-  run_bench(sweep, bench_workload(), with_program(sweep, options));
+  const BenchEnding ending = run_bench(sweep, bench_workload(), with_program(sweep, options));
   bar.clear();
   const LabelledFile file = read_labelled_file_sandboxed(typed.output, {.cancelled = interrupted});
   if (typed.json) {
     print_json(bench_json(file, typed.output));
   } else {
-    print_tables(file, typed.output, replaced);
+    print_tables(file, typed.output, ending);
   }
-  return any_measured(file, typed.output) ? 0 : 1;
+  return 0;
 }
 
 void declare_axes(CLI::App& options, Typed& typed) {
@@ -165,7 +155,8 @@ Action declare_bench(CLI::App& options) {
   const auto typed = std::make_shared<Typed>();
   options
       .add_option("-o,--output", typed->output,
-                  "the HDF5 file to write; a run that measured something replaces what lies there")
+                  "the HDF5 file to write; a run that measured something replaces an earlier "
+                  "result")
       ->required();
   declare_axes(options, *typed);
   options.add_option("--rounds", typed->sweep.rounds, "each case once in each round")

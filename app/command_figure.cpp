@@ -14,7 +14,6 @@
 #include "core/base/names.h"
 #include "core/figure/style.h"
 #include "core/figure/templates.h"
-#include "core/files/atomic_file.h"
 
 namespace conelab {
 namespace {
@@ -50,9 +49,7 @@ int run_figure(const Typed& typed) {
   if (!typed.width.empty()) request.width = figure::width_in_points(typed.width);
   request.spec = spec_of(typed);
   request.cancelled = interrupted;
-  const std::string format = figure_format(typed.output);
-  probe_writable(typed.output);
-
+  const std::string format = claim_figure(typed.output);
   const figure::DisplayList list = draw_figure(request);
   write_figure_file(list, typed.output);
   if (typed.json) {

@@ -10,7 +10,6 @@
 #include "app/figure_sink.h"
 #include "app/output.h"
 #include "core/figure/cones.h"
-#include "core/files/atomic_file.h"
 #include "core/geometry/lca_query.h"
 
 namespace conelab {
@@ -111,10 +110,7 @@ void write_lca_figure(const LcaResult& result, const Typed& typed) {
 }
 
 int run_lca(const Typed& typed) {
-  if (!typed.figure.empty()) {
-    (void)figure_format(typed.figure);
-    probe_writable(typed.figure);
-  }
+  if (!typed.figure.empty()) claim_figure(typed.figure);
   const LcaResult result =
       geometry::lca_query(typed.cone, parse_parameters(typed.parameters),
                           geometry::parse_point(without_blank(typed.u), "u"),

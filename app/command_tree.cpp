@@ -13,7 +13,6 @@
 #include "app/progress.h"
 #include "core/attention/call_text.h"
 #include "core/base/environment.h"
-#include "core/files/atomic_file.h"
 #include "core/tree/tree_file.h"
 
 namespace conelab {
@@ -95,7 +94,7 @@ int run(const Typed& typed) {
   job.key_lengths = parse_key_lengths(typed.lengths);
   check_key_lengths(job.call, job.key_lengths);
   const tree::Tokens tokens = tree::tokens_from_name(typed.tokens);
-  claim_output(job);
+  claim_output(job, "tree", "tree");
 
   Input file = read_attend_input(job, interrupted);
   tree::TreeLabels labels;

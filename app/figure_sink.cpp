@@ -2,14 +2,46 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
+#include <iterator>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/figure/svg.h"
 #include "core/files/atomic_file.h"
+#include "core/files/replaceable.h"
 
 namespace conelab {
+namespace {
+
+/// What each format begins with, and what tells where the figure came from.
+struct Marks {
+  std::string begin, origin;
+};
+
+Marks marks_of(const std::string& format) {
+  if (format == "svg") return {"<?xml", "urn:conelab:figure"};
+  if (format == "pdf") return {"%PDF", "urn:conelab:figure"};
+  using namespace std::string_literals;
+  return {"\x89PNG", "iTXtSoftware\0\0\0\0\0conelab "s};
+}
+
+bool is_own_figure(const std::string& path, const std::string& format) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const Marks marks = marks_of(format);
+  return bytes.starts_with(marks.begin) && bytes.find(marks.origin) != std::string::npos;
+}
+
+}  // namespace
+
+std::string claim_figure(const std::string& path) {
+  const std::string format = figure_format(path);
+  check_replaceable(path, "a figure of this program", [&] { return is_own_figure(path, format); });
+  probe_writable(path);
+  return format;
+}
 
 std::string figure_format(const std::string& path) {
   const std::size_t dot = path.rfind('.');

@@ -11,6 +11,10 @@ namespace conelab {
 /// program built without Qt.
 [[nodiscard]] std::string figure_format(const std::string& path);
 
+/// The format; throws misuse where something else than a figure of this program lies at `path`, and
+/// a failure where a figure could not be written there.
+std::string claim_figure(const std::string& path);
+
 /// Writes the figure whole or not at all; throws a failure that names the file.
 void write_figure_file(const figure::DisplayList& list, const std::string& path);
 

@@ -111,6 +111,15 @@ bool Parts::exist(const std::string& output) {
   }
 }
 
+void Parts::clear_finished(const std::string& output) {
+  std::error_code error;
+  if (!fs::exists(folder_of(output), error) || exist(output)) return;
+  try {
+    Parts(output, {}, true, {}).discard();
+  } catch (const Error&) {  // Untidy, but no harm.
+  }
+}
+
 Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume,
              const std::function<bool()>& cancelled)
     : folder_(folder_of(output)) {

@@ -35,6 +35,9 @@ class Parts {
   /// Whether an unfinished run lies beside the output: one that has sealed something. True where
   /// that cannot be seen.
   [[nodiscard]] static bool exist(const std::string& output);
+  /// Removes what a run that was killed while it discarded its samples left of them; leaves an
+  /// unfinished run, and one that has the lock, alone.
+  static void clear_finished(const std::string& output);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
   /// Why each of the samples that were set aside is damaged: `FILE: why`.

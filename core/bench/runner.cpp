@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -13,8 +12,7 @@
 #include "core/bench/forecast.h"
 #include "core/bench/parts.h"
 #include "core/bench/peak.h"
-#include "core/files/atomic_file.h"
-#include "core/files/sandbox.h"
+#include "core/bench/result_place.h"
 #include "core/statistics/order.h"
 
 namespace conelab {
@@ -108,7 +106,7 @@ class Run {
     predict();
   }
 
-  void finish() {
+  const BenchResult& measure_all() {
     const int count = static_cast<int>(slots_.size());
     const auto orders = balanced_orders(count, sweep_.rounds, sweep_.seed);
     for (int round = 0; round < sweep_.rounds; ++round) {
@@ -119,10 +117,10 @@ class Run {
       result_.temperature.push_back(round_state_.temperature);
     }
     seats_.clear();
-    spare_earlier_result();
-    write_labelled(options_.output, bench_file(result_));
-    parts_.discard();
+    return result_;
   }
+
+  void discard_samples() { parts_.discard(); }
 
  private:
   const Sweep& sweep_;
@@ -148,18 +146,6 @@ class Run {
     for (const std::string& why : parts_.damaged()) {
       options_.warned(why + "; it is measured again");
     }
-  }
-
-  /// Fails where nothing was measured that could stand for what lies at the output.
-  void spare_earlier_result() {
-    const auto measured = [](const CaseResult& c) { return c.status == CaseStatus::ok; };
-    std::error_code error;
-    if (std::any_of(result_.cases.begin(), result_.cases.end(), measured)) return;
-    if (!std::filesystem::exists(options_.output, error)) return;
-    parts_.discard();
-    const CaseResult& first = result_.cases.front();
-    fail("{}: is left as it was: no case was measured ({}: {}: {})", options_.output,
-         describe(first.labels), status_name(first.status), first.reason);
   }
 
   /// Depends on the sweep alone, so that a resumed run has the same. Of the shorter half of the
@@ -360,34 +346,22 @@ class Run {
   }
 };
 
-/// With --resume: whether the result is finished already. Throws misuse where it is of another
-/// sweep.
-bool finished(const Sweep& sweep, const BenchOptions& options) {
-  const std::string& output = options.output;
-  std::error_code error;
-  if (Parts::exist(output) || !std::filesystem::exists(output, error)) return false;
-  const LabelledArray runtime =
-      read_labelled_sandboxed(output, "bench/runtime", {.cancelled = options.cancelled});
-  std::vector<std::string> before;
-  for (const auto& [name, value] : runtime.attributes) {
-    const auto* lines = std::get_if<std::vector<std::string>>(&value);
-    if (name == "sweep" && lines != nullptr) before = *lines;
-  }
-  const std::vector<std::string> now = sweep_lines(sweep);
-  if (before == now) return true;
-  const auto differs = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
-  misuse("{}: is finished, and another sweep (expected {}, found {})", output,
-         differs.first == before.end() ? "nothing" : *differs.first,
-         differs.second == now.end() ? "nothing" : *differs.second);
-}
-
 }  // namespace
 
-void run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options) {
+BenchEnding run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options) {
   check_sweep(sweep, known_operators(workload, options.peers));
-  if (options.resume && finished(sweep, options)) return;
-  probe_writable(options.output);
-  Run(sweep, workload, options).finish();
+  const ResultPlace place(sweep, options);
+  if (place.finished()) {
+    Parts::clear_finished(options.output);
+    return BenchEnding::was_finished;
+  }
+  Run run(sweep, workload, options);
+  const BenchResult& result = run.measure_all();
+  const bool accepted = place.accepts(result);
+  const BenchEnding ending = accepted ? place.write(result) : BenchEnding::written;
+  run.discard_samples();
+  if (!accepted) place.refuse(result);
+  return ending;
 }
 
 }  // namespace conelab

@@ -32,6 +32,9 @@ struct BenchProgress {
 struct BenchOptions {
   std::string output;  ///< OUT.h5
   bool resume = false;
+  /// A run that measured nothing, where nothing lies at the output: true writes why each case has
+  /// no time, for a view that shows it; false fails.
+  bool keep_reasons = true;
   /// Argument vector that starts a worker, its first word a path.
   std::vector<std::string> worker;
   std::vector<Peer> peers;           ///< Whose operators the sweep may name too.
@@ -45,16 +48,21 @@ struct BenchOptions {
   std::function<void(const std::string&)> warned;
 };
 
-/// Runs or resumes the sweep and writes the result file.
+/// How a run ended that did not fail.
+enum class BenchEnding {
+  written,
+  replaced,      ///< Written in the place of an earlier result.
+  was_finished,  ///< With `resume`: nothing was left to do.
+};
+
+/// Runs or resumes the sweep and writes the result file; what may lie at its place is said in
+/// result_place.h.
 ///
-/// Throws misuse where the sweep is wrong, where a peer has an operator of another's name, where an
-/// unfinished run lies beside the output and `resume` is false, or where with `resume` the
-/// unfinished run (or the finished result) is another one: the message names what differs, the
-/// program's build and the machine included. Throws interrupted where cancelled: what is sealed
-/// stays. With `resume` and a finished result there is nothing to do.
-///
-/// A file that lies at the output is replaced at the very end, and only by a run that measured
-/// something; one that measured nothing fails and leaves it as it was.
-void run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options);
+/// Throws misuse where the sweep is wrong, where a peer has an operator of another's name, where
+/// something else than a benchmark's result lies at the output, where an unfinished run lies beside
+/// it and `resume` is false, or where with `resume` the unfinished run (or the finished result) is
+/// another one: the message names what differs, the program's build and the machine included.
+/// Throws interrupted where cancelled: what is sealed stays.
+BenchEnding run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options);
 
 }  // namespace conelab

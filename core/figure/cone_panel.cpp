@@ -36,7 +36,7 @@ class Panel {
         scene_(scene),
         view_(view),
         id_(std::move(id)),
-        labels_(view.box().grown(-1)),
+        labels_(view.field().grown(-1)),
         curves_(scene.system),
         u_(curves_.locate(scene.u, "u")) {
     if (!scene.v) return;
@@ -229,8 +229,10 @@ class Panel {
         list_.path(view_.domain(), {transparent, line});
         break;
       case Model::band:
-        list_.line({b.x, b.y}, {b.x, b.bottom()}, line);
-        list_.line({b.right(), b.y}, {b.right(), b.bottom()}, line);
+        for (const double x : {b.x, b.right()}) {
+          list_.line({x, b.y}, {x, b.bottom()}, line);
+          labels_.avoid({x - 3, b.y, 6, b.height});
+        }
         break;
       case Model::hyperboloid:
         list_.path(view_.path(boundary_curve()), {transparent, {ink, line_width, {2, 1}}});
@@ -296,8 +298,18 @@ class Panel {
     labels_.avoid(Box{centre.x, centre.y, 0, 0}.grown(0.7 * near));
   }
 
-  void note(Point at, const std::vector<TextRun>& runs, Colour colour) {
-    labels_.place(list_, at, runs, {.size = small_size, .colour = colour, .halo = 0.8});
+  Box note(Point at, const std::vector<TextRun>& runs, Colour colour) {
+    return labels_.place(list_, at, runs, {.size = small_size, .colour = colour, .halo = 0.8});
+  }
+
+  /// A name that found no room near its place is led there by a line.
+  void lead(const Box& name, Point to) {
+    constexpr double near = 6, gap = 0.8;
+    const Box around = name.grown(gap);
+    const Point from = {std::clamp(to.x, around.x, around.right()),
+                        std::clamp(to.y, around.y, around.bottom())};
+    if (std::hypot(to.x - from.x, to.y - from.y) < near) return;
+    list_.line(from, to, {darker(green), thin_line});
   }
 
   void annotate() {
@@ -307,7 +319,10 @@ class Panel {
       const double above =
           std::isinf(largest) ? 1.15 * meeting_->shadow : (meeting_->shadow + largest) / 2;
       const HemispherePoint inside = curves_.at({meeting_->axis, above});
-      if (at_page(inside)) note(view_.page(inside), rich("common ancestors"), darker(green));
+      if (at_page(inside)) {
+        const Point at = view_.page(inside);
+        lead(note(at, rich("common ancestors"), darker(green)), at);
+      }
     }
     if (!lca_ || !scene_.depth || view_.model() != Model::halfspace) return;
     const double y = view_.page(curves_.at_radial(0, lca_->radial)).y;
@@ -353,6 +368,10 @@ Curve essential(const ConeScene& scene) {
       add(curves.ascent(u, curves.locate(*lca.place)));
       add(curves.ascent(v, curves.locate(*lca.place)));
     }
+    if (lca.place && !scene.system.infinite() && scene.depth) add({curves.level(lca.radial)});
+    if (!lca.place && !curves.umbral() && scene.depth) {
+      add(geodesic_curve(scene.u, *scene.v, true));
+    }
   }
   return out;
 }
@@ -378,7 +397,14 @@ Window fitted_window(const ConeScene& scene, Model model) {
     for (int i = 0; i <= 24; ++i) include(at(i / 24.0));
   }
   const ConeCurves curves(scene.system);
-  if (scene.system.infinite() && !curves.umbral()) include(curves.light().via);
+  if (scene.system.infinite() && !curves.umbral()) {
+    const HemispherePoint top = curves.light().via;
+    if (model == Model::halfspace && curves.source() == point_at_infinity) {
+      w.high = std::max(w.high, to_half_plane(top).y());  // a level: it lies nowhere across
+    } else {
+      include(top);
+    }
+  }
   if (curves.umbral() && !scene.system.infinite()) include(curves.source());
   if (model == Model::band) {
     const double margin = 0.12 * (w.high - w.low);

@@ -126,6 +126,10 @@ void set_parameters(const Parameters& p, ConesFigure& f) {
   read_point(p, "u", f.u);
   read_point(p, "v", f.v);
   read_point(p, "source", f.source);
+  const auto* points = text_of(p, "points");
+  if (points != nullptr && *points != "halfspace" && !f.u && !f.v && !f.source) {
+    misuse("-p points={}: says which model u, v and source are of; give one of them", *points);
+  }
   for (const char* key : family_keys) {
     if (const auto* text = text_of(p, key)) f.parameters[key] = number_of(key, *text);
   }

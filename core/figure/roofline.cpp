@@ -212,7 +212,13 @@ DisplayList draw_roofline(const RooflineFigure& figure) {
   draw_points(list, f, frame);
   const std::string unnamed = name_ceilings(list, f, frame);
   std::string caption = f.caption;
-  if (!unnamed.empty()) caption += (caption.empty() ? "" : ". ") + unnamed;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) caption += (caption.empty() ? "" : ". ") + text;
+  };
+  add(unnamed);
+  if (!f.peaks.empty() && f.bandwidths.empty()) {
+    add("The bandwidth of the memory was not measured: the roof has no slope");
+  }
   finish_with_caption(list, caption, frame.box.bottom() + room_below(frame.x) + 4);
   return list;
 }

@@ -37,7 +37,8 @@ struct RooflineFigure {
   Metadata metadata;
 };
 
-/// Points and ceilings that are not positive and finite are left out.
+/// Points and ceilings that are not positive and finite are left out. Peaks without a bandwidth are
+/// drawn as ceilings across the figure, and the caption says that the slope is missing.
 [[nodiscard]] DisplayList draw_roofline(const RooflineFigure& figure);
 
 /// Where a point lies on that page.

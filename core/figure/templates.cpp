@@ -56,86 +56,93 @@ void read(const Parameters& p, const std::string& key, const std::string& yes,
 
 }  // namespace
 
-const std::vector<TemplateInfo>& figure_templates() {
-  static const std::vector<TemplateInfo> own = {
-      {"heatmap",
-       "attention of several operators side by side on one trace, with token labels",
-       "a trace (q, k, v) or a result of `attend`",
-       "double",
-       {{"similarities", "dot,penumbral,umbral",
-         "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal", true},
-        {"quantity", "weights", "weights or logits", true, "weights|logits"},
-        {"batch", "0", "which batch element", true},
-        {"head", "0", "which head", true},
-        {"difference", "", "operator whose values the others are subtracted from", true},
-        {"scale", "linear", "linear, log, row (divided by the row's largest) or rank", false,
-         "linear|log|row|rank"},
-        {"limits", "shared", "shared by the panels, or own", false, "shared|own"},
-        {"low", "", "lower limit of the colours"},
-        {"high", "", "upper limit of the colours"},
-        {"colours", "sequential", "sequential, dark or diverging", false,
-         "sequential|dark|diverging"},
-        caption_key}},
-      {"arcs",
-       "attention of several operators on one trace as arcs between tokens",
-       "a trace (q, k, v) or a result of `attend`",
-       "double",
-       {{"similarities", "dot,penumbral,umbral",
-         "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal", true},
-        {"batch", "0", "which batch element", true},
-        {"head", "0", "which head", true},
-        {"top", "3", "how many arcs a query has at most, its strongest", true},
-        {"threshold", "0.01", "the weakest weight that is drawn", true},
-        {"arrangement", "sides",
-         "sides (above: to earlier tokens, below: to later ones), above, or rows", false,
-         "sides|above|rows"},
-        {"limits", "shared", "shared by the panels, or own", false, "shared|own"},
-        caption_key}},
-      {"scaling",
-       "time against sequence length, with 95 % intervals and fitted exponents",
-       "a result of `bench`",
-       "double",
-       {{"operators", "", "which of the file's operators", true},
-        pass_key,
-        device_key,
-        dtype_key,
-        threads_key,
-        dim_key,
-        head_key,
-        {"ratio", "no", "yes adds a panel of times relative to the first operator", false,
-         "yes|no"},
-        {"guide", "2", "slope of the guide line, or none"},
-        caption_key}},
-      {"ratio",
-       "time relative to the first operator against sequence length",
-       "a result of `bench`",
-       "single",
-       {{"operators", "", "which of the file's operators; the first is the base", true},
-        pass_key,
-        device_key,
-        dtype_key,
-        threads_key,
-        dim_key,
-        head_key,
-        caption_key}},
-      {"roofline",
-       "attained against attainable performance",
-       "a result of `bench`",
-       "single",
-       {{"operators", "", "which of the file's operators", true},
-        pass_key,
-        device_key,
-        dtype_key,
-        threads_key,
-        dim_key,
-        head_key,
-        caption_key}},
+namespace {
+
+using Keys = std::vector<TemplateKey>;
+
+const TemplateKey similarities_key = {
+    "similarities", "dot,penumbral,umbral",
+    "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal", true};
+const TemplateKey batch_key = {"batch", "0", "which batch element", true};
+const TemplateKey limits_key = {"limits", "shared", "shared by the panels, or own", false,
+                                "shared|own"};
+constexpr const char* attention_input = "a trace (q, k, v) or a result of `attend`";
+
+TemplateInfo heatmap_template() {
+  return {"heatmap",
+          "attention of several operators side by side on one trace, with token labels",
+          attention_input,
+          "double",
+          {similarities_key,
+           {"quantity", "weights", "weights or logits", true, "weights|logits"},
+           batch_key,
+           {"head", "0", "which head", true},
+           {"difference", "", "operator whose values the others are subtracted from", true},
+           {"scale", "linear", "linear, log, row (divided by the row's largest) or rank", false,
+            "linear|log|row|rank"},
+           limits_key,
+           {"low", "", "lower limit of the colours"},
+           {"high", "", "upper limit of the colours"},
+           {"colours", "sequential", "sequential, dark or diverging", false,
+            "sequential|dark|diverging"},
+           caption_key}};
+}
+
+TemplateInfo arcs_template() {
+  return {"arcs",
+          "attention of several operators on one trace as arcs between tokens",
+          attention_input,
+          "double",
+          {similarities_key,
+           batch_key,
+           {"head", "0", "which head", true},
+           {"top", "3", "how many arcs a query has at most, its strongest", true},
+           {"threshold", "0.01", "the weakest weight that is drawn", true},
+           {"arrangement", "sides",
+            "sides (above: to earlier tokens, below: to later ones), above, or rows", false,
+            "sides|above|rows"},
+           limits_key,
+           caption_key}};
+}
+
+/// Of a figure of a benchmark: which of its cases, then what it takes besides.
+TemplateInfo bench_template(const char* name, const char* about, const char* width,
+                            const char* operators, const Keys& more = {}) {
+  Keys keys = {{"operators", "", operators, true},
+               pass_key,
+               device_key,
+               dtype_key,
+               threads_key,
+               dim_key,
+               head_key};
+  keys.insert(keys.end(), more.begin(), more.end());
+  keys.push_back(caption_key);
+  return {name, about, "a result of `bench`", width, keys};
+}
+
+std::vector<TemplateInfo> all_templates() {
+  const char* chosen = "which of the file's operators";
+  std::vector<TemplateInfo> all = {
+      heatmap_template(),
+      arcs_template(),
+      bench_template("scaling",
+                     "time against sequence length, with 95 % intervals and fitted exponents",
+                     "double", chosen,
+                     {{"ratio", "no", "yes adds a panel of times relative to the first operator",
+                       false, "yes|no"},
+                      {"guide", "2", "slope of the guide line, or none"}}),
+      bench_template("ratio", "time relative to the first operator against sequence length",
+                     "single", "which of the file's operators; the first is the base"),
+      bench_template("roofline", "attained against attainable performance", "single", chosen),
   };
-  static const std::vector<TemplateInfo> table = [] {
-    std::vector<TemplateInfo> all = own;
-    all.insert(all.end(), geometry_templates().begin(), geometry_templates().end());
-    return all;
-  }();
+  all.insert(all.end(), geometry_templates().begin(), geometry_templates().end());
+  return all;
+}
+
+}  // namespace
+
+const std::vector<TemplateInfo>& figure_templates() {
+  static const std::vector<TemplateInfo> table = all_templates();
   return table;
 }
 

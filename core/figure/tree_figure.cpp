@@ -165,6 +165,12 @@ bool misses_ancestors(const HeadTree& t) {
   return false;
 }
 
+/// From a token down to its label; paler where they stand so close that they would fill the figure.
+Stroke stem(const TokenFrame& at, std::size_t n) {
+  const double spacing = at.frame.box.width / static_cast<double>(n);
+  return {grid_line.opacity(std::min(1.0, spacing / (5 * thin_line))), thin_line};
+}
+
 void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& at,
                      TreePlaces& places) {
   const HeadTree& t = f.tree;
@@ -180,7 +186,7 @@ void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& a
   list.group_begin("dendrogram", "Dendrogram by the depth of lowest common ancestors");
   for (std::size_t i = 0; i < n; ++i) {
     if (t.unplaced(i)) draw_unplaced(list, top[i]);
-    if (cones && !t.unplaced(i)) list.line(top[i], {top[i].x, floor}, {grid_line, thin_line});
+    if (cones && !t.unplaced(i)) list.line(top[i], {top[i].x, floor}, stem(at, n));
   }
   const std::vector<bool> common = clusters_with_ancestor(t);
   for (std::size_t k = 0; k < t.dendrogram.merges.size(); ++k) {
@@ -248,41 +254,109 @@ std::string stride_note(const TreeFigure& f, std::size_t stride) {
 
 // ---- Hasse diagram -----------------------------------------------------------------------------
 
-void draw_order(DisplayList& list, const TreeFigure& f, const TokenFrame& at, TreePlaces& places) {
-  const HeadTree& t = f.tree;
-  const tree::AncestorOrder& order = *t.order;
-  const std::size_t n = t.size;
-  std::vector<Point> place(n);
-  for (std::size_t position = 0; position < n; ++position) {
+/// A line of the diagram, from a token to one directly below it.
+struct OrderLine {
+  std::size_t above, below;
+  bool nearest;  ///< No other direct ancestor is as near in depth.
+};
+
+std::vector<OrderLine> order_lines(const HeadTree& t) {
+  std::vector<OrderLine> lines;
+  for (std::size_t below = 0; below < t.size; ++below) {
+    const auto gap = [&](std::size_t above) {
+      return std::abs(own_depth(t, above) - own_depth(t, below));
+    };
+    const std::size_t first = lines.size();
+    std::size_t nearest = first;
+    for (std::size_t above = 0; above < t.size; ++above) {
+      if (!t.order->covers(above, below)) continue;
+      lines.push_back({above, below, false});
+      if (gap(above) < gap(lines[nearest].above)) nearest = lines.size() - 1;
+    }
+    if (lines.size() > first) lines[nearest].nearest = true;
+  }
+  return lines;
+}
+
+/// How lines are drawn so that they stay apart: many are thinner; so many that they would cover the
+/// figure are faint, but for each token's nearest, which make a forest.
+struct LineLook {
+  double width = line_width;
+  double nearest = 1, others = 1;  ///< Opacities.
+};
+
+LineLook look_of(const std::vector<OrderLine>& lines, const std::vector<Point>& place,
+                 const Box& box) {
+  constexpr double many = 60;
+  LineLook look;
+  const auto count = static_cast<double>(lines.size());
+  look.width = std::max(thin_line, line_width * many / std::max(many, count + 1));
+  double others = 0, nearest = 0;  // Shares of the box that they would cover side by side.
+  for (const OrderLine& line : lines) {
+    const Point a = place[line.above], b = place[line.below];
+    (line.nearest ? nearest : others) +=
+        std::hypot(a.x - b.x, a.y - b.y) * look.width / (box.width * box.height);
+  }
+  if (others + nearest > 0.12) {
+    look.others = std::clamp(0.05 / others, 0.03, 0.3);
+    look.nearest = std::clamp(0.3 / nearest, 0.3, 1.0);
+  }
+  return look;
+}
+
+std::vector<Point> order_places(const HeadTree& t, const TokenFrame& at) {
+  std::vector<Point> place(t.size);
+  for (std::size_t position = 0; position < t.size; ++position) {
     const std::size_t i = index(t.dendrogram.leaf_order[position]);
-    place[i] = {at.x(static_cast<double>(position), n),
+    place[i] = {at.x(static_cast<double>(position), t.size),
                 t.unplaced(i) ? at.frame.box.bottom() : at.y(own_depth(t, i))};
   }
-  std::vector<bool> related(n);
-  // Many lines are drawn thinner, so that they stay apart.
-  const double width = std::max(
-      thin_line,
-      line_width * 60.0 / static_cast<double>(std::max<std::size_t>(60, count(order.cover) + 1)));
-  list.group_begin("hasse", "Lines from each token to those directly below it");
-  for (std::size_t i = 0; i < n; ++i) {
-    list.line(place[i], {place[i].x, at.frame.box.bottom()}, {grid_line, thin_line});
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      if (order.is_ancestor(i, j)) related[i] = related[j] = true;
-      if (order.covers(i, j)) list.line(place[i], place[j], {blue, width});
+  return place;
+}
+
+void draw_order_tokens(DisplayList& list, const HeadTree& t, const TokenFrame& at,
+                       const std::vector<Point>& place) {
+  std::vector<bool> related(t.size);
+  for (std::size_t i = 0; i < t.size; ++i) {
+    for (std::size_t j = 0; j < t.size; ++j) {
+      if (t.order->is_ancestor(i, j)) related[i] = related[j] = true;
     }
   }
-  for (std::size_t i = 0; i < n; ++i) {
+  const double spacing = at.frame.box.width / static_cast<double>(t.size);
+  const double radius = std::clamp(0.6 * spacing, 0.7, 1.7);
+  for (std::size_t i = 0; i < t.size; ++i) {
     const Colour colour = related[i] ? blue : Colour{170, 170, 170, 255};
     if (t.unplaced(i)) {
       draw_unplaced(list, place[i]);
       continue;
     }
-    list.circle(place[i], 1.7, {colour, {white, thin_line}});
+    // Small dots need all of their area.
+    const bool ring = radius > 3 * thin_line;
+    list.circle(place[i], radius, ring ? Paint{colour, {white, thin_line}} : Paint::filled(colour));
   }
+}
+
+/// Returns how many of the lines are faint.
+std::size_t draw_order(DisplayList& list, const HeadTree& t, const TokenFrame& at,
+                       TreePlaces& places) {
+  places.token = order_places(t, at);
+  const std::vector<Point>& place = places.token;
+  const std::vector<OrderLine> lines = order_lines(t);
+  const LineLook look = look_of(lines, place, at.frame.box);
+  list.group_begin("hasse", "Lines from each token to those directly below it");
+  for (const Point& p : place) list.line(p, {p.x, at.frame.box.bottom()}, stem(at, t.size));
+  std::size_t faint = 0;
+  for (const bool nearest : {false, true}) {  // The strong ones above the faint ones.
+    for (const OrderLine& line : lines) {
+      if (line.nearest != nearest) continue;
+      const double opacity = nearest ? look.nearest : look.others;
+      faint += !nearest && opacity < 1 ? 1 : 0;
+      list.line(place[line.above], place[line.below], {blue.opacity(opacity), look.width});
+    }
+  }
+  draw_order_tokens(list, t, at, place);
   list.group_end();
-  places.token = std::move(place);
+  return faint;
 }
 
 /// What would order more tokens: the family's own parameter, as far as the family is known.
@@ -386,13 +460,18 @@ DrawnTree place_hasse(const TreeFigure& f) {
   const TokenFrame frame = token_frame(f, y, margin + room_left(y), top + 2,
                                        std::min(0.5 * f.width, 220.0), permuted(f.tokens, leaves));
   draw_frame(list, frame.frame, "hasse-axes");
-  draw_order(list, f, frame, places);
+  const std::size_t faint = draw_order(list, t, frame, places);
   set_boxes(places, frame);
   draw_tokens(list, frame.labels, frame.frame.box);
-  const std::string text = fmt::format(
+  std::string text = fmt::format(
       "Hasse diagram: {} of {} pairs of tokens are ancestor and descendant, {} of them directly; "
       "grey tokens are related to none",
       count(t.order->ancestor), t.size * (t.size - 1) / 2, count(t.order->cover));
+  if (faint > 0) {
+    text += fmt::format(
+        "; strong lines lead to each token's nearest direct ancestor, the {} others are faint",
+        faint);
+  }
   const bool ordered = count(t.order->ancestor) > 0;
   const std::string caption = (ordered ? text : no_order_note(f)) + unplaced_note(t);
   finish_with_caption(list, with_caption(f, caption + stride_note(f, frame.labels.stride)),

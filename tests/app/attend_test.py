@@ -4,13 +4,12 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 import h5py
 import numpy as np
 
-from program import ROOT, TRACE, ProgramTest, start
+from program import PATIENCE, ROOT, TRACE, ProgramTest, computes, start
 
 GERMAN = f"{TRACE}:/german/layer3"
 
@@ -245,7 +244,7 @@ class WrongInput(AttendTest):
             path = self.folder / "damaged.h5"
             path.write_bytes(damaged)
             process = start("attend", path, "-o", self.folder / "o.h5", "-s", "dot")
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=PATIENCE)
             self.assertIn(process.returncode, (0, 1), err)
             self.assertLessEqual(len(err.splitlines()), 1, err)
 
@@ -272,7 +271,7 @@ class WrongInput(AttendTest):
             with self.subTest(shape=shape):
                 source = self.write(q=np.zeros(shape, "f4"))
                 process = start("attend", source, "-o", self.folder / "o.h5", "-s", "dot")
-                _, err = process.communicate(timeout=60)
+                _, err = process.communicate(timeout=PATIENCE)
                 self.assertIn(process.returncode, (0, 1), err)
                 self.assertLessEqual(len(err.splitlines()), 1, err)
 
@@ -331,6 +330,22 @@ class Output(AttendTest):
         self.fails(1, "attend", GERMAN, "-o", self.folder, "-s", "dot")
         self.fails(1, "attend", GERMAN, "-o", "/proc/o.h5", "-s", "dot", says="/proc/o.h5")
 
+    def test_only_a_result_of_its_own_is_replaced(self):
+        out = self.folder / "o.h5"
+        tree, attend = (("tree", GERMAN, "-o", out, "-s", "dot"), ("attend", GERMAN, "-o", out, "-s", "dot"))
+        out.touch()  # as `mktemp` does
+        for own, other, name in ((attend, tree, "tree"), (tree, attend, "attend")):
+            self.ok(*own)
+            self.ok(*own)
+            before = out.read_bytes()
+            self.fails(2, *other, says=[f"o.h5: is not a result of `{name}`", "would be lost"])
+            self.assertEqual(out.read_bytes(), before)
+            out.unlink()
+        out.write_text("a letter")
+        self.fails(2, *attend, says="o.h5: is not a result of `attend`")
+        self.assertEqual(out.read_text(), "a letter")
+        self.assert_clean("o.h5")
+
     def test_full_disk_leaves_the_old_result_whole(self):
         out = self.folder / "o.h5"
         self.ok("attend", GERMAN, "-o", out, "-s", "dot")
@@ -342,14 +357,15 @@ class Output(AttendTest):
             self.assert_clean("o.h5")
 
     def test_interrupt_leaves_nothing_and_says_130(self):
-        q = np.random.default_rng(1).standard_normal((8, 12000, 16)).astype("f4")
+        q = np.random.default_rng(1).standard_normal((8, 100_000, 16)).astype("f4")
         source = self.write(q=q)
         for number in (signal.SIGINT, signal.SIGTERM):
             process = start("attend", source, "-o", self.folder / "o.h5", "-s", "penumbral", "--keep",
-                            "output,gradients")
-            time.sleep(1.5)
+                            "output,gradients", "--threads", "1")
+            self.addCleanup(process.kill)
+            self.wait_until(lambda: computes(process), process)
             process.send_signal(number)
-            _, err = process.communicate(timeout=30)
+            _, err = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 130, err)
             self.assert_clean("in.h5")
 

@@ -12,7 +12,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import ROOT, ProgramTest, start
+from program import PATIENCE, ROOT, TRACE, ProgramTest, sealed_samples, start
 
 SMALL = ("--operators", "dot,umbral", "--lengths", "16..128:x2", "--dims", "8", "--heads", "1",
          "--rounds", "2", "--warm-only")
@@ -39,7 +39,7 @@ def labels_of(path):
 def sealed_times(path):
     """What a killed run had finished: the times in its sealed samples."""
     times = []
-    for part in path.with_name(path.name + ".parts").glob("case-*.h5"):
+    for part in sealed_samples(path):
         with h5py.File(part) as file:
             times.append(file["sample/warm"][()].item())
     return times
@@ -74,17 +74,18 @@ class Bench(ProgramTest):
 
     def test_killed_at_any_moment_and_resumed_equals_an_uninterrupted_run(self):
         whole = self.folder / "whole.h5"
-        begin = time.monotonic()
         self.ok("bench", "-o", whole, *QUICK)
-        duration = time.monotonic() - begin
         moments = random.Random(7)
         kept = 0
         for attempt in range(10):
             out = self.folder / f"killed{attempt}.h5"
             process = start("bench", "-o", out, *QUICK)
-            time.sleep(moments.uniform(0, duration))
+            # From before the first sample to the merging of the last, at any moment after a sample.
+            while process.poll() is None and len(sealed_samples(out)) < 3 * attempt:
+                time.sleep(0.002)
+            time.sleep(moments.uniform(0, 0.02))
             process.kill()
-            process.communicate(timeout=30)
+            process.communicate(timeout=PATIENCE)
             finished = sealed_times(out)
             self.ok("bench", "-o", out, *QUICK, "--resume")
             self.assertEqual(labels_of(out), labels_of(whole))
@@ -97,24 +98,20 @@ class Bench(ProgramTest):
         out = self.folder / "b.h5"
         long_run = ("--operators", "dot", "--lengths", "512..2048:x2", "--heads", "2", "--rounds", "50")
         for number in (signal.SIGINT, signal.SIGTERM):
-            before = len(sealed_times(out))
+            before = len(sealed_samples(out))
             process = start("bench", "-o", out, *long_run, "--resume")
-            while len(list(self.folder.glob("b.h5.parts/case-*.h5"))) < before + 2:
-                time.sleep(0.05)
+            self.addCleanup(process.kill)
+            self.wait_until(lambda: len(sealed_samples(out)) >= before + 2, process)
             process.send_signal(number)
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 130, err)
             self.assertIn("--resume", err.decode())
             self.assertFalse(out.exists())
-        self.assertTrue(list((self.folder / "b.h5.parts").glob("case-*.h5")))
+        self.assertTrue(sealed_samples(out))
 
     def test_an_unfinished_run_is_not_overwritten_unasked(self):
         out = self.folder / "b.h5"
-        process = start("bench", "-o", out, *SMALL)
-        while not list(self.folder.glob("b.h5.parts/case-*.h5")):
-            time.sleep(0.01)
-        process.kill()
-        process.communicate(timeout=30)
+        self.leave_unfinished(out, "bench", "-o", out, *SMALL)
         self.fails(2, "bench", "-o", out, *SMALL, says="--resume")
         self.fails(2, "bench", "-o", out, *SMALL, "--seed", "9", "--resume", says="another sweep")
 
@@ -128,19 +125,41 @@ class Bench(ProgramTest):
                    says=["b.h5: is left as it was", "no case was measured", "would need"])
         self.assertEqual(out.read_bytes(), earlier)
         self.assert_clean("b.h5")
+        out.rename(self.folder / "earlier.h5")
+        self.fails(1, "bench", "-o", out, *hopeless,
+                   says=["b.h5: is not written", "no case was measured", "would need"])
+        self.assert_clean("earlier.h5")
+        (self.folder / "earlier.h5").rename(out)
         said = self.ok("bench", "-o", out, *SMALL, "--seed", "9").out
         self.assertIn("in the place of an earlier file", said)
         self.assertNotEqual(out.read_bytes(), earlier)
         self.assert_clean("b.h5")
 
+    def test_what_is_no_benchmark_is_not_replaced(self):
+        out = self.folder / "b.h5"
+        shutil.copy(TRACE, out)
+        self.fails(2, "bench", "-o", out, *SMALL, says=["b.h5: is not a result of `bench`", "lost"])
+        self.fails(2, "bench", "-o", out, *SMALL, "--resume", says="b.h5: is not a result of `bench`")
+        self.assertEqual(out.read_bytes(), TRACE.read_bytes())
+        self.assert_clean("b.h5")
+
+    def test_a_finished_run_has_nothing_left_to_resume(self):
+        out = self.folder / "b.h5"
+        self.assertIn(f"written to {out}", self.ok("bench", "-o", out, *QUICK).out.splitlines())
+        finished = out.read_bytes()
+        # As a kill leaves it that comes while the samples are discarded.
+        (self.folder / "b.h5.parts").mkdir()
+        (self.folder / "b.h5.parts/case-00000-round-000.h5").touch()
+        said = self.ok("bench", "-o", out, *QUICK, "--resume").out
+        self.assertIn(f"{out} was finished already: nothing was left to measure", said.splitlines())
+        self.assertNotIn("written", said)
+        self.assertEqual(out.read_bytes(), finished)
+        self.assert_clean("b.h5")
+
     def test_a_damaged_sample_is_measured_again(self):
         out = self.folder / "b.h5"
-        process = start("bench", "-o", out, *SMALL)
-        while len(list(self.folder.glob("b.h5.parts/case-*.h5"))) < 2:
-            time.sleep(0.01)
-        process.kill()
-        process.communicate(timeout=30)
-        damaged = sorted(self.folder.glob("b.h5.parts/case-*.h5"))[0]
+        self.leave_unfinished(out, "bench", "-o", out, *SMALL, samples=2)
+        damaged = sealed_samples(out)[0]
         damaged.write_bytes(damaged.read_bytes()[:1000])
         result = self.ok("bench", "-o", out, *SMALL, "--resume")
         lines = [line for line in result.err.splitlines() if "case-" in line]
@@ -236,17 +255,11 @@ class Readme(ProgramTest):
                 words = ["64,128" if ".." in word else word for word in words] + [
                     "--rounds", "3", "--warm-only"]
             if "--resume" in words:
-                self.leave_unfinished([word for word in words if word != "--resume"])
+                out = self.folder / "runs.h5"
+                out.unlink()
+                self.leave_unfinished(out, *(word for word in words if word != "--resume"),
+                                      cwd=self.folder)
             self.ok(*words, cwd=self.folder)
-
-    def leave_unfinished(self, words):
-        (self.folder / "runs.h5").unlink()
-        process = start(*words, cwd=self.folder)
-        while not list(self.folder.glob("runs.h5.parts/case-*.h5")):
-            time.sleep(0.02)
-        process.kill()
-        process.communicate(timeout=30)
-        self.assertFalse((self.folder / "runs.h5").exists())
 
 
 if __name__ == "__main__":

@@ -43,6 +43,23 @@ class Cones(ProgramTest):
         text = subprocess.run(["pdftotext", path, "-"], capture_output=True, text=True, check=True)
         self.assertIn("LCA", text.stdout)
 
+    def test_only_a_figure_of_its_own_is_replaced(self):
+        for ending in ("svg", "pdf", "png") if has_page_painter() else ("svg",):
+            path = self.folder / f"f.{ending}"
+            path.touch()
+            self.ok("figure", "cones", "-o", path, "-p", "cone=umbral")
+            earlier = path.read_bytes()
+            self.ok("figure", "cones", "-o", path, "-p", "cone=penumbral")
+            self.assertNotEqual(path.read_bytes(), earlier)
+            for content in (b"a letter", b"<?xml?><svg/>", b"%PDF-1.4 a thesis", b"\x89PNG a photograph"):
+                path.write_bytes(content)
+                for words in (("figure", "cones", "-o", path),
+                              ("lca", "--cone", "umbral", "0,1", "1,1", "--figure", path)):
+                    self.fails(2, *words, says=[f"f.{ending}: is not a figure of this program", "lost"])
+                self.assertEqual(path.read_bytes(), content)
+            path.unlink()
+        self.assert_clean()
+
     def test_json_tells_what_was_drawn(self):
         found = self.ok("figure", "cones", "-o", self.folder / "c.svg", "--json").json()
         self.assertEqual(found["figure"], "cones")

@@ -10,11 +10,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("CONELAB", str(ROOT / "build/bin/conelab"))
 TRACE = ROOT / "datasets/minilm_trace.h5"
+PATIENCE = 120  # seconds: only what hangs takes as long, on the busiest machine
 
 
 def start(*arguments, limits=(), **options):
@@ -43,9 +45,44 @@ class Result:
         return f"status {self.status}\nstdout: {self.out[:2000]}\nstderr: {self.err[:2000]}"
 
 
-def run(*arguments, seconds=120, **options):
+def run(*arguments, seconds=PATIENCE, **options):
     """Runs the program to its end."""
     return Result(start(*arguments, **options), seconds)
+
+
+def children(process):
+    with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+        return file.read().split()
+
+
+def handles(process, number):
+    """Whether the program answers this signal itself by now."""
+    with open(f"/proc/{process.pid}/status") as file:
+        caught = next(line for line in file if line.startswith("SigCgt:"))
+    return int(caught.split()[1], 16) >> (number - 1) & 1
+
+
+def processor_seconds(process):
+    """What its own threads have worked, without its children."""
+    with open(f"/proc/{process.pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def bytes_read(process):
+    with open(f"/proc/{process.pid}/io") as file:
+        return int(next(line for line in file if line.startswith("rchar:")).split()[1])
+
+
+def computes(process):
+    """Whether `attend` is at its sums: its reader, a child, is gone, and it has worked itself."""
+    return (handles(process, signal.SIGINT) and not children(process)
+            and processor_seconds(process) > 0.5)
+
+
+def sealed_samples(out):
+    """Those of an unfinished `bench -o OUT`."""
+    return sorted(out.with_name(out.name + ".parts").glob("case-*.h5"))
 
 
 class ProgramTest(unittest.TestCase):
@@ -74,6 +111,26 @@ class ProgramTest(unittest.TestCase):
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, lines[0])
         return result
+
+    def wait_until(self, arrived, process):
+        """Waits for a condition, never for a time; the program runs all the while."""
+        while not arrived():
+            self.assertIsNone(process.poll(), "ended before it was where it should be")
+            time.sleep(0.002)
+
+    def leave_unfinished(self, out, *arguments, samples=1, **options):
+        """Kills `bench -o OUT` with so many samples sealed; one that has ended by then starts anew."""
+        while True:
+            process = start(*arguments, **options)
+            while process.poll() is None and len(sealed_samples(out)) < samples:
+                time.sleep(0.002)
+            process.kill()
+            process.communicate(timeout=PATIENCE)
+            self.assertIn(process.returncode, (0, -signal.SIGKILL))
+            if not out.exists():
+                return
+            out.unlink()
+            shutil.rmtree(out.with_name(out.name + ".parts"), ignore_errors=True)
 
     def assert_clean(self, *expected):
         """The test's folder holds these files and nothing else, temporary files included."""

@@ -16,6 +16,9 @@ namespace {
 using testing::error_of;
 using testing::fake_sweep;
 
+/// Seconds that only what hangs would take, on the busiest machine.
+constexpr double patience = 120;
+
 /// A peer as a shell script: "rival" takes 1 ms, "fragile" ends its process, "greedy" predicts more
 /// memory than there is. Every start leaves a line in `starts`.
 class PeerTest : public testing::BenchTest {
@@ -64,7 +67,7 @@ TEST_F(PeerOfRunner, JoinsTheRoundsInOneProcess) {
     EXPECT_EQ(c.status, CaseStatus::ok);
     if (c.labels.operation != "rival") continue;
     EXPECT_EQ(c.time, 0.001);
-    for (const double peak : c.peak_samples) EXPECT_GT(peak, 1e8);  // measured by the runner
+    for (const double peak : c.peak_samples) EXPECT_GT(peak, 1e6);  // measured by the runner
   }
   const auto environment = read_labelled(output(), "bench/environment").attributes;
   const auto peers = std::find_if(environment.begin(), environment.end(),
@@ -100,12 +103,12 @@ TEST_F(PeerOfRunner, WhatIsNoPeerIsSaid) {
 }
 
 TEST_F(PeerOfRunner, NonsenseIsNoPeer) {
-  const auto said = [](const std::vector<std::string>& command) {
-    return error_of([&] { (void)ask_peer(command, {0.5, {}}); });
+  const auto said = [](const std::vector<std::string>& command, double seconds = patience) {
+    return error_of([&] { (void)ask_peer(command, {seconds, {}}); });
   };
   EXPECT_EQ(said({"cat"}), "1: cat: is no peer: names no operators");
   EXPECT_EQ(said({"true"}), "1: true: is no peer: worker ended with status 0");
-  EXPECT_EQ(said({"sleep", "60"}), "1: sleep 60: is no peer: took longer than 0.5 s");
+  EXPECT_EQ(said({"sleep", "600"}, 0.5), "1: sleep 600: is no peer: took longer than 0.5 s");
   EXPECT_EQ(said({"yes"}), "1: yes: is no peer: worker answered 'y' (expected about)");
   EXPECT_EQ(said({"yes", "about"}),
             "1: yes about: is no peer: worker answered 'about' (expected operators)");
@@ -121,18 +124,17 @@ TEST_F(PeerTest, AnswersThatAreNoMeasurementsAreFailures) {
     EXPECT_EQ(question(worker), CaseStatus::failed) << line;
     return worker.reason();
   };
-  const Patience patience{10, {}};
   const auto sample = [&](WorkerProcess& w) {
     Sample s;
-    return w.sample(false, patience, s);
+    return w.sample(false, {patience, {}}, s);
   };
   const auto facts = [&](WorkerProcess& w) {
     CaseFacts f;
-    return w.facts(patience, f);
+    return w.facts({patience, {}}, f);
   };
   const auto predict = [&](WorkerProcess& w) {
     Prediction p;
-    return w.predict(case_of("rival", 64), 1, patience, p);
+    return w.predict(case_of("rival", 64), 1, {patience, {}}, p);
   };
   for (const char* time : {"nan", "inf", "0", "-1"}) {
     const std::string said = fmt::format("{} nan 3 nan 5e6 1e3 0", time);
@@ -160,7 +162,7 @@ bool runs(pid_t pid) {
 TEST_F(PeerTest, TakesAlongWhatItStarted) {
   const std::string told = (folder / "child").string();
   const std::string script =
-      "sleep 300 & echo $! >" + told + ".new; mv " + told + ".new " + told + "; read word; exit 3";
+      "sleep 3000 & echo $! >" + told + ".new; mv " + told + ".new " + told + "; read word; exit 3";
   for (const bool by_itself : {false, true}) {
     std::filesystem::remove(told);
     pid_t child = 0;
@@ -174,7 +176,7 @@ TEST_F(PeerTest, TakesAlongWhatItStarted) {
         EXPECT_EQ(worker.reason(), "worker ended with status 3");
       }
     }
-    for (int i = 0; i < 100 && runs(child); ++i) usleep(10000);
+    for (double waited = 0; waited < patience && runs(child); waited += 1e-3) usleep(1000);
     EXPECT_FALSE(runs(child));
   }
 }

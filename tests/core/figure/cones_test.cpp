@@ -100,6 +100,59 @@ TEST(Cones, ATallBandEndsAtItsBorders) {
   EXPECT_LT(view.field().width, view.box().width);
 }
 
+TEST(Cones, FarPointsShowTheWholeGeodesicBetweenThem) {
+  for (const auto& [u, v] : {std::pair{at(-3, 0.5), at(3, 0.4)},
+                             {at(-30, 0.5), at(30, 0.4)},
+                             {at(0, 0.5), at(1.9, 0.4)},
+                             {at(5, 0.01), at(9, 0.9)}}) {
+    ConeScene scene;
+    scene.system = geometry::cone_system("penumbral", {});
+    scene.u = u, scene.v = v;
+    const Window w = fitted_window(scene, Model::halfspace);
+    const double centre = (v.squaredNorm() - u.squaredNorm()) / (2 * (v[0] - u[0]));
+    const double radius = std::hypot(u[0] - centre, u[1]);
+    EXPECT_GT(w.high, radius);
+    EXPECT_LT(w.left, centre - radius);
+    EXPECT_GT(w.right, centre + radius);
+    ConesFigure f;
+    f.u = u, f.v = v;
+    expect_good_figure(draw_cones(f));
+  }
+}
+
+/// Left and right of the strip: its two long upright lines.
+std::pair<double, double> strip_of(const DisplayList& list) {
+  std::pair<double, double> strip = {HUGE_VAL, -HUGE_VAL};
+  for (const Item& item : list.items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || path->path.segments.size() != 2) continue;
+    const auto* from = std::get_if<MoveTo>(&path->path.segments[0]);
+    const auto* to = std::get_if<LineTo>(&path->path.segments[1]);
+    if (from == nullptr || to == nullptr || from->to.x != to->to.x) continue;
+    if (path->paint.stroke.width != 1) continue;
+    strip = {std::min(strip.first, to->to.x), std::max(strip.second, to->to.x)};
+  }
+  return strip;
+}
+
+TEST(Cones, NamesStayInsideTheBandAndOffItsBorders) {
+  for (const char* family : families) {
+    ConesFigure f;
+    f.cone = family;
+    f.model = Model::band;
+    const DisplayList list = draw_cones(f);
+    const auto [left, right] = strip_of(list);
+    ASSERT_LT(left, right);
+    for (const TextItem& item : texts(list)) {
+      const std::string text = plain(item.runs);
+      if (text != "common ancestors" && text != "LCA" && text != "u" && text != "v") continue;
+      const Box box = bounds(text_quad(item));
+      EXPECT_GT(box.x, left + 2) << family << " " << text;
+      EXPECT_LT(box.right(), right - 2) << family << " " << text;
+    }
+  }
+}
+
 TEST(Cones, CaptionSpeaksOfTheModelDrawn) {
   ConesFigure f;
   f.cone = "ganea";

@@ -99,6 +99,16 @@ TEST(Templates, ValuesAreRead) {
   EXPECT_TRUE(scaling.ratio_panel);
 }
 
+TEST(Templates, AModelOfPointsThatAreNotGivenIsMisuse) {
+  ConesFigure cones;
+  EXPECT_THROW(set_parameters({{"points", "ball"}}, cones), Error);
+  EXPECT_NO_THROW(set_parameters({{"points", "halfspace"}}, cones));  // the default, written out
+  for (const char* point : {"u", "v", "source"}) {
+    cones = {};
+    EXPECT_NO_THROW(set_parameters({{"points", "ball"}, {point, "0,0"}}, cones)) << point;
+  }
+}
+
 TEST(Templates, ValuesThatDoNotReadAreMisuse) {
   ConesFigure cones;
   for (const Parameters& bad : std::vector<Parameters>{{{"u", "1"}},
@@ -150,6 +160,19 @@ TEST(Roofline, NamesItsRoofInFullInAColumn) {
     }
     EXPECT_TRUE(named) << width;
   }
+}
+
+TEST(Roofline, SaysWhereItsSlopeIsMissing) {
+  const auto says = [](const RooflineFigure& f) {
+    return draw_roofline(f).metadata.description.find("the roof has no slope") != std::string::npos;
+  };
+  RooflineFigure f;
+  f.points = {{"dot", 16, 6e10}};
+  EXPECT_FALSE(says(f));
+  f.peaks = {{"multiply-add", 1e11}};
+  EXPECT_TRUE(says(f));
+  f.bandwidths = {{"DRAM", 2e10}};
+  EXPECT_FALSE(says(f));
 }
 
 TEST(Roofline, NamesOfCeilingsLieOverNoPoint) {

@@ -52,6 +52,53 @@ TEST(TreeFigure, HasseWithoutOrderNamesTheFamilysOwnParameter) {
   EXPECT_FALSE(advised("", "radius"));
 }
 
+/// Each of the first tokens directly above all others.
+TreeFigure two_ranks(std::size_t above, std::size_t below) {
+  const std::size_t n = above + below;
+  TreeFigure f = unordered("umbral", n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double height = (i < above ? 2 : 1) + 0.01 * static_cast<double>(i);
+    f.tree.depth[i * n + i] = -height;
+    for (std::size_t j = above; j < n && i < above; ++j) {
+      f.tree.order->ancestor[i * n + j] = f.tree.order->cover[i * n + j] = 1;
+    }
+  }
+  return f;
+}
+
+/// Lines of the diagram: strong and faint ones.
+std::pair<std::size_t, std::size_t> strong_and_faint(const DisplayList& list) {
+  std::pair<std::size_t, std::size_t> counts;
+  for (const Item& item : list.items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || path->paint.fill.a != 0) continue;
+    const Colour c = path->paint.stroke.colour;
+    if (c.r != blue.r || c.g != blue.g || c.b != blue.b) continue;
+    ++(c.a == 255 ? counts.first : counts.second);
+  }
+  return counts;
+}
+
+TEST(TreeFigure, OfManyLinesTheNearestOfEachTokenStandOut) {
+  TreeFigure f = two_ranks(20, 20);
+  f.width = single_column;
+  const DisplayList many = draw_hasse(f);
+  expect_good_figure(many);
+  EXPECT_EQ(strong_and_faint(many), std::pair(std::size_t{20}, std::size_t{380}));
+  EXPECT_TRUE(has(many, "nearest direct ancestor, the 380 others are faint"));
+  // The lowest of the upper rank is the nearest of all: the strong lines begin there.
+  const DrawnTree drawn = place_hasse(f);
+  for (const Item& item : drawn.list.items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || !(path->paint.stroke.colour == blue) || path->paint.fill.a != 0)
+      continue;
+    EXPECT_EQ(std::get<MoveTo>(path->path.segments.front()).to, drawn.places.token[0]);
+  }
+  const DisplayList few = draw_hasse(two_ranks(2, 3));
+  EXPECT_EQ(strong_and_faint(few), std::pair(std::size_t{6}, std::size_t{0}));
+  EXPECT_FALSE(has(few, "faint"));
+}
+
 TEST(TreeFigure, SaysThatOnlySomeTokensAreLabelled) {
   TreeFigure f = unordered("umbral", 120);
   f.width = single_column;

@@ -60,13 +60,20 @@ std::vector<JobHandle> busy(JobPool& jobs) {
   return all;
 }
 
+/// A window that saves the scale "log" while every thread computes, and then has another, "rank".
+struct OpenedAndBusy : Opened {
+  std::vector<JobHandle> work = busy(window->workspace().jobs());
+
+  OpenedAndBusy() {
+    set_scale("log");
+    save();
+    set_scale("rank");
+  }
+};
+
 TEST(SavedSession, IsInTheFileWhenTheWindowHasGone) {
   REQUIRE_DISPLAY();
-  Opened opened;
-  const auto work = busy(opened.window->workspace().jobs());
-  opened.set_scale("log");
-  opened.save();
-  opened.set_scale("rank");
+  OpenedAndBusy opened;
   opened.window->close();
   opened.window.reset();
   EXPECT_EQ(opened.saved_scale(opened.file), "log");
@@ -75,11 +82,7 @@ TEST(SavedSession, IsInTheFileWhenTheWindowHasGone) {
 
 TEST(SavedSession, DoesNotWaitForWorkAndIsNotCancelledWithIt) {
   REQUIRE_DISPLAY();
-  Opened opened;
-  const auto work = busy(opened.window->workspace().jobs());
-  opened.set_scale("log");
-  opened.save();
-  opened.set_scale("rank");
+  const OpenedAndBusy opened;
   opened.save();
   opened.window->workspace().jobs().cancel_all();
   EXPECT_TRUE(wait_for([&] { return opened.saved_scale(opened.file) == "rank"; }));

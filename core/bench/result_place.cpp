@@ -1,0 +1,72 @@
+#include "core/bench/result_place.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/bench/parts.h"
+#include "core/files/atomic_file.h"
+#include "core/files/replaceable.h"
+
+namespace conelab {
+namespace {
+
+constexpr const char* kind = "bench";
+
+std::vector<std::string> sweep_of_file(const std::string& path, const SandboxLimits& limits) {
+  const LabelledArray runtime = read_labelled_sandboxed(path, "bench/runtime", limits);
+  for (const auto& [name, value] : runtime.attributes) {
+    const auto* lines = std::get_if<std::vector<std::string>>(&value);
+    if (name == "sweep" && lines != nullptr) return *lines;
+  }
+  return {};
+}
+
+void check_same_sweep(const std::string& path, const Sweep& sweep, const SandboxLimits& limits) {
+  const std::vector<std::string> before = sweep_of_file(path, limits), now = sweep_lines(sweep);
+  if (before == now) return;
+  const auto differs = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
+  misuse("{}: is finished, and another sweep (expected {}, found {})", path,
+         differs.first == before.end() ? "nothing" : *differs.first,
+         differs.second == now.end() ? "nothing" : *differs.second);
+}
+
+/// Throws misuse where what lies there must not be lost.
+BenchEnding ending_at(const Sweep& sweep, const BenchOptions& options) {
+  check_replaceable_result(options.output, kind, "bench");
+  std::error_code error;
+  const auto size = std::filesystem::file_size(options.output, error);
+  if (error || size == 0) return BenchEnding::written;
+  if (!options.resume || Parts::exist(options.output)) return BenchEnding::replaced;
+  check_same_sweep(options.output, sweep, {.cancelled = options.cancelled});
+  return BenchEnding::was_finished;
+}
+
+}  // namespace
+
+ResultPlace::ResultPlace(const Sweep& sweep, const BenchOptions& options)
+    : output_(options.output),
+      keep_reasons_(options.keep_reasons),
+      ending_(ending_at(sweep, options)) {
+  if (!finished()) probe_writable(output_);
+}
+
+bool ResultPlace::accepts(const BenchResult& result) const {
+  const bool measured = std::any_of(result.cases.begin(), result.cases.end(),
+                                    [](const CaseResult& c) { return c.status == CaseStatus::ok; });
+  return measured || (keep_reasons_ && ending_ == BenchEnding::written);
+}
+
+BenchEnding ResultPlace::write(const BenchResult& result) const {
+  write_labelled(output_, bench_file(result));
+  return ending_;
+}
+
+void ResultPlace::refuse(const BenchResult& result) const {
+  const CaseResult& first = result.cases.front();
+  fail("{}: {}: no case was measured ({}: {}: {})", output_,
+       ending_ == BenchEnding::replaced ? "is left as it was" : "is not written",
+       describe(first.labels), status_name(first.status), first.reason);
+}
+
+}  // namespace conelab

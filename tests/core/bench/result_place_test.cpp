@@ -1,0 +1,77 @@
+#include "core/bench/result_place.h"
+
+#include <fstream>
+
+#include "core/files/atomic_file.h"
+#include "tests/core/bench/fixtures.h"
+
+namespace conelab {
+namespace {
+
+using testing::error_of;
+using testing::fake_sweep;
+
+class ResultPlaceTest : public testing::BenchTest {
+ protected:
+  BenchEnding ending_of(const Sweep& sweep, const BenchOptions& o) const {
+    return run_bench(sweep, testing::fake_workload(), o);
+  }
+  [[nodiscard]] BenchOptions resuming() const {
+    BenchOptions o = options();
+    o.resume = true;
+    return o;
+  }
+};
+
+TEST_F(ResultPlaceTest, TellsWhatBecameOfTheFile) {
+  const Sweep sweep = fake_sweep({"steady"}, {64}, 2);
+  EXPECT_EQ(ending_of(sweep, options()), BenchEnding::written);
+  EXPECT_EQ(ending_of(sweep, options()), BenchEnding::replaced);
+  EXPECT_EQ(ending_of(sweep, resuming()), BenchEnding::was_finished);
+  std::ofstream(output()).flush();  // empty, as `mktemp` makes it
+  EXPECT_EQ(ending_of(sweep, resuming()), BenchEnding::written);
+}
+
+TEST_F(ResultPlaceTest, AnythingElseThanAResultStays) {
+  write_text_atomically(output(), "Dear reader");
+  for (const BenchOptions& o : {options(), resuming()}) {
+    EXPECT_EQ(error_of([&] { run(fake_sweep({"steady"}, {64}, 2), o); }),
+              "2: " + output() +
+                  ": is not a result of `bench`, and would be lost; remove it, or give another "
+                  "name");
+  }
+  std::string text;
+  std::getline(std::ifstream(output()), text);
+  EXPECT_EQ(text, "Dear reader");
+  EXPECT_FALSE(parts_exist());
+}
+
+TEST_F(ResultPlaceTest, ReasonsAloneAreWrittenOnlyWhereTheyAreWanted) {
+  BenchOptions o = options();
+  o.keep_reasons = false;
+  const Sweep hopeless = fake_sweep({"broken"}, {64}, 2);
+  EXPECT_EQ(error_of([&] { run(hopeless, o); }),
+            "1: " + output() +
+                ": is not written: no case was measured (broken forward cpu f32 threads=1 d=64 "
+                "heads=8 n=64: failed: cannot be prepared)");
+  EXPECT_FALSE(std::filesystem::exists(output()));
+  EXPECT_FALSE(parts_exist());
+  run(hopeless);
+  EXPECT_EQ(measured().at(0).reason, "cannot be prepared");
+  // One case that was measured brings the others' reasons along.
+  std::filesystem::remove(output());
+  run(fake_sweep({"broken", "steady"}, {64}, 2), o);
+  EXPECT_EQ(measured().at(0).reason, "cannot be prepared");
+}
+
+TEST_F(ResultPlaceTest, WhatAFinishedRunLeftOfItsSamplesIsRemoved) {
+  const Sweep sweep = fake_sweep({"steady"}, {64}, 2);
+  run(sweep);
+  std::filesystem::create_directory(output() + ".parts");
+  std::ofstream(output() + ".parts/case-00000-round-000.h5") << "left";
+  EXPECT_EQ(ending_of(sweep, resuming()), BenchEnding::was_finished);
+  EXPECT_FALSE(parts_exist());
+}
+
+}  // namespace
+}  // namespace conelab

@@ -1,0 +1,61 @@
+#include "core/files/replaceable.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/files/atomic_file.h"
+#include "core/files/bench_file.h"
+#include "tests/core/files/examples.h"
+
+namespace conelab {
+namespace {
+
+using testing::error_of;
+using testing::FilesTest;
+using ::testing::HasSubstr;
+
+class Replaceable : public FilesTest {
+ protected:
+  /// A result whose first group is of this kind.
+  [[nodiscard]] std::string result(const std::string& kind) const {
+    const LabelledArray array{{{"n", std::vector<std::int64_t>{1}, ""}},
+                              {{"x", {"n"}, std::vector<double>{1}, "", {}}},
+                              "",
+                              {}};
+    write_labelled(path(kind + ".h5"), {"conelab 1", {{kind + "/some", array}}, {}});
+    return path(kind + ".h5");
+  }
+  [[nodiscard]] static std::string said(const std::string& file) {
+    return error_of([&] { check_replaceable_result(file, "bench", "bench"); });
+  }
+};
+
+TEST_F(Replaceable, ResultsAreKnownByTheirRoot) {
+  for (const char* kind : {"bench", "tree"}) EXPECT_EQ(result_kind(result(kind)), kind);
+  EXPECT_EQ(result_kind(path("none.h5")), "");
+  EXPECT_EQ(result_kind(CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5"), "");
+}
+
+TEST_F(Replaceable, OwnResultsAndEmptyFilesAre) {
+  EXPECT_EQ(said(result("bench")), "");
+  EXPECT_EQ(said(path("none.h5")), "");
+  std::ofstream(path("empty.h5")).flush();
+  EXPECT_EQ(said(path("empty.h5")), "");
+  EXPECT_EQ(said("/dev/null"), "");
+}
+
+TEST_F(Replaceable, NothingElseIs) {
+  write_text_atomically(path("letter.h5"), "Dear reader");
+  for (const std::string& file : {path("letter.h5"), result("tree")}) {
+    EXPECT_EQ(said(file), file +
+                              ": is not a result of `bench`, and would be lost; remove it, or give "
+                              "another name");
+  }
+  // Of a damaged result nobody knows what it was.
+  const std::string damaged = result("bench");
+  std::filesystem::resize_file(damaged, 700);
+  EXPECT_THAT(said(damaged), HasSubstr("would be lost"));
+}
+
+}  // namespace
+}  // namespace conelab
