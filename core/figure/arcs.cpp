@@ -204,12 +204,27 @@ void draw_labels(DisplayList& list, const Plan& plan, const ArcsPlace& place) {
   }
 }
 
+/// "240 of 900 weights are not finite numbers".
+std::string unknown_text(const ArcsPanel& panel, const std::string& of) {
+  return fmt::format("{} of {} weights{} are not finite numbers", panel.unknown,
+                     panel.queries * panel.keys, of);
+}
+
+/// The panel's name, and beside it what is missing from the panel.
+void draw_title(DisplayList& list, const ArcsPanel& panel, const Box& box) {
+  const double room = 0.7 * box.width;
+  const std::string title = elide(clean_text(panel.title), title_size, room, Face::bold);
+  list.text({box.x, box.y + 9}, title, {.size = title_size, .face = Face::bold, .colour = ink});
+  if (panel.unknown == 0) return;
+  const double taken = text_width(title, title_size, Face::bold) + 6;
+  list.text({box.x + taken, box.y + 9}, elide(unknown_text(panel, ""), small_size, room - taken),
+            {.size = small_size, .colour = quiet});
+}
+
 void draw_panel(DisplayList& list, const Plan& plan, const ArcsPanel& panel, double largest,
                 std::size_t number, ArcsPlace& place) {
   list.group_begin(fmt::format("panel{}", number + 1), panel.title);
-  list.text({place.box.x, place.box.y + 9},
-            elide(clean_text(panel.title), title_size, 0.7 * place.box.width, Face::bold),
-            {.size = title_size, .face = Face::bold, .colour = ink});
+  draw_title(list, panel, place.box);
   if (!panel.note.empty() || plan.queries == 0 || plan.keys == 0) {
     list.text(
         {place.box.x + place.box.width / 2, place.box.y + title_room + plan.up / 2},
@@ -237,8 +252,7 @@ std::string unknown_note(const ArcsFigure& f) {
   std::string text;
   for (const ArcsPanel& p : f.panels) {
     if (p.unknown == 0) continue;
-    text += fmt::format(". {} of {} weights of {} are not finite numbers and draw nothing",
-                        p.unknown, p.queries * p.keys, p.title);
+    text += ". " + unknown_text(p, " of " + p.title) + " and draw nothing";
   }
   return text;
 }

@@ -348,11 +348,12 @@ Curve essential(const ConeScene& scene) {
   const ConeCurves curves(scene.system);
   Curve out;
   const auto add = [&](const Curve& part) { out.insert(out.end(), part.begin(), part.end()); };
-  for (const Vector* x : {&scene.u, scene.v ? &*scene.v : nullptr}) {
-    if (x == nullptr) continue;
-    add(curves.cone(curves.locate(*x, "point")));
-    if (curves.umbral() && scene.objects) add(curves.object_ball(*x));
-  }
+  const auto add_point = [&](const Vector& x, const char* label) {
+    add(curves.cone(curves.locate(x, label)));
+    if (curves.umbral() && scene.objects) add(curves.object_ball(x));
+  };
+  add_point(scene.u, "u");
+  if (scene.v) add_point(*scene.v, "v");
   if (!curves.umbral()) {
     const CycleArc light = curves.light();
     if (!scene.system.infinite()) add({light});

@@ -55,10 +55,11 @@ std::string readout(const ConesFigure& f, const ConeScene& scene, Model model) {
   for (const auto& [name, x] : {std::pair{"u", &scene.u}, {"v", &*scene.v}}) {
     text += fmt::format("; {} = {}", name, coordinates(*x, model));
   }
-  const auto element = [&](const Vector& x) {
-    return geometry::element(scene.system, geometry::point(Model::halfspace, x));
+  const auto element = [&](const Vector& x, const char* name) {
+    return geometry::element(scene.system, geometry::point(Model::halfspace, x, name), name);
   };
-  const geometry::Lca lca = geometry::lca(scene.system, element(scene.u), element(*scene.v));
+  const geometry::Lca lca =
+      geometry::lca(scene.system, element(scene.u, "u"), element(*scene.v, "v"));
   if (!lca.place) return text + fmt::format("; no common ancestor, depth {}", number(lca.depth));
   const Vector x = geometry::place(scene.system, *lca.place, Model::halfspace).x;
   return text + fmt::format("; LCA = {}, depth {}", coordinates(x, model), number(lca.depth));

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 constexpr int poll_pause = 200, settle_pause = 300;
 /// Two times that differ by less are the same; what `conelab compare` takes as well.
 constexpr double same_margin = 0.02;
+constexpr std::size_t most_warnings = 3;
 
 const char* const open_label = "open a benchmark";
 
@@ -99,6 +100,7 @@ void BenchModel::start(const std::string& path, bool resume) {
   if (!backend_.run) return;
   run_.start(check_.sweep, path, resume);
   progress_ = {};
+  warnings_.clear();
   data_.reset();
   shown_ = path;
   polling_.start();
@@ -116,8 +118,10 @@ void BenchModel::cancel() {
 void BenchModel::poll() {
   const BenchRun::State state = run_.state();
   progress_ = state.progress;
-  const bool fresh = live() && state.data != nullptr && state.data != data_;
-  if (fresh) data_ = state.data;
+  const bool other_picture = live() && state.data != nullptr && state.data != data_;
+  if (other_picture) data_ = state.data;
+  const bool fresh = other_picture || warnings_.size() != state.warnings.size();
+  warnings_ = state.warnings;
   if (state.outcome != BenchRun::Outcome::running) {
     polling_.stop();
     if (state.outcome == BenchRun::Outcome::finished) {
@@ -144,6 +148,15 @@ std::string BenchModel::progress_text() const {
 
 std::string BenchModel::command() const {
   return backend_.command ? backend_.command(choice(), output()) : "";
+}
+
+std::vector<std::string> BenchModel::warnings() const {
+  if (choice().shown != run_.output()) return {};
+  std::vector<std::string> told = warnings_;
+  if (told.size() <= most_warnings) return told;
+  told.resize(most_warnings);
+  told.push_back(fmt::format("(and {} more like these)", warnings_.size() - most_warnings));
+  return told;
 }
 
 void BenchModel::say(const std::string& message, bool failed) {

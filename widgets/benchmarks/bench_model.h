@@ -71,6 +71,9 @@ class BenchModel : public QObject {
   /// What to say below it; `failed` where it is an error.
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] bool failed() const { return failed_; }
+  /// What the run of the result on display found amiss and went on: the first few, and how many
+  /// more.
+  [[nodiscard]] std::vector<std::string> warnings() const;
   /// A finished result; the form becomes that of its sweep.
   void open(const std::string& file);
   void compare_with(const std::string& file);
@@ -112,6 +115,7 @@ class BenchModel : public QObject {
   std::vector<DeviceState> devices_;
   BenchRun run_;
   BenchProgress progress_;
+  std::vector<std::string> warnings_;  ///< Of the last run.
   QTimer polling_;
   std::shared_ptr<const BenchData> data_;
   std::string shown_;   ///< The file that `data_` is of, or that is being read.

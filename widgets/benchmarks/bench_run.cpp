@@ -79,6 +79,9 @@ void BenchRun::start(const Sweep& sweep, const std::string& output, bool resume)
       context.progress(p.total > 0 ? static_cast<double>(p.done) / p.total : 0);
       shared->set([&](State& s) { s.progress = p; });
     };
+    options.warned = [&](const std::string& what) {
+      shared->set([&](State& s) { s.warnings.push_back(what); });
+    };
     options.sampled = [&](const BenchResult& result) { pictures.sampled(result); };
     Outcome outcome = Outcome::finished;
     std::string message;

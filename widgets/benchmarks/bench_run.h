@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "widgets/benchmarks/bench_backend.h"
 #include "widgets/benchmarks/bench_result.h"
@@ -20,6 +21,8 @@ class BenchRun {
     /// What is measured so far; null before the first sample.
     std::shared_ptr<const BenchData> data;
     std::string message;  ///< Why it failed, or where it stopped.
+    /// What is amiss and was no reason to stop.
+    std::vector<std::string> warnings;
   };
 
   BenchRun(JobPool& jobs, std::function<void(const Sweep&, const BenchOptions&)> run)

@@ -19,6 +19,7 @@
 #include "widgets/painter/painter.h"
 #include "widgets/tables/text_table_model.h"
 #include "widgets/theme/follow_palette.h"
+#include "widgets/theme/inset.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -67,7 +68,6 @@ QLabel* text_label(const char* name, const QString& accessible) {
   label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  label->setContentsMargins(12, 2, 12, 2);
   return label;
 }
 
@@ -99,9 +99,10 @@ BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend b
   build_tools(tools);
   column->addLayout(tools);
   build_legend();
-  column->addWidget(legend_);
+  const QMargins beside(12, 2, 12, 2);
+  column->addLayout(inset(legend_, {10, 0, 10, 0}));
   about_ = text_label("bench-about", tr("About the table"));
-  column->addWidget(about_);
+  column->addLayout(inset(about_, beside));
   stack_ = new QStackedWidget;
   canvas_ = new BenchCanvas(model_);
   stack_->addWidget(canvas_);
@@ -111,10 +112,9 @@ BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend b
   stack_->addWidget(table_);
   column->addWidget(stack_, 1);
   readout_ = text_label("bench-readout", tr("Numbers of the case that is pointed at"));
-  column->addWidget(readout_);
+  column->addLayout(inset(readout_, beside));
   message_ = text_label("bench-message", tr("What the view has to say"));
-  message_->setContentsMargins(12, 2, 12, 8);
-  column->addWidget(message_);
+  column->addLayout(inset(message_, {12, 2, 12, 8}));
   connect(canvas_, &BenchCanvas::pointed, readout_, &QLabel::setText);
   connect(&model_, &BenchModel::changed, this, &BenchmarksView::show_model);
   follow_palette(this, [this] { show_model(); });
@@ -190,7 +190,6 @@ void BenchmarksView::build_legend() {
   legend_->setFrameShape(QFrame::NoFrame);
   legend_->viewport()->setAutoFillBackground(false);
   legend_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  legend_->setContentsMargins(10, 0, 10, 0);
   connect(legend_, &QListWidget::itemChanged, this, [this](QListWidgetItem* item) {
     const std::string name = item->data(Qt::UserRole).toString().toStdString();
     const bool on = item->checkState() == Qt::Checked;
@@ -284,6 +283,9 @@ void BenchmarksView::resizeEvent(QResizeEvent* event) {
 
 void BenchmarksView::show_message() {
   QString text = QString::fromStdString(model_.message());
+  for (const std::string& warning : model_.warnings()) {
+    text += "\n" + QString::fromStdString(warning);
+  }
   if (model_.data()) {
     for (const std::string& note : model_.data()->notes) {
       text += "\n" + QString::fromStdString(note);

@@ -8,6 +8,7 @@
 #include <QTreeWidget>
 #include <utility>
 
+#include "widgets/theme/inset.h"
 #include "widgets/theme/theme.h"
 #include "widgets/trace/gradients.h"
 
@@ -84,8 +85,7 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   details_->setWordWrap(true);
   details_->setTextFormat(Qt::RichText);
   details_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  details_->setContentsMargins(10, 6, 10, 8);
-  column->addWidget(details_);
+  column->addLayout(inset(details_, {10, 6, 10, 8}));
   connect(tree_, &QTreeWidget::currentItemChanged, this,
           [this](QTreeWidgetItem* item) { show_details(item); });
   connect(tree_, &QTreeWidget::itemActivated, this, [this](QTreeWidgetItem* item) {

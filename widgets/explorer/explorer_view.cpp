@@ -4,22 +4,27 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QResizeEvent>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/figure/text.h"
 #include "core/geometry/lca_query.h"
 #include "widgets/theme/flow_layout.h"
+#include "widgets/theme/inset.h"
 
 namespace conelab::desktop {
 namespace {
 
 /// Longer sequences are not placed anew at every movement of the pointer.
 constexpr std::int64_t most_followed = 4096;
+
+constexpr QMargins readout_margins(12, 6, 12, 8);
 
 struct ModelName {
   const char* name;
@@ -34,6 +39,14 @@ constexpr ModelName models[] = {{"halfspace", "half-plane"},
 
 QString exact(double value) { return QString::number(value, 'g', 12); }
 
+/// "key 8 “Haus”".
+QString token_name(const char* what, std::int64_t i, const std::string& text) {
+  return QStringLiteral("%1 %2 “%3”")
+      .arg(QLatin1String(what))
+      .arg(i)
+      .arg(QString::fromStdString(figure::clean_text(text)));
+}
+
 }  // namespace
 
 ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
@@ -45,7 +58,7 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
   build_scene();
   column->addWidget(stack_, 1);
   build_readout();
-  column->addWidget(readout_);
+  column->addLayout(inset(readout_, readout_margins));
   constexpr int pause = 50;  // Milliseconds: as often as numbers can be read.
   readout_pause_.setSingleShot(true);
   readout_pause_.setInterval(pause);
@@ -100,8 +113,8 @@ void ExplorerView::build_readout() {
   readout_->setObjectName("explorer-readout");
   readout_->setTextFormat(Qt::RichText);
   readout_->setWordWrap(true);
+  readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   readout_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  readout_->setContentsMargins(12, 6, 12, 8);
   readout_->setAccessibleName(tr("Exact values of the scene"));
   readout_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
 }
@@ -203,11 +216,13 @@ void ExplorerView::connect_tools() {
   });
 }
 
-/// The light's place goes below the points where the three beside each other would be cut.
+/// The light's place goes below the points where the three beside each other would be cut; the
+/// readout has as many columns as there is room for.
 void ExplorerView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   constexpr int roomy = 420;
   points_->setDirection(width() < roomy ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  if (event->size().width() != event->oldSize().width()) show_readout();
 }
 
 // ---- edits --------------------------------------------------------------------------------------
@@ -322,6 +337,7 @@ const HeadTokens* ExplorerView::tokens_of_head() {
 
 /// The session's scene, or the pair of tokens in focus in their own plane with all keys.
 TokenPlane ExplorerView::wanted() {
+  unplaced_.clear();
   const Session& session = workspace_.document().session();
   const auto focus = pointing_ ? pair_ : workspace_.document().focused();
   pair_.reset();
@@ -331,12 +347,16 @@ TokenPlane ExplorerView::wanted() {
       focus->key >= size(tokens->keys.elements)) {
     return {session.cones, {}};
   }
-  const auto placed = [](const auto& list, std::int64_t i) {
-    return std::isfinite(list[static_cast<std::size_t>(i)].radial);
+  const auto placed = [&](const auto& list, std::int64_t i, const QString& name) {
+    if (std::isfinite(list[static_cast<std::size_t>(i)].radial)) return true;
+    unplaced_ = tr("%1 has numbers that are not finite: its pairs have no plane, and the scene"
+                   " does not follow them.")
+                    .arg(name);
+    return false;
   };
-  if (!placed(tokens->queries.elements, focus->query) ||
-      !placed(tokens->keys.elements, focus->key)) {
-    return {session.cones, {}};  // Numbers that are not finite have no plane.
+  if (!placed(tokens->queries.elements, focus->query, query_name(focus->query)) ||
+      !placed(tokens->keys.elements, focus->key, key_name(focus->key))) {
+    return {session.cones, {}};
   }
   pair_ = focus;
   return plane_of_pair(session.cones, *tokens, *focus);
@@ -403,19 +423,19 @@ void ExplorerView::show_tokens(const TokenPlane& plane) {
   show_readout();
 }
 
+QString ExplorerView::query_name(std::int64_t i) const {
+  return token_name("query", i, workspace_.trace()->query_label(i));
+}
+
+QString ExplorerView::key_name(std::int64_t i) const {
+  return token_name("key", i, workspace_.trace()->key_label(i));
+}
+
 QString ExplorerView::about_tokens() const {
+  if (!unplaced_.isEmpty()) return unplaced_;
   const auto focus = workspace_.document().focused();
-  const auto& trace = workspace_.trace();
-  if (!pair_ || !focus || !trace) return {};
-  const auto label = [](const char* what, std::int64_t i, const std::string& text) {
-    return QStringLiteral("%1 %2 “%3”")
-        .arg(QLatin1String(what))
-        .arg(i)
-        .arg(QString::fromStdString(figure::clean_text(text)));
-  };
-  QString text = tr("u is %1, v is %2.")
-                     .arg(label("query", pair_->query, trace->query_label(pair_->query)),
-                          label("key", pair_->key, trace->key_label(pair_->key)));
+  if (!pair_ || !focus || !workspace_.trace()) return {};
+  QString text = tr("u is %1, v is %2.").arg(query_name(pair_->query), key_name(pair_->key));
   const auto& places = viewport_->tokens().places;
   const auto key = static_cast<std::size_t>(focus->key);
   if (pointing_ && focus->key != pair_->key && key < places.size()) {
@@ -423,8 +443,7 @@ QString ExplorerView::about_tokens() const {
     const PlanePoint& at = places[key];
     other.v = {at.x, at.y};
     text += tr(" Under the pointer: %1, K(u, ·) = %2.")
-                .arg(label("key", focus->key, trace->key_label(focus->key)),
-                     exact(cone_scene(other).law.depth));
+                .arg(key_name(focus->key), exact(cone_scene(other).law.depth));
   } else {
     text += tr(" Point at a token for its K(u, ·).");
   }
@@ -471,7 +490,8 @@ void ExplorerView::write_readout() {
   // As wide as full numbers get, so that columns stay while a point is dragged.
   const int pair = readout_->fontMetrics().horizontalAdvance(
       QStringLiteral("potential u  -0.123456789012, -0.123456789012 "));
-  const int columns = readout_->width() < 2 * pair + 70 ? 1 : 2;
+  const int room = width() - readout_margins.left() - readout_margins.right();
+  const int columns = room < 2 * pair + 46 ? 1 : 2;
   int column = 0;
   for (const auto& [name, value] : cone_readout(viewport_->choice(), viewport_->scene())) {
     if (column == 0) html += "<tr>";
@@ -487,7 +507,8 @@ void ExplorerView::write_readout() {
   for (const QString& line : {about_tokens(), left_out_}) {
     if (!line.isEmpty()) html += "<p>" + with_values_bound(line).toHtmlEscaped() + "</p>";
   }
-  readout_->say(html);
+  const bool anew = std::exchange(readout_columns_, columns) != columns;
+  anew ? readout_->say_anew(html) : readout_->say(html);
 }
 
 }  // namespace conelab::desktop

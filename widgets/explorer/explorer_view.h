@@ -67,6 +67,8 @@ class ExplorerView : public QWidget {
   void point_at_token(int token);
   /// What the points are, and which token is u, v and under the pointer.
   [[nodiscard]] QString about_tokens() const;
+  [[nodiscard]] QString query_name(std::int64_t i) const;
+  [[nodiscard]] QString key_name(std::int64_t i) const;
   [[nodiscard]] TokenPlane wanted();
   /// Of the first operator that is a cone family and places all tokens; null where none is.
   [[nodiscard]] const HeadTokens* tokens_of_head();
@@ -81,11 +83,13 @@ class ExplorerView : public QWidget {
   SteadyLabel* readout_;
   QTimer readout_pause_;
   bool readout_waits_ = false;  ///< For the end of the pause.
+  int readout_columns_ = 0;     ///< Of its table, as last written.
   /// The head's tokens as last placed, and what they were placed by.
   std::optional<HeadTokens> tokens_;
   std::shared_ptr<const HeadInput> tokens_head_;
   std::vector<Call> tokens_calls_;
   std::optional<Focus> pair_;  ///< Whose plane is shown; none: the session's scene.
+  QString unplaced_;           ///< Why the focused pair has no plane; empty where it has.
   bool pointing_ = false;      ///< At a token here: the plane stays that of its pair.
   QString left_out_;           ///< What the command or figure that was just made does not hold.
   std::vector<std::pair<QLineEdit*, std::array<double, 2> ConeChoice::*>> fields_;

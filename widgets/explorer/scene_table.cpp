@@ -4,6 +4,7 @@
 #include <QHeaderView>
 #include <QItemSelectionModel>
 #include <algorithm>
+#include <cmath>
 
 #include "core/figure/text.h"
 
@@ -49,7 +50,8 @@ TextTable token_table(const ConeChoice& choice, const TokenNames& tokens) {
                  {exact_text(scene.distance), geometry::relation_name(scene.law.relation),
                   exact_text(scene.law.depth)});
     } else {
-      row.insert(row.end(), {"", "outside", ""});
+      const bool placed = std::isfinite(p.x) && std::isfinite(p.y);
+      row.insert(row.end(), {"", placed ? "outside" : "unknown", ""});
     }
     table.rows.push_back(std::move(row));
   }

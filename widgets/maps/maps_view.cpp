@@ -16,6 +16,7 @@
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_table.h"
 #include "widgets/theme/flow_layout.h"
+#include "widgets/theme/inset.h"
 
 namespace conelab::desktop {
 namespace {
@@ -53,10 +54,10 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
   readout_ = new SteadyLabel;
   readout_->setObjectName("maps-readout");
   readout_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  readout_->setContentsMargins(12, 4, 12, 6);
   readout_->setAccessibleName(tr("Values under the pointer"));
   readout_->setWordWrap(true);
-  column->addWidget(readout_);
+  readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  column->addLayout(inset(readout_, {12, 4, 12, 6}));
   connect(&workspace_.document(), &Document::changed, this, &MapsView::show_session);
   connect(&workspace_, &Workspace::trace_changed, this, &MapsView::show_session);
   connect(&workspace_.document(), &Document::focus_changed, this, [this] {

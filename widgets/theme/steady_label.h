@@ -10,9 +10,10 @@
 namespace conelab::desktop {
 
 /// The text with its values bound to what they are values of: lines do not break after a colon or
-/// an equals sign, nor before a number.
+/// an equals sign, before a number, nor around a minus sign.
 [[nodiscard]] inline QString with_values_bound(QString text) {
-  static const QRegularExpression breaks(QStringLiteral("(?<=[:=]) (?! )|(?<! ) (?=[-−=]?\\d|= )"));
+  static const QRegularExpression breaks(
+      QStringLiteral("(?<=[:=−]) (?! )|(?<! ) (?=[-−=]?\\d|[=−] )"));
   return text.replace(breaks, QString(QChar::Nbsp));
 }
 
@@ -20,6 +21,12 @@ class SteadyLabel : public QLabel {
  public:
   using QLabel::QLabel;
 
+  /// Its text where it needs another number of lines than before for another reason than its
+  /// values: the room that it took is given back.
+  void say_anew(const QString& text) {
+    setText(text);
+    if (isVisible()) settle();
+  }
   void say(const QString& text) {
     setText(text);
     if (wordWrap() && isVisible()) grow(heightForWidth(width()));
@@ -50,6 +57,7 @@ class SteadyLabel : public QLabel {
  private:
   void settle() {
     wrapped_ = width();
+    setMinimumHeight(0);  // A label counts it into what its text needs.
     setMinimumHeight(std::max(height_of(longest_), wordWrap() ? heightForWidth(width()) : 0));
   }
   void grow(int height) { setMinimumHeight(std::max(minimumHeight(), height)); }

@@ -229,6 +229,23 @@ TEST(Cones, PointsOutsideTheDomainAreMisuse) {
   EXPECT_THROW((void)draw_cones(f), Error);
 }
 
+TEST(Cones, AWrongPointIsNamed) {
+  const auto message = [](const ConesFigure& f) {
+    try {
+      (void)draw_cones(f);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("drawn");
+  };
+  ConesFigure f;
+  f.u = at(0, 2);
+  EXPECT_TRUE(message(f).starts_with("u: ")) << message(f);
+  f = {};
+  f.v = at(0, 2);
+  EXPECT_TRUE(message(f).starts_with("v: ")) << message(f);
+}
+
 TEST(PlaneScene, GeodesicsAreCentredOnTheBoundary) {
   const PlaneScene scene({-2, 2, 0, 2}, {0, 0}, 400, 400);
   const Path path = scene.half_plane_geodesic({0.6, 0.8}, {-0.6, 0.8});

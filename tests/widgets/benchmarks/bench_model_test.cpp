@@ -189,6 +189,35 @@ TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
   EXPECT_FALSE(bench.model.can_resume());
 }
 
+// As `conelab bench --resume` warns of it.
+TEST(BenchModel, TellsOfDamagedSamplesThatAreMeasuredAgain) {
+  BenchChoice choice = quick_sweep();
+  choice.rounds = "40";
+  choice.operators = {"slow"};
+  Bench bench(choice);
+  bench.model.run();
+  ASSERT_TRUE(wait_for([&] { return bench.model.progress().done > 12; }));
+  bench.model.cancel();
+  ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
+  EXPECT_TRUE(bench.model.warnings().empty());
+  const QDir parts(QString::fromStdString(bench.model.output() + ".parts"));
+  const QStringList sealed = parts.entryList({"case-*.h5"}, QDir::Files, QDir::Name);
+  ASSERT_GT(sealed.size(), 5);
+  for (const QString& name : sealed.mid(0, 5)) {
+    QFile file(parts.filePath(name));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly) && file.write("damaged") > 0);
+  }
+  bench.model.resume();
+  ASSERT_TRUE(bench.finish()) << bench.model.message();
+  const std::vector<std::string> told = bench.model.warnings();
+  ASSERT_EQ(told.size(), 4U);
+  EXPECT_NE(told[0].find(sealed[0].toStdString()), std::string::npos) << told[0];
+  EXPECT_NE(told[0].find("; it is measured again"), std::string::npos) << told[0];
+  EXPECT_EQ(told[3], "(and 2 more like these)");
+  bench.document.edit("show", [](Session& s) { s.bench.shown.clear(); });
+  EXPECT_TRUE(bench.model.warnings().empty()) << "they are of another result";
+}
+
 TEST(BenchModel, NoResultIsOverwritten) {
   Bench bench;
   bench.model.run();

@@ -7,6 +7,7 @@
 
 #include "core/attention/attention.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/unplaced_tokens.h"
 #include "widgets/explorer/cone_scene.h"
 #include "widgets/explorer/explorer_view.h"
 
@@ -121,6 +122,74 @@ TEST(TokenPlane, APointUnderThePointerIsTheKeyOfAllViewsAndAClickLocksIt) {
   document.hover(Focus{4, 2});
   pump(60);
   EXPECT_TRUE(view.readout().contains("u is query 4")) << view.readout().toStdString();
+}
+
+TEST(TokenPlane, TokensThatAreNotFiniteHaveNoPlaceAndItIsTold) {
+  REQUIRE_DISPLAY();
+  const QTemporaryDir folder;
+  Document document;
+  JobPool jobs([](std::function<void()> call) {
+    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+  });
+  Workspace workspace(document, jobs);
+  ExplorerView view(workspace);
+  view.resize(700, 640);
+  show_active(view);
+  workspace.open(trace_with_unplaced_tokens(folder), "/german/layer3");
+  ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+  const auto choose = [&](const Focus& pair) {
+    document.edit("follow", [&](Session& s) {
+      s.trace.head = 5;
+      s.maps.calls = {plain_call("penumbral")};
+      s.cones.follow_tokens = true;
+      s.locked = pair;
+    });
+    const long painted = view.viewport().frames_painted();
+    view.viewport().wake();
+    EXPECT_TRUE(wait_for([&] { return view.viewport().frames_painted() > painted; }));
+  };
+  choose({3, 2});
+  EXPECT_TRUE(wait_for([&] { return view.readout().contains("u is query 3"); }));
+  const ExplorerViewport& viewport = view.viewport();
+  const auto& places = viewport.tokens().places;
+  ASSERT_EQ(places.size(), 30U);
+  for (std::size_t key = 0; key < places.size(); ++key) {
+    EXPECT_EQ(std::isfinite(places[key].x) && std::isfinite(places[key].y), key != unplaced_key);
+  }
+  // It is nowhere, so nothing points at it, and it moves neither the camera nor the scene.
+  const PlaneFrame frame = viewport.frame();
+  EXPECT_TRUE(std::isfinite(frame.unit()) && std::isfinite(frame.origin().x));
+  for (int y = 0; y < viewport.height(); y += 4) {
+    for (int x = 0; x < viewport.width(); x += 4) {
+      EXPECT_NE(token_at(viewport.tokens(), frame, x, y, 12), std::size_t{unplaced_key});
+    }
+  }
+  const std::string before = view.readout().toStdString();
+  EXPECT_EQ(before.find("nan"), std::string::npos) << before;
+  // A pair that it is of has no plane: the scene is the session's.
+  for (const Focus& pair : {Focus{3, unplaced_key}, Focus{unplaced_query, 2}}) {
+    choose(pair);
+    EXPECT_TRUE(viewport.tokens().places.empty());
+    EXPECT_EQ(viewport.choice().u, document.session().cones.u);
+    EXPECT_EQ(viewport.choice().v, document.session().cones.v);
+    const std::string token = pair.key == unplaced_key ? "key 8" : "query 4";
+    const std::string text = view.readout().toStdString();
+    EXPECT_NE(text.find(token), std::string::npos) << text;
+    EXPECT_NE(text.find("not finite"), std::string::npos) << text;
+    EXPECT_EQ(text.find("nan"), std::string::npos) << text;
+  }
+  choose({3, 2});
+  EXPECT_EQ(view.readout().toStdString().find("not finite"), std::string::npos);
+}
+
+TEST(TokenPlane, TheTableSaysThatATokenHasNoPlace) {
+  const ConeChoice choice;
+  const TextTable table =
+      token_table(choice, {{{0.1, 0.2}, {0.1, std::nan("")}}, {"here", "nowhere"}});
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_NE(table.rows[0][5], "unknown");
+  EXPECT_EQ(table.rows[1][5], "unknown");
+  EXPECT_EQ(table.rows[1][6], "");
 }
 
 }  // namespace

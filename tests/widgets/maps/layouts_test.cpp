@@ -14,6 +14,7 @@
 #include "core/figure/text.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/texts_painted.h"
+#include "tests/widgets/unplaced_tokens.h"
 #include "widgets/maps/maps_view.h"
 
 namespace conelab::desktop {
@@ -160,6 +161,8 @@ TEST(Readout, ValuesStayOnTheLineOfTheirNames) {
       with_values_bound("query 3 “a b”, dot: masked    umbral: -0.017    K(u, ·) = 2");
   EXPECT_EQ(QString(text).replace(QChar::Nbsp, '_'),
             "query_3 “a b”, dot:_masked    umbral:_-0.017    K(u, ·)_=_2");
+  EXPECT_EQ(with_values_bound("umbral − dot: -0.02").replace(QChar::Nbsp, '_'),
+            "umbral_−_dot:_-0.02");
 }
 
 TEST(HeadGrid, MapsNeitherOverlapNorLeaveTheCanvas) {
@@ -289,6 +292,54 @@ TEST(Relations, ArcsAreTheStrongestWeights) {
   opened.document.edit("strong", [](Session& s) { s.maps.arc_threshold = 0.9; });
   const auto strong = model.arcs_figure(500).panels[2].arcs;
   for (const figure::Arc& arc : strong) EXPECT_GE(arc.weight, 0.9);
+}
+
+// One key that is not finite: under a causal mask, only the queries from it on know nothing.
+TEST(Relations, ArcsOfTokensThatAreNotFiniteAreLeftOutAndCounted) {
+  REQUIRE_DISPLAY();
+  const QTemporaryDir folder;
+  Shown shown("arcs");
+  shown.document.edit("operators", [](Session& s) {
+    s.maps.calls = {plain_call("penumbral"), plain_call("dot")};
+    s.maps.calls.front().masks = {"causal"};
+    s.maps.arc_threshold = 0;
+  });
+  shown.workspace.open(trace_with_unplaced_tokens(folder), "/german/layer3");
+  ASSERT_TRUE(wait_for([&] {
+    return shown.workspace.trace() != nullptr &&
+           QString::fromStdString(shown.workspace.trace()->file).endsWith("unplaced.h5") &&
+           shown.related();
+  }));
+  const auto& panels = shown.view.relations().panels();
+  const auto queries_of = [](const RelationPanel& panel) {
+    std::set<std::size_t> queries;
+    for (const figure::Arc& arc : panel.arcs) {
+      EXPECT_TRUE(std::isfinite(arc.weight));
+      queries.insert(arc.query);
+    }
+    return queries;
+  };
+  const std::set<std::size_t> known = queries_of(*panels[0]);
+  EXPECT_EQ(known, (std::set<std::size_t>{0, 1, 2, 3, 5, 6, 7}));  // 4 is the query.
+  EXPECT_GT(panels[0]->unknown, 0U);
+  EXPECT_TRUE(panels[1]->arcs.empty());
+  EXPECT_EQ(panels[1]->unknown, 900U);
+  // It is told in the picture, which draws and is pointed at all the same.
+  auto& canvas = *shown.view.findChild<RelationsCanvas*>();
+  std::string told;
+  for (const auto& item : figure::place_arcs(shown.view.relations().arcs_figure(500)).list.items) {
+    const auto* text = std::get_if<figure::TextItem>(&item);
+    if (text != nullptr) told += figure::plain(text->runs) + "\n";
+  }
+  EXPECT_NE(told.find("\n900 of 900 weights are not finite numbers\n"), std::string::npos) << told;
+  for (int y = 0; y < canvas.height(); y += 9) {
+    for (int x = 0; x < canvas.width(); x += 9) move_to(canvas, {double(x), double(y)});
+  }
+  pump(30);
+  EXPECT_FALSE(shown.view.readout().contains("nan")) << shown.view.readout().toStdString();
+  shown.document.edit("lock", [](Session& s) { s.locked = Focus{3, unplaced_key}; });
+  pump(60);
+  EXPECT_FALSE(shown.view.readout().isEmpty());
 }
 
 TEST(Relations, TreesAreThoseOfTheTreeCommand) {

@@ -43,6 +43,8 @@ class Full {
   /// Every view, each page of it in turn, after the theme `from` has become `to`.
   Pictures pictures(const char* from, const char* to) {
     from_ = from, to_ = to;
+    // There and back: what is lost once stays lost.
+    for (const char* theme : {from, to, from}) set_theme(theme);
     Pictures all;
     window_.show_error("something is wrong");
     for (const char* dock : {"data", "operators", "welcome", "figures", "explorer"}) {
