@@ -42,9 +42,9 @@ void narrow(BenchSelection& s, const std::map<std::string, std::string>& keys,
 }
 
 std::vector<std::string> chosen_operators(const BenchSelection& s, const std::string& names) {
-  const auto known = label_values(s.cases, "operator");
+  std::vector<std::string> known = label_values(s.cases, "operator");
   if (names.empty()) return known;
-  const std::vector<std::string> chosen = parse_names("-p operators", names);
+  std::vector<std::string> chosen = parse_names("-p operators", names);
   for (const std::string& name : chosen) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       unknown_name("operator", name, known);

@@ -49,7 +49,7 @@ class Kernels:
     """The shared library that run.sh builds from the repository."""
 
     def __init__(self, path):
-        self.code = ctypes.CDLL(path)
+        self.path, self.code = path, ctypes.CDLL(path)
         self.code.conelab_error.restype = ctypes.c_char_p
         self.code.conelab_similarity_name.restype = ctypes.c_char_p
         self.code.conelab_similarity_choice.restype = ctypes.c_char_p
@@ -149,7 +149,7 @@ def constants(name, parameters, size):
     if name == "laplacian":
         return [parameters["gamma"]]
     if name == "umbral":
-        return [parameters["gamma"], 0.5 / math.sinh(parameters["radius"])]
+        return [parameters["gamma"], 1 / math.sinh(parameters["radius"])]
     return [parameters["gamma"], parameters["height"]]
 
 
@@ -178,7 +178,8 @@ class Attention:
         self.value = value.contiguous()
         distance = name != "dot"
         self.hold = []
-        p = self.problem = Problem(groups=groups, heads=1, base_size=self.query.base.shape[2],
+        # One batch element: its masks serve all heads, each of which has constants of its own.
+        p = self.problem = Problem(groups=groups, heads=groups, base_size=self.query.base.shape[2],
                                    width=width, storage=STORAGE[dtype], sigmoid=False)
         for side, placed in ((p.query, self.query), (p.key, self.key)):
             offset = (placed.base.double() ** 2).sum(-1) if distance else torch.zeros(placed.base.shape[:2])
@@ -190,7 +191,7 @@ class Attention:
         row_span, block_span = spans(n_q, n_k, causal, device)
         p.value = self.keep(self.value)
         p.value_mark = self.keep(torch.zeros(groups, n_k, device=device))
-        p.constants = self.keep(torch.tensor(constants(name, parameters, size), device=device))
+        p.constants = self.keep(torch.tensor(groups * constants(name, parameters, size), device=device))
         p.span, p.block_span = self.keep(row_span), self.keep(block_span)
         nan = lambda *shape: torch.full(shape, math.nan, device=device)
         self.output, self.maximum, self.sum = nan(groups, n_q, width), nan(groups, n_q), nan(groups, n_q)

@@ -32,12 +32,15 @@ T* upload(const std::vector<T>& array) {
   return data;
 }
 
-/// Positive numbers: inside every model's domain.
-float* random_numbers(std::size_t count) {
+/// Positive: inside every model's domain.
+float random_number() {
   static std::mt19937 engine(1);
-  std::uniform_real_distribution<float> uniform(0.1f, 0.9f);
+  return std::uniform_real_distribution<float>(0.1f, 0.9f)(engine);
+}
+
+float* random_numbers(std::size_t count) {
   std::vector<float> numbers(count);
-  for (float& x : numbers) x = uniform(engine);
+  for (float& x : numbers) x = random_number();
   return upload(numbers);
 }
 
@@ -49,10 +52,11 @@ Side<float> side(int values) {
 const unsigned char* random_tiles(int tile_rows, int numbers) {
   const int tiles = groups * ceil_div(tokens, tile_rows);
   const auto bytes = static_cast<std::size_t>(tiles * hopper::tile_bytes(tile_rows, numbers));
-  return reinterpret_cast<const unsigned char*>(random_numbers(bytes / 4));
+  std::vector<std::uint16_t> halves(bytes / 2);
+  for (std::uint16_t& x : halves) x = conelab::to_bf16(random_number());
+  return reinterpret_cast<const unsigned char*>(upload(halves));
 }
 
-/// Random halves of floats are finite numbers of 16 bits: good enough for addresses and races.
 void run_fast(int index, Problem<float> p, int values, const ForwardResult<float>& result,
               const GradientResult<float>& gradient) {
   p.storage = Storage::bf16;
@@ -82,6 +86,8 @@ void run_fast(int index, Problem<float> p, int values, const ForwardResult<float
 
 template <class S>
 void run(int index) {
+  std::printf("sanitize: %s %s\n", S::info.name, S::info.choice);
+  std::fflush(stdout);  // Where a kernel never ends, this says which.
   Problem<float> p;
   p.groups = groups;
   p.base_size = size;

@@ -4,6 +4,8 @@ import io
 import math
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +23,7 @@ import formulas
 import kernels
 import run
 import stand_in
+import supervise
 
 
 class Formulas(unittest.TestCase):
@@ -87,6 +90,53 @@ class Operands(unittest.TestCase):
         self.assertTrue(torch.equal(q[:, 0], k[:, 1]))
 
 
+# Prints what a header makes of parameters, and of tokens.
+PRINTER = """
+#include <cstdio>
+#include "core/similarity/all.h"
+template <class S>
+void print(const double* parameters, double height, double gap) {
+  double numbers[conelab::max_constants + conelab::max_values] = {};
+  S::constant(parameters, numbers);
+  S::token({height, gap}, parameters, numbers + S::constants);
+  for (int i = 0; i < S::constants + S::values; ++i) std::printf("%.17g ", numbers[i]);
+  std::puts("");
+}
+int main() {
+"""
+
+
+@unittest.skipIf(shutil.which("c++") is None, "no compiler of C++")
+class Headers(unittest.TestCase):
+    """What kernels.py repeats of the similarities' headers is what they say."""
+    HEIGHT, GAP = 0.6, 0.4  # Below a light at height 1.
+    WRITTEN = {"dot": [0.25], "laplacian": [1.5], "umbral": [1.5, 0.7], "penumbral": [1.5, 1.0]}
+
+    def printed(self):
+        calls = (f"  {{ const double p[] = {{{', '.join(map(str, numbers))}}}; "
+                 f"print<conelab::{name.capitalize()}>(p, {self.HEIGHT}, {self.GAP}); }}\n"
+                 for name, numbers in self.WRITTEN.items())
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = pathlib.Path(folder, "print.cpp"), pathlib.Path(folder, "print")
+            source.write_text(PRINTER + "".join(calls) + "}\n")
+            subprocess.run(["c++", "-std=c++20", f"-I{ROOT}", source, "-o", program], check=True)
+            lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        return [[float(x) for x in line.split()] for line in lines.splitlines()]
+
+    def test_constants_and_values_of_tokens(self):
+        names = {"dot": ["scale"], "laplacian": ["gamma"], "umbral": ["gamma", "radius"],
+                 "penumbral": ["gamma", "height"]}
+        placed = kernels.Placed(torch.zeros(1, 1, 1), *(torch.full((1, 1), x, dtype=torch.float64)
+                                                        for x in (self.HEIGHT, self.GAP)))
+        for (name, written), expected in zip(self.WRITTEN.items(), self.printed()):
+            parameters = dict(zip(names[name], written))
+            values = kernels.token_values(name, placed, parameters)
+            found = kernels.constants(name, parameters, 16) + ([] if values is None else values.flatten().tolist())
+            self.assertEqual(len(found), len(expected), name)
+            for mine, theirs in zip(found, expected):
+                self.assertAlmostEqual(mine, theirs, places=6, msg=name)
+
+
 class Check(unittest.TestCase):
     def rows(self, wrong):
         stand_in.Attention.wrong = wrong
@@ -104,6 +154,53 @@ class Check(unittest.TestCase):
     def test_wrong_outputs_fail(self):
         rows = [r for r in self.rows(0.2) if r["what"].endswith("output")]
         self.assertTrue(rows and not any(r["good"] for r in rows))
+
+
+    def test_gradients_that_vanish_are_judged_by_what_cancels(self):
+        """One key: its weight is 1 whatever the logit, and rounding is all that a gradient holds."""
+        def verdicts(noise):
+            stand_in.Attention.wrong, stand_in.Attention.noise = 0.0, noise
+            self.addCleanup(setattr, stand_in.Attention, "noise", 0.0)
+            with run.rehearsal():
+                return [row["good"] for name in run.OPERATORS
+                        for row in run.check_case(stand_in.Library, name, torch.float32, 1, 8, 2, False)
+                        if row["what"] in ("d query", "d key")]
+        self.assertEqual(verdicts(1e-6), 8 * [True])
+        self.assertEqual(verdicts(1e-1), 8 * [False])
+
+
+def squares():
+    """Answers of which some never come."""
+    def answer(kind, x):
+        if kind == "hangs":
+            signal.pause()
+        if kind == "dies":
+            os._exit(3)
+        if kind == "fails":
+            raise RuntimeError("no square")
+        return x * x
+    return answer
+
+
+class Supervision(unittest.TestCase):
+    def ask(self, questions, following):
+        return list(supervise.ask(questions, squares, lambda q: q[0], "fork", 60, following))
+
+    def test_what_fails_or_dies_costs_one_answer(self):
+        questions = [("good", 2), ("fails", 0), ("good", 3), ("dies", 0), ("good", 4)]
+        answers = self.ask(questions, 60)
+        self.assertEqual([q for q, _, _ in answers], questions)
+        self.assertEqual([a for _, good, a in answers if good], [4, 9, 16])
+        self.assertEqual([a for _, good, a in answers if not good],
+                         ["RuntimeError: no square", "its process ended with 3"])
+
+    def test_what_hangs_is_given_up(self):
+        answers = self.ask([("good", 2), ("hangs", 0), ("good", 3)], 5)
+        self.assertEqual([a for _, _, a in answers], [4, "no answer in 5 s", 9])
+
+    def test_a_kind_that_keeps_failing_is_left(self):
+        answers = self.ask([("fails", i) for i in range(9)] + [("good", 2)], 60)
+        self.assertEqual([q for q, _, _ in answers], [("fails", 0), ("fails", 1), ("fails", 2), ("good", 2)])
 
 
 class Rehearsal(unittest.TestCase):

@@ -201,6 +201,17 @@ QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QKeySequ
 }
 
 void MainWindow::build_menus() {
+  build_file_menu();
+  build_edit_menu();
+  build_view_menu();
+  QMenu* help = menuBar()->addMenu(tr("&Help"));
+  add_action(help, tr("Command &palette"), QKeySequence(tr("Ctrl+Shift+P")),
+             [this] { (new CommandPalette(actions_, this))->show(); });
+  add_action(help, tr("&Shortcuts"), QKeySequence(tr("?")),
+             [this] { (new ShortcutSheet(actions_, this))->show(); });
+}
+
+void MainWindow::build_file_menu() {
   QMenu* file = menuBar()->addMenu(tr("&File"));
   add_action(file, tr("&Open …"), QKeySequence::Open, [this] { open_dialog(); });
   recent_menu_ = file->addMenu(tr("Open &recent"));
@@ -214,7 +225,9 @@ void MainWindow::build_menus() {
   });
   file->addSeparator();
   add_action(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); });
+}
 
+void MainWindow::build_edit_menu() {
   QMenu* edit = menuBar()->addMenu(tr("&Edit"));
   undo_ = add_action(edit, tr("&Undo"), QKeySequence::Undo, [this] { document_.undo(); });
   redo_ = add_action(edit, tr("&Redo"), QKeySequence::Redo, [this] { document_.redo(); });
@@ -225,7 +238,9 @@ void MainWindow::build_menus() {
     if (!document_.session().maps.calls.empty())
       copy_command(document_.session().maps.calls.front());
   });
+}
 
+void MainWindow::build_view_menu() {
   QMenu* view = menuBar()->addMenu(tr("&View"));
   for (const QDockWidget* dock : layout_.docks()) {
     add_action(view, tr("Show %1").arg(dock->windowTitle()), QKeySequence(),
@@ -242,12 +257,6 @@ void MainWindow::build_menus() {
   add_action(view, tr("Usual layout"), QKeySequence(), [this] { layout_.restore_usual(); });
   add_action(view, tr("Full screen"), QKeySequence::FullScreen,
              [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
-
-  QMenu* help = menuBar()->addMenu(tr("&Help"));
-  add_action(help, tr("Command &palette"), QKeySequence(tr("Ctrl+Shift+P")),
-             [this] { (new CommandPalette(actions_, this))->show(); });
-  add_action(help, tr("&Shortcuts"), QKeySequence(tr("?")),
-             [this] { (new ShortcutSheet(actions_, this))->show(); });
 }
 
 // ---- the session --------------------------------------------------------------------------------

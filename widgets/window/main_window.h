@@ -63,6 +63,9 @@ class MainWindow : public QMainWindow {
   void connect_views();
   void connect_opener();
   void build_menus();
+  void build_file_menu();
+  void build_edit_menu();
+  void build_view_menu();
   QAction* add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
                       const std::function<void()>& run);
   void show_session();
