@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QFontMetricsF>
 #include <QPaintDevice>
 #include <QPaintEngine>
 #include <QPainter>
@@ -13,7 +14,7 @@ namespace conelab::desktop {
 
 struct PaintedText {
   QString text;
-  QRectF box;  ///< From ascent to descent, in the widget's pixels.
+  QRectF box;  ///< Around its letters, in the widget's pixels.
 };
 
 class TextEngine : public QPaintEngine {
@@ -29,7 +30,8 @@ class TextEngine : public QPaintEngine {
   void drawPath(const QPainterPath&) override {}
   void drawPolygon(const QPointF*, int, PolygonDrawMode) override {}
   void drawTextItem(const QPointF& at, const QTextItem& item) override {
-    const QRectF box(at.x(), at.y() - item.ascent(), item.width(), item.ascent() + item.descent());
+    const QRectF ink = QFontMetricsF(item.font()).tightBoundingRect(item.text());
+    const QRectF box(at.x(), at.y() + ink.top(), item.width(), ink.height());
     if (!item.text().trimmed().isEmpty()) {
       texts.push_back({item.text(), painter()->combinedTransform().mapRect(box)});
     }

@@ -20,7 +20,8 @@ constexpr double recession_time = 3;  ///< Seconds of the whole way.
 constexpr float usual_opacity = 0.86F, seen_through = 0.3F;  ///< Of the settings.
 constexpr double stride = 30;                                ///< Pixels between spots.
 
-/// Where the settings may stand: in a corner, or further along a side. The legend has one corner.
+/// Where the settings may stand: in a corner, or further along a side. The first legend has one
+/// corner.
 std::vector<OverlaySpot> spots(double height) {
   std::vector<OverlaySpot> all = {{true, false}, {false, false}, {true, true}};
   for (double away = stride; away < height; away += stride) {
@@ -85,6 +86,7 @@ void ExplorerViewport::draw_settings() {
     draw_recession(overlay);
   }
   settings_settled_ = overlay.size() == settings_place_.size();
+  if (!settings_settled_) wake();  // Opened or closed, they are placed anew.
   settings_place_ = settings_spot_.place(overlay.size(), size());
   if (open && settings_settled_) settings_open_ = settings_place_.size();
 }
@@ -118,10 +120,12 @@ void ExplorerViewport::place_settings() {
     constexpr double off = 1000;  // Worse than any point.
     double sum = 10 * static_cast<double>(covered(spot, card));
     if (place.bottom() > height() - 4) sum += off;
-    for (const figure::Box& title : titles_) {
-      sum += place.intersects({title.x, title.y, title.width, title.height}) ? 1 : 0;
+    for (const auto* texts : {&titles_, &legends_}) {
+      for (const figure::Box& text : *texts) {
+        sum += place.intersects({text.x, text.y, text.width, text.height}) ? 1 : 0;
+      }
     }
-    return sum + (place.intersects(legend_place_) ? 1 : 0);
+    return sum;
   };
   // Where the view or they themselves have changed their size, they do not stay for nothing.
   const bool anew = placed_in_ != size() || placed_size_ != settings_place_.size();

@@ -18,10 +18,10 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr int coarse_step = 8, fine_step = 2;  ///< Pixels between the heat layer's nodes.
-constexpr double slice = 8;                    ///< Milliseconds of refinement a frame.
-constexpr int rest = 120;                      ///< Milliseconds after which nothing moves.
-constexpr double gap = 6;                      ///< Pixels between panes.
+constexpr int fine_step = 2;  ///< Pixels between the heat layer's nodes.
+constexpr double slice = 8;   ///< Milliseconds of refinement a frame.
+constexpr int rest = 120;     ///< Milliseconds after which nothing moves.
+constexpr double gap = 6;     ///< Pixels between panes.
 
 ImU32 packed(const QColor& c, double alpha = 1) {
   return IM_COL32(c.red(), c.green(), c.blue(), static_cast<int>(255 * alpha));
@@ -305,7 +305,8 @@ void ExplorerViewport::draw_panes() {
     draw_strokes(panes_[i].picture.strokes);
     draw_title(i);
   });
-  draw_legend();
+  legends_.clear();
+  each([&](std::size_t i) { draw_legend(i); });
   each([&](std::size_t i) {
     if (i == 0) draw_tokens();
     draw_marks(i);
@@ -355,8 +356,7 @@ void ExplorerViewport::draw_marks(std::size_t pane) {
     named.push_back({{q.x(), q.y()}, m.radius + 1.5, extent.x + 6, extent.y});
   }
   std::vector<figure::Box> taken = titles_;
-  taken.push_back(
-      {legend_place_.x(), legend_place_.y(), legend_place_.width(), legend_place_.height()});
+  taken.insert(taken.end(), legends_.begin(), legends_.end());
   const auto names = place_names(named, p.box, std::move(taken));
   for (std::size_t i = marks.size(); i-- > 0;) {  // u lies on top.
     const ImVec2 at(static_cast<float>(named[i].at.x), static_cast<float>(named[i].at.y));
@@ -390,38 +390,6 @@ void ExplorerViewport::draw_title(std::size_t pane) {
     titles_.push_back({x - 3, y, width + 6, ImGui::GetTextLineHeight()});
     y += 22;
   }
-}
-
-/// The heat layer's colours with the depths at their ends, and how fine it is.
-void ExplorerViewport::draw_legend() {
-  const Pane& pane = panes_[0];
-  legend_place_ = {};
-  if (!pane.heat || width() < 380) return;
-  ImDrawList* list = ImGui::GetBackgroundDrawList();
-  const bool half_plane = shown_.model == "halfspace";
-  const DepthRange range = depth_range(pane.scene, half_plane ? frame().lambda() : 1);
-  constexpr float bar = 96, thick = 8;
-  const float x = 12, y = static_cast<float>(height()) - 20;
-  const std::string low = fmt::format("K {:.3g}", range.low),
-                    high = fmt::format("{:.3g}", range.high);
-  const std::string note = heat_step_ == coarse_step ? "heat every 8 px while moving" : "";
-  const ImU32 ink = packed(palette().color(QPalette::WindowText));
-  const float text = ImGui::CalcTextSize(low.c_str()).x, end = ImGui::CalcTextSize(high.c_str()).x;
-  const float more = note.empty() ? 0 : ImGui::CalcTextSize(note.c_str()).x + 10;
-  const ImVec2 from(x - 6, y - 7), to(x + text + bar + end + more + 22, y + 15);
-  list->AddRectFilled(from, to, packed(palette().color(QPalette::Base), 0.8), 4);
-  legend_place_ = {QPointF(from.x, from.y), QPointF(to.x, to.y)};
-  list->AddText(ImVec2(x, y - 3), ink, low.c_str());
-  const auto map = is_dark(palette()) ? figure::ColourMap::dark : figure::ColourMap::sequential;
-  constexpr int parts = 24;
-  for (int i = 0; i < parts; ++i) {
-    const figure::Colour c = figure::colour_at(map, (i + 0.5) / parts);
-    const float a = x + text + 6 + bar * static_cast<float>(i) / parts;
-    list->AddRectFilled(ImVec2(a, y), ImVec2(a + bar / parts + 0.5F, y + thick),
-                        IM_COL32(c.r, c.g, c.b, 255));
-  }
-  list->AddText(ImVec2(x + text + bar + 12, y - 3), ink, high.c_str());
-  if (!note.empty()) list->AddText(ImVec2(x + text + bar + end + 22, y - 3), ink, note.c_str());
 }
 
 }  // namespace conelab::desktop

@@ -59,6 +59,8 @@ class ExplorerViewport : public Viewport {
   /// Where the settings were in the last frame, and whether the scene is seen through them.
   [[nodiscard]] QRectF settings_place() const { return settings_place_; }
   [[nodiscard]] bool settings_cover_points() const { return covered_points_ > 0; }
+  /// Where the heat layers' legends were in the last frame: one in each pane that has room for it.
+  [[nodiscard]] const std::vector<figure::Box>& legends() const { return legends_; }
   /// Milliseconds of the last frame's drawing, to its completion where `measured`.
   [[nodiscard]] double frame_time() const { return frame_time_; }
   bool measured = false;
@@ -80,6 +82,7 @@ class ExplorerViewport : public Viewport {
   void changeEvent(QEvent* event) override;
 
  private:
+  static constexpr int coarse_step = 8;  ///< Pixels between the heat layer's nodes in movement.
   struct Pane {
     ConeChoice choice;
     ConeScene scene;
@@ -112,7 +115,7 @@ class ExplorerViewport : public Viewport {
   void draw_title(std::size_t pane);
   void draw_tokens();
   void point_at_tokens();
-  void draw_legend();
+  void draw_legend(std::size_t pane);
   void draw_settings();
   void place_settings();
   [[nodiscard]] std::vector<QPointF> points_shown() const;
@@ -154,16 +157,16 @@ class ExplorerViewport : public Viewport {
   QSize fitted_;                  ///< The size for which the camera was fitted.
   std::optional<bool> settings_;  ///< Open or closed by the user; else by the room there is.
   OverlaySpot settings_spot_;
-  QRectF settings_place_;            ///< In the last frame.
-  QSize placed_in_;                  ///< The view's size when their spot was chosen,
-  QSizeF placed_size_;               ///< and theirs.
-  QSizeF settings_open_;             ///< When they were last open.
-  bool settings_settled_ = false;    ///< Their size is what it was in the frame before.
-  bool settings_crowded_ = false;    ///< Open, they would cover a point wherever they stand.
-  int covered_points_ = 0;           ///< By the settings as they are.
-  std::vector<figure::Box> titles_;  ///< Of the panes, in the last frame.
-  QRectF legend_place_;
-  double recede_time_ = 0;  ///< Of the last step, in seconds.
+  QRectF settings_place_;             ///< In the last frame.
+  QSize placed_in_;                   ///< The view's size when their spot was chosen,
+  QSizeF placed_size_;                ///< and theirs.
+  QSizeF settings_open_;              ///< When they were last open.
+  bool settings_settled_ = false;     ///< Their size is what it was in the frame before.
+  bool settings_crowded_ = false;     ///< Open, they would cover a point wherever they stand.
+  int covered_points_ = 0;            ///< By the settings as they are.
+  std::vector<figure::Box> titles_;   ///< Of the panes, in the last frame.
+  std::vector<figure::Box> legends_;  ///< Likewise.
+  double recede_time_ = 0;            ///< Of the last step, in seconds.
   double frame_time_ = 0;
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int table_size = 256;
 constexpr int rows_at_once = 16;                 ///< Between two looks at the clock.
+constexpr double least_range = 1e-3;             ///< Of depths: where u is at the light.
 constexpr double strength = 0.55, faint = 0.30;  ///< Of the colours over the ground.
 
 figure::Colour mixed(const figure::Colour& a, const figure::Colour& b, double t) {
@@ -45,7 +46,7 @@ std::optional<PlanePoint> plane_nearby(const PlaneFrame& frame, double x, double
 }  // namespace
 
 DepthRange depth_range(const ConeScene& scene, double lambda) {
-  if (!scene.infinite) return {0, 4};
+  if (!scene.infinite) return {0, std::max(scene.u.radial, least_range)};
   return {-(scene.penumbral ? scene.parameter : 1.5 * lambda), 0};
 }
 

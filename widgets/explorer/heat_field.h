@@ -11,7 +11,8 @@
 
 namespace conelab::desktop {
 
-/// The value of K (the depth) at which the colours begin and end.
+/// The value of K (the depth) at which the colours begin and end. Of a finite family they end at
+/// that of u itself, beyond which no K(u, ·) lies.
 struct DepthRange {
   double low = 0, high = 1;
 };

@@ -26,6 +26,7 @@
 #include "core/figure/templates.h"
 #include "widgets/figures/figure_fields.h"
 #include "widgets/painter/painter.h"
+#include "widgets/theme/flow_layout.h"
 
 namespace conelab::desktop {
 namespace {
@@ -194,7 +195,8 @@ void FiguresView::build_preview(QWidget* place) {
   auto* column = new QVBoxLayout(place);
   column->setContentsMargins(0, 4, 0, 0);
   column->setSpacing(0);
-  auto* row = new QHBoxLayout;
+  auto* tools = new QWidget;
+  auto* row = new FlowLayout(tools, 10);  // Breaks where the view is narrow.
   row->setContentsMargins(10, 2, 10, 4);
   auto* zoom = new QComboBox;
   zoom->setObjectName("figure-zoom");
@@ -207,14 +209,16 @@ void FiguresView::build_preview(QWidget* place) {
                                      {tr("400 %"), 4.0}}) {
     zoom->addItem(text, factor);
   }
-  size_ = new QLabel;
-  size_->setObjectName("figure-size");
-  size_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  row->setSpacing(10);
   row->addWidget(zoom);
-  row->addWidget(size_);
-  row->addStretch(1);
-  column->addLayout(row);
+  for (const auto& [label, name] :
+       {std::pair{&size_, "figure-size"}, {&points_, "figure-points"}}) {
+    *label = new QLabel;
+    (*label)->setObjectName(name);
+    (*label)->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    (*label)->setMinimumHeight(zoom->sizeHint().height());
+    row->addWidget(*label);
+  }
+  column->addWidget(tools);
   preview_ = new FigurePreview(jobs_);
   auto* scroll = new QScrollArea;
   scroll->setAccessibleName(tr("Preview, to be scrolled"));
@@ -316,14 +320,14 @@ void FiguresView::redraw() {
 
 void FiguresView::show_size() {
   const auto& list = preview_->list();
-  if (!list) return size_->clear();
+  if (!list) return size_->clear(), points_->clear();
   const auto text = [](double points, double unit) {
     return QString::number(points * unit, 'f', unit == 1 ? 0 : 1);
   };
-  size_->setText(tr("%1 × %2 mm  (%3 × %4 pt)")
-                     .arg(text(list->width, millimetres_a_point),
-                          text(list->height, millimetres_a_point), text(list->width, 1),
-                          text(list->height, 1)));
+  size_->setText(
+      tr("%1 × %2 mm")
+          .arg(text(list->width, millimetres_a_point), text(list->height, millimetres_a_point)));
+  points_->setText(tr("(%1 × %2 pt)").arg(text(list->width, 1), text(list->height, 1)));
 }
 
 void FiguresView::say(const QString& message) {

@@ -75,7 +75,8 @@ class FiguresView : public QWidget {
   FigurePreview* preview_ = nullptr;
   QComboBox *name_ = nullptr, *width_ = nullptr;
   QLineEdit *input_ = nullptr, *output_ = nullptr;
-  QLabel *message_ = nullptr, *size_ = nullptr, *about_ = nullptr;
+  QLabel *message_ = nullptr, *about_ = nullptr;
+  QLabel *size_ = nullptr, *points_ = nullptr;  ///< Of the figure, in two units.
   FigureFields* keys_ = nullptr;
   QWidget* keys_place_ = nullptr;
   std::string keys_of_;

@@ -59,10 +59,10 @@ template <class Draw>
 void draw_labels(QPainter& painter, const Along& along, std::int64_t count, bool numbers,
                  std::int64_t focused, const Draw& draw) {
   painter.save();
-  painter.setFont(label_letters(painter.font(), along.scale));
-  const double pitch = QFontMetricsF(painter.font()).height();
+  const auto [letters, step] = plan_labels(painter.font(), along.scale, numbers);
+  painter.setFont(letters);
+  const double pitch = label_line(letters);
   if (along.end - along.begin < pitch) return painter.restore();  // No room for one.
-  const std::int64_t step = label_step(along.scale, pitch, numbers);
   const auto label = [&](std::int64_t cell) {
     const double at = along.place(static_cast<double>(cell) + 0.5);
     if (at < along.begin || at > along.end) return;
@@ -157,12 +157,20 @@ void draw_ticks(QPainter& painter, const Box& bar, const figure::Limits& limits,
 
 }  // namespace
 
-QFont label_letters(const QFont& usual, double scale) {
+double label_line(const QFont& letters) {
+  return QFontMetricsF(letters).tightBoundingRect(QStringLiteral("[dgj]")).height();
+}
+
+LabelPlan plan_labels(const QFont& usual, double scale, bool numbers) {
   QFont font = usual;
-  for (int size = QFontInfo(usual).pixelSize();; --size) {
+  font.setPixelSize(smallest_label);
+  const std::int64_t step = label_step(scale, label_line(font), numbers);
+  for (int size = QFontInfo(usual).pixelSize(); size > smallest_label; --size) {
     font.setPixelSize(size);
-    if (size <= smallest_label || QFontMetricsF(font).height() <= scale) return font;
+    if (label_line(font) <= static_cast<double>(step) * scale) return {font, step};
   }
+  font.setPixelSize(smallest_label);
+  return {font, step};
 }
 
 std::int64_t label_step(double scale, double pitch, bool numbers) {

@@ -15,9 +15,17 @@ namespace conelab::desktop {
 
 [[nodiscard]] inline QRectF desktop_rect(const Box& b) { return {b.x, b.y, b.width, b.height}; }
 [[nodiscard]] QFont label_font(const QFont& base);
-/// The letters of labels over cells of `scale` pixels: as large as usual, or so small that a line
-/// of them fits a cell, as long as they can be read.
-[[nodiscard]] QFont label_letters(const QFont& usual, double scale);
+/// How labels of cells are written: in which letters, and every how many cells one.
+struct LabelPlan {
+  QFont letters;
+  std::int64_t step = 1;
+};
+/// For cells of `scale` pixels: every cell where letters that can still be read fit, else as many
+/// as do; in letters as large as these have room, at most the usual ones.
+[[nodiscard]] LabelPlan plan_labels(const QFont& usual, double scale, bool numbers);
+/// Pixels from the top of the highest letters to the bottom of the lowest: lines of labels that are
+/// this far apart do not touch.
+[[nodiscard]] double label_line(const QFont& letters);
 /// Every how many cells one is labelled, where a line of labels needs `pitch` pixels. Round steps
 /// of numbers read better: 1, 2, 5, 10, 20, …
 [[nodiscard]] std::int64_t label_step(double scale, double pitch, bool numbers);

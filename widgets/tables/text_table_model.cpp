@@ -46,18 +46,22 @@ int TextTableModel::columnCount(const QModelIndex& parent) const {
 QVariant TextTableModel::data(const QModelIndex& index, int role) const {
   const std::string& text =
       table_.rows[static_cast<std::size_t>(index.row())][static_cast<std::size_t>(index.column())];
-  const bool left = index.column() == 0 || index.column() + 1 == columnCount();
   if (role == Qt::DisplayRole || role == Qt::ToolTipRole) return QString::fromStdString(text);
-  if (role == Qt::TextAlignmentRole) {
-    return QVariant((left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-  }
+  if (role == Qt::TextAlignmentRole) return alignment(index.column());
   if (role == Qt::ForegroundRole && (text == "faster" || text == "slower")) {
     return verdict_colour(text == "faster", QGuiApplication::palette());
   }
   return {};
 }
 
+/// Names are in the first column, remarks in the last, numbers between.
+QVariant TextTableModel::alignment(int column) const {
+  const bool left = column == 0 || column + 1 == columnCount();
+  return QVariant((left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+}
+
 QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (role == Qt::TextAlignmentRole && orientation == Qt::Horizontal) return alignment(section);
   if (role != Qt::DisplayRole) return {};
   if (orientation == Qt::Vertical) return section + 1;
   return QString::fromStdString(table_.header[static_cast<std::size_t>(section)]);
@@ -71,7 +75,6 @@ TextTableView::TextTableView(QWidget* parent) : QTableView(parent) {
   verticalHeader()->setDefaultSectionSize(24);
   verticalHeader()->hide();
   horizontalHeader()->setStretchLastSection(true);
-  horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   horizontalHeader()->setResizeContentsPrecision(looked_at);
 }
 

@@ -25,6 +25,8 @@ class TextTableModel : public QAbstractTableModel {
                                     int role) const override;
 
  private:
+  [[nodiscard]] QVariant alignment(int column) const;
+
   TextTable table_;
 };
 

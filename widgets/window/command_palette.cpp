@@ -4,10 +4,18 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPainter>
 #include <QPointer>
 #include <algorithm>
 
+#include "widgets/theme/theme.h"
+
 namespace conelab::desktop {
+namespace {
+
+constexpr int row_gap = 6;  ///< Pixels between commands.
+
+}  // namespace
 
 int match_score(const QString& typed, const QString& name) {
   int score = 0;
@@ -48,7 +56,8 @@ CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent)
   field_->installEventFilter(this);
   connect(field_, &QLineEdit::textChanged, this, &CommandPalette::filter);
   connect(list_, &QListWidget::itemClicked, this, &CommandPalette::run);
-  resize(520, 380);
+  const int rows = static_cast<int>(actions_.size()) * (list_->fontMetrics().height() + row_gap);
+  resize(520, std::min(rows + 70, parent->height() - 80));
   move(parent->mapToGlobal(QPoint((parent->width() - width()) / 2, 60)));
   filter({});
   field_->setFocus();
@@ -68,6 +77,7 @@ void CommandPalette::filter(const QString& typed) {
     auto* item = new QListWidgetItem(
         action_name(*actions_[i]) + (keys.isEmpty() ? "" : "    " + keys), list_);
     item->setData(Qt::UserRole, i);
+    item->setSizeHint({0, list_->fontMetrics().height() + row_gap});
   }
   list_->setCurrentRow(0);
 }
@@ -78,6 +88,14 @@ void CommandPalette::run() {
   const QPointer<QAction> action = actions_[item->data(Qt::UserRole).toInt()];
   close();
   if (action) action->trigger();
+}
+
+/// A popup has no frame of the desktop's around it.
+void CommandPalette::paintEvent(QPaintEvent* event) {
+  QDialog::paintEvent(event);
+  QPainter painter(this);
+  painter.setPen(quiet_ink(palette()));
+  painter.drawRect(rect().adjusted(0, 0, -1, -1));
 }
 
 bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {

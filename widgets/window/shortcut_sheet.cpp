@@ -9,7 +9,9 @@ namespace conelab::desktop {
 namespace {
 
 QString row(const QString& keys, const QString& what) {
-  return QStringLiteral("<tr><td style='padding:2px 18px 2px 0'><b>%1</b></td><td>%2</td></tr>")
+  return QStringLiteral(
+             "<tr><td style='padding:2px 18px 2px 0'><b>%1</b></td><td style='padding:2px "
+             "0'>%2</td></tr>")
       .arg(keys.toHtmlEscaped(), what.toHtmlEscaped());
 }
 

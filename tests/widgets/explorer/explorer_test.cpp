@@ -2,6 +2,7 @@
 
 #include <QAbstractButton>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <algorithm>
 #include <cmath>
@@ -469,6 +470,80 @@ TEST(Explorer, ItsNumbersTakeThePlaceOfThePictureAndFollowIt) {
   shown.document.undo();
   shown.document.undo();
   EXPECT_TRUE(wait_for([&] { return viewport.isVisible(); }));
+}
+
+// The stencil that fills are drawn with is not cleared between pictures.
+TEST(Explorer, NoPictureLeavesTracesInTheNext) {
+  REQUIRE_DISPLAY();
+  const auto last = [](Session& s) {
+    s.cones = {};
+    s.cones.family = "umbral";
+    s.cones.beside = {"ganea"};
+    s.cones.objects = true;
+  };
+  const auto picture = [&](Shown& shown) {
+    shown.document.edit("last", last);
+    const ExplorerViewport& viewport = shown.view.viewport();
+    EXPECT_TRUE(wait_for([&] { return viewport.pane_count() == 2; }));
+    pump(60);
+    EXPECT_TRUE(wait_for([&] { return viewport.heat_step() == 2; }));
+    pump(200);
+    return shown.view.viewport().grab().toImage();
+  };
+  Shown fresh, used;
+  for (const char* model : {"halfspace", "ball", "klein", "band"}) {
+    for (const char* family : families) {
+      used.document.edit("other", [&](Session& s) {
+        s.cones = {};
+        s.cones.model = model;
+        s.cones.family = family;
+        s.cones.beside = {"penumbral-finite", "umbral"};
+        s.cones.objects = true;
+      });
+      const long before = used.view.viewport().frames_painted();
+      ASSERT_TRUE(wait_for([&] { return used.view.viewport().frames_painted() > before; }));
+    }
+  }
+  const QImage expected = picture(fresh), found = picture(used);
+  ASSERT_EQ(expected.size(), found.size());
+  EXPECT_TRUE(expected == found);
+}
+
+// Each family has its own depths, so each pane says what its colours mean.
+TEST(Explorer, EveryPaneHasItsLegend) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.view.resize(1400, 800);
+  shown.document.edit("beside", [](Session& s) {
+    s.cones.beside = {"umbral", "penumbral-finite", "umbral-finite", "ganea"};
+  });
+  const ExplorerViewport& viewport = shown.view.viewport();
+  ASSERT_TRUE(wait_for([&] { return viewport.legends().size() == 5; }));
+  for (std::size_t i = 0; i < 5; ++i) {
+    const figure::Box& box = viewport.legends()[i];
+    const PlaneFrame pane = viewport.frame(i);
+    EXPECT_GE(box.x, pane.corner().x) << i;
+    EXPECT_LE(box.right(), pane.corner().x + pane.width()) << i;
+    EXPECT_LE(box.bottom(), pane.corner().y + pane.height()) << i;
+  }
+  shown.document.edit("heat", [](Session& s) { s.cones.heat = false; });
+  EXPECT_TRUE(wait_for([&] { return viewport.legends().empty(); }));
+}
+
+TEST(Explorer, ItsReadoutHasAsManyColumnsAsThereIsRoom) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  const auto* readout = shown.view.findChild<QLabel*>("explorer-readout");
+  shown.view.resize(420, 640);
+  ASSERT_TRUE(wait_for([&] { return readout->text().count("<tr>") == 9; }));
+  pump(30);
+  const int narrow = readout->height();
+  shown.view.resize(1300, 640);
+  EXPECT_TRUE(wait_for([&] { return readout->text().count("<tr>") == 5; }));
+  EXPECT_TRUE(wait_for([&] { return readout->height() < 0.75 * narrow; }))
+      << readout->height() << " of " << narrow;
+  shown.view.resize(420, 640);
+  EXPECT_TRUE(wait_for([&] { return readout->height() == narrow; })) << readout->height();
 }
 
 // With tokens: one row each, the K(u, ·) that attention has, and a row chooses its token.

@@ -53,6 +53,22 @@ TEST(HeatField, IsTheSimilarityThatAttentionReads) {
   }
 }
 
+TEST(HeatField, ColoursOfAFiniteFamilyEndAtTheLargestValueThereIs) {
+  Random random(4);
+  for (const char* family : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    const ConeChoice choice = choice_of(family);
+    const ConeScene scene = cone_scene(choice);
+    const HeatField field(choice, scene);
+    const DepthRange range = depth_range(scene, 1);
+    EXPECT_DOUBLE_EQ(range.high, field.at({choice.u[0], choice.u[1]}).depth) << family;
+    for (int i = 0; i < 1000; ++i) {
+      const PlanePoint x =
+          into_domain(choice, {2 * random.normal(), std::exp(1.5 * random.normal() - 1)});
+      EXPECT_LE(field.at(x).depth, range.high * (1 + 1e-9)) << family;
+    }
+  }
+}
+
 /// Every line of an ink, in pixels.
 std::vector<figure::Point> points_of(const ConePicture& picture, Ink ink, double width) {
   std::vector<figure::Point> out;

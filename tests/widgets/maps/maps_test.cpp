@@ -86,21 +86,26 @@ TEST(MapPyramid, EveryLevelHoldsTheLargestMagnitudeBelow) {
 }
 
 TEST(MapLabels, AsManyAsCanBeReadAreShown) {
-  // Where a line of the smallest letters fits a cell, all are labelled, and never is a line of
-  // letters higher than the cells that it is for.
+  // Where a line of the smallest letters fits a cell, all are labelled; letters are as large as
+  // their cells have room, and never larger.
   QFont usual;
   usual.setPixelSize(12);
   QFont smallest = usual;
   smallest.setPixelSize(8);
-  const double least = QFontMetricsF(smallest).height();
+  const double least = label_line(smallest);
+  EXPECT_LT(least, QFontMetricsF(smallest).height());
   for (double scale = 0.3; scale < 40; scale *= 1.07) {
-    const QFont font = label_letters(usual, scale);
-    const double line = QFontMetricsF(font).height();
-    EXPECT_EQ(label_step(scale, line, false) == 1, scale >= least) << scale;
-    EXPECT_GE(static_cast<double>(label_step(scale, line, false)) * scale, line - 1e-6) << scale;
+    const LabelPlan plan = plan_labels(usual, scale, false);
+    const double room = static_cast<double>(plan.step) * scale;
+    EXPECT_EQ(plan.step == 1, scale >= least) << scale;
+    EXPECT_GE(room, label_line(plan.letters) - 1e-6) << scale;
+    if (plan.letters.pixelSize() == 12) continue;
+    QFont larger = plan.letters;
+    larger.setPixelSize(plan.letters.pixelSize() + 1);
+    EXPECT_LT(room, label_line(larger)) << scale;
   }
-  EXPECT_EQ(QFontInfo(label_letters(usual, 40)).pixelSize(), 12);
-  EXPECT_EQ(QFontInfo(label_letters(usual, 3)).pixelSize(), 8);
+  EXPECT_EQ(plan_labels(usual, 40, false).letters.pixelSize(), 12);
+  EXPECT_EQ(plan_labels(usual, 1, true).letters.pixelSize(), 12);  // Numbers are far apart.
   EXPECT_EQ(label_step(4, 8, false), 2);
   EXPECT_EQ(label_step(3, 8, false), 3);
   EXPECT_EQ(label_step(1, 8, false), 8);

@@ -24,5 +24,18 @@ TEST(TextTable, ColumnsWidenToTheirTextsAndStayThere) {
   EXPECT_EQ(view.model()->columnCount(), 2);
 }
 
+TEST(TextTable, HeadersStandOverTheirColumns) {
+  TextTableView view;
+  view.show_table({{"operator", "n", "time (s)", "status"}, {{"dot", "64", "0.5", "ok"}}});
+  const QAbstractItemModel& model = *view.model();
+  const auto over = [&](int column) {
+    return model.headerData(column, Qt::Horizontal, Qt::TextAlignmentRole).toInt();
+  };
+  for (int column = 0; column < model.columnCount(); ++column) {
+    EXPECT_EQ(over(column), model.index(0, column).data(Qt::TextAlignmentRole).toInt()) << column;
+  }
+  EXPECT_NE(over(0), over(1));
+}
+
 }  // namespace
 }  // namespace conelab::desktop

@@ -5,6 +5,7 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QDropEvent>
+#include <QLabel>
 #include <QMimeData>
 #include <QTemporaryDir>
 #include <QToolButton>
@@ -51,8 +52,7 @@ struct Window {
   }
   [[nodiscard]] bool figure_is(const std::string& name, std::initializer_list<const char*> files) {
     return wait_for(
-        [&] { return session().figure.name == name && session().figure.inputs == inputs(files); },
-        5000);
+        [&] { return session().figure.name == name && session().figure.inputs == inputs(files); });
   }
   [[nodiscard]] bool trace_is(const std::string& group) {
     return wait_for([&] {
@@ -239,6 +239,29 @@ TEST(OpenFiles, ResultsWithADamagedArrayOpenAndItIsTold) {
     EXPECT_TRUE(wait_for([&] {
       return opened.window.error_shown().contains("/bad: filter 32015");
     })) << opened.window.error_shown().toStdString();
+  }
+}
+
+// What views show of a file makes none of them so wide that the window outgrows the screen.
+TEST(OpenFiles, TheWindowStillFitsASmallScreen) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  opened.drop({"tree.h5", "old.h5", QString::fromStdString(shipped_trace()) + ":/german/layer3"});
+  ASSERT_TRUE(opened.trace_is("/german/layer3"));
+  ASSERT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
+  const auto* size = opened.window.findChild<QLabel*>("figure-size");
+  ASSERT_TRUE(wait_for([&] { return size->text().contains("mm"); }));
+  opened.window.document().edit("look", [](Session& s) {
+    s.locked = Focus{3, 8};
+    s.cones.follow_tokens = true;
+    s.bench.page = "table";
+  });
+  opened.window.show_error(QString("/a/long/path").repeated(40));
+  for (QDockWidget* dock : opened.window.findChildren<QDockWidget*>()) {
+    dock->raise();
+    opened.window.resize(1024, 700);
+    pump(100);
+    EXPECT_EQ(opened.window.size(), QSize(1024, 700)) << dock->objectName().toStdString();
   }
 }
 
