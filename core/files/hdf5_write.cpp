@@ -144,7 +144,7 @@ void write_attributes(hid_t object, const Attributes& attributes, const Where& w
 }
 
 Dataset create_dataset(hid_t parent, const std::string& name, hid_t type,
-                       const std::vector<hsize_t>& extents, std::vector<hsize_t> chunk,
+                       const std::vector<hsize_t>& extents, const std::vector<hsize_t>& chunk,
                        const Where& where) {
   const Properties properties = creation(H5P_DATASET_CREATE, where);
   CONELAB_HDF5(where, "be created",

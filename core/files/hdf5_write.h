@@ -32,7 +32,7 @@ void write_attributes(hid_t object, const Attributes& attributes, const Where& w
 /// so that one holds about 64 k numbers of the last axes.
 [[nodiscard]] Dataset create_dataset(hid_t parent, const std::string& name, hid_t type,
                                      const std::vector<hsize_t>& extents,
-                                     std::vector<hsize_t> chunk, const Where& where);
+                                     const std::vector<hsize_t>& chunk, const Where& where);
 
 /// Writes all numbers; `type` is their type in memory.
 void write_numbers(const Dataset& dataset, hid_t type, const void* numbers, const Where& where);

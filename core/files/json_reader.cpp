@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <set>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
@@ -84,7 +85,7 @@ class Parser {
       std::string key = string();
       if (!seen.insert(key).second) malformed("each key once");
       require(':', "':'");
-      value.members.emplace_back(std::move(key), parse(level + 1));
+      value.members.push_back({std::move(key), parse(level + 1)});
     } while (accept(','));
     require('}', "',' or '}'");
   }

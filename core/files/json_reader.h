@@ -9,10 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace conelab {
+
+struct JsonMember;
 
 struct JsonValue {
   enum class Kind { null, boolean, number, string, array, object };
@@ -20,12 +21,18 @@ struct JsonValue {
   bool boolean = false;
   std::string text;  ///< A string's content (UTF-8), or a number as it was written.
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;  ///< In the order of the file.
+  std::vector<JsonMember> members;  ///< In the order of the file.
 
   /// A member of an object; null where there is none.
   [[nodiscard]] const JsonValue* find(const std::string& key) const;
   /// A whole number >= 0 below 2^63; empty for everything else.
   [[nodiscard]] std::optional<std::int64_t> whole_number() const;
+};
+
+/// Of an object. A pair cannot hold a type that is not complete yet; a vector can.
+struct JsonMember {
+  std::string name;
+  JsonValue value;
 };
 
 /// Fails with `PLACE: malformed JSON at byte N (expected ...)`.

@@ -192,7 +192,7 @@ std::string take_text(Attributes& attributes, const std::string& name) {
   for (auto it = attributes.begin(); it != attributes.end(); ++it) {
     const auto* text = std::get_if<std::string>(&it->second);
     if (it->first != name || text == nullptr) continue;
-    const std::string taken = *text;
+    std::string taken = *text;
     attributes.erase(it);
     return taken;
   }

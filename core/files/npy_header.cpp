@@ -39,7 +39,7 @@ class Literal {
     if (!next_is('\'') && !next_is('"')) malformed("a string");
     const std::size_t end = rest_.find(rest_.front(), 1);
     if (end == std::string_view::npos) malformed("the end of a string");
-    const std::string text(rest_.substr(1, end - 1));
+    std::string text(rest_.substr(1, end - 1));
     if (text.find('\\') != std::string::npos) malformed("a string without escapes");
     rest_.remove_prefix(end + 1);
     return text;

@@ -105,7 +105,7 @@ void check_attention_tensor(TensorSource& source, const DeclaredArray& array) {
 std::optional<DeclaredArray> find_tensor(TensorSource& source, const std::string& given,
                                          const char* standard) {
   const std::string name = given.empty() ? standard : given;
-  const std::optional<DeclaredArray> array = source.find(name);
+  std::optional<DeclaredArray> array = source.find(name);
   if (array) check_attention_tensor(source, *array);
   if (!array && !given.empty()) {
     const std::vector<std::string> known = source.names();

@@ -90,7 +90,7 @@ void check_size(const TensorRange& range, const std::string& place) {
   }
 }
 
-class SafetensorsSource : public TensorSource {
+class SafetensorsSource final : public TensorSource {
  public:
   SafetensorsSource(const std::string& path, const SourceRules& rules)
       : file_(path, rules.cancelled) {

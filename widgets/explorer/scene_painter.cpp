@@ -166,6 +166,15 @@ struct ScenePainter::Objects {
     gl->glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, sizeof(Corner),
                               reinterpret_cast<const void*>(offsetof(Corner, r)));
   }
+  /// To the pixels that the box touches.
+  void clip_to(const figure::Box& box) const {
+    const double left = std::floor(box.x * density), right = std::ceil(box.right() * density);
+    const double low = std::floor((size.height() - box.bottom()) * density);
+    const double high = std::ceil((size.height() - box.y) * density);
+    gl->glEnable(GL_SCISSOR_TEST);
+    gl->glScissor(static_cast<int>(left), static_cast<int>(low), static_cast<int>(right - left),
+                  static_cast<int>(high - low));
+  }
   void use(QOpenGLShaderProgram& program) {
     program.bind();
     program.setUniformValue(
@@ -252,7 +261,10 @@ void ScenePainter::heat(int slot, long version, const HeatRaster& raster, const 
 }
 
 // Even-odd: the fan of a contour flips the stencil's bit of every pixel once for each triangle over
-// it; the rectangle around it then paints where the bit is set, and clears it.
+// it; the rectangle around it then paints where the bit is set, and clears it. It reaches a pixel
+// further than the fans, and what lies outside of the box is touched by neither, so that every
+// picture leaves the stencil as it found it: to clear all of it takes a software renderer as long
+// as to fill it.
 void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette,
                          const figure::Box& box) {
   Objects& o = *objects_;
@@ -278,14 +290,13 @@ void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette
       for (const figure::Point& p : contour) corners.push_back(corner(p.x, p.y, colour, 1));
     }
     ranges.push_back({static_cast<int>(corners.size()), 6});
-    add_rectangle(corners, bounds(fill.contours, box), colour, fill.opacity);
+    add_rectangle(corners, bounds(fill.contours, box).grown(1), colour, fill.opacity);
   }
   if (corners.empty()) return;
   o.send(corners);
   o.use(o.tint);
-  o.gl->glClearStencil(0);
-  o.gl->glClear(GL_STENCIL_BUFFER_BIT);
   o.gl->glEnable(GL_STENCIL_TEST);
+  o.clip_to(box);
   // The window stays opaque.
   o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   for (std::size_t f = 0; f < fans.size(); ++f) {
@@ -309,6 +320,7 @@ void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette
     o.gl->glDrawArrays(GL_TRIANGLES, ranges.back().begin, ranges.back().count);
   }
   o.gl->glDisable(GL_STENCIL_TEST);
+  o.gl->glDisable(GL_SCISSOR_TEST);
   o.gl->glDisable(GL_BLEND);
 }
 

@@ -50,7 +50,8 @@ bool GlCanvas::fail(const QString& why) {
   return false;
 }
 
-// The colours' order is QImage's, so that reading them is a mere copy.
+// The colours' order is QImage's, so that reading them is a mere copy. The stencil is zero once:
+// who draws with it leaves zeros behind.
 bool GlCanvas::create_frame(const QSize& size) {
   QOpenGLExtraFunctions* gl = context_.extraFunctions();
   const auto refused = [&](const QString& why) {
@@ -85,6 +86,10 @@ bool GlCanvas::create_frame(const QSize& size) {
                                                    .arg(status, 0, 16)
                                                    .arg(error, 0, 16));
   }
+  gl->glDisable(GL_SCISSOR_TEST);
+  gl->glStencilMask(~0U);
+  gl->glClearStencil(0);
+  gl->glClear(GL_STENCIL_BUFFER_BIT);
   picture_ = QImage(size, QImage::Format_RGB32);
   return !picture_.isNull() || refused(QObject::tr("out of memory"));
 }
