@@ -227,7 +227,6 @@ Buffer maxp_table(Bytes original, std::size_t glyphs) {
 }
 
 /// A file of tables in the order of their names, with checksums.
-// Its own copy of the tables is padded. NOLINTNEXTLINE(performance-unnecessary-value-param)
 Buffer assemble(std::map<std::string, Buffer> tables) {
   const auto n = static_cast<std::uint32_t>(tables.size());
   std::uint32_t power = 1, log = 0;
