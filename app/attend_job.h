@@ -39,6 +39,8 @@ struct AttendSummary {
   std::string device = "cpu";  ///< Where it was computed: "cpu" or "cuda".
   double compute_seconds = 0;
   double write_seconds = 0;
+  std::vector<std::string>
+      from_query;              ///< Of "k" and "v" those that q stands for: they are absent.
   std::int64_t nan_count = 0;  ///< In the input.
   std::int64_t infinite_count = 0;
   std::int64_t bad_outputs = 0;  ///< Numbers of the output that are not finite.

@@ -21,6 +21,7 @@ std::vector<std::string> bench_command(const desktop::BenchChoice& typed,
   add("--devices", list(typed.devices));
   add("--threads", typed.threads);
   add("--rounds", typed.rounds);
+  add("--controls", typed.controls);
   add("--seed", typed.seed);
   add("--time-limit", typed.time_limit);
   if (!typed.cold) words.emplace_back("--warm-only");

@@ -48,6 +48,13 @@ void warn_non_finite(const AttendJob& job, const AttendSummary& summary) {
        job.input.empty() ? job.query : job.input, summary.nan_count, summary.infinite_count);
 }
 
+/// " (k and v are q)": a forgotten key would make a plausible result.
+std::string absent_text(const AttendSummary& summary) {
+  const auto& names = summary.from_query;
+  if (names.empty()) return "";
+  return names.size() == 1 ? " (" + names.front() + " is q)" : " (k and v are q)";
+}
+
 /// Of a finite input: logits or placed tokens beyond the range of the numbers.
 void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
   const bool clean_input = summary.nan_count + summary.infinite_count == 0;
@@ -77,6 +84,7 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
             {"value", e.value}}},
           {"dtype", dtype_name(summary.dtype)},
           {"device", summary.device},
+          {"from_query", summary.from_query},
           {"nan", summary.nan_count},
           {"infinite", summary.infinite_count},
           {"output_not_finite", summary.bad_outputs},
@@ -106,11 +114,11 @@ int run(const Typed& typed) {
     print_json(summary_json(job, summary));
   } else {
     const Extents& e = summary.extents;
-    say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys, {} on {}; computed in {}, "
-        "written in {}",
+    say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}; computed in "
+        "{}, written in {}",
         job.output, joined(job.keep), job.call.similarity, e.batch, e.head, e.query, e.key,
-        dtype_name(summary.dtype), summary.device, duration_text(summary.compute_seconds),
-        duration_text(summary.write_seconds));
+        absent_text(summary), dtype_name(summary.dtype), summary.device,
+        duration_text(summary.compute_seconds), duration_text(summary.write_seconds));
   }
   return 0;
 }

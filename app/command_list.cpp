@@ -25,6 +25,8 @@ const char* domain_text(Domain domain) {
   switch (domain) {
     case Domain::positive:
       return "> 0";
+    case Domain::moderate:
+      return "1e-15 .. 1e15";
     case Domain::non_negative:
       return ">= 0";
     case Domain::choice:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "core/base/error.h"
@@ -27,11 +26,26 @@ Marks marks_of(const std::string& format) {
   return {"\x89PNG", "iTXtSoftware\0\0\0\0\0conelab "s};
 }
 
+/// Block by block: what lies there may be of any size.
 bool is_own_figure(const std::string& path, const std::string& format) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  constexpr std::size_t block = 1 << 20;
   const Marks marks = marks_of(format);
-  return bytes.starts_with(marks.begin) && bytes.find(marks.origin) != std::string::npos;
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(marks.begin.size(), '\0');
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) ||
+      bytes != marks.begin) {
+    return false;
+  }
+  do {
+    // The end of what was searched may be the beginning of the mark.
+    bytes.erase(0, bytes.size() - std::min(bytes.size(), marks.origin.size() - 1));
+    const std::size_t kept = bytes.size();
+    bytes.resize(kept + block);
+    file.read(bytes.data() + kept, block);
+    bytes.resize(kept + static_cast<std::size_t>(file.gcount()));
+    if (bytes.find(marks.origin) != std::string::npos) return true;
+  } while (file);
+  return false;
 }
 
 }  // namespace

@@ -6,10 +6,11 @@
 // checks it against the tables of parts and turns it into a `Plan` that the engine runs.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "core/base/parameter.h"
 
 namespace conelab {
 
@@ -25,29 +26,6 @@ struct Call {
   std::map<std::string, std::string> parameters;
 
   bool operator==(const Call&) const = default;
-};
-
-/// What a parameter's value may be.
-enum class Domain { any, positive, non_negative, choice };
-
-/// A parameter that some part takes.
-struct ParameterInfo {
-  const char* key;  ///< Lower case, the paper's word: "gamma", "height".
-  double initial;   ///< Default; NaN where it depends on the input (see `about`).
-  Domain domain;
-  bool differentiable;
-  const char* about;         ///< One line with the unit and the paper.
-  const char* choices = "";  ///< For Domain::choice: "paper|reference", the default first.
-};
-
-/// A numeric parameter with its values filled in.
-struct Parameter {
-  ParameterInfo info;
-  std::vector<double> values;  ///< [1] or [head].
-  [[nodiscard]] double at(std::int64_t head) const {
-    return values.size() == 1 ? values.front() : values[static_cast<std::size_t>(head)];
-  }
-  [[nodiscard]] bool per_head() const { return values.size() > 1; }
 };
 
 }  // namespace conelab

@@ -63,6 +63,10 @@ void check_domain(const ParameterInfo& info, double value) {
   if (info.domain == Domain::positive && value <= 0) {
     misuse("parameter {} must be above 0 (found {})", info.key, value);
   }
+  if (info.domain == Domain::moderate && !(least_moderate <= value && value <= most_moderate)) {
+    misuse("parameter {} must lie between {} and {} (found {})", info.key, least_moderate,
+           most_moderate, value);
+  }
   if (info.domain == Domain::non_negative && value < 0) {
     misuse("parameter {} must not be negative (found {})", info.key, value);
   }

@@ -13,27 +13,29 @@ namespace {
 
 constexpr const char* kind = "bench";
 
-std::vector<std::string> sweep_of_file(const std::string& path, const SandboxLimits& limits) {
+/// What a file does not say, because it is older than the option, was the default.
+RunIdentity sweep_of_file(const std::string& path, const SandboxLimits& limits) {
+  RunIdentity items = {{"controls", std::to_string(Sweep().controls)}};
   const LabelledArray runtime = read_labelled_sandboxed(path, "bench/runtime", limits);
   for (const auto& [name, value] : runtime.attributes) {
     const auto* lines = std::get_if<std::vector<std::string>>(&value);
-    if (name == "sweep" && lines != nullptr) return *lines;
+    if (name != "sweep" || lines == nullptr) continue;
+    for (const std::string& line : *lines) {
+      const std::size_t equals = std::min(line.find('='), line.size() - 1);
+      items.emplace(items.begin(), line.substr(0, equals), line.substr(equals + 1));
+    }
   }
-  return {};
+  return items;
 }
 
 void check_same_sweep(const std::string& path, const Sweep& sweep, const SandboxLimits& limits) {
-  const std::vector<std::string> before = sweep_of_file(path, limits), now = sweep_lines(sweep);
-  if (before == now) return;
-  const auto differs = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
-  misuse("{}: is finished, and another sweep (expected {}, found {})", path,
-         differs.first == before.end() ? "nothing" : *differs.first,
-         differs.second == now.end() ? "nothing" : *differs.second);
+  const std::string difference = identity_difference(sweep_of_file(path, limits), sweep.items());
+  if (!difference.empty()) misuse("{}: is finished, and another sweep: {}", path, difference);
 }
 
 /// Throws misuse where what lies there must not be lost.
 BenchEnding ending_at(const Sweep& sweep, const BenchOptions& options) {
-  check_replaceable_result(options.output, kind, "bench");
+  check_replaceable_result(options.output, kind, "bench", {.cancelled = options.cancelled});
   std::error_code error;
   const auto size = std::filesystem::file_size(options.output, error);
   if (error || size == 0) return BenchEnding::written;

@@ -215,8 +215,8 @@ void draw_title(DisplayList& list, const ArcsPanel& panel, const Box& box) {
   const double room = 0.7 * box.width;
   const std::string title = elide(clean_text(panel.title), title_size, room, Face::bold);
   list.text({box.x, box.y + 9}, title, {.size = title_size, .face = Face::bold, .colour = ink});
-  if (panel.unknown == 0) return;
   const double taken = text_width(title, title_size, Face::bold) + 6;
+  if (panel.unknown == 0 || taken + 40 > room) return;
   list.text({box.x + taken, box.y + 9}, elide(unknown_text(panel, ""), small_size, room - taken),
             {.size = small_size, .colour = quiet});
 }

@@ -299,7 +299,7 @@ LineLook look_of(const std::vector<OrderLine>& lines, const std::vector<Point>& 
   }
   if (others + nearest > 0.12) {
     look.others = std::clamp(0.05 / others, 0.03, 0.3);
-    look.nearest = std::clamp(0.3 / nearest, 0.3, 1.0);
+    look.nearest = std::clamp(0.3 / nearest, 0.6, 1.0);
   }
   return look;
 }

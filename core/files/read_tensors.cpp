@@ -120,6 +120,7 @@ std::optional<DeclaredArray> find_tensor(TensorSource& source, const std::string
   if (hint.empty() && !result.empty()) fail("{}: is {}", where, result);
   std::vector<std::string> known = source.names();
   if (known.size() > 12) known.resize(12), known.emplace_back("...");
+  if (known.empty() && !hint.empty()) fail("{}: no array q{}", where, hint);
   fail("{}: no array q{} (found: {})", where, hint,
        known.empty() ? "nothing" : printable(join(known), 400));
 }

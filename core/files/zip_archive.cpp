@@ -30,6 +30,7 @@ struct Directory {
 
 /// Without its directory an archive was cut; the member headers tell how much is missing at least.
 [[noreturn]] void fail_without_directory(const ByteFile& file) {
+  if (file.peek(0, 2) != "PK") fail("{}: is not a zip archive", file.path());
   std::uint64_t at = 0;
   while (at + 30 <= file.size()) {
     const Record header{file.read(at, 30)};

@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/call.h"
+#include "core/base/parameter.h"
 #include "core/geometry/model.h"
 
 namespace conelab::geometry {

@@ -8,7 +8,7 @@
 #include <array>
 #include <limits>
 
-#include "core/attention/call.h"
+#include "core/base/parameter.h"
 #include "core/similarity/number.h"
 #include "core/similarity/similarity.h"
 

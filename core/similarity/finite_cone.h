@@ -29,7 +29,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/attention/call.h"
+#include "core/base/parameter.h"
 #include "core/similarity/number.h"
 #include "core/similarity/similarity.h"
 
@@ -41,35 +41,32 @@ struct BeyondSlope {
   N x, query, key;
 };
 
-/// expm1(x) without an infinity.
-inline double bounded_expm1(double x) {
-  return std::min(std::expm1(x), std::numeric_limits<double>::max());
+/// Functions of a distance from the centre by one exponential, without cancellation; bounded where
+/// sinh would overflow.
+struct Radius {
+  double sinh, cosh;
+  double decay;  ///< e^-r
+
+  static Radius of(double r) {
+    const double m = std::min(std::expm1(r), std::numeric_limits<double>::max());
+    const double decay = 1 / (1 + m);
+    return {0.5 * m * (1 + decay), 1 + 0.5 * m * (m * decay), decay};
+  }
+  static Radius of_sinh(double sinh) {
+    const double cosh = std::hypot(1.0, sinh);
+    return {sinh, cosh, 1 / (sinh + cosh)};
+  }
+  /// 1 - e^(-2r)
+  [[nodiscard]] double rise() const { return 2 * sinh * decay; }
+};
+
+/// sqrt(1 - sinh^2 rho_0 / sinh^2 rho) from gap = rho - rho_0, for a token at rho and a source of
+/// radius rho_0.
+inline double shadow_cosine(double gap, const Radius& token, const Radius& source) {
+  const double near = -std::expm1(-2 * gap);
+  const double far = token.rise() + token.decay * token.decay * source.rise();
+  return std::sqrt(near / token.rise() * (far / token.rise()));
 }
-
-/// Of the source's radius, by one exponential.
-struct SourceRadius {
-  double sinh, cosh, tanh;
-
-  static SourceRadius of(double radius) {
-    const double m = bounded_expm1(radius);
-    const double share = m / (1 + m);  // 1 - e^-radius
-    return of(0.5 * (m + share), 1 + 0.5 * m * share);
-  }
-  static SourceRadius of(double sinh, double cosh) { return {sinh, cosh, sinh / cosh}; }
-};
-
-/// A token's distance rho from the centre, by two exponentials and without cancellation.
-struct TokenDepth {
-  double twice;   ///< expm1(2 rho), bounded.
-  double cosine;  ///< sqrt(1 - sinh^2 rho_0 / sinh^2 rho), from gap = rho - rho_0.
-
-  static TokenDepth of(const Place& place, const SourceRadius& source) {
-    const double m = bounded_expm1(2 * place.height);
-    const double near = -std::expm1(-2 * place.gap);
-    const double lit = 2 * source.sinh / (source.sinh + source.cosh);  // 1 - e^(-2 rho_0)
-    return {m, std::sqrt(near * ((m + lit) / m) * ((1 + m) / m))};
-  }
-};
 
 template <class Shadow>
 struct FiniteCone {

@@ -25,22 +25,21 @@ struct Ganea : FiniteCone<PenumbralShadow> {
       ""};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
-      ParameterInfo{"K", 0.1, Domain::positive, true, "constant K of the cones' aperture"}};
+      ParameterInfo{"K", 0.1, Domain::moderate, true, "constant K of the cones' aperture"}};
 
   static double light(const double* p) { return std::asinh(2 * p[1]); }
   static void constant(const double* p, double* c) {
     c[0] = p[0];
-    PenumbralShadow::constant(light(p), c);
+    PenumbralShadow::constant(Radius::of_sinh(2 * p[1]), c);
   }
   static void constant_gradient(const double* p, const double* dc, double* dp) {
     dp[0] += dc[0];
-    const double by_radius =
-        PenumbralShadow::constant_gradient(light(p), dc) + dp[parameters.size()];
-    dp[1] += by_radius * 2 / std::hypot(1.0, 2 * p[1]);
+    const Radius light = Radius::of_sinh(2 * p[1]);
+    const double by_radius = PenumbralShadow::constant_gradient(light, dc) + dp[parameters.size()];
+    dp[1] += by_radius * 2 / light.cosh;
   }
   static void token(const Place& place, const double* p, double* value) {
-    const double sinh = 2 * p[1];
-    PenumbralShadow::token(place, SourceRadius::of(sinh, std::hypot(1.0, sinh)), value);
+    PenumbralShadow::token(place, Radius::of_sinh(2 * p[1]), value);
   }
 };
 

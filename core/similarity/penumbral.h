@@ -14,7 +14,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/attention/call.h"
+#include "core/base/parameter.h"
 #include "core/similarity/number.h"
 #include "core/similarity/similarity.h"
 

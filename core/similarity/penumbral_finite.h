@@ -18,31 +18,32 @@ namespace conelab {
 struct PenumbralShadow {
   static constexpr bool half_turn = false;
 
-  static void constant(double radius, double* c) {
-    const double s = std::sinh(radius);
-    c[1] = 1 / s;
-    c[2] = 1 - 1 / (s * s);
-    c[3] = 2 * s;
+  static void constant(const Radius& light, double* c) {
+    c[1] = 1 / light.sinh;
+    c[2] = 1 - 1 / (light.sinh * light.sinh);
+    c[3] = 2 * light.sinh;
   }
   /// dL/dR of dL/dc1, dL/dc2 and dL/dR through the tokens.
-  static double constant_gradient(double radius, const double* dc) {
-    const double s = std::sinh(radius);
-    return std::cosh(radius) / (s * s) * (2 * dc[2] / s - dc[1]) + dc[3];
+  static double constant_gradient(const Radius& light, const double* dc) {
+    const double s = light.sinh;
+    return light.cosh / (s * s) * (2 * dc[2] / s - dc[1]) + dc[3];
   }
-  static void token(const Place& place, const SourceRadius& source, double* value) {
-    const TokenDepth depth = TokenDepth::of(place, source);
-    const double t = source.tanh;
-    const double narrow = 1 / source.cosh;
-    const double y = 2 / depth.twice;
-    const double sine = narrow * depth.cosine;  // sin s
-    const double cosine = t * (1 + y);          // cos s
+  static void token(const Place& place, const Radius& light, double* value) {
+    const Radius token = Radius::of(place.height);
+    const double t = light.sinh / light.cosh;
+    const double narrow = 1 / light.cosh;
+    const double y = token.decay / token.sinh;
+    const double shadow = shadow_cosine(place.gap, token, light);
+    const double sine = narrow * shadow;  // sin s
+    const double cosine = t * (1 + y);    // cos s
     // cos s - cos(s + phi) = t y, and 2 sin(s + phi/2) by the halves of both angles.
     const double sum = (1 + t) * sine + (1 + cosine) * narrow;
     value[1] = t * y * std::sqrt((1 + t) * (1 + cosine)) / sum;
     value[0] = std::sqrt((1 - value[1]) * (1 + value[1]));
     value[2] = y;
     value[3] = sine > 0 ? -t * y * (2 + y) / sine : 0;
-    value[4] = sine > 0 ? narrow * (narrow * (1 + y) / sine - 1) : 0;
+    // (1 + y)^2 - shadow^2 = cosh^2 R y (2 + y)
+    value[4] = sine > 0 ? light.cosh * y * (2 + y) / (shadow * (1 + y + shadow)) : 0;
     value[5] = -y * (2 + y);
   }
   template <class N>
@@ -70,19 +71,19 @@ struct PenumbralFinite : FiniteCone<PenumbralShadow> {
       ""};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
-      ParameterInfo{"source_radius", 0.5, Domain::positive, true, "radius R of the light's ball"}};
+      ParameterInfo{"source_radius", 0.5, Domain::moderate, true, "radius R of the light's ball"}};
 
   static double light(const double* p) { return p[1]; }
   static void constant(const double* p, double* c) {
     c[0] = p[0];
-    PenumbralShadow::constant(p[1], c);
+    PenumbralShadow::constant(Radius::of(p[1]), c);
   }
   static void constant_gradient(const double* p, const double* dc, double* dp) {
     dp[0] += dc[0];
-    dp[1] += PenumbralShadow::constant_gradient(p[1], dc) + dp[parameters.size()];
+    dp[1] += PenumbralShadow::constant_gradient(Radius::of(p[1]), dc) + dp[parameters.size()];
   }
   static void token(const Place& place, const double* p, double* value) {
-    PenumbralShadow::token(place, SourceRadius::of(p[1]), value);
+    PenumbralShadow::token(place, Radius::of(p[1]), value);
   }
 };
 

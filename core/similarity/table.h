@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/attention/call.h"
+#include "core/base/parameter.h"
 #include "core/similarity/similarity.h"
 
 namespace conelab {

@@ -43,29 +43,30 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
       ""};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
-      ParameterInfo{"object_radius", 0.1, Domain::positive, true,
+      ParameterInfo{"object_radius", 0.1, Domain::moderate, true,
                     "hyperbolic radius r of the objects"}};
 
   static double light(const double* p) { return p[1]; }
   static void constant(const double* p, double* c) {
-    const double s = std::sinh(p[1]);
+    const double s = Radius::of(p[1]).sinh;
     c[0] = p[0];
     c[1] = 0;
     c[2] = -1 / (s * s);
     c[3] = 0;
   }
   static void constant_gradient(const double* p, const double* dc, double* dp) {
-    const double s = std::sinh(p[1]);
+    const Radius object = Radius::of(p[1]);
+    const double s = object.sinh;
     dp[0] += dc[0];
-    dp[1] += 2 * std::cosh(p[1]) / (s * s * s) * dc[2] + dc[3] + dp[parameters.size()];
+    dp[1] += 2 * object.cosh / (s * s * s) * dc[2] + dc[3] + dp[parameters.size()];
   }
   static void token(const Place& place, const double* p, double* value) {
-    const SourceRadius object = SourceRadius::of(p[1]);
-    const TokenDepth depth = TokenDepth::of(place, object);
-    const double y = 2 * std::sqrt(1 + depth.twice) / depth.twice;
-    const double coth = (2 + depth.twice) / depth.twice;
+    const Radius object = Radius::of(p[1]);
+    const Radius token = Radius::of(place.height);
+    const double y = 1 / token.sinh;
+    const double coth = token.cosh / token.sinh;
     const double sine = object.sinh * y;
-    const double cosine = depth.cosine;
+    const double cosine = shadow_cosine(place.gap, token, object);
     value[0] = std::sqrt(0.5 * (1 + cosine));
     value[1] = 0.5 * sine / value[0];
     value[2] = y;

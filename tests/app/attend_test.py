@@ -197,7 +197,14 @@ class File(AttendTest):
 
     def test_text_says_what_was_written(self):
         line = self.ok("attend", GERMAN, "-o", self.folder / "o.h5", "-s", "dot").out
-        self.assertRegex(line, r"o\.h5: output, lse of dot attention, .*30 queries.*computed in ")
+        self.assertRegex(line, r"o\.h5: output, lse of dot attention, .*30 queries x 30 keys, .*computed in ")
+
+    def test_says_what_q_stands_for(self):
+        q, k, v = random_tensors()
+        for tensors, says in (({"q": q}, "keys (k and v are q), "), ({"q": q, "v": v}, "keys (k is q), "),
+                              ({"q": q, "k": k}, "keys (v is q), "), ({"q": q, "k": k, "v": v}, "keys, ")):
+            line = self.ok("attend", self.write(**tensors), "-o", self.folder / "o.h5").out
+            self.assertIn(says, line)
 
     def test_nan_is_counted_and_kept(self):
         q, k, v = random_tensors()

@@ -17,7 +17,7 @@ TEST(BenchCommand, WritesEveryOptionOut) {
   EXPECT_EQ(shell_line(bench_command(typed, "my result.h5")),
             "conelab bench -o 'my result.h5' --operators dot,umbral --lengths 256..1024:x2 "
             "--dims 64 --heads 1 --batch 1 --passes forward,backward --dtypes f32 --devices cpu "
-            "--threads 1 --rounds 9 --seed 1 --time-limit 600 --warm-only");
+            "--threads 1 --rounds 9 --controls 4 --seed 1 --time-limit 600 --warm-only");
 }
 
 TEST(BenchCommand, TellsWhatItsDevicesAre) {

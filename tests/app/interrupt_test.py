@@ -59,12 +59,13 @@ class Interrupt(ProgramTest):
 
     def test_what_nohup_started_goes_on(self):
         self.hang_ups(signal.SIG_IGN)
-        process = start(*self.attend(self.tokens(heads=1, n=4000)), start_new_session=True)
+        process = start(*self.attend(self.tokens(heads=8, n=20_000), "--threads", "1"),
+                        start_new_session=True)
         self.addCleanup(process.kill)
+        self.wait_until(lambda: computes(process), process)
         for _ in range(20):
             os.killpg(process.pid, signal.SIGHUP)
-            time.sleep(0.005)
-        self.assertEqual(process.communicate(timeout=60)[1], b"")
+        self.assertEqual(process.communicate(timeout=PATIENCE)[1], b"")
         self.assertEqual(process.returncode, 0)
 
     def test_while_computing(self):

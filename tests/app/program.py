@@ -114,8 +114,10 @@ class ProgramTest(unittest.TestCase):
 
     def wait_until(self, arrived, process):
         """Waits for a condition, never for a time; the program runs all the while."""
+        end = time.monotonic() + PATIENCE
         while not arrived():
             self.assertIsNone(process.poll(), "ended before it was where it should be")
+            self.assertLess(time.monotonic(), end, "never came to where it should be")
             time.sleep(0.002)
 
     def leave_unfinished(self, out, *arguments, samples=1, **options):

@@ -112,15 +112,20 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
   fields.integers("dims", typed.dims, sweep.dims);
   fields.integers("heads", typed.heads, sweep.heads);
   fields.integers("threads", typed.threads, sweep.threads);
-  std::int64_t rounds = 0, seed = 0;
+  std::int64_t rounds = 0, controls = 0, seed = 0;
   fields.count("batch", typed.batch, sweep.batch);
   fields.count("rounds", typed.rounds, rounds);
+  fields.count("controls", typed.controls, controls);
   fields.count("seed", typed.seed, seed);
   fields.seconds("time_limit", typed.time_limit, sweep.time_limit);
   fields.read("rounds", [&] {
     if (rounds > 10000) misuse("expected at most 10000 (found {})", rounds);
   });
+  fields.read("controls", [&] {
+    if (controls > 10000) misuse("expected at most 10000 (found {})", controls);
+  });
   sweep.rounds = static_cast<int>(rounds);
+  sweep.controls = static_cast<int>(controls);
   sweep.seed = static_cast<std::uint64_t>(seed);
   if (check.sound()) fields.read("operators", [&] { check_sweep(sweep, operators); });
   if (!check.sound()) {
@@ -142,10 +147,10 @@ BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lin
                                                      {"devices", &BenchChoice::devices},
                                                      {"dtypes", &BenchChoice::dtypes}};
   static const std::map<std::string, Text> texts = {
-      {"threads", &BenchChoice::threads}, {"dims", &BenchChoice::dims},
-      {"heads", &BenchChoice::heads},     {"lengths", &BenchChoice::lengths},
-      {"batch", &BenchChoice::batch},     {"rounds", &BenchChoice::rounds},
-      {"seed", &BenchChoice::seed}};
+      {"threads", &BenchChoice::threads},   {"dims", &BenchChoice::dims},
+      {"heads", &BenchChoice::heads},       {"lengths", &BenchChoice::lengths},
+      {"batch", &BenchChoice::batch},       {"rounds", &BenchChoice::rounds},
+      {"controls", &BenchChoice::controls}, {"seed", &BenchChoice::seed}};
   for (const std::string& line : lines) {
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) continue;

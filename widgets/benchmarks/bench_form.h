@@ -15,8 +15,7 @@ struct BenchCheck {
   Sweep sweep;  ///< To be run where there are no errors.
   /// By field (named as the members of BenchChoice): what is wrong, one line.
   std::map<std::string, std::string> errors;
-  std::string
-      extent;  ///< "8 cases in 9 rounds"; or what is missing.
+  std::string extent;  ///< "8 cases in 9 rounds"; or what is missing.
 
   [[nodiscard]] bool sound() const { return errors.empty(); }
 };

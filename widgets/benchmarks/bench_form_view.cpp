@@ -100,6 +100,10 @@ void BenchFormView::build_fields(QFormLayout* form) {
            tr("In each round every case runs once, in balanced random order. Nine give a 95 % "
               "interval of the median; fewer than six give less."),
            &BenchChoice::rounds);
+  add_text(form, "controls", tr("controls"),
+           tr("At most so many cases are measured twice: how often they come out different is the "
+              "rate of false positives"),
+           &BenchChoice::controls);
   add_text(form, "seed", tr("seed"), tr("Of the random inputs and of the orders"),
            &BenchChoice::seed);
   add_text(form, "time_limit", tr("time limit (s)"),

@@ -96,7 +96,7 @@ struct BenchChoice {
   std::vector<std::string> operators = {"dot", "penumbral"};
   std::vector<std::string> passes = {"forward"}, dtypes = {"f32"}, devices = {"cpu"};
   std::string lengths = "256..2048:x2", dims = "64", heads = "1", batch = "1", threads = "1";
-  std::string rounds = "9", seed = "1", time_limit = "600";
+  std::string rounds = "9", controls = "4", seed = "1", time_limit = "600";
   bool cold = true;              ///< Also time runs with flushed caches.
   std::string output;            ///< Where the sweep's result goes; empty: the program chooses.
   std::string shown;             ///< The result on display; empty: none.
