@@ -18,6 +18,7 @@ except ImportError:
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+torch.set_num_threads(1)  # Tensors are small: threads would wait for each other.
 sys.path.insert(0, str(ROOT / "tests/gpu"))
 import formulas
 import kernels
@@ -201,6 +202,35 @@ class Supervision(unittest.TestCase):
     def test_a_kind_that_keeps_failing_is_left(self):
         answers = self.ask([("fails", i) for i in range(9)] + [("good", 2)], 60)
         self.assertEqual([q for q, _, _ in answers], [("fails", 0), ("fails", 1), ("fails", 2), ("good", 2)])
+
+
+EMULATED = os.environ.get("CONELAB_EMULATED_KERNELS", "")
+
+
+class Emulated(kernels.Attention):
+    """The kernels' own code on the scripts' own operands, without a GPU."""
+
+    def has_fast_path(self):
+        return True
+
+
+@unittest.skipUnless(os.path.isfile(EMULATED), "CONELAB_EMULATED_KERNELS names no library that is built")
+class Emulation(unittest.TestCase):
+    def test_every_operator_agrees_with_float64_on_both_paths(self):
+        class Library(kernels.Kernels):
+            def call(self, function, *arguments):
+                status = getattr(self.code, function)(*arguments, None)
+                assert status == 0, f"{function}: {status}"
+        library = Library(EMULATED)
+        rows = []
+        with run.rehearsal():
+            kernels.Attention = Emulated
+            for name in run.OPERATORS:
+                for dtype, n, d, causal in ((torch.float32, 70, 33, True), (torch.bfloat16, 1, 64, False),
+                                            (torch.bfloat16, 130, 33, True), (torch.float16, 70, 100, False)):
+                    rows += run.check_case(library, name, dtype, n, d, 2, causal)
+        self.assertEqual([r for r in rows if not r["good"]], [])
+        self.assertEqual(len(rows), 4 * (4 + 3 * 8))
 
 
 class Rehearsal(unittest.TestCase):

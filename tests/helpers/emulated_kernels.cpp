@@ -1,0 +1,125 @@
+// The library of binding.cu without CUDA: the same functions, launches run on the host. Lets the
+// tests of the scripts put the scripts' own operands through the kernels' own code.
+#include <algorithm>
+#include <memory>
+
+#include "gpu/hopper/fast_launch.h"
+#include "gpu/hopper/forward_block.h"
+#include "gpu/hopper/numbers.h"
+#include "gpu/tile/forward.h"
+#include "gpu/tile/gradient.h"
+#include "tests/gpu/binding.cu"
+#include "tests/gpu/emulated_block.h"
+#include "tests/gpu/emulated_gradient.h"
+
+namespace conelab::gpu {
+namespace {
+
+template <class Work>
+void for_places(const Problem<float>& p, int tokens, int slices, const Work& work) {
+  const auto shared = std::make_unique<SharedTile<float>>();
+  for (int group = 0; group < p.groups; ++group) {
+    for (int block = 0; block * tile_rows < tokens; ++block) {
+      for (int slice = 0; slice < slices; ++slice) work(TilePlace{group, block, slice}, *shared);
+    }
+  }
+}
+
+template <class S>
+void portable_forward(const Problem<float>& p, const ForwardResult<float>& result, void*) {
+  using Tile = ForwardTile<S, float, HostBlock>;
+  for_places(p, p.query.count, Tile::slices(p),
+             [&](const TilePlace& place, SharedTile<float>& shared) {
+               Tile::run(HostBlock(), p, result, place, shared);
+             });
+}
+
+template <class S, Owner owner>
+void portable_owner(const Problem<float>& p, const Upstream<float>& upstream,
+                    const GradientResult<float>& result) {
+  using Tile = GradientTile<S, float, owner, HostBlock>;
+  const int tokens = owner == Owner::query ? p.query.count : p.key.count;
+  for_places(p, tokens, Tile::slices(p), [&](const TilePlace& place, SharedTile<float>& shared) {
+    Tile::run(HostBlock(), p, upstream, result, place, shared);
+  });
+}
+
+template <class S>
+void portable_gradient(const Problem<float>& p, const Upstream<float>& upstream,
+                       const GradientResult<float>& result, void*) {
+  portable_owner<S, Owner::query>(p, upstream, result);
+  portable_owner<S, Owner::key>(p, upstream, result);
+}
+
+}  // namespace
+
+PortableKernels portable_kernels(int index) {
+  PortableKernels found;
+  visit_similarity(index, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    found = {&portable_forward<S>, &portable_gradient<S>};
+  });
+  return found;
+}
+
+namespace hopper {
+namespace {
+
+template <class S, class Type, int width, bool turns>
+void run_forward(const FastProblem& p, const ForwardResult<float>& result) {
+  constexpr Variant v = variants[turns ? 0 : 1];
+  static_assert(v.turns == turns);
+  using Block = ForwardBlock<S, Type, width, v.consumers, v.stages, turns>;
+  for (int block = 0; block < Block::blocks(p.call); ++block) {
+    tests::run_block<Block, tests::EmulatedGroup<Block, Type>>(block, p, result, 7);
+  }
+}
+
+template <class S, class Type, int width, Owner owner>
+void run_gradient(const FastGradient& g, const GradientResult<float>& result) {
+  using Block = GradientBlock<S, Type, width, owner>;
+  for (int block = 0; block < Block::blocks(g.call); ++block) {
+    tests::run_block<Block, tests::EmulatedGradientGroup<Block>>(block, g, result, 7);
+  }
+}
+
+/// Calls run(Type{}) for the call's number type.
+template <class Run>
+void with_type(const Problem<float>& call, const Run& run) {
+  call.storage == Storage::bf16 ? run(Bf16{}) : run(F16{});
+}
+
+}  // namespace
+
+template <class S, int width>
+bool FastKernels<S, width>::forward(int variant, const FastProblem& p,
+                                    const ForwardResult<float>& result, void*) {
+  with_type(p.call, [&](auto type) {
+    using Type = decltype(type);
+    variant == 0 ? run_forward<S, Type, width, true>(p, result)
+                 : run_forward<S, Type, width, false>(p, result);
+  });
+  return true;
+}
+
+template <class S, int width>
+void FastKernels<S, width>::gradient(const FastGradient& g, const GradientResult<float>& result,
+                                     void*) {
+  with_type(g.call, [&](auto type) {
+    using Type = decltype(type);
+    run_gradient<S, Type, width, Owner::query>(g, result);
+    run_gradient<S, Type, width, Owner::key>(g, result);
+  });
+}
+
+template struct FastKernels<Dot, 64>;
+template struct FastKernels<Dot, 128>;
+template struct FastKernels<Laplacian, 64>;
+template struct FastKernels<Laplacian, 128>;
+template struct FastKernels<Umbral, 64>;
+template struct FastKernels<Umbral, 128>;
+template struct FastKernels<Penumbral, 64>;
+template struct FastKernels<Penumbral, 128>;
+
+}  // namespace hopper
+}  // namespace conelab::gpu
