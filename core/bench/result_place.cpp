@@ -35,7 +35,7 @@ void check_same_sweep(const std::string& path, const Sweep& sweep, const Sandbox
 
 /// Throws misuse where what lies there must not be lost.
 BenchEnding ending_at(const Sweep& sweep, const BenchOptions& options) {
-  check_replaceable_result(options.output, kind, "bench", {.cancelled = options.cancelled});
+  check_replaceable_result(options.output, kind, "bench");
   std::error_code error;
   const auto size = std::filesystem::file_size(options.output, error);
   if (error || size == 0) return BenchEnding::written;
