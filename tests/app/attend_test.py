@@ -203,7 +203,7 @@ class File(AttendTest):
         q, k, v = random_tensors()
         for tensors, says in (({"q": q}, "keys (k and v are q), "), ({"q": q, "v": v}, "keys (k is q), "),
                               ({"q": q, "k": k}, "keys (v is q), "), ({"q": q, "k": k, "v": v}, "keys, ")):
-            line = self.ok("attend", self.write(**tensors), "-o", self.folder / "o.h5").out
+            line = self.ok("attend", self.write(**tensors), "-o", self.folder / "o.h5", "-s", "dot").out
             self.assertIn(says, line)
 
     def test_nan_is_counted_and_kept(self):

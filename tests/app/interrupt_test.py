@@ -65,7 +65,7 @@ class Interrupt(ProgramTest):
         self.wait_until(lambda: computes(process), process)
         for _ in range(20):
             os.killpg(process.pid, signal.SIGHUP)
-        self.assertEqual(process.communicate(timeout=PATIENCE)[1], b"")
+        self.assertNotIn(b"error", process.communicate(timeout=PATIENCE)[1])  # Progress is there.
         self.assertEqual(process.returncode, 0)
 
     def test_while_computing(self):
