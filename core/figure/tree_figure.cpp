@@ -257,23 +257,27 @@ std::string stride_note(const TreeFigure& f, std::size_t stride) {
 /// A line of the diagram, from a token to one directly below it.
 struct OrderLine {
   std::size_t above, below;
-  bool nearest;  ///< No other direct ancestor is as near in depth.
+  bool nearest;  ///< No direct ancestor is nearer in depth; of several the first.
 };
 
 std::vector<OrderLine> order_lines(const HeadTree& t) {
+  constexpr auto none = static_cast<std::size_t>(-1);
   std::vector<OrderLine> lines;
-  for (std::size_t below = 0; below < t.size; ++below) {
-    const auto gap = [&](std::size_t above) {
-      return std::abs(own_depth(t, above) - own_depth(t, below));
-    };
-    const std::size_t first = lines.size();
-    std::size_t nearest = first;
-    for (std::size_t above = 0; above < t.size; ++above) {
+  std::vector<std::size_t> nearest(t.size, none);  // Of the lines to each token.
+  const auto gap = [&](const OrderLine& line) {
+    return std::abs(own_depth(t, line.above) - own_depth(t, line.below));
+  };
+  // Along the rows, as the order lies in memory: many tokens have millions of pairs.
+  for (std::size_t above = 0; above < t.size; ++above) {
+    for (std::size_t below = 0; below < t.size; ++below) {
       if (!t.order->covers(above, below)) continue;
       lines.push_back({above, below, false});
-      if (gap(above) < gap(lines[nearest].above)) nearest = lines.size() - 1;
+      std::size_t& best = nearest[below];
+      if (best == none || gap(lines.back()) < gap(lines[best])) best = lines.size() - 1;
     }
-    if (lines.size() > first) lines[nearest].nearest = true;
+  }
+  for (const std::size_t line : nearest) {
+    if (line != none) lines[line].nearest = true;
   }
   return lines;
 }
