@@ -28,7 +28,8 @@ figure::TreeFigure from_result(const FigureRequest& request, const std::string& 
   check_index("batch", batch, stored.labels.batch);
   check_index("head", head, stored.labels.head);
   figure::TreeFigure figure;
-  figure.tree = stored.trees[batch * static_cast<std::size_t>(stored.labels.head) + head];
+  figure.tree = std::make_shared<tree::HeadTree>(
+      stored.trees[batch * static_cast<std::size_t>(stored.labels.head) + head]);
   figure.tokens = stored.labels.tokens;
   figure.cone = result_similarity(file.attributes);
   const std::string title = result_title(file.attributes, head);
@@ -49,7 +50,8 @@ figure::TreeFigure from_trace(const FigureRequest& request) {
   Execution execution;
   execution.cancelled = request.cancelled;
   figure::TreeFigure figure;
-  figure.tree = std::move(tree::head_trees(*plan, trace.input, tokens, execution).front());
+  figure.tree = std::make_shared<tree::HeadTree>(
+      std::move(tree::head_trees(*plan, trace.input, tokens, execution).front()));
   figure.tokens = tokens == tree::Tokens::key ? trace.key_token : trace.query_token;
   figure.cone = call_from_text(similarity).similarity;
   figure.caption = trace.caption + ", " + call_title(call_from_text(similarity));

@@ -60,12 +60,12 @@ Axis depth_axis(const TreeFigure& f, const std::vector<double>& depths) {
   for (const double d : depths) {
     if (std::isfinite(d)) values.push_back(-d);
   }
-  const bool cones = f.tree.order.has_value();
-  const char* title = f.tree.heights ? "height of the LCA" : cones ? "depth of the LCA" : "logit";
+  const bool cones = f.tree->order.has_value();
+  const char* title = f.tree->heights ? "height of the LCA" : cones ? "depth of the LCA" : "logit";
   const ScaleKind kind =
-      f.tree.heights && spread(values) > widest_linear ? ScaleKind::log10 : ScaleKind::linear;
+      f.tree->heights && spread(values) > widest_linear ? ScaleKind::log10 : ScaleKind::linear;
   Axis axis = axis_over(kind, values, 6, rich(title));
-  if (f.tree.heights) {
+  if (f.tree->heights) {
     axis.low = std::max(axis.low, 0.0);
     return axis;
   }
@@ -113,8 +113,8 @@ void set_boxes(TreePlaces& places, const TokenFrame& at) {
 }
 
 void check(const TreeFigure& f) {
-  if (!f.tokens.empty() && f.tokens.size() != f.tree.size) {
-    misuse("tree: {} texts for {} tokens", f.tokens.size(), f.tree.size);
+  if (!f.tokens.empty() && f.tokens.size() != f.tree->size) {
+    misuse("tree: {} texts for {} tokens", f.tokens.size(), f.tree->size);
   }
 }
 
@@ -173,7 +173,7 @@ Stroke stem(const TokenFrame& at, std::size_t n) {
 
 void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& at,
                      TreePlaces& places) {
-  const HeadTree& t = f.tree;
+  const HeadTree& t = *f.tree;
   const std::size_t n = t.size;
   const bool cones = t.order.has_value();
   const double floor = at.frame.box.bottom();
@@ -213,8 +213,8 @@ void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& a
 
 void draw_segmentation(DisplayList& list, const TreeFigure& f, const TokenFrame& at,
                        TreePlaces& places) {
-  const tree::Segmentation& s = *f.tree.segmentation;
-  const std::size_t n = f.tree.size;
+  const tree::Segmentation& s = *f.tree->segmentation;
+  const std::size_t n = f.tree->size;
   draw_frame(list, at.frame, "segmentation-axes");
   list.group_begin("segmentation", "Attention across each boundary, relative to uniform attention");
   const double zero = at.frame.at(0, 0).y, one = at.frame.at(0, 1).y;
@@ -398,7 +398,7 @@ DrawnTree place_tree(const TreeFigure& f) {
   double top = 0;
   DrawnTree drawn{start(f, "Tree of a head by lowest common ancestors", top), {}};
   auto& [list, places] = drawn;
-  const HeadTree& t = f.tree;
+  const HeadTree& t = *f.tree;
   if (t.size == 0) {
     finish_with_caption(list, f.caption.empty() ? "No tokens" : f.caption, top);
     return drawn;
@@ -445,12 +445,12 @@ DrawnTree place_tree(const TreeFigure& f) {
 }
 
 DrawnTree place_hasse(const TreeFigure& f) {
-  if (!f.tree.order)
+  if (!f.tree->order)
     misuse("hasse: only cone families order tokens (expected penumbral, umbral, …)");
   double top = 0;
   DrawnTree drawn{start(f, "Ancestor order of a head's tokens", top), {}};
   auto& [list, places] = drawn;
-  const HeadTree& t = f.tree;
+  const HeadTree& t = *f.tree;
   if (t.size == 0) {
     finish_with_caption(list, f.caption.empty() ? "No tokens" : f.caption, top);
     return drawn;
@@ -458,7 +458,7 @@ DrawnTree place_hasse(const TreeFigure& f) {
   std::vector<double> depths;
   for (std::size_t i = 0; i < t.size; ++i) depths.push_back(own_depth(t, i));
   Axis y = depth_axis(f, depths);
-  y.title = rich(f.tree.heights ? "height of the token" : "distance from the source");
+  y.title = rich(f.tree->heights ? "height of the token" : "distance from the source");
   const std::vector<std::int64_t> leaves =
       t.size == 1 ? std::vector<std::int64_t>{0} : t.dendrogram.leaf_order;
   const TokenFrame frame = token_frame(f, y, margin + room_left(y), top + 2,

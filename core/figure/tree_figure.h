@@ -9,6 +9,7 @@
 // question marks, joined to nothing.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@
 namespace conelab::figure {
 
 struct TreeFigure {
-  tree::HeadTree tree;
+  std::shared_ptr<const tree::HeadTree> tree = std::make_shared<tree::HeadTree>();
   std::vector<std::string> tokens;  ///< Texts; empty: numbers.
   bool segmentation = true;         ///< `tree` only; where the tree has one.
   std::string cone;                 ///< The family that orders the tokens; empty: not known.

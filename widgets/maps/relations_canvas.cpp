@@ -58,6 +58,14 @@ QImage painted(const figure::DisplayList& list, double density) {
   return picture;
 }
 
+std::vector<figure::TextItem> texts_of(const figure::DisplayList& list) {
+  std::vector<figure::TextItem> texts;
+  for (const figure::Item& item : list.items) {
+    if (const auto* text = std::get_if<figure::TextItem>(&item)) texts.push_back(*text);
+  }
+  return texts;
+}
+
 /// The label of a token, tinted.
 void mark_label(figure::DisplayList& list, const Box& band, double x, std::size_t count) {
   const double width = std::max(4.0, band.width / static_cast<double>(count));
@@ -82,57 +90,82 @@ RelationsCanvas::RelationsCanvas(RelationsModel& model, QWidget* parent)
 
 // ---- layout -------------------------------------------------------------------------------------
 
+double RelationsCanvas::page_width() const {
+  return std::floor(std::clamp(width() / scale, least_width, most_width));
+}
+
 void RelationsCanvas::lay_out() {
-  const std::vector<Sheet> before = std::exchange(sheets_, {});
+  width_ = page_width();
+  density_ = devicePixelRatioF();
   pointed_.clear();
-  const double width = std::floor(std::clamp(this->width() / scale, least_width, most_width));
-  const std::string& layout = model_.workspace().document().session().maps.layout;
+  // Until they are drawn anew, sheets look as they did; of other panels nothing is pointed at.
+  const bool same = panels_ == model_.panels();
+  panels_ = model_.panels();
+  sheets_.resize(panels_.empty() || panels_.front()->tree ? panels_.size() : 1);
+  for (std::size_t i = 0; i < sheets_.size(); ++i) {
+    sheets_[i].panel = i;
+    if (!same) sheets_[i].page.arcs.clear(), sheets_[i].page.tree.reset();
+    draw(sheets_[i]);
+  }
+  stack();
+}
+
+/// In a job: a thousand tokens are neither laid out nor painted within a moment.
+void RelationsCanvas::draw(Sheet& sheet) {
+  std::function<Page(const JobContext&)> work;
+  const auto paint = [palette = palette(), density = density_](const figure::DisplayList& drawn) {
+    const figure::DisplayList list = on_ground(drawn, palette);
+    return Page{.width = list.width,
+                .height = list.height,
+                .picture = painted(list, density),
+                .description = QString::fromStdString(list.metadata.description),
+                .texts = texts_of(list)};
+  };
+  if (!panels_[sheet.panel]->tree) {
+    work = [figure = model_.arcs_figure(width_), paint](const JobContext&) {
+      figure::DrawnArcs drawn = figure::place_arcs(figure);
+      Page page = paint(drawn.list);
+      page.arcs = std::move(drawn.panels);
+      return page;
+    };
+  } else {
+    const bool order = model_.workspace().document().session().maps.layout == "hasse";
+    work = [figure = model_.tree_figure(sheet.panel, width_), order, paint](const JobContext&) {
+      figure::DrawnTree drawn =
+          order && figure.tree->order ? figure::place_hasse(figure) : figure::place_tree(figure);
+      Page page = paint(drawn.list);
+      page.description.prepend(QString::fromStdString(figure.title + ": "));
+      if (figure.tree->size > 0) page.tree = std::move(drawn.places);
+      return page;
+    };
+  }
+  sheet.job = model_.workspace().jobs().start<Page>(
+      "painting", std::move(work),
+      [this, index = sheet.panel](Page page) {
+        sheets_[index].job.finished();
+        sheets_[index].page = std::move(page);
+        stack();
+      },
+      nullptr, true);
+}
+
+/// One below the other.
+void RelationsCanvas::stack() {
   QStringList described;
   double top = 0;
-  for (std::size_t i = 0; i < model_.panels().size(); ++i) {
-    const RelationPanel& panel = *model_.panels()[i];
-    Sheet sheet;
-    sheet.panel = i;
-    if (!panel.tree) {
-      figure::DrawnArcs drawn = figure::place_arcs(model_.arcs_figure(width));
-      sheet.list = std::move(drawn.list);
-      sheet.arcs = std::move(drawn.panels);
-      described << QString::fromStdString(sheet.list.metadata.description);
-      add_sheet(std::move(sheet), top);
-      break;  // One list holds them all.
-    }
-    figure::TreeFigure figure = model_.tree_figure(i, width);
-    const bool orders = layout == "hasse";
-    if (!panel.head_tree || (orders && !figure.tree.order)) {
-      figure.tree = {}, figure.tokens.clear();
-      figure.caption = !panel.error.empty() ? panel.error
-                       : panel.job.active() ? "computing …"
-                                            : "only cone families order tokens";
-    }
-    const bool order = orders && figure.tree.order;
-    figure::DrawnTree drawn = order ? figure::place_hasse(figure) : figure::place_tree(figure);
-    sheet.list = std::move(drawn.list);
-    if (figure.tree.size > 0) sheet.tree = std::move(drawn.places);
-    described << QString::fromStdString(figure.title + ": " + sheet.list.metadata.description);
-    add_sheet(std::move(sheet), top);
-  }
-  // Until they are painted anew, sheets look as they did.
-  for (std::size_t i = 0; i < std::min(before.size(), sheets_.size()); ++i) {
-    sheets_[i].picture = before[i].picture;
+  for (Sheet& sheet : sheets_) {
+    sheet.top = top;
+    top += sheet.page.height * scale + 8;
+    described << sheet.page.description;
   }
   setAccessibleDescription(described.join("\n"));
   setMinimumHeight(static_cast<int>(std::ceil(top)));
   update();
 }
 
-void RelationsCanvas::add_sheet(Sheet sheet, double& top) {
-  sheet.list = on_ground(std::move(sheet.list), palette());
-  sheet.top = top;
-  top += sheet.list.height * scale + 8;
-  sheets_.push_back(std::move(sheet));
+void RelationsCanvas::resizeEvent(QResizeEvent*) {
+  if (page_width() != width_) lay_out();
 }
-
-void RelationsCanvas::resizeEvent(QResizeEvent*) { lay_out(); }
 
 void RelationsCanvas::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange) lay_out();
@@ -146,47 +179,30 @@ void RelationsCanvas::paintEvent(QPaintEvent* event) {
   clock.start();
   QPainter painter(this);
   painter.fillRect(rect(), canvas_ground(palette()));
-  if (sheets_.empty()) {
+  if (std::all_of(sheets_.begin(), sheets_.end(),
+                  [](const Sheet& sheet) { return sheet.page.picture.isNull(); })) {
     painter.setPen(quiet_ink(palette()));
-    painter.drawText(rect(), Qt::AlignCenter, tr("Open a trace and add an operator."));
+    painter.drawText(rect(), Qt::AlignCenter,
+                     sheets_.empty() ? tr("Open a trace and add an operator.") : tr("computing …"));
   }
-  for (Sheet& sheet : sheets_) {
-    const QRectF box(0, sheet.top, sheet.list.width * scale, sheet.list.height * scale);
-    if (box.intersects(QRectF(event->rect()))) draw_sheet(painter, sheet);
+  if (density_ != devicePixelRatioF()) lay_out();
+  for (const Sheet& sheet : sheets_) {
+    const QRectF box(0, sheet.top, sheet.page.width * scale, sheet.page.height * scale);
+    if (box.intersects(QRectF(event->rect()))) paint_sheet(painter, sheet);
   }
   paint_time_ = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
 }
 
-/// In a job: a thousand arcs are not painted within a moment.
-void RelationsCanvas::start_painting(Sheet& sheet) {
-  if (sheet.painting.active()) return;
-  const auto index = static_cast<std::size_t>(&sheet - sheets_.data());
-  const double density = devicePixelRatioF();
-  sheet.painting = model_.workspace().jobs().start<QImage>(
-      "painting",
-      [list = sheet.list, density](const JobContext&) { return painted(list, density); },
-      [this, index, density](QImage picture) {
-        Sheet& done = sheets_[index];
-        done.painting.finished();
-        done.picture = std::move(picture);
-        done.painted_for = density;
-        update();
-      },
-      nullptr, true);
-}
-
 bool RelationsCanvas::sharp() const {
   return std::none_of(sheets_.begin(), sheets_.end(),
-                      [](const Sheet& sheet) { return sheet.painting.active(); });
+                      [](const Sheet& sheet) { return sheet.job.active(); });
 }
 
-void RelationsCanvas::draw_sheet(QPainter& painter, Sheet& sheet) {
-  if (sheet.painted_for != devicePixelRatioF()) start_painting(sheet);
-  if (sheet.picture.isNull()) return;
+void RelationsCanvas::paint_sheet(QPainter& painter, const Sheet& sheet) const {
   const auto pair = model_.workspace().document().focused();
   // Arcs cover each other: what is not of the pair steps back.
-  painter.setOpacity(pair && !sheet.arcs.empty() ? faded : 1);
-  painter.drawImage(QPointF(0, sheet.top), sheet.picture);
+  painter.setOpacity(pair && !sheet.page.arcs.empty() ? faded : 1);
+  painter.drawImage(QPointF(0, sheet.top), sheet.page.picture);
   painter.setOpacity(1);
   if (!pair) return;
   painter.save();
@@ -198,8 +214,8 @@ void RelationsCanvas::draw_sheet(QPainter& painter, Sheet& sheet) {
 
 figure::DisplayList RelationsCanvas::marks(const Sheet& sheet, const Focus& pair) const {
   figure::DisplayList list;
-  list.width = sheet.list.width, list.height = sheet.list.height;
-  sheet.tree ? mark_tree(list, sheet, pair) : mark_arcs(list, sheet, pair);
+  list.width = sheet.page.width, list.height = sheet.page.height;
+  sheet.page.tree ? mark_tree(list, sheet, pair) : mark_arcs(list, sheet, pair);
   return list;
 }
 
@@ -207,11 +223,9 @@ figure::DisplayList RelationsCanvas::marks(const Sheet& sheet, const Focus& pair
 /// pair's own in the colour of the focus.
 void RelationsCanvas::mark_arcs(figure::DisplayList& list, const Sheet& sheet,
                                 const Focus& pair) const {
-  for (const figure::Item& item : sheet.list.items) {
-    if (std::holds_alternative<figure::TextItem>(item)) list.items.push_back(item);
-  }
+  list.items.assign(sheet.page.texts.begin(), sheet.page.texts.end());
   const auto query = static_cast<std::size_t>(pair.query), key = static_cast<std::size_t>(pair.key);
-  for (const figure::ArcsPlace& place : sheet.arcs) {
+  for (const figure::ArcsPlace& place : sheet.page.arcs) {
     if (query >= place.query.size() || key >= place.key.size()) continue;
     mark_label(list, place.query_labels, place.query[query].x, place.query.size());
     mark_label(list, place.key_labels, place.key[key].x, place.key.size());
@@ -232,7 +246,7 @@ void RelationsCanvas::mark_arcs(figure::DisplayList& list, const Sheet& sheet,
 /// Both tokens, and in a dendrogram the way from each up to where they join.
 void RelationsCanvas::mark_tree(figure::DisplayList& list, const Sheet& sheet,
                                 const Focus& pair) const {
-  const figure::TreePlaces& places = *sheet.tree;
+  const figure::TreePlaces& places = *sheet.page.tree;
   const tree::HeadTree& tree = *model_.panels()[sheet.panel]->head_tree;
   const auto i = static_cast<std::size_t>(pair.query), j = static_cast<std::size_t>(pair.key);
   if (i >= tree.size || j >= tree.size) return;
@@ -263,14 +277,14 @@ void RelationsCanvas::mark_tree(figure::DisplayList& list, const Sheet& sheet,
 RelationsCanvas::Hit RelationsCanvas::hit(const QPointF& at) const {
   for (const Sheet& sheet : sheets_) {
     const Point p{at.x() / scale, (at.y() - sheet.top) / scale};
-    if (p.y < 0 || p.y > sheet.list.height) continue;
-    return sheet.tree ? hit_tree(sheet, p) : hit_arcs(sheet, p);
+    if (p.y < 0 || p.y > sheet.page.height) continue;
+    return sheet.page.tree ? hit_tree(sheet, p) : hit_arcs(sheet, p);
   }
   return {};
 }
 
 RelationsCanvas::Hit RelationsCanvas::hit_arcs(const Sheet& sheet, Point p) const {
-  for (const figure::ArcsPlace& place : sheet.arcs) {
+  for (const figure::ArcsPlace& place : sheet.page.arcs) {
     if (!place.box.grown(2).contains(p)) continue;
     // Arcs are pointed at where they are drawn; the strongest of those near lies on top.
     const figure::PlacedArc* best = nullptr;
@@ -302,7 +316,7 @@ RelationsCanvas::Hit RelationsCanvas::hit_arcs(const Sheet& sheet, Point p) cons
 }
 
 RelationsCanvas::Hit RelationsCanvas::hit_tree(const Sheet& sheet, Point p) const {
-  const figure::TreePlaces& places = *sheet.tree;
+  const figure::TreePlaces& places = *sheet.page.tree;
   const RelationPanel& panel = *model_.panels()[sheet.panel];
   const auto itself = [](const Point& q) { return q; };
   if (const auto merge = nearest(places.merge, itself, p, grasp)) {
@@ -375,14 +389,14 @@ QPointF RelationsCanvas::on_canvas(const Sheet& sheet, Point p) const {
 
 const RelationsCanvas::Sheet* RelationsCanvas::sheet_of(std::size_t panel) const {
   for (const Sheet& sheet : sheets_) {
-    if (sheet.panel == panel && sheet.tree) return &sheet;
+    if (sheet.panel == panel && sheet.page.tree) return &sheet;
   }
   return nullptr;
 }
 
 std::optional<QPointF> RelationsCanvas::place_of_arc(std::size_t panel, const Focus& arc) const {
-  if (sheets_.empty() || panel >= sheets_.front().arcs.size()) return std::nullopt;
-  for (const figure::PlacedArc& placed : sheets_.front().arcs[panel].arcs) {
+  if (sheets_.empty() || panel >= sheets_.front().page.arcs.size()) return std::nullopt;
+  for (const figure::PlacedArc& placed : sheets_.front().page.arcs[panel].arcs) {
     if (static_cast<std::int64_t>(placed.arc.query) == arc.query &&
         static_cast<std::int64_t>(placed.arc.key) == arc.key) {
       return on_canvas(sheets_.front(), placed.points[placed.points.size() / 2]);
@@ -393,20 +407,21 @@ std::optional<QPointF> RelationsCanvas::place_of_arc(std::size_t panel, const Fo
 
 std::optional<QPointF> RelationsCanvas::place_of_token(std::size_t panel, std::size_t token) const {
   const Sheet* sheet = sheet_of(panel);
-  if (sheet == nullptr || token >= sheet->tree->token.size()) return std::nullopt;
-  return on_canvas(*sheet, {sheet->tree->token[token].x, sheet->tree->labels.y + 4});
+  if (sheet == nullptr || token >= sheet->page.tree->token.size()) return std::nullopt;
+  return on_canvas(*sheet, {sheet->page.tree->token[token].x, sheet->page.tree->labels.y + 4});
 }
 
 std::optional<QPointF> RelationsCanvas::place_of_merge(std::size_t panel, std::size_t merge) const {
   const Sheet* sheet = sheet_of(panel);
-  if (sheet == nullptr || merge >= sheet->tree->merge.size()) return std::nullopt;
-  return on_canvas(*sheet, sheet->tree->merge[merge]);
+  if (sheet == nullptr || merge >= sheet->page.tree->merge.size()) return std::nullopt;
+  return on_canvas(*sheet, sheet->page.tree->merge[merge]);
 }
 
 std::optional<QPointF> RelationsCanvas::place_of_boundary(std::size_t panel, std::size_t b) const {
   const Sheet* sheet = sheet_of(panel);
-  if (sheet == nullptr || b >= sheet->tree->boundary.size()) return std::nullopt;
-  return on_canvas(*sheet, {sheet->tree->boundary[b], sheet->tree->segmentation.bottom() - 4});
+  if (sheet == nullptr || b >= sheet->page.tree->boundary.size()) return std::nullopt;
+  return on_canvas(*sheet,
+                   {sheet->page.tree->boundary[b], sheet->page.tree->segmentation.bottom() - 4});
 }
 
 }  // namespace conelab::desktop

@@ -6,7 +6,6 @@
 
 #include <QImage>
 #include <QWidget>
-#include <variant>
 
 #include "widgets/maps/relations_model.h"
 
@@ -26,7 +25,7 @@ class RelationsCanvas : public QWidget {
   [[nodiscard]] std::optional<QPointF> place_of_merge(std::size_t panel, std::size_t merge) const;
   [[nodiscard]] std::optional<QPointF> place_of_boundary(std::size_t panel, std::size_t b) const;
   [[nodiscard]] double paint_time() const { return paint_time_; }
-  /// What has been seen is painted as it is now.
+  /// What is seen is as it is now.
   [[nodiscard]] bool sharp() const;
 
  signals:
@@ -42,16 +41,22 @@ class RelationsCanvas : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  /// One display list on the canvas: all operators' arcs, or one operator's tree.
+  /// A page of figures, drawn and painted in a job, with what is needed to point at it: the window
+  /// itself never handles a display list of a thousand tokens.
+  struct Page {
+    double width = 0, height = 0;  ///< Points.
+    QImage picture;
+    QString description;
+    std::vector<figure::TextItem> texts;  ///< Titles and labels of arcs.
+    std::vector<figure::ArcsPlace> arcs = {};
+    std::optional<figure::TreePlaces> tree = {};
+  };
+  /// All operators' arcs, or one operator's tree.
   struct Sheet {
-    figure::DisplayList list;
-    std::vector<figure::ArcsPlace> arcs;
-    std::optional<figure::TreePlaces> tree;
     std::size_t panel = 0;
-    double top = 0;          ///< Pixels.
-    QImage picture = {};     ///< Painted in a job when it is first seen; before, that of before.
-    double painted_for = 0;  ///< The density that `picture` is of this list for; 0: not yet.
-    JobHandle painting = {};
+    double top = 0;  ///< Pixels.
+    Page page;       ///< Until the job is done, that of before.
+    JobHandle job;
   };
   /// What is under a point.
   struct Hit {
@@ -59,9 +64,10 @@ class RelationsCanvas : public QWidget {
     QString text;
   };
   void lay_out();
-  void add_sheet(Sheet sheet, double& top);
-  void draw_sheet(QPainter& painter, Sheet& sheet);
-  void start_painting(Sheet& sheet);
+  [[nodiscard]] double page_width() const;
+  void draw(Sheet& sheet);
+  void stack();
+  void paint_sheet(QPainter& painter, const Sheet& sheet) const;
   [[nodiscard]] figure::DisplayList marks(const Sheet& sheet, const Focus& pair) const;
   void mark_arcs(figure::DisplayList& list, const Sheet& sheet, const Focus& pair) const;
   void mark_tree(figure::DisplayList& list, const Sheet& sheet, const Focus& pair) const;
@@ -74,6 +80,8 @@ class RelationsCanvas : public QWidget {
 
   RelationsModel& model_;
   std::vector<Sheet> sheets_;
+  std::vector<std::shared_ptr<RelationPanel>> panels_;  ///< Of which the sheets are.
+  double width_ = 0, density_ = 0;                      ///< For which they are drawn.
   QString pointed_;
   double paint_time_ = 0;
 };

@@ -193,9 +193,14 @@ figure::TreeFigure RelationsModel::tree_figure(std::size_t panel, double width) 
   figure.width = width;
   figure.title = p.title;
   figure.cone = p.call.similarity;
-  if (!p.head_tree) return figure;
-  figure.tree = *p.head_tree;
-  figure.tokens = tokens(panel);
+  if (!p.head_tree) {
+    figure.caption = p.error.empty() ? "computing …" : p.error;
+  } else if (choice_.layout == "hasse" && !p.head_tree->order) {
+    figure.caption = "only cone families order tokens";
+  } else {
+    figure.tree = p.head_tree;
+    figure.tokens = tokens(panel);
+  }
   return figure;
 }
 

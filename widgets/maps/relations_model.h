@@ -48,7 +48,7 @@ class RelationsModel : public QObject {
   [[nodiscard]] std::int64_t keys() const;
   [[nodiscard]] bool busy() const;
 
-  /// What there is so far, at that width in points; empty rather than wrong.
+  /// What there is so far, at that width in points; the caption says why there is nothing.
   [[nodiscard]] figure::ArcsFigure arcs_figure(double width) const;
   [[nodiscard]] figure::TreeFigure tree_figure(std::size_t panel, double width) const;
 

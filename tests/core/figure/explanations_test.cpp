@@ -77,7 +77,8 @@ TreeFigure some_tree(const char* similarity, std::int64_t n,
   call.similarity = similarity;
   call.parameters = std::move(parameters);
   TreeFigure figure;
-  figure.tree = tree::head_trees(*resolve(call, check_extents(input)), input).front();
+  figure.tree = std::make_shared<tree::HeadTree>(
+      tree::head_trees(*resolve(call, check_extents(input)), input).front());
   for (std::int64_t i = 0; i < n; ++i) figure.tokens.push_back("token" + std::to_string(i));
   return figure;
 }
@@ -90,7 +91,7 @@ TEST(TreeFigure, IsGoodForEverySize) {
         f.width = width;
         SCOPED_TRACE(similarity + std::to_string(n));
         expect_good_figure(draw_tree(f));
-        if (f.tree.order) expect_good_figure(draw_hasse(f));
+        if (f.tree->order) expect_good_figure(draw_hasse(f));
       }
     }
   }
@@ -99,7 +100,7 @@ TEST(TreeFigure, IsGoodForEverySize) {
 TEST(TreeFigure, DrawsOneBracketAMergeAndOneLineACover) {
   const TreeFigure f = some_tree("umbral", 25, {{"radius", "1"}});
   std::size_t covers = 0, lines = 0, brackets = 0;
-  for (const std::uint8_t c : f.tree.order->cover) covers += c;
+  for (const std::uint8_t c : f.tree->order->cover) covers += c;
   ASSERT_GT(covers, 5u);
   bool inside = false;
   for (const Item& item : draw_hasse(f).items) {

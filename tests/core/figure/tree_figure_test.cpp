@@ -13,24 +13,26 @@ namespace {
 TreeFigure unordered(const std::string& cone, std::size_t n, std::size_t unplaced = 0) {
   TreeFigure f;
   f.cone = cone;
-  f.tree.size = n;
-  f.tree.heights = true;
-  f.tree.depth.assign(n * n, -2);
-  f.tree.common.assign(n * n, 1);
-  f.tree.order = tree::AncestorOrder{
+  tree::HeadTree t;
+  t.size = n;
+  t.heights = true;
+  t.depth.assign(n * n, -2);
+  t.common.assign(n * n, 1);
+  t.order = tree::AncestorOrder{
       n, std::vector<std::uint8_t>(n * n), std::vector<std::uint8_t>(n * n), {}};
   for (std::size_t i = 0; i < n; ++i) {
-    f.tree.depth[i * n + i] = -1;
-    f.tree.order->representative.push_back(static_cast<std::int64_t>(i));
+    t.depth[i * n + i] = -1;
+    t.order->representative.push_back(static_cast<std::int64_t>(i));
     f.tokens.push_back("word" + std::to_string(i));
     for (std::size_t u = 0; u < unplaced; ++u) {
-      f.tree.depth[i * n + u] = f.tree.depth[u * n + i] = std::nan("");
-      f.tree.common[i * n + u] = f.tree.common[u * n + i] = 0;
+      t.depth[i * n + u] = t.depth[u * n + i] = std::nan("");
+      t.common[i * n + u] = t.common[u * n + i] = 0;
     }
   }
-  f.tree.dendrogram = tree::merge_by_depth(f.tree.depth, n);
-  f.tree.segmentation = tree::segmentation(
+  t.dendrogram = tree::merge_by_depth(t.depth, n);
+  t.segmentation = tree::segmentation(
       std::vector<double>(n * n, unplaced > 0 ? std::nan("") : 1.0 / static_cast<double>(n)), n);
+  f.tree = std::make_shared<tree::HeadTree>(std::move(t));
   return f;
 }
 
@@ -56,13 +58,15 @@ TEST(TreeFigure, HasseWithoutOrderNamesTheFamilysOwnParameter) {
 TreeFigure two_ranks(std::size_t above, std::size_t below) {
   const std::size_t n = above + below;
   TreeFigure f = unordered("umbral", n);
+  tree::HeadTree t = *f.tree;
   for (std::size_t i = 0; i < n; ++i) {
     const double height = (i < above ? 2 : 1) + 0.01 * static_cast<double>(i);
-    f.tree.depth[i * n + i] = -height;
+    t.depth[i * n + i] = -height;
     for (std::size_t j = above; j < n && i < above; ++j) {
-      f.tree.order->ancestor[i * n + j] = f.tree.order->cover[i * n + j] = 1;
+      t.order->ancestor[i * n + j] = t.order->cover[i * n + j] = 1;
     }
   }
+  f.tree = std::make_shared<tree::HeadTree>(std::move(t));
   return f;
 }
 

@@ -52,7 +52,7 @@ struct Shown : Opened {
   }
   [[nodiscard]] bool related() {
     const RelationsModel& model = view.relations();
-    return !model.panels().empty() && !model.busy();
+    return !model.panels().empty() && !model.busy() && view.relations_canvas().sharp();
   }
 };
 
@@ -121,7 +121,7 @@ TEST(Labels, ThoseOfArcsTreesAndOrdersKeepApart) {
       const std::string where = fmt::format("tree {} of {} pt", i, width);
       figure::TreeFigure figure = model.tree_figure(i, width);
       apart(figure::place_tree(figure).list, where);
-      if (figure.tree.order) apart(figure::place_hasse(figure).list, "order, " + where);
+      if (figure.tree->order) apart(figure::place_hasse(figure).list, "order, " + where);
     }
   }
   for (const char* arrangement : {"sides", "above", "rows"}) {

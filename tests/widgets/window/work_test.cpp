@@ -73,6 +73,13 @@ void show_layout(MainWindow& window, const char* layout) {
   window.document().edit("layout", [&](Session& s) { s.maps.layout = layout; });
 }
 
+void show_numbers(MainWindow& window, const char* layout) {
+  window.document().edit("numbers", [&](Session& s) {
+    s.maps.layout = layout;
+    s.maps.numbers = true;
+  });
+}
+
 const std::vector<Work>& all_work() {
   static const std::vector<Work> all = {
       {"reading a file", "", 16, 16384,
@@ -83,6 +90,10 @@ const std::vector<Work>& all_work() {
       {"arcs", "arcs", 1, 2048, [](MainWindow& w, const QString&) { show_layout(w, "arcs"); }},
       {"trees", "tree", 1, 1024, [](MainWindow& w, const QString&) { show_layout(w, "tree"); }},
       {"orders", "tree", 1, 1024, [](MainWindow& w, const QString&) { show_layout(w, "hasse"); }},
+      {"arcs as numbers", "arcs", 1, 2048,
+       [](MainWindow& w, const QString&) { show_numbers(w, "arcs"); }},
+      {"trees as numbers", "tree", 1, 1024,
+       [](MainWindow& w, const QString&) { show_numbers(w, "tree"); }},
       {"a figure", "figure", 1, 6000,
        [](MainWindow& w, const QString&) {
          w.document().edit("maps", [](Session& s) { s.maps.calls.clear(); });
