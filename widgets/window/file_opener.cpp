@@ -100,7 +100,13 @@ FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContex
   for (const QString& file : files) {
     context.stop_if_cancelled();
     try {
-      found.add(find_out(file, context.cancel_check()));
+      const FoundFile one = find_out(file, context.cancel_check());
+      // Of several traces one is shown: what is wrong with the others would not be noticed.
+      const bool unread = one.kind == FileKind::trace && !one.content;
+      if (files.size() > 1 && unread) {
+        (void)load_trace(one.path.toStdString(), one.group, context.cancel_check());
+      }
+      found.add(one);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;
       found.errors << QString::fromStdString(error.what());
@@ -195,17 +201,23 @@ void FileOpener::show_content(const Files& files) {
 /// There is one line for all of it: what failed comes first.
 void FileOpener::tell(const Found& found) {
   QStringList text, others;
+  QStringList errors = found.errors;
   for (const FoundFile& file : found.files) {
-    if (!is_among(shown_, file)) others << name_of(file);
+    if (is_among(shown_, file)) continue;
+    const bool damaged = file.kind == FileKind::trace && file.content && !file.content->sound();
+    if (damaged)
+      errors << QString::fromStdString(file.content->problems.front());
+    else
+      others << name_of(file);
   }
   if (const QString results = result_text(shown_); !results.isEmpty()) text << results;
   if (!others.isEmpty()) {
     text << tr("One of a kind is shown; under File, Open recent: %1.").arg(others.join(", "));
   }
   const QString notices = text.join(' ');
-  if (!found.errors.isEmpty()) {
-    const QString errors = found.errors.join("; ");
-    emit failed(notices.isEmpty() ? errors : errors + QStringLiteral(" · ") + notices);
+  if (!errors.isEmpty()) {
+    const QString told = errors.join("; ");
+    emit failed(notices.isEmpty() ? told : told + QStringLiteral(" · ") + notices);
   } else if (!notices.isEmpty()) {
     const bool has_trace = !of_kind(found.files, FileKind::trace).empty();
     emit notice(notices, has_trace ? QString() : trace_of(shown_));

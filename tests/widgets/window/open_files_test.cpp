@@ -187,6 +187,26 @@ TEST(OpenFiles, OfSeveralTracesTheFirstIsShownAndTheOthersAreNamed) {
   EXPECT_TRUE(opened.window.notice_shown().contains("minilm_trace.h5"));
 }
 
+TEST(OpenFiles, OfSeveralTracesTheDamagedOneIsNamedWithTheReason) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  const QString broken = opened.state.filePath("broken.npz");
+  QFile file(broken);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("PK\x03\x04 and nothing else");
+  file.close();
+  // Wherever it stands among them, the first of the others is shown.
+  const QString sound = QString::fromStdString(shipped_trace());
+  const QString copy = opened.state.filePath("copy.h5");
+  ASSERT_TRUE(QFile::copy(sound, copy));
+  opened.drop({broken, copy, sound});
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  EXPECT_EQ(opened.window.workspace().trace()->file, copy.toStdString());
+  const QString told = opened.window.error_shown();
+  EXPECT_TRUE(told.contains("broken.npz: ")) << told.toStdString();
+  EXPECT_TRUE(told.contains("Open recent: minilm_trace.h5")) << told.toStdString();
+}
+
 TEST(OpenFiles, WhatCannotBeReadIsToldAndTheOthersOpen) {
   REQUIRE_DISPLAY();
   Window opened;
