@@ -88,6 +88,34 @@ Json trees_json(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels
   return list;
 }
 
+std::vector<tree::HeadTree> compute(const Plan& plan, const AttentionInput<double>& input,
+                                    tree::Tokens tokens, int threads) {
+  Progress bar("tree");
+  Execution execution;
+  execution.threads = threads;
+  execution.cancelled = interrupted;
+  execution.progress = [&bar](double done) { bar.update(done); };
+  std::vector<tree::HeadTree> trees = head_trees(plan, input, tokens, execution);
+  bar.clear();
+  return trees;
+}
+
+/// What the file says of where it came from, besides its spec.
+Attributes origin_of(const Call& asked, const Input& file) {
+  Attributes origin = {{"call", call_text(asked)}, {"input_sha256", file.sha256}};
+  if (!file.model.empty()) origin.emplace_back("input_model", file.model);
+  return origin;
+}
+
+void write_trees(const std::string& path, const std::vector<tree::HeadTree>& trees,
+                 const tree::TreeLabels& labels, const Json& spec, const Attributes& origin) {
+  LabelledFile result = tree_file(trees, labels);
+  result.creator = program_version();
+  result.attributes.emplace_back("spec", spec.dump());
+  result.attributes.insert(result.attributes.end(), origin.begin(), origin.end());
+  write_labelled(path, result);
+}
+
 int run(const Typed& typed) {
   AttendJob job = typed.job;
   job.call = typed.call->call();
@@ -101,34 +129,21 @@ int run(const Typed& typed) {
   labels.tokens = tokens == tree::Tokens::key ? file.key_token : file.query_token;
   const Call call = call_for_input(job, file);
   const NonFinite non_finite = count_non_finite(file);
-  const std::string digest = file.sha256, model = file.model, asked = call_text(job.call);
+  const Attributes origin = origin_of(job.call, file);
   AttentionInput<double> input = attention_input<double>(std::move(file), Dtype::f64);
   input.key_lengths = job.key_lengths;
   const Extents extents = check_extents(input);
   labels.batch = extents.batch;
   labels.head = extents.head;
   const auto plan = resolve(call, extents);
-
-  Progress bar("tree");
-  Execution execution;
-  execution.threads = job.threads;
-  execution.cancelled = interrupted;
-  execution.progress = [&bar](double done) { bar.update(done); };
-  const std::vector<tree::HeadTree> trees = head_trees(*plan, input, tokens, execution);
-  bar.clear();
+  const auto trees = compute(*plan, input, tokens, job.threads);
   warn_non_finite(job, non_finite, trees, typed.tokens);
 
   job.call = resolved_call(*plan);
   Json spec = attend_to_json(job);
   spec["command"] = "tree";
   spec["tokens"] = typed.tokens;
-  LabelledFile result = tree_file(trees, labels);
-  result.creator = program_version();
-  result.attributes.emplace_back("spec", spec.dump());
-  result.attributes.emplace_back("call", asked);
-  result.attributes.emplace_back("input_sha256", digest);
-  if (!model.empty()) result.attributes.emplace_back("input_model", model);
-  write_labelled(job.output, result);
+  write_trees(job.output, trees, labels, spec, origin);
   if (typed.json) {
     print_json({{"output", job.output}, {"spec", spec}, {"heads", trees_json(trees, labels)}});
   } else {

@@ -122,6 +122,32 @@ void add_triangle(std::vector<Triangle>& out, const Surface& s, std::array<std::
   out.push_back(t);
 }
 
+/// Of the corners that were sent.
+struct Range {
+  int begin, count;
+};
+
+/// One range of triangles, or a fan for each contour and the triangles of a rectangle around them.
+std::vector<Range> add_fill(std::vector<Corner>& corners, const Fill& fill, const QColor& colour,
+                            const figure::Box& box) {
+  const auto begin = static_cast<int>(corners.size());
+  if (fill.plain || is_rectangle(fill)) {  // Needs no stencil.
+    for (const Line& contour : fill.contours) {
+      fill.plain ? add_convex(corners, contour, colour, fill.opacity)
+                 : add_rectangle(corners, bounds(fill.contours, box), colour, fill.opacity);
+    }
+    return {{begin, static_cast<int>(corners.size()) - begin}};
+  }
+  std::vector<Range> ranges;
+  for (const Line& contour : fill.contours) {
+    ranges.push_back({static_cast<int>(corners.size()), static_cast<int>(contour.size())});
+    for (const figure::Point& p : contour) corners.push_back(corner(p.x, p.y, colour, 1));
+  }
+  ranges.push_back({static_cast<int>(corners.size()), 6});
+  add_rectangle(corners, bounds(fill.contours, box).grown(1), colour, fill.opacity);
+  return ranges;
+}
+
 }  // namespace
 
 std::vector<Corner> triangles_of(const std::vector<Surface>& surfaces, const SpaceFrame& frame,
@@ -165,6 +191,25 @@ struct ScenePainter::Objects {
     gl->glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, sizeof(Corner), nullptr);
     gl->glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, sizeof(Corner),
                               reinterpret_cast<const void*>(offsetof(Corner, r)));
+  }
+  /// Even-odd: the fan of a contour flips the stencil's bit of every pixel once for each triangle
+  /// over it; the rectangle around it, the last of the ranges, then paints where the bit is set,
+  /// and clears it. It reaches a pixel further than the fans, and what lies outside of the box is
+  /// touched by neither, so that every picture leaves the stencil as it found it: to clear all of
+  /// it takes a software renderer as long as to fill it.
+  void draw_fans(const std::vector<Range>& ranges) const {
+    gl->glEnable(GL_STENCIL_TEST);
+    gl->glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+    gl->glStencilFunc(GL_ALWAYS, 0, 1);
+    gl->glStencilOp(GL_KEEP, GL_KEEP, GL_INVERT);
+    for (std::size_t i = 0; i + 1 < ranges.size(); ++i) {
+      gl->glDrawArrays(GL_TRIANGLE_FAN, ranges[i].begin, ranges[i].count);
+    }
+    gl->glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    gl->glStencilFunc(GL_NOTEQUAL, 0, 1);
+    gl->glStencilOp(GL_ZERO, GL_ZERO, GL_ZERO);
+    gl->glDrawArrays(GL_TRIANGLES, ranges.back().begin, ranges.back().count);
+    gl->glDisable(GL_STENCIL_TEST);
   }
   /// To the pixels that the box touches.
   void clip_to(const figure::Box& box) const {
@@ -260,66 +305,28 @@ void ScenePainter::heat(int slot, long version, const HeatRaster& raster, const 
   o.gl->glDrawArrays(GL_TRIANGLES, 0, static_cast<int>(corners.size()));
 }
 
-// Even-odd: the fan of a contour flips the stencil's bit of every pixel once for each triangle over
-// it; the rectangle around it then paints where the bit is set, and clears it. It reaches a pixel
-// further than the fans, and what lies outside of the box is touched by neither, so that every
-// picture leaves the stencil as it found it: to clear all of it takes a software renderer as long
-// as to fill it.
 void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette,
                          const figure::Box& box) {
   Objects& o = *objects_;
   std::vector<Corner> corners;
-  struct Range {
-    int begin, count;
-  };
-  std::vector<std::vector<Range>> fans;
+  std::vector<std::vector<Range>> shapes;
   for (const Fill& fill : fills) {
-    const QColor colour = fill_colour(fill.ink, palette);
-    std::vector<Range>& ranges = fans.emplace_back();
-    if (fill.plain || is_rectangle(fill)) {  // Needs no stencil.
-      const auto begin = static_cast<int>(corners.size());
-      for (const Line& contour : fill.contours) {
-        fill.plain ? add_convex(corners, contour, colour, fill.opacity)
-                   : add_rectangle(corners, bounds(fill.contours, box), colour, fill.opacity);
-      }
-      ranges.push_back({begin, static_cast<int>(corners.size()) - begin});
-      continue;
-    }
-    for (const Line& contour : fill.contours) {
-      ranges.push_back({static_cast<int>(corners.size()), static_cast<int>(contour.size())});
-      for (const figure::Point& p : contour) corners.push_back(corner(p.x, p.y, colour, 1));
-    }
-    ranges.push_back({static_cast<int>(corners.size()), 6});
-    add_rectangle(corners, bounds(fill.contours, box).grown(1), colour, fill.opacity);
+    shapes.push_back(add_fill(corners, fill, fill_colour(fill.ink, palette), box));
   }
   if (corners.empty()) return;
   o.send(corners);
   o.use(o.tint);
-  o.gl->glEnable(GL_STENCIL_TEST);
   o.clip_to(box);
   // The window stays opaque.
   o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
-  for (std::size_t f = 0; f < fans.size(); ++f) {
-    const std::vector<Range>& ranges = fans[f];
+  for (std::size_t f = 0; f < shapes.size(); ++f) {
     fills[f].opacity < 1 ? o.gl->glEnable(GL_BLEND) : o.gl->glDisable(GL_BLEND);
-    if (ranges.size() == 1) {
-      o.gl->glDisable(GL_STENCIL_TEST);
-      o.gl->glDrawArrays(GL_TRIANGLES, ranges[0].begin, ranges[0].count);
-      o.gl->glEnable(GL_STENCIL_TEST);
-      continue;
+    if (shapes[f].size() == 1) {
+      o.gl->glDrawArrays(GL_TRIANGLES, shapes[f][0].begin, shapes[f][0].count);
+    } else {
+      o.draw_fans(shapes[f]);
     }
-    o.gl->glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
-    o.gl->glStencilFunc(GL_ALWAYS, 0, 1);
-    o.gl->glStencilOp(GL_KEEP, GL_KEEP, GL_INVERT);
-    for (std::size_t i = 0; i + 1 < ranges.size(); ++i) {
-      o.gl->glDrawArrays(GL_TRIANGLE_FAN, ranges[i].begin, ranges[i].count);
-    }
-    o.gl->glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
-    o.gl->glStencilFunc(GL_NOTEQUAL, 0, 1);
-    o.gl->glStencilOp(GL_ZERO, GL_ZERO, GL_ZERO);
-    o.gl->glDrawArrays(GL_TRIANGLES, ranges.back().begin, ranges.back().count);
   }
-  o.gl->glDisable(GL_STENCIL_TEST);
   o.gl->glDisable(GL_SCISSOR_TEST);
   o.gl->glDisable(GL_BLEND);
 }

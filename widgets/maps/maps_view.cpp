@@ -116,6 +116,18 @@ QComboBox* MapsView::add_choice(QWidget* row, const QString& name, const QString
   return box;
 }
 
+QComboBox* MapsView::add_numbered(QWidget* row, const char* name, const QString& accessible,
+                                  const QString& help) {
+  auto* box = new QComboBox;
+  box->setObjectName(QStringLiteral("maps-") + name);
+  box->setMinimumWidth(narrowest);
+  box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  box->setAccessibleName(accessible);
+  box->setToolTip(help);
+  row->layout()->addWidget(box);
+  return box;
+}
+
 void MapsView::only_in(QWidget* control, const QStringList& layouts) {
   shown_in_.emplace_back(control, layouts);
 }
@@ -123,13 +135,7 @@ void MapsView::only_in(QWidget* control, const QStringList& layouts) {
 void MapsView::build_tools(QWidget* row) {
   auto* line = new FlowLayout(row);
   line->setContentsMargins(10, 4, 10, 4);
-  head_ = new QComboBox;
-  head_->setObjectName("maps-head");
-  head_->setMinimumWidth(narrowest);
-  head_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  head_->setAccessibleName(tr("Head"));
-  head_->setToolTip(tr("Which head of the layer"));
-  line->addWidget(head_);
+  head_ = add_numbered(row, "head", tr("Head"), tr("Which head of the layer"));
   connect(head_, &QComboBox::currentIndexChanged, this, [this](int index) {
     workspace_.document().edit(tr("choose head %1").arg(index),
                                [&](Session& s) { s.trace.head = index; });
@@ -139,6 +145,14 @@ void MapsView::build_tools(QWidget* row) {
                 " tree: tokens joined by their lowest common ancestors; hasse: the ancestor order;"
                 " table: the numbers"),
              {"maps", "heads", "arcs", "tree", "hasse", "table"}, &MapChoice::layout);
+  build_map_tools(row);
+  build_arc_tools(row);
+  build_work_tools(row);
+  build_export_tools(row);
+}
+
+/// How matrices become pictures.
+void MapsView::build_map_tools(QWidget* row) {
   const QStringList matrices = {"maps", "heads", "table"}, pictures = {"maps", "heads"};
   only_in(add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
                      {"weights", "logits"}, &MapChoice::quantity),
@@ -157,22 +171,14 @@ void MapsView::build_tools(QWidget* row) {
     colours->setItemData(colours->count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
   }
   colours->setIconSize(QSize(48, 12));
-  reference_ = new QComboBox;
-  reference_->setObjectName("maps-reference");
-  reference_->setMinimumWidth(narrowest);
+  reference_ = add_numbered(row, "reference", tr("Difference"),
+                            tr("Shows each operator minus this one; hold R over the maps to flip"));
   reference_->setMaximumWidth(widest);
-  reference_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  reference_->setAccessibleName(tr("Difference"));
-  reference_->setToolTip(tr("Shows each operator minus this one; hold R over the maps to flip"));
-  line->addWidget(reference_);
   only_in(reference_, matrices);
   connect(reference_, &QComboBox::currentIndexChanged, this, [this](int index) {
     workspace_.document().edit(tr("change the reference"),
                                [&](Session& s) { s.maps.reference = index - 1; });
   });
-  build_arc_tools(row);
-  build_work_tools(row);
-  build_export_tools(row);
 }
 
 void MapsView::build_arc_tools(QWidget* row) {

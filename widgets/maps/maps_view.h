@@ -42,6 +42,7 @@ class MapsView : public QWidget {
  private:
   void build_canvases();
   void build_tools(QWidget* row);
+  void build_map_tools(QWidget* row);
   void build_arc_tools(QWidget* row);
   void build_work_tools(QWidget* row);
   void build_export_tools(QWidget* row);
@@ -51,6 +52,9 @@ class MapsView : public QWidget {
   void only_in(QWidget* control, const QStringList& layouts);
   QComboBox* add_choice(QWidget* row, const QString& name, const QString& help,
                         const QStringList& words, std::string MapChoice::*member);
+  /// A choice by number, whose words come with the session.
+  QComboBox* add_numbered(QWidget* row, const char* name, const QString& accessible,
+                          const QString& help);
   void show_session();
   void show_readout();
   void show_work();
