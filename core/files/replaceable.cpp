@@ -1,8 +1,11 @@
 #include "core/files/replaceable.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "core/base/error.h"
+#include "core/files/byte_file.h"
 #include "core/files/hdf5_read.h"
 
 namespace conelab {
@@ -19,38 +22,78 @@ std::string kind_of_root(const std::string& path) {
   return text == nullptr ? "" : *text;
 }
 
-}  // namespace
+/// What each format begins with, and what tells where the figure came from.
+struct Marks {
+  std::string begin, origin;
+};
 
-std::string result_kind(const std::string& path, const SandboxLimits& limits) {
-  std::string kind;
-  try {
-    run_sandboxed(
-        path, limits,
-        [&](ArchiveWriter& writer) {
-          kind = kind_of_root(path);
-          visit(writer, kind);
-        },
-        [&](ArchiveReader& reader) { visit(reader, kind); });
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) throw;
-    return "";
-  }
-  return kind;
+Marks marks_of(const std::string& format) {
+  if (format == "svg") return {"<?xml", "urn:conelab:figure"};
+  if (format == "pdf") return {"%PDF", "urn:conelab:figure"};
+  using namespace std::string_literals;
+  return {"\x89PNG", "iTXtSoftware\0\0\0\0\0conelab "s};
 }
 
+/// Block by block: what lies there may be of any size.
+bool is_own_figure(const std::string& path, const std::string& format) {
+  constexpr std::size_t block = 1 << 20;
+  const Marks marks = marks_of(format);
+  if (ByteFile(path).peek(0, marks.begin.size()) != marks.begin) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes;
+  do {
+    // The end of what was searched may be the beginning of the mark.
+    bytes.erase(0, bytes.size() - std::min(bytes.size(), marks.origin.size() - 1));
+    const std::size_t kept = bytes.size();
+    bytes.resize(kept + block);
+    file.read(bytes.data() + kept, block);
+    bytes.resize(kept + static_cast<std::size_t>(file.gcount()));
+    if (bytes.find(marks.origin) != std::string::npos) return true;
+  } while (file);
+  return false;
+}
+
+/// `own` fails where the file cannot be read.
 void check_replaceable(const std::string& path, const std::string& expected,
                        const std::function<bool()>& own) {
   namespace fs = std::filesystem;
   std::error_code error;  // What cannot be seen is for whoever writes to complain of.
   if (!fs::is_regular_file(path, error) || fs::file_size(path, error) == 0 || error) return;
-  if (own()) return;
+  try {
+    if (own()) return;
+  } catch (const Error& unread) {
+    if (unread.kind() == ErrorKind::interrupted) throw;
+    misuse(
+        "{}; it may be something else than {}, and would be lost; remove it, or give another name",
+        unread.what(), expected);
+  }
   misuse("{}: is not {}, and would be lost; remove it, or give another name", path, expected);
+}
+
+}  // namespace
+
+std::string result_kind(const std::string& path, const SandboxLimits& limits) {
+  // Before what this program writes stands no block of a user's.
+  if (ByteFile(path).peek(0, 8) != "\x89HDF\r\n\x1a\n") return "";
+  std::string kind;
+  run_sandboxed(
+      path, limits,
+      [&](ArchiveWriter& writer) {
+        kind = kind_of_root(path);
+        visit(writer, kind);
+      },
+      [&](ArchiveReader& reader) { visit(reader, kind); });
+  return kind;
 }
 
 void check_replaceable_result(const std::string& path, const std::string& kind,
                               const std::string& command, const SandboxLimits& limits) {
   check_replaceable(path, "a result of `" + command + "`",
                     [&] { return result_kind(path, limits) == kind; });
+}
+
+void check_replaceable_figure(const std::string& path, const std::string& format) {
+  check_replaceable(path, "a figure of this program", [&] { return is_own_figure(path, format); });
 }
 
 }  // namespace conelab

@@ -24,6 +24,7 @@
 #include "core/base/error.h"
 #include "core/figure/svg.h"
 #include "core/figure/templates.h"
+#include "core/files/replaceable.h"
 #include "widgets/figures/figure_fields.h"
 #include "widgets/painter/painter.h"
 #include "widgets/theme/flow_layout.h"
@@ -388,6 +389,7 @@ void FiguresView::export_to(const QString& file) {
   export_job_ = jobs_.start<bool>(
       "writing " + QFileInfo(file).fileName().toStdString(),
       [list = preview_->list(), path = file.toStdString()](const JobContext&) {
+        check_replaceable_figure(path, path.substr(path.rfind('.') + 1));
         figure::write_figure(*list, path);
         return true;
       },

@@ -10,9 +10,11 @@
 namespace conelab {
 namespace {
 
+using ::testing::AllOf;
 using testing::error_of;
 using testing::FilesTest;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Replaceable : public FilesTest {
  protected:
@@ -32,7 +34,7 @@ class Replaceable : public FilesTest {
 
 TEST_F(Replaceable, ResultsAreKnownByTheirRoot) {
   for (const char* kind : {"bench", "tree"}) EXPECT_EQ(result_kind(result(kind)), kind);
-  EXPECT_EQ(result_kind(path("none.h5")), "");
+  EXPECT_THROW((void)result_kind(path("none.h5")), Error);
   EXPECT_EQ(result_kind(CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5"), "");
 }
 
@@ -51,10 +53,15 @@ TEST_F(Replaceable, NothingElseIs) {
                               ": is not a result of `bench`, and would be lost; remove it, or give "
                               "another name");
   }
-  // Of a damaged result nobody knows what it was.
+}
+
+TEST_F(Replaceable, OfWhatCannotBeReadNobodyKnowsWhatItWas) {
   const std::string damaged = result("bench");
   std::filesystem::resize_file(damaged, 700);
-  EXPECT_THAT(said(damaged), HasSubstr("would be lost"));
+  EXPECT_THAT(said(damaged),
+              AllOf(StartsWith(damaged + ": "), HasSubstr("truncated"),
+                    HasSubstr("; it may be something else than a result of `bench`, "
+                              "and would be lost; remove it, or give another name")));
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ figure::DisplayList asked_for(const FigureChoice& choice, const std::function<bo
   figure::DisplayList list;
   list.width = 200, list.height = 100;
   list.metadata.title = choice.name;
+  list.metadata.version = "1";
   list.text({10, 50}, choice.name + " of " + std::to_string(choice.inputs.size()));
   return list;
 }
@@ -105,6 +106,29 @@ TEST(Figures, AFileThatCannotBeWrittenIsTold) {
   shown.view.export_to(shown.folder.filePath("no/such/folder.svg"));
   ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
   EXPECT_TRUE(shown.view.message().contains("folder.svg")) << shown.view.message().toStdString();
+}
+
+TEST(Figures, ReplaceFiguresOfThisProgramOnly) {
+  Shown shown;
+  shown.choose("cones");
+  const auto told = [&](const QString& path) {
+    shown.view.export_to(path);
+    EXPECT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
+    return shown.view.message();
+  };
+  for (const char* name : {"f.svg", "f.pdf", "f.png"}) {
+    const QString path = shown.folder.filePath(name);
+    for (int time = 0; time < 2; ++time) {
+      EXPECT_TRUE(told(path).contains("is written")) << name << shown.view.message().toStdString();
+    }
+    QFile other(path);
+    ASSERT_TRUE(other.open(QIODevice::WriteOnly));
+    other.write("Dear reader");
+    other.close();
+    EXPECT_TRUE(told(path).contains("is not a figure of this program, and would be lost"))
+        << name << shown.view.message().toStdString();
+    EXPECT_EQ(other.size(), 11);
+  }
 }
 
 TEST(Figures, TheClipboardGetsTheImageAndTheSvg) {
