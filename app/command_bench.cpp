@@ -109,7 +109,6 @@ int run(const Typed& typed) {
   BenchOptions options;
   options.output = typed.output;
   options.resume = typed.resume;
-  options.keep_reasons = false;
   options.cancelled = interrupted;
   for (const std::string& command : typed.peers) {
     options.peers.push_back(ask_peer(command_words(command), {peer_patience, interrupted}));

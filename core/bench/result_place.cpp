@@ -47,16 +47,13 @@ BenchEnding ending_at(const Sweep& sweep, const BenchOptions& options) {
 }  // namespace
 
 ResultPlace::ResultPlace(const Sweep& sweep, const BenchOptions& options)
-    : output_(options.output),
-      keep_reasons_(options.keep_reasons),
-      ending_(ending_at(sweep, options)) {
+    : output_(options.output), ending_(ending_at(sweep, options)) {
   if (!finished()) probe_writable(output_);
 }
 
-bool ResultPlace::accepts(const BenchResult& result) const {
-  const bool measured = std::any_of(result.cases.begin(), result.cases.end(),
-                                    [](const CaseResult& c) { return c.status == CaseStatus::ok; });
-  return measured || (keep_reasons_ && ending_ == BenchEnding::written);
+bool ResultPlace::accepts(const BenchResult& result) {
+  return std::any_of(result.cases.begin(), result.cases.end(),
+                     [](const CaseResult& c) { return c.status == CaseStatus::ok; });
 }
 
 BenchEnding ResultPlace::write(const BenchResult& result) const {

@@ -1,8 +1,8 @@
 // The place of a benchmark's result: what a run finds there, and what it may put there.
 //
-//   nothing, an empty file   the result is written
-//   a result of `bench`      replaced, at the very end, by a run that measured something; with
-//                            `resume` it is finished, if it is of the same sweep
+//   nothing, an empty file   the result of a run that measured something is written
+//   a result of `bench`      replaced by it, at the very end; with `resume` it is finished, if it
+//                            is of the same sweep
 //   any other file           stays: the run does not begin
 //
 // The samples of an unfinished run beside it are the matter of `Parts`.
@@ -23,16 +23,14 @@ class ResultPlace {
 
   /// Whether there is nothing left to do.
   [[nodiscard]] bool finished() const { return ending_ == BenchEnding::was_finished; }
-  /// Whether this may be written: something was measured, or nothing is lost by writing it and the
-  /// reasons of the cases are wanted.
-  [[nodiscard]] bool accepts(const BenchResult& result) const;
+  /// Whether this may be written: something was measured.
+  [[nodiscard]] static bool accepts(const BenchResult& result);
   BenchEnding write(const BenchResult& result) const;
   /// Fails: why a result is not written that `accepts` does not.
   [[noreturn]] void refuse(const BenchResult& result) const;
 
  private:
   std::string output_;
-  bool keep_reasons_;
   BenchEnding ending_;  ///< Of a run that will have measured something.
 };
 

@@ -357,7 +357,7 @@ BenchEnding run_bench(const Sweep& sweep, const Workload& workload, const BenchO
   }
   Run run(sweep, workload, options);
   const BenchResult& result = run.measure_all();
-  const bool accepted = place.accepts(result);
+  const bool accepted = ResultPlace::accepts(result);
   const BenchEnding ending = accepted ? place.write(result) : BenchEnding::written;
   run.discard_samples();
   if (!accepted) place.refuse(result);

@@ -32,9 +32,6 @@ struct BenchProgress {
 struct BenchOptions {
   std::string output;  ///< OUT.h5
   bool resume = false;
-  /// A run that measured nothing, where nothing lies at the output: true writes why each case has
-  /// no time, for a view that shows it; false fails.
-  bool keep_reasons = true;
   /// Argument vector that starts a worker, its first word a path.
   std::vector<std::string> worker;
   std::vector<Peer> peers;           ///< Whose operators the sweep may name too.

@@ -193,11 +193,6 @@ TEST_F(Runner, AResultIsReplacedByACompleteOneOnly) {
   EXPECT_EQ(measured().size(), 2u);
 }
 
-TEST_F(Runner, WithoutAnEarlierResultEvenNothingMeasuredIsWritten) {
-  run(fake_sweep({"broken"}, {64}, 2));
-  EXPECT_EQ(measured().at(0).reason, "cannot be prepared");
-}
-
 TEST_F(Runner, WhatAKilledRunLeftWithoutASampleIsNoUnfinishedRun) {
   // Killed before the first sample was sealed, or while the samples were being discarded.
   std::filesystem::create_directories(output() + ".parts");
