@@ -69,7 +69,7 @@ MapLayout arrange_panels(double width, double height, std::size_t count, double 
     const PanelPlace& first = layout.panels.front();
     const double most = std::min(width - 2 * gap - room.row, 520.0);
     const double below = layout.panels.back().column_margin.bottom() + gap;
-    layout.shared_bar = {first.cells.x, std::min(below, height - bar_height - 2), most, bar_height};
+    layout.shared_bar = {first.cells.x, below, most, bar_height};  // Never over a panel.
   }
   return layout;
 }

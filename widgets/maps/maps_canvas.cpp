@@ -132,7 +132,7 @@ void MapsCanvas::draw_panel(QPainter& painter, std::size_t index) {
   const PanelPlace& place = layout_.panels[index];
   const MapPanel& panel = model_.shown(index);
   painter.setFont(font());
-  draw_title(painter, place, panel, model_.cancelled());
+  draw_title(painter, place, panel, model_.cancelled(), model_.flat(panel));
   painter.setPen(hair_line(palette()));
   painter.drawRect(desktop_rect(place.cells).adjusted(-0.5, -0.5, 0.5, 0.5));
   if (!panel.pyramid || !panel.error.empty()) {

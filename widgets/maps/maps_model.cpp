@@ -209,6 +209,15 @@ figure::Limits MapsModel::limits(const MapPanel& panel) const {
   return limits;
 }
 
+bool MapsModel::flat(const MapPanel& panel) const {
+  constexpr double least = 0.12;  // Of the colour map: fewer shades hide what the panel shows.
+  const ColourChoice choice = colour_choice(panel);
+  const figure::Limits own = colour_limits(panel.summary, choice), all = limits(panel);
+  if (own.empty() || own == all) return false;
+  const auto place = [&](double v) { return figure::place_on_map(v, all, choice.scale); };
+  return place(own.high) - place(own.low) < least;
+}
+
 void MapsModel::request_tiles(std::size_t place, double width, double height) {
   const std::shared_ptr<MapPanel>& panel = panels_[place];
   if (!panel->pyramid || cancelled_ || !panel->pyramid->complete()) return;

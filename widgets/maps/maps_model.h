@@ -63,6 +63,8 @@ class MapsModel : public QObject {
   [[nodiscard]] figure::Specials specials(const MapPanel& panel) const;
   /// Shared with the other panels where the session says so.
   [[nodiscard]] figure::Limits limits(const MapPanel& panel) const;
+  /// Whether another panel's values leave this one little of the shared colours.
+  [[nodiscard]] bool flat(const MapPanel& panel) const;
 
   /// Starts jobs for what a picture of this size lacks, and ends those for what it no longer shows.
   void request_tiles(std::size_t place, double width, double height);

@@ -199,7 +199,8 @@ double label_room(const QFontMetricsF& metrics, const std::vector<std::string>& 
   return std::clamp(widest + 8, 20.0, 92.0);
 }
 
-void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& panel, bool cancelled) {
+void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& panel, bool cancelled,
+                bool flat) {
   QFont bold = painter.font();
   bold.setBold(true);
   painter.setFont(bold);
@@ -212,11 +213,16 @@ void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& pane
                       : QObject::tr("preview, %1 % exact").arg(static_cast<int>(100 * done));
   }
   const QRectF box = desktop_rect(place.title);
-  const double room = state.isEmpty() ? 0 : painter.fontMetrics().horizontalAdvance(state) + 12;
-  painter.drawText(
-      box, Qt::AlignLeft | Qt::AlignVCenter,
-      painter.fontMetrics().elidedText(QString::fromStdString(panel.title), Qt::ElideRight,
-                                       static_cast<int>(box.width() - room)));
+  const QString hint = QObject::tr("flat under shared limits");
+  const auto width_of = [&](const QString& text) {
+    return painter.fontMetrics().horizontalAdvance(text);
+  };
+  const QString title = QString::fromStdString(panel.title);
+  if (flat && state.isEmpty() && width_of(title) + width_of(hint) + 12 < box.width()) state = hint;
+  const double room = state.isEmpty() ? 0 : width_of(state) + 12;
+  painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(title, Qt::ElideRight,
+                                                    static_cast<int>(box.width() - room)));
   if (state.isEmpty()) return;
   painter.setPen(quiet_ink(QPalette()));
   bold.setBold(false);

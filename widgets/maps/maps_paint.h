@@ -21,7 +21,8 @@ struct LabelPlan {
   std::int64_t step = 1;
 };
 /// For cells of `scale` pixels: every cell where letters that can still be read fit, else as many
-/// as do; in letters as large as these have room, at most the usual ones.
+/// as do; in letters as large as these have room, at most the usual ones. Cells a pixel too small
+/// for a line label every other token, in letters of two cells, rather than have letters touch.
 [[nodiscard]] LabelPlan plan_labels(const QFont& usual, double scale, bool numbers);
 /// Pixels from the top of the highest letters to the bottom of the lowest: lines of labels that are
 /// this far apart do not touch.
@@ -33,7 +34,9 @@ struct LabelPlan {
 [[nodiscard]] double label_room(const QFontMetricsF& metrics,
                                 const std::vector<std::string>& tokens, std::int64_t count);
 
-void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& panel, bool cancelled);
+/// Beside the name, how far it is computed; else, where there is room, that it is `flat`.
+void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& panel, bool cancelled,
+                bool flat);
 void draw_cell_grid(QPainter& painter, const Box& cells, const MapCamera& camera, std::int64_t rows,
                     std::int64_t columns);
 void draw_row_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,

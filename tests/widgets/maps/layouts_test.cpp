@@ -85,10 +85,12 @@ TEST(Labels, NeverLieOverEachOtherInMapsAndHeads) {
         QWidget& canvas = *layout == 'm' ? static_cast<QWidget&>(view.canvas())
                                          : static_cast<QWidget&>(view.heads_canvas());
         std::size_t most = 0;
+        (void)texts_painted(canvas);  // Layouts that wait are done: sizes below stay as they are.
         for (const QSize size : {QSize(320, 240), QSize(440, 460), QSize(606, 500), QSize(720, 650),
                                  QSize(900, 620), QSize(1400, 820)}) {
           canvas.resize(size);
           const auto texts = texts_painted(canvas);
+          ASSERT_EQ(canvas.size(), size);
           most = std::max(most, texts.size());
           expect_texts_apart(texts, fmt::format("{} of {} at {} x {}", layout, operators,
                                                 size.width(), size.height()));
@@ -97,6 +99,32 @@ TEST(Labels, NeverLieOverEachOtherInMapsAndHeads) {
       }
     }
   }
+}
+
+TEST(Maps, APanelSaysThatAnotherLeavesItNoColours) {
+  Opened opened("maps");
+  MapsView view(opened.workspace);
+  const auto& panels = view.model().panels();
+  ASSERT_TRUE(wait_for([&] {
+    return panels.size() == 3 && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
+             return p->pyramid && p->pyramid->complete() && !p->pass.active();
+           });
+  }));
+  view.resize(1400, 900);
+  const auto hints = [&] {
+    const auto texts = texts_painted(view.canvas());
+    return std::count_if(texts.begin(), texts.end(), [](const PaintedText& painted) {
+      return painted.text == "flat under shared limits";
+    });
+  };
+  // Weights of penumbral stay below a tenth of those of dot and umbral.
+  EXPECT_FALSE(view.model().flat(*panels[0]));
+  EXPECT_TRUE(view.model().flat(*panels[1]));
+  EXPECT_FALSE(view.model().flat(*panels[2]));
+  EXPECT_EQ(hints(), 1);
+  opened.document.edit("own", [](Session& s) { s.maps.shared_limits = false; });
+  EXPECT_FALSE(view.model().flat(*panels[1]));
+  EXPECT_EQ(hints(), 0);
 }
 
 TEST(Labels, ThoseOfArcsTreesAndOrdersKeepApart) {
