@@ -134,7 +134,9 @@ int run(const Typed& typed) {
 }
 
 void declare_axes(CLI::App& options, Typed& typed) {
-  options.add_option("--operators", typed.operators, "names (`conelab list operators`)")
+  options
+      .add_option("--operators", typed.operators,
+                  "names (`conelab list operators`), or calls as penumbral:gamma=2:bias=alibi")
       ->capture_default_str();
   options.add_option("--lengths", typed.lengths, "256,512 or 256..16384:x2 or 256..2048:+256")
       ->capture_default_str();

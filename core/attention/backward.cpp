@@ -26,6 +26,11 @@ namespace {
 /// Queries of a tile: deep enough for the products over queries.
 constexpr int block_rows = 48;
 
+/// Bytes of a head's placed queries, with the sums of their gradient where those cannot grow in the
+/// result, up to which the queries stay placed. Beyond, every tile of keys places each block again,
+/// which costs a few per cent of the time and no memory.
+constexpr std::int64_t kept_queries_limit = 16 << 20;
+
 /// What the tickets of one head share: its queries, and the sums that go back to them.
 template <class T>
 struct BackwardHead {
@@ -33,7 +38,8 @@ struct BackwardHead {
       : head(std::move(h)), turn(static_cast<std::size_t>(blocks)) {}
 
   Head<T> head;
-  Operand<T> queries;
+  bool keeps_queries = true;
+  Operand<T> queries;  ///< Empty where they are not kept.
   std::vector<T> reference, inverse_sum, delta;
   Buffer<T> own_query_grad;            ///< Empty where the result's rows serve.
   T* query_grad = nullptr;             ///< [n_q × stride] W K
@@ -60,6 +66,7 @@ struct ClosePair {
 template <class T>
 struct KeyWork {
   Operand<T> placed;
+  Operand<T> queries;                       ///< A block of them, where the head keeps none.
   Buffer<T> panels, value_panels;           ///< [depth × columns] of keys and values.
   Buffer<T> key_panels;                     ///< Panels of the placed keys' coordinates.
   Buffer<T> upstream;                       ///< [block_rows × value_stride] dL/doutput of a block.
@@ -146,13 +153,17 @@ class BackwardPass {
     const auto n = static_cast<std::size_t>(e.query);
     auto head =
         std::make_unique<BackwardHead<T>>(Head<T>(plan_, h, input_.key.row(b, h, 0)), blocks_);
-    head->head.place(input_.query.row(b, h, 0), e.query, e.query, "q", 0, kernels_.panel,
-                     head->queries);
-    head->query_grad = result_rows(result_.query, b, h, head->queries.stride);
-    if (head->query_grad == nullptr) {
-      head->own_query_grad.assign(n * static_cast<std::size_t>(head->queries.stride), T(0));
+    const std::ptrdiff_t stride = operand_stride(head->head.base_size(), kernels_.panel);
+    head->query_grad = result_rows(result_.query, b, h, stride);
+    const bool own_sums = head->query_grad == nullptr;
+    if (own_sums) {
+      head->own_query_grad.assign(n * static_cast<std::size_t>(stride), T(0));
       head->query_grad = head->own_query_grad.data();
     }
+    const std::int64_t bytes = e.query * stride * static_cast<std::int64_t>(sizeof(T));
+    head->keeps_queries = bytes * (own_sums ? 2 : 1) <= kept_queries_limit;
+    const std::int64_t kept = head->keeps_queries ? e.query : 0;
+    head->head.place(input_.query.row(b, h, 0), kept, kept, "q", 0, kernels_.panel, head->queries);
     head->query_slope.assign(n, T(0));
     head->query_margin.assign(n, T(0));
     for (std::int64_t i = 0; i < e.query; ++i) prepare_row(*head, b, h, i);
@@ -209,9 +220,14 @@ class BackwardPass {
     work.keys.bad = &work.bad_keys;
     const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, batch_of(index));
     for (std::int64_t block = 0; block < blocks_; ++block) {
-      const bool added = run_pair_tile(index, shared, work, tiles, block);
+      const Cover cover = cover_of(tiles, work, block);
+      QueryGroup<T> group{};
+      if (cover != Cover::none) {
+        group = group_of(index, shared, work.queries, block);
+        run_pair_tile(index, shared, work, tiles, group, cover);
+      }
       if (!wait_for_turn(shared, block, t, stopped)) return;
-      if (added) add_query_grad(shared, work, block);
+      if (cover != Cover::none) add_query_grad(shared, work, group);
       shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
     }
     finish_keys(index, t, shared, work);
@@ -262,19 +278,31 @@ class BackwardPass {
     return w;
   }
 
-  [[nodiscard]] QueryGroup<T> group_of(const BackwardHead<T>& shared, std::int64_t block) const {
-    const std::int64_t first = block * block_rows;
-    const auto rows =
-        static_cast<int>(std::min<std::int64_t>(block_rows, plan_.extents.query - first));
-    return query_group(shared.queries, 0, first, rows);
+  [[nodiscard]] int rows_of(std::int64_t block) const {
+    return static_cast<int>(
+        std::min<std::int64_t>(block_rows, plan_.extents.query - block * block_rows));
   }
 
-  /// One tile of pairs: P and W, and what they add to dV and dK. False where the mask hides it all.
-  bool run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w,
-                     const Tiles<T>& tiles, std::int64_t block) {
-    const QueryGroup<T> group = group_of(shared, block);
-    const Cover cover = tiles.cover(group.first, group.first + group.rows, w.keys);
-    if (cover == Cover::none) return false;
+  [[nodiscard]] Cover cover_of(const Tiles<T>& tiles, const KeyWork<T>& w,
+                               std::int64_t block) const {
+    const std::int64_t first = block * block_rows;
+    return tiles.cover(first, first + rows_of(block), w.keys);
+  }
+
+  /// The queries of a block; placed into `own` where the head keeps none.
+  QueryGroup<T> group_of(std::int64_t index, const BackwardHead<T>& shared, Operand<T>& own,
+                         std::int64_t block) const {
+    const std::int64_t first = block * block_rows;
+    const int rows = rows_of(block);
+    if (shared.keeps_queries) return query_group(shared.queries, 0, first, rows);
+    shared.head.place(input_.query.row(batch_of(index), head_of(index), first), rows, rows, "q",
+                      first, kernels_.panel, own);
+    return query_group(own, first, 0, rows);
+  }
+
+  /// One tile of pairs: P and W, and what they add to dV and dK.
+  void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w,
+                     const Tiles<T>& tiles, const QueryGroup<T>& group, Cover cover) {
     const int columns = w.keys.columns;
     tiles.measure(group, w.keys, w.tile.data(), columns);
     const T* upstream = upstream_rows(index, group, w);
@@ -293,7 +321,6 @@ class BackwardPass {
                      {w.slope.data(), 1, columns},
                      panels_of(group.base, group.stride, group.rows, w.query_panels),
                      w.key_grad.data(), w.placed.stride, Store::add);
-    return true;
   }
 
   /// Rows [count × stride] as the right operand of a product over rows.
@@ -377,8 +404,7 @@ class BackwardPass {
     return !stopped();
   }
 
-  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, std::int64_t block) {
-    const QueryGroup<T> group = group_of(shared, block);
+  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, const QueryGroup<T>& group) {
     const std::ptrdiff_t stride = group.stride;
     T* out = shared.query_grad + group.first * stride;
     kernels_.product(
@@ -427,13 +453,18 @@ class BackwardPass {
     const std::int64_t h = head_of(index);
     BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
     ParameterSums& sums = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + tiles_)];
-    for (std::int64_t i = 0; i < plan_.extents.query; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      T* grad = shared.query_grad + i * shared.queries.stride;
-      base_gradient(shared.queries.base.data() + i * shared.queries.stride, shared.query_margin[at],
-                    grad, shared.head.base_size());
-      shared.head.token_gradient(input_.query.row(b, h, i), {grad, shared.query_slope[at]},
-                                 result_.query.row(b, h, i), sums.similarity.data());
+    Operand<T> own;
+    for (std::int64_t block = 0; block < blocks_; ++block) {
+      const QueryGroup<T> group = group_of(index, shared, own, block);
+      for (int r = 0; r < group.rows; ++r) {
+        const std::int64_t i = group.first + r;
+        const auto at = static_cast<std::size_t>(i);
+        T* grad = shared.query_grad + i * group.stride;
+        base_gradient(group.base + r * group.stride, shared.query_margin[at], grad,
+                      shared.head.base_size());
+        shared.head.token_gradient(input_.query.row(b, h, i), {grad, shared.query_slope[at]},
+                                   result_.query.row(b, h, i), sums.similarity.data());
+      }
     }
     shared_[static_cast<std::size_t>(index)].reset();
   }

@@ -102,7 +102,7 @@ void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, 
                     std::int64_t first, int panel, Operand<T>& out) const {
   const std::int64_t d = plan_->extents.feature;
   const int values = plan_->similarity->values;
-  out.stride = round_up<std::ptrdiff_t>(std::max(1, base_size_), panel);
+  out.stride = operand_stride(base_size_, panel);
   out.value_stride = capacity;
   out.base.resize(static_cast<std::size_t>(capacity * out.stride));
   out.values.resize(static_cast<std::size_t>(std::max(1, values) * capacity));

@@ -2,6 +2,7 @@
 // tokens become operands of the kernels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,11 @@ namespace conelab {
 /// Keys of a tile: one tile of logits for a group of queries stays in the first-level cache.
 template <class T>
 constexpr int key_tile = 1024 / sizeof(T);
+
+/// Leading dimension of placed tokens of so many base coordinates.
+[[nodiscard]] constexpr std::ptrdiff_t operand_stride(int base_size, int panel) {
+  return round_up<std::ptrdiff_t>(std::max(1, base_size), panel);
+}
 
 /// Placed tokens as kernel operands.
 template <class T>

@@ -134,6 +134,16 @@ KeyRange Mask::range(std::int64_t batch, std::int64_t query) const {
   return seen.begin < seen.end ? seen : KeyRange{0, 0};
 }
 
+double Mask::share() const {
+  double seen = 0;
+  for (std::int64_t query = 0; query < input_.query; ++query) {
+    const KeyRange keys = range(0, query);
+    seen += static_cast<double>(keys.end - keys.begin);
+  }
+  const double pairs = static_cast<double>(input_.query) * static_cast<double>(input_.key);
+  return pairs > 0 ? seen / pairs : 0;
+}
+
 bool Mask::has_holes() const {
   return std::any_of(rows_.begin(), rows_.end(),
                      [](const MaskRow* row) { return row->admits != nullptr; });

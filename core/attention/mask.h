@@ -76,6 +76,8 @@ class Mask {
   }
   /// The keys outside which a query sees none.
   [[nodiscard]] KeyRange range(std::int64_t batch, std::int64_t query) const;
+  /// The part of the pairs of the first batch element that lie in these ranges, 0 to 1.
+  [[nodiscard]] double share() const;
   /// Whether a query may see only some of the keys within its range, and whether it sees this one.
   [[nodiscard]] bool has_holes() const;
   [[nodiscard]] bool is_hole(std::int64_t query, std::int64_t key) const;

@@ -9,6 +9,8 @@
 #include <type_traits>
 
 #include "core/attention/attention.h"
+#include "core/attention/call_text.h"
+#include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/bench/case_input.h"
 #include "core/bench/peak.h"
@@ -54,7 +56,7 @@ class AttentionCase : public CaseExecutor {
  public:
   AttentionCase(const Case& c, std::int64_t batch, std::uint64_t seed)
       : case_(c), backward_(c.pass != "forward"), input_(input_of<T>(c, batch, seed)) {
-    call_.similarity = c.operation;
+    call_ = call_from_text(c.operation);
     plan_ = resolve(call_, check_extents(input_));
     call_ = resolved_call(*plan_);
     execution_.threads = static_cast<int>(c.threads);
@@ -66,7 +68,7 @@ class AttentionCase : public CaseExecutor {
     // Forward reads q, k, v and writes the output; backward reads those, the output, its gradient
     // and writes three.
     const double tensors = static_cast<double>(input_.query.shape.size()) * (backward_ ? 8 : 4);
-    return {pass_flops(case_.pass, e), tensors * sizeof(T),
+    return {pass_flops(case_.pass, e) * plan_->mask(input_).share(), tensors * sizeof(T),
             backward_ ? backward_error() : forward_error()};
   }
 
@@ -138,6 +140,11 @@ class AttentionCase : public CaseExecutor {
     extra_bytes_ = std::max(0.0, peak_bytes_ - before - outputs);
   }
 
+  /// What stands for the call where one head is looked at: some defaults depend on the head.
+  [[nodiscard]] Call call_of(HeadIndex at) const {
+    return call_of_head(call_, check_extents(input_), at.head);
+  }
+
   /// The largest of `error(head)`; NaN where one is.
   template <class F>
   double over_heads(F error) const {
@@ -153,24 +160,27 @@ class AttentionCase : public CaseExecutor {
 
   double forward_error() {
     const std::int64_t rows = case_.seq_len <= forward_full_check ? case_.seq_len : checked_rows;
+    const QueryRange queries = checked_queries(call_, rows, case_.seq_len);
     const Tensor4<T> output = forward(*plan_, input_, execution_).output;
     return over_heads([&](HeadIndex at) {
-      const auto problem = reference::make_problem(call_, exact_input(input_, at, rows));
-      return largest_difference(output, at, reference::evaluate(problem).output);
+      const auto problem = reference::make_problem(call_of(at), exact_input(input_, at, queries));
+      return largest_difference(output, at, queries.begin, reference::evaluate(problem).output);
     });
   }
 
   /// Against slopes of the reference by finite differences, for some numbers of one query.
   double slope_error(const Tensor4<T>& query_grad) {
-    const std::int64_t row = std::min<std::int64_t>(plain_row, case_.seq_len - 1);
-    auto problem = reference::make_problem(call_, exact_input(input_, HeadIndex{}, row + 1));
+    const std::int64_t count = std::min<std::int64_t>(plain_row + 1, case_.seq_len);
+    const QueryRange queries = checked_queries(call_, count, case_.seq_len);
+    auto problem = reference::make_problem(call_of({}), exact_input(input_, {}, queries));
     double largest = unknown;
     for (std::int64_t i = 0; i < std::min(checked_slopes, case_.dim); ++i) {
       const std::int64_t feature = case_.dim - 1 - i;  // the height coordinate first
       const auto exact =
-          reference::central_difference(problem, problem.query.at(0, 0, row, feature));
+          reference::central_difference(problem, problem.query.at(0, 0, count - 1, feature));
       if (!exact.smooth) continue;
-      const double mine = static_cast<double>(query_grad.at(0, 0, row, feature));
+      const double mine =
+          static_cast<double>(query_grad.at(0, 0, queries.begin + count - 1, feature));
       largest = std::fmax(largest, std::abs(mine - exact.slope));
     }
     return largest;
@@ -178,17 +188,18 @@ class AttentionCase : public CaseExecutor {
 
   double backward_error() {
     const std::int64_t rows = case_.seq_len <= backward_full_check ? case_.seq_len : checked_rows;
+    const QueryRange queries = checked_queries(call_, rows, case_.seq_len);
     const Backward<T> mine =
         backward(*plan_, input_, forward(*plan_, input_, execution_), execution_);
     if (sizeof(T) == sizeof(double)) return slope_error(mine.query);
     return over_heads([&](HeadIndex at) {
-      const AttentionInput<double> exact = exact_input(input_, at, rows);
-      const auto plan = resolve(call_, check_extents(exact));
+      const AttentionInput<double> exact = exact_input(input_, at, queries);
+      const auto plan = resolve(call_of(at), check_extents(exact));
       const auto g = backward(*plan, exact, forward(*plan, exact, execution_), execution_);
-      const double by_query = largest_difference(mine.query, at, g.query);
+      const double by_query = largest_difference(mine.query, at, queries.begin, g.query);
       if (rows < case_.seq_len) return by_query;  // those of keys sum over all queries
-      return worse(by_query, worse(largest_difference(mine.key, at, g.key),
-                                   largest_difference(mine.value, at, g.value)));
+      return worse(by_query, worse(largest_difference(mine.key, at, 0, g.key),
+                                   largest_difference(mine.value, at, 0, g.value)));
     });
   }
 };
@@ -225,6 +236,19 @@ Prediction predict_attention(const Case& c, std::int64_t batch) {
           program + of_head * own / 2, pass_flops(c.pass, e)};
 }
 
+/// Throws misuse for a call that no case can have.
+void check_operation(const std::string& operation) {
+  const Call call = call_from_text(operation);
+  const Extents some{1, 1, 4, 4, 4, 4};
+  const auto plan = resolve(call, some);
+  (void)plan->mask(AttentionInput<float>{Tensor4<float>({1, 1, 4, 4}),
+                                         Tensor4<float>({1, 1, 4, 4}),
+                                         Tensor4<float>({1, 1, 4, 4}),
+                                         {},
+                                         {},
+                                         {}});
+}
+
 }  // namespace
 
 Workload attention_workload() {
@@ -235,6 +259,7 @@ Workload attention_workload() {
       workload.operations.push_back(part.name);
     }
   }
+  workload.check = check_operation;
   workload.make = make_attention_case;
   workload.predict = predict_attention;
   return workload;

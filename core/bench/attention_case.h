@@ -14,8 +14,9 @@
 
 namespace conelab {
 
-/// The engine on the CPU: operators are the similarities with their own maps. Cases on other
-/// devices are skipped.
+/// The engine on the CPU: operators are the similarities with their own maps, or calls as one word
+/// (see call_text.h): "dot:masks=causal". Masks that read operands have none here. Operations of
+/// pairs that a mask hides do not count. Cases on other devices are skipped.
 [[nodiscard]] Workload attention_workload();
 
 }  // namespace conelab

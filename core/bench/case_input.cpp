@@ -18,6 +18,11 @@ void plant_twins(AttentionInput<float>& in) {
 
 }  // namespace
 
+QueryRange checked_queries(const Call& call, std::int64_t count, std::int64_t all) {
+  const bool positional = call.bias != "none" || call.masks != Call{}.masks;
+  return {positional ? all - count : 0, count};
+}
+
 AttentionInput<float> random_input(const Case& c, std::int64_t batch, std::uint64_t seed) {
   Random random(seed);
   AttentionInput<float> in;

@@ -24,36 +24,47 @@ struct HeadIndex {
   std::int64_t batch = 0, head = 0;
 };
 
-/// The first `rows` tokens of a head, in float64: [1 × 1 × rows × feature].
+/// Some queries of a head, by which an error is measured.
+struct QueryRange {
+  std::int64_t begin = 0, count = 0;
+};
+
+/// `count` of `all` queries. Few queries against all keys stand at the end of the sequence: so they
+/// have to be its last ones for a call that looks at positions, by a bias or a mask. For any other
+/// they are the first ones, among which are the planted twins.
+[[nodiscard]] QueryRange checked_queries(const Call& call, std::int64_t count, std::int64_t all);
+
+/// Tokens of a head, in float64: [1 × 1 × count × feature].
 template <class S>
-[[nodiscard]] Tensor4<double> first_tokens(const Tensor4<S>& from, HeadIndex at,
-                                           std::int64_t rows) {
+[[nodiscard]] Tensor4<double> tokens_of(const Tensor4<S>& from, HeadIndex at, QueryRange range) {
   const std::int64_t feature = from.shape.feature;
-  Tensor4<double> to({1, 1, std::min(rows, from.shape.token), feature});
-  std::copy_n(from.row(at.batch, at.head, 0), to.shape.token * feature, to.row(0, 0, 0));
+  Tensor4<double> to({1, 1, range.count, feature});
+  std::copy_n(from.row(at.batch, at.head, range.begin), to.shape.token * feature, to.row(0, 0, 0));
   return to;
 }
 
-/// The same problem in float64, for the first `rows` queries of a head against all its keys.
+/// The same problem in float64, for some queries of a head against all its keys.
 template <class S>
 [[nodiscard]] AttentionInput<double> exact_input(const AttentionInput<S>& in, HeadIndex at,
-                                                 std::int64_t rows) {
+                                                 QueryRange queries) {
+  const QueryRange keys{0, in.key.shape.token};
   AttentionInput<double> exact;
-  exact.query = first_tokens(in.query, at, rows);
-  exact.key = first_tokens(in.key, at, in.key.shape.token);
-  exact.value = first_tokens(in.value, at, in.value.shape.token);
-  exact.output_grad = first_tokens(in.output_grad, at, rows);
+  exact.query = tokens_of(in.query, at, queries);
+  exact.key = tokens_of(in.key, at, keys);
+  exact.value = tokens_of(in.value, at, keys);
+  exact.output_grad = tokens_of(in.output_grad, at, queries);
   return exact;
 }
 
 /// The larger of two errors; NaN where either is, so that a broken result cannot look exact.
 [[nodiscard]] inline double worse(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
 
-/// Largest difference over the tokens that `exact` has of this head; NaN where there is one.
+/// Largest difference over the tokens of this head that `exact` has, the first of which is token
+/// `begin`; NaN where there is one.
 template <class S, class Exact>
-[[nodiscard]] double largest_difference(const Tensor4<S>& a, HeadIndex at,
+[[nodiscard]] double largest_difference(const Tensor4<S>& a, HeadIndex at, std::int64_t begin,
                                         const Tensor4<Exact>& exact) {
-  const Tensor4<double> part = first_tokens(a, at, exact.shape.token);
+  const Tensor4<double> part = tokens_of(a, at, {begin, exact.shape.token});
   double largest = 0;
   for (std::size_t i = 0; i < part.data.size(); ++i) {
     largest = worse(largest, std::abs(part.data[i] - static_cast<double>(exact.data[i])));

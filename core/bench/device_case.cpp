@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "core/attention/attention.h"
+#include "core/attention/call_text.h"
+#include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/base/half.h"
 #include "core/bench/case_input.h"
@@ -41,7 +43,7 @@ class DeviceCase : public CaseExecutor {
         dtype_(dtype_from_name(c.dtype)),
         input_(input_of(c, dtype_, batch, seed)),
         pass_(c.pass == "backward" ? Pass::backward : Pass::forward) {
-    call_.similarity = c.operation;
+    call_ = call_from_text(c.operation);
     plan_ = resolve(call_, check_extents(input_));
     device_ = backend.prepare(*plan_, input_, dtype_, {});
     saved_ = device_->forward();
@@ -51,7 +53,7 @@ class DeviceCase : public CaseExecutor {
     const Extents e = check_extents(input_);
     const bool backward = pass_ == Pass::backward;
     const double tensors = static_cast<double>(input_.query.shape.size() * (backward ? 8 : 4));
-    return {backward ? backward_flops(e) : forward_flops(e),
+    return {(backward ? backward_flops(e) : forward_flops(e)) * plan_->mask(input_).share(),
             tensors * static_cast<double>(dtype_size(dtype_)), error()};
   }
 
@@ -93,16 +95,19 @@ class DeviceCase : public CaseExecutor {
   double error() {
     const std::int64_t n = case_.seq_len;
     const std::int64_t rows = n <= full_check ? n : checked_rows;
-    const AttentionInput<double> exact = exact_input(input_, HeadIndex{}, rows);
-    const auto plan = resolve(call_, check_extents(exact));
+    const QueryRange queries = checked_queries(call_, rows, n);
+    const AttentionInput<double> exact = exact_input(input_, HeadIndex{}, queries);
+    const Call one_head = call_of_head(call_, check_extents(input_), 0);
+    const auto plan = resolve(one_head, check_extents(exact));
     const Forward<double> f = forward(*plan, exact, {});
-    if (pass_ == Pass::forward) return largest_difference(saved_.output, {}, f.output);
+    if (pass_ == Pass::forward)
+      return largest_difference(saved_.output, {}, queries.begin, f.output);
     const Backward<double> g = backward(*plan, exact, f, {});
     const Backward<float> mine = device_->backward(saved_);
-    const double by_query = largest_difference(mine.query, {}, g.query);
+    const double by_query = largest_difference(mine.query, {}, queries.begin, g.query);
     if (rows < n) return by_query;
-    return worse(by_query, worse(largest_difference(mine.key, {}, g.key),
-                                 largest_difference(mine.value, {}, g.value)));
+    return worse(by_query, worse(largest_difference(mine.key, {}, 0, g.key),
+                                 largest_difference(mine.value, {}, 0, g.value)));
   }
 };
 

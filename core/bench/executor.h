@@ -60,7 +60,9 @@ struct Prediction {
 /// What this program can benchmark.
 struct Workload {
   std::vector<std::string> operations;  ///< Known names.
-  ExecutorFactory make = nullptr;       ///< Used in workers only.
+  /// Throws misuse for an operation of a known name that no case can have; null: takes names alone.
+  void (*check)(const std::string& operation) = nullptr;
+  ExecutorFactory make = nullptr;  ///< Used in workers only.
   Prediction (*predict)(const Case& c, std::int64_t batch) = nullptr;
 };
 

@@ -59,6 +59,19 @@ std::vector<std::string> known_operators(const Workload& workload, const std::ve
   return known;
 }
 
+/// Parameters are for this program's own operators.
+void check_parameters(const Sweep& sweep, const Workload& workload) {
+  for (const std::string& operation : sweep.operations) {
+    const std::string name = operator_name(operation);
+    if (name == operation) continue;
+    const auto& own = workload.operations;
+    if (workload.check == nullptr || std::find(own.begin(), own.end(), name) == own.end()) {
+      misuse("operator '{}': {} takes no parameters here", operation, name);
+    }
+    workload.check(operation);
+  }
+}
+
 /// A case of the sweep, or its copy in the A/A control, on its way through the rounds.
 struct Slot {
   CaseResult* result;
@@ -350,6 +363,7 @@ class Run {
 
 BenchEnding run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options) {
   check_sweep(sweep, known_operators(workload, options.peers));
+  check_parameters(sweep, workload);
   const ResultPlace place(sweep, options);
   if (place.finished()) {
     Parts::clear_finished(options.output);

@@ -61,13 +61,34 @@ std::vector<std::string_view> split_commas(std::string_view text) {
   }
 }
 
-void check_names(const char* axis, const std::vector<std::string>& names,
-                 const std::vector<std::string>& known) {
+void check_repeats(const char* axis, const std::vector<std::string>& names) {
   if (names.empty()) misuse("the sweep has no {}", axis);
   for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) unknown_name(axis, name, known);
     if (std::count(names.begin(), names.end(), name) > 1) {
       misuse("{} '{}' is given twice", axis, name);
+    }
+  }
+}
+
+void check_names(const char* axis, const std::vector<std::string>& names,
+                 const std::vector<std::string>& known) {
+  check_repeats(axis, names);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) unknown_name(axis, name, known);
+  }
+}
+
+/// Names alone: what parameters mean is for the program that knows the name.
+void check_operators(const std::vector<std::string>& operations,
+                     const std::vector<std::string>& known) {
+  check_repeats("operator", operations);
+  for (const std::string& operation : operations) {
+    const std::string name = operator_name(operation);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      unknown_name("operator", name, known);
+    }
+    if (operation.find_first_of(" \t\r\n") != std::string::npos) {
+      misuse("operator '{}' holds a blank", operation);
     }
   }
 }
@@ -143,8 +164,12 @@ std::vector<std::string> parse_names(const std::string& name, const std::string&
   return names;
 }
 
+std::string operator_name(const std::string& operation) {
+  return operation.substr(0, operation.find(':'));
+}
+
 void check_sweep(const Sweep& s, const std::vector<std::string>& known_operators) {
-  check_names("operator", s.operations, known_operators);
+  check_operators(s.operations, known_operators);
   check_names("pass", s.passes, {"forward", "backward", "forward+backward"});
   check_names("device", s.devices, {"cpu", "cuda"});
   check_names("dtype", s.dtypes, {"f64", "f32", "f16", "bf16"});

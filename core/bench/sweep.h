@@ -10,8 +10,9 @@ namespace conelab {
 
 /// One point of the result's hyper-rectangle.
 struct Case {
-  std::string operation;  ///< "penumbral", ...; axis `operator`.
-  std::string pass;       ///< "forward", "backward" (each alone) or "forward+backward".
+  /// Axis `operator`: "penumbral", or a call as one word, "penumbral:gamma=2:bias=alibi".
+  std::string operation;
+  std::string pass;  ///< "forward", "backward" (each alone) or "forward+backward".
   std::string device = "cpu";
   std::string dtype = "f32";
   std::int64_t threads = 1;
@@ -58,6 +59,9 @@ struct Sweep {
 /// "A,B": the names, which must not be empty. Throws misuse beginning with `name`.
 [[nodiscard]] std::vector<std::string> parse_names(const std::string& name,
                                                    const std::string& text);
+
+/// The name before an operation's parameters.
+[[nodiscard]] std::string operator_name(const std::string& operation);
 
 /// Throws misuse where an axis is empty or repeats itself, has an unknown name, or a number is out
 /// of its range.

@@ -87,6 +87,38 @@ TEST(HalfTypes, TensorsOfWholePanelsAreReadInPlaceOrNotAlike) {
   expect_float_pass_rounded(call, half_input<Bfloat16>(call, extents, 5));
 }
 
+/// The first rows of every tensor of queries.
+template <class S>
+Tensor4<S> first_tokens(const Tensor4<S>& t, std::int64_t count) {
+  Tensor4<S> out({1, 1, count, t.shape.feature});
+  std::copy_n(t.data.begin(), out.data.size(), out.data.begin());
+  return out;
+}
+
+TEST(HalfTypes, QueriesTooManyToKeepPlacedHaveTheGradientsOfFew) {
+  const std::int64_t few = 480;
+  Call call;
+  call.similarity = "penumbral";
+  AttentionInput<Bfloat16> many = half_input<Bfloat16>(call, {1, 1, 33000, 300, 64, 3}, 7);
+  many.allowed = {};
+  many.key_lengths = {};
+  many.query.at(0, 0, 100, 5) = Bfloat16(std::nanf(""));
+  AttentionInput<Bfloat16> part = many;
+  part.query = first_tokens(many.query, few);
+  part.output_grad = first_tokens(many.output_grad, few);
+  const auto gradient = [&](const AttentionInput<Bfloat16>& input) {
+    const auto plan = resolve(call, check_extents(input));
+    return backward(*plan, input, forward(*plan, input, one_thread()), one_thread()).query;
+  };
+  const Tensor4<float> found = convert<float>(first_tokens(gradient(many), few));
+  const Tensor4<float> expected = convert<float>(gradient(part));
+  for (std::size_t i = 0; i < expected.data.size(); ++i) {
+    const bool both_nan = std::isnan(found.data[i]) && std::isnan(expected.data[i]);
+    ASSERT_TRUE(both_nan || found.data[i] == expected.data[i]) << i;
+  }
+  EXPECT_TRUE(std::isnan(found.at(0, 0, 100, 0)) && std::isfinite(found.at(0, 0, 99, 0)));
+}
+
 TEST(HalfTypes, ValuesThatAreNotFiniteShowWhereTheyAreSeen) {
   Call call;
   call.similarity = "dot";

@@ -63,6 +63,39 @@ TEST(AttentionCase, DoublePrecisionAgreesWithTheReference) {
   EXPECT_NEAR(both->facts().flops, forward->facts().flops + backward->facts().flops, 1);
 }
 
+TEST(AttentionCase, CallsAsOneWordAreMeasuredAsTheyAreGiven) {
+  const Workload workload = attention_workload();
+  Case c = small_case("dot", "forward", "f64");
+  c.seq_len = 300;  // more than are checked whole
+  const double all = workload.make(c, 1, 1)->facts().flops;
+  for (const auto& [text, share] : {std::pair{"dot:bias=hype", 1.0},
+                                    {"penumbral:bias=alibi:gamma=2", 1.0},
+                                    {"dot:masks=causal", 301.0 / 600},
+                                    {"umbral:masks=causal+window:window=1", 1.0 / 300}}) {
+    for (const char* pass : {"forward", "backward"}) {
+      c.operation = text;
+      c.pass = pass;
+      const CaseFacts facts = workload.make(c, 1, 1)->facts();
+      EXPECT_LT(facts.error, pass == std::string("forward") ? 1e-11 : 1e-7) << text << pass;
+      if (c.pass == "forward") {
+        EXPECT_NEAR(facts.flops, all * share, 1) << text;
+      }
+    }
+  }
+}
+
+TEST(AttentionCase, CallsThatNoCaseCanHaveAreRefusedBeforehand) {
+  const Workload workload = attention_workload();
+  workload.check("penumbral:gamma=2:bias=alibi:masks=causal");
+  const auto error = [&](const char* text) {
+    return error_of([&] { workload.check(text); }).substr(0, 3);
+  };
+  EXPECT_EQ(error("penumbral:gamm=2"), "2: ");
+  EXPECT_EQ(error("penumbral:gamma"), "2: ");
+  EXPECT_EQ(error("penumbral:masks=padding"), "2: ");
+  EXPECT_EQ(error("penumbral:bias=rope"), "2: ");
+}
+
 TEST(AttentionCase, SkipsWhatTheEngineDoesNotHave) {
   const Workload workload = attention_workload();
   Case c = small_case("dot", "forward");
@@ -94,6 +127,7 @@ TEST(AttentionCase, PredictsItsMemoryFromAbove) {
     c.seq_len = 2048;
     c.dim = 64;
     c.head = 8;
+    release_free_memory();
     reset_peak_resident();
     const double before = resident_bytes();
     const auto executor = workload.make(c, 1, 1);

@@ -39,6 +39,11 @@ TEST_F(Runner, MeasuresEveryCaseInEveryRound) {
   EXPECT_FALSE(parts_exist());
 }
 
+TEST_F(Runner, ParametersAreForOperatorsThatTakeThem) {
+  EXPECT_EQ(error_of([&] { run(fake_sweep({"steady:gamma=2"}, {64}, 4)); }),
+            "2: operator 'steady:gamma=2': steady takes no parameters here");
+}
+
 TEST_F(Runner, RecordsWhatBecameOfAWorkerAndGoesOn) {
   Sweep sweep = fake_sweep({"killed", "killed_later", "exits", "hangs", "throws", "hungry",
                             "chatty", "refuses", "broken", "huge", "endless", "steady"},

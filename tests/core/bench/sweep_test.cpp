@@ -72,6 +72,11 @@ TEST(CheckSweep, RefusesWhatCannotBeMeasured) {
               s.operations = {"dot", "dot"};
             }),
             "2: operator 'dot' is given twice");
+  EXPECT_EQ(error([](Sweep& s) { s.operations = {"dot", "dot:bias=alibi"}; }), "no error");
+  EXPECT_EQ(error([](Sweep& s) { s.operations = {"dot:scale= 2"}; }),
+            "2: operator 'dot:scale= 2' holds a blank");
+  EXPECT_NE(error([](Sweep& s) { s.operations = {"penumbra:gamma=2"}; }).find("unknown operator"),
+            std::string::npos);
   EXPECT_EQ(error([](Sweep& s) { s.lengths = {}; }), "2: the sweep has no lengths");
   EXPECT_EQ(error([](Sweep& s) { s.lengths = {64, 64}; }), "2: lengths must ascend (found 64)");
   EXPECT_EQ(error([](Sweep& s) { s.heads = {0}; }), "2: heads must be at least 1 (found 0)");
