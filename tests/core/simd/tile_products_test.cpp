@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "core/simd/kernels.h"
@@ -23,7 +24,8 @@ constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
 /// out.
 class PlainTiles {
  public:
-  static inline int configured = 0;  ///< Engines that are alive; more than one is a mistake.
+  /// Engines of this thread that are alive; more than one is a mistake.
+  static inline thread_local int configured = 0;
 
   PlainTiles() { EXPECT_EQ(++configured, 1); }
   ~PlainTiles() { --configured; }
@@ -354,6 +356,30 @@ TEST(TileProducts, BecomeSquaredDistancesAndTheLeastOfThem) {
       }
       EXPECT_LT(closest[0], ratio * query_norm[0]) << "the twin of query 0 is close";
     }
+  }
+}
+
+/// Each thread has a unit of its own, whatever the others do with theirs meanwhile.
+TEST(TileProducts, OnThreadsAtOnceAreThoseOfOne) {
+  for (const Kernels<float>& k : tile_kernels()) {
+    const Case t{64, 64, 64, false, Store::replace, Numbers::f32, Numbers::f32};
+    constexpr int threads = 3, repetitions = 30;
+    std::vector<int> differing(threads, 0);
+    std::vector<std::thread> running;
+    for (int i = 0; i < threads; ++i) {
+      running.emplace_back([&, i] {
+        Operands o(t, static_cast<std::uint64_t>(20 + i));
+        std::vector<float> first;
+        for (int repetition = 0; repetition < repetitions; ++repetition) {
+          k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
+                    o.c.data(), o.stride, t.store);
+          if (repetition == 0) first = o.c;
+          differing[static_cast<std::size_t>(i)] += static_cast<int>(o.c != first);
+        }
+      });
+    }
+    for (std::thread& thread : running) thread.join();
+    EXPECT_EQ(differing, std::vector<int>(threads, 0)) << k.name;
   }
 }
 
