@@ -87,12 +87,11 @@ Json datasets_json() {
 
 /// The machine's devices; the CPU is always there.
 Json devices_json() {
-  const std::string target = simd_targets().front();
   const DeviceState cuda = cuda_backend().state();
   return {{{"name", "cpu"},
-           {"about",
-            fmt::format("{} threads, SIMD target {}", std::thread::hardware_concurrency(), target)},
-           {"simd", simd_targets()},
+           {"about", fmt::format("{} threads, SIMD target {}", std::thread::hardware_concurrency(),
+                                 simd_summary())},
+           {"simd", simd_targets<Bfloat16>()},
            {"available", true}},
           {{"name", cuda.name},
            {"about", cuda.about},

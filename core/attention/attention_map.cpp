@@ -44,7 +44,7 @@ class HeadMap {
         head_(head),
         key_begin_(key_begin),
         columns_(key_end - key_begin),
-        kernels_(kernels<T>(simd)),
+        kernels_(kernels<S>(simd)),
         mask_(plan.mask(input)),
         law_(plan, head, input.key.row(batch, head, 0)),
         keys_(plan, kernels_, law_, columns_, key_begin) {

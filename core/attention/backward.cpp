@@ -23,9 +23,6 @@
 namespace conelab {
 namespace {
 
-/// Queries of a tile: deep enough for the products over queries.
-constexpr int block_rows = 48;
-
 /// Bytes of a head's placed queries, with the sums of their gradient where those cannot grow in the
 /// result, up to which the queries stay placed. Beyond, every tile of keys places each block again,
 /// which costs a few per cent of the time and no memory.
@@ -66,15 +63,15 @@ struct ClosePair {
 template <class T>
 struct KeyWork {
   Operand<T> placed;
-  Operand<T> queries;                       ///< A block of them, where the head keeps none.
-  Buffer<T> panels, value_panels;           ///< [depth × columns] of keys and values.
-  Buffer<T> key_panels;                     ///< Panels of the placed keys' coordinates.
-  Buffer<T> upstream;                       ///< [block_rows × value_stride] dL/doutput of a block.
+  Operand<T> queries;              ///< A block of them, where the head keeps none.
+  Buffer<T> panels, value_panels;  ///< [depth × columns] of keys and values.
+  Buffer<T> key_panels;            ///< Panels of the placed keys' coordinates.
+  Buffer<T> upstream;              ///< [backward_rows × value_stride] dL/doutput of a block.
   Buffer<T> upstream_panels, query_panels;  ///< Panels of a block's dL/doutput and queries.
   KeyTile<T> keys;
   Buffer<T> key_grad, value_grad, key_slope, key_margin;
-  Buffer<T> tile, slope;                 ///< [block_rows × columns]
-  std::vector<T> row_slope, row_margin;  ///< [block_rows] of the current block
+  Buffer<T> tile, slope;                 ///< [backward_rows × columns]
+  std::vector<T> row_slope, row_margin;  ///< [backward_rows] of the current block
   std::vector<ClosePair<T>> close_pairs;
   std::vector<std::int64_t> bad_keys, bad_values;  ///< Not finite; indices within the head.
   ParameterSums sums;
@@ -91,14 +88,15 @@ class BackwardPass {
         input_(input),
         saved_(saved),
         execution_(execution),
-        kernels_(kernels<T>(execution.simd)),
+        kernels_(kernels<S>(execution.simd)),
+        block_rows_(kernels_.backward_rows),
         mask_(plan.mask(input)),
         distance_(plan.similarity->info.measure == Measure::squared_distance),
         width_(aggregate_width(plan.einstein, plan.extents.value)),
         value_stride_(round_up(std::max(1, width_), kernels_.panel)),
         heads_(plan.extents.batch * plan.extents.head),
         tiles_((plan.extents.key + key_tile<T> - 1) / key_tile<T>),
-        blocks_((plan.extents.query + block_rows - 1) / block_rows),
+        blocks_((plan.extents.query + block_rows_ - 1) / block_rows_),
         ones_(static_cast<std::size_t>(plan.extents.value), S(1)) {}
 
   Backward<S> run() {
@@ -123,6 +121,7 @@ class BackwardPass {
   const Forward<S>& saved_;
   const Execution& execution_;
   const Kernels<T>& kernels_;
+  int block_rows_;  ///< Queries of a tile.
   Mask mask_;
   bool distance_;
   int width_;
@@ -248,8 +247,8 @@ class BackwardPass {
     w.key_panels.resize(w.panels.size());
     split_panels(w.placed.base.data(), w.placed.stride, columns, kernels_.panel,
                  w.key_panels.data(), columns * kernels_.panel);
-    w.query_panels.resize(static_cast<std::size_t>(block_rows * w.placed.stride));
-    w.upstream.resize(static_cast<std::size_t>(block_rows * value_stride_));
+    w.query_panels.resize(static_cast<std::size_t>(block_rows_ * w.placed.stride));
+    w.upstream.resize(static_cast<std::size_t>(block_rows_ * value_stride_));
     w.upstream_panels.resize(w.upstream.size());
     Buffer<T> value_rows(static_cast<std::size_t>(columns * value_stride_), T(0));
     lift_values(plan_.einstein, input_.value.row(b, h, first), e.value, first, count, value_stride_,
@@ -270,29 +269,29 @@ class BackwardPass {
     w.value_grad.assign(static_cast<std::size_t>(columns * value_stride_), T(0));
     w.key_slope.assign(static_cast<std::size_t>(columns), T(0));
     w.key_margin.assign(static_cast<std::size_t>(columns), T(0));
-    w.tile.resize(static_cast<std::size_t>(block_rows * columns));
-    w.slope.resize(static_cast<std::size_t>(block_rows * columns));
-    w.row_slope.resize(block_rows);
-    w.row_margin.resize(block_rows);
+    w.tile.resize(static_cast<std::size_t>(block_rows_ * columns));
+    w.slope.resize(static_cast<std::size_t>(block_rows_ * columns));
+    w.row_slope.resize(static_cast<std::size_t>(block_rows_));
+    w.row_margin.resize(w.row_slope.size());
     w.sums = empty_sums();
     return w;
   }
 
   [[nodiscard]] int rows_of(std::int64_t block) const {
     return static_cast<int>(
-        std::min<std::int64_t>(block_rows, plan_.extents.query - block * block_rows));
+        std::min<std::int64_t>(block_rows_, plan_.extents.query - block * block_rows_));
   }
 
   [[nodiscard]] Cover cover_of(const Tiles<T>& tiles, const KeyWork<T>& w,
                                std::int64_t block) const {
-    const std::int64_t first = block * block_rows;
+    const std::int64_t first = block * block_rows_;
     return tiles.cover(first, first + rows_of(block), w.keys);
   }
 
   /// The queries of a block; placed into `own` where the head keeps none.
   QueryGroup<T> group_of(std::int64_t index, const BackwardHead<T>& shared, Operand<T>& own,
                          std::int64_t block) const {
-    const std::int64_t first = block * block_rows;
+    const std::int64_t first = block * block_rows_;
     const int rows = rows_of(block);
     if (shared.keeps_queries) return query_group(shared.queries, 0, first, rows);
     shared.head.place(input_.query.row(batch_of(index), head_of(index), first), rows, rows, "q",

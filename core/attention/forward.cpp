@@ -23,8 +23,6 @@ namespace {
 
 /// Queries of a task: their output sums stay in the second-level cache.
 constexpr std::int64_t query_block = 384;
-/// Queries of a tile: a multiple of every target's row block.
-constexpr int group_rows = 12;
 constexpr std::size_t cache_line = 64;
 /// Values on their way into panels.
 constexpr int value_chunk = 32;
@@ -54,7 +52,8 @@ class ForwardPass {
       : plan_(plan),
         input_(input),
         execution_(execution),
-        kernels_(kernels<T>(execution.simd)),
+        kernels_(kernels<S>(execution.simd)),
+        group_rows_(kernels_.forward_rows),
         mask_(plan.mask(input)),
         width_(aggregate_width(plan.einstein, plan.extents.value)),
         stride_(round_up(std::max(1, width_), kernels_.panel)) {}
@@ -82,6 +81,7 @@ class ForwardPass {
   const AttentionInput<S>& input_;
   const Execution& execution_;
   const Kernels<T>& kernels_;
+  int group_rows_;  ///< Queries of a tile.
   Mask mask_;
   int width_;
   std::ptrdiff_t stride_;
@@ -97,7 +97,7 @@ class ForwardPass {
     Buffer<T> sums;  ///< [rows × stride]
     std::vector<double> row_sum;
     std::vector<T> reference;  ///< -inf until the row has seen a key.
-    Buffer<T> tile, weights;   ///< [group_rows × key_tile]
+    Buffer<T> tile, weights;   ///< [forward_rows × key_tile]
     Buffer<T> values;          ///< As a tile of ForwardHead::values, where that is empty.
   };
 
@@ -182,9 +182,9 @@ class ForwardPass {
       const KeyTile<T> keys = shared.keys.tile(t);
       if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) continue;
       const T* values = values_of(block, shared, t);
-      for (int r = 0; r < block.rows; r += group_rows) {
+      for (int r = 0; r < block.rows; r += group_rows_) {
         if (t + 1 < shared.keys.tiles()) fetch_ahead(block, shared, t + 1, r);
-        attend_group(block, tiles, keys, values, r, std::min(group_rows, block.rows - r));
+        attend_group(block, tiles, keys, values, r, std::min(group_rows_, block.rows - r));
       }
     }
     for (int r = 0; r < block.rows; ++r) {
@@ -201,9 +201,9 @@ class ForwardPass {
     const auto fetch = [&](const void* from, std::size_t bytes) {
       const auto* begin = static_cast<const char*>(from);
       const std::size_t groups =
-          (static_cast<std::size_t>(block.rows) + group_rows - 1) / group_rows;
+          (static_cast<std::size_t>(block.rows) + group_rows_ - 1) / group_rows_;
       const std::size_t part = round_up<std::size_t>(bytes / groups + 1, cache_line);
-      const std::size_t first = part * static_cast<std::size_t>(row / group_rows);
+      const std::size_t first = part * static_cast<std::size_t>(row / group_rows_);
       for (std::size_t at = first; at < std::min(first + part, bytes); at += cache_line) {
         __builtin_prefetch(begin + at, 0, 2);
       }
@@ -233,7 +233,7 @@ class ForwardPass {
     b.sums.assign(rows * static_cast<std::size_t>(stride_), T(0));
     b.row_sum.assign(rows, 0.0);
     b.reference.assign(rows, -std::numeric_limits<T>::infinity());
-    b.tile.resize(static_cast<std::size_t>(group_rows) * key_tile<T>);
+    b.tile.resize(static_cast<std::size_t>(group_rows_) * key_tile<T>);
     b.weights.resize(b.tile.size());
     if (heads_[static_cast<std::size_t>(index)]->values.empty()) b.values.resize(tile_values());
     return b;
@@ -244,7 +244,7 @@ class ForwardPass {
     const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
     const Cover cover = tiles.cover(group.first, group.first + rows, keys);
     if (cover == Cover::none) return;
-    T reference[group_rows], row_sum[group_rows], row_maximum[group_rows];
+    T reference[most_forward_rows], row_sum[most_forward_rows], row_maximum[most_forward_rows];
     for (int r = 0; r < rows; ++r) reference[r] = finite_reference(block, row + r);
     const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()),
                                 block.weights.data(), reference, row_sum, row_maximum};

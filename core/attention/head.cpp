@@ -209,17 +209,29 @@ void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count,
   }
 }
 
-template <class T>
-void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int panel, T* out,
-                  std::ptrdiff_t panel_stride) {
+namespace {
+
+/// In pieces of a fixed size, which are moves and no calls; the panel is a multiple.
+template <int piece, class T>
+void split_in_pieces(const T* rows, std::ptrdiff_t stride, std::int64_t count, int panel, T* out,
+                     std::ptrdiff_t panel_stride) {
   for (std::ptrdiff_t column = 0; column < stride; column += panel) {
     T* to = out + column / panel * panel_stride;
     for (std::int64_t i = 0; i < count; ++i) {
       const T* row = rows + i * stride + column;
-      // In pieces of a fixed size, which are moves and no calls; every panel is a multiple.
-      for (int c = 0; c < panel; c += 4) std::copy_n(row + c, 4, to + i * panel + c);
+      for (int c = 0; c < panel; c += piece) std::copy_n(row + c, piece, to + i * panel + c);
     }
   }
+}
+
+}  // namespace
+
+template <class T>
+void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int panel, T* out,
+                  std::ptrdiff_t panel_stride) {
+  // Without vectors a panel is two columns.
+  const auto split = panel % 4 == 0 ? split_in_pieces<4, T> : split_in_pieces<1, T>;
+  split(rows, stride, count, panel, out, panel_stride);
 }
 
 #define CONELAB_HEAD(T, S)                                                                      \

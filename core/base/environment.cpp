@@ -72,7 +72,7 @@ std::vector<std::pair<std::string, EnvironmentValue>> environment() {
   add("compiler", CONELAB_COMPILER);
   add("compiler_flags", CONELAB_FLAGS);
   add("cpu", cpu_name());
-  add("simd", simd_targets().front());
+  add("simd", simd_summary());
   all.emplace_back("cores", static_cast<double>(std::thread::hardware_concurrency()));
   all.emplace_back("memory_bytes", static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
                                        static_cast<double>(sysconf(_SC_PAGE_SIZE)));

@@ -21,11 +21,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-template <class T>
+/// Of the unit that multiplies tensors of S here.
+template <class S>
 double peak_of_one(double seconds) {
-  const Kernels<T>& k = kernels<T>();
+  const Kernels<Compute<S>>& k = kernels<S>();
   constexpr long steps = 20000;
-  [[maybe_unused]] volatile T sink = k.peak(steps);
+  [[maybe_unused]] volatile Compute<S> sink = k.peak(steps);
   const auto start = Clock::now();
   double elapsed = 0;
   long runs = 0;
@@ -55,7 +56,9 @@ double measure_peak(Dtype dtype, int threads, double seconds) {
   std::vector<double> peaks(static_cast<std::size_t>(std::max(1, threads)));
   std::vector<std::thread> others;
   const auto run = [&](std::size_t i) {
-    peaks[i] = dtype == Dtype::f64 ? peak_of_one<double>(seconds) : peak_of_one<float>(seconds);
+    peaks[i] = dtype == Dtype::f64   ? peak_of_one<double>(seconds)
+               : dtype == Dtype::f32 ? peak_of_one<float>(seconds)
+                                     : peak_of_one<Bfloat16>(seconds);
   };
   for (std::size_t i = 1; i < peaks.size(); ++i) others.emplace_back(run, i);
   run(0);

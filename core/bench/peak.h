@@ -9,8 +9,8 @@
 
 namespace conelab {
 
-/// FLOP/s of `threads` threads at once over about `seconds`, in f64 for f64 and in f32 for all
-/// else.
+/// FLOP/s of `threads` threads at once over about `seconds`: in f64 for f64, in f32 for all else,
+/// but where a tile unit serves tensors of 16 bits, in its own bf16 for them.
 [[nodiscard]] double measure_peak(Dtype dtype, int threads, double seconds);
 
 /// Touches `flush_bytes()` of memory, so that the next run starts with cold caches: twice the last

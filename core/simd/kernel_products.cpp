@@ -1,7 +1,7 @@
 // Products of a tile: register-tiled micro-kernels over packed panels.
 //
-// A micro-kernel holds row_block × 2 vectors of the result in registers and walks the depth: two
-// loads of the panel and row_block broadcasts feed 2 row_block multiply-adds. With 16 registers
+// A micro-kernel holds block_rows × 2 vectors of the result in registers and walks the depth: two
+// loads of the panel and block_rows broadcasts feed 2 block_rows multiply-adds. With 16 registers
 // 6 × 2 vectors is the largest tile without spills; with 32 registers 12 × 2.
 #include <utility>
 
@@ -283,7 +283,8 @@ template <class T>
 void add_products(Kernels<T>& k) {
   k.panel = panel_columns<T>;
   k.column_multiple = Pack<T>::size;
-  k.row_block = block_rows;
+  k.forward_rows = 12;  // A multiple of every target's block.
+  k.backward_rows = 48;
   k.product = &product<T>;
   k.squared_distance = &squared_distance<T>;
   k.margins = &margins<T>;

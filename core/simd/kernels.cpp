@@ -1,10 +1,12 @@
 #include "core/simd/kernels.h"
 
+#include <fmt/format.h>
 #include <hwy/targets.h>
 
 #include <array>
 
 #include "core/base/error.h"
+#include "core/simd/amx.h"
 
 namespace conelab {
 
@@ -45,15 +47,6 @@ bool runs_here(const Target& target) {
   return target.needs == 0 || (supported & target.needs) != 0;
 }
 
-const Target& choose(const std::string& name) {
-  for (const Target& t : targets) {
-    if (runs_here(t) && (name.empty() || name == t.name)) return t;
-  }
-  std::string known;
-  for (const std::string& t : simd_targets()) known += (known.empty() ? "" : ", ") + t;
-  misuse("SIMD target '{}' cannot run here (this machine has: {})", name, known);
-}
-
 template <class T>
 Kernels<T> make(const Target& target) {
   if constexpr (sizeof(T) == 4) {
@@ -63,28 +56,78 @@ Kernels<T> make(const Target& target) {
   }
 }
 
+/// One table per target; empty where it cannot run.
+template <class T>
+const std::array<Kernels<T>, targets.size()>& tables() {
+  static const std::array<Kernels<T>, targets.size()> made = [] {
+    std::array<Kernels<T>, targets.size()> all{};
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (runs_here(targets[i])) all[i] = make<T>(targets[i]);
+    }
+    return all;
+  }();
+  return made;
+}
+
+constexpr const char* tile_target = "amx";
+
+/// Whether tensors of S can be served by tiles of bf16 here. (CONELAB_AMX: the compiler knows
+/// them.)
+template <class S>
+bool tiles_serve() {
+  if constexpr (CONELAB_AMX && sizeof(S) == 2) {
+    return runs_here(targets.front()) && amx_runs_here();
+  }
+  return false;
+}
+
+const Kernels<float>& tile_kernels() {
+  if constexpr (CONELAB_AMX) {
+    static const Kernels<float> table = make_amx_kernels(tables<float>().front());
+    return table;
+  }
+  return tables<float>().front();
+}
+
 }  // namespace
 
+template <class S>
 std::vector<std::string> simd_targets() {
   std::vector<std::string> names;
+  if (tiles_serve<S>()) names.emplace_back(tile_target);
   for (const Target& t : targets) {
     if (runs_here(t)) names.emplace_back(t.name);
   }
   return names;
 }
 
-template <class T>
-const Kernels<T>& kernels(const std::string& name) {
-  static std::array<Kernels<T>, targets.size()> tables = [] {
-    std::array<Kernels<T>, targets.size()> made{};
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      if (runs_here(targets[i])) made[i] = make<T>(targets[i]);
-    }
-    return made;
-  }();
-  return tables[static_cast<std::size_t>(&choose(name) - targets.data())];
+std::string simd_summary() {
+  const std::string wide = simd_targets<float>().front();
+  const std::string narrow = simd_targets<Bfloat16>().front();
+  return narrow == wide ? wide : fmt::format("{}, {} for f16 and bf16", wide, narrow);
 }
-template const Kernels<float>& kernels(const std::string&);
-template const Kernels<double>& kernels(const std::string&);
+
+template <class S>
+const Kernels<Compute<S>>& kernels(const std::string& name) {
+  if constexpr (sizeof(S) == 2) {
+    if ((name.empty() || name == tile_target) && tiles_serve<S>()) return tile_kernels();
+  }
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (runs_here(targets[i]) && (name.empty() || name == targets[i].name)) {
+      return tables<Compute<S>>()[i];
+    }
+  }
+  std::string known;
+  for (const std::string& t : simd_targets<S>()) known += (known.empty() ? "" : ", ") + t;
+  misuse("SIMD target '{}' cannot run here (this machine has: {})", name, known);
+}
+
+#define CONELAB_KERNELS(S)                                            \
+  template const Kernels<Compute<S>>& kernels<S>(const std::string&); \
+  template std::vector<std::string> simd_targets<S>();
+CONELAB_KERNELS(float)
+CONELAB_KERNELS(double)
+CONELAB_KERNELS(Float16)
+CONELAB_KERNELS(Bfloat16)
 
 }  // namespace conelab

@@ -9,10 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "core/base/half.h"
+
 namespace conelab {
 
 /// The most parameters of any bias: sizes of fixed arrays.
 constexpr int max_bias_slopes = 2;
+
+/// The most that any target's `forward_rows` is: sizes of fixed arrays.
+constexpr int most_forward_rows = 64;
 
 /// Left operand of a product: element (row, step) at data[row * row_stride + step * step_stride].
 /// One of the strides is 1.
@@ -102,7 +107,9 @@ struct Kernels {
   const char* name;     ///< "avx2", ...
   int panel;            ///< Columns of a panel of a right operand.
   int column_multiple;  ///< Of a tile's columns; a multiple of `panel`.
-  int row_block;        ///< Rows that the product kernels take at a time.
+  int forward_rows;     ///< Queries that the drivers take at a time on the way forward: a multiple
+                        ///< of the rows that the product kernels take, at most most_forward_rows.
+  int backward_rows;    ///< On the way back: deep enough for the products over queries.
 
   /// c[rows × columns] (+)= left[rows × depth] right[depth × columns]; columns a multiple of panel.
   void (*product)(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right,
@@ -123,12 +130,17 @@ struct Kernels {
   const Tail<T>* tails;  ///< Indexed as similarity_table().
 };
 
-/// The kernels of a target by name, or the best that this machine runs where `name` is empty.
-/// Throws misuse for a target that is unknown or that this machine cannot run.
-template <class T>
-[[nodiscard]] const Kernels<T>& kernels(const std::string& name = {});
+/// The kernels of a target for tensors of S, by name, or the best that this machine runs where
+/// `name` is empty. S is float, double, Float16 or Bfloat16; "amx" serves the last two only.
+/// Throws misuse for a target that is unknown or that cannot run here.
+template <class S>
+[[nodiscard]] const Kernels<Compute<S>>& kernels(const std::string& name = {});
 
-/// Targets that this machine can run, the best first.
+/// Targets that this machine can run for tensors of S, the best first.
+template <class S = float>
 [[nodiscard]] std::vector<std::string> simd_targets();
+
+/// The best targets in words: "avx2", or "avx512, amx for f16 and bf16".
+[[nodiscard]] std::string simd_summary();
 
 }  // namespace conelab

@@ -36,3 +36,30 @@ foreach(target IN LISTS simd_targets)
     HWY_COMPILE_ONLY_STATIC)
   target_sources(conelab_core PRIVATE $<TARGET_OBJECTS:conelab_simd_${target}>)
 endforeach()
+
+# The tile unit on top of avx512, where the compiler and its assembler know it.
+set(simd_flags_amx ${simd_flags_avx512} -mamx-tile -mamx-bf16)
+set(has_amx FALSE)
+if("avx512" IN_LIST simd_targets AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  include(CheckCXXSourceCompiles)
+  string(REPLACE ";" " " CMAKE_REQUIRED_FLAGS "${simd_flags_amx}")
+  check_cxx_source_compiles("
+    #include <immintrin.h>
+    int main() { _tile_loadd(1, nullptr, 64); _tile_dpbf16ps(0, 1, 2); }" CONELAB_COMPILES_AMX)
+  unset(CMAKE_REQUIRED_FLAGS)
+  set(has_amx ${CONELAB_COMPILES_AMX})
+endif()
+if(has_amx)
+  add_library(conelab_simd_amx OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/simd/amx_products.cpp)
+  target_include_directories(conelab_simd_amx PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(conelab_simd_amx PRIVATE fmt::fmt)
+  conelab_house_rules(conelab_simd_amx)
+  target_compile_options(conelab_simd_amx PRIVATE
+    ${simd_flags_amx} -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math)
+  if(CONELAB_SANITIZE)
+    target_compile_options(conelab_simd_amx PRIVATE -O1 -fno-sanitize=all)
+  endif()
+  target_sources(conelab_core PRIVATE $<TARGET_OBJECTS:conelab_simd_amx>)
+endif()
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/simd/kernels.cpp PROPERTIES
+  COMPILE_DEFINITIONS CONELAB_AMX=$<BOOL:${has_amx}>)

@@ -148,6 +148,16 @@ const std::vector<Variant>& variants() {
   return all;
 }
 
+std::vector<Variant> rounded_variants() {
+  std::vector<Variant> some;
+  std::copy_if(variants().begin(), variants().end(), std::back_inserter(some),
+               [](const Variant& v) {
+                 return v.call.map != "none" || v.call.similarity == "dot" ||
+                        v.call.similarity == "laplacian";
+               });
+  return some;
+}
+
 std::string variant_name(const testing::TestParamInfo<Variant>& info) {
   std::string name = info.param.name;
   std::replace(name.begin(), name.end(), '-', '_');

@@ -24,6 +24,9 @@ inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant
 
 /// Every variant that `resolve` accepts.
 [[nodiscard]] const std::vector<Variant>& variants();
+/// Those that take tokens rounded to 16 bits: under map none a rounded token of the hyperboloid is
+/// no longer on it.
+[[nodiscard]] std::vector<Variant> rounded_variants();
 /// The name of a parametrised test.
 [[nodiscard]] std::string variant_name(const testing::TestParamInfo<Variant>& info);
 

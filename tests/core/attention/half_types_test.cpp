@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/simd/kernels.h"
 #include "tests/core/attention/cases.h"
 
 namespace conelab::tests {
@@ -31,19 +32,22 @@ void expect_rounded(const Tensor4<S>& found, const Tensor4<float>& wide, const c
 }
 
 /// The float pass on the same numbers, given the rounded output as the 16-bit backward pass is.
+/// Both on the target of float: one that serves 16 bits only has other products.
 template <class S>
 void expect_float_pass_rounded(const Call& call, const AttentionInput<S>& input) {
   const AttentionInput<float> wide = convert_input<float>(input);
   const auto plan = resolve(call, check_extents(input));
-  const Forward<S> found = forward(*plan, input, one_thread());
-  Forward<float> expected = forward(*plan, wide, one_thread());
+  Execution execution = one_thread();
+  execution.simd = simd_targets<float>().front();
+  const Forward<S> found = forward(*plan, input, execution);
+  Forward<float> expected = forward(*plan, wide, execution);
   expect_rounded(found.output, expected.output, "output");
   EXPECT_EQ(found.lse.data, expected.lse.data);
-  EXPECT_EQ(attention_map(*plan, input, Map2d::weights, one_thread()).data,
-            attention_map(*plan, wide, Map2d::weights, one_thread()).data);
+  EXPECT_EQ(attention_map(*plan, input, Map2d::weights, execution).data,
+            attention_map(*plan, wide, Map2d::weights, execution).data);
   expected.output = convert<float>(found.output);
-  const Backward<S> mine = backward(*plan, input, found, one_thread());
-  const Backward<float> theirs = backward(*plan, wide, expected, one_thread());
+  const Backward<S> mine = backward(*plan, input, found, execution);
+  const Backward<float> theirs = backward(*plan, wide, expected, execution);
   expect_rounded(mine.query, theirs.query, "query");
   expect_rounded(mine.key, theirs.key, "key");
   expect_rounded(mine.value, theirs.value, "value");
@@ -62,17 +66,6 @@ void expect_float_pass_rounded(const Variant& variant) {
     if (parts.bias == "none") input.output_grad = {};
     expect_float_pass_rounded<S>(call, input);
   }
-}
-
-/// Under map none a rounded token of the hyperboloid is no longer on it.
-bool takes_rounded_tokens(const Variant& v) {
-  return v.call.map != "none" || v.call.similarity == "dot" || v.call.similarity == "laplacian";
-}
-std::vector<Variant> rounded_variants() {
-  std::vector<Variant> some;
-  std::copy_if(variants().begin(), variants().end(), std::back_inserter(some),
-               takes_rounded_tokens);
-  return some;
 }
 
 TEST_P(HalfTypes, AreTheFloatPassRoundedOnce) {

@@ -1,0 +1,68 @@
+// The tile unit as an engine of tile_products.h. Compiled with AMX's flags on top of avx512's; a
+// compiler without them leaves this file and the target out.
+#include <immintrin.h>
+
+#include "core/simd/amx.h"
+#include "core/simd/tile_products.h"
+
+namespace conelab {
+namespace {
+
+/// The unit's configuration, 64 bytes: eight tiles of 16 rows × 64 bytes.
+struct alignas(64) Configuration {
+  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+static_assert(sizeof(Configuration) == 64);
+constexpr Configuration eight_whole_tiles;
+constexpr int line = 64;  ///< Bytes of a row of a packed tile.
+
+/// Tiles 0 - 3 are the accumulator, 4 and 5 the left operand, 6 and 7 the right one. Configured for
+/// each product and released after it: a thread owns the unit no longer than that, and where it
+/// sleeps otherwise it has no tiles to be saved.
+class AmxTiles {
+ public:
+  AmxTiles() { _tile_loadconfig(&eight_whole_tiles); }
+  ~AmxTiles() { _tile_release(); }
+  AmxTiles(const AmxTiles&) = delete;
+  AmxTiles& operator=(const AmxTiles&) = delete;
+
+  void zero() {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+
+  void multiply(const void* left0, const void* left1, const void* right0, const void* right1) {
+    // GCC's intrinsics do not say that they read memory: without this, what was packed may not have
+    // been written yet.
+    asm volatile("" ::: "memory");
+    _tile_loadd(4, left0, line);
+    _tile_loadd(5, left1, line);
+    _tile_loadd(6, right0, line);
+    _tile_loadd(7, right1, line);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+
+  void store(float* out) {
+    constexpr int columns = 32, row_bytes = columns * sizeof(float);
+    _tile_stored(0, out, row_bytes);
+    _tile_stored(1, out + columns / 2, row_bytes);
+    _tile_stored(2, out + 16 * columns, row_bytes);
+    _tile_stored(3, out + 16 * columns + columns / 2, row_bytes);
+    asm volatile("" ::: "memory");
+  }
+};
+
+}  // namespace
+
+Kernels<float> make_amx_kernels(const Kernels<float>& avx512) {
+  return TileProducts<AmxTiles>::make("amx", avx512);
+}
+
+}  // namespace conelab

@@ -1,0 +1,403 @@
+// Products on tiles of bf16, against double: with an engine that does in plain C++ what the tile
+// instructions do, so on every machine, and with the machine's own unit where it has one.
+#include "core/simd/tile_products.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "core/simd/kernels.h"
+#include "tests/core/attention/cases.h"
+
+namespace conelab::tests {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
+
+/// The tile unit as its manual describes it (Intel's Software Developer's Manual, LDTILECFG and
+/// TDPBF16PS): eight tiles of 16 rows × 64 bytes; numbers below 2^-126 are 0 on their way in and
+/// out.
+class PlainTiles {
+ public:
+  /// Engines of this thread that are alive; more than one is a mistake.
+  static inline thread_local int configured = 0;
+
+  PlainTiles() { EXPECT_EQ(++configured, 1); }
+  ~PlainTiles() { --configured; }
+  PlainTiles(const PlainTiles&) = delete;
+  PlainTiles& operator=(const PlainTiles&) = delete;
+
+  void zero() {
+    for (auto& tile : tiles_) std::memset(tile, 0, sizeof tile);
+  }
+  void multiply(const void* left0, const void* left1, const void* right0, const void* right1) {
+    const void* from[4] = {left0, left1, right0, right1};
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(from[i]) % 64, 0U);
+      std::memcpy(tiles_[4 + i], from[i], sizeof tiles_[0]);
+    }
+    dot(0, 4, 6);
+    dot(1, 4, 7);
+    dot(2, 5, 6);
+    dot(3, 5, 7);
+  }
+  void store(float* out) const {
+    for (int tile = 0; tile < 4; ++tile) {
+      for (int row = 0; row < 16; ++row) {
+        std::memcpy(out + (tile / 2 * 16 + row) * 32 + tile % 2 * 16, tiles_[tile][row], 64);
+      }
+    }
+  }
+
+ private:
+  std::uint32_t tiles_[8][16][16];
+
+  static float flushed(float x) { return std::abs(x) < 0x1p-126F ? std::copysign(0.0F, x) : x; }
+  static float half_of(std::uint32_t word, bool upper) {
+    const std::uint32_t bits = upper ? word & 0xffff0000U : word << 16U;
+    float x = 0;
+    std::memcpy(&x, &bits, sizeof x);
+    return flushed(x);
+  }
+  void dot(int to, int left, int right) {
+    for (int m = 0; m < 16; ++m) {
+      for (int n = 0; n < 16; ++n) {
+        float sums[2] = {0, 0};
+        for (int k = 0; k < 16; ++k) {
+          for (int i = 0; i < 2; ++i) {
+            sums[i] = flushed(std::fma(half_of(tiles_[left][m][k], i == 1),
+                                       half_of(tiles_[right][k][n], i == 1), sums[i]));
+          }
+        }
+        float c = 0;
+        std::memcpy(&c, &tiles_[to][m][n], sizeof c);
+        c = flushed(flushed(c) + flushed(sums[0] + sums[1]));
+        std::memcpy(&tiles_[to][m][n], &c, sizeof c);
+      }
+    }
+  }
+};
+
+/// In place of the vector kernels.
+void naive_product(int rows, int columns, int depth, LeftOperand<float> left,
+                   RightOperand<float> right, float* c, std::ptrdiff_t stride, Store store) {
+  for (int r = 0; r < rows; ++r) {
+    for (int j = 0; j < columns; ++j) {
+      float sum = store == Store::add ? c[r * stride + j] : 0;
+      for (int k = 0; k < depth; ++k) {
+        sum += left.data[r * left.row_stride + k * left.step_stride] *
+               right.data[j / 32 * right.panel_stride + k * 32 + j % 32];
+      }
+      c[r * stride + j] = sum;
+    }
+  }
+}
+
+/// The kernels under test by name: those of the plain engine, and the machine's own.
+std::vector<Kernels<float>> tile_kernels() {
+  Kernels<float> vector{};
+  vector.panel = 32;
+  vector.product = &naive_product;
+  std::vector<Kernels<float>> all{TileProducts<PlainTiles>::make("plain tiles", vector)};
+  if (simd_targets<Bfloat16>().front() == "amx") all.push_back(kernels<Bfloat16>("amx"));
+  return all;
+}
+
+enum class Numbers { bf16, f16, f32 };
+
+float random_number(Random& random, Numbers numbers) {
+  const double x = random.uniform(-1, 1) * std::exp2(random.uniform(-6, 2));
+  return numbers == Numbers::bf16  ? float(Bfloat16(x))
+         : numbers == Numbers::f16 ? float(Float16(x))
+                                   : static_cast<float>(x);
+}
+
+struct Case {
+  int rows, columns, depth;
+  bool rows_contiguous;
+  Store store;
+  Numbers left, right;
+};
+
+/// Operands of a case; each with gaps, which must neither be read into sums nor written.
+struct Operands {
+  std::vector<float> left, right, c;
+  std::ptrdiff_t left_stride, panel_stride, stride;
+  bool rows_contiguous;
+
+  Operands(const Case& t, std::uint64_t seed)
+      : left_stride((t.rows_contiguous ? t.rows : t.depth) + 3),
+        panel_stride(static_cast<std::ptrdiff_t>(t.depth) * 32 + 5),
+        stride(t.columns + 7),
+        rows_contiguous(t.rows_contiguous) {
+    Random random(seed);
+    left.assign(static_cast<std::size_t>(left_stride * (t.rows_contiguous ? t.depth : t.rows)),
+                no_number);
+    right.assign(static_cast<std::size_t>(panel_stride * (t.columns / 32)), no_number);
+    c.assign(static_cast<std::size_t>(stride * t.rows), 0.5F);
+    for (int r = 0; r < t.rows; ++r) {
+      for (int k = 0; k < t.depth; ++k) left_at(r, k) = random_number(random, t.left);
+    }
+    for (int j = 0; j < t.columns; ++j) {
+      for (int k = 0; k < t.depth; ++k) right_at(k, j) = random_number(random, t.right);
+    }
+  }
+  float& left_at(int r, int k) {
+    return left[static_cast<std::size_t>(rows_contiguous ? k * left_stride + r
+                                                         : r * left_stride + k)];
+  }
+  float& right_at(int k, int j) {
+    return right[static_cast<std::size_t>(j / 32 * panel_stride + k * 32 + j % 32)];
+  }
+  [[nodiscard]] LeftOperand<float> left_operand() const {
+    return {left.data(), rows_contiguous ? 1 : left_stride, rows_contiguous ? left_stride : 1};
+  }
+  float& at(int r, int j) { return c[static_cast<std::size_t>(r * stride + j)]; }
+};
+
+/// The error that terms and sums may make, relative to the sum of |a b|. Operands of 16 bits are
+/// exact, so that only the sums round: 2^-24 for each of some tens of additions.
+double error_limit(const Case& t) {
+  return t.left == Numbers::f32 || t.right == Numbers::f32 ? 0x1p-15 : 0x1p-20;
+}
+
+void expect_products(const Kernels<float>& k, const Case& t, std::uint64_t seed) {
+  SCOPED_TRACE(fmt::format("{}: {} x {} x {}, rows contiguous {}, add {}, numbers {} {}", k.name,
+                           t.rows, t.columns, t.depth, t.rows_contiguous, t.store == Store::add,
+                           int(t.left), int(t.right)));
+  Operands o(t, seed);
+  k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
+            o.c.data(), o.stride, t.store);
+  for (int r = 0; r < t.rows; ++r) {
+    for (int j = 0; j < t.columns; ++j) {
+      double sum = t.store == Store::add ? 0.5 : 0, size = sum;
+      for (int step = 0; step < t.depth; ++step) {
+        const double term =
+            static_cast<double>(o.left_at(r, step)) * static_cast<double>(o.right_at(step, j));
+        sum += term;
+        size += std::abs(term);
+      }
+      ASSERT_NEAR(static_cast<double>(o.at(r, j)), sum, error_limit(t) * size)
+          << "row " << r << ", column " << j;
+    }
+    for (std::ptrdiff_t gap = t.columns; gap < o.stride; ++gap) {
+      ASSERT_EQ(o.c[static_cast<std::size_t>(r * o.stride + gap)], 0.5F) << "row " << r;
+    }
+  }
+}
+
+TEST(TileProducts, AreTheProductsForEverySizeAndLayout) {
+  const int sizes[][3] = {{1, 32, 1},    {2, 64, 31},  {15, 32, 32}, {16, 32, 33},
+                          {17, 96, 2},   {31, 32, 63}, {32, 64, 64}, {33, 32, 65},
+                          {64, 256, 64}, {65, 32, 97}, {12, 64, 0},  {200, 64, 48}};
+  std::uint64_t seed = 0;
+  for (const auto& [rows, columns, depth] : sizes) {
+    for (const bool rows_contiguous : {false, true}) {
+      for (const Store store : {Store::replace, Store::add}) {
+        for (const Kernels<float>& k : tile_kernels()) {
+          expect_products(
+              k, {rows, columns, depth, rows_contiguous, store, Numbers::f32, Numbers::f32},
+              ++seed);
+        }
+      }
+    }
+  }
+}
+
+TEST(TileProducts, MoreRowsAndDepthThanArePackedAtATime) {
+  for (const Kernels<float>& k : tile_kernels()) {
+    for (const bool rows_contiguous : {false, true}) {
+      expect_products(k, {600, 32, 20, rows_contiguous, Store::add, Numbers::f32, Numbers::f32}, 1);
+      expect_products(k, {70, 32, 300, rows_contiguous, Store::replace, Numbers::f32, Numbers::f32},
+                      2);
+      expect_products(k, {150, 64, 513, rows_contiguous, Store::add, Numbers::f32, Numbers::f32},
+                      3);
+    }
+  }
+}
+
+TEST(TileProducts, OfSixteenBitNumbersAreExactButForTheSums) {
+  for (const Kernels<float>& k : tile_kernels()) {
+    for (const Numbers left : {Numbers::bf16, Numbers::f16}) {
+      for (const Numbers right : {Numbers::bf16, Numbers::f16}) {
+        expect_products(k, {37, 64, 70, false, Store::replace, left, right}, 4);
+        expect_products(k, {37, 64, 70, true, Store::add, left, right}, 5);
+      }
+    }
+    expect_products(k, {37, 64, 70, false, Store::replace, Numbers::f32, Numbers::bf16}, 6);
+    expect_products(k, {37, 64, 70, false, Store::replace, Numbers::bf16, Numbers::f32}, 7);
+  }
+}
+
+/// What a row receives depends neither on the rows beside it nor on how many there are.
+TEST(TileProducts, OfARowDependOnNoOtherRow) {
+  for (const Kernels<float>& k : tile_kernels()) {
+    const Case t{50, 64, 40, false, Store::replace, Numbers::f16, Numbers::f32};
+    Operands o(t, 8);
+    o.left_at(20, 3) = no_number;
+    o.left_at(21, 39) = 1.2345678F;  // The only row with more than f16 holds.
+    k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
+              o.c.data(), o.stride, t.store);
+    for (int r = 0; r < t.rows; ++r) {
+      std::vector<float> alone(64);
+      LeftOperand<float> row = o.left_operand();
+      row.data += r * row.row_stride;
+      k.product(1, t.columns, t.depth, row, {o.right.data(), o.panel_stride}, alone.data(), 64,
+                Store::replace);
+      for (int j = 0; j < t.columns; ++j) {
+        if (r == 20) {
+          EXPECT_TRUE(std::isnan(o.at(r, j)) && std::isnan(alone[static_cast<std::size_t>(j)]));
+        } else {
+          EXPECT_EQ(o.at(r, j), alone[static_cast<std::size_t>(j)]) << k.name << ", row " << r;
+        }
+      }
+    }
+  }
+}
+
+/// NaN, infinities and numbers that round to infinity give what float products give.
+TEST(TileProducts, WhatIsNotFiniteIsMultipliedAsFloat) {
+  const float all_ones = __builtin_bit_cast(float, 0xffffffffU);
+  const float most = std::numeric_limits<float>::max();
+  for (const Kernels<float>& k : tile_kernels()) {
+    for (const float wild : {infinity, -infinity, no_number, all_ones, most}) {
+      for (const bool in_left : {true, false}) {
+        for (const Store store : {Store::replace, Store::add}) {
+          const Case t{40, 64, 35, in_left, store, Numbers::f32, Numbers::f32};
+          Operands o(t, 9);
+          (in_left ? o.left_at(33, 34) : o.right_at(34, 40)) = wild;
+          for (int j = 0; j < 3; ++j) (in_left ? o.right_at(34, j) : o.left_at(j, 34)) = 0;
+          if (in_left) o.right_at(34, 3) = 0.25F;
+          Operands expected = o;
+          k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
+                    o.c.data(), o.stride, store);
+          naive_product(t.rows, t.columns, t.depth, o.left_operand(),
+                        {o.right.data(), o.panel_stride}, expected.c.data(), o.stride, store);
+          for (int r = 0; r < t.rows; ++r) {
+            for (int j = 0; j < t.columns; ++j) {
+              const float e = expected.at(r, j), found = o.at(r, j);
+              if (std::isnan(e)) {
+                EXPECT_TRUE(std::isnan(found)) << k.name << " " << wild << ": " << r << ", " << j;
+              } else if (std::isinf(e)) {
+                EXPECT_EQ(found, e) << k.name << " " << wild << ": " << r << ", " << j;
+              } else {
+                EXPECT_NEAR(found, e, 1e-3F + 1e-5F * std::abs(e)) << k.name << " " << wild;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Below 2^-126 the unit knows only 0: what is lost is that small.
+TEST(TileProducts, OfTheSmallestNumbersLoseNoMore) {
+  for (const Kernels<float>& k : tile_kernels()) {
+    const Case t{20, 32, 34, false, Store::add, Numbers::f32, Numbers::f32};
+    Operands o(t, 10);
+    for (float& x : o.left) x *= 0x1p-126F;
+    for (float& x : o.c) x = 0x1p-140F;
+    k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
+              o.c.data(), o.stride, t.store);
+    for (int r = 0; r < t.rows; ++r) {
+      for (int j = 0; j < t.columns; ++j) {
+        double sum = 0x1p-140;
+        for (int step = 0; step < t.depth; ++step) {
+          sum += static_cast<double>(o.left_at(r, step)) * static_cast<double>(o.right_at(step, j));
+        }
+        ASSERT_NEAR(static_cast<double>(o.at(r, j)), sum, 34 * 4 * 4 * 0x1p-126);
+      }
+    }
+  }
+}
+
+TEST(TileProducts, BecomeSquaredDistancesAndTheLeastOfThem) {
+  constexpr float ratio = 1.0F / 16;
+  for (const Kernels<float>& k : tile_kernels()) {
+    for (const auto& [rows, columns, depth] : {std::array{1, 32, 3}, {33, 96, 40}, {64, 256, 64}}) {
+      const Case t{rows, columns, depth, false, Store::replace, Numbers::f32, Numbers::f32};
+      Operands o(t, 11);
+      for (int step = 0; step < depth; ++step) o.right_at(step, 5) = -2 * o.left_at(0, step);
+      std::vector<float> query_norm, key_norm, closest(static_cast<std::size_t>(rows));
+      const auto norm = [&](auto number) {
+        double sum = 0;
+        for (int step = 0; step < depth; ++step) sum += std::pow(number(step), 2.0);
+        return static_cast<float>(sum);
+      };
+      for (int r = 0; r < rows; ++r) {
+        query_norm.push_back(norm([&](int step) { return double(o.left_at(r, step)); }));
+      }
+      for (int j = 0; j < columns; ++j) {
+        key_norm.push_back(norm([&](int step) { return double(o.right_at(step, j)) / 2; }));
+      }
+      k.squared_distance(rows, columns, depth, o.left_operand(), {o.right.data(), o.panel_stride},
+                         query_norm.data(), key_norm.data(), ratio, o.c.data(), o.stride,
+                         closest.data());
+      for (int r = 0; r < rows; ++r) {
+        float least = std::numeric_limits<float>::max();
+        const float q = query_norm[static_cast<std::size_t>(r)];
+        for (int j = 0; j < columns; ++j) {
+          double exact = 0;
+          for (int step = 0; step < depth; ++step) {
+            exact += std::pow(double(o.left_at(r, step)) + double(o.right_at(step, j)) / 2, 2.0);
+          }
+          const float kn = key_norm[static_cast<std::size_t>(j)];
+          EXPECT_GE(o.at(r, j), 0);
+          ASSERT_NEAR(double(o.at(r, j)), exact, 0x1p-15 * double(q + kn)) << k.name;
+          least = std::min(least, o.at(r, j) - ratio * kn);
+        }
+        EXPECT_NEAR(closest[static_cast<std::size_t>(r)], least, 1e-5F * (q + 1)) << k.name;
+      }
+      EXPECT_LT(closest[0], ratio * query_norm[0]) << "the twin of query 0 is close";
+    }
+  }
+}
+
+/// Each thread has a unit of its own, whatever the others do with theirs meanwhile.
+TEST(TileProducts, OnThreadsAtOnceAreThoseOfOne) {
+  for (const Kernels<float>& k : tile_kernels()) {
+    const Case t{64, 64, 64, false, Store::replace, Numbers::f32, Numbers::f32};
+    constexpr int threads = 3, repetitions = 30;
+    std::vector<int> differing(threads, 0);
+    std::vector<std::thread> running;
+    for (int i = 0; i < threads; ++i) {
+      running.emplace_back([&, i] {
+        Operands o(t, static_cast<std::uint64_t>(20 + i));
+        std::vector<float> first;
+        for (int repetition = 0; repetition < repetitions; ++repetition) {
+          k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
+                    o.c.data(), o.stride, t.store);
+          if (repetition == 0) first = o.c;
+          differing[static_cast<std::size_t>(i)] += static_cast<int>(o.c != first);
+        }
+      });
+    }
+    for (std::thread& thread : running) thread.join();
+    EXPECT_EQ(differing, std::vector<int>(threads, 0)) << k.name;
+  }
+}
+
+TEST(TileProducts, ServeTensorsOfSixteenBitsOnly) {
+  const auto has = [](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), "amx") != names.end();
+  };
+  EXPECT_FALSE(has(simd_targets<float>()));
+  EXPECT_FALSE(has(simd_targets<double>()));
+  EXPECT_EQ(has(simd_targets<Float16>()), has(simd_targets<Bfloat16>()));
+  EXPECT_ANY_THROW((void)kernels<float>("amx"));
+  EXPECT_EQ(kernels<Bfloat16>().name, simd_targets<Bfloat16>().front());
+  EXPECT_EQ(has(simd_targets<Bfloat16>()), simd_summary().find("amx") != std::string::npos);
+  if (!has(simd_targets<Bfloat16>())) {
+    EXPECT_ANY_THROW((void)kernels<Bfloat16>("amx"));
+    GTEST_SKIP() << "no tile unit here: only the plain engine was run";
+  }
+}
+
+}  // namespace
+}  // namespace conelab::tests
