@@ -56,16 +56,18 @@ void MapPyramid::fill_sample() {
   while (shrunk(std::max(rows(), columns()), level) > largest_sample) ++level;
   std::vector<float> cells = source_->sample(std::int64_t{1} << level);
   if (cells.empty()) return;
+  MapSummary found = exact_;  // In which nothing is known yet.
+  for (const float v : cells) {
+    if (is_masked(v) || std::isnan(v)) continue;
+    found.limits.include({v, v});
+    if (v > 0) found.positive_limits.include({v, v});
+    found.sorted_sample.push_back(v);
+  }
+  std::sort(found.sorted_sample.begin(), found.sorted_sample.end());
   const std::lock_guard lock(mutex_);
   sample_ = {shrunk(rows(), level), shrunk(columns(), level), std::move(cells)};
   sample_level_ = level;
-  for (const float v : sample_.cells) {
-    if (is_masked(v) || std::isnan(v)) continue;
-    summary_.limits.include({v, v});
-    if (v > 0) summary_.positive_limits.include({v, v});
-    summary_.sorted_sample.push_back(v);
-  }
-  std::sort(summary_.sorted_sample.begin(), summary_.sorted_sample.end());
+  summary_ = std::move(found);
   ++revision_;
 }
 
@@ -93,23 +95,23 @@ void MapPyramid::fill(const Execution& execution) {
   }
 }
 
+/// What the job alone reads is done before the lock: the window waits for it.
 void MapPyramid::take(const MapBlock& block) {
+  exact_.add(block);
+  const bool whole = block.row_end == rows();
+  if (whole) std::sort(exact_.sorted_sample.begin(), exact_.sorted_sample.end());
   const std::lock_guard lock(mutex_);
   Level& base = coarse_.front();
   std::copy(block.cells.begin(), block.cells.end(),
             base.cells.begin() + (block.row_begin >> base_level_) * base.columns);
   pool_upwards(block.row_begin >> base_level_, shrunk(block.row_end, base_level_));
-  exact_.add(block);
   summary_.row_entropy = exact_.row_entropy;
   summary_.row_largest = exact_.row_largest;
   summary_.column_sum = exact_.column_sum;
   summary_.limits.include(exact_.limits);
   summary_.positive_limits.include(exact_.positive_limits);
   rows_done_ = block.row_end;
-  if (rows_done_ == rows()) {
-    std::sort(exact_.sorted_sample.begin(), exact_.sorted_sample.end());
-    summary_ = exact_;
-  }
+  if (whole) summary_ = exact_;
   ++revision_;
 }
 
