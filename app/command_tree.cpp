@@ -124,7 +124,7 @@ int run(const Typed& typed) {
   spec["tokens"] = typed.tokens;
   LabelledFile result = tree_file(trees, labels);
   result.creator = program_version();
-  result.attributes.emplace_back("spec", spec.dump());
+  result.attributes.emplace_back("spec", json_line(spec));
   result.attributes.emplace_back("call", asked);
   result.attributes.emplace_back("input_sha256", digest);
   if (!model.empty()) result.attributes.emplace_back("input_model", model);
