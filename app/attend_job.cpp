@@ -105,7 +105,7 @@ class Attend {
     if (job_.keeps("logits")) result_.logits = rows_of(Map2d::logits);
     AttendJob resolved = job_;
     resolved.call = resolved_call(*plan_);
-    result_.spec = attend_to_json(resolved).dump();
+    result_.spec = json_line(attend_to_json(resolved));
     result_.call = call_text(job_.call);
     result_.parameters = parameter_values(*plan_);
     result_.creator = program_version();

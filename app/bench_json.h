@@ -15,7 +15,7 @@ namespace conelab {
 [[nodiscard]] nlohmann::ordered_json number_json(double value);
 
 /// `output`, `cases` with every label and number, `exponents` (with the local ones), `control`
-/// (A/A), `peaks` and `notes`.
+/// (A/A) and `notes`.
 [[nodiscard]] nlohmann::ordered_json bench_json(const LabelledFile& file, const std::string& name);
 
 }  // namespace conelab

@@ -67,6 +67,14 @@ std::string array_text(const InspectedItem& item) {
   return text + fmt::format(", {} bytes", item.stored_bytes);
 }
 
+/// Cut between two letters of UTF-8.
+std::string shortened(const std::string& text) {
+  if (text.size() <= longest_attribute) return text;
+  std::size_t end = longest_attribute;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
 void print_item(const InspectedItem& item) {
   const std::string indent(static_cast<std::size_t>(2 * item.depth + 2), ' ');
   const std::string name = item.path.substr(item.path.find_last_of('/') + 1);
@@ -78,9 +86,7 @@ void print_item(const InspectedItem& item) {
     say("{}{}/", indent, name);
   }
   for (const auto& [key, value] : item.attributes) {
-    std::string text = attribute_json(value).dump();
-    if (text.size() > longest_attribute) text = text.substr(0, longest_attribute) + "...";
-    say("{}    @{} = {}", indent, key, text);
+    say("{}    @{} = {}", indent, key, shortened(json_line(attribute_json(value))));
   }
 }
 

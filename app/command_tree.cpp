@@ -111,7 +111,7 @@ void write_trees(const std::string& path, const std::vector<tree::HeadTree>& tre
                  const tree::TreeLabels& labels, const Json& spec, const Attributes& origin) {
   LabelledFile result = tree_file(trees, labels);
   result.creator = program_version();
-  result.attributes.emplace_back("spec", spec.dump());
+  result.attributes.emplace_back("spec", json_line(spec));
   result.attributes.insert(result.attributes.end(), origin.begin(), origin.end());
   write_labelled(path, result);
 }

@@ -1,4 +1,6 @@
 // Figures `heatmap` and `arcs` from a trace (q, k, v) or from results of `attend`.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include "app/labelled_view.h"
 #include "core/attention/attention.h"
 #include "core/attention/call_text.h"
+#include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/files/sandbox.h"
@@ -33,6 +36,21 @@ Map2d quantity_of(const FigureRequest& request) {
 
 // ---- from a trace -------------------------------------------------------------------------------
 
+/// 1 for every pair that a mask hides [n_q × n_k]; empty where none does.
+std::vector<std::uint8_t> masked_pairs(const Plan& plan, const AttentionInput<double>& input) {
+  if (plan.sees_all()) return {};
+  const Mask mask = plan.mask(input);
+  const Extents& e = plan.extents;
+  std::vector<double> row(static_cast<std::size_t>(e.key));
+  std::vector<std::uint8_t> masked;
+  for (std::int64_t i = 0; i < e.query; ++i) {
+    std::fill(row.begin(), row.end(), 0.0);
+    mask.apply(0, i, 0, static_cast<int>(e.key), row.data());
+    for (const double entry : row) masked.push_back(entry == 0 ? 0 : 1);
+  }
+  return masked;
+}
+
 HeatmapPanel panel_of(const TraceHead& trace, const std::string& similarity, Map2d quantity,
                       const std::function<bool()>& cancelled) {
   Execution execution;
@@ -44,9 +62,9 @@ HeatmapPanel panel_of(const TraceHead& trace, const std::string& similarity, Map
   panel.rows = static_cast<std::size_t>(extents.query);
   panel.cols = static_cast<std::size_t>(extents.key);
   panel.values = attention_map(*plan, trace.input, quantity, execution).data;
+  panel.masked = masked_pairs(*plan, trace.input);
   panel.row_tokens = trace.query_token;
   panel.column_tokens = trace.key_token;
-  for (const std::uint8_t allowed : trace.input.allowed) panel.masked.push_back(allowed ? 0 : 1);
   return panel;
 }
 
@@ -96,6 +114,11 @@ HeatmapPanel panel_of(const ResultMap& result, const std::string& path, Map2d qu
   panel.title = result.title.empty() ? stem_of(path) : result.title;
   panel.rows = axis_of(array, "query", path).size();
   panel.cols = axis_of(array, "key", path).size();
+  const LabelledVariable* map = array.variable(variable);
+  if (map != nullptr && map->axes != std::vector<std::string>{"batch", "head", "query", "key"}) {
+    fail("{}: {} has the axes [{}] (expected [batch, head, query, key])", path, variable,
+         fmt::join(map->axes, ", "));
+  }
   const std::vector<double> all = numbers_of(array, variable, path);
   const auto begin =
       all.begin() + static_cast<std::ptrdiff_t>((batch * heads + head) * panel.rows * panel.cols);

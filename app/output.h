@@ -15,6 +15,9 @@ inline constexpr std::size_t longest_message = 2000;
 /// Text for people on standard output, as it is.
 void print_text(const std::string& text);
 
+/// A JSON value on one line; bytes that are no UTF-8, as in names of files, are replaced.
+[[nodiscard]] std::string json_line(const nlohmann::ordered_json& value);
+
 /// One JSON value and a newline on standard output; bytes that are no UTF-8 are replaced.
 void print_json(const nlohmann::ordered_json& value);
 

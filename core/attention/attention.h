@@ -1,6 +1,6 @@
 // The public door of the engine: attention, forward and backward, on the CPU.
 //
-//   logit_ij = similarity(map(q_i), map(k_j)) + bias(j - i),  -inf where masked
+//   logit_ij = similarity(map(q_i), map(k_j)) + bias(j - i - n_k + n_q),  -inf where masked
 //   weight_i = softmax_j(logit_ij)  or  sigmoid(logit_ij)
 //   output_i = sum_j weight_ij v_j,  or the Einstein midpoint of the v_j
 //

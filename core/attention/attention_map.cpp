@@ -7,6 +7,7 @@
 #include "core/attention/keys.h"
 #include "core/attention/parallel.h"
 #include "core/attention/tile.h"
+#include "core/base/error.h"
 
 namespace conelab {
 namespace {
@@ -110,6 +111,9 @@ void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d 
                         std::int64_t key_end, Compute<S>* out, const Execution& execution) {
   using T = Compute<S>;
   if (query_end <= query_begin || key_end <= key_begin) return;
+  if (which == Map2d::weights && saved == nullptr) {
+    fail("a tile of weights needs what forward saved for the same call");
+  }
   const HeadMap<S> map(plan, input, batch, head, key_begin, key_end, execution.simd);
   const std::int64_t rows = query_end - query_begin, columns = key_end - key_begin;
   run_tickets((rows + ticket_rows - 1) / ticket_rows, execution,
@@ -126,6 +130,7 @@ void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d 
 template <class S>
 Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& input, Map2d which,
                                   const Execution& execution) {
+  check_input(plan, input);
   const Extents& e = plan.extents;
   Tensor4<Compute<S>> map({e.batch, e.head, e.query, e.key});
   Forward<S> saved;

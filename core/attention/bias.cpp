@@ -38,7 +38,8 @@ double hype_initial(int index, int, int, long longest) {
   return index == 0 ? 1.0 / static_cast<double>(std::max(1L, longest)) : -1.0;
 }
 bool hype_finite(const double* p, double longest, double exponent_limit) {
-  return std::abs(p[0]) * longest <= exponent_limit;
+  const double bend = std::abs(p[0]) * longest;
+  return bend <= exponent_limit && std::abs(p[1]) * std::sinh(bend) <= std::exp(exponent_limit);
 }
 
 constexpr std::array table{

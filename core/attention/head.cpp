@@ -1,5 +1,7 @@
 #include "core/attention/head.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -79,8 +81,13 @@ void Head<T>::tabulate_bias() {
   const double longest = static_cast<double>(std::max(e.query, e.key) - 1);
   const double limit = sizeof(T) == 4 ? 88.7 : 709.8;
   if (!plan_->bias->finite(p.data(), longest, limit)) {
-    misuse("bias {} overflows: {} * {} positions exceeds {}", plan_->call.bias,
-           plan_->parameters[plan_->bias_parameters[0]].info.key, longest, limit);
+    std::string given;
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      const char* key = plan_->parameters[plan_->bias_parameters[i]].info.key;
+      given += fmt::format("{}{} = {}", i == 0 ? "" : ", ", key, p[i]);
+    }
+    misuse("bias {} overflows {} positions apart (found {}; the largest number is e^{})",
+           plan_->call.bias, longest, given, limit);
   }
   // One table entry per relative position, and a tile's width of padding.
   const auto size = static_cast<std::size_t>(e.query + e.key + 2 * key_tile<T>);

@@ -31,7 +31,7 @@ struct MapContext {
   bool published_code = false;  ///< convention = reference: psi divides x_d by d.
 };
 
-/// A token's place: `base` has base_size numbers.
+/// The gradient of a token's place: `base` has base_size numbers.
 struct PlaceGradient {
   const double* base;  ///< dL/dbase [m]
   Place place;         ///< dL/dheight, dL/dgap

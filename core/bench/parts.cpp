@@ -83,22 +83,28 @@ void remove_all_of(const std::string& folder, const char* beginning) {
   for (const fs::path& file : files_of(folder, beginning)) fs::remove(file, error);
 }
 
+const std::string nothing = "nothing";
+
 std::string value_of(const RunIdentity& identity, const std::string& name) {
   for (const auto& [key, value] : identity) {
     if (key == name) return value;
   }
-  return "nothing";
+  return nothing;
 }
 
 }  // namespace
 
 std::string identity_difference(const RunIdentity& before, const RunIdentity& now) {
   std::string text;
-  for (const auto& [name, value] : now) {
-    const std::string earlier = value_of(before, name);
-    if (earlier == value) continue;
+  const auto add = [&](const std::string& name, const std::string& earlier,
+                       const std::string& value) {
+    if (earlier == value) return;
     text +=
         fmt::format("{}{} (expected {}, found {})", text.empty() ? "" : ", ", name, earlier, value);
+  };
+  for (const auto& [name, value] : now) add(name, value_of(before, name), value);
+  for (const auto& [name, value] : before) {
+    if (value_of(now, name) == nothing) add(name, value, nothing);
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "core/base/environment.h"
 #include "core/statistics/control.h"
@@ -116,9 +117,11 @@ void add_times(RuntimeGroup& g) {
   g.per_round("runs", "", "runs that a warm sample is the mean of", &Sample::runs);
 }
 
-/// Peaks compare only for equal thread counts and dtypes.
-using PeakKey = std::pair<bool, std::int64_t>;
-PeakKey peak_key(const CaseResult& c) { return {c.labels.dtype == "f64", c.labels.threads}; }
+/// Peaks compare only for equal devices, thread counts and dtypes.
+using PeakKey = std::tuple<std::string, bool, std::int64_t>;
+PeakKey peak_key(const CaseResult& c) {
+  return {c.labels.device, c.labels.dtype == "f64", c.labels.threads};
+}
 
 std::map<PeakKey, Numbers> peaks_by_key(const BenchResult& r) {
   std::map<PeakKey, Numbers> peaks;

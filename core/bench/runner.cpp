@@ -37,8 +37,15 @@ RunIdentity run_identity(const Sweep& sweep, const BenchOptions& options) {
   }
   // Two builds of edited sources have the same hash.
   identity.emplace_back("program", program_digest());
-  for (const Peer& peer : options.peers) identity.emplace_back("peer", peer.about);
-  for (const std::string& device : options.devices) identity.emplace_back("device", device);
+  const auto add_all = [&](const std::string& name, const std::vector<std::string>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      identity.emplace_back(fmt::format("{} {}", name, i + 1), values[i]);
+    }
+  };
+  std::vector<std::string> peers;
+  for (const Peer& peer : options.peers) peers.push_back(peer.about);
+  add_all("peer", peers);
+  add_all("device", options.devices);
   return identity;
 }
 

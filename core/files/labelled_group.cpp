@@ -282,6 +282,7 @@ LabelledArray read_labelled_group(const File& file, const Where& where) {
   const Object object = open_object(file, where);
   array.attributes = read_attributes(object.id(), {"NX_class", "axes"}, where);
   array.signal = take_text(array.attributes, "signal");
+  for (const LabelledVariable& variable : array.variables) check_variable(array, variable, where);
   return array;
 }
 

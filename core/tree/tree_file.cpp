@@ -178,6 +178,33 @@ std::size_t extent(const LabelledArray& group, const std::string& name) {
   return axis->size();
 }
 
+void check_index(const char* where, const char* name, std::int64_t index, std::size_t count) {
+  if (index < 0 || static_cast<std::size_t>(index) >= count) {
+    fail("{}: {} is wrong (expected indices below {}, found {})", where, name, count, index);
+  }
+}
+
+/// Every cluster is joined once, and every token drawn once: anything else is no tree.
+void check_dendrogram(const Dendrogram& tree, std::size_t n) {
+  std::vector<bool> joined(2 * n), drawn(n);
+  const auto mark = [](std::vector<bool>& seen, const char* name, std::int64_t index) {
+    if (seen[static_cast<std::size_t>(index)]) {
+      fail("tree/dendrogram: {} names {} twice", name, index);
+    }
+    seen[static_cast<std::size_t>(index)] = true;
+  };
+  for (std::size_t k = 0; k < tree.merges.size(); ++k) {
+    for (const std::int64_t side : {tree.merges[k].left, tree.merges[k].right}) {
+      check_index("tree/dendrogram", "left or right", side, n + k);
+      mark(joined, "left or right", side);
+    }
+  }
+  for (const std::int64_t leaf : tree.leaf_order) {
+    check_index("tree/dendrogram", "leaf_order", leaf, n);
+    mark(drawn, "leaf_order", leaf);
+  }
+}
+
 void read_order(const LabelledArray& group, StoredTrees& out) {
   const std::size_t heads = out.trees.size(), n = out.trees.front().size;
   const Blocks<std::uint8_t> ancestor(group, "tree/order", "is_ancestor", heads, n * n);
@@ -185,6 +212,9 @@ void read_order(const LabelledArray& group, StoredTrees& out) {
   const Blocks<std::int64_t> first(group, "tree/order", "representative", heads, n);
   for (std::size_t h = 0; h < heads; ++h) {
     out.trees[h].order = AncestorOrder{n, ancestor.of(h), cover.of(h), first.of(h)};
+    for (const std::int64_t token : out.trees[h].order->representative) {
+      check_index("tree/order", "representative", token, n);
+    }
   }
 }
 
@@ -201,6 +231,7 @@ void read_dendrogram(const LabelledArray& group, StoredTrees& out) {
     const auto l = left.of(h), r = right.of(h), s = size.of(h);
     for (std::size_t k = 0; k + 1 < n; ++k) tree.merges.push_back({l[k], r[k], d[k], s[k]});
     tree.leaf_order = leaves.of(h);
+    check_dendrogram(tree, n);
   }
 }
 
@@ -213,6 +244,8 @@ void read_segmentation(const LabelledArray& group, StoredTrees& out) {
   for (std::size_t h = 0; h < heads; ++h) {
     out.trees[h].segmentation =
         Segmentation{crossing.of(h), uniform.of(h), relative.of(h), strongest.of(h).front()};
+    const std::int64_t boundary = out.trees[h].segmentation->strongest;
+    if (boundary != -1) check_index("tree/segmentation", "strongest", boundary, gaps);
   }
 }
 

@@ -1,5 +1,6 @@
 """`attend`: results against plain numpy, the contract of the file, and every wrong input."""
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -205,6 +206,16 @@ class File(AttendTest):
                               ({"q": q, "k": k}, "keys (v is q), "), ({"q": q, "k": k, "v": v}, "keys, ")):
             line = self.ok("attend", self.write(**tensors), "-o", self.folder / "o.h5", "-s", "dot").out
             self.assertIn(says, line)
+
+    def test_names_of_files_may_hold_any_bytes(self):
+        folder = os.fsencode(self.folder)
+        for name in ("q", "k", "v"):
+            np.save(os.fsdecode(folder + b"/caf\xe9_" + name.encode() + b".npy"), np.ones((3, 2), "f4"))
+        files = [word for name in ("q", "k", "v")
+                 for word in (f"--{name}", os.fsdecode(folder + b"/caf\xe9_" + name.encode() + b".npy"))]
+        self.ok("attend", *files, "-o", self.folder / "o.h5", "-s", "dot")
+        with h5py.File(self.folder / "o.h5") as file:
+            self.assertIn("caf", file["attention"].attrs["spec"])
 
     def test_nan_is_counted_and_kept(self):
         q, k, v = random_tensors()

@@ -4,6 +4,7 @@ import unittest
 import xml.etree.ElementTree as xml
 
 import h5py
+import numpy as np
 
 from program import TRACE, ProgramTest, run
 
@@ -135,6 +136,28 @@ class Heatmap(ProgramTest):
         drawn = self.draw("-i", b, "-i", self.folder / "c.h5")[1]
         for part in (">b<", ">c<", ">head 0"):
             self.assertIn(part, drawn)
+
+    def test_masked_pairs_of_a_trace_are_drawn_as_such(self):
+        causal = self.draw("-i", GERMAN, "-p", "similarities=dot:masks=causal", "-p", "quantity=logits")[1]
+        self.ok("attend", GERMAN, "-o", self.folder / "m.h5", "-s", "dot", "--mask", "causal", "--keep", "logits")
+        stored = self.draw("-i", self.folder / "m.h5", "-p", "quantity=logits")[1]
+        for text in (causal, stored):
+            self.assertIn("masked", text)
+        full = self.draw("-i", GERMAN, "-p", "similarities=dot", "-p", "quantity=logits")[1]
+        self.assertNotIn("masked", full)
+
+    def test_maps_that_are_smaller_than_their_axes_are_refused(self):
+        path, out = self.folder / "a.h5", self.folder / "o.svg"
+        self.ok("attend", GERMAN, "-o", path, "-s", "umbral", "--keep", "weights")
+        with h5py.File(path, "r+") as file:
+            group = file["attention/weights"]
+            scales = [group["weight"].dims[i][0] for i in range(4)]
+            del group["weight"]
+            group["weight"] = np.zeros((1, 1, 2, 2), "f4")
+            for axis, scale in enumerate(scales):
+                group["weight"].dims[axis].attach_scale(scale)
+        self.fails(1, "figure", "heatmap", "-o", out, "-i", path, "-p", "head=11", says=["weight"])
+        self.assertFalse(out.exists())
 
     def test_results_of_earlier_versions_name_their_operator(self):
         path = self.folder / "a.h5"

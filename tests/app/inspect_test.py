@@ -21,6 +21,17 @@ class Inspect(ProgramTest):
         shapes = {item["path"]: item.get("shape") for item in found["items"]}
         self.assertEqual(shapes["/attention/weights/weight"], [1, 12, 30, 30])
 
+    def test_bytes_that_are_no_text_are_shown_as_such(self):
+        path = self.folder / "in.h5"
+        with h5py.File(path, "w") as file:
+            file["q"] = np.zeros((2, 3), "f4")
+            file["q"].attrs["unit"] = np.bytes_(b"\xb5m" + b"x" * 5)
+            file["q"].attrs["about"] = "ü" * 500
+        text = self.ok("inspect", path).out
+        self.assertIn("q: f32 [2 x 3]", text)
+        self.assertIn("mxxxxx", text)
+        self.assertIn("ü...", text)
+
     def test_counts_what_is_not_finite(self):
         path = self.folder / "in.npz"
         np.savez(path, q=np.array([1.0, np.nan, np.inf, -np.inf]))

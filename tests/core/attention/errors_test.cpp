@@ -171,6 +171,30 @@ TEST(Door, RefusesHypeThatOverflows) {
   EXPECT_NE(run_it(0.0).exit_status(), 0);
   call.parameters = {{"hype_mu", "40"}};
   EXPECT_NE(run_it(0.0f).exit_status(), 0);
+  // 1e8 sinh(75) = 1.9e40, where sinh(75) alone would fit.
+  call.parameters = {{"hype_mu", "25"}, {"hype_tau", "1"}};
+  const AttentionInput<float> input = convert_input<float>(random_input(call, small, 4));
+  EXPECT_NO_THROW((void)forward(*resolve(call, small), input));
+  call.parameters = {{"hype_mu", "25"}, {"hype_tau", "1e8"}};
+  EXPECT_NE(run_it(0.0f).exit_status(), 0);
+}
+
+TEST(Door, MapsCheckWhatTheyAreGiven) {
+  const Call call;
+  const auto plan = resolve(call, small);
+  const AttentionInput<double> input = random_input(call, small, 4);
+  Extents other = small;
+  ++other.key;
+  const AttentionInput<double> wrong = random_input(call, other, 4);
+  const Error sizes =
+      error_of([&] { return attention_map(*plan, wrong, Map2d::logits).data.size(); });
+  EXPECT_EQ(sizes.exit_status(), 1);
+  double out[1] = {};
+  const Error unsaved = error_of([&] {
+    attention_map_tile<double>(*plan, input, Map2d::weights, nullptr, 0, 0, 0, 1, 0, 1, out);
+    return 0;
+  });
+  EXPECT_THAT(unsaved.what(), HasSubstr("saved"));
 }
 
 TEST(Door, StopsWhenAsked) {

@@ -252,6 +252,9 @@ TEST_F(Runner, AnotherBuildOrMachineDoesNotResume) {
   EXPECT_EQ(identity_difference(before, before), "");
   EXPECT_EQ(identity_difference(before, {{"rounds", "8"}, {"cpu", "B"}, {"simd", "avx2"}}),
             "cpu (expected A, found B), simd (expected nothing, found avx2)");
+  const RunIdentity two = {{"peer 1", "A"}, {"peer 2", "B"}}, one = {{"peer 1", "A"}};
+  EXPECT_EQ(identity_difference(two, two), "");
+  EXPECT_EQ(identity_difference(two, one), "peer 2 (expected B, found nothing)");
 }
 
 TEST_F(Runner, AnEditedAndRebuiltProgramDoesNotResume) {

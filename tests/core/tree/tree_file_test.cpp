@@ -49,6 +49,41 @@ TEST(TreeFile, SurvivesTheDisk) {
   }
 }
 
+TEST(TreeFile, IndicesThatAreNoneAreRefused) {
+  const LabelledFile good = tree_file(some_trees("umbral", 5), {1, 2, {}});
+  (void)read_trees(good);
+  struct Wrong {
+    const char *group, *variable;
+    std::int64_t index;
+  };
+  for (const Wrong& w : {Wrong{"tree/dendrogram", "left", 100000000},
+                         {"tree/dendrogram", "right", -5},
+                         {"tree/dendrogram", "leaf_order", 5},
+                         {"tree/order", "representative", -1},
+                         {"tree/segmentation", "strongest", 4}}) {
+    LabelledFile file = good;
+    for (auto& [name, array] : file.groups) {
+      if (name != w.group) continue;
+      for (LabelledVariable& v : array.variables) {
+        if (v.name == w.variable) std::get<std::vector<std::int64_t>>(v.data).back() = w.index;
+      }
+    }
+    EXPECT_THROW((void)read_trees(file), Error) << w.group << " " << w.variable;
+  }
+}
+
+TEST(TreeFile, ATokenIsDrawnOnce) {
+  LabelledFile file = tree_file(some_trees("umbral", 5), {1, 2, {}});
+  for (auto& [name, array] : file.groups) {
+    for (LabelledVariable& v : array.variables) {
+      if (v.name != "leaf_order") continue;
+      auto& order = std::get<std::vector<std::int64_t>>(v.data);
+      order[1] = order[0];
+    }
+  }
+  EXPECT_THROW((void)read_trees(file), Error);
+}
+
 TEST(TreeFile, LeavesOutWhatThereIsNot) {
   const LabelledFile plain = tree_file(some_trees("dot", 4), {1, 2, {}});
   EXPECT_EQ(plain.group("tree/order"), nullptr);
