@@ -122,12 +122,13 @@ const Kernels<Compute<S>>& kernels(const std::string& name) {
   misuse("SIMD target '{}' cannot run here (this machine has: {})", name, known);
 }
 
-#define CONELAB_KERNELS(S)                                            \
-  template const Kernels<Compute<S>>& kernels<S>(const std::string&); \
-  template std::vector<std::string> simd_targets<S>();
-CONELAB_KERNELS(float)
-CONELAB_KERNELS(double)
-CONELAB_KERNELS(Float16)
-CONELAB_KERNELS(Bfloat16)
+template const Kernels<float>& kernels<float>(const std::string&);
+template const Kernels<double>& kernels<double>(const std::string&);
+template const Kernels<float>& kernels<Float16>(const std::string&);
+template const Kernels<float>& kernels<Bfloat16>(const std::string&);
+template std::vector<std::string> simd_targets<float>();
+template std::vector<std::string> simd_targets<double>();
+template std::vector<std::string> simd_targets<Float16>();
+template std::vector<std::string> simd_targets<Bfloat16>();
 
 }  // namespace conelab
