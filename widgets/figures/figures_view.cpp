@@ -383,6 +383,7 @@ void FiguresView::export_asking() {
 }
 
 void FiguresView::export_to(const QString& file) {
+  if (exporting()) return;  // To begin another would cancel it in the middle, unheard.
   if (drawing()) fail("{}: the figure is still being drawn", file.toStdString());
   if (!preview_->list()) fail("{}: there is no figure to write", file.toStdString());
   export_job_ = jobs_.start<bool>(
@@ -415,7 +416,7 @@ void FiguresView::say_written(const QString& file) {
 }
 
 void FiguresView::copy(const char* kind) {
-  if (!preview_->list() || drawing()) return;
+  if (!preview_->list() || drawing() || exporting()) return;
   const bool svg = QLatin1String(kind) == QLatin1String("SVG");
   using Bytes = std::vector<std::uint8_t>;
   export_job_ = jobs_.start<Bytes>(

@@ -9,6 +9,7 @@
 #include <QMimeData>
 #include <QPushButton>
 #include <QTemporaryDir>
+#include <atomic>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -35,8 +36,9 @@ struct Shown {
   JobPool jobs{[](std::function<void()> call) {
     QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
   }};
-  FiguresView view{document, jobs, asked_for};
+  FiguresView view;
   QTemporaryDir folder;
+  explicit Shown(FiguresView::Draw draw = asked_for) : view(document, jobs, std::move(draw)) {}
   void choose(const char* name) {
     view.findChild<QComboBox*>("figure-name")->setCurrentText(name);
     wait_for([this] { return view.preview().list() != nullptr; });
@@ -105,6 +107,19 @@ TEST(Figures, AFileThatCannotBeWrittenIsTold) {
   shown.view.export_to(shown.folder.filePath("no/such/folder.svg"));
   ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
   EXPECT_TRUE(shown.view.message().contains("folder.svg")) << shown.view.message().toStdString();
+}
+
+TEST(Figures, WhileOneIsWrittenNoOtherIs) {
+  Shown shown;
+  shown.choose("cones");
+  const QString first = shown.folder.filePath("a.svg"), second = shown.folder.filePath("b.svg");
+  shown.view.export_to(first);
+  shown.view.export_to(second);
+  shown.view.findChild<QAbstractButton*>("figure-copy-svg")->click();
+  ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
+  EXPECT_TRUE(QFile::exists(first));
+  EXPECT_FALSE(QFile::exists(second));
+  EXPECT_TRUE(shown.view.message().contains("a.svg is written"));
 }
 
 TEST(Figures, TheClipboardGetsTheImageAndTheSvg) {
