@@ -265,6 +265,7 @@ void BenchModel::compare() {
       },
       [this](const std::string& message) {
         comparing_.finished();
+        if (message == job_cancelled) compared_ = {};  // The next change compares them.
         say(message, true);
       });
 }

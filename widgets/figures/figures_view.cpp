@@ -312,6 +312,7 @@ void FiguresView::redraw() {
       },
       [this](const std::string& message) {
         job_.finished();
+        if (message == job_cancelled) drawn_.name.clear();  // The next change draws it again.
         say(QString::fromStdString(message));
         preview_->show_list(nullptr);
         show_size();

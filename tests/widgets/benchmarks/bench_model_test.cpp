@@ -1,5 +1,6 @@
 #include "widgets/benchmarks/bench_model.h"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -243,6 +244,27 @@ TEST(BenchModel, ComparesWithAnOlderResult) {
       << bench.model.comparison_text();
   bench.document.undo();
   EXPECT_EQ(bench.model.choice().compared, "");
+}
+
+TEST(BenchModel, AComparisonThatWasCancelledIsMadeLater) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  std::atomic<bool> held{true};
+  const auto wait = [&](const JobContext& context) {
+    while (held && !context.cancelled()) QThread::msleep(1);
+    return 0;
+  };
+  {
+    std::vector<JobHandle> busy;
+    for (int i = 0; i < 4; ++i) busy.push_back(bench.jobs.start<int>("busy", wait, [](int) {}, {}));
+    bench.model.compare_with(bench.shown());
+    bench.jobs.cancel_all();
+    ASSERT_TRUE(wait_for([&] { return bench.model.message() == "cancelled"; }));
+    held = false;
+  }
+  bench.document.edit("lock", [](Session& s) { s.locked = Focus{1, 2}; });
+  EXPECT_TRUE(wait_for([&] { return bench.model.comparison().has_value(); }));
 }
 
 TEST(BenchModel, OperatorsCanBeLeftOutAndTheFigureIsAskedAlike) {

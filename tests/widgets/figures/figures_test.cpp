@@ -122,6 +122,27 @@ TEST(Figures, WhileOneIsWrittenNoOtherIs) {
   EXPECT_TRUE(shown.view.message().contains("a.svg is written"));
 }
 
+TEST(Figures, AFigureThatWasCancelledIsNotTheOneBefore) {
+  std::atomic<bool> held{false};
+  const auto draw = [&](const FigureChoice& choice, const std::function<bool()>& cancelled) {
+    while (held && !cancelled()) QThread::msleep(1);
+    if (cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
+    return asked_for(choice);
+  };
+  Shown shown(draw);
+  shown.choose("cones");
+  held = true;
+  shown.document.edit("width", [](Session& s) { s.figure.width = "90mm"; });
+  shown.jobs.cancel_all();
+  EXPECT_TRUE(shown.view.drawing()) << "the figure before could be written in its place";
+  ASSERT_TRUE(wait_for([&] { return !shown.view.drawing(); }));
+  EXPECT_EQ(shown.view.message(), "cancelled");
+  EXPECT_EQ(shown.view.preview().list(), nullptr);
+  held = false;
+  shown.document.edit("lock", [](Session& s) { s.locked = Focus{1, 2}; });
+  EXPECT_TRUE(wait_for([&] { return shown.view.preview().list() != nullptr; }));
+}
+
 TEST(Figures, TheClipboardGetsTheImageAndTheSvg) {
   Shown shown;
   shown.choose("cones");
