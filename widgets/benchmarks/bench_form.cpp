@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/bench/parts.h"
+#include "core/files/atomic_file.h"
 
 namespace conelab::desktop {
 namespace {
@@ -172,10 +173,14 @@ std::string result_path(const std::string& typed, const std::string& folder) {
 }
 
 std::string free_path(const std::string& path) {
+  constexpr int most_tried = 1000;
   const fs::path whole(path);
   std::error_code error;
+  // Where nothing can be seen or written, no other name is free either.
+  if (!fs::exists(path, error)) probe_writable(path);
   std::string tried = path;
   for (int i = 2; fs::exists(tried, error) || Parts::exist(tried); ++i) {
+    if (i > most_tried) fail("{}: neither it nor any name like it is free", path);
     tried = (whole.parent_path() /
              fmt::format("{}-{}{}", whole.stem().string(), i, whole.extension().string()))
                 .string();

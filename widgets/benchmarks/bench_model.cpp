@@ -89,7 +89,12 @@ bool BenchModel::can_resume() const {
 }
 
 void BenchModel::run() {
-  if (can_run()) start(free_path(output()), false);
+  if (!can_run()) return;
+  try {
+    start(free_path(output()), false);
+  } catch (const Error& error) {
+    say(error.what(), true);
+  }
 }
 
 void BenchModel::resume() {

@@ -219,6 +219,19 @@ TEST(BenchModel, TellsOfDamagedSamplesThatAreMeasuredAgain) {
   EXPECT_TRUE(bench.model.warnings().empty()) << "they are of another result";
 }
 
+// Neither what lies there nor what would be free can be told of such names.
+TEST(BenchModel, AResultThatCannotBeWrittenIsToldAtOnce) {
+  for (const std::size_t length : {300U, 250U}) {
+    Bench bench;
+    bench.document.edit("output",
+                        [&](Session& s) { s.bench.output = std::string(length, 'x') + ".h5"; });
+    bench.model.run();
+    EXPECT_FALSE(bench.model.running());
+    EXPECT_TRUE(bench.model.failed());
+    EXPECT_NE(bench.model.message().find("xxx"), std::string::npos) << bench.model.message();
+  }
+}
+
 TEST(BenchModel, NoResultIsOverwritten) {
   Bench bench;
   bench.model.run();
