@@ -290,6 +290,7 @@ std::map<std::string, std::string> BenchModel::keys() const {
   std::map<std::string, std::string> keys;
   for (const char* label : {"pass", "device", "dtype", "threads", "dim", "head"}) {
     const std::vector<std::string> known = label_values(data_->cases, label);
+    if (known.empty()) continue;  // A result without cases.
     const auto chosen = choice().place.find(label);
     const bool has = chosen != choice().place.end() &&
                      std::find(known.begin(), known.end(), chosen->second) != known.end();

@@ -280,6 +280,17 @@ TEST(BenchModel, AComparisonThatWasCancelledIsMadeLater) {
   EXPECT_TRUE(wait_for([&] { return bench.model.comparison().has_value(); }));
 }
 
+TEST(BenchModel, AResultWithoutCasesIsShownAndExported) {
+  Bench bench;
+  BenchResult nothing;
+  nothing.sweep.operations.clear();
+  write_labelled(bench.path("none.h5"), bench_file(nothing));
+  bench.model.open(bench.path("none.h5"));
+  ASSERT_TRUE(wait_for([&] { return bench.model.data() != nullptr; })) << bench.model.message();
+  EXPECT_TRUE(bench.model.picture(300).list.items.empty());
+  EXPECT_TRUE(bench.model.figure(300).parameters.empty());
+}
+
 TEST(BenchModel, OperatorsCanBeLeftOutAndTheFigureIsAskedAlike) {
   Bench bench;
   bench.model.run();
