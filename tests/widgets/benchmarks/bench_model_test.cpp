@@ -322,6 +322,23 @@ TEST(BenchModel, AFileThatIsRewrittenIsReadAgain) {
   EXPECT_TRUE(wait_for([&] { return bench.model.data()->cases.front().samples.size() == 7; }));
 }
 
+TEST(BenchModel, AFileThatWasGoneOrWrongForAWhileIsReadAgain) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const std::string file = bench.shown(), kept = bench.path("kept.h5");
+  std::filesystem::copy_file(file, kept);
+  std::filesystem::remove(file);
+  ASSERT_TRUE(wait_for([&] { return bench.model.failed(); }));
+  std::filesystem::copy_file(kept, file);
+  ASSERT_TRUE(wait_for([&] { return !bench.model.failed(); })) << "once it is there again";
+  std::filesystem::remove(file);
+  std::ofstream(file) << "not yet";
+  ASSERT_TRUE(wait_for([&] { return bench.model.failed(); }));
+  std::filesystem::rename(kept, file);
+  EXPECT_TRUE(wait_for([&] { return !bench.model.failed(); })) << "once it is right";
+}
+
 TEST(BenchModel, AMissingOrWrongFileIsTold) {
   Bench bench;
   bench.model.open(bench.path("none.h5"));
