@@ -354,7 +354,11 @@ void MainWindow::save_dialog() {
 }
 
 void MainWindow::remember(const QString& file) {
-  recent_.add(file);
+  try {
+    recent_.add(file);
+  } catch (const Error& error) {  // Not worth more than a word.
+    statusBar()->showMessage(QString::fromStdString(error.what()), 8000);
+  }
   show_recent();
 }
 

@@ -505,6 +505,26 @@ TEST(Window, EveryControlHasANameForScreenReaders) {
   }
 }
 
+TEST(RecentFiles, AreReplacedWholeAndAFailureIsToldInPassing) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir folder;
+  const QString kept = folder.filePath("recent.txt"), other = folder.filePath("other name");
+  RecentFiles files(kept);
+  files.add("a.h5");
+  ASSERT_EQ(::link(kept.toUtf8().constData(), other.toUtf8().constData()), 0);
+  files.add("b.h5");
+  EXPECT_EQ(files.all(), (QStringList{"b.h5", "a.h5"}));
+  EXPECT_EQ(RecentFiles(other).all(), QStringList{"a.h5"}) << "written over in its place";
+  ASSERT_TRUE(QFile::remove(kept) && QDir(folder.path()).mkdir("recent.txt"));
+  EXPECT_THROW(RecentFiles(kept).add("c.h5"), Error);
+  MainWindow window(test_backends(), folder.path());
+  show_active(window);
+  window.workspace().open(QString::fromStdString(shipped_trace()), "/german/layer3");
+  EXPECT_TRUE(
+      wait_for([&] { return window.statusBar()->currentMessage().contains("recent.txt"); }));
+  EXPECT_EQ(window.error_shown(), "");
+}
+
 TEST(Palette, PrefersBeginningsOfWords) {
   EXPECT_GT(match_score("th", "Theme: dark"), match_score("th", "Show the data"));
   EXPECT_LT(match_score("xyz", "Theme"), 0);
