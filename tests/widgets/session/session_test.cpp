@@ -229,6 +229,26 @@ TEST(Document, EqualMergesInARowAreOneStep) {
   EXPECT_FALSE(document.history().can_undo());
 }
 
+TEST(Document, WhatWasUndoneToIsAStepOfItsOwn) {
+  Document document;
+  const auto drag = [&](double to) {
+    document.edit(
+        "drag", [to](Session& s) { s.cones.u[0] = to; }, "u");
+  };
+  const auto drawn = [&] { return document.session().cones.u[0]; };
+  drag(1);
+  document.edit("else", [](Session& s) { s.cones.heat = false; });
+  document.undo();
+  drag(2);
+  document.undo();
+  EXPECT_EQ(drawn(), 1);
+  document.undo();
+  document.redo();
+  drag(3);
+  document.undo();
+  EXPECT_EQ(drawn(), 1);
+}
+
 TEST(Document, AnEditThatThrowsChangesNothing) {
   Document document;
   const Session before = document.session();
