@@ -46,6 +46,13 @@ class Fields {
       value = values.front();
     });
   }
+  void count_from_zero(const std::string& field, const std::string& text, std::int64_t& value) {
+    read(field, [&] {
+      const std::optional<std::int64_t> number = parse_integer(text);
+      if (!number || *number < 0) misuse("expected one whole number from 0");
+      value = *number;
+    });
+  }
   void seconds(const std::string& field, const std::string& text, double& value) {
     read(field, [&] {
       const std::optional<double> number = parse_number(text);
@@ -116,7 +123,7 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
   std::int64_t rounds = 0, controls = 0, seed = 0;
   fields.count("batch", typed.batch, sweep.batch);
   fields.count("rounds", typed.rounds, rounds);
-  fields.count("controls", typed.controls, controls);
+  fields.count_from_zero("controls", typed.controls, controls);
   fields.count("seed", typed.seed, seed);
   fields.seconds("time_limit", typed.time_limit, sweep.time_limit);
   fields.read("rounds", [&] {

@@ -66,6 +66,18 @@ TEST(BenchForm, SaysWhatIsWrongByField) {
   EXPECT_FALSE(check.errors.count("heads"));
 }
 
+TEST(BenchForm, NoControlsAreAChoice) {
+  BenchChoice typed;
+  typed.controls = "0";
+  const BenchCheck check = check_bench(typed, known, {});
+  EXPECT_TRUE(check.sound());
+  EXPECT_EQ(check.sweep.controls, 0);
+  for (const char* wrong : {"", "-1", "x", "1,2", "10001"}) {
+    typed.controls = wrong;
+    EXPECT_TRUE(check_bench(typed, known, {}).errors.count("controls")) << wrong;
+  }
+}
+
 TEST(BenchForm, AMissingDeviceIsExplained) {
   BenchChoice typed;
   typed.devices = {"cuda"};
