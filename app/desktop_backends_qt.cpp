@@ -65,6 +65,7 @@ std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
   job.input = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
   job.output = call.similarity + ".h5";
   job.call = call;
+  job.device = trace.device;
   job.keep = {"output", "lse", "weights"};
   return shell_line(attend_command(job));
 }

@@ -1,5 +1,8 @@
 #include "app/figure_request.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/base/sha256.h"
@@ -22,6 +25,51 @@ figure::DisplayList finished(Figure figure, const FigureRequest& request,
   }
   return draw(figure);
 }
+
+using figure::DisplayList;
+
+/// A figure whose numbers are read from its input.
+template <auto read, auto draw>
+DisplayList from_input(const FigureRequest& request) {
+  return finished(read(request), request, draw);
+}
+
+/// A figure that needs none.
+template <class Figure, auto draw>
+DisplayList alone(const FigureRequest& request) {
+  return finished(Figure{}, request, draw);
+}
+
+DisplayList ratio(const FigureRequest& request) {
+  figure::ScalingFigure scaling = read_scaling(request);
+  scaling.ratio_only = true;
+  return finished(std::move(scaling), request, figure::draw_scaling);
+}
+
+DisplayList models(const FigureRequest& request) {
+  figure::ConesFigure cones;
+  cones.width = figure::double_column;
+  return finished(std::move(cones), request, figure::draw_models);
+}
+
+/// How each figure of core's table is drawn.
+struct Row {
+  const char* name;
+  DisplayList (*draw)(const FigureRequest&);
+};
+using Explanation = figure::ExplanationFigure;
+constexpr Row rows[] = {{"heatmap", from_input<read_heatmap, figure::draw_heatmap>},
+                        {"arcs", from_input<read_arcs, figure::draw_arcs>},
+                        {"scaling", from_input<read_scaling, figure::draw_scaling>},
+                        {"ratio", ratio},
+                        {"roofline", from_input<read_roofline, figure::draw_roofline>},
+                        {"tree", from_input<read_tree, figure::draw_tree>},
+                        {"hasse", from_input<read_tree, figure::draw_hasse>},
+                        {"cones", alone<figure::ConesFigure, figure::draw_cones>},
+                        {"models", models},
+                        {"finite-to-infinite", alone<Explanation, figure::draw_finite_to_infinite>},
+                        {"convexity", alone<Explanation, figure::draw_convexity>},
+                        {"lub", alone<Explanation, figure::draw_lub>}};
 
 }  // namespace
 
@@ -48,36 +96,22 @@ const std::string& FigureRequest::single_input() const {
   return inputs.front();
 }
 
+std::vector<std::string> drawn_figures() {
+  std::vector<std::string> names;
+  for (const Row& row : rows) names.emplace_back(row.name);
+  return names;
+}
+
 figure::DisplayList draw_figure(const FigureRequest& request) {
   const figure::TemplateInfo& info = figure::figure_template(request.name);
   figure::check_keys(info, request.parameters);
-  if (request.name == "heatmap") {
-    return finished(read_heatmap(request), request, figure::draw_heatmap);
+  if (*info.input == '\0' && !request.inputs.empty()) {
+    misuse("figure {} takes no --input", request.name);
   }
-  if (request.name == "arcs") return finished(read_arcs(request), request, figure::draw_arcs);
-  if (request.name == "scaling" || request.name == "ratio") {
-    figure::ScalingFigure scaling = read_scaling(request);
-    scaling.ratio_only = request.name == "ratio";
-    return finished(std::move(scaling), request, figure::draw_scaling);
-  }
-  if (request.name == "roofline") {
-    return finished(read_roofline(request), request, figure::draw_roofline);
-  }
-  if (request.name == "tree") return finished(read_tree(request), request, figure::draw_tree);
-  if (request.name == "hasse") return finished(read_tree(request), request, figure::draw_hasse);
-  if (!request.inputs.empty()) misuse("figure {} takes no --input", request.name);
-  if (request.name == "models") {
-    figure::ConesFigure models;
-    models.width = figure::double_column;
-    return finished(std::move(models), request, figure::draw_models);
-  }
-  using Explanation = figure::ExplanationFigure;
-  if (request.name == "finite-to-infinite") {
-    return finished(Explanation{}, request, figure::draw_finite_to_infinite);
-  }
-  if (request.name == "convexity") return finished(Explanation{}, request, figure::draw_convexity);
-  if (request.name == "lub") return finished(Explanation{}, request, figure::draw_lub);
-  return finished(figure::ConesFigure{}, request, figure::draw_cones);
+  const auto* row = std::find_if(std::begin(rows), std::end(rows),
+                                 [&](const Row& each) { return request.name == each.name; });
+  if (row == std::end(rows)) fail("figure {}: this program cannot draw it", request.name);
+  return row->draw(request);
 }
 
 }  // namespace conelab

@@ -32,6 +32,9 @@ struct FigureRequest {
 /// and values, failures for unreadable inputs.
 [[nodiscard]] figure::DisplayList draw_figure(const FigureRequest& request);
 
+/// The names that `draw_figure` has a function for: those of core's table.
+[[nodiscard]] std::vector<std::string> drawn_figures();
+
 // From input to numbers, one file each; the look is not set yet.
 [[nodiscard]] figure::HeatmapFigure read_heatmap(const FigureRequest& request);
 [[nodiscard]] figure::ArcsFigure read_arcs(const FigureRequest& request);

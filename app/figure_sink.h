@@ -15,13 +15,12 @@ namespace conelab {
 /// a failure where a figure could not be written there.
 std::string claim_figure(const std::string& path);
 
-/// Writes the figure whole or not at all; throws a failure that names the file.
-void write_figure_file(const figure::DisplayList& list, const std::string& path);
+// Defined in one of figure_sink_qt.cpp, figure_sink_plain.cpp.
 
-/// Whether PDF and PNG can be written. Defined in one of figure_sink_qt.cpp, figure_sink_plain.cpp.
+/// Whether PDF and PNG can be written.
 [[nodiscard]] bool has_page_painter();
-/// As `format`, "pdf" or "png"; only where `has_page_painter`.
-void write_page(const figure::DisplayList& list, const std::string& path,
-                const std::string& format);
+/// Writes the figure whole or not at all; throws a failure that names the file, and misuse as
+/// `figure_format` does.
+void write_figure_file(const figure::DisplayList& list, const std::string& path);
 
 }  // namespace conelab

@@ -1,13 +1,15 @@
 // Stands in for figure_sink_qt.cpp in a program built without Qt.
 #include "app/figure_sink.h"
-#include "core/base/error.h"
+#include "core/figure/svg.h"
+#include "core/files/atomic_file.h"
 
 namespace conelab {
 
 bool has_page_painter() { return false; }
 
-void write_page(const figure::DisplayList&, const std::string& path, const std::string&) {
-  misuse("{}: this program was built without Qt", path);
+void write_figure_file(const figure::DisplayList& list, const std::string& path) {
+  static_cast<void>(figure_format(path));  // Refuses what is no SVG.
+  write_text_atomically(path, figure::to_svg(list));
 }
 
 }  // namespace conelab

@@ -1,4 +1,4 @@
-// PDF and PNG through the Qt painters.
+// With the Qt painters: what the desktop writes.
 #include "app/figure_sink.h"
 #include "widgets/painter/painter.h"
 
@@ -6,9 +6,8 @@ namespace conelab {
 
 bool has_page_painter() { return true; }
 
-void write_page(const figure::DisplayList& list, const std::string& path,
-                const std::string& format) {
-  format == "pdf" ? figure::write_pdf(list, path) : figure::write_png(list, path);
+void write_figure_file(const figure::DisplayList& list, const std::string& path) {
+  figure::write_figure(list, path);
 }
 
 }  // namespace conelab

@@ -5,10 +5,12 @@
 #include <QImage>
 #include <QPainterPath>
 #include <QRawFont>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <numbers>
+#include <thread>
 
 #include "core/base/error.h"
 #include "core/figure/cones.h"
@@ -91,7 +93,7 @@ TEST(Painter, PdfSaysWhatItWasMadeFrom) {
 }
 
 TEST_F(Files, PopplerAgreesOnFontsPageAndText) {
-  write_pdf(sample(), file("f.pdf"));
+  write_figure(sample(), file("f.pdf"));
   const std::string fonts = output_of("pdffonts " + file("f.pdf"));
   if (fonts.empty()) GTEST_SKIP() << "poppler-utils is not installed";
   EXPECT_NE(fonts.find("yes"), std::string::npos);
@@ -152,7 +154,7 @@ TEST(Painter, SubsetFontsDrawTheSameGlyphs) {
 
 TEST_F(Files, EndingDecidesTheFormat) {
   for (const auto& [name, start] :
-       {std::pair{"f.svg", "<?xml"}, {"f.pdf", "%PDF-1.4"}, {"f.png", "\x89PNG"}}) {
+       {std::pair{"f.svg", "<?xml"}, {"f.pdf", "%PDF-1.4"}, {"F.PNG", "\x89PNG"}}) {
     write_figure(draw_cones({}), file(name));
     std::ifstream in(file(name), std::ios::binary);
     std::string head(std::string(start).size(), ' ');
@@ -163,9 +165,45 @@ TEST_F(Files, EndingDecidesTheFormat) {
 }
 
 TEST_F(Files, NothingIsLeftWhereWritingFails) {
-  EXPECT_THROW(write_png(sample(), file("no/such/folder/f.png")), Error);
-  EXPECT_THROW(write_png(sample(), file("f.png"), 1), Error);
+  EXPECT_THROW(write_figure(sample(), file("no/such/folder/f.png")), Error);
+  EXPECT_THROW(write_figure(sample(), file("f.png"), 1), Error);
   EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+TEST_F(Files, LinksPermissionsAndNeighboursSurvive) {
+  namespace fs = std::filesystem;
+  for (const char* ending : {".pdf", ".png", ".svg"}) {
+    const std::string target = file(std::string("target") + ending);
+    const std::string link = file(std::string("link") + ending);
+    std::ofstream(target) << "old";
+    std::ofstream(link + ".part") << "mine";
+    fs::permissions(target, fs::perms::owner_read | fs::perms::owner_write);
+    fs::create_symlink(target, link);
+    write_figure(sample(), link);
+    EXPECT_TRUE(fs::is_symlink(link)) << ending;
+    EXPECT_GT(fs::file_size(target), 100U) << ending;
+    EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    ASSERT_TRUE(fs::exists(link + ".part")) << ending;
+    EXPECT_EQ(fs::file_size(link + ".part"), 4U) << ending;
+  }
+}
+
+TEST(Painter, SameBytesWhileOtherThreadsWriteToo) {
+  const auto expected = to_pdf(sample());
+  DisplayList small;
+  small.width = small.height = 10;
+  std::atomic<bool> done{false};
+  std::vector<std::thread> others(2);
+  for (std::thread& other : others) {
+    other = std::thread([&] {
+      while (!done) static_cast<void>(to_pdf(small));
+    });
+  }
+  int different = 0;
+  for (int i = 0; i < 50; ++i) different += to_pdf(sample()) != expected ? 1 : 0;
+  done = true;
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(different, 0);
 }
 
 TEST(Painter, AnyScriptIsDrawn) {

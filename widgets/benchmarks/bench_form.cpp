@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/bench/parts.h"
+#include "core/files/atomic_file.h"
 
 namespace conelab::desktop {
 namespace {
@@ -43,6 +44,13 @@ class Fields {
       if (!text.empty()) values = parse_integers(field, text);
       if (values.size() != 1) misuse("expected one whole number from 1");
       value = values.front();
+    });
+  }
+  void count_from_zero(const std::string& field, const std::string& text, std::int64_t& value) {
+    read(field, [&] {
+      const std::optional<std::int64_t> number = parse_integer(text);
+      if (!number || *number < 0) misuse("expected one whole number from 0");
+      value = *number;
     });
   }
   void seconds(const std::string& field, const std::string& text, double& value) {
@@ -115,7 +123,7 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
   std::int64_t rounds = 0, controls = 0, seed = 0;
   fields.count("batch", typed.batch, sweep.batch);
   fields.count("rounds", typed.rounds, rounds);
-  fields.count("controls", typed.controls, controls);
+  fields.count_from_zero("controls", typed.controls, controls);
   fields.count("seed", typed.seed, seed);
   fields.seconds("time_limit", typed.time_limit, sweep.time_limit);
   fields.read("rounds", [&] {
@@ -172,10 +180,14 @@ std::string result_path(const std::string& typed, const std::string& folder) {
 }
 
 std::string free_path(const std::string& path) {
+  constexpr int most_tried = 1000;
   const fs::path whole(path);
   std::error_code error;
+  // Where nothing can be seen or written, no other name is free either.
+  if (!fs::exists(path, error)) probe_writable(path);
   std::string tried = path;
   for (int i = 2; fs::exists(tried, error) || Parts::exist(tried); ++i) {
+    if (i > most_tried) fail("{}: neither it nor any name like it is free", path);
     tried = (whole.parent_path() /
              fmt::format("{}-{}{}", whole.stem().string(), i, whole.extension().string()))
                 .string();

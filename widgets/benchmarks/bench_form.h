@@ -35,6 +35,7 @@ struct BenchCheck {
 [[nodiscard]] std::string result_path(const std::string& typed, const std::string& folder);
 
 /// The first of "x.h5", "x-2.h5", "x-3.h5", … where neither a result nor an unfinished run lies.
+/// Fails where nothing can be written there, or where none of a thousand is free.
 [[nodiscard]] std::string free_path(const std::string& path);
 
 }  // namespace conelab::desktop

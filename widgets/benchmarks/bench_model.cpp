@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int poll_pause = 200, settle_pause = 300;
+constexpr int poll_pause = 200;
 /// Two times that differ by less are the same; what `conelab compare` takes as well.
 constexpr double same_margin = 0.02;
 constexpr std::size_t most_warnings = 3;
@@ -55,12 +55,9 @@ BenchModel::BenchModel(Document& document, JobPool& jobs, BenchBackend backend, 
       run_(jobs, backend_.run) {
   polling_.setInterval(poll_pause);
   connect(&polling_, &QTimer::timeout, this, &BenchModel::poll);
-  settle_.setInterval(settle_pause);
-  settle_.setSingleShot(true);
-  connect(&settle_, &QTimer::timeout, this, [this] {
+  connect(&watch_, &FileWatch::changed, this, [this] {
     if (!live()) show_file();
   });
-  connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this] { settle_.start(); });
   connect(&document_, &Document::changed, this, &BenchModel::follow);
   follow();
 }
@@ -89,7 +86,12 @@ bool BenchModel::can_resume() const {
 }
 
 void BenchModel::run() {
-  if (can_run()) start(free_path(output()), false);
+  if (!can_run()) return;
+  try {
+    start(free_path(output()), false);
+  } catch (const Error& error) {
+    say(error.what(), true);
+  }
 }
 
 void BenchModel::resume() {
@@ -208,7 +210,7 @@ void BenchModel::show_file() {
   if (file != opened_) opened_.clear();
   shown_ = file;
   loading_.cancel();
-  if (!watcher_.files().isEmpty()) watcher_.removePaths(watcher_.files());
+  watch_.watch(live() ? QString() : QString::fromStdString(file));
   if (file.empty() || live()) return;
   std::error_code error;
   if (!fs::exists(file, error)) {
@@ -227,7 +229,6 @@ void BenchModel::show_file() {
       [this, file](std::shared_ptr<const BenchData> data) {
         loading_.finished();
         data_ = std::move(data);
-        watcher_.addPath(QString::fromStdString(file));
         compared_ = {};
         compare();
         say(file, false);
@@ -265,6 +266,7 @@ void BenchModel::compare() {
       },
       [this](const std::string& message) {
         comparing_.finished();
+        if (message == job_cancelled) compared_ = {};  // The next change compares them.
         say(message, true);
       });
 }
@@ -284,6 +286,7 @@ std::map<std::string, std::string> BenchModel::keys() const {
   std::map<std::string, std::string> keys;
   for (const char* label : {"pass", "device", "dtype", "threads", "dim", "head"}) {
     const std::vector<std::string> known = label_values(data_->cases, label);
+    if (known.empty()) continue;  // A result without cases.
     const auto chosen = choice().place.find(label);
     const bool has = chosen != choice().place.end() &&
                      std::find(known.begin(), known.end(), chosen->second) != known.end();

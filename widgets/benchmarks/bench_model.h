@@ -5,7 +5,6 @@
 // same numbers by the same functions, so that what is exported is what is seen.
 #pragma once
 
-#include <QFileSystemWatcher>
 #include <QObject>
 #include <QTimer>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "widgets/benchmarks/bench_form.h"
 #include "widgets/benchmarks/bench_run.h"
 #include "widgets/session/document.h"
+#include "widgets/trace/file_watch.h"
 
 namespace conelab::desktop {
 
@@ -125,8 +125,7 @@ class BenchModel : public QObject {
   std::pair<std::string, std::string> compared_;  ///< The files that `comparison_` is of.
   std::optional<BenchComparison> comparison_;
   JobHandle loading_, comparing_, finding_;
-  QFileSystemWatcher watcher_;
-  QTimer settle_;  ///< A file that is being written is read once it rests.
+  FileWatch watch_;  ///< A file that is being written is read once it rests.
 };
 
 }  // namespace conelab::desktop

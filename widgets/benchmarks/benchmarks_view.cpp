@@ -13,6 +13,7 @@
 #include <QTabBar>
 #include <QToolButton>
 #include <algorithm>
+#include <iterator>
 
 #include "core/figure/style.h"
 #include "widgets/benchmarks/bench_form_view.h"
@@ -26,19 +27,20 @@ namespace conelab::desktop {
 namespace {
 
 struct Page {
-  const char *name, *title, *help;
+  const char *title, *help;
 };
+/// Of `bench_pages`, in their order.
 constexpr Page pages[] = {
-    {"scaling", QT_TRANSLATE_NOOP("Bench", "Time"), "Median time over length, with intervals"},
-    {"ratio", QT_TRANSLATE_NOOP("Bench", "Ratio"),
-     "Time over that of the first operator, round by round"},
-    {"roofline", QT_TRANSLATE_NOOP("Bench", "Roofline"),
+    {QT_TRANSLATE_NOOP("Bench", "Time"), "Median time over length, with intervals"},
+    {QT_TRANSLATE_NOOP("Bench", "Ratio"), "Time over that of the first operator, round by round"},
+    {QT_TRANSLATE_NOOP("Bench", "Roofline"),
      "Attained against attainable performance, longest sequence of each operator"},
-    {"table", QT_TRANSLATE_NOOP("Bench", "Table"), "The numbers behind the curves"},
-    {"exponents", QT_TRANSLATE_NOOP("Bench", "Exponents"),
+    {QT_TRANSLATE_NOOP("Bench", "Table"), "The numbers behind the curves"},
+    {QT_TRANSLATE_NOOP("Bench", "Exponents"),
      "Fitted exponents of time over length, and those of each octave"},
-    {"comparison", QT_TRANSLATE_NOOP("Bench", "Comparison"), "Verdicts against an older result"},
+    {QT_TRANSLATE_NOOP("Bench", "Comparison"), "Verdicts against an older result"},
 };
+static_assert(std::size(pages) == std::size(bench_pages));
 
 constexpr const char* place_labels[] = {"pass", "device", "dtype", "threads", "dim", "head"};
 
@@ -140,7 +142,7 @@ void BenchmarksView::build_pages() {
   }
   connect(pages_, &QTabBar::currentChanged, this, [this](int index) {
     model_.document().edit(tr("show another page"),
-                           [&](Session& s) { s.bench.page = pages[index].name; });
+                           [&](Session& s) { s.bench.page = bench_pages[index]; });
   });
 }
 
@@ -205,7 +207,7 @@ void BenchmarksView::show_model() {
   {
     const QSignalBlocker quiet(pages_);
     for (int i = 0; i < pages_->count(); ++i) {
-      if (page == pages[i].name) pages_->setCurrentIndex(i);
+      if (page == bench_pages[i]) pages_->setCurrentIndex(i);
     }
   }
   const bool table = pages_->currentIndex() >= 3;

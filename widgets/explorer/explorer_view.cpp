@@ -10,6 +10,7 @@
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "core/base/error.h"
@@ -26,16 +27,10 @@ constexpr std::int64_t most_followed = 4096;
 
 constexpr QMargins readout_margins(12, 6, 12, 8);
 
-struct ModelName {
-  const char* name;
-  const char* title;
-};
-constexpr ModelName models[] = {{"halfspace", "half-plane"},
-                                {"ball", "Poincaré ball"},
-                                {"klein", "Klein ball"},
-                                {"band", "band"},
-                                {"hyperboloid", "hyperboloid (3-D)"},
-                                {"space", "half-space H³ (3-D)"}};
+/// Of `cone_models`, in their order.
+constexpr const char* model_titles[] = {"half-plane", "Poincaré ball",     "Klein ball",
+                                        "band",       "hyperboloid (3-D)", "half-space H³ (3-D)"};
+static_assert(std::size(model_titles) == std::size(cone_models));
 
 QString exact(double value) { return QString::number(value, 'g', 12); }
 
@@ -181,7 +176,9 @@ QComboBox* ExplorerView::build_families() {
 
 QComboBox* ExplorerView::build_models() {
   QComboBox* choice = build_choice("model", tr("Model of the hyperbolic plane"));
-  for (const ModelName& m : models) choice->addItem(QString::fromUtf8(m.title), QString(m.name));
+  for (std::size_t i = 0; i < std::size(cone_models); ++i) {
+    choice->addItem(QString::fromUtf8(model_titles[i]), QString(cone_models[i]));
+  }
   return choice;
 }
 

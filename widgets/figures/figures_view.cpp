@@ -313,6 +313,7 @@ void FiguresView::redraw() {
       },
       [this](const std::string& message) {
         job_.finished();
+        if (message == job_cancelled) drawn_.name.clear();  // The next change draws it again.
         say(QString::fromStdString(message));
         preview_->show_list(nullptr);
         show_size();
@@ -384,6 +385,7 @@ void FiguresView::export_asking() {
 }
 
 void FiguresView::export_to(const QString& file) {
+  if (exporting()) return;  // To begin another would cancel it in the middle, unheard.
   if (drawing()) fail("{}: the figure is still being drawn", file.toStdString());
   if (!preview_->list()) fail("{}: there is no figure to write", file.toStdString());
   export_job_ = jobs_.start<bool>(
@@ -417,7 +419,7 @@ void FiguresView::say_written(const QString& file) {
 }
 
 void FiguresView::copy(const char* kind) {
-  if (!preview_->list() || drawing()) return;
+  if (!preview_->list() || drawing() || exporting()) return;
   const bool svg = QLatin1String(kind) == QLatin1String("SVG");
   using Bytes = std::vector<std::uint8_t>;
   export_job_ = jobs_.start<Bytes>(

@@ -43,7 +43,7 @@ class FiguresView : public QWidget {
   /// Where `Export` writes to.
   [[nodiscard]] QString output() const;
   /// Writes what is previewed, in a job; .svg, .pdf or .png by the ending. Fails while it is being
-  /// drawn; what else is wrong is said by the message.
+  /// drawn; what else is wrong is said by the message. Nothing while another is being written.
   void export_to(const QString& file);
   /// A file or the clipboard is being written.
   [[nodiscard]] bool exporting() const { return export_job_.active(); }

@@ -8,7 +8,7 @@
 namespace conelab::desktop {
 
 void JobContext::stop_if_cancelled() const {
-  if (cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
+  if (cancelled()) throw Error(ErrorKind::interrupted, job_cancelled);
 }
 
 JobPool::JobPool(Deliver deliver, int threads) : deliver_(std::move(deliver)) {
@@ -32,7 +32,7 @@ JobHandle JobPool::enqueue(std::string title, Work work, Failed failed, bool urg
   {
     const std::lock_guard lock(mutex_);
     state->id = next_id_++;
-    listed_.push_back(state);
+    listed_.push_back({state, failed});
     Entry entry{state, std::move(work), std::move(failed)};
     urgent ? waiting_.push_front(std::move(entry)) : waiting_.push_back(std::move(entry));
   }
@@ -54,18 +54,22 @@ void JobPool::loop() {
     run(entry);
     {
       const std::lock_guard lock(mutex_);
-      std::erase(listed_, entry.state);
+      std::erase_if(listed_, [&](const Listed& each) { return each.state == entry.state; });
     }
     changed();
   }
 }
 
+void JobPool::tell(const std::shared_ptr<JobState>& state, bool result,
+                   std::function<void()> call) {
+  deliver_([alive = alive_, state, result, call = std::move(call)] {
+    if (!*alive || (result && state->cancelled) || state->settled.exchange(true)) return;
+    call();
+  });
+}
+
 void JobPool::run(const Entry& entry) {
-  const auto say = [&](std::function<void()> call) {
-    deliver_([alive = alive_, state = entry.state, call = std::move(call)] {
-      if (*alive && !state->cancelled) call();
-    });
-  };
+  const auto say = [&](std::function<void()> call) { tell(entry.state, true, std::move(call)); };
   const auto fail_with = [&](const std::string& message) {
     say([failed = entry.failed, message] {
       if (failed) failed(message);
@@ -84,12 +88,23 @@ void JobPool::run(const Entry& entry) {
 
 std::vector<std::shared_ptr<const JobState>> JobPool::running() const {
   const std::lock_guard lock(mutex_);
-  return {listed_.begin(), listed_.end()};
+  std::vector<std::shared_ptr<const JobState>> states;
+  for (const Listed& each : listed_) states.push_back(each.state);
+  return states;
 }
 
 void JobPool::cancel_all() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& state : listed_) state->cancelled = true;
+  std::vector<Listed> cancelled;
+  {
+    const std::lock_guard lock(mutex_);
+    cancelled = listed_;
+  }
+  for (const Listed& each : cancelled) {
+    if (each.state->cancelled.exchange(true)) continue;  // Told already, or nobody waits.
+    tell(each.state, false, [failed = each.failed] {
+      if (failed) failed(job_cancelled);
+    });
+  }
 }
 
 void JobPool::changed() {

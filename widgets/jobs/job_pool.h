@@ -3,7 +3,8 @@
 // Work runs on a thread of the pool and is handed a `JobContext`; its result, or the error that it
 // threw, comes back on the window's thread through `deliver`. Whoever asked holds a `JobHandle`: to
 // drop it is to cancel, and after that nothing of the job is heard any more, so a view that is
-// closed in the middle needs to do nothing else. No Qt here: tests deliver by hand.
+// closed in the middle needs to do nothing else. Where the pool cancels, views that wait are told.
+// No Qt here: tests deliver by hand.
 #pragma once
 
 #include <atomic>
@@ -23,11 +24,15 @@ namespace conelab::desktop {
 /// Puts a call into the queue of the window's thread.
 using Deliver = std::function<void(std::function<void()>)>;
 
+/// What `failed` is told of a job that the pool cancelled.
+inline constexpr const char* job_cancelled = "cancelled";
+
 /// What every job shares with its handle and the list of running jobs.
 struct JobState {
   std::uint64_t id = 0;
   std::string title;
-  std::atomic<bool> cancelled{false};
+  std::atomic<bool> cancelled{false};  ///< The work is to stop.
+  std::atomic<bool> settled{false};    ///< Its end was told, or nobody is left to be told.
   std::atomic<double> fraction{0};
   std::atomic<bool> running{false};
 };
@@ -63,11 +68,11 @@ class JobHandle {
     return *this;
   }
   void cancel() {
-    if (state_) state_->cancelled = true;
+    if (state_) state_->cancelled = state_->settled = true;
     state_.reset();
   }
-  /// Whether a result may still come.
-  [[nodiscard]] bool active() const { return state_ != nullptr && !state_->cancelled; }
+  /// Whether a result, or that there is none, is still to be told.
+  [[nodiscard]] bool active() const { return state_ != nullptr && !state_->settled; }
   [[nodiscard]] double fraction() const { return state_ ? state_->fraction.load() : 0; }
   /// Called where the result is taken in.
   void finished() { state_.reset(); }
@@ -87,7 +92,8 @@ class JobPool {
   using Failed = std::function<void(const std::string& message)>;
 
   /// `work` on a thread; then, on the window's thread, `done` with its result or `failed` with one
-  /// line. Neither is called once the handle is gone or was cancelled. `urgent` work goes first.
+  /// line. Neither is called once the handle is gone or was cancelled, else one of them, once.
+  /// `urgent` work goes first.
   template <class Result>
   [[nodiscard]] JobHandle start(std::string title, std::function<Result(const JobContext&)> work,
                                 std::function<void(Result)> done, Failed failed,
@@ -103,6 +109,7 @@ class JobPool {
 
   /// Jobs that wait or run, oldest first.
   [[nodiscard]] std::vector<std::shared_ptr<const JobState>> running() const;
+  /// Every job stops, and `failed` is told `job_cancelled` at once, on the window's thread.
   void cancel_all();
   /// Told on the window's thread that the list of jobs has changed.
   void on_change(std::function<void()> listener) { listener_ = std::move(listener); }
@@ -115,9 +122,17 @@ class JobPool {
     Failed failed;
   };
 
+  struct Listed {
+    std::shared_ptr<JobState> state;
+    Failed failed;
+  };
+
   JobHandle enqueue(std::string title, Work work, Failed failed, bool urgent);
   void loop();
   void run(const Entry& entry);
+  /// Tells how a job ended, unless that was told or nobody is left; `result`: of work that was not
+  /// cancelled.
+  void tell(const std::shared_ptr<JobState>& state, bool result, std::function<void()> call);
   void changed();
 
   Deliver deliver_;
@@ -126,7 +141,7 @@ class JobPool {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Entry> waiting_;
-  std::vector<std::shared_ptr<JobState>> listed_;
+  std::vector<Listed> listed_;
   std::vector<std::thread> threads_;
   std::uint64_t next_id_ = 1;
   bool closing_ = false;

@@ -5,14 +5,14 @@
 #include <QPageSize>
 #include <QPdfWriter>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <mutex>
 
 #include "core/base/error.h"
+#include "core/figure/file_format.h"
 #include "core/figure/png.h"
 #include "core/figure/svg.h"
 #include "core/figure/text.h"
+#include "core/files/atomic_file.h"
 #include "widgets/painter/painter.h"
 
 namespace conelab::figure {
@@ -58,28 +58,24 @@ QByteArray xmp(const Metadata& m) {
   return QByteArray::fromStdString(text);
 }
 
-/// Qt writes a PDF's fonts in the order of a hash table, which it seeds anew in every process.
-struct FixedHashOrder {
-  FixedHashOrder() { QHashSeed::setDeterministicGlobalSeed(); }
+/// Qt writes a PDF's fonts in the order of a hash table, which it seeds anew in every process. The
+/// seed is one for all threads: the first to be done would take it from the others.
+class FixedHashOrder {
+ public:
+  FixedHashOrder() : alone_(mutex()) { QHashSeed::setDeterministicGlobalSeed(); }
   ~FixedHashOrder() { QHashSeed::resetRandomGlobalSeed(); }
   FixedHashOrder(const FixedHashOrder&) = delete;
   FixedHashOrder& operator=(const FixedHashOrder&) = delete;
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex one;
+    return one;
+  }
+  std::lock_guard<std::mutex> alone_;
 };
 
-using Bytes8 = std::vector<std::uint8_t>;
-
-void write(const Bytes8& bytes, const std::string& path) {
-  const std::string part = path + ".part";
-  std::ofstream out(part, std::ios::binary | std::ios::trunc);
-  out.write(reinterpret_cast<const char*>(bytes.data()),
-            static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(part, path, error);
-  if (out && !error) return;
-  std::filesystem::remove(part, error);
-  fail("{}: the figure could not be written", path);
-}
+std::string text_of(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
 
 }  // namespace
 
@@ -133,19 +129,11 @@ std::vector<std::uint8_t> to_png(const DisplayList& list, double dots_per_inch) 
   return encode_png(width, height, {image.constBits(), 4 * width * height}, dots_per_inch, text);
 }
 
-void write_pdf(const DisplayList& list, const std::string& path) { write(to_pdf(list), path); }
-
-void write_png(const DisplayList& list, const std::string& path, double dots_per_inch) {
-  write(to_png(list, dots_per_inch), path);
-}
-
 void write_figure(const DisplayList& list, const std::string& path, double dots_per_inch) {
-  if (path.ends_with(".pdf")) return write_pdf(list, path);
-  if (path.ends_with(".png")) return write_png(list, path, dots_per_inch);
-  if (!path.ends_with(".svg"))
-    misuse("{}: unknown kind of figure (expected .svg, .pdf or .png)", path);
-  const std::string svg = to_svg(list);
-  write({svg.begin(), svg.end()}, path);
+  const std::string format = file_format(path);
+  write_text_atomically(path, format == "pdf"   ? text_of(to_pdf(list))
+                              : format == "png" ? text_of(to_png(list, dots_per_inch))
+                                                : to_svg(list));
 }
 
 }  // namespace conelab::figure

@@ -19,18 +19,15 @@ namespace conelab::figure {
 void paint(const DisplayList& list, QPainter& painter);
 
 /// The figure as a one-page PDF 1.4 of exactly its size (whole points; others are rounded), with
-/// fonts embedded, arcs as curves within 0.002 pt, lossless images; no wall clock.
+/// fonts embedded, arcs as curves within 0.002 pt, lossless images; no wall clock. One at a time:
+/// others wait.
 [[nodiscard]] std::vector<std::uint8_t> to_pdf(const DisplayList& list);
 
 /// The figure as PNG on white. Throws misuse for a density outside [10, 2400] dots per inch.
 [[nodiscard]] std::vector<std::uint8_t> to_png(const DisplayList& list, double dots_per_inch = 300);
 
-/// To a file, written beside it and renamed, so that no half-written figure is left. Throws a
-/// failure naming the file.
-void write_pdf(const DisplayList& list, const std::string& path);
-void write_png(const DisplayList& list, const std::string& path, double dots_per_inch = 300);
-
-/// By the ending: .svg, .pdf or .png; misuse for any other.
+/// To a file, whole or not at all (core/files/atomic_file.h), by the ending: .svg, .pdf or .png at
+/// that density; misuse for any other. Throws a failure naming the file.
 void write_figure(const DisplayList& list, const std::string& path, double dots_per_inch = 300);
 
 /// PDF and fonts need an application object. Without one this creates an offscreen one, which

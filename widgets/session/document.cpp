@@ -21,6 +21,7 @@ void Document::undo() {
   if (!history_.can_undo()) return;
   const auto before = focused();
   history_.undo();
+  history_.close_step();  // It is what somebody went back to: an edit is no part of it.
   tell(before);
 }
 
@@ -28,6 +29,7 @@ void Document::redo() {
   if (!history_.can_redo()) return;
   const auto before = focused();
   history_.redo();
+  history_.close_step();
   tell(before);
 }
 

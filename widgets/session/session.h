@@ -16,13 +16,28 @@
 
 namespace conelab::desktop {
 
+// The words that a member may have, its default first: views offer them, and a file's other words
+// become the default (session_json.cpp).
+inline constexpr const char* trace_devices[] = {"cpu", "cuda"};
+inline constexpr const char* map_quantities[] = {"weights", "logits"};
+inline constexpr const char* map_scales[] = {"linear", "log", "row", "rank"};
+inline constexpr const char* map_layouts[] = {"maps", "heads", "arcs", "tree", "hasse", "table"};
+inline constexpr const char* arc_arrangements[] = {"sides", "above", "rows"};
+inline constexpr const char* tree_sides[] = {"key", "query"};
+/// "space" is H³; the others are of the plane.
+inline constexpr const char* cone_models[] = {"halfspace", "ball",        "klein",
+                                              "band",      "hyperboloid", "space"};
+inline constexpr const char* bench_pages[] = {"scaling", "ratio",     "roofline",
+                                              "table",   "exponents", "comparison"};
+inline constexpr const char* themes[] = {"system", "light", "dark"};
+
 /// Which numbers of a trace are looked at.
 struct TraceChoice {
   std::string file;   ///< Empty: none is open.
   std::string group;  ///< HDF5: "/german/layer3"; else empty.
   std::int64_t batch = 0;
   std::int64_t head = 0;
-  std::string device = "cpu";  ///< Where passes over the whole of it run: cpu | cuda.
+  std::string device = trace_devices[0];  ///< Where passes over the whole of it run.
   bool operator==(const TraceChoice&) const = default;
 };
 
@@ -36,17 +51,17 @@ struct TraceChoice {
 /// How attention maps are shown.
 struct MapChoice {
   std::vector<Call> calls = {plain_call("dot"), plain_call("penumbral"), plain_call("umbral")};
-  std::string quantity = "weights";    ///< weights | logits
-  std::string scale = "linear";        ///< linear | log | row | rank
+  std::string quantity = map_quantities[0];
+  std::string scale = map_scales[0];
   std::string colours = "sequential";  ///< A name of figure::colour_maps.
   bool shared_limits = true;
   int reference = -1;  ///< The operator whose values the others are subtracted from; -1: none.
-  std::string layout = "maps";            ///< maps | heads | arcs | tree | hasse | table
-  int arc_top = 3;                        ///< Arcs of a query, its strongest.
-  double arc_threshold = 0.01;            ///< The weakest weight that is an arc.
-  std::string arc_arrangement = "sides";  ///< sides | above | rows
-  std::string tree_tokens = "key";        ///< key | query
-  bool numbers = false;                   ///< Heads, arcs, trees and orders as a table.
+  std::string layout = map_layouts[0];
+  int arc_top = 3;              ///< Arcs of a query, its strongest.
+  double arc_threshold = 0.01;  ///< The weakest weight that is an arc.
+  std::string arc_arrangement = arc_arrangements[0];
+  std::string tree_tokens = tree_sides[0];  ///< Whose tokens become the tree.
+  bool numbers = false;                     ///< Heads, arcs, trees and orders as a table.
   bool operator==(const MapChoice&) const = default;
 };
 
@@ -70,7 +85,7 @@ struct ConeChoice {
   std::vector<std::string> beside;  ///< Further families, side by side with the same u and v.
   /// Those that differ from the defaults, of any family: each takes its own.
   std::map<std::string, double> parameters;
-  std::string model = "halfspace";  ///< halfspace | ball | klein | band | hyperboloid | space (H³)
+  std::string model = cone_models[0];
   std::array<double, 2> u = {-0.35, 0.35}, v = {0.45, 0.2}, source = {0, 1};
   bool heat = true, level_lines = true, ancestors = true, objects = false, geodesic = true;
   bool horospheres = true;     ///< The levels of u, v and the depth that attention reads.
@@ -97,11 +112,11 @@ struct BenchChoice {
   std::vector<std::string> passes = {"forward"}, dtypes = {"f32"}, devices = {"cpu"};
   std::string lengths = "256..2048:x2", dims = "64", heads = "1", batch = "1", threads = "1";
   std::string rounds = "9", controls = "4", seed = "1", time_limit = "600";
-  bool cold = true;              ///< Also time runs with flushed caches.
-  std::string output;            ///< Where the sweep's result goes; empty: the program chooses.
-  std::string shown;             ///< The result on display; empty: none.
-  std::string compared;          ///< An older result that it is compared with; empty: none.
-  std::string page = "scaling";  ///< scaling | ratio | roofline | table | exponents | comparison
+  bool cold = true;      ///< Also time runs with flushed caches.
+  std::string output;    ///< Where the sweep's result goes; empty: the program chooses.
+  std::string shown;     ///< The result on display; empty: none.
+  std::string compared;  ///< An older result that it is compared with; empty: none.
+  std::string page = bench_pages[0];
   std::map<std::string, std::string> place;  ///< Which cases are drawn, by the figures' keys.
   std::vector<std::string> hidden;           ///< Operators that are not drawn.
   bool operator==(const BenchChoice&) const = default;
@@ -115,7 +130,7 @@ struct Session {
   FigureChoice figure;
   std::string figure_output;  ///< The file it is exported to; empty: the program chooses.
   BenchChoice bench;
-  std::string theme = "system";  ///< system | light | dark
+  std::string theme = themes[0];
   bool operator==(const Session&) const = default;
 };
 

@@ -5,9 +5,11 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
+#include "core/figure/templates.h"
 #include "core/files/atomic_file.h"
 #include "core/geometry/cone_family.h"
 #include "widgets/session/session_members.h"
@@ -109,32 +111,48 @@ void read(const QJsonValue& value, Part& part) {
   members(reader, part);
 }
 
-/// Words that no view knows, as of a later version, become the defaults.
+template <std::size_t n>
+void keep(std::string& word, const char* const (&known)[n]) {
+  if (std::find(std::begin(known), std::end(known), word) == std::end(known)) word = known[0];
+}
+
+template <class List, class NameOf>
+bool names_one(const List& list, const std::string& word, NameOf name_of) {
+  return std::any_of(list.begin(), list.end(), [&](const auto& e) { return name_of(e) == word; });
+}
+
 void keep_known_words(MapChoice& c) {
   const MapChoice plain;
-  const auto keep = [](std::string& word, std::initializer_list<const char*> known,
-                       const std::string& otherwise) {
-    if (std::find(known.begin(), known.end(), word) == known.end()) word = otherwise;
-  };
-  keep(c.quantity, {"weights", "logits"}, plain.quantity);
-  keep(c.scale, {"linear", "log", "row", "rank"}, plain.scale);
-  keep(c.layout, {"maps", "heads", "arcs", "tree", "hasse", "table"}, plain.layout);
-  keep(c.arc_arrangement, {"sides", "above", "rows"}, plain.arc_arrangement);
-  keep(c.tree_tokens, {"key", "query"}, plain.tree_tokens);
+  keep(c.quantity, map_quantities);
+  keep(c.scale, map_scales);
+  keep(c.layout, map_layouts);
+  keep(c.arc_arrangement, arc_arrangements);
+  keep(c.tree_tokens, tree_sides);
   if (c.arc_top < 1) c.arc_top = plain.arc_top;
-  const auto& maps = figure::colour_maps();
-  if (std::none_of(maps.begin(), maps.end(), [&](const auto& m) { return m.name == c.colours; })) {
+  if (!names_one(figure::colour_maps(), c.colours, [](const auto& map) { return map.name; })) {
     c.colours = plain.colours;
   }
 }
 
 void keep_known_words(ConeChoice& c) {
   const auto unknown = [](const std::string& name) {
-    const auto& all = geometry::cone_families();
-    return std::none_of(all.begin(), all.end(), [&](const auto* f) { return f->name == name; });
+    return !names_one(geometry::cone_families(), name, [](const auto* f) { return f->name; });
   };
+  keep(c.model, cone_models);
   if (unknown(c.family)) c.family = ConeChoice().family;
   std::erase_if(c.beside, unknown);
+}
+
+/// Words that no view knows, as of a later version, become the defaults; a figure that there is not
+/// goes with its inputs and keys.
+void keep_known_words(Session& s) {
+  keep(s.trace.device, trace_devices);
+  keep_known_words(s.maps);
+  keep_known_words(s.cones);
+  keep(s.bench.page, bench_pages);
+  keep(s.theme, themes);
+  const auto name_of = [](const figure::TemplateInfo& info) { return info.name; };
+  if (!names_one(figure::figure_templates(), s.figure.name, name_of)) s.figure = {};
 }
 
 }  // namespace
@@ -159,8 +177,7 @@ SavedSession session_from_json(const QByteArray& json, const QString& name) {
   }
   SavedSession saved;
   read(root["session"], saved.session);
-  keep_known_words(saved.session.maps);
-  keep_known_words(saved.session.cones);
+  keep_known_words(saved.session);
   saved.layout = QByteArray::fromBase64(root["layout"].toString().toLatin1());
   return saved;
 }

@@ -22,10 +22,7 @@ std::int64_t numbers_of_head(const Trace& trace) {
 Workspace::Workspace(Document& document, JobPool& jobs, QObject* parent)
     : QObject(parent), document_(document), jobs_(jobs) {
   connect(&document_, &Document::changed, this, &Workspace::follow);
-  settle_.setSingleShot(true);
-  settle_.setInterval(300);
-  connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this] { settle_.start(); });
-  connect(&settle_, &QTimer::timeout, this, &Workspace::file_changed);
+  connect(&watch_, &FileWatch::changed, this, &Workspace::file_changed);
   follow();
 }
 
@@ -46,6 +43,7 @@ void Workspace::follow() {
   const bool same = wanted.file == before.file && wanted.group == before.group;
   if (same && opening_ && job_.active()) return;
   if (wanted.file.empty()) {
+    watch_.watch({});
     if (!trace_ && !job_.active()) return;
     job_.cancel(), head_job_.cancel();
     trace_.reset(), head_.reset(), head_of_.reset(), groups_.clear();
@@ -65,6 +63,7 @@ void Workspace::load(const std::string& file, const std::string& group, bool int
                      const std::vector<std::string>& groups) {
   failed_ = {};
   opening_ = into_session;
+  if (!into_session) watch_.watch(QString::fromStdString(file));  // It may be right later.
   job_ = jobs_.start<Loaded>(
       "reading " + QFileInfo(QString::fromStdString(file)).fileName().toStdString(),
       [file, group, groups](const JobContext& context) {
@@ -94,8 +93,7 @@ void Workspace::take(Loaded loaded, bool into_session) {
   trace_ = std::move(loaded.trace);
   groups_ = std::move(loaded.groups);
   shown_ = {};
-  if (!watcher_.files().isEmpty()) watcher_.removePaths(watcher_.files());
-  watcher_.addPath(QString::fromStdString(trace_->file));
+  watch_.watch(QString::fromStdString(trace_->file));
   emit loading_changed();
   if (!into_session) return choose_head();
   document_.edit(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),

@@ -1,13 +1,12 @@
 // The trace that the session names, kept loaded: read in a job, read again when the file changes.
 #pragma once
 
-#include <QFileSystemWatcher>
 #include <QObject>
-#include <QTimer>
 #include <memory>
 
 #include "widgets/jobs/job_pool.h"
 #include "widgets/session/document.h"
+#include "widgets/trace/file_watch.h"
 #include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
@@ -72,8 +71,7 @@ class Workspace : public QObject {
   std::vector<std::string> groups_;
   std::function<Backend*(const std::string&)> devices_;
   JobHandle job_, head_job_;
-  QFileSystemWatcher watcher_;
-  QTimer settle_;  ///< A file that is being written is read once it rests.
+  FileWatch watch_;  ///< A file that is being written is read once it rests.
 };
 
 }  // namespace conelab::desktop

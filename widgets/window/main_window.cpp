@@ -247,7 +247,7 @@ void MainWindow::build_view_menu() {
                [this, name = dock->objectName()] { layout_.raise(name); });
   }
   view->addSeparator();
-  for (const char* theme : {"light", "dark", "system"}) {
+  for (const char* theme : themes) {
     add_action(view, tr("Theme: %1").arg(tr(theme)), QKeySequence(), [this, theme] {
       document_.edit(tr("change the theme"), [theme](Session& s) { s.theme = theme; });
     });
@@ -354,7 +354,11 @@ void MainWindow::save_dialog() {
 }
 
 void MainWindow::remember(const QString& file) {
-  recent_.add(file);
+  try {
+    recent_.add(file);
+  } catch (const Error& error) {  // Not worth more than a word.
+    statusBar()->showMessage(QString::fromStdString(error.what()), 8000);
+  }
   show_recent();
 }
 

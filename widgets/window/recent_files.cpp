@@ -4,6 +4,8 @@
 #include <QFile>
 #include <QFileInfo>
 
+#include "core/files/atomic_file.h"
+
 namespace conelab::desktop {
 namespace {
 
@@ -23,8 +25,7 @@ void RecentFiles::add(const QString& file) {
   files.removeAll(file);
   files.prepend(file);
   QDir().mkpath(QFileInfo(kept_in_).path());
-  QFile kept(kept_in_);
-  if (kept.open(QIODevice::WriteOnly)) kept.write(files.mid(0, most_recent).join('\n').toUtf8());
+  write_text_atomically(kept_in_.toStdString(), files.mid(0, most_recent).join('\n').toStdString());
 }
 
 }  // namespace conelab::desktop

@@ -13,6 +13,7 @@ class RecentFiles {
 
   /// The newest first.
   [[nodiscard]] QStringList all() const;
+  /// Fails with `PATH: why` where that cannot be kept.
   void add(const QString& file);
 
  private:

@@ -1,5 +1,6 @@
 #include "widgets/benchmarks/bench_model.h"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -63,6 +64,18 @@ TEST(BenchForm, SaysWhatIsWrongByField) {
   EXPECT_EQ(check.errors.at("rounds"), "expected one whole number from 1");
   for (const char* field : {"dims", "batch", "time_limit"}) EXPECT_TRUE(check.errors.count(field));
   EXPECT_FALSE(check.errors.count("heads"));
+}
+
+TEST(BenchForm, NoControlsAreAChoice) {
+  BenchChoice typed;
+  typed.controls = "0";
+  const BenchCheck check = check_bench(typed, known, {});
+  EXPECT_TRUE(check.sound());
+  EXPECT_EQ(check.sweep.controls, 0);
+  for (const char* wrong : {"", "-1", "x", "1,2", "10001"}) {
+    typed.controls = wrong;
+    EXPECT_TRUE(check_bench(typed, known, {}).errors.count("controls")) << wrong;
+  }
 }
 
 TEST(BenchForm, AMissingDeviceIsExplained) {
@@ -218,6 +231,19 @@ TEST(BenchModel, TellsOfDamagedSamplesThatAreMeasuredAgain) {
   EXPECT_TRUE(bench.model.warnings().empty()) << "they are of another result";
 }
 
+// Neither what lies there nor what would be free can be told of such names.
+TEST(BenchModel, AResultThatCannotBeWrittenIsToldAtOnce) {
+  for (const std::size_t length : {300U, 250U}) {
+    Bench bench;
+    bench.document.edit("output",
+                        [&](Session& s) { s.bench.output = std::string(length, 'x') + ".h5"; });
+    bench.model.run();
+    EXPECT_FALSE(bench.model.running());
+    EXPECT_TRUE(bench.model.failed());
+    EXPECT_NE(bench.model.message().find("xxx"), std::string::npos) << bench.model.message();
+  }
+}
+
 TEST(BenchModel, NoResultIsOverwritten) {
   Bench bench;
   bench.model.run();
@@ -243,6 +269,38 @@ TEST(BenchModel, ComparesWithAnOlderResult) {
       << bench.model.comparison_text();
   bench.document.undo();
   EXPECT_EQ(bench.model.choice().compared, "");
+}
+
+TEST(BenchModel, AComparisonThatWasCancelledIsMadeLater) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  std::atomic<bool> held{true};
+  const auto wait = [&](const JobContext& context) {
+    while (held && !context.cancelled()) QThread::msleep(1);
+    return 0;
+  };
+  {
+    std::vector<JobHandle> busy;
+    for (int i = 0; i < 4; ++i) busy.push_back(bench.jobs.start<int>("busy", wait, [](int) {}, {}));
+    bench.model.compare_with(bench.shown());
+    bench.jobs.cancel_all();
+    ASSERT_TRUE(wait_for([&] { return bench.model.message() == "cancelled"; }));
+    held = false;
+  }
+  bench.document.edit("lock", [](Session& s) { s.locked = Focus{1, 2}; });
+  EXPECT_TRUE(wait_for([&] { return bench.model.comparison().has_value(); }));
+}
+
+TEST(BenchModel, AResultWithoutCasesIsShownAndExported) {
+  Bench bench;
+  BenchResult nothing;
+  nothing.sweep.operations.clear();
+  write_labelled(bench.path("none.h5"), bench_file(nothing));
+  bench.model.open(bench.path("none.h5"));
+  ASSERT_TRUE(wait_for([&] { return bench.model.data() != nullptr; })) << bench.model.message();
+  EXPECT_TRUE(bench.model.picture(300).list.items.empty());
+  EXPECT_TRUE(bench.model.figure(300).parameters.empty());
 }
 
 TEST(BenchModel, OperatorsCanBeLeftOutAndTheFigureIsAskedAlike) {
@@ -274,6 +332,23 @@ TEST(BenchModel, AFileThatIsRewrittenIsReadAgain) {
   QFile::remove(QString::fromStdString(first));
   QFile::rename(second, QString::fromStdString(first));
   EXPECT_TRUE(wait_for([&] { return bench.model.data()->cases.front().samples.size() == 7; }));
+}
+
+TEST(BenchModel, AFileThatWasGoneOrWrongForAWhileIsReadAgain) {
+  Bench bench;
+  bench.model.run();
+  ASSERT_TRUE(bench.finish());
+  const std::string file = bench.shown(), kept = bench.path("kept.h5");
+  std::filesystem::copy_file(file, kept);
+  std::filesystem::remove(file);
+  ASSERT_TRUE(wait_for([&] { return bench.model.failed(); }));
+  std::filesystem::copy_file(kept, file);
+  ASSERT_TRUE(wait_for([&] { return !bench.model.failed(); })) << "once it is there again";
+  std::filesystem::remove(file);
+  std::ofstream(file) << "not yet";
+  ASSERT_TRUE(wait_for([&] { return bench.model.failed(); }));
+  std::filesystem::rename(kept, file);
+  EXPECT_TRUE(wait_for([&] { return !bench.model.failed(); })) << "once it is right";
 }
 
 TEST(BenchModel, AMissingOrWrongFileIsTold) {

@@ -9,6 +9,7 @@
 #include <QMimeData>
 #include <QPushButton>
 #include <QTemporaryDir>
+#include <atomic>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -36,8 +37,9 @@ struct Shown {
   JobPool jobs{[](std::function<void()> call) {
     QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
   }};
-  FiguresView view{document, jobs, asked_for};
+  FiguresView view;
   QTemporaryDir folder;
+  explicit Shown(FiguresView::Draw draw = asked_for) : view(document, jobs, std::move(draw)) {}
   void choose(const char* name) {
     view.findChild<QComboBox*>("figure-name")->setCurrentText(name);
     wait_for([this] { return view.preview().list() != nullptr; });
@@ -129,6 +131,40 @@ TEST(Figures, ReplaceFiguresOfThisProgramOnly) {
         << name << shown.view.message().toStdString();
     EXPECT_EQ(other.size(), 11);
   }
+}
+
+TEST(Figures, WhileOneIsWrittenNoOtherIs) {
+  Shown shown;
+  shown.choose("cones");
+  const QString first = shown.folder.filePath("a.svg"), second = shown.folder.filePath("b.svg");
+  shown.view.export_to(first);
+  shown.view.export_to(second);
+  shown.view.findChild<QAbstractButton*>("figure-copy-svg")->click();
+  ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
+  EXPECT_TRUE(QFile::exists(first));
+  EXPECT_FALSE(QFile::exists(second));
+  EXPECT_TRUE(shown.view.message().contains("a.svg is written"));
+}
+
+TEST(Figures, AFigureThatWasCancelledIsNotTheOneBefore) {
+  std::atomic<bool> held{false};
+  const auto draw = [&](const FigureChoice& choice, const std::function<bool()>& cancelled) {
+    while (held && !cancelled()) QThread::msleep(1);
+    if (cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
+    return asked_for(choice);
+  };
+  Shown shown(draw);
+  shown.choose("cones");
+  held = true;
+  shown.document.edit("width", [](Session& s) { s.figure.width = "90mm"; });
+  shown.jobs.cancel_all();
+  EXPECT_TRUE(shown.view.drawing()) << "the figure before could be written in its place";
+  ASSERT_TRUE(wait_for([&] { return !shown.view.drawing(); }));
+  EXPECT_EQ(shown.view.message(), "cancelled");
+  EXPECT_EQ(shown.view.preview().list(), nullptr);
+  held = false;
+  shown.document.edit("lock", [](Session& s) { s.locked = Focus{1, 2}; });
+  EXPECT_TRUE(wait_for([&] { return shown.view.preview().list() != nullptr; }));
 }
 
 TEST(Figures, TheClipboardGetsTheImageAndTheSvg) {

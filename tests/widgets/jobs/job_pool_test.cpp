@@ -89,6 +89,37 @@ TEST(JobPool, ADroppedHandleCancelsAndNothingIsHeard) {
   EXPECT_FALSE(heard);
 }
 
+TEST(JobPool, WhatItCancelsIsToldOnceUnlessTheHandleIsGone) {
+  Queue queue;
+  JobPool pool(queue.deliver(), 1);
+  std::vector<std::string> heard;
+  const auto endless = [&](const char* name) {
+    return pool.start<int>(
+        name,
+        [](const JobContext& context) {
+          while (!context.cancelled()) std::this_thread::sleep_for(1ms);
+          return 1;
+        },
+        [&heard](int) { heard.emplace_back("done"); },
+        [&heard, name](const std::string& message) {
+          heard.push_back(std::string(name) + " " + message);
+        });
+  };
+  const JobHandle running = endless("running"), waiting = endless("waiting");
+  {
+    const JobHandle dropped = endless("dropped");
+    pool.cancel_all();
+    pool.cancel_all();
+    EXPECT_TRUE(dropped.active());
+  }
+  EXPECT_TRUE(running.active()) << "it has not been told yet";
+  queue.run_for(2000ms, [&] { return pool.running().empty() && heard.size() >= 2; });
+  queue.run_for(30ms, [] { return false; });
+  EXPECT_EQ(heard, (std::vector<std::string>{"running cancelled", "waiting cancelled"}));
+  EXPECT_FALSE(running.active());
+  EXPECT_FALSE(waiting.active());
+}
+
 TEST(JobPool, ClosesInTheMiddleOfManyJobs) {
   Queue queue;
   std::vector<JobHandle> jobs;

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "tests/widgets/session/strange_session.h"
 #include "widgets/session/document.h"
 #include "widgets/session/session_json.h"
 #include "widgets/session/session_members.h"
@@ -58,16 +59,26 @@ TEST(Session, TellsEveryMemberOfEveryPart) {
   EXPECT_GE(member_count<MapChoice>(), 11U);
 }
 
-/// Words that the maps keep when a session is read; all other texts are free.
+template <std::size_t n>
+std::vector<std::string> all(const char* const (&words)[n]) {
+  return {std::begin(words), std::end(words)};
+}
+
+/// Words that are kept when a session is read; all other texts are free.
 const std::map<std::string, std::vector<std::string>> known_words = {
     {"family", {"penumbral", "umbral", "ganea"}},
     {"beside", {"umbral-finite", "ganea"}},
-    {"quantity", {"weights", "logits"}},
-    {"scale", {"linear", "log", "row", "rank"}},
-    {"layout", {"maps", "heads", "arcs", "tree", "hasse", "table"}},
     {"colours", {"sequential", "dark", "diverging"}},
-    {"arc_arrangement", {"sides", "above", "rows"}},
-    {"tree_tokens", {"key", "query"}}};
+    {"name", {"heatmap", "cones", "lub"}},
+    {"device", all(trace_devices)},
+    {"quantity", all(map_quantities)},
+    {"scale", all(map_scales)},
+    {"layout", all(map_layouts)},
+    {"arc_arrangement", all(arc_arrangements)},
+    {"tree_tokens", all(tree_sides)},
+    {"model", all(cone_models)},
+    {"page", all(bench_pages)},
+    {"theme", all(themes)}};
 
 /// Goes through all members that are no parts themselves, in order, and changes the chosen one.
 struct Change {
@@ -218,6 +229,26 @@ TEST(Document, EqualMergesInARowAreOneStep) {
   EXPECT_FALSE(document.history().can_undo());
 }
 
+TEST(Document, WhatWasUndoneToIsAStepOfItsOwn) {
+  Document document;
+  const auto drag = [&](double to) {
+    document.edit(
+        "drag", [to](Session& s) { s.cones.u[0] = to; }, "u");
+  };
+  const auto drawn = [&] { return document.session().cones.u[0]; };
+  drag(1);
+  document.edit("else", [](Session& s) { s.cones.heat = false; });
+  document.undo();
+  drag(2);
+  document.undo();
+  EXPECT_EQ(drawn(), 1);
+  document.undo();
+  document.redo();
+  drag(3);
+  document.undo();
+  EXPECT_EQ(drawn(), 1);
+}
+
 TEST(Document, AnEditThatThrowsChangesNothing) {
   Document document;
   const Session before = document.session();
@@ -268,6 +299,18 @@ TEST(SessionFile, WordsThatNoViewKnowsBecomeTheDefaults) {
   EXPECT_TRUE(read.session.maps == MapChoice());
   EXPECT_EQ(read.session.cones.family, ConeChoice().family);
   EXPECT_EQ(read.session.cones.beside, std::vector<std::string>{"ganea"});
+}
+
+TEST(SessionFile, OfWordsThatNobodyKnowsLoads) {
+  const Session strange = strange_session();
+  ASSERT_EQ(strange.cones.model, "?");
+  const Session read = session_from_json(file_of(strange), "test").session, plain;
+  EXPECT_EQ(read.theme, plain.theme);
+  EXPECT_EQ(read.trace.device, plain.trace.device);
+  EXPECT_EQ(read.cones.model, plain.cones.model);
+  EXPECT_EQ(read.figure.name, plain.figure.name);
+  EXPECT_EQ(read.bench.page, plain.bench.page);
+  EXPECT_EQ(read.trace.file, "?") << "texts that are free stay";
 }
 
 TEST(SessionFile, WrongFilesAreToldInOneLine) {

@@ -1,12 +1,14 @@
 #include "widgets/window/main_window.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <QAbstractScrollArea>
 #include <QAbstractSpinBox>
 #include <QAction>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDir>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QDropEvent>
@@ -19,6 +21,7 @@
 #include <QMimeData>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTreeWidget>
 #include <QUrl>
@@ -27,6 +30,7 @@
 #include "tests/widgets/driving.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/window/command_palette.h"
+#include "widgets/window/recent_files.h"
 
 namespace conelab::desktop {
 namespace {
@@ -365,6 +369,40 @@ TEST(Window, ATraceThatIsRewrittenIsReadAgain) {
   EXPECT_EQ(opened.window.error_shown(), "");
 }
 
+// Qt forgets a path that is removed or replaced, and a training job may take its time.
+TEST(Window, ATraceThatWasGoneOrWrongForAWhileIsReadAgain) {
+  QTemporaryDir folder;
+  const QString live = folder.filePath("live.h5");
+  const QString shipped = QString::fromStdString(shipped_trace());
+  ASSERT_TRUE(QFile::copy(shipped, live));
+  Document document;
+  JobPool jobs([](std::function<void()> call) {
+    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+  });
+  Workspace workspace(document, jobs);
+  int failures = 0;
+  QObject::connect(&workspace, &Workspace::failed, [&] { ++failures; });
+  workspace.open(live, "/german/layer3");
+  ASSERT_TRUE(wait_for([&] { return workspace.trace() && !workspace.loading(); }));
+  const auto read_again = [&](const auto& before) {
+    return wait_for([&] { return workspace.trace() && workspace.trace() != before; });
+  };
+  auto before = workspace.trace();
+  ASSERT_TRUE(QFile::remove(live));
+  pump(600);  // Longer than a file is given to settle: it is found to be missing.
+  ASSERT_TRUE(QFile::copy(shipped, live));
+  ASSERT_TRUE(read_again(before)) << "once it is there again";
+  before = workspace.trace();
+  QFile wrong(folder.filePath("wrong"));
+  ASSERT_TRUE(wrong.open(QIODevice::WriteOnly) && wrong.write("not yet") > 0);
+  wrong.close();
+  failures = 0;
+  ASSERT_TRUE(QFile::remove(live) && wrong.rename(live));
+  ASSERT_TRUE(wait_for([&] { return failures > 0; }));
+  ASSERT_TRUE(QFile::remove(live) && QFile::copy(shipped, live));
+  EXPECT_TRUE(read_again(before)) << "once it is right";
+}
+
 /// Stands for a GPU that has gone.
 class GoneDevice : public Backend {
  public:
@@ -465,6 +503,26 @@ TEST(Window, EveryControlHasANameForScreenReaders) {
           << widget->metaObject()->className() << " " << widget->objectName().toStdString();
     }
   }
+}
+
+TEST(RecentFiles, AreReplacedWholeAndAFailureIsToldInPassing) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir folder;
+  const QString kept = folder.filePath("recent.txt"), other = folder.filePath("other name");
+  RecentFiles files(kept);
+  files.add("a.h5");
+  ASSERT_EQ(::link(kept.toUtf8().constData(), other.toUtf8().constData()), 0);
+  files.add("b.h5");
+  EXPECT_EQ(files.all(), (QStringList{"b.h5", "a.h5"}));
+  EXPECT_EQ(RecentFiles(other).all(), QStringList{"a.h5"}) << "written over in its place";
+  ASSERT_TRUE(QFile::remove(kept) && QDir(folder.path()).mkdir("recent.txt"));
+  EXPECT_THROW(RecentFiles(kept).add("c.h5"), Error);
+  MainWindow window(test_backends(), folder.path());
+  show_active(window);
+  window.workspace().open(QString::fromStdString(shipped_trace()), "/german/layer3");
+  EXPECT_TRUE(
+      wait_for([&] { return window.statusBar()->currentMessage().contains("recent.txt"); }));
+  EXPECT_EQ(window.error_shown(), "");
 }
 
 TEST(Palette, PrefersBeginningsOfWords) {

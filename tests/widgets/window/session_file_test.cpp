@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 
 #include <QAction>
+#include <QComboBox>
+#include <QDockWidget>
 #include <QTemporaryDir>
 
 #include "tests/widgets/driving.h"
+#include "tests/widgets/session/strange_session.h"
 #include "widgets/session/session_json.h"
 #include "widgets/window/command_palette.h"
 #include "widgets/window/main_window.h"
@@ -70,6 +73,63 @@ struct OpenedAndBusy : Opened {
     set_scale("rank");
   }
 };
+
+/// Each view in turn.
+void show_everything(MainWindow& window) {
+  for (QDockWidget* dock : window.findChildren<QDockWidget*>()) {
+    dock->show();
+    dock->raise();
+    pump(60);
+    EXPECT_FALSE(dock->grab().isNull());
+  }
+}
+
+TEST(SavedSession, OfWordsThatNobodyKnowsShowsInEveryView) {
+  REQUIRE_DISPLAY();
+  Opened opened;
+  Session strange = strange_session();
+  strange.trace.file = shipped_trace();
+  strange.trace.group = "/german/layer3";
+  save_session({strange, {}}, opened.file);
+  opened.window->open({opened.file});
+  ASSERT_TRUE(wait_for([&] { return opened.session().bench.output == "?"; }));
+  show_everything(*opened.window);
+  // The words of the file that a view has a list for are the defaults by now.
+  EXPECT_EQ(opened.session().cones.model, Session().cones.model);
+}
+
+template <std::size_t n>
+QStringList all(const char* const (&words)[n]) {
+  QStringList list;
+  for (const char* word : words) list << word;
+  return list;
+}
+
+TEST(SavedSession, KeepsTheWordsThatTheMapsOffer) {
+  REQUIRE_DISPLAY();
+  const Opened opened;
+  const auto offered = [&](const char* name) {
+    QStringList words;
+    const auto* box = opened.window->findChild<QComboBox*>(name);
+    for (int i = 0; box != nullptr && i < box->count(); ++i) words << box->itemText(i);
+    return words;
+  };
+  EXPECT_EQ(offered("maps-layout"), all(map_layouts));
+  EXPECT_EQ(offered("maps-quantity"), all(map_quantities));
+  EXPECT_EQ(offered("maps-scale"), all(map_scales));
+  EXPECT_EQ(offered("maps-arrangement"), all(arc_arrangements));
+  EXPECT_EQ(offered("maps-tokens"), all(tree_sides));
+}
+
+TEST(SavedSession, OfWordsThatNobodyKnowsDoesNotKeepTheProgramFromStarting) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir state;
+  save_session({strange_session(), {}}, state.filePath("autosave.json"));
+  MainWindow window(Backends{}, state.path());
+  EXPECT_TRUE(window.restore_autosave());
+  show_active(window);
+  show_everything(window);
+}
 
 TEST(SavedSession, IsInTheFileWhenTheWindowHasGone) {
   REQUIRE_DISPLAY();
