@@ -115,7 +115,8 @@ void MapsModel::start_pass(const std::shared_ptr<MapPanel>& panel) {
       [this, weak](const std::string& message) {
         if (const auto done = weak.lock()) {
           done->pass.finished();
-          done->error = message;
+          cancelled_ = cancelled_ || message == job_cancelled;  // `resume` starts it again.
+          if (message != job_cancelled) done->error = message;
         }
         emit progressed();
       });

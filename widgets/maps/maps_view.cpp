@@ -100,9 +100,10 @@ void MapsView::build_canvases() {
 QString MapsView::readout() const { return readout_->text().replace(QChar::Nbsp, ' '); }
 
 QComboBox* MapsView::add_choice(QWidget* row, const QString& name, const QString& help,
-                                const QStringList& words, std::string MapChoice::*member) {
+                                std::span<const char* const> words,
+                                std::string MapChoice::*member) {
   auto* box = new QComboBox;
-  box->addItems(words);
+  for (const char* word : words) box->addItem(word);
   box->setToolTip(help);
   box->setAccessibleName(name);
   box->setObjectName("maps-" + name);
@@ -144,7 +145,7 @@ void MapsView::build_tools(QWidget* row) {
              tr("maps: side by side; heads: all heads of the layer, small; arcs between tokens;"
                 " tree: tokens joined by their lowest common ancestors; hasse: the ancestor order;"
                 " table: the numbers"),
-             {"maps", "heads", "arcs", "tree", "hasse", "table"}, &MapChoice::layout);
+             map_layouts, &MapChoice::layout);
   build_map_tools(row);
   build_arc_tools(row);
   build_work_tools(row);
@@ -155,12 +156,12 @@ void MapsView::build_tools(QWidget* row) {
 void MapsView::build_map_tools(QWidget* row) {
   const QStringList matrices = {"maps", "heads", "table"}, pictures = {"maps", "heads"};
   only_in(add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
-                     {"weights", "logits"}, &MapChoice::quantity),
+                     map_quantities, &MapChoice::quantity),
           matrices);
   only_in(add_choice(row, "scale",
                      tr("How values become colours: linear, logarithmic (weights), each row by its"
                         " largest, or by rank"),
-                     {"linear", "log", "row", "rank"}, &MapChoice::scale),
+                     map_scales, &MapChoice::scale),
           pictures);
   QComboBox* colours = add_choice(row, "colours", tr("Colour map; all are perceptually uniform"),
                                   {}, &MapChoice::colours);
@@ -185,9 +186,9 @@ void MapsView::build_arc_tools(QWidget* row) {
   only_in(add_choice(row, "arrangement",
                      tr("sides: arcs to earlier tokens above, to later ones below; above: all"
                         " above; rows: queries above, keys below"),
-                     {"sides", "above", "rows"}, &MapChoice::arc_arrangement),
+                     arc_arrangements, &MapChoice::arc_arrangement),
           {"arcs"});
-  only_in(add_choice(row, "tokens", tr("Whose tokens become the tree"), {"key", "query"},
+  only_in(add_choice(row, "tokens", tr("Whose tokens become the tree"), tree_sides,
                      &MapChoice::tree_tokens),
           {"tree", "hasse"});
   top_ = new QSpinBox;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QWidget>
+#include <span>
 
 #include "widgets/maps/heads_canvas.h"
 #include "widgets/maps/layout_table.h"
@@ -51,7 +52,7 @@ class MapsView : public QWidget {
   /// Shows a control in these layouts only.
   void only_in(QWidget* control, const QStringList& layouts);
   QComboBox* add_choice(QWidget* row, const QString& name, const QString& help,
-                        const QStringList& words, std::string MapChoice::*member);
+                        std::span<const char* const> words, std::string MapChoice::*member);
   /// A choice by number, whose words come with the session.
   QComboBox* add_numbered(QWidget* row, const char* name, const QString& accessible,
                           const QString& help);
