@@ -282,7 +282,13 @@ LabelledArray read_labelled_group(const File& file, const Where& where) {
   const Object object = open_object(file, where);
   array.attributes = read_attributes(object.id(), {"NX_class", "axes"}, where);
   array.signal = take_text(array.attributes, "signal");
-  for (const LabelledVariable& variable : array.variables) check_variable(array, variable, where);
+  // Arrays of other programs have no axes that could be compared.
+  for (const LabelledVariable& variable : array.variables) {
+    const auto known = [&](const std::string& name) { return array.axis(name) != nullptr; };
+    if (std::all_of(variable.axes.begin(), variable.axes.end(), known)) {
+      check_variable(array, variable, where);
+    }
+  }
   return array;
 }
 
