@@ -6,8 +6,32 @@
 namespace conelab {
 namespace {
 
-LabelledVariable scalar(const char* name, double value) {
-  return {name, {}, std::vector<double>{value}, "", {}};
+/// f(name, number) for every number of a record but its status, in a fixed order.
+template <class Record, class F>
+void each_number(Record& r, const F& f) {
+  f("flops", r.facts.flops);
+  f("bytes", r.facts.bytes);
+  f("error", r.facts.error);
+  f("warm", r.sample.warm);
+  f("cold", r.sample.cold);
+  f("runs", r.sample.runs);
+  f("peak_flops", r.sample.peak_flops);
+  f("peak_bytes", r.sample.peak_bytes);
+  f("extra_bytes", r.sample.extra_bytes);
+  f("device_bytes", r.sample.device_bytes);
+  f("device_clock", r.sample.device_clock);
+  f("device_memory_clock", r.sample.device_memory_clock);
+  f("device_temperature", r.sample.device_temperature);
+  f("device_power", r.sample.device_power);
+  f("device_throttle", r.sample.device_throttle);
+  f("load", r.machine.load);
+  f("clock", r.machine.clock);
+  f("temperature", r.machine.temperature);
+}
+
+/// Arrays of one number: single numbers have no checksum in HDF5.
+LabelledVariable one_number(const char* name, double value) {
+  return {name, {"index"}, std::vector<double>{value}, "", {}};
 }
 
 double number(const LabelledArray& array, const char* name, const std::string& file) {
@@ -21,34 +45,19 @@ double number(const LabelledArray& array, const char* name, const std::string& f
 
 void write_part(const std::string& file, const PartRecord& r) {
   LabelledArray array;
-  array.variables = {scalar("status", static_cast<double>(r.status)),
-                     scalar("flops", r.facts.flops),
-                     scalar("bytes", r.facts.bytes),
-                     scalar("error", r.facts.error),
-                     scalar("warm", r.sample.warm),
-                     scalar("cold", r.sample.cold),
-                     scalar("runs", r.sample.runs),
-                     scalar("peak_flops", r.sample.peak_flops),
-                     scalar("peak_bytes", r.sample.peak_bytes),
-                     scalar("extra_bytes", r.sample.extra_bytes),
-                     scalar("device_bytes", r.sample.device_bytes),
-                     scalar("device_clock", r.sample.device_clock),
-                     scalar("device_memory_clock", r.sample.device_memory_clock),
-                     scalar("device_temperature", r.sample.device_temperature),
-                     scalar("device_power", r.sample.device_power),
-                     scalar("device_throttle", r.sample.device_throttle),
-                     scalar("load", r.machine.load),
-                     scalar("clock", r.machine.clock),
-                     scalar("temperature", r.machine.temperature)};
+  array.axes = {{"index", std::vector<std::int64_t>{0}, ""}};
+  array.variables = {one_number("status", static_cast<double>(r.status))};
+  each_number(r, [&](const char* name, double value) {
+    array.variables.push_back(one_number(name, value));
+  });
   array.attributes.emplace_back("reason", r.reason);
   write_labelled(file, {program_version(), {{"sample", array}}, {}});
 }
 
 PartRecord read_part(const std::string& file) {
   const LabelledArray a = read_labelled(file, "sample");
-  const auto at = [&](const char* name) { return number(a, name, file); };
   PartRecord r;
-  const double status = at("status");
+  const double status = number(a, "status", file);
   if (!(status >= 0 && status <= static_cast<double>(CaseStatus::out_of_memory))) {
     fail("{}: status {} (expected 0 to 5)", file, status);
   }
@@ -57,20 +66,7 @@ PartRecord read_part(const std::string& file) {
     const auto* text = std::get_if<std::string>(&value);
     if (name == "reason" && text != nullptr) r.reason = *text;
   }
-  r.facts = {at("flops"), at("bytes"), at("error")};
-  r.sample = {at("warm"),
-              at("cold"),
-              at("runs"),
-              at("peak_flops"),
-              at("peak_bytes"),
-              at("extra_bytes"),
-              at("device_bytes"),
-              at("device_clock"),
-              at("device_memory_clock"),
-              at("device_temperature"),
-              at("device_power"),
-              at("device_throttle")};
-  r.machine = {at("load"), at("clock"), at("temperature")};
+  each_number(r, [&](const char* name, double& value) { value = number(a, name, file); });
   return r;
 }
 

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/bench/part_record.h"
+#include "core/files/hdf5.h"
 #include "tests/core/bench/fixtures.h"
 
 namespace conelab {
@@ -127,6 +128,34 @@ TEST_F(DamagedParts, WithoutAProcessToReadThemNoneIs) {
   EXPECT_EQ(contents(), before);
   EXPECT_EQ(resume(), "no error");
   EXPECT_TRUE(warnings.empty()) << warnings.front();
+}
+
+/// Turns a bit of a sample's time.
+void change_a_number(const fs::path& file) {
+  haddr_t address = 0;
+  hsize_t size = 0;
+  {
+    const hdf5::Lock lock;
+    const hdf5::File h5(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    const hdf5::Dataset values(H5Dopen2(h5.id(), "sample/warm", H5P_DEFAULT));
+    const hsize_t first = 0;
+    unsigned skipped = 0;
+    H5Dget_chunk_info_by_coord(values.id(), &first, &skipped, &address, &size);
+  }
+  ASSERT_GT(size, 8u) << "the number lies in a chunk, which has a checksum";
+  std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+  const auto middle = static_cast<std::streamoff>(address + size / 2);
+  bytes.seekg(middle);
+  const char turned = static_cast<char>(bytes.get() ^ 1);
+  bytes.seekp(middle);
+  bytes.put(turned);
+}
+
+TEST_F(DamagedParts, ANumberThatChangedIsDamage) {
+  change_a_number(sealed().front());
+  EXPECT_EQ(resume(), "no error");
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(warnings.front().ends_with("; it is measured again")) << warnings.front();
 }
 
 TEST_F(DamagedParts, AFileThatCannotBeOpenedIsNot) {
