@@ -96,11 +96,14 @@ std::vector<std::shared_ptr<const JobState>> JobPool::running() const {
 void JobPool::cancel_all() {
   std::vector<Listed> cancelled;
   {
+    // All at once: the thread of one that ends must not begin another that is to be cancelled next.
     const std::lock_guard lock(mutex_);
-    cancelled = listed_;
+    for (const Listed& each : listed_) {
+      // Else it was told already, or nobody waits.
+      if (!each.state->cancelled.exchange(true)) cancelled.push_back(each);
+    }
   }
   for (const Listed& each : cancelled) {
-    if (each.state->cancelled.exchange(true)) continue;  // Told already, or nobody waits.
     tell(each.state, false, [failed = each.failed] {
       if (failed) failed(job_cancelled);
     });
