@@ -9,6 +9,7 @@
 #include <QMenuBar>
 #include <QTemporaryDir>
 #include <map>
+#include <utility>
 
 #include "app/desktop_backends.h"
 #include "tests/widgets/driving.h"
@@ -81,7 +82,18 @@ class Full {
     set_theme(from_);
     if (from_ != to_) set_theme(to_);
     if (dock->objectName() == "dock-explorer") pump(400);  // Its heat is refined at rest.
-    return dock->grab().toImage().convertToFormat(QImage::Format_RGB32);
+    return at_rest(*dock).convertToFormat(QImage::Format_RGB32);
+  }
+  /// Jobs paint some pictures: the one that is there once they are done and it changes no more.
+  QImage at_rest(QWidget& widget) {
+    QImage last;
+    EXPECT_TRUE(wait_for([&] {
+      pump(40);
+      if (!window_.workspace().jobs().running().empty()) return false;
+      const QImage before = std::exchange(last, widget.grab().toImage());
+      return last == before;
+    }));
+    return last;
   }
 
   QTemporaryDir state_;
