@@ -56,6 +56,7 @@ struct ParameterSums {
 template <class T>
 struct ClosePair {
   int row, column;
+  T correction;  ///< Of the slope, for what cancels in dL/dweight - delta.
   T slope;
 };
 
@@ -67,11 +68,10 @@ struct KeyWork {
   Buffer<T> panels, value_panels;  ///< [depth × columns] of keys and values.
   Buffer<T> key_panels;            ///< Panels of the placed keys' coordinates.
   Buffer<T> upstream;              ///< [backward_rows × value_stride] dL/doutput of a block.
-  Buffer<T> upstream_panels, query_panels;  ///< Panels of a block's dL/doutput and queries.
   KeyTile<T> keys;
   Buffer<T> key_grad, value_grad, key_slope, key_margin;
-  Buffer<T> tile, slope;                 ///< [backward_rows × columns]
-  std::vector<T> row_slope, row_margin;  ///< [backward_rows] of the current block
+  Buffer<T> tile, slope;                              ///< [backward_rows × columns]
+  std::vector<T> row_slope, row_margin, row_maximum;  ///< [backward_rows] of the current block
   std::vector<ClosePair<T>> close_pairs;
   std::vector<std::int64_t> bad_keys, bad_values;  ///< Not finite; indices within the head.
   ParameterSums sums;
@@ -247,9 +247,7 @@ class BackwardPass {
     w.key_panels.resize(w.panels.size());
     split_panels(w.placed.base.data(), w.placed.stride, columns, kernels_.panel,
                  w.key_panels.data(), columns * kernels_.panel);
-    w.query_panels.resize(static_cast<std::size_t>(block_rows_ * w.placed.stride));
     w.upstream.resize(static_cast<std::size_t>(block_rows_ * value_stride_));
-    w.upstream_panels.resize(w.upstream.size());
     Buffer<T> value_rows(static_cast<std::size_t>(columns * value_stride_), T(0));
     lift_values(plan_.einstein, input_.value.row(b, h, first), e.value, first, count, value_stride_,
                 value_rows.data(), w.bad_values);
@@ -273,6 +271,7 @@ class BackwardPass {
     w.slope.resize(static_cast<std::size_t>(block_rows_ * columns));
     w.row_slope.resize(static_cast<std::size_t>(block_rows_));
     w.row_margin.resize(w.row_slope.size());
+    w.row_maximum.resize(w.row_slope.size());
     w.sums = empty_sums();
     return w;
   }
@@ -306,39 +305,56 @@ class BackwardPass {
     tiles.measure(group, w.keys, w.tile.data(), columns);
     const T* upstream = upstream_rows(index, group, w);
     kernels_.product(group.rows, columns, width_, {upstream, value_stride_, 1},
-                     {w.value_panels.data(), static_cast<std::ptrdiff_t>(kernels_.panel) * width_},
-                     w.slope.data(), columns, Store::replace);
+                     packed(w.value_panels, width_), w.slope.data(), columns, Store::replace);
     mark_columns(w.bad_values, w.keys.first, w.keys.count, group.rows, w.slope.data(), columns);
-    find_close_pairs(tiles, group, w);
+    find_close_pairs(index, shared, tiles, group, w);
     apply_tail(shared, w, tiles, group, cover);
     kernels_.product(w.keys.count, static_cast<int>(value_stride_), group.rows,
-                     {w.tile.data(), 1, columns},
-                     panels_of(upstream, value_stride_, group.rows, w.upstream_panels),
+                     {w.tile.data(), 1, columns}, {upstream, kernels_.panel, value_stride_},
                      w.value_grad.data(), value_stride_, Store::add);
     if (distance_) take_margins(group, w);
     kernels_.product(w.keys.count, static_cast<int>(w.placed.stride), group.rows,
-                     {w.slope.data(), 1, columns},
-                     panels_of(group.base, group.stride, group.rows, w.query_panels),
+                     {w.slope.data(), 1, columns}, {group.base, kernels_.panel, group.stride},
                      w.key_grad.data(), w.placed.stride, Store::add);
   }
 
-  /// Rows [count × stride] as the right operand of a product over rows.
-  RightOperand<T> panels_of(const T* rows, std::ptrdiff_t stride, int count,
-                            Buffer<T>& panels) const {
-    const std::ptrdiff_t panel_stride = static_cast<std::ptrdiff_t>(count) * kernels_.panel;
-    split_panels(rows, stride, count, kernels_.panel, panels.data(), panel_stride);
-    return {panels.data(), panel_stride};
+  /// Packed panels of `depth` steps as a right operand.
+  [[nodiscard]] RightOperand<T> packed(const Buffer<T>& panels, int depth) const {
+    return {panels.data(), static_cast<std::ptrdiff_t>(kernels_.panel) * depth, kernels_.panel};
   }
 
-  void find_close_pairs(const Tiles<T>& tiles, const QueryGroup<T>& group, KeyWork<T>& w) const {
+  void find_close_pairs(std::int64_t index, const BackwardHead<T>& shared, const Tiles<T>& tiles,
+                        const QueryGroup<T>& group, KeyWork<T>& w) const {
     w.close_pairs.clear();
     if (!tiles.has_close_pairs()) return;
     for (int r = 0; r < group.rows; ++r) {
-      const T* row = w.tile.data() + static_cast<std::ptrdiff_t>(r) * w.keys.columns;
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(r) * w.keys.columns;
+      const std::int64_t i = group.first + r;
       for (int c = 0; c < w.keys.count; ++c) {
-        if (tiles.is_close(group, r, w.keys, c, row[c])) w.close_pairs.push_back({r, c, T(0)});
+        if (!tiles.is_close(group, r, w.keys, c, w.tile[static_cast<std::size_t>(at + c)]))
+          continue;
+        const T own =
+            w.slope[static_cast<std::size_t>(at + c)] - shared.delta[static_cast<std::size_t>(i)];
+        w.close_pairs.push_back({r, c, correction(index, i, w.keys.first + c, own), T(0)});
       }
     }
+  }
+
+  /// dL/dweight - delta = dO.(v - o), over what the difference of two rounded numbers gave. Between
+  /// twins v is almost o.
+  [[nodiscard]] T correction(std::int64_t index, std::int64_t query, std::int64_t key,
+                             T difference) const {
+    if (plan_.sigmoid || plan_.einstein || difference == 0) return T(1);
+    const std::int64_t b = batch_of(index), h = head_of(index);
+    const S* upstream = upstream_row(b, h, query);
+    const S* output = saved_.output.row(b, h, query);
+    const S* value = input_.value.row(b, h, key);
+    double exact = 0;
+    for (std::int64_t c = 0; c < plan_.extents.value; ++c) {
+      exact += static_cast<double>(upstream[c]) *
+               (static_cast<double>(value[c]) - static_cast<double>(output[c]));
+    }
+    return static_cast<T>(exact / static_cast<double>(difference));
   }
 
   /// Measures and dL/dweight to weights and dL/dmeasure.
@@ -366,6 +382,7 @@ class BackwardPass {
                             shared.reference.data() + group.first,
                             shared.inverse_sum.data() + group.first,
                             shared.delta.data() + group.first,
+                            w.row_maximum.data(),
                             w.row_slope.data(),
                             w.key_slope.data(),
                             w.sums.constant.data(),
@@ -374,13 +391,34 @@ class BackwardPass {
                             -1,
                             w.sums.bias.data()};
     (plan_.sigmoid ? tiles.tail().sigmoid_slope : tiles.tail().softmax_slope)(tile);
+    if (distance_ || plan_.sigmoid) return;
+    for (int r = 0; r < group.rows; ++r) {
+      if (w.row_maximum[static_cast<std::size_t>(r)] > T(heavy_weight)) {
+        mend_products(shared, w, tiles, group, bias, r);
+      }
+    }
+  }
+
+  /// Heavy weights of a row from exact products, as forward takes them.
+  void mend_products(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+                     const QueryGroup<T>& group, const Addend<T>& bias, int r) const {
+    const auto i = static_cast<std::size_t>(group.first + r);
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(r) * w.keys.columns;
+    for (int c = 0; c < w.keys.count; ++c) {
+      T& weight = w.tile[static_cast<std::size_t>(at + c)];
+      if (!(weight > T(heavy_weight))) continue;
+      const T exact = tiles.exact_weight(group, w.keys, bias, {r, c, weight}, shared.reference[i],
+                                         shared.inverse_sum[i]);
+      w.slope[static_cast<std::size_t>(at + c)] *= exact / weight;
+      weight = exact;
+    }
   }
 
   /// Row and column sums of W without the close pairs, whose part of dK is added here.
   void take_margins(const QueryGroup<T>& group, KeyWork<T>& w) {
     for (ClosePair<T>& pair : w.close_pairs) {
       T& entry = w.slope[static_cast<std::size_t>(pair.row * w.keys.columns + pair.column)];
-      pair.slope = entry;
+      pair.slope = entry * pair.correction;
       entry = 0;
       const T* q = group.base + pair.row * group.stride;
       const T* k = w.placed.base.data() + pair.column * w.placed.stride;
@@ -406,10 +444,9 @@ class BackwardPass {
   void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, const QueryGroup<T>& group) {
     const std::ptrdiff_t stride = group.stride;
     T* out = shared.query_grad + group.first * stride;
-    kernels_.product(
-        group.rows, static_cast<int>(stride), w.keys.count, {w.slope.data(), w.keys.columns, 1},
-        {w.key_panels.data(), static_cast<std::ptrdiff_t>(w.keys.columns) * kernels_.panel}, out,
-        stride, Store::add);
+    kernels_.product(group.rows, static_cast<int>(stride), w.keys.count,
+                     {w.slope.data(), w.keys.columns, 1}, packed(w.key_panels, w.keys.columns), out,
+                     stride, Store::add);
     for (const ClosePair<T>& pair : w.close_pairs) {
       const T* q = group.base + pair.row * stride;
       const T* k = w.placed.base.data() + pair.column * stride;

@@ -7,8 +7,11 @@
 // reference has moved are weighed again from the measures, which are kept.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <numbers>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -96,9 +99,10 @@ class ForwardPass {
     Operand<T> queries;
     Buffer<T> sums;  ///< [rows × stride]
     std::vector<double> row_sum;
-    std::vector<T> reference;  ///< -inf until the row has seen a key.
-    Buffer<T> tile, weights;   ///< [forward_rows × key_tile]
-    Buffer<T> values;          ///< As a tile of ForwardHead::values, where that is empty.
+    std::vector<T> reference;           ///< -inf until the row has seen a key.
+    Buffer<T> tile, weights;            ///< [forward_rows × key_tile]
+    Buffer<T> values;                   ///< As a tile of ForwardHead::values, where that is empty.
+    std::vector<HeavyWeight<T>> heavy;  ///< Of the group, left out of `weights`.
   };
 
   void allocate() {
@@ -250,17 +254,74 @@ class ForwardPass {
                                 block.weights.data(), reference, row_sum, row_maximum};
     const auto weigh = plan_.sigmoid ? tiles.tail().sigmoid_weight : tiles.tail().softmax_weight;
     weigh(weights);
-    for (int r = 0; r < rows; ++r) {
-      if (move_reference(block, row + r, row_maximum[r])) {
+    if (exceeds_reference(block, row, rows, row_maximum)) {
+      for (int r = 0; r < rows; ++r) {
+        if (!move_reference(block, row + r, row_maximum[r])) continue;
         reference[r] = finite_reference(block, row + r);
         weigh(row_of(weights, r));
       }
+    }
+    for (int r = 0; r < rows; ++r) {
       block.row_sum[static_cast<std::size_t>(row + r)] += static_cast<double>(row_sum[r]);
     }
+    set_heavy_apart(block, tiles, group, keys, weights, row);
     kernels_.product(rows, static_cast<int>(stride_), keys.count,
                      {block.weights.data(), keys.columns, 1},
-                     {values, key_tile<T> * kernels_.panel}, block.sums.data() + row * stride_,
-                     stride_, Store::add);
+                     {values, key_tile<T> * kernels_.panel, kernels_.panel},
+                     block.sums.data() + row * stride_, stride_, Store::add);
+    for (const HeavyWeight<T>& h : block.heavy) {
+      add_heavy(h, values, block.sums.data() + (row + h.row) * stride_);
+    }
+  }
+
+  /// Whether `move_reference` has something to do for one of the rows.
+  bool exceeds_reference(const Block& block, int row, int rows, const T* row_maximum) const {
+    const T* reference = block.reference.data() + row;
+    bool any = false;  // Written so that NaN exceeds.
+    for (int r = 0; r < rows; ++r) any |= !(row_maximum[r] <= reference[r] + T(stale_limit));
+    return any && !plan_.sigmoid;
+  }
+
+  /// Takes weights that are large beside the row's sum out of the tile. Small terms added to a
+  /// large one in a register round at the large one's magnitude, each of them: a row that one key
+  /// dominates would err five times as much.
+  void set_heavy_apart(Block& block, const Tiles<T>& tiles, const QueryGroup<T>& group,
+                       const KeyTile<T>& keys, const WeightTile<T>& w, int row) const {
+    block.heavy.clear();
+    const Addend<T> addend{w.score.addend, w.score.addend_stride};
+    for (int r = 0; r < group.rows; ++r) {
+      double& sum = block.row_sum[static_cast<std::size_t>(row + r)];
+      // The largest weight against an eighth of the sum, by powers of two.
+      const T above = w.row_maximum[r] - w.reference[r];
+      if (!(above * T(1 / std::numbers::ln2) >= static_cast<T>(exponent_of(sum) - 2))) continue;
+      HeavyWeight<T> heavy[most_heavy];
+      T rest;
+      const int count = kernels_.take_heavy(w.weights + r * w.score.stride, keys.columns,
+                                            static_cast<T>(sum * heavy_weight), heavy, &rest);
+      sum += static_cast<double>(rest) - static_cast<double>(w.row_sum[r]);
+      for (HeavyWeight<T>& h : std::span(heavy, static_cast<std::size_t>(count))) {
+        h.row = r;
+        if (!plan_.sigmoid) {
+          h.weight = tiles.exact_weight(group, keys, addend, h, w.reference[r], T(1));
+        }
+        sum += static_cast<double>(h.weight);
+        block.heavy.push_back(h);
+      }
+    }
+  }
+
+  /// floor(log2 x) of a normal number.
+  static int exponent_of(double x) {
+    return static_cast<int>(__builtin_bit_cast(std::uint64_t, x) >> 52U & 0x7ffU) - 1023;
+  }
+
+  /// Adds weight * value to the sums of a row.
+  void add_heavy(const HeavyWeight<T>& h, const T* values, T* sums) const {
+    const int panel = kernels_.panel;
+    for (std::ptrdiff_t first = 0; first < stride_; first += panel) {
+      const T* value = values + first * key_tile<T> + static_cast<std::ptrdiff_t>(h.column) * panel;
+      for (int c = 0; c < panel; ++c) sums[first + c] += h.weight * value[c];
+    }
   }
 
   static WeightTile<T> row_of(WeightTile<T> w, int r) {

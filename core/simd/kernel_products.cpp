@@ -3,6 +3,7 @@
 // A micro-kernel holds block_rows × 2 vectors of the result in registers and walks the depth: two
 // loads of the panel and block_rows broadcasts feed 2 block_rows multiply-adds. With 16 registers
 // 6 × 2 vectors is the largest tile without spills; with 32 registers 12 × 2.
+#include <cstdint>
 #include <utility>
 
 #include "core/simd/kernel_parts.h"
@@ -28,28 +29,29 @@ HWY_INLINE void unrolled(const F& f) {
 }
 
 /// A block of the result in registers.
-template <class T>
+template <class T, int rows>
 struct Block {
-  Vector<T> v[block_rows][panel_vectors];
+  Vector<T> v[rows][panel_vectors];
 };
 
-/// One panel of the right operand, and what of the left one meets it.
+/// Columns of the right operand, and what of the left one meets them.
 template <class T>
 struct Strip {
   const T* left;
-  std::ptrdiff_t row_stride, step_stride;
+  std::ptrdiff_t row_stride, left_step;
   const T* panel;
+  std::ptrdiff_t right_step;
   int depth;
 };
 
 /// Where the rows of a block are. The compiler must not see how the addresses hang together: it
 /// would keep one offset a row and step, spill most of them, and lose a tenth of the time.
-template <class T>
+template <class T, int rows>
 struct Rows {
-  const T* at[block_rows];
+  const T* at[rows];
 
   HWY_INLINE explicit Rows(const Strip<T>& s) {
-    unrolled<block_rows>([&](auto r) __attribute__((always_inline)) {
+    unrolled<rows>([&](auto r) __attribute__((always_inline)) {
       const T* row = s.left + r * s.row_stride;
       asm("" : "+r"(row));
       at[r] = row;
@@ -57,105 +59,115 @@ struct Rows {
   }
 };
 
-/// `steps` steps of a whole block of rows from step `first`.
-template <class T, bool rows_contiguous, int steps>
-HWY_INLINE void multiply_steps(const Strip<T>& s, const Rows<T>& rows, std::ptrdiff_t first,
-                               Block<T>& block) {
+/// `steps` steps of a block of rows from step `first`, where `panel` is.
+template <class T, bool rows_contiguous, bool packed, int steps, int rows>
+HWY_INLINE void multiply_steps(const Strip<T>& s, const Rows<T, rows>& row, std::ptrdiff_t first,
+                               const T*& panel, Block<T, rows>& block) {
   const Tag<T> tag;
-  const T* panel = s.panel + first * panel_columns<T>;
-  const T* column = s.left + first * s.step_stride;
+  const T* column = s.left + first * s.left_step;
   unrolled<steps>([&](auto step) __attribute__((always_inline)) {
-    const auto b0 = hn::LoadU(tag, panel + step * panel_columns<T>);
-    const auto b1 = hn::LoadU(tag, panel + step * panel_columns<T> + lanes<T>);
-    unrolled<block_rows>([&](auto r) __attribute__((always_inline)) {
-      const auto a = hn::Set(tag, rows_contiguous ? column[r] : rows.at[r][first + step]);
+    const auto b0 = hn::LoadU(tag, panel);
+    const auto b1 = hn::LoadU(tag, panel + lanes<T>);
+    unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+      const auto a = hn::Set(tag, rows_contiguous ? column[r] : row.at[r][first + step]);
       block.v[r][0] = hn::MulAdd(a, b0, block.v[r][0]);
       block.v[r][1] = hn::MulAdd(a, b1, block.v[r][1]);
     });
-    if constexpr (rows_contiguous) column += s.step_stride;
+    panel += packed ? panel_columns<T> : s.right_step;
+    if constexpr (rows_contiguous) column += s.left_step;
   });
 }
 
-/// A row of whole blocks: the next one is so much further in the operands.
+/// Blocks of a product, the inner ones first; each is so much further in the operands. A store that
+/// is no `grid` has one row of blocks over packed panels (general addresses cost it 5 %).
 struct Walk {
-  int blocks;
-  std::ptrdiff_t left_advance, panel_advance;
+  struct Loop {
+    int count;
+    std::ptrdiff_t left_advance, panel_advance;
+  };
+  Loop outer, inner;
 };
 
-/// Whole blocks of rows against panels; each row's two vectors go to `store(block, row, v0, v1)`.
+/// Blocks of rows against panels; each row's two vectors go to `store(outer, inner, row, v0, v1)`.
 /// The depth is walked in steps of 16, 4 and 1 by loops of their own, and the function is not
 /// inlined, so that all of a block stays in registers. The walk is inside and everything passed by
 /// value: a call for each block, with addresses read through references, cost 5 % of the distances
-/// and of the products over queries. (Steps of 32 or 64, and prefetching the next panel, lose.)
-template <class T, bool rows_contiguous, class F>
-HWY_NOINLINE void multiply_whole(Strip<T> s, Walk walk, F store) {
-  for (int i = 0; i < walk.blocks; ++i) {
-    Block<T> block;
-    unrolled<block_rows>([&](auto r) __attribute__((always_inline)) {
-      block.v[r][0] = hn::Zero(Tag<T>());
-      block.v[r][1] = hn::Zero(Tag<T>());
-    });
-    const Rows<T> rows(s);
-    std::ptrdiff_t step = 0;
-    for (; step + 16 <= s.depth; step += 16)
-      multiply_steps<T, rows_contiguous, 16>(s, rows, step, block);
-    for (; step + 4 <= s.depth; step += 4)
-      multiply_steps<T, rows_contiguous, 4>(s, rows, step, block);
-    for (; step < s.depth; ++step) multiply_steps<T, rows_contiguous, 1>(s, rows, step, block);
-    unrolled<block_rows>([&](auto r) __attribute__((always_inline)) {
-      store(i, r, block.v[r][0], block.v[r][1]);
-    });
-    s.left += walk.left_advance;
-    s.panel += walk.panel_advance;
-  }
-}
-
-/// One block of `rows` < block_rows: nothing is read past the operand.
-template <class T, class F>
-HWY_NOINLINE void multiply_some(Strip<T> s, int rows, F store) {
-  const Tag<T> tag;
-  Block<T> block;
-  for (auto& row : block.v) row[0] = row[1] = hn::Zero(tag);
-  for (int step = 0; step < s.depth; ++step) {
-    const T* panel = s.panel + step * panel_columns<T>;
-    const auto b0 = hn::LoadU(tag, panel);
-    const auto b1 = hn::LoadU(tag, panel + lanes<T>);
-    for (int r = 0; r < rows; ++r) {
-      const auto a = hn::Set(tag, s.left[r * s.row_stride + step * s.step_stride]);
-      block.v[r][0] = hn::MulAdd(a, b0, block.v[r][0]);
-      block.v[r][1] = hn::MulAdd(a, b1, block.v[r][1]);
+/// and of the products over queries, a call for each panel another 1 %. (Steps of 32 or 64, and
+/// prefetching the next panel, lose.)
+template <class T, bool rows_contiguous, bool packed, int rows, class F>
+HWY_NOINLINE void multiply_blocks(Strip<T> s, Walk walk, F store) {
+  for (int i = 0; i < (F::grid ? walk.outer.count : 1); ++i) {
+    Strip<T> at = s;
+    for (int j = 0; j < walk.inner.count; ++j) {
+      Block<T, rows> block;
+      unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+        block.v[r][0] = hn::Zero(Tag<T>());
+        block.v[r][1] = hn::Zero(Tag<T>());
+      });
+      const Rows<T, rows> row(at);
+      const T* panel = at.panel;
+      std::ptrdiff_t step = 0;
+      for (; step + 16 <= at.depth; step += 16)
+        multiply_steps<T, rows_contiguous, packed, 16>(at, row, step, panel, block);
+      for (; step + 4 <= at.depth; step += 4)
+        multiply_steps<T, rows_contiguous, packed, 4>(at, row, step, panel, block);
+      for (; step < at.depth; ++step)
+        multiply_steps<T, rows_contiguous, packed, 1>(at, row, step, panel, block);
+      unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+        store(i, j, r, block.v[r][0], block.v[r][1]);
+      });
+      at.left += walk.inner.left_advance;
+      at.panel += walk.inner.panel_advance;
     }
+    s.left += walk.outer.left_advance;
+    s.panel += walk.outer.panel_advance;
   }
-  for (int r = 0; r < rows; ++r) store(0, r, block.v[r][0], block.v[r][1]);
 }
 
-template <class T, class F>
+/// Packed panels have the address of a step in the instruction (1 % of a forward pass).
+template <class T, int rows, class F>
 HWY_INLINE void multiply(const Strip<T>& s, const Walk& walk, const F& store) {
-  if (s.step_stride == 1) {
-    multiply_whole<T, false>(s, walk, store);
+  const bool packed = s.right_step == panel_columns<T>;
+  if (s.left_step != 1) {
+    multiply_blocks<T, true, !F::grid, rows>(s, walk, store);
+  } else if (packed || !F::grid) {
+    multiply_blocks<T, false, true, rows>(s, walk, store);
   } else {
-    multiply_whole<T, true>(s, walk, store);
+    multiply_blocks<T, false, false, rows>(s, walk, store);
   }
 }
 
-/// The product of rows with the panel of a column.
-template <class T>
-Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right, int column,
-               int depth) {
-  return {left.data + row * left.row_stride, left.row_stride, left.step_stride,
-          right.data + column / panel_columns<T> * right.panel_stride, depth};
+/// Calls f(constant, first) for the rows past the whole blocks, in blocks of 8, 4, 2 and 1: each
+/// keeps its sums in registers, and nothing is read past the operand.
+template <int size = block_rows - 1, class F>
+HWY_INLINE void for_rest(int first, int rows, const F& f) {
+  constexpr int block = size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1;
+  for (; first + block <= rows; first += block) f(std::integral_constant<int, block>(), first);
+  if constexpr (block > 1) for_rest<block / 2>(first, rows, f);
 }
 
-/// Blocks below each other into a tile.
+/// The product of rows with the panels.
+template <class T>
+Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right, int depth) {
+  return {left.data + row * left.row_stride,
+          left.row_stride,
+          left.step_stride,
+          right.data,
+          right.step_stride,
+          depth};
+}
+
+/// Blocks into a tile: panels beside each other, rows below each other.
 template <class T, Store mode>
 struct IntoTile {
+  static constexpr bool grid = true;
   T* corner;
   std::ptrdiff_t stride;
 
   template <class V>
-  HWY_INLINE void operator()(int block, int row, V v0, V v1) const {
+  HWY_INLINE void operator()(int panel, int block, int row, V v0, V v1) const {
     const Tag<T> tag;
-    T* p = corner + (block * block_rows + row) * stride;
+    T* p = corner + panel * panel_columns<T> + (block * block_rows + row) * stride;
     if constexpr (mode == Store::add) {
       v0 = hn::Add(hn::LoadU(tag, p), v0);
       v1 = hn::Add(hn::LoadU(tag, p + lanes<T>), v1);
@@ -169,14 +181,14 @@ template <class T, Store mode>
 void product_into(int rows, int columns, int depth, const LeftOperand<T>& left,
                   const RightOperand<T>& right, T* c, std::ptrdiff_t stride) {
   const int whole = rows / block_rows;
-  const int first_of_rest = whole * block_rows;
-  const Walk down{whole, block_rows * left.row_stride, 0};
-  for (int column = 0; column < columns; column += panel_columns<T>) {
-    multiply(strip(left, 0, right, column, depth), down, IntoTile<T, mode>{c + column, stride});
-    if (first_of_rest == rows) continue;
-    multiply_some(strip(left, first_of_rest, right, column, depth), rows - first_of_rest,
-                  IntoTile<T, mode>{c + column + first_of_rest * stride, stride});
-  }
+  const Walk::Loop panels{columns / panel_columns<T>, 0, right.panel_stride};
+  multiply<T, block_rows>(strip(left, 0, right, depth),
+                          {panels, {whole, block_rows * left.row_stride, 0}},
+                          IntoTile<T, mode>{c, stride});
+  for_rest(whole * block_rows, rows, [&](auto count, int first) {
+    multiply<T, count>(strip(left, first, right, depth), {panels, {1, 0, 0}},
+                       IntoTile<T, mode>{c + first * stride, stride});
+  });
 }
 
 template <class T>
@@ -190,6 +202,7 @@ void product(int rows, int columns, int depth, LeftOperand<T> left, RightOperand
 /// Blocks beside each other from products to squared distances.
 template <class T>
 struct IntoDistances {
+  static constexpr bool grid = false;
   T* corner;
   std::ptrdiff_t stride;
   const T* query_norm;
@@ -199,9 +212,9 @@ struct IntoDistances {
 
   /// The norms come last: starting from them, every step would round at their magnitude.
   template <class V>
-  HWY_INLINE void operator()(int block, int row, V v0, V v1) const {
+  HWY_INLINE void operator()(int, int panel, int row, V v0, V v1) const {
     const Tag<T> tag;
-    const int column = block * panel_columns<T>;
+    const int column = panel * panel_columns<T>;
     const auto ratio = hn::Set(tag, close_ratio);
     const auto q = hn::Set(tag, query_norm[row]);
     const auto k0 = hn::LoadU(tag, key_norm + column);
@@ -222,25 +235,22 @@ void squared_distance(int rows, int columns, int depth, LeftOperand<T> left, Rig
                       const T* query_norm, const T* key_norm, T close_ratio, T* c,
                       std::ptrdiff_t stride, T* closest) {
   const Tag<T> tag;
-  for (int row = 0; row < rows; row += block_rows) {
-    const int count = rows - row < block_rows ? rows - row : block_rows;
-    Vector<T> least[block_rows];
+  const Walk along{{1, 0, 0}, {columns / panel_columns<T>, 0, right.panel_stride}};
+  const auto block = [&](auto count, int first) {
+    Vector<T> least[count];
     for (auto& v : least) v = hn::Set(tag, std::numeric_limits<T>::max());
-    IntoDistances<T> into{c + row * stride, stride, query_norm + row, key_norm, close_ratio, least};
-    if (count == block_rows) {
-      const Walk along{columns / panel_columns<T>, 0, right.panel_stride};
-      multiply(strip(left, row, right, 0, depth), along, into);
-    } else {
-      for (int column = 0; column < columns; column += panel_columns<T>) {
-        multiply_some(strip(left, row, right, column, depth), count, into);
-        into.corner += panel_columns<T>;
-        into.key_norm += panel_columns<T>;
-      }
-    }
+    multiply<T, count>(strip(left, first, right, depth), along,
+                       IntoDistances<T>{c + first * stride, stride, query_norm + first, key_norm,
+                                        close_ratio, least});
     for (int r = 0; r < count; ++r) {
-      closest[row + r] = hn::GetLane(hn::MinOfLanes(tag, least[r]));
+      closest[first + r] = hn::GetLane(hn::MinOfLanes(tag, least[r]));
     }
+  };
+  int first = 0;
+  for (; first + block_rows <= rows; first += block_rows) {
+    block(std::integral_constant<int, block_rows>(), first);
   }
+  for_rest(first, rows, block);
 }
 
 template <class T>
@@ -256,6 +266,38 @@ void margins(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row
     }
     row_sum[r] += lane_sum<T>(folded_sum(total));
   }
+}
+
+/// The lanes of v above `bound`, as bits.
+template <class T>
+std::uint64_t lanes_above(Vector<T> v, Vector<T> bound) {
+  std::uint8_t bytes[sizeof(std::uint64_t)] = {};
+  hn::StoreMaskBits(Tag<T>(), hn::Gt(v, bound), bytes);
+  return __builtin_bit_cast(std::uint64_t, bytes);
+}
+
+template <class T>
+int take_heavy(T* weights, int columns, T limit, HeavyWeight<T>* heavy, T* rest) {
+  const auto bound = hn::Set(Tag<T>(), limit);
+  auto total = hn::Zero(Tag<T>());
+  int count = 0;
+  for (int first = 0; first < columns; first += Pack<T>::size) {
+    auto part = Pack<T>::load(weights + first);
+    if (!hn::AllFalse(Tag<T>(), hn::Gt(folded_max(part), bound))) {
+      for (int v = 0; v < pack_vectors; ++v) {
+        for (std::uint64_t left = lanes_above<T>(part.v[v], bound); left != 0; left &= left - 1) {
+          if (count == most_heavy) break;
+          const int c = first + v * lanes<T> + __builtin_ctzll(left);
+          heavy[count++] = {0, c, weights[c]};
+          weights[c] = 0;
+        }
+      }
+      part = Pack<T>::load(weights + first);
+    }
+    total = hn::Add(total, folded_sum(part));
+  }
+  *rest = lane_sum<T>(total);
+  return count;
 }
 
 /// Enough accumulators to hide the latency of a multiply-add on two units.
@@ -288,6 +330,7 @@ void add_products(Kernels<T>& k) {
   k.product = &product<T>;
   k.squared_distance = &squared_distance<T>;
   k.margins = &margins<T>;
+  k.take_heavy = &take_heavy<T>;
   k.peak = &peak<T>;
   k.peak_flops = 2 * peak_chains * lanes<T>;
 }

@@ -29,11 +29,14 @@ struct LeftOperand {
 };
 
 /// Right operand: panels of `panel` columns, element (step, column) of panel p at
-/// data[p * panel_stride + step * panel + column]: each panel is walked without a gap.
+/// data[p * panel_stride + step * step_stride + column]. A deep operand wants its panels packed,
+/// step_stride = panel, so that walking one does not stay in a few sets of the cache; row-major
+/// rows [depth × step_stride] serve as they are where they are few: panel_stride = panel.
 template <class T>
 struct RightOperand {
   const T* data;
   std::ptrdiff_t panel_stride;
+  std::ptrdiff_t step_stride;
 };
 
 /// What a product does with the tile that it writes to.
@@ -83,6 +86,7 @@ struct SlopeTile {
   const T* reference;          ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
   const T* inverse_sum;        ///< Per row.
   const T* delta;              ///< Per row: sum of output * output_grad.
+  T* row_maximum;              ///< Per row, out: its largest weight.
   T* query_slope;              ///< Per row: dL/dpotential is added. Unused without token slopes.
   T* key_slope;                ///< Per column: likewise.
   double* constant_slope;      ///< [constants]: dL/dconstant is added.
@@ -90,6 +94,16 @@ struct SlopeTile {
   int bias_slopes;
   std::ptrdiff_t bias_stride;
   double* bias_gradient;  ///< [bias_slopes]: dL/dparameter is added.
+};
+
+/// The most weights that `take_heavy` takes.
+constexpr int most_heavy = 16;
+
+/// A weight that stands out of its row.
+template <class T>
+struct HeavyWeight {
+  int row, column;
+  T weight;
 };
 
 /// The part of the kernels that differs from similarity to similarity.
@@ -114,15 +128,18 @@ struct Kernels {
   /// c[rows × columns] (+)= left[rows × depth] right[depth × columns]; columns a multiple of panel.
   void (*product)(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right,
                   T* c, std::ptrdiff_t stride, Store store);
-  /// c = max(0, query_norm[r] + key_norm[c] + left right), where right holds -2 k. Sets closest[r]
-  /// to the smallest of c - close_ratio * key_norm[c]: below close_ratio * query_norm[r] the row
-  /// has a pair whose squared distance has cancelled.
+  /// c = max(0, query_norm[r] + key_norm[c] + left right), where right holds -2 k, packed. Sets
+  /// closest[r] to the smallest of c - close_ratio * key_norm[c]: below close_ratio * query_norm[r]
+  /// the row has a pair whose squared distance has cancelled.
   void (*squared_distance)(int rows, int columns, int depth, LeftOperand<T> left,
                            RightOperand<T> right, const T* query_norm, const T* key_norm,
                            T close_ratio, T* c, std::ptrdiff_t stride, T* closest);
   /// Adds the sums of a tile's rows and columns.
   void (*margins)(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row_sum,
                   T* column_sum);
+  /// Sets the weights of a row above `limit` to 0, the first most_heavy of them, and puts them into
+  /// `heavy`; returns how many. *rest is the sum of the others.
+  int (*take_heavy)(T* weights, int columns, T limit, HeavyWeight<T>* heavy, T* rest);
   /// A loop of independent multiply-adds on registers, `steps` × peak_flops operations: what the
   /// machine can do at most. Returns a number that depends on all of them.
   T (*peak)(long steps);

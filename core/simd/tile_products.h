@@ -82,6 +82,7 @@ class TileProducts {
     int rows, depth;
     LeftOperand<float> left;
     const float* panel;
+    std::ptrdiff_t panel_step;
     float* c;
     std::ptrdiff_t stride;
     Store store;
@@ -126,14 +127,17 @@ class TileProducts {
 
   // Packing ------------------------------------------------------------------------------------
 
-  static void pack_right(const float* panel, int depth, Right& out) {
+  static void pack_right(const Part& p, Right& out) {
     static constexpr float none[block] = {};
     Word any_low = 0;
     int wild = 0;
-    for (int i = 0; i < depth * block; ++i) wild |= static_cast<int>(is_wild(panel[i]));
-    for (int step = 0; step < (depth + steps - 1) / steps * steps; step += 2) {
-      const float* first = step < depth ? panel + step * block : none;
-      const float* second = step + 1 < depth ? panel + (step + 1) * block : none;
+    for (int step = 0; step < p.depth; ++step) {
+      const float* row = p.panel + step * p.panel_step;
+      for (int i = 0; i < block; ++i) wild |= static_cast<int>(is_wild(row[i]));
+    }
+    for (int step = 0; step < p.deep() * steps; step += 2) {
+      const float* first = step < p.depth ? p.panel + step * p.panel_step : none;
+      const float* second = step + 1 < p.depth ? p.panel + (step + 1) * p.panel_step : none;
       const int k = step / steps, pair = step % steps / 2;
       for (int half = 0; half < 2; ++half) {
         pair_up(first + half * size, second + half * size, out.term[0][half][k].word[pair],
@@ -251,8 +255,8 @@ class TileProducts {
   static void by_vectors(const Part& p, int row, int rows) {
     LeftOperand<float> left = p.left;
     left.data += row * left.row_stride;
-    vector_.product(rows, block, p.depth, left, {p.panel, 0}, p.c + row * p.stride, p.stride,
-                    p.store);
+    vector_.product(rows, block, p.depth, left, {p.panel, 0, p.panel_step}, p.c + row * p.stride,
+                    p.stride, p.store);
   }
 
   /// Rows [first, first + 32) from the accumulator's copy into the tile.
@@ -298,7 +302,7 @@ class TileProducts {
     Right right;
     pack_left(p, left);
     for (int column = 0; column < columns; column += block) {
-      pack_right(p.panel, p.depth, right);
+      pack_right(p, right);
       if (right.wild) {
         by_vectors(p, 0, p.rows);
       } else {
@@ -316,7 +320,8 @@ class TileProducts {
     }
     Engine engine;
     for (int step = 0; step < depth; step += most_deep * steps) {
-      Part p{rows, depth - step, left, right.data + step * block, c, stride, store};
+      Part p{rows, depth - step, left, right.data + step * right.step_stride, right.step_stride,
+             c,    stride,       store};
       p.left.data += step * left.step_stride;
       if (p.depth > most_deep * steps) p.depth = most_deep * steps;
       const int most_rows = most_tiles / p.deep() / 2 * block;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/similarity/table.h"
 
 namespace conelab::tests {
@@ -61,6 +62,99 @@ TEST(Kernels, DistancesOfNothingAndOfNoNumber) {
     EXPECT_EQ(found[0], 0.0F) << target;
     EXPECT_TRUE(std::isnan(found[1])) << target;
     EXPECT_EQ(found[2], 0.0F) << target;
+  }
+}
+
+template <class T>
+std::vector<T> random_numbers(std::size_t count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<T> numbers(count);
+  for (T& x : numbers) x = static_cast<T>(random.normal());
+  return numbers;
+}
+
+/// Rows 1 to 26 are whole blocks of every target and all that may be left of one.
+template <class T>
+void expect_products(const Kernels<T>& k, bool left_by_rows, bool packed) {
+  constexpr int depth = 37;
+  const std::ptrdiff_t panels = columns / k.panel;
+  const std::vector<T> left = random_numbers<T>(26 * depth, 1);
+  const std::vector<T> rows = random_numbers<T>(depth * columns, 2);
+  std::vector<T> right = rows;
+  for (std::ptrdiff_t p = 0; packed && p < panels; ++p) {
+    for (std::ptrdiff_t i = 0; i < depth; ++i) {
+      std::copy_n(rows.begin() + i * columns + p * k.panel, k.panel,
+                  right.begin() + (p * depth + i) * k.panel);
+    }
+  }
+  const RightOperand<T> operand{right.data(), packed ? depth * k.panel : k.panel,
+                                packed ? k.panel : columns};
+  for (int count = 1; count <= 26; ++count) {
+    std::vector<T> tile(static_cast<std::size_t>(count) * columns, T(1));
+    k.product(count, columns, depth, {left.data(), left_by_rows ? depth : 1, left_by_rows ? 1 : 26},
+              operand, tile.data(), columns, Store::add);
+    for (int r = 0; r < count; ++r) {
+      for (int c = 0; c < columns; ++c) {
+        double exact = 1;
+        for (int i = 0; i < depth; ++i) {
+          const T a = left[static_cast<std::size_t>(left_by_rows ? r * depth + i : i * 26 + r)];
+          exact += static_cast<double>(a) *
+                   static_cast<double>(rows[static_cast<std::size_t>(i * columns + c)]);
+        }
+        ASSERT_NEAR(static_cast<double>(tile[static_cast<std::size_t>(r * columns + c)]), exact,
+                    sizeof(T) == 4 ? 2e-5 : 1e-13)
+            << k.name << ": " << count << " rows, by rows " << left_by_rows << ", packed " << packed
+            << ", at " << r << " " << c;
+      }
+    }
+  }
+}
+
+TEST(Kernels, ProductsOfAnyNumberOfRowsAndBothLayouts) {
+  for (const std::string& target : simd_targets()) {
+    for (const int layout : {0, 1, 2, 3}) {
+      expect_products(kernels<float>(target), layout < 2, layout % 2 == 0);
+      expect_products(kernels<double>(target), layout < 2, layout % 2 == 0);
+    }
+  }
+}
+
+template <class T>
+void expect_heavy_taken(const Kernels<T>& k) {
+  std::vector<T> weights(columns, T(1) / 1024);
+  weights[0] = weights[63] = T(0.25);
+  weights[64] = weights[191] = T(0.5);
+  weights[65] = T(0.125);  // at the limit, not above it
+  HeavyWeight<T> heavy[most_heavy];
+  T rest = 0;
+  ASSERT_EQ(k.take_heavy(weights.data(), columns, T(0.125), heavy, &rest), 4) << k.name;
+  EXPECT_EQ(rest, T(0.125) + T(187) / 1024) << k.name;
+  const int expected[] = {0, 63, 64, 191};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(heavy[i].column, expected[i]) << k.name;
+    EXPECT_EQ(heavy[i].weight, i < 2 ? T(0.25) : T(0.5)) << k.name;
+    EXPECT_EQ(weights[static_cast<std::size_t>(expected[i])], T(0)) << k.name;
+  }
+  EXPECT_EQ(weights[65], T(0.125)) << k.name;
+}
+
+template <class T>
+void expect_most_heavy(const Kernels<T>& k) {
+  std::vector<T> weights(columns, T(1));
+  weights[3] = std::numeric_limits<T>::quiet_NaN();
+  HeavyWeight<T> heavy[most_heavy];
+  T rest = 0;
+  EXPECT_EQ(k.take_heavy(weights.data(), columns, T(0.5), heavy, &rest), most_heavy) << k.name;
+  EXPECT_EQ(heavy[3].column, 4) << k.name << ": what is no number is not taken";
+  EXPECT_TRUE(std::isnan(rest)) << k.name;
+}
+
+TEST(Kernels, HeavyWeightsAreTakenOutOfARow) {
+  for (const std::string& target : simd_targets()) {
+    expect_heavy_taken(kernels<float>(target));
+    expect_heavy_taken(kernels<double>(target));
+    expect_most_heavy(kernels<float>(target));
+    expect_most_heavy(kernels<double>(target));
   }
 }
 

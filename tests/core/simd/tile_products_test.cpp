@@ -91,7 +91,7 @@ void naive_product(int rows, int columns, int depth, LeftOperand<float> left,
       float sum = store == Store::add ? c[r * stride + j] : 0;
       for (int k = 0; k < depth; ++k) {
         sum += left.data[r * left.row_stride + k * left.step_stride] *
-               right.data[j / 32 * right.panel_stride + k * 32 + j % 32];
+               right.data[j / 32 * right.panel_stride + k * right.step_stride + j % 32];
       }
       c[r * stride + j] = sum;
     }
@@ -124,21 +124,25 @@ struct Case {
   Numbers left, right;
 };
 
-/// Operands of a case; each with gaps, which must neither be read into sums nor written.
+/// Operands of a case; each with gaps, which must neither be read into sums nor written. Where the
+/// left rows are contiguous, as in products over queries, the right operand is row-major, else its
+/// panels are packed.
 struct Operands {
   std::vector<float> left, right, c;
-  std::ptrdiff_t left_stride, panel_stride, stride;
+  std::ptrdiff_t left_stride, panel_stride, step_stride, stride;
   bool rows_contiguous;
 
   Operands(const Case& t, std::uint64_t seed)
       : left_stride((t.rows_contiguous ? t.rows : t.depth) + 3),
-        panel_stride(static_cast<std::ptrdiff_t>(t.depth) * 32 + 5),
+        panel_stride(t.rows_contiguous ? 32 : static_cast<std::ptrdiff_t>(t.depth) * 32 + 5),
+        step_stride(t.rows_contiguous ? t.columns + 9 : 32),
         stride(t.columns + 7),
         rows_contiguous(t.rows_contiguous) {
     Random random(seed);
     left.assign(static_cast<std::size_t>(left_stride * (t.rows_contiguous ? t.depth : t.rows)),
                 no_number);
-    right.assign(static_cast<std::size_t>(panel_stride * (t.columns / 32)), no_number);
+    right.assign(static_cast<std::size_t>(panel_stride * (t.columns / 32) + step_stride * t.depth),
+                 no_number);
     c.assign(static_cast<std::size_t>(stride * t.rows), 0.5F);
     for (int r = 0; r < t.rows; ++r) {
       for (int k = 0; k < t.depth; ++k) left_at(r, k) = random_number(random, t.left);
@@ -152,10 +156,13 @@ struct Operands {
                                                          : r * left_stride + k)];
   }
   float& right_at(int k, int j) {
-    return right[static_cast<std::size_t>(j / 32 * panel_stride + k * 32 + j % 32)];
+    return right[static_cast<std::size_t>(j / 32 * panel_stride + k * step_stride + j % 32)];
   }
   [[nodiscard]] LeftOperand<float> left_operand() const {
     return {left.data(), rows_contiguous ? 1 : left_stride, rows_contiguous ? left_stride : 1};
+  }
+  [[nodiscard]] RightOperand<float> right_operand() const {
+    return {right.data(), panel_stride, step_stride};
   }
   float& at(int r, int j) { return c[static_cast<std::size_t>(r * stride + j)]; }
 };
@@ -171,8 +178,8 @@ void expect_products(const Kernels<float>& k, const Case& t, std::uint64_t seed)
                            t.rows, t.columns, t.depth, t.rows_contiguous, t.store == Store::add,
                            int(t.left), int(t.right)));
   Operands o(t, seed);
-  k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
-            o.c.data(), o.stride, t.store);
+  k.product(t.rows, t.columns, t.depth, o.left_operand(), o.right_operand(), o.c.data(), o.stride,
+            t.store);
   for (int r = 0; r < t.rows; ++r) {
     for (int j = 0; j < t.columns; ++j) {
       double sum = t.store == Store::add ? 0.5 : 0, size = sum;
@@ -241,14 +248,13 @@ TEST(TileProducts, OfARowDependOnNoOtherRow) {
     Operands o(t, 8);
     o.left_at(20, 3) = no_number;
     o.left_at(21, 39) = 1.2345678F;  // The only row with more than f16 holds.
-    k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
-              o.c.data(), o.stride, t.store);
+    k.product(t.rows, t.columns, t.depth, o.left_operand(), o.right_operand(), o.c.data(), o.stride,
+              t.store);
     for (int r = 0; r < t.rows; ++r) {
       std::vector<float> alone(64);
       LeftOperand<float> row = o.left_operand();
       row.data += r * row.row_stride;
-      k.product(1, t.columns, t.depth, row, {o.right.data(), o.panel_stride}, alone.data(), 64,
-                Store::replace);
+      k.product(1, t.columns, t.depth, row, o.right_operand(), alone.data(), 64, Store::replace);
       for (int j = 0; j < t.columns; ++j) {
         if (r == 20) {
           EXPECT_TRUE(std::isnan(o.at(r, j)) && std::isnan(alone[static_cast<std::size_t>(j)]));
@@ -274,10 +280,10 @@ TEST(TileProducts, WhatIsNotFiniteIsMultipliedAsFloat) {
           for (int j = 0; j < 3; ++j) (in_left ? o.right_at(34, j) : o.left_at(j, 34)) = 0;
           if (in_left) o.right_at(34, 3) = 0.25F;
           Operands expected = o;
-          k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
-                    o.c.data(), o.stride, store);
-          naive_product(t.rows, t.columns, t.depth, o.left_operand(),
-                        {o.right.data(), o.panel_stride}, expected.c.data(), o.stride, store);
+          k.product(t.rows, t.columns, t.depth, o.left_operand(), o.right_operand(), o.c.data(),
+                    o.stride, store);
+          naive_product(t.rows, t.columns, t.depth, o.left_operand(), o.right_operand(),
+                        expected.c.data(), o.stride, store);
           for (int r = 0; r < t.rows; ++r) {
             for (int j = 0; j < t.columns; ++j) {
               const float e = expected.at(r, j), found = o.at(r, j);
@@ -303,8 +309,8 @@ TEST(TileProducts, OfTheSmallestNumbersLoseNoMore) {
     Operands o(t, 10);
     for (float& x : o.left) x *= 0x1p-126F;
     for (float& x : o.c) x = 0x1p-140F;
-    k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
-              o.c.data(), o.stride, t.store);
+    k.product(t.rows, t.columns, t.depth, o.left_operand(), o.right_operand(), o.c.data(), o.stride,
+              t.store);
     for (int r = 0; r < t.rows; ++r) {
       for (int j = 0; j < t.columns; ++j) {
         double sum = 0x1p-140;
@@ -336,7 +342,7 @@ TEST(TileProducts, BecomeSquaredDistancesAndTheLeastOfThem) {
       for (int j = 0; j < columns; ++j) {
         key_norm.push_back(norm([&](int step) { return double(o.right_at(step, j)) / 2; }));
       }
-      k.squared_distance(rows, columns, depth, o.left_operand(), {o.right.data(), o.panel_stride},
+      k.squared_distance(rows, columns, depth, o.left_operand(), o.right_operand(),
                          query_norm.data(), key_norm.data(), ratio, o.c.data(), o.stride,
                          closest.data());
       for (int r = 0; r < rows; ++r) {
@@ -371,8 +377,8 @@ TEST(TileProducts, OnThreadsAtOnceAreThoseOfOne) {
         Operands o(t, static_cast<std::uint64_t>(20 + i));
         std::vector<float> first;
         for (int repetition = 0; repetition < repetitions; ++repetition) {
-          k.product(t.rows, t.columns, t.depth, o.left_operand(), {o.right.data(), o.panel_stride},
-                    o.c.data(), o.stride, t.store);
+          k.product(t.rows, t.columns, t.depth, o.left_operand(), o.right_operand(), o.c.data(),
+                    o.stride, t.store);
           if (repetition == 0) first = o.c;
           differing[static_cast<std::size_t>(i)] += static_cast<int>(o.c != first);
         }
