@@ -107,14 +107,16 @@ void check_panel(const HeatmapPanel& p) {
   check("column tokens", p.column_tokens.size(), p.cols, true);
 }
 
-HeatmapPanel pooled(const HeatmapPanel& panel, std::size_t side) {
+HeatmapPanel pooled(const HeatmapPanel& panel, std::size_t down, std::size_t across) {
+  if (down == 0 || across == 0)
+    misuse("pooling by {} x {} cells (expected 1 or more)", down, across);
   HeatmapPanel out;
   out.title = panel.title, out.diverging = panel.diverging;
-  out.rows = (panel.rows + side - 1) / side, out.cols = (panel.cols + side - 1) / side;
+  out.rows = (panel.rows + down - 1) / down, out.cols = (panel.cols + across - 1) / across;
   for (std::size_t r = 0; r < out.rows; ++r) {
     for (std::size_t c = 0; c < out.cols; ++c) {
-      const Pooled cell = pool(panel, r * side, std::min(panel.rows, (r + 1) * side), c * side,
-                               std::min(panel.cols, (c + 1) * side));
+      const Pooled cell = pool(panel, r * down, std::min(panel.rows, (r + 1) * down), c * across,
+                               std::min(panel.cols, (c + 1) * across));
       out.values.push_back(cell.value);
       if (!panel.masked.empty()) out.masked.push_back(cell.masked);
     }

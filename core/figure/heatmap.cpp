@@ -21,7 +21,7 @@ constexpr double margin = 4, gutter = 9, title_room = 13, axis_title_room = 10, 
 struct Drawn {
   HeatmapPanel panel;                   ///< Pooled and scaled, without tokens.
   const HeatmapPanel* whole = nullptr;  ///< As it came; its tokens are the labels.
-  std::size_t side = 1;                 ///< Cells a side that one drawn cell stands for.
+  std::size_t down = 1, across = 1;     ///< Cells that one dot stands for.
   ColourBar bar;
   Specials specials;
   bool row_labels = true;
@@ -29,8 +29,17 @@ struct Drawn {
   Box matrix;
 };
 
-std::size_t pooling(const HeatmapPanel& p) {
-  return (std::max(p.rows, p.cols) + largest_matrix - 1) / largest_matrix;
+double matrix_height(const HeatmapPanel& p, double width) {
+  if (p.rows == 0 || p.cols == 0) return width / 3;
+  const double ratio = static_cast<double>(p.rows) / static_cast<double>(p.cols);
+  return width * std::clamp(ratio, 0.25, 2.0);
+}
+
+/// As few cells a dot as leave dots that print can show over this length.
+std::size_t cells_a_dot(std::size_t cells, double length) {
+  const auto most =
+      std::clamp<std::size_t>(static_cast<std::size_t>(length / smallest_dot), 1, largest_matrix);
+  return std::max<std::size_t>(1, (cells + most - 1) / most);
 }
 
 std::string bar_title(const HeatmapFigure& f, const HeatmapPanel& p) {
@@ -39,20 +48,27 @@ std::string bar_title(const HeatmapFigure& f, const HeatmapPanel& p) {
   return f.scale == HeatScale::rank ? "rank of " + name : name;
 }
 
-Drawn prepare(const HeatmapFigure& f, const HeatmapPanel& panel) {
-  check_panel(panel);
-  Drawn d;
+/// The cells on the scale, as dots. Where rows are divided by their largest, that comes first: else
+/// a row would be lost beside a brighter one of its block.
+HeatmapPanel dots_of(const HeatmapPanel& panel, const Drawn& d, HeatScale scale) {
+  if (d.down == 1 && d.across == 1) return scaled(panel, scale);
+  if (scale == HeatScale::row_normalised) return pooled(scaled(panel, scale), d.down, d.across);
+  return scaled(pooled(panel, d.down, d.across), scale);
+}
+
+/// What a matrix of this width shows.
+void fill(const HeatmapFigure& f, Drawn& d, double width) {
+  const HeatmapPanel& panel = *d.whole;
   // A difference has both signs: it has no logarithm, so its scale stays linear.
   const HeatScale scale =
       panel.diverging && f.scale == HeatScale::log ? HeatScale::linear : f.scale;
-  d.side = std::max<std::size_t>(1, pooling(panel));
-  d.whole = &panel;
-  d.panel = scaled(d.side > 1 ? pooled(panel, d.side) : panel, scale);
+  d.down = cells_a_dot(panel.rows, matrix_height(panel, width));
+  d.across = cells_a_dot(panel.cols, width);
+  d.panel = dots_of(panel, d, scale);
   d.specials = specials_of(d.panel, scale);
   d.bar = {panel.diverging ? ColourMap::diverging : f.map, scale, limits_of(d.panel, scale),
            bar_title(f, panel)};
   if (!panel.diverging && !f.limits.empty()) d.bar.limits = f.limits;
-  return d;
 }
 
 /// Gives all panels that share a bar the union of their limits.
@@ -83,12 +99,6 @@ void decide_row_labels(std::vector<Drawn>& panels, std::size_t across) {
                            panels[i].whole->row_tokens != panels[i - 1].whole->row_tokens ||
                            panels[i].whole->rows != panels[i - 1].whole->rows;
   }
-}
-
-double matrix_height(const HeatmapPanel& p, double width) {
-  if (p.rows == 0 || p.cols == 0) return width / 3;
-  const double ratio = static_cast<double>(p.rows) / static_cast<double>(p.cols);
-  return width * std::clamp(ratio, 0.25, 2.0);
 }
 
 void plan_labels(Drawn& d, double width) {
@@ -283,14 +293,31 @@ double draw_own_bars(DisplayList& list, const std::vector<Drawn>& panels, std::s
   return top + colour_bar_height;
 }
 
+/// "2 × 2 cells"; queries first where a dot is no square of cells.
+std::string block_name(const Drawn& d) {
+  return fmt::format("{} × {} cells{}", d.down, d.across,
+                     d.down == d.across ? "" : " (queries × keys)");
+}
+
+/// What a dot is, panel by panel where they differ in it; empty where dots are cells.
+std::string dots_text(const std::vector<Drawn>& panels) {
+  std::vector<std::string> blocks;
+  std::string each;
+  for (const Drawn& d : panels) {
+    if (d.down * d.across < 2) continue;
+    blocks.push_back(block_name(d));
+    each += (each.empty() ? "" : ", ") + blocks.back() + " in " + d.whole->title;
+  }
+  if (blocks.empty()) return "";
+  const auto same = std::count(blocks.begin(), blocks.end(), blocks.front());
+  const bool alike = static_cast<std::size_t>(same) == panels.size();
+  return "Each dot is the value of largest magnitude of " + (alike ? blocks.front() : each);
+}
+
 std::string caption_of(const HeatmapFigure& f, const std::vector<Drawn>& panels) {
   std::string text = f.caption;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ". ") + more; };
-  for (const Drawn& d : panels) {
-    if (d.side < 2) continue;
-    add(fmt::format("Each pixel is the value of largest magnitude in {0} × {0} cells", d.side));
-    break;
-  }
+  if (const std::string dots = dots_text(panels); !dots.empty()) add(dots);
   std::size_t stride = 1;
   for (const Drawn& d : panels) {
     if (!d.whole->row_tokens.empty()) stride = std::max(stride, d.rows.stride);
@@ -305,9 +332,13 @@ std::string caption_of(const HeatmapFigure& f, const std::vector<Drawn>& panels)
 
 DisplayList draw_heatmap(const HeatmapFigure& figure) {
   std::vector<Drawn> panels;
-  for (const HeatmapPanel& p : figure.panels) panels.push_back(prepare(figure, p));
-  if (figure.shared_limits) share_limits(panels);
+  for (const HeatmapPanel& p : figure.panels) {
+    check_panel(p);
+    panels.emplace_back().whole = &p;
+  }
   const auto [across, width] = plan_layout(figure, panels);
+  for (Drawn& d : panels) fill(figure, d, width);
+  if (figure.shared_limits) share_limits(panels);
 
   DisplayList list;
   list.width = figure.width;

@@ -2,7 +2,9 @@
 //
 // One panel an operator, queries down, keys across, token labels on both axes, colour bars below:
 // one for all panels where limits are shared, else one a panel; differences have bars of their own.
-// Matrices above 512 a side are pooled (largest magnitude of a block) and the caption says so.
+// Cells that would be smaller than what print can show are pooled to dots, as on the screen: a dot
+// is the value of largest magnitude of its block, since a printer or a viewer that averaged them
+// would lose a row's one bright cell. So are matrices above 512 a side. The caption says so.
 #pragma once
 
 #include <string>
@@ -27,8 +29,9 @@ struct HeatmapFigure {
   Metadata metadata;
 };
 
-/// The largest side that is drawn cell by cell.
+/// The largest side that is drawn cell by cell, and the least side of a cell: 0.2 mm, in points.
 inline constexpr std::size_t largest_matrix = 512;
+inline constexpr double smallest_dot = 0.2 / 25.4 * 72;
 
 /// Throws misuse when a panel's vectors do not fit its shape, or for log of negative values. Empty
 /// panels and figures without panels are drawn as such.

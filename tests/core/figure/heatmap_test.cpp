@@ -149,12 +149,89 @@ TEST(Heatmap, PoolingKeepsTheLargestMagnitude) {
   HeatmapPanel p = panel(3, 3);
   p.values = {1, -2, 3, 4, 0, 5, 6, 7, NAN};
   p.masked = {0, 0, 0, 1, 0, 0, 1, 1, 0};
-  const HeatmapPanel small = pooled(p, 2);
+  const HeatmapPanel small = pooled(p, 2, 2);
   ASSERT_EQ(small.rows, 2u);
   EXPECT_EQ(small.values[0], -2);
   EXPECT_EQ(small.values[1], 5);
   EXPECT_EQ(small.masked, (std::vector<std::uint8_t>{0, 0, 1, 0}));
   EXPECT_TRUE(std::isnan(small.values[3]));
+}
+
+/// One bright cell a row, where an average of neighbours would leave next to nothing of it.
+HeatmapPanel sharp_panel(std::size_t n, const std::string& title) {
+  HeatmapPanel p = panel(n, n, title);
+  p.values.assign(n * n, 0.001);
+  for (std::size_t r = 0; r < n; ++r) p.values[r * n + (7 * r + 3) % n] = r % 2 == 0 ? 0.9 : 0.1;
+  return p;
+}
+
+std::vector<ImageItem> matrices(const DisplayList& list) {
+  std::vector<ImageItem> found;
+  for (const Item& item : list.items) {
+    const auto* image = std::get_if<ImageItem>(&item);
+    if (image != nullptr && image->rows > 1) found.push_back(*image);  // A bar is one row.
+  }
+  return found;
+}
+
+/// Cells of this colour in a row of an image.
+std::size_t cells_in_row(const ImageItem& image, std::size_t row, Colour colour) {
+  std::size_t count = 0;
+  for (std::size_t c = 0; c < image.columns; ++c) {
+    const std::uint8_t* p = &image.rgba[4 * (row * image.columns + c)];
+    count += Colour{p[0], p[1], p[2], p[3]} == colour ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(Heatmap, CellsTooSmallForPrintAreDotsThatKeepTheLargest) {
+  HeatmapFigure f;
+  f.panels = {sharp_panel(444, "dot"), sharp_panel(444, "umbral"), sharp_panel(444, "penumbral")};
+  const DisplayList list = draw_heatmap(f);
+  expect_good_figure(list);
+  ASSERT_EQ(matrices(list).size(), 3u);
+  for (const ImageItem& image : matrices(list)) {
+    EXPECT_EQ(image.columns, 222u);
+    EXPECT_EQ(image.rows, 222u);
+    EXPECT_GE(image.box.width / 222, smallest_dot);
+    EXPECT_LT(image.box.width / 444, smallest_dot);
+    for (std::size_t r = 0; r < image.rows; ++r) {
+      EXPECT_EQ(cells_in_row(image, r, colour_at(ColourMap::sequential, 1)), 1u) << r;
+    }
+  }
+  EXPECT_NE(list.metadata.description.find("largest magnitude of 2 × 2 cells"), std::string::npos)
+      << list.metadata.description;
+}
+
+TEST(Heatmap, DotsKeepEachRowsOwnLargestWhereRowsAreDividedByIt) {
+  HeatmapFigure f;
+  f.width = single_column, f.scale = HeatScale::row_normalised;
+  f.panels = {sharp_panel(600, "dot")};
+  const ImageItem image = matrices(draw_heatmap(f)).at(0);
+  ASSERT_EQ(image.rows, 300u);
+  for (std::size_t r = 0; r < image.rows; ++r) {  // Of the faint row as of the bright one.
+    EXPECT_EQ(cells_in_row(image, r, colour_at(ColourMap::sequential, 1)), 2u) << r;
+  }
+}
+
+TEST(Heatmap, CellsThatPrintShowsStayCells) {
+  HeatmapFigure f;
+  f.panels = {sharp_panel(444, "dot")};
+  const DisplayList list = draw_heatmap(f);
+  EXPECT_EQ(matrices(list).at(0).columns, 444u);
+  EXPECT_EQ(list.metadata.description.find("Each dot"), std::string::npos);
+}
+
+TEST(Heatmap, PanelsThatDifferInTheirDotsAreNamed) {
+  HeatmapFigure f;
+  f.panels = {sharp_panel(444, "dot"), sharp_panel(30, "few"), panel(200, 900, "wide")};
+  const DisplayList list = draw_heatmap(f);
+  EXPECT_NE(list.metadata.description.find("of 2 × 2 cells in dot, 4 × 4 cells in wide"),
+            std::string::npos)
+      << list.metadata.description;
+  f.panels = {panel(40, 1000, "wide")};
+  const std::string wide = draw_heatmap(f).metadata.description;
+  EXPECT_NE(wide.find("1 × 2 cells (queries × keys)"), std::string::npos) << wide;
 }
 
 TEST(Heatmap, LargeMatricesArePooledAndSaySo) {

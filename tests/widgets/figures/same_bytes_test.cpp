@@ -103,6 +103,19 @@ TEST(FigureBytes, OfEveryTemplateAreThoseOfTheCommand) {
   }
 }
 
+TEST(FigureBytes, OfCellsPooledToDotsAreThoseOfTheCommand) {
+  Shown shown;
+  shown.document.edit("choose", [](Session& s) {
+    s.figure = {};
+    s.figure.name = "heatmap";
+    s.figure.inputs = {shipped_trace() + ":/glosses/layer3"};
+    s.figure.width = "86mm";
+  });
+  shown.expect_same_bytes();
+  EXPECT_NE(shown.view.preview().list()->metadata.description.find("Each dot is"),
+            std::string::npos);
+}
+
 TEST(FigureBytes, OfTheExplorersSceneAreThoseOfTheCommand) {
   Shown shown;
   for (const char* family : {"penumbral", "umbral", "penumbral-finite", "umbral-finite", "ganea"}) {
