@@ -12,6 +12,7 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "core/base/names.h"
+#include "core/figure/missing_glyphs.h"
 #include "core/figure/style.h"
 #include "core/figure/templates.h"
 
@@ -52,6 +53,7 @@ int run_figure(const Typed& typed) {
   const std::string format = claim_figure(typed.output);
   const figure::DisplayList list = draw_figure(request);
   write_figure_file(list, typed.output);
+  if (const std::string note = figure::missing_note(list); !note.empty()) print_warning(note);
   if (typed.json) {
     print_json({{"output", typed.output},
                 {"figure", typed.name},

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/figure/fonts.h"
+#include "core/figure/missing_glyphs.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {
@@ -15,9 +16,16 @@ double hhea_metric(std::size_t offset) {
   return static_cast<std::int16_t>(read_u16(f.table("hhea"), offset)) / f.units_per_em();
 }
 
-double character_width(Face face, char32_t code) {
+double glyph_width(Face face, char32_t code) {
   const TrueType& f = font(font_for(face, code));
   return f.advance(f.glyph(code));
+}
+
+double character_width(Face face, char32_t code) {
+  if (has_glyph(face, code)) return glyph_width(face, code);
+  double width = 0;
+  for (const char32_t c : code_point_text(code)) width += glyph_width(face, c);
+  return width;
 }
 
 std::pair<double, double> extent_along(const Quad& quad, Point axis) {

@@ -39,4 +39,6 @@ FontFile font_for(Face face, char32_t code) {
   return FontFile::fallback;
 }
 
+bool has_glyph(Face face, char32_t code) { return font(font_for(face, code)).glyph(code) != 0; }
+
 }  // namespace conelab::figure

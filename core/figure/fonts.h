@@ -1,7 +1,7 @@
 // The fonts of every figure, carried inside the program, so that no result depends on the machine.
 //
-// Liberation Sans (regular, bold, italic) with DejaVu Sans for what Liberation lacks; a character
-// that neither has is drawn as the replacement box. Both licences ask that changed copies carry
+// Liberation Sans (regular, bold, italic) with DejaVu Sans for what Liberation lacks; for what
+// neither has see missing_glyphs.h. Both licences ask that changed copies carry
 // another name: subsets in files are called "Conelab Sans" and "Conelab Fallback".
 #pragma once
 
@@ -22,5 +22,7 @@ inline constexpr FontFile font_files[] = {FontFile::regular, FontFile::bold, Fon
 /// Which file draws this character in this face: the face's own, else the fallback where that has
 /// it, else the face's own again (with its replacement box).
 [[nodiscard]] FontFile font_for(Face face, char32_t code);
+/// Whether that file has a shape for it.
+[[nodiscard]] bool has_glyph(Face face, char32_t code);
 
 }  // namespace conelab::figure

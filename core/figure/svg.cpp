@@ -10,6 +10,7 @@
 #include "core/figure/font_metrics.h"
 #include "core/figure/font_subset.h"
 #include "core/figure/fonts.h"
+#include "core/figure/missing_glyphs.h"
 #include "core/figure/png.h"
 #include "core/figure/raster.h"
 #include "core/figure/text.h"
@@ -98,8 +99,8 @@ std::string runs_content(const TextItem& item) {
       attributes += fmt::format(" font-size=\"{}\"", number(run_size(run, item.size)));
     }
     if (std::abs(dy) > 1e-9) attributes += fmt::format(" dy=\"{}\"", number(dy));
-    text += attributes.empty() ? xml_escaped(run.text)
-                               : "<tspan" + attributes + ">" + xml_escaped(run.text) + "</tspan>";
+    const std::string drawn = xml_escaped(encode_utf8(drawn_text(run.face, decode_utf8(run.text))));
+    text += attributes.empty() ? drawn : "<tspan" + attributes + ">" + drawn + "</tspan>";
     risen = rise;
   }
   return text;
@@ -114,7 +115,9 @@ Used characters(const DisplayList& list) {
     const auto* text = std::get_if<TextItem>(&item);
     if (text == nullptr) continue;
     for (const TextRun& run : text->runs) {
-      for (const char32_t c : decode_utf8(run.text)) used[font_for(run.face, c)].insert(c);
+      for (const char32_t c : drawn_text(run.face, decode_utf8(run.text))) {
+        used[font_for(run.face, c)].insert(c);
+      }
     }
   }
   return used;

@@ -22,6 +22,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/figure/missing_glyphs.h"
 #include "core/figure/svg.h"
 #include "core/figure/templates.h"
 #include "core/files/replaceable.h"
@@ -307,7 +308,7 @@ void FiguresView::redraw() {
       },
       [this](figure::DisplayList list) {
         job_.finished();
-        say({});
+        say(QString::fromStdString(figure::missing_note(list)));
         preview_->show_list(std::make_shared<figure::DisplayList>(std::move(list)));
         show_size();
       },

@@ -12,6 +12,7 @@
 #include "core/figure/font_metrics.h"
 #include "core/figure/font_subset.h"
 #include "core/figure/fonts.h"
+#include "core/figure/missing_glyphs.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {
@@ -131,7 +132,7 @@ QList<QGlyphRun> glyph_runs(const TextItem& item) {
   Setter setter;
   double x = 0;
   for (const TextRun& run : item.runs) {
-    const std::u32string text = decode_utf8(run.text);
+    const std::u32string text = drawn_text(run.face, decode_utf8(run.text));
     const double size = run_size(run, item.size), y = -run_rise(run, item.size);
     for (std::size_t begin = 0, end; begin < text.size(); begin = end) {
       const FontFile file = font_for(run.face, text[begin]);
