@@ -8,7 +8,9 @@
 namespace conelab::figure {
 
 std::u32string code_point_text(char32_t code) {
-  return decode_utf8(fmt::format("<U+{:04X}>", static_cast<std::uint32_t>(code)));
+  const auto number = static_cast<std::uint32_t>(code);
+  return decode_utf8(code > 0xFFFF ? fmt::format("\\u{{{:X}}}", number)
+                                   : fmt::format("\\u{:04X}", number));
 }
 
 std::u32string drawn_text(Face face, std::u32string_view text) {

@@ -65,16 +65,16 @@ class Cones(ProgramTest):
         for ending in ("svg", "pdf") if has_page_painter() else ("svg",):
             path = self.folder / f"c.{ending}"
             done = self.ok("figure", "cones", "-o", path, "-p", "caption=Tokens: 中 and 文")
-            self.assertIn("no embedded font has 中 (U+4E2D), 文 (U+6587): drawn as <U+4E2D>", done.err)
+            self.assertIn("no embedded font has 中 (U+4E2D), 文 (U+6587): drawn as \\u4E2D", done.err)
             self.assertEqual(done.err.count("\n"), 1)
             if ending == "svg":
                 drawn = path.read_text()
-                self.assertIn(">Tokens: &lt;U+4E2D&gt; and &lt;U+6587&gt;", drawn)
+                self.assertIn(">Tokens: \\u4E2D and \\u6587", drawn)
                 self.assertIn("Tokens: 中 and 文</desc>", drawn)
             else:
                 text = subprocess.run(["pdftotext", path, "-"], capture_output=True, text=True,
                                       check=True)
-                self.assertIn("<U+4E2D>", text.stdout)
+                self.assertIn("\\u4E2D", text.stdout)
 
     def test_json_tells_what_was_drawn(self):
         found = self.ok("figure", "cones", "-o", self.folder / "c.svg", "--json").json()

@@ -18,18 +18,18 @@ DisplayList page(const std::string& text, Face face = Face::regular) {
 }
 
 TEST(MissingGlyphs, AreDrawnByTheirNumbers) {
-  EXPECT_EQ(drawn_text(Face::regular, U"a中😀Ġ"), U"a<U+4E2D>😀Ġ");
-  EXPECT_EQ(drawn_text(Face::bold, U"\U0001F9FF"), U"<U+1F9FF>");
+  EXPECT_EQ(drawn_text(Face::regular, U"a中😀Ġ"), U"a\\u4E2D😀Ġ");
+  EXPECT_EQ(drawn_text(Face::bold, U"\U0001F9FF"), U"\\u{1F9FF}");
   const std::string svg = to_svg(page("a中"));
-  EXPECT_NE(svg.find(">a&lt;U+4E2D&gt;</text>"), std::string::npos);
+  EXPECT_NE(svg.find(">a\\u4E2D</text>"), std::string::npos);
 }
 
 TEST(MissingGlyphs, HaveTheWidthOfWhatIsDrawn) {
   for (const Face face : {Face::regular, Face::bold, Face::italic}) {
-    EXPECT_DOUBLE_EQ(text_width("x中", 7, face), text_width("x<U+4E2D>", 7, face));
+    EXPECT_DOUBLE_EQ(text_width("x中", 7, face), text_width("x\\u4E2D", 7, face));
   }
   // Cut between characters, never within the number of one.
-  const double room = text_width("x<U+4E2D>…", 7) + 1;
+  const double room = text_width("x\\u4E2D…", 7) + 1;
   EXPECT_EQ(elide("x中文", 7, room), "x中…");
 }
 
@@ -42,11 +42,11 @@ TEST(MissingGlyphs, NoneIsLeftInWhatIsDrawn) {
 TEST(MissingGlyphs, AreNamedOnceInOneLine) {
   EXPECT_EQ(missing_note(page("plain, ünïcode ▁Ġ ↵ שלום 😀")), "");
   EXPECT_EQ(missing_note(page("中 and 中", Face::bold)),
-            "no embedded font has 中 (U+4E2D): drawn as <U+4E2D>");
+            "no embedded font has 中 (U+4E2D): drawn as \\u4E2D");
   const std::string many = missing_note(page("一丁七三上下"));
   EXPECT_EQ(many,
             "no embedded font has 一 (U+4E00), 丁 (U+4E01), 七 (U+4E03), 三 (U+4E09) and 2 more: "
-            "drawn as <U+4E00> and so on");
+            "drawn as \\u4E00 and so on");
 }
 
 }  // namespace
