@@ -352,7 +352,9 @@ BenchPicture BenchModel::roofline(const BenchSelection& selection, double width)
 
 TextTable BenchModel::table() const {
   const std::string& page = choice().page;
-  if (page == "comparison") return comparison_ ? comparison_table(comparison_->cases) : TextTable();
+  if (page == "comparison") {
+    return comparison_ ? verdicts_first(comparison_table(comparison_->cases)) : TextTable();
+  }
   if (!data_) return {};
   return page == "exponents" ? exponents_table(*data_) : numbers_table(*data_);
 }

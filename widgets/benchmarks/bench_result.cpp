@@ -42,6 +42,11 @@ std::vector<std::string> label_cells(const Case& c) {
 const std::vector<std::string> label_titles = {"operator", "pass", "device", "dtype",
                                                "threads",  "d",    "heads"};
 
+void drop_column(TextTable& table, std::ptrdiff_t at) {
+  table.header.erase(table.header.begin() + at);
+  for (auto& row : table.rows) row.erase(row.begin() + at);
+}
+
 /// Label columns that hold one value throughout are told once, above the table, and left out here;
 /// the operator stays.
 void drop_constant_labels(TextTable& table) {
@@ -49,11 +54,18 @@ void drop_constant_labels(TextTable& table) {
     const bool constant = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
       return row[i] == table.rows.front()[i];
     });
-    if (!constant) continue;
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    table.header.erase(table.header.begin() + at);
-    for (auto& row : table.rows) row.erase(row.begin() + at);
+    if (constant) drop_column(table, static_cast<std::ptrdiff_t>(i));
   }
+}
+
+/// Notes are told only where there are any: they take room from the numbers.
+void drop_empty_notes(TextTable& table) {
+  const auto at =
+      std::find(table.header.begin(), table.header.end(), "note") - table.header.begin();
+  const bool empty = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+    return row[static_cast<std::size_t>(at)].empty();
+  });
+  if (empty) drop_column(table, at);
 }
 
 std::vector<std::string> sweep_of(const LabelledFile& file) {
@@ -104,23 +116,36 @@ TextTable numbers_table(const BenchData& data) {
 TextTable exponents_table(const BenchData& data) {
   TextTable table;
   table.header = label_titles;
-  table.header.insert(table.header.end(), {"exponent", "low", "high"});
+  table.header.insert(table.header.end(), {"exponent", "note", "low", "high"});
   const std::vector<std::int64_t>& lengths = data.lengths;
   for (std::size_t i = 1; i < lengths.size(); ++i) {
     table.header.push_back(fmt::format("{} → {}", lengths[i - 1], lengths[i]));
   }
-  table.header.emplace_back("note");
   for (const MeasuredExponent& e : data.exponents) {
     std::vector<std::string> row = label_cells(e.labels);
-    row.insert(row.end(), {digits(e.value), digits(e.low), digits(e.high)});
+    row.insert(row.end(), {digits(e.value), e.why_not, digits(e.low), digits(e.high)});
     for (std::size_t i = 1; i < lengths.size(); ++i) {
       row.push_back(i < e.local.size() ? digits(e.local[i]) : "");
     }
-    row.push_back(e.why_not);
     table.rows.push_back(std::move(row));
   }
+  drop_empty_notes(table);
   drop_constant_labels(table);
   return table;
+}
+
+TextTable verdicts_first(TextTable comparison) {
+  const std::vector<std::string>& header = comparison.header;
+  const auto place = [&](const char* title) {
+    return std::find(header.begin(), header.end(), title) - header.begin();
+  };
+  const std::ptrdiff_t ratio = place("ratio"), verdict = place("verdict");
+  const auto move = [&](std::vector<std::string>& cells) {
+    std::rotate(cells.begin() + ratio, cells.begin() + verdict, cells.begin() + verdict + 1);
+  };
+  for (auto& row : comparison.rows) move(row);
+  move(comparison.header);
+  return comparison;
 }
 
 double local_exponent(const BenchData& data, const Case& labels) {

@@ -30,6 +30,9 @@ struct BenchData {
 /// Fitted exponents, and the local ones by length.
 [[nodiscard]] TextTable exponents_table(const BenchData& data);
 
+/// A comparison's table with the verdicts right after the names, where a narrow view shows them.
+[[nodiscard]] TextTable verdicts_first(TextTable comparison);
+
 /// The exponent over the octave that ends at the case; NaN where there is none.
 [[nodiscard]] double local_exponent(const BenchData& data, const Case& labels);
 

@@ -54,9 +54,19 @@ QVariant TextTableModel::data(const QModelIndex& index, int role) const {
   return {};
 }
 
-/// Names are in the first column, remarks in the last, numbers between.
+bool TextTableModel::is_titled(int column, std::initializer_list<const char*> titles) const {
+  const std::string& title = table_.header[static_cast<std::size_t>(column)];
+  return std::find(titles.begin(), titles.end(), title) != titles.end();
+}
+
+bool TextTableModel::holds_remarks(int column) const {
+  return is_titled(column, {"note", "status"});
+}
+
+/// Names are in the first column, texts in the last and in those of remarks, numbers between.
 QVariant TextTableModel::alignment(int column) const {
-  const bool left = column == 0 || column + 1 == columnCount();
+  const bool left = column == 0 || column + 1 == columnCount() || holds_remarks(column) ||
+                    is_titled(column, {"verdict"});
   return QVariant((left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
 }
 
@@ -84,10 +94,30 @@ void TextTableView::show_table(TextTable table) {
   const bool anew = columns != model_.columnCount();
   const int fitted = model_.columnCount() - (horizontalHeader()->stretchLastSection() ? 1 : 0);
   for (int i = 0; i < fitted; ++i) {  // A stretched column takes what is left.
-    const int need =
-        std::max(sizeHintForColumn(i), horizontalHeader()->sectionSizeHint(i)) + column_gap;
+    if (model_.holds_remarks(i)) continue;
+    const int need = needed_width(i);
     if (anew || need > columnWidth(i)) setColumnWidth(i, need);
   }
+  fit_remarks();
+}
+
+int TextTableView::needed_width(int column) const {
+  return std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column)) +
+         column_gap;
+}
+
+void TextTableView::fit_remarks() {
+  const int last = model_.columnCount() - 1, least = 16 * fontMetrics().averageCharWidth();
+  for (int i = 0, before = 0; i < last; before += columnWidth(i++)) {
+    if (!model_.holds_remarks(i)) continue;
+    const int need = needed_width(i);
+    setColumnWidth(i, std::clamp(viewport()->width() - before, std::min(least, need), need));
+  }
+}
+
+void TextTableView::resizeEvent(QResizeEvent* event) {
+  QTableView::resizeEvent(event);
+  fit_remarks();
 }
 
 void TextTableView::keyPressEvent(QKeyEvent* event) {

@@ -23,9 +23,12 @@ class TextTableModel : public QAbstractTableModel {
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation,
                                     int role) const override;
+  /// Whether a column holds sentences, which may be cut: their whole text is in tooltips.
+  [[nodiscard]] bool holds_remarks(int column) const;
 
  private:
   [[nodiscard]] QVariant alignment(int column) const;
+  [[nodiscard]] bool is_titled(int column, std::initializer_list<const char*> titles) const;
 
   TextTable table_;
 };
@@ -35,13 +38,18 @@ class TextTableView : public QTableView {
 
  public:
   explicit TextTableView(QWidget* parent = nullptr);
-  /// Columns widen where texts have become longer, and shrink only with other columns.
+  /// Columns widen where texts have become longer, and shrink only with other columns. One of
+  /// remarks takes what the columns before it leave of the view.
   void show_table(TextTable table);
 
  protected:
+  void resizeEvent(QResizeEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
+  [[nodiscard]] int needed_width(int column) const;
+  void fit_remarks();
+
   TextTableModel model_;
 };
 

@@ -138,6 +138,40 @@ TEST(Benchmarks, CancelKeepsResumeGoesOnAndTwoResultsAreCompared) {
   EXPECT_TRUE(shown.find<QLabel>("bench-about").text().contains("same"));
 }
 
+/// The column of this title, and how far to the right of the table's view it reaches.
+std::pair<int, int> column_of(const QTableView& table, const char* title) {
+  const QAbstractItemModel& model = *table.model();
+  for (int i = 0; i < model.columnCount(); ++i) {
+    if (model.headerData(i, Qt::Horizontal).toString() != title) continue;
+    return {i, table.columnViewportPosition(i) + table.columnWidth(i) - table.viewport()->width()};
+  }
+  ADD_FAILURE() << "no column " << title;
+  return {-1, 0};
+}
+
+TEST(Benchmarks, VerdictsAndReasonsAreInViewAtTheWindowsFirstSize) {
+  REQUIRE_DISPLAY();
+  Shown shown;
+  shown.window.resize(1440, 900);
+  shown.press("bench-passes-backward");
+  shown.press("bench-run");
+  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  shown.model().compare_with(shown.model().choice().shown);
+  ASSERT_TRUE(wait_for([&] { return shown.model().comparison().has_value(); }));
+  pump();
+  const auto& table = shown.find<QTableView>("bench-table");
+  const auto [verdict, beyond] = column_of(table, "verdict");
+  EXPECT_EQ(verdict, 3) << "after operator, pass and n";
+  EXPECT_LE(beyond, 0);
+  EXPECT_EQ(table.model()->index(0, verdict).data().toString(), "same");
+  EXPECT_EQ(column_of(table, "ratio").first, 4);
+  shown.show_page(4);
+  const auto [note, over] = column_of(table, "note");
+  EXPECT_LE(over, 0);
+  EXPECT_TRUE(table.model()->index(0, note).data().toString().startsWith("not resolved"))
+      << table.model()->index(0, note).data().toString().toStdString();
+}
+
 TEST(Benchmarks, ADroppedResultIsShownAndItsFigureExported) {
   REQUIRE_DISPLAY();
   Shown shown;

@@ -24,6 +24,22 @@ TEST(TextTable, ColumnsWidenToTheirTextsAndStayThere) {
   EXPECT_EQ(view.model()->columnCount(), 2);
 }
 
+TEST(TextTable, RemarksTakeWhatTheColumnsBeforeThemLeave) {
+  const std::string why = "not resolved: 0.585 octaves of n, where an exponent needs 3 of them";
+  TextTableView view;
+  view.resize(400, 300);
+  view.show();
+  view.show_table({{"operator", "exponent", "note", "low", "high"}, {{"dot", "", why, "", ""}}});
+  const auto right = [&] { return view.columnViewportPosition(2) + view.columnWidth(2); };
+  EXPECT_EQ(right(), view.viewport()->width());
+  EXPECT_EQ(view.model()->index(0, 2).data(Qt::ToolTipRole).toString().toStdString(), why);
+  view.resize(1600, 300);
+  EXPECT_GE(view.columnWidth(2), view.fontMetrics().horizontalAdvance(QString::fromStdString(why)));
+  EXPECT_LT(right(), view.viewport()->width());
+  view.resize(150, 300);  // Some of it is to be read, even so.
+  EXPECT_GE(view.columnWidth(2), view.fontMetrics().horizontalAdvance("not resolved"));
+}
+
 TEST(TextTable, HeadersStandOverTheirColumns) {
   TextTableView view;
   view.show_table({{"operator", "n", "time (s)", "status"}, {{"dot", "64", "0.5", "ok"}}});
