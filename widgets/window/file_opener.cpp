@@ -3,6 +3,7 @@
 #include <QFileInfo>
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "core/base/error.h"
 #include "widgets/benchmarks/bench_model.h"
@@ -40,6 +41,31 @@ const char* dock_of(const FoundFile& file) {
   if (file.kind == FileKind::trace) return "dock-maps";
   if (file.kind == FileKind::benchmark) return "dock-benchmarks";
   return file.has_figure() ? "dock-figures" : "dock-data";
+}
+
+QStringList names_of(const Files& files) {
+  QStringList names;
+  for (const FoundFile& file : files) names << name_of(file);
+  return names;
+}
+
+/// Which view has what, where several have something: one of them is in front of the others. What
+/// is to be said of results says so itself.
+QString places_text(const Files& shown) {
+  std::set<std::string> views;
+  for (const FoundFile& file : shown) {
+    if (file.kind != FileKind::session) views.insert(dock_of(file));
+  }
+  if (views.size() < 2) return {};
+  QStringList places;
+  const auto add = [&](FileKind kind, const QString& view) {
+    const QString names = names_of(of_kind(shown, kind)).join(QObject::tr(" and "));
+    if (!names.isEmpty()) places << QObject::tr("%1 in %2").arg(names, view);
+  };
+  add(FileKind::trace, QObject::tr("Attention maps"));
+  add(FileKind::benchmark, QObject::tr("Benchmarks"));
+  add(FileKind::other, QObject::tr("Data"));
+  return places.isEmpty() ? QString() : QObject::tr("Open: %1.").arg(places.join(", "));
 }
 
 /// What is to be said of results, which are no traces; empty where there are none among the files.
@@ -210,9 +236,11 @@ void FileOpener::tell(const Found& found) {
     else
       others << name_of(file);
   }
-  if (const QString results = result_text(shown_); !results.isEmpty()) text << results;
+  for (const QString& said : {places_text(shown_), result_text(shown_)}) {
+    if (!said.isEmpty()) text << said;
+  }
   if (!others.isEmpty()) {
-    text << tr("One of a kind is shown; under File, Open recent: %1.").arg(others.join(", "));
+    text << tr("A view shows one at a time: under File, Open recent: %1.").arg(others.join(", "));
   }
   const QString notices = text.join(' ');
   if (!errors.isEmpty()) {

@@ -140,6 +140,22 @@ TEST(OpenFiles, TwoBenchmarksAreCompared) {
   EXPECT_TRUE(opened.in_front("dock-benchmarks"));
 }
 
+TEST(OpenFiles, OfTwoKindsTheOneBehindIsNamed) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  opened.drop({QString::fromStdString(shipped_trace()), "old.h5", "new.h5"});
+  EXPECT_TRUE(opened.trace_is("/german/layer0"));
+  EXPECT_TRUE(
+      wait_for([&] { return opened.window.benchmarks().model().comparison().has_value(); }));
+  EXPECT_TRUE(opened.in_front("dock-maps"));
+  EXPECT_EQ(opened.window.notice_shown(),
+            "Open: minilm_trace.h5 in Attention maps, old.h5 and new.h5 in Benchmarks.");
+  Window alone;
+  alone.drop({"old.h5", "new.h5"});
+  ASSERT_TRUE(wait_for([&] { return alone.window.benchmarks().model().comparison().has_value(); }));
+  EXPECT_EQ(alone.window.notice_shown(), "") << "what is in front needs no words";
+}
+
 TEST(OpenFiles, ABenchmarkFillsTheFormWithItsSweep) {
   REQUIRE_DISPLAY();
   Window opened;
@@ -167,8 +183,12 @@ TEST(OpenFiles, OfDifferentKindsEachOpensAndTheFirstIsSeen) {
   EXPECT_EQ(opened.session().maps.scale, "rank");
   EXPECT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
   EXPECT_TRUE(opened.in_front("dock-figures"));
-  EXPECT_TRUE(opened.window.notice_shown().contains("under File, Open recent: dot.h5"))
-      << opened.window.notice_shown().toStdString();
+  const QString told = opened.window.notice_shown();
+  for (const char* part : {"Open: minilm_trace.h5 in Attention maps, old.h5 in Benchmarks.",
+                           "tree.h5 is a result of tree: its dendrograms are in Figures.",
+                           "A view shows one at a time: under File, Open recent: dot.h5."}) {
+    EXPECT_TRUE(told.contains(part)) << part << " in " << told.toStdString();
+  }
   bool listed = false;
   for (const QAction* action : opened.window.findChildren<QAction*>()) {
     listed = listed || action->text() == Written::files()["dot.h5"];
