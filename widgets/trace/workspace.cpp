@@ -63,6 +63,7 @@ void Workspace::load(const std::string& file, const std::string& group, bool int
                      const std::vector<std::string>& groups) {
   failed_ = {};
   opening_ = into_session;
+  if (!into_session) changed_.clear();  // What the session names is read as it is now.
   if (!into_session) watch_.watch(QString::fromStdString(file));  // It may be right later.
   job_ = jobs_.start<Loaded>(
       "reading " + QFileInfo(QString::fromStdString(file)).fileName().toStdString(),
@@ -83,6 +84,7 @@ void Workspace::load(const std::string& file, const std::string& group, bool int
         emit loading_changed();
         emit failed(QString::fromStdString(message));
         if (opening_) follow();  // What the session names may not have been read for this one.
+        read_changed();
       },
       true);
   emit loading_changed();
@@ -104,6 +106,7 @@ void Workspace::take(Loaded loaded, bool into_session) {
                    s.locked.reset();
                  });
   choose_head();
+  read_changed();
 }
 
 /// A small head at once, so that nothing flickers; a large one in a job, since it is copied twice.
@@ -143,10 +146,20 @@ void Workspace::take_head(Head head) {
 }
 
 void Workspace::file_changed() {
-  if (opening_ && job_.active()) return;  // Another file is about to take its place.
   const TraceChoice& open = document_.session().trace;
+  if (opening_ && job_.active()) {  // Another file may be about to take its place, or not.
+    changed_ = open.file;
+    return;
+  }
   if (open.file.empty() || !QFileInfo::exists(QString::fromStdString(open.file))) return;
   load(open.file, open.group, false);
+}
+
+/// What has changed while a file was opened, where that is still what the session names: the other
+/// could not be read, or it was another group of the same file.
+void Workspace::read_changed() {
+  const std::string changed = std::exchange(changed_, {});
+  if (!changed.empty() && changed == document_.session().trace.file) file_changed();
 }
 
 }  // namespace conelab::desktop

@@ -58,6 +58,7 @@ class Workspace : public QObject {
   void choose_head();
   void take_head(Head head);
   void file_changed();
+  void read_changed();
 
   Document& document_;
   JobPool& jobs_;
@@ -67,6 +68,7 @@ class Workspace : public QObject {
   TraceChoice shown_;                     ///< What `head_` is of.
   TraceChoice followed_;                  ///< What the session named last.
   bool opening_ = false;                  ///< Whether `job_` reads what the session is to name.
+  std::string changed_;                   ///< A file that changed while `job_` opens another.
   TraceChoice failed_;                    ///< What could not be read: not tried again by itself.
   std::vector<std::string> groups_;
   std::function<Backend*(const std::string&)> devices_;

@@ -1,0 +1,89 @@
+#include "widgets/trace/workspace.h"
+
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <atomic>
+#include <set>
+
+#include "tests/widgets/driving.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// A trace that is open, and a pool whose only thread can be kept busy: what is opened waits.
+struct Open {
+  QTemporaryDir folder;
+  QString live = folder.filePath("live.h5");
+  Document document;
+  std::atomic<bool> released{false};
+  JobPool jobs{[](std::function<void()> call) {
+                 QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+               },
+               1};
+  Workspace workspace{document, jobs};
+  JobHandle busy;
+
+  Open() {
+    EXPECT_TRUE(QFile::copy(QString::fromStdString(shipped_trace()), live));
+    workspace.open(live, "/german/layer3");
+    EXPECT_TRUE(wait_for([this] { return workspace.trace() && !workspace.loading(); }));
+  }
+  ~Open() { released = true; }
+  void hold() {
+    busy = jobs.start<bool>(
+        "busy",
+        [this](const JobContext&) {
+          while (!released) QThread::usleep(500);
+          return true;
+        },
+        [](bool) {}, [](const std::string&) {}, true);
+    EXPECT_TRUE(wait_for([this] { return !jobs.running().empty() && jobs.running()[0]->running; }));
+  }
+  /// Until a watch of our own has told of it, as the workspace's is told too.
+  void rewrite() {
+    FileWatch watch;
+    watch.watch(live);
+    bool told = false;
+    QObject::connect(&watch, &FileWatch::changed, [&] { told = true; });
+    QFile file(live);
+    ASSERT_TRUE(file.open(QIODevice::ReadWrite));
+    const QByteArray bytes = file.readAll();
+    file.seek(0);
+    file.write(bytes);
+    file.close();
+    ASSERT_TRUE(wait_for([&] { return told; }));
+    pump(100);
+  }
+};
+
+TEST(Workspace, AChangeWhileAnotherFileIsOpenedInVainIsReadThen) {
+  Open open;
+  const auto before = open.workspace.trace();
+  open.hold();
+  open.workspace.open(open.folder.filePath("missing.h5"));
+  open.rewrite();
+  EXPECT_EQ(open.workspace.trace(), before);
+  open.released = true;
+  EXPECT_TRUE(wait_for([&] { return open.workspace.trace() != before; }));
+  EXPECT_EQ(open.workspace.trace()->file, open.live.toStdString());
+}
+
+TEST(Workspace, AChangeWhileAnotherGroupOfTheFileIsOpenedIsReadThen) {
+  Open open;
+  std::set<std::shared_ptr<const Trace>> seen;
+  QObject::connect(&open.workspace, &Workspace::trace_changed, [&] {
+    const auto& now = open.workspace.trace();
+    if (now && now->group == "/german/layer0") seen.insert(now);
+  });
+  open.hold();
+  open.workspace.open(open.live, "/german/layer0");
+  open.rewrite();
+  open.released = true;
+  EXPECT_TRUE(wait_for([&] { return seen.size() == 2; })) << seen.size();
+}
+
+
+}  // namespace
+}  // namespace conelab::desktop
