@@ -151,8 +151,7 @@ void HeadsModel::start(const std::shared_ptr<HeadRow>& row, const Call& call,
       [this, weak](const std::string& message) {
         if (const auto done = weak.lock()) {
           done->job.finished();
-          cancelled_ = cancelled_ || message == job_cancelled;  // `resume` starts it again.
-          if (message != job_cancelled) done->error = message;
+          take_failure(message, cancelled_, done->error);
         }
         emit changed();
       });

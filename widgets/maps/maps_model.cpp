@@ -25,6 +25,14 @@ std::string key_of(const Call& c, const Call* reference, const std::string& quan
 
 }  // namespace
 
+void take_failure(const std::string& message, bool& cancelled, std::string& error) {
+  if (message == job_cancelled) {
+    cancelled = true;
+  } else {
+    error = message;
+  }
+}
+
 std::string panel_title(const Call& call, const Call* reference) {
   return call_title(call) + (reference ? " − " + call_title(*reference) : "");
 }
@@ -115,8 +123,7 @@ void MapsModel::start_pass(const std::shared_ptr<MapPanel>& panel) {
       [this, weak](const std::string& message) {
         if (const auto done = weak.lock()) {
           done->pass.finished();
-          cancelled_ = cancelled_ || message == job_cancelled;  // `resume` starts it again.
-          if (message != job_cancelled) done->error = message;
+          take_failure(message, cancelled_, done->error);
         }
         emit progressed();
       });

@@ -108,6 +108,9 @@ class MapsModel : public QObject {
   bool flipped_ = false, cancelled_ = false;
 };
 
+/// What the end of a job without a result means to the model whose it was: one that was cancelled
+/// is started again by `resume`, all else is an error.
+void take_failure(const std::string& message, bool& cancelled, std::string& error);
 /// The call's title, minus the reference's where there is one.
 [[nodiscard]] std::string panel_title(const Call& call, const Call* reference);
 /// The call that others are subtracted from; null: none.
