@@ -76,7 +76,9 @@ Pooled pool(const HeatmapPanel& p, std::size_t r0, std::size_t r1, std::size_t c
       if (masked_at(p, i)) continue;
       out.masked = false;
       if (std::isnan(p.values[i])) return {p.values[i], false};
-      if (first || std::abs(p.values[i]) > std::abs(out.value)) out.value = p.values[i];
+      const double value = p.values[i];
+      const bool larger = p.diverging ? std::abs(value) > std::abs(out.value) : value > out.value;
+      if (first || larger) out.value = value;
       first = false;
     }
   }

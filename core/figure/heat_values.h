@@ -41,8 +41,9 @@ struct HeatmapPanel {
 /// Throws misuse naming the panel where its vectors do not fit rows x cols.
 void check_panel(const HeatmapPanel& panel);
 
-/// The panel with blocks of down x across cells replaced by their value of largest magnitude: NaN
-/// where any is NaN, masked where all are. Tokens are dropped. Misuse where a block has no cells.
+/// The panel with blocks of down x across cells replaced by their largest value, in a difference by
+/// that of largest magnitude: NaN where any is NaN, masked where all are. Tokens are dropped.
+/// Misuse where a block has no cells.
 [[nodiscard]] HeatmapPanel pooled(const HeatmapPanel& panel, std::size_t down, std::size_t across);
 
 /// The panel with its values on the scale (log: as they are). Throws misuse for log with negatives.

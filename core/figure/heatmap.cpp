@@ -311,7 +311,11 @@ std::string dots_text(const std::vector<Drawn>& panels) {
   if (blocks.empty()) return "";
   const auto same = std::count(blocks.begin(), blocks.end(), blocks.front());
   const bool alike = static_cast<std::size_t>(same) == panels.size();
-  return "Each dot is the value of largest magnitude of " + (alike ? blocks.front() : each);
+  const bool differences =
+      std::any_of(panels.begin(), panels.end(), [](const Drawn& d) { return d.whole->diverging; });
+  return std::string("Each dot is the largest value") +
+         (differences ? ", of a difference that of largest magnitude," : "") + " of " +
+         (alike ? blocks.front() : each);
 }
 
 std::string caption_of(const HeatmapFigure& f, const std::vector<Drawn>& panels) {

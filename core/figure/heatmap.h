@@ -3,8 +3,9 @@
 // One panel an operator, queries down, keys across, token labels on both axes, colour bars below:
 // one for all panels where limits are shared, else one a panel; differences have bars of their own.
 // Cells that would be smaller than what print can show are pooled to dots, as on the screen: a dot
-// is the value of largest magnitude of its block, since a printer or a viewer that averaged them
-// would lose a row's one bright cell. So are matrices above 512 a side. The caption says so.
+// is the largest value of its block, in a difference that of largest magnitude, since a printer or
+// a viewer that averaged them would lose a row's one bright cell. So are matrices above 512 a side.
+// The caption says so.
 #pragma once
 
 #include <string>

@@ -25,7 +25,10 @@ std::int64_t block_rows(std::int64_t columns, int base_level) {
 }  // namespace
 
 MapPyramid::MapPyramid(std::shared_ptr<MatrixSource> source, std::int64_t largest_side)
-    : source_(std::move(source)), rows_(source_->rows()), columns_(source_->columns()) {
+    : source_(std::move(source)),
+      rows_(source_->rows()),
+      columns_(source_->columns()),
+      difference_(source_->is_difference()) {
   const std::int64_t longest = std::max(rows(), columns());
   while (shrunk(longest, base_level_) > largest_side) ++base_level_;
   for (int level = base_level_;; ++level) {
@@ -125,7 +128,8 @@ void MapPyramid::pool_upwards(std::int64_t begin, std::int64_t end) {
         float cell = masked_cell;
         for (std::int64_t i = 2 * r; i < std::min(2 * r + 2, below.rows); ++i) {
           for (std::int64_t k = 2 * c; k < std::min(2 * c + 2, below.columns); ++k) {
-            cell = pooled_cell(cell, below.cells[static_cast<std::size_t>(i * below.columns + k)]);
+            cell = pooled_cell(cell, below.cells[static_cast<std::size_t>(i * below.columns + k)],
+                               difference_);
           }
         }
         level.cells[static_cast<std::size_t>(r * level.columns + c)] = cell;
@@ -153,7 +157,7 @@ void MapPyramid::compute_tile(const TileKey& key) {
       const float* in = strip.data() + (r - begin) * (column_end - column);
       float* out = cells.data() + ((r - first_row) >> key.level) * tile_side;
       for (std::int64_t c = 0; c < column_end - column; ++c) {
-        out[c >> key.level] = pooled_cell(out[c >> key.level], in[c]);
+        out[c >> key.level] = pooled_cell(out[c >> key.level], in[c], difference_);
       }
     }
   }

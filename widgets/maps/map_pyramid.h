@@ -1,12 +1,12 @@
 // A large matrix at every zoom: coarse levels kept whole, fine ones as tiles on demand.
 //
-// At level l a cell stands for a block of 2^l × 2^l cells and holds the block's value of largest
-// magnitude (NaN where any is NaN, masked where all are), so that a single bright cell is seen from
-// any distance. Levels from `base_level` on (at most 2048 cells a side) are filled by one pass over
-// the matrix, block of rows by block of rows, which also gives each row's entropy and each column's
-// sum; levels below are tiles of 256 × 256 cells, computed where they are looked at and dropped
-// when they have not been looked at for long. No array of the whole matrix exists unless it is
-// small.
+// At level l a cell stands for a block of 2^l × 2^l cells and holds the block's largest value, of a
+// difference that of largest magnitude (NaN where any is NaN, masked where all are), so that a
+// single bright cell is seen from any distance. Levels from `base_level` on (at most 2048 cells a
+// side) are filled by one pass over the matrix, block of rows by block of rows, which also gives
+// each row's entropy and each column's sum; levels below are tiles of 256 × 256 cells, computed
+// where they are looked at and dropped when they have not been looked at for long. No array of the
+// whole matrix exists unless it is small.
 //
 // Threads: one thread fills, any thread may read; a lock is held for short copies only.
 #pragma once
@@ -91,6 +91,7 @@ class MapPyramid {
 
   std::shared_ptr<MatrixSource> source_;
   std::int64_t rows_ = 0, columns_ = 0;
+  bool difference_ = false;
   int base_level_ = 0;
   std::vector<Level> coarse_;  ///< Levels base_level, base_level + 1, …
   Level sample_;

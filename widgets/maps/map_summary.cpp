@@ -45,10 +45,10 @@ void sample_row(const float* row, std::int64_t r, std::int64_t columns, std::int
 
 }  // namespace
 
-float pooled_cell(float a, float b) {
+float pooled_cell(float a, float b, bool difference) {
   if (std::isnan(a) || is_masked(b)) return a;
   if (std::isnan(b) || is_masked(a)) return b;
-  return std::abs(b) > std::abs(a) ? b : a;
+  return (difference ? std::abs(b) > std::abs(a) : b > a) ? b : a;
 }
 
 MapBlock map_block(const MatrixSource& source, std::int64_t row_begin, std::int64_t row_end,
@@ -70,7 +70,7 @@ MapBlock map_block(const MatrixSource& source, std::int64_t row_begin, std::int6
     const float* row = cells.data() + r * columns;
     float* out = block.cells.data() + (r >> level) * pooled_columns;
     for (std::int64_t c = 0; c < columns; ++c)
-      out[c >> level] = pooled_cell(out[c >> level], row[c]);
+      out[c >> level] = pooled_cell(out[c >> level], row[c], source.is_difference());
     digest_row(row, columns, source.holds_weights(), block);
     sample_row(row, row_begin + r, columns, step, block);
   }

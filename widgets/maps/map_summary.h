@@ -9,8 +9,9 @@
 
 namespace conelab::desktop {
 
-/// The value of largest magnitude of two, as levels are built; NaN wins, masked loses.
-[[nodiscard]] float pooled_cell(float a, float b);
+/// The larger of two, of a difference that of larger magnitude, as levels are built; NaN wins,
+/// masked loses. As `figure::pooled` for paper.
+[[nodiscard]] float pooled_cell(float a, float b, bool difference);
 
 /// Rows [row_begin, row_end) of a matrix, digested.
 struct MapBlock {

@@ -152,6 +152,7 @@ class DifferenceSource : public MatrixSource {
   [[nodiscard]] std::int64_t rows() const override { return a_->rows(); }
   [[nodiscard]] std::int64_t columns() const override { return a_->columns(); }
   [[nodiscard]] bool holds_weights() const override { return false; }
+  [[nodiscard]] bool is_difference() const override { return true; }
   void prepare(const Execution& execution) override {
     a_->prepare(execution);
     b_->prepare(execution);

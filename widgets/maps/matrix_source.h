@@ -42,6 +42,9 @@ class MatrixSource {
   [[nodiscard]] virtual std::vector<float> sample(std::int64_t stride) const = 0;
   /// Weights have rows that sum to one, and vanish exactly: entropy and zero mean something.
   [[nodiscard]] virtual bool holds_weights() const = 0;
+  /// Values of both signs that count alike, so that a block of them is the one of largest magnitude
+  /// and not the largest.
+  [[nodiscard]] virtual bool is_difference() const { return false; }
 };
 
 /// Attention of one head. Throws misuse for a call that does not resolve.

@@ -145,13 +145,16 @@ TEST(Heatmap, RowsAreDividedByTheirLargest) {
   EXPECT_EQ(rows.values, (std::vector<double>{0.25, 1, 0, 0}));
 }
 
-TEST(Heatmap, PoolingKeepsTheLargestMagnitude) {
+TEST(Heatmap, PoolingKeepsTheLargestOfADifferenceByMagnitude) {
   HeatmapPanel p = panel(3, 3);
   p.values = {1, -2, 3, 4, 0, 5, 6, 7, NAN};
   p.masked = {0, 0, 0, 1, 0, 0, 1, 1, 0};
+  EXPECT_EQ(pooled(p, 2, 2).values[0], 1);
+  p.diverging = true;
   const HeatmapPanel small = pooled(p, 2, 2);
   ASSERT_EQ(small.rows, 2u);
   EXPECT_EQ(small.values[0], -2);
+  EXPECT_THROW((void)pooled(p, 0, 2), Error);
   EXPECT_EQ(small.values[1], 5);
   EXPECT_EQ(small.masked, (std::vector<std::uint8_t>{0, 0, 1, 0}));
   EXPECT_TRUE(std::isnan(small.values[3]));
@@ -199,7 +202,7 @@ TEST(Heatmap, CellsTooSmallForPrintAreDotsThatKeepTheLargest) {
       EXPECT_EQ(cells_in_row(image, r, colour_at(ColourMap::sequential, 1)), 1u) << r;
     }
   }
-  EXPECT_NE(list.metadata.description.find("largest magnitude of 2 × 2 cells"), std::string::npos)
+  EXPECT_NE(list.metadata.description.find("the largest value of 2 × 2 cells"), std::string::npos)
       << list.metadata.description;
 }
 
@@ -229,6 +232,10 @@ TEST(Heatmap, PanelsThatDifferInTheirDotsAreNamed) {
   EXPECT_NE(list.metadata.description.find("of 2 × 2 cells in dot, 4 × 4 cells in wide"),
             std::string::npos)
       << list.metadata.description;
+  f.panels[0].diverging = true;
+  EXPECT_NE(draw_heatmap(f).metadata.description.find(
+                "the largest value, of a difference that of largest magnitude, of 2 × 2"),
+            std::string::npos);
   f.panels = {panel(40, 1000, "wide")};
   const std::string wide = draw_heatmap(f).metadata.description;
   EXPECT_NE(wide.find("1 × 2 cells (queries × keys)"), std::string::npos) << wide;

@@ -62,8 +62,8 @@ TEST(MapPyramid, SmallMapsAreTheEnginesCells) {
   }
 }
 
-TEST(MapPyramid, EveryLevelHoldsTheLargestMagnitudeBelow) {
-  const auto source = attention_source(random_head(130, 6, 2), causal("dot"), Map2d::logits);
+/// Checked for the matrix of this source, of 130 × 130 cells.
+void expect_largest_at_every_level(const std::shared_ptr<MatrixSource>& source) {
   MapPyramid pyramid(source);
   pyramid.fill({});
   const std::vector<float> cells = whole(*source);
@@ -76,13 +76,29 @@ TEST(MapPyramid, EveryLevelHoldsTheLargestMagnitudeBelow) {
         float expected = masked_cell;
         for (std::int64_t i = r * side; i < std::min<std::int64_t>(130, (r + 1) * side); ++i) {
           for (std::int64_t k = c * side; k < std::min<std::int64_t>(130, (c + 1) * side); ++k) {
-            expected = pooled_cell(expected, cells[static_cast<std::size_t>(i * 130 + k)]);
+            expected = pooled_cell(expected, cells[static_cast<std::size_t>(i * 130 + k)],
+                                   source->is_difference());
           }
         }
         EXPECT_EQ(row[static_cast<std::size_t>(c)], expected);
       }
     }
   }
+}
+
+TEST(MapPyramid, EveryLevelHoldsTheLargestBelow) {
+  const auto head = random_head(130, 6, 2);
+  const auto logits = attention_source(head, causal("dot"), Map2d::logits);
+  expect_largest_at_every_level(logits);
+  const auto others = attention_source(head, causal("laplacian"), Map2d::logits);
+  expect_largest_at_every_level(difference_source(logits, others));
+}
+
+TEST(MapPyramid, OfPairsTheNearestCountsAndOfDifferencesTheLargest) {
+  EXPECT_EQ(pooled_cell(-40.0F, -2.0F, false), -2.0F);  // Logits of a distance.
+  EXPECT_EQ(pooled_cell(-40.0F, -2.0F, true), -40.0F);
+  EXPECT_EQ(pooled_cell(masked_cell, -2.0F, false), -2.0F);
+  EXPECT_TRUE(std::isnan(pooled_cell(NAN, 3.0F, false)));
 }
 
 TEST(MapLabels, AsManyAsCanBeReadAreShown) {
@@ -154,8 +170,8 @@ TEST(MapPyramid, TilesOfALargeMapAreItsCells) {
   for (std::int64_t c = 0; c < 256; ++c) {
     const std::int64_t i = 2 * (3 * 256 + 17), k = 2 * (2 * 256 + c);
     source->cells({i, i + 2, k, k + 2}, block.data());
-    const float expected =
-        pooled_cell(pooled_cell(block[0], block[1]), pooled_cell(block[2], block[3]));
+    float expected = masked_cell;
+    for (const float cell : block) expected = pooled_cell(expected, cell, false);
     EXPECT_EQ(row[static_cast<std::size_t>(c)], expected);
   }
 }
