@@ -84,6 +84,5 @@ TEST(Workspace, AChangeWhileAnotherGroupOfTheFileIsOpenedIsReadThen) {
   EXPECT_TRUE(wait_for([&] { return seen.size() == 2; })) << seen.size();
 }
 
-
 }  // namespace
 }  // namespace conelab::desktop
