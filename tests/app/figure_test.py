@@ -70,7 +70,7 @@ class Cones(ProgramTest):
             if ending == "svg":
                 drawn = path.read_text()
                 self.assertIn(">Tokens: \\u4E2D and \\u6587", drawn)
-                self.assertIn("Tokens: 中 and 文</desc>", drawn)
+                self.assertIn("<desc>Tokens: 中 and 文. ", drawn)
             else:
                 text = subprocess.run(["pdftotext", path, "-"], capture_output=True, text=True,
                                       check=True)
