@@ -72,6 +72,22 @@ TEST(Figures, WhatCannotBeDrawnIsToldAndUndone) {
   EXPECT_TRUE(wait_for([&] { return shown.view.preview().list() != nullptr; }));
 }
 
+TEST(Figures, CharactersWithoutAGlyphAreNamedBesideTheFigure) {
+  Shown shown([](const FigureChoice& choice, const std::function<bool()>&) {
+    figure::DisplayList list;
+    list.width = 200, list.height = 100;
+    list.text({10, 50}, choice.name == "models" ? "中" : "plain");
+    return list;
+  });
+  shown.choose("cones");
+  EXPECT_EQ(shown.view.message(), "");
+  shown.choose("models");
+  EXPECT_TRUE(wait_for([&] { return shown.view.message().contains("U+4E2D): drawn as \\u4E2D"); }))
+      << shown.view.message().toStdString();
+  shown.choose("lub");
+  EXPECT_TRUE(wait_for([&] { return shown.view.message().isEmpty(); }));
+}
+
 TEST(Figures, AFigureWithoutItsInputAsksForIt) {
   Shown shown;
   EXPECT_TRUE(shown.view.message().contains("needs an input"));

@@ -11,6 +11,7 @@
 #include "widgets/maps/map_layout.h"
 #include "widgets/maps/map_pyramid.h"
 #include "widgets/maps/map_raster.h"
+#include "widgets/maps/maps_model.h"
 #include "widgets/maps/maps_paint.h"
 
 namespace conelab::desktop {
@@ -339,6 +340,18 @@ std::uint32_t packed(const figure::Colour& c) {
 }
 
 // Each query sees itself alone: as dark as weights get, as in a figure, and not the map's middle.
+TEST(MapsModel, AJobThatWasCancelledIsNoError) {
+  bool cancelled = false;
+  std::string error;
+  take_failure("dot: no such parameter", cancelled, error);
+  EXPECT_FALSE(cancelled);
+  EXPECT_EQ(error, "dot: no such parameter");
+  error.clear();
+  take_failure(job_cancelled, cancelled, error);
+  EXPECT_TRUE(cancelled);
+  EXPECT_EQ(error, "");
+}
+
 TEST(MapColours, EqualWeightsAreOnTheScaleOfTheFigure) {
   const float out = masked_cell;
   const auto pixels =
