@@ -33,6 +33,8 @@ Json case_json(const MeasuredCase& c) {
   json["peak_flops"] = number_json(c.peak_flops);
   json["of_peak"] = number_json(peak_share(c));
   json["of_peak_trusted"] = std::isfinite(peak_share(c)) && !peak_disturbed(c);
+  json["bandwidth"] = number_json(c.bandwidth);
+  json["intensity"] = number_json(intensity(c));
   json["peak_bytes"] = number_json(c.peak_bytes);
   json["extra_bytes"] = number_json(c.extra_bytes);
   json["error"] = number_json(c.error);

@@ -34,6 +34,7 @@ Json comparison_json(const CaseComparison& c) {
   json["ratio_low"] = number_json(c.result.ratio.low);
   json["ratio_high"] = number_json(c.result.ratio.high);
   json["peak_ratio"] = number_json(c.peak_ratio);
+  json["bandwidth_ratio"] = number_json(c.bandwidth_ratio);
   json["verdict"] = verdict_name(c.result.verdict);
   json["note"] = c.note;
   return json;

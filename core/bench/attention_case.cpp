@@ -12,6 +12,7 @@
 #include "core/attention/call_text.h"
 #include "core/attention/plan.h"
 #include "core/base/error.h"
+#include "core/bench/bandwidth.h"
 #include "core/bench/case_input.h"
 #include "core/bench/peak.h"
 #include "core/reference/differences.h"
@@ -30,6 +31,8 @@ constexpr std::int64_t plain_row = 4;
 constexpr double sample_seconds = 0.02;
 /// Of each of the two peak measurements around a sample.
 constexpr double peak_seconds = 0.002;
+/// Of each measurement of the memory's bandwidth.
+constexpr double bandwidth_seconds = 0.1;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The case's input in the numbers of its tensors.
@@ -262,6 +265,7 @@ Workload attention_workload() {
   workload.check = check_operation;
   workload.make = make_attention_case;
   workload.predict = predict_attention;
+  workload.bandwidth = [](int threads) { return measure_bandwidth(threads, bandwidth_seconds); };
   return workload;
 }
 

@@ -51,6 +51,7 @@ CaseComparison compare_case(const MeasuredCase& first, const MeasuredCase& secon
   const bool timed = first.status == CaseStatus::ok && second.status == CaseStatus::ok;
   c.result = timed ? compare(first.samples, second.samples, margin) : compare({}, {}, margin);
   c.peak_ratio = median(second.peak_samples) / median(first.peak_samples);
+  c.bandwidth_ratio = second.bandwidth / first.bandwidth;
   c.note = missing_note(first, second);
   return c;
 }

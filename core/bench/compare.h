@@ -16,6 +16,8 @@ struct CaseComparison {
   RatioResult result;  ///< Time of the second over the first; undecided where either has no time.
   /// Multiply-add peak of the machine, second over first, while the cases ran; NaN where unknown.
   double peak_ratio = 0;
+  /// The same of its memory's bandwidth; it decides nothing.
+  double bandwidth_ratio = 0;
   std::string note;  ///< What to know before believing the verdict; empty: nothing.
 };
 

@@ -14,7 +14,7 @@ namespace conelab {
 /// Facts about a prepared case.
 struct CaseFacts {
   double flops = 0;  ///< Of one run.
-  double bytes = 0;  ///< Inputs read and outputs written by one run.
+  double bytes = 0;  ///< Inputs read and outputs written by one run: the compulsory traffic.
   double error = 0;  ///< Largest absolute difference to float64; NaN where not determined.
 };
 
@@ -36,6 +36,9 @@ struct Sample {
   double device_temperature = std::numeric_limits<double>::quiet_NaN();
   double device_power = std::numeric_limits<double>::quiet_NaN();
   double device_throttle = std::numeric_limits<double>::quiet_NaN();
+  /// Of memory beside as many threads, bytes/s; NaN where this round did not measure it. The
+  /// runner's, not the worker's.
+  double bandwidth = std::numeric_limits<double>::quiet_NaN();
 };
 
 class CaseExecutor {
@@ -64,6 +67,8 @@ struct Workload {
   void (*check)(const std::string& operation) = nullptr;
   ExecutorFactory make = nullptr;  ///< Used in workers only.
   Prediction (*predict)(const Case& c, std::int64_t batch) = nullptr;
+  /// Bytes/s that so many threads read from memory; null: not measured.
+  double (*bandwidth)(int threads) = nullptr;
 };
 
 }  // namespace conelab

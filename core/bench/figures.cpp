@@ -97,13 +97,13 @@ std::string place_caption(const Case& c) {
                      counted(c.threads, "thread"), c.dim, counted(c.head, "head"));
 }
 
-/// The highest peak that was measured beside any of the cases drawn.
-double measured_peak(const BenchSelection& s) {
-  double peak = 0;
+/// The highest of a ceiling that was measured beside any of the cases drawn; 0 for none.
+double highest(const BenchSelection& s, double MeasuredCase::*ceiling) {
+  double value = 0;
   for (const MeasuredCase& c : s.cases) {
-    if (std::isfinite(c.peak_flops)) peak = std::max(peak, c.peak_flops);
+    if (std::isfinite(c.*ceiling)) value = std::max(value, c.*ceiling);
   }
-  return peak;
+  return value;
 }
 
 /// The length that all of them have; 0 where they differ or there are none.
@@ -124,6 +124,15 @@ const char* peak_caption(double peak, double best) {
   if (best <= peak) return "";
   return ". A kernel is above the multiply-add peak: the peak was measured while something else "
          "held the machine, and is no roof";
+}
+
+/// Where a kernel is faster than memory alone allows, as the end of a caption: no fault.
+const char* slope_caption(const std::vector<const MeasuredCase*>& cases, double bandwidth) {
+  const auto above = [&](const MeasuredCase* c) {
+    return c != nullptr && c->bytes / c->time > bandwidth;
+  };
+  if (bandwidth == 0 || std::none_of(cases.begin(), cases.end(), above)) return "";
+  return ". A kernel is above the slope: caches hold its inputs from run to run";
 }
 
 }  // namespace
@@ -180,13 +189,15 @@ figure::RooflineFigure roofline_figure(const BenchSelection& s) {
     const Case& labels = c->labels;
     figure.points.back() = {
         length > 0 ? labels.operation : fmt::format("{}, n = {}", labels.operation, labels.seq_len),
-        c->flops / c->bytes, c->flops / c->time, c->flops / c->time_high, c->flops / c->time_low};
+        intensity(*c), c->flops / c->time, c->flops / c->time_high, c->flops / c->time_low};
     best = std::max(best, c->flops / c->time);
   }
-  const double peak = measured_peak(s);
+  const double peak = highest(s, &MeasuredCase::peak_flops);
+  const double bandwidth = highest(s, &MeasuredCase::bandwidth);
   figure.peaks.push_back({"multiply-add", peak, best <= peak});
+  figure.bandwidths.push_back({"memory", bandwidth});
   figure.caption = place_caption(s.place) + (length > 0 ? fmt::format(", n = {}", length) : "") +
-                   peak_caption(peak, best);
+                   peak_caption(peak, best) + slope_caption(cases, bandwidth);
   return figure;
 }
 

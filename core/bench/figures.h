@@ -35,8 +35,9 @@ struct BenchSelection {
 /// in both and cancels. Cases without a time are NaN, which the figure leaves out.
 [[nodiscard]] figure::ScalingFigure scaling_figure(const BenchSelection& selection);
 
-/// The longest measured sequence of each operator under the multiply-add peak that was measured
-/// beside the cases; a peak that a kernel exceeds is drawn as no roof, and the caption says so.
+/// The longest measured sequence of each operator, at its `intensity`, under the multiply-add peak
+/// and the bandwidth of memory that were measured in the same run; a peak that a kernel exceeds is
+/// drawn as no roof, and the caption says so.
 [[nodiscard]] figure::RooflineFigure roofline_figure(const BenchSelection& selection);
 /// Which cases those are, [operator]; null where an operator has no time.
 [[nodiscard]] std::vector<const MeasuredCase*> roofline_cases(const BenchSelection& selection);

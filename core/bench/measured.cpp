@@ -90,6 +90,8 @@ void read_samples(const Group& r, const char* name, std::vector<double> Measured
 
 }  // namespace
 
+double intensity(const MeasuredCase& c) { return c.flops / c.bytes; }
+
 double peak_share(const MeasuredCase& c) { return c.flops / c.time / c.peak_flops; }
 
 bool peak_disturbed(const MeasuredCase& c) { return peak_share(c) > 1; }
@@ -127,6 +129,7 @@ std::vector<MeasuredCase> measured_cases(const LabelledFile& file, const std::st
   read_field(runtime, "flops", &MeasuredCase::flops, true, cases);
   read_field(runtime, "bytes", &MeasuredCase::bytes, false, cases);
   read_field(runtime, "peak_flops", &MeasuredCase::peak_flops, false, cases);
+  read_field(runtime, "bandwidth", &MeasuredCase::bandwidth, false, cases);
   read_field(runtime, "peak_bytes", &MeasuredCase::peak_bytes, true, cases);
   read_field(runtime, "extra_bytes", &MeasuredCase::extra_bytes, false, cases);
   read_field(runtime, "error", &MeasuredCase::error, true, cases);

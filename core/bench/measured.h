@@ -20,9 +20,15 @@ struct MeasuredCase {
       peak_samples;             ///< [round] FLOP/s of the machine beside each sample; or empty.
   double flops = 0, bytes = 0;  ///< Of a run.
   double peak_flops = 0;        ///< FLOP/s of the machine.
+  double bandwidth = 0;         ///< Bytes/s of its memory; NaN in files that do not know it.
   double peak_bytes = 0, extra_bytes = 0;
   double error = 0;  ///< NaN where not determined.
 };
+
+/// Arithmetic intensity: operations over compulsory bytes, the inputs read and the outputs written
+/// once each. What is read again, because no cache held it, is not counted: a kernel that does may
+/// stay below the roof for that. NaN where either is unknown.
+[[nodiscard]] double intensity(const MeasuredCase& c);
 
 /// Operations per second over the machine's measured multiply-add peak; NaN where either is
 /// unknown. Above 1 the peak is not to be trusted: it was measured while something else held the

@@ -16,6 +16,7 @@ void each_number(Record& r, const F& f) {
   f("cold", r.sample.cold);
   f("runs", r.sample.runs);
   f("peak_flops", r.sample.peak_flops);
+  f("bandwidth", r.sample.bandwidth);
   f("peak_bytes", r.sample.peak_bytes);
   f("extra_bytes", r.sample.extra_bytes);
   f("device_bytes", r.sample.device_bytes);

@@ -68,10 +68,12 @@ double measure_peak(Dtype dtype, int threads, double seconds) {
   return sum;
 }
 
+std::size_t last_cache_bytes() {
+  return static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
+}
+
 std::size_t flush_bytes() {
-  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  return std::clamp(2 * static_cast<std::size_t>(std::max(cache, 0L)), std::size_t{64} << 20,
-                    std::size_t{256} << 20);
+  return std::clamp(2 * last_cache_bytes(), std::size_t{64} << 20, std::size_t{256} << 20);
 }
 
 void flush_caches() {

@@ -13,6 +13,9 @@ namespace conelab {
 /// but where a tile unit serves tensors of 16 bits, in its own bf16 for them.
 [[nodiscard]] double measure_peak(Dtype dtype, int threads, double seconds);
 
+/// The last cache level in bytes, as the system tells it; 0 where it does not.
+[[nodiscard]] std::size_t last_cache_bytes();
+
 /// Touches `flush_bytes()` of memory, so that the next run starts with cold caches: twice the last
 /// cache level, at least 64 MiB and at most 256 MiB.
 void flush_caches();

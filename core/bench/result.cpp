@@ -132,6 +132,32 @@ std::map<PeakKey, Numbers> peaks_by_key(const BenchResult& r) {
   return peaks;
 }
 
+/// The largest of each number of threads on the CPU, whose cases share it. Something else that
+/// held the memory meanwhile makes it less, nothing makes it more.
+std::map<std::int64_t, double> bandwidths(const BenchResult& r) {
+  std::map<std::int64_t, double> largest;
+  for (const CaseResult& c : r.cases) {
+    if (c.labels.device != "cpu") continue;
+    double& known = largest.emplace(c.labels.threads, unknown).first->second;
+    known = std::fmax(known, largest_of(c, &Sample::bandwidth));
+  }
+  return largest;
+}
+
+void add_bandwidth(RuntimeGroup& g, const BenchResult& r) {
+  const auto known = bandwidths(r);
+  g.per_case("bandwidth", "byte/s", "what as many threads read from memory, beyond the caches",
+             [&](const CaseResult& c) {
+               const auto found = known.find(c.labels.threads);
+               const bool has = c.status == CaseStatus::ok && c.labels.device == "cpu";
+               return has && found != known.end() ? found->second : unknown;
+             });
+  g.per_round(
+      "bandwidth_samples", "byte/s",
+      "the same in each round that measured it, which the cases of a number of threads share",
+      &Sample::bandwidth);
+}
+
 void add_machine(RuntimeGroup& g, const BenchResult& r) {
   const auto peaks = peaks_by_key(r);
   g.per_case("peak_flops", "1/s", "multiply-add peak that as many threads reached repeatedly",
@@ -140,6 +166,7 @@ void add_machine(RuntimeGroup& g, const BenchResult& r) {
              });
   g.per_round("peak_flops_samples", "1/s", "lower of the peaks before and after each sample",
               &Sample::peak_flops);
+  add_bandwidth(g, r);
   g.per_case("peak_bytes", "byte", "largest resident memory of the case's own process",
              [](const auto& c) { return largest_of(c, &Sample::peak_bytes); });
   g.per_case("extra_bytes", "byte", "growth of that memory in a run, beyond inputs and outputs",

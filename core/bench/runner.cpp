@@ -9,6 +9,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/bench/bandwidth.h"
 #include "core/bench/forecast.h"
 #include "core/bench/parts.h"
 #include "core/bench/peak.h"
@@ -79,6 +80,12 @@ void check_parameters(const Sweep& sweep, const Workload& workload) {
   }
 }
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 /// A case of the sweep, or its copy in the A/A control, on its way through the rounds.
 struct Slot {
   CaseResult* result;
@@ -110,7 +117,8 @@ class Run {
       : sweep_(sweep),
         workload_(workload),
         options_(options),
-        parts_(options.output, run_identity(sweep, options), options.resume, options.cancelled) {
+        parts_(options.output, run_identity(sweep, options), options.resume, options.cancelled),
+        bandwidth_(workload.bandwidth, sweep.rounds) {
     warn_of_damaged();
     result_.sweep = sweep;
     result_.devices = options.devices;
@@ -147,6 +155,8 @@ class Run {
   const Workload& workload_;
   const BenchOptions& options_;
   Parts parts_;
+  BandwidthWatch bandwidth_;
+  Clock::time_point start_ = Clock::now();
   BenchResult result_;
   std::vector<Slot> slots_;  ///< Cases, then controls.
   std::vector<Seat> seats_;  ///< One a peer, then one a slot of our own.
@@ -308,7 +318,7 @@ class Run {
   PartRecord sealed_record(int index, int round) {
     if (auto sealed = parts_.load(index, round)) return *sealed;
     if (cancelled()) interrupt();
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     PartRecord record;
     try {
       record = measure(index);
@@ -319,10 +329,12 @@ class Run {
     record.machine = round_state_;
     // A signal to the whole group may have ended the worker: that is no result.
     if (record.status != CaseStatus::ok && cancelled()) interrupt();
+    const Case& labels = slots_[static_cast<std::size_t>(index)].result->labels;
+    forecast_.learn_sample(labels, seconds_since(start));
+    if (record.status == CaseStatus::ok) {
+      record.sample.bandwidth = bandwidth_.beside(labels, round, seconds_since(start_));
+    }
     parts_.seal(index, round, record);
-    forecast_.learn_sample(
-        slots_[static_cast<std::size_t>(index)].result->labels,
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return record;
   }
 

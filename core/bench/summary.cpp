@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "core/base/error.h"
@@ -80,6 +81,21 @@ std::string control_note(const MeasuredControl& control, const std::vector<Measu
       "rate {:.0f} .. {:.0f} %)",
       control.rate * control.comparisons, control.comparisons, 100 * control.rate_low,
       100 * control.rate_high);
+}
+
+/// "memory: 17.4 GB/s read by 1 thread, 20.1 GB/s by 2 threads"; empty where it was not measured.
+std::string bandwidth_note(const std::vector<MeasuredCase>& cases) {
+  std::map<std::int64_t, double> by_threads;
+  for (const MeasuredCase& c : cases) {
+    if (std::isfinite(c.bandwidth)) by_threads[c.labels.threads] = c.bandwidth;
+  }
+  std::string text;
+  for (const auto& [threads, bandwidth] : by_threads) {
+    text += fmt::format("{}{}/s {} {} thread{}", text.empty() ? "memory: " : ", ",
+                        bytes_text(bandwidth), text.empty() ? "read by" : "by", threads,
+                        threads == 1 ? "" : "s");
+  }
+  return text;
 }
 
 std::string interval_text(const Interval& i) {
@@ -164,6 +180,7 @@ std::vector<std::string> summary_notes(const LabelledFile& file) {
   const auto cases = runtime == nullptr ? std::vector<MeasuredCase>{} : measured_cases(file, "");
   const MeasuredControl control = measured_control(file);
   if (control.comparisons > 0) notes.push_back(control_note(control, cases));
+  if (const std::string note = bandwidth_note(cases); !note.empty()) notes.push_back(note);
   if (std::any_of(cases.begin(), cases.end(), peak_disturbed)) {
     notes.emplace_back(
         "of peak in brackets: more than 100 %, so the peak was measured while something else held "

@@ -27,7 +27,8 @@ struct TextTable {
 /// One row per comparison: its labels, the ratio with its interval, verdict and note.
 [[nodiscard]] TextTable comparison_table(const std::vector<CaseComparison>& cases);
 
-/// What else to say below the tables, one line each: the A/A control, notes on the machine.
+/// What else to say below the tables, one line each: the A/A control, the memory's
+/// bandwidth, notes on the machine.
 [[nodiscard]] std::vector<std::string> summary_notes(const LabelledFile& file);
 
 /// The columns aligned (first left, others right), one line a row, two spaces between.

@@ -68,7 +68,8 @@ Frame frame_of(const RooflineFigure& f) {
     }
   }
   Frame frame;
-  frame.x = axis_over(ScaleKind::log10, xs, 8, rich("operational intensity (FLOP/byte)"));
+  frame.x =
+      axis_over(ScaleKind::log10, xs, 8, rich("intensity (FLOP per byte of inputs + outputs)"));
   if (const double b = largest(f.bandwidths); b > 0) ys.push_back(b * frame.x.low);
   frame.y = axis_over(ScaleKind::log10, ys, 8, rich("performance (FLOP/s)"));
   const double left = margin + room_left(frame.y);
@@ -127,34 +128,60 @@ bool add_if_free(DisplayList& list, const RooflineFigure& f, const Frame& frame,
   return true;
 }
 
+double length_of(Point from, Point to) { return std::hypot(to.x - from.x, to.y - from.y); }
+
 /// Names a ceiling along its line, just above it, at the first free place between two points;
 /// false where there is none.
 bool name_along(DisplayList& list, const RooflineFigure& f, const Frame& frame,
                 const std::string& name, Point from, Point to) {
+  if (length_of(from, to) < text_width(name, small_size) + 4) return false;
   const double turn = std::atan2(to.y - from.y, to.x - from.x);
   for (const double t : {0.65, 0.5, 0.8, 0.35, 0.2, 0.9, 0.1}) {
     const Point at = {from.x + t * (to.x - from.x) + 2.5 * std::sin(turn),
                       from.y + t * (to.y - from.y) - 2.5 * std::cos(turn)};
     const TextItem item{at,  {{name}}, small_size, Anchor::middle, turn * 180 / std::numbers::pi,
                         ink, 0.8};
-    if (std::hypot(to.x - from.x, to.y - from.y) < text_width(name, small_size) + 4) return false;
     if (add_if_free(list, f, frame, item)) return true;
   }
   return false;
 }
 
-/// Names all ceilings; returns those for which there was no room.
+/// Intensity of the roof's ridge; nothing where a side is missing or not trusted.
+std::optional<double> ridge_of(const RooflineFigure& f) {
+  const auto roof = [](const std::vector<RooflineCeiling>& ceilings) {
+    const double value = largest(ceilings);
+    const auto none = [&](const auto& c) { return c.value == value && !c.trusted; };
+    return std::any_of(ceilings.begin(), ceilings.end(), none) ? 0 : value;
+  };
+  const double peak = roof(f.peaks), bandwidth = roof(f.bandwidths);
+  if (peak <= 0 || bandwidth <= 0) return std::nullopt;
+  return peak / bandwidth;
+}
+
+/// From the axis up to the roof's corner.
+std::pair<Point, Point> ridge_line(const RooflineFigure& f, const Frame& frame, double ridge) {
+  return {frame.at(ridge, frame.y.low), frame.at(ridge, largest(f.peaks))};
+}
+
+/// Names all ceilings and the ridge; returns those for which there was no room.
 std::string name_ceilings(DisplayList& list, const RooflineFigure& f, const Frame& frame) {
   std::string left_out;
   for (const bool memory : {false, true}) {
     for (const RooflineCeiling& c : memory ? f.bandwidths : f.peaks) {
       const std::string whole = clean_text(with_unit(c, memory ? "B/s" : "FLOP/s"));
       const auto ends = visible_part(f, frame, c.value, memory);
-      const double room = ends ? ends->second.x - ends->first.x - 8 : 0;
+      const double room = ends ? length_of(ends->first, ends->second) - 8 : 0;
       const std::string name = elide(whole, small_size, room);
       if (!ends || !name_along(list, f, frame, name, ends->first, ends->second)) {
         left_out += (left_out.empty() ? "" : "; ") + whole;
       }
+    }
+  }
+  if (const auto ridge = ridge_of(f)) {
+    const std::string name = fmt::format("ridge: {:.3g} FLOP/byte", *ridge);
+    const auto [from, to] = ridge_line(f, frame, *ridge);
+    if (!name_along(list, f, frame, name, from, to)) {
+      left_out += (left_out.empty() ? "" : "; ") + name;
     }
   }
   return left_out;
@@ -171,6 +198,10 @@ void draw_roofs(DisplayList& list, const RooflineFigure& f, const Frame& frame) 
       const std::vector<double> dash = roof ? std::vector<double>{} : std::vector<double>{3, 2};
       list.line(ends->first, ends->second, {roof ? ink : quiet, roof ? 1.2 : line_width, dash});
     }
+  }
+  if (const auto ridge = ridge_of(f)) {
+    const auto [from, to] = ridge_line(f, frame, *ridge);
+    list.line(from, to, {quiet, line_width, {1, 2}});
   }
   list.group_end();
 }

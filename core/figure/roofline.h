@@ -3,6 +3,10 @@
 // S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model",
 // CACM 52(4), 2009: attainable = min(peak, bandwidth · intensity). Ceilings of arithmetic are
 // horizontal (multiply-add, exponentials), those of memory slope by one; points are kernels.
+//
+// The intensity is arithmetic intensity over compulsory traffic: FLOP per byte of inputs read and
+// outputs written, once each. The ridge, where slope and peak meet, divides what memory bounds from
+// what arithmetic bounds.
 #pragma once
 
 #include <string>
@@ -16,7 +20,7 @@ namespace conelab::figure {
 /// A measured kernel; `low` and `high` bound its performance, 0 where unknown.
 struct RooflinePoint {
   std::string name;
-  double intensity = 0;    ///< FLOP per byte moved.
+  double intensity = 0;    ///< FLOP per compulsory byte.
   double performance = 0;  ///< FLOP/s.
   double low = 0, high = 0;
 };
@@ -37,6 +41,7 @@ struct RooflineFigure {
   Metadata metadata;
 };
 
+/// The roof's ridge is marked where both of its sides are trusted.
 /// Points and ceilings that are not positive and finite are left out. Peaks without a bandwidth are
 /// drawn as ceilings across the figure, and the caption says that the slope is missing.
 [[nodiscard]] DisplayList draw_roofline(const RooflineFigure& figure);

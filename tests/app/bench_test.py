@@ -59,6 +59,9 @@ class Bench(ProgramTest):
             self.assertEqual(case["status"], "ok")
             self.assertGreater(case["time"], 0)
             self.assertLessEqual(case["time_low"], case["time"])
+            self.assertGreater(case["bandwidth"], 1e7)
+            self.assertEqual(case["bandwidth"], found["cases"][0]["bandwidth"])
+            self.assertEqual(case["intensity"], case["flops"] / case["bytes"])
             if case["pass"] == "forward":  # At most 2.2e-6 was measured here.
                 self.assertLess(case["error"], 1e-5)
         with h5py.File(out) as file:

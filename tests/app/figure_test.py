@@ -304,6 +304,9 @@ class Scaling(ProgramTest):
             text = path.read_text()
             self.assertIn("umbral", text)
             self.assertIn("forward, cpu, f32, 1 thread", text)
+            self.assertNotIn("no slope", text)
+            if name == "roofline":
+                self.assertIn("ridge: ", text)
         out = self.folder / "no.svg"
         self.fails(2, "figure", "scaling", "-o", out, "-i", bench, "-p", "pass=backward", says="forward")
         self.fails(2, "figure", "scaling", "-o", out, "-i", bench, "-p", "operators=penumbral",

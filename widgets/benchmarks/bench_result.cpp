@@ -165,6 +165,8 @@ std::string case_text(const BenchData& data, const MeasuredCase& c) {
     text += fmt::format(" = {:.1f} % of the peak{}", 100 * peak_share(c),
                         peak_disturbed(c) ? ", which was disturbed" : "");
   }
+  if (std::isfinite(intensity(c))) text += fmt::format("  {:.4g} FLOP/byte", intensity(c));
+  if (std::isfinite(c.bandwidth)) text += fmt::format(" (memory {}/s)", bytes_text(c.bandwidth));
   if (const double e = local_exponent(data, c.labels); std::isfinite(e)) {
     text += fmt::format("  local exponent {:.3f}", e);
   }

@@ -69,6 +69,23 @@ TEST_F(BenchFigures, ARoofThatAKernelExceedsIsNone) {
   EXPECT_EQ(table.rows[1][at], "70 %");
 }
 
+TEST_F(BenchFigures, TheRoofSlopesWhereTheBandwidthIsKnown) {
+  const auto roof = [](double bandwidth) {
+    MeasuredCase c = reached("dot", 64, 0.9);
+    c.bandwidth = bandwidth;
+    return roofline_figure(select_cases({c}, {}, {}));
+  };
+  const auto described = [&](double bandwidth) {
+    return draw_roofline(roof(bandwidth)).metadata.description;
+  };
+  EXPECT_EQ(roof(1e7).bandwidths[0].value, 1e7);
+  EXPECT_EQ(roof(1e7).points[0].intensity, 900);
+  EXPECT_EQ(described(1e7).find("the roof has no slope"), std::string::npos);
+  EXPECT_EQ(described(1e7).find("above the slope"), std::string::npos);
+  EXPECT_NE(described(std::nan("")).find("the roof has no slope"), std::string::npos);
+  EXPECT_NE(described(1e5).find("above the slope"), std::string::npos);  // of 1 MB each second
+}
+
 TEST_F(BenchFigures, RooflineNamesACommonLengthOnce) {
   const auto figure = [](std::int64_t length) {
     return roofline_figure(

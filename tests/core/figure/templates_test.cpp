@@ -224,6 +224,28 @@ TEST(Roofline, RoofBendsAtTheRidge) {
   EXPECT_NEAR(corners[0].y, corners[1].y, 1e-9);
 }
 
+TEST(Roofline, NamesItsRidgeWhereTheRoofIsTrusted) {
+  const auto names = [](const RooflineFigure& f, const std::string& name) {
+    const std::vector<TextItem> all = texts(draw_roofline(f));
+    return std::any_of(all.begin(), all.end(),
+                       [&](const TextItem& item) { return plain(item.runs) == name; });
+  };
+  const auto names_ridge = [&](const RooflineFigure& f) { return names(f, "ridge: 10 FLOP/byte"); };
+  for (const double width : {single_column, double_column}) {
+    RooflineFigure f;
+    f.width = width;
+    f.points = {{"dot", 1024, 6e10}, {"umbral", 1024, 4e10}};
+    f.peaks = {{"FMA", 1e11}}, f.bandwidths = {{"DRAM", 1e10}};
+    expect_good_figure(draw_roofline(f));
+    EXPECT_TRUE(names_ridge(f));
+    EXPECT_TRUE(names(f, "DRAM: 10 GB/s"));
+    f.peaks.front().trusted = false;
+    EXPECT_FALSE(names_ridge(f));
+    f.peaks.clear();
+    EXPECT_FALSE(names_ridge(f));
+  }
+}
+
 TEST(Roofline, ExtremeInputsAreDrawn) {
   expect_good_figure(draw_roofline({}));
   RooflineFigure f;

@@ -1,0 +1,131 @@
+#include "core/bench/bandwidth.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <limits>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "core/base/environment.h"
+#include "core/bench/peak.h"
+
+namespace conelab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Words = std::span<std::uint64_t>;
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+/// Words between two looks at the clock: 8 MiB, so that all threads stop at about the same time.
+constexpr std::size_t block = std::size_t{1} << 20;
+/// Of a run's time that later rounds may spend.
+constexpr double modest_share = 0.02;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Memory that vanishes with it; huge pages, so that what is measured is no page table.
+class Array {
+ public:
+  explicit Array(std::size_t size)
+      : size_(size),
+        memory_(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+#ifdef MADV_HUGEPAGE
+    if (memory_ != MAP_FAILED) madvise(memory_, size, MADV_HUGEPAGE);
+#endif
+  }
+  ~Array() {
+    if (memory_ != MAP_FAILED) munmap(memory_, size_);
+  }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+
+  /// None where there was no memory.
+  [[nodiscard]] Words words() const {
+    if (memory_ == MAP_FAILED) return {};
+    return {static_cast<std::uint64_t*>(memory_), size_ / sizeof(std::uint64_t)};
+  }
+
+ private:
+  std::size_t size_;
+  void* memory_;
+};
+
+/// Independent sums, so that loads alone bound the loop.
+std::uint64_t sum_of(Words words) {
+  constexpr std::size_t chains = 8;
+  std::uint64_t sums[chains] = {};
+  for (std::size_t i = 0; i + chains <= words.size(); i += chains) {
+    for (std::size_t j = 0; j < chains; ++j) sums[j] += words[i + j];
+  }
+  std::uint64_t sum = 0;
+  for (const std::uint64_t s : sums) sum += s;
+  return sum;
+}
+
+/// Bytes/s of one thread.
+double read_for(double seconds, Words part) {
+  [[maybe_unused]] volatile std::uint64_t sink = 0;
+  const auto start = Clock::now();
+  double elapsed = 0, bytes = 0;
+  for (std::size_t at = 0; elapsed < seconds; at = at + block < part.size() ? at + block : 0) {
+    const Words now = part.subspan(at, std::min(block, part.size() - at));
+    sink = sum_of(now);
+    bytes += static_cast<double>(now.size_bytes());
+    elapsed = seconds_since(start);
+  }
+  return bytes / elapsed;
+}
+
+}  // namespace
+
+std::size_t bandwidth_bytes() {
+  return std::clamp(2 * last_cache_bytes(), std::size_t{256} << 20, std::size_t{1} << 30);
+}
+
+double measure_bandwidth(int threads, double seconds) {
+  const std::size_t size = bandwidth_bytes();
+  if (available_memory() > 0 && static_cast<double>(size) > available_memory() / 4) return unknown;
+  const Array array(size);
+  if (array.words().empty()) return unknown;
+  const auto count = static_cast<std::size_t>(std::max(1, threads));
+  const std::size_t share = array.words().size() / count;
+  std::barrier written(static_cast<std::ptrdiff_t>(count));
+  std::vector<double> rates(count);
+  const auto run = [&](std::size_t i) {
+    const Words part = array.words().subspan(i * share, share);
+    for (std::size_t k = 0; k < part.size(); ++k) part[k] = k;
+    written.arrive_and_wait();
+    rates[i] = read_for(seconds, part);
+  };
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < count; ++i) others.emplace_back(run, i);
+  run(0);
+  for (std::thread& t : others) t.join();
+  double sum = 0;
+  for (const double rate : rates) sum += rate;
+  return sum;
+}
+
+bool BandwidthWatch::due(int round, double elapsed) const {
+  if (round == 0) return true;
+  return (round == rounds_ / 2 || round == rounds_ - 1) && spent_ < modest_share * elapsed;
+}
+
+double BandwidthWatch::beside(const Case& c, int round, double elapsed) {
+  if (measure_ == nullptr || c.device != "cpu") return unknown;
+  Last& last = latest_[c.threads];
+  if (last.round == round) return last.value;
+  if (!due(round, elapsed)) return unknown;
+  const auto start = Clock::now();
+  last = {round, measure_(static_cast<int>(c.threads))};
+  spent_ += seconds_since(start);
+  return last.value;
+}
+
+}  // namespace conelab
