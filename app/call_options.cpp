@@ -3,22 +3,46 @@
 #include <CLI/CLI.hpp>
 
 #include "app/call_json.h"
+#include "core/attention/call_text.h"
 #include "core/base/error.h"
 
 namespace conelab {
+namespace {
+
+/// Sets a part to what its own option says, if that was given.
+template <class T>
+void choose(T& part, const T& usual, const std::optional<T>& typed, const std::string& option,
+            const std::string& operation) {
+  if (!typed) return;
+  if (part != usual && part != *typed) {
+    misuse("{}: --operator {} says something else of it", option, operation);
+  }
+  part = *typed;
+}
+
+}  // namespace
 
 Call CallOptions::call() const {
-  if (similarity.empty() == operator_name.empty()) {
+  if (similarity.empty() == operation.empty()) {
     misuse("give one of --similarity and --operator (see `conelab list operators`)");
   }
   Call call;
-  call.similarity = similarity.empty() ? operator_name : similarity;
-  call.map = map;
-  call.bias = bias;
-  call.masks = split_list(mask, "--mask");
-  call.weights = weights;
-  call.aggregate = aggregate;
-  call.parameters = parse_parameters(parameters);
+  const Call usual;
+  if (operation.empty()) {
+    call.similarity = similarity;
+  } else {
+    call = call_from_text(operation);
+  }
+  std::optional<std::vector<std::string>> masks;
+  if (mask) masks = split_list(*mask, "--mask");
+  choose(call.map, usual.map, map, "--map", operation);
+  choose(call.bias, usual.bias, bias, "--bias", operation);
+  choose(call.masks, usual.masks, masks, "--mask", operation);
+  choose(call.weights, usual.weights, weights, "--weights", operation);
+  choose(call.aggregate, usual.aggregate, aggregate, "--aggregate", operation);
+  for (const auto& [key, value] : parse_parameters(parameters)) {
+    choose(call.parameters[key], {}, std::optional(value), "-p " + key, operation);
+  }
   return call;
 }
 
@@ -26,19 +50,20 @@ std::shared_ptr<CallOptions> declare_call(CLI::App& options) {
   auto typed = std::make_shared<CallOptions>();
   options.add_option("-s,--similarity", typed->similarity,
                      "pairwise logit (`conelab list similarities`)");
-  options.add_option("--operator", typed->operator_name,
-                     "a whole operator by name (`conelab list operators`)");
+  options.add_option("--operator", typed->operation,
+                     "a whole operator by name (`conelab list operators`), or a call as "
+                     "penumbral:gamma=2:masks=causal+padding");
   options
       .add_option("-p,--parameter", typed->parameters,
                   "KEY=VALUE; a list gives one value per head: gamma=1,2,4,8")
       ->allow_extra_args(false);
   options.add_option("--map", typed->map,
                      "from Euclid to the model; default: the similarity's own");
-  options.add_option("--bias", typed->bias, "position: none, alibi, hype")->capture_default_str();
+  options.add_option("--bias", typed->bias, "position: none, alibi, hype")->default_str("none");
   options.add_option("--mask", typed->mask, "masks to intersect: causal,padding")
-      ->capture_default_str();
-  options.add_option("--weights", typed->weights, "softmax or sigmoid")->capture_default_str();
-  options.add_option("--aggregate", typed->aggregate, "mean or einstein")->capture_default_str();
+      ->default_str("full");
+  options.add_option("--weights", typed->weights, "softmax or sigmoid")->default_str("softmax");
+  options.add_option("--aggregate", typed->aggregate, "mean or einstein")->default_str("mean");
   return typed;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,14 @@ namespace conelab {
 
 /// What was typed; `call` turns it into data.
 struct CallOptions {
-  std::string similarity, operator_name, map, bias = "none", mask = "full", weights = "softmax",
-                                              aggregate = "mean";
+  std::string similarity;
+  std::string operation;  ///< A call as one word: a name and what differs from the defaults.
+  std::optional<std::string> map, bias, mask, weights, aggregate;
   std::vector<std::string> parameters;
 
-  /// Throws misuse for malformed parameters, and where neither or both of `--similarity` and
-  /// `--operator` were given. Names and keys are checked by `resolve`.
+  /// Throws misuse for malformed parameters, where neither or both of `--similarity` and
+  /// `--operator` were given, and where the word of the latter says of a part something else than
+  /// that part's own option. Names and keys are checked by `resolve`.
   [[nodiscard]] Call call() const;
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <set>
+
 #include "core/attention/plan.h"
 #include "core/base/error.h"
 
@@ -26,7 +28,7 @@ void set(Call& call, const std::string& key, const std::string& value) {
     call.map = value;
   } else if (key == "bias") {
     call.bias = value;
-  } else if (key == "masks") {
+  } else if (key == "masks" || key == "mask") {
     call.masks = pieces(value, '+');
   } else if (key == "weights") {
     call.weights = value;
@@ -43,12 +45,15 @@ Call call_from_text(const std::string& text) {
   const std::vector<std::string> list = pieces(text, ':');
   Call call;
   call.similarity = list.front();
+  std::set<std::string> keys;
   for (std::size_t i = 1; i < list.size(); ++i) {
     const std::size_t equals = list[i].find('=');
     if (equals == std::string::npos || equals == 0) {
       misuse("{}: '{}' is no KEY=VALUE (expected as penumbral:gamma=2)", text, list[i]);
     }
-    set(call, list[i].substr(0, equals), list[i].substr(equals + 1));
+    const std::string key = list[i].substr(0, equals);
+    if (!keys.insert(key).second) misuse("{}: the key '{}' is given twice", text, key);
+    set(call, key, list[i].substr(equals + 1));
   }
   return call;
 }

@@ -1,9 +1,10 @@
-// A call as one word of a list, as figures take their operators, and as a panel's title.
+// A call as one word, as `--operator` and the lists of operators of benchmarks and figures take it,
+// and as a panel's title.
 //
 //   penumbral:gamma=2:height=0.5:masks=causal+padding
 //
 // The similarity, then what differs from a default call as KEY=VALUE: map, bias, masks (joined by
-// '+'), weights, aggregate, and else a parameter.
+// '+'; also `mask`, as the option is named), weights, aggregate, and else a parameter.
 #pragma once
 
 #include <string>
@@ -13,7 +14,8 @@
 
 namespace conelab {
 
-/// Throws misuse for an entry that is no KEY=VALUE; names are checked where the call is resolved.
+/// Throws misuse for an entry that is no KEY=VALUE and for a key that comes twice; names are
+/// checked where the call is resolved.
 [[nodiscard]] Call call_from_text(const std::string& text);
 /// The inverse. Values must hold neither ':' nor ','.
 [[nodiscard]] std::string call_text(const Call& call);

@@ -74,6 +74,31 @@ class Results(AttendTest):
         np.testing.assert_array_equal(causal["weights/weight"], explicit["weights/weight"])
         self.assertEqual(np.triu(causal["weights/weight"][0, 0], 1).max(), 0)
 
+    def test_an_operator_may_be_a_call_as_one_word(self):
+        source = self.write(q=random_tensors()[0])
+        options = ("--keep", "weights")
+        self.attend(source, "-s", "umbral", "-p", "gamma=1,3", "-p", "radius=0.5", "--mask", "causal",
+                    "--bias", "alibi", *options, out="a.h5")
+        words = ("umbral:gamma=1,3:radius=0.5:masks=causal:bias=alibi",
+                 "umbral:gamma=1,3:mask=causal:bias=alibi")
+        self.attend(source, "--operator", words[0], *options, out="b.h5")
+        self.attend(source, "--operator", words[1], "-p", "radius=0.5", "--mask", "causal", *options,
+                    out="c.h5")
+        first = (self.folder / "a.h5").read_bytes()
+        self.assertEqual((self.folder / "b.h5").read_bytes(), first)
+        self.assertEqual((self.folder / "c.h5").read_bytes(), first)
+
+    def test_a_word_and_an_option_must_not_disagree(self):
+        source = self.write(q=random_tensors()[0])
+        for word, *option in (("dot:masks=causal", "--mask", "full"), ("dot:bias=alibi", "--bias", "none"),
+                              ("laplacian:gamma=2", "-p", "gamma=3")):
+            self.fails(2, "attend", source, "-o", self.folder / "out.h5", "--operator", word, *option,
+                       says=["--operator " + word, option[0]])
+        for word, says in (("dot:masks=casual", "causal"), ("dot:masks", "KEY=VALUE"), ("dott", "'dot'"),
+                           ("dot:gamma=2", "gamma"), ("dot:scale=1:scale=2", "twice")):
+            self.fails(2, "attend", source, "-o", self.folder / "out.h5", "--operator", word, says=says)
+        self.assert_clean("in.h5")
+
     def test_padding_lengths(self):
         q, k, v = (t[None] for t in random_tensors())
         source = self.write(q=np.concatenate([q, q]), k=np.concatenate([k, k]),

@@ -27,9 +27,13 @@ TEST(CallText, IsReadAsItIsWritten) {
 }
 
 TEST(CallText, WhatIsNoKeyWithAValueIsMisuse) {
-  for (const char* text : {"dot:gamma", "dot:=2", "dot::gamma=2"}) {
+  for (const char* text : {"dot:gamma", "dot:=2", "dot::gamma=2", "dot:scale=1:scale=2"}) {
     EXPECT_THROW((void)call_from_text(text), Error) << text;
   }
+}
+
+TEST(CallText, MasksAreAlsoNamedAsTheOptionIs) {
+  EXPECT_EQ(call_from_text("dot:mask=causal"), call_from_text("dot:masks=causal"));
 }
 
 TEST(CallText, TitlesTellWhatDiffers) {
