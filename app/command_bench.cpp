@@ -1,8 +1,6 @@
 // `conelab bench`: measures operators in interleaved rounds, a worker process per case.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -53,14 +51,6 @@ Sweep sweep_of(const Typed& typed) {
   return sweep;
 }
 
-/// The share of this process' time that is over: the bar derives the time left from it.
-double time_share(const BenchProgress& p, std::chrono::steady_clock::time_point start) {
-  const double elapsed =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (std::isfinite(p.eta) && elapsed > 0) return elapsed / (elapsed + p.eta);
-  return static_cast<double>(p.done) / std::max(1, p.total);
-}
-
 /// What became of the file, in words.
 std::string ending_text(const std::string& name, BenchEnding ending) {
   if (ending == BenchEnding::was_finished)
@@ -104,7 +94,6 @@ void warn_of_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers) {
 }
 
 int run(const Typed& typed) {
-  const auto start = std::chrono::steady_clock::now();
   Progress bar("bench");
   BenchOptions options;
   options.output = typed.output;
@@ -120,7 +109,7 @@ int run(const Typed& typed) {
     print_warning(what);
   };
   options.progress = [&](const BenchProgress& p) {
-    bar.update(time_share(p, start), fmt::format("{}/{} {}", p.done, p.total, p.current));
+    bar.update(p.share, fmt::format("{}/{} {}", p.done, p.total, p.current), p.eta);
   };
   const BenchEnding ending = run_bench(sweep, bench_workload(), with_program(sweep, options));
   bar.clear();

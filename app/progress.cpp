@@ -15,10 +15,7 @@ constexpr double bar_seconds = 0.1;    // Between two drawings of the bar.
 constexpr double line_seconds = 10.0;  // Between two plain lines.
 constexpr int bar_width = 30;
 
-std::string eta_text(double elapsed, double fraction) {
-  const double left = remaining_seconds(elapsed, fraction);
-  return left < 0 ? "" : " ETA " + clock_text(left);
-}
+std::string eta_text(double left) { return left >= 0 ? " ETA " + clock_text(left) : ""; }
 
 }  // namespace
 
@@ -50,7 +47,8 @@ void Progress::clear() {
   drawn_ = false;
 }
 
-void Progress::update(double fraction, const std::string& detail) {
+void Progress::update(double fraction, const std::string& detail,
+                      std::optional<double> seconds_left) {
   const std::lock_guard lock(mutex_);
   const Clock::time_point now = Clock::now();
   const double elapsed = std::chrono::duration<double>(now - start_).count();
@@ -61,24 +59,22 @@ void Progress::update(double fraction, const std::string& detail) {
   }
   last_ = now;
   drawn_ = true;
-  terminal_ ? draw_bar(fraction, detail) : print_line(fraction, detail);
+  const std::string left = eta_text(seconds_left.value_or(remaining_seconds(elapsed, fraction)));
+  terminal_ ? draw_bar(fraction, left, detail) : print_line(fraction, left, detail);
 }
 
-void Progress::draw_bar(double fraction, const std::string& detail) {
+void Progress::draw_bar(double fraction, const std::string& left, const std::string& detail) {
   const int full = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * bar_width);
-  const double elapsed = std::chrono::duration<double>(last_ - start_).count();
   const std::string bar = std::string(full, '#') + std::string(bar_width - full, '.');
-  const std::string line = fmt::format("\r\033[K{} [{}] {:3.0f} %{} {}", title_, bar,
-                                       fraction * 100, eta_text(elapsed, fraction), detail);
+  const std::string line =
+      fmt::format("\r\033[K{} [{}] {:3.0f} %{} {}", title_, bar, fraction * 100, left, detail);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
 }
 
-void Progress::print_line(double fraction, const std::string& detail) {
-  const double elapsed = std::chrono::duration<double>(last_ - start_).count();
-  const std::string line =
-      fmt::format("{}: {:.0f} %{}{}{}\n", title_, fraction * 100, eta_text(elapsed, fraction),
-                  detail.empty() ? "" : ", ", detail);
+void Progress::print_line(double fraction, const std::string& left, const std::string& detail) {
+  const std::string line = fmt::format("{}: {:.0f} %{}{}{}\n", title_, fraction * 100, left,
+                                       detail.empty() ? "" : ", ", detail);
   std::fputs(line.c_str(), stderr);
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace conelab {
@@ -15,16 +16,18 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `fraction` done in [0, 1]; `detail` says what is being worked on.
-  void update(double fraction, const std::string& detail = {});
+  /// `fraction` done in [0, 1]; `detail` says what is being worked on. The time left is that of a
+  /// constant pace, or `seconds_left` (NaN: unknown) where the caller knows better.
+  void update(double fraction, const std::string& detail = {},
+              std::optional<double> seconds_left = {});
   /// Removes the bar from the terminal.
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void draw_bar(double fraction, const std::string& detail);
-  void print_line(double fraction, const std::string& detail);
+  void draw_bar(double fraction, const std::string& left, const std::string& detail);
+  void print_line(double fraction, const std::string& left, const std::string& detail);
 
   std::string title_;
   bool terminal_;

@@ -24,6 +24,11 @@ namespace {
 constexpr double modest_share = 0.02;
 /// On a case of this length, or the sweep's shortest where that is longer.
 constexpr std::int64_t probe_length = 1024;
+/// What a sample is taken to cost where only the share of it counts: seconds beside its runs, and
+/// FLOP/s of a thread. Constants, and no measurements: shares of the work must be the same from one
+/// moment, and from one resumed run, to the next.
+constexpr double nominal_overhead = 0.1;
+constexpr double nominal_rate = 2e10;
 /// Of each of the two measurements of the machine's peak around a peer's sample.
 constexpr double peak_seconds = 0.002;
 
@@ -92,6 +97,12 @@ struct Slot {
   std::size_t seat;  ///< Which process measures it.
   Prediction prediction;
   std::optional<std::string> why_skipped;  ///< Empty text: it runs; nothing: not decided yet.
+  int visits = 0;                          ///< Rounds that are over.
+  int worked = 0;                          ///< Rounds in which it was measured.
+
+  [[nodiscard]] bool ended() const {
+    return result->status != CaseStatus::ok || (why_skipped && !why_skipped->empty());
+  }
 };
 
 /// A process and the slot that it is prepared for, -1 for none.
@@ -165,7 +176,6 @@ class Run {
   double peak_ = 0;    ///< Of one thread.
   Forecast forecast_;
   MachineState round_state_;
-  std::vector<int> visits_;  ///< By slot: rounds that are over.
   int done_ = 0;
 
   [[nodiscard]] int total() const { return static_cast<int>(slots_.size()) * sweep_.rounds; }
@@ -201,7 +211,6 @@ class Run {
       seats_.push_back({options_.worker});
     }
     slots_.push_back({&c, seat, {}, {}});
-    visits_.push_back(0);
   }
 
   /// What each case needs, and whether all workers fit at once.
@@ -268,20 +277,35 @@ class Run {
   /// Seconds that the rest of the sweep will take; NaN where unknown.
   [[nodiscard]] double seconds_left() const {
     double left = 0;
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      const Slot& slot = slots_[i];
-      if (slot.result->status != CaseStatus::ok) continue;
-      if (slot.why_skipped && !slot.why_skipped->empty()) continue;
-      const int rounds = sweep_.rounds - visits_[i];
+    for (const Slot& slot : slots_) {
+      const int rounds = slot.ended() ? 0 : sweep_.rounds - slot.visits;
       if (rounds == 0) continue;
       left += rounds * forecast_.sample_seconds(slot.result->labels, slot.prediction.flops);
     }
     return left;
   }
 
+  [[nodiscard]] double nominal_cost(const Slot& slot) const {
+    const Case& c = slot.result->labels;
+    const double runs = sweep_.cold ? 2 : 1;
+    if (c.device != "cpu") return nominal_overhead;
+    const double rate = nominal_rate * static_cast<double>(c.threads);
+    return nominal_overhead + std::min(runs * slot.prediction.flops / rate, sweep_.time_limit);
+  }
+
+  /// What is over only grows, what is left only shrinks: so does not the share.
+  [[nodiscard]] double work_share() const {
+    double over = 0, left = 0;
+    for (const Slot& slot : slots_) {
+      over += slot.worked * nominal_cost(slot);
+      if (!slot.ended()) left += (sweep_.rounds - slot.visits) * nominal_cost(slot);
+    }
+    return over + left > 0 ? over / (over + left) : static_cast<double>(done_) / total();
+  }
+
   void report(const CaseResult& slot) const {
     if (!options_.progress) return;
-    options_.progress({done_, total(), seconds_left(), describe(slot.labels)});
+    options_.progress({done_, total(), work_share(), seconds_left(), describe(slot.labels)});
   }
 
   [[noreturn]] void interrupt() {
@@ -297,12 +321,16 @@ class Run {
 
   /// One sample of one case, from its sealed file or measured now.
   void visit(int index, int round) {
-    CaseResult& slot = *slots_[static_cast<std::size_t>(index)].result;
-    report(slot);
-    if (slot.status == CaseStatus::ok) take(slot, round, sealed_record(index, round));
-    ++visits_[static_cast<std::size_t>(index)];
+    Slot& slot = slots_[static_cast<std::size_t>(index)];
+    CaseResult& result = *slot.result;
+    report(result);
+    if (result.status == CaseStatus::ok) {
+      take(result, round, sealed_record(index, round));
+      ++slot.worked;
+    }
+    ++slot.visits;
     ++done_;
-    report(slot);
+    report(result);
     if (options_.sampled) options_.sampled(result_);
   }
 

@@ -25,6 +25,7 @@ namespace conelab {
 
 struct BenchProgress {
   int done = 0, total = 0;  ///< Samples, the controls' included.
+  double share = 0;         ///< Of the work, by what samples cost; never less than before.
   double eta = 0;           ///< Seconds left at the pace so far; NaN where unknown.
   std::string current;      ///< What runs now: see `describe`.
 };

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "app/command_line.h"
 #include "app/progress.h"
 #include "app/report_error.h"
@@ -44,6 +47,15 @@ TEST(Progress, TellsTimes) {
   EXPECT_EQ(duration_text(3.25e-5), "32.5 µs");
   EXPECT_DOUBLE_EQ(remaining_seconds(10, 0.25), 30);
   EXPECT_LT(remaining_seconds(10, 0), 0);
+}
+
+TEST(Progress, PrefersTheTimeLeftThatItIsTold) {
+  Progress bar("work");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // Shorter work shows nothing.
+  testing::internal::CaptureStderr();
+  bar.update(0.5, "half", 3600.0);
+  const std::string line = testing::internal::GetCapturedStderr();
+  EXPECT_NE(line.find("50 % ETA 1:00:00"), std::string::npos) << line;
 }
 
 }  // namespace

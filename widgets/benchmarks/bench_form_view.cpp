@@ -323,7 +323,7 @@ void BenchFormView::show_progress() {
   cancel_->setEnabled(model_.running());
   const BenchProgress& progress = model_.progress();
   progress_->setVisible(model_.running());
-  progress_->setValue(progress.total > 0 ? 1000 * progress.done / progress.total : 0);
+  progress_->setValue(static_cast<int>(1000 * progress.share));
   progress_text_->setVisible(model_.running());
   progress_text_->setText(text_of(model_.progress_text()));
 }

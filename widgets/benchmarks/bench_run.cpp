@@ -76,7 +76,7 @@ void BenchRun::start(const Sweep& sweep, const std::string& output, bool resume)
     options.resume = resume;
     options.cancelled = context.cancel_check();
     options.progress = [&](const BenchProgress& p) {
-      context.progress(p.total > 0 ? static_cast<double>(p.done) / p.total : 0);
+      context.progress(p.share);
       shared->set([&](State& s) { s.progress = p; });
     };
     options.warned = [&](const std::string& what) {

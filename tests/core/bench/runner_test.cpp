@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -102,6 +103,45 @@ TEST_F(Runner, ReportsProgressToTheEnd) {
   EXPECT_EQ(seen.back().done, 6);
   EXPECT_NEAR(seen.back().eta, 0, 1e-6);
   EXPECT_TRUE(seen.back().current.starts_with("steady forward"));
+}
+
+TEST_F(Runner, ProgressNeverStepsBack) {
+  Sweep sweep =
+      fake_sweep({"steady", "slow", "killed_later", "refuses", "huge"}, {64, 1024, 16384}, 5);
+  Workload uneven = testing::fake_workload();
+  uneven.predict = [](const Case& c, std::int64_t) -> Prediction {
+    const auto n = static_cast<double>(c.seq_len);
+    return {c.operation == "huge" ? 1e18 : 1e6, 1e5, 256 * n * n};
+  };
+  constexpr int enough = 40;  // Of the third round.
+  std::vector<double> shares, at_enough;
+  bool stops = true;
+  BenchOptions o = options();
+  o.progress = [&](const BenchProgress& p) {
+    shares.push_back(p.share);
+    if (p.done == enough) at_enough.push_back(p.share);
+  };
+  o.cancelled = [&] { return stops && !at_enough.empty(); };
+  EXPECT_THROW(run_bench(sweep, uneven, o), Error);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_EQ(shares.front(), 0);
+  const double reached = at_enough.front();
+  EXPECT_GT(reached, 0.3);
+  EXPECT_LT(reached, 1);
+  shares.clear(), at_enough.clear();
+  stops = false;
+  o.resume = true;
+  run_bench(sweep, uneven, o);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_EQ(at_enough.front(), reached);
+  EXPECT_EQ(shares.back(), 1);
+  // Long samples count for more than short ones.
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < shares.size(); ++i) {
+    if (shares[i] > shares[i - 1]) steps.push_back(shares[i] - shares[i - 1]);
+  }
+  const auto [least, largest] = std::minmax_element(steps.begin(), steps.end());
+  EXPECT_LT(10 * *least, *largest);
 }
 
 TEST_F(Runner, CancelledItKeepsWhatIsFinishedAndResumes) {
