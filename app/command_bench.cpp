@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "core/base/names.h"
 #include "core/bench/peer.h"
 #include "core/bench/runner.h"
+#include "core/bench/stored_run.h"
 #include "core/bench/summary.h"
 #include "core/bench/worker.h"
 #include "core/files/sandbox.h"
@@ -32,22 +34,58 @@ struct Typed {
   std::string output, operators = "dot,laplacian,penumbral,umbral", lengths = "256..16384:x2",
                       dims = "64", heads = "8", passes = "forward,backward", dtypes = "f32",
                       devices = "cpu", threads = "1";
+  std::string resumed;  ///< FILE of `--resume FILE`.
   std::vector<std::string> peers;
   Sweep sweep;
-  bool resume = false, warm_only = false, json = false;
+  bool warm_only = false, json = false;
+  const CLI::App* options = nullptr;
+
+  [[nodiscard]] bool given(const char* option) const { return options->count(option) > 0; }
 };
 
-Sweep sweep_of(const Typed& typed) {
-  Sweep sweep = typed.sweep;
-  sweep.operations = parse_names("--operators", typed.operators);
-  sweep.passes = parse_names("--passes", typed.passes);
-  sweep.dtypes = parse_names("--dtypes", typed.dtypes);
-  sweep.devices = parse_names("--devices", typed.devices);
-  sweep.lengths = parse_integers("--lengths", typed.lengths);
-  sweep.dims = parse_integers("--dims", typed.dims);
-  sweep.heads = parse_integers("--heads", typed.heads);
-  sweep.threads = parse_integers("--threads", typed.threads);
-  sweep.cold = !typed.warm_only;
+/// `-o FILE` and `--resume FILE` name the same.
+std::string output_of(const Typed& typed) {
+  if (typed.output.empty() && typed.resumed.empty()) {
+    misuse("--output is required, or --resume FILE (see `conelab bench --help`)");
+  }
+  if (!typed.output.empty() && !typed.resumed.empty() && typed.output != typed.resumed) {
+    misuse("--output {} and --resume {} are not the same file", typed.output, typed.resumed);
+  }
+  return typed.output.empty() ? typed.resumed : typed.output;
+}
+
+/// What to go on with; nothing where the run is a new one.
+std::optional<StoredRun> run_to_resume(const Typed& typed, const std::string& output) {
+  if (!typed.given("--resume")) return std::nullopt;
+  std::optional<StoredRun> run = stored_run(output, {.cancelled = interrupted});
+  if (!run && typed.output.empty()) misuse("{}: there is no run to resume", output);
+  if (run && !run->peers.empty() && typed.peers.empty()) {
+    misuse("{}: its run had peers, name their commands with --peer again: {}", output,
+           join(run->peers));
+  }
+  return run;
+}
+
+/// What was typed, over the sweep that is resumed, if any: where they differ, the runner refuses.
+Sweep sweep_of(const Typed& typed, const std::optional<StoredRun>& resumed) {
+  Sweep sweep = resumed ? resumed->sweep : Sweep();
+  const auto take = [&](const char* option, auto& item, const auto& value) {
+    if (!resumed || typed.given(option)) item = value;
+  };
+  take("--operators", sweep.operations, parse_names("--operators", typed.operators));
+  take("--passes", sweep.passes, parse_names("--passes", typed.passes));
+  take("--dtypes", sweep.dtypes, parse_names("--dtypes", typed.dtypes));
+  take("--devices", sweep.devices, parse_names("--devices", typed.devices));
+  take("--lengths", sweep.lengths, parse_integers("--lengths", typed.lengths));
+  take("--dims", sweep.dims, parse_integers("--dims", typed.dims));
+  take("--heads", sweep.heads, parse_integers("--heads", typed.heads));
+  take("--threads", sweep.threads, parse_integers("--threads", typed.threads));
+  take("--batch", sweep.batch, typed.sweep.batch);
+  take("--rounds", sweep.rounds, typed.sweep.rounds);
+  take("--controls", sweep.controls, typed.sweep.controls);
+  take("--seed", sweep.seed, typed.sweep.seed);
+  take("--warm-only", sweep.cold, !typed.warm_only);
+  sweep.time_limit = typed.sweep.time_limit;
   return sweep;
 }
 
@@ -96,13 +134,14 @@ void warn_of_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers) {
 int run(const Typed& typed) {
   Progress bar("bench");
   BenchOptions options;
-  options.output = typed.output;
-  options.resume = typed.resume;
+  options.output = output_of(typed);
+  options.resume = typed.given("--resume");
   options.cancelled = interrupted;
+  const std::optional<StoredRun> resumed = run_to_resume(typed, options.output);
   for (const std::string& command : typed.peers) {
     options.peers.push_back(ask_peer(command_words(command), {peer_patience, interrupted}));
   }
-  const Sweep sweep = sweep_of(typed);
+  const Sweep sweep = sweep_of(typed, resumed);
   warn_of_idle_peers(sweep, options.peers);
   options.warned = [&](const std::string& what) {
     bar.clear();
@@ -113,11 +152,12 @@ int run(const Typed& typed) {
   };
   const BenchEnding ending = run_bench(sweep, bench_workload(), with_program(sweep, options));
   bar.clear();
-  const LabelledFile file = read_labelled_file_sandboxed(typed.output, {.cancelled = interrupted});
+  const std::string& name = options.output;
+  const LabelledFile file = read_labelled_file_sandboxed(name, {.cancelled = interrupted});
   if (typed.json) {
-    print_json(bench_json(file, typed.output));
+    print_json(bench_json(file, name));
   } else {
-    print_tables(file, typed.output, ending);
+    print_tables(file, name, ending);
   }
   return 0;
 }
@@ -143,11 +183,10 @@ void declare_axes(CLI::App& options, Typed& typed) {
 
 Action declare_bench(CLI::App& options) {
   const auto typed = std::make_shared<Typed>();
-  options
-      .add_option("-o,--output", typed->output,
-                  "the HDF5 file to write; a run that measured something replaces an earlier "
-                  "result")
-      ->required();
+  typed->options = &options;
+  options.add_option("-o,--output", typed->output,
+                     "the HDF5 file to write; a run that measured something replaces an earlier "
+                     "result");
   declare_axes(options, *typed);
   options.add_option("--rounds", typed->sweep.rounds, "each case once in each round")
       ->capture_default_str();
@@ -161,7 +200,12 @@ Action declare_bench(CLI::App& options) {
   options.add_option("--peer", typed->peers,
                      "command of a program whose operators join (see tests/peers)");
   options.add_flag("--warm-only", typed->warm_only, "do not time runs with flushed caches");
-  options.add_flag("--resume", typed->resume, "go on with an unfinished run");
+  options
+      .add_option("--resume", typed->resumed,
+                  "go on with the unfinished run of FILE, or of --output; its sweep needs not be "
+                  "said again")
+      ->type_name("[FILE]")
+      ->expected(0, 1);
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] { return run(*typed); };
 }

@@ -13,7 +13,7 @@ std::span<const Command> command_table() {
        false, declare_attend},
       {"bench", "measure operators against sequence length",
        "  conelab bench -o bench.h5 --operators dot,penumbral --lengths 256..4096:x2 --heads 1\n"
-       "  conelab bench -o bench.h5 ... --resume    (after Ctrl-C, with the same options)\n",
+       "  conelab bench --resume bench.h5    (after Ctrl-C)\n",
        false, declare_bench},
       {"bench-worker", "one case of a benchmark, driven by `bench`",
        "  conelab bench-worker    (started by `conelab bench`)\n", true, declare_bench_worker},

@@ -117,6 +117,10 @@ bool Parts::exist(const std::string& output) {
   }
 }
 
+RunIdentity Parts::identity(const std::string& output) {
+  return read_identity(folder_of(output) + "/run.txt");
+}
+
 void Parts::clear_finished(const std::string& output) {
   std::error_code error;
   if (!fs::exists(folder_of(output), error) || exist(output)) return;

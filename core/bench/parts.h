@@ -35,6 +35,8 @@ class Parts {
   /// Whether an unfinished run lies beside the output: one that has sealed something. True where
   /// that cannot be seen.
   [[nodiscard]] static bool exist(const std::string& output);
+  /// What identifies that run. Fails where it cannot be read.
+  [[nodiscard]] static RunIdentity identity(const std::string& output);
   /// Removes what a run that was killed while it discarded its samples left of them; leaves an
   /// unfinished run, and one that has the lock, alone.
   static void clear_finished(const std::string& output);

@@ -1,44 +1,23 @@
 #include "core/bench/result_place.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/bench/parts.h"
+#include "core/bench/stored_run.h"
 #include "core/files/atomic_file.h"
-#include "core/files/replaceable.h"
 
 namespace conelab {
 namespace {
 
-constexpr const char* kind = "bench";
-
-/// What a file does not say, because it is older than the option, was the default.
-RunIdentity sweep_of_file(const std::string& path, const SandboxLimits& limits) {
-  RunIdentity items = {{"controls", std::to_string(Sweep().controls)}};
-  const LabelledArray runtime = read_labelled_sandboxed(path, "bench/runtime", limits);
-  for (const auto& [name, value] : runtime.attributes) {
-    const auto* lines = std::get_if<std::vector<std::string>>(&value);
-    if (name != "sweep" || lines == nullptr) continue;
-    for (const std::string& line : *lines) {
-      const std::size_t equals = std::min(line.find('='), line.size() - 1);
-      items.emplace(items.begin(), line.substr(0, equals), line.substr(equals + 1));
-    }
-  }
-  return items;
-}
-
 void check_same_sweep(const std::string& path, const Sweep& sweep, const SandboxLimits& limits) {
-  const std::string difference = identity_difference(sweep_of_file(path, limits), sweep.items());
+  const std::string difference = identity_difference(items_of_result(path, limits), sweep.items());
   if (!difference.empty()) misuse("{}: is finished, and another sweep: {}", path, difference);
 }
 
 /// Throws misuse where what lies there must not be lost.
 BenchEnding ending_at(const Sweep& sweep, const BenchOptions& options) {
-  check_replaceable_result(options.output, kind, "bench");
-  std::error_code error;
-  const auto size = std::filesystem::file_size(options.output, error);
-  if (error || size == 0) return BenchEnding::written;
+  if (!result_lies_at(options.output)) return BenchEnding::written;
   if (!options.resume || Parts::exist(options.output)) return BenchEnding::replaced;
   check_same_sweep(options.output, sweep, {.cancelled = options.cancelled});
   return BenchEnding::was_finished;

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "core/base/error.h"
@@ -137,6 +138,41 @@ std::vector<std::pair<std::string, std::string>> Sweep::items() const {
           {"controls", std::to_string(controls)},
           {"seed", std::to_string(seed)},
           {"cold", cold ? "1" : "0"}};
+}
+
+namespace {
+
+template <class T>
+T whole_number(const std::string& name, const std::string& text) {
+  T value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) misuse("{}: '{}' is not a whole number", name, text);
+  return value;
+}
+
+void set_item(Sweep& s, const std::string& name, const std::string& value) {
+  if (name == "operators") s.operations = parse_names(name, value);
+  if (name == "passes") s.passes = parse_names(name, value);
+  if (name == "devices") s.devices = parse_names(name, value);
+  if (name == "dtypes") s.dtypes = parse_names(name, value);
+  if (name == "threads") s.threads = parse_integers(name, value);
+  if (name == "dims") s.dims = parse_integers(name, value);
+  if (name == "heads") s.heads = parse_integers(name, value);
+  if (name == "lengths") s.lengths = parse_integers(name, value);
+  if (name == "batch") s.batch = whole_number<std::int64_t>(name, value);
+  if (name == "rounds") s.rounds = whole_number<int>(name, value);
+  if (name == "controls") s.controls = whole_number<int>(name, value);
+  if (name == "seed") s.seed = whole_number<std::uint64_t>(name, value);
+  if (name == "cold") s.cold = value == "1";
+}
+
+}  // namespace
+
+Sweep sweep_of_items(const std::vector<std::pair<std::string, std::string>>& items) {
+  Sweep sweep;
+  for (const auto& [name, value] : items) set_item(sweep, name, value);
+  return sweep;
 }
 
 std::vector<std::int64_t> parse_integers(const std::string& name, const std::string& text) {

@@ -50,6 +50,10 @@ struct Sweep {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> items() const;
 };
 
+/// The sweep that has these items; other names are passed over, and what is missing keeps its
+/// default. Throws misuse for a value that none can have.
+[[nodiscard]] Sweep sweep_of_items(const std::vector<std::pair<std::string, std::string>>& items);
+
 /// "256,512" or "256..16384:x2" or "256..2048:+256" or several of these with commas, ascending
 /// without repeats. Throws misuse (beginning with `name`) for anything else, for values below 1 and
 /// for more than 10,000 of them.

@@ -118,6 +118,29 @@ class Bench(ProgramTest):
         self.fails(2, "bench", "-o", out, *SMALL, says="--resume")
         self.fails(2, "bench", "-o", out, *SMALL, "--seed", "9", "--resume", says="another sweep")
 
+    def test_resuming_needs_no_other_option(self):
+        out = self.folder / "b.h5"
+        self.fails(2, "bench", "--resume", out, says="no run to resume")
+        self.fails(2, "bench", "--resume", says="--output")
+        self.leave_unfinished(out, "bench", "-o", out, *SMALL, "--seed", "9", samples=2)
+        before = sealed_times(out)
+        self.fails(2, "bench", "--resume", out, "--seed", "8",
+                   says=["another sweep", "seed (expected 9, found 8)"])
+        self.fails(2, "bench", "--resume", out, "--lengths", "16", says="lengths (expected 16,32,64,128")
+        self.fails(2, "bench", "--resume", out, "-o", self.folder / "c.h5", says="not the same file")
+        self.ok("bench", "--resume", out, "--json")
+        self.assertLessEqual(set(before), all_times(out))
+        self.assert_clean("b.h5")
+        with h5py.File(out) as file:
+            sweep = list(file["bench/runtime"].attrs["sweep"])
+        self.assertIn("seed=9", sweep)
+        self.assertIn("rounds=2", sweep)
+        self.assertIn("cold=0", sweep)
+        said = self.ok("bench", "-o", out, "--resume").out
+        self.assertIn(f"{out} was finished already: nothing was left to measure", said.splitlines())
+        self.fails(2, "bench", "-o", out, "--resume", "--rounds", "5",
+                   says=["is finished, and another sweep", "rounds (expected 2, found 5)"])
+
     def test_a_finished_result_is_replaced_by_a_measured_one_only(self):
         out = self.folder / "b.h5"
         self.ok("bench", "-o", out, *SMALL)
@@ -253,15 +276,16 @@ class Readme(ProgramTest):
                  if re.match(r"    build/bin/conelab (bench|compare|figure).* runs\.h5", line)]
         self.assertGreaterEqual(len(lines), 5)
         self.assertTrue(any("--resume" in words for words in lines))
+        begun = []
         for words in lines:
-            if words[0] == "bench":
+            if words[0] == "bench" and "-o" in words:
                 words = ["64,128" if ".." in word else word for word in words] + [
                     "--rounds", "3", "--warm-only"]
+                begun = [word for word in words if word != "--resume"]
             if "--resume" in words:
                 out = self.folder / "runs.h5"
                 out.unlink()
-                self.leave_unfinished(out, *(word for word in words if word != "--resume"),
-                                      cwd=self.folder)
+                self.leave_unfinished(out, *begun, cwd=self.folder)
             self.ok(*words, cwd=self.folder)
 
 

@@ -86,5 +86,25 @@ TEST(CheckSweep, RefusesWhatCannotBeMeasured) {
   EXPECT_NE(error([](Sweep& s) { s.dtypes = {"f23"}; }).find("unknown dtype"), std::string::npos);
 }
 
+TEST(Sweep, IsTheSameFromItsItems) {
+  Sweep s = testing::fake_sweep({"dot", "dot:masks=causal+window:window=8"}, {64, 128}, 5);
+  s.passes = {"forward", "forward+backward"};
+  s.devices = {"cpu", "cuda"};
+  s.dtypes = {"f32", "bf16"};
+  s.threads = {1, 2};
+  s.dims = {8, 16};
+  s.heads = {1, 3};
+  s.batch = 2, s.controls = 0, s.seed = std::numeric_limits<std::uint64_t>::max(), s.cold = false;
+  auto items = s.items();
+  EXPECT_EQ(sweep_of_items(items).items(), items);
+  EXPECT_EQ(sweep_of_items({}).items(), Sweep().items());
+  items.emplace_back("cpu", "another name");
+  EXPECT_EQ(sweep_of_items(items).items(), s.items());
+  for (const char* wrong : {"", "many", "5x", "99999999999999999999"}) {
+    EXPECT_THROW((void)sweep_of_items({{"rounds", wrong}}), Error) << wrong;
+  }
+  EXPECT_THROW((void)sweep_of_items({{"lengths", "64,"}}), Error);
+}
+
 }  // namespace
 }  // namespace conelab
