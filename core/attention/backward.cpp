@@ -70,8 +70,8 @@ struct KeyWork {
   Buffer<T> upstream;              ///< [backward_rows × value_stride] dL/doutput of a block.
   KeyTile<T> keys;
   Buffer<T> key_grad, value_grad, key_slope, key_margin;
-  Buffer<T> tile, slope;                              ///< [backward_rows × columns]
-  std::vector<T> row_slope, row_margin, row_maximum;  ///< [backward_rows] of the current block
+  Buffer<T> tile, slope;                 ///< [backward_rows × columns]
+  std::vector<T> row_slope, row_margin;  ///< [backward_rows] of the current block
   std::vector<ClosePair<T>> close_pairs;
   std::vector<std::int64_t> bad_keys, bad_values;  ///< Not finite; indices within the head.
   ParameterSums sums;
@@ -271,7 +271,6 @@ class BackwardPass {
     w.slope.resize(static_cast<std::size_t>(block_rows_ * columns));
     w.row_slope.resize(static_cast<std::size_t>(block_rows_));
     w.row_margin.resize(w.row_slope.size());
-    w.row_maximum.resize(w.row_slope.size());
     w.sums = empty_sums();
     return w;
   }
@@ -382,7 +381,6 @@ class BackwardPass {
                             shared.reference.data() + group.first,
                             shared.inverse_sum.data() + group.first,
                             shared.delta.data() + group.first,
-                            w.row_maximum.data(),
                             w.row_slope.data(),
                             w.key_slope.data(),
                             w.sums.constant.data(),
@@ -391,34 +389,14 @@ class BackwardPass {
                             -1,
                             w.sums.bias.data()};
     (plan_.sigmoid ? tiles.tail().sigmoid_slope : tiles.tail().softmax_slope)(tile);
-    if (distance_ || plan_.sigmoid) return;
-    for (int r = 0; r < group.rows; ++r) {
-      if (w.row_maximum[static_cast<std::size_t>(r)] > T(heavy_weight)) {
-        mend_products(shared, w, tiles, group, bias, r);
-      }
-    }
-  }
-
-  /// Heavy weights of a row from exact products, as forward takes them.
-  void mend_products(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
-                     const QueryGroup<T>& group, const Addend<T>& bias, int r) const {
-    const auto i = static_cast<std::size_t>(group.first + r);
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(r) * w.keys.columns;
-    for (int c = 0; c < w.keys.count; ++c) {
-      T& weight = w.tile[static_cast<std::size_t>(at + c)];
-      if (!(weight > T(heavy_weight))) continue;
-      const T exact = tiles.exact_weight(group, w.keys, bias, {r, c, weight}, shared.reference[i],
-                                         shared.inverse_sum[i]);
-      w.slope[static_cast<std::size_t>(at + c)] *= exact / weight;
-      weight = exact;
-    }
   }
 
   /// Row and column sums of W without the close pairs, whose part of dK is added here.
   void take_margins(const QueryGroup<T>& group, KeyWork<T>& w) {
     for (ClosePair<T>& pair : w.close_pairs) {
       T& entry = w.slope[static_cast<std::size_t>(pair.row * w.keys.columns + pair.column)];
-      pair.slope = entry * pair.correction;
+      // Of a masked pair the correction may be NaN: nobody sees its value.
+      pair.slope = entry == 0 ? T(0) : entry * pair.correction;
       entry = 0;
       const T* q = group.base + pair.row * group.stride;
       const T* k = w.placed.base.data() + pair.column * w.placed.stride;

@@ -264,7 +264,7 @@ class ForwardPass {
     for (int r = 0; r < rows; ++r) {
       block.row_sum[static_cast<std::size_t>(row + r)] += static_cast<double>(row_sum[r]);
     }
-    set_heavy_apart(block, tiles, group, keys, weights, row);
+    set_heavy_apart(block, weights, row);
     kernels_.product(rows, static_cast<int>(stride_), keys.count,
                      {block.weights.data(), keys.columns, 1},
                      {values, key_tile<T> * kernels_.panel, kernels_.panel},
@@ -285,25 +285,20 @@ class ForwardPass {
   /// Takes weights that are large beside the row's sum out of the tile. Small terms added to a
   /// large one in a register round at the large one's magnitude, each of them: a row that one key
   /// dominates would err five times as much.
-  void set_heavy_apart(Block& block, const Tiles<T>& tiles, const QueryGroup<T>& group,
-                       const KeyTile<T>& keys, const WeightTile<T>& w, int row) const {
+  void set_heavy_apart(Block& block, const WeightTile<T>& w, int row) const {
     block.heavy.clear();
-    const Addend<T> addend{w.score.addend, w.score.addend_stride};
-    for (int r = 0; r < group.rows; ++r) {
+    for (int r = 0; r < w.score.rows; ++r) {
       double& sum = block.row_sum[static_cast<std::size_t>(row + r)];
       // The largest weight against an eighth of the sum, by powers of two.
       const T above = w.row_maximum[r] - w.reference[r];
       if (!(above * T(1 / std::numbers::ln2) >= static_cast<T>(exponent_of(sum) - 2))) continue;
       HeavyWeight<T> heavy[most_heavy];
       T rest;
-      const int count = kernels_.take_heavy(w.weights + r * w.score.stride, keys.columns,
-                                            static_cast<T>(sum * heavy_weight), heavy, &rest);
+      const int count = kernels_.take_heavy(w.weights + r * w.score.stride, w.score.columns,
+                                            static_cast<T>(sum / most_heavy), heavy, &rest);
       sum += static_cast<double>(rest) - static_cast<double>(w.row_sum[r]);
       for (HeavyWeight<T>& h : std::span(heavy, static_cast<std::size_t>(count))) {
         h.row = r;
-        if (!plan_.sigmoid) {
-          h.weight = tiles.exact_weight(group, keys, addend, h, w.reference[r], T(1));
-        }
         sum += static_cast<double>(h.weight);
         block.heavy.push_back(h);
       }

@@ -1,20 +1,12 @@
 #include "core/attention/tile.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "core/similarity/all.h"
 
 namespace conelab {
 namespace {
-
-/// The first coordinate of a key in the tile's panels; the next ones follow at steps of a panel.
-template <class T>
-const T* column_of(const KeyTile<T>& keys, int column, int panel, int base_size) {
-  return keys.panels + static_cast<std::ptrdiff_t>(column / panel) * panel * base_size +
-         column % panel;
-}
 
 /// |q - k|^2 of a query row and a column of panels that hold -2k.
 template <class T>
@@ -92,21 +84,10 @@ void Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const Key
   for (int c = 0; c < keys.count; ++c) {
     if (!is_close(queries, row, keys, c, tile[c])) continue;
     has_close_pairs_ = true;
-    tile[c] = direct_distance2(query, column_of(keys, c, panel, depth), panel, depth);
+    const T* column =
+        keys.panels + static_cast<std::ptrdiff_t>(c / panel) * panel * depth + c % panel;
+    tile[c] = direct_distance2(query, column, panel, depth);
   }
-}
-
-template <class T>
-T Tiles<T>::exact_product(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
-                          int column) const {
-  const int depth = head_->base_size();
-  const T* query = queries.base + row * queries.stride;
-  const T* key = column_of(keys, column, kernels_->panel, depth);
-  double sum = 0;
-  for (int i = 0; i < depth; ++i) {
-    sum += static_cast<double>(query[i]) * static_cast<double>(key[i * kernels_->panel]);
-  }
-  return static_cast<T>(sum);
 }
 
 template <class T>
@@ -140,23 +121,6 @@ ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& 
           keys.columns, queries.values,    queries.value_stride,
           keys.values,  keys.value_stride, head_->constants(),
           bias.data,    bias.stride};
-}
-
-template <class T>
-T Tiles<T>::exact_weight(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                         const Addend<T>& addend, const HeavyWeight<T>& pair, T reference,
-                         T scale) const {
-  if (plan_->similarity->info.measure != Measure::product) return pair.weight;
-  // The kernels take no fewer columns than these; the others are not used.
-  const int columns = kernels_->column_multiple;
-  const int first = pair.column / columns * columns;
-  Buffer<T> logits(static_cast<std::size_t>(columns));
-  T& logit = logits[static_cast<std::size_t>(pair.column - first)];
-  logit = exact_product(queries, pair.row, keys, pair.column);
-  const T* bias = addend.data == nullptr ? nullptr : addend.data + pair.row * addend.stride + first;
-  tail().score({logits.data(), columns, 1, columns, queries.values + pair.row, queries.value_stride,
-                keys.values + first, keys.value_stride, head_->constants(), bias, addend.stride});
-  return std::exp(logit - reference) * scale;
 }
 
 template <class T>

@@ -61,11 +61,6 @@ struct Addend {
   std::ptrdiff_t stride = 0;
 };
 
-/// A softmax weight from which on a pair is heavy. A row that one key dominates errs most by that
-/// pair: by the rounding of its product, and by all the small terms that are added to its large
-/// one.
-constexpr double heavy_weight = 1.0 / 16;
-
 /// Sets the columns of keys [first, first + count) that are in `bad` (ascending) to NaN.
 template <class T>
 void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
@@ -99,11 +94,6 @@ class Tiles {
   /// until the next call.
   [[nodiscard]] ScoreTile<T> measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                       Cover cover, T* tile) const;
-  /// The softmax weight of a heavy pair: exp(logit - reference) * scale, from its product summed
-  /// exactly. Where distances are measured it is `weight`: those that cancel have been recomputed.
-  [[nodiscard]] T exact_weight(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                               const Addend<T>& addend, const HeavyWeight<T>& pair, T reference,
-                               T scale) const;
   /// The kernels of the plan's similarity.
   [[nodiscard]] const Tail<T>& tail() const;
 
@@ -121,8 +111,6 @@ class Tiles {
                        std::ptrdiff_t stride) const;
   void mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                         T* tile) const;
-  [[nodiscard]] T exact_product(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
-                                int column) const;
 };
 
 /// Packs placed keys [columns × stride] as a tile's panels; `panels` holds columns × base_size.

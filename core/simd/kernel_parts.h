@@ -5,7 +5,7 @@
 
 namespace conelab::CONELAB_SIMD {
 
-/// Fills products and margins.
+/// Fills products and what else serves every similarity.
 template <class T>
 void add_products(Kernels<T>& kernels);
 /// Fills the weight kernels and the similarities' tails.

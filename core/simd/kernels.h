@@ -86,7 +86,6 @@ struct SlopeTile {
   const T* reference;          ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
   const T* inverse_sum;        ///< Per row.
   const T* delta;              ///< Per row: sum of output * output_grad.
-  T* row_maximum;              ///< Per row, out: its largest weight.
   T* query_slope;              ///< Per row: dL/dpotential is added. Unused without token slopes.
   T* key_slope;                ///< Per column: likewise.
   double* constant_slope;      ///< [constants]: dL/dconstant is added.
@@ -96,7 +95,7 @@ struct SlopeTile {
   double* bias_gradient;  ///< [bias_slopes]: dL/dparameter is added.
 };
 
-/// The most weights that `take_heavy` takes.
+/// The most weights that `take_heavy` takes: so many parts of a row's sum may be heavy.
 constexpr int most_heavy = 16;
 
 /// A weight that stands out of its row.
