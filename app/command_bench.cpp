@@ -1,6 +1,7 @@
 // `conelab bench`: measures operators in interleaved rounds, a worker process per case.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -48,7 +49,11 @@ std::string output_of(const Typed& typed) {
   if (typed.output.empty() && typed.resumed.empty()) {
     misuse("--output is required, or --resume FILE (see `conelab bench --help`)");
   }
-  if (!typed.output.empty() && !typed.resumed.empty() && typed.output != typed.resumed) {
+  const auto path = [](const std::string& text) {
+    return std::filesystem::absolute(text).lexically_normal();
+  };
+  if (!typed.output.empty() && !typed.resumed.empty() &&
+      path(typed.output) != path(typed.resumed)) {
     misuse("--output {} and --resume {} are not the same file", typed.output, typed.resumed);
   }
   return typed.output.empty() ? typed.resumed : typed.output;

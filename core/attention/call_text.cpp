@@ -28,7 +28,7 @@ void set(Call& call, const std::string& key, const std::string& value) {
     call.map = value;
   } else if (key == "bias") {
     call.bias = value;
-  } else if (key == "masks" || key == "mask") {
+  } else if (key == "masks") {
     call.masks = pieces(value, '+');
   } else if (key == "weights") {
     call.weights = value;
@@ -51,7 +51,8 @@ Call call_from_text(const std::string& text) {
     if (equals == std::string::npos || equals == 0) {
       misuse("{}: '{}' is no KEY=VALUE (expected as penumbral:gamma=2)", text, list[i]);
     }
-    const std::string key = list[i].substr(0, equals);
+    std::string key = list[i].substr(0, equals);
+    if (key == "mask") key = "masks";
     if (!keys.insert(key).second) misuse("{}: the key '{}' is given twice", text, key);
     set(call, key, list[i].substr(equals + 1));
   }

@@ -84,9 +84,7 @@ double read_for(double seconds, Words part) {
 
 }  // namespace
 
-std::size_t bandwidth_bytes() {
-  return std::clamp(2 * last_cache_bytes(), std::size_t{256} << 20, std::size_t{1} << 30);
-}
+std::size_t bandwidth_bytes() { return std::max(4 * last_cache_bytes(), std::size_t{256} << 20); }
 
 double measure_bandwidth(int threads, double seconds) {
   const std::size_t size = bandwidth_bytes();

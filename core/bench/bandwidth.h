@@ -16,7 +16,8 @@ namespace conelab {
 /// NaN where a quarter of the free memory does not hold the array.
 [[nodiscard]] double measure_bandwidth(int threads, double seconds);
 
-/// The array's size: twice the last cache level, at least 256 MiB and at most 1 GiB.
+/// The array's size: four times the last cache level of a socket, so that those of two sockets do
+/// not hold it either, at least 256 MiB.
 [[nodiscard]] std::size_t bandwidth_bytes();
 
 /// When a run measures it: beside the first, the middle and the last round, once per number of

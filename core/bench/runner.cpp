@@ -326,7 +326,7 @@ class Run {
     report(result);
     if (result.status == CaseStatus::ok) {
       take(result, round, sealed_record(index, round));
-      ++slot.worked;
+      if (result.status != CaseStatus::skipped) ++slot.worked;
     }
     ++slot.visits;
     ++done_;

@@ -55,11 +55,16 @@ bool result_lies_at(const std::string& output) {
 }
 
 RunIdentity items_of_result(const std::string& path, const SandboxLimits& limits) {
-  RunIdentity items = {{"controls", std::to_string(Sweep().controls)}};
+  RunIdentity items;
   const LabelledArray runtime = read_labelled_sandboxed(path, "bench/runtime", limits);
   for (const std::string& line : texts_of(runtime, "sweep")) {
     const std::size_t equals = std::min(line.find('='), line.size() - 1);
-    items.emplace(items.begin(), line.substr(0, equals), line.substr(equals + 1));
+    items.emplace_back(line.substr(0, equals), line.substr(equals + 1));
+  }
+  // Results from before it could be asked for do not say it.
+  const auto says = [](const auto& item) { return item.first == "controls"; };
+  if (std::none_of(items.begin(), items.end(), says)) {
+    items.emplace_back("controls", std::to_string(Sweep().controls));
   }
   return items;
 }

@@ -141,6 +141,13 @@ class Bench(ProgramTest):
         self.fails(2, "bench", "-o", out, "--resume", "--rounds", "5",
                    says=["is finished, and another sweep", "rounds (expected 2, found 5)"])
 
+    def test_a_finished_run_without_controls_resumes_as_it_is(self):
+        out = self.folder / "b.h5"
+        self.ok("bench", "-o", out, *QUICK, "--controls", "0")
+        for again in (("--resume", out), ("--resume", f"{self.folder}/./b.h5", "-o", out)):
+            said = self.ok("bench", *again).out
+            self.assertIn("was finished already: nothing was left to measure", said)
+
     def test_a_finished_result_is_replaced_by_a_measured_one_only(self):
         out = self.folder / "b.h5"
         self.ok("bench", "-o", out, *SMALL)

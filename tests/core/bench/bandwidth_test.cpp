@@ -15,10 +15,10 @@ using testing::fake_sweep;
 
 TEST(Bandwidth, IsMeasuredBeyondTheCaches) {
   EXPECT_GE(bandwidth_bytes(), std::size_t{256} << 20);
-  EXPECT_LE(bandwidth_bytes(), std::size_t{1} << 30);
-  EXPECT_GE(bandwidth_bytes(), std::min(2 * last_cache_bytes(), std::size_t{1} << 30));
-  for (const int threads : {1, 2}) {
-    EXPECT_GT(measure_bandwidth(threads, 0.01), 1e7) << threads;
+  EXPECT_GE(bandwidth_bytes(), 4 * last_cache_bytes());
+  for (const int threads : {1, 2}) {  // From a busy shared machine to the fastest memory there is.
+    EXPECT_GT(measure_bandwidth(threads, 0.01), 1e8) << threads;
+    EXPECT_LT(measure_bandwidth(threads, 0.01), 1e13) << threads;
   }
 }
 

@@ -111,7 +111,9 @@ TEST_F(Runner, ProgressNeverStepsBack) {
   Workload uneven = testing::fake_workload();
   uneven.predict = [](const Case& c, std::int64_t) -> Prediction {
     const auto n = static_cast<double>(c.seq_len);
-    return {c.operation == "huge" ? 1e18 : 1e6, 1e5, 256 * n * n};
+    if (c.operation == "huge")
+      return {1e18, 1e5, 1e15};  // Skipped: no work, whatever it would cost.
+    return {1e6, 1e5, 256 * n * n};
   };
   constexpr int enough = 40;  // Of the third round.
   std::vector<double> shares, at_enough;
@@ -127,7 +129,7 @@ TEST_F(Runner, ProgressNeverStepsBack) {
   EXPECT_EQ(shares.front(), 0);
   const double reached = at_enough.front();
   EXPECT_GT(reached, 0.3);
-  EXPECT_LT(reached, 1);
+  EXPECT_LT(reached, 0.9);
   shares.clear(), at_enough.clear();
   stops = false;
   o.resume = true;

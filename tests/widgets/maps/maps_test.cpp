@@ -339,7 +339,6 @@ std::uint32_t packed(const figure::Colour& c) {
          static_cast<std::uint32_t>(c.g) << 8 | c.b;
 }
 
-// Each query sees itself alone: as dark as weights get, as in a figure, and not the map's middle.
 TEST(MapsModel, AJobThatWasCancelledIsNoError) {
   bool cancelled = false;
   std::string error;
@@ -352,6 +351,7 @@ TEST(MapsModel, AJobThatWasCancelledIsNoError) {
   EXPECT_EQ(error, "");
 }
 
+// Each query sees itself alone: as dark as weights get, as in a figure, and not the map's middle.
 TEST(MapColours, EqualWeightsAreOnTheScaleOfTheFigure) {
   const float out = masked_cell;
   const auto pixels =
