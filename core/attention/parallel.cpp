@@ -62,11 +62,15 @@ class Tickets {
 
 }  // namespace
 
+int thread_count(const Execution& execution) {
+  const int all = tbb::info::default_concurrency();
+  return execution.threads > 0 ? std::min(execution.threads, all) : all;
+}
+
 void run_tickets(std::int64_t count, const Execution& execution,
                  const std::function<void(std::int64_t, const std::function<bool()>&)>& work) {
   Tickets tickets(count, execution);
-  const int all = tbb::info::default_concurrency();
-  const std::int64_t wanted = execution.threads > 0 ? std::min(execution.threads, all) : all;
+  const std::int64_t wanted = thread_count(execution);
   const int threads = static_cast<int>(std::max<std::int64_t>(1, std::min(wanted, count)));
   if (threads == 1) {
     tickets.work_until_done(work);

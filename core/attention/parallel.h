@@ -8,6 +8,9 @@
 
 namespace conelab {
 
+/// The threads that a run with tickets enough takes.
+[[nodiscard]] int thread_count(const Execution& execution);
+
 /// Runs `work(ticket, stopped)` for tickets 0 ... count - 1 on `execution.threads` threads. Tickets
 /// start in order: when one runs, all before it have started, each on a thread of its own, so a
 /// ticket may wait for an earlier one (but must watch `stopped`, which is set when any ticket threw
