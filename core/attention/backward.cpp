@@ -19,6 +19,7 @@
 #include "core/attention/parallel.h"
 #include "core/attention/tile.h"
 #include "core/base/error.h"
+#include "core/base/subnormals.h"
 
 namespace conelab {
 namespace {
@@ -300,6 +301,7 @@ class BackwardPass {
   /// One tile of pairs: P and W, and what they add to dV and dK.
   void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w,
                      const Tiles<T>& tiles, const QueryGroup<T>& group, Cover cover) {
+    const FlushSubnormals flush;
     const int columns = w.keys.columns;
     tiles.measure(group, w.keys, w.tile.data(), columns);
     const T* upstream = upstream_rows(index, group, w);
@@ -420,6 +422,7 @@ class BackwardPass {
   }
 
   void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, const QueryGroup<T>& group) {
+    const FlushSubnormals flush;
     const std::ptrdiff_t stride = group.stride;
     T* out = shared.query_grad + group.first * stride;
     kernels_.product(group.rows, static_cast<int>(stride), w.keys.count,

@@ -20,6 +20,7 @@
 #include "core/attention/keys.h"
 #include "core/attention/parallel.h"
 #include "core/attention/tile.h"
+#include "core/base/subnormals.h"
 
 namespace conelab {
 namespace {
@@ -195,20 +196,24 @@ class ForwardPass {
     const ForwardHead<T>& shared = *heads_[static_cast<std::size_t>(index)];
     Block block = start(index, (ticket % blocks_) * query_block_, shared.head);
     const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch);
-    for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t) {
-      const KeyTile<T> keys = shared.keys.tile(t);
-      if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) continue;
-      const T* values = values_of(block, shared, t);
-      for (int r = 0; r < block.rows; r += group_rows_) {
-        if (t + 1 < shared.keys.tiles()) fetch_ahead(block, shared, t + 1, r);
-        attend_group(block, tiles, keys, values, r, std::min(group_rows_, block.rows - r));
-      }
-    }
+    for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
+      attend_tile(block, shared, tiles, t);
     for (int r = 0; r < block.rows; ++r) {
       finish(block, r);
       for (const auto& tile : shared.bad_values) {
         for (const std::int64_t key : tile) spoil(block, block.begin + r, key);
       }
+    }
+  }
+
+  void attend_tile(Block& block, const ForwardHead<T>& shared, const Tiles<T>& tiles, int t) {
+    const KeyTile<T> keys = shared.keys.tile(t);
+    if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) return;
+    const T* values = values_of(block, shared, t);
+    const FlushSubnormals flush;
+    for (int r = 0; r < block.rows; r += group_rows_) {
+      if (t + 1 < shared.keys.tiles()) fetch_ahead(block, shared, t + 1, r);
+      attend_group(block, tiles, keys, values, r, std::min(group_rows_, block.rows - r));
     }
   }
 
