@@ -98,7 +98,8 @@ class Builder {
     out_.value_mark.resize(size_of(keys));
     out_.bad_values.resize(size_of(p.groups));
     for (int g = 0; g < p.groups; ++g) {
-      out_.heads.emplace_back(plan_, g % p.heads, input_.key.row(g / p.heads, g % p.heads, 0));
+      out_.heads.emplace_back(plan_, kernels<N>(), g % p.heads,
+                              input_.key.row(g / p.heads, g % p.heads, 0));
     }
   }
 
@@ -125,6 +126,7 @@ class Builder {
              std::vector<std::byte>& base, std::vector<N>& values, std::vector<N>& offset) const {
     const Problem<N>& p = out_.shape;
     Operand<N> operand;
+    // Rows without padding: the device has panels of its own.
     out_.heads[size_of(g)].place(tokens, count, count, tensor, 0, 1, operand);
     const int bytes = storage_size(p.storage);
     for (std::int64_t i = 0; i < count; ++i) {

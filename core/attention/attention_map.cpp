@@ -47,7 +47,7 @@ class HeadMap {
         columns_(key_end - key_begin),
         kernels_(kernels<S>(simd)),
         mask_(plan.mask(input)),
-        law_(plan, head, input.key.row(batch, head, 0)),
+        law_(plan, kernels_, head, input.key.row(batch, head, 0)),
         keys_(plan, kernels_, law_, columns_, key_begin) {
     const S* keys = input.key.row(batch, head, key_begin);
     for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);

@@ -151,8 +151,8 @@ class BackwardPass {
     const std::int64_t b = batch_of(index);
     const std::int64_t h = head_of(index);
     const auto n = static_cast<std::size_t>(e.query);
-    auto head =
-        std::make_unique<BackwardHead<T>>(Head<T>(plan_, h, input_.key.row(b, h, 0)), blocks_);
+    auto head = std::make_unique<BackwardHead<T>>(
+        Head<T>(plan_, kernels_, h, input_.key.row(b, h, 0)), blocks_);
     const std::ptrdiff_t stride = operand_stride(head->head.base_size(), kernels_.panel);
     head->query_grad = result_rows(result_.query, b, h, stride);
     const bool own_sums = head->query_grad == nullptr;
@@ -248,7 +248,7 @@ class BackwardPass {
     w.key_panels.resize(w.panels.size());
     split_panels(w.placed.base.data(), w.placed.stride, columns, kernels_.panel,
                  w.key_panels.data(), columns * kernels_.panel);
-    w.upstream.resize(static_cast<std::size_t>(block_rows_ * value_stride_));
+    w.upstream.assign(static_cast<std::size_t>(block_rows_ * value_stride_), T(0));
     Buffer<T> value_rows(static_cast<std::size_t>(columns * value_stride_), T(0));
     lift_values(plan_.einstein, input_.value.row(b, h, first), e.value, first, count, value_stride_,
                 value_rows.data(), w.bad_values);

@@ -131,7 +131,8 @@ class ForwardPass {
 
   void prepare_head(std::int64_t index) {
     const Extents& e = plan_.extents;
-    Head<T> head(plan_, index % e.head, input_.key.row(index / e.head, index % e.head, 0));
+    Head<T> head(plan_, kernels_, index % e.head,
+                 input_.key.row(index / e.head, index % e.head, 0));
     PackedKeys<T> keys(plan_, kernels_, head, e.key);
     const auto tiles = static_cast<std::size_t>(keys.tiles());
     Buffer<T> values;
@@ -166,7 +167,8 @@ class ForwardPass {
     const std::ptrdiff_t panel_stride = key_tile<T> * kernels_.panel;
     if constexpr (std::is_same_v<S, T>) {
       const S* rows = input_.value.row(b, h, keys.first);
-      const bool as_is = !plan_.einstein && size == stride_ && all_finite(rows, keys.count * size);
+      const bool as_is =
+          !plan_.einstein && size == stride_ && all_finite(kernels_, rows, keys.count * size);
       if (as_is)
         return split_panels(rows, stride_, keys.count, kernels_.panel, panels, panel_stride);
     }

@@ -12,49 +12,29 @@
 namespace conelab {
 namespace {
 
-/// Rounds base - centre [size] into a row; the squared norm of what is rounded. One pass, in eight
-/// sums: this is most of what placing a token costs.
-template <class T>
-double store_centred(const double* base, const double* centre, std::int64_t size, T* row) {
-  constexpr std::int64_t width = 8;
-  double sums[width] = {};
-  const auto store = [&](std::int64_t i, std::int64_t k) {
-    row[i + k] = static_cast<T>(base[i + k] - centre[i + k]);
-    const auto rounded = static_cast<double>(row[i + k]);
-    sums[k] += rounded * rounded;
-  };
-  const std::int64_t whole = size - size % width;
-  for (std::int64_t i = 0; i < whole; i += width) {
-    for (std::int64_t k = 0; k < width; ++k) store(i, k);
-  }
-  for (std::int64_t k = 0; k < size - whole; ++k) store(whole, k);
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-}
-
 /// Enough of the keys to find their middle; the centre only steers rounding.
 constexpr std::int64_t centre_samples = 64;
 
-double median_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// The median where the values deviate little from it; else 0. Outliers and values of many scales
-/// must not move the centre: what it rounds away is lost to every distance.
+/// The median where most of the values deviate little from it; else 0. Outliers and values of many
+/// scales must not move the centre: what it rounds away is lost to every distance.
 double common_offset(std::vector<double>& values) {
   if (values.empty()) return 0;
-  const double offset = median_of(values);
-  for (double& v : values) v = std::abs(v - offset);
-  return median_of(values) < std::abs(offset) / 4 ? offset : 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  const double offset = *middle;
+  const auto near = std::count_if(values.begin(), values.end(), [&](double v) {
+    return std::abs(v - offset) < std::abs(offset) / 4;
+  });
+  return static_cast<std::size_t>(near) > values.size() / 2 ? offset : 0;
 }
 
 }  // namespace
 
 template <class T>
 template <class S>
-Head<T>::Head(const Plan& plan, std::int64_t head, const S* keys)
+Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys)
     : plan_(&plan),
+      kernels_(&kernels),
       head_(head),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
       similarity_values_(plan.values(plan.similarity_parameters, head)),
@@ -140,8 +120,9 @@ void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, 
   out.bad.clear();
   const MapContext c = context();
   std::vector<double> x(static_cast<std::size_t>(d)), base(static_cast<std::size_t>(d) + 1);
+  const bool finite = all_finite(*kernels_, tokens, count * d);
   for (std::int64_t i = 0; i < count; ++i) {
-    if (!all_finite(tokens + i * d, d)) {
+    if (!finite && !all_finite(tokens + i * d, d)) {
       skip_token(i, out);
       continue;
     }
@@ -182,7 +163,7 @@ void Head<T>::store_token(const double* base, const Place& place, std::int64_t i
   const auto m = static_cast<std::size_t>(base_size_);
   const double* centre = centre_.data();
   T* row = out.base.data() + i * out.stride;
-  const double norm = store_centred(base, centre, base_size_, row);
+  const double norm = kernels_->store_centred(base, centre, base_size_, row);
   std::fill(row + m, row + out.stride, T(0));
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
   double value[max_values] = {};
@@ -259,7 +240,7 @@ void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int 
 }
 
 #define CONELAB_HEAD(T, S)                                                                      \
-  template Head<T>::Head(const Plan&, std::int64_t, const S*);                                  \
+  template Head<T>::Head(const Plan&, const Kernels<T>&, std::int64_t, const S*);               \
   template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t, \
                                int, Operand<T>&) const;                                         \
   template void Head<T>::token_gradient(const S*, const OperandGradient<T>&, S*, double*) const;

@@ -51,7 +51,7 @@ class Head {
   /// Where a mask hides keys the origin stays the centre: not even the last bits of a row may
   /// depend on a key that it does not see.
   template <class S>
-  Head(const Plan& plan, std::int64_t head, const S* keys);
+  Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys);
 
   [[nodiscard]] int base_size() const { return base_size_; }
   [[nodiscard]] const T* constants() const { return constants_; }
@@ -84,6 +84,7 @@ class Head {
 
  private:
   const Plan* plan_;
+  const Kernels<T>* kernels_;
   std::int64_t head_;
   int base_size_;
   std::vector<double> similarity_values_;

@@ -300,6 +300,56 @@ int take_heavy(T* weights, int columns, T limit, HeavyWeight<T>* heavy, T* rest)
   return count;
 }
 
+template <class T>
+bool all_finite(const T* x, std::int64_t count) {
+  const Tag<T> tag;
+  // x * 0 is 0 or NaN. No early exit: tokens are finite but for a few.
+  auto even = hn::Zero(tag), odd = hn::Zero(tag);
+  std::int64_t i = 0;
+  for (; i + 2 * lanes<T> <= count; i += 2 * lanes<T>) {
+    even = hn::MulAdd(hn::LoadU(tag, x + i), hn::Zero(tag), even);
+    odd = hn::MulAdd(hn::LoadU(tag, x + i + lanes<T>), hn::Zero(tag), odd);
+  }
+  T rest = 0;
+  for (; i < count; ++i) rest += x[i] * T(0);
+  return hn::AllTrue(tag, hn::Eq(hn::Add(even, odd), hn::Zero(tag))) && rest == 0;
+}
+
+/// The rounded difference of two vectors, in double.
+inline Vector<double> store_difference(Vector<double> difference, double* row) {
+  hn::StoreU(difference, Tag<double>(), row);
+  return difference;
+}
+inline Vector<double> store_difference(Vector<double> difference, float* row) {
+  const hn::Rebind<float, Tag<double>> half;
+  const auto rounded = hn::DemoteTo(half, difference);
+  hn::StoreU(rounded, half, row);
+  return hn::PromoteTo(Tag<double>(), rounded);
+}
+
+/// Two sums and whole vectors; the rest one by one. This is most of what placing a token costs.
+template <class T>
+double store_centred(const double* base, const double* centre, int size, T* row) {
+  const Tag<double> tag;
+  constexpr int width = lanes<double>;
+  const auto difference = [&](int i) {
+    return store_difference(hn::Sub(hn::LoadU(tag, base + i), hn::LoadU(tag, centre + i)), row + i);
+  };
+  auto even = hn::Zero(tag), odd = hn::Zero(tag);
+  int i = 0;
+  for (; i + 2 * width <= size; i += 2 * width) {
+    const auto a = difference(i), b = difference(i + width);
+    even = hn::MulAdd(a, a, even);
+    odd = hn::MulAdd(b, b, odd);
+  }
+  double norm = lane_sum<double>(hn::Add(even, odd));
+  for (; i < size; ++i) {
+    row[i] = static_cast<T>(base[i] - centre[i]);
+    norm += static_cast<double>(row[i]) * static_cast<double>(row[i]);
+  }
+  return norm;
+}
+
 /// Enough accumulators to hide the latency of a multiply-add on two units.
 constexpr int peak_chains = 12;
 
@@ -331,6 +381,8 @@ void add_products(Kernels<T>& k) {
   k.squared_distance = &squared_distance<T>;
   k.margins = &margins<T>;
   k.take_heavy = &take_heavy<T>;
+  k.all_finite = &all_finite<T>;
+  k.store_centred = &store_centred<T>;
   k.peak = &peak<T>;
   k.peak_flops = 2 * peak_chains * lanes<T>;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -139,6 +140,10 @@ struct Kernels {
   /// Sets the weights of a row above `limit` to 0, the first most_heavy of them, and puts them into
   /// `heavy`; returns how many. *rest is the sum of the others.
   int (*take_heavy)(T* weights, int columns, T limit, HeavyWeight<T>* heavy, T* rest);
+  /// Whether none of x [count] is infinite or NaN.
+  bool (*all_finite)(const T* x, std::int64_t count);
+  /// Rounds base - centre [size] into a row; returns the squared norm of what is rounded.
+  double (*store_centred)(const double* base, const double* centre, int size, T* row);
   /// A loop of independent multiply-adds on registers, `steps` × peak_flops operations: what the
   /// machine can do at most. Returns a number that depends on all of them.
   T (*peak)(long steps);
