@@ -380,6 +380,7 @@ class BackwardPass {
                             shared.head.constants(),
                             bias.data,
                             bias.stride,
+                            tiles.least(),
                             shared.reference.data() + group.first,
                             shared.inverse_sum.data() + group.first,
                             shared.delta.data() + group.first,

@@ -343,6 +343,7 @@ class ForwardPass {
     w.score.tile += r * w.score.stride;
     w.score.rows = 1;
     w.score.query_values += r;
+    if (w.score.least != nullptr) w.score.least += r;
     if (w.score.addend != nullptr) w.score.addend += r * w.score.addend_stride;
     w.weights += r * w.score.stride;
     w.reference += r;

@@ -46,8 +46,10 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
   kernels_->squared_distance(queries.rows, keys.columns, depth, left, right, queries.norms,
                              keys.norms, close_ratio<T>, tile, stride, closest_.data());
   for (int r = 0; r < queries.rows; ++r) {
-    if (closest_[static_cast<std::size_t>(r)] < close_ratio<T> * queries.norms[r]) {
+    T& closest = closest_[static_cast<std::size_t>(r)];
+    if (closest < close_ratio<T> * queries.norms[r]) {
       mend_close_pairs(queries, r, keys, tile + r * stride);
+      closest = 0;
     }
   }
   mark_bad_tokens(queries, keys, tile, stride);
@@ -113,6 +115,11 @@ Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
 }
 
 template <class T>
+const T* Tiles<T>::least() const {
+  return plan_->similarity->info.measure == Measure::squared_distance ? closest_.data() : nullptr;
+}
+
+template <class T>
 ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover,
                                 T* tile) const {
   measure(queries, keys, tile, keys.columns);
@@ -120,7 +127,7 @@ ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& 
   return {tile,         keys.columns,      queries.rows,
           keys.columns, queries.values,    queries.value_stride,
           keys.values,  keys.value_stride, head_->constants(),
-          bias.data,    bias.stride};
+          bias.data,    bias.stride,       least()};
 }
 
 template <class T>

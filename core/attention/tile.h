@@ -80,6 +80,8 @@ class Tiles {
   /// tokens that are not finite are NaN.
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                std::ptrdiff_t stride) const;
+  /// Of each row of the last measure: no pair's is less. Null where nothing is known.
+  [[nodiscard]] const T* least() const;
   /// Whether the pair is so close that products cancel: it was recomputed, and its gradient has to
   /// be taken directly as well.
   [[nodiscard]] bool has_close_pairs() const { return has_close_pairs_; }

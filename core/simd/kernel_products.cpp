@@ -1,8 +1,10 @@
 // Products of a tile: register-tiled micro-kernels over packed panels.
 //
-// A micro-kernel holds block_rows × 2 vectors of the result in registers and walks the depth: two
-// loads of the panel and block_rows broadcasts feed 2 block_rows multiply-adds. With 16 registers
-// 6 × 2 vectors is the largest tile without spills; with 32 registers 12 × 2.
+// A micro-kernel holds block_rows rows of some panels' vectors of the result in registers and walks
+// the depth: each step loads the panels' vectors once and broadcasts each row's number once. With
+// 16 registers 6 × 2 vectors, one panel, is the largest tile without spills; with 32 registers 6 ×
+// 4, two panels. 12 × 2 vectors are as fast on a core of one's own, but take 38 instructions for 24
+// multiply-adds in place of 34: where another thread shares the core it loses 13 %.
 #include <cstdint>
 #include <utility>
 
@@ -13,7 +15,10 @@ namespace conelab::CONELAB_SIMD {
 namespace {
 
 constexpr int panel_vectors = 2;
-constexpr int block_rows = HWY_TARGET == HWY_AVX3 ? 12 : 6;
+constexpr int block_rows = 6;
+constexpr int block_panels = HWY_TARGET == HWY_AVX3 ? 2 : 1;
+/// Steps of the depth that are unrolled.
+constexpr int many_steps = HWY_TARGET == HWY_AVX3 ? 4 : 16;
 
 template <class T>
 constexpr int panel_columns = panel_vectors* lanes<T>;
@@ -29,9 +34,9 @@ HWY_INLINE void unrolled(const F& f) {
 }
 
 /// A block of the result in registers.
-template <class T, int rows>
+template <class T, int rows, int panels>
 struct Block {
-  Vector<T> v[rows][panel_vectors];
+  Vector<T> v[rows][panels * panel_vectors];
 };
 
 /// Columns of the right operand, and what of the left one meets them.
@@ -40,7 +45,7 @@ struct Strip {
   const T* left;
   std::ptrdiff_t row_stride, left_step;
   const T* panel;
-  std::ptrdiff_t right_step;
+  std::ptrdiff_t panel_stride, right_step;
   int depth;
 };
 
@@ -60,18 +65,22 @@ struct Rows {
 };
 
 /// `steps` steps of a block of rows from step `first`, where `panel` is.
-template <class T, bool rows_contiguous, bool packed, int steps, int rows>
+template <class T, bool rows_contiguous, bool packed, int steps, int rows, int panels>
 HWY_INLINE void multiply_steps(const Strip<T>& s, const Rows<T, rows>& row, std::ptrdiff_t first,
-                               const T*& panel, Block<T, rows>& block) {
+                               const T*& panel, Block<T, rows, panels>& block) {
   const Tag<T> tag;
   const T* column = s.left + first * s.left_step;
   unrolled<steps>([&](auto step) __attribute__((always_inline)) {
-    const auto b0 = hn::LoadU(tag, panel);
-    const auto b1 = hn::LoadU(tag, panel + lanes<T>);
+    Vector<T> b[panels * panel_vectors];
+    unrolled<panels * panel_vectors>([&](auto v) __attribute__((always_inline)) {
+      b[v] =
+          hn::LoadU(tag, panel + v / panel_vectors * s.panel_stride + v % panel_vectors * lanes<T>);
+    });
     unrolled<rows>([&](auto r) __attribute__((always_inline)) {
       const auto a = hn::Set(tag, rows_contiguous ? column[r] : row.at[r][first + step]);
-      block.v[r][0] = hn::MulAdd(a, b0, block.v[r][0]);
-      block.v[r][1] = hn::MulAdd(a, b1, block.v[r][1]);
+      unrolled<panels * panel_vectors>([&](auto v) __attribute__((always_inline)) {
+        block.v[r][v] = hn::MulAdd(a, b[v], block.v[r][v]);
+      });
     });
     panel += packed ? panel_columns<T> : s.right_step;
     if constexpr (rows_contiguous) column += s.left_step;
@@ -88,34 +97,31 @@ struct Walk {
   Loop outer, inner;
 };
 
-/// Blocks of rows against panels; each row's two vectors go to `store(outer, inner, row, v0, v1)`.
-/// The depth is walked in steps of 16, 4 and 1 by loops of their own, and the function is not
+/// Blocks of rows against panels; each row's vectors go to `store(outer, inner, row, vectors)`. The
+/// depth is walked in steps of many, 4 and 1 by loops of their own, and the function is not
 /// inlined, so that all of a block stays in registers. The walk is inside and everything passed by
 /// value: a call for each block, with addresses read through references, cost 5 % of the distances
 /// and of the products over queries, a call for each panel another 1 %. (Steps of 32 or 64, and
 /// prefetching the next panel, lose.)
-template <class T, bool rows_contiguous, bool packed, int rows, class F>
+template <class T, bool rows_contiguous, bool packed, int rows, int panels, class F>
 HWY_NOINLINE void multiply_blocks(Strip<T> s, Walk walk, F store) {
   for (int i = 0; i < (F::grid ? walk.outer.count : 1); ++i) {
     Strip<T> at = s;
     for (int j = 0; j < walk.inner.count; ++j) {
-      Block<T, rows> block;
+      Block<T, rows, panels> block;
       unrolled<rows>([&](auto r) __attribute__((always_inline)) {
-        block.v[r][0] = hn::Zero(Tag<T>());
-        block.v[r][1] = hn::Zero(Tag<T>());
+        for (auto& v : block.v[r]) v = hn::Zero(Tag<T>());
       });
       const Rows<T, rows> row(at);
       const T* panel = at.panel;
       std::ptrdiff_t step = 0;
-      for (; step + 16 <= at.depth; step += 16)
-        multiply_steps<T, rows_contiguous, packed, 16>(at, row, step, panel, block);
-      for (; step + 4 <= at.depth; step += 4)
+      for (; step + many_steps <= at.depth; step += many_steps)
+        multiply_steps<T, rows_contiguous, packed, many_steps>(at, row, step, panel, block);
+      for (; many_steps > 4 && step + 4 <= at.depth; step += 4)
         multiply_steps<T, rows_contiguous, packed, 4>(at, row, step, panel, block);
       for (; step < at.depth; ++step)
         multiply_steps<T, rows_contiguous, packed, 1>(at, row, step, panel, block);
-      unrolled<rows>([&](auto r) __attribute__((always_inline)) {
-        store(i, j, r, block.v[r][0], block.v[r][1]);
-      });
+      unrolled<rows>([&](auto r) __attribute__((always_inline)) { store(i, j, r, block.v[r]); });
       at.left += walk.inner.left_advance;
       at.panel += walk.inner.panel_advance;
     }
@@ -125,55 +131,66 @@ HWY_NOINLINE void multiply_blocks(Strip<T> s, Walk walk, F store) {
 }
 
 /// Packed panels have the address of a step in the instruction (1 % of a forward pass).
-template <class T, int rows, class F>
+template <class T, int rows, int panels, class F>
 HWY_INLINE void multiply(const Strip<T>& s, const Walk& walk, const F& store) {
   const bool packed = s.right_step == panel_columns<T>;
   if (s.left_step != 1) {
-    multiply_blocks<T, true, !F::grid, rows>(s, walk, store);
+    multiply_blocks<T, true, !F::grid, rows, panels>(s, walk, store);
   } else if (packed || !F::grid) {
-    multiply_blocks<T, false, true, rows>(s, walk, store);
+    multiply_blocks<T, false, true, rows, panels>(s, walk, store);
   } else {
-    multiply_blocks<T, false, false, rows>(s, walk, store);
+    multiply_blocks<T, false, false, rows, panels>(s, walk, store);
   }
 }
 
-/// Calls f(constant, first) for the rows past the whole blocks, in blocks of 8, 4, 2 and 1: each
+/// Calls f(constant, first, count) for `panels` of them as blocks: whole ones, then one by one.
+template <class F>
+HWY_INLINE void for_panels(int panels, const F& f) {
+  const int whole = panels / block_panels;
+  if (whole > 0) f(std::integral_constant<int, block_panels>(), 0, whole);
+  if constexpr (block_panels > 1) {
+    const int first = whole * block_panels;
+    if (first < panels) f(std::integral_constant<int, 1>(), first, panels - first);
+  }
+}
+
+/// Calls f(constant, first) for the rows past the whole blocks, in blocks of 4, 2 and 1: each
 /// keeps its sums in registers, and nothing is read past the operand.
 template <int size = block_rows - 1, class F>
 HWY_INLINE void for_rest(int first, int rows, const F& f) {
-  constexpr int block = size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1;
+  constexpr int block = size >= 4 ? 4 : size >= 2 ? 2 : 1;
   for (; first + block <= rows; first += block) f(std::integral_constant<int, block>(), first);
   if constexpr (block > 1) for_rest<block / 2>(first, rows, f);
 }
 
-/// The product of rows with the panels.
+/// The product of rows from `row` with the panels from `panel`.
 template <class T>
-Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right, int depth) {
+Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right, int panel,
+               int depth) {
   return {left.data + row * left.row_stride,
           left.row_stride,
           left.step_stride,
-          right.data,
+          right.data + panel * right.panel_stride,
+          right.panel_stride,
           right.step_stride,
           depth};
 }
 
 /// Blocks into a tile: panels beside each other, rows below each other.
-template <class T, Store mode>
+template <class T, Store mode, int panels>
 struct IntoTile {
   static constexpr bool grid = true;
   T* corner;
   std::ptrdiff_t stride;
 
   template <class V>
-  HWY_INLINE void operator()(int panel, int block, int row, V v0, V v1) const {
+  HWY_INLINE void operator()(int column, int block, int row, const V* sums) const {
     const Tag<T> tag;
-    T* p = corner + panel * panel_columns<T> + (block * block_rows + row) * stride;
-    if constexpr (mode == Store::add) {
-      v0 = hn::Add(hn::LoadU(tag, p), v0);
-      v1 = hn::Add(hn::LoadU(tag, p + lanes<T>), v1);
+    T* p = corner + column * panels * panel_columns<T> + (block * block_rows + row) * stride;
+    for (int v = 0; v < panels * panel_vectors; ++v) {
+      T* at = p + v * lanes<T>;
+      hn::StoreU(mode == Store::add ? hn::Add(hn::LoadU(tag, at), sums[v]) : sums[v], tag, at);
     }
-    hn::StoreU(v0, tag, p);
-    hn::StoreU(v1, tag, p + lanes<T>);
   }
 };
 
@@ -181,13 +198,16 @@ template <class T, Store mode>
 void product_into(int rows, int columns, int depth, const LeftOperand<T>& left,
                   const RightOperand<T>& right, T* c, std::ptrdiff_t stride) {
   const int whole = rows / block_rows;
-  const Walk::Loop panels{columns / panel_columns<T>, 0, right.panel_stride};
-  multiply<T, block_rows>(strip(left, 0, right, depth),
-                          {panels, {whole, block_rows * left.row_stride, 0}},
-                          IntoTile<T, mode>{c, stride});
-  for_rest(whole * block_rows, rows, [&](auto count, int first) {
-    multiply<T, count>(strip(left, first, right, depth), {panels, {1, 0, 0}},
-                       IntoTile<T, mode>{c + first * stride, stride});
+  for_panels(columns / panel_columns<T>, [&](auto panels, int panel, int count) {
+    T* corner = c + panel * panel_columns<T>;
+    const Walk::Loop across{count, 0, panels * right.panel_stride};
+    multiply<T, block_rows, panels>(strip(left, 0, right, panel, depth),
+                                    {across, {whole, block_rows * left.row_stride, 0}},
+                                    IntoTile<T, mode, panels>{corner, stride});
+    for_rest(whole * block_rows, rows, [&](auto block, int first) {
+      multiply<T, block, panels>(strip(left, first, right, panel, depth), {across, {1, 0, 0}},
+                                 IntoTile<T, mode, panels>{corner + first * stride, stride});
+    });
   });
 }
 
@@ -200,7 +220,7 @@ void product(int rows, int columns, int depth, LeftOperand<T> left, RightOperand
 }
 
 /// Blocks beside each other from products to squared distances.
-template <class T>
+template <class T, int panels>
 struct IntoDistances {
   static constexpr bool grid = false;
   T* corner;
@@ -212,21 +232,17 @@ struct IntoDistances {
 
   /// The norms come last: starting from them, every step would round at their magnitude.
   template <class V>
-  HWY_INLINE void operator()(int, int panel, int row, V v0, V v1) const {
+  HWY_INLINE void operator()(int, int block, int row, const V* sums) const {
     const Tag<T> tag;
-    const int column = panel * panel_columns<T>;
     const auto ratio = hn::Set(tag, close_ratio);
     const auto q = hn::Set(tag, query_norm[row]);
-    const auto k0 = hn::LoadU(tag, key_norm + column);
-    const auto k1 = hn::LoadU(tag, key_norm + column + lanes<T>);
-    const auto d0 = hn::Max(hn::Zero(tag), hn::Add(hn::Add(q, k0), v0));
-    const auto d1 = hn::Max(hn::Zero(tag), hn::Add(hn::Add(q, k1), v1));
-    const auto s0 = hn::NegMulAdd(ratio, k0, d0);
-    const auto s1 = hn::NegMulAdd(ratio, k1, d1);
-    least[row] = hn::Min(least[row], hn::Min(s0, s1));
-    T* p = corner + row * stride + column;
-    hn::StoreU(d0, tag, p);
-    hn::StoreU(d1, tag, p + lanes<T>);
+    for (int v = 0; v < panels * panel_vectors; ++v) {
+      const int column = block * panels * panel_columns<T> + v * lanes<T>;
+      const auto k = hn::LoadU(tag, key_norm + column);
+      const auto d = hn::Add(hn::Add(q, k), sums[v]);
+      least[row] = hn::Min(least[row], hn::NegMulAdd(ratio, k, d));
+      hn::StoreU(d, tag, corner + row * stride + column);
+    }
   }
 };
 
@@ -235,13 +251,17 @@ void squared_distance(int rows, int columns, int depth, LeftOperand<T> left, Rig
                       const T* query_norm, const T* key_norm, T close_ratio, T* c,
                       std::ptrdiff_t stride, T* closest) {
   const Tag<T> tag;
-  const Walk along{{1, 0, 0}, {columns / panel_columns<T>, 0, right.panel_stride}};
   const auto block = [&](auto count, int first) {
     Vector<T> least[count];
     for (auto& v : least) v = hn::Set(tag, std::numeric_limits<T>::max());
-    multiply<T, count>(strip(left, first, right, depth), along,
-                       IntoDistances<T>{c + first * stride, stride, query_norm + first, key_norm,
-                                        close_ratio, least});
+    for_panels(columns / panel_columns<T>, [&](auto panels, int panel, int blocks) {
+      const int column = panel * panel_columns<T>;
+      multiply<T, count, panels>(
+          strip(left, first, right, panel, depth),
+          {{1, 0, 0}, {blocks, 0, panels * right.panel_stride}},
+          IntoDistances<T, panels>{c + first * stride + column, stride, query_norm + first,
+                                   key_norm + column, close_ratio, least});
+    });
     for (int r = 0; r < count; ++r) {
       closest[first + r] = hn::GetLane(hn::MinOfLanes(tag, least[r]));
     }
@@ -375,7 +395,7 @@ template <class T>
 void add_products(Kernels<T>& k) {
   k.panel = panel_columns<T>;
   k.column_multiple = Pack<T>::size;
-  k.forward_rows = 12;  // A multiple of every target's block.
+  k.forward_rows = HWY_TARGET == HWY_AVX3 ? 48 : 12;  // A multiple of every target's block.
   k.backward_rows = 48;
   k.product = &product<T>;
   k.squared_distance = &squared_distance<T>;

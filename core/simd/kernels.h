@@ -57,6 +57,7 @@ struct ScoreTile {
   const T* constants;
   const T* addend;               ///< Bias and mask of row r at [r * addend_stride + c], -inf where
   std::ptrdiff_t addend_stride;  ///< masked; null: none.
+  const T* least;                ///< Per row: no measure is less. Null: unknown.
 };
 
 /// What becomes of a tile of measures on the way forward.
@@ -84,6 +85,7 @@ struct SlopeTile {
   const T* constants;
   const T* addend;
   std::ptrdiff_t addend_stride;
+  const T* least;
   const T* reference;          ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
   const T* inverse_sum;        ///< Per row.
   const T* delta;              ///< Per row: sum of output * output_grad.
@@ -128,9 +130,9 @@ struct Kernels {
   /// c[rows × columns] (+)= left[rows × depth] right[depth × columns]; columns a multiple of panel.
   void (*product)(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right,
                   T* c, std::ptrdiff_t stride, Store store);
-  /// c = max(0, query_norm[r] + key_norm[c] + left right), where right holds -2 k, packed. Sets
-  /// closest[r] to the smallest of c - close_ratio * key_norm[c]: below close_ratio * query_norm[r]
-  /// the row has a pair whose squared distance has cancelled.
+  /// c = query_norm[r] + key_norm[c] + left right, where right holds -2 k, packed. Sets closest[r]
+  /// to the smallest of c - close_ratio * key_norm[c]: below close_ratio * query_norm[r] the row
+  /// has a pair whose squared distance has cancelled, perhaps to less than 0.
   void (*squared_distance)(int rows, int columns, int depth, LeftOperand<T> left,
                            RightOperand<T> right, const T* query_norm, const T* key_norm,
                            T close_ratio, T* c, std::ptrdiff_t stride, T* closest);

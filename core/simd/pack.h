@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "core/similarity/number.h"
+
 namespace conelab::CONELAB_SIMD {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -29,7 +31,7 @@ inline constexpr int lanes = static_cast<int>(hn::MaxLanes(Tag<T>()));
 static_assert(HWY_STATIC_TARGET == CONELAB_SIMD_CHECK, "the compiler flags select another target");
 
 constexpr int pack_vectors = 4;
-constexpr int slope_vectors = 2;
+constexpr int slope_vectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 constexpr int one_pass_vectors = 2;
 
 /// The outcome of a comparison of packs.
@@ -119,10 +121,29 @@ HWY_INLINE PackMask<T, n> operator==(const Pack<T, n>& a, const Pack<T, n>& b) {
   return compare(a, b, [](auto x, auto y) { return hn::Eq(x, y); });
 }
 
+/// a * b + c in one rounding.
+template <class T, int n>
+HWY_INLINE Pack<T, n> multiply_add(const Pack<T, n>& a, const Pack<T, n>& b, const Pack<T, n>& c) {
+  Pack<T, n> r;
+  for (int i = 0; i < n; ++i) r.v[i] = hn::MulAdd(a.v[i], b.v[i], c.v[i]);
+  return r;
+}
+
 template <class T, int n>
 HWY_INLINE Pack<T, n> sqrt(const Pack<T, n>& a) {
   return each(a, [](auto x) { return hn::Sqrt(x); });
 }
+
+#if HWY_TARGET == HWY_AVX3
+/// scale / sqrt(x) of normal, finite x, within 1 ulp: from an estimate of 14 bits.
+template <int n>
+HWY_INLINE Pack<float, n> over_sqrt(const Pack<float, n>& scale, const Pack<float, n>& x) {
+  using P = Pack<float, n>;
+  const P y = each(x, [](auto a) { return hn::ApproximateReciprocalSqrt(a); });
+  return y * multiply_add(P(1) - x * y * y, P(0.5) * scale, scale);
+}
+#endif
+
 template <class T, int n>
 HWY_INLINE Pack<T, n> max(const Pack<T, n>& a, const Pack<T, n>& b) {
   return each(a, b, [](auto x, auto y) { return hn::Max(x, y); });
@@ -151,13 +172,6 @@ HWY_INLINE Pack<T, n> at_most(const Pack<T, n>& bound, const Pack<T, n>& x) {
 template <class T, int n>
 HWY_INLINE Pack<T, n> smallest(const Pack<T, n>&) {
   return Pack<T, n>(std::numeric_limits<T>::min());
-}
-/// a * b + c in one rounding.
-template <class T, int n>
-HWY_INLINE Pack<T, n> multiply_add(const Pack<T, n>& a, const Pack<T, n>& b, const Pack<T, n>& c) {
-  Pack<T, n> r;
-  for (int i = 0; i < n; ++i) r.v[i] = hn::MulAdd(a.v[i], b.v[i], c.v[i]);
-  return r;
 }
 template <class T, int n>
 HWY_INLINE Pack<T, n> select(const PackMask<T, n>& m, const Pack<T, n>& yes, const Pack<T, n>& no) {
@@ -200,9 +214,21 @@ HWY_INLINE Vector<T> folded_max(const Pack<T, n>& a) {
   return joined;
 }
 
+/// Whether a lane of x >= 0 is infinite.
+template <class T, int n>
+HWY_INLINE bool overflows(const Pack<T, n>& x) {
+  const auto largest = hn::Set(Tag<T>(), std::numeric_limits<T>::max());
+  return !hn::AllFalse(Tag<T>(), hn::Gt(folded_max(x), largest));
+}
+
 template <class T>
 HWY_INLINE T lane_sum(Vector<T> a) {
   return hn::GetLane(hn::SumOfLanes(Tag<T>(), a));
 }
 
 }  // namespace conelab::CONELAB_SIMD
+
+#if HWY_TARGET == HWY_AVX3
+template <int n>
+inline constexpr bool conelab::has_over_sqrt<conelab::CONELAB_SIMD::Pack<float, n>> = true;
+#endif

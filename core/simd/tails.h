@@ -1,6 +1,9 @@
 // The loops around a similarity's formula, written once for all similarities.
 #pragma once
 
+#include <limits>
+#include <type_traits>
+
 #include "core/simd/exponential.h"
 #include "core/simd/kernels.h"
 #include "core/simd/pack.h"
@@ -44,6 +47,53 @@ HWY_INLINE Pack<T, n> rounded(Pack<T, n> logit) {
   for (auto& v : logit.v) asm("" : "+w"(v.raw));
 #endif
   return logit;
+}
+
+/// A similarity with shorter formulas, far_score and far_slope, for rows all of whose pairs lie far
+/// apart.
+template <class S>
+concept HasFar = requires(const float* values) {
+  S::is_far(0.0F, values, values);
+};
+
+/// Calls row(far, r) for every row of a tile, `far` a constant: whether it has the short formulas.
+template <class S, class T, class Tile, class F>
+HWY_INLINE void for_rows(const Tile& t, const F& row) {
+  if constexpr (HasFar<S>) {
+    T key[S::values], query[S::values];  // the largest values of the keys
+    for (int v = 0; v < S::values; ++v) {
+      auto largest = hn::Set(Tag<T>(), -std::numeric_limits<T>::infinity());
+      for (int c = 0; c < t.columns; c += lanes<T>) {
+        largest = hn::Max(largest, hn::LoadU(Tag<T>(), t.key_values + v * t.key_stride + c));
+      }
+      key[v] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), largest));
+    }
+    for (int r = 0; r < t.rows; ++r) {
+      for (int v = 0; v < S::values; ++v) query[v] = t.query_values[v * t.query_stride + r];
+      if (t.least != nullptr && S::is_far(t.least[r], query, key)) {
+        row(std::true_type(), r);
+      } else {
+        row(std::false_type(), r);
+      }
+    }
+  } else {
+    for (int r = 0; r < t.rows; ++r) row(std::false_type(), r);
+  }
+}
+
+template <class S, bool far, class P>
+HWY_INLINE P score_of(const P& x, const P* query, const P* key, const P* constants) {
+  if constexpr (far)
+    return S::far_score(x, query, key, constants);
+  else
+    return S::score(x, query, key, constants);
+}
+template <class S, bool far, class P>
+HWY_INLINE auto slope_of(const P& x, const P* query, const P* key, const P* constants) {
+  if constexpr (far)
+    return S::far_slope(x, query, key, constants);
+  else
+    return S::slope(x, query, key, constants);
 }
 
 template <class S, class T, bool biased>
@@ -131,40 +181,46 @@ HWY_INLINE void collect(const SlopeTile<T>& t, int r, int c, const P& upstream, 
   }
 }
 
+template <class S, class Law, bool far, class T, bool biased>
+HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vectors>* constants) {
+  using P = Pack<T, slope_vectors>;
+  T* tile = t.tile + r * t.stride;
+  const T* slope = t.slope + r * t.stride;
+  P query[S::values + 1], key[S::values + 1];
+  broadcast_query<S>(t.query_values, t.query_stride, r, query);
+  SlopeSums<S, T> sums;
+  for (int c = 0; c < t.columns; c += P::size) {
+    load_key<S>(t.key_values, t.key_stride, c, key);
+    const P x = P::load(tile + c);
+    const auto part = slope_of<S, far>(x, query, key, constants);
+    P logit = part.logit;
+    if constexpr (biased) logit = add_bias(logit, t.addend + r * t.addend_stride + c);
+    const P weight = Law::weight(rounded(logit), t.reference[r], t.inverse_sum[r]);
+    const P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
+    weight.store(tile + c);
+    // A masked pair has weight 0; its slope is 0 even where the formula is not finite.
+    const auto masked = weight == P(0);
+    if (any(masked)) {
+      const auto weighted = [&](const P& v) { return select(masked, P(0), v); };
+      collect<S, T, biased>(t, r, c, upstream, part, weighted, sums);
+    } else {
+      collect<S, T, biased>(
+          t, r, c, upstream, part, [](const P& v) { return v; }, sums);
+    }
+  }
+  if constexpr (S::token_slope) t.query_slope[r] += lane_sum<T>(sums.query);
+  for (int i = 0; i < S::constants; ++i) t.constant_slope[i] += lane_sum<T>(sums.constant[i]);
+  for (int b = 0; b < t.bias_slopes; ++b) t.bias_gradient[b] += lane_sum<T>(sums.bias[b]);
+}
+
 template <class S, class Law, class T, bool biased>
 void slope_rows(const SlopeTile<T>& t) {
-  using P = Pack<T, slope_vectors>;
-  P constants[S::constants + 1];
+  Pack<T, slope_vectors> constants[S::constants + 1];
   broadcast_constants<S>(t.constants, constants);
-  for (int r = 0; r < t.rows; ++r) {
-    T* tile = t.tile + r * t.stride;
-    const T* slope = t.slope + r * t.stride;
-    P query[S::values + 1], key[S::values + 1];
-    broadcast_query<S>(t.query_values, t.query_stride, r, query);
-    SlopeSums<S, T> sums;
-    for (int c = 0; c < t.columns; c += P::size) {
-      load_key<S>(t.key_values, t.key_stride, c, key);
-      const P x = P::load(tile + c);
-      const auto part = S::slope(x, query, key, constants);
-      P logit = part.logit;
-      if constexpr (biased) logit = add_bias(logit, t.addend + r * t.addend_stride + c);
-      const P weight = Law::weight(rounded(logit), t.reference[r], t.inverse_sum[r]);
-      const P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
-      weight.store(tile + c);
-      // A masked pair has weight 0; its slope is 0 even where the formula is not finite.
-      const auto masked = weight == P(0);
-      if (any(masked)) {
-        const auto weighted = [&](const P& v) { return select(masked, P(0), v); };
-        collect<S, T, biased>(t, r, c, upstream, part, weighted, sums);
-      } else {
-        collect<S, T, biased>(
-            t, r, c, upstream, part, [](const P& v) { return v; }, sums);
-      }
-    }
-    if constexpr (S::token_slope) t.query_slope[r] += lane_sum<T>(sums.query);
-    for (int i = 0; i < S::constants; ++i) t.constant_slope[i] += lane_sum<T>(sums.constant[i]);
-    for (int b = 0; b < t.bias_slopes; ++b) t.bias_gradient[b] += lane_sum<T>(sums.bias[b]);
-  }
+  for_rows<S, T>(
+      t, [&](auto far, int r) __attribute__((always_inline)) {
+        slope_row<S, Law, far, T, biased>(t, r, constants);
+      });
 }
 
 template <class S, class Law, class T>
@@ -199,44 +255,50 @@ constexpr bool one_pass = [] {
 /// Of a short formula the next pack's square roots run beside this pack's multiply-adds: 6.8 cycles
 /// per 8 pairs of dot in place of 7.6, 9.1 of laplacian in place of 11.6. A long one runs out of
 /// registers (penumbral 17.7 in place of 16.1), so that each row's logits are stored in between.
+template <class S, class Law, bool far, class T, bool biased, int n>
+HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Pack<T, n>* constants) {
+  using P = Pack<T, n>;
+  const ScoreTile<T>& t = w.score;
+  const T* row = t.tile + r * t.stride;
+  T* out = w.weights + r * t.stride;
+  P query[S::values + 1], key[S::values + 1];
+  broadcast_query<S>(t.query_values, t.query_stride, r, query);
+  auto greatest = hn::Set(Tag<T>(), -std::numeric_limits<T>::infinity());
+  const auto logit_at = [&](int c) __attribute__((always_inline)) {
+    load_key<S>(t.key_values, t.key_stride, c, key);
+    P logit = score_of<S, far>(P::load(row + c), query, key, constants);
+    if constexpr (biased) logit = add_bias(logit, t.addend + r * t.addend_stride + c);
+    logit = rounded(logit);
+    greatest = hn::Max(greatest, folded_max(logit));
+    return logit;
+  };
+  if constexpr (one_pass<S>) {
+    auto total = hn::Zero(Tag<T>());
+    P logit = logit_at(0);
+    for (int c = 0; c < t.columns; c += P::size) {
+      const P next = logit_at(c + P::size < t.columns ? c + P::size : c);
+      const P weight = Law::weight(logit, w.reference[r], T(1));
+      weight.store(out + c);
+      total = hn::Add(total, folded_sum(weight));
+      logit = next;
+    }
+    w.row_sum[r] = lane_sum<T>(total);
+  } else {
+    for (int c = 0; c < t.columns; c += P::size) logit_at(c).store(out + c);
+    weigh<Law>(out, t.columns, w.reference[r], &w.row_sum[r]);
+  }
+  w.row_maximum[r] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
+}
+
 template <class S, class Law, class T, bool biased>
 void weight_rows(const WeightTile<T>& w) {
   constexpr int vectors = one_pass<S> ? one_pass_vectors : pack_vectors;
-  using P = Pack<T, vectors>;
-  const ScoreTile<T>& t = w.score;
-  P constants[S::constants + 1];
-  broadcast_constants<S>(t.constants, constants);
-  for (int r = 0; r < t.rows; ++r) {
-    const T* row = t.tile + r * t.stride;
-    T* out = w.weights + r * t.stride;
-    P query[S::values + 1], key[S::values + 1];
-    broadcast_query<S>(t.query_values, t.query_stride, r, query);
-    auto greatest = hn::Set(Tag<T>(), -std::numeric_limits<T>::infinity());
-    const auto logit_at = [&](int c) __attribute__((always_inline)) {
-      load_key<S>(t.key_values, t.key_stride, c, key);
-      P logit = S::score(P::load(row + c), query, key, constants);
-      if constexpr (biased) logit = add_bias(logit, t.addend + r * t.addend_stride + c);
-      logit = rounded(logit);
-      greatest = hn::Max(greatest, folded_max(logit));
-      return logit;
-    };
-    if constexpr (one_pass<S>) {
-      auto total = hn::Zero(Tag<T>());
-      P logit = logit_at(0);
-      for (int c = 0; c < t.columns; c += P::size) {
-        const P next = logit_at(c + P::size < t.columns ? c + P::size : c);
-        const P weight = Law::weight(logit, w.reference[r], T(1));
-        weight.store(out + c);
-        total = hn::Add(total, folded_sum(weight));
-        logit = next;
-      }
-      w.row_sum[r] = lane_sum<T>(total);
-    } else {
-      for (int c = 0; c < t.columns; c += P::size) logit_at(c).store(out + c);
-      weigh<Law>(out, t.columns, w.reference[r], &w.row_sum[r]);
-    }
-    w.row_maximum[r] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
-  }
+  Pack<T, vectors> constants[S::constants + 1];
+  broadcast_constants<S>(w.score.constants, constants);
+  for_rows<S, T>(
+      w.score, [&](auto far, int r) __attribute__((always_inline)) {
+        weight_row<S, Law, far, T, biased>(w, r, constants);
+      });
 }
 
 template <class S, class Law, class T>

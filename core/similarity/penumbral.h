@@ -86,8 +86,44 @@ struct Penumbral {
     if (all(inside)) return within;
     return select(inside, within, outside_height2(x, q, k));
   }
+  /// P = 4 x height^2 outside. One inverse root, y = 1 / sqrt(P x), gives all that a pair outside
+  /// needs: 2 height = P y, 1 / x = P y^2, 1 / (2 height) = x y.
+  template <class N>
+  CONELAB_FORMULA static N outside_product(N x, const N* q, const N* k) {
+    const N difference = q[1] - k[1];
+    return x * (x + N(2) * (q[1] + k[1])) + difference * difference;
+  }
+  template <class N>
+  CONELAB_FORMULA static N outside_score(N product, N square, const N* c) {
+    return product * over_sqrt(N(-0.5) * c[0], square);
+  }
+  /// Where pairs lie outside so far that P x does not underflow: x^3 <= P x.
+  template <class N>
+  CONELAB_FORMULA static N beyond(const N* q, const N* k) {
+    const N reach = q[2] + k[2];
+    return reach * reach + N(2.5e-13);
+  }
+
+  /// Whether all pairs of x at least `least` have the far formulas; q and k are the largest values
+  /// of their tokens.
+  template <class N>
+  CONELAB_FORMULA static bool is_far(N least, const N* q, const N* k) {
+    return least > beyond(q, k);
+  }
+  template <class N>
+  CONELAB_FORMULA static N far_score(N x, const N* q, const N* k, const N* c) {
+    if constexpr (has_over_sqrt<N>) {  // 10 cycles per 8 pairs in place of 13 (avx512)
+      const N product = outside_product(x, q, k);
+      const N square = product * x;
+      if (!overflows(square)) return outside_score(product, square, c);
+    }
+    return N(-0.5) * c[0] * sqrt(outside_height2(x, q, k));
+  }
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
+    if constexpr (has_over_sqrt<N>) {
+      if (!any(x <= beyond(q, k))) return far_score(x, q, k, c);
+    }
     return N(-0.5) * c[0] * sqrt(height2(x, q, k, c));
   }
 
@@ -137,9 +173,9 @@ struct Penumbral {
             select(inside, in.key, out.key),
             {select(inside, in.constant[0], out.constant[0])}};
   }
+  /// The logit's from those of the squared height.
   template <class N>
-  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
-    const Slope<N, 1> s = height2_slope(x, q, k, c);
+  CONELAB_FORMULA static Slope<N, constants> logit_slope(const Slope<N, 1>& s, const N* c) {
     const N height = sqrt(s.logit);
     const N half_rate = N(-0.5) * c[0] / height;
     return {-(c[0] * height),
@@ -147,6 +183,34 @@ struct Penumbral {
             half_rate * s.query,
             half_rate * s.key,
             {-height, half_rate * s.constant[0]}};
+  }
+  template <class N>
+  CONELAB_FORMULA static Slope<N, constants> far_slope(N x, const N* q, const N* k, const N* c) {
+    if constexpr (has_over_sqrt<N>) {  // 18 cycles in place of 22
+      const N product = outside_product(x, q, k);
+      const N square = product * x;
+      if (!overflows(square)) {
+        const N difference = q[1] - k[1];
+        const N y = over_sqrt(N(1), square);
+        const N rate = -(c[0] * y);
+        const N by_q = rate * (x + difference);
+        const N by_k = rate * (x - difference);
+        const N twice_height = product * y;
+        return {outside_score(product, square, c),
+                N(0.25) * by_q * ((x - difference) * (twice_height * y)),
+                by_q * q[2],
+                by_k * k[2],
+                {N(-0.5) * twice_height, by_q * q[0] + by_k * k[0]}};
+      }
+    }
+    return logit_slope(outside_slope(x, q, k), c);
+  }
+  template <class N>
+  CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
+    if constexpr (has_over_sqrt<N>) {
+      if (!any(x <= beyond(q, k))) return far_slope(x, q, k, c);
+    }
+    return logit_slope(height2_slope(x, q, k, c), c);
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "core/similarity/number.h"
 #include "gpu/tile/block.h"
 
 namespace conelab::gpu::hopper {
@@ -19,6 +20,16 @@ CONELAB_TILE float fast_sqrt(float x) {
   return y;
 #else
   return std::sqrt(x);
+#endif
+}
+
+CONELAB_TILE float fast_rsqrt(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return 1 / std::sqrt(x);
 #endif
 }
 
@@ -122,6 +133,9 @@ struct Lanes {
   CONELAB_TILE friend Lanes sqrt(Lanes a) {
     return make([&](int i) { return fast_sqrt(a.at[i]); });
   }
+  CONELAB_TILE friend Lanes over_sqrt(Lanes scale, Lanes x) {
+    return make([&](int i) { return scale.at[i] * fast_rsqrt(x.at[i]); });
+  }
   CONELAB_TILE friend Lanes log1p(Lanes a) {
     return make([&](int i) { return ::log1pf(a.at[i]); });
   }
@@ -184,4 +198,14 @@ CONELAB_TILE bool all(LaneMask<count> mask) {
 #endif
 }
 
+/// Whether a lane of x >= 0 is infinite.
+template <int count>
+CONELAB_TILE bool overflows(Lanes<count> x) {
+  return any(x > Lanes<count>(3.40282347e38f));
+}
+
 }  // namespace conelab::gpu::hopper
+
+/// One operation of the special-function unit in place of two, where penumbral cones lie apart.
+template <int count>
+inline constexpr bool conelab::has_over_sqrt<conelab::gpu::hopper::Lanes<count>> = true;

@@ -25,7 +25,7 @@ std::vector<T> distances(const Kernels<T>& k, const std::vector<T>& measures) {
   const std::vector<T> keys(2 * columns, T(1));
   for (std::size_t first = 0; first < tile.size(); first += columns) {
     k.tails[index].score({tile.data() + first, columns, 1, columns, query, 1, keys.data(), columns,
-                          constants, nullptr, 0});
+                          constants, nullptr, 0, nullptr});
   }
   for (const T logit : tile) result.push_back(-logit);
   return result;
@@ -73,49 +73,135 @@ std::vector<T> random_numbers(std::size_t count, std::uint64_t seed) {
   return numbers;
 }
 
-/// Rows 1 to 26 are whole blocks of every target and all that may be left of one.
+/// Rows 1 to 26 are whole blocks of every target and all that may be left of one; so are panels 1
+/// to 3.
 template <class T>
-void expect_products(const Kernels<T>& k, bool left_by_rows, bool packed) {
+void expect_products(const Kernels<T>& k, int panels, bool left_by_rows, bool packed) {
   constexpr int depth = 37;
-  const std::ptrdiff_t panels = columns / k.panel;
+  const int width = panels * k.panel;
   const std::vector<T> left = random_numbers<T>(26 * depth, 1);
-  const std::vector<T> rows = random_numbers<T>(depth * columns, 2);
+  const std::vector<T> rows = random_numbers<T>(static_cast<std::size_t>(depth * width), 2);
   std::vector<T> right = rows;
   for (std::ptrdiff_t p = 0; packed && p < panels; ++p) {
     for (std::ptrdiff_t i = 0; i < depth; ++i) {
-      std::copy_n(rows.begin() + i * columns + p * k.panel, k.panel,
+      std::copy_n(rows.begin() + i * width + p * k.panel, k.panel,
                   right.begin() + (p * depth + i) * k.panel);
     }
   }
   const RightOperand<T> operand{right.data(), packed ? depth * k.panel : k.panel,
-                                packed ? k.panel : columns};
+                                packed ? k.panel : width};
   for (int count = 1; count <= 26; ++count) {
-    std::vector<T> tile(static_cast<std::size_t>(count) * columns, T(1));
-    k.product(count, columns, depth, {left.data(), left_by_rows ? depth : 1, left_by_rows ? 1 : 26},
-              operand, tile.data(), columns, Store::add);
+    std::vector<T> tile(static_cast<std::size_t>(count * width), T(1));
+    k.product(count, width, depth, {left.data(), left_by_rows ? depth : 1, left_by_rows ? 1 : 26},
+              operand, tile.data(), width, Store::add);
     for (int r = 0; r < count; ++r) {
-      for (int c = 0; c < columns; ++c) {
+      for (int c = 0; c < width; ++c) {
         double exact = 1;
         for (int i = 0; i < depth; ++i) {
           const T a = left[static_cast<std::size_t>(left_by_rows ? r * depth + i : i * 26 + r)];
           exact += static_cast<double>(a) *
-                   static_cast<double>(rows[static_cast<std::size_t>(i * columns + c)]);
+                   static_cast<double>(rows[static_cast<std::size_t>(i * width + c)]);
         }
-        ASSERT_NEAR(static_cast<double>(tile[static_cast<std::size_t>(r * columns + c)]), exact,
+        ASSERT_NEAR(static_cast<double>(tile[static_cast<std::size_t>(r * width + c)]), exact,
                     sizeof(T) == 4 ? 2e-5 : 1e-13)
-            << k.name << ": " << count << " rows, by rows " << left_by_rows << ", packed " << packed
-            << ", at " << r << " " << c;
+            << k.name << ": " << count << " rows, " << panels << " panels, by rows " << left_by_rows
+            << ", packed " << packed << ", at " << r << " " << c;
       }
     }
   }
 }
 
-TEST(Kernels, ProductsOfAnyNumberOfRowsAndBothLayouts) {
+TEST(Kernels, ProductsOfAnyNumberOfRowsAndPanelsAndBothLayouts) {
   for (const std::string& target : simd_targets()) {
-    for (const int layout : {0, 1, 2, 3}) {
-      expect_products(kernels<float>(target), layout < 2, layout % 2 == 0);
-      expect_products(kernels<double>(target), layout < 2, layout % 2 == 0);
+    for (const int panels : {1, 2, 3}) {
+      for (const int layout : {0, 1, 2, 3}) {
+        expect_products(kernels<float>(target), panels, layout < 2, layout % 2 == 0);
+        expect_products(kernels<double>(target), panels, layout < 2, layout % 2 == 0);
+      }
     }
+  }
+}
+
+/// Of points on a line. Point r of the queries is r, point c of the keys c + shift.
+template <class T>
+void expect_squared_distances(const Kernels<T>& k, int rows, int panels, T shift) {
+  const int width = panels * k.panel;
+  const T ratio = T(1) / 16;
+  std::vector<T> left, query_norm, right, key_norm;
+  for (int r = 0; r < rows; ++r) {
+    left.push_back(static_cast<T>(r));
+    query_norm.push_back(static_cast<T>(r * r));
+  }
+  for (int c = 0; c < width; ++c) {
+    const T key = static_cast<T>(c) + shift;
+    right.push_back(-2 * key);
+    key_norm.push_back(key * key);
+  }
+  std::vector<T> tile(static_cast<std::size_t>(rows * width)),
+      closest(static_cast<std::size_t>(rows));
+  k.squared_distance(rows, width, 1, {left.data(), 1, 1}, {right.data(), k.panel, k.panel},
+                     query_norm.data(), key_norm.data(), ratio, tile.data(), width, closest.data());
+  for (int r = 0; r < rows; ++r) {
+    T least = std::numeric_limits<T>::max();
+    for (int c = 0; c < width; ++c) {
+      const T apart = static_cast<T>(c) + shift - static_cast<T>(r);
+      ASSERT_EQ(tile[static_cast<std::size_t>(r * width + c)], apart * apart)
+          << k.name << " at " << r << " " << c;
+      least = std::min(least, apart * apart - ratio * key_norm[static_cast<std::size_t>(c)]);
+    }
+    ASSERT_EQ(closest[static_cast<std::size_t>(r)], least) << k.name << " row " << r;
+  }
+}
+
+TEST(Kernels, SquaredDistancesAndTheLeastOfEachRow) {
+  for (const std::string& target : simd_targets()) {
+    for (const int panels : {1, 2, 3}) {
+      for (const int rows : {1, 5, 6, 12, 17}) {
+        expect_squared_distances<float>(kernels<float>(target), rows, panels, 3);
+        expect_squared_distances<double>(kernels<double>(target), rows, panels, 20);
+      }
+    }
+  }
+}
+
+template <class T>
+void expect_finite_told(const Kernels<T>& k) {
+  for (const std::int64_t count : {0, 1, 7, 63, 64, 65, 200}) {
+    std::vector<T> x(static_cast<std::size_t>(count), std::numeric_limits<T>::max());
+    EXPECT_TRUE(k.all_finite(x.data(), count)) << k.name << " " << count;
+    for (T& at : x) {
+      for (const T bad : {std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
+                          std::numeric_limits<T>::quiet_NaN()}) {
+        at = bad;
+        ASSERT_FALSE(k.all_finite(x.data(), count)) << k.name << " " << count;
+      }
+      at = std::numeric_limits<T>::denorm_min();
+    }
+  }
+}
+
+template <class T>
+void expect_centred(const Kernels<T>& k) {
+  for (const int size : {0, 1, 3, 16, 31, 64, 67}) {
+    const std::vector<double> base = random_numbers<double>(67, 3), centre(67, 0.125);
+    std::vector<T> row(67, T(9));
+    const double norm = k.store_centred(base.data(), centre.data(), size, row.data());
+    double expected = 0;
+    for (int i = 0; i < 67; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      ASSERT_EQ(row[at], i < size ? static_cast<T>(base[at] - 0.125) : T(9)) << k.name << " " << i;
+      if (i < size) expected += static_cast<double>(row[at]) * static_cast<double>(row[at]);
+    }
+    EXPECT_NEAR(norm, expected, 1e-13) << k.name << " " << size;
+  }
+}
+
+TEST(Kernels, PlaceTokensOfAnySize) {
+  for (const std::string& target : simd_targets()) {
+    expect_finite_told(kernels<float>(target));
+    expect_finite_told(kernels<double>(target));
+    expect_centred(kernels<float>(target));
+    expect_centred(kernels<double>(target));
   }
 }
 
