@@ -219,6 +219,14 @@ void product(int rows, int columns, int depth, LeftOperand<T> left, RightOperand
        : product_into<T, Store::replace>)(rows, columns, depth, left, right, c, stride);
 }
 
+/// The lesser of a value and a bound; the bound where the value is NaN, as it is of a key so far
+/// that its norm overflows.
+template <class V>
+HWY_INLINE V lesser(V value, V bound) {
+  if constexpr (keeps_second) return hn::Min(value, bound);
+  return hn::IfThenElse(hn::Lt(value, bound), value, bound);
+}
+
 /// Blocks beside each other from products to squared distances.
 template <class T, int panels>
 struct IntoDistances {
@@ -240,7 +248,7 @@ struct IntoDistances {
       const int column = block * panels * panel_columns<T> + v * lanes<T>;
       const auto k = hn::LoadU(tag, key_norm + column);
       const auto d = hn::Add(hn::Add(q, k), sums[v]);
-      least[row] = hn::Min(least[row], hn::NegMulAdd(ratio, k, d));
+      least[row] = lesser(hn::NegMulAdd(ratio, k, d), least[row]);
       hn::StoreU(d, tag, corner + row * stride + column);
     }
   }

@@ -85,7 +85,7 @@ struct SlopeTile {
   const T* constants;
   const T* addend;
   std::ptrdiff_t addend_stride;
-  const T* least;
+  const T* least;              ///< As of ScoreTile.
   const T* reference;          ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
   const T* inverse_sum;        ///< Per row.
   const T* delta;              ///< Per row: sum of output * output_grad.

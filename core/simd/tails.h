@@ -56,21 +56,31 @@ concept HasFar = requires(const float* values) {
   S::is_far(0.0F, values, values);
 };
 
+/// The largest of the keys' values of a tile.
+template <class S, class T, class Tile>
+void largest_values(const Tile& t, T* key) {
+  for (int v = 0; v < S::values; ++v) {
+    auto largest = hn::Set(Tag<T>(), -std::numeric_limits<T>::infinity());
+    for (int c = 0; c < t.columns; c += lanes<T>) {
+      largest = hn::Max(largest, hn::LoadU(Tag<T>(), t.key_values + v * t.key_stride + c));
+    }
+    key[v] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), largest));
+  }
+}
+
+/// So many rows pay for looking at all keys first.
+constexpr int worthwhile_rows = 6;
+
 /// Calls row(far, r) for every row of a tile, `far` a constant: whether it has the short formulas.
 template <class S, class T, class Tile, class F>
 HWY_INLINE void for_rows(const Tile& t, const F& row) {
   if constexpr (HasFar<S>) {
-    T key[S::values], query[S::values];  // the largest values of the keys
-    for (int v = 0; v < S::values; ++v) {
-      auto largest = hn::Set(Tag<T>(), -std::numeric_limits<T>::infinity());
-      for (int c = 0; c < t.columns; c += lanes<T>) {
-        largest = hn::Max(largest, hn::LoadU(Tag<T>(), t.key_values + v * t.key_stride + c));
-      }
-      key[v] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), largest));
-    }
+    T key[S::values], query[S::values];
+    const bool known = t.least != nullptr && t.rows >= worthwhile_rows;
+    if (known) largest_values<S>(t, key);
     for (int r = 0; r < t.rows; ++r) {
       for (int v = 0; v < S::values; ++v) query[v] = t.query_values[v * t.query_stride + r];
-      if (t.least != nullptr && S::is_far(t.least[r], query, key)) {
+      if (known && S::is_far(t.least[r], query, key)) {
         row(std::true_type(), r);
       } else {
         row(std::false_type(), r);

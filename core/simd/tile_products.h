@@ -343,8 +343,7 @@ class TileProducts {
     for (int first = 0; first < columns; first += size) {
       for (int i = 0; i < size; ++i) {
         const int c = first + i;
-        const float d = query_norm + key_norm[c] + row[c];
-        row[c] = d < 0 ? 0 : d;  // NaN stays
+        row[c] = query_norm + key_norm[c] + row[c];
         const float s = row[c] - close_ratio * key_norm[c];
         least[i] = s < least[i] ? s : least[i];
       }

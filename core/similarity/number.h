@@ -37,13 +37,13 @@ CONELAB_FORMULA inline double select(bool condition, double yes, double no) {
 }
 /// Whether one of two conditions holds, lane by lane.
 CONELAB_FORMULA inline bool either(bool a, bool b) { return a || b; }
-/// Whether a number type has scale / sqrt(x) of normal, finite x, `over_sqrt(scale, x)`, at less than
-/// the cost of a root. It has the vote overflows(x), whether a lane of x >= 0 is infinite, as well.
-template <class N>
-inline constexpr bool has_over_sqrt = false;
-
 /// The vote of all lanes: lets a formula skip a branch that no lane takes.
 CONELAB_FORMULA inline bool any(bool condition) { return condition; }
 CONELAB_FORMULA inline bool all(bool condition) { return condition; }
+
+/// Whether a number type of floats has `over_sqrt(scale, x)`, scale / sqrt(x) of normal, finite x,
+/// at less than the cost of a root, and `multiply_add(a, b, c)`, a * b + c in one rounding.
+template <class N>
+inline constexpr bool has_over_sqrt = false;
 
 }  // namespace conelab

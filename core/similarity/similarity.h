@@ -9,6 +9,8 @@
 // no loops.
 #pragma once
 
+#include "core/similarity/number.h"
+
 namespace conelab {
 
 /// What the driver computes for each pair.
@@ -54,5 +56,21 @@ struct Slope {
   N key;
   N constant[constants];
 };
+
+/// `condition ? yes : no`, lane by lane.
+template <class M, class N, int constants>
+CONELAB_FORMULA inline Slope<N, constants> select(const M& condition,
+                                                  const Slope<N, constants>& yes,
+                                                  const Slope<N, constants>& no) {
+  Slope<N, constants> s{select(condition, yes.logit, no.logit),
+                        select(condition, yes.x, no.x),
+                        select(condition, yes.query, no.query),
+                        select(condition, yes.key, no.key),
+                        {}};
+  for (int i = 0; i < constants; ++i) {
+    s.constant[i] = select(condition, yes.constant[i], no.constant[i]);
+  }
+  return s;
+}
 
 }  // namespace conelab

@@ -136,6 +136,9 @@ struct Lanes {
   CONELAB_TILE friend Lanes over_sqrt(Lanes scale, Lanes x) {
     return make([&](int i) { return scale.at[i] * fast_rsqrt(x.at[i]); });
   }
+  CONELAB_TILE friend Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
+    return make([&](int i) { return std::fma(a.at[i], b.at[i], c.at[i]); });
+  }
   CONELAB_TILE friend Lanes log1p(Lanes a) {
     return make([&](int i) { return ::log1pf(a.at[i]); });
   }
@@ -198,9 +201,9 @@ CONELAB_TILE bool all(LaneMask<count> mask) {
 #endif
 }
 
-/// Whether a lane of x >= 0 is infinite.
+/// False where all lanes of x >= 0 are finite.
 template <int count>
-CONELAB_TILE bool overflows(Lanes<count> x) {
+CONELAB_TILE bool may_overflow(Lanes<count> x) {
   return any(x > Lanes<count>(3.40282347e38f));
 }
 

@@ -1,0 +1,145 @@
+// What a row's result depends on: the keys that it sees, to the last bit, however odd the others.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/simd/kernels.h"
+#include "tests/core/attention/cases.h"
+
+namespace conelab::tests {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::int64_t tokens = 96, feature = 5;
+
+/// The variants that map any numbers into their model.
+std::vector<Variant> mapped_variants() {
+  std::vector<Variant> mapped;
+  for (const Variant& v : variants()) {
+    if (v.call.map != "none" || v.name == "dot_none" || v.name == "laplacian_none") {
+      mapped.push_back(v);
+    }
+  }
+  return mapped;
+}
+
+struct Result {
+  Forward<float> forward;
+  Backward<float> backward;
+};
+
+class HiddenKeys : public testing::TestWithParam<Variant> {
+ protected:
+  Extents extents{1, 1, tokens, tokens, feature, 3};
+  Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, extents);
+  AttentionInput<float> input = convert_input<float>(random_input(call, extents, 3, 2));
+
+  [[nodiscard]] Result result(const std::string& target) const {
+    Execution execution = one_thread();
+    execution.simd = target;
+    const auto plan = resolve(call, extents);
+    Result r{forward(*plan, input, execution), {}};
+    r.backward = backward(*plan, input, r.forward, execution);
+    return r;
+  }
+};
+
+void expect_same_rows(const Tensor4<float>& found, const Tensor4<float>& before,
+                      std::int64_t rows) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    ASSERT_TRUE(std::equal(before.row(0, 0, i), before.row(0, 0, i) + before.shape.feature,
+                           found.row(0, 0, i)))
+        << "row " << i;
+  }
+}
+
+TEST_P(HiddenKeys, ChangeNoBitOfARow) {
+  for (const std::string& target : simd_targets()) {
+    SCOPED_TRACE(target);
+    const Result before = result(target);
+    const std::vector<float> kept(input.key.row(0, 0, 60), input.key.row(0, 0, 60) + feature);
+    // As the key of a query that it lies beside, far off, and no number.
+    for (const float x : {input.query.at(0, 0, 3, 0), 1e8F, 1e21F, nan}) {
+      std::copy_n(input.query.row(0, 0, 3), feature, input.key.row(0, 0, 60));
+      input.key.at(0, 0, 60, 0) = x;
+      const Result after = result(target);
+      expect_same_rows(after.forward.output, before.forward.output, 60);
+      expect_same_rows(after.backward.query, before.backward.query, 60);
+    }
+    std::copy(kept.begin(), kept.end(), input.key.row(0, 0, 60));
+  }
+}
+
+TEST_P(HiddenKeys, SpoilNoRowBesideAFarOne) {
+  for (const std::string& target : simd_targets()) {
+    SCOPED_TRACE(target);
+    input.key.at(0, 0, 0, 0) = 1e8F;
+    std::fill_n(input.key.row(0, 0, 16), feature, nan);
+    const Result r = result(target);
+    for (std::int64_t i = 0; i < tokens; ++i) {
+      ASSERT_EQ(std::isnan(r.forward.output.at(0, 0, i, 0)), i >= 16) << "row " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Similarity, HiddenKeys, testing::ValuesIn(mapped_variants()),
+                         variant_name);
+
+/// Keys so far that their norms overflow have no weight, and hide no twin from being computed
+/// directly.
+TEST(FarKeys, WhoseNormsOverflowLeaveTheOthersAlone) {
+  for (const char* similarity : {"laplacian", "penumbral", "umbral"}) {
+    Call call;
+    call.similarity = similarity;
+    const Extents few{1, 1, 16, 16, 32, 3}, many{1, 1, 16, 64, 32, 3};
+    const auto near = convert_input<float>(random_input(call, few, 1, 1));
+    AttentionInput<float> all{near.query,
+                              Tensor4<float>({1, 1, 64, 32}),
+                              Tensor4<float>({1, 1, 64, 3}),
+                              near.output_grad,
+                              {},
+                              {}};
+    AttentionInput<float> twins = near;
+    std::copy_n(near.query.row(0, 0, 0), 16 * 32, twins.key.row(0, 0, 0));
+    for (std::int64_t j = 0; j < 64; ++j) {
+      std::copy_n(near.query.row(0, 0, j % 16), 32, all.key.row(0, 0, j));
+      std::copy_n(near.value.row(0, 0, j % 16), 3, all.value.row(0, 0, j));
+      if (j >= 16) all.key.at(0, 0, j, 0) = 1e21F;
+    }
+    for (const std::string& target : simd_targets()) {
+      Execution execution = one_thread();
+      execution.simd = target;
+      const auto expected = run(call, convert_input<double>(twins)).forward;
+      const auto found = run(call, all, execution).forward;
+      EXPECT_LE(difference(found.output, expected.output), 1e-5) << similarity << " " << target;
+      EXPECT_LE(difference(found.lse, expected.lse), 1e-5) << similarity << " " << target;
+    }
+  }
+}
+
+/// Beside the guard against subnormal results: small values and upstream gradients keep theirs.
+TEST(SmallNumbers, KeepTheirDigits) {
+  Call call;
+  call.similarity = "penumbral";
+  auto input =
+      convert_input<double>(convert_input<float>(random_input(call, {1, 1, 40, 300, 8, 3}, 2, 1)));
+  auto small = convert_input<float>(input);
+  for (float& v : small.value.data) v *= 0x1p-80F;
+  for (float& g : small.output_grad.data) g *= 0x1p-10F;
+  const auto plan = resolve(call, check_extents(input));
+  const auto expected = forward(*plan, input);
+  const auto found = forward(*plan, small, one_thread());
+  const auto slopes = backward(*plan, input, expected);
+  const auto small_slopes = backward(*plan, small, found, one_thread());
+  for (std::size_t i = 0; i < expected.output.data.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(found.output.data[i]) * 0x1p80, expected.output.data[i], 1e-6);
+  }
+  for (std::size_t i = 0; i < slopes.query.data.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(small_slopes.query.data[i]) * 0x1p90, slopes.query.data[i],
+                1e-5);
+  }
+}
+
+}  // namespace
+}  // namespace conelab::tests
