@@ -144,13 +144,19 @@ HWY_INLINE Pack<float, n> over_sqrt(const Pack<float, n>& scale, const Pack<floa
 }
 #endif
 
-template <class T, int n>
-HWY_INLINE Pack<T, n> max(const Pack<T, n>& a, const Pack<T, n>& b) {
-  return each(a, b, [](auto x, auto y) { return hn::Max(x, y); });
-}
 /// Whether this target's maximum and minimum return their second argument where either is NaN, as
 /// the instructions of x86 do; others may return the number.
 constexpr bool keeps_second = HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR;
+
+/// NaN where b is. (On NEON also where a is.)
+template <class T, int n>
+HWY_INLINE Pack<T, n> max(const Pack<T, n>& a, const Pack<T, n>& b) {
+  if constexpr (keeps_second || HWY_ARCH_ARM) {
+    return each(a, b, [](auto x, auto y) { return hn::Max(x, y); });
+  } else {
+    return each(a, b, [](auto x, auto y) { return hn::IfThenElse(hn::Gt(x, y), x, y); });
+  }
+}
 
 /// The larger and the smaller of a bound and x, NaN where x is.
 template <class T, int n>

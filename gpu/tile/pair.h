@@ -58,7 +58,7 @@ CONELAB_TILE void measure_pairs(int thread, const Problem<N>& p, int group, cons
       const N both = offset_of(rows, group, r) + column_offset;
       N& x = tile.at[i][j];
       if constexpr (S::info.measure == Measure::squared_distance) {
-        x = max(both - N(2) * x, N(0));
+        x = max(N(0), both - N(2) * x);
         if (x < close_share<N> * both && r < a.rows && c < b.rows) {
           x = direct_distance2<N>(a, r, b, c);
         }

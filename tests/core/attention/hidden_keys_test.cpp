@@ -13,13 +13,13 @@ namespace {
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::int64_t tokens = 96, feature = 5;
 
-/// The variants that map any numbers into their model.
+/// The variants that map large numbers into their model.
 std::vector<Variant> mapped_variants() {
   std::vector<Variant> mapped;
   for (const Variant& v : variants()) {
-    if (v.call.map != "none" || v.name == "dot_none" || v.name == "laplacian_none") {
-      mapped.push_back(v);
-    }
+    const bool free = v.call.map != "none" || v.name == "dot_none" || v.name == "laplacian_none";
+    // The map exp takes sinh of the norm.
+    if (free && v.call.map != "exp") mapped.push_back(v);
   }
   return mapped;
 }
@@ -92,17 +92,17 @@ TEST(FarKeys, WhoseNormsOverflowLeaveTheOthersAlone) {
   for (const char* similarity : {"laplacian", "penumbral", "umbral"}) {
     Call call;
     call.similarity = similarity;
-    const Extents few{1, 1, 16, 16, 32, 3}, many{1, 1, 16, 64, 32, 3};
+    const Extents few{1, 1, 16, 16, 32, 3};
     const auto near = convert_input<float>(random_input(call, few, 1, 1));
     AttentionInput<float> all{near.query,
-                              Tensor4<float>({1, 1, 64, 32}),
-                              Tensor4<float>({1, 1, 64, 3}),
+                              Tensor4<float>({1, 1, 24, 32}),
+                              Tensor4<float>({1, 1, 24, 3}),
                               near.output_grad,
                               {},
                               {}};
     AttentionInput<float> twins = near;
     std::copy_n(near.query.row(0, 0, 0), 16 * 32, twins.key.row(0, 0, 0));
-    for (std::int64_t j = 0; j < 64; ++j) {
+    for (std::int64_t j = 0; j < 24; ++j) {
       std::copy_n(near.query.row(0, 0, j % 16), 32, all.key.row(0, 0, j));
       std::copy_n(near.value.row(0, 0, j % 16), 3, all.value.row(0, 0, j));
       if (j >= 16) all.key.at(0, 0, j, 0) = 1e21F;
