@@ -14,9 +14,7 @@ TEST(Subnormals, AreFlushedWhileTheGuardLives) {
   const float smallest = std::numeric_limits<float>::min();
   {
     const FlushSubnormals outer;
-    {
-      const FlushSubnormals inner;
-    }
+    { const FlushSubnormals inner; }
 #if defined(__x86_64__)
     EXPECT_EQ(half_of(smallest), 0.0F) << "the inner guard must not end the outer one";
 #endif
