@@ -68,7 +68,7 @@ void largest_values(const Tile& t, T* key) {
   }
 }
 
-/// So many rows pay for looking at all keys first.
+/// Fewer rows than these are not worth a look at all keys first; an estimate.
 constexpr int worthwhile_rows = 6;
 
 /// Calls row(far, r) for every row of a tile, `far` a constant: whether it has the short formulas.

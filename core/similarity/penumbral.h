@@ -132,7 +132,7 @@ struct Penumbral {
   /// In packs of which not all pairs are alike, what a pair gets depends on that pair alone.
   template <class N>
   CONELAB_FORMULA static N far_score(N x, const N* q, const N* k, const N* c) {
-    if constexpr (has_over_sqrt<N>) {  // 10 cycles per 8 pairs in place of 13 (avx512)
+    if constexpr (has_over_sqrt<N>) {  // 9 cycles per 8 pairs in place of 13 (avx512)
       const Outside<N> outside(x, q, k);
       if (!may_overflow(outside.square)) return outside.score(c);
       const N rooted = rooted_score(outside_height2(x, q, k), c);
@@ -211,7 +211,7 @@ struct Penumbral {
   }
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> far_slope(N x, const N* q, const N* k, const N* c) {
-    if constexpr (has_over_sqrt<N>) {  // 17 cycles in place of 22
+    if constexpr (has_over_sqrt<N>) {  // 19 cycles in place of 22
       const Outside<N> outside(x, q, k);
       if (!may_overflow(outside.square)) return outside.slope(x, q, k, c);
       const Slope<N, constants> rooted = rooted_slope(outside_slope(x, q, k), c);
