@@ -58,7 +58,9 @@ class HeadMap {
     Operand<T> queries;
     law_.place(input_.query.row(batch_, head_, begin), rows, rows, "q", begin, kernels_.panel,
                queries);
-    const Tiles<T> tiles(plan_, kernels_, law_, mask_, batch_);
+    const Tiles<T> tiles(plan_, kernels_, law_, mask_, batch_,
+                         exact_bases(law_, input_.query, batch_, head_),
+                         exact_bases(law_, input_.key, batch_, head_));
     Buffer<T> tile(static_cast<std::size_t>(group_rows) * key_tile<T>);
     for (int t = 0; t < keys_.tiles(); ++t) {
       const KeyTile<T> part = keys_.tile(t);

@@ -58,7 +58,6 @@ template <class T>
 struct ClosePair {
   int row, column;
   T correction;  ///< Of the slope, for what cancels in dL/dweight - delta.
-  T slope;
 };
 
 /// What a ticket owns: one tile of keys and its gradients.
@@ -74,6 +73,7 @@ struct KeyWork {
   Buffer<T> tile, slope;                 ///< [backward_rows × columns]
   std::vector<T> row_slope, row_margin;  ///< [backward_rows] of the current block
   std::vector<ClosePair<T>> close_pairs;
+  Buffer<T> close_gradients;  ///< [close pairs × stride] W times the difference of the tokens.
   std::vector<std::int64_t> bad_keys, bad_values;  ///< Not finite; indices within the head.
   ParameterSums sums;
 };
@@ -218,7 +218,9 @@ class BackwardPass {
     BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
     KeyWork<T> work = start(index, t, shared);
     work.keys.bad = &work.bad_keys;
-    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, batch_of(index));
+    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, batch_of(index),
+                         exact_bases(shared.head, input_.query, batch_of(index), head_of(index)),
+                         exact_bases(shared.head, input_.key, batch_of(index), head_of(index)));
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const Cover cover = cover_of(tiles, work, block);
       QueryGroup<T> group{};
@@ -313,7 +315,7 @@ class BackwardPass {
     kernels_.product(w.keys.count, static_cast<int>(value_stride_), group.rows,
                      {w.tile.data(), 1, columns}, {upstream, kernels_.panel, value_stride_},
                      w.value_grad.data(), value_stride_, Store::add);
-    if (distance_) take_margins(group, w);
+    if (distance_) take_margins(tiles, group, w);
     kernels_.product(w.keys.count, static_cast<int>(w.placed.stride), group.rows,
                      {w.slope.data(), 1, columns}, {group.base, kernels_.panel, group.stride},
                      w.key_grad.data(), w.placed.stride, Store::add);
@@ -336,7 +338,7 @@ class BackwardPass {
           continue;
         const T own =
             w.slope[static_cast<std::size_t>(at + c)] - shared.delta[static_cast<std::size_t>(i)];
-        w.close_pairs.push_back({r, c, correction(index, i, w.keys.first + c, own), T(0)});
+        w.close_pairs.push_back({r, c, correction(index, i, w.keys.first + c, own)});
       }
     }
   }
@@ -395,16 +397,21 @@ class BackwardPass {
   }
 
   /// Row and column sums of W without the close pairs, whose part of dK is added here.
-  void take_margins(const QueryGroup<T>& group, KeyWork<T>& w) {
-    for (ClosePair<T>& pair : w.close_pairs) {
+  void take_margins(const Tiles<T>& tiles, const QueryGroup<T>& group, KeyWork<T>& w) {
+    w.close_gradients.assign(w.close_pairs.size() * static_cast<std::size_t>(group.stride), T(0));
+    T* gradient = w.close_gradients.data();
+    for (const ClosePair<T>& pair : w.close_pairs) {
       T& entry = w.slope[static_cast<std::size_t>(pair.row * w.keys.columns + pair.column)];
       // Of a masked pair the correction may be NaN: nobody sees its value.
-      pair.slope = entry == 0 ? T(0) : entry * pair.correction;
+      const T slope = entry == 0 ? T(0) : entry * pair.correction;
       entry = 0;
-      const T* q = group.base + pair.row * group.stride;
-      const T* k = w.placed.base.data() + pair.column * w.placed.stride;
+      tiles.difference(group.first + pair.row, w.keys.first + pair.column, gradient);
       T* out = w.key_grad.data() + pair.column * w.placed.stride;
-      for (std::ptrdiff_t i = 0; i < group.stride; ++i) out[i] += pair.slope * (q[i] - k[i]);
+      for (std::ptrdiff_t i = 0; i < group.stride; ++i) {
+        gradient[i] *= slope;
+        out[i] += gradient[i];
+      }
+      gradient += group.stride;
     }
     std::fill(w.row_margin.begin(), w.row_margin.end(), T(0));
     kernels_.margins(w.slope.data(), w.keys.columns, group.rows, w.keys.columns,
@@ -429,12 +436,10 @@ class BackwardPass {
     kernels_.product(group.rows, static_cast<int>(stride), w.keys.count,
                      {w.slope.data(), w.keys.columns, 1}, packed(w.key_panels, w.keys.columns), out,
                      stride, Store::add);
+    const T* gradient = w.close_gradients.data();
     for (const ClosePair<T>& pair : w.close_pairs) {
-      const T* q = group.base + pair.row * stride;
-      const T* k = w.placed.base.data() + pair.column * stride;
-      for (std::ptrdiff_t i = 0; i < stride; ++i) {
-        out[pair.row * stride + i] += pair.slope * (k[i] - q[i]);
-      }
+      for (std::ptrdiff_t i = 0; i < stride; ++i) out[pair.row * stride + i] -= gradient[i];
+      gradient += stride;
     }
     for (int r = 0; r < group.rows; ++r) {
       const auto i = static_cast<std::size_t>(group.first + r);

@@ -1,10 +1,9 @@
 // Forward pass: blocks of queries walk the tiles of keys with an online softmax.
 //
-// The reference m of a row is stale on purpose: it begins at 0 where that is within 16 ln 2 of the
-// first tile's largest logit, and moves only when a tile's largest logit exceeds it by more, so
-// that sums and outputs are almost never rescaled (1-3 % against 3-5 % for moving it with every
-// tile), formula and exponential are one call, and no row can underflow. The few rows whose
-// reference has moved are weighed again from the measures, which are kept.
+// The reference m of a row is stale on purpose: it begins at 0 where that is near the first tile's
+// largest logit, and moves only when a tile's largest logit exceeds it by far, so that sums and
+// outputs are almost never rescaled (1-3 % against 3-5 % for moving it with every tile) and no row
+// can underflow. The kernels move it, between a row's logits and their exponentials.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -33,8 +32,6 @@ constexpr std::int64_t least_tasks = 8;
 constexpr std::size_t cache_line = 64;
 /// Values on their way into panels.
 constexpr int value_chunk = 32;
-/// 16 ln 2: weights stay below 2^16.
-constexpr double stale_limit = 11.09;
 
 /// Bytes of a head's values up to which all of them are packed at once. Beyond, every block of
 /// queries packs them again tile by tile, which costs 3 % more time and no memory.
@@ -105,9 +102,9 @@ class ForwardPass {
     Buffer<T> sums;  ///< [rows × stride]
     std::vector<double> row_sum;
     std::vector<T> reference;           ///< -inf until the row has seen a key.
-    Buffer<T> tile, weights;            ///< [forward_rows × key_tile]
+    Buffer<T> tile;                     ///< [forward_rows × key_tile] Measures, then weights.
     Buffer<T> values;                   ///< As a tile of ForwardHead::values, where that is empty.
-    std::vector<HeavyWeight<T>> heavy;  ///< Of the group, left out of `weights`.
+    std::vector<HeavyWeight<T>> heavy;  ///< Of the group, left out of `tile`.
   };
 
   /// Whole groups of queries. On one thread there is nobody to wait for.
@@ -197,7 +194,9 @@ class ForwardPass {
     const std::int64_t index = ticket / blocks_;
     const ForwardHead<T>& shared = *heads_[static_cast<std::size_t>(index)];
     Block block = start(index, (ticket % blocks_) * query_block_, shared.head);
-    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch);
+    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch,
+                         exact_bases(shared.head, input_.query, block.batch, block.head),
+                         exact_bases(shared.head, input_.key, block.batch, block.head));
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
       attend_tile(block, shared, tiles, t);
     for (int r = 0; r < block.rows; ++r) {
@@ -258,7 +257,6 @@ class ForwardPass {
     b.row_sum.assign(rows, 0.0);
     b.reference.assign(rows, -std::numeric_limits<T>::infinity());
     b.tile.resize(static_cast<std::size_t>(group_rows_) * key_tile<T>);
-    b.weights.resize(b.tile.size());
     if (heads_[static_cast<std::size_t>(index)]->values.empty()) b.values.resize(tile_values());
     return b;
   }
@@ -268,17 +266,16 @@ class ForwardPass {
     const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
     const Cover cover = tiles.cover(group.first, group.first + rows, keys);
     if (cover == Cover::none) return;
-    T reference[most_forward_rows], row_sum[most_forward_rows], row_maximum[most_forward_rows];
-    for (int r = 0; r < rows; ++r) reference[r] = finite_reference(block, row + r);
-    const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()),
-                                block.weights.data(), reference, row_sum, row_maximum};
+    T row_sum[most_forward_rows], row_maximum[most_forward_rows], reference[most_forward_rows];
+    std::copy_n(block.reference.data() + row, rows, reference);
+    const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()), reference,
+                                row_sum, row_maximum};
     const auto weigh = plan_.sigmoid ? tiles.tail().sigmoid_weight : tiles.tail().softmax_weight;
     weigh(weights);
-    if (exceeds_reference(block, row, rows, row_maximum)) {
+    if (!plan_.sigmoid && any_moved(block, weights, row)) {
       for (int r = 0; r < rows; ++r) {
-        if (!move_reference(block, row + r, row_maximum[r])) continue;
-        reference[r] = finite_reference(block, row + r);
-        weigh(row_of(weights, r));
+        if (is_lost(weights, r)) weigh_again(weights, group, r, tiles, keys);
+        if (reference[r] != block.reference[row + r]) move_reference(block, row + r, reference[r]);
       }
     }
     for (int r = 0; r < rows; ++r) {
@@ -286,7 +283,7 @@ class ForwardPass {
     }
     set_heavy_apart(block, weights, row);
     kernels_.product(rows, static_cast<int>(stride_), keys.count,
-                     {block.weights.data(), keys.columns, 1},
+                     {block.tile.data(), keys.columns, 1},
                      {values, key_tile<T> * kernels_.panel, kernels_.panel},
                      block.sums.data() + row * stride_, stride_, Store::add);
     for (const HeavyWeight<T>& h : block.heavy) {
@@ -294,12 +291,35 @@ class ForwardPass {
     }
   }
 
-  /// Whether `move_reference` has something to do for one of the rows.
-  bool exceeds_reference(const Block& block, int row, int rows, const T* row_maximum) const {
-    const T* reference = block.reference.data() + row;
-    bool any = false;  // Written so that NaN exceeds.
-    for (int r = 0; r < rows; ++r) any |= !(row_maximum[r] <= reference[r] + T(stale_limit));
-    return any && !plan_.sigmoid;
+  /// Whether a row's weights are garbage, see WeightTile.
+  static bool is_lost(const WeightTile<T>& w, int row) {
+    return w.row_maximum[row] > w.reference[row] + T(stale_limit);
+  }
+
+  static bool any_moved(const Block& block, const WeightTile<T>& w, int row) {
+    const T* before = block.reference.data() + row;
+    int any = 0;  // No early exit: the loop is one of vectors.
+    for (int r = 0; r < w.score.rows; ++r) {
+      any |= static_cast<int>(w.reference[r] != before[r]) | static_cast<int>(is_lost(w, r));
+    }
+    return any != 0;
+  }
+
+  /// A row of a tile whose weights are lost, from its measures.
+  void weigh_again(const WeightTile<T>& w, const QueryGroup<T>& group, int row,
+                   const Tiles<T>& tiles, const KeyTile<T>& keys) const {
+    QueryGroup<T> alone = group;
+    alone.base += row * group.stride;
+    alone.values += row;
+    alone.norms += row;
+    alone.first += row;
+    alone.bad_offset += row;
+    alone.rows = 1;
+    const Cover cover = tiles.cover(alone.first, alone.first + 1, keys);
+    w.reference[row] = -std::numeric_limits<T>::infinity();
+    tiles.tail().softmax_weight(
+        {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
+         w.row_sum + row, w.row_maximum + row});
   }
 
   /// Takes weights that are large beside the row's sum out of the tile. Small terms added to a
@@ -314,7 +334,7 @@ class ForwardPass {
       if (!(above * T(1 / std::numbers::ln2) >= static_cast<T>(exponent_of(sum) - 2))) continue;
       HeavyWeight<T> heavy[most_heavy];
       T rest;
-      const int count = kernels_.take_heavy(w.weights + r * w.score.stride, w.score.columns,
+      const int count = kernels_.take_heavy(w.score.tile + r * w.score.stride, w.score.columns,
                                             static_cast<T>(sum / most_heavy), heavy, &rest);
       sum += static_cast<double>(rest) - static_cast<double>(w.row_sum[r]);
       for (HeavyWeight<T>& h : std::span(heavy, static_cast<std::size_t>(count))) {
@@ -339,42 +359,14 @@ class ForwardPass {
     }
   }
 
-  static WeightTile<T> row_of(WeightTile<T> w, int r) {
-    w.score.tile += r * w.score.stride;
-    w.score.rows = 1;
-    w.score.query_values += r;
-    if (w.score.least != nullptr) w.score.least += r;
-    if (w.score.addend != nullptr) w.score.addend += r * w.score.addend_stride;
-    w.weights += r * w.score.stride;
-    w.reference += r;
-    w.row_sum += r;
-    w.row_maximum += r;
-    return w;
-  }
-
-  /// 0 for a row that has not seen a key: most rows' first tile needs no other.
-  [[nodiscard]] T finite_reference(const Block& block, int row) const {
-    const T m = block.reference[static_cast<std::size_t>(row)];
-    return plan_.sigmoid || (std::isinf(m) && m < 0) ? T(0) : m;
-  }
-
-  /// Moves the row's reference where the tile exceeds it by far, or where 0 does not serve the
-  /// row's first tile. True where the tile's weights are to be computed again.
-  bool move_reference(Block& block, int row, T tile_maximum) {
+  /// Refers what the row has gathered to another reference.
+  void move_reference(Block& block, int row, T reference) const {
     T& m = block.reference[static_cast<std::size_t>(row)];
-    const bool first = std::isinf(m) && m < 0;
-    if (plan_.sigmoid || (std::isinf(tile_maximum) && tile_maximum < 0)) return false;
-    // Written so that NaN moves nothing.
-    const auto limit = static_cast<T>(stale_limit);
-    const bool moves = first ? std::abs(tile_maximum) > limit : tile_maximum > m + limit;
-    if (first && !moves) m = T(0);
-    if (!moves) return false;
-    const T scale = std::exp(m - tile_maximum);
+    const T scale = std::exp(m - reference);  // 0 where the row has gathered nothing.
+    m = reference;
     block.row_sum[static_cast<std::size_t>(row)] *= static_cast<double>(scale);
     T* sums = block.sums.data() + row * stride_;
     for (std::ptrdiff_t c = 0; c < stride_; ++c) sums[c] *= scale;
-    m = tile_maximum;
-    return true;
   }
 
   /// A visible value that is not finite shows in the output as it would in the plain sum.

@@ -180,6 +180,14 @@ void Head<T>::store_token(const double* base, const Place& place, std::int64_t i
 
 template <class T>
 template <class S>
+void Head<T>::exact_base(const S* token, double* base) const {
+  const std::vector<double> x(token, token + plan_->extents.feature);
+  Place place;
+  (void)plan_->map->place(context(), x.data(), base, place);
+}
+
+template <class T>
+template <class S>
 void Head<T>::token_gradient(const S* token, const OperandGradient<T>& upstream, S* dx,
                              double* dparameters) const {
   const bool untouched =
@@ -243,6 +251,7 @@ void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int 
   template Head<T>::Head(const Plan&, const Kernels<T>&, std::int64_t, const S*);               \
   template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t, \
                                int, Operand<T>&) const;                                         \
+  template void Head<T>::exact_base(const S*, double*) const;                                   \
   template void Head<T>::token_gradient(const S*, const OperandGradient<T>&, S*, double*) const;
 template class Head<float>;
 template class Head<double>;

@@ -72,6 +72,10 @@ class Head {
   void place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
+  /// The base coordinates [base_size + 1] of a finite token before they are centred and rounded.
+  template <class S>
+  void exact_base(const S* token, double* base) const;
+
   /// Sets dL/dx [d] of one token, and adds dL/dparameters: those of the similarity, then dL/dlight.
   /// `upstream.base` may be dx itself.
   template <class S>

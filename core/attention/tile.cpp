@@ -6,20 +6,33 @@
 #include "core/similarity/all.h"
 
 namespace conelab {
-namespace {
 
-/// |q - k|^2 of a query row and a column of panels that hold -2k.
-template <class T>
-T direct_distance2(const T* query, const T* column, int panel, int base_size) {
-  T sum = 0;
-  for (int i = 0; i < base_size; ++i) {
-    const T difference = query[i] + T(0.5) * column[i * panel];
-    sum += difference * difference;
+const double* ExactTokens::row(std::int64_t token) {
+  if (token_.empty()) {
+    token_.assign(kept, -1);
+    rows_.resize(kept * stride_);
   }
-  return sum;
+  const auto at = static_cast<std::size_t>(token % kept);
+  double* row = rows_.data() + at * stride_;
+  if (token_[at] != token) {
+    base_(token, row);
+    token_[at] = token;
+  }
+  return row;
 }
 
-}  // namespace
+template <class T>
+T Tiles<T>::difference(std::int64_t query, std::int64_t key, T* out) const {
+  const double* q = exact_queries_.row(query);
+  const double* k = exact_keys_.row(key);
+  double sum = 0;
+  for (int i = 0; i < head_->base_size(); ++i) {
+    const double d = q[i] - k[i];
+    sum += d * d;
+    out[i] = static_cast<T>(d);
+  }
+  return static_cast<T>(sum);
+}
 
 template <class T>
 Cover Tiles<T>::cover(std::int64_t query_begin, std::int64_t query_end,
@@ -80,15 +93,11 @@ void Tiles<T>::mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& k
 template <class T>
 void Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                                 T* tile) const {
-  const int depth = head_->base_size();
-  const int panel = kernels_->panel;
-  const T* query = queries.base + row * queries.stride;
+  difference_.resize(static_cast<std::size_t>(head_->base_size()));
   for (int c = 0; c < keys.count; ++c) {
     if (!is_close(queries, row, keys, c, tile[c])) continue;
     has_close_pairs_ = true;
-    const T* column =
-        keys.panels + static_cast<std::ptrdiff_t>(c / panel) * panel * depth + c % panel;
-    tile[c] = direct_distance2(query, column, panel, depth);
+    tile[c] = difference(queries.first + row, keys.first + c, difference_.data());
   }
 }
 

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "core/attention/head.h"
 #include "core/attention/mask.h"
@@ -61,6 +64,34 @@ struct Addend {
   std::ptrdiff_t stride = 0;
 };
 
+/// The tokens of a head as they are given, without their type: calls back with the base coordinates
+/// of token i before rounding, see Head::exact_base.
+using ExactBase = std::function<void(std::int64_t i, double* base)>;
+
+template <class T, class S>
+[[nodiscard]] ExactBase exact_bases(const Head<T>& head, const Tensor4<S>& tokens,
+                                    std::int64_t batch, std::int64_t index) {
+  return [&head, &tokens, batch, index](std::int64_t i, double* base) {
+    head.exact_base(tokens.row(batch, index, i), base);
+  };
+}
+
+/// Exact base coordinates of the tokens that close pairs have asked for lately.
+class ExactTokens {
+ public:
+  ExactTokens(ExactBase base, int base_size)
+      : base_(std::move(base)), stride_(static_cast<std::size_t>(base_size) + 1) {}
+  /// Valid until the next call.
+  const double* row(std::int64_t token);
+
+ private:
+  static constexpr std::int64_t kept = 256;
+  ExactBase base_;
+  std::size_t stride_;
+  std::vector<std::int64_t> token_;  ///< [kept] or empty
+  std::vector<double> rows_;         ///< [kept × stride]
+};
+
 /// Sets the columns of keys [first, first + count) that are in `bad` (ascending) to NaN.
 template <class T>
 void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
@@ -71,13 +102,19 @@ template <class T>
 class Tiles {
  public:
   Tiles(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const Mask& mask,
-        std::int64_t batch)
-      : plan_(&plan), kernels_(&kernels), head_(&head), mask_(&mask), batch_(batch) {}
+        std::int64_t batch, ExactBase queries, ExactBase keys)
+      : plan_(&plan),
+        kernels_(&kernels),
+        head_(&head),
+        mask_(&mask),
+        batch_(batch),
+        exact_queries_(std::move(queries), head.base_size()),
+        exact_keys_(std::move(keys), head.base_size()) {}
 
   [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
                             const KeyTile<T>& keys) const;
-  /// Measures into tile [rows × stride]; distances of close pairs are recomputed directly, pairs of
-  /// tokens that are not finite are NaN.
+  /// Measures into tile [rows × stride]; distances of close pairs are recomputed from their exact
+  /// difference, pairs of tokens that are not finite are NaN.
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                std::ptrdiff_t stride) const;
   /// Of each row of the last measure: no pair's is less. Null where nothing is known.
@@ -89,6 +126,9 @@ class Tiles {
                               int column, T measure) const {
     return measure < close_ratio<T> * (queries.norms[row] + keys.norms[column]);
   }
+  /// Base coordinates of a query less those of a key, before rounding, into out [base_size];
+  /// returns their squared norm.
+  T difference(std::int64_t query, std::int64_t key, T* out) const;
   /// What to add to the logits of this tile; valid until the next call.
   [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                  Cover cover) const;
@@ -107,7 +147,9 @@ class Tiles {
   std::int64_t batch_;
   mutable Buffer<T> addend_;
   mutable Buffer<T> closest_;
+  mutable Buffer<T> difference_;
   mutable bool has_close_pairs_ = false;
+  mutable ExactTokens exact_queries_, exact_keys_;
 
   void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                        std::ptrdiff_t stride) const;

@@ -5,6 +5,9 @@
 // digits). log2 e in one float adds 1.3e-8 |x|, which the smallness of e^x outweighs. n comes from
 // adding a large number whose last bits then are n + 127: the exponent field of 2^n after a shift.
 // Below -88 that field is 0 and so is the result, exactly; arguments must stay below 88. NaN stays.
+// With AVX-512 n = floor(x log2 e), 0 <= f < 1, by the instructions for both ends, 9 operations in
+// place of 12; x log2 e is rounded once more there, 4e-8 |x|, which the smallness of e^x or of |x|
+// below the reference's limit outweighs, and results below 2^-126 are subnormal or flushed.
 // float, log1p: y = 1 + x rounded is 2^n (1 + f), 1/sqrt 2 <= 1 + f < sqrt 2; what the rounding
 // lost, c = x - (y - 1), joins f as c 2^-n, so nothing is lost near x = 0 and nothing is divided.
 // log(1 + f) = f + f^2 P(f), P the minimax polynomial of degree 7 (relative error 3e-8); in all 1.8
@@ -17,6 +20,25 @@
 #include "core/simd/pack.h"
 
 namespace conelab::CONELAB_SIMD {
+
+#if HWY_TARGET == HWY_AVX3
+
+/// e^x for x < 88.
+template <int n>
+HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
+  using P = Pack<float, n>;
+  const P t = x * P(1.44269502e+0);
+  // Towards less, 0b01, and quietly.
+  const P f = each(t, [](auto a) { return decltype(a){_mm512_reduce_ps(a.raw, 0b1001)}; });
+  P y = multiply_add(f, P(0.0018775766751789032), P(0.008989340090521493));
+  y = multiply_add(y, f, P(0.05582631805327807));
+  y = multiply_add(y, f, P(0.2401536170443785));
+  y = multiply_add(y, f, P(0.6931530732001692));
+  y = multiply_add(y, f, P(0.9999999250635262));
+  return each(y, t, [](auto a, auto b) { return decltype(a){_mm512_scalef_ps(a.raw, b.raw)}; });
+}
+
+#else
 
 /// 2^n from a number whose lowest mantissa bits hold n + 127.
 template <class V>
@@ -42,6 +64,8 @@ HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
   y = multiply_add(y, f, P(1.00000007165));
   return each(y, shifted, [](auto a, auto b) { return hn::Mul(a, power_of_two(b)); });
 }
+
+#endif
 
 template <int n>
 HWY_INLINE Pack<double, n> exp(const Pack<double, n>& x) {

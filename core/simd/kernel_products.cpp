@@ -15,7 +15,8 @@ namespace conelab::CONELAB_SIMD {
 namespace {
 
 constexpr int panel_vectors = 2;
-constexpr int block_rows = 6;
+template <int panels>
+constexpr int block_rows = HWY_TARGET == HWY_AVX3&& panels == 1 ? 12 : 6;
 constexpr int block_panels = HWY_TARGET == HWY_AVX3 ? 2 : 1;
 /// Steps of the depth that are unrolled.
 constexpr int many_steps = HWY_TARGET == HWY_AVX3 ? 4 : 16;
@@ -154,13 +155,13 @@ HWY_INLINE void for_panels(int panels, const F& f) {
   }
 }
 
-/// Calls f(constant, first) for the rows past the whole blocks, in blocks of 4, 2 and 1: each
-/// keeps its sums in registers, and nothing is read past the operand.
-template <int size = block_rows - 1, class F>
+/// Calls f(constant, first) for the rows past whole blocks of `size`, in blocks of 6, 4, 2 and 1:
+/// each keeps its sums in registers, and nothing is read past the operand.
+template <int size, class F>
 HWY_INLINE void for_rest(int first, int rows, const F& f) {
-  constexpr int block = size >= 4 ? 4 : size >= 2 ? 2 : 1;
+  constexpr int block = size > 8 ? 6 : size > 4 ? 4 : size > 2 ? 2 : 1;
   for (; first + block <= rows; first += block) f(std::integral_constant<int, block>(), first);
-  if constexpr (block > 1) for_rest<block / 2>(first, rows, f);
+  if constexpr (block > 1) for_rest<block>(first, rows, f);
 }
 
 /// The product of rows from `row` with the panels from `panel`.
@@ -186,7 +187,8 @@ struct IntoTile {
   template <class V>
   HWY_INLINE void operator()(int column, int block, int row, const V* sums) const {
     const Tag<T> tag;
-    T* p = corner + column * panels * panel_columns<T> + (block * block_rows + row) * stride;
+    T* p =
+        corner + column * panels * panel_columns<T> + (block * block_rows<panels> + row) * stride;
     for (int v = 0; v < panels * panel_vectors; ++v) {
       T* at = p + v * lanes<T>;
       hn::StoreU(mode == Store::add ? hn::Add(hn::LoadU(tag, at), sums[v]) : sums[v], tag, at);
@@ -197,14 +199,15 @@ struct IntoTile {
 template <class T, Store mode>
 void product_into(int rows, int columns, int depth, const LeftOperand<T>& left,
                   const RightOperand<T>& right, T* c, std::ptrdiff_t stride) {
-  const int whole = rows / block_rows;
   for_panels(columns / panel_columns<T>, [&](auto panels, int panel, int count) {
+    constexpr int height = block_rows<panels>;
+    const int whole = rows / height;
     T* corner = c + panel * panel_columns<T>;
     const Walk::Loop across{count, 0, panels * right.panel_stride};
-    multiply<T, block_rows, panels>(strip(left, 0, right, panel, depth),
-                                    {across, {whole, block_rows * left.row_stride, 0}},
-                                    IntoTile<T, mode, panels>{corner, stride});
-    for_rest(whole * block_rows, rows, [&](auto block, int first) {
+    multiply<T, height, panels>(strip(left, 0, right, panel, depth),
+                                {across, {whole, height * left.row_stride, 0}},
+                                IntoTile<T, mode, panels>{corner, stride});
+    for_rest<height>(whole * height, rows, [&](auto block, int first) {
       multiply<T, block, panels>(strip(left, first, right, panel, depth), {across, {1, 0, 0}},
                                  IntoTile<T, mode, panels>{corner + first * stride, stride});
     });
@@ -275,10 +278,11 @@ void squared_distance(int rows, int columns, int depth, LeftOperand<T> left, Rig
     }
   };
   int first = 0;
-  for (; first + block_rows <= rows; first += block_rows) {
-    block(std::integral_constant<int, block_rows>(), first);
+  constexpr int height = block_rows<block_panels>;
+  for (; first + height <= rows; first += height) {
+    block(std::integral_constant<int, height>(), first);
   }
-  for_rest(first, rows, block);
+  for_rest<height>(first, rows, block);
 }
 
 template <class T>

@@ -46,7 +46,7 @@ enum class Store { replace, add };
 /// A tile of logits in the making.
 template <class T>
 struct ScoreTile {
-  T* tile;  ///< In: the measure. Out: the logits, except within a WeightTile.
+  T* tile;  ///< In: the measure. Out: the logits; within a WeightTile the weights.
   std::ptrdiff_t stride;
   int rows;
   int columns;
@@ -60,14 +60,26 @@ struct ScoreTile {
   const T* least;                ///< Per row: no measure is less. Null: unknown.
 };
 
-/// What becomes of a tile of measures on the way forward.
+/// How far the largest logit of a row may lie above its reference, or above 0 as its first one: 8
+/// ln 2, so that weights stay below 2^8. (Some of an exponential's error grows with the distance.)
+constexpr double stale_limit = 5.54;
+
+/// A reference that moves up or down by less may do so after the weights: the large ones have not
+/// overflowed, what has underflowed is too small to count, and what the exponential lost is no more
+/// than the rounding of logits so large.
+constexpr double most_rise = 80, most_fall = 40;
+
+/// What becomes of a tile of measures on the way forward: exp(logit - reference), or
+/// sigmoid(logit).
 template <class T>
 struct WeightTile {
-  ScoreTile<T> score;  ///< The tile is left as it is.
-  T* weights;          ///< [rows × stride] Out: exp(logit - reference), or sigmoid(logit).
-  const T* reference;  ///< Per row. Weights of logits above it by 88 or more are garbage.
-  T* row_sum;          ///< Per row, out: the sum of its weights.
-  T* row_maximum;      ///< Per row, out: its largest logit.
+  ScoreTile<T> score;
+  /// Per row; -inf where the row has none yet. It moves to the row's largest logit where that is
+  /// beyond stale_limit. Where that still is so afterwards, the row's weights are lost: to be
+  /// weighed again from its measures, with no reference. Unused by the sigmoid.
+  T* reference;
+  T* row_sum;      ///< Per row, out: the sum of its weights.
+  T* row_maximum;  ///< Per row, out: its largest logit.
 };
 
 /// A tile of the backward pass.

@@ -33,6 +33,9 @@ static_assert(HWY_STATIC_TARGET == CONELAB_SIMD_CHECK, "the compiler flags selec
 constexpr int pack_vectors = 4;
 constexpr int slope_vectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 constexpr int one_pass_vectors = 2;
+/// Where 32 registers hold them, the weights advance by eight (hyperbolic 15.0 cycles per 8 pairs
+/// in place of 17.6, umbral 7.4 in place of 8.2).
+constexpr int weight_vectors = HWY_TARGET == HWY_AVX3 ? 8 : pack_vectors;
 
 /// The outcome of a comparison of packs.
 template <class T, int n = pack_vectors>
@@ -58,6 +61,9 @@ struct Pack {
   template <class U>
   requires std::is_arithmetic_v<U> HWY_INLINE explicit Pack(U x) {
     for (auto& e : v) e = hn::Set(Tag<T>(), static_cast<T>(x));
+  }
+  HWY_INLINE explicit Pack(Vector<T> x) {
+    for (auto& e : v) e = x;
   }
   static HWY_INLINE Pack load(const T* p) {
     Pack r;
@@ -141,6 +147,35 @@ HWY_INLINE Pack<float, n> over_sqrt(const Pack<float, n>& scale, const Pack<floa
   using P = Pack<float, n>;
   const P y = each(x, [](auto a) { return hn::ApproximateReciprocalSqrt(a); });
   return y * multiply_add(P(1) - x * y * y, P(0.5) * scale, scale);
+}
+
+/// `y` but where x is one of the `classes` that the instruction knows.
+template <int classes, int n>
+HWY_INLINE Pack<float, n> mended(const Pack<float, n>& y, const Pack<float, n>& x) {
+  return each(y, x, [](auto a, auto b) {
+    return decltype(a){_mm512_fixupimm_ps(a.raw, b.raw, _mm512_set1_epi32(classes), 0)};
+  });
+}
+
+/// From an estimate of 14 bits, within 2 ulp: the machine's root takes 12 cycles, this 4.
+template <int n>
+HWY_INLINE Pack<float, n> sqrt(const Pack<float, n>& x) {
+  using P = Pack<float, n>;
+  constexpr int zero_and_infinity_stay = 0x00500800;
+  const P y = each(x, [](auto a) { return hn::ApproximateReciprocalSqrt(a); });
+  const P s = x * y;
+  return mended<zero_and_infinity_stay>(multiply_add(P(1) - s * y, P(0.5) * s, s), x);
+}
+template <int n>
+HWY_INLINE Root<Pack<float, n>> root(const Pack<float, n>& x) {
+  using P = Pack<float, n>;
+  constexpr int zero_and_infinity_stay = 0x00500800;
+  constexpr int zero_of_zero_and_infinity = 0x00800800;
+  const P y = each(x, [](auto a) { return hn::ApproximateReciprocalSqrt(a); });
+  const P s = x * y;
+  const P rest = P(0.5) - P(0.5) * s * y;
+  return {mended<zero_and_infinity_stay>(multiply_add(rest, s, s), x),
+          mended<zero_of_zero_and_infinity>(multiply_add(rest, y, y), x)};
 }
 #endif
 

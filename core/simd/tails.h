@@ -135,6 +135,7 @@ void score(const ScoreTile<T>& t) {
 
 /// weight = exp(logit - m) / l and dL/dlogit = weight (dL/dweight - delta).
 struct SoftmaxLaw {
+  static constexpr bool refers = true;
   template <class T, int n>
   HWY_INLINE static Pack<T, n> weight(const Pack<T, n>& logit, T reference, T inverse_sum) {
     return exp(logit - Pack<T, n>(reference)) * Pack<T, n>(inverse_sum);
@@ -148,6 +149,7 @@ struct SoftmaxLaw {
 
 /// weight = sigmoid(logit) and dL/dlogit = weight (1 - weight) dL/dweight.
 struct SigmoidLaw {
+  static constexpr bool refers = false;
   template <class T, int n>
   HWY_INLINE static Pack<T, n> weight(const Pack<T, n>& logit, T, T) {
     return sigmoid(logit);
@@ -242,69 +244,171 @@ void slopes(const SlopeTile<T>& t) {
   }
 }
 
-/// Logits in the first-level cache to weights; sets their sum.
-template <class Law, class T>
-void weigh(T* logits, int columns, T reference, T* sum) {
-  using P = Pack<T>;
-  auto total = hn::Zero(Tag<T>());
-  for (int c = 0; c < columns; c += P::size) {
-    const P weight = Law::weight(P::load(logits + c), reference, T(1));
-    weight.store(logits + c);
-    total = hn::Add(total, folded_sum(weight));
+/// Calls f(constant, column) for packs of so many vectors that cover a tile's columns.
+template <class T, class F>
+HWY_INLINE void for_packs(int columns, const F& f) {
+  int c = 0;
+  if constexpr (weight_vectors > pack_vectors) {
+    for (; c + weight_vectors * lanes<T> <= columns; c += weight_vectors * lanes<T>)
+      f(std::integral_constant<int, weight_vectors>(), c);
   }
-  *sum = lane_sum<T>(total);
+  for (; c < columns; c += pack_vectors * lanes<T>)
+    f(std::integral_constant<int, pack_vectors>(), c);
 }
 
-/// Whether a similarity says that its formula is short enough to share registers with exp.
+/// Logits in the first-level cache to weights; returns their sum.
+template <class Law, class T>
+HWY_INLINE T weigh(T* row, int columns, T reference) {
+  auto total = hn::Zero(Tag<T>());
+  for_packs<T>(
+      columns, [&](auto n, int c) __attribute__((always_inline)) {
+        using P = Pack<T, n>;
+        const P weight = Law::weight(P::load(row + c), reference, T(1));
+        weight.store(row + c);
+        total = hn::Add(total, folded_sum(weight));
+      });
+  return lane_sum<T>(total);
+}
+
+/// The reference of a row whose largest logit is `maximum`. Written so that NaN moves nothing.
+template <class T>
+T moved_reference(T reference, T maximum) {
+  constexpr T none = -std::numeric_limits<T>::infinity();
+  if (reference == none) {
+    if (maximum == none) return none;
+    return maximum > T(stale_limit) || maximum < T(-stale_limit) ? maximum : T(0);
+  }
+  return maximum > reference + T(stale_limit) ? maximum : reference;
+}
+
+/// Whether a similarity says that its formula is short enough to share registers with exp: then the
+/// next pack's square roots run beside this pack's multiply-adds, 6.8 cycles per 8 pairs of dot in
+/// place of 7.6, 9.1 of laplacian in place of 11.6 (avx2). A long formula runs out of registers
+/// (penumbral 17.7 in place of 16.1). Estimated roots have nothing to wait for.
 template <class S>
 constexpr bool one_pass = [] {
-  if constexpr (requires { S::one_pass; }) return S::one_pass;
+  if constexpr (HWY_TARGET != HWY_AVX3 && requires { S::one_pass; }) return S::one_pass;
   return false;
 }();
 
-/// Of a short formula the next pack's square roots run beside this pack's multiply-adds: 6.8 cycles
-/// per 8 pairs of dot in place of 7.6, 9.1 of laplacian in place of 11.6. A long one runs out of
-/// registers (penumbral 17.7 in place of 16.1), so that each row's logits are stored in between.
-template <class S, class Law, bool far, class T, bool biased, int n>
-HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Pack<T, n>* constants) {
-  using P = Pack<T, n>;
-  const ScoreTile<T>& t = w.score;
-  const T* row = t.tile + r * t.stride;
-  T* out = w.weights + r * t.stride;
-  P query[S::values + 1], key[S::values + 1];
-  broadcast_query<S>(t.query_values, t.query_stride, r, query);
-  auto greatest = hn::Set(Tag<T>(), -std::numeric_limits<T>::infinity());
-  const auto logit_at = [&](int c) __attribute__((always_inline)) {
-    load_key<S>(t.key_values, t.key_stride, c, key);
-    P logit = score_of<S, far>(P::load(row + c), query, key, constants);
-    if constexpr (biased) logit = add_bias(logit, t.addend + r * t.addend_stride + c);
+/// What a row of weights is made of. In copies: what is stored to the row might, for all that the
+/// compiler knows, be part of the tile's description, which would be loaded again for each pack.
+template <class S, bool far, class T, bool biased>
+struct WeightRow {
+  T* row;
+  int columns;
+  const T* key_values;
+  std::ptrdiff_t key_stride;
+  const T* addend;
+  const Vector<T>* constants;
+  Vector<T> query[S::values + 1];
+  Vector<T> greatest = hn::Set(Tag<T>(), -std::numeric_limits<T>::infinity());
+
+  HWY_INLINE WeightRow(const ScoreTile<T>& t, int r, const Vector<T>* of_all)
+      : row(t.tile + r * t.stride),
+        columns(t.columns),
+        key_values(t.key_values),
+        key_stride(t.key_stride),
+        addend(biased ? t.addend + r * t.addend_stride : nullptr),
+        constants(of_all) {
+    for (int v = 0; v < S::values; ++v)
+      query[v] = hn::Set(Tag<T>(), t.query_values[v * t.query_stride + r]);
+  }
+
+  /// The logits of a pack's columns.
+  template <int n>
+  HWY_INLINE Pack<T, n> logits(int c) {
+    using P = Pack<T, n>;
+    P q[S::values + 1], k[S::values + 1], all[S::constants + 1];
+    for (int v = 0; v < S::values; ++v) q[v] = P(query[v]);
+    for (int i = 0; i < S::constants; ++i) all[i] = P(constants[i]);
+    load_key<S>(key_values, key_stride, c, k);
+    P logit = score_of<S, far>(P::load(row + c), q, k, all);
+    if constexpr (biased) logit = add_bias(logit, addend + c);
     logit = rounded(logit);
     greatest = hn::Max(greatest, folded_max(logit));
     return logit;
-  };
-  if constexpr (one_pass<S>) {
-    auto total = hn::Zero(Tag<T>());
-    P logit = logit_at(0);
-    for (int c = 0; c < t.columns; c += P::size) {
-      const P next = logit_at(c + P::size < t.columns ? c + P::size : c);
-      const P weight = Law::weight(logit, w.reference[r], T(1));
-      weight.store(out + c);
-      total = hn::Add(total, folded_sum(weight));
-      logit = next;
-    }
-    w.row_sum[r] = lane_sum<T>(total);
-  } else {
-    for (int c = 0; c < t.columns; c += P::size) logit_at(c).store(out + c);
-    weigh<Law>(out, t.columns, w.reference[r], &w.row_sum[r]);
   }
-  w.row_maximum[r] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
+  [[nodiscard]] HWY_INLINE T maximum() const {
+    return hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
+  }
+  /// A branch, so that nobody waits for the maximum where the reference stays.
+  [[nodiscard]] HWY_INLINE bool exceeds(T reference) const {
+    const auto limit = hn::Set(Tag<T>(), reference + T(stale_limit));
+    return HWY_UNLIKELY(!hn::AllTrue(Tag<T>(), hn::Le(greatest, limit)));
+  }
+};
+
+/// Weights whose reference has moved, without their logits; returns their sum.
+template <class T>
+HWY_INLINE T rescale(T* row, int columns, T from, T to) {
+  using P = Pack<T, one_pass_vectors>;
+  const P scale = exp(P(from - to));
+  auto total = hn::Zero(Tag<T>());
+  for (int c = 0; c < columns; c += P::size) {
+    const P weight = P::load(row + c) * scale;
+    weight.store(row + c);
+    total = hn::Add(total, folded_sum(weight));
+  }
+  return lane_sum<T>(total);
+}
+
+/// A row of weights, logits and exponentials side by side.
+template <class S, class Law, bool far, class T, bool biased>
+HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
+                              WeightRow<S, far, T, biased>& parts) {
+  constexpr int n = one_pass_vectors;
+  using P = Pack<T, n>;
+  const int columns = parts.columns;
+  T* row = parts.row;
+  auto total = hn::Zero(Tag<T>());
+  P logit = parts.template logits<n>(0);
+  for (int c = 0; c < columns; c += P::size) {
+    const P next = parts.template logits<n>(c + P::size < columns ? c + P::size : c);
+    const P weight = Law::weight(logit, reference, T(1));
+    weight.store(row + c);
+    total = hn::Add(total, folded_sum(weight));
+    logit = next;
+  }
+  w.row_sum[r] = lane_sum<T>(total);
+  w.row_maximum[r] = parts.maximum();
+  if (!Law::refers || (w.reference[r] == reference && !parts.exceeds(reference))) return;
+  const T moved = moved_reference(w.reference[r], w.row_maximum[r]);
+  if (moved != reference) {
+    if (!(moved - reference < T(most_rise) && reference - moved < T(most_fall))) return;
+    w.row_sum[r] = rescale(row, columns, reference, moved);
+  }
+  w.reference[r] = moved;
+}
+
+/// A row of weights. In one pass its first reference can only be guessed: 0, where that serves the
+/// row above.
+template <class S, class Law, bool far, class T, bool biased>
+HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Vector<T>* constants) {
+  constexpr T none = -std::numeric_limits<T>::infinity();
+  WeightRow<S, far, T, biased> parts(w.score, r, constants);
+  T reference = Law::refers ? w.reference[r] : T(0);
+  const bool fresh = reference == none;
+  if (one_pass<S> && (!fresh || (r > 0 && w.reference[r - 1] == T(0)))) {
+    return weight_beside<S, Law>(w, r, fresh ? T(0) : reference, parts);
+  }
+  const int columns = parts.columns;
+  T* row = parts.row;
+  for_packs<T>(
+      columns, [&](auto n, int c)
+                   __attribute__((always_inline)) { parts.template logits<n>(c).store(row + c); });
+  w.row_maximum[r] = parts.maximum();
+  if (Law::refers && (fresh || parts.exceeds(reference))) {
+    reference = w.reference[r] = moved_reference(reference, w.row_maximum[r]);
+    if (reference == none) reference = T(0);  // It sees nothing: any number serves.
+  }
+  w.row_sum[r] = weigh<Law>(row, columns, reference);
 }
 
 template <class S, class Law, class T, bool biased>
 void weight_rows(const WeightTile<T>& w) {
-  constexpr int vectors = one_pass<S> ? one_pass_vectors : pack_vectors;
-  Pack<T, vectors> constants[S::constants + 1];
-  broadcast_constants<S>(w.score.constants, constants);
+  Vector<T> constants[S::constants + 1];
+  for (int i = 0; i < S::constants; ++i) constants[i] = hn::Set(Tag<T>(), w.score.constants[i]);
   for_rows<S, T>(
       w.score, [&](auto far, int r) __attribute__((always_inline)) {
         weight_row<S, Law, far, T, biased>(w, r, constants);

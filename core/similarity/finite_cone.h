@@ -114,13 +114,14 @@ struct FiniteCone {
   /// Of w = numerator / denominator: 2 rho, 0 where the denominator is, and 2 sqrt(d (d + n)).
   template <class N>
   struct Depth {
-    N twice_rho, root;
+    N twice_rho;
+    Root<N> root;
   };
   template <class N>
   CONELAB_FORMULA static Depth<N> depth(N numerator, N denominator) {
     const N twice = denominator + denominator;
-    const N root = sqrt(twice * (N(2) * numerator + twice));
-    return {log1p((twice + root) / numerator), root};
+    const Root<N> both = root(twice * (N(2) * numerator + twice));
+    return {log1p((twice + both.value) / numerator), both};
   }
   /// Where the LCA is within the cones: what lies on one ray always is, however it rounds.
   template <class N>
@@ -156,7 +157,7 @@ struct FiniteCone {
     const N numerator = max(least(x), select(inside, max(larger, spread), beyond(x, q, k)));
     const N denominator = select(inside, N(1), p.sine2);
     const Depth<N> d = depth(numerator, denominator);
-    const N by_denominator = select(d.root > N(0), N(1) / d.root, N(0));
+    const N by_denominator = d.root.inverse;
     const N by_numerator = -(denominator * by_denominator / numerator);
     // Inside, w grows with g or is that of the nearer token; ties are shared.
     const N apart = select(spread > larger, N(1), select(spread == larger, N(0.5), N(0)));

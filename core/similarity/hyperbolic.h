@@ -38,19 +38,25 @@ struct HyperbolicLaw {
   static void token_gradient(const Place&, const double*, double slope, Place& gradient, double*) {
     gradient.height += slope;
   }
+  /// d_H, given sqrt(z (1 + z)).
   template <class N>
-  CONELAB_FORMULA static N distance(N z) {
-    return log1p(N(2) * (z + sqrt(z * (N(1) + z))));
+  CONELAB_FORMULA static N distance(N z, N root) {
+    return log1p(N(2) * (z + root));
   }
   template <class N>
   CONELAB_FORMULA static N logit(N z, const N* c) {
-    return -(c[0] * distance(z) + c[1]);
+    return -(c[0] * distance(z, sqrt(z * (N(1) + z))) + c[1]);
   }
-  /// dlogit/dz; dd_H/dz = 1/sqrt(z (1 + z)).
+  /// d_H and dlogit/dz; dd_H/dz = 1/sqrt(z (1 + z)).
   template <class N>
-  CONELAB_FORMULA static N rate(N z, const N* c) {
-    return select(z > N(0), -(c[0] / sqrt(z * (N(1) + z))), N(0));
-  }
+  struct Rate {
+    N distance, by_z;
+    CONELAB_FORMULA Rate(N z, const N* c) {
+      const Root<N> r = root(z * (N(1) + z));
+      distance = HyperbolicLaw::distance(z, r.value);
+      by_z = -(c[0] * r.inverse);
+    }
+  };
 };
 
 struct HyperbolicHyperboloid : HyperbolicLaw {
@@ -85,12 +91,11 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     const N z = half_distance2(x, q, k);
-    const N by_z = rate(z, c);
+    const auto [d, by_z] = Rate<N>(z, c);
     const N up = q[0] * k[1];
     const N down = q[1] * k[0];
     const N radial = N(0.25) * (up - down) * (up + down);
     const N eighth = N(0.125) * x;
-    const N d = distance(z);
     return {-(c[0] * d + c[1]),
             by_z * N(0.25) * (q[2] * k[2]),
             by_z * (radial + eighth * twice_cosh(q) * k[2]),
@@ -126,10 +131,9 @@ struct HyperbolicHalfSpace : HyperbolicLaw {
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     const N z = half_distance2(x, q, k);
-    const N by_z = rate(z, c);
+    const auto [d, by_z] = Rate<N>(z, c);
     const N inverse = q[1] * k[1];
     const N climb = N(0.5) * (q[0] - k[0]) * inverse;
-    const N d = distance(z);
     return {-(c[0] * d + c[1]),
             by_z * N(0.25) * inverse,
             by_z * (climb - z * q[1]),

@@ -40,10 +40,9 @@ struct Laplacian {
   }
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N*, const N*, const N* c) {
-    const N distance = sqrt(x);
-    const N half_rate = N(-0.5) * c[0];
+    const Root<N> distance = root(x);
     return {
-        -(c[0] * distance), select(x > N(0), half_rate / distance, N(0)), N(0), N(0), {-distance}};
+        -(c[0] * distance.value), N(-0.5) * c[0] * distance.inverse, N(0), N(0), {-distance.value}};
   }
 };
 

@@ -42,6 +42,17 @@ CONELAB_FORMULA inline bool either(bool a, bool b) { return a || b; }
 CONELAB_FORMULA inline bool any(bool condition) { return condition; }
 CONELAB_FORMULA inline bool all(bool condition) { return condition; }
 
+/// The square root of x >= 0, and its inverse, which is 0 where x is.
+template <class N>
+struct Root {
+  N value, inverse;
+};
+template <class N>
+CONELAB_FORMULA inline Root<N> root(N x) {
+  const N value = sqrt(x);
+  return {value, select(x > N(0), N(1) / value, N(0))};
+}
+
 /// Whether a number type of floats has `over_sqrt(scale, x)`, scale / sqrt(x) of normal, finite x,
 /// at less than the cost of a root, and `multiply_add(a, b, c)`, a * b + c in one rounding.
 template <class N>

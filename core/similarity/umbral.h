@@ -63,20 +63,20 @@ struct Umbral {
 
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
-    const N distance = sqrt(x);
+    const auto [distance, inverse] = root(x);
     const N larger = max(q[0], k[0]);
     const N between = N(0.5) * twice_between(distance, q, k, c);
     const N share = N(-0.5) * c[0];
     const N half_rate = N(0.5) * share * c[1];
     if (all(between > larger)) {  // of most pairs, and then distance > 0
-      return {-(c[0] * between), half_rate / distance, share, share, {-between, share * distance}};
+      return {-(c[0] * between), half_rate * inverse, share, share, {-between, share * distance}};
     }
     const N apart = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
     const N own = select(q[0] > k[0], N(1), select(q[0] == k[0], N(0.5), N(0)));
     const N q_share = N(0.5) * apart + (N(1) - apart) * own;
     const N height = max(larger, between);
     return {-(c[0] * height),
-            select(x > N(0), half_rate * apart / distance, N(0)),
+            half_rate * apart * inverse,
             -(c[0] * q_share),
             -(c[0] * (N(1) - q_share)),
             {-height, share * distance * apart}};

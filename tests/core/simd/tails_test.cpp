@@ -1,0 +1,164 @@
+// The loops around the formulas, on every target that this machine runs: roots of every scale, and
+// how a row's reference moves.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/simd/kernels.h"
+#include "core/similarity/table.h"
+
+namespace conelab::tests {
+namespace {
+
+constexpr int columns = 192;  // A multiple of every target's.
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+template <class T>
+const Tail<T>& tail_of(const Kernels<T>& k, const char* similarity) {
+  const SimilarityRow* row = find_similarity(similarity, "");
+  return k.tails[row - similarity_table().data()];
+}
+
+template <class T>
+ScoreTile<T> tile_of(std::vector<T>& tile, int rows, const T* constants) {
+  return {tile.data(), columns, rows,      columns, nullptr, 0,
+          nullptr,     0,       constants, nullptr, 0,       nullptr};
+}
+
+/// The logit of laplacian is -sqrt x, its slope -1 / (2 sqrt x).
+template <class T>
+void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
+  std::vector<T> x(columns, T(0));
+  for (int i = 0; i < columns - 2; ++i) {
+    x[static_cast<std::size_t>(i)] = static_cast<T>(
+        static_cast<double>(least) *
+        std::pow(static_cast<double>(most) / static_cast<double>(least), i / (columns - 3.0)));
+  }
+  x[columns - 2] = std::numeric_limits<T>::quiet_NaN();
+  const T constants[] = {1}, reference[] = {0}, one[] = {1}, none[] = {0};
+  std::vector<T> logits = x, weights = x, slopes(columns, T(1));
+  const Tail<T>& tail = tail_of(k, "laplacian");
+  tail.score(tile_of(logits, 1, constants));
+  double by_constant[1] = {};
+  tail.sigmoid_slope(
+      {weights.data(), slopes.data(), columns, 1,       columns,   nullptr, 0,    nullptr, 0,
+       constants,      nullptr,       0,       nullptr, reference, one,     none, nullptr, nullptr,
+       by_constant,    nullptr,       0,       0,       nullptr});
+  for (int i = 0; i < columns - 2; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double root = std::sqrt(static_cast<double>(x[at]));
+    EXPECT_NEAR(static_cast<double>(logits[at]) / -root, 1, tolerance) << k.name << ' ' << x[at];
+    const double weight = 1 / (1 + std::exp(root));
+    if (root > 10) continue;  // The sigmoid's own slope has no digits left.
+    EXPECT_NEAR(static_cast<double>(slopes[at]) / (weight * (1 - weight) / (-2 * root)), 1,
+                20 * tolerance)
+        << k.name << ' ' << x[at];
+  }
+  EXPECT_TRUE(std::isnan(logits[columns - 2])) << k.name;
+  EXPECT_EQ(logits[columns - 1], 0) << k.name;
+  EXPECT_EQ(slopes[columns - 1], 0) << k.name;
+}
+
+TEST(Tails, RootsOfEveryScaleAndOfNothing) {
+  for (const std::string& target : simd_targets()) {
+    expect_roots<float>(kernels<float>(target), 1.2e-38F, 3.4e38F, 2.5e-7);
+    expect_roots<double>(kernels<double>(target), 1e-150, 1e150, 5e-16);
+  }
+}
+
+TEST(Tails, InfiniteDistancesWeighNothing) {
+  for (const std::string& target : simd_targets()) {
+    std::vector<float> tile(columns, std::numeric_limits<float>::infinity());
+    tile[5] = 4;
+    const float constants[] = {1};
+    float reference[] = {-std::numeric_limits<float>::infinity()}, sum[1], most[1];
+    tail_of(kernels<float>(target), "laplacian")
+        .softmax_weight({tile_of(tile, 1, constants), reference, sum, most});
+    EXPECT_EQ(tile[4], 0) << target;
+    EXPECT_FLOAT_EQ(tile[5], std::exp(-2.0F)) << target;
+  }
+}
+
+struct Row {
+  const char* about;
+  double before, level, after;  ///< References, and the row's largest logit. NaN: either.
+};
+
+/// Of rows of N(0,1) logits below a largest one.
+constexpr std::array rows{
+    Row{"begins at 0", -infinity, 3, 0},
+    Row{"begins at 0 again", -infinity, -2, 0},
+    Row{"begins high", -infinity, 700, 700},
+    Row{"begins at 0 after a high one", -infinity, 1, 0},
+    Row{"begins low", -infinity, -900, -900},
+    Row{"stays", 2, 5, 2},
+    Row{"stays far above", 50, 10, 50},
+    Row{"moves a little", 2, 12, 12},
+    Row{"begins at 0 beside others", -infinity, 0, 0},
+    Row{"follows 0 and is near", -infinity, 30, 30},
+    Row{"moves by what overflows", 2, 5000, 5000},
+    Row{"sees nothing", -infinity, -infinity, -infinity},
+};
+
+/// A row may be given up, by a reference that is still too low: then it is weighed again alone.
+template <class T>
+void expect_references(const Kernels<T>& k) {
+  constexpr int count = static_cast<int>(rows.size());
+  Random random(1);
+  std::vector<T> logits(static_cast<std::size_t>(count * columns));
+  for (int r = 0; r < count; ++r) {
+    T* row = logits.data() + r * columns;
+    for (int c = 0; c < columns; ++c) {
+      row[c] = static_cast<T>(rows[static_cast<std::size_t>(r)].level - std::abs(random.normal()));
+    }
+    row[r] = static_cast<T>(rows[static_cast<std::size_t>(r)].level);
+  }
+  std::vector<T> tile = logits;
+  const T constants[] = {1};
+  std::vector<T> reference, sum(count), most(count);
+  for (const Row& row : rows) reference.push_back(static_cast<T>(row.before));
+  const Tail<T>& tail = tail_of(k, "dot");
+  tail.softmax_weight({tile_of(tile, count, constants), reference.data(), sum.data(), most.data()});
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    T* row = tile.data() + r * columns;
+    EXPECT_EQ(most[r], static_cast<T>(rows[r].level)) << k.name << ": " << rows[r].about;
+    if (most[r] > reference[r] + static_cast<T>(stale_limit)) {
+      EXPECT_GT(std::abs(rows[r].after - std::fmax(rows[r].before, 0)), most_fall / 2)
+          << k.name << ": " << rows[r].about;
+      std::copy_n(logits.data() + r * columns, columns, row);
+      reference[r] = static_cast<T>(-infinity);
+      std::vector<T> alone(row, row + columns);
+      tail.softmax_weight({tile_of(alone, 1, constants), &reference[r], &sum[r], &most[r]});
+      std::copy(alone.begin(), alone.end(), row);
+    }
+    EXPECT_EQ(reference[r], static_cast<T>(rows[r].after)) << k.name << ": " << rows[r].about;
+    double total = 0;
+    for (int c = 0; c < columns; ++c) {
+      const double logit = static_cast<double>(logits[r * columns + static_cast<std::size_t>(c)]);
+      const double m = std::isinf(rows[r].after) ? 0 : rows[r].after;
+      const double from = std::isinf(rows[r].before) ? 0 : rows[r].before;
+      const double distance = std::min(200.0, std::abs(logit - m) + std::abs(m - from));
+      const double weight = std::exp(logit - m);
+      total += weight;
+      EXPECT_NEAR(static_cast<double>(row[c]), weight, (5e-7 + 1.2e-7 * distance) * weight + 1e-30)
+          << k.name << ": " << rows[r].about << ", column " << c;
+    }
+    EXPECT_NEAR(static_cast<double>(sum[r]), total, 5e-6 * total)
+        << k.name << ": " << rows[r].about;
+  }
+}
+
+TEST(Tails, ReferencesMoveToWhereWeightsNeitherOverflowNorVanish) {
+  for (const std::string& target : simd_targets()) {
+    expect_references<float>(kernels<float>(target));
+    expect_references<double>(kernels<double>(target));
+  }
+}
+
+}  // namespace
+}  // namespace conelab::tests
