@@ -43,8 +43,7 @@ void lift_values(bool einstein, const S* values, std::int64_t value_size, std::i
                  std::int64_t count, std::ptrdiff_t stride, Compute<S>* out,
                  std::vector<std::int64_t>& bad);
 
-/// A row of lifted sums -> an output row, and the divisor (1 for the mean; rows without weight give
-/// zeros).
+/// A row of lifted sums times `scale` -> an output row; rows without weight give zeros.
 template <class S>
 void finish_row(bool einstein, const Compute<S>* sums, std::int64_t value_size, Compute<S> scale,
                 S* output);

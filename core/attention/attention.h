@@ -9,11 +9,11 @@
 // n array exists unless weights or logits are asked for. Results do not depend on the number of
 // threads. Tile units keep 16 bits of the factors of 16-bit tensors (core/simd/tile_products.h).
 //
-// Errors of float32 against float64, N(0,1) tokens, n = 512, d = 64: outputs 4e-7 (cones, Laplacian
-// 2e-7), gradients 5e-6 of their largest entry. A logit of some hundreds (umbral with radius 0.1 on
+// Errors of float32 against float64, N(0,1) tokens, n = 512, d = 64: outputs 4e-7 (cones
+// 1e-7), gradients 5e-6 of their largest entry. A logit of some hundreds (umbral with radius 0.1 on
 // unscaled tokens) is itself rounded to 1e-5: outputs there are within 1e-4, gradients 1e-5, as for
 // the same formula in any float32 library; scale the tokens, or use float64. Of float32 values or
-// upstream gradients below 1e-33 results may be 0.
+// upstream gradients below 5e-36 results may be 0.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ class Plan;  // resolved call; see core/attention/plan.h
 /// The call with its defaults written out (map name, ...).
 [[nodiscard]] const Call& resolved_call(const Plan& plan);
 
-/// How to run: nothing here changes a result.
+/// How to run. Threads change no bit of a result, `simd` the last ones ("amx" all but 16 bits).
 struct Execution {
   int threads = 0;                       ///< 0: all cores; never more than there are.
   std::string simd;                      ///< Empty: the best this machine has; else "avx2", ...
@@ -110,7 +110,7 @@ template <class T>
                                    const Forward<T>& saved, const Execution& execution = {});
 
 /// The n_q × n_k arrays, for figures and files: [batch × head × n_q × n_k].
-/// Masked logits are -inf, masked weights 0. `which` is "weights" or "logits".
+/// Masked logits are -inf, masked weights 0.
 enum class Map2d { logits, weights };
 template <class T>
 [[nodiscard]] Tensor4<Compute<T>> attention_map(const Plan& plan, const AttentionInput<T>& input,

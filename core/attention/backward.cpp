@@ -58,6 +58,7 @@ template <class T>
 struct ClosePair {
   int row, column;
   T correction;  ///< Of the slope, for what cancels in dL/dweight - delta.
+  T slope;
 };
 
 /// What a ticket owns: one tile of keys and its gradients.
@@ -73,7 +74,7 @@ struct KeyWork {
   Buffer<T> tile, slope;                 ///< [backward_rows × columns]
   std::vector<T> row_slope, row_margin;  ///< [backward_rows] of the current block
   std::vector<ClosePair<T>> close_pairs;
-  Buffer<T> close_gradients;  ///< [close pairs × stride] W times the difference of the tokens.
+  Buffer<T> difference;                            ///< [base_size] Of a close pair.
   std::vector<std::int64_t> bad_keys, bad_values;  ///< Not finite; indices within the head.
   ParameterSums sums;
 };
@@ -229,7 +230,7 @@ class BackwardPass {
         run_pair_tile(index, shared, work, tiles, group, cover);
       }
       if (!wait_for_turn(shared, block, t, stopped)) return;
-      if (cover != Cover::none) add_query_grad(shared, work, group);
+      if (cover != Cover::none) add_query_grad(shared, work, tiles, group);
       shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
     }
     finish_keys(index, t, shared, work);
@@ -274,6 +275,7 @@ class BackwardPass {
     w.slope.resize(static_cast<std::size_t>(block_rows_ * columns));
     w.row_slope.resize(static_cast<std::size_t>(block_rows_));
     w.row_margin.resize(w.row_slope.size());
+    w.difference.resize(static_cast<std::size_t>(shared.head.base_size()));
     w.sums = empty_sums();
     return w;
   }
@@ -338,7 +340,7 @@ class BackwardPass {
           continue;
         const T own =
             w.slope[static_cast<std::size_t>(at + c)] - shared.delta[static_cast<std::size_t>(i)];
-        w.close_pairs.push_back({r, c, correction(index, i, w.keys.first + c, own)});
+        w.close_pairs.push_back({r, c, correction(index, i, w.keys.first + c, own), T(0)});
       }
     }
   }
@@ -370,52 +372,54 @@ class BackwardPass {
       bias_slope[p] = shared.head.bias_slope(p, group.first, w.keys.first);
     }
     std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
-    const SlopeTile<T> tile{w.tile.data(),
-                            w.slope.data(),
-                            w.keys.columns,
-                            group.rows,
-                            w.keys.columns,
-                            group.values,
-                            group.value_stride,
-                            w.keys.values,
-                            w.keys.value_stride,
-                            shared.head.constants(),
-                            bias.data,
-                            bias.stride,
-                            tiles.least(),
-                            shared.reference.data() + group.first,
-                            shared.inverse_sum.data() + group.first,
-                            shared.delta.data() + group.first,
-                            w.row_slope.data(),
-                            w.key_slope.data(),
-                            w.sums.constant.data(),
-                            bias_slope,
-                            slopes,
-                            -1,
-                            w.sums.bias.data()};
+    const SlopeTile<T> tile{
+        .tile = w.tile.data(),
+        .slope = w.slope.data(),
+        .stride = w.keys.columns,
+        .rows = group.rows,
+        .columns = w.keys.columns,
+        .query_values = group.values,
+        .query_stride = group.value_stride,
+        .key_values = w.keys.values,
+        .key_stride = w.keys.value_stride,
+        .constants = shared.head.constants(),
+        .addend = bias.data,
+        .addend_stride = bias.stride,
+        .least = tiles.least(),
+        .reference = shared.reference.data() + group.first,
+        .inverse_sum = shared.inverse_sum.data() + group.first,
+        .delta = shared.delta.data() + group.first,
+        .query_slope = w.row_slope.data(),
+        .key_slope = w.key_slope.data(),
+        .constant_slope = w.sums.constant.data(),
+        .bias_slope = bias_slope,
+        .bias_slopes = slopes,
+        .bias_stride = -1,  // One key to the left per query, as of Tiles::addend.
+        .bias_gradient = w.sums.bias.data(),
+    };
     (plan_.sigmoid ? tiles.tail().sigmoid_slope : tiles.tail().softmax_slope)(tile);
   }
 
   /// Row and column sums of W without the close pairs, whose part of dK is added here.
   void take_margins(const Tiles<T>& tiles, const QueryGroup<T>& group, KeyWork<T>& w) {
-    w.close_gradients.assign(w.close_pairs.size() * static_cast<std::size_t>(group.stride), T(0));
-    T* gradient = w.close_gradients.data();
-    for (const ClosePair<T>& pair : w.close_pairs) {
+    for (ClosePair<T>& pair : w.close_pairs) {
       T& entry = w.slope[static_cast<std::size_t>(pair.row * w.keys.columns + pair.column)];
       // Of a masked pair the correction may be NaN: nobody sees its value.
-      const T slope = entry == 0 ? T(0) : entry * pair.correction;
+      pair.slope = entry == 0 ? T(0) : entry * pair.correction;
       entry = 0;
-      tiles.difference(group.first + pair.row, w.keys.first + pair.column, gradient);
-      T* out = w.key_grad.data() + pair.column * w.placed.stride;
-      for (std::ptrdiff_t i = 0; i < group.stride; ++i) {
-        gradient[i] *= slope;
-        out[i] += gradient[i];
-      }
-      gradient += group.stride;
+      add_difference(tiles, group, w, pair, pair.slope,
+                     w.key_grad.data() + pair.column * w.placed.stride);
     }
     std::fill(w.row_margin.begin(), w.row_margin.end(), T(0));
     kernels_.margins(w.slope.data(), w.keys.columns, group.rows, w.keys.columns,
                      w.row_margin.data(), w.key_margin.data());
+  }
+
+  /// Adds the difference of a pair's tokens, query less key, times `factor`.
+  void add_difference(const Tiles<T>& tiles, const QueryGroup<T>& group, KeyWork<T>& w,
+                      const ClosePair<T>& pair, T factor, T* out) const {
+    tiles.difference(group.first + pair.row, w.keys.first + pair.column, w.difference.data());
+    for (std::size_t i = 0; i < w.difference.size(); ++i) out[i] += factor * w.difference[i];
   }
 
   /// Waits until tile `t` may add to the block; false where the run was stopped meanwhile.
@@ -429,17 +433,16 @@ class BackwardPass {
     return !stopped();
   }
 
-  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, const QueryGroup<T>& group) {
+  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+                      const QueryGroup<T>& group) {
     const FlushSubnormals flush;
     const std::ptrdiff_t stride = group.stride;
     T* out = shared.query_grad + group.first * stride;
     kernels_.product(group.rows, static_cast<int>(stride), w.keys.count,
                      {w.slope.data(), w.keys.columns, 1}, packed(w.key_panels, w.keys.columns), out,
                      stride, Store::add);
-    const T* gradient = w.close_gradients.data();
     for (const ClosePair<T>& pair : w.close_pairs) {
-      for (std::ptrdiff_t i = 0; i < stride; ++i) out[pair.row * stride + i] -= gradient[i];
-      gradient += stride;
+      add_difference(tiles, group, w, pair, -pair.slope, out + pair.row * stride);
     }
     for (int r = 0; r < group.rows; ++r) {
       const auto i = static_cast<std::size_t>(group.first + r);

@@ -20,7 +20,7 @@ bool always_finite(const double*, double, double) { return true; }
 
 constexpr std::array alibi_parameters{
     ParameterInfo{"alibi_slope", from_input, Domain::any, true,
-                  "m, one per head; default 2^(-8 (head+1)/heads)"}};
+                  "m, one per head; default 2^(-8 (head+1)/heads) where heads is a power of two"}};
 double alibi(const double* p, double offset) { return -p[0] * std::abs(offset); }
 void alibi_gradient(const double*, double offset, double* slope) { slope[0] = -std::abs(offset); }
 double alibi_initial(int, int head, int heads, long) { return alibi_slope(head, heads); }
@@ -28,7 +28,8 @@ double alibi_initial(int, int head, int heads, long) { return alibi_slope(head, 
 constexpr std::array hype_parameters{
     ParameterInfo{"hype_mu", from_input, Domain::any, true,
                   "mu, curvature of the bias per position; default 1/max(n_q, n_k)"},
-    ParameterInfo{"hype_tau", -1.0, Domain::any, true, "tau; -1 prefers near tokens, as ALiBi"}};
+    ParameterInfo{"hype_tau", -1.0, Domain::any, true,
+                  "tau; -1 prefers the nearer of past tokens, as ALiBi"}};
 double hype(const double* p, double offset) { return -p[1] * std::sinh(p[0] * offset); }
 void hype_gradient(const double* p, double offset, double* slope) {
   slope[0] = -p[1] * offset * std::cosh(p[0] * offset);

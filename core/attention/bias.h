@@ -26,8 +26,8 @@ struct BiasRow {
   void (*slope)(const double* p, double offset, double* by_parameter);
   /// Default of parameter `index` for one head, where it depends on the input.
   double (*initial)(int index, int head, int heads, long longest);
-  /// Largest |bias| argument check: the longest relative position that stays finite for this limit
-  /// on the exponent (88.7 in float, 709.8 in double).
+  /// Whether the bias stays finite up to this relative position, for this limit on the exponent
+  /// (88.7 in float, 709.8 in double).
   bool (*finite)(const double* p, double longest, double exponent_limit);
 };
 

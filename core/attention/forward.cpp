@@ -101,7 +101,7 @@ class ForwardPass {
     Operand<T> queries;
     Buffer<T> sums;  ///< [rows × stride]
     std::vector<double> row_sum;
-    std::vector<T> reference;           ///< -inf until the row has seen a key.
+    std::vector<T> reference;           ///< -inf until the row has seen a key; 0 of a sigmoid.
     Buffer<T> tile;                     ///< [forward_rows × key_tile] Measures, then weights.
     Buffer<T> values;                   ///< As a tile of ForwardHead::values, where that is empty.
     std::vector<HeavyWeight<T>> heavy;  ///< Of the group, left out of `tile`.
@@ -255,7 +255,7 @@ class ForwardPass {
     const auto rows = static_cast<std::size_t>(b.rows);
     b.sums.assign(rows * static_cast<std::size_t>(stride_), T(0));
     b.row_sum.assign(rows, 0.0);
-    b.reference.assign(rows, -std::numeric_limits<T>::infinity());
+    b.reference.assign(rows, plan_.sigmoid ? T(0) : -std::numeric_limits<T>::infinity());
     b.tile.resize(static_cast<std::size_t>(group_rows_) * key_tile<T>);
     if (heads_[static_cast<std::size_t>(index)]->values.empty()) b.values.resize(tile_values());
     return b;

@@ -114,7 +114,7 @@ class Head {
   void tabulate_bias();
 };
 
-/// Pairs closer than this, relative to the squared norms, are recomputed directly.
+/// Pairs closer than this, relative to the squared norms, are recomputed from exact coordinates.
 template <class T>
 constexpr T close_ratio = T(1) / T(16);
 

@@ -1,4 +1,4 @@
-// All keys of one head, placed and packed as tiles: O(n_k) memory, built once per call.
+// A range of one head's keys, in a pass all of them, placed and packed as tiles: O(n_k) memory.
 #pragma once
 
 #include <vector>

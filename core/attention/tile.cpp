@@ -133,10 +133,18 @@ ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& 
                                 T* tile) const {
   measure(queries, keys, tile, keys.columns);
   const Addend<T> bias = addend(queries, keys, cover);
-  return {tile,         keys.columns,      queries.rows,
-          keys.columns, queries.values,    queries.value_stride,
-          keys.values,  keys.value_stride, head_->constants(),
-          bias.data,    bias.stride,       least()};
+  return {.tile = tile,
+          .stride = keys.columns,
+          .rows = queries.rows,
+          .columns = keys.columns,
+          .query_values = queries.values,
+          .query_stride = queries.value_stride,
+          .key_values = keys.values,
+          .key_stride = keys.value_stride,
+          .constants = head_->constants(),
+          .addend = bias.data,
+          .addend_stride = bias.stride,
+          .least = least()};
 }
 
 template <class T>

@@ -1,5 +1,5 @@
-// Tiles of logits of one head: the measure of every pair, close pairs made exact, bias and mask
-// added, the similarity's formula applied. Shared by forward, backward and the maps for figures.
+// Tiles of one head: the measure of every pair, close pairs made exact, and the bias and mask that
+// the similarity's kernels are to add. Shared by forward, backward and the maps for figures.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +97,8 @@ template <class T>
 void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
                   T* tile, std::ptrdiff_t stride);
 
-/// The head's tiles. Not to be shared between threads: it owns the mask buffer.
+/// The head's tiles. Not to be shared between threads: it owns buffers, and answers for the tile
+/// that was measured last.
 template <class T>
 class Tiles {
  public:

@@ -1,4 +1,4 @@
-// Sealed samples of an unfinished run: one small file each in OUT.parts/.
+// Sealed samples of an unfinished run: one small file each in OUT.h5.parts/.
 //
 // Every file is written as temporary -> fsync -> rename -> fsync of the directory, and never
 // touched again: a kill at any moment loses at most the sample under way. `run.txt` says which run

@@ -2,10 +2,11 @@
 //
 // In each round every case runs once, in an order in which over the rounds each case stands in each
 // position equally often. Some cases are in the sweep twice (the A/A control). Every sample is
-// sealed at once as a small file of its own beside the result, in OUT.parts/: a kill at any moment
-// loses at most the sample under way, and a resumed run goes on from there. The result is merged
-// from the sealed samples at the end, after which they are removed. A sealed sample that has been
-// damaged since is set aside and measured again; where it cannot be told which are, the run fails.
+// sealed at once as a small file of its own beside the result, in OUT.h5.parts/: a kill at any
+// moment loses at most the sample under way, and a resumed run goes on from there. The result is
+// merged from the sealed samples at the end, after which they are removed. A sealed sample that has
+// been damaged since is set aside and measured again; where it cannot be told which are, the run
+// fails.
 //
 // A case whose worker crashed, hung, ran out of memory or refused is recorded with its status and
 // reason and not started again; one that is predicted not to fit or to end is recorded as skipped.

@@ -1,6 +1,6 @@
 // The runner's side of a worker: starts the process and asks it, one request at a time. Each case
-// has a process of its own, which shows its peak memory and contains crashes, hangs and the end of
-// memory.
+// has a process of its own (peers share one), which shows its peak memory and contains crashes,
+// hangs and the end of memory.
 //
 // The worker leads a process group of its own: Ctrl-C in a terminal is the runner's to answer, and
 // the end of a worker is the end of what it started as well. A worker whose runner was killed is

@@ -6,13 +6,13 @@
 // adding a large number whose last bits then are n + 127: the exponent field of 2^n after a shift.
 // Below -88 that field is 0 and so is the result, exactly; arguments must stay below 88. NaN stays.
 // With AVX-512 n = floor(x log2 e), 0 <= f < 1, by the instructions for both ends, 9 operations in
-// place of 12; x log2 e is rounded once more there, 4e-8 |x|, which the smallness of e^x or of |x|
-// below the reference's limit outweighs, and results below 2^-126 are subnormal or flushed.
-// float, log1p: y = 1 + x rounded is 2^n (1 + f), 1/sqrt 2 <= 1 + f < sqrt 2; what the rounding
-// lost, c = x - (y - 1), joins f as c 2^-n, so nothing is lost near x = 0 and nothing is divided.
-// log(1 + f) = f + f^2 P(f), P the minimax polynomial of degree 7 (relative error 3e-8); in all 1.8
-// ulp. Arguments are 0 or more; from 1e38 on the result stays log 1e38. NaN stays.
-// double: Highway's exp and log1p, 1 to 2 ulp; below -708 exp is 0.
+// place of 12; x log2 e is rounded once more there, 4e-8 |x|. Of weights under a softmax |x| is
+// small where e^x is not; a sigmoid of -60 is right to 3e-6 of itself. Results below 2^-126 are
+// subnormal or flushed. float, log1p: y = 1 + x rounded is 2^n (1 + f), 1/sqrt 2 <= 1 + f < sqrt 2;
+// what the rounding lost, c = x - (y - 1), joins f as c 2^-n, so nothing is lost near x = 0 and
+// nothing is divided. log(1 + f) = f + f^2 P(f), P the minimax polynomial of degree 7 (relative
+// error 3e-8); in all 1.8 ulp. Arguments are 0 or more; from 1e38 on the result stays log 1e38. NaN
+// stays. double: Highway's exp and log1p, 1 to 2 ulp; below -708 exp is 0.
 #pragma once
 
 #include <cstdint>

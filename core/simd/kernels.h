@@ -1,7 +1,7 @@
 // The inner loops of attention, compiled once for each SIMD target and chosen at run time.
 //
 // A tile is a rectangle of pairs, `rows` queries × `columns` keys, row-major with leading dimension
-// `stride`. `columns` is a multiple of `column_multiple`; the drivers pad. Nothing here allocates,
+// `stride`. `columns` is a multiple of `column_multiple`; the drivers pad. No kernel allocates,
 // throws or knows of heads, masks or maps. T is float or double.
 #pragma once
 
@@ -60,14 +60,14 @@ struct ScoreTile {
   const T* least;                ///< Per row: no measure is less. Null: unknown.
 };
 
-/// How far the largest logit of a row may lie above its reference, or above 0 as its first one: 8
-/// ln 2, so that weights stay below 2^8. (Some of an exponential's error grows with the distance.)
+/// How far the largest logit of a row may lie above its reference: 8 ln 2, so that weights stay
+/// below 2^8. A row's first reference is 0 where its largest logit is within as much of it. (Some
+/// of an exponential's error grows with the distance.)
 constexpr double stale_limit = 5.54;
 
-/// A reference that moves up or down by less may do so after the weights: the large ones have not
-/// overflowed, what has underflowed is too small to count, and what the exponential lost is no more
-/// than the rounding of logits so large.
-constexpr double most_rise = 80, most_fall = 40;
+/// A reference that rises by less may do so after the weights: they have not overflowed, and what
+/// the exponential lost is no more than the rounding of logits so large.
+constexpr double most_rise = 80;
 
 /// What becomes of a tile of measures on the way forward: exp(logit - reference), or
 /// sigmoid(logit).

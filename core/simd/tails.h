@@ -49,13 +49,6 @@ HWY_INLINE Pack<T, n> rounded(Pack<T, n> logit) {
   return logit;
 }
 
-/// A similarity with shorter formulas, far_score and far_slope, for rows all of whose pairs lie far
-/// apart.
-template <class S>
-concept HasFar = requires(const float* values) {
-  S::is_far(0.0F, values, values);
-};
-
 /// The largest of the keys' values of a tile.
 template <class S, class T, class Tile>
 void largest_values(const Tile& t, T* key) {
@@ -284,7 +277,7 @@ T moved_reference(T reference, T maximum) {
 /// Whether a similarity says that its formula is short enough to share registers with exp: then the
 /// next pack's square roots run beside this pack's multiply-adds, 6.8 cycles per 8 pairs of dot in
 /// place of 7.6, 9.1 of laplacian in place of 11.6 (avx2). A long formula runs out of registers
-/// (penumbral 17.7 in place of 16.1). Estimated roots have nothing to wait for.
+/// (penumbral 16.5 in place of 14.9). With 32 registers eight vectors side by side hide as much.
 template <class S>
 constexpr bool one_pass = [] {
   if constexpr (HWY_TARGET != HWY_AVX3 && requires { S::one_pass; }) return S::one_pass;
@@ -353,7 +346,7 @@ HWY_INLINE T rescale(T* row, int columns, T from, T to) {
   return lane_sum<T>(total);
 }
 
-/// A row of weights, logits and exponentials side by side.
+/// A row of weights that has a reference, logits and exponentials side by side.
 template <class S, class Law, bool far, class T, bool biased>
 HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
                               WeightRow<S, far, T, biased>& parts) {
@@ -372,33 +365,27 @@ HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
   }
   w.row_sum[r] = lane_sum<T>(total);
   w.row_maximum[r] = parts.maximum();
-  if (!Law::refers || (w.reference[r] == reference && !parts.exceeds(reference))) return;
-  const T moved = moved_reference(w.reference[r], w.row_maximum[r]);
-  if (moved != reference) {
-    if (!(moved - reference < T(most_rise) && reference - moved < T(most_fall))) return;
-    w.row_sum[r] = rescale(row, columns, reference, moved);
-  }
+  if (!Law::refers || !parts.exceeds(reference)) return;
+  const T moved = moved_reference(reference, w.row_maximum[r]);
+  if (!(moved - reference < T(most_rise))) return;
+  w.row_sum[r] = rescale(row, columns, reference, moved);
   w.reference[r] = moved;
 }
 
-/// A row of weights. In one pass its first reference can only be guessed: 0, where that serves the
-/// row above.
 template <class S, class Law, bool far, class T, bool biased>
 HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Vector<T>* constants) {
   constexpr T none = -std::numeric_limits<T>::infinity();
   WeightRow<S, far, T, biased> parts(w.score, r, constants);
   T reference = Law::refers ? w.reference[r] : T(0);
-  const bool fresh = reference == none;
-  if (one_pass<S> && (!fresh || (r > 0 && w.reference[r - 1] == T(0)))) {
-    return weight_beside<S, Law>(w, r, fresh ? T(0) : reference, parts);
-  }
+  if (one_pass<S> && reference != none)
+    return weight_beside<S, Law, far, T, biased>(w, r, reference, parts);
   const int columns = parts.columns;
   T* row = parts.row;
   for_packs<T>(
       columns, [&](auto n, int c)
                    __attribute__((always_inline)) { parts.template logits<n>(c).store(row + c); });
   w.row_maximum[r] = parts.maximum();
-  if (Law::refers && (fresh || parts.exceeds(reference))) {
+  if (Law::refers && (reference == none || parts.exceeds(reference))) {
     reference = w.reference[r] = moved_reference(reference, w.row_maximum[r]);
     if (reference == none) reference = T(0);  // It sees nothing: any number serves.
   }

@@ -19,10 +19,9 @@
 //
 // The law of every cone family (core/geometry/cone_law.h), our closed form. `Shadow` is what the
 // families differ in:
-//   constant  c1, c2, c3 of the radius rho_0;  token  the values of a token
 //   half_turn  whether c1 = c3 = 0, a common ancestor exists iff g <= pi/2
-//   own       w of a token from its y;         beyond  the numerator where no common ancestor
-//   exists
+//   own        w of a token from its y
+//   beyond     the numerator where no common ancestor exists; beyond_slope  its derivatives
 #pragma once
 
 #include <algorithm>

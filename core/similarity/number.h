@@ -54,7 +54,8 @@ CONELAB_FORMULA inline Root<N> root(N x) {
 }
 
 /// Whether a number type of floats has `over_sqrt(scale, x)`, scale / sqrt(x) of normal, finite x,
-/// at less than the cost of a root, and `multiply_add(a, b, c)`, a * b + c in one rounding.
+/// at less than the cost of a root, `multiply_add(a, b, c)`, a * b + c in one rounding, and
+/// `may_overflow(x)`, the vote whether a lane of x >= 0 might be infinite.
 template <class N>
 inline constexpr bool has_over_sqrt = false;
 

@@ -6,9 +6,16 @@
 //   q[], k[]   `values` numbers per token, computed once per token by `token`,
 //   c[]        `constants` numbers per head, computed once per head by `constant`,
 // and takes back the logit (`score`), or the logit with its partial derivatives (`slope`). It owns
-// no loops.
+// no loops. `Similarity` below is the contract; all.h holds every similarity to it. Optional are
+//   one_pass   true: the formula is short enough to share registers with exp, core/simd/tails.h
+//   light      the distance of the light that its parameters stand for (Space::ball only)
+//   is_far, far_score, far_slope   shorter formulas for rows all of whose pairs lie far apart, all
+//              three or none
 #pragma once
 
+#include <concepts>
+
+#include "core/base/parameter.h"
 #include "core/similarity/number.h"
 
 namespace conelab {
@@ -72,5 +79,40 @@ CONELAB_FORMULA inline Slope<N, constants> select(const M& condition,
   }
   return s;
 }
+
+/// What the kernels and the table take of a similarity.
+template <class S>
+concept Similarity = requires(const double* p, const Place& place, double* out, Place& gradient) {
+  { S::info } -> std::convertible_to<const SimilarityInfo&>;
+  { S::parameters[0] } -> std::convertible_to<const ParameterInfo&>;
+  { S::values } -> std::convertible_to<int>;
+  { S::constants } -> std::convertible_to<int>;
+  { S::token_slope } -> std::convertible_to<bool>;
+  S::constant(p, out);
+  S::constant_gradient(p, p, out);
+  S::token(place, p, out);
+  S::token_gradient(place, p, 0.0, gradient, out);
+  { S::score(0.0, p, p, p) } -> std::same_as<double>;
+  { S::slope(0.0, p, p, p) } -> std::same_as<Slope<double, S::constants>>;
+};
+
+template <class S>
+concept HasLight = requires(const double* p) {
+  { S::light(p) } -> std::same_as<double>;
+};
+
+/// A similarity with shorter formulas for rows all of whose pairs lie far apart.
+template <class S>
+concept HasFar = requires(const float* p) {
+  { S::is_far(0.0F, p, p) } -> std::same_as<bool>;
+  { S::far_score(0.0F, p, p, p) } -> std::same_as<float>;
+  { S::far_slope(0.0F, p, p, p) } -> std::same_as<Slope<float, S::constants>>;
+};
+template <class S>
+concept HasPartOfFar = requires {
+  &S::template is_far<float>;
+}
+|| requires { &S::template far_score<float>; }
+|| requires { &S::template far_slope<float>; };
 
 }  // namespace conelab

@@ -9,7 +9,7 @@ namespace {
 
 template <class S>
 constexpr double (*light_of())(const double*) {
-  if constexpr (requires(const double* p) { S::light(p); }) {
+  if constexpr (HasLight<S>) {
     return &S::light;
   } else {
     return nullptr;

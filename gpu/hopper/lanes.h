@@ -136,13 +136,6 @@ struct Lanes {
   CONELAB_TILE friend Lanes over_sqrt(Lanes scale, Lanes x) {
     return make([&](int i) { return scale.at[i] * fast_rsqrt(x.at[i]); });
   }
-  /// One operation of the special-function unit for both. NaN and infinity have their roots.
-  CONELAB_TILE friend Root<Lanes> root(Lanes a) {
-    const Lanes y = make([&](int i) { return fast_rsqrt(a.at[i]); });
-    return {
-        make([&](int i) { return a.at[i] > 0.0f && y.at[i] > 0.0f ? a.at[i] * y.at[i] : a.at[i]; }),
-        make([&](int i) { return a.at[i] > 0.0f ? y.at[i] : 0.0f; })};
-  }
   CONELAB_TILE friend Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
     return make([&](int i) { return std::fma(a.at[i], b.at[i], c.at[i]); });
   }

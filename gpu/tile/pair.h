@@ -10,7 +10,8 @@
 
 namespace conelab::gpu {
 
-/// Pairs closer than this, relative to the squared norms, are recomputed directly; as on the CPU.
+/// Pairs closer than this, relative to the squared norms, are recomputed directly, from
+/// rounded coordinates. (The CPU takes exact ones.)
 template <class N>
 constexpr N close_share = N(1) / N(16);
 
