@@ -30,12 +30,4 @@ constexpr bool fits(TypeList<S...>) {
 }
 static_assert(fits(Similarities{}), "raise max_values or max_constants of similarity.h");
 
-/// Misspelt optional members would be silently ignored.
-template <class... S>
-constexpr bool complete(TypeList<S...>) {
-  return ((Similarity<S> && HasLight<S> == (S::info.space == Space::ball) &&
-           HasFar<S> == HasPartOfFar<S>)&&...);
-}
-static_assert(complete(Similarities{}), "a similarity lacks a part of its contract, similarity.h");
-
 }  // namespace conelab

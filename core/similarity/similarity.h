@@ -6,7 +6,8 @@
 //   q[], k[]   `values` numbers per token, computed once per token by `token`,
 //   c[]        `constants` numbers per head, computed once per head by `constant`,
 // and takes back the logit (`score`), or the logit with its partial derivatives (`slope`). It owns
-// no loops. `Similarity` below is the contract; all.h holds every similarity to it. Optional are
+// no loops. `Similarity` below is the contract; table.cpp holds every similarity to it. Optional
+// are
 //   one_pass   true: the formula is short enough to share registers with exp, core/simd/tails.h
 //   light      the distance of the light that its parameters stand for (Space::ball only)
 //   is_far, far_score, far_slope   shorter formulas for rows all of whose pairs lie far apart, all

@@ -7,6 +7,14 @@
 namespace conelab {
 namespace {
 
+/// Misspelt optional members would be silently ignored.
+template <class... S>
+constexpr bool complete(TypeList<S...>) {
+  return ((Similarity<S> && HasLight<S> == (S::info.space == Space::ball) &&
+           HasFar<S> == HasPartOfFar<S>)&&...);
+}
+static_assert(complete(Similarities()), "a similarity lacks a part of its contract, similarity.h");
+
 template <class S>
 constexpr double (*light_of())(const double*) {
   if constexpr (HasLight<S>) {
