@@ -74,7 +74,6 @@ struct KeyWork {
   Buffer<T> tile, slope;                 ///< [backward_rows × columns]
   std::vector<T> row_slope, row_margin;  ///< [backward_rows] of the current block
   std::vector<ClosePair<T>> close_pairs;
-  Buffer<T> difference;                            ///< [base_size] Of a close pair.
   std::vector<std::int64_t> bad_keys, bad_values;  ///< Not finite; indices within the head.
   ParameterSums sums;
 };
@@ -275,7 +274,6 @@ class BackwardPass {
     w.slope.resize(static_cast<std::size_t>(block_rows_ * columns));
     w.row_slope.resize(static_cast<std::size_t>(block_rows_));
     w.row_margin.resize(w.row_slope.size());
-    w.difference.resize(static_cast<std::size_t>(shared.head.base_size()));
     w.sums = empty_sums();
     return w;
   }
@@ -407,19 +405,12 @@ class BackwardPass {
       // Of a masked pair the correction may be NaN: nobody sees its value.
       pair.slope = entry == 0 ? T(0) : entry * pair.correction;
       entry = 0;
-      add_difference(tiles, group, w, pair, pair.slope,
-                     w.key_grad.data() + pair.column * w.placed.stride);
+      tiles.add_difference(group.first + pair.row, w.keys.first + pair.column, pair.slope,
+                           w.key_grad.data() + pair.column * w.placed.stride);
     }
     std::fill(w.row_margin.begin(), w.row_margin.end(), T(0));
     kernels_.margins(w.slope.data(), w.keys.columns, group.rows, w.keys.columns,
                      w.row_margin.data(), w.key_margin.data());
-  }
-
-  /// Adds the difference of a pair's tokens, query less key, times `factor`.
-  void add_difference(const Tiles<T>& tiles, const QueryGroup<T>& group, KeyWork<T>& w,
-                      const ClosePair<T>& pair, T factor, T* out) const {
-    tiles.difference(group.first + pair.row, w.keys.first + pair.column, w.difference.data());
-    for (std::size_t i = 0; i < w.difference.size(); ++i) out[i] += factor * w.difference[i];
   }
 
   /// Waits until tile `t` may add to the block; false where the run was stopped meanwhile.
@@ -442,7 +433,8 @@ class BackwardPass {
                      {w.slope.data(), w.keys.columns, 1}, packed(w.key_panels, w.keys.columns), out,
                      stride, Store::add);
     for (const ClosePair<T>& pair : w.close_pairs) {
-      add_difference(tiles, group, w, pair, -pair.slope, out + pair.row * stride);
+      tiles.add_difference(group.first + pair.row, w.keys.first + pair.column, -pair.slope,
+                           out + pair.row * stride);
     }
     for (int r = 0; r < group.rows; ++r) {
       const auto i = static_cast<std::size_t>(group.first + r);

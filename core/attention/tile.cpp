@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "core/similarity/all.h"
 
@@ -22,16 +23,24 @@ const double* ExactTokens::row(std::int64_t token) {
 }
 
 template <class T>
-T Tiles<T>::difference(std::int64_t query, std::int64_t key, T* out) const {
+T Tiles<T>::exact_distance2(std::int64_t query, std::int64_t key) const {
   const double* q = exact_queries_.row(query);
   const double* k = exact_keys_.row(key);
-  double sum = 0;
-  for (int i = 0; i < head_->base_size(); ++i) {
-    const double d = q[i] - k[i];
-    sum += d * d;
-    out[i] = static_cast<T>(d);
+  constexpr int chains = 8;  // One sum would wait for each of its additions.
+  double sums[chains] = {};
+  const int size = head_->base_size(), whole = size / chains * chains;
+  for (int i = 0; i < whole; i += chains) {
+    for (int c = 0; c < chains; ++c) sums[c] += (q[i + c] - k[i + c]) * (q[i + c] - k[i + c]);
   }
-  return static_cast<T>(sum);
+  for (int i = whole; i < size; ++i) sums[0] += (q[i] - k[i]) * (q[i] - k[i]);
+  return static_cast<T>(std::accumulate(sums, sums + chains, 0.0));
+}
+
+template <class T>
+void Tiles<T>::add_difference(std::int64_t query, std::int64_t key, T factor, T* out) const {
+  const double* q = exact_queries_.row(query);
+  const double* k = exact_keys_.row(key);
+  for (int i = 0; i < head_->base_size(); ++i) out[i] += factor * static_cast<T>(q[i] - k[i]);
 }
 
 template <class T>
@@ -93,11 +102,10 @@ void Tiles<T>::mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& k
 template <class T>
 void Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                                 T* tile) const {
-  difference_.resize(static_cast<std::size_t>(head_->base_size()));
   for (int c = 0; c < keys.count; ++c) {
     if (!is_close(queries, row, keys, c, tile[c])) continue;
     has_close_pairs_ = true;
-    tile[c] = difference(queries.first + row, keys.first + c, difference_.data());
+    tile[c] = exact_distance2(queries.first + row, keys.first + c);
   }
 }
 

@@ -127,9 +127,9 @@ class Tiles {
                               int column, T measure) const {
     return measure < close_ratio<T> * (queries.norms[row] + keys.norms[column]);
   }
-  /// Base coordinates of a query less those of a key, before rounding, into out [base_size];
-  /// returns their squared norm.
-  T difference(std::int64_t query, std::int64_t key, T* out) const;
+  /// Adds a query's base coordinates less those of a key, before rounding, times `factor` to out
+  /// [base_size].
+  void add_difference(std::int64_t query, std::int64_t key, T factor, T* out) const;
   /// What to add to the logits of this tile; valid until the next call.
   [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                  Cover cover) const;
@@ -148,12 +148,12 @@ class Tiles {
   std::int64_t batch_;
   mutable Buffer<T> addend_;
   mutable Buffer<T> closest_;
-  mutable Buffer<T> difference_;
   mutable bool has_close_pairs_ = false;
   mutable ExactTokens exact_queries_, exact_keys_;
 
   void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                        std::ptrdiff_t stride) const;
+  [[nodiscard]] T exact_distance2(std::int64_t query, std::int64_t key) const;
   void mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                         T* tile) const;
 };

@@ -159,14 +159,6 @@ HWY_INLINE Pack<float, n> mended(const Pack<float, n>& y, const Pack<float, n>& 
 
 /// From an estimate of 14 bits, within 2 ulp: the machine's root takes 12 cycles, this 4.
 template <int n>
-HWY_INLINE Pack<float, n> sqrt(const Pack<float, n>& x) {
-  using P = Pack<float, n>;
-  constexpr int zero_and_infinity_stay = 0x00500800;
-  const P y = each(x, [](auto a) { return hn::ApproximateReciprocalSqrt(a); });
-  const P s = x * y;
-  return mended<zero_and_infinity_stay>(multiply_add(P(1) - s * y, P(0.5) * s, s), x);
-}
-template <int n>
 HWY_INLINE Root<Pack<float, n>> root(const Pack<float, n>& x) {
   using P = Pack<float, n>;
   constexpr int zero_and_infinity_stay = 0x00500800;
@@ -176,6 +168,11 @@ HWY_INLINE Root<Pack<float, n>> root(const Pack<float, n>& x) {
   const P rest = P(0.5) - P(0.5) * s * y;
   return {mended<zero_and_infinity_stay>(multiply_add(rest, s, s), x),
           mended<zero_of_zero_and_infinity>(multiply_add(rest, y, y), x)};
+}
+/// The same number, so that a formula and its slopes round alike.
+template <int n>
+HWY_INLINE Pack<float, n> sqrt(const Pack<float, n>& x) {
+  return root(x).value;
 }
 #endif
 
