@@ -68,10 +68,12 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
       "pi",
       "model",
       "hyperboloid"};
-  static constexpr int values = 3;  // e^(r/2), e^(-r/2), sinh r
+  // 2 sinh(r/2), e^(-r/2), sinh r: near the origin the first is as exact as r, far away its products
+  // with the second do not cancel.
+  static constexpr int values = 3;
 
   static void token(const Place& place, const double*, double* value) {
-    value[0] = std::exp(0.5 * place.height);
+    value[0] = 2 * std::sinh(0.5 * place.height);
     value[1] = std::exp(-0.5 * place.height);
     value[2] = std::sinh(place.height);
   }
@@ -86,7 +88,8 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
   }
   template <class N>
   CONELAB_FORMULA static N twice_cosh(const N* t) {
-    return t[0] * t[0] + t[1] * t[1];
+    const N rise = t[0] + t[1];
+    return rise * rise + t[1] * t[1];
   }
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
@@ -94,7 +97,7 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
     const auto [d, by_z] = Rate<N>(z, c);
     const N up = q[0] * k[1];
     const N down = q[1] * k[0];
-    const N radial = N(0.25) * (up - down) * (up + down);
+    const N radial = N(0.25) * (up - down) * (up + down + N(2) * (q[1] * k[1]));
     const N eighth = N(0.125) * x;
     return {-(c[0] * d + c[1]),
             by_z * N(0.25) * (q[2] * k[2]),
