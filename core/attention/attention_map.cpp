@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/attention/attention.h"
+#include "core/attention/exact.h"
 #include "core/attention/keys.h"
 #include "core/attention/parallel.h"
 #include "core/attention/tile.h"
@@ -58,9 +59,8 @@ class HeadMap {
     Operand<T> queries;
     law_.place(input_.query.row(batch_, head_, begin), rows, rows, "q", begin, kernels_.panel,
                queries);
-    const Tiles<T> tiles(plan_, kernels_, law_, mask_, batch_,
-                         exact_bases(law_, input_.query, batch_, head_),
-                         exact_bases(law_, input_.key, batch_, head_));
+    ExactPairs<T> exact = exact_pairs();
+    const Tiles<T> tiles(plan_, kernels_, law_, mask_, batch_, exact);
     Buffer<T> tile(static_cast<std::size_t>(group_rows) * key_tile<T>);
     for (int t = 0; t < keys_.tiles(); ++t) {
       const KeyTile<T> part = keys_.tile(t);
@@ -77,10 +77,17 @@ class HeadMap {
 
   /// Turns logits of queries [begin, begin + rows) into weights.
   void weigh_rows(const Forward<S>& saved, std::int64_t begin, std::int64_t rows, T* out) const {
+    ExactPairs<T> exact = exact_pairs();
     for (std::int64_t r = 0; r < rows; ++r) {
-      weigh(plan_.sigmoid, out + r * columns_, columns_,
-            *saved.row_reference.row(batch_, head_, begin + r),
-            *saved.row_sum.row(batch_, head_, begin + r));
+      const T reference = *saved.row_reference.row(batch_, head_, begin + r);
+      const T sum = *saved.row_sum.row(batch_, head_, begin + r);
+      T* row = out + r * columns_;
+      weigh(plan_.sigmoid, row, columns_, reference, sum);
+      if (!mends_weights<T>(plan_)) continue;
+      for (std::int64_t c = 0; c < columns_; ++c) {
+        if (!is_decisive(row[c], reference)) continue;
+        row[c] = static_cast<T>(std::exp(exact.logit(begin + r, key_begin_ + c) - reference) / sum);
+      }
     }
   }
 
@@ -92,6 +99,11 @@ class HeadMap {
   Mask mask_;
   Head<T> law_;
   PackedKeys<T> keys_;
+
+  [[nodiscard]] ExactPairs<T> exact_pairs() const {
+    return {plan_, kernels_, law_, given_tokens(law_, input_.query, batch_, head_),
+            given_tokens(law_, input_.key, batch_, head_)};
+  }
 
   static void score(const Tiles<T>& tiles, const QueryGroup<T>& group, const KeyTile<T>& part,
                     Buffer<T>& tile) {

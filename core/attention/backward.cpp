@@ -10,13 +10,16 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
 #include "core/attention/aggregate.h"
 #include "core/attention/attention.h"
+#include "core/attention/exact.h"
 #include "core/attention/parallel.h"
+#include "core/attention/parameter_sums.h"
 #include "core/attention/tile.h"
 #include "core/base/error.h"
 #include "core/base/subnormals.h"
@@ -46,24 +49,19 @@ struct BackwardHead {
   std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
 };
 
-/// Sums that every ticket adds to, kept apart by ticket so that their order is fixed.
-struct ParameterSums {
-  std::vector<double> similarity;  ///< [similarity parameters + light]
-  std::vector<double> constant;    ///< [constants]
-  std::vector<double> bias;        ///< [bias parameters]
-};
-
 /// A pair whose gradient products would cancel: it is added by itself.
 template <class T>
 struct ClosePair {
   int row, column;
-  T correction;  ///< Of the slope, for what cancels in dL/dweight - delta.
-  T slope;
+  double by_weight;  ///< dL/dweight - delta
+  T slope;           ///< dL/dmeasure
 };
 
 /// What a ticket owns: one tile of keys and its gradients.
 template <class T>
 struct KeyWork {
+  explicit KeyWork(const Plan& plan) : sums(plan) {}
+
   Operand<T> placed;
   Operand<T> queries;              ///< A block of them, where the head keeps none.
   Buffer<T> panels, value_panels;  ///< [depth × columns] of keys and values.
@@ -71,8 +69,8 @@ struct KeyWork {
   Buffer<T> upstream;              ///< [backward_rows × value_stride] dL/doutput of a block.
   KeyTile<T> keys;
   Buffer<T> key_grad, value_grad, key_slope, key_margin;
-  Buffer<T> tile, slope;                 ///< [backward_rows × columns]
-  std::vector<T> row_slope, row_margin;  ///< [backward_rows] of the current block
+  Buffer<T> tile, slope;                              ///< [backward_rows × columns]
+  std::vector<T> row_slope, row_margin, row_maximum;  ///< [backward_rows] of the current block
   std::vector<ClosePair<T>> close_pairs;
   std::vector<std::int64_t> bad_keys, bad_values;  ///< Not finite; indices within the head.
   ParameterSums sums;
@@ -105,7 +103,7 @@ class BackwardPass {
     result_.key = Tensor4<S>(input_.key.shape);
     result_.value = Tensor4<S>(input_.value.shape);
     shared_.resize(static_cast<std::size_t>(heads_));
-    sums_.resize(static_cast<std::size_t>(heads_ * (tiles_ + 1)), empty_sums());
+    sums_.resize(static_cast<std::size_t>(heads_ * (tiles_ + 1)), ParameterSums(plan_));
     Execution quiet = execution_;
     quiet.progress = {};
     run_tickets(heads_, quiet, [&](std::int64_t h, const auto&) { prepare_head(h); });
@@ -138,12 +136,6 @@ class BackwardPass {
   }
   [[nodiscard]] std::int64_t head_of(std::int64_t index) const {
     return index % plan_.extents.head;
-  }
-
-  [[nodiscard]] ParameterSums empty_sums() const {
-    return {std::vector<double>(plan_.similarity_parameters.size() + 1, 0.0),
-            std::vector<double>(static_cast<std::size_t>(plan_.similarity->constants), 0.0),
-            std::vector<double>(plan_.bias_parameters.size(), 0.0)};
   }
 
   void prepare_head(std::int64_t index) {
@@ -218,9 +210,10 @@ class BackwardPass {
     BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
     KeyWork<T> work = start(index, t, shared);
     work.keys.bad = &work.bad_keys;
-    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, batch_of(index),
-                         exact_bases(shared.head, input_.query, batch_of(index), head_of(index)),
-                         exact_bases(shared.head, input_.key, batch_of(index), head_of(index)));
+    const std::int64_t b = batch_of(index), h = head_of(index);
+    ExactPairs<T> exact(plan_, kernels_, shared.head, given_tokens(shared.head, input_.query, b, h),
+                        given_tokens(shared.head, input_.key, b, h));
+    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, b, exact);
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const Cover cover = cover_of(tiles, work, block);
       QueryGroup<T> group{};
@@ -242,7 +235,7 @@ class BackwardPass {
     const std::int64_t first = static_cast<std::int64_t>(t) * key_tile<T>;
     const auto count = static_cast<int>(std::min<std::int64_t>(key_tile<T>, e.key - first));
     const int columns = round_up(count, kernels_.column_multiple);
-    KeyWork<T> w;
+    KeyWork<T> w(plan_);
     shared.head.place(input_.key.row(b, h, first), count, columns, "k", first, kernels_.panel,
                       w.placed);
     w.panels.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(w.placed.stride));
@@ -274,7 +267,7 @@ class BackwardPass {
     w.slope.resize(static_cast<std::size_t>(block_rows_ * columns));
     w.row_slope.resize(static_cast<std::size_t>(block_rows_));
     w.row_margin.resize(w.row_slope.size());
-    w.sums = empty_sums();
+    w.row_maximum.resize(w.row_slope.size());
     return w;
   }
 
@@ -310,12 +303,14 @@ class BackwardPass {
     kernels_.product(group.rows, columns, width_, {upstream, value_stride_, 1},
                      packed(w.value_panels, width_), w.slope.data(), columns, Store::replace);
     mark_columns(w.bad_values, w.keys.first, w.keys.count, group.rows, w.slope.data(), columns);
-    find_close_pairs(index, shared, tiles, group, w);
+    set_close_pairs_apart(index, shared, tiles, group, w);
     apply_tail(shared, w, tiles, group, cover);
+    if (mends_weights<T>(plan_)) mend_weights(shared, w, tiles, group);
+    add_close_pairs(shared, w, tiles, group);
     kernels_.product(w.keys.count, static_cast<int>(value_stride_), group.rows,
                      {w.tile.data(), 1, columns}, {upstream, kernels_.panel, value_stride_},
                      w.value_grad.data(), value_stride_, Store::add);
-    if (distance_) take_margins(tiles, group, w);
+    if (distance_) take_margins(group, w);
     kernels_.product(w.keys.count, static_cast<int>(w.placed.stride), group.rows,
                      {w.slope.data(), 1, columns}, {group.base, kernels_.panel, group.stride},
                      w.key_grad.data(), w.placed.stride, Store::add);
@@ -326,38 +321,41 @@ class BackwardPass {
     return {panels.data(), static_cast<std::ptrdiff_t>(kernels_.panel) * depth, kernels_.panel};
   }
 
-  void find_close_pairs(std::int64_t index, const BackwardHead<T>& shared, const Tiles<T>& tiles,
-                        const QueryGroup<T>& group, KeyWork<T>& w) const {
+  /// Takes close pairs out of the tile: with dL/dweight = delta (0 of a sigmoid) they add nothing.
+  void set_close_pairs_apart(std::int64_t index, const BackwardHead<T>& shared,
+                             const Tiles<T>& tiles, const QueryGroup<T>& group,
+                             KeyWork<T>& w) const {
     w.close_pairs.clear();
     if (!tiles.has_close_pairs()) return;
     for (int r = 0; r < group.rows; ++r) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(r) * w.keys.columns;
       const std::int64_t i = group.first + r;
+      const T delta = plan_.sigmoid ? T(0) : shared.delta[static_cast<std::size_t>(i)];
       for (int c = 0; c < w.keys.count; ++c) {
-        if (!tiles.is_close(group, r, w.keys, c, w.tile[static_cast<std::size_t>(at + c)]))
-          continue;
-        const T own =
-            w.slope[static_cast<std::size_t>(at + c)] - shared.delta[static_cast<std::size_t>(i)];
-        w.close_pairs.push_back({r, c, correction(index, i, w.keys.first + c, own), T(0)});
+        const auto at = static_cast<std::size_t>(r * w.keys.columns + c);
+        if (!tiles.is_close(group, r, w.keys, c, w.tile[at])) continue;
+        const bool mean = !plan_.sigmoid && !plan_.einstein;
+        w.close_pairs.push_back({r, c,
+                                 mean ? above_mean(index, i, w.keys.first + c)
+                                      : static_cast<double>(w.slope[at] - delta),
+                                 T(0)});
+        w.slope[at] = delta;
       }
     }
   }
 
-  /// dL/dweight - delta = dO.(v - o), over what the difference of two rounded numbers gave. Between
-  /// twins v is almost o.
-  [[nodiscard]] T correction(std::int64_t index, std::int64_t query, std::int64_t key,
-                             T difference) const {
-    if (plan_.sigmoid || plan_.einstein || difference == 0) return T(1);
+  /// dL/dweight - delta = dO.(v - o). Between twins v is almost o, and of two rounded numbers the
+  /// difference would be lost.
+  [[nodiscard]] double above_mean(std::int64_t index, std::int64_t query, std::int64_t key) const {
     const std::int64_t b = batch_of(index), h = head_of(index);
     const S* upstream = upstream_row(b, h, query);
     const S* output = saved_.output.row(b, h, query);
     const S* value = input_.value.row(b, h, key);
-    double exact = 0;
+    double sum = 0;
     for (std::int64_t c = 0; c < plan_.extents.value; ++c) {
-      exact += static_cast<double>(upstream[c]) *
-               (static_cast<double>(value[c]) - static_cast<double>(output[c]));
+      sum += static_cast<double>(upstream[c]) *
+             (static_cast<double>(value[c]) - static_cast<double>(output[c]));
     }
-    return static_cast<T>(exact / static_cast<double>(difference));
+    return sum;
   }
 
   /// Measures and dL/dweight to weights and dL/dmeasure.
@@ -387,6 +385,7 @@ class BackwardPass {
         .reference = shared.reference.data() + group.first,
         .inverse_sum = shared.inverse_sum.data() + group.first,
         .delta = shared.delta.data() + group.first,
+        .row_maximum = w.row_maximum.data(),
         .query_slope = w.row_slope.data(),
         .key_slope = w.key_slope.data(),
         .constant_slope = w.sums.constant.data(),
@@ -398,16 +397,81 @@ class BackwardPass {
     (plan_.sigmoid ? tiles.tail().sigmoid_slope : tiles.tail().softmax_slope)(tile);
   }
 
-  /// Row and column sums of W without the close pairs, whose part of dK is added here.
-  void take_margins(const Tiles<T>& tiles, const QueryGroup<T>& group, KeyWork<T>& w) {
-    for (ClosePair<T>& pair : w.close_pairs) {
-      T& entry = w.slope[static_cast<std::size_t>(pair.row * w.keys.columns + pair.column)];
-      // Of a masked pair the correction may be NaN: nobody sees its value.
-      pair.slope = entry == 0 ? T(0) : entry * pair.correction;
-      entry = 0;
-      tiles.add_difference(group.first + pair.row, w.keys.first + pair.column, pair.slope,
-                           w.key_grad.data() + pair.column * w.placed.stride);
+  /// Gives the weights that decide about a row's output the logits of exact tokens, as forward did.
+  void mend_weights(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+                    const QueryGroup<T>& group) {
+    const int part = kernels_.column_multiple;  // Most have no such pair.
+    for (int r = 0; r < group.rows; ++r) {
+      const auto reference = shared.reference[static_cast<std::size_t>(group.first + r)];
+      if (!is_decisive(w.row_maximum[static_cast<std::size_t>(r)], reference)) continue;
+      const T* weights = w.tile.data() + static_cast<std::ptrdiff_t>(r) * w.keys.columns;
+      for (int first = 0; first < w.keys.columns; first += part) {
+        int any = 0;
+        for (int c = 0; c < part; ++c)
+          any |= static_cast<int>(weights[first + c] >= T(least_share));
+        for (int c = first; any != 0 && c < first + part; ++c) {
+          if (!is_decisive(weights[c], reference)) continue;
+          mend_weight(shared, w, tiles, {group.first + r, w.keys.first + c, r, c});
+        }
+      }
     }
+  }
+
+  /// A pair, and where it lies in the tile.
+  struct PairAt {
+    std::int64_t query, key;
+    int row, column;
+  };
+
+  /// What the pair's weight lacks, added to it and to all that has been made of it.
+  void mend_weight(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+                   const PairAt& pair) {
+    const auto i = static_cast<std::size_t>(pair.query);
+    const auto at = static_cast<std::size_t>(pair.row * w.keys.columns + pair.column);
+    const PairSlope part = tiles.exact().slope(pair.query, pair.key);
+    const double exact = std::exp(part.logit - static_cast<double>(shared.reference[i])) *
+                         static_cast<double>(shared.inverse_sum[i]);
+    const auto weight = static_cast<double>(w.tile[at]);
+    w.tile[at] = static_cast<T>(exact);
+    if (w.slope[at] == 0) return;  // Close pairs are yet to come.
+    const double by_logit = static_cast<double>(w.slope[at]) / part.x * (exact / weight - 1);
+    w.slope[at] += static_cast<T>(by_logit * part.x);
+    add_slopes(shared, w, pair, part, by_logit);
+  }
+
+  /// What a pair adds to the gradients of its tokens' potentials and of the parameters.
+  static void add_slopes(const BackwardHead<T>& shared, KeyWork<T>& w, const PairAt& pair,
+                         const PairSlope& part, double by_logit) {
+    w.row_slope[static_cast<std::size_t>(pair.row)] += static_cast<T>(by_logit * part.query);
+    w.key_slope[static_cast<std::size_t>(pair.column)] += static_cast<T>(by_logit * part.key);
+    for (std::size_t k = 0; k < w.sums.constant.size(); ++k) {
+      w.sums.constant[k] += by_logit * part.constant[k];
+    }
+    double by_bias[max_bias_slopes] = {};
+    shared.head.exact_bias_slope(pair.query, pair.key, by_bias);
+    for (std::size_t k = 0; k < w.sums.bias.size(); ++k) w.sums.bias[k] += by_logit * by_bias[k];
+  }
+
+  /// The close pairs' slopes from exact tokens, and their part of dK.
+  void add_close_pairs(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+                       const QueryGroup<T>& group) {
+    for (ClosePair<T>& close : w.close_pairs) {
+      const PairAt pair{group.first + close.row, w.keys.first + close.column, close.row,
+                        close.column};
+      const auto weight = static_cast<double>(
+          w.tile[static_cast<std::size_t>(close.row * w.keys.columns + close.column)]);
+      if (weight == 0) continue;  // Nobody sees a masked pair's value, which may be NaN.
+      const double by_logit = weight * (plan_.sigmoid ? 1 - weight : 1) * close.by_weight;
+      const PairSlope part = tiles.exact().slope(pair.query, pair.key);
+      add_slopes(shared, w, pair, part, by_logit);
+      close.slope = static_cast<T>(by_logit * part.x);
+      tiles.exact().add_difference(pair.query, pair.key, close.slope,
+                                   w.key_grad.data() + pair.column * w.placed.stride);
+    }
+  }
+
+  /// Row and column sums of W, which does not hold the close pairs.
+  void take_margins(const QueryGroup<T>& group, KeyWork<T>& w) {
     std::fill(w.row_margin.begin(), w.row_margin.end(), T(0));
     kernels_.margins(w.slope.data(), w.keys.columns, group.rows, w.keys.columns,
                      w.row_margin.data(), w.key_margin.data());
@@ -433,8 +497,8 @@ class BackwardPass {
                      {w.slope.data(), w.keys.columns, 1}, packed(w.key_panels, w.keys.columns), out,
                      stride, Store::add);
     for (const ClosePair<T>& pair : w.close_pairs) {
-      tiles.add_difference(group.first + pair.row, w.keys.first + pair.column, -pair.slope,
-                           out + pair.row * stride);
+      tiles.exact().add_difference(group.first + pair.row, w.keys.first + pair.column, -pair.slope,
+                                   out + pair.row * stride);
     }
     for (int r = 0; r < group.rows; ++r) {
       const auto i = static_cast<std::size_t>(group.first + r);
@@ -487,45 +551,19 @@ class BackwardPass {
     shared_[static_cast<std::size_t>(index)].reset();
   }
 
-  /// dL/dparameters of one head, from the sums of its tickets in their order.
-  [[nodiscard]] std::vector<double> head_parameters(std::int64_t index) const {
-    ParameterSums total = empty_sums();
-    for (std::int64_t t = 0; t <= tiles_; ++t) {
-      const ParameterSums& part = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + t)];
-      const auto add = [](std::vector<double>& to, const std::vector<double>& from) {
-        for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
-      };
-      add(total.similarity, part.similarity);
-      add(total.constant, part.constant);
-      add(total.bias, part.bias);
-    }
-    const std::vector<double> values = plan_.values(plan_.similarity_parameters, head_of(index));
-    plan_.similarity->constant_gradient(values.data(), total.constant.data(),
-                                        total.similarity.data());
-    std::vector<double> by_parameter(plan_.parameters.size(), 0.0);
-    if (const int light = plan_.light_index(); light >= 0) {
-      by_parameter[static_cast<std::size_t>(light)] += total.similarity.back();
-    }
-    for (std::size_t i = 0; i < plan_.similarity_parameters.size(); ++i) {
-      by_parameter[plan_.similarity_parameters[i]] += total.similarity[i];
-    }
-    for (std::size_t i = 0; i < plan_.bias_parameters.size(); ++i) {
-      by_parameter[plan_.bias_parameters[i]] += total.bias[i];
-    }
-    return by_parameter;
-  }
-
   void collect_parameters() {
     for (const Parameter& p : plan_.parameters) {
       if (p.info.differentiable) result_.parameters[p.info.key].assign(p.values.size(), 0.0);
     }
     for (std::int64_t index = 0; index < heads_; ++index) {
-      const std::vector<double> by_parameter = head_parameters(index);
+      const auto tickets = static_cast<std::size_t>(tiles_ + 1);
+      const std::vector<double> sums = ParameterSums::by_parameter(
+          plan_, head_of(index), std::span(sums_).subspan(index * tickets, tickets));
       for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
         const Parameter& p = plan_.parameters[i];
         if (!p.info.differentiable) continue;
         const std::size_t slot = p.per_head() ? static_cast<std::size_t>(head_of(index)) : 0;
-        result_.parameters[p.info.key][slot] += by_parameter[i];
+        result_.parameters[p.info.key][slot] += sums[i];
       }
     }
   }

@@ -16,6 +16,7 @@
 
 #include "core/attention/aggregate.h"
 #include "core/attention/attention.h"
+#include "core/attention/exact.h"
 #include "core/attention/keys.h"
 #include "core/attention/parallel.h"
 #include "core/attention/tile.h"
@@ -94,6 +95,12 @@ class ForwardPass {
   std::vector<std::unique_ptr<ForwardHead<T>>> heads_;
   Forward<S> result_;
 
+  /// The largest of a row's weights that were heavy when they came.
+  struct LargestWeight {
+    T weight = 0, reference = 0;
+    std::int64_t key = 0;
+  };
+
   /// The running state of a block's rows.
   struct Block {
     std::int64_t batch, head, begin;
@@ -105,6 +112,8 @@ class ForwardPass {
     Buffer<T> tile;                     ///< [forward_rows × key_tile] Measures, then weights.
     Buffer<T> values;                   ///< As a tile of ForwardHead::values, where that is empty.
     std::vector<HeavyWeight<T>> heavy;  ///< Of the group, left out of `tile`.
+    std::vector<LargestWeight> largest;
+    Buffer<T> value;  ///< [stride] A single one.
   };
 
   /// Whole groups of queries. On one thread there is nobody to wait for.
@@ -194,12 +203,14 @@ class ForwardPass {
     const std::int64_t index = ticket / blocks_;
     const ForwardHead<T>& shared = *heads_[static_cast<std::size_t>(index)];
     Block block = start(index, (ticket % blocks_) * query_block_, shared.head);
-    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch,
-                         exact_bases(shared.head, input_.query, block.batch, block.head),
-                         exact_bases(shared.head, input_.key, block.batch, block.head));
+    ExactPairs<T> exact(plan_, kernels_, shared.head,
+                        given_tokens(shared.head, input_.query, block.batch, block.head),
+                        given_tokens(shared.head, input_.key, block.batch, block.head));
+    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch, exact);
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
       attend_tile(block, shared, tiles, t);
     for (int r = 0; r < block.rows; ++r) {
+      if (mends_weights<T>(plan_)) mend_weight(block, tiles, r);
       finish(block, r);
       for (const auto& tile : shared.bad_values) {
         for (const std::int64_t key : tile) spoil(block, block.begin + r, key);
@@ -256,6 +267,8 @@ class ForwardPass {
     b.sums.assign(rows * static_cast<std::size_t>(stride_), T(0));
     b.row_sum.assign(rows, 0.0);
     b.reference.assign(rows, plan_.sigmoid ? T(0) : -std::numeric_limits<T>::infinity());
+    b.largest.resize(rows);
+    b.value.resize(static_cast<std::size_t>(stride_));
     b.tile.resize(static_cast<std::size_t>(group_rows_) * key_tile<T>);
     if (heads_[static_cast<std::size_t>(index)]->values.empty()) b.values.resize(tile_values());
     return b;
@@ -288,6 +301,11 @@ class ForwardPass {
                      block.sums.data() + row * stride_, stride_, Store::add);
     for (const HeavyWeight<T>& h : block.heavy) {
       add_heavy(h, values, block.sums.data() + (row + h.row) * stride_);
+      if (!mends_weights<T>(plan_) || !may_decide(reference[h.row])) continue;
+      LargestWeight& largest = block.largest[static_cast<std::size_t>(row + h.row)];
+      // A reference moves to a logit that is larger than all before.
+      if (reference[h.row] == largest.reference && h.weight <= largest.weight) continue;
+      largest = {h.weight, reference[h.row], keys.first + h.column};
     }
   }
 
@@ -329,7 +347,7 @@ class ForwardPass {
     block.heavy.clear();
     for (int r = 0; r < w.score.rows; ++r) {
       double& sum = block.row_sum[static_cast<std::size_t>(row + r)];
-      // The largest weight against an eighth of the sum, by powers of two.
+      // The largest weight against a quarter of the sum, by powers of two: an eighth at times.
       const T above = w.row_maximum[r] - w.reference[r];
       if (!(above * T(1 / std::numbers::ln2) >= static_cast<T>(exponent_of(sum) - 2))) continue;
       HeavyWeight<T> heavy[most_heavy];
@@ -356,6 +374,28 @@ class ForwardPass {
     for (std::ptrdiff_t first = 0; first < stride_; first += panel) {
       const T* value = values + first * key_tile<T> + static_cast<std::ptrdiff_t>(h.column) * panel;
       for (int c = 0; c < panel; ++c) sums[first + c] += h.weight * value[c];
+    }
+  }
+
+  /// Gives the weight that decides about a row's output the logit of exact tokens.
+  void mend_weight(Block& block, const Tiles<T>& tiles, int row) const {
+    const auto r = static_cast<std::size_t>(row);
+    const LargestWeight& largest = block.largest[r];
+    if (largest.weight == 0) return;
+    const auto reference = static_cast<double>(block.reference[r]);
+    const double fallen = static_cast<double>(largest.reference) - reference;
+    const double weight =
+        static_cast<double>(largest.weight) * (fallen == 0 ? 1 : std::exp(fallen));
+    if (!is_decisive(weight / block.row_sum[r], reference)) return;
+    const double excess =
+        std::exp(tiles.exact().logit(block.begin + row, largest.key) - reference) - weight;
+    block.row_sum[r] += excess;
+    std::vector<std::int64_t> known;
+    lift_values(plan_.einstein, input_.value.row(block.batch, block.head, largest.key),
+                plan_.extents.value, largest.key, 1, stride_, block.value.data(), known);
+    T* sums = block.sums.data() + row * stride_;
+    for (std::ptrdiff_t c = 0; c < stride_; ++c) {
+      sums[c] += static_cast<T>(excess) * block.value[static_cast<std::size_t>(c)];
     }
   }
 

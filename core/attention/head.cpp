@@ -39,14 +39,14 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, co
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
       similarity_values_(plan.values(plan.similarity_parameters, head)),
       map_values_(plan.values(plan.map_parameters, head)),
-      context_(plan.map_context(map_values_, head)) {
-  double constants[max_constants] = {};
-  plan.similarity->constant(similarity_values_.data(), constants);
-  std::copy_n(constants, max_constants, constants_);
+      context_(plan.map_context(map_values_, head)),
+      bias_values_(plan.values(plan.bias_parameters, head)) {
+  plan.similarity->constant(similarity_values_.data(), exact_constants_);
+  std::copy_n(exact_constants_, max_constants, constants_);
   centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
   const bool distance = plan.similarity->info.measure == Measure::squared_distance;
   if (distance && plan.sees_all()) find_centre(keys);
-  if (!plan.bias_parameters.empty()) tabulate_bias();
+  if (!bias_values_.empty()) tabulate_bias();
 }
 
 template <class T>
@@ -75,7 +75,7 @@ void Head<T>::find_centre(const S* keys) {
 template <class T>
 void Head<T>::tabulate_bias() {
   const Extents& e = plan_->extents;
-  const std::vector<double> p = plan_->values(plan_->bias_parameters, head_);
+  const std::vector<double>& p = bias_values_;
   const double longest = static_cast<double>(std::max(e.query, e.key) - 1);
   const double limit = sizeof(T) == 4 ? 88.7 : 709.8;
   if (!plan_->bias->finite(p.data(), longest, limit)) {
@@ -179,11 +179,20 @@ void Head<T>::store_token(const double* base, const Place& place, std::int64_t i
 }
 
 template <class T>
-template <class S>
-void Head<T>::exact_base(const S* token, double* base) const {
-  const std::vector<double> x(token, token + plan_->extents.feature);
+void Head<T>::exact_token(const double* x, double* base, double* values) const {
   Place place;
-  (void)plan_->map->place(context(), x.data(), base, place);
+  (void)plan_->map->place(context(), x, base, place);
+  plan_->similarity->token(place, similarity_values_.data(), values);
+}
+
+template <class T>
+double Head<T>::exact_bias(std::int64_t query, std::int64_t key) const {
+  return has_bias() ? plan_->bias->value(bias_values_.data(), offset(query, key)) : 0;
+}
+
+template <class T>
+void Head<T>::exact_bias_slope(std::int64_t query, std::int64_t key, double* by_parameter) const {
+  if (has_bias()) plan_->bias->slope(bias_values_.data(), offset(query, key), by_parameter);
 }
 
 template <class T>
@@ -251,7 +260,6 @@ void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int 
   template Head<T>::Head(const Plan&, const Kernels<T>&, std::int64_t, const S*);               \
   template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t, \
                                int, Operand<T>&) const;                                         \
-  template void Head<T>::exact_base(const S*, double*) const;                                   \
   template void Head<T>::token_gradient(const S*, const OperandGradient<T>&, S*, double*) const;
 template class Head<float>;
 template class Head<double>;

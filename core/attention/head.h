@@ -53,8 +53,14 @@ class Head {
   template <class S>
   Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys);
 
+  [[nodiscard]] int feature() const { return context_.feature; }
   [[nodiscard]] int base_size() const { return base_size_; }
+  /// Whether tokens are their own base coordinates and have no other values.
+  [[nodiscard]] bool takes_tokens_as_they_are() const {
+    return plan_->map->space == Space::euclidean && plan_->similarity->values == 0;
+  }
   [[nodiscard]] const T* constants() const { return constants_; }
+  [[nodiscard]] const double* exact_constants() const { return exact_constants_; }
   [[nodiscard]] bool has_bias() const { return !bias_.empty(); }
   [[nodiscard]] int bias_slopes() const { return static_cast<int>(bias_slopes_.size()); }
   /// The bias of the pair (query, key), and of the keys after it.
@@ -72,9 +78,12 @@ class Head {
   void place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
-  /// The base coordinates [base_size + 1] of a finite token before they are centred and rounded.
-  template <class S>
-  void exact_base(const S* token, double* base) const;
+  /// What a finite token x [d] is before it is centred and rounded: its base coordinates [d + 1]
+  /// and the similarity's values of it.
+  void exact_token(const double* x, double* base, double* values) const;
+  /// The bias of a pair, and its derivatives by the bias's parameters, before rounding.
+  [[nodiscard]] double exact_bias(std::int64_t query, std::int64_t key) const;
+  void exact_bias_slope(std::int64_t query, std::int64_t key, double* by_parameter) const;
 
   /// Sets dL/dx [d] of one token, and adds dL/dparameters: those of the similarity, then dL/dlight.
   /// `upstream.base` may be dx itself.
@@ -95,6 +104,8 @@ class Head {
   std::vector<double> map_values_;
   MapContext context_;
   std::vector<double> centre_;
+  std::vector<double> bias_values_;
+  double exact_constants_[max_constants] = {};
   T constants_[max_constants] = {};
   Buffer<T> bias_;
   std::vector<Buffer<T>> bias_slopes_;
@@ -112,6 +123,10 @@ class Head {
   void store_token(const double* base, const Place& place, std::int64_t i, Operand<T>& out) const;
   [[noreturn]] void fail_outside(const Place& place, const char* tensor, std::int64_t index) const;
   void tabulate_bias();
+  /// How far a key lies ahead of a query's own position.
+  [[nodiscard]] double offset(std::int64_t query, std::int64_t key) const {
+    return static_cast<double>(key - query + plan_->extents.query - plan_->extents.key);
+  }
 };
 
 /// Pairs closer than this, relative to the squared norms, are recomputed from exact coordinates.

@@ -2,46 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "core/similarity/all.h"
 
 namespace conelab {
-
-const double* ExactTokens::row(std::int64_t token) {
-  if (token_.empty()) {
-    token_.assign(kept, -1);
-    rows_.resize(kept * stride_);
-  }
-  const auto at = static_cast<std::size_t>(token % kept);
-  double* row = rows_.data() + at * stride_;
-  if (token_[at] != token) {
-    base_(token, row);
-    token_[at] = token;
-  }
-  return row;
-}
-
-template <class T>
-T Tiles<T>::exact_distance2(std::int64_t query, std::int64_t key) const {
-  const double* q = exact_queries_.row(query);
-  const double* k = exact_keys_.row(key);
-  constexpr int chains = 8;  // One sum would wait for each of its additions.
-  double sums[chains] = {};
-  const int size = head_->base_size(), whole = size / chains * chains;
-  for (int i = 0; i < whole; i += chains) {
-    for (int c = 0; c < chains; ++c) sums[c] += (q[i + c] - k[i + c]) * (q[i + c] - k[i + c]);
-  }
-  for (int i = whole; i < size; ++i) sums[0] += (q[i] - k[i]) * (q[i] - k[i]);
-  return static_cast<T>(std::accumulate(sums, sums + chains, 0.0));
-}
-
-template <class T>
-void Tiles<T>::add_difference(std::int64_t query, std::int64_t key, T factor, T* out) const {
-  const double* q = exact_queries_.row(query);
-  const double* k = exact_keys_.row(key);
-  for (int i = 0; i < head_->base_size(); ++i) out[i] += factor * static_cast<T>(q[i] - k[i]);
-}
 
 template <class T>
 Cover Tiles<T>::cover(std::int64_t query_begin, std::int64_t query_end,
@@ -105,7 +69,7 @@ void Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const Key
   for (int c = 0; c < keys.count; ++c) {
     if (!is_close(queries, row, keys, c, tile[c])) continue;
     has_close_pairs_ = true;
-    tile[c] = exact_distance2(queries.first + row, keys.first + c);
+    tile[c] = static_cast<T>(exact_->distance2(queries.first + row, keys.first + c));
   }
 }
 

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <utility>
 #include <vector>
 
+#include "core/attention/exact.h"
 #include "core/attention/head.h"
 #include "core/attention/mask.h"
 #include "core/attention/plan.h"
@@ -64,34 +63,6 @@ struct Addend {
   std::ptrdiff_t stride = 0;
 };
 
-/// The tokens of a head as they are given, without their type: calls back with the base coordinates
-/// of token i before rounding, see Head::exact_base.
-using ExactBase = std::function<void(std::int64_t i, double* base)>;
-
-template <class T, class S>
-[[nodiscard]] ExactBase exact_bases(const Head<T>& head, const Tensor4<S>& tokens,
-                                    std::int64_t batch, std::int64_t index) {
-  return [&head, &tokens, batch, index](std::int64_t i, double* base) {
-    head.exact_base(tokens.row(batch, index, i), base);
-  };
-}
-
-/// Exact base coordinates of the tokens that close pairs have asked for lately.
-class ExactTokens {
- public:
-  ExactTokens(ExactBase base, int base_size)
-      : base_(std::move(base)), stride_(static_cast<std::size_t>(base_size) + 1) {}
-  /// Valid until the next call.
-  const double* row(std::int64_t token);
-
- private:
-  static constexpr std::int64_t kept = 256;
-  ExactBase base_;
-  std::size_t stride_;
-  std::vector<std::int64_t> token_;  ///< [kept] or empty
-  std::vector<double> rows_;         ///< [kept × stride]
-};
-
 /// Sets the columns of keys [first, first + count) that are in `bad` (ascending) to NaN.
 template <class T>
 void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
@@ -103,14 +74,13 @@ template <class T>
 class Tiles {
  public:
   Tiles(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const Mask& mask,
-        std::int64_t batch, ExactBase queries, ExactBase keys)
+        std::int64_t batch, ExactPairs<T>& exact)
       : plan_(&plan),
         kernels_(&kernels),
         head_(&head),
         mask_(&mask),
         batch_(batch),
-        exact_queries_(std::move(queries), head.base_size()),
-        exact_keys_(std::move(keys), head.base_size()) {}
+        exact_(&exact) {}
 
   [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
                             const KeyTile<T>& keys) const;
@@ -127,9 +97,8 @@ class Tiles {
                               int column, T measure) const {
     return measure < close_ratio<T> * (queries.norms[row] + keys.norms[column]);
   }
-  /// Adds a query's base coordinates less those of a key, before rounding, times `factor` to out
-  /// [base_size].
-  void add_difference(std::int64_t query, std::int64_t key, T factor, T* out) const;
+  /// Pairs of the same head by themselves.
+  [[nodiscard]] ExactPairs<T>& exact() const { return *exact_; }
   /// What to add to the logits of this tile; valid until the next call.
   [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                  Cover cover) const;
@@ -146,14 +115,13 @@ class Tiles {
   const Head<T>* head_;
   const Mask* mask_;
   std::int64_t batch_;
+  ExactPairs<T>* exact_;
   mutable Buffer<T> addend_;
   mutable Buffer<T> closest_;
   mutable bool has_close_pairs_ = false;
-  mutable ExactTokens exact_queries_, exact_keys_;
 
   void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                        std::ptrdiff_t stride) const;
-  [[nodiscard]] T exact_distance2(std::int64_t query, std::int64_t key) const;
   void mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                         T* tile) const;
 };

@@ -382,6 +382,41 @@ double store_centred(const double* base, const double* centre, int size, T* row)
   return norm;
 }
 
+inline Vector<double> load_exact(const double* x) { return hn::LoadU(Tag<double>(), x); }
+inline Vector<double> load_exact(const float* x) {
+  return hn::PromoteTo(Tag<double>(), hn::LoadU(hn::Rebind<float, Tag<double>>(), x));
+}
+
+/// The sum of term(a, b) over two vectors.
+template <class T, class Term>
+double exact_sum(const T* a, const T* b, int size, const Term& term) {
+  constexpr int width = lanes<double>;
+  auto even = hn::Zero(Tag<double>()), odd = even;
+  int i = 0;
+  for (; i + 2 * width <= size; i += 2 * width) {
+    even = term(load_exact(a + i), load_exact(b + i), even);
+    odd = term(load_exact(a + i + width), load_exact(b + i + width), odd);
+  }
+  double sum = lane_sum<double>(hn::Add(even, odd));
+  for (; i < size; ++i) {
+    const auto set = [](T x) { return hn::Set(Tag<double>(), static_cast<double>(x)); };
+    sum += hn::GetLane(term(set(a[i]), set(b[i]), hn::Zero(Tag<double>())));
+  }
+  return sum;
+}
+
+template <class T>
+double exact_product(const T* a, const T* b, int size) {
+  return exact_sum(a, b, size, [](auto x, auto y, auto sum) { return hn::MulAdd(x, y, sum); });
+}
+template <class T>
+double exact_distance2(const T* a, const T* b, int size) {
+  return exact_sum(a, b, size, [](auto x, auto y, auto sum) {
+    const auto difference = hn::Sub(x, y);
+    return hn::MulAdd(difference, difference, sum);
+  });
+}
+
 /// Enough accumulators to hide the latency of a multiply-add on two units.
 constexpr int peak_chains = 12;
 
@@ -415,6 +450,8 @@ void add_products(Kernels<T>& k) {
   k.take_heavy = &take_heavy<T>;
   k.all_finite = &all_finite<T>;
   k.store_centred = &store_centred<T>;
+  k.exact_product = &exact_product<T>;
+  k.exact_distance2 = &exact_distance2<T>;
   k.peak = &peak<T>;
   k.peak_flops = 2 * peak_chains * lanes<T>;
 }

@@ -101,6 +101,7 @@ struct SlopeTile {
   const T* reference;          ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
   const T* inverse_sum;        ///< Per row.
   const T* delta;              ///< Per row: sum of output * output_grad.
+  T* row_maximum;              ///< Per row, out: its largest weight.
   T* query_slope;              ///< Per row: dL/dpotential is added. Unused without token slopes.
   T* key_slope;                ///< Per column: likewise.
   double* constant_slope;      ///< [constants]: dL/dconstant is added.
@@ -158,6 +159,9 @@ struct Kernels {
   bool (*all_finite)(const T* x, std::int64_t count);
   /// Rounds base - centre [size] into a row; returns the squared norm of what is rounded.
   double (*store_centred)(const double* base, const double* centre, int size, T* row);
+  /// The product and the squared distance of two vectors in double.
+  double (*exact_product)(const T* a, const T* b, int size);
+  double (*exact_distance2)(const T* a, const T* b, int size);
   /// A loop of independent multiply-adds on registers, `steps` × peak_flops operations: what the
   /// machine can do at most. Returns a number that depends on all of them.
   T (*peak)(long steps);

@@ -194,6 +194,7 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
   P query[S::values + 1], key[S::values + 1];
   broadcast_query<S>(t.query_values, t.query_stride, r, query);
   SlopeSums<S, T> sums;
+  auto greatest = hn::Zero(Tag<T>());
   for (int c = 0; c < t.columns; c += P::size) {
     load_key<S>(t.key_values, t.key_stride, c, key);
     const P x = P::load(tile + c);
@@ -203,6 +204,7 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
     const P weight = Law::weight(rounded(logit), t.reference[r], t.inverse_sum[r]);
     const P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
     weight.store(tile + c);
+    greatest = hn::Max(greatest, folded_max(weight));
     // A masked pair has weight 0; its slope is 0 even where the formula is not finite.
     const auto masked = weight == P(0);
     if (any(masked)) {
@@ -213,6 +215,7 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
           t, r, c, upstream, part, [](const P& v) { return v; }, sums);
     }
   }
+  t.row_maximum[r] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
   if constexpr (S::token_slope) t.query_slope[r] += lane_sum<T>(sums.query);
   for (int i = 0; i < S::constants; ++i) t.constant_slope[i] += lane_sum<T>(sums.constant[i]);
   for (int b = 0; b < t.bias_slopes; ++b) t.bias_gradient[b] += lane_sum<T>(sums.bias[b]);

@@ -1,5 +1,6 @@
 #include "core/similarity/table.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/similarity/all.h"
@@ -30,10 +31,27 @@ double score_of(double x, const double* q, const double* k, const double* c) {
 }
 
 template <class S>
+PairSlope slope_of(double x, const double* q, const double* k, const double* c) {
+  const auto s = S::template slope<double>(x, q, k, c);
+  PairSlope all{s.logit, s.x, s.query, s.key, {}};
+  std::copy_n(s.constant, S::constants, all.constant);
+  return all;
+}
+
+template <class S>
 SimilarityRow row() {
-  return {S::info,           S::parameters, S::values,    S::constants,          S::token_slope,
-          &score_of<S>,      light_of<S>(), &S::constant, &S::constant_gradient, &S::token,
-          &S::token_gradient};
+  return {.info = S::info,
+          .parameters = S::parameters,
+          .values = S::values,
+          .constants = S::constants,
+          .token_slope = S::token_slope,
+          .score = &score_of<S>,
+          .slope = &slope_of<S>,
+          .light = light_of<S>(),
+          .constant = &S::constant,
+          .constant_gradient = &S::constant_gradient,
+          .token = &S::token,
+          .token_gradient = &S::token_gradient};
 }
 
 template <class... S>

@@ -9,6 +9,9 @@
 
 namespace conelab {
 
+/// Of one pair in float64, with as many constants as the similarity has.
+using PairSlope = Slope<double, max_constants>;
+
 struct SimilarityRow {
   SimilarityInfo info;
   std::span<const ParameterInfo> parameters;
@@ -17,6 +20,8 @@ struct SimilarityRow {
   bool token_slope;  ///< Whether slopes with respect to the tokens' potentials exist.
   /// The logit of one pair in float64 from its measure, tokens and constants: see similarity.h.
   double (*score)(double x, const double* q, const double* k, const double* c);
+  /// The same with its partial derivatives.
+  PairSlope (*slope)(double x, const double* q, const double* k, const double* c);
   /// Where tokens live in a ball: parameters -> rho_0, the radius that they must lie beyond. Null
   /// elsewhere.
   double (*light)(const double* p);

@@ -45,10 +45,31 @@ void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
   const Tail<T>& tail = tail_of(k, "laplacian");
   tail.score(tile_of(logits, 1, constants));
   double by_constant[1] = {};
-  tail.sigmoid_slope(
-      {weights.data(), slopes.data(), columns, 1,       columns,   nullptr, 0,    nullptr, 0,
-       constants,      nullptr,       0,       nullptr, reference, one,     none, nullptr, nullptr,
-       by_constant,    nullptr,       0,       0,       nullptr});
+  T largest[1];
+  tail.sigmoid_slope({.tile = weights.data(),
+                      .slope = slopes.data(),
+                      .stride = columns,
+                      .rows = 1,
+                      .columns = columns,
+                      .query_values = nullptr,
+                      .query_stride = 0,
+                      .key_values = nullptr,
+                      .key_stride = 0,
+                      .constants = constants,
+                      .addend = nullptr,
+                      .addend_stride = 0,
+                      .least = nullptr,
+                      .reference = reference,
+                      .inverse_sum = one,
+                      .delta = none,
+                      .row_maximum = largest,
+                      .query_slope = nullptr,
+                      .key_slope = nullptr,
+                      .constant_slope = by_constant,
+                      .bias_slope = nullptr,
+                      .bias_slopes = 0,
+                      .bias_stride = 0,
+                      .bias_gradient = nullptr});
   for (int i = 0; i < columns - 2; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const double root = std::sqrt(static_cast<double>(x[at]));

@@ -1,0 +1,124 @@
+// Pairs in float64, from tokens placed again on demand. For the few whose rounding would show:
+//   close     their squared distance, as norms less a product, would cancel
+//   decisive  their weight is large, and moves by as much as their logit is rounded
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/attention/head.h"
+#include "core/attention/plan.h"
+#include "core/base/buffer.h"
+#include "core/simd/kernels.h"
+
+namespace conelab {
+
+/// A decisive pair has at least so much of its row's weights: a row has one at most, but where two
+/// share it.
+constexpr double least_share = 0.5;
+
+/// Whether a logit's rounding shows in its row's output, which share (1 - share) of it moves.
+/// `share` is the pair's part of the row's weights, `reference` is near its logit. Where logits are
+/// larger their rounding moves the small weights as well, and mending some would not help.
+[[nodiscard]] inline bool is_decisive(double share, double reference) {
+  return share >= least_share && share <= 0.999 && std::abs(reference) <= 32;
+}
+/// Whether a pair may be found decisive once its row has risen from this reference: it lies at most
+/// stale_limit above it.
+[[nodiscard]] inline bool may_decide(double reference) { return std::abs(reference) <= 64; }
+
+/// Whether pairs of T are looked at so: in double roundings do not show, and the weights of a
+/// sigmoid have no sum that would raise its largest.
+template <class T>
+[[nodiscard]] bool mends_weights(const Plan& plan) {
+  return sizeof(T) < sizeof(double) && !plan.sigmoid;
+}
+
+/// The tokens of a head as they are given, without their type.
+template <class T>
+struct GivenTokens {
+  std::function<void(std::int64_t i, double* x)> copy;  ///< Token i [d].
+  const T* placed;  ///< [tokens × d], where they are their own base coordinates and all that the
+                    ///< similarity takes of them; else null.
+};
+
+template <class T, class S>
+[[nodiscard]] GivenTokens<T> given_tokens(const Head<T>& head, const Tensor4<S>& tokens,
+                                          std::int64_t batch, std::int64_t index) {
+  const T* placed = nullptr;
+  if constexpr (std::is_same_v<S, T>) {
+    if (head.takes_tokens_as_they_are()) placed = tokens.row(batch, index, 0);
+  }
+  return {[&tokens, batch, index](std::int64_t i, double* x) {
+            std::copy_n(tokens.row(batch, index, i), tokens.shape.feature, x);
+          },
+          placed};
+}
+
+/// The tokens that pairs have asked for lately.
+template <class T>
+class ExactTokens {
+ public:
+  ExactTokens(const Head<T>& head, GivenTokens<T> given)
+      : head_(&head), given_(std::move(given)), base_size_(head.feature() + 1) {}
+
+  struct Row {
+    const double* base;    ///< [base_size] base coordinates
+    const double* values;  ///< [values] of the similarity
+  };
+  /// Valid until the next call.
+  Row row(std::int64_t token);
+  /// GivenTokens::placed of one token.
+  [[nodiscard]] const T* placed(std::int64_t token) const {
+    return given_.placed == nullptr ? nullptr : given_.placed + token * head_->feature();
+  }
+
+ private:
+  static constexpr std::int64_t kept = 256;
+  const Head<T>* head_;
+  GivenTokens<T> given_;
+  std::size_t base_size_;
+  std::vector<std::int64_t> held_;  ///< [kept] or empty
+  Buffer<double> x_, rows_;         ///< [d], [kept × (base_size + max_values)]
+};
+
+/// A head's pairs. Not to be shared between threads: it keeps tokens.
+template <class T>
+class ExactPairs {
+ public:
+  ExactPairs(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+             GivenTokens<T> queries, GivenTokens<T> keys)
+      : plan_(&plan),
+        kernels_(&kernels),
+        head_(&head),
+        queries_(head, std::move(queries)),
+        keys_(head, std::move(keys)) {}
+
+  [[nodiscard]] double distance2(std::int64_t query, std::int64_t key);
+  /// Adds a query's base coordinates less those of a key times `factor` to out [base_size].
+  void add_difference(std::int64_t query, std::int64_t key, T factor, T* out);
+  /// Of a visible pair, with its bias.
+  [[nodiscard]] double logit(std::int64_t query, std::int64_t key);
+  [[nodiscard]] PairSlope slope(std::int64_t query, std::int64_t key);
+
+ private:
+  using Row = typename ExactTokens<T>::Row;
+
+  const Plan* plan_;
+  const Kernels<T>* kernels_;
+  const Head<T>* head_;
+  ExactTokens<T> queries_, keys_;
+
+  struct Pair {
+    double measure;
+    const double *query, *key;  ///< The similarity's values of the tokens.
+  };
+  [[nodiscard]] Pair pair(std::int64_t query, std::int64_t key);
+};
+
+}  // namespace conelab
