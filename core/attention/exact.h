@@ -22,15 +22,15 @@ namespace conelab {
 /// share it.
 constexpr double least_share = 0.5;
 
+/// Whether a row's large weights are worth a closer look. Where its logits, which are near the
+/// reference, are larger than this, their own rounding moves all of its weights by more.
+[[nodiscard]] inline bool is_fine(double reference) { return std::abs(reference) <= 32; }
+
 /// Whether a logit's rounding shows in its row's output, which share (1 - share) of it moves.
-/// `share` is the pair's part of the row's weights, `reference` is near its logit. Where logits are
-/// larger their rounding moves the small weights as well, and mending some would not help.
+/// `share` is the pair's part of the row's weights.
 [[nodiscard]] inline bool is_decisive(double share, double reference) {
-  return share >= least_share && share <= 0.999 && std::abs(reference) <= 32;
+  return share >= least_share && share <= 0.999 && is_fine(reference);
 }
-/// Whether a pair may be found decisive once its row has risen from this reference: it lies at most
-/// stale_limit above it.
-[[nodiscard]] inline bool may_decide(double reference) { return std::abs(reference) <= 64; }
 
 /// Whether pairs of T are looked at so: in double roundings do not show, and the weights of a
 /// sigmoid have no sum that would raise its largest.

@@ -301,7 +301,7 @@ class ForwardPass {
                      block.sums.data() + row * stride_, stride_, Store::add);
     for (const HeavyWeight<T>& h : block.heavy) {
       add_heavy(h, values, block.sums.data() + (row + h.row) * stride_);
-      if (!mends_weights<T>(plan_) || !may_decide(reference[h.row])) continue;
+      if (!mends_weights<T>(plan_)) continue;
       LargestWeight& largest = block.largest[static_cast<std::size_t>(row + h.row)];
       // A reference moves to a logit that is larger than all before.
       if (reference[h.row] == largest.reference && h.weight <= largest.weight) continue;
@@ -350,6 +350,7 @@ class ForwardPass {
       // The largest weight against a quarter of the sum, by powers of two: an eighth at times.
       const T above = w.row_maximum[r] - w.reference[r];
       if (!(above * T(1 / std::numbers::ln2) >= static_cast<T>(exponent_of(sum) - 2))) continue;
+      if (!is_fine(static_cast<double>(w.reference[r]))) continue;
       HeavyWeight<T> heavy[most_heavy];
       T rest;
       const int count = kernels_.take_heavy(w.score.tile + r * w.score.stride, w.score.columns,

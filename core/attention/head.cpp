@@ -13,7 +13,7 @@ namespace conelab {
 namespace {
 
 /// Enough of the keys to find their middle; the centre only steers rounding.
-constexpr std::int64_t centre_samples = 64;
+constexpr std::int64_t centre_samples = 16;
 
 /// The median where most of the values deviate little from it; else 0. Outliers and values of many
 /// scales must not move the centre: what it rounds away is lost to every distance.
