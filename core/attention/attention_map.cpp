@@ -61,7 +61,7 @@ class HeadMap {
                queries);
     ExactPairs<T> exact = exact_pairs();
     const Tiles<T> tiles(plan_, kernels_, law_, mask_, batch_, exact);
-    Buffer<T> tile(static_cast<std::size_t>(group_rows) * key_tile<T>);
+    Buffer<T> tile(static_cast<std::size_t>(group_rows) * forward_keys<T>);
     for (int t = 0; t < keys_.tiles(); ++t) {
       const KeyTile<T> part = keys_.tile(t);
       for (std::int64_t row = 0; row < rows; row += group_rows) {

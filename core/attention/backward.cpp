@@ -94,7 +94,7 @@ class BackwardPass {
         width_(aggregate_width(plan.einstein, plan.extents.value)),
         value_stride_(round_up(std::max(1, width_), kernels_.panel)),
         heads_(plan.extents.batch * plan.extents.head),
-        tiles_((plan.extents.key + key_tile<T> - 1) / key_tile<T>),
+        tiles_((plan.extents.key + backward_keys<T> - 1) / backward_keys<T>),
         blocks_((plan.extents.query + block_rows_ - 1) / block_rows_),
         ones_(static_cast<std::size_t>(plan.extents.value), S(1)) {}
 
@@ -232,8 +232,8 @@ class BackwardPass {
     const Extents& e = plan_.extents;
     const std::int64_t b = batch_of(index);
     const std::int64_t h = head_of(index);
-    const std::int64_t first = static_cast<std::int64_t>(t) * key_tile<T>;
-    const auto count = static_cast<int>(std::min<std::int64_t>(key_tile<T>, e.key - first));
+    const std::int64_t first = static_cast<std::int64_t>(t) * backward_keys<T>;
+    const auto count = static_cast<int>(std::min<std::int64_t>(backward_keys<T>, e.key - first));
     const int columns = round_up(count, kernels_.column_multiple);
     KeyWork<T> w(plan_);
     shared.head.place(input_.key.row(b, h, first), count, columns, "k", first, kernels_.panel,

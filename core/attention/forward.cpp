@@ -43,7 +43,8 @@ template <class T>
 struct ForwardHead {
   Head<T> head;
   PackedKeys<T> keys;
-  Buffer<T> values;  ///< Of every tile its panels [stride / panel × key_tile × panel], or empty.
+  Buffer<T>
+      values;  ///< Of every tile its panels [stride / panel × forward_keys × panel], or empty.
   std::vector<std::vector<std::int64_t>> bad_values;  ///< Of every tile, its keys with values
                                                       ///< that are not finite.
 };
@@ -71,7 +72,7 @@ class ForwardPass {
     Execution prepare = execution_;
     prepare.progress = {};
     run_tickets(heads, prepare, [&](std::int64_t h, const auto&) { prepare_head(h); });
-    const std::int64_t tiles = (e.key + key_tile<T> - 1) / key_tile<T>;
+    const std::int64_t tiles = (e.key + forward_keys<T> - 1) / forward_keys<T>;
     run_tickets(heads * tiles, prepare, [&](std::int64_t ticket, const auto&) {
       prepare_tile(ticket / tiles, static_cast<int>(ticket % tiles));
     });
@@ -109,7 +110,7 @@ class ForwardPass {
     Buffer<T> sums;  ///< [rows × stride]
     std::vector<double> row_sum;
     std::vector<T> reference;           ///< -inf until the row has seen a key; 0 of a sigmoid.
-    Buffer<T> tile;                     ///< [forward_rows × key_tile] Measures, then weights.
+    Buffer<T> tile;                     ///< [forward_rows × forward_keys] Measures, then weights.
     Buffer<T> values;                   ///< As a tile of ForwardHead::values, where that is empty.
     std::vector<HeavyWeight<T>> heavy;  ///< Of the group, left out of `tile`.
     std::vector<LargestWeight> largest;
@@ -163,14 +164,14 @@ class ForwardPass {
 
   /// Numbers of a tile's value panels.
   [[nodiscard]] std::size_t tile_values() const {
-    return static_cast<std::size_t>(key_tile<T> * stride_);
+    return static_cast<std::size_t>(forward_keys<T> * stride_);
   }
 
   /// The values of a tile of keys as panels; keys whose values are not finite are added to `bad`.
   void load_values(std::int64_t b, std::int64_t h, const KeyTile<T>& keys, T* panels,
                    std::vector<std::int64_t>& bad) const {
     const std::int64_t size = plan_.extents.value;
-    const std::ptrdiff_t panel_stride = key_tile<T> * kernels_.panel;
+    const std::ptrdiff_t panel_stride = forward_keys<T> * kernels_.panel;
     if constexpr (std::is_same_v<S, T>) {
       const S* rows = input_.value.row(b, h, keys.first);
       const bool as_is =
@@ -269,16 +270,21 @@ class ForwardPass {
     b.reference.assign(rows, plan_.sigmoid ? T(0) : -std::numeric_limits<T>::infinity());
     b.largest.resize(rows);
     b.value.resize(static_cast<std::size_t>(stride_));
-    b.tile.resize(static_cast<std::size_t>(group_rows_) * key_tile<T>);
+    b.tile.resize(static_cast<std::size_t>(group_rows_) * forward_keys<T>);
     if (heads_[static_cast<std::size_t>(index)]->values.empty()) b.values.resize(tile_values());
     return b;
   }
 
-  void attend_group(Block& block, const Tiles<T>& tiles, const KeyTile<T>& keys, const T* values,
+  /// `panels` are those of the whole tile's values.
+  void attend_group(Block& block, const Tiles<T>& tiles, const KeyTile<T>& tile, const T* panels,
                     int row, int rows) {
     const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
-    const Cover cover = tiles.cover(group.first, group.first + rows, keys);
+    Cover cover = tiles.cover(group.first, group.first + rows, tile);
     if (cover == Cover::none) return;
+    const KeyTile<T> keys = cover == Cover::all ? tile : tiles.seen_part(group, tile);
+    if (keys.count == 0) return;
+    if (cover == Cover::partial) cover = tiles.cover(group.first, group.first + rows, keys);
+    const T* values = panels + (keys.first - tile.first) * kernels_.panel;
     T row_sum[most_forward_rows], row_maximum[most_forward_rows], reference[most_forward_rows];
     std::copy_n(block.reference.data() + row, rows, reference);
     const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()), reference,
@@ -297,7 +303,7 @@ class ForwardPass {
     set_heavy_apart(block, weights, row);
     kernels_.product(rows, static_cast<int>(stride_), keys.count,
                      {block.tile.data(), keys.columns, 1},
-                     {values, key_tile<T> * kernels_.panel, kernels_.panel},
+                     {values, forward_keys<T> * kernels_.panel, kernels_.panel},
                      block.sums.data() + row * stride_, stride_, Store::add);
     for (const HeavyWeight<T>& h : block.heavy) {
       add_heavy(h, values, block.sums.data() + (row + h.row) * stride_);
@@ -373,7 +379,8 @@ class ForwardPass {
   void add_heavy(const HeavyWeight<T>& h, const T* values, T* sums) const {
     const int panel = kernels_.panel;
     for (std::ptrdiff_t first = 0; first < stride_; first += panel) {
-      const T* value = values + first * key_tile<T> + static_cast<std::ptrdiff_t>(h.column) * panel;
+      const T* value =
+          values + first * forward_keys<T> + static_cast<std::ptrdiff_t>(h.column) * panel;
       for (int c = 0; c < panel; ++c) sums[first + c] += h.weight * value[c];
     }
   }

@@ -88,7 +88,7 @@ void Head<T>::tabulate_bias() {
            plan_->call.bias, longest, given, limit);
   }
   // One table entry per relative position, and a tile's width of padding.
-  const auto size = static_cast<std::size_t>(e.query + e.key + 2 * key_tile<T>);
+  const auto size = static_cast<std::size_t>(e.query + e.key + 2 * forward_keys<T>);
   bias_.assign(size, T(0));
   bias_slopes_.assign(p.size(), Buffer<T>(size, T(0)));
   std::vector<double> slope(p.size());

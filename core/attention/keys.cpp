@@ -12,7 +12,7 @@ PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Hea
       column_multiple_(kernels.column_multiple),
       base_size_(head.base_size()),
       value_stride_(round_up<std::int64_t>(count, kernels.column_multiple)),
-      bad_(static_cast<std::size_t>((count + key_tile<T> - 1) / key_tile<T>)) {
+      bad_(static_cast<std::size_t>((count + forward_keys<T> - 1) / forward_keys<T>)) {
   const auto padded = static_cast<std::size_t>(value_stride_);
   panels_.resize(padded * static_cast<std::size_t>(base_size_));
   values_.resize(padded * static_cast<std::size_t>(std::max(1, plan.similarity->values)));
@@ -21,14 +21,14 @@ PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Hea
 
 template <class T>
 int PackedKeys<T>::keys_of(int tile) const {
-  return static_cast<int>(std::min<std::int64_t>(key_tile<T>, count_ - tile * key_tile<T>));
+  return static_cast<int>(std::min<std::int64_t>(forward_keys<T>, count_ - tile * forward_keys<T>));
 }
 
 template <class T>
 template <class S>
 void PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
                          const S* keys, int tile) {
-  const std::int64_t begin = static_cast<std::int64_t>(tile) * key_tile<T>;
+  const std::int64_t begin = static_cast<std::int64_t>(tile) * forward_keys<T>;
   const int columns = round_up(keys_of(tile), column_multiple_);
   Operand<T> placed;
   head.place(keys + begin * plan.extents.feature, keys_of(tile), columns, "k", first_ + begin,
@@ -46,7 +46,7 @@ void PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head
 
 template <class T>
 KeyTile<T> PackedKeys<T>::tile(int index) const {
-  const std::int64_t begin = static_cast<std::int64_t>(index) * key_tile<T>;
+  const std::int64_t begin = static_cast<std::int64_t>(index) * forward_keys<T>;
   return {panels_.data() + begin * base_size_,
           values_.data() + begin,
           value_stride_,

@@ -16,6 +16,26 @@ Cover Tiles<T>::cover(std::int64_t query_begin, std::int64_t query_end,
 }
 
 template <class T>
+KeyTile<T> Tiles<T>::seen_part(const QueryGroup<T>& queries, const KeyTile<T>& keys) const {
+  std::int64_t begin = keys.count, end = 0;
+  for (int r = 0; r < queries.rows; ++r) {
+    const KeyRange range = mask_->range(batch_, queries.first + r);
+    begin = std::min(begin, range.begin - keys.first);
+    end = std::max(end, range.end - keys.first);
+  }
+  const int multiple = kernels_->column_multiple;
+  const int first = static_cast<int>(std::max<std::int64_t>(begin, 0)) / multiple * multiple;
+  KeyTile<T> part = keys;
+  part.panels += static_cast<std::ptrdiff_t>(first) * head_->base_size();
+  part.values += first;
+  part.norms += first;
+  part.first += first;
+  part.count = std::max(0, static_cast<int>(std::min<std::int64_t>(end, keys.count)) - first);
+  part.columns = round_up(part.count, multiple);
+  return part;
+}
+
+template <class T>
 void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                        std::ptrdiff_t stride) const {
   const int depth = head_->base_size();

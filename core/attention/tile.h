@@ -84,6 +84,8 @@ class Tiles {
 
   [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
                             const KeyTile<T>& keys) const;
+  /// The part of a tile, in whole packs, outside which the queries see none of its keys.
+  [[nodiscard]] KeyTile<T> seen_part(const QueryGroup<T>& queries, const KeyTile<T>& keys) const;
   /// Measures into tile [rows × stride]; distances of close pairs are recomputed from their exact
   /// difference, pairs of tokens that are not finite are NaN.
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
