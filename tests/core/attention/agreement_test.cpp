@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "core/attention/call_text.h"
 #include "core/simd/kernels.h"
 #include "tests/core/attention/cases.h"
 
@@ -127,6 +128,20 @@ TEST_P(Agreement, OfALongHead) {
   const AttentionInput<double> input = random_input(call, extents, 17);
   expect_agreement<double>(call, input, double_tolerance);
   expect_agreement<float>(call, input, float_tolerance);
+}
+
+/// Groups of queries see parts of several tiles, from their middle or up to it.
+TEST(Masks, OfManyTilesAgreeWithTheReference) {
+  const Extents extents{2, 1, 150, 1300, 5, 3};
+  for (const char* text : {"dot:masks=causal", "penumbral:masks=window:window=300",
+                           "laplacian:masks=window+causal:window=700:bias=alibi",
+                           "umbral:masks=padding", "dot:masks=explicit+window:window=520"}) {
+    SCOPED_TRACE(text);
+    const Call call = call_from_text(text);
+    const AttentionInput<double> input = random_input(call, extents, 23);
+    expect_agreement<double>(call, input, double_tolerance);
+    expect_agreement<float>(call, input, float_tolerance);
+  }
 }
 
 TEST_P(Agreement, OfOneRectangleWithTheWholeMap) {

@@ -74,7 +74,7 @@ TEST_P(HalfTypes, AreTheFloatPassRoundedOnce) {
 }
 
 TEST(HalfTypes, TensorsOfWholePanelsAreReadInPlaceOrNotAlike) {
-  const Extents extents{1, 2, 100, 300, 64, 64};
+  const Extents extents{1, 2, 100, 600, 64, 64};
   Call call;
   call.similarity = "laplacian";
   expect_float_pass_rounded(call, half_input<Bfloat16>(call, extents, 5));
@@ -207,7 +207,7 @@ double error(const Tensor4<A>& found, const Tensor4<double>& exact) {
 
 template <class S>
 void expect_no_worse_than_plain(const Call& call) {
-  const Extents extents{1, 1, 300, 300, 64, 64};
+  const Extents extents{1, 1, 600, 600, 64, 64};
   const AttentionInput<S> input = half_input<S>(call, extents, 9);
   const AttentionInput<double> wide = convert_input<double>(input);
   const auto plan = resolve(call, extents);

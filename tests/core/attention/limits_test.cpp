@@ -1,6 +1,7 @@
 // Where one similarity becomes another, and closed formulas of special positions.
 #include <gtest/gtest.h>
 
+#include "core/attention/head.h"
 #include "core/attention/plan.h"
 #include "core/geometry/cone_law.h"
 #include "tests/core/attention/cases.h"
@@ -29,17 +30,18 @@ Call similarity(const std::string& name, const std::map<std::string, std::string
   return call;
 }
 
-/// Dot products of one query with 700 keys (three tiles) that climb by `step` from tile to tile.
+/// Dot products of one query with the keys of three tiles that climb by `step` from tile to tile.
 template <class T>
 void expect_softmax_of_stairs(double step, double tolerance) {
-  const std::int64_t n = 700;
+  const std::int64_t n = 2 * forward_keys<T> + 188;
   AttentionInput<T> input;
   input.query = Tensor4<T>({1, 1, 1, 1}, T(1));
   input.key = Tensor4<T>({1, 1, n, 1});
   input.value = Tensor4<T>({1, 1, n, 1});
   std::vector<double> logits;
   for (std::int64_t j = 0; j < n; ++j) {
-    logits.push_back(step * static_cast<double>(j / 256) + 0.125 * static_cast<double>(j % 7));
+    logits.push_back(step * static_cast<double>(j / forward_keys<T>) +
+                     0.125 * static_cast<double>(j % 7));
     input.key.data[static_cast<std::size_t>(j)] = static_cast<T>(logits.back());
     input.value.data[static_cast<std::size_t>(j)] = static_cast<T>(j % 5);
   }
