@@ -94,7 +94,10 @@ struct Penumbral {
 
     CONELAB_FORMULA Outside(N x, const N* q, const N* k) {
       difference = q[1] - k[1];
-      product = multiply_add(difference, difference, x * (x + N(2) * (q[1] + k[1])));
+      // x^2 + 2 (a_u + a_v) x + (a_u - a_v)^2; outside 4 a_u a_v is a quarter of the square at
+      // most.
+      const N sum = x + (q[1] + k[1]);
+      product = multiply_add(sum, sum, (N(-4) * q[1]) * k[1]);
       square = product * x;
     }
     /// Where P x is no number to take a root of. (Nor where it is too small: x^3 <= P x.)
