@@ -7,6 +7,7 @@
 
 #include "core/attention/aggregate.h"
 #include "core/attention/parallel.h"
+#include "core/attention/parameter_sums.h"
 #include "core/base/error.h"
 #include "gpu/tile/product.h"
 
@@ -230,53 +231,6 @@ void spoil(const Plan& plan, const AttentionInput<N>& input, const Operands<N>& 
   }
 }
 
-/// dL/dparameters of the whole call.
-template <class N>
-class ParameterGradients {
- public:
-  ParameterGradients(const Plan& plan, const Operands<N>& operands) : plan_(plan) {
-    const Problem<N>& p = operands.shape;
-    for (int g = 0; g < p.groups; ++g) {
-      by_similarity_.emplace_back(plan.similarity_parameters.size() + 1, 0.0);
-    }
-    for (const Parameter& parameter : plan.parameters) {
-      if (parameter.info.differentiable) {
-        result_[parameter.info.key].assign(parameter.values.size(), 0.0);
-      }
-    }
-  }
-
-  /// Of the similarity's parameters, then the light: what tokens add to.
-  [[nodiscard]] std::vector<double>& of_group(std::int64_t g) { return by_similarity_[size_of(g)]; }
-
-  void add_group(std::int64_t g, const Head<N>& head, const double* sums, int heads) {
-    std::vector<double>& similarity = of_group(g);
-    head.constant_gradient(sums, similarity.data());
-    const std::int64_t h = g % heads;
-    if (const int light = plan_.light_index(); light >= 0)
-      add(size_of(light), h, similarity.back());
-    for (std::size_t i = 0; i < plan_.similarity_parameters.size(); ++i) {
-      add(plan_.similarity_parameters[i], h, similarity[i]);
-    }
-    for (std::size_t i = 0; i < plan_.bias_parameters.size(); ++i) {
-      add(plan_.bias_parameters[i], h, sums[size_of(plan_.similarity->constants) + i]);
-    }
-  }
-
-  [[nodiscard]] std::map<std::string, std::vector<double>> result() { return std::move(result_); }
-
- private:
-  const Plan& plan_;
-  std::vector<std::vector<double>> by_similarity_;
-  std::map<std::string, std::vector<double>> result_;
-
-  void add(std::size_t parameter, std::int64_t head, double slope) {
-    const Parameter& p = plan_.parameters[parameter];
-    if (!p.info.differentiable) return;
-    result_[p.info.key][p.per_head() ? size_of(head) : 0] += slope;
-  }
-};
-
 }  // namespace
 
 template <class N>
@@ -365,7 +319,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
   result.query = Tensor4<N>(input.query.shape);
   result.key = Tensor4<N>(input.key.shape);
   result.value = Tensor4<N>(input.value.shape);
-  ParameterGradients<N> parameters(plan, operands);
+  std::vector<ParameterSums> parameters(size_of(p.groups), ParameterSums(plan));
   run_tickets(p.groups, {}, [&](std::int64_t g, const auto&) {
     const std::int64_t b = g / p.heads;
     const std::int64_t h = g % p.heads;
@@ -375,7 +329,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
         const std::int64_t at = g * tensor.shape.token + i;
         operands.heads[size_of(g)].token_gradient(
             tensor.row(b, h, i), {base.data() + at * p.base_size, potential[size_of(at)]},
-            to.row(b, h, i), parameters.of_group(g).data());
+            to.row(b, h, i), parameters[size_of(g)].similarity.data());
       }
     };
     tokens(input.query, sums.query_base, sums.query_potential, result.query);
@@ -385,16 +339,17 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
                        input.value.row(b, h, j), e.value, result.value.row(b, h, j));
     }
   });
-  const int count = plan.similarity->constants + p.bias_slopes;
+  const int constants = plan.similarity->constants, count = constants + p.bias_slopes;
   const int blocks = ceil_div(p.query.count, tile_rows);
   for (std::int64_t g = 0; g < p.groups; ++g) {
-    std::vector<double> total(size_of(count), 0.0);
+    ParameterSums& total = parameters[size_of(g)];
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(blocks) * count; ++i) {
-      total[size_of(i % count)] += sums.sums[size_of(g * blocks * count + i)];
+      const auto k = static_cast<int>(i % count);
+      (k < constants ? total.constant[size_of(k)] : total.bias[size_of(k - constants)]) +=
+          sums.sums[size_of(g * blocks * count + i)];
     }
-    parameters.add_group(g, operands.heads[size_of(g)], total.data(), p.heads);
   }
-  result.parameters = parameters.result();
+  result.parameters = parameter_gradients(plan, parameters);
   return result;
 }
 

@@ -83,10 +83,12 @@ class HeadMap {
       const T sum = *saved.row_sum.row(batch_, head_, begin + r);
       T* row = out + r * columns_;
       weigh(plan_.sigmoid, row, columns_, reference, sum);
-      if (!mends_weights<T>(plan_)) continue;
+      if (!sharpens_weights<T>(plan_)) continue;
       for (std::int64_t c = 0; c < columns_; ++c) {
         if (!is_decisive(row[c], reference)) continue;
-        row[c] = static_cast<T>(std::exp(exact.logit(begin + r, key_begin_ + c) - reference) / sum);
+        const double weight =
+            std::exp(exact.logit(begin + r, key_begin_ + c) - reference) / static_cast<double>(sum);
+        row[c] = static_cast<T>(sharpened(row[c], weight));
       }
     }
   }

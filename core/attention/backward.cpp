@@ -10,16 +10,14 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
-#include <span>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
 #include "core/attention/aggregate.h"
 #include "core/attention/attention.h"
-#include "core/attention/exact.h"
+#include "core/attention/backward_tile.h"
 #include "core/attention/parallel.h"
-#include "core/attention/parameter_sums.h"
 #include "core/attention/tile.h"
 #include "core/base/error.h"
 #include "core/base/subnormals.h"
@@ -31,50 +29,6 @@ namespace {
 /// result, up to which the queries stay placed. Beyond, every tile of keys places each block again,
 /// which costs a few per cent of the time and no memory.
 constexpr std::int64_t kept_queries_limit = 16 << 20;
-
-/// What the tickets of one head share: its queries, and the sums that go back to them.
-template <class T>
-struct BackwardHead {
-  BackwardHead(Head<T> h, std::int64_t blocks)
-      : head(std::move(h)), turn(static_cast<std::size_t>(blocks)) {}
-
-  Head<T> head;
-  bool keeps_queries = true;
-  Operand<T> queries;  ///< Empty where they are not kept.
-  std::vector<T> reference, inverse_sum, delta;
-  Buffer<T> own_query_grad;            ///< Empty where the result's rows serve.
-  T* query_grad = nullptr;             ///< [n_q × stride] W K
-  std::vector<T> query_slope;          ///< [n_q] dL/dpotential
-  std::vector<T> query_margin;         ///< [n_q] sum_j w_ij
-  std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
-};
-
-/// A pair whose gradient products would cancel: it is added by itself.
-template <class T>
-struct ClosePair {
-  int row, column;
-  double by_weight;  ///< dL/dweight - delta
-  T slope;           ///< dL/dmeasure
-};
-
-/// What a ticket owns: one tile of keys and its gradients.
-template <class T>
-struct KeyWork {
-  explicit KeyWork(const Plan& plan) : sums(plan) {}
-
-  Operand<T> placed;
-  Operand<T> queries;              ///< A block of them, where the head keeps none.
-  Buffer<T> panels, value_panels;  ///< [depth × columns] of keys and values.
-  Buffer<T> key_panels;            ///< Panels of the placed keys' coordinates.
-  Buffer<T> upstream;              ///< [backward_rows × value_stride] dL/doutput of a block.
-  KeyTile<T> keys;
-  Buffer<T> key_grad, value_grad, key_slope, key_margin;
-  Buffer<T> tile, slope;                              ///< [backward_rows × columns]
-  std::vector<T> row_slope, row_margin, row_maximum;  ///< [backward_rows] of the current block
-  std::vector<ClosePair<T>> close_pairs;
-  std::vector<std::int64_t> bad_keys, bad_values;  ///< Not finite; indices within the head.
-  ParameterSums sums;
-};
 
 template <class S>
 class BackwardPass {
@@ -110,7 +64,7 @@ class BackwardPass {
     run_tickets(heads_ * tiles_, execution_,
                 [&](std::int64_t ticket, const auto& stopped) { run_tile(ticket, stopped); });
     run_tickets(heads_, quiet, [&](std::int64_t h, const auto&) { finish_queries(h); });
-    collect_parameters();
+    result_.parameters = parameter_gradients(plan_, sums_);
     return std::move(result_);
   }
 
@@ -236,6 +190,8 @@ class BackwardPass {
     const auto count = static_cast<int>(std::min<std::int64_t>(backward_keys<T>, e.key - first));
     const int columns = round_up(count, kernels_.column_multiple);
     KeyWork<T> w(plan_);
+    w.panel = kernels_.panel;
+    w.width = width_;
     shared.head.place(input_.key.row(b, h, first), count, columns, "k", first, kernels_.panel,
                       w.placed);
     w.panels.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(w.placed.stride));
@@ -267,7 +223,7 @@ class BackwardPass {
     w.slope.resize(static_cast<std::size_t>(block_rows_ * columns));
     w.row_slope.resize(static_cast<std::size_t>(block_rows_));
     w.row_margin.resize(w.row_slope.size());
-    w.row_maximum.resize(w.row_slope.size());
+    w.largest_weight.resize(w.row_slope.size());
     return w;
   }
 
@@ -305,8 +261,9 @@ class BackwardPass {
     mark_columns(w.bad_values, w.keys.first, w.keys.count, group.rows, w.slope.data(), columns);
     set_close_pairs_apart(index, shared, tiles, group, w);
     apply_tail(shared, w, tiles, group, cover);
-    if (mends_weights<T>(plan_)) mend_weights(shared, w, tiles, group);
-    add_close_pairs(shared, w, tiles, group);
+    if (sharpens_weights<T>(plan_))
+      sharpen_weights(shared, w, tiles, group, upstream, value_stride_);
+    add_close_pairs(plan_.sigmoid, shared, w, tiles, group);
     kernels_.product(w.keys.count, static_cast<int>(value_stride_), group.rows,
                      {w.tile.data(), 1, columns}, {upstream, kernels_.panel, value_stride_},
                      w.value_grad.data(), value_stride_, Store::add);
@@ -385,7 +342,7 @@ class BackwardPass {
         .reference = shared.reference.data() + group.first,
         .inverse_sum = shared.inverse_sum.data() + group.first,
         .delta = shared.delta.data() + group.first,
-        .row_maximum = w.row_maximum.data(),
+        .largest_weight = w.largest_weight.data(),
         .query_slope = w.row_slope.data(),
         .key_slope = w.key_slope.data(),
         .constant_slope = w.sums.constant.data(),
@@ -395,79 +352,6 @@ class BackwardPass {
         .bias_gradient = w.sums.bias.data(),
     };
     (plan_.sigmoid ? tiles.tail().sigmoid_slope : tiles.tail().softmax_slope)(tile);
-  }
-
-  /// Gives the weights that decide about a row's output the logits of exact tokens, as forward did.
-  void mend_weights(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
-                    const QueryGroup<T>& group) {
-    const int part = kernels_.column_multiple;  // Most have no such pair.
-    for (int r = 0; r < group.rows; ++r) {
-      const auto reference = shared.reference[static_cast<std::size_t>(group.first + r)];
-      if (!is_decisive(w.row_maximum[static_cast<std::size_t>(r)], reference)) continue;
-      const T* weights = w.tile.data() + static_cast<std::ptrdiff_t>(r) * w.keys.columns;
-      for (int first = 0; first < w.keys.columns; first += part) {
-        int any = 0;
-        for (int c = 0; c < part; ++c)
-          any |= static_cast<int>(weights[first + c] >= T(least_share));
-        for (int c = first; any != 0 && c < first + part; ++c) {
-          if (!is_decisive(weights[c], reference)) continue;
-          mend_weight(shared, w, tiles, {group.first + r, w.keys.first + c, r, c});
-        }
-      }
-    }
-  }
-
-  /// A pair, and where it lies in the tile.
-  struct PairAt {
-    std::int64_t query, key;
-    int row, column;
-  };
-
-  /// What the pair's weight lacks, added to it and to all that has been made of it.
-  void mend_weight(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
-                   const PairAt& pair) {
-    const auto i = static_cast<std::size_t>(pair.query);
-    const auto at = static_cast<std::size_t>(pair.row * w.keys.columns + pair.column);
-    const PairSlope part = tiles.exact().slope(pair.query, pair.key);
-    const double exact = std::exp(part.logit - static_cast<double>(shared.reference[i])) *
-                         static_cast<double>(shared.inverse_sum[i]);
-    const auto weight = static_cast<double>(w.tile[at]);
-    w.tile[at] = static_cast<T>(exact);
-    if (w.slope[at] == 0) return;  // Close pairs are yet to come.
-    const double by_logit = static_cast<double>(w.slope[at]) / part.x * (exact / weight - 1);
-    w.slope[at] += static_cast<T>(by_logit * part.x);
-    add_slopes(shared, w, pair, part, by_logit);
-  }
-
-  /// What a pair adds to the gradients of its tokens' potentials and of the parameters.
-  static void add_slopes(const BackwardHead<T>& shared, KeyWork<T>& w, const PairAt& pair,
-                         const PairSlope& part, double by_logit) {
-    w.row_slope[static_cast<std::size_t>(pair.row)] += static_cast<T>(by_logit * part.query);
-    w.key_slope[static_cast<std::size_t>(pair.column)] += static_cast<T>(by_logit * part.key);
-    for (std::size_t k = 0; k < w.sums.constant.size(); ++k) {
-      w.sums.constant[k] += by_logit * part.constant[k];
-    }
-    double by_bias[max_bias_slopes] = {};
-    shared.head.exact_bias_slope(pair.query, pair.key, by_bias);
-    for (std::size_t k = 0; k < w.sums.bias.size(); ++k) w.sums.bias[k] += by_logit * by_bias[k];
-  }
-
-  /// The close pairs' slopes from exact tokens, and their part of dK.
-  void add_close_pairs(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
-                       const QueryGroup<T>& group) {
-    for (ClosePair<T>& close : w.close_pairs) {
-      const PairAt pair{group.first + close.row, w.keys.first + close.column, close.row,
-                        close.column};
-      const auto weight = static_cast<double>(
-          w.tile[static_cast<std::size_t>(close.row * w.keys.columns + close.column)]);
-      if (weight == 0) continue;  // Nobody sees a masked pair's value, which may be NaN.
-      const double by_logit = weight * (plan_.sigmoid ? 1 - weight : 1) * close.by_weight;
-      const PairSlope part = tiles.exact().slope(pair.query, pair.key);
-      add_slopes(shared, w, pair, part, by_logit);
-      close.slope = static_cast<T>(by_logit * part.x);
-      tiles.exact().add_difference(pair.query, pair.key, close.slope,
-                                   w.key_grad.data() + pair.column * w.placed.stride);
-    }
   }
 
   /// Row and column sums of W, which does not hold the close pairs.
@@ -549,23 +433,6 @@ class BackwardPass {
       }
     }
     shared_[static_cast<std::size_t>(index)].reset();
-  }
-
-  void collect_parameters() {
-    for (const Parameter& p : plan_.parameters) {
-      if (p.info.differentiable) result_.parameters[p.info.key].assign(p.values.size(), 0.0);
-    }
-    for (std::int64_t index = 0; index < heads_; ++index) {
-      const auto tickets = static_cast<std::size_t>(tiles_ + 1);
-      const std::vector<double> sums = ParameterSums::by_parameter(
-          plan_, head_of(index), std::span(sums_).subspan(index * tickets, tickets));
-      for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
-        const Parameter& p = plan_.parameters[i];
-        if (!p.info.differentiable) continue;
-        const std::size_t slot = p.per_head() ? static_cast<std::size_t>(head_of(index)) : 0;
-        result_.parameters[p.info.key][slot] += sums[i];
-      }
-    }
   }
 };
 

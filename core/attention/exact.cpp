@@ -22,20 +22,20 @@ double sum_of(int size, const Term& term) {
 
 template <class T>
 typename ExactTokens<T>::Row ExactTokens<T>::row(std::int64_t token) {
-  const std::size_t stride = base_size_ + max_values;
+  const std::size_t stride = room_ + max_values;
   if (held_.empty()) {
     held_.assign(kept, -1);
-    x_.resize(base_size_);
+    x_.resize(room_);
     rows_.resize(kept * stride);
   }
   const auto at = static_cast<std::size_t>(token % kept);
   double* row = rows_.data() + at * stride;
   if (held_[at] != token) {
     given_.copy(token, x_.data());
-    head_->exact_token(x_.data(), row, row + base_size_);
+    head_->exact_token(x_.data(), row, row + room_);
     held_[at] = token;
   }
-  return {row, row + base_size_};
+  return {row, row + room_};
 }
 
 template <class T>
@@ -69,14 +69,14 @@ void ExactPairs<T>::add_difference(std::int64_t query, std::int64_t key, T facto
 template <class T>
 double ExactPairs<T>::logit(std::int64_t query, std::int64_t key) {
   const Pair p = pair(query, key);
-  return plan_->similarity->score(p.measure, p.query, p.key, head_->exact_constants()) +
+  return plan_->similarity->score(p.measure, p.query, p.key, constants_) +
          head_->exact_bias(query, key);
 }
 
 template <class T>
 PairSlope ExactPairs<T>::slope(std::int64_t query, std::int64_t key) {
   const Pair p = pair(query, key);
-  PairSlope s = plan_->similarity->slope(p.measure, p.query, p.key, head_->exact_constants());
+  PairSlope s = plan_->similarity->slope(p.measure, p.query, p.key, constants_);
   s.logit += head_->exact_bias(query, key);
   return s;
 }

@@ -18,9 +18,9 @@
 
 namespace conelab {
 
-/// A decisive pair has at least so much of its row's weights: a row has one at most, but where two
-/// share it.
-constexpr double least_share = 0.5;
+/// A decisive pair has at least so much of its row's weights: a row has one at most, and of two
+/// equal keys neither is preferred.
+constexpr double least_share = 0.51;
 
 /// Whether a row's large weights are worth a closer look. Where its logits, which are near the
 /// reference, are larger than this, their own rounding moves all of its weights by more.
@@ -32,10 +32,16 @@ constexpr double least_share = 0.5;
   return share >= least_share && share <= 0.999 && is_fine(reference);
 }
 
-/// Whether pairs of T are looked at so: in double roundings do not show, and the weights of a
-/// sigmoid have no sum that would raise its largest.
+/// A decisive weight from its exact logit; as it is where the two are apart by more than rounding,
+/// in numbers that float32 does not hold.
+[[nodiscard]] inline double sharpened(double weight, double exact) {
+  return std::abs(exact - weight) < 1e-3 * weight ? exact : weight;
+}
+
+/// Whether weights of T are sharpened: in double roundings do not show, and the weights of a
+/// sigmoid have no sum of which one could be most.
 template <class T>
-[[nodiscard]] bool mends_weights(const Plan& plan) {
+[[nodiscard]] bool sharpens_weights(const Plan& plan) {
   return sizeof(T) < sizeof(double) && !plan.sigmoid;
 }
 
@@ -65,7 +71,9 @@ template <class T>
 class ExactTokens {
  public:
   ExactTokens(const Head<T>& head, GivenTokens<T> given)
-      : head_(&head), given_(std::move(given)), base_size_(head.feature() + 1) {}
+      : head_(&head),
+        given_(std::move(given)),
+        room_(static_cast<std::size_t>(head.feature()) + 1) {}
 
   struct Row {
     const double* base;    ///< [base_size] base coordinates
@@ -82,9 +90,9 @@ class ExactTokens {
   static constexpr std::int64_t kept = 256;
   const Head<T>* head_;
   GivenTokens<T> given_;
-  std::size_t base_size_;
+  std::size_t room_;                ///< For base coordinates, see Head::exact_token.
   std::vector<std::int64_t> held_;  ///< [kept] or empty
-  Buffer<double> x_, rows_;         ///< [d], [kept × (base_size + max_values)]
+  Buffer<double> x_, rows_;         ///< [d], [kept × (room + max_values)]
 };
 
 /// A head's pairs. Not to be shared between threads: it keeps tokens.
@@ -97,7 +105,9 @@ class ExactPairs {
         kernels_(&kernels),
         head_(&head),
         queries_(head, std::move(queries)),
-        keys_(head, std::move(keys)) {}
+        keys_(head, std::move(keys)) {
+    std::copy_n(head.constants(), max_constants, constants_);
+  }
 
   [[nodiscard]] double distance2(std::int64_t query, std::int64_t key);
   /// Adds a query's base coordinates less those of a key times `factor` to out [base_size].
@@ -113,6 +123,8 @@ class ExactPairs {
   const Kernels<T>* kernels_;
   const Head<T>* head_;
   ExactTokens<T> queries_, keys_;
+  /// As rounded for the kernels: what shifts all logits of a row alike must do so here.
+  double constants_[max_constants];
 
   struct Pair {
     double measure;

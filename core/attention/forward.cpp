@@ -211,7 +211,7 @@ class ForwardPass {
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
       attend_tile(block, shared, tiles, t);
     for (int r = 0; r < block.rows; ++r) {
-      if (mends_weights<T>(plan_)) mend_weight(block, tiles, r);
+      if (sharpens_weights<T>(plan_)) sharpen_weight(block, tiles, r);
       finish(block, r);
       for (const auto& tile : shared.bad_values) {
         for (const std::int64_t key : tile) spoil(block, block.begin + r, key);
@@ -283,7 +283,7 @@ class ForwardPass {
     if (cover == Cover::none) return;
     const KeyTile<T> keys = cover == Cover::all ? tile : tiles.seen_part(group, tile);
     if (keys.count == 0) return;
-    if (cover == Cover::partial) cover = tiles.cover(group.first, group.first + rows, keys);
+    if (keys.count < tile.count) cover = tiles.cover(group.first, group.first + rows, keys);
     const T* values = panels + (keys.first - tile.first) * kernels_.panel;
     T row_sum[most_forward_rows], row_maximum[most_forward_rows], reference[most_forward_rows];
     std::copy_n(block.reference.data() + row, rows, reference);
@@ -307,7 +307,7 @@ class ForwardPass {
                      block.sums.data() + row * stride_, stride_, Store::add);
     for (const HeavyWeight<T>& h : block.heavy) {
       add_heavy(h, values, block.sums.data() + (row + h.row) * stride_);
-      if (!mends_weights<T>(plan_)) continue;
+      if (!sharpens_weights<T>(plan_)) continue;
       LargestWeight& largest = block.largest[static_cast<std::size_t>(row + h.row)];
       // A reference moves to a logit that is larger than all before.
       if (reference[h.row] == largest.reference && h.weight <= largest.weight) continue;
@@ -385,8 +385,7 @@ class ForwardPass {
     }
   }
 
-  /// Gives the weight that decides about a row's output the logit of exact tokens.
-  void mend_weight(Block& block, const Tiles<T>& tiles, int row) const {
+  void sharpen_weight(Block& block, const Tiles<T>& tiles, int row) const {
     const auto r = static_cast<std::size_t>(row);
     const LargestWeight& largest = block.largest[r];
     if (largest.weight == 0) return;
@@ -395,8 +394,8 @@ class ForwardPass {
     const double weight =
         static_cast<double>(largest.weight) * (fallen == 0 ? 1 : std::exp(fallen));
     if (!is_decisive(weight / block.row_sum[r], reference)) return;
-    const double excess =
-        std::exp(tiles.exact().logit(block.begin + row, largest.key) - reference) - weight;
+    const double exact = std::exp(tiles.exact().logit(block.begin + row, largest.key) - reference);
+    const double excess = sharpened(weight, exact) - weight;
     block.row_sum[r] += excess;
     std::vector<std::int64_t> known;
     lift_values(plan_.einstein, input_.value.row(block.batch, block.head, largest.key),

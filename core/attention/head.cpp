@@ -35,14 +35,14 @@ template <class S>
 Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys)
     : plan_(&plan),
       kernels_(&kernels),
-      head_(head),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
       similarity_values_(plan.values(plan.similarity_parameters, head)),
       map_values_(plan.values(plan.map_parameters, head)),
       context_(plan.map_context(map_values_, head)),
       bias_values_(plan.values(plan.bias_parameters, head)) {
-  plan.similarity->constant(similarity_values_.data(), exact_constants_);
-  std::copy_n(exact_constants_, max_constants, constants_);
+  double constants[max_constants] = {};
+  plan.similarity->constant(similarity_values_.data(), constants);
+  std::copy_n(constants, max_constants, constants_);
   centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
   const bool distance = plan.similarity->info.measure == Measure::squared_distance;
   if (distance && plan.sees_all()) find_centre(keys);

@@ -65,7 +65,6 @@ class Head {
     return plan_->map->space == Space::euclidean && plan_->similarity->values == 0;
   }
   [[nodiscard]] const T* constants() const { return constants_; }
-  [[nodiscard]] const double* exact_constants() const { return exact_constants_; }
   [[nodiscard]] bool has_bias() const { return !bias_.empty(); }
   [[nodiscard]] int bias_slopes() const { return static_cast<int>(bias_slopes_.size()); }
   /// The bias of the pair (query, key), and of the keys after it.
@@ -95,22 +94,16 @@ class Head {
   template <class S>
   void token_gradient(const S* token, const OperandGradient<T>& upstream, S* dx,
                       double* dparameters) const;
-  /// dL/dconstants -> added to dL/dparameters of the similarity.
-  void constant_gradient(const double* by_constant, double* by_parameter) const {
-    plan_->similarity->constant_gradient(similarity_values_.data(), by_constant, by_parameter);
-  }
 
  private:
   const Plan* plan_;
   const Kernels<T>* kernels_;
-  std::int64_t head_;
   int base_size_;
   std::vector<double> similarity_values_;
   std::vector<double> map_values_;
   MapContext context_;
   std::vector<double> centre_;
   std::vector<double> bias_values_;
-  double exact_constants_[max_constants] = {};
   T constants_[max_constants] = {};
   Buffer<T> bias_;
   std::vector<Buffer<T>> bias_slopes_;

@@ -20,6 +20,7 @@ KeyTile<T> Tiles<T>::seen_part(const QueryGroup<T>& queries, const KeyTile<T>& k
   std::int64_t begin = keys.count, end = 0;
   for (int r = 0; r < queries.rows; ++r) {
     const KeyRange range = mask_->range(batch_, queries.first + r);
+    if (range.end <= range.begin) continue;
     begin = std::min(begin, range.begin - keys.first);
     end = std::max(end, range.end - keys.first);
   }

@@ -359,7 +359,8 @@ inline Vector<double> store_difference(Vector<double> difference, float* row) {
   return hn::PromoteTo(Tag<double>(), rounded);
 }
 
-/// Two sums of whole vectors; the rest by a masked one. This is most of what placing a token costs.
+/// Two sums of whole vectors; the rest fills up one with zeros. This is most of what placing a
+/// token costs.
 template <class T>
 double store_centred(const double* base, const double* centre, int size, T* row) {
   const Tag<double> tag;
@@ -375,10 +376,13 @@ double store_centred(const double* base, const double* centre, int size, T* row)
     odd = hn::MulAdd(b, b, odd);
   }
   for (; i < size; i += width) {
-    const auto left = hn::FirstN(tag, static_cast<std::size_t>(size - i));
+    double from[width] = {}, to[width] = {};
     T rest[width];
-    const auto a = store_difference(
-        hn::Sub(hn::MaskedLoad(left, tag, base + i), hn::MaskedLoad(left, tag, centre + i)), rest);
+    for (int k = 0; k < width && i + k < size; ++k) {
+      from[k] = centre[i + k];
+      to[k] = base[i + k];
+    }
+    const auto a = store_difference(hn::Sub(hn::LoadU(tag, to), hn::LoadU(tag, from)), rest);
     for (int k = 0; k < width && i + k < size; ++k) row[i + k] = rest[k];
     even = hn::MulAdd(a, a, even);
   }

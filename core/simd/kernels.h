@@ -101,7 +101,7 @@ struct SlopeTile {
   const T* reference;          ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
   const T* inverse_sum;        ///< Per row.
   const T* delta;              ///< Per row: sum of output * output_grad.
-  T* row_maximum;              ///< Per row, out: its largest weight.
+  T* largest_weight;           ///< Per row, out.
   T* query_slope;              ///< Per row: dL/dpotential is added. Unused without token slopes.
   T* key_slope;                ///< Per column: likewise.
   double* constant_slope;      ///< [constants]: dL/dconstant is added.

@@ -215,7 +215,7 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
           t, r, c, upstream, part, [](const P& v) { return v; }, sums);
     }
   }
-  t.row_maximum[r] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
+  t.largest_weight[r] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
   if constexpr (S::token_slope) t.query_slope[r] += lane_sum<T>(sums.query);
   for (int i = 0; i < S::constants; ++i) t.constant_slope[i] += lane_sum<T>(sums.constant[i]);
   for (int b = 0; b < t.bias_slopes; ++b) t.bias_gradient[b] += lane_sum<T>(sums.bias[b]);

@@ -68,8 +68,8 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
       "pi",
       "model",
       "hyperboloid"};
-  // 2 sinh(r/2), e^(-r/2), sinh r: near the origin the first is as exact as r, far away its products
-  // with the second do not cancel.
+  // 2 sinh(r/2), e^(-r/2), sinh r: near the origin the first is as exact as r, far away its
+  // products with the second cancel no more than the radii do.
   static constexpr int values = 3;
 
   static void token(const Place& place, const double*, double* value) {

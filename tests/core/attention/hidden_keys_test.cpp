@@ -86,6 +86,30 @@ TEST_P(HiddenKeys, SpoilNoRowBesideAFarOne) {
 INSTANTIATE_TEST_SUITE_P(Similarity, HiddenKeys, testing::ValuesIn(mapped_variants()),
                          variant_name);
 
+/// Groups of queries see parts of tiles: where those begin and end must not show either.
+TEST(WindowedKeys, OutsideItChangeNoBitOfARow) {
+  const Extents wide{1, 1, 200, 1300, feature, 3};
+  Call call;
+  call.similarity = "penumbral";
+  call.masks = {"window"};
+  call.parameters["window"] = "150";
+  AttentionInput<float> given = convert_input<float>(random_input(call, wide, 3, 2));
+  const auto plan = resolve(call, wide);
+  for (const std::string& target : simd_targets()) {
+    SCOPED_TRACE(target);
+    Execution execution = one_thread();
+    execution.simd = target;
+    AttentionInput<float> input = given;
+    const Forward<float> before = forward(*plan, input, execution);
+    // Seen by queries from 50 on: query i lies beside key 1100 + i.
+    std::copy_n(input.query.row(0, 0, 3), feature, input.key.row(0, 0, 1299));
+    input.key.at(0, 0, 1299, 0) = nan;
+    const Forward<float> after = forward(*plan, input, execution);
+    expect_same_rows(after.output, before.output, 50);
+    EXPECT_TRUE(std::isnan(after.output.at(0, 0, 50, 0)));
+  }
+}
+
 /// Keys so far that their norms overflow have no weight, and hide no twin from being computed
 /// directly.
 TEST(FarKeys, WhoseNormsOverflowLeaveTheOthersAlone) {

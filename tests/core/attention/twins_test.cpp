@@ -55,7 +55,12 @@ TEST_P(Twins, CostNoDigits) {
       Case c;
       c.seq_len = 512;
       c.dim = 64;
-      const Errors e = errors(call_from_text(GetParam()), random_input(c, 1, seed), target);
+      const Call call = call_from_text(GetParam());
+      AttentionInput<float> input = random_input(c, 1, seed);
+      if (call.aggregate == "einstein") {  // Values inside the ball.
+        for (float& x : input.value.data) x *= 0.05F;
+      }
+      const Errors e = errors(call, input, target);
       EXPECT_LE(e.output, output_limit) << target << ", seed " << seed;
       EXPECT_LE(e.gradient, gradient_limit) << target << ", seed " << seed;
     }
@@ -66,7 +71,9 @@ TEST_P(Twins, CostNoDigits) {
 /// the near twin of one seed lies where common ancestors end.)
 INSTANTIATE_TEST_SUITE_P(Similarity, Twins,
                          testing::Values("dot", "laplacian", "penumbral", "hyperbolic",
-                                         "umbral-finite", "ganea",
+                                         "umbral-finite", "ganea", "laplacian:aggregate=einstein",
+                                         "dot:aggregate=einstein", "laplacian:weights=sigmoid",
+                                         "penumbral:gamma=1.3",
                                          "laplacian:bias=hype:masks=window:window=300"),
                          [](const auto& info) {
                            std::string name = info.param;
@@ -74,6 +81,62 @@ INSTANTIATE_TEST_SUITE_P(Similarity, Twins,
                            std::replace_if(name.begin(), name.end(), std::not_fn(letter), '_');
                            return name;
                          });
+
+/// At a tie of float32 numbers formula and exact tokens take different branches.
+TEST(Decisive, PairAtAKinkHasFiniteGradients) {
+  AttentionInput<float> input;
+  input.query = Tensor4<float>({1, 1, 1, 2});
+  input.key = Tensor4<float>({1, 1, 2, 2});
+  input.value = Tensor4<float>({1, 1, 2, 1});
+  input.query.data = {0, 1};
+  input.key.data = {7.336431735893711e-05F, 1.000732421875F, 0, 2};
+  input.value.data = {1, -1};
+  const Call call = call_from_text("umbral:map=none");
+  for (const std::string& target : simd_targets()) {
+    const Errors e = errors(call, input, target);
+    EXPECT_LE(e.output, output_limit) << target;
+    EXPECT_TRUE(std::isfinite(e.gradient)) << target;
+  }
+}
+
+/// Far from the source float32 loses the distance of two tokens altogether: their weight stays what
+/// the kernel makes of it.
+TEST(Decisive, PairBeyondFloatsRangeStaysFinite) {
+  AttentionInput<float> input;
+  input.query = Tensor4<float>({1, 1, 1, 2});
+  input.key = Tensor4<float>({1, 1, 2, 2});
+  input.value = Tensor4<float>({1, 1, 2, 1});
+  input.query.data = {1, 200};
+  input.key.data = {1, 200, 1, 41.9F};
+  input.value.data = {1, -1};
+  const auto plan = resolve(call_from_text("umbral-finite:gamma=0.7"), check_extents(input));
+  for (const std::string& target : simd_targets()) {
+    Execution execution = one_thread();
+    execution.simd = target;
+    const Forward<float> found = forward(*plan, input, execution);
+    EXPECT_TRUE(std::isfinite(found.output.data[0])) << target;
+    const Backward<float> slopes = backward(*plan, input, found, execution);
+    for (const float slope : slopes.value.data) EXPECT_TRUE(std::isfinite(slope)) << target;
+  }
+}
+
+TEST(Decisive, NeitherOfTwoEqualKeys) {
+  Case c;
+  c.seq_len = 2;
+  c.dim = 64;
+  AttentionInput<float> input = random_input(c, 1, 1);
+  std::copy_n(input.key.row(0, 0, 0), c.dim, input.key.row(0, 0, 1));
+  const auto plan = resolve(call_from_text("dot:scale=0.3"), check_extents(input));
+  const Forward<float> found = forward(*plan, input);
+  const Backward<float> slopes = backward(*plan, input, found);
+  const Tensor4<float> map = attention_map(*plan, input, Map2d::weights);
+  for (std::int64_t i = 0; i < 2; ++i) EXPECT_EQ(map.at(0, 0, i, 0), map.at(0, 0, i, 1));
+  for (std::int64_t i = 0; i < c.dim; ++i) {
+    EXPECT_NEAR(found.output.at(0, 0, 0, i),
+                (input.value.at(0, 0, 0, i) + input.value.at(0, 0, 1, i)) / 2, 1e-7);
+    EXPECT_EQ(slopes.value.at(0, 0, 0, i), slopes.value.at(0, 0, 1, i));
+  }
+}
 
 /// What a map shows of rows that a few keys dominate are the weights that their outputs were made
 /// of.

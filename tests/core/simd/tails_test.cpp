@@ -62,7 +62,7 @@ void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
                       .reference = reference,
                       .inverse_sum = one,
                       .delta = none,
-                      .row_maximum = largest,
+                      .largest_weight = largest,
                       .query_slope = nullptr,
                       .key_slope = nullptr,
                       .constant_slope = by_constant,
