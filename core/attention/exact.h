@@ -18,9 +18,9 @@
 
 namespace conelab {
 
-/// A decisive pair has at least so much of its row's weights: a row has one at most, and of two
-/// equal keys neither is preferred.
-constexpr double least_share = 0.51;
+/// A decisive pair has at least so much of its row's weights. Not one part of a few, which of as
+/// many equal keys would prefer some.
+constexpr double least_share = 0.23;
 
 /// Whether a row's large weights are worth a closer look. Where its logits, which are near the
 /// reference, are larger than this, their own rounding moves all of its weights by more.
@@ -39,7 +39,7 @@ constexpr double least_share = 0.51;
 }
 
 /// Whether weights of T are sharpened: in double roundings do not show, and the weights of a
-/// sigmoid have no sum of which one could be most.
+/// sigmoid have no sum of which one could be large.
 template <class T>
 [[nodiscard]] bool sharpens_weights(const Plan& plan) {
   return sizeof(T) < sizeof(double) && !plan.sigmoid;

@@ -375,18 +375,23 @@ double store_centred(const double* base, const double* centre, int size, T* row)
     even = hn::MulAdd(a, a, even);
     odd = hn::MulAdd(b, b, odd);
   }
-  for (; i < size; i += width) {
-    double from[width] = {}, to[width] = {};
-    T rest[width];
-    for (int k = 0; k < width && i + k < size; ++k) {
-      from[k] = centre[i + k];
-      to[k] = base[i + k];
-    }
-    const auto a = store_difference(hn::Sub(hn::LoadU(tag, to), hn::LoadU(tag, from)), rest);
-    for (int k = 0; k < width && i + k < size; ++k) row[i + k] = rest[k];
+  for (; i + width <= size; i += width) {
+    const auto a = difference(i);
     even = hn::MulAdd(a, a, even);
   }
-  return lane_sum<double>(hn::Add(even, odd));
+  double norm = 0;
+  if (i < size && size >= width) {
+    const int last = size - width;
+    const auto a =
+        hn::IfThenZeroElse(hn::FirstN(tag, static_cast<std::size_t>(i - last)), difference(last));
+    odd = hn::MulAdd(a, a, odd);
+  } else {
+    for (; i < size; ++i) {
+      row[i] = static_cast<T>(base[i] - centre[i]);
+      norm += static_cast<double>(row[i]) * static_cast<double>(row[i]);
+    }
+  }
+  return norm + lane_sum<double>(hn::Add(even, odd));
 }
 
 inline Vector<double> load_exact(const double* x) { return hn::LoadU(Tag<double>(), x); }
