@@ -209,6 +209,7 @@ AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& canc
   check_masks(job, input);
   AttendSummary summary;
   const NonFinite non_finite = count_non_finite(input);
+  summary.own_mask = !input.mask.empty();
   if (!input.key) summary.from_query.emplace_back("k");
   if (!input.value) summary.from_query.emplace_back("v");
   summary.nan_count = non_finite.nan;

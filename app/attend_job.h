@@ -41,6 +41,7 @@ struct AttendSummary {
   double write_seconds = 0;
   std::vector<std::string>
       from_query;              ///< Of "k" and "v" those that q stands for: they are absent.
+  bool own_mask = false;       ///< Whether a mask of the input's own was applied.
   std::int64_t nan_count = 0;  ///< In the input.
   std::int64_t infinite_count = 0;
   std::int64_t bad_outputs = 0;  ///< Numbers of the output that are not finite.

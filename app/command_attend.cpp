@@ -48,11 +48,15 @@ void warn_non_finite(const AttendJob& job, const AttendSummary& summary) {
        job.input.empty() ? job.query : job.input, summary.nan_count, summary.infinite_count);
 }
 
-/// " (k and v are q)": a forgotten key would make a plausible result.
-std::string absent_text(const AttendSummary& summary) {
+/// " (k and v are q) under the input's mask": a forgotten key or mask would make a plausible
+/// result.
+std::string given_text(const AttendSummary& summary) {
   const auto& names = summary.from_query;
-  if (names.empty()) return "";
-  return names.size() == 1 ? " (" + names.front() + " is q)" : " (k and v are q)";
+  std::string text;
+  if (names.size() == 1) text = " (" + names.front() + " is q)";
+  if (names.size() == 2) text = " (k and v are q)";
+  if (summary.own_mask) text += " under the input's mask";
+  return text;
 }
 
 /// Of a finite input: logits or placed tokens beyond the range of the numbers.
@@ -85,6 +89,7 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
           {"dtype", dtype_name(summary.dtype)},
           {"device", summary.device},
           {"from_query", summary.from_query},
+          {"input_mask", summary.own_mask},
           {"nan", summary.nan_count},
           {"infinite", summary.infinite_count},
           {"output_not_finite", summary.bad_outputs},
@@ -117,7 +122,7 @@ int run(const Typed& typed) {
     say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}; computed in "
         "{}, written in {}",
         job.output, joined(job.keep), job.call.similarity, e.batch, e.head, e.query, e.key,
-        absent_text(summary), dtype_name(summary.dtype), summary.device,
+        given_text(summary), dtype_name(summary.dtype), summary.device,
         duration_text(summary.compute_seconds), duration_text(summary.write_seconds));
   }
   return 0;

@@ -14,6 +14,7 @@
 #include "app/output.h"
 #include "core/base/error.h"
 #include "core/bench/compare.h"
+#include "core/bench/parts.h"
 #include "core/bench/summary.h"
 #include "core/files/sandbox.h"
 
@@ -58,6 +59,7 @@ void print_cases(const std::vector<CaseComparison>& cases) {
 }
 
 int compare_files(const Typed& typed) {
+  for (const std::string& result : {typed.a, typed.b}) Parts::check_finished(result);
   const BenchComparison found =
       compare_bench(typed.a, typed.b, typed.margin, {.cancelled = interrupted});
   if (found.cases.empty()) fail("{} and {} have no case in common", typed.a, typed.b);
@@ -80,6 +82,7 @@ int compare_files(const Typed& typed) {
 }
 
 int compare_within(const Typed& typed) {
+  Parts::check_finished(typed.a);
   const LabelledFile file = read_labelled_file_sandboxed(typed.a, {.cancelled = interrupted});
   const auto cases = compare_operators(measured_cases(file, typed.a), typed.base, typed.margin);
   if (typed.json) {

@@ -1,8 +1,10 @@
 // Figures `scaling`, `ratio` and `roofline` from a result file of `bench`.
+#include <algorithm>
 #include <string>
 
 #include "app/figure_request.h"
 #include "core/bench/figures.h"
+#include "core/bench/parts.h"
 #include "core/files/sandbox.h"
 
 namespace conelab {
@@ -10,12 +12,19 @@ namespace {
 
 BenchSelection select(const FigureRequest& request) {
   const std::string& name = request.single_input();
+  Parts::check_finished(name);
   const LabelledFile file = read_labelled_file_sandboxed(name, {.cancelled = request.cancelled});
+  std::vector<MeasuredCase> cases = measured_cases(file, name);
   std::map<std::string, std::string> keys;
   for (const figure::TemplateKey& row : figure::figure_template(request.name).keys) {
-    if (row.data) keys[row.key] = request.value(row.key);
+    if (!row.data) continue;
+    std::string& value = keys[row.key] = request.value(row.key);
+    if (value.empty() || request.parameters.count(row.key) != 0) continue;
+    // A usual value that the file has no case of gives way to one that it has.
+    const std::vector<std::string> known = label_values(cases, row.key);
+    if (std::find(known.begin(), known.end(), value) == known.end()) value.clear();
   }
-  return select_cases(measured_cases(file, name), measured_exponents(file, name), keys);
+  return select_cases(std::move(cases), measured_exponents(file, name), keys);
 }
 
 }  // namespace

@@ -117,6 +117,12 @@ bool Parts::exist(const std::string& output) {
   }
 }
 
+void Parts::check_finished(const std::string& result) {
+  std::error_code ignored;
+  if (fs::exists(result, ignored) || !fs::exists(folder_of(result), ignored)) return;
+  fail("{}: its run is unfinished; continue it with: conelab bench --resume {}", result, result);
+}
+
 RunIdentity Parts::identity(const std::string& output) {
   return read_identity(folder_of(output) + "/run.txt");
 }

@@ -35,6 +35,9 @@ class Parts {
   /// Whether an unfinished run lies beside the output: one that has sealed something. True where
   /// that cannot be seen.
   [[nodiscard]] static bool exist(const std::string& output);
+  /// Fails, and says how to go on, where a result that is to be read is missing because its run is
+  /// unfinished.
+  static void check_finished(const std::string& result);
   /// What identifies that run. Fails where it cannot be read.
   [[nodiscard]] static RunIdentity identity(const std::string& output);
   /// Removes what a run that was killed while it discarded its samples left of them; leaves an

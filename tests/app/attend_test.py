@@ -72,6 +72,8 @@ class Results(AttendTest):
         causal = self.attend(plain, *options, "--mask", "causal", out="a.h5")
         explicit = self.attend(masked, *options, out="b.h5")
         np.testing.assert_array_equal(causal["weights/weight"], explicit["weights/weight"])
+        said = self.ok("attend", masked, "-o", self.folder / "c.h5", "-s", "dot").out
+        self.assertIn("under the input's mask", said)
         self.assertEqual(np.triu(causal["weights/weight"][0, 0], 1).max(), 0)
 
     def test_an_operator_may_be_a_call_as_one_word(self):

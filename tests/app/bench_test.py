@@ -117,6 +117,18 @@ class Bench(ProgramTest):
         self.leave_unfinished(out, "bench", "-o", out, *SMALL)
         self.fails(2, "bench", "-o", out, *SMALL, says="--resume")
         self.fails(2, "bench", "-o", out, *SMALL, "--seed", "9", "--resume", says="another sweep")
+        for reader in (("compare", out, "--base", "dot"),
+                       ("figure", "scaling", "-o", self.folder / "s.svg", "--input", out)):
+            self.fails(1, *reader, says=f"conelab bench --resume {out}")
+
+    def test_figures_draw_the_pass_that_there_is(self):
+        out = self.folder / "b.h5"
+        self.ok("bench", "-o", out, "--operators", "dot", "--lengths", "16,32", "--dims", "8", "--heads", "1",
+                "--rounds", "2", "--passes", "backward", "--controls", "0", "--warm-only")
+        said = self.ok("figure", "scaling", "-o", self.folder / "s.svg", "--input", out).out
+        self.assertIn("backward", said)
+        self.fails(2, "figure", "scaling", "-o", self.folder / "s.svg", "--input", out, "-p", "pass=forward",
+                   says="known: backward")
 
     def test_resuming_needs_no_other_option(self):
         out = self.folder / "b.h5"
