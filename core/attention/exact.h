@@ -18,9 +18,9 @@
 
 namespace conelab {
 
-/// A decisive pair has at least so much of its row's weights. Not one part of a few, which of as
-/// many equal keys would prefer some.
-constexpr double least_share = 0.23;
+/// A decisive pair has at least so much of its row's weights. More than a quarter, to which forward
+/// looks at large weights; not one part of a few, which of as many equal keys would prefer some.
+constexpr double least_share = 0.26;
 
 /// Whether a row's large weights are worth a closer look. Where its logits, which are near the
 /// reference, are larger than this, their own rounding moves all of its weights by more.

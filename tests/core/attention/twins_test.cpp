@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "core/attention/call_text.h"
 #include "core/bench/case_input.h"
@@ -82,15 +83,22 @@ INSTANTIATE_TEST_SUITE_P(Similarity, Twins,
                            return name;
                          });
 
-/// At a tie of float32 numbers formula and exact tokens take different branches.
-TEST(Decisive, PairAtAKinkHasFiniteGradients) {
+/// A query and two keys in the plane, whose values are 1 and -1.
+AttentionInput<float> two_keys(const std::vector<float>& query, const std::vector<float>& keys) {
   AttentionInput<float> input;
   input.query = Tensor4<float>({1, 1, 1, 2});
   input.key = Tensor4<float>({1, 1, 2, 2});
   input.value = Tensor4<float>({1, 1, 2, 1});
-  input.query.data = {0, 1};
-  input.key.data = {7.336431735893711e-05F, 1.000732421875F, 0, 2};
+  std::copy(query.begin(), query.end(), input.query.data.begin());
+  std::copy(keys.begin(), keys.end(), input.key.data.begin());
   input.value.data = {1, -1};
+  return input;
+}
+
+/// At a tie of float32 numbers formula and exact tokens take different branches.
+TEST(Decisive, PairAtAKinkHasFiniteGradients) {
+  const AttentionInput<float> input =
+      two_keys({0, 1}, {7.336431735893711e-05F, 1.000732421875F, 0, 2});
   const Call call = call_from_text("umbral:map=none");
   for (const std::string& target : simd_targets()) {
     const Errors e = errors(call, input, target);
@@ -102,13 +110,7 @@ TEST(Decisive, PairAtAKinkHasFiniteGradients) {
 /// Far from the source float32 loses the distance of two tokens altogether: their weight stays what
 /// the kernel makes of it.
 TEST(Decisive, PairBeyondFloatsRangeStaysFinite) {
-  AttentionInput<float> input;
-  input.query = Tensor4<float>({1, 1, 1, 2});
-  input.key = Tensor4<float>({1, 1, 2, 2});
-  input.value = Tensor4<float>({1, 1, 2, 1});
-  input.query.data = {1, 200};
-  input.key.data = {1, 200, 1, 41.9F};
-  input.value.data = {1, -1};
+  const AttentionInput<float> input = two_keys({1, 200}, {1, 200, 1, 41.9F});
   const auto plan = resolve(call_from_text("umbral-finite:gamma=0.7"), check_extents(input));
   for (const std::string& target : simd_targets()) {
     Execution execution = one_thread();
