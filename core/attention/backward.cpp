@@ -219,6 +219,7 @@ class BackwardPass {
     w.value_grad.assign(static_cast<std::size_t>(columns * value_stride_), T(0));
     w.key_slope.assign(static_cast<std::size_t>(columns), T(0));
     w.key_margin.assign(static_cast<std::size_t>(columns), T(0));
+    w.far_key_slope.resize(static_cast<std::size_t>(columns));
     w.tile.resize(static_cast<std::size_t>(block_rows_ * columns));
     w.slope.resize(static_cast<std::size_t>(block_rows_ * columns));
     w.row_slope.resize(static_cast<std::size_t>(block_rows_));
@@ -345,6 +346,7 @@ class BackwardPass {
         .largest_weight = w.largest_weight.data(),
         .query_slope = w.row_slope.data(),
         .key_slope = w.key_slope.data(),
+        .far_key_slope = w.far_key_slope.data(),
         .constant_slope = w.sums.constant.data(),
         .bias_slope = bias_slope,
         .bias_slopes = slopes,

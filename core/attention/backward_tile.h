@@ -52,7 +52,7 @@ struct KeyWork {
   Buffer<T> key_panels;            ///< Panels of the placed keys' coordinates.
   Buffer<T> upstream;              ///< [backward_rows × value_stride] dL/doutput of a block.
   KeyTile<T> keys;
-  Buffer<T> key_grad, value_grad, key_slope, key_margin;
+  Buffer<T> key_grad, value_grad, key_slope, far_key_slope, key_margin;
   Buffer<T> tile, slope;                                 ///< [backward_rows × columns]
   std::vector<T> row_slope, row_margin, largest_weight;  ///< [backward_rows] of the current block
   std::vector<ClosePair<T>> close_pairs;

@@ -49,14 +49,14 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
     mark_bad_tokens(queries, keys, tile, stride);
     return;
   }
-  closest_.resize(static_cast<std::size_t>(queries.rows));
+  least_.resize(static_cast<std::size_t>(queries.rows));
   kernels_->squared_distance(queries.rows, keys.columns, depth, left, right, queries.norms,
-                             keys.norms, close_ratio<T>, tile, stride, closest_.data());
+                             keys.norms, tile, stride, least_.data());
   for (int r = 0; r < queries.rows; ++r) {
-    T& closest = closest_[static_cast<std::size_t>(r)];
-    if (closest < close_ratio<T> * queries.norms[r]) {
+    T& least = least_[static_cast<std::size_t>(r)];
+    if (least < perhaps_close<T> * queries.norms[r]) {
       mend_close_pairs(queries, r, keys, tile + r * stride);
-      closest = 0;
+      least = 0;
     }
   }
   mark_bad_tokens(queries, keys, tile, stride);
@@ -118,7 +118,7 @@ Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
 
 template <class T>
 const T* Tiles<T>::least() const {
-  return plan_->similarity->info.measure == Measure::squared_distance ? closest_.data() : nullptr;
+  return plan_->similarity->info.measure == Measure::squared_distance ? least_.data() : nullptr;
 }
 
 template <class T>

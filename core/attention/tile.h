@@ -119,7 +119,7 @@ class Tiles {
   std::int64_t batch_;
   ExactPairs<T>* exact_;
   mutable Buffer<T> addend_;
-  mutable Buffer<T> closest_;
+  mutable Buffer<T> least_;
   mutable bool has_close_pairs_ = false;
 
   void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,

@@ -88,17 +88,14 @@ HWY_INLINE void multiply_steps(const Strip<T>& s, const Rows<T, rows>& row, std:
   });
 }
 
-/// Blocks of a product, the inner ones first; each is so much further in the operands. A store that
-/// is no `grid` has one row of blocks over packed panels (general addresses cost it 5 %).
+/// The blocks of a product: so many panels beside each other, each with so many blocks of rows
+/// below each other, that is what the first-level cache holds. The first block begins at row
+/// `first` of the result.
 struct Walk {
-  struct Loop {
-    int count;
-    std::ptrdiff_t left_advance, panel_advance;
-  };
-  Loop outer, inner;
+  int across, down, first;
 };
 
-/// Blocks of rows against panels; each row's vectors go to `store(outer, inner, row, vectors)`. The
+/// Blocks of rows against panels; each row's vectors go to `store(across, row, vectors)`. The
 /// depth is walked in steps of many, 4 and 1 by loops of their own, and the function is not
 /// inlined, so that all of a block stays in registers. The walk is inside and everything passed by
 /// value: a call for each block, with addresses read through references, cost 5 % of the distances
@@ -106,9 +103,9 @@ struct Walk {
 /// prefetching the next panel, lose.)
 template <class T, bool rows_contiguous, bool packed, int rows, int panels, class F>
 HWY_NOINLINE void multiply_blocks(Strip<T> s, Walk walk, F store) {
-  for (int i = 0; i < (F::grid ? walk.outer.count : 1); ++i) {
+  for (int i = 0; i < walk.across; ++i) {
     Strip<T> at = s;
-    for (int j = 0; j < walk.inner.count; ++j) {
+    for (int j = 0, first = walk.first; j < walk.down; ++j, first += rows) {
       Block<T, rows, panels> block;
       unrolled<rows>([&](auto r) __attribute__((always_inline)) {
         for (auto& v : block.v[r]) v = hn::Zero(Tag<T>());
@@ -122,12 +119,11 @@ HWY_NOINLINE void multiply_blocks(Strip<T> s, Walk walk, F store) {
         multiply_steps<T, rows_contiguous, packed, 4>(at, row, step, panel, block);
       for (; step < at.depth; ++step)
         multiply_steps<T, rows_contiguous, packed, 1>(at, row, step, panel, block);
-      unrolled<rows>([&](auto r) __attribute__((always_inline)) { store(i, j, r, block.v[r]); });
-      at.left += walk.inner.left_advance;
-      at.panel += walk.inner.panel_advance;
+      unrolled<rows>([&](auto r)
+                         __attribute__((always_inline)) { store(i, first + r, block.v[r]); });
+      at.left += rows * at.row_stride;
     }
-    s.left += walk.outer.left_advance;
-    s.panel += walk.outer.panel_advance;
+    s.panel += panels * s.panel_stride;
   }
 }
 
@@ -136,8 +132,8 @@ template <class T, int rows, int panels, class F>
 HWY_INLINE void multiply(const Strip<T>& s, const Walk& walk, const F& store) {
   const bool packed = s.right_step == panel_columns<T>;
   if (s.left_step != 1) {
-    multiply_blocks<T, true, !F::grid, rows, panels>(s, walk, store);
-  } else if (packed || !F::grid) {
+    multiply_blocks<T, true, F::packed, rows, panels>(s, walk, store);
+  } else if (packed || F::packed) {
     multiply_blocks<T, false, true, rows, panels>(s, walk, store);
   } else {
     multiply_blocks<T, false, false, rows, panels>(s, walk, store);
@@ -180,15 +176,14 @@ Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right
 /// Blocks into a tile: panels beside each other, rows below each other.
 template <class T, Store mode, int panels>
 struct IntoTile {
-  static constexpr bool grid = true;
+  static constexpr bool packed = false;
   T* corner;
   std::ptrdiff_t stride;
 
   template <class V>
-  HWY_INLINE void operator()(int column, int block, int row, const V* sums) const {
+  HWY_INLINE void operator()(int across, int row, const V* sums) const {
     const Tag<T> tag;
-    T* p =
-        corner + column * panels * panel_columns<T> + (block * block_rows<panels> + row) * stride;
+    T* p = corner + across * panels * panel_columns<T> + row * stride;
     for (int v = 0; v < panels * panel_vectors; ++v) {
       T* at = p + v * lanes<T>;
       hn::StoreU(mode == Store::add ? hn::Add(hn::LoadU(tag, at), sums[v]) : sums[v], tag, at);
@@ -196,21 +191,25 @@ struct IntoTile {
   }
 };
 
+/// Rows [0, rows) of the left operand against `across` blocks of panels.
+template <class T, int panels, class F>
+HWY_INLINE void multiply_rows(int rows, const Strip<T>& s, int across, const F& store) {
+  constexpr int height = block_rows<panels>;
+  const int whole = rows / height;
+  multiply<T, height, panels>(s, {across, whole, 0}, store);
+  for_rest<height>(whole * height, rows, [&](auto block, int first) {
+    Strip<T> rest = s;
+    rest.left += first * s.row_stride;
+    multiply<T, block, panels>(rest, {across, 1, first}, store);
+  });
+}
+
 template <class T, Store mode>
 void product_into(int rows, int columns, int depth, const LeftOperand<T>& left,
                   const RightOperand<T>& right, T* c, std::ptrdiff_t stride) {
   for_panels(columns / panel_columns<T>, [&](auto panels, int panel, int count) {
-    constexpr int height = block_rows<panels>;
-    const int whole = rows / height;
-    T* corner = c + panel * panel_columns<T>;
-    const Walk::Loop across{count, 0, panels * right.panel_stride};
-    multiply<T, height, panels>(strip(left, 0, right, panel, depth),
-                                {across, {whole, height * left.row_stride, 0}},
-                                IntoTile<T, mode, panels>{corner, stride});
-    for_rest<height>(whole * height, rows, [&](auto block, int first) {
-      multiply<T, block, panels>(strip(left, first, right, panel, depth), {across, {1, 0, 0}},
-                                 IntoTile<T, mode, panels>{corner + first * stride, stride});
-    });
+    multiply_rows<T, panels>(rows, strip(left, 0, right, panel, depth), count,
+                             IntoTile<T, mode, panels>{c + panel * panel_columns<T>, stride});
   });
 }
 
@@ -230,59 +229,56 @@ HWY_INLINE V lesser(V value, V bound) {
   return hn::IfThenElse(hn::Lt(value, bound), value, bound);
 }
 
+/// Rows of distances that share a block of panels: every block of rows for itself would fetch all
+/// panels from the second-level cache (.975 of laplacian's and penumbral's forward time).
+constexpr int distance_rows = 48;
+
 /// Blocks beside each other from products to squared distances.
 template <class T, int panels>
 struct IntoDistances {
-  static constexpr bool grid = false;
+  static constexpr bool packed = true;
   T* corner;
   std::ptrdiff_t stride;
   const T* query_norm;
   const T* key_norm;
-  T close_ratio;
   Vector<T>* least;  ///< Per row.
 
   /// The norms come last: starting from them, every step would round at their magnitude.
   template <class V>
-  HWY_INLINE void operator()(int, int block, int row, const V* sums) const {
+  HWY_INLINE void operator()(int across, int row, const V* sums) const {
     const Tag<T> tag;
-    const auto ratio = hn::Set(tag, close_ratio);
     const auto q = hn::Set(tag, query_norm[row]);
+    auto smallest = least[row];
     for (int v = 0; v < panels * panel_vectors; ++v) {
-      const int column = block * panels * panel_columns<T> + v * lanes<T>;
+      const int column = across * panels * panel_columns<T> + v * lanes<T>;
       const auto k = hn::LoadU(tag, key_norm + column);
       const auto d = hn::Add(hn::Add(q, k), sums[v]);
-      least[row] = lesser(hn::NegMulAdd(ratio, k, d), least[row]);
+      smallest = lesser(d, smallest);
       hn::StoreU(d, tag, corner + row * stride + column);
     }
+    least[row] = smallest;
   }
 };
 
 template <class T>
 void squared_distance(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right,
-                      const T* query_norm, const T* key_norm, T close_ratio, T* c,
-                      std::ptrdiff_t stride, T* closest) {
+                      const T* query_norm, const T* key_norm, T* c, std::ptrdiff_t stride,
+                      T* least) {
   const Tag<T> tag;
-  const auto block = [&](auto count, int first) {
-    Vector<T> least[count];
-    for (auto& v : least) v = hn::Set(tag, std::numeric_limits<T>::max());
-    for_panels(columns / panel_columns<T>, [&](auto panels, int panel, int blocks) {
+  for (int first = 0; first < rows; first += distance_rows) {
+    const int part = rows - first < distance_rows ? rows - first : distance_rows;
+    Vector<T> smallest[distance_rows];
+    for (int r = 0; r < part; ++r) smallest[r] = hn::Set(tag, std::numeric_limits<T>::max());
+    for_panels(columns / panel_columns<T>, [&](auto panels, int panel, int count) {
       const int column = panel * panel_columns<T>;
-      multiply<T, count, panels>(
-          strip(left, first, right, panel, depth),
-          {{1, 0, 0}, {blocks, 0, panels * right.panel_stride}},
-          IntoDistances<T, panels>{c + first * stride + column, stride, query_norm + first,
-                                   key_norm + column, close_ratio, least});
+      IntoDistances<T, panels> store{c + first * stride + column, stride, query_norm + first,
+                                     key_norm + column, smallest};
+      multiply_rows<T, panels>(part, strip(left, first, right, panel, depth), count, store);
     });
-    for (int r = 0; r < count; ++r) {
-      closest[first + r] = hn::GetLane(hn::MinOfLanes(tag, least[r]));
+    for (int r = 0; r < part; ++r) {
+      least[first + r] = hn::GetLane(hn::MinOfLanes(tag, smallest[r]));
     }
-  };
-  int first = 0;
-  constexpr int height = block_rows<block_panels>;
-  for (; first + height <= rows; first += height) {
-    block(std::integral_constant<int, height>(), first);
   }
-  for_rest<height>(first, rows, block);
 }
 
 template <class T>

@@ -104,6 +104,7 @@ struct SlopeTile {
   T* largest_weight;           ///< Per row, out.
   T* query_slope;              ///< Per row: dL/dpotential is added. Unused without token slopes.
   T* key_slope;                ///< Per column: likewise.
+  T* far_key_slope;            ///< [columns] room of the kernel's own. Unused without far slopes.
   double* constant_slope;      ///< [constants]: dL/dconstant is added.
   const T* const* bias_slope;  ///< [bias_slopes] dbias/dparameter, addressed as addend.
   int bias_slopes;
@@ -143,12 +144,11 @@ struct Kernels {
   /// c[rows × columns] (+)= left[rows × depth] right[depth × columns]; columns a multiple of panel.
   void (*product)(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right,
                   T* c, std::ptrdiff_t stride, Store store);
-  /// c = query_norm[r] + key_norm[c] + left right, where right holds -2 k, packed. Sets closest[r]
-  /// to the smallest of c - close_ratio * key_norm[c]: below close_ratio * query_norm[r] the row
-  /// has a pair whose squared distance has cancelled, perhaps to less than 0.
+  /// c = query_norm[r] + key_norm[c] + left right, where right holds -2 k, packed. Sets least[r] to
+  /// the smallest of a row: perhaps less than 0, where a squared distance has cancelled.
   void (*squared_distance)(int rows, int columns, int depth, LeftOperand<T> left,
-                           RightOperand<T> right, const T* query_norm, const T* key_norm,
-                           T close_ratio, T* c, std::ptrdiff_t stride, T* closest);
+                           RightOperand<T> right, const T* query_norm, const T* key_norm, T* c,
+                           std::ptrdiff_t stride, T* least);
   /// Adds the sums of a tile's rows and columns.
   void (*margins)(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row_sum,
                   T* column_sum);

@@ -335,17 +335,15 @@ class TileProducts {
     }
   }
 
-  /// One row of products -> squared distances; the least of them, as `closest` wants it.
-  static float to_distances(float* row, int columns, float query_norm, const float* key_norm,
-                            float close_ratio) {
+  /// One row of products -> squared distances; returns the least of them.
+  static float to_distances(float* row, int columns, float query_norm, const float* key_norm) {
     float least[size];
     for (float& l : least) l = std::numeric_limits<float>::max();
     for (int first = 0; first < columns; first += size) {
       for (int i = 0; i < size; ++i) {
         const int c = first + i;
         row[c] = query_norm + key_norm[c] + row[c];
-        const float s = row[c] - close_ratio * key_norm[c];
-        least[i] = s < least[i] ? s : least[i];
+        least[i] = row[c] < least[i] ? row[c] : least[i];
       }
     }
     float all = least[0];
@@ -355,11 +353,11 @@ class TileProducts {
 
   static void squared_distance(int rows, int columns, int depth, LeftOperand<float> left,
                                RightOperand<float> right, const float* query_norm,
-                               const float* key_norm, float close_ratio, float* c,
-                               std::ptrdiff_t stride, float* closest) {
+                               const float* key_norm, float* c, std::ptrdiff_t stride,
+                               float* least) {
     product(rows, columns, depth, left, right, c, stride, Store::replace);
     for (int r = 0; r < rows; ++r) {
-      closest[r] = to_distances(c + r * stride, columns, query_norm[r], key_norm, close_ratio);
+      least[r] = to_distances(c + r * stride, columns, query_norm[r], key_norm);
     }
   }
 

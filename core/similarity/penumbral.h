@@ -105,18 +105,13 @@ struct Penumbral {
     CONELAB_FORMULA N score(const N* c) const {
       return product * over_sqrt(N(-0.5) * c[0], square);
     }
-    CONELAB_FORMULA Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) const {
-      const N y = over_sqrt(N(1), square);
-      const N rate = -(c[0] * y);
-      const N down = x - difference;
-      const N by_q = rate * (x + difference);
-      const N by_k = rate * down;
-      const N twice_height = product * y;
-      return {score(c),
-              N(0.25) * by_q * (down * (twice_height * y)),
-              by_q * q[2],
-              by_k * k[2],
-              {N(-0.5) * twice_height, by_q * q[0] + by_k * k[0]}};
+    /// With respect to x, a_u, a_v, and log gamma.
+    CONELAB_FORMULA Slope<N, 1> slope(N x, const N* c) const {
+      const N rate = over_sqrt(N(-0.5) * c[0], square);
+      const N logit = product * rate;
+      const N by_q = (x + difference) * rate;
+      const N by_k = (x - difference) * rate;
+      return {logit, by_q * (N(2) / (c[0] * c[0])) * by_k * logit, by_q, by_k, {logit}};
     }
   };
   /// Beyond it pairs lie outside, and P x does not underflow.
@@ -178,28 +173,39 @@ struct Penumbral {
             rate * (N(1) - q_share),
             {N(2) * delta}};
   }
-  /// The same where no common cone exists; a = p (2h - p), so da/dp = 2s and da/dh = 2p.
+  /// The same where no common cone exists, with respect to a in place of p; h does not matter
+  /// there.
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
     const N difference = q[1] - k[1];
     const N tilt = difference / x;
-    const N by_q = N(1) + tilt;
-    const N by_k = N(1) - tilt;
-    return {N(0.25) * (x + N(2) * (q[1] + k[1]) + difference * tilt),
-            N(0.25) * (by_q * by_k),
-            by_q * q[2],
-            by_k * k[2],
-            {by_q * q[0] + by_k * k[0]}};
+    const N by_q = N(0.5) + N(0.5) * tilt;
+    const N by_k = N(0.5) - N(0.5) * tilt;
+    return {
+        N(0.25) * (x + N(2) * (q[1] + k[1]) + difference * tilt), by_q * by_k, by_q, by_k, {N(0)}};
+  }
+  /// A slope by a as one by p: a = p (2h - p), so da/dp = 2s and da/dh = 2p.
+  template <class N>
+  CONELAB_FORMULA static N far_potential(N slope, const N* token, N* by_constant) {
+    const N twice = slope + slope;
+    by_constant[1] = by_constant[1] + twice * token[0];
+    return twice * token[2];
+  }
+  /// Slopes by a as slopes by p; the first constant's stays.
+  template <class N>
+  CONELAB_FORMULA static Slope<N, constants> by_p(const Slope<N, 1>& s, const N* q, const N* k) {
+    N by_constant[constants] = {s.constant[0], N(0)};
+    const N query = far_potential(s.query, q, by_constant);
+    const N key = far_potential(s.key, k, by_constant);
+    return {s.logit, s.x, query, key, {by_constant[0], by_constant[1]}};
   }
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> height2_slope(N x, const N* q, const N* k, const N* c) {
     const N reach = q[2] + k[2];
     const auto inside = x <= reach * reach;
-    if (!any(inside)) return outside_slope(x, q, k);
-    const Slope<N, 1> in = inside_slope(x, q, k, c);
-    if (all(inside)) return in;
-    const Slope<N, 1> out = outside_slope(x, q, k);
-    return select(inside, in, out);
+    const Slope<N, constants> s = by_p(outside_slope(x, q, k), q, k);
+    const Slope<N, 1> out{s.logit, s.x, s.query, s.key, {s.constant[1]}};
+    return any(inside) ? select(inside, inside_slope(x, q, k, c), out) : out;
   }
   /// The logit's from those of the squared height.
   template <class N>
@@ -212,24 +218,32 @@ struct Penumbral {
             half_rate * s.key,
             {-height, half_rate * s.constant[0]}};
   }
+  /// With respect to x, a_u, a_v, and log gamma: nothing that belongs to one token remains to be
+  /// done for a pair.
   template <class N>
-  CONELAB_FORMULA static Slope<N, constants> far_slope(N x, const N* q, const N* k, const N* c) {
-    if constexpr (has_over_sqrt<N>) {  // 19 cycles in place of 22
+  CONELAB_FORMULA static Slope<N, 1> far_slope(N x, const N* q, const N* k, const N* c) {
+    if constexpr (has_over_sqrt<N>) {
       const Outside<N> outside(x, q, k);
-      if (!may_overflow(outside.square)) return outside.slope(x, q, k, c);
-      const Slope<N, constants> rooted = rooted_slope(outside_slope(x, q, k), c);
-      return select(outside.overflows(), rooted, outside.slope(x, q, k, c));
+      if (!may_overflow(outside.square)) return outside.slope(x, c);
+      return select(outside.overflows(), rooted_far_slope(x, q, k, c), outside.slope(x, c));
     }
-    return rooted_slope(outside_slope(x, q, k), c);
+    return rooted_far_slope(x, q, k, c);
+  }
+  template <class N>
+  CONELAB_FORMULA static Slope<N, 1> rooted_far_slope(N x, const N* q, const N* k, const N* c) {
+    const Slope<N, constants> s = rooted_slope(outside_slope(x, q, k), c);
+    return {s.logit, s.x, s.query, s.key, {s.logit}};
   }
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     if constexpr (has_over_sqrt<N>) {
       const Outside<N> outside(x, q, k);
       const auto near = x <= least_far(q, k);
-      if (!any(near) && !may_overflow(outside.square)) return outside.slope(x, q, k, c);
+      Slope<N, constants> apart = by_p(outside.slope(x, c), q, k);
+      apart.constant[0] = apart.constant[0] / c[0];
+      if (!any(near) && !may_overflow(outside.square)) return apart;
       const Slope<N, constants> rooted = rooted_slope(height2_slope(x, q, k, c), c);
-      return select(either(near, outside.overflows()), rooted, outside.slope(x, q, k, c));
+      return select(either(near, outside.overflows()), rooted, apart);
     }
     return rooted_slope(height2_slope(x, q, k, c), c);
   }

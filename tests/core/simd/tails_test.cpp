@@ -65,6 +65,7 @@ void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
                       .largest_weight = largest,
                       .query_slope = nullptr,
                       .key_slope = nullptr,
+                      .far_key_slope = nullptr,
                       .constant_slope = by_constant,
                       .bias_slope = nullptr,
                       .bias_slopes = 0,
@@ -177,6 +178,108 @@ TEST(Tails, ReferencesMoveToWhereWeightsNeitherOverflowNorVanish) {
   for (const std::string& target : simd_targets()) {
     expect_references<float>(kernels<float>(target));
     expect_references<double>(kernels<double>(target));
+  }
+}
+
+/// What a slope tile of pairs outside all cones leaves behind.
+template <class T>
+struct Slopes {
+  static constexpr int rows = 9;
+  std::vector<T> weights, slopes, by_query, by_key;
+  double by_constant[max_constants] = {};
+
+  /// `known`: whether the kernel is told how far apart the pairs are, and may take what is shorter.
+  Slopes(const Kernels<T>& k, const SimilarityRow& row, bool known)
+      : weights(rows * columns),
+        slopes(rows * columns),
+        by_query(rows, T(0)),
+        by_key(columns, T(1)) {
+    Random random(7);
+    const double parameters[] = {1.5, 2.0};
+    double constants[max_constants];
+    row.constant(parameters, constants);
+    T rounded[max_constants];
+    std::copy_n(constants, max_constants, rounded);
+    const auto tokens = [&](int count) {
+      std::vector<T> values(static_cast<std::size_t>(row.values * count));
+      for (int i = 0; i < count; ++i) {
+        const double height = 0.01 + 1.98 * random.uniform();
+        double value[max_values];
+        row.token({height, 2 - height}, parameters, value);
+        for (int v = 0; v < row.values; ++v) values[v * count + i] = static_cast<T>(value[v]);
+      }
+      return values;
+    };
+    const std::vector<T> queries = tokens(rows), keys = tokens(columns);
+    std::vector<T> least(rows, T(17)), reference(rows), inverse_sum(rows), delta(rows);
+    std::vector<T> largest(rows), room(columns);
+    for (T& x : weights) x = static_cast<T>(17 + 100 * random.uniform());
+    for (T& s : slopes) s = static_cast<T>(random.normal());
+    for (T& m : reference) m = static_cast<T>(-8 + random.uniform());
+    for (T& s : inverse_sum) s = static_cast<T>(0.01 + random.uniform());
+    for (T& d : delta) d = static_cast<T>(random.normal());
+    k.tails[&row - similarity_table().data()].softmax_slope(
+        {.tile = weights.data(),
+         .slope = slopes.data(),
+         .stride = columns,
+         .rows = rows,
+         .columns = columns,
+         .query_values = queries.data(),
+         .query_stride = rows,
+         .key_values = keys.data(),
+         .key_stride = columns,
+         .constants = rounded,
+         .addend = nullptr,
+         .addend_stride = 0,
+         .least = known ? least.data() : nullptr,
+         .reference = reference.data(),
+         .inverse_sum = inverse_sum.data(),
+         .delta = delta.data(),
+         .largest_weight = largest.data(),
+         .query_slope = by_query.data(),
+         .key_slope = by_key.data(),
+         .far_key_slope = room.data(),
+         .constant_slope = by_constant,
+         .bias_slope = nullptr,
+         .bias_slopes = 0,
+         .bias_stride = 0,
+         .bias_gradient = nullptr});
+  }
+};
+
+template <class T>
+void expect_same(const std::vector<T>& a, const std::vector<T>& b, double tolerance,
+                 const std::string& what) {
+  double scale = 0;
+  for (const T x : a) scale = std::max(scale, std::abs(static_cast<double>(x)));
+  EXPECT_GT(scale, 0) << what;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_NEAR(a[i], b[i], tolerance * scale) << what << ' ' << i;
+  }
+}
+
+/// The shorter slopes of rows outside all cones, by another potential and summed before they are
+/// taken further, are the slopes of each pair.
+template <class T>
+void expect_far_slopes(const Kernels<T>& k, double tolerance) {
+  const SimilarityRow& row = *find_similarity("penumbral", "paper");
+  const Slopes<T> far(k, row, true), near(k, row, false);
+  const std::string what = k.name;
+  expect_same(near.weights, far.weights, tolerance, what + " weights");
+  expect_same(near.slopes, far.slopes, tolerance, what + " slopes");
+  expect_same(near.by_query, far.by_query, tolerance, what + " by query");
+  expect_same(near.by_key, far.by_key, tolerance, what + " by key");
+  for (int i = 0; i < row.constants; ++i) {
+    const double expected = near.by_constant[i];
+    EXPECT_GT(std::abs(expected), 1e-3) << what;
+    EXPECT_NEAR(far.by_constant[i], expected, 10 * tolerance * std::abs(expected)) << what << i;
+  }
+}
+
+TEST(Tails, SlopesOfFarRowsAreThoseOfTheirPairs) {
+  for (const std::string& target : simd_targets()) {
+    expect_far_slopes<float>(kernels<float>(target), 2e-6);
+    expect_far_slopes<double>(kernels<double>(target), 1e-13);
   }
 }
 

@@ -324,13 +324,12 @@ TEST(TileProducts, OfTheSmallestNumbersLoseNoMore) {
 }
 
 TEST(TileProducts, BecomeSquaredDistancesAndTheLeastOfThem) {
-  constexpr float ratio = 1.0F / 16;
   for (const Kernels<float>& k : tile_kernels()) {
     for (const auto& [rows, columns, depth] : {std::array{1, 32, 3}, {33, 96, 40}, {64, 256, 64}}) {
       const Case t{rows, columns, depth, false, Store::replace, Numbers::f32, Numbers::f32};
       Operands o(t, 11);
       for (int step = 0; step < depth; ++step) o.right_at(step, 5) = -2 * o.left_at(0, step);
-      std::vector<float> query_norm, key_norm, closest(static_cast<std::size_t>(rows));
+      std::vector<float> query_norm, key_norm, least(static_cast<std::size_t>(rows));
       const auto norm = [&](auto number) {
         double sum = 0;
         for (int step = 0; step < depth; ++step) sum += std::pow(number(step), 2.0);
@@ -343,10 +342,9 @@ TEST(TileProducts, BecomeSquaredDistancesAndTheLeastOfThem) {
         key_norm.push_back(norm([&](int step) { return double(o.right_at(step, j)) / 2; }));
       }
       k.squared_distance(rows, columns, depth, o.left_operand(), o.right_operand(),
-                         query_norm.data(), key_norm.data(), ratio, o.c.data(), o.stride,
-                         closest.data());
+                         query_norm.data(), key_norm.data(), o.c.data(), o.stride, least.data());
       for (int r = 0; r < rows; ++r) {
-        float least = std::numeric_limits<float>::max();
+        float expected = std::numeric_limits<float>::max();
         const float q = query_norm[static_cast<std::size_t>(r)];
         for (int j = 0; j < columns; ++j) {
           double exact = 0;
@@ -355,11 +353,11 @@ TEST(TileProducts, BecomeSquaredDistancesAndTheLeastOfThem) {
           }
           const float kn = key_norm[static_cast<std::size_t>(j)];
           ASSERT_NEAR(double(o.at(r, j)), exact, 0x1p-15 * double(q + kn)) << k.name;
-          least = std::min(least, o.at(r, j) - ratio * kn);
+          expected = std::min(expected, o.at(r, j));
         }
-        EXPECT_NEAR(closest[static_cast<std::size_t>(r)], least, 1e-5F * (q + 1)) << k.name;
+        EXPECT_EQ(least[static_cast<std::size_t>(r)], expected) << k.name;
       }
-      EXPECT_LT(closest[0], ratio * query_norm[0]) << "the twin of query 0 is close";
+      EXPECT_LT(least[0], 1e-3F * query_norm[0]) << "the twin of query 0 is close";
     }
   }
 }
