@@ -38,6 +38,10 @@ struct Operand {
   /// 0, so that they cannot leak into rows that do not see them; the tiles mark their pairs with
   /// NaN.
   std::vector<std::int64_t> bad;
+
+  [[nodiscard]] T largest_norm() const {
+    return norms.empty() ? T(0) : *std::max_element(norms.begin(), norms.end());
+  }
 };
 
 /// dL/d of placed tokens, by which `Head::token_gradient` goes back through the map.

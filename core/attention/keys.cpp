@@ -17,6 +17,7 @@ PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Hea
   panels_.resize(padded * static_cast<std::size_t>(base_size_));
   values_.resize(padded * static_cast<std::size_t>(std::max(1, plan.similarity->values)));
   norms_.resize(padded);
+  largest_norms_.resize(bad_.size());
 }
 
 template <class T>
@@ -39,6 +40,7 @@ void PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head
                 values_.begin() + v * value_stride_ + begin);
   }
   std::copy_n(placed.norms.begin(), columns, norms_.begin() + begin);
+  largest_norms_[static_cast<std::size_t>(tile)] = placed.largest_norm();
   for (const std::int64_t i : placed.bad) {
     bad_[static_cast<std::size_t>(tile)].push_back(first_ + begin + i);
   }
@@ -51,6 +53,7 @@ KeyTile<T> PackedKeys<T>::tile(int index) const {
           values_.data() + begin,
           value_stride_,
           norms_.data() + begin,
+          largest_norms_[static_cast<std::size_t>(index)],
           first_ + begin,
           keys_of(index),
           round_up(keys_of(index), column_multiple_),

@@ -31,6 +31,7 @@ class PackedKeys {
   Buffer<T> panels_;
   Buffer<T> values_;
   Buffer<T> norms_;
+  std::vector<T> largest_norms_;                ///< Per tile.
   std::vector<std::vector<std::int64_t>> bad_;  ///< Per tile, see KeyTile.
 
   [[nodiscard]] int keys_of(int tile) const;

@@ -50,6 +50,7 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
     return;
   }
   least_.resize(static_cast<std::size_t>(queries.rows));
+  most_.resize(least_.size());
   kernels_->squared_distance(queries.rows, keys.columns, depth, left, right, queries.norms,
                              keys.norms, tile, stride, least_.data());
   for (int r = 0; r < queries.rows; ++r) {
@@ -58,6 +59,8 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
       mend_close_pairs(queries, r, keys, tile + r * stride);
       least = 0;
     }
+    // |q - k|^2 <= 2 (|q|^2 + |k|^2), and what rounding adds.
+    most_[static_cast<std::size_t>(r)] = T(2.01) * (queries.norms[r] + keys.largest_norm);
   }
   mark_bad_tokens(queries, keys, tile, stride);
 }
@@ -117,8 +120,8 @@ Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
 }
 
 template <class T>
-const T* Tiles<T>::least() const {
-  return plan_->similarity->info.measure == Measure::squared_distance ? least_.data() : nullptr;
+const T* Tiles<T>::of_distances(const Buffer<T>& bounds) const {
+  return plan_->similarity->info.measure == Measure::squared_distance ? bounds.data() : nullptr;
 }
 
 template <class T>
@@ -137,7 +140,8 @@ ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& 
           .constants = head_->constants(),
           .addend = bias.data,
           .addend_stride = bias.stride,
-          .least = least()};
+          .least = least(),
+          .most = most()};
 }
 
 template <class T>

@@ -34,6 +34,7 @@ struct KeyTile {
   const T* values;
   std::ptrdiff_t value_stride;
   const T* norms;
+  T largest_norm;
   std::int64_t first;
   int count;    ///< Keys.
   int columns;  ///< Keys rounded up to the kernels' multiple.
@@ -90,8 +91,9 @@ class Tiles {
   /// difference, pairs of tokens that are not finite are NaN.
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                std::ptrdiff_t stride) const;
-  /// Of each row of the last measure: no pair's is less. Null where nothing is known.
-  [[nodiscard]] const T* least() const;
+  /// Of each row of the last measure: no pair's is less, or more. Null where nothing is known.
+  [[nodiscard]] const T* least() const { return of_distances(least_); }
+  [[nodiscard]] const T* most() const { return of_distances(most_); }
   /// Whether the pair is so close that products cancel: it was recomputed, and its gradient has to
   /// be taken directly as well.
   [[nodiscard]] bool has_close_pairs() const { return has_close_pairs_; }
@@ -119,9 +121,10 @@ class Tiles {
   std::int64_t batch_;
   ExactPairs<T>* exact_;
   mutable Buffer<T> addend_;
-  mutable Buffer<T> least_;
+  mutable Buffer<T> least_, most_;
   mutable bool has_close_pairs_ = false;
 
+  [[nodiscard]] const T* of_distances(const Buffer<T>& bounds) const;
   void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                        std::ptrdiff_t stride) const;
   void mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,

@@ -57,7 +57,8 @@ struct ScoreTile {
   const T* constants;
   const T* addend;               ///< Bias and mask of row r at [r * addend_stride + c], -inf where
   std::ptrdiff_t addend_stride;  ///< masked; null: none.
-  const T* least;                ///< Per row: no measure is less. Null: unknown.
+  const T* least;                ///< Per row: no measure is less ...
+  const T* most;                 ///< ... and none is more. Both null: unknown.
 };
 
 /// How far the largest logit of a row may lie above its reference: 8 ln 2, so that weights stay
@@ -97,7 +98,8 @@ struct SlopeTile {
   const T* constants;
   const T* addend;
   std::ptrdiff_t addend_stride;
-  const T* least;              ///< As of ScoreTile.
+  const T* least;  ///< As of ScoreTile.
+  const T* most;
   const T* reference;          ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
   const T* inverse_sum;        ///< Per row.
   const T* delta;              ///< Per row: sum of output * output_grad.

@@ -73,7 +73,7 @@ HWY_INLINE void for_rows(const Tile& t, const F& row) {
     if (known) largest_values<S>(t, key);
     for (int r = 0; r < t.rows; ++r) {
       for (int v = 0; v < S::values; ++v) query[v] = t.query_values[v * t.query_stride + r];
-      if (known && S::is_far(t.least[r], query, key)) {
+      if (known && S::is_far(t.least[r], t.most[r], query, key)) {
         row(std::true_type(), r);
       } else {
         row(std::false_type(), r);
@@ -231,10 +231,12 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
     weight.store(tile + c);
     greatest = hn::Max(greatest, folded_max(weight));
     // A masked pair has weight 0; its slope is 0 even where the formula is not finite.
-    const auto masked = weight == P(0);
-    if (any(masked)) {
-      upstream = select(masked, P(0), upstream);
-      part = select(masked, Part(), part);
+    if constexpr (biased || !far) {
+      const auto masked = weight == P(0);
+      if (any(masked)) {
+        upstream = select(masked, P(0), upstream);
+        part = select(masked, Part(), part);
+      }
     }
     collect<S::token_slope, biased>(t, r, c, upstream, part, key_slope, sums);
   }

@@ -86,6 +86,9 @@ struct Penumbral {
     if (all(inside)) return within;
     return select(inside, within, outside_height2(x, q, k));
   }
+  /// The largest P x, below, of which a root may be taken.
+  static constexpr float largest_square = 3.4e38F;
+
   /// Of pairs outside one inverse root, y = 1 / sqrt(P x) with P = 4 x height^2, gives all: 2
   /// height = P y, 1 / x = P y^2, 1 / (2 height) = x y.
   template <class N>
@@ -101,7 +104,7 @@ struct Penumbral {
       square = product * x;
     }
     /// Where P x is no number to take a root of. (Nor where it is too small: x^3 <= P x.)
-    CONELAB_FORMULA auto overflows() const { return square > N(3.4e38); }
+    CONELAB_FORMULA auto overflows() const { return square > N(largest_square); }
     CONELAB_FORMULA N score(const N* c) const {
       return product * over_sqrt(N(-0.5) * c[0], square);
     }
@@ -121,20 +124,18 @@ struct Penumbral {
     return reach * reach + N(2.5e-13);
   }
 
-  /// Whether all pairs with x of at least `least` have far_score and far_slope; q and k are the
-  /// largest values of their tokens.
+  /// Whether all pairs with x within `least` and `most` have far_score and far_slope; q and k are
+  /// the largest values of their tokens.
   template <class N>
-  CONELAB_FORMULA static bool is_far(N least, const N* q, const N* k) {
-    return least > least_far(q, k);
+  CONELAB_FORMULA static bool is_far(N least, N most, const N* q, const N* k) {
+    const N sum = most + (q[1] + k[1]);
+    return least > least_far(q, k) && sum * sum * most <= N(largest_square);
   }
   /// In packs of which not all pairs are alike, what a pair gets depends on that pair alone.
   template <class N>
   CONELAB_FORMULA static N far_score(N x, const N* q, const N* k, const N* c) {
     if constexpr (has_over_sqrt<N>) {  // 9 cycles per 8 pairs in place of 13 (avx512)
-      const Outside<N> outside(x, q, k);
-      if (!may_overflow(outside.square)) return outside.score(c);
-      const N rooted = rooted_score(outside_height2(x, q, k), c);
-      return select(outside.overflows(), rooted, outside.score(c));
+      return Outside<N>(x, q, k).score(c);
     }
     return rooted_score(outside_height2(x, q, k), c);
   }
@@ -223,14 +224,8 @@ struct Penumbral {
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> far_slope(N x, const N* q, const N* k, const N* c) {
     if constexpr (has_over_sqrt<N>) {
-      const Outside<N> outside(x, q, k);
-      if (!may_overflow(outside.square)) return outside.slope(x, c);
-      return select(outside.overflows(), rooted_far_slope(x, q, k, c), outside.slope(x, c));
+      return Outside<N>(x, q, k).slope(x, c);
     }
-    return rooted_far_slope(x, q, k, c);
-  }
-  template <class N>
-  CONELAB_FORMULA static Slope<N, 1> rooted_far_slope(N x, const N* q, const N* k, const N* c) {
     const Slope<N, constants> s = rooted_slope(outside_slope(x, q, k), c);
     return {s.logit, s.x, s.query, s.key, {s.logit}};
   }

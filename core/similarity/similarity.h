@@ -11,9 +11,10 @@
 //   one_pass   true: the formula is short enough to share registers with exp, core/simd/tails.h
 //   light      the distance of the light that its parameters stand for (Space::ball only)
 //   is_far, far_score, far_slope, far_potential   shorter formulas for rows all of whose pairs lie
-//              far apart, all of them or none. far_slope is with respect to x, to a potential of
-//              its own, and to the logarithms of the first constants; what the pairs of a token add
-//              up to in that potential, far_potential takes to the token's own.
+//              far apart, all of them or none; no result is infinite. far_slope is with respect to
+//              x, to a potential of its own, and to the logarithms of the first constants; what the
+//              pairs of a token add up to in that potential, far_potential takes to the token's
+//              own.
 #pragma once
 
 #include <concepts>
@@ -107,7 +108,7 @@ concept HasLight = requires(const double* p) {
 /// A similarity with shorter formulas for rows all of whose pairs lie far apart.
 template <class S>
 concept HasFar = requires(const float* p, float* out) {
-  { S::is_far(0.0F, p, p) } -> std::same_as<bool>;
+  { S::is_far(0.0F, 0.0F, p, p) } -> std::same_as<bool>;
   { S::far_score(0.0F, p, p, p) } -> std::same_as<float>;
   { S::far_slope(0.0F, p, p, p).logit } -> std::convertible_to<float>;
   { S::far_potential(0.0F, p, out) } -> std::same_as<float>;

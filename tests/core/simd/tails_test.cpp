@@ -26,8 +26,8 @@ const Tail<T>& tail_of(const Kernels<T>& k, const char* similarity) {
 
 template <class T>
 ScoreTile<T> tile_of(std::vector<T>& tile, int rows, const T* constants) {
-  return {tile.data(), columns, rows,      columns, nullptr, 0,
-          nullptr,     0,       constants, nullptr, 0,       nullptr};
+  return {tile.data(), columns,   rows,    columns, nullptr, 0,      nullptr,
+          0,           constants, nullptr, 0,       nullptr, nullptr};
 }
 
 /// The logit of laplacian is -sqrt x, its slope -1 / (2 sqrt x).
@@ -59,6 +59,7 @@ void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
                       .addend = nullptr,
                       .addend_stride = 0,
                       .least = nullptr,
+                      .most = nullptr,
                       .reference = reference,
                       .inverse_sum = one,
                       .delta = none,
@@ -211,7 +212,8 @@ struct Slopes {
       return values;
     };
     const std::vector<T> queries = tokens(rows), keys = tokens(columns);
-    std::vector<T> least(rows, T(17)), reference(rows), inverse_sum(rows), delta(rows);
+    std::vector<T> least(rows, T(17)), most(rows, T(117)), reference(rows), inverse_sum(rows),
+        delta(rows);
     std::vector<T> largest(rows), room(columns);
     for (T& x : weights) x = static_cast<T>(17 + 100 * random.uniform());
     for (T& s : slopes) s = static_cast<T>(random.normal());
@@ -232,6 +234,7 @@ struct Slopes {
          .addend = nullptr,
          .addend_stride = 0,
          .least = known ? least.data() : nullptr,
+         .most = known ? most.data() : nullptr,
          .reference = reference.data(),
          .inverse_sum = inverse_sum.data(),
          .delta = delta.data(),
