@@ -178,21 +178,22 @@ class ForwardPass {
                    std::vector<std::int64_t>& bad) const {
     const std::int64_t size = plan_.extents.value;
     const std::ptrdiff_t panel_stride = forward_keys<T> * kernels_.panel;
-    if constexpr (std::is_same_v<S, T>) {
-      const S* rows = input_.value.row(b, h, keys.first);
-      const bool as_is =
-          !plan_.einstein && size == stride_ && all_finite(kernels_, rows, keys.count * size);
-      if (as_is)
-        return split_panels(rows, stride_, keys.count, kernels_.panel, panels, panel_stride);
-    }
-    Buffer<T> lifted(static_cast<std::size_t>(value_chunk * stride_));
+    Buffer<T> lifted;
     for (int begin = 0; begin < keys.count; begin += value_chunk) {
       const int count = std::min(value_chunk, keys.count - begin);
       const std::int64_t first = keys.first + begin;
-      lift_values(plan_.einstein, input_.value.row(b, h, first), size, first, count, stride_,
-                  lifted.data(), bad);
-      split_panels(lifted.data(), stride_, count, kernels_.panel, panels + begin * kernels_.panel,
-                   panel_stride);
+      const S* rows = input_.value.row(b, h, first);
+      T* out = panels + begin * kernels_.panel;
+      if constexpr (std::is_same_v<S, T>) {
+        const bool as_is = !plan_.einstein && size == stride_;
+        if (as_is && all_finite(kernels_, rows, count * size)) {
+          split_panels(rows, stride_, count, kernels_.panel, out, panel_stride);
+          continue;
+        }
+      }
+      lifted.resize(static_cast<std::size_t>(value_chunk * stride_));
+      lift_values(plan_.einstein, rows, size, first, count, stride_, lifted.data(), bad);
+      split_panels(lifted.data(), stride_, count, kernels_.panel, out, panel_stride);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "core/attention/aggregate.h"
 #include "core/base/error.h"
@@ -14,10 +15,12 @@ namespace {
 
 /// Enough of the keys to find their middle; the centre only steers rounding.
 constexpr std::int64_t centre_samples = 16;
+/// Tokens whose numbers are looked at together: they stay in the first-level cache.
+constexpr std::int64_t looked_at = 16;
 
 /// The median where most of the values deviate little from it; else 0. Outliers and values of many
 /// scales must not move the centre: what it rounds away is lost to every distance.
-double common_offset(std::vector<double>& values) {
+double common_offset(std::span<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -54,21 +57,24 @@ template <class S>
 void Head<T>::find_centre(const S* keys) {
   const std::int64_t count = plan_->extents.key;
   const std::int64_t d = plan_->extents.feature;
-  const std::int64_t samples = std::min(count, centre_samples);
+  const auto samples = static_cast<std::size_t>(std::min(count, centre_samples));
   const MapContext c = context();
   std::vector<double> x(static_cast<std::size_t>(d)), base(centre_.size() + 1);
-  std::vector<std::vector<double>> coordinates(centre_.size());
-  for (std::int64_t s = 0; s < samples; ++s) {
-    std::copy_n(keys + s * count / samples * d, d, x.begin());
+  std::vector<double> coordinates(centre_.size() * static_cast<std::size_t>(samples));
+  std::vector<int> known(centre_.size(), 0);
+  for (std::size_t s = 0; s < samples; ++s) {
+    const auto key = static_cast<std::int64_t>(s * static_cast<std::size_t>(count) / samples);
+    std::copy_n(keys + key * d, d, x.begin());
     Place place;
     (void)plan_->map->place(c, x.data(), base.data(), place);
     for (std::size_t i = 0; i < centre_.size(); ++i) {
-      if (std::isfinite(base[i])) coordinates[i].push_back(base[i]);
+      if (std::isfinite(base[i])) coordinates[i * samples + known[i]++] = base[i];
     }
   }
   for (std::size_t i = 0; i < centre_.size(); ++i) {
+    const std::span values(coordinates.data() + i * samples, static_cast<std::size_t>(known[i]));
     // Representable, so that subtracting it rounds once.
-    centre_[i] = static_cast<double>(static_cast<T>(common_offset(coordinates[i])));
+    centre_[i] = static_cast<double>(static_cast<T>(common_offset(values)));
   }
 }
 
@@ -120,8 +126,11 @@ void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, 
   out.bad.clear();
   const MapContext c = context();
   std::vector<double> x(static_cast<std::size_t>(d)), base(static_cast<std::size_t>(d) + 1);
-  const bool finite = all_finite(*kernels_, tokens, count * d);
+  bool finite = true;
   for (std::int64_t i = 0; i < count; ++i) {
+    if (i % looked_at == 0) {
+      finite = all_finite(*kernels_, tokens + i * d, std::min(looked_at, count - i) * d);
+    }
     if (!finite && !all_finite(tokens + i * d, d)) {
       skip_token(i, out);
       continue;

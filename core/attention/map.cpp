@@ -68,20 +68,29 @@ void psi_gradient(const MapContext& c, const double* x, const PlaceGradient& up,
 constexpr std::array xi_parameters{
     ParameterInfo{"height", 1.0, Domain::positive, true, "height h of the light's horosphere"}};
 
-double sigma(double t) { return t >= 0 ? 1 / (1 + std::exp(-t)) : std::exp(t) / (1 + std::exp(t)); }
+/// sigma(t) and sigma(-t), by one exponential.
+struct Sigma {
+  double up, down;
+  explicit Sigma(double t) {
+    const double e = std::exp(-std::abs(t));
+    const double large = 1 / (1 + e), small = e * large;
+    up = t >= 0 ? large : small;
+    down = t >= 0 ? small : large;
+  }
+};
 
 const char* place_xi(const MapContext& c, const double* x, double* base, Place& place) {
-  const double t = x[c.feature - 1];
-  const double factor = c.light * sigma(t);
-  place = {factor, c.light * sigma(-t)};
+  const Sigma s(x[c.feature - 1]);
+  const double factor = c.light * s.up;
+  place = {factor, c.light * s.down};
   return scale_by_height(c, x, base, factor);
 }
 void xi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
                  double* dlight) {
-  const double t = x[c.feature - 1];
-  const double by_factor = scale_gradient(c, x, up, c.light * sigma(t), dx);
-  dx[c.feature - 1] += (by_factor - up.place.gap) * c.light * sigma(t) * sigma(-t);
-  *dlight += by_factor * sigma(t) + up.place.gap * sigma(-t);
+  const Sigma s(x[c.feature - 1]);
+  const double by_factor = scale_gradient(c, x, up, c.light * s.up, dx);
+  dx[c.feature - 1] += (by_factor - up.place.gap) * c.light * s.up * s.down;
+  *dlight += by_factor * s.up + up.place.gap * s.down;
 }
 
 /// Exp along v of length r at height 1: base = v_: S / den, height = 1 / den with
@@ -225,7 +234,7 @@ void polar_gradient(const MapContext& c, const double* x, const PlaceGradient& u
                     double* dlight) {
   const int last = c.feature - 1;
   direction_gradient(x, last, 1, up.base, dx);
-  dx[last] += (up.place.height + up.place.gap) * sigma(x[last]);
+  dx[last] += (up.place.height + up.place.gap) * Sigma(x[last]).up;
   *dlight += up.place.height;
 }
 
