@@ -1,6 +1,7 @@
 #include "app/call_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "app/call_json.h"
 #include "core/attention/call_text.h"
@@ -34,7 +35,11 @@ Call CallOptions::call() const {
     call = call_from_text(operation);
   }
   std::optional<std::vector<std::string>> masks;
-  if (mask) masks = split_list(*mask, "--mask");
+  if (mask) {  // As calls have it, causal+padding, too.
+    std::string list = *mask;
+    std::replace(list.begin(), list.end(), '+', ',');
+    masks = split_list(list, "--mask");
+  }
   choose(call.map, usual.map, map, "--map", operation);
   choose(call.bias, usual.bias, bias, "--bias", operation);
   choose(call.masks, usual.masks, masks, "--mask", operation);

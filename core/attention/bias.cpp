@@ -18,9 +18,10 @@ void no_slope(const double*, double, double*) {}
 double no_initial(int, int, int, long) { return 0; }
 bool always_finite(const double*, double, double) { return true; }
 
-constexpr std::array alibi_parameters{
-    ParameterInfo{"alibi_slope", from_input, Domain::any, true,
-                  "m, one per head; default 2^(-8 (head+1)/heads) where heads is a power of two"}};
+constexpr std::array alibi_parameters{ParameterInfo{
+    "alibi_slope", from_input, Domain::any, true,
+    "m, one per head; default 2^(-8 (head+1)/p), p the largest power of two <= heads; the "
+    "heads from p on 2^(-4 (2 (head-p) + 1)/p)"}};
 double alibi(const double* p, double offset) { return -p[0] * std::abs(offset); }
 void alibi_gradient(const double*, double offset, double* slope) { slope[0] = -std::abs(offset); }
 double alibi_initial(int, int head, int heads, long) { return alibi_slope(head, heads); }

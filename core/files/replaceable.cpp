@@ -88,6 +88,10 @@ std::string result_kind(const std::string& path, const SandboxLimits& limits) {
 
 void check_replaceable_result(const std::string& path, const std::string& kind,
                               const std::string& command, const SandboxLimits& limits) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  for (const char* other : {".npz", ".npy", ".safetensors"}) {
+    if (ending == other) misuse("{}: results are HDF5 files; give a name that ends in .h5", path);
+  }
   check_replaceable(path, "a result of `" + command + "`",
                     [&] { return result_kind(path, limits) == kind; });
 }

@@ -109,6 +109,10 @@ class Results(AttendTest):
                             "weights")["weights/weight"]
         self.assertEqual(found[1, :, :, 7:].max(), 0)
         self.assertGreater(found[0, :, :, 7:].max(), 0)
+        both = [self.attend(source, "-s", "dot", "--mask", masks, "--lengths", "40,7", "--keep", "weights")
+                for masks in ("causal,padding", "causal+padding")]
+        np.testing.assert_array_equal(both[0]["weights/weight"], both[1]["weights/weight"])
+        self.assertEqual(np.triu(both[1]["weights/weight"][0, 0], 1).max(), 0)
 
     def test_gradients_by_finite_differences(self):
         q, k, v = (t.astype("f8") for t in random_tensors(heads=1, n=6, d=3))
@@ -374,6 +378,13 @@ class Output(AttendTest):
                    says="no/such")
         self.fails(1, "attend", GERMAN, "-o", self.folder, "-s", "dot")
         self.fails(1, "attend", GERMAN, "-o", "/proc/o.h5", "-s", "dot", says="/proc/o.h5")
+
+    def test_results_are_hdf5_whatever_their_name_asks_for(self):
+        for name in ("o.npz", "o.npy", "o.safetensors"):
+            for command in ("attend", "tree"):
+                self.fails(2, command, GERMAN, "-o", self.folder / name, "-s", "dot",
+                           says=f"{name}: results are HDF5")
+        self.assert_clean()
 
     def test_only_a_result_of_its_own_is_replaced(self):
         out = self.folder / "o.h5"
