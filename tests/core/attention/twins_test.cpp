@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/attention/call_text.h"
+#include "core/attention/head.h"
 #include "core/bench/case_input.h"
 #include "core/simd/kernels.h"
 #include "tests/core/attention/cases.h"
@@ -207,6 +208,20 @@ TEST(Twin, OfEveryTokenCostsNoDigits) {
     EXPECT_LE(e.output, output_limit) << name;
     EXPECT_LE(e.gradient, gradient_limit) << name;
   }
+}
+
+/// Rows are searched for close pairs where their least distance is below perhaps_close |q|^2: so is
+/// that of every close pair, whatever the length of the key beside the query's.
+TEST(Twin, IsSoughtWhereverThereMayBeOne) {
+  int close = 0;
+  for (double length = 0.01; length < 10; length *= 1.001) {
+    const double least = (1 - length) * (1 - length);
+    const double limit = close_ratio<float> * (1 + length * length);
+    if (least >= limit) continue;
+    ++close;
+    EXPECT_LT(limit, 0.99 * perhaps_close<float>) << "|k| / |q| = " << length;
+  }
+  EXPECT_GT(close, 100);
 }
 
 /// Backward corrects close pairs by their values: not by one that a mask hides.
