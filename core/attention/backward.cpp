@@ -327,8 +327,7 @@ class BackwardPass {
       bias_slope[p] = shared.head.bias_slope(p, group.first, w.keys.first);
     }
     std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
-    // Short formulas round otherwise: no key that a row does not see may decide on them.
-    const bool sees_all = cover == Cover::all || plan_.sees_all();
+    const Bounds<T> known = tiles.bounds(cover);
     const SlopeTile<T> tile{
         .tile = w.tile.data(),
         .slope = w.slope.data(),
@@ -342,8 +341,8 @@ class BackwardPass {
         .constants = shared.head.constants(),
         .addend = bias.data,
         .addend_stride = bias.stride,
-        .least = sees_all ? tiles.least() : nullptr,
-        .most = sees_all ? tiles.most() : nullptr,
+        .least = known.least,
+        .most = known.most,
         .reference = shared.reference.data() + group.first,
         .inverse_sum = shared.inverse_sum.data() + group.first,
         .delta = shared.delta.data() + group.first,

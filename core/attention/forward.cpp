@@ -175,7 +175,7 @@ class ForwardPass {
     };
     const KeyTile<T> next = shared.keys.tile(t);
     fetch(std::as_bytes(
-        std::span(next.panels, static_cast<std::size_t>(next.count * plan_.extents.feature))));
+        std::span(next.panels, static_cast<std::size_t>(next.count * shared.head.base_size()))));
     fetch(shared.values.source(t));
   }
 

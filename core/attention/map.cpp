@@ -156,8 +156,10 @@ double direction(const double* x, int count, double sign, double* base) {
     if (count > 0) base[0] = sign;
     return 0;
   }
-  // Not times 1 / norm: in one dimension opposite directions are -1 and 1 exactly.
-  for (int i = 0; i < count; ++i) base[i] = sign * x[i] / norm;
+  const double scale = sign / norm;
+  for (int i = 0; i < count; ++i) base[i] = x[i] * scale;
+  // In one dimension opposite directions are -1 and 1 exactly.
+  if (count == 1) base[0] = std::copysign(sign, sign * x[0]);
   return norm;
 }
 /// Adds dL/dx_: of the direction: the tangential part of dL/dbase over |x_:|; 0 where x_: = 0.

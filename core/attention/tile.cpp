@@ -55,8 +55,8 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
                              keys.norms, tile, stride, least_.data());
   for (int r = 0; r < queries.rows; ++r) {
     T& least = least_[static_cast<std::size_t>(r)];
-    if (least < perhaps_close<T> * queries.norms[r]) {
-      mend_close_pairs(queries, r, keys, tile + r * stride);
+    if (least < perhaps_close<T> * queries.norms[r] &&
+        mend_close_pairs(queries, r, keys, tile + r * stride)) {
       least = 0;
     }
     // |q - k|^2 <= 2 (|q|^2 + |k|^2), and what rounding adds.
@@ -88,13 +88,15 @@ void Tiles<T>::mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& k
 }
 
 template <class T>
-void Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
+bool Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                                 T* tile) const {
+  bool any = false;
   for (int c = 0; c < keys.count; ++c) {
     if (!is_close(queries, row, keys, c, tile[c])) continue;
-    has_close_pairs_ = true;
+    any = has_close_pairs_ = true;
     tile[c] = static_cast<T>(exact_->distance2(queries.first + row, keys.first + c));
   }
+  return any;
 }
 
 template <class T>
@@ -119,9 +121,13 @@ Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
   return {addend_.data(), keys.columns};
 }
 
+// Nothing of tiles with keys that some row does not see: short formulas may round otherwise, and no
+// such key may decide on them.
 template <class T>
-const T* Tiles<T>::of_distances(const Buffer<T>& bounds) const {
-  return plan_->similarity->info.measure == Measure::squared_distance ? bounds.data() : nullptr;
+Bounds<T> Tiles<T>::bounds(Cover cover) const {
+  if (plan_->similarity->info.measure != Measure::squared_distance) return {};
+  if (cover != Cover::all && !plan_->sees_all()) return {};
+  return {least_.data(), most_.data()};
 }
 
 template <class T>
@@ -129,6 +135,7 @@ ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& 
                                 T* tile) const {
   measure(queries, keys, tile, keys.columns);
   const Addend<T> bias = addend(queries, keys, cover);
+  const Bounds<T> known = bounds(cover);
   return {.tile = tile,
           .stride = keys.columns,
           .rows = queries.rows,
@@ -140,8 +147,8 @@ ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& 
           .constants = head_->constants(),
           .addend = bias.data,
           .addend_stride = bias.stride,
-          .least = least(),
-          .most = most()};
+          .least = known.least,
+          .most = known.most};
 }
 
 template <class T>

@@ -34,7 +34,7 @@ struct KeyTile {
   const T* values;
   std::ptrdiff_t value_stride;
   const T* norms;
-  T largest_norm;
+  T largest_norm;  ///< A bound: of seen_part it is still that of the whole tile.
   std::int64_t first;
   int count;    ///< Keys.
   int columns;  ///< Keys rounded up to the kernels' multiple.
@@ -64,6 +64,12 @@ struct Addend {
   std::ptrdiff_t stride = 0;
 };
 
+/// Of each row of a tile: no pair's measure is less, or more. Null where nothing is known.
+template <class T>
+struct Bounds {
+  const T *least = nullptr, *most = nullptr;
+};
+
 /// Sets the columns of keys [first, first + count) that are in `bad` (ascending) to NaN.
 template <class T>
 void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
@@ -91,9 +97,8 @@ class Tiles {
   /// difference, pairs of tokens that are not finite are NaN.
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                std::ptrdiff_t stride) const;
-  /// Of each row of the last measure: no pair's is less, or more. Null where nothing is known.
-  [[nodiscard]] const T* least() const { return of_distances(least_); }
-  [[nodiscard]] const T* most() const { return of_distances(most_); }
+  /// Of each row of the last measure, made of a tile of this cover.
+  [[nodiscard]] Bounds<T> bounds(Cover cover) const;
   /// Whether the pair is so close that products cancel: it was recomputed, and its gradient has to
   /// be taken directly as well.
   [[nodiscard]] bool has_close_pairs() const { return has_close_pairs_; }
@@ -124,10 +129,10 @@ class Tiles {
   mutable Buffer<T> least_, most_;
   mutable bool has_close_pairs_ = false;
 
-  [[nodiscard]] const T* of_distances(const Buffer<T>& bounds) const;
   void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                        std::ptrdiff_t stride) const;
-  void mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
+  /// Whether there were any.
+  bool mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                         T* tile) const;
 };
 

@@ -106,7 +106,7 @@ struct SlopeTile {
   T* largest_weight;           ///< Per row, out.
   T* query_slope;              ///< Per row: dL/dpotential is added. Unused without token slopes.
   T* key_slope;                ///< Per column: likewise.
-  T* far_key_slope;            ///< [columns] room of the kernel's own. Unused without far slopes.
+  T* far_key_slope;            ///< [columns] room of the kernel's own. Unused where `least` is null.
   double* constant_slope;      ///< [constants]: dL/dconstant is added.
   const T* const* bias_slope;  ///< [bias_slopes] dbias/dparameter, addressed as addend.
   int bias_slopes;

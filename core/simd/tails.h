@@ -28,17 +28,9 @@ HWY_INLINE void broadcast_constants(const T* values, Pack<T, n>* constants) {
   for (int i = 0; i < S::constants; ++i) constants[i] = Pack<T, n>(values[i]);
 }
 
-/// Bias added, masked pairs at -inf whatever the logit was (a NaN token must not leak through).
-template <class T, int n>
-HWY_INLINE Pack<T, n> add_bias(const Pack<T, n>& logit, const T* addend) {
-  const auto bias = Pack<T, n>::load(addend);
-  const Pack<T, n> masked(-std::numeric_limits<T>::infinity());
-  return select(bias == masked, masked, logit + bias);
-}
-
-/// The logits as rounded numbers: no compiler may join their last product with what follows.
-/// Forward and backward must take the exponential of the same number; at logits of a thousand a
-/// difference in the last bit is 6e-5 of a weight.
+/// The logits as rounded numbers: no compiler may join their last product with what follows, be it
+/// a bias. Forward and backward, and short and long formulas, must come to the same number; at
+/// logits of a thousand a difference in the last bit is 6e-5 of a weight.
 template <class T, int n>
 HWY_INLINE Pack<T, n> rounded(Pack<T, n> logit) {
 #if defined(__x86_64__)
@@ -47,6 +39,15 @@ HWY_INLINE Pack<T, n> rounded(Pack<T, n> logit) {
   for (auto& v : logit.v) asm("" : "+w"(v.raw));
 #endif
   return logit;
+}
+
+/// Bias added to rounded logits, masked pairs at -inf whatever the logit was (a NaN token must not
+/// leak through).
+template <class T, int n>
+HWY_INLINE Pack<T, n> add_bias(const Pack<T, n>& logit, const T* addend) {
+  const auto bias = Pack<T, n>::load(addend);
+  const Pack<T, n> masked(-std::numeric_limits<T>::infinity());
+  return select(bias == masked, masked, rounded(logit) + bias);
 }
 
 /// The largest of the keys' values of a tile.
@@ -230,13 +231,12 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
     P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
     weight.store(tile + c);
     greatest = hn::Max(greatest, folded_max(weight));
-    // A masked pair has weight 0; its slope is 0 even where the formula is not finite.
-    if constexpr (biased || !far) {
-      const auto masked = weight == P(0);
-      if (any(masked)) {
-        upstream = select(masked, P(0), upstream);
-        part = select(masked, Part(), part);
-      }
+    // A masked pair has weight 0; its slope is 0 even where dL/dweight or the formula is not
+    // finite.
+    const auto masked = weight == P(0);
+    if (any(masked)) {
+      upstream = select(masked, P(0), upstream);
+      if constexpr (biased || !far) part = select(masked, Part(), part);
     }
     collect<S::token_slope, biased>(t, r, c, upstream, part, key_slope, sums);
   }
@@ -265,14 +265,15 @@ template <class S, class Law, class T, bool biased>
 void slope_rows(const SlopeTile<T>& t) {
   Pack<T, slope_vectors> constants[S::constants + 1];
   broadcast_constants<S>(t.constants, constants);
-  if constexpr (HasFar<S>) {
-    for (int c = 0; c < t.columns; ++c) t.far_key_slope[c] = T(0);
-  }
+  const bool may_be_far = HasFar<S> && t.least != nullptr;
+  for (int c = 0; may_be_far && c < t.columns; ++c) t.far_key_slope[c] = T(0);
   for_rows<S, T>(
       t, [&](auto far, int r) __attribute__((always_inline)) {
         slope_row<S, Law, far, T, biased>(t, r, constants);
       });
-  if constexpr (HasFar<S>) add_far_keys<S>(t);
+  if constexpr (HasFar<S>) {
+    if (may_be_far) add_far_keys<S>(t);
+  }
 }
 
 template <class S, class Law, class T>

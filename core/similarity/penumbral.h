@@ -89,16 +89,16 @@ struct Penumbral {
   /// The largest P x, below, of which a root may be taken.
   static constexpr float largest_square = 3.4e38F;
 
-  /// Of pairs outside one inverse root, y = 1 / sqrt(P x) with P = 4 x height^2, gives all: 2
-  /// height = P y, 1 / x = P y^2, 1 / (2 height) = x y.
+  /// Of pairs outside one inverse root, y = 1 / sqrt(P x) with P = 4 x height^2, gives all: height
+  /// = P y / 2, dheight/da_u = (x + a_u - a_v) y / 2, and of both these and the height dheight/dx.
   template <class N>
   struct Outside {
     N difference, product, square;  ///< a_u - a_v, P, P x
 
     CONELAB_FORMULA Outside(N x, const N* q, const N* k) {
       difference = q[1] - k[1];
-      // x^2 + 2 (a_u + a_v) x + (a_u - a_v)^2; outside 4 a_u a_v is a quarter of the square at
-      // most.
+      // x^2 + 2 (a_u + a_v) x + (a_u - a_v)^2; beyond least_far 4 a_u a_v is a quarter of the
+      // square at most.
       const N sum = x + (q[1] + k[1]);
       product = multiply_add(sum, sum, (N(-4) * q[1]) * k[1]);
       square = product * x;
@@ -114,14 +114,16 @@ struct Penumbral {
       const N logit = product * rate;
       const N by_q = (x + difference) * rate;
       const N by_k = (x - difference) * rate;
-      return {logit, by_q * (N(2) / (c[0] * c[0])) * by_k * logit, by_q, by_k, {logit}};
+      const N gamma = max(smallest(x), c[0]);
+      return {logit, by_q * (N(1) / gamma) * (by_k * (N(2) / gamma)) * logit, by_q, by_k, {logit}};
     }
   };
-  /// Beyond it pairs lie outside, and P x does not underflow.
+  /// Beyond it pairs lie outside, P does not cancel (near the light it would), and P x does not
+  /// underflow.
   template <class N>
   CONELAB_FORMULA static N least_far(const N* q, const N* k) {
     const N reach = q[2] + k[2];
-    return reach * reach + N(2.5e-13);
+    return max(reach * reach, q[1] + k[1]) + N(2.5e-13);
   }
 
   /// Whether all pairs with x within `least` and `most` have far_score and far_slope; q and k are
@@ -131,7 +133,6 @@ struct Penumbral {
     const N sum = most + (q[1] + k[1]);
     return least > least_far(q, k) && sum * sum * most <= N(largest_square);
   }
-  /// In packs of which not all pairs are alike, what a pair gets depends on that pair alone.
   template <class N>
   CONELAB_FORMULA static N far_score(N x, const N* q, const N* k, const N* c) {
     if constexpr (has_over_sqrt<N>) {  // 9 cycles per 8 pairs in place of 13 (avx512)
@@ -139,6 +140,7 @@ struct Penumbral {
     }
     return rooted_score(outside_height2(x, q, k), c);
   }
+  /// In packs of which not all pairs are alike, what a pair gets depends on that pair alone.
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     if constexpr (has_over_sqrt<N>) {
@@ -204,6 +206,7 @@ struct Penumbral {
   CONELAB_FORMULA static Slope<N, 1> height2_slope(N x, const N* q, const N* k, const N* c) {
     const N reach = q[2] + k[2];
     const auto inside = x <= reach * reach;
+    if (all(inside)) return inside_slope(x, q, k, c);
     const Slope<N, constants> s = by_p(outside_slope(x, q, k), q, k);
     const Slope<N, 1> out{s.logit, s.x, s.query, s.key, {s.constant[1]}};
     return any(inside) ? select(inside, inside_slope(x, q, k, c), out) : out;

@@ -68,8 +68,9 @@ std::size_t octave_begin(const std::vector<double>& lengths, std::size_t last) {
 std::string why_not_resolved(const std::vector<double>& lengths, std::size_t rounds) {
   const double octaves = lengths.size() < 2 ? 0 : std::log2(lengths.back() / lengths.front());
   if (octaves < octaves_needed - 1e-9) {
-    return fmt::format("not resolved: {:.3g} octave{} of n (needs {})", octaves,
-                       octaves == 1 ? "" : "s", octaves_needed);
+    const std::string count = fmt::format("{:.3g}", octaves);
+    return fmt::format("not resolved: {} octave{} of n (needs {})", count, count == "1" ? "" : "s",
+                       octaves_needed);
   }
   if (rounds < rounds_needed) {
     return fmt::format("not resolved: {} complete rounds (needs {})", rounds, rounds_needed);

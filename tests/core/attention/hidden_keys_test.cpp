@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "core/attention/call_text.h"
 #include "core/simd/kernels.h"
 #include "tests/core/attention/cases.h"
 
@@ -29,22 +31,6 @@ struct Result {
   Backward<float> backward;
 };
 
-class HiddenKeys : public testing::TestWithParam<Variant> {
- protected:
-  Extents extents{1, 1, tokens, tokens, feature, 3};
-  Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, extents);
-  AttentionInput<float> input = convert_input<float>(random_input(call, extents, 3, 2));
-
-  [[nodiscard]] Result result(const std::string& target) const {
-    Execution execution = one_thread();
-    execution.simd = target;
-    const auto plan = resolve(call, extents);
-    Result r{forward(*plan, input, execution), {}};
-    r.backward = backward(*plan, input, r.forward, execution);
-    return r;
-  }
-};
-
 void expect_same_rows(const Tensor4<float>& found, const Tensor4<float>& before,
                       std::int64_t rows) {
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -54,21 +40,52 @@ void expect_same_rows(const Tensor4<float>& found, const Tensor4<float>& before,
   }
 }
 
-TEST_P(HiddenKeys, ChangeNoBitOfARow) {
-  for (const std::string& target : simd_targets()) {
+class HiddenKeys : public testing::TestWithParam<Variant> {
+ protected:
+  Extents extents{1, 1, tokens, tokens, feature, 3};
+  Call call;
+  AttentionInput<float> input;
+
+  void SetUp() override { prepare("none"); }
+  void prepare(const std::string& bias) {
+    call = make_call(GetParam(), {bias, {"causal"}, "softmax", "mean", false}, extents);
+    input = convert_input<float>(random_input(call, extents, 3, 2));
+  }
+  [[nodiscard]] Result result(const std::string& target) const {
+    Execution execution = one_thread();
+    execution.simd = target;
+    const auto plan = resolve(call, extents);
+    Result r{forward(*plan, input, execution), {}};
+    r.backward = backward(*plan, input, r.forward, execution);
+    return r;
+  }
+  void expect_no_bit_changed(const std::string& target) {
     SCOPED_TRACE(target);
     const Result before = result(target);
-    const std::vector<float> kept(input.key.row(0, 0, 60), input.key.row(0, 0, 60) + feature);
+    const AttentionInput<float> kept = input;
     // As the key of a query that it lies beside, far off, and no number.
     for (const float x : {input.query.at(0, 0, 3, 0), 1e8F, 1e21F, nan}) {
-      std::copy_n(input.query.row(0, 0, 3), feature, input.key.row(0, 0, 60));
+      std::copy_n(input.query.row(0, 0, 3), extents.feature, input.key.row(0, 0, 60));
       input.key.at(0, 0, 60, 0) = x;
       const Result after = result(target);
       expect_same_rows(after.forward.output, before.forward.output, 60);
+      expect_same_rows(after.forward.lse, before.forward.lse, 60);
       expect_same_rows(after.backward.query, before.backward.query, 60);
     }
-    std::copy(kept.begin(), kept.end(), input.key.row(0, 0, 60));
+    input = kept;
   }
+};
+
+TEST_P(HiddenKeys, ChangeNoBitOfARow) {
+  for (const std::string& target : simd_targets()) expect_no_bit_changed(target);
+}
+
+/// Whose addition may round with one formula of a similarity and not with another; of enough
+/// features that most rows lie outside all cones.
+TEST_P(HiddenKeys, ChangeNoBitOfABiasedRow) {
+  extents.feature = 32;
+  prepare("hype");
+  for (const std::string& target : simd_targets()) expect_no_bit_changed(target);
 }
 
 TEST_P(HiddenKeys, SpoilNoRowBesideAFarOne) {
@@ -85,6 +102,41 @@ TEST_P(HiddenKeys, SpoilNoRowBesideAFarOne) {
 
 INSTANTIATE_TEST_SUITE_P(Similarity, HiddenKeys, testing::ValuesIn(mapped_variants()),
                          variant_name);
+
+/// Nor may it matter how many rows there are: few have no short formulas. A weight of 0 hides what
+/// an infinite value makes of its slope.
+TEST(FarRows, OfWeightZeroHaveNoSlopes) {
+  for (const char* word : {"penumbral:gamma=100", "penumbral:gamma=100:weights=sigmoid"}) {
+    Call call = call_from_text(word);
+    AttentionInput<float> many =
+        convert_input<float>(random_input(call, {1, 1, 64, 64, 16, 3}, 5, 1));
+    many.value.at(0, 0, 7, 1) = std::numeric_limits<float>::infinity();
+    for (std::int64_t i = 5; i < 64; ++i) std::fill_n(many.output_grad.row(0, 0, i), 3, 0.0F);
+    many.allowed.clear();
+    AttentionInput<float> few = many;
+    few.query = Tensor4<float>({1, 1, 5, 16});
+    few.output_grad = Tensor4<float>({1, 1, 5, 3});
+    std::copy_n(many.query.data.begin(), few.query.data.size(), few.query.data.begin());
+    std::copy_n(many.output_grad.data.begin(), few.output_grad.data.size(),
+                few.output_grad.data.begin());
+    for (const std::string& target : simd_targets()) {
+      SCOPED_TRACE(target + " " + word);
+      Execution execution = one_thread();
+      execution.simd = target;
+      const auto slopes = [&](const AttentionInput<float>& input) {
+        const auto plan = resolve(call, check_extents(input));
+        return backward(*plan, input, forward(*plan, input, execution), execution);
+      };
+      const Backward<float> of_few = slopes(few), of_many = slopes(many);
+      for (std::int64_t i = 0; i < 5; ++i) {
+        for (std::int64_t c = 0; c < 16; ++c) {
+          EXPECT_EQ(std::isfinite(of_few.query.at(0, 0, i, c)),
+                    std::isfinite(of_many.query.at(0, 0, i, c)));
+        }
+      }
+    }
+  }
+}
 
 /// Groups of queries see parts of tiles: where those begin and end must not show either.
 TEST(WindowedKeys, OutsideItChangeNoBitOfARow) {

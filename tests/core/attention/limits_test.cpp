@@ -111,6 +111,28 @@ TEST(Limit, PublishedPenumbralCodeTendsToTheSquareOfThePapers) {
   }
 }
 
+/// Gradients follow gamma down to where float32 ends, and stay finite up to there.
+TEST(Limit, PenumbralSlopesOfAnyGammaAreFinite) {
+  for (const std::string& target : simd_targets()) {
+    Execution execution;
+    execution.simd = target;
+    const auto slopes = [&](const char* gamma) {
+      const Call call = similarity("penumbral", {{"gamma", gamma}}, "xi");
+      const auto input = convert_input<float>(random_input(call, {1, 1, 64, 64, 16, 3}, 2, 1));
+      const auto plan = resolve(call, {1, 1, 64, 64, 16, 3});
+      return backward(*plan, input, forward(*plan, input, execution), execution);
+    };
+    const Backward<float> usual = slopes("1e-10"), small = slopes("1e-25"), large = slopes("1e20");
+    for (std::size_t i = 0; i < usual.query.data.size(); ++i) {
+      EXPECT_NEAR(small.query.data[i] * 1e15, usual.query.data[i],
+                  2e-5 * std::abs(usual.query.data[i]) + 1e-15)
+          << target;
+      EXPECT_TRUE(std::isfinite(large.query.data[i])) << target;
+      EXPECT_TRUE(std::isfinite(large.key.data[i])) << target;
+    }
+  }
+}
+
 TEST(Limit, PenumbralLogitsNeverExceedTheLowerToken) {
   // No ancestor is lower than either token: logit <= -gamma max(height).
   for (const char* name : {"penumbral", "umbral"}) {

@@ -197,7 +197,7 @@ struct Slopes {
         by_key(columns, T(1)) {
     Random random(7);
     const double parameters[] = {1.5, 2.0};
-    double constants[max_constants];
+    double constants[max_constants] = {};
     row.constant(parameters, constants);
     T rounded[max_constants];
     std::copy_n(constants, max_constants, rounded);
@@ -271,6 +271,7 @@ void expect_far_slopes(const Kernels<T>& k, double tolerance) {
   expect_same(near.weights, far.weights, tolerance, what + " weights");
   expect_same(near.slopes, far.slopes, tolerance, what + " slopes");
   expect_same(near.by_query, far.by_query, tolerance, what + " by query");
+  EXPECT_NE(near.by_query, far.by_query) << what << ": was one of them not taken?";
   expect_same(near.by_key, far.by_key, tolerance, what + " by key");
   for (int i = 0; i < row.constants; ++i) {
     const double expected = near.by_constant[i];
