@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/attention/operand.h"
 #include "core/attention/plan.h"
 #include "core/base/buffer.h"
 #include "core/simd/kernels.h"
@@ -20,29 +21,6 @@ constexpr int forward_keys = 2048 / sizeof(T);
 /// On the way back a tile is two arrays of pairs, and a ticket that one thread takes.
 template <class T>
 constexpr int backward_keys = 1024 / sizeof(T);
-
-/// Leading dimension of placed tokens of so many base coordinates.
-[[nodiscard]] constexpr std::ptrdiff_t operand_stride(int base_size, int panel) {
-  return round_up<std::ptrdiff_t>(std::max(1, base_size), panel);
-}
-
-/// Placed tokens as kernel operands.
-template <class T>
-struct Operand {
-  std::ptrdiff_t stride = 0;  ///< Leading dimension of `base`, a multiple of the panel.
-  std::ptrdiff_t value_stride = 0;
-  Buffer<T> base;    ///< [tokens × stride] base coordinates, centred; 0 beyond base_size.
-  Buffer<T> values;  ///< [values × value_stride] per-token values of the similarity.
-  Buffer<T> norms;   ///< [tokens] squared norms of the rounded base coordinates.
-  /// Tokens that are not finite, as given or once placed in T, ascending. Their numbers above are
-  /// 0, so that they cannot leak into rows that do not see them; the tiles mark their pairs with
-  /// NaN.
-  std::vector<std::int64_t> bad;
-
-  [[nodiscard]] T largest_norm() const {
-    return norms.empty() ? T(0) : *std::max_element(norms.begin(), norms.end());
-  }
-};
 
 /// dL/d of placed tokens, by which `Head::token_gradient` goes back through the map.
 template <class T>
@@ -130,25 +108,5 @@ class Head {
     return static_cast<double>(key - query + plan_->extents.query - plan_->extents.key);
   }
 };
-
-/// Pairs closer than this, relative to the squared norms, are recomputed from exact coordinates.
-template <class T>
-constexpr T close_ratio = T(1) / T(16);
-/// Of the query's squared norm: what a squared distance falls below where the pair is close. With t
-/// = |k| / |q| it is at least (1 - t)^2 |q|^2, which is less than close_ratio (1 + t^2) |q|^2 only
-/// for t^2 < 2.07. The rest is room for rounding.
-template <class T>
-constexpr T perhaps_close = T(0.2);
-
-/// Row-major keys [count × stride] into panels [panels × base_size × panel], each times `factor`.
-template <class T>
-void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count, int panel,
-                 T factor, T* out);
-
-/// Row-major rows [count × stride] into panels of `panel` of their columns, each with its rows
-/// contiguous: walking down the rows of a panel touches consecutive cache lines, not one set.
-template <class T>
-void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int panel, T* out,
-                  std::ptrdiff_t panel_stride);
 
 }  // namespace conelab

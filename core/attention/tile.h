@@ -13,6 +13,15 @@
 
 namespace conelab {
 
+/// Pairs closer than this, relative to the squared norms, are recomputed from exact coordinates.
+template <class T>
+constexpr T close_ratio = T(1) / T(16);
+/// Of the query's squared norm: what a squared distance falls below where the pair is close. With t
+/// = |k| / |q| it is at least (1 - t)^2 |q|^2, which is less than close_ratio (1 + t^2) |q|^2 only
+/// for t^2 < 2.07. The rest is room for rounding.
+template <class T>
+constexpr T perhaps_close = T(0.2);
+
 /// A group of placed queries, the first of which is query `first` of the head.
 template <class T>
 struct QueryGroup {

@@ -5,6 +5,7 @@
 
 #include "core/attention/aggregate.h"
 #include "core/attention/head.h"
+#include "core/attention/operand.h"
 
 namespace conelab {
 namespace {

@@ -100,14 +100,14 @@ struct SlopeTile {
   std::ptrdiff_t addend_stride;
   const T* least;  ///< As of ScoreTile.
   const T* most;
-  const T* reference;          ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
-  const T* inverse_sum;        ///< Per row.
-  const T* delta;              ///< Per row: sum of output * output_grad.
-  T* largest_weight;           ///< Per row, out.
-  T* query_slope;              ///< Per row: dL/dpotential is added. Unused without token slopes.
-  T* key_slope;                ///< Per column: likewise.
-  T* far_key_slope;            ///< [columns] room of the kernel's own. Unused where `least` is null.
-  double* constant_slope;      ///< [constants]: dL/dconstant is added.
+  const T* reference;      ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
+  const T* inverse_sum;    ///< Per row.
+  const T* delta;          ///< Per row: sum of output * output_grad.
+  T* largest_weight;       ///< Per row, out.
+  T* query_slope;          ///< Per row: dL/dpotential is added. Unused without token slopes.
+  T* key_slope;            ///< Per column: likewise.
+  T* far_key_slope;        ///< [columns] room of the kernel's own. Unused where `least` is null.
+  double* constant_slope;  ///< [constants]: dL/dconstant is added.
   const T* const* bias_slope;  ///< [bias_slopes] dbias/dparameter, addressed as addend.
   int bias_slopes;
   std::ptrdiff_t bias_stride;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/attention/call_text.h"
-#include "core/attention/head.h"
+#include "core/attention/tile.h"
 #include "core/bench/case_input.h"
 #include "core/simd/kernels.h"
 #include "tests/core/attention/cases.h"

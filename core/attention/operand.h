@@ -1,0 +1,47 @@
+// Placed tokens as operands of the kernels, and the panels that the products walk.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/buffer.h"
+
+namespace conelab {
+
+/// Leading dimension of placed tokens of so many base coordinates.
+[[nodiscard]] constexpr std::ptrdiff_t operand_stride(int base_size, int panel) {
+  return round_up<std::ptrdiff_t>(std::max(1, base_size), panel);
+}
+
+/// Placed tokens as kernel operands.
+template <class T>
+struct Operand {
+  std::ptrdiff_t stride = 0;  ///< Leading dimension of `base`, a multiple of the panel.
+  std::ptrdiff_t value_stride = 0;
+  Buffer<T> base;    ///< [tokens × stride] base coordinates, centred; 0 beyond base_size.
+  Buffer<T> values;  ///< [values × value_stride] per-token values of the similarity.
+  Buffer<T> norms;   ///< [tokens] squared norms of the rounded base coordinates.
+  /// Tokens that are not finite, as given or once placed in T, ascending. Their numbers above are
+  /// 0, so that they cannot leak into rows that do not see them; the tiles mark their pairs with
+  /// NaN.
+  std::vector<std::int64_t> bad;
+
+  [[nodiscard]] T largest_norm() const {
+    return norms.empty() ? T(0) : *std::max_element(norms.begin(), norms.end());
+  }
+};
+
+/// Row-major keys [count × stride] into panels [panels × base_size × panel], each times `factor`.
+template <class T>
+void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count, int panel,
+                 T factor, T* out);
+
+/// Row-major rows [count × stride] into panels of `panel` of their columns, each with its rows
+/// contiguous: walking down the rows of a panel touches consecutive cache lines, not one set.
+template <class T>
+void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int panel, T* out,
+                  std::ptrdiff_t panel_stride);
+
+}  // namespace conelab
