@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "core/files/hdf5_read.h"
+#include "core/simd/kernels.h"
 #include "tests/core/attention/cases.h"
 
 namespace conelab::tests {
@@ -65,6 +67,31 @@ TEST_P(Precision, OfForwardAndBackwardIsTheSame) {
     double sum = 0;
     for (const float weight : gradient.value.data) sum += static_cast<double>(weight);
     EXPECT_NEAR(sum, 1, 2e-6) << seed;
+  }
+}
+
+/// Just outside each other's cones near the light, where s is small beside the heights, the terms
+/// of a product of sums cancel. Of one key the log-sum-exp is the logit.
+TEST(NearTheLight, PenumbralLogitsKeepTheirDigits) {
+  constexpr double height = 8, gap = 0.0259;  // s of that token
+  Call call;
+  call.similarity = "penumbral";
+  AttentionInput<float> input = convert_input<float>(random_input(call, {1, 1, 64, 1, 3, 1}, 4, 1));
+  for (Tensor4<float>* tokens : {&input.query, &input.key}) {
+    for (std::int64_t i = 0; i < tokens->shape.token; ++i) {
+      float* x = tokens->row(0, 0, i);
+      const double angle = 0.1 * static_cast<double>(i), reach = (2.1 + 0.02 * i) * gap;
+      x[0] = tokens == &input.key ? 0 : static_cast<float>(reach * std::cos(angle));
+      x[1] = tokens == &input.key ? 0 : static_cast<float>(reach * std::sin(angle));
+      x[2] = static_cast<float>(height + 0.1 * x[2]);
+    }
+  }
+  const auto plan = resolve(call, check_extents(input));
+  const Forward<double> exact = forward(*plan, convert_input<double>(input));
+  for (const std::string& target : simd_targets()) {
+    Execution execution;
+    execution.simd = target;
+    EXPECT_LE(difference(forward(*plan, input, execution).lse, exact.lse), 4e-7) << target;
   }
 }
 
