@@ -158,14 +158,14 @@ class Builder {
     const Head<N>& head = out_.heads[size_of(h)];
     const int constants = plan_.similarity->constants;
     out_.constants.insert(out_.constants.end(), head.constants(), head.constants() + constants);
-    if (!head.has_bias() || relative_positions() == 0) return;
+    if (!head.bias().exists() || relative_positions() == 0) return;
     const auto append = [&](std::vector<N>& to, const N* table) {
       to.insert(to.end(), table, table + relative_positions());
     };
     const std::int64_t last = plan_.extents.query - 1;
-    append(out_.bias, head.bias(last, 0));
+    append(out_.bias, head.bias().values(last, 0));
     for (int b = 0; b < out_.shape.bias_slopes; ++b) {
-      append(out_.bias_slope, head.bias_slope(b, last, 0));
+      append(out_.bias_slope, head.bias().slope(b, last, 0));
     }
   }
 

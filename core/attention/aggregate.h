@@ -9,12 +9,10 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "core/attention/attention.h"
 #include "core/base/buffer.h"
-#include "core/simd/kernels.h"
 
 namespace conelab {
 
@@ -26,13 +24,6 @@ namespace conelab {
 /// Whether none of the numbers is infinite or NaN.
 template <class S>
 [[nodiscard]] bool all_finite(const S* numbers, std::int64_t count);
-/// The same by the kernels, where they have numbers of this type.
-template <class S>
-[[nodiscard]] bool all_finite(const Kernels<Compute<S>>& kernels, const S* numbers,
-                              std::int64_t count) {
-  if constexpr (std::is_same_v<S, Compute<S>>) return kernels.all_finite(numbers, count);
-  return all_finite(numbers, count);
-}
 
 /// Values [count × value_size] -> [count × stride] with zero padding; lifted for the midpoint.
 /// Values that are not finite become 0 and their tokens (first, first + 1, ...) are appended to

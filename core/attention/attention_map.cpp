@@ -8,6 +8,7 @@
 #include "core/attention/keys.h"
 #include "core/attention/parallel.h"
 #include "core/attention/tile.h"
+#include "core/attention/tile_size.h"
 #include "core/base/error.h"
 
 namespace conelab {

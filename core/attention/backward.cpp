@@ -19,6 +19,7 @@
 #include "core/attention/backward_tile.h"
 #include "core/attention/parallel.h"
 #include "core/attention/tile.h"
+#include "core/attention/tile_size.h"
 #include "core/base/error.h"
 #include "core/base/subnormals.h"
 
@@ -197,15 +198,15 @@ class BackwardPass {
     w.panels.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(w.placed.stride));
     pack_keys(plan_, kernels_, shared.head, w.placed, 0, columns, w.panels.data());
     w.key_panels.resize(w.panels.size());
-    split_panels(w.placed.base.data(), w.placed.stride, columns, kernels_.panel,
-                 w.key_panels.data(), columns * kernels_.panel);
+    (void)kernels_.split_panels(w.placed.base.data(), w.placed.stride, columns, w.key_panels.data(),
+                                columns * kernels_.panel);
     w.upstream.assign(static_cast<std::size_t>(block_rows_ * value_stride_), T(0));
     Buffer<T> value_rows(static_cast<std::size_t>(columns * value_stride_), T(0));
     lift_values(plan_.einstein, input_.value.row(b, h, first), e.value, first, count, value_stride_,
                 value_rows.data(), w.bad_values);
     w.value_panels.resize(value_rows.size());
-    pack_panels(value_rows.data(), value_stride_, width_, columns, kernels_.panel, T(1),
-                w.value_panels.data());
+    kernels_.pack_panels(value_rows.data(), value_stride_, columns, width_, T(1),
+                         w.value_panels.data());
     for (const std::int64_t i : w.placed.bad) w.bad_keys.push_back(first + i);
     w.keys = {w.panels.data(),
               w.placed.values.data(),
@@ -321,10 +322,10 @@ class BackwardPass {
   void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
                   const QueryGroup<T>& group, Cover cover) {
     const Addend<T> bias = tiles.addend(group, w.keys, cover);
-    const int slopes = shared.head.bias_slopes();
+    const int slopes = shared.head.bias().slopes();
     const T* bias_slope[max_bias_slopes] = {};
     for (int p = 0; p < slopes; ++p) {
-      bias_slope[p] = shared.head.bias_slope(p, group.first, w.keys.first);
+      bias_slope[p] = shared.head.bias().slope(p, group.first, w.keys.first);
     }
     std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
     const Bounds<T> known = tiles.bounds(cover);

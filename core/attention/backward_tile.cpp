@@ -42,7 +42,7 @@ void add_slopes(const BackwardHead<T>& shared, KeyWork<T>& w, const PairAt& pair
     w.sums.constant[k] += by_logit * part.constant[k];
   }
   double by_bias[max_bias_slopes] = {};
-  shared.head.exact_bias_slope(pair.query, pair.key, by_bias);
+  shared.head.bias().exact_slope(pair.query, pair.key, by_bias);
   for (std::size_t k = 0; k < w.sums.bias.size(); ++k) w.sums.bias[k] += by_logit * by_bias[k];
 }
 

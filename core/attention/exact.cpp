@@ -70,14 +70,14 @@ template <class T>
 double ExactPairs<T>::logit(std::int64_t query, std::int64_t key) {
   const Pair p = pair(query, key);
   return plan_->similarity->score(p.measure, p.query, p.key, constants_) +
-         head_->exact_bias(query, key);
+         head_->bias().exact(query, key);
 }
 
 template <class T>
 PairSlope ExactPairs<T>::slope(std::int64_t query, std::int64_t key) {
   const Pair p = pair(query, key);
   PairSlope s = plan_->similarity->slope(p.measure, p.query, p.key, constants_);
-  s.logit += head_->exact_bias(query, key);
+  s.logit += head_->bias().exact(query, key);
   return s;
 }
 

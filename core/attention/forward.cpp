@@ -15,6 +15,7 @@
 #include "core/attention/parallel.h"
 #include "core/attention/row_sums.h"
 #include "core/attention/tile.h"
+#include "core/attention/tile_size.h"
 #include "core/attention/values.h"
 #include "core/base/subnormals.h"
 

@@ -1,11 +1,10 @@
 #include "core/attention/head.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 #include "core/attention/aggregate.h"
 #include "core/base/error.h"
@@ -15,8 +14,6 @@ namespace {
 
 /// Enough of the keys to find their middle; the centre only steers rounding.
 constexpr std::int64_t centre_samples = 16;
-/// Tokens whose numbers are looked at together: they stay in the first-level cache.
-constexpr std::int64_t looked_at = 16;
 
 /// The median where most of the values deviate little from it; else 0. Outliers and values of many
 /// scales must not move the centre: what it rounds away is lost to every distance.
@@ -31,6 +28,14 @@ double common_offset(std::span<double> values) {
   return static_cast<std::size_t>(near) > values.size() / 2 ? offset : 0;
 }
 
+/// The numbers of a token as the kernels take them.
+template <class T, class S>
+const T* numbers_of(const S* token, std::int64_t d, Buffer<T>& converted) {
+  if constexpr (std::is_same_v<S, T>) return token;
+  std::copy_n(token, d, converted.begin());
+  return converted.data();
+}
+
 }  // namespace
 
 template <class T>
@@ -42,14 +47,15 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, co
       similarity_values_(plan.values(plan.similarity_parameters, head)),
       map_values_(plan.values(plan.map_parameters, head)),
       context_(plan.map_context(map_values_, head)),
-      bias_values_(plan.values(plan.bias_parameters, head)) {
+      first_axis_(static_cast<std::size_t>(base_size_), T(0)),
+      bias_(plan, head) {
   double constants[max_constants] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, max_constants, constants_);
   centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
   const bool distance = plan.similarity->info.measure == Measure::squared_distance;
   if (distance && plan.sees_all()) find_centre(keys);
-  if (!bias_values_.empty()) tabulate_bias();
+  if (base_size_ > 0) first_axis_.front() = T(1);
 }
 
 template <class T>
@@ -59,14 +65,14 @@ void Head<T>::find_centre(const S* keys) {
   const std::int64_t d = plan_->extents.feature;
   const auto samples = static_cast<std::size_t>(std::min(count, centre_samples));
   const MapContext c = context();
-  std::vector<double> x(static_cast<std::size_t>(d)), base(centre_.size() + 1);
+  std::vector<double> x(static_cast<std::size_t>(d)), base(centre_.size());
   std::vector<double> coordinates(centre_.size() * static_cast<std::size_t>(samples));
   std::vector<int> known(centre_.size(), 0);
   for (std::size_t s = 0; s < samples; ++s) {
     const auto key = static_cast<std::int64_t>(s * static_cast<std::size_t>(count) / samples);
     std::copy_n(keys + key * d, d, x.begin());
     Place place;
-    (void)plan_->map->place(c, x.data(), base.data(), place);
+    (void)place_token(*plan_->map, c, x.data(), base.data(), place);
     for (std::size_t i = 0; i < centre_.size(); ++i) {
       if (std::isfinite(base[i])) coordinates[i * samples + known[i]++] = base[i];
     }
@@ -75,35 +81,6 @@ void Head<T>::find_centre(const S* keys) {
     const std::span values(coordinates.data() + i * samples, static_cast<std::size_t>(known[i]));
     // Representable, so that subtracting it rounds once.
     centre_[i] = static_cast<double>(static_cast<T>(common_offset(values)));
-  }
-}
-
-template <class T>
-void Head<T>::tabulate_bias() {
-  const Extents& e = plan_->extents;
-  const std::vector<double>& p = bias_values_;
-  const double longest = static_cast<double>(std::max(e.query, e.key) - 1);
-  const double limit = sizeof(T) == 4 ? 88.7 : 709.8;
-  if (!plan_->bias->finite(p.data(), longest, limit)) {
-    std::string given;
-    for (std::size_t i = 0; i < p.size(); ++i) {
-      const char* key = plan_->parameters[plan_->bias_parameters[i]].info.key;
-      given += fmt::format("{}{} = {}", i == 0 ? "" : ", ", key, p[i]);
-    }
-    misuse("bias {} overflows {} positions apart (found {}; the largest number is e^{})",
-           plan_->call.bias, longest, given, limit);
-  }
-  // One table entry per relative position, and a tile's width of padding.
-  const auto size = static_cast<std::size_t>(e.query + e.key + 2 * forward_keys<T>);
-  bias_.assign(size, T(0));
-  bias_slopes_.assign(p.size(), Buffer<T>(size, T(0)));
-  std::vector<double> slope(p.size());
-  for (std::int64_t i = 0; i < e.query + e.key - 1; ++i) {
-    const auto offset = static_cast<double>(i - (e.key - 1));
-    const auto at = static_cast<std::size_t>(i);
-    bias_[at] = static_cast<T>(plan_->bias->value(p.data(), offset));
-    plan_->bias->slope(p.data(), offset, slope.data());
-    for (std::size_t k = 0; k < p.size(); ++k) bias_slopes_[k][at] = static_cast<T>(slope[k]);
   }
 }
 
@@ -124,28 +101,21 @@ void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, 
     std::fill_n(out.values.begin() + v * capacity + count, capacity - count, T(0));
   }
   out.bad.clear();
-  const MapContext c = context();
-  std::vector<double> x(static_cast<std::size_t>(d)), base(static_cast<std::size_t>(d) + 1);
-  bool finite = true;
+  Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(d));
   for (std::int64_t i = 0; i < count; ++i) {
-    if (i % looked_at == 0) {
-      finite = all_finite(*kernels_, tokens + i * d, std::min(looked_at, count - i) * d);
-    }
-    if (!finite && !all_finite(tokens + i * d, d)) {
-      skip_token(i, out);
-      continue;
-    }
-    std::copy_n(tokens + i * d, d, x.begin());
+    const T* x = numbers_of(tokens + i * d, d, converted);
     Place place;
-    const char* wrong = plan_->map->place(c, x.data(), base.data(), place);
-    if (wrong == nullptr && !plan_->map->inside_domain && place.gap <= 0) {
+    if (!std::isfinite(x[d - 1])) {  // Where that is -inf, a place may be finite.
+      skip_token(i, out);
+    } else if (const char* wrong = store_token(x, i, place, out)) {
+      if (all_finite(x, d)) {
+        fail("token {} of {} lies outside the model under map {}: {}", first + i, tensor,
+             plan_->map->name, wrong);
+      }
+      skip_token(i, out);
+    } else if (!plan_->map->inside_domain && place.gap <= 0 && all_finite(x, d)) {
       fail_outside(place, tensor, first + i);
     }
-    if (wrong != nullptr) {
-      fail("token {} of {} lies outside the model under map {}: {}", first + i, tensor,
-           plan_->map->name, wrong);
-    }
-    store_token(base.data(), place, i, out);
   }
 }
 
@@ -167,17 +137,20 @@ void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
 }
 
 template <class T>
-void Head<T>::store_token(const double* base, const Place& place, std::int64_t i,
-                          Operand<T>& out) const {
-  const auto m = static_cast<std::size_t>(base_size_);
-  const double* centre = centre_.data();
+const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Operand<T>& out) const {
+  const double norm2 = plan_->map->by_norm ? kernels_->exact_product(x, x, base_size_) : 0;
+  Scaling base;
+  const char* wrong =
+      plan_->map->place(context(), {norm2, x[0], x[plan_->extents.feature - 1]}, base, place);
+  if (wrong != nullptr) return wrong;
   T* row = out.base.data() + i * out.stride;
-  const double norm = kernels_->store_centred(base, centre, base_size_, row);
-  std::fill(row + m, row + out.stride, T(0));
+  const double norm = kernels_->store_scaled(base.along_first ? first_axis_.data() : x, base.factor,
+                                             centre_.data(), base_size_, row);
+  std::fill(row + base_size_, row + out.stride, T(0));
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
   double value[max_values] = {};
   plan_->similarity->token(place, similarity_values_.data(), value);
-  // A finite token may overflow once it is placed: e^100 in float32.
+  // Of a token that is not finite, or of one that is and overflows once placed: e^100 in float32.
   bool finite = std::isfinite(norm) || all_finite(row, base_size_);
   for (int v = 0; v < plan_->similarity->values; ++v) {
     const auto rounded = static_cast<T>(value[v]);
@@ -185,23 +158,14 @@ void Head<T>::store_token(const double* base, const Place& place, std::int64_t i
     out.values[static_cast<std::size_t>(v * out.value_stride + i)] = rounded;
   }
   if (!finite) skip_token(i, out);
+  return nullptr;
 }
 
 template <class T>
 void Head<T>::exact_token(const double* x, double* base, double* values) const {
   Place place;
-  (void)plan_->map->place(context(), x, base, place);
+  (void)place_token(*plan_->map, context(), x, base, place);
   plan_->similarity->token(place, similarity_values_.data(), values);
-}
-
-template <class T>
-double Head<T>::exact_bias(std::int64_t query, std::int64_t key) const {
-  return has_bias() ? plan_->bias->value(bias_values_.data(), offset(query, key)) : 0;
-}
-
-template <class T>
-void Head<T>::exact_bias_slope(std::int64_t query, std::int64_t key, double* by_parameter) const {
-  if (has_bias()) plan_->bias->slope(bias_values_.data(), offset(query, key), by_parameter);
 }
 
 template <class T>
@@ -217,9 +181,9 @@ void Head<T>::token_gradient(const S* token, const OperandGradient<T>& upstream,
     return;
   }
   const MapContext c = context();
-  std::vector<double> x(token, token + d), base(d + 1), gradient(d);
+  std::vector<double> x(token, token + d), base(centre_.size()), gradient(d);
   Place place, by_place;
-  (void)plan_->map->place(c, x.data(), base.data(), place);
+  (void)place_token(*plan_->map, c, x.data(), base.data(), place);
   plan_->similarity->token_gradient(place, similarity_values_.data(), upstream.potential, by_place,
                                     dparameters);
   std::copy_n(upstream.base, base_size_, base.begin());

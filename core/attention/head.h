@@ -1,26 +1,18 @@
-// What a head fixes before any pair is looked at: its constants, its bias tables, and how its
-// tokens become operands of the kernels.
+// What a head fixes before any pair is looked at: its constants, its bias, and how its tokens
+// become operands of the kernels.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "core/attention/head_bias.h"
 #include "core/attention/operand.h"
 #include "core/attention/plan.h"
 #include "core/base/buffer.h"
 #include "core/simd/kernels.h"
 
 namespace conelab {
-
-/// Keys of a tile on the way forward. A row's sum and largest logit are folded once for each tile:
-/// 512 floats in place of 256 take .97 of the time, twice as many no less (avx512; avx2 .97 to
-/// .99).
-template <class T>
-constexpr int forward_keys = 2048 / sizeof(T);
-/// On the way back a tile is two arrays of pairs, and a ticket that one thread takes.
-template <class T>
-constexpr int backward_keys = 1024 / sizeof(T);
 
 /// dL/d of placed tokens, by which `Head::token_gradient` goes back through the map.
 template <class T>
@@ -47,16 +39,7 @@ class Head {
     return plan_->map->space == Space::euclidean && plan_->similarity->values == 0;
   }
   [[nodiscard]] const T* constants() const { return constants_; }
-  [[nodiscard]] bool has_bias() const { return !bias_.empty(); }
-  [[nodiscard]] int bias_slopes() const { return static_cast<int>(bias_slopes_.size()); }
-  /// The bias of the pair (query, key), and of the keys after it.
-  [[nodiscard]] const T* bias(std::int64_t query, std::int64_t key) const {
-    return bias_.data() + (key - query + plan_->extents.query - 1);
-  }
-  [[nodiscard]] const T* bias_slope(int parameter, std::int64_t query, std::int64_t key) const {
-    return bias_slopes_[static_cast<std::size_t>(parameter)].data() +
-           (key - query + plan_->extents.query - 1);
-  }
+  [[nodiscard]] const HeadBias<T>& bias() const { return bias_; }
 
   /// Places tokens [count × d], the first of which is token `first` of `tensor` in messages.
   /// Buffers hold at least `capacity` tokens, those past `count` zero.
@@ -64,13 +47,9 @@ class Head {
   void place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
-  /// What a finite token x [d] is before it is centred and rounded: its base coordinates [d + 1]
+  /// What a finite token x [d] is before it is centred and rounded: its base coordinates [m]
   /// and the similarity's values of it.
   void exact_token(const double* x, double* base, double* values) const;
-  /// The bias of a pair, and its derivatives by the bias's parameters, before rounding.
-  [[nodiscard]] double exact_bias(std::int64_t query, std::int64_t key) const;
-  void exact_bias_slope(std::int64_t query, std::int64_t key, double* by_parameter) const;
-
   /// Sets dL/dx [d] of one token, and adds dL/dparameters: those of the similarity, then dL/dlight.
   /// `upstream.base` may be dx itself.
   template <class S>
@@ -85,10 +64,9 @@ class Head {
   std::vector<double> map_values_;
   MapContext context_;
   std::vector<double> centre_;
-  std::vector<double> bias_values_;
+  Buffer<T> first_axis_;  ///< e_1 [m]
   T constants_[max_constants] = {};
-  Buffer<T> bias_;
-  std::vector<Buffer<T>> bias_slopes_;
+  HeadBias<T> bias_;
 
   [[nodiscard]] MapContext context() const {
     MapContext c = context_;
@@ -97,16 +75,12 @@ class Head {
   }
   template <class S>
   void find_centre(const S* keys);
+  /// Places x [d], whose last number is finite, as token i of `out`; null or what is wrong with it.
+  [[nodiscard]] const char* store_token(const T* x, std::int64_t i, Place& place,
+                                        Operand<T>& out) const;
   /// Token i of `out` is not finite.
   void skip_token(std::int64_t i, Operand<T>& out) const;
-  /// Rounds a place as token i of `out`.
-  void store_token(const double* base, const Place& place, std::int64_t i, Operand<T>& out) const;
   [[noreturn]] void fail_outside(const Place& place, const char* tensor, std::int64_t index) const;
-  void tabulate_bias();
-  /// How far a key lies ahead of a query's own position.
-  [[nodiscard]] double offset(std::int64_t query, std::int64_t key) const {
-    return static_cast<double>(key - query + plan_->extents.query - plan_->extents.key);
-  }
 };
 
 }  // namespace conelab

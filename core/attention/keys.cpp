@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/attention/tile_size.h"
+
 namespace conelab {
 
 template <class T>

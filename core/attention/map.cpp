@@ -12,8 +12,7 @@ namespace {
 int all_coordinates(int feature) { return feature; }
 int all_but_last(int feature) { return feature - 1; }
 
-const char* place_euclidean(const MapContext& c, const double* x, double* base, Place&) {
-  std::copy_n(x, c.feature, base);
+const char* place_euclidean(const MapContext&, const TokenNumbers&, Scaling&, Place&) {
   return nullptr;
 }
 void euclidean_gradient(const MapContext& c, const double*, const PlaceGradient& up, double* dx,
@@ -21,11 +20,9 @@ void euclidean_gradient(const MapContext& c, const double*, const PlaceGradient&
   for (int i = 0; i < c.feature; ++i) dx[i] += up.base[i];
 }
 
-const char* place_half_space(const MapContext& c, const double* x, double* base, Place& place) {
-  const int last = c.feature - 1;
-  std::copy_n(x, last, base);
-  place = {x[last], c.light - x[last]};
-  return x[last] <= 0 ? "its height must be above 0" : nullptr;
+const char* place_half_space(const MapContext& c, const TokenNumbers& x, Scaling&, Place& place) {
+  place = {x.last, c.light - x.last};
+  return x.last <= 0 ? "its height must be above 0" : nullptr;
 }
 void half_space_gradient(const MapContext& c, const double*, const PlaceGradient& up, double* dx,
                          double* dlight) {
@@ -35,11 +32,7 @@ void half_space_gradient(const MapContext& c, const double*, const PlaceGradient
   *dlight += up.place.gap;
 }
 
-/// (x_: f, f) and dL/df, shared by psi and xi.
-const char* scale_by_height(const MapContext& c, const double* x, double* base, double factor) {
-  for (int i = 0; i < c.feature - 1; ++i) base[i] = x[i] * factor;
-  return nullptr;
-}
+/// dL/df of (x_: f, f), shared by psi and xi.
 double scale_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double factor,
                       double* dx) {
   double by_factor = up.place.height;
@@ -52,10 +45,10 @@ double scale_gradient(const MapContext& c, const double* x, const PlaceGradient&
 
 double psi_rate(const MapContext& c) { return c.published_code ? 1.0 / c.feature : 1.0; }
 
-const char* place_psi(const MapContext& c, const double* x, double* base, Place& place) {
-  const double factor = std::exp(x[c.feature - 1] * psi_rate(c));
-  place = {factor, c.light - factor};
-  return scale_by_height(c, x, base, factor);
+const char* place_psi(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+  base.factor = std::exp(x.last * psi_rate(c));
+  place = {base.factor, c.light - base.factor};
+  return nullptr;
 }
 void psi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
                   double* dlight) {
@@ -79,11 +72,11 @@ struct Sigma {
   }
 };
 
-const char* place_xi(const MapContext& c, const double* x, double* base, Place& place) {
-  const Sigma s(x[c.feature - 1]);
-  const double factor = c.light * s.up;
-  place = {factor, c.light * s.down};
-  return scale_by_height(c, x, base, factor);
+const char* place_xi(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+  const Sigma s(x.last);
+  base.factor = c.light * s.up;
+  place = {base.factor, c.light * s.down};
+  return nullptr;
 }
 void xi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
                  double* dlight) {
@@ -95,14 +88,13 @@ void xi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, 
 
 /// Exp along v of length r at height 1: base = v_: S / den, height = 1 / den with
 /// S = sinh(r)/r and den = cosh r - v_d S, written so that nothing cancels for v_d near r.
+/// `side2` is |v_:|^2, `up` v_d.
 struct ExpPoint {
   double sinhc;        // sinh(r) / r
   double sinhc_slope;  // (cosh r - sinh(r)/r) / r^2, so that dS/dv_i = v_i * sinhc_slope
   double denominator;
 };
-ExpPoint exp_point(const double* v, int feature) {
-  const double side2 = squared_norm(v, feature - 1);
-  const double up = v[feature - 1];
+ExpPoint exp_point(double side2, double up) {
   const double r = std::sqrt(side2 + up * up);
   if (r < 1e-3) {
     const double r2 = r * r;
@@ -116,10 +108,10 @@ ExpPoint exp_point(const double* v, int feature) {
 constexpr std::array exp_parameters{ParameterInfo{"base_height", 1.0, Domain::positive, false,
                                                   "height p_d of the point that Exp starts from"}};
 
-const char* place_exp(const MapContext& c, const double* x, double* base, Place& place) {
-  const ExpPoint e = exp_point(x, c.feature);
+const char* place_exp(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+  const ExpPoint e = exp_point(x.norm2, x.last);
   const double scale = c.p[0] / e.denominator;
-  for (int i = 0; i < c.feature - 1; ++i) base[i] = x[i] * e.sinhc * scale;
+  base.factor = e.sinhc * scale;
   place.height = std::min(scale, c.light);
   place.gap = c.light - place.height;
   return nullptr;
@@ -127,7 +119,7 @@ const char* place_exp(const MapContext& c, const double* x, double* base, Place&
 void exp_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
                   double* dlight) {
   const int last = c.feature - 1;
-  const ExpPoint e = exp_point(x, c.feature);
+  const ExpPoint e = exp_point(squared_norm(x, last), x[last]);
   const double scale = c.p[0] / e.denominator;
   const bool clamped = scale > c.light;
   double by_scale = clamped ? 0 : up.place.height - up.place.gap;
@@ -147,20 +139,12 @@ void exp_gradient(const MapContext& c, const double* x, const PlaceGradient& up,
   *dlight += clamped ? up.place.height : up.place.gap;
 }
 
-/// base = sign x_:/|x_:|, the first axis where x_: = 0, so that the point stays in the model;
-/// returns |x_:|.
-double direction(const double* x, int count, double sign, double* base) {
-  const double norm = std::sqrt(squared_norm(x, count));
-  if (norm == 0) {
-    std::fill_n(base, count, 0.0);
-    if (count > 0) base[0] = sign;
-    return 0;
-  }
-  const double scale = sign / norm;
-  for (int i = 0; i < count; ++i) base[i] = x[i] * scale;
-  // In one dimension opposite directions are -1 and 1 exactly.
-  if (count == 1) base[0] = std::copysign(sign, sign * x[0]);
-  return norm;
+/// sign x_:/|x_:| for x_: [count], the first axis where x_: = 0, so that the point stays in the
+/// model. In one dimension opposite directions are -1 and 1 exactly.
+Scaling direction(const TokenNumbers& x, int count, double sign) {
+  if (x.norm2 == 0) return {sign, true};
+  if (count == 1 && std::isfinite(x.first)) return {std::copysign(sign, sign * x.first), true};
+  return {sign / std::sqrt(x.norm2), false};
 }
 /// Adds dL/dx_: of the direction: the tangential part of dL/dbase over |x_:|; 0 where x_: = 0.
 void direction_gradient(const double* x, int count, double sign, const double* up, double* dx) {
@@ -174,10 +158,9 @@ void direction_gradient(const double* x, int count, double sign, const double* u
 }
 
 /// A negative radius is the positive one in the opposite direction.
-const char* place_pi(const MapContext& c, const double* x, double* base, Place& place) {
-  const int last = c.feature - 1;
-  direction(x, last, x[last] < 0 ? -1 : 1, base);
-  place.height = std::abs(x[last]);
+const char* place_pi(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+  base = direction(x, c.feature - 1, x.last < 0 ? -1 : 1);
+  place.height = std::abs(x.last);
   return nullptr;
 }
 void pi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
@@ -189,12 +172,13 @@ void pi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, 
 }
 
 /// Points (x_s, x_t) of the hyperboloid: r = asinh |x_s|.
-const char* place_hyperboloid(const MapContext& c, const double* x, double* base, Place& place) {
-  const int last = c.feature - 1;
-  const double norm = direction(x, last, 1, base);
+const char* place_hyperboloid(const MapContext& c, const TokenNumbers& x, Scaling& base,
+                              Place& place) {
+  base = direction(x, c.feature - 1, 1);
+  const double norm = std::sqrt(x.norm2);
   place.height = std::asinh(norm);
   const double time = std::hypot(1.0, norm);
-  return std::abs(x[last] - time) > 1e-3 * time
+  return std::abs(x.last - time) > 1e-3 * time
              ? "it must lie on the hyperboloid, x_t = sqrt(1 + |x_s|^2)"
              : nullptr;
 }
@@ -209,8 +193,9 @@ void hyperboloid_gradient(const MapContext& c, const double* x, const PlaceGradi
 }
 
 /// Poincare-ball coordinates: rho = 2 artanh |x|.
-const char* place_ball(const MapContext& c, const double* x, double* base, Place& place) {
-  const double norm = direction(x, c.feature, 1, base);
+const char* place_ball(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+  base = direction(x, c.feature, 1);
+  const double norm = std::sqrt(x.norm2);
   if (norm >= 1) return "it must lie inside the unit ball";
   place.height = 2 * std::atanh(norm);
   place.gap = place.height - c.light;
@@ -225,10 +210,9 @@ void ball_gradient(const MapContext& c, const double* x, const PlaceGradient& up
   *dlight -= up.place.gap;
 }
 
-const char* place_polar(const MapContext& c, const double* x, double* base, Place& place) {
-  const int last = c.feature - 1;
-  direction(x, last, 1, base);
-  place.gap = std::max(x[last], 0.0) + std::log1p(std::exp(-std::abs(x[last])));
+const char* place_polar(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+  base = direction(x, c.feature - 1, 1);
+  place.gap = std::max(x.last, 0.0) + std::log1p(std::exp(-std::abs(x.last)));
   place.height = c.light + place.gap;
   return nullptr;
 }
@@ -246,6 +230,7 @@ constexpr std::array table{
            Space::euclidean,
            {},
            true,
+           false,
            &all_coordinates,
            &place_euclidean,
            &euclidean_gradient},
@@ -253,6 +238,7 @@ constexpr std::array table{
            "tokens are half-space coordinates",
            Space::half_space,
            {},
+           false,
            false,
            &all_but_last,
            &place_half_space,
@@ -262,17 +248,19 @@ constexpr std::array table{
            Space::half_space,
            {},
            false,
+           false,
            &all_but_last,
            &place_psi,
            &psi_gradient},
     MapRow{"xi", "(x_: h sigma(x_d), h sigma(x_d)), below the light at height h (Coneheads eq. 11)",
-           Space::half_space, xi_parameters, true, &all_but_last, &place_xi, &xi_gradient},
+           Space::half_space, xi_parameters, true, false, &all_but_last, &place_xi, &xi_gradient},
     MapRow{"exp", "Exp at (0, ..., 0, base_height), clamped to the light (Coneheads eq. 9)",
-           Space::half_space, exp_parameters, true, &all_but_last, &place_exp, &exp_gradient},
+           Space::half_space, exp_parameters, true, true, &all_but_last, &place_exp, &exp_gradient},
     MapRow{"pi",
            "(sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d (Coneheads eq. 13)",
            Space::hyperboloid,
            {},
+           true,
            true,
            &all_but_last,
            &place_pi,
@@ -282,6 +270,7 @@ constexpr std::array table{
            Space::hyperboloid,
            {},
            true,
+           true,
            &all_but_last,
            &place_hyperboloid,
            &hyperboloid_gradient},
@@ -290,6 +279,7 @@ constexpr std::array table{
            Space::ball,
            {},
            false,
+           true,
            &all_coordinates,
            &place_ball,
            &ball_gradient},
@@ -298,11 +288,23 @@ constexpr std::array table{
            Space::ball,
            {},
            true,
+           true,
            &all_but_last,
            &place_polar,
            &polar_gradient}};
 
 }  // namespace
+
+const char* place_token(const MapRow& map, const MapContext& context, const double* x, double* base,
+                        Place& place) {
+  const int m = map.base_size(context.feature);
+  Scaling scaling;
+  const char* wrong =
+      map.place(context, {squared_norm(x, m), x[0], x[context.feature - 1]}, scaling, place);
+  for (int i = 0; i < m; ++i) base[i] = scaling.along_first ? 0 : scaling.factor * x[i];
+  if (scaling.along_first && m > 0) base[0] = scaling.factor;
+  return wrong;
+}
 
 std::span<const MapRow> map_table() { return table; }
 

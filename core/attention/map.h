@@ -10,8 +10,9 @@
 //         rho = rho_0 + log(1 + e^{x_d}) from the source's centre
 //   pi    (sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d  hyperboloid; Coneheads eq. 13 (normalised)
 //
-// A place is base coordinates [m] and a height, see core/similarity/similarity.h. Arithmetic is in
-// double: it costs O(n d) and the rounding to T then happens once.
+// A place is base coordinates [m] and a height, see core/similarity/similarity.h. Every map scales
+// x_: by a number, so that it sees no more of a token than its numbers below, and the kernels do
+// the rest. Arithmetic is in double: the rounding to T then happens once.
 #pragma once
 
 #include <span>
@@ -31,6 +32,18 @@ struct MapContext {
   bool published_code = false;  ///< convention = reference: psi divides x_d by d.
 };
 
+/// What a map needs to know of a token x [d].
+struct TokenNumbers {
+  double norm2;        ///< |x_:|^2, x_: the first base_size coordinates; see MapRow::by_norm.
+  double first, last;  ///< x_1, x_d
+};
+
+/// Base coordinates: factor x_:, or factor e_1 where x_: has no direction, or one dimension.
+struct Scaling {
+  double factor = 1;
+  bool along_first = false;
+};
+
 /// The gradient of a token's place: `base` has base_size numbers.
 struct PlaceGradient {
   const double* base;  ///< dL/dbase [m]
@@ -44,13 +57,19 @@ struct MapRow {
   std::span<const ParameterInfo> parameters;
   /// Whether the image lies in every cone's domain; otherwise places are checked.
   bool inside_domain;
+  bool by_norm;  ///< Whether `place` looks at norm2; it may be anything otherwise.
   int (*base_size)(int feature);
-  /// x [d] -> base [m] and height, gap. Null error text: fine; otherwise what is wrong with x.
-  const char* (*place)(const MapContext& context, const double* x, double* base, Place& place);
+  /// x -> base, height, gap. Null error text: fine; otherwise what is wrong with x.
+  const char* (*place)(const MapContext& context, const TokenNumbers& x, Scaling& base,
+                       Place& place);
   /// Adds dL/dx [d] and dL/dlight; other parameters of maps are not differentiated.
   void (*gradient)(const MapContext& context, const double* x, const PlaceGradient& upstream,
                    double* dx, double* dlight);
 };
+
+/// The base coordinates [m], height and gap of x [d]; returns as MapRow::place.
+[[nodiscard]] const char* place_token(const MapRow& map, const MapContext& context, const double* x,
+                                      double* base, Place& place);
 
 [[nodiscard]] std::span<const MapRow> map_table();
 /// The row of this name for this space, or null.

@@ -33,15 +33,4 @@ struct Operand {
   }
 };
 
-/// Row-major keys [count × stride] into panels [panels × base_size × panel], each times `factor`.
-template <class T>
-void pack_panels(const T* rows, std::ptrdiff_t stride, int base_size, int count, int panel,
-                 T factor, T* out);
-
-/// Row-major rows [count × stride] into panels of `panel` of their columns, each with its rows
-/// contiguous: walking down the rows of a panel touches consecutive cache lines, not one set.
-template <class T>
-void split_panels(const T* rows, std::ptrdiff_t stride, std::int64_t count, int panel, T* out,
-                  std::ptrdiff_t panel_stride);
-
 }  // namespace conelab

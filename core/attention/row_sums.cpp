@@ -4,9 +4,10 @@
 #include <limits>
 #include <numbers>
 #include <span>
+#include <utility>
 
 #include "core/attention/exact.h"
-#include "core/attention/head.h"
+#include "core/attention/tile_size.h"
 
 namespace conelab {
 namespace {
@@ -42,8 +43,9 @@ bool RowSums<T>::any_moved(const WeightTile<T>& tile, int row) const {
 template <class T>
 void RowSums<T>::move_reference(int row, T reference) {
   T& m = references_[static_cast<std::size_t>(row)];
-  const T scale = std::exp(m - reference);  // 0 where the row has gathered nothing.
-  m = reference;
+  const T before = std::exchange(m, reference);
+  if (before == -std::numeric_limits<T>::infinity()) return;  // The row has gathered nothing.
+  const T scale = std::exp(before - reference);
   totals_[static_cast<std::size_t>(row)] *= static_cast<double>(scale);
   T* own = sums(row);
   for (std::ptrdiff_t c = 0; c < stride_; ++c) own[c] *= scale;

@@ -103,15 +103,15 @@ template <class T>
 Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                            Cover cover) const {
   if (cover == Cover::all) {
-    if (!head_->has_bias()) return {};
-    return {head_->bias(queries.first, keys.first), -1};  // one key to the left per query
+    if (!head_->bias().exists()) return {};
+    return {head_->bias().values(queries.first, keys.first), -1};  // one key to the left per query
   }
   const auto width = static_cast<std::size_t>(keys.columns);
   addend_.resize(static_cast<std::size_t>(queries.rows) * width);
   for (int r = 0; r < queries.rows; ++r) {
     T* row = addend_.data() + static_cast<std::size_t>(r) * width;
-    if (head_->has_bias()) {
-      std::copy_n(head_->bias(queries.first + r, keys.first), keys.count, row);
+    if (head_->bias().exists()) {
+      std::copy_n(head_->bias().values(queries.first + r, keys.first), keys.count, row);
     } else {
       std::fill_n(row, keys.count, T(0));
     }
@@ -160,8 +160,8 @@ template <class T>
 void pack_keys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
                const Operand<T>& operand, std::int64_t begin, int columns, T* panels) {
   const bool distance = plan.similarity->info.measure == Measure::squared_distance;
-  pack_panels(operand.base.data() + begin * operand.stride, operand.stride, head.base_size(),
-              columns, kernels.panel, distance ? T(-2) : T(1), panels);
+  kernels.pack_panels(operand.base.data() + begin * operand.stride, operand.stride, columns,
+                      head.base_size(), distance ? T(-2) : T(1), panels);
 }
 
 template void mark_columns(const std::vector<std::int64_t>&, std::int64_t, int, int, float*,

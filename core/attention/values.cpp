@@ -4,8 +4,7 @@
 #include <type_traits>
 
 #include "core/attention/aggregate.h"
-#include "core/attention/head.h"
-#include "core/attention/operand.h"
+#include "core/attention/tile_size.h"
 
 namespace conelab {
 namespace {
@@ -56,14 +55,11 @@ void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& bad) 
     T* out = panels + begin * kernels_->panel;
     if constexpr (std::is_same_v<S, T>) {
       const bool as_is = !plan_->einstein && size == stride_;
-      if (as_is && all_finite(*kernels_, rows, count * size)) {
-        split_panels(rows, stride_, count, kernels_->panel, out, panel_stride);
-        continue;
-      }
+      if (as_is && kernels_->split_panels(rows, stride_, count, out, panel_stride)) continue;
     }
     lifted.resize(static_cast<std::size_t>(chunk * stride_));
     lift_values(plan_->einstein, rows, size, first, count, stride_, lifted.data(), bad);
-    split_panels(lifted.data(), stride_, count, kernels_->panel, out, panel_stride);
+    (void)kernels_->split_panels(lifted.data(), stride_, count, out, panel_stride);
   }
 }
 

@@ -157,10 +157,16 @@ struct Kernels {
   /// Sets the weights of a row above `limit` to 0, the first most_heavy of them, and puts them into
   /// `heavy`; returns how many. *rest is the sum of the others.
   int (*take_heavy)(T* weights, int columns, T limit, HeavyWeight<T>* heavy, T* rest);
-  /// Whether none of x [count] is infinite or NaN.
-  bool (*all_finite)(const T* x, std::int64_t count);
-  /// Rounds base - centre [size] into a row; returns the squared norm of what is rounded.
-  double (*store_centred)(const double* base, const double* centre, int size, T* row);
+  /// Rounds factor x - centre [size] into a row; returns the squared norm of what is rounded.
+  double (*store_scaled)(const T* x, double factor, const double* centre, int size, T* row);
+  /// Rows [count × stride], `count` a multiple of `panel`, times `factor` into panels of their
+  /// first `depth` numbers, [count / panel × depth × panel].
+  void (*pack_panels)(const T* rows, std::ptrdiff_t stride, int count, int depth, T factor, T* out);
+  /// Rows [count × stride], `stride` a multiple of `panel`, into panels of their columns, each with
+  /// its rows contiguous: walking down the rows of a panel touches consecutive cache lines, not one
+  /// set. Returns whether all numbers are finite.
+  bool (*split_panels)(const T* rows, std::ptrdiff_t stride, int count, T* out,
+                       std::ptrdiff_t panel_stride);
   /// The product and the squared distance of two vectors in double.
   double (*exact_product)(const T* a, const T* b, int size);
   double (*exact_distance2)(const T* a, const T* b, int size);

@@ -26,10 +26,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/parameter.h"
 #include "core/similarity/number.h"
+#include "core/similarity/radius.h"
 #include "core/similarity/similarity.h"
 
 namespace conelab {
@@ -38,25 +38,6 @@ namespace conelab {
 template <class N>
 struct BeyondSlope {
   N x, query, key;
-};
-
-/// Functions of a distance from the centre by one exponential, without cancellation; bounded where
-/// sinh would overflow.
-struct Radius {
-  double sinh, cosh;
-  double decay;  ///< e^-r
-
-  static Radius of(double r) {
-    const double m = std::min(std::expm1(r), std::numeric_limits<double>::max());
-    const double decay = 1 / (1 + m);
-    return {0.5 * m * (1 + decay), 1 + 0.5 * m * (m * decay), decay};
-  }
-  static Radius of_sinh(double sinh) {
-    const double cosh = std::hypot(1.0, sinh);
-    return {sinh, cosh, 1 / (sinh + cosh)};
-  }
-  /// 1 - e^(-2r)
-  [[nodiscard]] double rise() const { return 2 * sinh * decay; }
 };
 
 /// sqrt(1 - sinh^2 rho_0 / sinh^2 rho) from gap = rho - rho_0, for a token at rho and a source of

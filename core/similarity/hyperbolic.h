@@ -10,10 +10,10 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 
 #include "core/base/parameter.h"
 #include "core/similarity/number.h"
+#include "core/similarity/radius.h"
 #include "core/similarity/similarity.h"
 
 namespace conelab {
@@ -73,9 +73,10 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
   static constexpr int values = 3;
 
   static void token(const Place& place, const double*, double* value) {
-    value[0] = 2 * std::sinh(0.5 * place.height);
-    value[1] = std::exp(-0.5 * place.height);
-    value[2] = std::sinh(place.height);
+    const Radius half = Radius::of(0.5 * place.height);
+    value[0] = 2 * half.sinh;
+    value[1] = half.decay;
+    value[2] = 2 * half.sinh * half.cosh;
   }
   template <class N>
   CONELAB_FORMULA static N half_distance2(N x, const N* q, const N* k) {

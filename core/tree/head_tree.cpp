@@ -67,7 +67,7 @@ class Placer {
     Vector base(d + 1);
     Place place;
     const char* wrong =
-        plan_.map->place(plan_.map_context(map_values_, head_), token, base.data(), place);
+        place_token(*plan_.map, plan_.map_context(map_values_, head_), token, base.data(), place);
     if (wrong != nullptr) {
       fail("{} lies outside the model under map {}: {}", label, plan_.map->name, wrong);
     }

@@ -183,6 +183,21 @@ TEST_P(NanInput, InPaddingIsNeverSeen) {
   }
 }
 
+TEST_P(NanInput, OfAnyCoordinateSpoilsItsRow) {
+  for (const int d : {1, 2, 3}) {
+    const Extents few{1, 1, 3, 4, d, 2};
+    const Call plain = make_call(GetParam(), {}, few);
+    for (int c = 0; c < d; ++c) {
+      for (const double x : {nan, infinity, -infinity}) {
+        AttentionInput<double> spoilt = random_input(plain, few, 9);
+        const Tensor4<double> whole = run(plain, spoilt).forward.output;
+        spoilt.query.at(0, 0, 1, c) = x;
+        expect_other_rows_kept(run(plain, spoilt).forward.output, whole, {false, true, false});
+      }
+    }
+  }
+}
+
 TEST_P(NanInput, InfiniteTokensSpoilNoOtherRow) {
   for (const double x : {infinity, -infinity}) {
     AttentionInput<double> spoilt = input;

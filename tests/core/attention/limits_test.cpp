@@ -1,9 +1,10 @@
 // Where one similarity becomes another, and closed formulas of special positions.
 #include <gtest/gtest.h>
 
-#include "core/attention/head.h"
 #include "core/attention/plan.h"
+#include "core/attention/tile_size.h"
 #include "core/geometry/cone_law.h"
+#include "core/simd/kernels.h"
 #include "tests/core/attention/cases.h"
 
 namespace conelab::tests {

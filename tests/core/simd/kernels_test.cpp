@@ -164,32 +164,22 @@ TEST(Kernels, SquaredDistancesAndTheLeastOfEachRow) {
 }
 
 template <class T>
-void expect_finite_told(const Kernels<T>& k) {
-  for (const std::int64_t count : {0, 1, 7, 63, 64, 65, 200}) {
-    std::vector<T> x(static_cast<std::size_t>(count), std::numeric_limits<T>::max());
-    EXPECT_TRUE(k.all_finite(x.data(), count)) << k.name << " " << count;
-    for (T& at : x) {
-      for (const T bad : {std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
-                          std::numeric_limits<T>::quiet_NaN()}) {
-        at = bad;
-        ASSERT_FALSE(k.all_finite(x.data(), count)) << k.name << " " << count;
-      }
-      at = std::numeric_limits<T>::denorm_min();
-    }
-  }
-}
-
-template <class T>
-void expect_centred(const Kernels<T>& k) {
+void expect_scaled(const Kernels<T>& k) {
   for (const int size : {0, 1, 3, 16, 31, 64, 67}) {
-    const std::vector<double> base = random_numbers<double>(67, 3), centre(67, 0.125);
+    const std::vector<T> x = random_numbers<T>(67, 3);
+    const std::vector<double> centre(67, 0.125);
     std::vector<T> row(67, T(9));
-    const double norm = k.store_centred(base.data(), centre.data(), size, row.data());
+    const double norm = k.store_scaled(x.data(), 1.5, centre.data(), size, row.data());
     double expected = 0;
     for (int i = 0; i < 67; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      ASSERT_EQ(row[at], i < size ? static_cast<T>(base[at] - 0.125) : T(9)) << k.name << " " << i;
-      if (i < size) expected += static_cast<double>(row[at]) * static_cast<double>(row[at]);
+      const double scaled = std::fma(static_cast<double>(x[at]), 1.5, -0.125);
+      if (i < size) {
+        ASSERT_NEAR(row[at], scaled, std::numeric_limits<T>::epsilon()) << k.name << " " << i;
+        expected += static_cast<double>(row[at]) * static_cast<double>(row[at]);
+      } else {
+        ASSERT_EQ(row[at], T(9)) << k.name << " " << i;
+      }
     }
     EXPECT_NEAR(norm, expected, 1e-13) << k.name << " " << size;
   }
@@ -197,10 +187,65 @@ void expect_centred(const Kernels<T>& k) {
 
 TEST(Kernels, PlaceTokensOfAnySize) {
   for (const std::string& target : simd_targets()) {
-    expect_finite_told(kernels<float>(target));
-    expect_finite_told(kernels<double>(target));
-    expect_centred(kernels<float>(target));
-    expect_centred(kernels<double>(target));
+    expect_scaled(kernels<float>(target));
+    expect_scaled(kernels<double>(target));
+  }
+}
+
+template <class T>
+void expect_packed(const Kernels<T>& k) {
+  const int count = 2 * k.panel;
+  constexpr int stride = 70;
+  const std::vector<T> rows = random_numbers<T>(static_cast<std::size_t>(count * stride), 5);
+  for (const int depth : {0, 1, 2, 3, 4, 63, 64, 70}) {
+    std::vector<T> packed(static_cast<std::size_t>(count * depth) + 1, T(9));
+    k.pack_panels(rows.data(), stride, count, depth, T(-2), packed.data());
+    for (int i = 0; i < count; ++i) {
+      for (int c = 0; c < depth; ++c) {
+        const int at = i / k.panel * k.panel * depth + c * k.panel + i % k.panel;
+        ASSERT_EQ(packed[static_cast<std::size_t>(at)],
+                  -2 * rows[static_cast<std::size_t>(i * stride + c)])
+            << k.name << " " << depth << " " << i << " " << c;
+      }
+    }
+    EXPECT_EQ(packed.back(), T(9)) << k.name << " " << depth;
+  }
+}
+
+template <class T>
+void expect_split(const Kernels<T>& k) {
+  constexpr int count = 5, room = 7;
+  const int stride = 3 * k.panel;
+  std::vector<T> rows = random_numbers<T>(static_cast<std::size_t>(count * stride), 6);
+  std::vector<T> split(static_cast<std::size_t>(room * stride), T(9));
+  const auto run = [&] {
+    return k.split_panels(rows.data(), stride, count, split.data(), room * k.panel);
+  };
+  EXPECT_TRUE(run()) << k.name;
+  for (int at = 0; at < room * stride; ++at) {
+    const int panel = at / (room * k.panel), row = at / k.panel % room, column = at % k.panel;
+    const T expected = row < count
+                           ? rows[static_cast<std::size_t>(row * stride + panel * k.panel + column)]
+                           : T(9);
+    ASSERT_EQ(split[static_cast<std::size_t>(at)], expected) << k.name << " " << at;
+  }
+  for (T& at : rows) {
+    for (const T other : {std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
+                          std::numeric_limits<T>::quiet_NaN()}) {
+      at = other;
+      ASSERT_FALSE(run()) << k.name;
+    }
+    at = std::numeric_limits<T>::max();
+    ASSERT_TRUE(run()) << k.name;
+  }
+}
+
+TEST(Kernels, PackPanels) {
+  for (const std::string& target : simd_targets()) {
+    expect_packed(kernels<float>(target));
+    expect_packed(kernels<double>(target));
+    expect_split(kernels<float>(target));
+    expect_split(kernels<double>(target));
   }
 }
 
