@@ -40,13 +40,22 @@ struct BeyondSlope {
   N x, query, key;
 };
 
-/// sqrt(1 - sinh^2 rho_0 / sinh^2 rho) from gap = rho - rho_0, for a token at rho and a source of
-/// radius rho_0.
-inline double shadow_cosine(double gap, const Radius& token, const Radius& source) {
-  const double near = -std::expm1(-2 * gap);
-  const double far = token.rise() + token.decay * token.decay * source.rise();
-  return std::sqrt(near / token.rise() * (far / token.rise()));
-}
+/// A token at rho = rho_0 + gap, for a source of radius rho_0: by one exponential, without
+/// cancellation near the source or overflow far from it.
+struct TokenRadius {
+  double decay;   ///< e^-rho
+  double rise;    ///< 1 - e^(-2 rho)
+  double shadow;  ///< sqrt(1 - sinh^2 rho_0 / sinh^2 rho)
+
+  TokenRadius(double gap, const Radius& source) {
+    const double fall = std::expm1(-gap);
+    const double near = -fall * (2 + fall);
+    decay = source.decay * (1 + fall);
+    rise = source.rise() + source.decay * source.decay * near;
+    const double far = rise + decay * decay * source.rise();  // 1 - e^(-2 (rho + rho_0))
+    shadow = std::sqrt(near * far) / rise;
+  }
+};
 
 template <class Shadow>
 struct FiniteCone {

@@ -29,11 +29,11 @@ struct PenumbralShadow {
     return light.cosh / (s * s) * (2 * dc[2] / s - dc[1]) + dc[3];
   }
   static void token(const Place& place, const Radius& light, double* value) {
-    const Radius token = Radius::of(place.height);
+    const TokenRadius token(place.gap, light);
     const double t = light.sinh / light.cosh;
     const double narrow = 1 / light.cosh;
-    const double y = token.decay / token.sinh;
-    const double shadow = shadow_cosine(place.gap, token, light);
+    const double y = 2 * token.decay * token.decay / token.rise;
+    const double shadow = token.shadow;
     const double sine = narrow * shadow;  // sin s
     const double cosine = t * (1 + y);    // cos s
     // cos s - cos(s + phi) = t y, and 2 sin(s + phi/2) by the halves of both angles.

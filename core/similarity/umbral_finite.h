@@ -62,11 +62,11 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
   }
   static void token(const Place& place, const double* p, double* value) {
     const Radius object = Radius::of(p[1]);
-    const Radius token = Radius::of(place.height);
-    const double y = 1 / token.sinh;
-    const double coth = token.cosh / token.sinh;
+    const TokenRadius token(place.gap, object);
+    const double y = 2 * token.decay / token.rise;
+    const double coth = (2 - token.rise) / token.rise;
     const double sine = object.sinh * y;
-    const double cosine = shadow_cosine(place.gap, token, object);
+    const double cosine = token.shadow;
     value[0] = std::sqrt(0.5 * (1 + cosine));
     value[1] = 0.5 * sine / value[0];
     value[2] = y;
