@@ -75,6 +75,9 @@ HWY_INLINE Pack<double, n> exp(const Pack<double, n>& x) {
   return select(x <= P(-708), P(0), powers + (x - x));
 }
 
+/// log 2, for an exponent that still lies above 23 bits of mantissa.
+constexpr double log_2_of_bits = 8.262958294867817e-08;
+
 /// log(1 + x) for x >= 0.
 template <int n>
 HWY_INLINE Pack<float, n> log1p(const Pack<float, n>& x) {
@@ -103,8 +106,35 @@ HWY_INLINE Pack<float, n> log1p(const Pack<float, n>& x) {
   y = multiply_add(y, f, P(0.333339502218));
   y = multiply_add(y, f, P(-0.499999916064));
   y = multiply_add(y * f, f, f);
-  return multiply_add(exponent, P(8.262958294867817e-08), y);  // log 2 / 2^23
+  return multiply_add(exponent, P(log_2_of_bits), y);
 }
+
+#if HWY_TARGET == HWY_AVX3
+/// The same without what the rounding of 1 + x loses, 6e-8, from the instruction for mantissas, 3/4
+/// <= 1 + f < 3/2, by a polynomial of degree 6 that errs by 4.4e-8: 14 operations for 21. Any x has
+/// a finite result, NaN stays.
+template <int n>
+HWY_INLINE Pack<float, n> log_above_one(const Pack<float, n>& x) {
+  using P = Pack<float, n>;
+  const hn::RebindToSigned<Tag<float>> bits;
+  const P above = P(1) + x;
+  const P mantissa = each(above, [](auto a) {
+    return decltype(a){_mm512_getmant_ps(a.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_zero)};
+  });
+  const P exponent = each(above, mantissa, [&](auto a, auto m) {
+    return hn::ConvertTo(Tag<float>(), hn::Sub(hn::BitCast(bits, a), hn::BitCast(bits, m)));
+  });
+  const P f = mantissa - P(1);
+  P y = multiply_add(f, P(-0.06471028178930283), P(0.14019642770290375));
+  y = multiply_add(y, f, P(-0.1738598644733429));
+  y = multiply_add(y, f, P(0.20121771097183228));
+  y = multiply_add(y, f, P(-0.24976500868797302));
+  y = multiply_add(y, f, P(0.33329570293426514));
+  y = multiply_add(y, f, P(-0.5000023245811462));
+  y = multiply_add(y * f, f, f);
+  return multiply_add(exponent, P(log_2_of_bits), y);
+}
+#endif
 
 template <int n>
 HWY_INLINE Pack<double, n> log1p(const Pack<double, n>& x) {

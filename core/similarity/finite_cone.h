@@ -20,7 +20,6 @@
 // The law of every cone family (core/geometry/cone_law.h), our closed form. `Shadow` is what the
 // families differ in:
 //   half_turn  whether c1 = c3 = 0, a common ancestor exists iff g <= pi/2
-//   own        w of a token from its y
 //   beyond     the numerator where no common ancestor exists; beyond_slope  its derivatives
 #pragma once
 
@@ -59,8 +58,8 @@ struct TokenRadius {
 
 template <class Shadow>
 struct FiniteCone {
-  // cos(phi/2), sin(phi/2), y, dphi/drho, dphi/drho_0 (both 0 on the source), dy/drho.
-  static constexpr int values = 6;
+  // cos(phi/2), sin(phi/2), y, own w, dphi/drho, dphi/drho_0 (both 0 on the source), dy/drho.
+  static constexpr int values = 7;
   static constexpr int constants = 4;  // gamma, c1, c2, c3
   static constexpr bool token_slope = true;
 
@@ -73,21 +72,22 @@ struct FiniteCone {
   template <class N>
   struct Pair {
     N sin2, sin_twice;  ///< sin^2 g, sin 2g
-    N sine, sine2;      ///< sin theta and its square
+    Root<N> sine;       ///< sin theta
+    N sine2;            ///< sin^2 theta
   };
   template <class N>
   CONELAB_FORMULA static Pair<N> pair(N x, const N* q, const N* k) {
     const N sin_half2 = N(0.25) * x;
     const N cos_half2 = max(N(0), N(1) - sin_half2);
     const N sine2 = x * cos_half2;
-    const N sine = sqrt(sine2);
+    const Root<N> sine = root(sine2);
     const N s = q[1] * k[0] + q[0] * k[1];
     N c = q[0] * k[0] - q[1] * k[1];
     // f reaches pi/2: positive, so that opposite tokens on the source do not meet.
     if constexpr (Shadow::half_turn) c = max(smallest(x), c);
     const N s2 = s * s, c2 = c * c, sc = s * c;
-    return {s2 * cos_half2 + c2 * sin_half2 + sc * sine, sc * (N(2) - x) + (c2 - s2) * sine, sine,
-            sine2};
+    return {s2 * cos_half2 + c2 * sin_half2 + sc * sine.value,
+            sc * (N(2) - x) + (c2 - s2) * sine.value, sine, sine2};
   }
   template <class N>
   CONELAB_FORMULA static N between(const Pair<N>& p, const N* c) {
@@ -110,7 +110,7 @@ struct FiniteCone {
   CONELAB_FORMULA static Depth<N> depth(N numerator, N denominator) {
     const N twice = denominator + denominator;
     const Root<N> both = root(twice * (N(2) * numerator + twice));
-    return {log1p((twice + both.value) / numerator), both};
+    return {log_above_one(quotient(twice + both.value, numerator)), both};
   }
   /// Where the LCA is within the cones: what lies on one ray always is, however it rounds.
   template <class N>
@@ -129,7 +129,7 @@ struct FiniteCone {
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     const Pair<N> p = pair(x, q, k);
     const auto inside = has_ancestor(x, p, c);
-    const N within = max(Shadow::own(max(q[2], k[2])), between(p, c));
+    const N within = max(max(q[3], k[3]), between(p, c));
     const N numerator = max(least(x), select(inside, within, beyond(x, q, k)));
     return N(0.5) * c[0] * depth(numerator, select(inside, N(1), p.sine2)).twice_rho;
   }
@@ -141,13 +141,13 @@ struct FiniteCone {
     const Pair<N> p = pair(x, q, k);
     const auto inside = has_ancestor(x, p, c);
     // A w below the least does not move: the nearer token's own depth stands for it.
-    const N larger = max(least(x), Shadow::own(max(q[2], k[2])));
+    const N larger = max(least(x), max(q[3], k[3]));
     const N spread = between(p, c);
     const N numerator = max(least(x), select(inside, max(larger, spread), beyond(x, q, k)));
     const N denominator = select(inside, N(1), p.sine2);
     const Depth<N> d = depth(numerator, denominator);
     const N by_denominator = d.root.inverse;
-    const N by_numerator = -(denominator * by_denominator / numerator);
+    const N by_numerator = -quotient(denominator * by_denominator, numerator);
     // Inside, w grows with g or is that of the nearer token; ties are shared.
     const N apart = select(spread > larger, N(1), select(spread == larger, N(0.5), N(0)));
     const N by_spread = select(inside, apart * by_numerator, N(0));
@@ -158,11 +158,11 @@ struct FiniteCone {
     const N twice = N(2) * (q[2] - k[2]);
     return {
         N(0.5) * d.twice_rho,
-        select(inside, select(p.sine > N(0), by_angle / (N(2) * p.sine), N(0)),
+        select(inside, N(0.5) * by_angle * p.sine.inverse,
                by_numerator * beyond.x + by_denominator * (N(1) - N(0.5) * x)),
-        select(inside, by_angle * q[3] + own, by_numerator * (twice + beyond.query) * q[5]),
-        select(inside, by_angle * k[3] + (alone - own), by_numerator * (beyond.key - twice) * k[5]),
-        {by_spread * p.sin_twice, -(by_spread * p.sin2), by_angle * (q[4] + k[4])}};
+        select(inside, by_angle * q[4] + own, by_numerator * (twice + beyond.query) * q[6]),
+        select(inside, by_angle * k[4] + (alone - own), by_numerator * (beyond.key - twice) * k[6]),
+        {by_spread * p.sin_twice, -(by_spread * p.sin2), by_angle * (q[5] + k[5])}};
   }
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {

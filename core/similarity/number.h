@@ -53,6 +53,19 @@ CONELAB_FORMULA inline Root<N> root(N x) {
   return {value, select(x > N(0), N(1) / value, N(0))};
 }
 
+/// log(1 + x) for x >= 0, with as little absolute error as 1 + x rounded has: what is cheaper than
+/// log1p on some targets, and as good where x is not small.
+template <class N>
+CONELAB_FORMULA inline N log_above_one(N x) {
+  return log1p(x);
+}
+
+/// a / b, to 2 ulp, of numbers whose quotient is far from the ends of the number type.
+template <class N>
+CONELAB_FORMULA inline N quotient(N a, N b) {
+  return a / b;
+}
+
 /// Whether a number type of floats has `over_sqrt(scale, x)`, scale / sqrt(x) of normal, finite x,
 /// at less than the cost of a root, `multiply_add(a, b, c)`, a * b + c in one rounding, and
 /// `may_overflow(x)`, the vote whether a lane of x >= 0 might be infinite.

@@ -41,14 +41,11 @@ struct PenumbralShadow {
     value[1] = t * y * std::sqrt((1 + t) * (1 + cosine)) / sum;
     value[0] = std::sqrt((1 - value[1]) * (1 + value[1]));
     value[2] = y;
-    value[3] = sine > 0 ? -t * y * (2 + y) / sine : 0;
+    value[3] = y * (2 + y);
+    value[4] = sine > 0 ? -t * y * (2 + y) / sine : 0;
     // (1 + y)^2 - shadow^2 = cosh^2 R y (2 + y)
-    value[4] = sine > 0 ? light.cosh * y * (2 + y) / (shadow * (1 + y + shadow)) : 0;
-    value[5] = -y * (2 + y);
-  }
-  template <class N>
-  CONELAB_FORMULA static N own(N y) {
-    return y * (N(2) + y);
+    value[5] = sine > 0 ? light.cosh * y * (2 + y) / (shadow * (1 + y + shadow)) : 0;
+    value[6] = -y * (2 + y);
   }
   template <class N>
   CONELAB_FORMULA static N beyond(N x, N u, N v) {

@@ -43,7 +43,7 @@ struct Place {
 };
 
 /// The most per-token values and per-head constants of any similarity: sizes of fixed arrays.
-constexpr int max_values = 6;
+constexpr int max_values = 7;
 constexpr int max_constants = 4;
 
 /// Names of a similarity for lists, menus and files.

@@ -19,10 +19,6 @@ struct UmbralShadow {
   static constexpr bool half_turn = true;
 
   template <class N>
-  CONELAB_FORMULA static N own(N y) {
-    return y * y;
-  }
-  template <class N>
   CONELAB_FORMULA static N beyond(N, N u, N v) {
     return u * v;
   }
@@ -70,9 +66,10 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
     value[0] = std::sqrt(0.5 * (1 + cosine));
     value[1] = 0.5 * sine / value[0];
     value[2] = y;
-    value[3] = cosine > 0 ? -sine * coth / cosine : 0;
-    value[4] = cosine > 0 ? object.cosh * y / cosine : 0;
-    value[5] = -y * coth;
+    value[3] = y * y;
+    value[4] = cosine > 0 ? -sine * coth / cosine : 0;
+    value[5] = cosine > 0 ? object.cosh * y / cosine : 0;
+    value[6] = -y * coth;
   }
 };
 
