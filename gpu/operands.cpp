@@ -325,12 +325,11 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
     const std::int64_t h = g % p.heads;
     const auto tokens = [&](const Tensor4<N>& tensor, const std::vector<N>& base,
                             const std::vector<N>& potential, Tensor4<N>& to) {
-      for (std::int64_t i = 0; i < tensor.shape.token; ++i) {
-        const std::int64_t at = g * tensor.shape.token + i;
-        operands.heads[size_of(g)].token_gradient(
-            tensor.row(b, h, i), {base.data() + at * p.base_size, potential[size_of(at)]},
-            to.row(b, h, i), parameters[size_of(g)].similarity.data());
-      }
+      const std::int64_t count = tensor.shape.token, first = g * count;
+      operands.heads[size_of(g)].token_gradients(
+          tensor.row(b, h, 0), count,
+          {base.data() + first * p.base_size, p.base_size, potential.data() + first},
+          to.row(b, h, 0), parameters[size_of(g)].similarity.data());
     };
     tokens(input.query, sums.query_base, sums.query_potential, result.query);
     tokens(input.key, sums.key_base, sums.key_potential, result.key);

@@ -397,23 +397,25 @@ class BackwardPass {
     }
   }
 
-  /// Sums of W times the other side -> dL/dbase of a token, in place.
-  void base_gradient(const T* base, T margin, T* sums, int size) const {
+  /// Sums of W times the other side -> dL/dbase of tokens [count × stride], in place.
+  void base_gradients(const Head<T>& head, const T* base, std::ptrdiff_t stride, const T* margin,
+                      int count, T* sums) const {
     if (!distance_) return;
-    for (int i = 0; i < size; ++i) sums[i] = 2 * (base[i] * margin - sums[i]);
+    for (int r = 0; r < count; ++r, base += stride, sums += stride) {
+      for (int i = 0; i < head.base_size(); ++i) sums[i] = 2 * (base[i] * margin[r] - sums[i]);
+    }
   }
 
   void finish_keys(std::int64_t index, int t, const BackwardHead<T>& shared, KeyWork<T>& w) {
     const std::int64_t b = batch_of(index);
     const std::int64_t h = head_of(index);
+    base_gradients(shared.head, w.placed.base.data(), w.placed.stride, w.key_margin.data(),
+                   w.keys.count, w.key_grad.data());
+    shared.head.token_gradients(input_.key.row(b, h, w.keys.first), w.keys.count,
+                                {w.key_grad.data(), w.placed.stride, w.key_slope.data()},
+                                result_.key.row(b, h, w.keys.first), w.sums.similarity.data());
     for (int c = 0; c < w.keys.count; ++c) {
       const std::int64_t j = w.keys.first + c;
-      T* sums = w.key_grad.data() + c * w.placed.stride;
-      base_gradient(w.placed.base.data() + c * w.placed.stride,
-                    w.key_margin[static_cast<std::size_t>(c)], sums, shared.head.base_size());
-      shared.head.token_gradient(input_.key.row(b, h, j),
-                                 {sums, w.key_slope[static_cast<std::size_t>(c)]},
-                                 result_.key.row(b, h, j), w.sums.similarity.data());
       lower_value_grad(plan_.einstein, w.value_grad.data() + c * value_stride_,
                        input_.value.row(b, h, j), plan_.extents.value, result_.value.row(b, h, j));
     }
@@ -428,15 +430,12 @@ class BackwardPass {
     Operand<T> own;
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const QueryGroup<T> group = group_of(index, shared, own, block);
-      for (int r = 0; r < group.rows; ++r) {
-        const std::int64_t i = group.first + r;
-        const auto at = static_cast<std::size_t>(i);
-        T* grad = shared.query_grad + i * group.stride;
-        base_gradient(group.base + r * group.stride, shared.query_margin[at], grad,
-                      shared.head.base_size());
-        shared.head.token_gradient(input_.query.row(b, h, i), {grad, shared.query_slope[at]},
-                                   result_.query.row(b, h, i), sums.similarity.data());
-      }
+      T* grad = shared.query_grad + group.first * group.stride;
+      base_gradients(shared.head, group.base, group.stride,
+                     shared.query_margin.data() + group.first, group.rows, grad);
+      shared.head.token_gradients(input_.query.row(b, h, group.first), group.rows,
+                                  {grad, group.stride, shared.query_slope.data() + group.first},
+                                  result_.query.row(b, h, group.first), sums.similarity.data());
     }
     shared_[static_cast<std::size_t>(index)].reset();
   }

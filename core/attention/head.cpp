@@ -170,33 +170,42 @@ void Head<T>::exact_token(const double* x, double* base, double* values) const {
 
 template <class T>
 template <class S>
-void Head<T>::token_gradient(const S* token, const OperandGradient<T>& upstream, S* dx,
-                             double* dparameters) const {
-  const bool untouched =
-      upstream.potential == 0 &&
-      std::all_of(upstream.base, upstream.base + base_size_, [](T v) { return v == 0; });
+void Head<T>::token_gradients(const S* tokens, std::int64_t count,
+                              const OperandGradient<T>& upstream, S* dx,
+                              double* dparameters) const {
   const auto d = static_cast<std::size_t>(plan_->extents.feature);
-  if (untouched) {  // also a bad token that nobody saw
-    std::fill_n(dx, d, S(0));
-    return;
-  }
+  const MapRow& map = *plan_->map;
   const MapContext c = context();
-  std::vector<double> x(token, token + d), base(centre_.size()), gradient(d);
-  Place place, by_place;
-  (void)place_token(*plan_->map, c, x.data(), base.data(), place);
-  plan_->similarity->token_gradient(place, similarity_values_.data(), upstream.potential, by_place,
-                                    dparameters);
-  std::copy_n(upstream.base, base_size_, base.begin());
-  plan_->map->gradient(c, x.data(), {base.data(), by_place}, gradient.data(),
-                       dparameters + plan_->similarity_parameters.size());
-  for (std::size_t i = 0; i < d; ++i) dx[i] = static_cast<S>(gradient[i]);
+  std::vector<double> x(d), base(centre_.size()), gradient(d);
+  for (std::int64_t i = 0; i < count; ++i, tokens += d, dx += d) {
+    const T* base_gradient = upstream.base + i * upstream.stride;
+    const T potential = upstream.potential[i];
+    const bool untouched = potential == 0 && std::all_of(base_gradient, base_gradient + base_size_,
+                                                         [](T v) { return v == 0; });
+    if (untouched) {  // also a bad token that nobody saw
+      std::fill_n(dx, d, S(0));
+      continue;
+    }
+    std::copy_n(tokens, d, x.begin());
+    std::copy_n(base_gradient, base_size_, base.begin());
+    std::fill(gradient.begin(), gradient.end(), 0.0);
+    Place place, by_place;
+    Scaling unused;
+    (void)map.place(c, token_numbers(map, c, x.data()), unused, place);
+    plan_->similarity->token_gradient(place, similarity_values_.data(), potential, by_place,
+                                      dparameters);
+    map.gradient(c, x.data(), {base.data(), by_place}, gradient.data(),
+                 dparameters + plan_->similarity_parameters.size());
+    for (std::size_t k = 0; k < d; ++k) dx[k] = static_cast<S>(gradient[k]);
+  }
 }
 
 #define CONELAB_HEAD(T, S)                                                                      \
   template Head<T>::Head(const Plan&, const Kernels<T>&, std::int64_t, const S*);               \
   template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t, \
                                int, Operand<T>&) const;                                         \
-  template void Head<T>::token_gradient(const S*, const OperandGradient<T>&, S*, double*) const;
+  template void Head<T>::token_gradients(const S*, std::int64_t, const OperandGradient<T>&, S*, \
+                                         double*) const;
 template class Head<float>;
 template class Head<double>;
 CONELAB_HEAD(float, float)

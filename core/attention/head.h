@@ -14,11 +14,12 @@
 
 namespace conelab {
 
-/// dL/d of placed tokens, by which `Head::token_gradient` goes back through the map.
+/// dL/d of placed tokens, by which `Head::token_gradients` goes back through the map.
 template <class T>
 struct OperandGradient {
-  const T* base;     ///< [m] dL/dbase of one token
-  double potential;  ///< dL/dpotential
+  const T* base;  ///< [tokens × stride] dL/dbase of each token.
+  std::ptrdiff_t stride;
+  const T* potential;  ///< [tokens] dL/dpotential.
 };
 
 /// Tokens are of any stored type S whose Compute<S> is T.
@@ -50,11 +51,11 @@ class Head {
   /// What a finite token x [d] is before it is centred and rounded: its base coordinates [m]
   /// and the similarity's values of it.
   void exact_token(const double* x, double* base, double* values) const;
-  /// Sets dL/dx [d] of one token, and adds dL/dparameters: those of the similarity, then dL/dlight.
-  /// `upstream.base` may be dx itself.
+  /// Sets dL/dx of tokens [count × d], and adds dL/dparameters: those of the similarity, then
+  /// dL/dlight. `upstream.base` may be dx itself.
   template <class S>
-  void token_gradient(const S* token, const OperandGradient<T>& upstream, S* dx,
-                      double* dparameters) const;
+  void token_gradients(const S* tokens, std::int64_t count, const OperandGradient<T>& upstream,
+                       S* dx, double* dparameters) const;
 
  private:
   const Plan* plan_;

@@ -295,12 +295,16 @@ constexpr std::array table{
 
 }  // namespace
 
+TokenNumbers token_numbers(const MapRow& map, const MapContext& context, const double* x) {
+  const double norm2 = map.by_norm ? squared_norm(x, map.base_size(context.feature)) : 0;
+  return {norm2, x[0], x[context.feature - 1]};
+}
+
 const char* place_token(const MapRow& map, const MapContext& context, const double* x, double* base,
                         Place& place) {
   const int m = map.base_size(context.feature);
   Scaling scaling;
-  const char* wrong =
-      map.place(context, {squared_norm(x, m), x[0], x[context.feature - 1]}, scaling, place);
+  const char* wrong = map.place(context, token_numbers(map, context, x), scaling, place);
   for (int i = 0; i < m; ++i) base[i] = scaling.along_first ? 0 : scaling.factor * x[i];
   if (scaling.along_first && m > 0) base[0] = scaling.factor;
   return wrong;

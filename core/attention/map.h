@@ -67,6 +67,9 @@ struct MapRow {
                    double* dx, double* dlight);
 };
 
+/// The numbers of x [d].
+[[nodiscard]] TokenNumbers token_numbers(const MapRow& map, const MapContext& context,
+                                         const double* x);
 /// The base coordinates [m], height and gap of x [d]; returns as MapRow::place.
 [[nodiscard]] const char* place_token(const MapRow& map, const MapContext& context, const double* x,
                                       double* base, Place& place);
