@@ -46,8 +46,6 @@ class BackwardPass {
         block_rows_(kernels_.backward_rows),
         mask_(plan.mask(input)),
         distance_(plan.similarity->info.measure == Measure::squared_distance),
-        width_(aggregate_width(plan.einstein, plan.extents.value)),
-        value_stride_(round_up(std::max(1, width_), kernels_.panel)),
         heads_(plan.extents.batch * plan.extents.head),
         tiles_((plan.extents.key + backward_keys<T> - 1) / backward_keys<T>),
         blocks_((plan.extents.query + block_rows_ - 1) / block_rows_),
@@ -78,8 +76,6 @@ class BackwardPass {
   int block_rows_;  ///< Queries of a tile.
   Mask mask_;
   bool distance_;
-  int width_;
-  std::ptrdiff_t value_stride_;
   std::int64_t heads_, tiles_, blocks_;
   std::vector<S> ones_;  ///< dL/doutput of a row where none is given.
   std::vector<std::unique_ptr<BackwardHead<T>>> shared_;
@@ -133,14 +129,15 @@ class BackwardPass {
   const T* upstream_rows(std::int64_t index, const QueryGroup<T>& group, KeyWork<T>& w) const {
     const std::int64_t b = batch_of(index), h = head_of(index), size = plan_.extents.value;
     if constexpr (std::is_same_v<S, T>) {
-      const bool as_is = !plan_.einstein && size == value_stride_ && !input_.output_grad.empty();
+      const bool as_is =
+          !plan_.einstein && size == w.operands.value_stride() && !input_.output_grad.empty();
       if (as_is) return input_.output_grad.row(b, h, group.first);
     }
     for (int r = 0; r < group.rows; ++r) {
       const std::int64_t i = group.first + r;
       const T divisor = plan_.einstein ? *saved_.midpoint_sum.row(b, h, i) : T(1);
       lift_output_grad(plan_.einstein, upstream_row(b, h, i), saved_.output.row(b, h, i), size,
-                       divisor, w.upstream.data() + r * value_stride_);
+                       divisor, w.upstream.data() + r * w.operands.value_stride());
     }
     return w.upstream.data();
   }
@@ -163,9 +160,12 @@ class BackwardPass {
     const std::int64_t index = ticket / tiles_;
     const auto t = static_cast<int>(ticket % tiles_);
     BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
-    KeyWork<T> work = start(index, t, shared);
-    work.keys.bad = &work.bad_keys;
     const std::int64_t b = batch_of(index), h = head_of(index);
+    const std::int64_t first = static_cast<std::int64_t>(t) * backward_keys<T>;
+    const auto count =
+        static_cast<int>(std::min<std::int64_t>(backward_keys<T>, plan_.extents.key - first));
+    KeyWork<T> work(plan_, kernels_, shared.head, input_.key.row(b, h, 0),
+                    input_.value.row(b, h, 0), first, count, block_rows_);
     ExactPairs<T> exact(plan_, kernels_, shared.head, given_tokens(shared.head, input_.query, b, h),
                         given_tokens(shared.head, input_.key, b, h));
     const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, b, exact);
@@ -183,53 +183,6 @@ class BackwardPass {
     finish_keys(index, t, shared, work);
   }
 
-  KeyWork<T> start(std::int64_t index, int t, const BackwardHead<T>& shared) {
-    const Extents& e = plan_.extents;
-    const std::int64_t b = batch_of(index);
-    const std::int64_t h = head_of(index);
-    const std::int64_t first = static_cast<std::int64_t>(t) * backward_keys<T>;
-    const auto count = static_cast<int>(std::min<std::int64_t>(backward_keys<T>, e.key - first));
-    const int columns = round_up(count, kernels_.column_multiple);
-    KeyWork<T> w(plan_);
-    w.panel = kernels_.panel;
-    w.width = width_;
-    shared.head.place(input_.key.row(b, h, first), count, columns, "k", first, kernels_.panel,
-                      w.placed);
-    w.panels.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(w.placed.stride));
-    pack_keys(plan_, kernels_, shared.head, w.placed, 0, columns, w.panels.data());
-    w.key_panels.resize(w.panels.size());
-    (void)kernels_.split_panels(w.placed.base.data(), w.placed.stride, columns, w.key_panels.data(),
-                                columns * kernels_.panel);
-    w.upstream.assign(static_cast<std::size_t>(block_rows_ * value_stride_), T(0));
-    Buffer<T> value_rows(static_cast<std::size_t>(columns * value_stride_), T(0));
-    lift_values(plan_.einstein, input_.value.row(b, h, first), e.value, first, count, value_stride_,
-                value_rows.data(), w.bad_values);
-    w.value_panels.resize(value_rows.size());
-    kernels_.pack_panels(value_rows.data(), value_stride_, columns, width_, T(1),
-                         w.value_panels.data());
-    for (const std::int64_t i : w.placed.bad) w.bad_keys.push_back(first + i);
-    w.keys = {w.panels.data(),
-              w.placed.values.data(),
-              w.placed.value_stride,
-              w.placed.norms.data(),
-              w.placed.largest_norm(),
-              first,
-              count,
-              columns,
-              nullptr};
-    w.key_grad.assign(static_cast<std::size_t>(columns * w.placed.stride), T(0));
-    w.value_grad.assign(static_cast<std::size_t>(columns * value_stride_), T(0));
-    w.key_slope.assign(static_cast<std::size_t>(columns), T(0));
-    w.key_margin.assign(static_cast<std::size_t>(columns), T(0));
-    w.far_key_slope.resize(static_cast<std::size_t>(columns));
-    w.tile.resize(static_cast<std::size_t>(block_rows_ * columns));
-    w.slope.resize(static_cast<std::size_t>(block_rows_ * columns));
-    w.row_slope.resize(static_cast<std::size_t>(block_rows_));
-    w.row_margin.resize(w.row_slope.size());
-    w.largest_weight.resize(w.row_slope.size());
-    return w;
-  }
-
   [[nodiscard]] int rows_of(std::int64_t block) const {
     return static_cast<int>(
         std::min<std::int64_t>(block_rows_, plan_.extents.query - block * block_rows_));
@@ -238,7 +191,7 @@ class BackwardPass {
   [[nodiscard]] Cover cover_of(const Tiles<T>& tiles, const KeyWork<T>& w,
                                std::int64_t block) const {
     const std::int64_t first = block * block_rows_;
-    return tiles.cover(first, first + rows_of(block), w.keys);
+    return tiles.cover(first, first + rows_of(block), w.keys());
   }
 
   /// The queries of a block; placed into `own` where the head keeps none.
@@ -256,29 +209,25 @@ class BackwardPass {
   void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w,
                      const Tiles<T>& tiles, const QueryGroup<T>& group, Cover cover) {
     const FlushSubnormals flush;
-    const int columns = w.keys.columns;
-    tiles.measure(group, w.keys, w.tile.data(), columns);
+    const int columns = w.keys().columns;
+    tiles.measure(group, w.keys(), w.tile.data(), columns);
     const T* upstream = upstream_rows(index, group, w);
-    kernels_.product(group.rows, columns, width_, {upstream, value_stride_, 1},
-                     packed(w.value_panels, width_), w.slope.data(), columns, Store::replace);
-    mark_columns(w.bad_values, w.keys.first, w.keys.count, group.rows, w.slope.data(), columns);
+    const std::ptrdiff_t stride = w.operands.value_stride();
+    kernels_.product(group.rows, columns, w.operands.width(), {upstream, stride, 1},
+                     w.operands.values(), w.slope.data(), columns, Store::replace);
+    mark_columns(w.operands.bad_values(), w.keys().first, w.keys().count, group.rows,
+                 w.slope.data(), columns);
     set_close_pairs_apart(index, shared, tiles, group, w);
     apply_tail(shared, w, tiles, group, cover);
-    if (sharpens_weights<T>(plan_))
-      sharpen_weights(shared, w, tiles, group, upstream, value_stride_);
+    if (sharpens_weights<T>(plan_)) sharpen_weights(shared, w, tiles, group, upstream);
     add_close_pairs(plan_.sigmoid, shared, w, tiles, group);
-    kernels_.product(w.keys.count, static_cast<int>(value_stride_), group.rows,
-                     {w.tile.data(), 1, columns}, {upstream, kernels_.panel, value_stride_},
-                     w.value_grad.data(), value_stride_, Store::add);
+    kernels_.product(w.keys().count, static_cast<int>(stride), group.rows,
+                     {w.tile.data(), 1, columns}, {upstream, kernels_.panel, stride},
+                     w.value_grad.data(), stride, Store::add);
     if (distance_) take_margins(group, w);
-    kernels_.product(w.keys.count, static_cast<int>(w.placed.stride), group.rows,
+    kernels_.product(w.keys().count, static_cast<int>(w.operands.base_stride()), group.rows,
                      {w.slope.data(), 1, columns}, {group.base, kernels_.panel, group.stride},
-                     w.key_grad.data(), w.placed.stride, Store::add);
-  }
-
-  /// Packed panels of `depth` steps as a right operand.
-  [[nodiscard]] RightOperand<T> packed(const Buffer<T>& panels, int depth) const {
-    return {panels.data(), static_cast<std::ptrdiff_t>(kernels_.panel) * depth, kernels_.panel};
+                     w.key_grad.data(), w.operands.base_stride(), Store::add);
   }
 
   /// Takes close pairs out of the tile: with dL/dweight = delta (0 of a sigmoid) they add nothing.
@@ -290,12 +239,12 @@ class BackwardPass {
     for (int r = 0; r < group.rows; ++r) {
       const std::int64_t i = group.first + r;
       const T delta = plan_.sigmoid ? T(0) : shared.delta[static_cast<std::size_t>(i)];
-      for (int c = 0; c < w.keys.count; ++c) {
-        const auto at = static_cast<std::size_t>(r * w.keys.columns + c);
-        if (!tiles.is_close(group, r, w.keys, c, w.tile[at])) continue;
+      for (int c = 0; c < w.keys().count; ++c) {
+        const auto at = static_cast<std::size_t>(r * w.keys().columns + c);
+        if (!tiles.is_close(group, r, w.keys(), c, w.tile[at])) continue;
         const bool mean = !plan_.sigmoid && !plan_.einstein;
         w.close_pairs.push_back({r, c,
-                                 mean ? above_mean(index, i, w.keys.first + c)
+                                 mean ? above_mean(index, i, w.keys().first + c)
                                       : static_cast<double>(w.slope[at] - delta),
                                  T(0)});
         w.slope[at] = delta;
@@ -321,24 +270,24 @@ class BackwardPass {
   /// Measures and dL/dweight to weights and dL/dmeasure.
   void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
                   const QueryGroup<T>& group, Cover cover) {
-    const Addend<T> bias = tiles.addend(group, w.keys, cover);
+    const Addend<T> bias = tiles.addend(group, w.keys(), cover);
     const int slopes = shared.head.bias().slopes();
     const T* bias_slope[max_bias_slopes] = {};
     for (int p = 0; p < slopes; ++p) {
-      bias_slope[p] = shared.head.bias().slope(p, group.first, w.keys.first);
+      bias_slope[p] = shared.head.bias().slope(p, group.first, w.keys().first);
     }
     std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
     const Bounds<T> known = tiles.bounds(cover);
     const SlopeTile<T> tile{
         .tile = w.tile.data(),
         .slope = w.slope.data(),
-        .stride = w.keys.columns,
+        .stride = w.keys().columns,
         .rows = group.rows,
-        .columns = w.keys.columns,
+        .columns = w.keys().columns,
         .query_values = group.values,
         .query_stride = group.value_stride,
-        .key_values = w.keys.values,
-        .key_stride = w.keys.value_stride,
+        .key_values = w.keys().values,
+        .key_stride = w.keys().value_stride,
         .constants = shared.head.constants(),
         .addend = bias.data,
         .addend_stride = bias.stride,
@@ -363,7 +312,7 @@ class BackwardPass {
   /// Row and column sums of W, which does not hold the close pairs.
   void take_margins(const QueryGroup<T>& group, KeyWork<T>& w) {
     std::fill(w.row_margin.begin(), w.row_margin.end(), T(0));
-    kernels_.margins(w.slope.data(), w.keys.columns, group.rows, w.keys.columns,
+    kernels_.margins(w.slope.data(), w.keys().columns, group.rows, w.keys().columns,
                      w.row_margin.data(), w.key_margin.data());
   }
 
@@ -383,12 +332,12 @@ class BackwardPass {
     const FlushSubnormals flush;
     const std::ptrdiff_t stride = group.stride;
     T* out = shared.query_grad + group.first * stride;
-    kernels_.product(group.rows, static_cast<int>(stride), w.keys.count,
-                     {w.slope.data(), w.keys.columns, 1}, packed(w.key_panels, w.keys.columns), out,
-                     stride, Store::add);
+    kernels_.product(group.rows, static_cast<int>(stride), w.keys().count,
+                     {w.slope.data(), w.keys().columns, 1}, w.operands.keys(), out, stride,
+                     Store::add);
     for (const ClosePair<T>& pair : w.close_pairs) {
-      tiles.exact().add_difference(group.first + pair.row, w.keys.first + pair.column, -pair.slope,
-                                   out + pair.row * stride);
+      tiles.exact().add_difference(group.first + pair.row, w.keys().first + pair.column,
+                                   -pair.slope, out + pair.row * stride);
     }
     for (int r = 0; r < group.rows; ++r) {
       const auto i = static_cast<std::size_t>(group.first + r);
@@ -409,14 +358,14 @@ class BackwardPass {
   void finish_keys(std::int64_t index, int t, const BackwardHead<T>& shared, KeyWork<T>& w) {
     const std::int64_t b = batch_of(index);
     const std::int64_t h = head_of(index);
-    base_gradients(shared.head, w.placed.base.data(), w.placed.stride, w.key_margin.data(),
-                   w.keys.count, w.key_grad.data());
-    shared.head.token_gradients(input_.key.row(b, h, w.keys.first), w.keys.count,
-                                {w.key_grad.data(), w.placed.stride, w.key_slope.data()},
-                                result_.key.row(b, h, w.keys.first), w.sums.similarity.data());
-    for (int c = 0; c < w.keys.count; ++c) {
-      const std::int64_t j = w.keys.first + c;
-      lower_value_grad(plan_.einstein, w.value_grad.data() + c * value_stride_,
+    base_gradients(shared.head, w.operands.base(), w.operands.base_stride(), w.key_margin.data(),
+                   w.keys().count, w.key_grad.data());
+    shared.head.token_gradients(input_.key.row(b, h, w.keys().first), w.keys().count,
+                                {w.key_grad.data(), w.operands.base_stride(), w.key_slope.data()},
+                                result_.key.row(b, h, w.keys().first), w.sums.similarity.data());
+    for (int c = 0; c < w.keys().count; ++c) {
+      const std::int64_t j = w.keys().first + c;
+      lower_value_grad(plan_.einstein, w.value_grad.data() + c * w.operands.value_stride(),
                        input_.value.row(b, h, j), plan_.extents.value, result_.value.row(b, h, j));
     }
     sums_[static_cast<std::size_t>(index * (tiles_ + 1) + t)] = std::move(w.sums);

@@ -21,17 +21,6 @@ bool is_apart(const KeyWork<T>& w, const PairAt& pair) {
   return found != w.close_pairs.end() && found->row == pair.row && found->column == pair.column;
 }
 
-/// dL/dweight of one pair.
-template <class T>
-double value_product(const KeyWork<T>& w, int column, const T* upstream) {
-  const T* values = w.value_panels.data() + column / w.panel * w.panel * w.width + column % w.panel;
-  double sum = 0;
-  for (int c = 0; c < w.width; ++c) {
-    sum += static_cast<double>(upstream[c]) * static_cast<double>(values[c * w.panel]);
-  }
-  return sum;
-}
-
 /// What a pair adds to the gradients of its tokens' potentials and of the parameters.
 template <class T>
 void add_slopes(const BackwardHead<T>& shared, KeyWork<T>& w, const PairAt& pair,
@@ -51,7 +40,7 @@ template <class T>
 void sharpen_weight(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
                     const PairAt& pair, const T* upstream) {
   const auto i = static_cast<std::size_t>(pair.query);
-  const auto at = static_cast<std::size_t>(pair.row * w.keys.columns + pair.column);
+  const auto at = static_cast<std::size_t>(pair.row * w.keys().columns + pair.column);
   const PairSlope part = tiles.exact().slope(pair.query, pair.key);
   const auto weight = static_cast<double>(w.tile[at]);
   const double exact =
@@ -60,7 +49,7 @@ void sharpen_weight(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>
   w.tile[at] = static_cast<T>(exact);
   if (is_apart(w, pair)) return;  // It is yet to be added.
   const double by_weight =
-      value_product(w, pair.column, upstream) - static_cast<double>(shared.delta[i]);
+      w.operands.value_product(pair.column, upstream) - static_cast<double>(shared.delta[i]);
   const double by_logit = (exact - weight) * by_weight;
   w.slope[at] += static_cast<T>(by_logit * part.x);
   add_slopes(shared, w, pair, part, by_logit);
@@ -70,19 +59,19 @@ void sharpen_weight(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>
 
 template <class T>
 void sharpen_weights(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
-                     const QueryGroup<T>& group, const T* upstream, std::ptrdiff_t stride) {
-  const int part = w.panel;  // Most have no such pair.
+                     const QueryGroup<T>& group, const T* upstream) {
+  const int part = w.operands.panel();  // Most have no such pair.
   for (int r = 0; r < group.rows; ++r) {
     const auto reference = shared.reference[static_cast<std::size_t>(group.first + r)];
     if (!is_decisive(w.largest_weight[static_cast<std::size_t>(r)], reference)) continue;
-    const T* weights = w.tile.data() + static_cast<std::ptrdiff_t>(r) * w.keys.columns;
-    for (int first = 0; first < w.keys.columns; first += part) {
+    const T* weights = w.tile.data() + static_cast<std::ptrdiff_t>(r) * w.keys().columns;
+    for (int first = 0; first < w.keys().columns; first += part) {
       int any = 0;
       for (int c = 0; c < part; ++c) any |= static_cast<int>(weights[first + c] >= T(least_share));
       for (int c = first; any != 0 && c < first + part; ++c) {
         if (!is_decisive(weights[c], reference)) continue;
-        sharpen_weight(shared, w, tiles, {group.first + r, w.keys.first + c, r, c},
-                       upstream + r * stride);
+        sharpen_weight(shared, w, tiles, {group.first + r, w.keys().first + c, r, c},
+                       upstream + r * w.operands.value_stride());
       }
     }
   }
@@ -92,23 +81,23 @@ template <class T>
 void add_close_pairs(bool sigmoid, const BackwardHead<T>& shared, KeyWork<T>& w,
                      const Tiles<T>& tiles, const QueryGroup<T>& group) {
   for (ClosePair<T>& close : w.close_pairs) {
-    const PairAt pair{group.first + close.row, w.keys.first + close.column, close.row,
+    const PairAt pair{group.first + close.row, w.keys().first + close.column, close.row,
                       close.column};
     const auto weight = static_cast<double>(
-        w.tile[static_cast<std::size_t>(close.row * w.keys.columns + close.column)]);
+        w.tile[static_cast<std::size_t>(close.row * w.keys().columns + close.column)]);
     if (weight == 0) continue;  // Nobody sees a masked pair's value, which may be NaN.
     const double by_logit = weight * (sigmoid ? 1 - weight : 1) * close.by_weight;
     const PairSlope part = tiles.exact().slope(pair.query, pair.key);
     add_slopes(shared, w, pair, part, by_logit);
     close.slope = static_cast<T>(by_logit * part.x);
     tiles.exact().add_difference(pair.query, pair.key, close.slope,
-                                 w.key_grad.data() + pair.column * w.placed.stride);
+                                 w.key_grad.data() + pair.column * w.operands.base_stride());
   }
 }
 
 #define CONELAB_BACKWARD_TILE(T)                                                            \
   template void sharpen_weights(const BackwardHead<T>&, KeyWork<T>&, const Tiles<T>&,       \
-                                const QueryGroup<T>&, const T*, std::ptrdiff_t);            \
+                                const QueryGroup<T>&, const T*);                            \
   template void add_close_pairs(bool, const BackwardHead<T>&, KeyWork<T>&, const Tiles<T>&, \
                                 const QueryGroup<T>&);
 CONELAB_BACKWARD_TILE(float)

@@ -8,6 +8,7 @@
 
 #include "core/attention/exact.h"
 #include "core/attention/head.h"
+#include "core/attention/key_operands.h"
 #include "core/attention/parameter_sums.h"
 #include "core/attention/tile.h"
 #include "core/base/buffer.h"
@@ -39,33 +40,51 @@ struct ClosePair {
   T slope;           ///< dL/dmeasure
 };
 
-/// What a ticket owns: one tile of keys and its gradients.
+/// What a ticket owns: one tile of keys, its gradients, and room for a block of queries against it.
 template <class T>
 struct KeyWork {
-  explicit KeyWork(const Plan& plan) : sums(plan) {}
+  /// `rows` are the queries of a block at most; the rest as of KeyOperands.
+  template <class S>
+  KeyWork(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
+          const S* values, std::int64_t first, int count, int rows)
+      : operands(plan, kernels, head, keys, values, first, count),
+        key_grad(columns() * size_of(operands.base_stride()), T(0)),
+        value_grad(columns() * size_of(operands.value_stride()), T(0)),
+        key_slope(columns(), T(0)),
+        key_margin(columns(), T(0)),
+        far_key_slope(columns()),
+        upstream(size_of(rows * operands.value_stride()), T(0)),
+        tile(size_of(rows) * columns()),
+        slope(tile.size()),
+        row_slope(size_of(rows)),
+        row_margin(row_slope.size()),
+        largest_weight(row_slope.size()),
+        sums(plan) {}
 
-  Operand<T> placed;
-  Operand<T> queries;              ///< A block of them, where the head keeps none.
-  Buffer<T> panels, value_panels;  ///< [depth × columns] of keys and values.
-  int panel = 0;                   ///< Columns of a panel.
-  int width = 0;                   ///< Numbers of a lifted value, the depth of its panels.
-  Buffer<T> key_panels;            ///< Panels of the placed keys' coordinates.
-  Buffer<T> upstream;              ///< [backward_rows × value_stride] dL/doutput of a block.
-  KeyTile<T> keys;
-  Buffer<T> key_grad, value_grad, key_slope, far_key_slope, key_margin;
-  Buffer<T> tile, slope;                                 ///< [backward_rows × columns]
-  std::vector<T> row_slope, row_margin, largest_weight;  ///< [backward_rows] of the current block
+  KeyOperands<T> operands;
+  Buffer<T> key_grad, value_grad;   ///< [columns × base_stride] W^T Q, [columns × value_stride]
+  Buffer<T> key_slope, key_margin;  ///< [columns] dL/dpotential, sum_i w_ij
+  Buffer<T> far_key_slope;          ///< See SlopeTile.
+  Operand<T> queries;               ///< A block of them, where the head keeps none.
+  Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
+  Buffer<T> tile, slope;            ///< [rows × columns]
+  std::vector<T> row_slope, row_margin, largest_weight;  ///< [rows]
   std::vector<ClosePair<T>> close_pairs;
-  std::vector<std::int64_t> bad_keys, bad_values;  ///< Not finite; indices within the head.
   ParameterSums sums;
+
+  [[nodiscard]] const KeyTile<T>& keys() const { return operands.tile(); }
+
+ private:
+  [[nodiscard]] std::size_t columns() const { return size_of(operands.tile().columns); }
+  static std::size_t size_of(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 };
 
 /// Sharpens the decisive weights (exact.h), once the similarity's kernel has made weights and
-/// slopes, as forward did; `upstream` [rows × stride] is dL/doutput of the group. (Shares of very
-/// nearly least_share may differ between the passes by the rounding of sums.)
+/// slopes, as forward did; `upstream` [rows × value_stride] is dL/doutput of the group. (Shares of
+/// very nearly least_share may differ between the passes by the rounding of sums.)
 template <class T>
 void sharpen_weights(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
-                     const QueryGroup<T>& group, const T* upstream, std::ptrdiff_t stride);
+                     const QueryGroup<T>& group, const T* upstream);
 
 /// Sets the close pairs' slopes, from exact tokens, and adds what they make of them to all but dQ.
 template <class T>

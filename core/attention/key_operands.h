@@ -1,0 +1,59 @@
+// One tile of keys and values as operands of the backward pass's products.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/attention/head.h"
+#include "core/attention/plan.h"
+#include "core/attention/tile.h"
+#include "core/base/buffer.h"
+
+namespace conelab {
+
+template <class T>
+class KeyOperands {
+ public:
+  /// Keys [first, first + count) of a head, of its keys [n_k × d] and values [n_k × d_v] of any
+  /// stored type whose Compute is T.
+  template <class S>
+  KeyOperands(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
+              const S* values, std::int64_t first, int count);
+  // The tile points into it.
+  KeyOperands(const KeyOperands&) = delete;
+  KeyOperands& operator=(const KeyOperands&) = delete;
+
+  /// What the measures take.
+  [[nodiscard]] const KeyTile<T>& tile() const { return tile_; }
+  /// The placed keys, [columns × base_stride].
+  [[nodiscard]] const T* base() const { return placed_.base.data(); }
+  [[nodiscard]] std::ptrdiff_t base_stride() const { return placed_.stride; }
+  /// Columns of a panel.
+  [[nodiscard]] int panel() const { return panel_; }
+  /// Numbers of a lifted value (aggregate.h), and the same in whole panels.
+  [[nodiscard]] int width() const { return width_; }
+  [[nodiscard]] std::ptrdiff_t value_stride() const { return value_stride_; }
+  /// Values [width × columns], for dO V^T, and placed keys [columns × base_stride], for W K.
+  [[nodiscard]] RightOperand<T> values() const {
+    return {value_panels_.data(), static_cast<std::ptrdiff_t>(panel_) * width_, panel_};
+  }
+  [[nodiscard]] RightOperand<T> keys() const {
+    return {key_panels_.data(), static_cast<std::ptrdiff_t>(panel_) * tile_.columns, panel_};
+  }
+  /// The product of lifted dL/doutput [width] with one value, in double.
+  [[nodiscard]] double value_product(int column, const T* upstream) const;
+  /// Keys of the head, ascending, whose values are not finite; their panels hold 0.
+  [[nodiscard]] const std::vector<std::int64_t>& bad_values() const { return bad_values_; }
+
+ private:
+  int panel_, width_;
+  std::ptrdiff_t value_stride_;
+  Operand<T> placed_;
+  Buffer<T> panels_;  ///< Keys [base_size × columns], for Q K^T.
+  Buffer<T> key_panels_, value_panels_;
+  std::vector<std::int64_t> bad_keys_, bad_values_;
+  KeyTile<T> tile_;
+};
+
+}  // namespace conelab
