@@ -8,6 +8,8 @@
 // division: the driver knows only ordinary aggregation, of `width` numbers per value.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +21,12 @@ namespace conelab {
 /// d_v of the values that the driver aggregates.
 [[nodiscard]] inline int aggregate_width(bool einstein, std::int64_t value_size) {
   return static_cast<int>(value_size) + (einstein ? 1 : 0);
+}
+
+/// The same in whole panels: numbers from one lifted value to the next.
+[[nodiscard]] inline std::ptrdiff_t value_stride(bool einstein, std::int64_t value_size,
+                                                 int panel) {
+  return round_up(std::max(1, aggregate_width(einstein, value_size)), panel);
 }
 
 /// Whether none of the numbers is infinite or NaN.

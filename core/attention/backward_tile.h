@@ -72,7 +72,7 @@ struct KeyWork {
   std::vector<ClosePair<T>> close_pairs;
   ParameterSums sums;
 
-  [[nodiscard]] const KeyTile<T>& keys() const { return operands.tile(); }
+  [[nodiscard]] KeyTile<T> keys() const { return operands.tile(); }
 
  private:
   [[nodiscard]] std::size_t columns() const { return size_of(operands.tile().columns); }

@@ -71,9 +71,7 @@ template <class T>
 class ExactTokens {
  public:
   ExactTokens(const Head<T>& head, GivenTokens<T> given)
-      : head_(&head),
-        given_(std::move(given)),
-        room_(static_cast<std::size_t>(head.feature()) + 1) {}
+      : head_(&head), given_(std::move(given)), room_(static_cast<std::size_t>(head.feature())) {}
 
   struct Row {
     const double* base;    ///< [base_size] base coordinates

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <type_traits>
 
@@ -105,7 +104,7 @@ void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, 
   for (std::int64_t i = 0; i < count; ++i) {
     const T* x = numbers_of(tokens + i * d, d, converted);
     Place place;
-    if (!std::isfinite(x[d - 1])) {  // Where that is -inf, a place may be finite.
+    if (d > 0 && !std::isfinite(x[d - 1])) {  // Where that is -inf, a place may be finite.
       skip_token(i, out);
     } else if (const char* wrong = store_token(x, i, place, out)) {
       if (all_finite(x, d)) {
@@ -138,10 +137,12 @@ void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
 
 template <class T>
 const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Operand<T>& out) const {
-  const double norm2 = plan_->map->by_norm ? kernels_->exact_product(x, x, base_size_) : 0;
+  const std::int64_t d = plan_->extents.feature;
+  TokenNumbers numbers;
+  if (d > 0) numbers = {0, x[0], x[d - 1]};
+  if (plan_->map->by_norm) numbers.norm2 = kernels_->exact_product(x, x, base_size_);
   Scaling base;
-  const char* wrong =
-      plan_->map->place(context(), {norm2, x[0], x[plan_->extents.feature - 1]}, base, place);
+  const char* wrong = plan_->map->place(context(), numbers, base, place);
   if (wrong != nullptr) return wrong;
   T* row = out.base.data() + i * out.stride;
   const double norm = kernels_->store_scaled(base.along_first ? first_axis_.data() : x, base.factor,

@@ -2,7 +2,6 @@
 // become operands of the kernels.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -52,7 +51,7 @@ class Head {
   /// and the similarity's values of it.
   void exact_token(const double* x, double* base, double* values) const;
   /// Sets dL/dx of tokens [count × d], and adds dL/dparameters: those of the similarity, then
-  /// dL/dlight. `upstream.base` may be dx itself.
+  /// dL/dlight. `upstream.base` may be dx itself, `stride` d then.
   template <class S>
   void token_gradients(const S* tokens, std::int64_t count, const OperandGradient<T>& upstream,
                        S* dx, double* dparameters) const;

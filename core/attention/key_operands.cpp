@@ -1,8 +1,7 @@
 #include "core/attention/key_operands.h"
 
-#include <algorithm>
-
 #include "core/attention/aggregate.h"
+#include "core/attention/tile_size.h"
 
 namespace conelab {
 
@@ -12,11 +11,11 @@ KeyOperands<T>::KeyOperands(const Plan& plan, const Kernels<T>& kernels, const H
                             const S* keys, const S* values, std::int64_t first, int count)
     : panel_(kernels.panel),
       width_(aggregate_width(plan.einstein, plan.extents.value)),
-      value_stride_(round_up(std::max(1, width_), panel_)) {
-  const int columns = round_up(count, kernels.column_multiple);
-  head.place(keys + first * plan.extents.feature, count, columns, "k", first, panel_, placed_);
-  panels_.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(head.base_size()));
-  pack_keys(plan, kernels, head, placed_, 0, columns, panels_.data());
+      value_stride_(conelab::value_stride(plan.einstein, plan.extents.value, panel_)),
+      packed_(plan, kernels, head, count, first),
+      placed_(packed_.pack(plan, kernels, head, keys + first * plan.extents.feature, 0)) {
+  static_assert(backward_keys<T> <= forward_keys<T>);  // One tile of packed_.
+  const int columns = tile().columns;
   key_panels_.resize(placed_.base.size());
   (void)kernels.split_panels(placed_.base.data(), placed_.stride, columns, key_panels_.data(),
                              columns * panel_);
@@ -25,16 +24,6 @@ KeyOperands<T>::KeyOperands(const Plan& plan, const Kernels<T>& kernels, const H
               value_stride_, rows.data(), bad_values_);
   value_panels_.resize(rows.size());
   kernels.pack_panels(rows.data(), value_stride_, columns, width_, T(1), value_panels_.data());
-  for (const std::int64_t i : placed_.bad) bad_keys_.push_back(first + i);
-  tile_ = {panels_.data(),
-           placed_.values.data(),
-           placed_.value_stride,
-           placed_.norms.data(),
-           placed_.largest_norm(),
-           first,
-           count,
-           columns,
-           &bad_keys_};
 }
 
 template <class T>

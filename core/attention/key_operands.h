@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/attention/head.h"
+#include "core/attention/keys.h"
 #include "core/attention/plan.h"
 #include "core/attention/tile.h"
 #include "core/base/buffer.h"
@@ -15,17 +16,13 @@ namespace conelab {
 template <class T>
 class KeyOperands {
  public:
-  /// Keys [first, first + count) of a head, of its keys [n_k × d] and values [n_k × d_v] of any
-  /// stored type whose Compute is T.
+  /// At most backward_keys keys from key `first` of a head, of its keys [n_k × d] and values [n_k ×
+  /// d_v] of any stored type whose Compute is T.
   template <class S>
   KeyOperands(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
               const S* values, std::int64_t first, int count);
-  // The tile points into it.
-  KeyOperands(const KeyOperands&) = delete;
-  KeyOperands& operator=(const KeyOperands&) = delete;
-
   /// What the measures take.
-  [[nodiscard]] const KeyTile<T>& tile() const { return tile_; }
+  [[nodiscard]] KeyTile<T> tile() const { return packed_.tile(0); }
   /// The placed keys, [columns × base_stride].
   [[nodiscard]] const T* base() const { return placed_.base.data(); }
   [[nodiscard]] std::ptrdiff_t base_stride() const { return placed_.stride; }
@@ -39,7 +36,8 @@ class KeyOperands {
     return {value_panels_.data(), static_cast<std::ptrdiff_t>(panel_) * width_, panel_};
   }
   [[nodiscard]] RightOperand<T> keys() const {
-    return {key_panels_.data(), static_cast<std::ptrdiff_t>(panel_) * tile_.columns, panel_};
+    return {key_panels_.data(), static_cast<std::ptrdiff_t>(panel_) * packed_.tile(0).columns,
+            panel_};
   }
   /// The product of lifted dL/doutput [width] with one value, in double.
   [[nodiscard]] double value_product(int column, const T* upstream) const;
@@ -49,11 +47,10 @@ class KeyOperands {
  private:
   int panel_, width_;
   std::ptrdiff_t value_stride_;
+  PackedKeys<T> packed_;
   Operand<T> placed_;
-  Buffer<T> panels_;  ///< Keys [base_size × columns], for Q K^T.
   Buffer<T> key_panels_, value_panels_;
-  std::vector<std::int64_t> bad_keys_, bad_values_;
-  KeyTile<T> tile_;
+  std::vector<std::int64_t> bad_values_;
 };
 
 }  // namespace conelab

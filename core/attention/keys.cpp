@@ -29,8 +29,8 @@ int PackedKeys<T>::keys_of(int tile) const {
 
 template <class T>
 template <class S>
-void PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
-                         const S* keys, int tile) {
+Operand<T> PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+                               const S* keys, int tile) {
   const std::int64_t begin = static_cast<std::int64_t>(tile) * forward_keys<T>;
   const int columns = round_up(keys_of(tile), column_multiple_);
   Operand<T> placed;
@@ -46,6 +46,7 @@ void PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head
   for (const std::int64_t i : placed.bad) {
     bad_[static_cast<std::size_t>(tile)].push_back(first_ + begin + i);
   }
+  return placed;
 }
 
 template <class T>
@@ -62,8 +63,9 @@ KeyTile<T> PackedKeys<T>::tile(int index) const {
           &bad_[static_cast<std::size_t>(index)]};
 }
 
-#define CONELAB_PACKED_KEYS(T, S) \
-  template void PackedKeys<T>::pack(const Plan&, const Kernels<T>&, const Head<T>&, const S*, int);
+#define CONELAB_PACKED_KEYS(T, S)                                                         \
+  template Operand<T> PackedKeys<T>::pack(const Plan&, const Kernels<T>&, const Head<T>&, \
+                                          const S*, int);
 template class PackedKeys<float>;
 template class PackedKeys<double>;
 CONELAB_PACKED_KEYS(float, float)

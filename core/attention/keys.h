@@ -14,10 +14,11 @@ class PackedKeys {
   PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, std::int64_t count,
              std::int64_t first = 0);
 
-  /// Places the keys of one tile, of all keys [n_k × d]. Different tiles may be packed at once.
+  /// Places the keys of one tile, of all keys [n_k × d], and returns their places. Different tiles
+  /// may be packed at once.
   template <class S>
-  void pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
-            int tile);
+  Operand<T> pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
+                  int tile);
 
   [[nodiscard]] int tiles() const { return static_cast<int>(bad_.size()); }
   [[nodiscard]] KeyTile<T> tile(int index) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "core/base/squared_norm.h"
 
@@ -143,6 +144,7 @@ void exp_gradient(const MapContext& c, const double* x, const PlaceGradient& up,
 /// model. In one dimension opposite directions are -1 and 1 exactly.
 Scaling direction(const TokenNumbers& x, int count, double sign) {
   if (x.norm2 == 0) return {sign, true};
+  if (std::isinf(x.norm2)) return {std::numeric_limits<double>::quiet_NaN(), false};  // Lost.
   if (count == 1 && std::isfinite(x.first)) return {std::copysign(sign, sign * x.first), true};
   return {sign / std::sqrt(x.norm2), false};
 }
@@ -296,6 +298,7 @@ constexpr std::array table{
 }  // namespace
 
 TokenNumbers token_numbers(const MapRow& map, const MapContext& context, const double* x) {
+  if (context.feature == 0) return {};
   const double norm2 = map.by_norm ? squared_norm(x, map.base_size(context.feature)) : 0;
   return {norm2, x[0], x[context.feature - 1]};
 }

@@ -32,10 +32,10 @@ struct MapContext {
   bool published_code = false;  ///< convention = reference: psi divides x_d by d.
 };
 
-/// What a map needs to know of a token x [d].
+/// What a map needs to know of a token x [d]; zeros where d is 0.
 struct TokenNumbers {
-  double norm2;        ///< |x_:|^2, x_: the first base_size coordinates; see MapRow::by_norm.
-  double first, last;  ///< x_1, x_d
+  double norm2 = 0;  ///< |x_:|^2, x_: the first base_size coordinates; see MapRow::by_norm.
+  double first = 0, last = 0;  ///< x_1, x_d
 };
 
 /// Base coordinates: factor x_:, or factor e_1 where x_: has no direction, or one dimension.

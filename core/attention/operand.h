@@ -1,4 +1,4 @@
-// Placed tokens as operands of the kernels, and the panels that the products walk.
+// Placed tokens as operands of the kernels.
 #pragma once
 
 #include <algorithm>

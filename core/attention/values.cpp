@@ -24,8 +24,7 @@ PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels, const
       values_(&values),
       batch_(batch),
       head_(head),
-      stride_(
-          round_up(std::max(1, aggregate_width(plan.einstein, plan.extents.value)), kernels.panel)),
+      stride_(value_stride(plan.einstein, plan.extents.value, kernels.panel)),
       bad_(static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
   const std::int64_t bytes = plan.extents.key * stride_ * static_cast<std::int64_t>(sizeof(T));
   if (bytes <= kept_limit) kept_.resize(bad_.size() * panel_numbers());

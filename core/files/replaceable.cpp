@@ -1,6 +1,7 @@
 #include "core/files/replaceable.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 
@@ -88,7 +89,8 @@ std::string result_kind(const std::string& path, const SandboxLimits& limits) {
 
 void check_replaceable_result(const std::string& path, const std::string& kind,
                               const std::string& command, const SandboxLimits& limits) {
-  const std::string ending = std::filesystem::path(path).extension().string();
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (const char* other : {".npz", ".npy", ".safetensors"}) {
     if (ending == other) misuse("{}: results are HDF5 files; give a name that ends in .h5", path);
   }

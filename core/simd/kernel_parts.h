@@ -5,6 +5,9 @@
 
 namespace conelab::CONELAB_SIMD {
 
+/// Fills what places and packs tokens.
+template <class T>
+void add_operands(Kernels<T>& kernels);
 /// Fills products and what else serves every similarity.
 template <class T>
 void add_products(Kernels<T>& kernels);

@@ -12,6 +12,7 @@ template <class T>
 Kernels<T> make_kernels(const char* name) {
   Kernels<T> k{};
   k.name = name;
+  add_operands(k);
   add_products(k);
   add_tails(k);
   return k;

@@ -30,6 +30,11 @@ inline constexpr int lanes = static_cast<int>(hn::MaxLanes(Tag<T>()));
 
 static_assert(HWY_STATIC_TARGET == CONELAB_SIMD_CHECK, "the compiler flags select another target");
 
+/// Vectors of a row of a panel, and its numbers.
+constexpr int panel_vectors = 2;
+template <class T>
+constexpr int panel_columns = panel_vectors* lanes<T>;
+
 constexpr int pack_vectors = 4;
 constexpr int slope_vectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 constexpr int one_pass_vectors = 2;

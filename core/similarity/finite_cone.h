@@ -7,7 +7,7 @@
 //   g = max(phi_u, phi_v, (phi_u + phi_v + theta) / 2),   theta the angle between the directions,
 // is the gap angle of the LCA, and w = 1/sinh^2 rho of it is
 //   w = c1 sin 2g - c2 sin^2 g,
-//   rho = asinh(1/sqrt w) = log1p(2 (1 + sqrt(1 + w)) / w) / 2.
+//   rho = asinh(1/sqrt w) = log(1 + 2 (1 + sqrt(1 + w)) / w) / 2.
 // Nothing cancels: with f = (phi_u + phi_v) / 2 and x = |u^ - v^|^2 = 4 sin^2(theta/2),
 //   sin^2 g = sin^2 f (1 - x/4) + cos^2 f x/4 + sin f cos f sin theta,
 //   sin 2g  = sin 2f (1 - x/2) + cos 2f sin theta,
@@ -15,7 +15,8 @@
 // A common ancestor exists iff 2 cot g >= c3; else w is that of the largest smaller source (object)
 // that would do, w = numerator / (x (1 - x/4)), sin^2 theta below, see the shadows. Only near theta
 // = pi does x lose digits, 1 - x/4 = cos^2(theta/2): there rho -> 0 and its error is at most the
-// square root of the rounding.
+// square root of the rounding. (On AVX-512 1 + ... is rounded before its logarithm is taken: a
+// small rho is as exact as a logit of 1.)
 //
 // The law of every cone family (core/geometry/cone_law.h), our closed form. `Shadow` is what the
 // families differ in:
@@ -23,7 +24,6 @@
 //   beyond     the numerator where no common ancestor exists; beyond_slope  its derivatives
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/parameter.h"
@@ -39,22 +39,28 @@ struct BeyondSlope {
   N x, query, key;
 };
 
-/// A token at rho = rho_0 + gap, for a source of radius rho_0: by one exponential, without
-/// cancellation near the source or overflow far from it.
+/// A token at rho = rho_0 + gap, for a source of radius rho_0: by one exponential. Nothing cancels,
+/// near the source or far from it, and nothing overflows.
 struct TokenRadius {
   double decay;   ///< e^-rho
   double rise;    ///< 1 - e^(-2 rho)
   double shadow;  ///< sqrt(1 - sinh^2 rho_0 / sinh^2 rho)
 
   TokenRadius(double gap, const Radius& source) {
-    const double fall = std::expm1(-gap);
-    const double near = -fall * (2 + fall);
-    decay = source.decay * (1 + fall);
+    const bool close = gap < 0.5;
+    const double fall = close ? std::expm1(-gap) : 0;
+    const double left = close ? 1 + fall : std::exp(-gap);  // e^-gap
+    const double near = close ? -fall * (2 + fall) : 1 - left * left;
+    decay = source.decay * left;
     rise = source.rise() + source.decay * source.decay * near;
     const double far = rise + decay * decay * source.rise();  // 1 - e^(-2 (rho + rho_0))
     shadow = std::sqrt(near * far) / rise;
   }
 };
+
+/// The steepest dphi/drho that a token has: on the source it has none, and beside it float32 must
+/// hold the number.
+constexpr double steepest = 1e30;
 
 template <class Shadow>
 struct FiniteCone {

@@ -9,7 +9,9 @@
 // theta. Coneheads section 3 has the cones; the closed form is ours.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/similarity/finite_cone.h"
 
@@ -42,9 +44,10 @@ struct PenumbralShadow {
     value[0] = std::sqrt((1 - value[1]) * (1 + value[1]));
     value[2] = y;
     value[3] = y * (2 + y);
-    value[4] = sine > 0 ? -t * y * (2 + y) / sine : 0;
+    value[4] = sine > 0 ? -std::min(t * y * (2 + y) / sine, steepest) : 0;
     // (1 + y)^2 - shadow^2 = cosh^2 R y (2 + y)
-    value[5] = sine > 0 ? light.cosh * y * (2 + y) / (shadow * (1 + y + shadow)) : 0;
+    const double widened = light.cosh * y * (2 + y) / (shadow * (1 + y + shadow));
+    value[5] = sine > 0 ? std::min(widened, steepest) : 0;
     value[6] = -y * (2 + y);
   }
   template <class N>

@@ -9,7 +9,9 @@
 // form is ours.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/similarity/finite_cone.h"
 
@@ -67,8 +69,8 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
     value[1] = 0.5 * sine / value[0];
     value[2] = y;
     value[3] = y * y;
-    value[4] = cosine > 0 ? -sine * coth / cosine : 0;
-    value[5] = cosine > 0 ? object.cosh * y / cosine : 0;
+    value[4] = cosine > 0 ? -std::min(sine * coth / cosine, steepest) : 0;
+    value[5] = cosine > 0 ? std::min(object.cosh * y / cosine, steepest) : 0;
     value[6] = -y * coth;
   }
 };

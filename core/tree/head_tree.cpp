@@ -64,7 +64,7 @@ class Placer {
   [[nodiscard]] Element operator()(const double* token, const std::string& label) const {
     const auto d = static_cast<std::size_t>(plan_.extents.feature);
     if (!is_finite(token, plan_.extents.feature)) return nowhere();
-    Vector base(d + 1);
+    Vector base(d);
     Place place;
     const char* wrong =
         place_token(*plan_.map, plan_.map_context(map_values_, head_), token, base.data(), place);

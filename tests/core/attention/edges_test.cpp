@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/simd/kernels.h"
 #include "tests/core/attention/cases.h"
 
 namespace conelab::tests {
@@ -183,18 +184,58 @@ TEST_P(NanInput, InPaddingIsNeverSeen) {
   }
 }
 
-TEST_P(NanInput, OfAnyCoordinateSpoilsItsRow) {
-  for (const int d : {1, 2, 3}) {
-    const Extents few{1, 1, 3, 4, d, 2};
-    const Call plain = make_call(GetParam(), {}, few);
-    for (int c = 0; c < d; ++c) {
-      for (const double x : {nan, infinity, -infinity}) {
-        AttentionInput<double> spoilt = random_input(plain, few, 9);
-        const Tensor4<double> whole = run(plain, spoilt).forward.output;
-        spoilt.query.at(0, 0, 1, c) = x;
-        expect_other_rows_kept(run(plain, spoilt).forward.output, whole, {false, true, false});
+/// With this number as coordinate c of query 1 and of key 2, rows that see it are NaN.
+template <class S>
+void expect_spoilt(const Call& call, const Extents& e, int c, double number,
+                   const std::string& target) {
+  Execution execution;
+  execution.simd = target;
+  const auto plan = resolve(call, e);
+  for (const bool of_query : {true, false}) {
+    AttentionInput<S> input = convert_input<S>(random_input(call, e, 9));
+    (of_query ? input.query.at(0, 0, 1, c) : input.key.at(0, 0, 2, c)) = static_cast<S>(number);
+    const Forward<S> found = forward(*plan, input, execution);
+    for (std::int64_t i = 0; i < e.query; ++i) {
+      const bool spoilt = of_query ? i == 1 : i >= 2;
+      const double x = found.output.at(0, 0, i, 0);
+      EXPECT_EQ(std::isnan(x), spoilt) << target << " d = " << e.feature << ", " << c << " "
+                                       << number << " row " << i << " " << x;
+    }
+  }
+}
+
+TEST_P(NanInput, OfAnyCoordinateSpoilsTheRowsThatSeeIt) {
+  for (const std::string& target : simd_targets()) {
+    for (const int d : {1, 2, 3}) {
+      const Extents few{1, 1, 4, 4, d, 2};
+      const Call plain = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, few);
+      for (int c = 0; c < d; ++c) {
+        for (const double x : {nan, infinity, -infinity}) {
+          expect_spoilt<double>(plain, few, c, x, target);
+          expect_spoilt<float>(plain, few, c, x, target);
+        }
       }
     }
+  }
+}
+
+/// Tokens of no coordinates have a product, and a distance, of 0.
+TEST(NoFeature, LeavesTheMeanOfTheValues) {
+  for (const char* similarity : {"dot", "laplacian"}) {
+    Call call;
+    call.similarity = similarity;
+    const Extents e{1, 1, 3, 5, 0, 2};
+    const auto plan = resolve(call, e);
+    AttentionInput<float> input{Tensor4<float>({1, 1, 3, 0}),
+                                Tensor4<float>({1, 1, 5, 0}),
+                                Tensor4<float>({1, 1, 5, 2}),
+                                {},
+                                {},
+                                {}};
+    for (std::int64_t j = 0; j < 5; ++j) input.value.at(0, 0, j, 1) = static_cast<float>(j);
+    const Forward<float> found = forward(*plan, input);
+    EXPECT_FLOAT_EQ(found.output.at(0, 0, 2, 1), 2) << similarity;
+    EXPECT_NO_THROW((void)backward(*plan, input, found)) << similarity;
   }
 }
 

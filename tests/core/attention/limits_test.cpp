@@ -243,6 +243,39 @@ TEST(Limit, FiniteConesOfFarTokensKeepFiniteGradients) {
   }
 }
 
+/// Tokens of one ray meet in the nearer one, however far both are.
+template <class T>
+void expect_the_nearer(double far, double tolerance) {
+  for (const char* name : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    const Call call = similarity(name, {}, "polar");
+    const AttentionInput<T> input = on_rays<T>({far, far + 2, far});
+    const auto plan = resolve(call, check_extents(input));
+    const double rho_0 =
+        plan->similarity->light(plan->values(plan->similarity_parameters, 0).data());
+    const Answer<T> found = run(call, input);
+    EXPECT_NEAR(found.logits.at(0, 0, 0, 1), rho_0 + far, tolerance * far) << name << " " << far;
+    EXPECT_NEAR(found.logits.at(0, 0, 1, 1), rho_0 + far + 2, tolerance * far)
+        << name << " " << far;
+  }
+}
+
+TEST(Limit, FiniteConesOfFarTokensKeepTheirDepth) {
+  for (const double far : {35.0, 40.0, 200.0, 340.0}) expect_the_nearer<double>(far, 1e-13);
+  for (const double far : {17.0, 25.0, 38.0}) expect_the_nearer<float>(far, 3e-7);
+}
+
+/// A finite token beside the source is no bad one, though its gap angle is as steep as can be.
+TEST(Limit, FiniteConesOfTokensBesideTheSourceAreFinite) {
+  for (const char* name : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    for (const double height : {-100.0, -150.0, -200.0, -300.0, -700.0}) {
+      const Answer<float> found =
+          run(similarity(name, {}, "polar"), on_rays<float>({height, height, height}));
+      for (const float x : found.logits.data)
+        EXPECT_TRUE(std::isfinite(x)) << name << " " << height;
+    }
+  }
+}
+
 template <class T>
 void expect_the_source(const std::string& radius, std::initializer_list<double> heights) {
   const Call call = similarity("penumbral-finite", {{"source_radius", radius}}, "polar");

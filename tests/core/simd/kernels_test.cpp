@@ -185,10 +185,28 @@ void expect_scaled(const Kernels<T>& k) {
   }
 }
 
+template <class T>
+void expect_overflow_kept(const Kernels<T>& k) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const std::vector<double> centre(67, 0.0);
+  std::vector<T> row(67);
+  for (const int size : {1, 31, 67}) {
+    for (const T large : {infinity, -infinity, std::numeric_limits<T>::max()}) {
+      std::vector<T> x(67, T(1));
+      x[static_cast<std::size_t>(size / 2)] = large;
+      const double norm = k.store_scaled(x.data(), 2, centre.data(), size, row.data());
+      EXPECT_TRUE(std::isinf(norm)) << k.name << " " << size << " " << large;
+      EXPECT_TRUE(std::isinf(row[static_cast<std::size_t>(size / 2)])) << k.name << " " << large;
+    }
+  }
+}
+
 TEST(Kernels, PlaceTokensOfAnySize) {
   for (const std::string& target : simd_targets()) {
     expect_scaled(kernels<float>(target));
     expect_scaled(kernels<double>(target));
+    expect_overflow_kept(kernels<float>(target));
+    expect_overflow_kept(kernels<double>(target));
   }
 }
 

@@ -1,0 +1,183 @@
+// Tokens as operands: placed, packed, and multiplied exactly.
+#include <cstddef>
+
+#include "core/simd/kernel_parts.h"
+#include "core/simd/pack.h"
+
+namespace conelab::CONELAB_SIMD {
+namespace {
+
+inline Vector<double> load_exact(const double* x) { return hn::LoadU(Tag<double>(), x); }
+inline Vector<double> load_exact(const float* x) {
+  return hn::PromoteTo(Tag<double>(), hn::LoadU(hn::Rebind<float, Tag<double>>(), x));
+}
+
+template <class One>
+double sum_of_places(int size, const One& one) {
+  double sum = 0;
+  for (int i = 0; i < size; ++i) sum += one(i);
+  return sum;
+}
+/// The sum over places [0, size). `add` adds those of a vector from place i on to a vector of sums;
+/// it may be asked twice for a place. `one` is a single place.
+template <class Add, class One>
+HWY_INLINE double sum_of_places(int size, const Add& add, const One& one) {
+  const Tag<double> tag;
+  constexpr int width = lanes<double>;
+  if (size < width) return sum_of_places(size, one);
+  auto even = hn::Zero(tag), odd = hn::Zero(tag);
+  int i = 0;
+  for (; i + 2 * width <= size; i += 2 * width) {
+    even = add(i, even);
+    odd = add(i + width, odd);
+  }
+  if (i + width <= size) {
+    even = add(i, even);
+    i += width;
+  }
+  if (i < size) {
+    const auto counted = hn::FirstN(tag, static_cast<std::size_t>(i - (size - width)));
+    odd = hn::Add(odd, hn::IfThenZeroElse(counted, add(size - width, hn::Zero(tag))));
+  }
+  return lane_sum<double>(hn::Add(even, odd));
+}
+
+/// The sum of term(a, b) over two vectors.
+template <class T, class Term>
+double exact_sum(const T* a, const T* b, int size, const Term& term) {
+  const auto set = [](T x) { return hn::Set(Tag<double>(), static_cast<double>(x)); };
+  return sum_of_places(
+      size,
+      [&](int i, Vector<double> sum) { return term(load_exact(a + i), load_exact(b + i), sum); },
+      [&](int i) { return hn::GetLane(term(set(a[i]), set(b[i]), hn::Zero(Tag<double>()))); });
+}
+
+/// Whether infinity and what overflows become the largest number where doubles are rounded to
+/// floats: with this library's substitutes for vectors.
+constexpr bool saturates = HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128;
+
+/// Rounded numbers, in double.
+inline Vector<double> store_rounded(Vector<double> x, double* row) {
+  hn::StoreU(x, Tag<double>(), row);
+  return x;
+}
+inline Vector<double> store_rounded(Vector<double> x, float* row) {
+  const hn::Rebind<float, Tag<double>> half;
+  const auto rounded = hn::DemoteTo(half, x);
+  hn::StoreU(rounded, half, row);
+  return hn::PromoteTo(Tag<double>(), rounded);
+}
+
+template <class T>
+double store_scaled(const T* x, double factor, const double* centre, int size, T* row) {
+  const auto one = [&](int i) {
+    row[i] = static_cast<T>(static_cast<double>(x[i]) * factor - centre[i]);
+    return static_cast<double>(row[i]) * static_cast<double>(row[i]);
+  };
+  if constexpr (saturates) return sum_of_places(size, one);
+  const Tag<double> tag;
+  const auto scale = hn::Set(tag, factor);
+  const auto square_of = [&](int i, Vector<double> sum) {
+    const auto placed = hn::MulSub(load_exact(x + i), scale, hn::LoadU(tag, centre + i));
+    const auto rounded = store_rounded(placed, row + i);
+    return hn::MulAdd(rounded, rounded, sum);
+  };
+  return sum_of_places(size, square_of, one);
+}
+
+/// A square of numbers that fills vectors of 128 bits, the smallest that all targets shuffle alike.
+template <class T>
+using SquareTag = hn::CappedTag<T, 16 / sizeof(T)>;
+template <class T>
+constexpr int square = hn::MaxLanes(SquareTag<T>());
+
+/// Rows of a square into its columns.
+template <class T>
+HWY_INLINE void transpose(const T* rows, std::ptrdiff_t stride, T factor, T* out) {
+  const SquareTag<T> tag;
+  const auto scale = hn::Set(tag, factor);
+  const auto row = [&](int r) { return hn::Mul(hn::LoadU(tag, rows + r * stride), scale); };
+  const auto store = [&](auto column, int c) {
+    hn::StoreU(column, tag, out + c * panel_columns<T>);
+  };
+#if HWY_TARGET == HWY_SCALAR
+  store(row(0), 0);
+#else
+  // In 128 bits lie four numbers or two.
+  const auto interleave = [&](auto a, auto b, int c) {
+    store(hn::InterleaveLower(tag, a, b), c);
+    store(hn::InterleaveUpper(tag, a, b), c + 1);
+  };
+  if constexpr (square<T> == 2) {
+    interleave(row(0), row(1), 0);
+  } else {
+    const auto a = row(0), b = row(1), c = row(2), d = row(3);
+    interleave(hn::InterleaveLower(tag, a, c), hn::InterleaveLower(tag, b, d), 0);
+    interleave(hn::InterleaveUpper(tag, a, c), hn::InterleaveUpper(tag, b, d), 2);
+  }
+#endif
+}
+
+template <class T>
+void pack_panels(const T* rows, std::ptrdiff_t stride, int count, int depth, T factor, T* out) {
+  constexpr int panel = panel_columns<T>;
+  const int whole = depth / square<T> * square<T>;
+  for (int first = 0; first < count; first += panel) {
+    T* to = out + static_cast<std::ptrdiff_t>(first) * depth;
+    const T* from = rows + first * stride;
+    for (int j = 0; j < panel; j += square<T>) {
+      for (int k = 0; k < whole; k += square<T>) {
+        transpose(from + j * stride + k, stride, factor, to + k * panel + j);
+      }
+      for (int k = whole; k < depth; ++k) {
+        for (int i = j; i < j + square<T>; ++i) to[k * panel + i] = factor * from[i * stride + k];
+      }
+    }
+  }
+}
+
+template <class T>
+bool split_panels(const T* rows, std::ptrdiff_t stride, int count, T* out,
+                  std::ptrdiff_t panel_stride) {
+  const Tag<T> tag;
+  constexpr int panel = panel_columns<T>;
+  Vector<T> sums[panel_vectors];  // Of x * 0, which is 0 or NaN.
+  for (auto& sum : sums) sum = hn::Zero(tag);
+  for (std::ptrdiff_t first = 0; first < stride; first += panel, out += panel_stride) {
+    for (int i = 0; i < count; ++i) {
+      for (int v = 0; v < panel_vectors; ++v) {
+        const auto x = hn::LoadU(tag, rows + i * stride + first + v * lanes<T>);
+        hn::StoreU(x, tag, out + i * panel + v * lanes<T>);
+        sums[v] = hn::MulAdd(x, hn::Zero(tag), sums[v]);
+      }
+    }
+  }
+  return hn::AllTrue(tag, hn::Eq(hn::Add(sums[0], sums[1]), hn::Zero(tag)));
+}
+
+template <class T>
+double exact_product(const T* a, const T* b, int size) {
+  return exact_sum(a, b, size, [](auto x, auto y, auto sum) { return hn::MulAdd(x, y, sum); });
+}
+template <class T>
+double exact_distance2(const T* a, const T* b, int size) {
+  return exact_sum(a, b, size, [](auto x, auto y, auto sum) {
+    const auto difference = hn::Sub(x, y);
+    return hn::MulAdd(difference, difference, sum);
+  });
+}
+
+}  // namespace
+
+template <class T>
+void add_operands(Kernels<T>& k) {
+  k.store_scaled = &store_scaled<T>;
+  k.pack_panels = &pack_panels<T>;
+  k.split_panels = &split_panels<T>;
+  k.exact_product = &exact_product<T>;
+  k.exact_distance2 = &exact_distance2<T>;
+}
+template void add_operands(Kernels<float>&);
+template void add_operands(Kernels<double>&);
+
+}  // namespace conelab::CONELAB_SIMD
