@@ -26,6 +26,7 @@ except ImportError:
 import formulas
 
 SAMPLE_SECONDS = 0.02  # A sample lasts at least this long, in as many runs as that takes.
+SHORT_SECONDS = 0.1  # A case whose run is shorter runs once more before each sample.
 PAUSE = 0.05           # Threads of the pool spin after a call; nobody else is timed while they do.
 CHECKED_ROWS = 16
 DTYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
@@ -137,6 +138,7 @@ class Case:
         self.attend = function_of(words)
         self.key = tuple(words.text)
         self.is_warm = False
+        self.run_seconds = 0.0  # Of the last sample.
 
     def run(self):
         """One run; returns its seconds."""
@@ -188,10 +190,13 @@ class Case:
         if not self.is_warm:
             self.warm_up()
             time.sleep(PAUSE)
+        elif self.run_seconds < SHORT_SECONDS:
+            self.run()
         seconds, runs, begin = 0.0, 0, time.perf_counter()
         while runs == 0 or time.perf_counter() - begin < SAMPLE_SECONDS:
             seconds += self.run()
             runs += 1
+        self.run_seconds = seconds / runs
         cold_seconds = math.nan
         if cold:
             flush_caches()
