@@ -289,6 +289,7 @@ StoredTrees read_trees(const LabelledFile& file) {
     tree.size = n;
     tree.depth = numbers.of(h);
     tree.heights = heights;
+    if (n == 1) tree.dendrogram.leaf_order = {0};  // Files hold no dendrogram of one token.
     out.trees.push_back(std::move(tree));
   }
   if (depth->variable("common_ancestor") != nullptr) {

@@ -91,7 +91,9 @@ TEST(TreeFile, LeavesOutWhatThereIsNot) {
   EXPECT_EQ(plain.group("tree/depth")->variable("common_ancestor"), nullptr);
   const LabelledFile single = tree_file(some_trees("umbral", 1), {1, 2, {"a"}});
   EXPECT_EQ(single.group("tree/dendrogram"), nullptr);
-  EXPECT_EQ(read_trees(single).trees.size(), 2u);
+  const StoredTrees alone = read_trees(single);
+  ASSERT_EQ(alone.trees.size(), 2u);
+  EXPECT_EQ(alone.trees[0].dendrogram.leaf_order, std::vector<std::int64_t>{0});
 }
 
 TEST(TreeFile, RefusesWhatDoesNotFit) {
