@@ -1,4 +1,4 @@
-// exp and log1p of a pack.
+// exp, sigmoid and logarithms of a pack.
 //
 // float, exp: e^x = 2^n 2^f with n = round(x log2 e), |f| <= 1/2, and 2^f by the minimax polynomial
 // of degree 5 (relative error 7.5e-8; degree 3 would save 2 % of a forward pass and lose half the

@@ -1,4 +1,4 @@
-// Products of a tile: register-tiled micro-kernels over packed panels.
+// Products of a tile: register-tiled micro-kernels over packed panels. Sums of its rows as well.
 //
 // A micro-kernel holds block_rows rows of some panels' vectors of the result in registers and walks
 // the depth: each step loads the panels' vectors once and broadcasts each row's number once. With

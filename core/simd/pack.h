@@ -154,7 +154,8 @@ HWY_INLINE Pack<float, n> over_sqrt(const Pack<float, n>& scale, const Pack<floa
   return y * multiply_add(P(1) - x * y * y, P(0.5) * scale, scale);
 }
 
-/// From an estimate of 14 bits: half of what the machine's division takes among other operations.
+/// a / b from an estimate of 14 bits, for normal |b| < 2^126 (0 has NaN): half of what the
+/// machine's division takes among other operations.
 template <int n>
 HWY_INLINE Pack<float, n> quotient(const Pack<float, n>& a, const Pack<float, n>& b) {
   using P = Pack<float, n>;
