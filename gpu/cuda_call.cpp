@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/attention/wide_rows.h"
 #include "core/base/error.h"
 #include "gpu/device_array.h"
 #include "gpu/hopper/fast.h"
@@ -75,7 +76,9 @@ class CudaCall : public DeviceCall {
     download(gradient_.key_potential, sums.key_potential);
     download(gradient_.value, sums.value);
     download(gradient_.sums, sums.sums);
-    return finish_backward(plan_, input_, operands_, sums);
+    Backward<float> result = finish_backward(plan_, input_, operands_, sums);
+    mend_wide_gradients(plan_, input_, saved, {}, result);
+    return result;
   }
 
   double seconds(Pass pass, bool cold, int runs) override {

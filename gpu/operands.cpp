@@ -8,6 +8,7 @@
 #include "core/attention/aggregate.h"
 #include "core/attention/parallel.h"
 #include "core/attention/parameter_sums.h"
+#include "core/attention/wide_rows.h"
 #include "core/base/error.h"
 #include "gpu/tile/product.h"
 
@@ -269,6 +270,7 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
     if (plan.einstein) result.midpoint_sum.data[i] = lifted[e.value];
   }
   spoil(plan, input, operands, result.output);
+  mend_wide_rows(plan, input, {}, result);
   return result;
 }
 

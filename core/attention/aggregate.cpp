@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/finite.h"
 #include "core/base/squared_norm.h"
 
 namespace conelab {
@@ -23,22 +24,6 @@ void lift_midpoint(const S* v, std::int64_t size, std::int64_t token, Compute<S>
 }
 
 }  // namespace
-
-template <class S>
-bool all_finite(const S* v, std::int64_t size) {
-  // x * 0 is 0 or NaN. Eight sums and no early exit, so that it is a vector loop.
-  using T = Compute<S>;
-  constexpr std::int64_t width = 8;
-  T sums[width] = {};
-  const std::int64_t whole = size - size % width;
-  for (std::int64_t i = 0; i < whole; i += width) {
-    for (std::int64_t k = 0; k < width; ++k) sums[k] += T(v[i + k]) * T(0);
-  }
-  for (std::int64_t i = whole; i < size; ++i) sums[0] += T(v[i]) * T(0);
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
-             ((sums[4] + sums[5]) + (sums[6] + sums[7])) ==
-         0;
-}
 
 template <class S>
 void lift_values(bool einstein, const S* values, std::int64_t value_size, std::int64_t first,
@@ -101,7 +86,6 @@ void lower_value_grad(bool einstein, const Compute<S>* lifted_grad, const S* val
 }
 
 #define CONELAB_AGGREGATE(S)                                                                       \
-  template bool all_finite(const S*, std::int64_t);                                                \
   template void lift_values(bool, const S*, std::int64_t, std::int64_t, std::int64_t,              \
                             std::ptrdiff_t, Compute<S>*, std::vector<std::int64_t>&);              \
   template void finish_row(bool, const Compute<S>*, std::int64_t, Compute<S>, S*);                 \

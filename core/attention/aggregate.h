@@ -29,10 +29,6 @@ namespace conelab {
   return round_up(std::max(1, aggregate_width(einstein, value_size)), panel);
 }
 
-/// Whether none of the numbers is infinite or NaN.
-template <class S>
-[[nodiscard]] bool all_finite(const S* numbers, std::int64_t count);
-
 /// Values [count × value_size] -> [count × stride] with zero padding; lifted for the midpoint.
 /// Values that are not finite become 0 and their tokens (first, first + 1, ...) are appended to
 /// `bad`: a weight of 0 times NaN must not reach rows that do not see them. Throws a failure that

@@ -13,7 +13,9 @@
 // 1e-7), gradients 5e-6 of their largest entry. A logit of some hundreds (umbral with radius 0.1 on
 // unscaled tokens) is itself rounded to 1e-5: outputs there are within 1e-4, gradients 1e-5, as for
 // the same formula in any float32 library; scale the tokens, or use float64. Of float32 values or
-// upstream gradients below 5e-36 results may be 0.
+// upstream gradients below 5e-36 results may be 0. Rows of finite tokens that are too far out for
+// float32 are computed in float64 (wide_rows.h), at its speed; where even that overflows they are
+// NaN.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +54,13 @@ struct AttentionInput {
   std::vector<std::int64_t> key_lengths;
 };
 
+/// The same input in another type.
+template <class To, class From>
+[[nodiscard]] AttentionInput<To> convert(const AttentionInput<From>& input) {
+  return {convert<To>(input.query),       convert<To>(input.key), convert<To>(input.value),
+          convert<To>(input.output_grad), input.allowed,          input.key_lengths};
+}
+
 /// Checks the shapes once; throws a failure that names both operands and both sizes.
 template <class T>
 [[nodiscard]] Extents check_extents(const AttentionInput<T>& input);
@@ -85,7 +94,7 @@ struct Forward {
   Tensor4<Compute<T>> lse;  ///< [batch × head × n_q × 1] log-sum-exp; -inf for a masked row;
                             ///< for sigmoid weights the logarithm of the sum of weights.
   /// [batch × head × n_q × 1] the reference m of a row, often 0, and the row's sum of
-  /// exp(logit - m): lse = m + log(sum).
+  /// exp(logit - m): lse = m + log(sum). An infinite sum marks a row from float64, wide_rows.h.
   Tensor4<Compute<T>> row_reference, row_sum;
   Tensor4<Compute<T>> midpoint_sum;  ///< Einstein midpoint only: the divisor
                                      ///< sum of weight * Lorentz factor.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/attention/attention.h"
 #include "core/attention/exact.h"
@@ -9,6 +10,7 @@
 #include "core/attention/parallel.h"
 #include "core/attention/tile.h"
 #include "core/attention/tile_size.h"
+#include "core/attention/wide_rows.h"
 #include "core/base/error.h"
 
 namespace conelab {
@@ -69,8 +71,9 @@ class HeadMap {
         const auto count = static_cast<int>(std::min<std::int64_t>(group_rows, rows - row));
         score(tiles, query_group(queries, begin, row, count), part, tile);
         for (int r = 0; r < count; ++r) {
-          std::copy_n(tile.data() + static_cast<std::ptrdiff_t>(r) * part.columns, part.count,
-                      out + (row + r) * columns_ + (part.first - key_begin_));
+          T* to = out + (row + r) * columns_ + (part.first - key_begin_);
+          std::copy_n(tile.data() + static_cast<std::ptrdiff_t>(r) * part.columns, part.count, to);
+          widen(begin + row + r, part, exact, to);
         }
       }
     }
@@ -83,6 +86,10 @@ class HeadMap {
       const T reference = *saved.row_reference.row(batch_, head_, begin + r);
       const T sum = *saved.row_sum.row(batch_, head_, begin + r);
       T* row = out + r * columns_;
+      if (sum == wide_row_sum<T>) {
+        weigh_wide(begin + r, exact, row);
+        continue;
+      }
       weigh(plan_.sigmoid, row, columns_, reference, sum);
       if (!sharpens_weights<T>(plan_)) continue;
       for (std::int64_t c = 0; c < columns_; ++c) {
@@ -106,6 +113,34 @@ class HeadMap {
   [[nodiscard]] ExactPairs<T> exact_pairs() const {
     return {plan_, kernels_, law_, given_tokens(law_, input_.query, batch_, head_),
             given_tokens(law_, input_.key, batch_, head_)};
+  }
+
+  [[nodiscard]] bool sees(std::int64_t query, std::int64_t key) const {
+    return mask_.admits(batch_, query, key);
+  }
+
+  /// Logits of a row that T did not hold on the way, and perhaps does.
+  void widen(std::int64_t query, const KeyTile<T>& part, ExactPairs<T>& exact, T* logits) const {
+    for (int c = 0; c < part.count; ++c) {
+      if (std::isfinite(logits[c]) || !sees(query, part.first + c)) continue;
+      logits[c] = static_cast<T>(exact.logit(query, part.first + c));
+    }
+  }
+
+  /// The weights of a row that forward took from float64 (wide_rows.h).
+  void weigh_wide(std::int64_t query, ExactPairs<T>& exact, T* weights) const {
+    constexpr double hidden = -std::numeric_limits<double>::infinity();
+    std::vector<double> logits(static_cast<std::size_t>(plan_.extents.key), hidden);
+    double largest = hidden, sum = 0;
+    for (std::int64_t j = 0; j < plan_.extents.key; ++j) {
+      double& logit = logits[static_cast<std::size_t>(j)];
+      if (sees(query, j)) logit = exact.logit(query, j);
+      largest = std::max(largest, logit);
+    }
+    for (double& logit : logits) sum += logit = std::exp(logit - largest);
+    for (std::int64_t c = 0; c < columns_; ++c) {
+      weights[c] = static_cast<T>(logits[static_cast<std::size_t>(key_begin_ + c)] / sum);
+    }
   }
 
   static void score(const Tiles<T>& tiles, const QueryGroup<T>& group, const KeyTile<T>& part,

@@ -20,6 +20,7 @@
 #include "core/attention/parallel.h"
 #include "core/attention/tile.h"
 #include "core/attention/tile_size.h"
+#include "core/attention/wide_rows.h"
 #include "core/base/error.h"
 #include "core/base/subnormals.h"
 
@@ -210,7 +211,7 @@ class BackwardPass {
                      const Tiles<T>& tiles, const QueryGroup<T>& group, Cover cover) {
     const FlushSubnormals flush;
     const int columns = w.keys().columns;
-    tiles.measure(group, w.keys(), w.tile.data(), columns);
+    const ScoreTile<T> score = tiles.measured(group, w.keys(), cover, w.tile.data());
     const T* upstream = upstream_rows(index, group, w);
     const std::ptrdiff_t stride = w.operands.value_stride();
     kernels_.product(group.rows, columns, w.operands.width(), {upstream, stride, 1},
@@ -218,7 +219,7 @@ class BackwardPass {
     mark_columns(w.operands.bad_values(), w.keys().first, w.keys().count, group.rows,
                  w.slope.data(), columns);
     set_close_pairs_apart(index, shared, tiles, group, w);
-    apply_tail(shared, w, tiles, group, cover);
+    apply_tail(shared, w, tiles, group, score);
     if (sharpens_weights<T>(plan_)) sharpen_weights(shared, w, tiles, group, upstream);
     add_close_pairs(plan_.sigmoid, shared, w, tiles, group);
     kernels_.product(w.keys().count, static_cast<int>(stride), group.rows,
@@ -269,30 +270,16 @@ class BackwardPass {
 
   /// Measures and dL/dweight to weights and dL/dmeasure.
   void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
-                  const QueryGroup<T>& group, Cover cover) {
-    const Addend<T> bias = tiles.addend(group, w.keys(), cover);
+                  const QueryGroup<T>& group, const ScoreTile<T>& score) {
     const int slopes = shared.head.bias().slopes();
     const T* bias_slope[max_bias_slopes] = {};
     for (int p = 0; p < slopes; ++p) {
       bias_slope[p] = shared.head.bias().slope(p, group.first, w.keys().first);
     }
     std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
-    const Bounds<T> known = tiles.bounds(cover);
     const SlopeTile<T> tile{
-        .tile = w.tile.data(),
+        .score = score,
         .slope = w.slope.data(),
-        .stride = w.keys().columns,
-        .rows = group.rows,
-        .columns = w.keys().columns,
-        .query_values = group.values,
-        .query_stride = group.value_stride,
-        .key_values = w.keys().values,
-        .key_stride = w.keys().value_stride,
-        .constants = shared.head.constants(),
-        .addend = bias.data,
-        .addend_stride = bias.stride,
-        .least = known.least,
-        .most = known.most,
         .reference = shared.reference.data() + group.first,
         .inverse_sum = shared.inverse_sum.data() + group.first,
         .delta = shared.delta.data() + group.first,
@@ -303,7 +290,7 @@ class BackwardPass {
         .constant_slope = w.sums.constant.data(),
         .bias_slope = bias_slope,
         .bias_slopes = slopes,
-        .bias_stride = -1,  // One key to the left per query, as of Tiles::addend.
+        .bias_stride = -1,  // One key to the left per query, as of ScoreTile::addend.
         .bias_gradient = w.sums.bias.data(),
     };
     (plan_.sigmoid ? tiles.tail().sigmoid_slope : tiles.tail().softmax_slope)(tile);
@@ -408,7 +395,9 @@ Backward<S> backward(const Plan& plan, const AttentionInput<S>& input, const For
                      const Execution& execution) {
   check_input(plan, input);
   check_saved(plan, saved);
-  return BackwardPass<S>(plan, input, saved, execution).run();
+  Backward<S> result = BackwardPass<S>(plan, input, saved, execution).run();
+  mend_wide_gradients(plan, input, saved, execution, result);
+  return result;
 }
 #define CONELAB_BACKWARD(S)                                                               \
   template Backward<S> backward(const Plan&, const AttentionInput<S>&, const Forward<S>&, \

@@ -17,6 +17,7 @@
 #include "core/attention/tile.h"
 #include "core/attention/tile_size.h"
 #include "core/attention/values.h"
+#include "core/attention/wide_rows.h"
 #include "core/base/subnormals.h"
 
 namespace conelab {
@@ -283,7 +284,9 @@ class ForwardPass {
 template <class S>
 Forward<S> forward(const Plan& plan, const AttentionInput<S>& input, const Execution& execution) {
   check_input(plan, input);
-  return ForwardPass<S>(plan, input, execution).run();
+  Forward<S> result = ForwardPass<S>(plan, input, execution).run();
+  mend_wide_rows(plan, input, execution, result);
+  return result;
 }
 template Forward<float> forward(const Plan&, const AttentionInput<float>&, const Execution&);
 template Forward<double> forward(const Plan&, const AttentionInput<double>&, const Execution&);

@@ -7,6 +7,7 @@
 
 #include "core/attention/aggregate.h"
 #include "core/base/error.h"
+#include "core/base/finite.h"
 
 namespace conelab {
 namespace {
@@ -48,6 +49,8 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, co
       context_(plan.map_context(map_values_, head)),
       first_axis_(static_cast<std::size_t>(base_size_), T(0)),
       bias_(plan, head) {
+  if (plan.similarity->reach != nullptr)
+    reach_ = plan.similarity->reach(std::numeric_limits<T>::min());
   double constants[max_constants] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, max_constants, constants_);
@@ -151,8 +154,9 @@ const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Opera
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
   double value[max_values] = {};
   plan_->similarity->token(place, similarity_values_.data(), value);
-  // Of a token that is not finite, or of one that is and overflows once placed: e^100 in float32.
-  bool finite = std::isfinite(norm) || all_finite(row, base_size_);
+  // Of a token that is not finite, or of one that is and too far out for T, such as e^100 in
+  // float32; see wide_rows.h.
+  bool finite = place.height <= reach_ && (std::isfinite(norm) || all_finite(row, base_size_));
   for (int v = 0; v < plan_->similarity->values; ++v) {
     const auto rounded = static_cast<T>(value[v]);
     finite = finite && std::isfinite(rounded);

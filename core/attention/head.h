@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/attention/head_bias.h"
@@ -63,6 +64,7 @@ class Head {
   std::vector<double> similarity_values_;
   std::vector<double> map_values_;
   MapContext context_;
+  double reach_ = std::numeric_limits<double>::infinity();  ///< Similarity::reach
   std::vector<double> centre_;
   Buffer<T> first_axis_;  ///< e_1 [m]
   T constants_[max_constants] = {};

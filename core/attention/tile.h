@@ -102,12 +102,11 @@ class Tiles {
                             const KeyTile<T>& keys) const;
   /// The part of a tile, in whole packs, outside which the queries see none of its keys.
   [[nodiscard]] KeyTile<T> seen_part(const QueryGroup<T>& queries, const KeyTile<T>& keys) const;
-  /// Measures into tile [rows × stride]; distances of close pairs are recomputed from their exact
-  /// difference, pairs of tokens that are not finite are NaN.
-  void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
-               std::ptrdiff_t stride) const;
-  /// Of each row of the last measure, made of a tile of this cover.
-  [[nodiscard]] Bounds<T> bounds(Cover cover) const;
+  /// Measures into tile [rows × columns of the keys], as what the similarity's kernels take;
+  /// distances of close pairs are recomputed from their exact difference, pairs of tokens that are
+  /// not finite are NaN. Bias, mask and bounds of the result are valid until the next call.
+  [[nodiscard]] ScoreTile<T> measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
+                                      Cover cover, T* tile) const;
   /// Whether the pair is so close that products cancel: it was recomputed, and its gradient has to
   /// be taken directly as well.
   [[nodiscard]] bool has_close_pairs() const { return has_close_pairs_; }
@@ -117,13 +116,6 @@ class Tiles {
   }
   /// Pairs of the same head by themselves.
   [[nodiscard]] ExactPairs<T>& exact() const { return *exact_; }
-  /// What to add to the logits of this tile; valid until the next call.
-  [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                                 Cover cover) const;
-  /// Measures into tile [rows × columns of the keys], as what the similarity's kernels take; valid
-  /// until the next call.
-  [[nodiscard]] ScoreTile<T> measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                                      Cover cover, T* tile) const;
   /// The kernels of the plan's similarity.
   [[nodiscard]] const Tail<T>& tail() const;
 
@@ -138,6 +130,13 @@ class Tiles {
   mutable Buffer<T> least_, most_;
   mutable bool has_close_pairs_ = false;
 
+  void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+               std::ptrdiff_t stride) const;
+  /// What to add to the logits.
+  [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
+                                 Cover cover) const;
+  /// Of each row of the last measure, made of a tile of this cover.
+  [[nodiscard]] Bounds<T> bounds(Cover cover) const;
   void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                        std::ptrdiff_t stride) const;
   /// Whether there were any.

@@ -42,13 +42,10 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 template <class S>
 AttentionInput<S> input_of(const Case& c, std::int64_t batch, std::uint64_t seed) {
   AttentionInput<float> in = random_input(c, batch, seed);
-  if constexpr (std::is_same_v<S, float>) return in;
-  AttentionInput<S> own;
-  own.query = convert<S>(in.query);
-  own.key = convert<S>(in.key);
-  own.value = convert<S>(in.value);
-  own.output_grad = convert<S>(in.output_grad);
-  return own;
+  if constexpr (std::is_same_v<S, float>)
+    return in;
+  else
+    return convert<S>(in);
 }
 
 /// "forward", "backward" given what forward saved, or one after the other: "forward+backward".

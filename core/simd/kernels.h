@@ -46,7 +46,7 @@ enum class Store { replace, add };
 /// A tile of logits in the making.
 template <class T>
 struct ScoreTile {
-  T* tile;  ///< In: the measure. Out: the logits; within a WeightTile the weights.
+  T* tile;  ///< In: the measure. Out: the logits; within the tiles below the weights.
   std::ptrdiff_t stride;
   int rows;
   int columns;
@@ -86,20 +86,8 @@ struct WeightTile {
 /// A tile of the backward pass.
 template <class T>
 struct SlopeTile {
-  T* tile;   ///< In: the measure. Out: the weights.
-  T* slope;  ///< In: dL/dweight. Out: dL/dmeasure.
-  std::ptrdiff_t stride;
-  int rows;
-  int columns;
-  const T* query_values;
-  std::ptrdiff_t query_stride;
-  const T* key_values;
-  std::ptrdiff_t key_stride;
-  const T* constants;
-  const T* addend;
-  std::ptrdiff_t addend_stride;
-  const T* least;  ///< As of ScoreTile.
-  const T* most;
+  ScoreTile<T> score;      ///< Its tile: in the measures, out the weights.
+  T* slope;                ///< In: dL/dweight. Out: dL/dmeasure. Addressed as the tile.
   const T* reference;      ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
   const T* inverse_sum;    ///< Per row.
   const T* delta;          ///< Per row: sum of output * output_grad.

@@ -51,8 +51,8 @@ HWY_INLINE Pack<T, n> add_bias(const Pack<T, n>& logit, const T* addend) {
 }
 
 /// The largest of the keys' values of a tile.
-template <class S, class T, class Tile>
-void largest_values(const Tile& t, T* key) {
+template <class S, class T>
+void largest_values(const ScoreTile<T>& t, T* key) {
   for (int v = 0; v < S::values; ++v) {
     auto largest = hn::Set(Tag<T>(), -std::numeric_limits<T>::infinity());
     for (int c = 0; c < t.columns; c += lanes<T>) {
@@ -66,8 +66,8 @@ void largest_values(const Tile& t, T* key) {
 constexpr int worthwhile_rows = 6;
 
 /// Calls row(far, r) for every row of a tile, `far` a constant: whether it has the short formulas.
-template <class S, class T, class Tile, class F>
-HWY_INLINE void for_rows(const Tile& t, const F& row) {
+template <class S, class T, class F>
+HWY_INLINE void for_rows(const ScoreTile<T>& t, const F& row) {
   if constexpr (HasFar<S>) {
     T key[S::values], query[S::values];
     const bool known = t.least != nullptr && t.rows >= worthwhile_rows;
@@ -179,7 +179,7 @@ template <bool tokens, bool biased, class T, class P, int constants>
 HWY_INLINE void collect(const SlopeTile<T>& t, int r, int c, const P& upstream,
                         const Slope<P, constants>& part, T* key_slope,
                         SlopeSums<T, constants>& sums) {
-  (upstream * part.x).store(t.slope + r * t.stride + c);
+  (upstream * part.x).store(t.slope + r * t.score.stride + c);
   if constexpr (tokens) {
     add_products(upstream, part.query, sums.query);
     multiply_add(upstream, part.key, P::load(key_slope + c)).store(key_slope + c);
@@ -198,7 +198,8 @@ HWY_INLINE void add_sums(const SlopeTile<T>& t, int r, const SlopeSums<T, consta
   const T query = lane_sum<T>(sums.query);
   if constexpr (far) {
     T token[S::values], by_constant[S::constants] = {};
-    for (int v = 0; v < S::values; ++v) token[v] = t.query_values[v * t.query_stride + r];
+    for (int v = 0; v < S::values; ++v)
+      token[v] = t.score.query_values[v * t.score.query_stride + r];
     t.query_slope[r] += S::far_potential(query, token, by_constant);
     for (int i = 0; i < S::constants; ++i) t.constant_slope[i] += by_constant[i];
   } else if constexpr (S::token_slope) {
@@ -206,7 +207,7 @@ HWY_INLINE void add_sums(const SlopeTile<T>& t, int r, const SlopeSums<T, consta
   }
   for (int i = 0; i < constants; ++i) {
     const T sum = lane_sum<T>(sums.constant[i]);
-    t.constant_slope[i] += far ? sum / t.constants[i] : sum;
+    t.constant_slope[i] += far ? sum / t.score.constants[i] : sum;
   }
   for (int b = 0; b < t.bias_slopes; ++b) t.bias_gradient[b] += lane_sum<T>(sums.bias[b]);
 }
@@ -214,19 +215,19 @@ HWY_INLINE void add_sums(const SlopeTile<T>& t, int r, const SlopeSums<T, consta
 template <class S, class Law, bool far, class T, bool biased>
 HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vectors>* constants) {
   using P = Pack<T, slope_vectors>;
-  T* tile = t.tile + r * t.stride;
-  const T* slope = t.slope + r * t.stride;
+  T* tile = t.score.tile + r * t.score.stride;
+  const T* slope = t.slope + r * t.score.stride;
   T* key_slope = far ? t.far_key_slope : t.key_slope;
   P query[S::values + 1], key[S::values + 1];
-  broadcast_query<S>(t.query_values, t.query_stride, r, query);
+  broadcast_query<S>(t.score.query_values, t.score.query_stride, r, query);
   using Part = decltype(slope_of<S, far>(P(0), query, key, constants));
   SlopeSums<T, std::extent_v<decltype(Part::constant)>> sums;
   auto greatest = hn::Zero(Tag<T>());
-  for (int c = 0; c < t.columns; c += P::size) {
-    load_key<S>(t.key_values, t.key_stride, c, key);
+  for (int c = 0; c < t.score.columns; c += P::size) {
+    load_key<S>(t.score.key_values, t.score.key_stride, c, key);
     Part part = slope_of<S, far>(P::load(tile + c), query, key, constants);
     P logit = part.logit;
-    if constexpr (biased) logit = add_bias(logit, t.addend + r * t.addend_stride + c);
+    if constexpr (biased) logit = add_bias(logit, t.score.addend + r * t.score.addend_stride + c);
     const P weight = Law::weight(rounded(logit), t.reference[r], t.inverse_sum[r]);
     P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
     weight.store(tile + c);
@@ -250,10 +251,10 @@ void add_far_keys(const SlopeTile<T>& t) {
   using P = Pack<T, slope_vectors>;
   Vector<T> sums[S::constants];
   for (auto& sum : sums) sum = hn::Zero(Tag<T>());
-  for (int c = 0; c < t.columns; c += P::size) {
+  for (int c = 0; c < t.score.columns; c += P::size) {
     P key[S::values], by_constant[S::constants];
     for (auto& b : by_constant) b = P(0);
-    load_key<S>(t.key_values, t.key_stride, c, key);
+    load_key<S>(t.score.key_values, t.score.key_stride, c, key);
     const P slope = S::far_potential(P::load(t.far_key_slope + c), key, by_constant);
     (P::load(t.key_slope + c) + slope).store(t.key_slope + c);
     for (int i = 0; i < S::constants; ++i) sums[i] = hn::Add(sums[i], folded_sum(by_constant[i]));
@@ -264,11 +265,11 @@ void add_far_keys(const SlopeTile<T>& t) {
 template <class S, class Law, class T, bool biased>
 void slope_rows(const SlopeTile<T>& t) {
   Pack<T, slope_vectors> constants[S::constants + 1];
-  broadcast_constants<S>(t.constants, constants);
-  const bool may_be_far = HasFar<S> && t.least != nullptr;
-  for (int c = 0; may_be_far && c < t.columns; ++c) t.far_key_slope[c] = T(0);
+  broadcast_constants<S>(t.score.constants, constants);
+  const bool may_be_far = HasFar<S> && t.score.least != nullptr;
+  for (int c = 0; may_be_far && c < t.score.columns; ++c) t.far_key_slope[c] = T(0);
   for_rows<S, T>(
-      t, [&](auto far, int r) __attribute__((always_inline)) {
+      t.score, [&](auto far, int r) __attribute__((always_inline)) {
         slope_row<S, Law, far, T, biased>(t, r, constants);
       });
   if constexpr (HasFar<S>) {
@@ -278,7 +279,7 @@ void slope_rows(const SlopeTile<T>& t) {
 
 template <class S, class Law, class T>
 void slopes(const SlopeTile<T>& t) {
-  if (t.addend == nullptr) {
+  if (t.score.addend == nullptr) {
     slope_rows<S, Law, T, false>(t);
   } else {
     slope_rows<S, Law, T, true>(t);

@@ -21,13 +21,17 @@
 namespace conelab {
 
 struct Penumbral {
-  static constexpr SimilarityInfo info{"penumbral",
-                                       "-gamma height(LCA) of penumbral cones (Coneheads eq. 5-6)",
-                                       Space::half_space,
-                                       Measure::squared_distance,
-                                       "xi",
-                                       "convention",
-                                       "paper"};
+  static constexpr SimilarityInfo info{
+      "penumbral",
+      "-gamma height(LCA) of penumbral cones: height^2 = delta (2h - delta), delta = max(p_u, p_v, "
+      "(p_u + p_v + D)/2), p = h - s, s = sqrt(h^2 - x_d^2), D = |u_: - v_:|; where D > s_u + s_v "
+      "there is no common ancestor and height^2 = D^2/4 + (u_d^2 + v_d^2)/2 + ((u_d^2 - "
+      "v_d^2)/(2D))^2 (Coneheads eq. 5-7)",
+      Space::half_space,
+      Measure::squared_distance,
+      "xi",
+      "convention",
+      "paper"};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
       ParameterInfo{"height", 1.0, Domain::positive, true, "height h of the light's horosphere"}};

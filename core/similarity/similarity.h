@@ -10,6 +10,7 @@
 // are
 //   one_pass   true: the formula is short enough to share registers with exp, core/simd/tails.h
 //   light      the distance of the light that its parameters stand for (Space::ball only)
+//   reach      the largest height of a token of which numbers from `smallest` on hold all values
 //   is_far, far_score, far_slope, far_potential   shorter formulas for rows all of whose pairs lie
 //              far apart, all of them or none; no result is infinite. far_slope is with respect to
 //              x, to a potential of its own, and to the logarithms of the first constants; what the
@@ -103,6 +104,11 @@ concept Similarity = requires(const double* p, const Place& place, double* out, 
 template <class S>
 concept HasLight = requires(const double* p) {
   { S::light(p) } -> std::same_as<double>;
+};
+
+template <class S>
+concept HasReach = requires(double smallest) {
+  { S::reach(smallest) } -> std::same_as<double>;
 };
 
 /// A similarity with shorter formulas for rows all of whose pairs lie far apart.

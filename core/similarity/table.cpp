@@ -26,6 +26,15 @@ constexpr double (*light_of())(const double*) {
 }
 
 template <class S>
+constexpr double (*reach_of())(double) {
+  if constexpr (HasReach<S>) {
+    return &S::reach;
+  } else {
+    return nullptr;
+  }
+}
+
+template <class S>
 double score_of(double x, const double* q, const double* k, const double* c) {
   return S::template score<double>(x, q, k, c);
 }
@@ -48,6 +57,7 @@ SimilarityRow row() {
           .score = &score_of<S>,
           .slope = &slope_of<S>,
           .light = light_of<S>(),
+          .reach = reach_of<S>(),
           .constant = &S::constant,
           .constant_gradient = &S::constant_gradient,
           .token = &S::token,

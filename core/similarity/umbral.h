@@ -19,8 +19,8 @@ namespace conelab {
 struct Umbral {
   static constexpr SimilarityInfo info{
       "umbral",
-      "-gamma height(LCA) of umbral cones, max(u_d, v_d, D/(2 sinh r) + (u_d+v_d)/2) "
-      "(Coneheads eq. 8)",
+      "-gamma height(LCA) of umbral cones: max(u_d, v_d, D/(2 sinh r) + (u_d + v_d)/2), D = |u_: - "
+      "v_:| (Coneheads eq. 8)",
       Space::half_space,
       Measure::squared_distance,
       "psi",
@@ -87,7 +87,7 @@ struct Umbral {
 struct UmbralReference : Umbral {
   static constexpr SimilarityInfo info{
       "umbral",
-      "as paper, behind the published code's map (x_d / d in the exponent)",
+      "the same, behind the published code's map, psi with x_d / d in the exponent",
       Space::half_space,
       Measure::squared_distance,
       "psi",

@@ -33,7 +33,10 @@ struct UmbralShadow {
 struct UmbralFinite : FiniteCone<UmbralShadow> {
   static constexpr SimilarityInfo info{
       "umbral-finite",
-      "+gamma rho(LCA) of umbral cones, point light, objects of radius r (Coneheads section 3)",
+      "+gamma rho(LCA) of umbral cones, point light, objects of radius r: sinh rho(LCA) = sinh r / "
+      "sin g, g = max(phi_u, phi_v, (phi_u + phi_v + theta)/2), phi = arcsin(sinh r / sinh rho), "
+      "theta the angle between u and v; without a common ancestor, g > pi/2, that of the largest "
+      "smaller r (Coneheads section 3)",
       Space::ball,
       Measure::squared_distance,
       "polar",

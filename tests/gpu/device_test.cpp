@@ -10,7 +10,6 @@
 namespace conelab::gpu::tests {
 namespace {
 
-using conelab::tests::convert_input;
 using conelab::tests::difference;
 using conelab::tests::make_call;
 using conelab::tests::one_thread;
@@ -24,7 +23,7 @@ struct Tolerance {
 };
 
 AttentionInput<float> rounded(const AttentionInput<double>& input, Dtype dtype) {
-  AttentionInput<float> narrow = convert_input<float>(input);
+  AttentionInput<float> narrow = convert<float>(input);
   for (Tensor4<float>* t : {&narrow.query, &narrow.key, &narrow.value}) {
     for (float& x : t->data) {
       if (dtype == Dtype::bf16) x = from_bf16(to_bf16(x));
@@ -44,7 +43,7 @@ class OnDevice : public testing::TestWithParam<Variant> {
   static void expect_agreement(const Call& call, const AttentionInput<double>& wide,
                                const Tolerance& tolerance) {
     const AttentionInput<float> input = rounded(wide, tolerance.dtype);
-    const auto exact_input = convert_input<double>(input);
+    const auto exact_input = convert<double>(input);
     const auto plan = resolve(call, check_extents(input));
     const auto device = cuda_backend().prepare(*plan, input, tolerance.dtype, {});
     const Forward<float> found = device->forward();
@@ -95,7 +94,7 @@ TEST_P(OnDevice, AgreesInEveryTypeAndSize) {
 TEST_P(OnDevice, GivesTheSameBitsTwice) {
   const Extents extents{1, 2, 200, 300, 64, 64};
   const Call call = make_call(GetParam(), {}, extents);
-  const auto input = convert_input<float>(random_input(call, extents, 9, 0.5));
+  const auto input = convert<float>(random_input(call, extents, 9, 0.5));
   const auto plan = resolve(call, check_extents(input));
   const auto device = cuda_backend().prepare(*plan, input, Dtype::f32, {});
   const Forward<float> first = device->forward();

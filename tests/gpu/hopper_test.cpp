@@ -209,7 +209,7 @@ TEST_P(Fast, AgreesWithThePortablePath) {
     const Extents extents{1, seed % 2 == 0 ? 2 : 1, s.query, s.key, s.feature, s.value};
     Call call = make_call(GetParam(), {"none", {s.mask}, "softmax", "mean", true}, extents);
     const double spread = 3 / std::sqrt(static_cast<double>(s.feature) + 1.0);
-    auto input = conelab::tests::convert_input<float>(random_input(call, extents, ++seed, spread));
+    auto input = convert<float>(random_input(call, extents, ++seed, spread));
     std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.row(0, 0, 1));
     SCOPED_TRACE(
         fmt::format("{} n_q {} n_k {} d {} d_v {}", s.mask, s.query, s.key, s.feature, s.value));
@@ -221,7 +221,7 @@ TEST_P(Fast, AgreesWithThePortablePath) {
 TEST_P(Fast, KeepsWhatIsNotFiniteInTheRowsThatSeeIt) {
   const Extents extents{1, 1, 130, 150, 8, 5};
   const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", true}, extents);
-  auto input = conelab::tests::convert_input<float>(random_input(call, extents, 5, 0.5));
+  auto input = convert<float>(random_input(call, extents, 5, 0.5));
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   input.query.at(0, 0, 3, 1) = nan;
   input.key.at(0, 0, 140, 2) = nan;
@@ -295,7 +295,7 @@ TEST_P(Fast, GradientsAgreeWithThePortablePath) {
     const Extents extents{1, 2, s.query, s.key, s.feature, s.value};
     const Call call = make_call(GetParam(), {"none", {s.mask}, "softmax", "mean", true}, extents);
     const double spread = 3 / std::sqrt(static_cast<double>(s.feature) + 1.0);
-    auto input = conelab::tests::convert_input<float>(random_input(call, extents, ++seed, spread));
+    auto input = convert<float>(random_input(call, extents, ++seed, spread));
     std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.row(0, 0, 1));
     SCOPED_TRACE(
         fmt::format("{} n_q {} n_k {} d {} d_v {}", s.mask, s.query, s.key, s.feature, s.value));

@@ -5,13 +5,13 @@
 #include <cstring>
 #include <utility>
 
+#include "core/attention/wide_rows.h"
 #include "tests/core/attention/cases.h"
 #include "tests/gpu/emulate.h"
 
 namespace conelab::gpu::tests {
 namespace {
 
-using conelab::tests::convert_input;
 using conelab::tests::difference;
 using conelab::tests::make_call;
 using conelab::tests::one_thread;
@@ -90,8 +90,8 @@ TEST_P(Portable, AgreesAroundTheEdgesOfTiles) {
 TEST_P(Portable, KeepsFloatsPrecision) {
   const Extents extents{1, 2, 70, 130, 17, 9};
   const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, extents);
-  const auto input = convert_input<float>(random_input(call, extents, 3));
-  const auto wide = convert_input<double>(input);
+  const auto input = convert<float>(random_input(call, extents, 3));
+  const auto wide = convert<double>(input);
   const Emulation<float> found = emulate(call, input, Storage::f32);
   const auto exact = reference::evaluate(reference::make_problem(call, wide));
   EXPECT_LE(difference(found.forward.output, exact.output), 2e-5);
@@ -101,6 +101,23 @@ TEST_P(Portable, KeepsFloatsPrecision) {
   EXPECT_LE(difference(found.backward.query, gradient.query), 2e-4);
   EXPECT_LE(difference(found.backward.key, gradient.key), 2e-4);
   EXPECT_LE(difference(found.backward.value, gradient.value), 2e-5);
+}
+
+TEST(PortableWideRows, ComeFromFloat64) {
+  const Extents extents{1, 2, 19, 37, 5, 3};
+  Call call;
+  call.similarity = "umbral";
+  for (const float height : {48.0F, 60.0F, 95.0F}) {  // squares, logits, coordinates overflow
+    auto input = convert<float>(random_input(call, extents, 7));
+    for (Tensor4<float>* t : {&input.query, &input.key}) {
+      for (std::int64_t i = 4; i < t->shape.size(); i += 5)
+        t->data[static_cast<std::size_t>(i)] += height;
+    }
+    const auto exact = reference::evaluate(reference::make_problem(call, convert<double>(input)));
+    const Emulation<float> found = emulate(call, input, Storage::f32, false);
+    EXPECT_LE(difference(found.forward.output, exact.output), 1e-6) << height;
+    EXPECT_TRUE(has_wide_rows(found.forward)) << height;
+  }
 }
 
 /// 16-bit numbers as the float64 numbers that they are.
@@ -140,11 +157,11 @@ TEST_P(Portable, ReadsSixteenBitsAsTheNumbersThatTheyAre) {
 TEST_P(Portable, KeepsFloatsPrecisionOnSixteenBits) {
   const Extents extents{1, 2, 70, 130, 17, 9};
   const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, extents);
-  const auto input = convert_input<float>(random_input(call, extents, 3));
+  const auto input = convert<float>(random_input(call, extents, 3));
   for (const Storage storage : {Storage::bf16, Storage::f16}) {
     SCOPED_TRACE(storage == Storage::bf16 ? "bf16" : "f16");
     const Emulation<float> found = emulate(call, input, storage);
-    const Emulation<double> exact = emulate(call, convert_input<double>(input), storage);
+    const Emulation<double> exact = emulate(call, convert<double>(input), storage);
     EXPECT_LE(difference(found.forward.output, exact.forward.output), 2e-5);
     EXPECT_LE(difference(found.backward.query, exact.backward.query), 2e-4);
     EXPECT_LE(difference(found.backward.key, exact.backward.key), 2e-4);
@@ -198,9 +215,8 @@ TEST(CloseRecomputation, KeepsTwinsExactInFloat) {
   for (double& x : wide.query.data) x += 30;
   wide.key = wide.query;
   for (std::size_t i = 0; i < wide.key.data.size(); i += 3) wide.key.data[i] += 1e-3;
-  const auto input = convert_input<float>(wide);
-  const auto exact =
-      reference::evaluate(reference::make_problem(call, convert_input<double>(input)));
+  const auto input = convert<float>(wide);
+  const auto exact = reference::evaluate(reference::make_problem(call, convert<double>(input)));
   EXPECT_LE(difference(emulate(call, input, Storage::f32).forward.output, exact.output), 2e-5);
 }
 

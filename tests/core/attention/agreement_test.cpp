@@ -33,10 +33,9 @@ std::string describe(const Parts& parts, const Extents& e) {
 template <class T>
 void expect_agreement(const Call& call, const AttentionInput<double>& wide, double tolerance,
                       const Execution& execution = one_thread()) {
-  const AttentionInput<T> input = convert_input<T>(wide);
+  const AttentionInput<T> input = convert<T>(wide);
   // The reference sees the numbers that the engine sees, rounded to T.
-  const auto expected =
-      reference::evaluate(reference::make_problem(call, convert_input<double>(input)));
+  const auto expected = reference::evaluate(reference::make_problem(call, convert<double>(input)));
   const Answer<T> found = run(call, input, execution);
   EXPECT_LE(difference(found.logits, expected.logits), tolerance) << "logits";
   EXPECT_LE(difference(found.weights, expected.weights), tolerance) << "weights";

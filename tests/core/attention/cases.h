@@ -62,17 +62,11 @@ class Random {
 [[nodiscard]] AttentionInput<double> random_input(const Call& call, const Extents& extents,
                                                   std::uint64_t seed, double spread = 1.5);
 
-template <class T, class From>
-[[nodiscard]] AttentionInput<T> convert_input(const AttentionInput<From>& input) {
-  return {convert<T>(input.query),       convert<T>(input.key), convert<T>(input.value),
-          convert<T>(input.output_grad), input.allowed,         input.key_lengths};
-}
-
 /// What the engine says, all of it.
 template <class T>
 struct Answer {
   Forward<T> forward;
-  Tensor4<T> logits, weights;
+  Tensor4<Compute<T>> logits, weights;
 };
 
 /// Small calls are quicker on one thread; that the number changes no bit is a test of its own.

@@ -51,7 +51,7 @@ TEST_P(Edge, MaskedRowsAreZeroNeverNan) {
       AttentionInput<double> input = random_input(call, e, 1);
       input.key_lengths = {0, 0};
       expect_nothing(call, input);
-      expect_nothing(call, convert_input<float>(input));
+      expect_nothing(call, convert<float>(input));
       call.masks = {"explicit"};
       input.allowed.assign(35, 0);
       expect_nothing(call, input);
@@ -192,7 +192,7 @@ void expect_spoilt(const Call& call, const Extents& e, int c, double number,
   execution.simd = target;
   const auto plan = resolve(call, e);
   for (const bool of_query : {true, false}) {
-    AttentionInput<S> input = convert_input<S>(random_input(call, e, 9));
+    AttentionInput<S> input = convert<S>(random_input(call, e, 9));
     (of_query ? input.query.at(0, 0, 1, c) : input.key.at(0, 0, 2, c)) = static_cast<S>(number);
     const Forward<S> found = forward(*plan, input, execution);
     for (std::int64_t i = 0; i < e.query; ++i) {
@@ -286,9 +286,9 @@ class Extreme : public testing::TestWithParam<Variant> {
   /// Relative agreement of logits with the reference on the numbers as T.
   template <class T>
   void expect_logits(const AttentionInput<double>& wide, double tolerance) {
-    const AttentionInput<T> input = convert_input<T>(wide);
+    const AttentionInput<T> input = convert<T>(wide);
     const auto expected =
-        reference::evaluate(reference::make_problem(call, convert_input<double>(input)));
+        reference::evaluate(reference::make_problem(call, convert<double>(input)));
     const Answer<T> found = run(call, input);
     EXPECT_LE(difference(found.logits, expected.logits), tolerance);
     EXPECT_FALSE(has_nan(found.forward.output));

@@ -165,7 +165,7 @@ TEST(Door, RefusesHypeThatOverflows) {
   // mu (L - 1) = 900 > 709.8; in float32 the limit is 88.7.
   const auto run_it = [&](auto type) {
     using T = decltype(type);
-    const AttentionInput<T> input = convert_input<T>(random_input(call, small, 4));
+    const AttentionInput<T> input = convert<T>(random_input(call, small, 4));
     return error_of([&] { return forward(*resolve(call, small), input); });
   };
   EXPECT_NE(run_it(0.0).exit_status(), 0);
@@ -173,7 +173,7 @@ TEST(Door, RefusesHypeThatOverflows) {
   EXPECT_NE(run_it(0.0f).exit_status(), 0);
   // 1e8 sinh(75) = 1.9e40, where sinh(75) alone would fit.
   call.parameters = {{"hype_mu", "25"}, {"hype_tau", "1"}};
-  const AttentionInput<float> input = convert_input<float>(random_input(call, small, 4));
+  const AttentionInput<float> input = convert<float>(random_input(call, small, 4));
   EXPECT_NO_THROW((void)forward(*resolve(call, small), input));
   call.parameters = {{"hype_mu", "25"}, {"hype_tau", "1e8"}};
   EXPECT_NE(run_it(0.0f).exit_status(), 0);

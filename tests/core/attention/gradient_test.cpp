@@ -160,8 +160,8 @@ void expect_near(const Tensor4<float>& found, const Tensor4<double>& exact, cons
 TEST_P(Gradient, InFloat32IsThatInFloat64) {
   const Extents extents{1, 2, 65, 97, 8, 5};
   const Call call = make_call(GetParam(), {"alibi", {"causal"}, "softmax", "mean", true}, extents);
-  const AttentionInput<float> input = convert_input<float>(random_input(call, extents, 47));
-  const AttentionInput<double> wide = convert_input<double>(input);
+  const AttentionInput<float> input = convert<float>(random_input(call, extents, 47));
+  const AttentionInput<double> wide = convert<double>(input);
   const auto plan = resolve(call, extents);
   const Backward<float> narrow = slopes_of(*plan, input);
   const Backward<double> exact = slopes_of(*plan, wide);

@@ -66,8 +66,8 @@ TEST_P(HalfTargets, AgreeForwardAndBackward) {
     const Extents extents{1, 2, 70, 130, 19, 5};
     const Call call = make_call(GetParam(), parts, extents);
     const AttentionInput<double> input = random_input(call, extents, 21, 1);
-    expect_targets_agree(call, convert_input<Float16>(input));
-    expect_targets_agree(call, convert_input<Bfloat16>(input));
+    expect_targets_agree(call, convert<Float16>(input));
+    expect_targets_agree(call, convert<Bfloat16>(input));
   }
 }
 
@@ -78,8 +78,8 @@ TEST(HalfTargets, AgreeOnLongHeads) {
     call.similarity = similarity;
     const Extents extents{1, 1, 200, 530, 64, 64};
     const AttentionInput<double> input = random_input(call, extents, 22, 0.5);
-    expect_targets_agree(call, convert_input<Bfloat16>(input));
-    expect_targets_agree(call, convert_input<Float16>(input));
+    expect_targets_agree(call, convert<Bfloat16>(input));
+    expect_targets_agree(call, convert<Float16>(input));
   }
 }
 
@@ -89,7 +89,7 @@ TEST(HalfTargets, KeepWhatIsNotFiniteFromThoseWhoDoNotSeeIt) {
   call.similarity = "dot";
   call.masks = {"causal"};
   const Extents extents{1, 1, 100, 100, 8, 8};
-  const AttentionInput<Float16> clean = convert_input<Float16>(random_input(call, extents, 23, 1));
+  const AttentionInput<Float16> clean = convert<Float16>(random_input(call, extents, 23, 1));
   AttentionInput<Float16> spoiled = clean;
   spoiled.value.at(0, 0, 60, 2) = Float16(1e9);  // infinite in f16
   spoiled.key.at(0, 0, 70, 0) = Float16(std::nan(""));

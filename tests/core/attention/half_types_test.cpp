@@ -14,7 +14,7 @@ class HalfTypes : public testing::TestWithParam<Variant> {};
 
 template <class S>
 AttentionInput<S> half_input(const Call& call, const Extents& extents, std::uint64_t seed) {
-  return convert_input<S>(random_input(call, extents, seed, 1));
+  return convert<S>(random_input(call, extents, seed, 1));
 }
 
 /// The same bits, NaN equal to NaN. Gradients are rounded from double: beside a tie, rounding to
@@ -35,7 +35,7 @@ void expect_rounded(const Tensor4<S>& found, const Tensor4<float>& wide, const c
 /// Both on the target of float: one that serves 16 bits only has other products.
 template <class S>
 void expect_float_pass_rounded(const Call& call, const AttentionInput<S>& input) {
-  const AttentionInput<float> wide = convert_input<float>(input);
+  const AttentionInput<float> wide = convert<float>(input);
   const auto plan = resolve(call, check_extents(input));
   Execution execution = one_thread();
   execution.simd = simd_targets<float>().front();
@@ -209,7 +209,7 @@ template <class S>
 void expect_no_worse_than_plain(const Call& call) {
   const Extents extents{1, 1, 600, 600, 64, 64};
   const AttentionInput<S> input = half_input<S>(call, extents, 9);
-  const AttentionInput<double> wide = convert_input<double>(input);
+  const AttentionInput<double> wide = convert<double>(input);
   const auto plan = resolve(call, extents);
   const Forward<S> saved = forward(*plan, input, one_thread());
   const Forward<double> exact = forward(*plan, wide, one_thread());

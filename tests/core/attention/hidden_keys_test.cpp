@@ -49,7 +49,7 @@ class HiddenKeys : public testing::TestWithParam<Variant> {
   void SetUp() override { prepare("none"); }
   void prepare(const std::string& bias) {
     call = make_call(GetParam(), {bias, {"causal"}, "softmax", "mean", false}, extents);
-    input = convert_input<float>(random_input(call, extents, 3, 2));
+    input = convert<float>(random_input(call, extents, 3, 2));
   }
   [[nodiscard]] Result result(const std::string& target) const {
     Execution execution = one_thread();
@@ -108,8 +108,7 @@ INSTANTIATE_TEST_SUITE_P(Similarity, HiddenKeys, testing::ValuesIn(mapped_varian
 TEST(FarRows, OfWeightZeroHaveNoSlopes) {
   for (const char* word : {"penumbral:gamma=100", "penumbral:gamma=100:weights=sigmoid"}) {
     Call call = call_from_text(word);
-    AttentionInput<float> many =
-        convert_input<float>(random_input(call, {1, 1, 64, 64, 16, 3}, 5, 1));
+    AttentionInput<float> many = convert<float>(random_input(call, {1, 1, 64, 64, 16, 3}, 5, 1));
     many.value.at(0, 0, 7, 1) = std::numeric_limits<float>::infinity();
     for (std::int64_t i = 5; i < 64; ++i) std::fill_n(many.output_grad.row(0, 0, i), 3, 0.0F);
     many.allowed.clear();
@@ -145,7 +144,7 @@ TEST(WindowedKeys, OutsideItChangeNoBitOfARow) {
   call.similarity = "penumbral";
   call.masks = {"window"};
   call.parameters["window"] = "150";
-  AttentionInput<float> given = convert_input<float>(random_input(call, wide, 3, 2));
+  AttentionInput<float> given = convert<float>(random_input(call, wide, 3, 2));
   const auto plan = resolve(call, wide);
   for (const std::string& target : simd_targets()) {
     SCOPED_TRACE(target);
@@ -169,7 +168,7 @@ TEST(FarKeys, WhoseNormsOverflowLeaveTheOthersAlone) {
     Call call;
     call.similarity = similarity;
     const Extents few{1, 1, 16, 16, 32, 3};
-    const auto near = convert_input<float>(random_input(call, few, 1, 1));
+    const auto near = convert<float>(random_input(call, few, 1, 1));
     AttentionInput<float> all{near.query,
                               Tensor4<float>({1, 1, 24, 32}),
                               Tensor4<float>({1, 1, 24, 3}),
@@ -186,7 +185,7 @@ TEST(FarKeys, WhoseNormsOverflowLeaveTheOthersAlone) {
     for (const std::string& target : simd_targets()) {
       Execution execution = one_thread();
       execution.simd = target;
-      const auto expected = run(call, convert_input<double>(twins)).forward;
+      const auto expected = run(call, convert<double>(twins)).forward;
       const auto found = run(call, all, execution).forward;
       EXPECT_LE(difference(found.output, expected.output), 1e-5) << similarity << " " << target;
       EXPECT_LE(difference(found.lse, expected.lse), 1e-5) << similarity << " " << target;
@@ -198,9 +197,8 @@ TEST(FarKeys, WhoseNormsOverflowLeaveTheOthersAlone) {
 TEST(SmallNumbers, KeepTheirDigits) {
   Call call;
   call.similarity = "penumbral";
-  auto input =
-      convert_input<double>(convert_input<float>(random_input(call, {1, 1, 40, 300, 8, 3}, 2, 1)));
-  auto small = convert_input<float>(input);
+  auto input = convert<double>(convert<float>(random_input(call, {1, 1, 40, 300, 8, 3}, 2, 1)));
+  auto small = convert<float>(input);
   for (float& v : small.value.data) v *= 0x1p-80F;
   for (float& g : small.output_grad.data) g *= 0x1p-10F;
   const auto plan = resolve(call, check_extents(input));

@@ -20,7 +20,7 @@ template <class T>
 void expect_known_answers(double least_tolerance) {
   for (const KnownAnswer& known : known_answers()) {
     SCOPED_TRACE(known.file + ": " + known.name);
-    const Answer<T> answer = run(known.call, convert_input<T>(known.input));
+    const Answer<T> answer = run(known.call, convert<T>(known.input));
     const double tolerance = std::max(known.tolerance, least_tolerance);
     for (const auto& [what, expected] : known.answers) {
       EXPECT_LE(difference(pick(answer, what), expected), tolerance) << what;

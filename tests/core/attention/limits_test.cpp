@@ -119,7 +119,7 @@ TEST(Limit, PenumbralSlopesOfAnyGammaAreFinite) {
     execution.simd = target;
     const auto slopes = [&](const char* gamma) {
       const Call call = similarity("penumbral", {{"gamma", gamma}}, "xi");
-      const auto input = convert_input<float>(random_input(call, {1, 1, 64, 64, 16, 3}, 2, 1));
+      const auto input = convert<float>(random_input(call, {1, 1, 64, 64, 16, 3}, 2, 1));
       const auto plan = resolve(call, {1, 1, 64, 64, 16, 3});
       return backward(*plan, input, forward(*plan, input, execution), execution);
     };

@@ -21,7 +21,7 @@ double largest(const Tensor4<double>& t) {
 /// Logits agree to 1e-5 of their size; outputs to 1e-5 as long as float32 resolves the logits to
 /// that: a logit of 1000 is known to 6e-5 only, and a weight no better.
 void expect_close(const Call& call, const AttentionInput<float>& narrow) {
-  const AttentionInput<double> wide = convert_input<double>(narrow);
+  const AttentionInput<double> wide = convert<double>(narrow);
   const Answer<float> found = run(call, narrow, {});
   const Answer<double> exact = run(call, wide, {});
   const double blur = std::max(1.0, largest(exact.logits) / 50);
@@ -47,7 +47,7 @@ class Precision : public testing::TestWithParam<Variant> {};
 TEST_P(Precision, OnRandomTokens) {
   const Extents extents{1, 1, 1025, 1025, 64, 33};
   const Call& call = GetParam().call;
-  expect_close(call, convert_input<float>(random_input(call, extents, 1, 1)));
+  expect_close(call, convert<float>(random_input(call, extents, 1, 1)));
 }
 
 /// The weights that backward computes again sum to one by forward's sum, whatever their logits'
@@ -58,8 +58,7 @@ TEST_P(Precision, OfForwardAndBackwardIsTheSame) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const double spread = seed % 2 == 0 ? 1 : 3;
     const std::int64_t queries = seed % 3 == 0 ? 12 : 1;
-    auto input =
-        convert_input<float>(random_input(call, {1, 1, queries, 300, 64, 1}, seed, spread));
+    auto input = convert<float>(random_input(call, {1, 1, queries, 300, 64, 1}, seed, spread));
     input.output_grad = Tensor4<float>({1, 1, queries, 1}, 0);
     input.output_grad.data[static_cast<std::size_t>(queries) / 2] = 1;
     const auto plan = resolve(call, check_extents(input));
@@ -77,7 +76,7 @@ TEST(NearTheLight, PenumbralLogitsKeepTheirDigits) {
   constexpr double coordinate = 8, s = 0.0259;  // The map's, and s of such a token.
   Call call;
   call.similarity = "penumbral";
-  AttentionInput<float> input = convert_input<float>(random_input(call, {1, 1, 64, 1, 3, 1}, 4, 1));
+  AttentionInput<float> input = convert<float>(random_input(call, {1, 1, 64, 1, 3, 1}, 4, 1));
   for (Tensor4<float>* tokens : {&input.query, &input.key}) {
     for (std::int64_t i = 0; i < tokens->shape.token; ++i) {
       float* x = tokens->row(0, 0, i);
@@ -88,7 +87,7 @@ TEST(NearTheLight, PenumbralLogitsKeepTheirDigits) {
     }
   }
   const auto plan = resolve(call, check_extents(input));
-  const Forward<double> exact = forward(*plan, convert_input<double>(input));
+  const Forward<double> exact = forward(*plan, convert<double>(input));
   for (const std::string& target : simd_targets()) {
     Execution execution;
     execution.simd = target;
@@ -127,7 +126,7 @@ TEST_P(Precision, OnTheTokensOfARealModel) {
 }
 
 TEST_P(Precision, OfTheReferenceOnTheTokensOfARealModel) {
-  AttentionInput<double> input = convert_input<double>(trace("/english/layer5"));
+  AttentionInput<double> input = convert<double>(trace("/english/layer5"));
   const auto expected = reference::evaluate(reference::make_problem(GetParam().call, input));
   const Answer<double> found = run(GetParam().call, input);
   EXPECT_LE(difference(found.logits, expected.logits), 1e-12);

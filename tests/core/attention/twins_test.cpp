@@ -37,7 +37,7 @@ Errors errors(const Call& call, const AttentionInput<float>& input, const std::s
   const auto plan = resolve(call, check_extents(input));
   const Forward<float> found = forward(*plan, input, execution);
   const Backward<float> slopes = backward(*plan, input, found, execution);
-  const AttentionInput<double> wide = convert_input<double>(input);
+  const AttentionInput<double> wide = convert<double>(input);
   const Forward<double> exact = forward(*plan, wide, one_thread());
   const Backward<double> exact_slopes = backward(*plan, wide, exact, one_thread());
   return {

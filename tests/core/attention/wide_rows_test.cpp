@@ -1,0 +1,234 @@
+// Finite tokens too far out for float32: their rows have float64's results.
+#include "core/attention/wide_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/plan.h"
+#include "tests/core/attention/cases.h"
+
+namespace conelab::tests {
+namespace {
+
+constexpr Extents extents{1, 2, 21, 33, 5, 3};
+
+/// Tokens whose x_: are `scale` times those of N(0,1)-like ones, and x_d about `last`.
+struct Far {
+  const char* similarity;
+  double scale, last;
+  const char* parameter = "";  ///< "model=halfspace"
+};
+
+void PrintTo(const Far& far, std::ostream* out) {
+  *out << far.similarity << far.parameter << " times " << far.scale << ", x_d " << far.last;
+}
+
+Call call_of(const Far& far) {
+  Call call;
+  call.similarity = far.similarity;
+  if (const std::string text = far.parameter; !text.empty()) {
+    const auto equals = text.find('=');
+    call.parameters[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return call;
+}
+
+/// Of numbers that float32 holds.
+AttentionInput<float> far_input(const Far& far, const Call& call, std::uint64_t seed = 1) {
+  auto input = convert<float>(random_input(call, extents, seed));
+  for (Tensor4<float>* t : {&input.query, &input.key}) {
+    for (std::size_t i = 0; i < t->data.size(); ++i) {
+      const bool last = (i + 1) % extents.feature == 0;
+      float& x = t->data[i];
+      x = static_cast<float>(last ? far.last + x : far.scale * x);
+    }
+  }
+  return input;
+}
+
+template <class T>
+double largest(const Tensor4<T>& t) {
+  double most = 0;
+  for (const T x : t.data) most = std::max(most, std::abs(static_cast<double>(x)));
+  return most;
+}
+
+/// Relative to the largest expected entry, or to `least`.
+template <class A, class B>
+void expect_close(const Tensor4<A>& found, const Tensor4<B>& expected, double relative,
+                  double least) {
+  ASSERT_EQ(found.shape, expected.shape);
+  const double tolerance = relative * std::max(least, largest(expected));
+  for (std::size_t i = 0; i < expected.data.size(); ++i) {
+    ASSERT_NEAR(static_cast<double>(found.data[i]), static_cast<double>(expected.data[i]),
+                tolerance);
+  }
+}
+
+class FarTokens : public testing::TestWithParam<Far> {};
+
+TEST_P(FarTokens, HaveTheResultsOfFloat64) {
+  const Call call = call_of(GetParam());
+  const AttentionInput<float> input = far_input(GetParam(), call);
+  const AttentionInput<double> exact = convert<double>(input);
+  const auto plan = resolve(call, extents);
+  const auto found = run(call, input);
+  const auto expected = run(call, exact);
+  ASSERT_TRUE(std::isfinite(largest(expected.forward.output)));
+  EXPECT_TRUE(has_wide_rows(found.forward));
+  expect_close(found.forward.output, expected.forward.output, 1e-6, 0);
+  expect_close(found.forward.lse, expected.forward.lse, 1e-6, 1);
+  expect_close(found.weights, expected.weights, 1e-6, 1);
+  expect_close(found.logits, expected.logits, 1e-6, 1);
+  const auto gradients = backward(*plan, input, found.forward, one_thread());
+  const auto exact_gradients = backward(*plan, exact, expected.forward, one_thread());
+  expect_close(gradients.query, exact_gradients.query, 1e-6, 1e-30);
+  expect_close(gradients.key, exact_gradients.key, 1e-6, 1e-30);
+  expect_close(gradients.value, exact_gradients.value, 1e-6, 1);
+  EXPECT_EQ(gradients.parameters, exact_gradients.parameters);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Beyond, FarTokens,
+    testing::Values(Far{"dot", 1e20, 1, "scale=1e-9"}, Far{"laplacian", 1e21, 1},
+                    Far{"laplacian", 1e37, 1}, Far{"penumbral", 1e21, 1}, Far{"penumbral", 1e37, 1},
+                    Far{"umbral", 1, 50}, Far{"umbral", 1, 70}, Far{"umbral", 1e21, 1},
+                    Far{"hyperbolic", 1, 60}, Far{"hyperbolic", 1, 95},
+                    Far{"hyperbolic", 1e25, 1, "model=halfspace"},
+                    Far{"hyperbolic", 1, 60, "model=halfspace"}, Far{"penumbral-finite", 1, 60},
+                    Far{"umbral-finite", 1, 60}, Far{"ganea", 1, 150}));
+
+/// Float32 itself reaches so far, and every row is its own.
+class WithinReach : public testing::TestWithParam<Far> {};
+
+TEST_P(WithinReach, FloatsServe) {
+  const Call call = call_of(GetParam());
+  const AttentionInput<float> input = far_input(GetParam(), call);
+  const auto found = run(call, input);
+  const auto expected = run(call, convert<double>(input));
+  EXPECT_FALSE(has_wide_rows(found.forward));
+  // A logit of 80 is rounded to 4e-6, a weight with it.
+  expect_close(found.forward.output, expected.forward.output, 3e-5, 1);
+  expect_close(found.forward.lse, expected.forward.lse, 1e-6, 1);
+  expect_close(found.logits, expected.logits, 1e-6, 1);
+  const auto plan = resolve(call, extents);
+  const auto gradients = backward(*plan, input, found.forward, one_thread());
+  const auto exact = convert<double>(input);
+  const auto exact_gradients = backward(*plan, exact, expected.forward, one_thread());
+  expect_close(gradients.query, exact_gradients.query, 1e-4, 1e-3);
+  expect_close(gradients.key, exact_gradients.key, 1e-4, 1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Within, WithinReach,
+                         testing::Values(Far{"hyperbolic", 1, 20}, Far{"hyperbolic", 1, 23},
+                                         Far{"hyperbolic", 1, 26}, Far{"hyperbolic", 1, 35},
+                                         Far{"hyperbolic", 1, 41}, Far{"laplacian", 1e17, 1},
+                                         Far{"penumbral-finite", 1, 40}));
+
+/// The cone of a few far tokens among ordinary ones.
+TEST(WideRows, ChangeNoBitOfTheOthers) {
+  const Call call = call_of({"umbral", 1, 0});
+  AttentionInput<float> input = far_input({"umbral", 1, 0}, call);
+  const auto before = run(call, input);
+  input.query.at(0, 1, 4, extents.feature - 1) = 60;
+  const auto after = run(call, input);
+  const auto exact = run(call, convert<double>(input));
+  EXPECT_FALSE(has_wide_rows(before.forward));
+  EXPECT_TRUE(has_wide_rows(after.forward));
+  for (std::int64_t h = 0; h < extents.head; ++h) {
+    for (std::int64_t i = 0; i < extents.query; ++i) {
+      for (std::int64_t c = 0; c < extents.value; ++c) {
+        const float found = after.forward.output.at(0, h, i, c);
+        if (h == 1 && i == 4) {
+          EXPECT_NEAR(found, exact.forward.output.at(0, h, i, c), 1e-6);
+        } else {
+          EXPECT_EQ(found, before.forward.output.at(0, h, i, c));
+        }
+      }
+    }
+  }
+}
+
+/// A far key has weight 0 beside an ordinary one, in float32 as in float64.
+TEST(WideRows, AreNotNeededWhereANearKeyDecides) {
+  const Call call = call_of({"laplacian", 1, 0});
+  AttentionInput<float> input = far_input({"laplacian", 1, 0}, call);
+  input.key.at(0, 0, 7, 0) = 1e19F;
+  const auto found = run(call, input);
+  EXPECT_FALSE(has_wide_rows(found.forward));
+  expect_close(found.forward.output, run(call, convert<double>(input)).forward.output, 1e-6, 1);
+}
+
+TEST(WideRows, AKeyThatNobodySeesMakesNone) {
+  Call call = call_of({"penumbral", 1, 0});
+  call.masks = {"padding"};
+  AttentionInput<float> input = far_input({"penumbral", 1, 0}, call);
+  input.key_lengths = {extents.key - 1};
+  const auto before = forward(*resolve(call, extents), input);
+  input.key.at(0, 0, extents.key - 1, 0) = 1e30F;
+  const auto after = forward(*resolve(call, extents), input);
+  EXPECT_FALSE(has_wide_rows(after));
+  EXPECT_EQ(after.output.data, before.output.data);
+}
+
+/// Rows that see nothing keep their zeros, NaN tokens their NaN, beside rows from float64.
+TEST(WideRows, LeaveMaskedAndNanRowsAlone) {
+  Call call = call_of({"laplacian", 1, 0});
+  call.masks = {"explicit"};
+  AttentionInput<float> input = far_input({"laplacian", 1e25, 1e25}, call);
+  std::fill_n(input.allowed.begin() + 2 * extents.key, extents.key, std::uint8_t{0});
+  input.query.at(0, 0, 5, 1) = std::nanf("");
+  const auto found = run(call, input).forward;
+  for (std::int64_t c = 0; c < extents.value; ++c) {
+    EXPECT_EQ(found.output.at(0, 0, 2, c), 0);
+    EXPECT_TRUE(std::isnan(found.output.at(0, 0, 5, c)));
+    EXPECT_TRUE(std::isfinite(found.output.at(0, 0, 6, c)));
+  }
+  EXPECT_EQ(found.lse.at(0, 0, 2, 0), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(found.lse.at(0, 0, 5, 0)));
+}
+
+/// In float64 nothing wider is at hand: NaN, not the zeros of a masked row.
+TEST(WideRows, OfFloat64AreNaN) {
+  for (const Far& far : {Far{"umbral", 1, 400}, Far{"laplacian", 1, 1}, Far{"hyperbolic", 1, 380},
+                         Far{"ganea", 1, 400}}) {
+    const Call call = call_of(far);
+    AttentionInput<double> input = random_input(call, extents, 1);
+    for (Tensor4<double>* t : {&input.query, &input.key}) {
+      for (double& x : t->data) {
+        if (far.last == 1) x *= 1e200;
+      }
+      for (std::int64_t i = 0; far.last != 1 && i < t->shape.head * t->shape.token; ++i) {
+        t->data[static_cast<std::size_t>((i + 1) * extents.feature - 1)] += far.last;
+      }
+    }
+    const auto found = run(call, input).forward;
+    for (const double x : found.output.data) ASSERT_TRUE(std::isnan(x)) << far.similarity;
+    for (const double x : found.lse.data) ASSERT_TRUE(std::isnan(x)) << far.similarity;
+  }
+}
+
+template <class S>
+void expect_wide_halves() {
+  const Call call = call_of({"umbral", 1, 60});
+  const AttentionInput<S> input = convert<S>(far_input({"umbral", 1, 60}, call));
+  const auto exact = convert<double>(input);
+  const auto found = run(call, input);
+  const auto expected = run(call, exact);
+  EXPECT_TRUE(has_wide_rows(found.forward));
+  expect_close(found.forward.output, expected.forward.output, 0.004, 1);  // rounded to 8 bits
+  expect_close(found.forward.lse, expected.forward.lse, 1e-6, 1);
+  const auto plan = resolve(call, extents);
+  expect_close(backward(*plan, input, found.forward).value,
+               backward(*plan, exact, expected.forward).value, 0.004, 1);
+}
+
+TEST(WideRows, OfHalfTypesComeFromFloat64Too) {
+  expect_wide_halves<Float16>();
+  expect_wide_halves<Bfloat16>();
+}
+
+}  // namespace
+}  // namespace conelab::tests
