@@ -39,7 +39,7 @@ void warn_non_finite(const AttendJob& job, const NonFinite& input,
                      const std::vector<tree::HeadTree>& trees, const std::string& tokens) {
   if (input.nan + input.infinite == 0) return;
   std::size_t unplaced = 0;
-  for (const tree::HeadTree& head : trees) unplaced += head.unplaced_count();
+  for (const tree::HeadTree& head : trees) unplaced += head.unplaced_count() - head.padding;
   warn(
       "{}: the input has {} NaN and {} infinite numbers; they are kept; {} without a place "
       "in their tree: {}",
@@ -49,9 +49,10 @@ void warn_non_finite(const AttendJob& job, const NonFinite& input,
 void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels& labels) {
   for (std::size_t i = 0; i < trees.size(); ++i) {
     const tree::HeadTree& head = trees[i];
-    std::string line =
-        fmt::format("  batch {} head {}: {} tokens", i / labels.head, i % labels.head, head.size);
-    if (const std::size_t unplaced = head.unplaced_count(); unplaced > 0) {
+    std::string line = fmt::format("  batch {} head {}: {} token{}", i / labels.head,
+                                   i % labels.head, head.size, head.size == 1 ? "" : "s");
+    if (head.padding > 0) line += fmt::format(", {} of them padding", head.padding);
+    if (const std::size_t unplaced = head.unplaced_count() - head.padding; unplaced > 0) {
       line += fmt::format(", {} of them not finite", unplaced);
     }
     if (head.order) {
@@ -65,7 +66,9 @@ void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabel
                           token_text(labels, at),
                           head.segmentation->relative[static_cast<std::size_t>(at)]);
     } else if (head.segmentation && head.size > 1) {
-      line += ", attention across boundaries unknown: its weights are not finite";
+      line += head.segmentation->unknown()
+                  ? ", attention across boundaries unknown: its weights are not finite"
+                  : ", no attention may cross a boundary";
     }
     say("{}", line);
   }
@@ -76,7 +79,8 @@ Json trees_json(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels
   for (std::size_t i = 0; i < trees.size(); ++i) {
     const tree::HeadTree& head = trees[i];
     Json row{{"batch", i / labels.head}, {"head", i % labels.head}, {"tokens", head.size}};
-    row["tokens_not_finite"] = head.unplaced_count();
+    row["tokens_padding"] = head.padding;
+    row["tokens_not_finite"] = head.unplaced_count() - head.padding;
     row["merges"] = head.dendrogram.merges.size();
     if (head.segmentation && head.segmentation->strongest >= 0) {
       const std::int64_t at = head.segmentation->strongest;

@@ -36,11 +36,11 @@ void draw_unplaced(DisplayList& list, Point floor) {
             {.size = text_size, .anchor = Anchor::middle, .align = Align::bottom, .colour = quiet});
 }
 
-/// "; 2 tokens have no place (?): numbers are not finite", or nothing.
+/// "; 2 tokens have no place (?): padding or not finite", or nothing.
 std::string unplaced_note(const HeadTree& t) {
   const std::size_t count = t.unplaced_count();
   if (count == 0) return "";
-  return fmt::format("; {} {} no place (?): numbers are not finite", count,
+  return fmt::format("; {} {} no place (?): padding or not finite", count,
                      count == 1 ? "token has" : "tokens have");
 }
 
@@ -437,7 +437,9 @@ DrawnTree place_tree(const TreeFigure& f) {
         "text's order and relative to uniform attention, least after token {}",
         t.segmentation->strongest);
   } else if (has_cuts) {
-    text += "; attention across boundaries is unknown, since weights are not finite";
+    text += t.segmentation->unknown()
+                ? "; attention across boundaries is unknown, since weights are not finite"
+                : "; no attention may cross a boundary";
   }
   text += unplaced_note(t) + stride_note(f, upper.labels.stride);
   finish_with_caption(list, with_caption(f, text), bottom + 8);

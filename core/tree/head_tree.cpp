@@ -6,6 +6,7 @@
 
 #include "core/attention/plan.h"
 #include "core/base/error.h"
+#include "core/base/finite.h"
 #include "core/base/names.h"
 
 namespace conelab::tree {
@@ -37,10 +38,6 @@ const Tensor4<double>& tensor_of(const AttentionInput<double>& input, Tokens tok
   return tokens == Tokens::key ? input.key : input.query;
 }
 
-bool is_finite(const double* token, std::int64_t d) {
-  return std::all_of(token, token + d, [](double x) { return std::isfinite(x); });
-}
-
 /// The call's similarity and map alone, every token attending to every other.
 Plan bare(const Plan& plan, std::int64_t n) {
   Plan out = plan;
@@ -63,7 +60,7 @@ class Placer {
 
   [[nodiscard]] Element operator()(const double* token, const std::string& label) const {
     const auto d = static_cast<std::size_t>(plan_.extents.feature);
-    if (!is_finite(token, plan_.extents.feature)) return nowhere();
+    if (!all_finite(token, plan_.extents.feature)) return nowhere();
     Vector base(d);
     Place place;
     const char* wrong =
@@ -141,7 +138,7 @@ std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& 
   attention_map_tile<double>(bare(plan, n), same, Map2d::logits, nullptr, batch, head, 0, n, 0, n,
                              out.data(), execution);
   for (std::int64_t t = 0; t < n; ++t) {
-    if (is_finite(same.key.row(batch, head, t), same.key.shape.feature)) continue;
+    if (all_finite(same.key.row(batch, head, t), same.key.shape.feature)) continue;
     for (std::int64_t other = 0; other < n; ++other) {
       out[static_cast<std::size_t>(t * n + other)] = out[static_cast<std::size_t>(other * n + t)] =
           std::numeric_limits<double>::quiet_NaN();
@@ -150,9 +147,38 @@ std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& 
   return out;
 }
 
+/// Tokens of a batch element that are padding under the call's masks. Lengths are those of the
+/// keys; queries have them where both are as many.
+std::int64_t padding_of(const Plan& plan, const AttentionInput<double>& input, Tokens tokens,
+                        std::int64_t batch) {
+  const bool padded =
+      std::find(plan.masks.begin(), plan.masks.end(), find_mask("padding")) != plan.masks.end();
+  if (!padded || (tokens == Tokens::query && plan.extents.query != plan.extents.key)) return 0;
+  const std::int64_t length = input.key_lengths[static_cast<std::size_t>(batch)];
+  return std::max<std::int64_t>(0, plan.extents.key - length);
+}
+
+/// The input with its padding without a place; unlike that of a mistaken token, nobody asks where
+/// it lies.
+AttentionInput<double> without_padding(const Plan& plan, const AttentionInput<double>& input,
+                                       Tokens tokens) {
+  AttentionInput<double> out = input;
+  Tensor4<double>& tensor = tokens == Tokens::key ? out.key : out.query;
+  const Shape4& shape = tensor.shape;
+  for (std::int64_t b = 0; b < shape.batch; ++b) {
+    const std::int64_t padding = padding_of(plan, input, tokens, b);
+    for (std::int64_t h = 0; h < shape.head; ++h) {
+      std::fill_n(tensor.row(b, h, shape.token - padding), padding * shape.feature,
+                  std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  return out;
+}
+
+/// The last `padding` tokens are neither keys nor queries.
 Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
                           const Forward<double>& saved, std::int64_t batch, std::int64_t head,
-                          const Execution& execution) {
+                          std::int64_t padding, const Execution& execution) {
   const std::int64_t n = plan.extents.key;
   const auto cells = static_cast<std::size_t>(n * n);
   std::vector<double> weights(cells), logits(cells);
@@ -163,6 +189,9 @@ Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
   std::vector<std::uint8_t> allowed(cells);  // Masked logits are −∞.
   std::transform(logits.begin(), logits.end(), allowed.begin(),
                  [](double logit) { return logit != -HUGE_VAL; });
+  const std::ptrdiff_t tokens = n * (n - padding);  // Keys that are padding are masked.
+  std::fill(allowed.begin() + tokens, allowed.end(), std::uint8_t{0});
+  std::fill(weights.begin() + tokens, weights.end(), 0.0);
   return segmentation(weights, static_cast<std::size_t>(n), allowed);
 }
 
@@ -200,19 +229,22 @@ std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>&
   const bool square = e.query == e.key;
   Forward<double> saved;
   if (square) saved = forward(plan, input, execution);
+  const AttentionInput<double> placed = without_padding(plan, input, tokens);
   std::vector<HeadTree> trees;
   for (std::int64_t b = 0; b < e.batch; ++b) {
+    const std::int64_t padding = padding_of(plan, input, tokens, b);
     for (std::int64_t h = 0; h < e.head; ++h) {
       stop_if_cancelled(execution);
       HeadTree tree;
       tree.size = static_cast<std::size_t>(tensor_of(input, tokens).shape.token);
-      if (const auto elements = head_elements(plan, input, tokens, b, h)) {
+      tree.padding = static_cast<std::size_t>(padding);
+      if (const auto elements = head_elements(plan, placed, tokens, b, h)) {
         fill_cone_tree(*elements, tree, execution);
       } else {
-        tree.depth = pair_logits(plan, input, tokens, b, h, execution);
+        tree.depth = pair_logits(plan, placed, tokens, b, h, execution);
       }
       tree.dendrogram = merge_by_depth(tree.depth, tree.size);
-      if (square) tree.segmentation = segment_head(plan, input, saved, b, h, execution);
+      if (square) tree.segmentation = segment_head(plan, input, saved, b, h, padding, execution);
       trees.push_back(std::move(tree));
       if (execution.progress) {
         execution.progress(static_cast<double>(trees.size()) /

@@ -6,7 +6,8 @@
 // Similarities that are no cone family have no ancestors: their logit stands for the depth.
 //
 // A token with numbers that are not finite has no place: its depths are NaN, it is nobody's
-// ancestor or descendant and has no common ancestor with anyone, and it merges last, at NaN.
+// ancestor or descendant and has no common ancestor with anyone, and it merges last, at NaN. Nor
+// have the tokens that the mask `padding` calls padding; their attention is nobody's.
 #pragma once
 
 #include <cmath>
@@ -29,6 +30,7 @@ enum class Tokens { key, query };
 /// One head of one batch element; n tokens.
 struct HeadTree {
   std::size_t size = 0;
+  std::size_t padding = 0;  ///< The last tokens, which are padding. Not kept in files.
   /// [n × n] Depth of the lowest common ancestor at γ = 1: −height for infinite sources, ρ for
   /// finite ones, extended where there is none; the logit where the similarity is no cone family.
   /// NaN with a token that has no place.
@@ -42,15 +44,15 @@ struct HeadTree {
   /// Of the attention weights of the call; none where queries and keys differ in number.
   std::optional<Segmentation> segmentation;
 
-  /// Whether the token has no place: its own depth is NaN.
+  /// Whether the token has no place, is padding for one: its own depth is NaN.
   [[nodiscard]] bool unplaced(std::size_t i) const { return std::isnan(depth[i * size + i]); }
   [[nodiscard]] std::size_t unplaced_count() const;
 };
 
 /// [batch × head], row-major. `plan` is the call whose weights are segmented; its map and
-/// similarity place the tokens, its bias and masks play no part in the tree itself. Needs memory
-/// for three n × n arrays of doubles a head that is in work, and the results.
-/// Failure, naming tensor and token, for a token outside the cones' domain.
+/// similarity place the tokens, its bias and masks but `padding` play no part in the tree itself.
+/// Needs memory for three n × n arrays of doubles a head that is in work, and the results. Failure,
+/// naming tensor and token, for a token outside the cones' domain.
 [[nodiscard]] std::vector<HeadTree> head_trees(const Plan& plan,
                                                const AttentionInput<double>& input,
                                                Tokens tokens = Tokens::key,

@@ -62,9 +62,10 @@ Segmentation segmentation(const std::vector<double>& weights, std::size_t n,
   for (std::size_t b = 0; b < out.crossing.size(); ++b) {
     out.relative.push_back(out.uniform[b] > 0 ? out.crossing[b] / out.uniform[b] : 0.0);
   }
-  if (!out.relative.empty()) {
-    out.strongest =
-        std::min_element(out.relative.begin(), out.relative.end()) - out.relative.begin();
+  for (std::size_t b = 0; b < out.relative.size(); ++b) {
+    const bool less = out.strongest < 0 ||
+                      out.relative[b] < out.relative[static_cast<std::size_t>(out.strongest)];
+    if (out.uniform[b] > 0 && less) out.strongest = static_cast<std::int64_t>(b);
   }
   return out;
 }

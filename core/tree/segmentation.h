@@ -5,6 +5,7 @@
 // trees sends little attention across.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -18,9 +19,11 @@ struct Segmentation {
   /// [n − 1] crossing / uniform: below 1 the boundary separates; 0 where nothing may cross.
   /// Where weights are unknown: NaN, as is `crossing`.
   std::vector<double> relative;
-  /// The boundary with the smallest `relative`, the first of them; −1 for fewer than two tokens
-  /// and where weights are unknown.
+  /// The boundary with the smallest `relative`, the first of them, among those that a pair may
+  /// cross; −1 where there is none, and where weights are unknown.
   std::int64_t strongest = -1;
+
+  [[nodiscard]] bool unknown() const { return !relative.empty() && std::isnan(relative.front()); }
 };
 
 /// `weights` [n × n], rows are queries. `allowed` [n × n], 1 where a query may see a key; empty:

@@ -67,9 +67,10 @@ LabelledArray depth_group(const std::vector<HeadTree>& trees, const TreeLabels& 
   const char* meaning = trees.front().heights ? "minus the height of the lowest common ancestor"
                         : trees.front().order ? "distance of the lowest common ancestor"
                                               : "logit";
-  out.attributes = {{"depth_is", std::string(meaning)},
-                    {"nan_is", std::string("with a token whose numbers are not finite: it has no "
-                                           "place, no ancestors, and merges last")}};
+  out.attributes = {
+      {"depth_is", std::string(meaning)},
+      {"nan_is", std::string("with a token that is padding or whose numbers are not "
+                             "finite: it has no place, no ancestors, and merges last")}};
   return out;
 }
 

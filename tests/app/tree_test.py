@@ -61,6 +61,21 @@ class Tree(ProgramTest):
                        "-o", self.folder / "f.svg").out
         self.assertIn("36 of 36 weights of umbral are not finite numbers", text)
 
+    def test_padding_is_no_part_of_the_tree(self):
+        source, out = f"{TRACE}:/german/layer3", self.folder / "tree.h5"
+        text = self.ok("tree", source, "-o", out, "-s", "umbral", "--mask", "padding",
+                       "--lengths", "12").out
+        self.assertIn("30 tokens, 18 of them padding, ", text)
+        with h5py.File(out) as file:
+            depth = file["tree/depth/lca_depth"][0, 0]
+            self.assertTrue(np.isnan(depth[12:]).all() and np.isfinite(depth[:12, :12]).all())
+            self.assertTrue((file["tree/segmentation/strongest"][0] < 11).all())
+        text = self.ok("figure", "tree", "-i", out, "-o", self.folder / "f.svg").out
+        self.assertIn("18 tokens have no place (?): padding or not finite", text)
+        text = self.ok("tree", source, "-o", self.folder / "one.h5", "-s", "umbral", "--mask",
+                       "padding", "--lengths", "1").out
+        self.assertIn("no attention may cross a boundary", text)
+
     def test_masks_mean_what_they_say(self):
         source, out = f"{TRACE}:/german/layer3", self.folder / "tree.h5"
         call = ("tree", source, "-o", out, "-s", "dot")

@@ -113,6 +113,66 @@ TEST(HeadTree, InventsNothingForTokensThatAreNotFinite) {
   }
 }
 
+/// The first `count` tokens of each tensor.
+AttentionInput<double> first_tokens(const AttentionInput<double>& input, std::int64_t count) {
+  AttentionInput<double> out;
+  for (const auto tensor : {&AttentionInput<double>::query, &AttentionInput<double>::key,
+                            &AttentionInput<double>::value}) {
+    const Tensor4<double>& from = input.*tensor;
+    const Shape4& s = from.shape;
+    Tensor4<double>& to = out.*tensor = Tensor4<double>({s.batch, s.head, count, s.feature});
+    for (std::int64_t h = 0; h < s.head; ++h) {
+      std::copy_n(from.row(0, h, 0), count * s.feature, to.row(0, h, 0));
+    }
+  }
+  return out;
+}
+
+TEST(HeadTree, OfPaddedTokensIsThatOfTheTokensWithoutPadding) {
+  constexpr std::size_t n = 9, length = 6;
+  for (const char* name : {"penumbral", "ganea", "dot"}) {
+    const AttentionInput<double> input = random_input(n, 4);
+    Call call;
+    call.similarity = name;
+    Call masked = call;
+    masked.masks = {"padding"};
+    AttentionInput<double> padded = input;
+    padded.key_lengths = {length};
+    for (const Tokens tokens : {Tokens::key, Tokens::query}) {
+      const auto trees = trees_of(masked, padded, tokens);
+      const auto expected = trees_of(call, first_tokens(input, length), tokens);
+      for (std::size_t h = 0; h < 2; ++h) {
+        EXPECT_EQ(trees[h].padding, n - length);
+        EXPECT_EQ(trees[h].unplaced_count(), n - length);
+        for (std::size_t i = 0; i < length; ++i) {
+          for (std::size_t j = 0; j < length; ++j) {
+            EXPECT_NEAR(trees[h].depth[i * n + j], expected[h].depth[i * length + j], 1e-12);
+          }
+        }
+        for (std::size_t m = 0; m + 1 < length; ++m) {
+          EXPECT_NEAR(trees[h].dendrogram.merges[m].depth, expected[h].dendrogram.merges[m].depth,
+                      1e-12);
+          EXPECT_NEAR(trees[h].segmentation->relative[m], expected[h].segmentation->relative[m],
+                      1e-12);
+        }
+        EXPECT_EQ(trees[h].segmentation->strongest, expected[h].segmentation->strongest) << name;
+      }
+    }
+  }
+}
+
+TEST(HeadTree, AsksNobodyWherePaddingLies) {
+  AttentionInput<double> input = random_input(4, 3);
+  for (double& x : input.key.data) x = std::abs(x) * 0.5 + 0.01;
+  input.query = input.key;
+  for (std::int64_t h = 0; h < 2; ++h) input.key.at(0, h, 3, 2) = std::nan("");
+  input.key_lengths = {3};
+  Call call;
+  call.map = "none";
+  call.masks = {"padding"};
+  EXPECT_EQ(trees_of(call, input)[0].unplaced_count(), 1u);
+}
+
 TEST(HeadTree, NamesTheTokenOutsideTheDomainAndExitsWithOne) {
   AttentionInput<double> input = random_input(3, 3);
   for (double& x : input.query.data) x = std::abs(x) * 0.5 + 0.01;
