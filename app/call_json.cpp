@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 /// A number, a list of numbers, or the text itself.
 Json parameter_to_json(const std::string& text) {
   Json list = Json::array();
-  std::size_t begin = 0;
+  std::size_t begin = text.starts_with(' ') ? 1 : 0;  // shield_number
   while (begin <= text.size()) {
     const std::size_t comma = std::min(text.find(',', begin), text.size());
     const std::optional<double> number = parse_number(text.substr(begin, comma - begin));
@@ -148,7 +148,7 @@ std::map<std::string, std::string> parse_parameters(const std::vector<std::strin
 
 std::vector<std::string> split_list(const std::string& text, const std::string& what) {
   std::vector<std::string> parts;
-  std::size_t begin = 0;
+  std::size_t begin = text.starts_with(' ') ? 1 : 0;  // shield_number
   while (begin <= text.size()) {
     const std::size_t comma = std::min(text.find(',', begin), text.size());
     if (comma == begin) misuse("{}: an entry of '{}' is empty", what, text);

@@ -60,7 +60,9 @@ std::shared_ptr<CallOptions> declare_call(CLI::App& options) {
                      "penumbral:gamma=2:masks=causal+padding");
   options
       .add_option("-p,--parameter", typed->parameters,
-                  "KEY=VALUE; a list gives one value per head: gamma=1,2,4,8")
+                  "a parameter, -p again for the next; a list gives one value per head: "
+                  "gamma=1,2,4,8")
+      ->option_text("KEY=VALUE")
       ->allow_extra_args(false);
   options.add_option("--map", typed->map,
                      "from Euclid to the model; default: the similarity's own");

@@ -59,12 +59,13 @@ std::string given_text(const AttendSummary& summary) {
   return text;
 }
 
-/// Of a finite input: logits or placed tokens beyond the range of the numbers.
+/// Of a finite input: outputs, or tokens even in float64 (wide_rows.h), beyond the range of the
+/// numbers.
 void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
   const bool clean_input = summary.nan_count + summary.infinite_count == 0;
   if (!clean_input || summary.bad_outputs == 0) return;
   const Extents& e = summary.extents;
-  warn("{}: {} of {} output numbers are not finite: tokens overflow {} under {}{}", job.output,
+  warn("{}: {} of {} output numbers are not finite: beyond the range of {} under {}{}", job.output,
        summary.bad_outputs, e.batch * e.head * e.query * e.value, dtype_name(summary.dtype),
        job.call.similarity, summary.dtype == Dtype::f64 ? "" : "; --dtype f64 reaches further");
 }

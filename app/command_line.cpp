@@ -38,7 +38,11 @@ std::vector<std::string> option_names(const CLI::App& command) {
     }
   }
   const std::vector<std::string> extras = command.remaining(true);
-  misuse("unexpected argument '{}' (see `{} --help`)", extras.empty() ? "" : extras.front(),
+  const std::string first = extras.empty() ? "" : extras.front();
+  const bool parameter =
+      first.find('=') != std::string::npos && command.get_option_no_throw("--parameter") != nullptr;
+  misuse("unexpected argument '{}' ({}see `{} --help`)", first,
+         parameter ? fmt::format("a parameter needs its own -p: -p {}; ", first) : "",
          command.get_name());
 }
 
@@ -57,6 +61,14 @@ std::vector<std::string> option_names(const CLI::App& command) {
          command.get_name());
 }
 
+/// CLI11's "--similarity: At Most 1 required but received 2", in plainer words.
+[[noreturn]] void reject_count(const CLI::App& command, std::string message) {
+  if (const std::size_t at = message.find(": At Most 1 "); at != std::string::npos) {
+    message = message.substr(0, at) + ": given more than once";
+  }
+  misuse("{} (see `{} --help`)", message, command.get_name());
+}
+
 /// Reads the options of one command; false where only help was asked for.
 bool read_options(CLI::App& command, std::vector<std::string> arguments) {
   std::transform(arguments.begin(), arguments.end(), arguments.begin(), shield_number);
@@ -68,6 +80,8 @@ bool read_options(CLI::App& command, std::vector<std::string> arguments) {
     return false;
   } catch (const CLI::ExtrasError&) {
     reject_extras(command);
+  } catch (const CLI::ArgumentMismatch& error) {
+    reject_count(command, error.what());
   } catch (const CLI::ConversionError& error) {
     reject_value(command, error.what());
   } catch (const CLI::ParseError& error) {

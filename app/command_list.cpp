@@ -99,6 +99,27 @@ Json devices_json() {
            {"available", cuda.available}}};
 }
 
+/// Text that starts at column `indent`, broken between words.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  constexpr std::size_t line_end = 100;
+  std::string out;
+  std::size_t column = indent, begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::size_t size = end - begin;
+    if (column > indent && column + 1 + size > line_end) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ', ++column;
+    }
+    out += text.substr(begin, size);
+    column += size;
+    begin = end + 1;
+  }
+  return out;
+}
+
 void print_parameters(const Json& part) {
   std::size_t width = 0;
   for (const Json& p : part["parameters"]) {
@@ -121,9 +142,9 @@ void print_rows(const Json& rows) {
   }
   for (const Json& row : rows) {
     const std::string map =
-        row.contains("default_map") ? "  [map " + row["default_map"].get<std::string>() + "]" : "";
-    say("  {:<{}}  {}{}", row["name"].get<std::string>(), width, row["about"].get<std::string>(),
-        map);
+        row.contains("default_map") ? " [map " + row["default_map"].get<std::string>() + "]" : "";
+    say("  {:<{}}  {}", row["name"].get<std::string>(), width,
+        wrapped(row["about"].get<std::string>() + map, width + 4));
     if (row.contains("parameters")) print_parameters(row);
   }
 }

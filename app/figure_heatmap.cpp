@@ -183,6 +183,7 @@ void name_alike_by_file(std::vector<HeatmapPanel>& panels, const std::vector<std
 Maps read_results(const FigureRequest& request, Map2d quantity) {
   Maps maps;
   std::set<std::string> sources;
+  std::int64_t batches = 1;
   for (const std::string& path : request.inputs) {
     const auto result = read_result(path, quantity, request);
     if (!result && maps.panels.empty()) return {};
@@ -194,11 +195,11 @@ Maps read_results(const FigureRequest& request, Map2d quantity) {
                       {"similarities"});
     maps.panels.push_back(panel_of(*result, path, quantity, request));
     sources.insert(result->source);
+    const std::size_t here = axis_of(result->map, "batch", path).size();
+    batches = std::max(batches, static_cast<std::int64_t>(here));
   }
   name_alike_by_file(maps.panels, request.inputs);
-  const std::string source = sources.size() == 1 ? *sources.begin() : "";
-  maps.caption =
-      fmt::format("{}{}head {}", source, source.empty() ? "" : ", ", request.index("head"));
+  maps.caption = head_caption(sources.size() == 1 ? *sources.begin() : "", batches, request);
   return maps;
 }
 

@@ -1,6 +1,7 @@
 #include "app/figure_trace.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/attend_input.h"
 #include "core/attention/call_text.h"
@@ -21,17 +22,23 @@ Tensor4<double> one_head(const Tensor4<double>& all, std::size_t batch, std::siz
   return one;
 }
 
-std::string trace_caption(const Input& file, const FigureRequest& request) {
-  const std::string source = source_caption(file.model, file.group);
-  return fmt::format("{}{}head {}", source, source.empty() ? "" : ", ", request.index("head"));
-}
-
 }  // namespace
 
 std::string source_caption(const std::string& model, const std::string& group) {
   std::string caption = model.substr(0, model.find(" ("));
   if (!group.empty()) caption += (caption.empty() ? "" : ", ") + group.substr(1);
   return caption;
+}
+
+std::string head_caption(const std::string& source, std::int64_t batches,
+                         const FigureRequest& request) {
+  std::string caption = source;
+  if (caption.empty() && request.inputs.size() == 1) {
+    caption = std::filesystem::path(request.inputs.front()).stem().string();
+  }
+  if (!caption.empty()) caption += ", ";
+  if (batches > 1) caption += fmt::format("batch {}, ", request.index("batch"));
+  return caption + fmt::format("head {}", request.index("head"));
 }
 
 void check_index(const char* axis, std::size_t index, std::int64_t size) {
@@ -45,7 +52,7 @@ TraceHead read_trace_head(const FigureRequest& request) {
   job.input = request.single_input();
   Input file = read_attend_input(job, request.cancelled);
   TraceHead trace;
-  trace.caption = trace_caption(file, request);
+  const std::string source = source_caption(file.model, file.group);
   trace.query_token = file.query_token;
   trace.key_token = file.key_token;
   const AttentionInput<double> all = attention_input<double>(std::move(file), Dtype::f64);
@@ -53,6 +60,7 @@ TraceHead read_trace_head(const FigureRequest& request) {
   const std::size_t batch = request.index("batch"), head = request.index("head");
   check_index("batch", batch, extents.batch);
   check_index("head", head, extents.head);
+  trace.caption = head_caption(source, extents.batch, request);
   if (extents.query * extents.key > most_cells) {
     misuse("{}: {} x {} is too large for a figure of the whole map", job.input, extents.query,
            extents.key);

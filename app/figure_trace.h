@@ -26,6 +26,11 @@ struct TraceHead {
 /// either may be empty.
 [[nodiscard]] std::string source_caption(const std::string& model, const std::string& group);
 
+/// "MiniLM, german/layer3, batch 1, head 5": a source, or the name of the only input where there is
+/// none, and what is drawn of it; a batch element where there are several.
+[[nodiscard]] std::string head_caption(const std::string& source, std::int64_t batches,
+                                       const FigureRequest& request);
+
 /// Misuse, naming the key, where an axis has no such index.
 void check_index(const char* axis, std::size_t index, std::int64_t size);
 

@@ -37,8 +37,8 @@ figure::TreeFigure from_result(const FigureRequest& request, const std::string& 
                     {"similarity", "tokens"});
   const std::string source =
       result_source(file.attributes, text_attribute(file.attributes, "input_model"));
-  figure.caption = fmt::format("{}{}head {}{}{}", source, source.empty() ? "" : ", ", head,
-                               title.empty() ? "" : ", ", title);
+  figure.caption =
+      head_caption(source, stored.labels.batch, request) + (title.empty() ? "" : ", " + title);
   return figure;
 }
 

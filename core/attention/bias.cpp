@@ -46,10 +46,10 @@ bool hype_finite(const double* p, double longest, double exponent_limit) {
 
 constexpr std::array table{
     BiasRow{"none", "0", {}, &no_bias, &no_slope, &no_initial, &always_finite},
-    BiasRow{"alibi", "-m |j - i| (Press et al.)", alibi_parameters, &alibi, &alibi_gradient,
-            &alibi_initial, &always_finite},
-    BiasRow{"hype", "-tau sinh(mu (j - i)) (HyPE eq. 5)", hype_parameters, &hype, &hype_gradient,
-            &hype_initial, &hype_finite}};
+    BiasRow{"alibi", "-m |j - i'|, i' = i + n_k - n_q (Press et al.)", alibi_parameters, &alibi,
+            &alibi_gradient, &alibi_initial, &always_finite},
+    BiasRow{"hype", "-tau sinh(mu (j - i')), i' = i + n_k - n_q (HyPE eq. 5)", hype_parameters,
+            &hype, &hype_gradient, &hype_initial, &hype_finite}};
 static_assert(std::all_of(table.begin(), table.end(),
                           [](const BiasRow& row) {
                             return row.parameters.size() <= max_bias_slopes;

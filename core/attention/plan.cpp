@@ -324,7 +324,12 @@ std::vector<PartInfo> part_list(const Rows& rows) {
 std::vector<PartInfo> list_similarities() {
   std::vector<PartInfo> list;
   for (const SimilarityRow& row : similarity_table()) {
-    if (!list.empty() && list.back().name == row.info.name) continue;
+    const bool another = !list.empty() && list.back().name == row.info.name;
+    if (another && list.back().about != row.info.about) {
+      list.back().about +=
+          fmt::format("; {} = {}: {}", row.info.choice_key, row.info.choice, row.info.about);
+    }
+    if (another) continue;
     list.push_back({row.info.name,
                     row.info.about,
                     {row.parameters.begin(), row.parameters.end()},

@@ -126,11 +126,14 @@ std::vector<hsize_t> map_chunk(const Extents& extents) {
   return {1, 1, static_cast<hsize_t>(rows), static_cast<hsize_t>(keys)};
 }
 
+/// Of numbers that 16 bits might not hold, or round away: logits and their sums.
+Dtype wide_dtype(Dtype dtype) { return dtype == Dtype::f64 ? Dtype::f64 : Dtype::f32; }
+
 /// Asks for the rows of every head, block by block, and writes each: memory O(n_k).
 template <class T>
 void write_map_rows(const Dataset& dataset, const AttentionFile<T>& file,
-                    const RowBlocks<Compute<T>>& produce, const std::vector<hsize_t>& chunk,
-                    const Where& where) {
+                    const RowBlocks<Compute<T>>& produce, Dtype dtype,
+                    const std::vector<hsize_t>& chunk, const Where& where) {
   const Extents& e = file.extents;
   const auto chunk_rows = static_cast<std::int64_t>(chunk[2]);
   const std::int64_t chunks =
@@ -145,8 +148,7 @@ void write_map_rows(const Dataset& dataset, const AttentionFile<T>& file,
       const hdf5::RowsOfHead part{static_cast<hsize_t>(b), static_cast<hsize_t>(h),
                                   static_cast<hsize_t>(begin), static_cast<hsize_t>(end - begin),
                                   static_cast<hsize_t>(e.key)};
-      write_rows(dataset, file.dtype, chunk[2], chunk[3], part, block.data(), file.execution,
-                 where);
+      write_rows(dataset, dtype, chunk[2], chunk[3], part, block.data(), file.execution, where);
     }
   }
 }
@@ -154,7 +156,7 @@ void write_map_rows(const Dataset& dataset, const AttentionFile<T>& file,
 template <class T>
 void write_map(hid_t parent, const Where& where, const std::string& group_name,
                const std::string& name, const AttentionFile<T>& file,
-               const RowBlocks<Compute<T>>& produce) {
+               const RowBlocks<Compute<T>>& produce, Dtype dtype) {
   if (!produce) return;
   const Axes a = axes_of(file.extents);
   const std::vector<Axis> axes = {a.batch, a.head, a.query, a.key};
@@ -162,8 +164,8 @@ void write_map(hid_t parent, const Where& where, const std::string& group_name,
   group.describe("NXdata", name, axes);
   const Where here = group.where().child(name);
   const std::vector<hsize_t> chunk = map_chunk(file.extents);
-  Dataset dataset = create_tensor(group.id(), name, file.dtype, sizes(axes), chunk, here);
-  write_map_rows(dataset, file, produce, chunk, here);
+  Dataset dataset = create_tensor(group.id(), name, dtype, sizes(axes), chunk, here);
+  write_map_rows(dataset, file, produce, dtype, chunk, here);
   group.attach(dataset, axes, here);
   dataset.close(here);
   group.write_tokens("query_token", a.query, file.query_token);
@@ -184,8 +186,7 @@ void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file
   } else {
     group.describe("NXdata", "lse", row_axes);
   }
-  const Dtype lse_dtype = file.dtype == Dtype::f64 ? Dtype::f64 : Dtype::f32;
-  if (file.lse != nullptr) group.write("lse", lse_dtype, row_axes, *file.lse);
+  if (file.lse != nullptr) group.write("lse", wide_dtype(file.dtype), row_axes, *file.lse);
   group.write_tokens("query_token", a.query, file.query_token);
   group.close();
 }
@@ -274,8 +275,8 @@ void write_entry(hid_t root, const Where& where, const AttentionFile<T>& file) {
   write_attribute(id, "default", std::string(shown), where);
   write_attribute(id, "spec", file.spec, where);
   if (!file.call.empty()) write_attribute(id, "call", file.call, where);
-  write_map(id, where, "weights", "weight", file, file.weights);
-  write_map(id, where, "logits", "logit", file, file.logits);
+  write_map(id, where, "weights", "weight", file, file.weights, file.dtype);
+  write_map(id, where, "logits", "logit", file, file.logits, wide_dtype(file.dtype));
   write_output(id, where, file);
   write_gradients(id, where, file);
   write_values(id, where, "parameters", file.parameters, file.tensor_parameters, file.extents.head);

@@ -44,6 +44,12 @@ const char* format_name(FileFormat format) {
 
 FileFormat detect_format(const std::string& path) {
   const ByteFile file(path);
+  if (ends_with(path, ".pt") || ends_with(path, ".pth")) {
+    fail(
+        "{}: a pickle of PyTorch, which is not read (save its tensors with numpy.savez or "
+        "safetensors.torch.save_file)",
+        path);
+  }
   const std::string head = file.peek(0, 9);
   if (head.rfind("\x93NUMPY", 0) == 0) return FileFormat::npy;
   if (head.rfind("PK\x03\x04", 0) == 0 || head.rfind("PK\x05\x06", 0) == 0) return FileFormat::npz;

@@ -147,6 +147,33 @@ class Results(AttendTest):
             self.assertLess(error, bound, dtype)
             self.assertGreater(error, 0, dtype)
 
+    def test_logits_of_half_types_keep_their_digits(self):
+        q, k, v = random_tensors()
+        source = self.write(q=100 * q, k=1000 * k, v=v)
+        for dtype in ("f16", "bf16"):
+            found = self.attend(source, "-s", "dot", "--dtype", dtype, "--keep", "logits",
+                                out=f"{dtype}.h5")
+            logits = found["logits/logit"]
+            self.assertEqual(logits.dtype, np.float32)
+            self.assertTrue(np.isfinite(logits[()]).all())
+            self.assertGreater(np.abs(logits[()]).max(), 65504)
+
+    def test_tokens_too_far_out_for_float32_have_the_results_of_float64(self):
+        q, k, v = random_tensors()
+        q[..., -1] += 60  # heights e^60
+        source = self.write(q=q, k=k, v=v)
+        exact = self.attend(source, "-s", "umbral", "--keep", "weights,gradients", out="f64.h5")
+        text = self.ok("attend", source, "-s", "umbral", "--dtype", "f32", "-o",
+                       self.folder / "f32.h5", "--keep", "weights,gradients")
+        self.assertNotIn("not finite", text.err)
+        with h5py.File(self.folder / "f32.h5") as file:
+            for name in ("output/output", "weights/weight", "gradients/v"):
+                np.testing.assert_allclose(file["attention"][name][()], exact[name][()], atol=1e-6)
+        q[..., -1] = 400  # beyond float64
+        text = self.ok("attend", self.write("far.h5", q=q, k=k, v=v), "-s", "umbral", "-o",
+                       self.folder / "far-out.h5")
+        self.assertIn("output numbers are not finite", text.err)
+
     def test_threads_change_no_bit(self):
         one = self.folder / "one.h5"
         two = self.folder / "two.h5"
@@ -359,6 +386,8 @@ class WrongInput(AttendTest):
     def test_lengths_without_padding(self):
         self.refuse(2, GERMAN, "-s", "dot", "--lengths", "30", says="--mask padding")
         self.refuse(2, GERMAN, "-s", "dot", "--mask", "causal", "--lengths", "30", says="--lengths")
+        self.refuse(2, GERMAN, "-s", "dot", "--mask", "padding", "--lengths", "-1,5",
+                    says="--lengths: '-1' is not a whole number from 0")
 
     def test_points_outside_the_cone_name_tensor_and_token(self):
         inside = np.full((1, 5, 3), 0.5)

@@ -40,6 +40,13 @@ class Usage(ProgramTest):
         self.fails(2, "bench", "-o", "b.h5", "--seed", "-1.5",
                    says="--seed: wrong value (expected a whole number, found '-1.5'; see ")
 
+    def test_counts_are_said_plainly(self):
+        self.fails(2, "attend", "-s", "dot", "-s", "umbral", "-o", "o.h5",
+                   says="--similarity: given more than once (see `conelab attend --help`)")
+        self.fails(2, "attend", "in.h5", "-o", "o.h5", "-p", "gamma=1", "height=2",
+                   says="'height=2' (a parameter needs its own -p: -p height=2; see ")
+        self.assertIn("-p,--parameter KEY=VALUE ", self.ok("attend", "--help").out)
+
     def test_line_breaks_and_bad_bytes_stay_on_one_line(self):
         self.fails(2, "no\nsuch\x1bcommand", says="no\\x0asuch\\x1bcommand")
         self.fails(2, b"\xff\xfe".decode("utf-8", "surrogateescape"), says="\\xff\\xfe")

@@ -69,6 +69,7 @@ TEST_F(WrongInput, NoSuchFile) {
   EXPECT_EQ(bytes_error("a.h5", "Hello world"),
             "a.h5: is not an HDF5 file (expected its signature, found 'Hello wo')");
   EXPECT_THAT(bytes_error("a.npy", "Hello world"), HasSubstr("a.npy: is not an npy array"));
+  EXPECT_THAT(bytes_error("a.pt", "PK\x03\x04"), HasSubstr("a.pt: a pickle of PyTorch"));
 }
 
 TEST_F(WrongInput, WrongRankDtypeOrSize) {
