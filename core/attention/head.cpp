@@ -44,7 +44,8 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, co
     : plan_(&plan),
       kernels_(&kernels),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
-      similarity_values_(plan.values(plan.similarity_parameters, head)),
+      similarity_values_(
+          token_parameters(*plan.similarity, plan.values(plan.similarity_parameters, head))),
       map_values_(plan.values(plan.map_parameters, head)),
       context_(plan.map_context(map_values_, head)),
       first_axis_(static_cast<std::size_t>(base_size_), T(0)),

@@ -32,8 +32,8 @@ std::vector<std::string> similarity_names() {
 std::vector<std::string> words_of(const std::string& similarity) {
   std::vector<std::string> words;
   for (const auto& row : similarity_table()) {
-    if (similarity == row.info.name && *row.info.choice != '\0')
-      words.emplace_back(row.info.choice);
+    if (similarity == row.info.name && row.info.choice != nullptr)
+      words.emplace_back(row.info.word);
   }
   return words;
 }
@@ -99,7 +99,7 @@ class Resolver {
     const std::vector<std::string> words = words_of(call_.similarity);
     std::string word;
     if (!words.empty()) {
-      const char* key = find_similarity(call_.similarity, words.front())->info.choice_key;
+      const char* key = find_similarity(call_.similarity, words.front())->info.choice->key;
       const auto given = call_.parameters.find(key);
       word = given == call_.parameters.end() ? words.front() : given->second;
       if (std::find(words.begin(), words.end(), word) == words.end()) {
@@ -275,8 +275,8 @@ MapContext Plan::map_context(const std::vector<double>& map_values, std::int64_t
   context.feature = static_cast<int>(extents.feature);
   context.p = map_values.data();
   context.light = light(head);
-  const auto convention = choices.find("convention");
-  context.published_code = convention != choices.end() && convention->second == "reference";
+  context.published_code = similarity->info.choice == &convention &&
+                           std::string_view(similarity->info.word) == "reference";
   return context;
 }
 
@@ -301,17 +301,6 @@ PartInfo part_info(const Row& row) {
   return {row.name, row.about, {row.parameters.begin(), row.parameters.end()}, ""};
 }
 
-/// The choice of a similarity as a parameter, so that lists show it.
-ParameterInfo choice_info(const SimilarityRow& row) {
-  const bool model = std::string_view(row.info.choice_key) == "model";
-  return {row.info.choice_key,
-          0,
-          Domain::choice,
-          false,
-          model ? "model of hyperbolic space" : "the paper's formula, or the published code's",
-          model ? "hyperboloid|halfspace" : "paper|reference"};
-}
-
 template <class Rows>
 std::vector<PartInfo> part_list(const Rows& rows) {
   std::vector<PartInfo> list;
@@ -327,14 +316,14 @@ std::vector<PartInfo> list_similarities() {
     const bool another = !list.empty() && list.back().name == row.info.name;
     if (another && list.back().about != row.info.about) {
       list.back().about +=
-          fmt::format("; {} = {}: {}", row.info.choice_key, row.info.choice, row.info.about);
+          fmt::format("; {} = {}: {}", row.info.choice->key, row.info.word, row.info.about);
     }
     if (another) continue;
     list.push_back({row.info.name,
                     row.info.about,
                     {row.parameters.begin(), row.parameters.end()},
                     row.info.default_map});
-    if (*row.info.choice_key != '\0') list.back().parameters.push_back(choice_info(row));
+    if (row.info.choice != nullptr) list.back().parameters.push_back(*row.info.choice);
   }
   return list;
 }

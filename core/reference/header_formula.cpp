@@ -14,7 +14,7 @@ std::vector<double> parameters_of(const SimilarityRow& row, const Problem& p, st
   for (const ParameterInfo& info : row.parameters) {
     values.push_back(static_cast<double>(p.number(info.key, head)));
   }
-  return values;
+  return token_parameters(row, std::move(values));
 }
 
 Real norm(const std::vector<Real>& x) {
@@ -53,7 +53,8 @@ std::vector<double> token_values(const SimilarityRow& row, const Point& point,
 const SimilarityRow& row_of(const Problem& p) {
   const SimilarityRow* first = find_similarity(p.call.similarity, "");
   if (first == nullptr) misuse("the reference has no similarity {}", p.call.similarity);
-  const auto word = p.words.find(first->info.choice_key);
+  if (first->info.choice == nullptr) return *first;
+  const auto word = p.words.find(first->info.choice->key);
   if (word == p.words.end()) return *first;
   const SimilarityRow* chosen = find_similarity(p.call.similarity, word->second);
   return chosen == nullptr ? *first : *chosen;

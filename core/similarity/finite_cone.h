@@ -39,6 +39,29 @@ struct BeyondSlope {
   N x, query, key;
 };
 
+/// The radius rho_0 of a source or an object, as all tokens of a head need it.
+struct Source {
+  double sinh, cosh;
+  double decay;         ///< e^-rho_0
+  double rise;          ///< 1 - e^(-2 rho_0)
+  double tanh, narrow;  ///< tanh rho_0, 1/cosh rho_0
+
+  static constexpr int size = 6;
+  explicit Source(const Radius& r)
+      : sinh(r.sinh),
+        cosh(r.cosh),
+        decay(r.decay),
+        rise(r.rise()),
+        tanh(r.sinh / r.cosh),
+        narrow(1 / r.cosh) {}
+  explicit Source(const double* s)
+      : sinh(s[0]), cosh(s[1]), decay(s[2]), rise(s[3]), tanh(s[4]), narrow(s[5]) {}
+  void store(double* s) const {
+    const double numbers[size] = {sinh, cosh, decay, rise, tanh, narrow};
+    for (int i = 0; i < size; ++i) s[i] = numbers[i];
+  }
+};
+
 /// A token at rho = rho_0 + gap, for a source of radius rho_0: by one exponential. Nothing cancels,
 /// near the source or far from it, and nothing overflows.
 struct TokenRadius {
@@ -46,14 +69,14 @@ struct TokenRadius {
   double rise;    ///< 1 - e^(-2 rho)
   double shadow;  ///< sqrt(1 - sinh^2 rho_0 / sinh^2 rho)
 
-  TokenRadius(double gap, const Radius& source) {
+  TokenRadius(double gap, const Source& source) {
     const bool close = gap < 0.5;
     const double fall = close ? std::expm1(-gap) : 0;
     const double left = close ? 1 + fall : std::exp(-gap);  // e^-gap
     const double near = close ? -fall * (2 + fall) : 1 - left * left;
     decay = source.decay * left;
-    rise = source.rise() + source.decay * source.decay * near;
-    const double far = rise + decay * decay * source.rise();  // 1 - e^(-2 (rho + rho_0))
+    rise = source.rise + source.decay * source.decay * near;
+    const double far = rise + decay * decay * source.rise;  // 1 - e^(-2 (rho + rho_0))
     shadow = std::sqrt(near * far) / rise;
   }
 };
@@ -67,6 +90,7 @@ struct FiniteCone {
   // cos(phi/2), sin(phi/2), y, own w, dphi/drho, dphi/drho_0 (both 0 on the source), dy/drho.
   static constexpr int values = 7;
   static constexpr int constants = 4;  // gamma, c1, c2, c3
+  static constexpr int shared = Source::size;
   static constexpr bool token_slope = true;
 
   /// Its own w, 4 e^(-2 rho) there, is to be no less than the least.

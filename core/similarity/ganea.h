@@ -21,7 +21,7 @@ struct Ganea : FiniteCone<PenumbralShadow> {
       Space::ball,
       Measure::squared_distance,
       "polar",
-      "",
+      nullptr,
       ""};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
@@ -38,8 +38,9 @@ struct Ganea : FiniteCone<PenumbralShadow> {
     const double by_radius = PenumbralShadow::constant_gradient(light, dc) + dp[parameters.size()];
     dp[1] += by_radius * 2 / light.cosh;
   }
+  static void share(const double* p, double* s) { Source(Radius::of_sinh(2 * p[1])).store(s); }
   static void token(const Place& place, const double* p, double* value) {
-    PenumbralShadow::token(place, Radius::of_sinh(2 * p[1]), value);
+    PenumbralShadow::token(place, Source(p + parameters.size()), value);
   }
 };
 

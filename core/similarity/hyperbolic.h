@@ -24,6 +24,8 @@ struct HyperbolicLaw {
       ParameterInfo{"beta", 1.0, Domain::positive, true, "inverse temperature"},
       ParameterInfo{"offset", 0.0, Domain::any, true,
                     "c, subtracted from every logit; cancels under softmax"}};
+  static constexpr ParameterInfo model{
+      "model", 0, Domain::choice, false, "model of hyperbolic space", "hyperboloid|halfspace"};
   static constexpr int constants = 2;  // beta, c
   static constexpr bool token_slope = true;
 
@@ -77,7 +79,7 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
       Space::hyperboloid,
       Measure::squared_distance,
       "pi",
-      "model",
+      &model,
       "hyperboloid"};
   // 2 sinh(r/2), e^(-r/2), sinh r: near the origin the first is as exact as r, far away its
   // products with the second cancel no more than the radii do.
@@ -126,7 +128,7 @@ struct HyperbolicHalfSpace : HyperbolicLaw {
                                        Space::half_space,
                                        Measure::squared_distance,
                                        "psi",
-                                       "model",
+                                       &model,
                                        "halfspace"};
   static constexpr int values = 2;  // u_d, 1/u_d
 

@@ -20,7 +20,7 @@ struct Laplacian {
                                        Space::euclidean,
                                        Measure::squared_distance,
                                        "none",
-                                       "",
+                                       nullptr,
                                        ""};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"}};

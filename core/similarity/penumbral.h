@@ -30,7 +30,7 @@ struct Penumbral {
       Space::half_space,
       Measure::squared_distance,
       "xi",
-      "convention",
+      &convention,
       "paper"};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},

@@ -30,10 +30,10 @@ struct PenumbralShadow {
     const double s = light.sinh;
     return light.cosh / (s * s) * (2 * dc[2] / s - dc[1]) + dc[3];
   }
-  static void token(const Place& place, const Radius& light, double* value) {
+  static void token(const Place& place, const Source& light, double* value) {
     const TokenRadius token(place.gap, light);
-    const double t = light.sinh / light.cosh;
-    const double narrow = 1 / light.cosh;
+    const double t = light.tanh;
+    const double narrow = light.narrow;
     const double y = 2 * token.decay * token.decay / token.rise;
     const double shadow = token.shadow;
     const double sine = narrow * shadow;  // sin s
@@ -72,7 +72,7 @@ struct PenumbralFinite : FiniteCone<PenumbralShadow> {
       Space::ball,
       Measure::squared_distance,
       "polar",
-      "",
+      nullptr,
       ""};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
@@ -87,8 +87,9 @@ struct PenumbralFinite : FiniteCone<PenumbralShadow> {
     dp[0] += dc[0];
     dp[1] += PenumbralShadow::constant_gradient(Radius::of(p[1]), dc) + dp[parameters.size()];
   }
+  static void share(const double* p, double* s) { Source(Radius::of(p[1])).store(s); }
   static void token(const Place& place, const double* p, double* value) {
-    PenumbralShadow::token(place, Radius::of(p[1]), value);
+    PenumbralShadow::token(place, Source(p + parameters.size()), value);
   }
 };
 

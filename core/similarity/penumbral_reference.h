@@ -24,7 +24,7 @@ struct PenumbralReference {
       Space::half_space,
       Measure::squared_distance,
       "xi",
-      "convention",
+      &convention,
       "reference"};
   static constexpr auto parameters = Penumbral::parameters;
   static constexpr int values = 3;     // s, a = x_d^2, r

@@ -10,6 +10,8 @@
 // are
 //   one_pass   true: the formula is short enough to share registers with exp, core/simd/tails.h
 //   light      the distance of the light that its parameters stand for (Space::ball only)
+//   shared, share  how many numbers the tokens of a head have in common, and what makes them of its
+//              parameters; `token` finds them behind the parameters
 //   reach      the largest height of a token of which numbers from `smallest` on hold all values
 //   is_far, far_score, far_slope, far_potential   shorter formulas for rows all of whose pairs lie
 //              far apart, all of them or none; no result is infinite. far_slope is with respect to
@@ -54,9 +56,14 @@ struct SimilarityInfo {
   Space space;
   Measure measure;
   const char* default_map;
-  const char* choice_key;  ///< Of a row that serves one word of a choice: "convention" ...
-  const char* choice;      ///< ... "reference". Both empty where there is one row only.
+  const ParameterInfo* choice;  ///< Of a row that serves one word of a choice: `convention` ...
+  const char* word;             ///< ... "reference". Null and empty where there is one row only.
 };
+
+/// The choice between a paper's formula and that of the code published with it.
+inline constexpr ParameterInfo convention{
+    "convention",     0, Domain::choice, false, "the paper's formula, or the published code's",
+    "paper|reference"};
 
 /// A logit and its partial derivatives. `query` and `key` are with respect to the token's
 /// potential, the one number that `token_gradient` takes further; `constant` to the constants.
@@ -106,6 +113,11 @@ concept HasLight = requires(const double* p) {
   { S::light(p) } -> std::same_as<double>;
 };
 
+template <class S>
+concept HasShared = requires(const double* p, double* out) {
+  { S::shared } -> std::convertible_to<int>;
+  S::share(p, out);
+};
 template <class S>
 concept HasReach = requires(double smallest) {
   { S::reach(smallest) } -> std::same_as<double>;

@@ -35,6 +35,24 @@ constexpr double (*reach_of())(double) {
 }
 
 template <class S>
+constexpr void (*share_of())(const double*, double*) {
+  if constexpr (HasShared<S>) {
+    return &S::share;
+  } else {
+    return nullptr;
+  }
+}
+
+template <class S>
+constexpr int shared_of() {
+  if constexpr (HasShared<S>) {
+    return S::shared;
+  } else {
+    return 0;
+  }
+}
+
+template <class S>
 double score_of(double x, const double* q, const double* k, const double* c) {
   return S::template score<double>(x, q, k, c);
 }
@@ -60,6 +78,8 @@ SimilarityRow row() {
           .reach = reach_of<S>(),
           .constant = &S::constant,
           .constant_gradient = &S::constant_gradient,
+          .share = share_of<S>(),
+          .shared = shared_of<S>(),
           .token = &S::token,
           .token_gradient = &S::token_gradient};
 }
@@ -76,9 +96,17 @@ std::span<const SimilarityRow> similarity_table() {
   return table;
 }
 
+std::vector<double> token_parameters(const SimilarityRow& row, std::vector<double> parameters) {
+  if (row.share == nullptr) return parameters;
+  const std::size_t own = parameters.size();
+  parameters.resize(own + static_cast<std::size_t>(row.shared));
+  row.share(parameters.data(), parameters.data() + own);
+  return parameters;
+}
+
 const SimilarityRow* find_similarity(const std::string& name, const std::string& choice) {
   for (const SimilarityRow& r : similarity_table()) {
-    if (name == r.info.name && (choice.empty() || choice == r.info.choice)) return &r;
+    if (name == r.info.name && (choice.empty() || choice == r.info.word)) return &r;
   }
   return nullptr;
 }

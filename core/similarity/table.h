@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/base/parameter.h"
 #include "core/similarity/similarity.h"
@@ -31,7 +32,11 @@ struct SimilarityRow {
   /// dL/dlight.
   void (*constant)(const double* p, double* c);
   void (*constant_gradient)(const double* p, const double* dc, double* dp);
-  /// place, parameters -> values, and dL/dpotential -> added to dL/dplace and dL/dparameters.
+  /// parameters -> what tokens share of them; null where that is nothing.
+  void (*share)(const double* p, double* shared);
+  int shared;  ///< Numbers of it.
+  /// place, parameters (`token_parameters` for `token`) -> values, and dL/dpotential -> added to
+  /// dL/dplace and dL/dparameters.
   void (*token)(const Place& place, const double* p, double* value);
   void (*token_gradient)(const Place& place, const double* p, double slope, Place& gradient,
                          double* dp);
@@ -39,6 +44,10 @@ struct SimilarityRow {
 
 /// In the order of `Similarities`; kernels are indexed alike.
 [[nodiscard]] std::span<const SimilarityRow> similarity_table();
+
+/// A head's parameters followed by what its tokens share.
+[[nodiscard]] std::vector<double> token_parameters(const SimilarityRow& row,
+                                                   std::vector<double> parameters);
 
 /// The row that serves `name` with this word for its choice (empty: the first row of that name).
 /// Null where there is none.

@@ -24,7 +24,7 @@ struct Umbral {
       Space::half_space,
       Measure::squared_distance,
       "psi",
-      "convention",
+      &convention,
       "paper"};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
@@ -91,7 +91,7 @@ struct UmbralReference : Umbral {
       Space::half_space,
       Measure::squared_distance,
       "psi",
-      "convention",
+      &convention,
       "reference"};
 };
 

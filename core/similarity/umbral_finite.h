@@ -40,7 +40,7 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
       Space::ball,
       Measure::squared_distance,
       "polar",
-      "",
+      nullptr,
       ""};
   static constexpr std::array parameters{
       ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
@@ -61,8 +61,9 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
     dp[0] += dc[0];
     dp[1] += 2 * object.cosh / (s * s * s) * dc[2] + dc[3] + dp[parameters.size()];
   }
+  static void share(const double* p, double* s) { Source(Radius::of(p[1])).store(s); }
   static void token(const Place& place, const double* p, double* value) {
-    const Radius object = Radius::of(p[1]);
+    const Source object(p + parameters.size());
     const TokenRadius token(place.gap, object);
     const double y = 2 * token.decay / token.rise;
     const double coth = (2 - token.rise) / token.rise;

@@ -32,7 +32,7 @@ extern "C" {
 
 int conelab_similarities() { return conelab::Similarities::size; }
 const char* conelab_similarity_name(int similarity) { return info_of(similarity).name; }
-const char* conelab_similarity_choice(int similarity) { return info_of(similarity).choice; }
+const char* conelab_similarity_choice(int similarity) { return info_of(similarity).word; }
 int conelab_similarity_values(int similarity) {
   int values = 0;
   visit_similarity(similarity, [&](auto tag) { values = decltype(tag)::type::values; });
