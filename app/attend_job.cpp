@@ -119,13 +119,28 @@ class Attend {
   }
 
   [[nodiscard]] const Extents& extents() const { return result_.extents; }
-  [[nodiscard]] std::int64_t bad_outputs() const {
-    return std::count_if(forward_.output.data.begin(), forward_.output.data.end(),
-                         [](T x) { return !std::isfinite(static_cast<Compute<T>>(x)); });
+  [[nodiscard]] std::int64_t bad_outputs() const { return count_bad(forward_.output); }
+  [[nodiscard]] std::int64_t bad_gradients() const {
+    return count_bad(backward_.query) + count_bad(backward_.key) + count_bad(backward_.value);
+  }
+  /// Of tensors that are no copies of q.
+  [[nodiscard]] std::int64_t bad_inputs(const std::vector<std::string>& from_query) const {
+    std::int64_t sum = count_bad(input_.query) + count_bad(input_.output_grad);
+    const auto own = [&](const char* name) {
+      return std::find(from_query.begin(), from_query.end(), name) == from_query.end();
+    };
+    if (own("k")) sum += count_bad(input_.key);
+    if (own("v")) sum += count_bad(input_.value);
+    return sum;
   }
   [[nodiscard]] std::string device() const { return on_device_ ? device_->state().name : "cpu"; }
 
  private:
+  static std::int64_t count_bad(const Tensor4<T>& tensor) {
+    return std::count_if(tensor.data.begin(), tensor.data.end(),
+                         [](T x) { return !std::isfinite(static_cast<Compute<T>>(x)); });
+  }
+
   const AttendJob& job_;
   const StageProgress& progress_;
   Execution execution_;
@@ -189,11 +204,14 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
                        const StageProgress& progress, AttendSummary& summary) {
   Attend<T> attend(job, std::move(input), summary.dtype, cancelled, progress);
   summary.extents = attend.extents();
+  summary.rounded_to_infinity =
+      attend.bad_inputs(summary.from_query) - summary.nan_count - summary.infinite_count;
   const Clock::time_point start = Clock::now();
   attend.compute();
   summary.device = attend.device();
   summary.compute_seconds = seconds_since(start);
   summary.bad_outputs = attend.bad_outputs();
+  summary.bad_gradients = attend.bad_gradients();
   const Clock::time_point computed = Clock::now();
   attend.write();
   summary.write_seconds = seconds_since(computed);

@@ -44,7 +44,9 @@ struct AttendSummary {
   bool own_mask = false;       ///< Whether a mask of the input's own was applied.
   std::int64_t nan_count = 0;  ///< In the input.
   std::int64_t infinite_count = 0;
-  std::int64_t bad_outputs = 0;  ///< Numbers of the output that are not finite.
+  std::int64_t rounded_to_infinity = 0;  ///< Of the input's finite numbers.
+  std::int64_t bad_outputs = 0;          ///< Numbers of the output that are not finite.
+  std::int64_t bad_gradients = 0;        ///< Those of q, k and v, likewise.
 };
 
 /// Told how far which stage ("forward", "backward", "writing") is, from any thread.

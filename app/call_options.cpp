@@ -67,10 +67,17 @@ std::shared_ptr<CallOptions> declare_call(CLI::App& options) {
   options.add_option("--map", typed->map,
                      "from Euclid to the model; default: the similarity's own");
   options.add_option("--bias", typed->bias, "position: none, alibi, hype")->default_str("none");
-  options.add_option("--mask", typed->mask, "masks to intersect: causal,padding")
+  options
+      .add_option(
+          "--mask", typed->mask,
+          "masks to intersect: causal,padding; a dataset mask of the input applies by itself")
       ->default_str("full");
-  options.add_option("--weights", typed->weights, "softmax or sigmoid")->default_str("softmax");
-  options.add_option("--aggregate", typed->aggregate, "mean or einstein")->default_str("mean");
+  options.add_option("--weights", typed->weights, "softmax, or sigmoid of each logit by itself")
+      ->default_str("softmax");
+  options
+      .add_option("--aggregate", typed->aggregate,
+                  "mean of the values, or einstein: their midpoint in the Klein ball")
+      ->default_str("mean");
   return typed;
 }
 

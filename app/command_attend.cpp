@@ -59,15 +59,28 @@ std::string given_text(const AttendSummary& summary) {
   return text;
 }
 
-/// Of a finite input: outputs, or tokens even in float64 (wide_rows.h), beyond the range of the
-/// numbers.
+/// Of a finite input: numbers, or tokens even in float64 (wide_rows.h), beyond the range of the
+/// type.
 void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
-  const bool clean_input = summary.nan_count + summary.infinite_count == 0;
-  if (!clean_input || summary.bad_outputs == 0) return;
+  if (summary.nan_count + summary.infinite_count > 0) return;
+  const char* type = dtype_name(summary.dtype);
+  const bool half = summary.dtype == Dtype::f16 || summary.dtype == Dtype::bf16;
+  const char* hint = half ? "; --dtype f32 reaches further" : "";
+  if (summary.rounded_to_infinity > 0) {
+    warn("{}: {} of the input's numbers are infinite as {}{}",
+         job.input.empty() ? job.query : job.input, summary.rounded_to_infinity, type, hint);
+    return;
+  }
   const Extents& e = summary.extents;
-  warn("{}: {} of {} output numbers are not finite: beyond the range of {} under {}{}", job.output,
-       summary.bad_outputs, e.batch * e.head * e.query * e.value, dtype_name(summary.dtype),
-       job.call.similarity, summary.dtype == Dtype::f64 ? "" : "; --dtype f64 reaches further");
+  if (summary.bad_outputs > 0) {
+    warn("{}: {} of {} output numbers are not finite: beyond the range of {} under {}{}",
+         job.output, summary.bad_outputs, e.batch * e.head * e.query * e.value, type,
+         job.call.similarity, hint);
+  }
+  if (summary.bad_gradients > 0) {
+    warn("{}: {} numbers of the gradients are not finite: beyond the range of {} under {}{}",
+         job.output, summary.bad_gradients, type, job.call.similarity, hint);
+  }
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -93,7 +106,9 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
           {"input_mask", summary.own_mask},
           {"nan", summary.nan_count},
           {"infinite", summary.infinite_count},
+          {"rounded_to_infinity", summary.rounded_to_infinity},
           {"output_not_finite", summary.bad_outputs},
+          {"gradients_not_finite", summary.bad_gradients},
           {"compute_seconds", summary.compute_seconds},
           {"write_seconds", summary.write_seconds},
           {"spec", attend_to_json(job)},

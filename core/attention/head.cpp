@@ -50,8 +50,6 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, co
       context_(plan.map_context(map_values_, head)),
       first_axis_(static_cast<std::size_t>(base_size_), T(0)),
       bias_(plan, head) {
-  if (plan.similarity->reach != nullptr)
-    reach_ = plan.similarity->reach(std::numeric_limits<T>::min());
   double constants[max_constants] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, max_constants, constants_);
@@ -140,6 +138,21 @@ void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
 }
 
 template <class T>
+bool Head<T>::is_within_reach(double norm2, double height) const {
+  if (!(norm2 <= reach<T> * reach<T>)) return false;
+  switch (plan_->similarity->info.space) {
+    case Space::half_space:
+      return height <= reach<T> && (sizeof(T) > sizeof(float) || height >= 1 / reach<T>);
+    case Space::hyperboloid:
+    case Space::ball:
+      return height <= std::log(reach<T>);
+    case Space::euclidean:
+      break;
+  }
+  return true;
+}
+
+template <class T>
 const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Operand<T>& out) const {
   const std::int64_t d = plan_->extents.feature;
   TokenNumbers numbers;
@@ -155,9 +168,7 @@ const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Opera
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
   double value[max_values] = {};
   plan_->similarity->token(place, similarity_values_.data(), value);
-  // Of a token that is not finite, or of one that is and too far out for T, such as e^100 in
-  // float32; see wide_rows.h.
-  bool finite = place.height <= reach_ && (std::isfinite(norm) || all_finite(row, base_size_));
+  bool finite = is_within_reach(norm, place.height);
   for (int v = 0; v < plan_->similarity->values; ++v) {
     const auto rounded = static_cast<T>(value[v]);
     finite = finite && std::isfinite(rounded);

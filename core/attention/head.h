@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "core/attention/head_bias.h"
@@ -21,6 +20,13 @@ struct OperandGradient {
   std::ptrdiff_t stride;
   const T* potential;  ///< [tokens] dL/dpotential.
 };
+
+/// How large a token's coordinates may be, and its height or e^radius; in float32 also the inverse
+/// of a height. A pair multiplies up to four of them (the squared distance over both heights), and
+/// so do its slopes: float32 holds them all. float64, which has nothing wider behind it, goes as
+/// far as squares do. See wide_rows.h.
+template <class T>
+inline constexpr double reach = sizeof(T) == sizeof(float) ? 3.03e9 : 6.7e153;
 
 /// Tokens are of any stored type S whose Compute<S> is T.
 template <class T>
@@ -64,7 +70,6 @@ class Head {
   std::vector<double> similarity_values_;
   std::vector<double> map_values_;
   MapContext context_;
-  double reach_ = std::numeric_limits<double>::infinity();  ///< Similarity::reach
   std::vector<double> centre_;
   Buffer<T> first_axis_;  ///< e_1 [m]
   T constants_[max_constants] = {};
@@ -80,7 +85,9 @@ class Head {
   /// Places x [d], whose last number is finite, as token i of `out`; null or what is wrong with it.
   [[nodiscard]] const char* store_token(const T* x, std::int64_t i, Place& place,
                                         Operand<T>& out) const;
-  /// Token i of `out` is not finite.
+  /// Whether T holds what pairs make of a token of this squared norm at this height.
+  [[nodiscard]] bool is_within_reach(double norm2, double height) const;
+  /// Token i of `out` is not finite, or out of reach.
   void skip_token(std::int64_t i, Operand<T>& out) const;
   [[noreturn]] void fail_outside(const Place& place, const char* tensor, std::int64_t index) const;
 };

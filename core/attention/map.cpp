@@ -228,7 +228,7 @@ void polar_gradient(const MapContext& c, const double* x, const PlaceGradient& u
 
 constexpr std::array table{
     MapRow{"none",
-           "tokens as they are",
+           "tokens as they are (dot, laplacian)",
            Space::euclidean,
            {},
            true,
@@ -237,7 +237,7 @@ constexpr std::array table{
            &place_euclidean,
            &euclidean_gradient},
     MapRow{"none",
-           "tokens are half-space coordinates",
+           "tokens are half-space coordinates (penumbral, umbral, hyperbolic with model=halfspace)",
            Space::half_space,
            {},
            false,
@@ -256,7 +256,10 @@ constexpr std::array table{
            &psi_gradient},
     MapRow{"xi", "(x_: h sigma(x_d), h sigma(x_d)), below the light at height h (Coneheads eq. 11)",
            Space::half_space, xi_parameters, true, false, &all_but_last, &place_xi, &xi_gradient},
-    MapRow{"exp", "Exp at (0, ..., 0, base_height), clamped to the light (Coneheads eq. 9)",
+    MapRow{"exp",
+           "(x_: S t, min(t, h)), S = sinh(|x|)/|x|, t = base_height/(cosh|x| - x_d S): Exp at (0, "
+           "..., 0, base_height), clamped to the light at height h where there is one (Coneheads "
+           "eq. 9)",
            Space::half_space, exp_parameters, true, true, &all_but_last, &place_exp, &exp_gradient},
     MapRow{"pi",
            "(sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d (Coneheads eq. 13)",
@@ -268,7 +271,7 @@ constexpr std::array table{
            &place_pi,
            &pi_gradient},
     MapRow{"none",
-           "tokens are points (x_s, x_t) of the hyperboloid",
+           "tokens are points (x_s, x_t) of the hyperboloid (hyperbolic)",
            Space::hyperboloid,
            {},
            true,
@@ -277,7 +280,8 @@ constexpr std::array table{
            &place_hyperboloid,
            &hyperboloid_gradient},
     MapRow{"none",
-           "tokens are points of the Poincare ball, the source at its origin",
+           "tokens are points of the Poincare ball, the source at its origin (penumbral-finite, "
+           "umbral-finite, ganea)",
            Space::ball,
            {},
            false,
@@ -286,7 +290,8 @@ constexpr std::array table{
            &place_ball,
            &ball_gradient},
     MapRow{"polar",
-           "direction x_:/|x_:|, distance rho_0 + log(1 + e^{x_d}) from the source's centre",
+           "direction x_:/|x_:|, distance rho_0 + log(1 + e^{x_d}) from the source's centre; rho_0 "
+           "= source_radius, object_radius, or asinh(2K)",
            Space::ball,
            {},
            true,

@@ -107,7 +107,9 @@ std::int64_t whole_window(double window, std::int64_t positions) {
 void require_operands(std::span<const MaskRow* const> rows, const MaskInput& input) {
   for (const MaskRow* row : rows) {
     if (row->operand == MaskOperand::lengths && input.lengths == nullptr) {
-      misuse("mask {} needs the number of keys of each batch element", row->name);
+      misuse(
+          "mask {} needs the number of keys of each batch element (--lengths of attend and tree)",
+          row->name);
     }
     if (row->operand == MaskOperand::allowed && input.allowed == nullptr) {
       misuse("mask {} needs the array 'mask' [n_q x n_k] beside q", row->name);

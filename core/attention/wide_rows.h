@@ -1,9 +1,10 @@
 // Rows that float32 cannot hold, computed in float64.
 //
-// Finite tokens may lie so far out that their squares, or the logits of all their pairs, are beyond
-// float32: heights e^45 of umbral cones, a distance of 1e20. What the tiles make of such a row is
-// -inf or NaN; it takes its results from the same call in float64. Rows whose tokens are not finite
-// themselves, and rows that see no key, stay as they are; so does every other row, bit for bit.
+// Finite tokens may lie so far out that float32 does not hold what their pairs are made of: heights
+// e^50 or e^-50, coordinates of 1e10 (`reach`, head.h). Rows that see such a token are NaN in the
+// tiles, as those of tokens that are not finite, and take their results from the same call in
+// float64. So do rows all of whose logits overflow. Rows whose tokens are not finite themselves,
+// and rows that see no key, stay as they are; so does every other row, bit for bit.
 #pragma once
 
 #include <cmath>

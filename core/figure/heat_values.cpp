@@ -35,8 +35,11 @@ void normalise_rows(HeatmapPanel& p) {
   }
 }
 
-/// Replaces values by their places in the order; equal values share the mean place.
+/// Replaces values by their places in the order; equal values share the mean place. Differences
+/// have their magnitude's place and their own sign, so that none is none.
 void rank_values(HeatmapPanel& p) {
+  const std::vector<double> differences = p.diverging ? p.values : std::vector<double>();
+  for (double& value : p.values) value = p.diverging ? std::abs(value) : value;
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < p.values.size(); ++i) {
     if (counts(p, i)) order.push_back(i);
@@ -51,6 +54,9 @@ void rank_values(HeatmapPanel& p) {
     for (std::size_t k = begin; k < end; ++k) ranks[order[k]] = mean;
   }
   p.values = std::move(ranks);
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    p.values[i] = differences[i] == 0 ? 0 : std::copysign(p.values[i], differences[i]);
+  }
 }
 
 void require_non_negative(const HeatmapPanel& p) {

@@ -21,7 +21,8 @@ enum class HeatScale {
   linear,
   log,             ///< Decades; needs values ≥ 0, zeros keep their own colour.
   row_normalised,  ///< Divided by the row's largest magnitude.
-  rank             ///< Place in the panel's order, 0 to 1; ties share their mean.
+  rank             ///< Place in the panel's order, 0 to 1; ties share their mean. Of a difference
+                   ///< its magnitude's place with its sign.
 };
 /// "linear", "log", "row", "rank"; misuse for another name.
 [[nodiscard]] HeatScale heat_scale_from_name(const std::string& name);

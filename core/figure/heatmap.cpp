@@ -45,7 +45,9 @@ std::size_t cells_a_dot(std::size_t cells, double length) {
 std::string bar_title(const HeatmapFigure& f, const HeatmapPanel& p) {
   const std::string name = p.diverging ? "difference of " + f.value_name + "s" : f.value_name;
   if (f.scale == HeatScale::row_normalised) return name + " / largest in row";
-  return f.scale == HeatScale::rank ? "rank of " + name : name;
+  if (f.scale == HeatScale::log && p.diverging) return name + ", linear";
+  if (f.scale != HeatScale::rank) return name;
+  return (p.diverging ? "signed rank of magnitude, " : "rank of ") + name;
 }
 
 /// The cells on the scale, as dots. Where rows are divided by their largest, that comes first: else

@@ -205,19 +205,21 @@ HWY_INLINE Pack<T, n> max(const Pack<T, n>& a, const Pack<T, n>& b) {
   }
 }
 
-/// NaN where both are.
-template <class T, int n>
-HWY_INLINE Pack<T, n> min(const Pack<T, n>& a, const Pack<T, n>& b) {
-  return each(a, b, [](auto x, auto y) { return hn::Min(x, y); });
-}
-
-/// The larger of a bound and x, NaN where x is.
+/// The larger and the smaller of a bound and x, NaN where x is.
 template <class T, int n>
 HWY_INLINE Pack<T, n> at_least(const Pack<T, n>& bound, const Pack<T, n>& x) {
   if constexpr (keeps_second) {
     return each(bound, x, [](auto b, auto a) { return hn::Max(b, a); });
   } else {
     return each(bound, x, [](auto b, auto a) { return hn::IfThenElse(hn::Gt(b, a), b, a); });
+  }
+}
+template <class T, int n>
+HWY_INLINE Pack<T, n> at_most(const Pack<T, n>& bound, const Pack<T, n>& x) {
+  if constexpr (keeps_second) {
+    return each(bound, x, [](auto b, auto a) { return hn::Min(b, a); });
+  } else {
+    return each(bound, x, [](auto b, auto a) { return hn::IfThenElse(hn::Lt(b, a), b, a); });
   }
 }
 template <class T, int n>

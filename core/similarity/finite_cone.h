@@ -93,8 +93,6 @@ struct FiniteCone {
   static constexpr int shared = Source::size;
   static constexpr bool token_slope = true;
 
-  /// Its own w, 4 e^(-2 rho) there, is to be no less than the least.
-  static double reach(double smallest) { return -0.5 * std::log(smallest); }
   /// A token's potential is rho itself.
   static void token_gradient(const Place&, const double*, double slope, Place& gradient, double*) {
     gradient.height += slope;

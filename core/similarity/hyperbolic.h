@@ -40,32 +40,22 @@ struct HyperbolicLaw {
   static void token_gradient(const Place&, const double*, double slope, Place& gradient, double*) {
     gradient.height += slope;
   }
-  /// d_H, given 1 + z and sqrt(z (1 + z)), which is less, and infinite where a square is. A d_H for
-  /// which sinh^2 is beyond the numbers (89 in float32) is infinite.
+  /// d_H, given sqrt(z (1 + z)).
   template <class N>
-  CONELAB_FORMULA static N distance(N z, N above, N root) {
-    return log1p(N(2) * (z + min(above, root)));
+  CONELAB_FORMULA static N distance(N z, N root) {
+    return log1p(N(2) * (z + root));
   }
   template <class N>
   CONELAB_FORMULA static N logit(N z, const N* c) {
-    const N above = N(1) + z;
-    return -(c[0] * distance(z, above, sqrt(z * above)) + c[1]);
-  }
-  /// Beyond it 1 + z is z, whose square may overflow.
-  template <class N>
-  CONELAB_FORMULA static N large() {
-    return N(1e18);
+    return -(c[0] * distance(z, sqrt(z * (N(1) + z))) + c[1]);
   }
   /// d_H and dlogit/dz; dd_H/dz = 1/sqrt(z (1 + z)).
   template <class N>
   struct Rate {
     N distance, by_z;
     CONELAB_FORMULA Rate(N z, const N* c) {
-      const N above = N(1) + z;
-      Root<N> r = root(z * above);
-      const auto far = z > large<N>();
-      if (any(far)) r.inverse = select(far, N(1) / z, r.inverse);
-      distance = HyperbolicLaw::distance(z, above, r.value);
+      const Root<N> r = root(z * (N(1) + z));
+      distance = HyperbolicLaw::distance(z, r.value);
       by_z = -(c[0] * r.inverse);
     }
   };
@@ -94,8 +84,7 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
   template <class N>
   CONELAB_FORMULA static N half_distance2(N x, const N* q, const N* k) {
     const N radial = N(0.5) * (q[0] * k[1] - q[1] * k[0]);
-    // In this order, for the product of two sinh may overflow where x is 0.
-    return radial * radial + N(0.25) * (q[2] * x) * k[2];
+    return radial * radial + N(0.25) * (q[2] * k[2]) * x;
   }
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
@@ -115,7 +104,7 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
     const N radial = N(0.25) * (up - down) * (up + down + N(2) * (q[1] * k[1]));
     const N eighth = N(0.125) * x;
     return {-(c[0] * d + c[1]),
-            by_z * N(0.25) * q[2] * k[2],
+            by_z * N(0.25) * (q[2] * k[2]),
             by_z * (radial + eighth * twice_cosh(q) * k[2]),
             by_z * (eighth * q[2] * twice_cosh(k) - radial),
             {-d, N(-1)}};
@@ -139,7 +128,7 @@ struct HyperbolicHalfSpace : HyperbolicLaw {
   template <class N>
   CONELAB_FORMULA static N half_distance2(N x, const N* q, const N* k) {
     const N climb = q[0] - k[0];
-    return N(0.25) * (x + climb * climb) * q[1] * k[1];
+    return N(0.25) * (x + climb * climb) * (q[1] * k[1]);
   }
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
@@ -149,9 +138,10 @@ struct HyperbolicHalfSpace : HyperbolicLaw {
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     const N z = half_distance2(x, q, k);
     const auto [d, by_z] = Rate<N>(z, c);
-    const N climb = N(0.5) * (q[0] - k[0]) * q[1] * k[1];
+    const N inverse = q[1] * k[1];
+    const N climb = N(0.5) * (q[0] - k[0]) * inverse;
     return {-(c[0] * d + c[1]),
-            by_z * N(0.25) * q[1] * k[1],
+            by_z * N(0.25) * inverse,
             by_z * (climb - z * q[1]),
             -(by_z * (climb + z * k[1])),
             {-d, N(-1)}};

@@ -24,9 +24,6 @@ CONELAB_FORMULA inline double log1p(double x) { return ::log1p(x); }
 /// NaN where b is: what may be no number stands second.
 CONELAB_FORMULA inline float max(float a, float b) { return a > b ? a : b; }
 CONELAB_FORMULA inline double max(double a, double b) { return a > b ? a : b; }
-/// NaN where both are.
-CONELAB_FORMULA inline float min(float a, float b) { return a < b ? a : b; }
-CONELAB_FORMULA inline double min(double a, double b) { return a < b ? a : b; }
 
 /// The least positive number of full precision. 3.99 over it is finite, 4 is not.
 CONELAB_FORMULA inline float smallest(float) { return 1.17549435e-38f; }

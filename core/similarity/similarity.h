@@ -12,7 +12,6 @@
 //   light      the distance of the light that its parameters stand for (Space::ball only)
 //   shared, share  how many numbers the tokens of a head have in common, and what makes them of its
 //              parameters; `token` finds them behind the parameters
-//   reach      the largest height of a token of which numbers from `smallest` on hold all values
 //   is_far, far_score, far_slope, far_potential   shorter formulas for rows all of whose pairs lie
 //              far apart, all of them or none; no result is infinite. far_slope is with respect to
 //              x, to a potential of its own, and to the logarithms of the first constants; what the
@@ -118,11 +117,6 @@ concept HasShared = requires(const double* p, double* out) {
   { S::shared } -> std::convertible_to<int>;
   S::share(p, out);
 };
-template <class S>
-concept HasReach = requires(double smallest) {
-  { S::reach(smallest) } -> std::same_as<double>;
-};
-
 /// A similarity with shorter formulas for rows all of whose pairs lie far apart.
 template <class S>
 concept HasFar = requires(const float* p, float* out) {

@@ -26,15 +26,6 @@ constexpr double (*light_of())(const double*) {
 }
 
 template <class S>
-constexpr double (*reach_of())(double) {
-  if constexpr (HasReach<S>) {
-    return &S::reach;
-  } else {
-    return nullptr;
-  }
-}
-
-template <class S>
 constexpr void (*share_of())(const double*, double*) {
   if constexpr (HasShared<S>) {
     return &S::share;
@@ -75,7 +66,6 @@ SimilarityRow row() {
           .score = &score_of<S>,
           .slope = &slope_of<S>,
           .light = light_of<S>(),
-          .reach = reach_of<S>(),
           .constant = &S::constant,
           .constant_gradient = &S::constant_gradient,
           .share = share_of<S>(),

@@ -26,8 +26,6 @@ struct SimilarityRow {
   /// Where tokens live in a ball: parameters -> rho_0, the radius that they must lie beyond. Null
   /// elsewhere.
   double (*light)(const double* p);
-  /// See similarity.h. Null: tokens of any height.
-  double (*reach)(double smallest);
   /// parameters -> constants, and dL/dconstants -> added to dL/dparameters, whose next entry holds
   /// dL/dlight.
   void (*constant)(const double* p, double* c);

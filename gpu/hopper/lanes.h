@@ -146,9 +146,6 @@ struct Lanes {
   CONELAB_TILE friend Lanes max(Lanes a, Lanes b) {
     return make([&](int i) { return nan_max(a.at[i], b.at[i]); });
   }
-  CONELAB_TILE friend Lanes min(Lanes a, Lanes b) {
-    return make([&](int i) { return std::fmin(a.at[i], b.at[i]); });
-  }
 };
 
 /// Lanes from memory, two neighbours at a time: `at(l)` is the place of lanes l and l + 1, 8-byte

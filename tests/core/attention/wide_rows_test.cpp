@@ -92,13 +92,18 @@ TEST_P(FarTokens, HaveTheResultsOfFloat64) {
 
 INSTANTIATE_TEST_SUITE_P(
     Beyond, FarTokens,
-    testing::Values(Far{"dot", 1e20, 1, "scale=1e-9"}, Far{"laplacian", 1e21, 1},
-                    Far{"laplacian", 1e37, 1}, Far{"penumbral", 1e21, 1}, Far{"penumbral", 1e37, 1},
-                    Far{"umbral", 1, 50}, Far{"umbral", 1, 70}, Far{"umbral", 1e21, 1},
-                    Far{"hyperbolic", 1, 60}, Far{"hyperbolic", 1, 95},
-                    Far{"hyperbolic", 1e25, 1, "model=halfspace"},
-                    Far{"hyperbolic", 1, 60, "model=halfspace"}, Far{"penumbral-finite", 1, 60},
-                    Far{"umbral-finite", 1, 60}, Far{"ganea", 1, 150}));
+    testing::Values(
+        Far{"dot", 1e20, 1, "scale=1e-9"}, Far{"laplacian", 1e21, 1}, Far{"laplacian", 1e37, 1},
+        Far{"penumbral", 1e21, 1}, Far{"penumbral", 1e37, 1}, Far{"penumbral", 1, -50},
+        Far{"penumbral", 1, -200}, Far{"umbral", 1, 50}, Far{"umbral", 1, 70},
+        Far{"umbral", 1, -50}, Far{"umbral", 1e21, 1}, Far{"hyperbolic", 1, 60},
+        Far{"hyperbolic", 1, 95}, Far{"hyperbolic", 1e25, 1, "model=halfspace"},
+        Far{"hyperbolic", 1, 60, "model=halfspace"}, Far{"hyperbolic", 1, -60, "model=halfspace"},
+        Far{"penumbral-finite", 1, 60}, Far{"umbral-finite", 1, 60}, Far{"ganea", 1, 150},
+        // Where some pairs overflow, and gamma leaves them weights beside the others.
+        Far{"hyperbolic", 1, 45, "beta=0.01"}, Far{"laplacian", 5e18, 1, "gamma=2e-19"},
+        Far{"laplacian", 1e18, 1, "gamma=1e-18"}, Far{"penumbral", 1e19, 1, "gamma=1e-19"},
+        Far{"penumbral", 1e17, 1, "gamma=1e-17"}, Far{"umbral", 2e18, 1, "gamma=5e-20"}));
 
 /// Float32 itself reaches so far, and every row is its own.
 class WithinReach : public testing::TestWithParam<Far> {};
@@ -122,10 +127,17 @@ TEST_P(WithinReach, FloatsServe) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Within, WithinReach,
-                         testing::Values(Far{"hyperbolic", 1, 20}, Far{"hyperbolic", 1, 23},
-                                         Far{"hyperbolic", 1, 26}, Far{"hyperbolic", 1, 35},
-                                         Far{"hyperbolic", 1, 41}, Far{"laplacian", 1e17, 1},
-                                         Far{"penumbral-finite", 1, 40}));
+                         testing::Values(Far{"hyperbolic", 1, 12}, Far{"hyperbolic", 1, 20},
+                                         Far{"hyperbolic", 1, 20, "beta=0.01"},
+                                         Far{"hyperbolic", 1, 19, "model=halfspace"},
+                                         Far{"hyperbolic", 1, -19, "model=halfspace"},
+                                         Far{"laplacian", 1e9, 1, "gamma=1e-9"},
+                                         Far{"dot", 1e4, 1, "scale=1e-8"},
+                                         Far{"penumbral", 1e9, 1, "gamma=1e-9"},
+                                         Far{"penumbral", 1, -19},
+                                         Far{"umbral", 1, 15, "gamma=1e-8"}, Far{"umbral", 1, -19},
+                                         Far{"penumbral-finite", 1, 18},
+                                         Far{"umbral-finite", 1, 18}, Far{"ganea", 1, 18}));
 
 /// The cone of a few far tokens among ordinary ones.
 TEST(WideRows, ChangeNoBitOfTheOthers) {
@@ -149,16 +161,6 @@ TEST(WideRows, ChangeNoBitOfTheOthers) {
       }
     }
   }
-}
-
-/// A far key has weight 0 beside an ordinary one, in float32 as in float64.
-TEST(WideRows, AreNotNeededWhereANearKeyDecides) {
-  const Call call = call_of({"laplacian", 1, 0});
-  AttentionInput<float> input = far_input({"laplacian", 1, 0}, call);
-  input.key.at(0, 0, 7, 0) = 1e19F;
-  const auto found = run(call, input);
-  EXPECT_FALSE(has_wide_rows(found.forward));
-  expect_close(found.forward.output, run(call, convert<double>(input)).forward.output, 1e-6, 1);
 }
 
 TEST(WideRows, AKeyThatNobodySeesMakesNone) {

@@ -138,6 +138,21 @@ TEST(Heatmap, RanksShareTies) {
   EXPECT_DOUBLE_EQ(ranks.values[4], 2.0 / 3);
 }
 
+TEST(Heatmap, RanksOfDifferencesKeepTheirSigns) {
+  HeatmapPanel p;
+  p.rows = 1, p.cols = 5;
+  p.diverging = true;
+  p.values = {-0.9, 0, 0.1, std::nan(""), -0.2};
+  const HeatmapPanel ranks = scaled(p, HeatScale::rank);
+  EXPECT_EQ(ranks.values[0], -1);
+  EXPECT_EQ(ranks.values[1], 0);
+  EXPECT_DOUBLE_EQ(ranks.values[2], 1.0 / 3);
+  EXPECT_TRUE(std::isnan(ranks.values[3]));
+  EXPECT_DOUBLE_EQ(ranks.values[4], -2.0 / 3);
+  EXPECT_EQ(limits_of(ranks, HeatScale::rank).low, -1);
+  EXPECT_EQ(limits_of(ranks, HeatScale::rank).high, 1);
+}
+
 TEST(Heatmap, RowsAreDividedByTheirLargest) {
   HeatmapPanel p = panel(2, 2);
   p.values = {1, 4, 0, 0};
