@@ -107,6 +107,7 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
           {"nan", summary.nan_count},
           {"infinite", summary.infinite_count},
           {"rounded_to_infinity", summary.rounded_to_infinity},
+          {"float64_rows", summary.wide_rows},
           {"output_not_finite", summary.bad_outputs},
           {"gradients_not_finite", summary.bad_gradients},
           {"compute_seconds", summary.compute_seconds},
@@ -135,10 +136,12 @@ int run(const Typed& typed) {
     print_json(summary_json(job, summary));
   } else {
     const Extents& e = summary.extents;
-    say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}; computed in "
+    const std::string wide =
+        summary.wide_rows == 0 ? "" : fmt::format(", {} rows in f64 on cpu", summary.wide_rows);
+    say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}{}; computed in "
         "{}, written in {}",
         job.output, joined(job.keep), job.call.similarity, e.batch, e.head, e.query, e.key,
-        given_text(summary), dtype_name(summary.dtype), summary.device,
+        given_text(summary), dtype_name(summary.dtype), summary.device, wide,
         duration_text(summary.compute_seconds), duration_text(summary.write_seconds));
   }
   return 0;

@@ -69,6 +69,8 @@ void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabel
       line += head.segmentation->unknown()
                   ? ", attention across boundaries unknown: its weights are not finite"
                   : ", no attention may cross a boundary";
+    } else if (!head.segmentation) {
+      line += ", attention across boundaries needs as many queries as keys";
     }
     say("{}", line);
   }

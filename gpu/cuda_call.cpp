@@ -48,6 +48,7 @@ class CudaCall : public DeviceCall {
            const Execution& execution)
       : plan_(plan),
         input_(input),
+        execution_(execution),
         operands_(make_operands(plan, input, storage_of(dtype), execution)),
         kernels_(portable_kernels(index())) {
     problem_ = operands_.view([&](const auto& array) { return arena_.upload(array); });
@@ -62,7 +63,7 @@ class CudaCall : public DeviceCall {
     download(forward_.output, sums.output);
     download(forward_.maximum, sums.maximum);
     download(forward_.sum, sums.sum);
-    return finish_forward(plan_, input_, operands_, sums);
+    return finish_forward(plan_, input_, operands_, sums, execution_);
   }
 
   Backward<float> backward(const Forward<float>& saved) override {
@@ -77,7 +78,7 @@ class CudaCall : public DeviceCall {
     download(gradient_.value, sums.value);
     download(gradient_.sums, sums.sums);
     Backward<float> result = finish_backward(plan_, input_, operands_, sums);
-    mend_wide_gradients(plan_, input_, saved, {}, result);
+    mend_wide_gradients(plan_, input_, saved, execution_, result);
     return result;
   }
 
@@ -109,6 +110,7 @@ class CudaCall : public DeviceCall {
  private:
   const Plan& plan_;
   const AttentionInput<float>& input_;
+  Execution execution_;  ///< Of what the host does.
   Operands<float> operands_;
   PortableKernels kernels_;
   DeviceArena arena_;

@@ -248,7 +248,8 @@ ForwardSums<N>::ForwardSums(const Problem<N>& p)
 
 template <class N>
 Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
-                          const Operands<N>& operands, const ForwardSums<N>& sums) {
+                          const Operands<N>& operands, const ForwardSums<N>& sums,
+                          const Execution& execution) {
   const Extents& e = plan.extents;
   const int width = operands.shape.width;
   const Shape4 per_row{e.batch, e.head, e.query, 1};
@@ -270,7 +271,7 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
     if (plan.einstein) result.midpoint_sum.data[i] = lifted[e.value];
   }
   spoil(plan, input, operands, result.output);
-  mend_wide_rows(plan, input, {}, result);
+  mend_wide_rows(plan, input, execution, result);
   return result;
 }
 
@@ -359,7 +360,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
                                      const Execution&);                                           \
   template struct ForwardSums<N>;                                                                 \
   template Forward<N> finish_forward(const Plan&, const AttentionInput<N>&, const Operands<N>&,   \
-                                     const ForwardSums<N>&);                                      \
+                                     const ForwardSums<N>&, const Execution&);                    \
   template UpstreamArrays<N> make_upstream(const Plan&, const AttentionInput<N>&,                 \
                                            const Problem<N>&, const Forward<N>&);                 \
   template struct GradientSums<N>;                                                                \

@@ -66,7 +66,8 @@ struct ForwardSums {
 };
 template <class N>
 [[nodiscard]] Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
-                                        const Operands<N>& operands, const ForwardSums<N>& sums);
+                                        const Operands<N>& operands, const ForwardSums<N>& sums,
+                                        const Execution& execution = {});
 
 /// Arrays of an Upstream.
 template <class N>

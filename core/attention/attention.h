@@ -87,6 +87,13 @@ struct Execution {
   std::function<void(double)> progress;  ///< Fraction done in [0, 1], from any thread.
 };
 
+/// A row that was computed in float64, because its tokens or logits are too far out for T
+/// (wide_rows.h): its weights are exp(logit - reference) / sum, or sigmoid(logit), in double.
+struct WideRow {
+  std::int64_t batch, head, query;
+  double reference, sum;
+};
+
 /// What forward computes, and what backward needs to recompute the rest.
 template <class T>
 struct Forward {
@@ -94,10 +101,11 @@ struct Forward {
   Tensor4<Compute<T>> lse;  ///< [batch × head × n_q × 1] log-sum-exp; -inf for a masked row;
                             ///< for sigmoid weights the logarithm of the sum of weights.
   /// [batch × head × n_q × 1] the reference m of a row, often 0, and the row's sum of
-  /// exp(logit - m): lse = m + log(sum). An infinite sum marks a row from float64, wide_rows.h.
+  /// exp(logit - m): lse = m + log(sum).
   Tensor4<Compute<T>> row_reference, row_sum;
   Tensor4<Compute<T>> midpoint_sum;  ///< Einstein midpoint only: the divisor
                                      ///< sum of weight * Lorentz factor.
+  std::vector<WideRow> wide_rows;    ///< In order; their row_sum says nothing.
 };
 
 /// Gradients of L = sum(output * output_grad); total derivatives, through the map too.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "core/attention/attention.h"
@@ -12,6 +13,7 @@
 #include "core/attention/tile_size.h"
 #include "core/attention/wide_rows.h"
 #include "core/base/error.h"
+#include "core/base/finite.h"
 
 namespace conelab {
 namespace {
@@ -86,8 +88,8 @@ class HeadMap {
       const T reference = *saved.row_reference.row(batch_, head_, begin + r);
       const T sum = *saved.row_sum.row(batch_, head_, begin + r);
       T* row = out + r * columns_;
-      if (sum == wide_row_sum<T>) {
-        weigh_wide(begin + r, exact, row);
+      if (const WideRow* wide = wide_row(saved, begin + r); wide != nullptr) {
+        weigh_wide(*wide, exact, row);
         continue;
       }
       weigh(plan_.sigmoid, row, columns_, reference, sum);
@@ -119,27 +121,51 @@ class HeadMap {
     return mask_.admits(batch_, query, key);
   }
 
-  /// Logits of a row that T did not hold on the way, and perhaps does.
+  /// Logits of a row that T did not hold on the way, and perhaps does; those of tokens that are not
+  /// finite stay NaN.
   void widen(std::int64_t query, const KeyTile<T>& part, ExactPairs<T>& exact, T* logits) const {
+    if (std::all_of(logits, logits + part.count, [](T x) { return std::isfinite(x); })) return;
+    const std::int64_t d = plan_.extents.feature;
+    if (!all_finite(input_.query.row(batch_, head_, query), d)) return;
     for (int c = 0; c < part.count; ++c) {
-      if (std::isfinite(logits[c]) || !sees(query, part.first + c)) continue;
-      logits[c] = static_cast<T>(exact.logit(query, part.first + c));
+      const std::int64_t key = part.first + c;
+      if (std::isfinite(logits[c]) || !sees(query, key)) continue;
+      if (!all_finite(input_.key.row(batch_, head_, key), d)) continue;
+      logits[c] = narrowed<T>(exact.logit(query, key));
     }
   }
 
-  /// The weights of a row that forward took from float64 (wide_rows.h).
-  void weigh_wide(std::int64_t query, ExactPairs<T>& exact, T* weights) const {
-    constexpr double hidden = -std::numeric_limits<double>::infinity();
-    std::vector<double> logits(static_cast<std::size_t>(plan_.extents.key), hidden);
-    double largest = hidden, sum = 0;
-    for (std::int64_t j = 0; j < plan_.extents.key; ++j) {
-      double& logit = logits[static_cast<std::size_t>(j)];
-      if (sees(query, j)) logit = exact.logit(query, j);
-      largest = std::max(largest, logit);
+  /// The row among those that forward took from float64, or null.
+  [[nodiscard]] const WideRow* wide_row(const Forward<S>& saved, std::int64_t query) const {
+    const auto place = [](const WideRow& r) { return std::tuple(r.batch, r.head, r.query); };
+    const WideRow wanted{batch_, head_, query, 0, 0};
+    const auto found =
+        std::lower_bound(saved.wide_rows.begin(), saved.wide_rows.end(), wanted,
+                         [&](const WideRow& a, const WideRow& b) { return place(a) < place(b); });
+    const bool there = found != saved.wide_rows.end() && place(*found) == place(wanted);
+    return there ? &*found : nullptr;
+  }
+
+  void weigh_wide(const WideRow& wide, ExactPairs<T>& exact, T* weights) const {
+    // Exact logits and the tiles' are apart by some of their own rounding: beyond this the row's
+    // reference is to be theirs.
+    constexpr double largest_alike = 1e8;
+    const auto logit_of = [&](std::int64_t key) {
+      return sees(wide.query, key) ? exact.logit(wide.query, key)
+                                   : -std::numeric_limits<double>::infinity();
+    };
+    double reference = wide.reference, sum = wide.sum;
+    if (!plan_.sigmoid && std::abs(reference) > largest_alike) {
+      std::vector<double> logits;
+      for (std::int64_t j = 0; j < plan_.extents.key; ++j) logits.push_back(logit_of(j));
+      reference = *std::max_element(logits.begin(), logits.end());
+      sum = 0;
+      for (const double logit : logits) sum += std::exp(logit - reference);
     }
-    for (double& logit : logits) sum += logit = std::exp(logit - largest);
     for (std::int64_t c = 0; c < columns_; ++c) {
-      weights[c] = static_cast<T>(logits[static_cast<std::size_t>(key_begin_ + c)] / sum);
+      const double logit = logit_of(key_begin_ + c);
+      weights[c] = static_cast<T>(plan_.sigmoid ? 1 / (1 + std::exp(-logit))
+                                                : std::exp(logit - reference) / sum);
     }
   }
 

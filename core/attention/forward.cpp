@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -55,22 +56,25 @@ class ForwardPass {
         mask_(plan.mask(input)) {}
 
   Forward<S> run() {
-    allocate();
-    const Extents& e = plan_.extents;
-    const std::int64_t heads = e.batch * e.head;
-    heads_.resize(static_cast<std::size_t>(heads));
-    Execution prepare = execution_;
-    prepare.progress = {};
-    run_tickets(heads, prepare, [&](std::int64_t h, const auto&) { prepare_head(h); });
-    const std::int64_t tiles = (e.key + forward_keys<T> - 1) / forward_keys<T>;
-    run_tickets(heads * tiles, prepare, [&](std::int64_t ticket, const auto&) {
-      prepare_tile(ticket / tiles, static_cast<int>(ticket % tiles));
-    });
     query_block_ = query_block();
-    blocks_ = (e.query + query_block_ - 1) / query_block_;
-    run_tickets(heads * blocks_, execution_,
-                [&](std::int64_t ticket, const auto& stopped) { run_block(ticket, stopped); });
-    return std::move(result_);
+    blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
+    std::vector<std::int64_t> all(
+        static_cast<std::size_t>(plan_.extents.batch * plan_.extents.head * blocks_));
+    std::iota(all.begin(), all.end(), 0);
+    return run_blocks(all);
+  }
+
+  /// Only the blocks of queries that hold one of these rows, which are in order.
+  Forward<S> run_only(const std::vector<WideRow>& rows) {
+    query_block_ = query_block();
+    blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
+    std::vector<std::int64_t> blocks;
+    for (const WideRow& row : rows) {
+      const std::int64_t block =
+          (row.batch * plan_.extents.head + row.head) * blocks_ + row.query / query_block_;
+      if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
+    }
+    return run_blocks(blocks);
   }
 
  private:
@@ -101,6 +105,33 @@ class ForwardPass {
     const std::int64_t share = e.batch * e.head * e.query / (threads * least_tasks) + 1;
     return threads == 1 ? most_queries
                         : std::min(most_queries, round_up<std::int64_t>(share, group_rows_));
+  }
+
+  /// `blocks` in order, head after head.
+  Forward<S> run_blocks(const std::vector<std::int64_t>& blocks) {
+    allocate();
+    const Extents& e = plan_.extents;
+    std::vector<std::int64_t> heads;
+    for (const std::int64_t block : blocks) {
+      if (heads.empty() || heads.back() != block / blocks_) heads.push_back(block / blocks_);
+    }
+    const auto at = [](const auto& list, std::int64_t i) {
+      return list[static_cast<std::size_t>(i)];
+    };
+    const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
+    heads_.resize(static_cast<std::size_t>(e.batch * e.head));
+    Execution prepare = execution_;
+    prepare.progress = {};
+    run_tickets(count(heads), prepare,
+                [&](std::int64_t ticket, const auto&) { prepare_head(at(heads, ticket)); });
+    const std::int64_t tiles = (e.key + forward_keys<T> - 1) / forward_keys<T>;
+    run_tickets(count(heads) * tiles, prepare, [&](std::int64_t ticket, const auto&) {
+      prepare_tile(at(heads, ticket / tiles), static_cast<int>(ticket % tiles));
+    });
+    run_tickets(count(blocks), execution_, [&](std::int64_t ticket, const auto& stopped) {
+      run_block(at(blocks, ticket), stopped);
+    });
+    return std::move(result_);
   }
 
   void allocate() {
@@ -288,6 +319,12 @@ Forward<S> forward(const Plan& plan, const AttentionInput<S>& input, const Execu
   mend_wide_rows(plan, input, execution, result);
   return result;
 }
+
+Forward<double> forward_only(const Plan& plan, const AttentionInput<double>& input,
+                             const std::vector<WideRow>& rows, const Execution& execution) {
+  return ForwardPass<double>(plan, input, execution).run_only(rows);
+}
+
 template Forward<float> forward(const Plan&, const AttentionInput<float>&, const Execution&);
 template Forward<double> forward(const Plan&, const AttentionInput<double>&, const Execution&);
 template Forward<Float16> forward(const Plan&, const AttentionInput<Float16>&, const Execution&);

@@ -139,17 +139,11 @@ void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
 
 template <class T>
 bool Head<T>::is_within_reach(double norm2, double height) const {
-  if (!(norm2 <= reach<T> * reach<T>)) return false;
-  switch (plan_->similarity->info.space) {
-    case Space::half_space:
-      return height <= reach<T> && (sizeof(T) > sizeof(float) || height >= 1 / reach<T>);
-    case Space::hyperboloid:
-    case Space::ball:
-      return height <= std::log(reach<T>);
-    case Space::euclidean:
-      break;
-  }
-  return true;
+  const Space space = plan_->similarity->info.space;
+  if (space == Space::hyperboloid || space == Space::ball) return height <= std::log(reach<T>);
+  if constexpr (std::is_same_v<T, double>) return true;
+  return norm2 <= reach<T> * reach<T> &&
+         (space == Space::euclidean || (height <= reach<T> && height >= 1 / reach<T>));
 }
 
 template <class T>
@@ -168,7 +162,8 @@ const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Opera
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
   double value[max_values] = {};
   plan_->similarity->token(place, similarity_values_.data(), value);
-  bool finite = is_within_reach(norm, place.height);
+  bool finite =
+      (std::isfinite(norm) || all_finite(row, base_size_)) && is_within_reach(norm, place.height);
   for (int v = 0; v < plan_->similarity->values; ++v) {
     const auto rounded = static_cast<T>(value[v]);
     finite = finite && std::isfinite(rounded);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "core/attention/head_bias.h"
@@ -21,12 +22,12 @@ struct OperandGradient {
   const T* potential;  ///< [tokens] dL/dpotential.
 };
 
-/// How large a token's coordinates may be, and its height or e^radius; in float32 also the inverse
-/// of a height. A pair multiplies up to four of them (the squared distance over both heights), and
-/// so do its slopes: float32 holds them all. float64, which has nothing wider behind it, goes as
-/// far as squares do. See wide_rows.h.
+/// How large e^radius of a token may be, of which a pair multiplies two. In float32 also its
+/// coordinates, its height in the half-space and the inverse of that, of which a pair multiplies up
+/// to four (the squared distance over both heights), and so do its slopes: float32 holds them all.
+/// float64 has nothing wider behind it (wide_rows.h): there a pair may overflow.
 template <class T>
-inline constexpr double reach = sizeof(T) == sizeof(float) ? 3.03e9 : 6.7e153;
+inline constexpr double reach = std::is_same_v<T, float> ? 3.03e9 : 6.7e153;
 
 /// Tokens are of any stored type S whose Compute<S> is T.
 template <class T>

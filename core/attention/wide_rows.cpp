@@ -12,28 +12,27 @@
 namespace conelab {
 namespace {
 
-/// A row of the result.
-struct Row {
-  std::int64_t batch, head, query;
-};
-
 /// Looks for the rows of a forward pass that are lost, though all that they see is finite.
 template <class S>
 class LostRows {
  public:
   LostRows(const Plan& plan, const AttentionInput<S>& input)
-      : input_(input), mask_(plan.mask(input)) {}
+      : plan_(plan),
+        input_(input),
+        mask_(plan.mask(input)),
+        sees_(static_cast<std::size_t>(plan.extents.batch * plan.extents.query), unknown) {}
 
-  std::vector<Row> find(const Plan& plan, const Forward<S>& result) {
-    std::vector<Row> found;
-    for (std::int64_t b = 0; b < plan.extents.batch; ++b) {
-      for (std::int64_t h = 0; h < plan.extents.head; ++h) {
+  std::vector<WideRow> find(const Forward<S>& result) {
+    std::vector<WideRow> found;
+    const Extents& e = plan_.extents;
+    for (std::int64_t b = 0; b < e.batch; ++b) {
+      for (std::int64_t h = 0; h < e.head; ++h) {
         bad_keys_.reset();
-        for (std::int64_t i = 0; i < plan.extents.query; ++i) {
+        for (std::int64_t i = 0; i < e.query; ++i) {
           const Compute<S> lse = *result.lse.row(b, h, i);
           // A sigmoid of -inf is 0, as it is of -1000.
-          if (std::isfinite(lse) || (plan.sigmoid && !std::isnan(lse))) continue;
-          if (ought_to_be_finite({b, h, i})) found.push_back({b, h, i});
+          if (std::isfinite(lse) || (plan_.sigmoid && !std::isnan(lse))) continue;
+          if (ought_to_be_finite(b, h, i)) found.push_back({b, h, i, 0, 0});
         }
       }
     }
@@ -41,27 +40,38 @@ class LostRows {
   }
 
  private:
+  static constexpr signed char unknown = -1;
+  const Plan& plan_;
   const AttentionInput<S>& input_;
   Mask mask_;
+  std::vector<signed char> sees_;  ///< [batch × n_q] Whether it sees some key: of all heads alike.
   std::optional<std::vector<std::int64_t>> bad_keys_;  ///< Of the head at hand, once looked for.
 
-  bool ought_to_be_finite(const Row& row) {
-    const std::int64_t feature = input_.query.shape.feature;
-    const KeyRange range = mask_.range(row.batch, row.query);
-    const auto sees = [&](std::int64_t key) { return mask_.admits(row.batch, row.query, key); };
-    std::int64_t first = range.begin;
-    while (first < range.end && !sees(first)) ++first;
-    return first < range.end &&
-           all_finite(input_.query.row(row.batch, row.head, row.query), feature) &&
-           std::none_of(bad_keys(row).begin(), bad_keys(row).end(), sees);
+  bool ought_to_be_finite(std::int64_t b, std::int64_t h, std::int64_t i) {
+    if (!sees_some_key(b, i) || !all_finite(input_.query.row(b, h, i), plan_.extents.feature)) {
+      return false;
+    }
+    const std::vector<std::int64_t>& bad = bad_keys(b, h);
+    return std::none_of(bad.begin(), bad.end(),
+                        [&](std::int64_t key) { return mask_.admits(b, i, key); });
   }
 
-  const std::vector<std::int64_t>& bad_keys(const Row& row) {
+  bool sees_some_key(std::int64_t b, std::int64_t i) {
+    signed char& sees = sees_[static_cast<std::size_t>(b * plan_.extents.query + i)];
+    if (sees == unknown) {
+      const KeyRange range = mask_.range(b, i);
+      std::int64_t key = range.begin;
+      while (mask_.has_holes() && key < range.end && mask_.is_hole(i, key)) ++key;
+      sees = key < range.end ? 1 : 0;
+    }
+    return sees == 1;
+  }
+
+  const std::vector<std::int64_t>& bad_keys(std::int64_t b, std::int64_t h) {
     if (!bad_keys_) {
       bad_keys_.emplace();
-      for (std::int64_t j = 0; j < input_.key.shape.token; ++j) {
-        if (!all_finite(input_.key.row(row.batch, row.head, j), input_.key.shape.feature))
-          bad_keys_->push_back(j);
+      for (std::int64_t j = 0; j < plan_.extents.key; ++j) {
+        if (!all_finite(input_.key.row(b, h, j), plan_.extents.feature)) bad_keys_->push_back(j);
       }
     }
     return *bad_keys_;
@@ -71,10 +81,45 @@ class LostRows {
 /// The best target for doubles where the one that was asked for has none.
 Execution for_doubles(const Execution& execution) {
   Execution wide = execution;
-  wide.progress = {};
   const std::vector<std::string> targets = simd_targets<double>();
   if (std::find(targets.begin(), targets.end(), wide.simd) == targets.end()) wide.simd.clear();
   return wide;
+}
+
+/// Nothing holds the row.
+template <class S>
+void give_up(const Plan& plan, const WideRow& row, Forward<S>& result) {
+  constexpr auto none = std::numeric_limits<Compute<S>>::quiet_NaN();
+  const auto& [b, h, i, reference, sum] = row;
+  std::fill_n(result.output.row(b, h, i), plan.extents.value, static_cast<S>(none));
+  *result.lse.row(b, h, i) = *result.row_sum.row(b, h, i) = none;
+}
+
+/// Takes a row from float64; false where it is lost there too.
+template <class S>
+bool take(const Plan& plan, const Forward<double>& wide, WideRow& row, Forward<S>& result) {
+  using T = Compute<S>;
+  const std::int64_t b = row.batch, h = row.head, i = row.query;
+  const double lse = *wide.lse.row(b, h, i);
+  if (!std::isfinite(lse)) return false;
+  row.reference = *wide.row_reference.row(b, h, i);
+  row.sum = *wide.row_sum.row(b, h, i);
+  std::transform(wide.output.row(b, h, i), wide.output.row(b, h, i) + plan.extents.value,
+                 result.output.row(b, h, i), [](double x) { return static_cast<S>(x); });
+  *result.lse.row(b, h, i) = narrowed<T>(lse);
+  if (plan.einstein) {
+    *result.midpoint_sum.row(b, h, i) = static_cast<T>(*wide.midpoint_sum.row(b, h, i));
+  }
+  return true;
+}
+
+/// Copies the rows of one head.
+template <class S>
+void copy_head(const Tensor4<double>& from, std::int64_t b, std::int64_t h, Tensor4<S>& to) {
+  const std::int64_t count = from.shape.token * from.shape.feature;
+  if (count == 0) return;
+  std::transform(from.row(b, h, 0), from.row(b, h, 0) + count, to.row(b, h, 0),
+                 [](double x) { return static_cast<S>(x); });
 }
 
 }  // namespace
@@ -82,60 +127,46 @@ Execution for_doubles(const Execution& execution) {
 template <class S>
 void mend_wide_rows(const Plan& plan, const AttentionInput<S>& input, const Execution& execution,
                     Forward<S>& result) {
-  using T = Compute<S>;
-  const std::vector<Row> rows = LostRows<S>(plan, input).find(plan, result);
+  std::vector<WideRow> rows = LostRows<S>(plan, input).find(result);
   if (rows.empty()) return;
   if constexpr (std::is_same_v<S, double>) {
-    constexpr double none = std::numeric_limits<double>::quiet_NaN();
-    for (const auto& [b, h, i] : rows) {
-      std::fill_n(result.output.row(b, h, i), plan.extents.value, none);
-      *result.lse.row(b, h, i) = *result.row_sum.row(b, h, i) = none;
-    }
+    for (const WideRow& row : rows) give_up(plan, row, result);
   } else {
-    const Forward<double> wide = forward(plan, convert<double>(input), for_doubles(execution));
-    for (const auto& [b, h, i] : rows) {
-      std::transform(wide.output.row(b, h, i), wide.output.row(b, h, i) + plan.extents.value,
-                     result.output.row(b, h, i), [](double x) { return static_cast<S>(x); });
-      *result.lse.row(b, h, i) = static_cast<T>(*wide.lse.row(b, h, i));
-      *result.row_reference.row(b, h, i) = 0;
-      *result.row_sum.row(b, h, i) = wide_row_sum<T>;
-      if (plan.einstein) {
-        *result.midpoint_sum.row(b, h, i) = static_cast<T>(*wide.midpoint_sum.row(b, h, i));
+    const Forward<double> wide =
+        forward_only(plan, convert<double>(input), rows, for_doubles(execution));
+    for (WideRow& row : rows) {
+      if (take(plan, wide, row, result)) {
+        result.wide_rows.push_back(row);
+      } else {
+        give_up(plan, row, result);
       }
     }
   }
 }
 
 template <class S>
-bool has_wide_rows(const Forward<S>& saved) {
-  if constexpr (std::is_same_v<S, double>) return false;
-  return std::find(saved.row_sum.data.begin(), saved.row_sum.data.end(),
-                   wide_row_sum<Compute<S>>) != saved.row_sum.data.end();
-}
-
-template <class S>
 void mend_wide_gradients(const Plan& plan, const AttentionInput<S>& input, const Forward<S>& saved,
                          const Execution& execution, Backward<S>& result) {
-  if (!has_wide_rows(saved)) return;
+  if (saved.wide_rows.empty()) return;
   const AttentionInput<double> wide = convert<double>(input);
   const Execution run = for_doubles(execution);
   Backward<double> mended = backward(plan, wide, forward(plan, wide, run), run);
-  result.key = convert<S>(mended.key);
-  result.value = convert<S>(mended.value);
   result.parameters = std::move(mended.parameters);
-  const std::int64_t d = plan.extents.feature;
-  for (std::size_t i = 0; i < saved.row_sum.data.size(); ++i) {
-    if (saved.row_sum.data[i] != wide_row_sum<Compute<S>>) continue;
-    const auto first = static_cast<std::ptrdiff_t>(i) * d;
-    std::transform(mended.query.data.begin() + first, mended.query.data.begin() + first + d,
-                   result.query.data.begin() + first, [](double x) { return static_cast<S>(x); });
+  std::int64_t last = -1;
+  for (const auto& [b, h, i, reference, sum] : saved.wide_rows) {
+    if (b * plan.extents.head + h != last) {
+      copy_head(mended.key, b, h, result.key);
+      copy_head(mended.value, b, h, result.value);
+      last = b * plan.extents.head + h;
+    }
+    std::transform(mended.query.row(b, h, i), mended.query.row(b, h, i) + plan.extents.feature,
+                   result.query.row(b, h, i), [](double x) { return static_cast<S>(x); });
   }
 }
 
 #define CONELAB_WIDE_ROWS(S)                                                                  \
   template void mend_wide_rows(const Plan&, const AttentionInput<S>&, const Execution&,       \
                                Forward<S>&);                                                  \
-  template bool has_wide_rows(const Forward<S>&);                                             \
   template void mend_wide_gradients(const Plan&, const AttentionInput<S>&, const Forward<S>&, \
                                     const Execution&, Backward<S>&);
 CONELAB_WIDE_ROWS(double)

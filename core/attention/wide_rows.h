@@ -2,37 +2,43 @@
 //
 // Finite tokens may lie so far out that float32 does not hold what their pairs are made of: heights
 // e^50 or e^-50, coordinates of 1e10 (`reach`, head.h). Rows that see such a token are NaN in the
-// tiles, as those of tokens that are not finite, and take their results from the same call in
-// float64. So do rows all of whose logits overflow. Rows whose tokens are not finite themselves,
-// and rows that see no key, stay as they are; so does every other row, bit for bit.
+// tiles, as those of tokens that are not finite, and take their results from float64, where the
+// blocks of queries that hold them are computed once more. So do rows all of whose logits overflow.
+// Rows whose tokens are not finite themselves, and rows that see no key, stay as they are; so does
+// every other row of the output, bit for bit.
 #pragma once
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/attention/attention.h"
 
 namespace conelab {
 
-/// Forward::row_sum of a row from float64: its reference says nothing, its weights are
-/// exp(logit - lse) of logits in double.
+/// A number in T; what is finite stays so, for an infinite logit is a masked one.
 template <class T>
-constexpr T wide_row_sum = std::numeric_limits<T>::infinity();
+[[nodiscard]] T narrowed(double x) {
+  constexpr double most = std::numeric_limits<T>::max();
+  return static_cast<T>(std::isfinite(x) ? std::fmax(-most, std::fmin(most, x)) : x);
+}
 
-/// Mends such rows of a forward pass. In float64 there is nothing wider: their outputs, which would
-/// look like those of masked rows, become NaN.
+/// Mends such rows of a forward pass, and lists them in its `wide_rows`. What even float64 does not
+/// hold, and what it does not in a pass of its own, is NaN: zeros would look masked.
 template <class S>
 void mend_wide_rows(const Plan& plan, const AttentionInput<S>& input, const Execution& execution,
                     Forward<S>& result);
 
-/// Whether a row of the forward pass came from float64.
-template <class S>
-[[nodiscard]] bool has_wide_rows(const Forward<S>& saved);
-
-/// Then mends the gradients: those of keys, values and parameters, to which such rows belong, and
-/// of these rows' queries.
+/// Where there are such rows, mends the gradients: those of their queries, of the keys and values
+/// of their heads, and of parameters.
 template <class S>
 void mend_wide_gradients(const Plan& plan, const AttentionInput<S>& input, const Forward<S>& saved,
                          const Execution& execution, Backward<S>& result);
+
+/// A forward pass over the blocks of queries that hold one of these rows; others are zero.
+/// Defined beside forward.
+[[nodiscard]] Forward<double> forward_only(const Plan& plan, const AttentionInput<double>& input,
+                                           const std::vector<WideRow>& rows,
+                                           const Execution& execution);
 
 }  // namespace conelab

@@ -3,12 +3,15 @@
 //   /                     NX_class=NXroot default=attention conelab_format=1 creator=...
 //   /attention            NXentry; attribute spec: the call as JSON; call: as typed
 //     weights/weight      [batch, head, query, key]      only when kept
-//     logits/logit        [batch, head, query, key]      only when kept; f32 for 16-bit types, as
-//     lse output/output       [batch, head, query, feature] output/lse          [batch, head,
-//     query]           f32, or f64 where the output is f64 gradients/q         [batch, head, query,
-//     feature]  only when kept gradients/k         [batch, head, key, feature] gradients/v [batch,
-//     head, key, value_feature] gradients/KEY       a number, or [head] parameters/KEY      a
-//     number, a word or [head]; tensors over KEY_axis_0, ... environment/KEY     a number or a word
+//     logits/logit        [batch, head, query, key]      only when kept; as lse
+//     output/output       [batch, head, query, feature]
+//     output/lse          [batch, head, query]           f32, or f64 where the output is f64
+//     gradients/q         [batch, head, query, feature]  only when kept
+//     gradients/k         [batch, head, key, feature]
+//     gradients/v         [batch, head, key, value_feature]
+//     gradients/KEY       a number, or [head]
+//     parameters/KEY      a number, a word or [head]; tensors over KEY_axis_0, ...
+//     environment/KEY     a number or a word
 //
 // Beside each matrix lie its axes as dimension scales and the token texts query_token, key_token.
 // Equal content gives equal bytes.

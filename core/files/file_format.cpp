@@ -21,10 +21,20 @@ bool ends_with(const std::string& path, std::string_view ending) {
          path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
 }
 
+/// Pickles, and archives of them.
+void refuse_pytorch(const std::string& path) {
+  if (!ends_with(path, ".pt") && !ends_with(path, ".pth")) return;
+  fail(
+      "{}: a pickle of PyTorch, which is not read (save its tensors with numpy.savez or "
+      "safetensors.torch.save_file)",
+      path);
+}
+
 /// A file whose first bytes say nothing is what its name says, so that its reader can tell what is
 /// wrong with it.
 FileFormat format_by_name(const ByteFile& file) {
   const std::string& path = file.path();
+  refuse_pytorch(path);
   if (ends_with(path, ".h5") || ends_with(path, ".hdf5")) return FileFormat::hdf5;
   if (ends_with(path, ".npz")) return FileFormat::npz;
   if (ends_with(path, ".npy")) return FileFormat::npy;
@@ -44,15 +54,12 @@ const char* format_name(FileFormat format) {
 
 FileFormat detect_format(const std::string& path) {
   const ByteFile file(path);
-  if (ends_with(path, ".pt") || ends_with(path, ".pth")) {
-    fail(
-        "{}: a pickle of PyTorch, which is not read (save its tensors with numpy.savez or "
-        "safetensors.torch.save_file)",
-        path);
-  }
   const std::string head = file.peek(0, 9);
   if (head.rfind("\x93NUMPY", 0) == 0) return FileFormat::npy;
-  if (head.rfind("PK\x03\x04", 0) == 0 || head.rfind("PK\x05\x06", 0) == 0) return FileFormat::npz;
+  if (head.rfind("PK\x03\x04", 0) == 0 || head.rfind("PK\x05\x06", 0) == 0) {
+    refuse_pytorch(path);
+    return FileFormat::npz;
+  }
   if (has_hdf5_signature(file)) return FileFormat::hdf5;
   if (head.size() == 9 && head[8] == '{') return FileFormat::safetensors;
   return format_by_name(file);

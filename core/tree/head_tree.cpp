@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/attention/plan.h"
 #include "core/base/error.h"
@@ -147,32 +148,35 @@ std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& 
   return out;
 }
 
+bool pads(const Plan& plan) {
+  return std::find(plan.masks.begin(), plan.masks.end(), find_mask("padding")) != plan.masks.end();
+}
+
 /// Tokens of a batch element that are padding under the call's masks. Lengths are those of the
 /// keys; queries have them where both are as many.
 std::int64_t padding_of(const Plan& plan, const AttentionInput<double>& input, Tokens tokens,
                         std::int64_t batch) {
-  const bool padded =
-      std::find(plan.masks.begin(), plan.masks.end(), find_mask("padding")) != plan.masks.end();
-  if (!padded || (tokens == Tokens::query && plan.extents.query != plan.extents.key)) return 0;
+  if (!pads(plan) || (tokens == Tokens::query && plan.extents.query != plan.extents.key)) return 0;
   const std::int64_t length = input.key_lengths[static_cast<std::size_t>(batch)];
   return std::max<std::int64_t>(0, plan.extents.key - length);
 }
 
-/// The input with its padding without a place; unlike that of a mistaken token, nobody asks where
+/// The input with its padding without a place: unlike that of a mistaken token, nobody asks where
 /// it lies.
-AttentionInput<double> without_padding(const Plan& plan, const AttentionInput<double>& input,
-                                       Tokens tokens) {
-  AttentionInput<double> out = input;
-  Tensor4<double>& tensor = tokens == Tokens::key ? out.key : out.query;
-  const Shape4& shape = tensor.shape;
-  for (std::int64_t b = 0; b < shape.batch; ++b) {
-    const std::int64_t padding = padding_of(plan, input, tokens, b);
-    for (std::int64_t h = 0; h < shape.head; ++h) {
-      std::fill_n(tensor.row(b, h, shape.token - padding), padding * shape.feature,
-                  std::numeric_limits<double>::quiet_NaN());
+AttentionInput<double> without_padding(const Plan& plan, AttentionInput<double> input) {
+  const auto blank = [&](Tensor4<double>& tensor, Tokens tokens) {
+    const Shape4& shape = tensor.shape;
+    for (std::int64_t b = 0; b < shape.batch; ++b) {
+      const std::int64_t padding = padding_of(plan, input, tokens, b);
+      for (std::int64_t h = 0; h < shape.head && padding > 0; ++h) {
+        std::fill_n(tensor.row(b, h, shape.token - padding), padding * shape.feature,
+                    std::numeric_limits<double>::quiet_NaN());
+      }
     }
-  }
-  return out;
+  };
+  blank(input.query, Tokens::query);
+  blank(input.key, Tokens::key);
+  return input;
 }
 
 /// The last `padding` tokens are neither keys nor queries.
@@ -223,13 +227,15 @@ std::optional<HeadElements> head_elements(const Plan& plan, const AttentionInput
   return out;
 }
 
-std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>& input,
+std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>& given,
                                  Tokens tokens, const Execution& execution) {
   const Extents& e = plan.extents;
+  std::optional<AttentionInput<double>> own;
+  if (pads(plan)) own = without_padding(plan, given);
+  const AttentionInput<double>& input = own ? *own : given;
   const bool square = e.query == e.key;
   Forward<double> saved;
   if (square) saved = forward(plan, input, execution);
-  const AttentionInput<double> placed = without_padding(plan, input, tokens);
   std::vector<HeadTree> trees;
   for (std::int64_t b = 0; b < e.batch; ++b) {
     const std::int64_t padding = padding_of(plan, input, tokens, b);
@@ -238,10 +244,10 @@ std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>&
       HeadTree tree;
       tree.size = static_cast<std::size_t>(tensor_of(input, tokens).shape.token);
       tree.padding = static_cast<std::size_t>(padding);
-      if (const auto elements = head_elements(plan, placed, tokens, b, h)) {
+      if (const auto elements = head_elements(plan, input, tokens, b, h)) {
         fill_cone_tree(*elements, tree, execution);
       } else {
-        tree.depth = pair_logits(plan, placed, tokens, b, h, execution);
+        tree.depth = pair_logits(plan, input, tokens, b, h, execution);
       }
       tree.dendrogram = merge_by_depth(tree.depth, tree.size);
       if (square) tree.segmentation = segment_head(plan, input, saved, b, h, padding, execution);

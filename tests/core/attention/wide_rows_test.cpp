@@ -1,5 +1,4 @@
 // Finite tokens too far out for float32: their rows have float64's results.
-#include "core/attention/wide_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -77,7 +76,7 @@ TEST_P(FarTokens, HaveTheResultsOfFloat64) {
   const auto found = run(call, input);
   const auto expected = run(call, exact);
   ASSERT_TRUE(std::isfinite(largest(expected.forward.output)));
-  EXPECT_TRUE(has_wide_rows(found.forward));
+  EXPECT_FALSE(found.forward.wide_rows.empty());
   expect_close(found.forward.output, expected.forward.output, 1e-6, 0);
   expect_close(found.forward.lse, expected.forward.lse, 1e-6, 1);
   expect_close(found.weights, expected.weights, 1e-6, 1);
@@ -113,7 +112,7 @@ TEST_P(WithinReach, FloatsServe) {
   const AttentionInput<float> input = far_input(GetParam(), call);
   const auto found = run(call, input);
   const auto expected = run(call, convert<double>(input));
-  EXPECT_FALSE(has_wide_rows(found.forward));
+  EXPECT_TRUE(found.forward.wide_rows.empty());
   // A logit of 80 is rounded to 4e-6, a weight with it.
   expect_close(found.forward.output, expected.forward.output, 3e-5, 1);
   expect_close(found.forward.lse, expected.forward.lse, 1e-6, 1);
@@ -147,8 +146,8 @@ TEST(WideRows, ChangeNoBitOfTheOthers) {
   input.query.at(0, 1, 4, extents.feature - 1) = 60;
   const auto after = run(call, input);
   const auto exact = run(call, convert<double>(input));
-  EXPECT_FALSE(has_wide_rows(before.forward));
-  EXPECT_TRUE(has_wide_rows(after.forward));
+  EXPECT_TRUE(before.forward.wide_rows.empty());
+  EXPECT_FALSE(after.forward.wide_rows.empty());
   for (std::int64_t h = 0; h < extents.head; ++h) {
     for (std::int64_t i = 0; i < extents.query; ++i) {
       for (std::int64_t c = 0; c < extents.value; ++c) {
@@ -171,7 +170,7 @@ TEST(WideRows, AKeyThatNobodySeesMakesNone) {
   const auto before = forward(*resolve(call, extents), input);
   input.key.at(0, 0, extents.key - 1, 0) = 1e30F;
   const auto after = forward(*resolve(call, extents), input);
-  EXPECT_FALSE(has_wide_rows(after));
+  EXPECT_TRUE(after.wide_rows.empty());
   EXPECT_EQ(after.output.data, before.output.data);
 }
 
@@ -190,6 +189,71 @@ TEST(WideRows, LeaveMaskedAndNanRowsAlone) {
   }
   EXPECT_EQ(found.lse.at(0, 0, 2, 0), -std::numeric_limits<float>::infinity());
   EXPECT_TRUE(std::isnan(found.lse.at(0, 0, 5, 0)));
+}
+
+TEST(WideRows, UnderTheSigmoidHaveItsWeights) {
+  const Far far{"umbral", 1, 60, "gamma=1e-26"};
+  Call call = call_of(far);
+  call.weights = "sigmoid";
+  const AttentionInput<float> input = far_input(far, call);
+  const auto found = run(call, input);
+  const auto expected = run(call, convert<double>(input));
+  EXPECT_FALSE(found.forward.wide_rows.empty());
+  expect_close(found.weights, expected.weights, 1e-6, 1);
+  expect_close(found.forward.output, expected.forward.output, 1e-6, 1);
+}
+
+/// An infinite logit would look masked.
+TEST(WideRows, LeaveInfiniteTokensNaNInMaps) {
+  const Call call = call_of({"laplacian", 1, 0});
+  AttentionInput<float> input = far_input({"laplacian", 1, 0}, call);
+  input.query.at(0, 0, 3, 0) = input.key.at(0, 0, 5, 1) = std::numeric_limits<float>::infinity();
+  const auto found = run(call, input);
+  for (std::int64_t j = 0; j < extents.key; ++j) {
+    EXPECT_TRUE(std::isnan(found.logits.at(0, 0, 3, j)));
+    EXPECT_TRUE(std::isnan(found.weights.at(0, 0, 3, j)));
+  }
+  EXPECT_TRUE(std::isnan(found.logits.at(0, 0, 2, 5)));
+  EXPECT_TRUE(std::isfinite(found.logits.at(0, 0, 2, 4)));
+}
+
+/// Dot products of 1e40 are no number of float32, but no mask either.
+TEST(WideRows, LogitsBeyondFloatsAreTheLargest) {
+  const Call call = call_of({"dot", 1e20, 1});
+  const AttentionInput<float> input = far_input({"dot", 1e20, 1}, call);
+  const auto found = run(call, input);
+  for (const float x : found.logits.data) ASSERT_TRUE(std::isfinite(x));
+  for (const float x : found.forward.lse.data) ASSERT_TRUE(std::isfinite(x));
+}
+
+TEST(WideRows, ChangeNoGradientOfAnotherHead) {
+  const Call call = call_of({"umbral", 1, 0});
+  AttentionInput<float> input = far_input({"umbral", 1, 0}, call);
+  const auto plan = resolve(call, extents);
+  const auto slopes = [&] {
+    return backward(*plan, input, forward(*plan, input, one_thread()), one_thread());
+  };
+  const Backward<float> before = slopes();
+  input.query.at(0, 1, 4, extents.feature - 1) = 60;
+  const Backward<float> after = slopes();
+  for (const auto tensor :
+       {&Backward<float>::query, &Backward<float>::key, &Backward<float>::value}) {
+    const Tensor4<float>&a = before.*tensor, &b = after.*tensor;
+    EXPECT_TRUE(std::equal(a.row(0, 0, 0), a.row(0, 1, 0), b.row(0, 0, 0)));
+  }
+}
+
+/// float64 has nothing behind it, so that no token is out of reach that some row can do without.
+TEST(WideRows, OfFloat64AreThoseThatAreLost) {
+  Call call = call_of({"umbral", 1, 0});
+  AttentionInput<double> input = random_input(call, extents, 1);
+  input.key.at(0, 0, 7, extents.feature - 1) = 400;
+  const auto after = run(call, input).forward;
+  for (const double x : after.output.data) ASSERT_TRUE(std::isfinite(x));
+  call = call_of({"dot", 1, 0, "scale=1e-160"});
+  input = random_input(call, extents, 1);
+  for (double& x : input.query.data) x *= 1e160;
+  for (const double x : run(call, input).forward.output.data) ASSERT_TRUE(std::isfinite(x));
 }
 
 /// In float64 nothing wider is at hand: NaN, not the zeros of a masked row.
@@ -219,7 +283,7 @@ void expect_wide_halves() {
   const auto exact = convert<double>(input);
   const auto found = run(call, input);
   const auto expected = run(call, exact);
-  EXPECT_TRUE(has_wide_rows(found.forward));
+  EXPECT_FALSE(found.forward.wide_rows.empty());
   expect_close(found.forward.output, expected.forward.output, 0.004, 1);  // rounded to 8 bits
   expect_close(found.forward.lse, expected.forward.lse, 1e-6, 1);
   const auto plan = resolve(call, extents);

@@ -165,12 +165,17 @@ TEST(HeadTree, AsksNobodyWherePaddingLies) {
   AttentionInput<double> input = random_input(4, 3);
   for (double& x : input.key.data) x = std::abs(x) * 0.5 + 0.01;
   input.query = input.key;
-  for (std::int64_t h = 0; h < 2; ++h) input.key.at(0, h, 3, 2) = std::nan("");
+  for (std::int64_t h = 0; h < 2; ++h) {
+    input.key.at(0, h, 3, 2) = 7;  // outside the cones' domain
+    input.query.at(0, h, 3, 2) = 7;
+  }
   input.key_lengths = {3};
   Call call;
   call.map = "none";
   call.masks = {"padding"};
-  EXPECT_EQ(trees_of(call, input)[0].unplaced_count(), 1u);
+  const auto trees = trees_of(call, input);
+  EXPECT_EQ(trees[0].unplaced_count(), 1u);
+  EXPECT_GE(trees[0].segmentation->strongest, 0);
 }
 
 TEST(HeadTree, NamesTheTokenOutsideTheDomainAndExitsWithOne) {
