@@ -9,6 +9,7 @@
 #include "core/attention/exact.h"
 #include "core/attention/keys.h"
 #include "core/attention/parallel.h"
+#include "core/attention/row_weights.h"
 #include "core/attention/tile.h"
 #include "core/attention/tile_size.h"
 #include "core/attention/wide_rows.h"
@@ -19,20 +20,6 @@ namespace conelab {
 namespace {
 
 constexpr int group_rows = 12;
-
-/// Logits of a row -> weights, with what forward saved.
-template <class T>
-void weigh(bool sigmoid, T* logits, std::int64_t count, T reference, T sum) {
-  const T inverse = sum == 0 ? T(0) : 1 / sum;
-  for (std::int64_t c = 0; c < count; ++c) {
-    if (std::isinf(logits[c]) && logits[c] < 0) {
-      logits[c] = 0;  // masked, also in a row where another token is NaN
-    } else {
-      logits[c] =
-          sigmoid ? 1 / (1 + std::exp(-logits[c])) : std::exp(logits[c] - reference) * inverse;
-    }
-  }
-}
 
 /// Rows that one thread computes between two looks at whether it was cancelled.
 constexpr std::int64_t ticket_rows = 2 * group_rows;
@@ -92,7 +79,8 @@ class HeadMap {
         weigh_wide(*wide, exact, row);
         continue;
       }
-      weigh(plan_.sigmoid, row, columns_, reference, sum);
+      const RowWeights<T> law{plan_.sigmoid, reference, sum == 0 ? T(0) : 1 / sum};
+      std::transform(row, row + columns_, row, [&](T logit) { return law.of(logit); });
       if (!sharpens_weights<T>(plan_)) continue;
       for (std::int64_t c = 0; c < columns_; ++c) {
         if (!is_decisive(row[c], reference)) continue;
@@ -154,18 +142,14 @@ class HeadMap {
       return sees(wide.query, key) ? exact.logit(wide.query, key)
                                    : -std::numeric_limits<double>::infinity();
     };
-    double reference = wide.reference, sum = wide.sum;
-    if (!plan_.sigmoid && std::abs(reference) > largest_alike) {
+    RowWeights<double> law{plan_.sigmoid, wide.reference, 1 / wide.sum};
+    if (!plan_.sigmoid && std::abs(wide.reference) > largest_alike) {
       std::vector<double> logits;
       for (std::int64_t j = 0; j < plan_.extents.key; ++j) logits.push_back(logit_of(j));
-      reference = *std::max_element(logits.begin(), logits.end());
-      sum = 0;
-      for (const double logit : logits) sum += std::exp(logit - reference);
+      law = row_weights(false, logits.data(), plan_.extents.key);
     }
     for (std::int64_t c = 0; c < columns_; ++c) {
-      const double logit = logit_of(key_begin_ + c);
-      weights[c] = static_cast<T>(plan_.sigmoid ? 1 / (1 + std::exp(-logit))
-                                                : std::exp(logit - reference) / sum);
+      weights[c] = static_cast<T>(law.of(logit_of(key_begin_ + c)));
     }
   }
 

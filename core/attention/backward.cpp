@@ -20,6 +20,7 @@
 #include "core/attention/parallel.h"
 #include "core/attention/tile.h"
 #include "core/attention/tile_size.h"
+#include "core/attention/upstream.h"
 #include "core/attention/wide_rows.h"
 #include "core/base/error.h"
 #include "core/base/subnormals.h"
@@ -50,7 +51,7 @@ class BackwardPass {
         heads_(plan.extents.batch * plan.extents.head),
         tiles_((plan.extents.key + backward_keys<T> - 1) / backward_keys<T>),
         blocks_((plan.extents.query + block_rows_ - 1) / block_rows_),
-        ones_(static_cast<std::size_t>(plan.extents.value), S(1)) {}
+        upstream_(plan, input, saved) {}
 
   Backward<S> run() {
     result_.query = Tensor4<S>(input_.query.shape);
@@ -78,7 +79,7 @@ class BackwardPass {
   Mask mask_;
   bool distance_;
   std::int64_t heads_, tiles_, blocks_;
-  std::vector<S> ones_;  ///< dL/doutput of a row where none is given.
+  Upstream<S> upstream_;
   std::vector<std::unique_ptr<BackwardHead<T>>> shared_;
   std::vector<ParameterSums> sums_;
   Backward<S> result_;
@@ -110,7 +111,12 @@ class BackwardPass {
     head->head.place(input_.query.row(b, h, 0), kept, kept, "q", 0, kernels_.panel, head->queries);
     head->query_slope.assign(n, T(0));
     head->query_margin.assign(n, T(0));
-    for (std::int64_t i = 0; i < e.query; ++i) prepare_row(*head, b, h, i);
+    for (std::int64_t i = 0; i < e.query; ++i) {
+      const T sum = *saved_.row_sum.row(b, h, i);
+      head->delta.push_back(upstream_.delta(b, h, i));
+      head->reference.push_back(*saved_.row_reference.row(b, h, i));
+      head->inverse_sum.push_back(sum == 0 ? T(0) : 1 / sum);
+    }
     shared_[static_cast<std::size_t>(index)] = std::move(head);
   }
 
@@ -120,41 +126,6 @@ class BackwardPass {
       if (stride == result.shape.feature) return result.row(b, h, 0);
     }
     return nullptr;
-  }
-
-  [[nodiscard]] const S* upstream_row(std::int64_t b, std::int64_t h, std::int64_t i) const {
-    return input_.output_grad.empty() ? ones_.data() : input_.output_grad.row(b, h, i);
-  }
-
-  /// dL/doutput of a group of queries, lifted and padded: [rows × value_stride].
-  const T* upstream_rows(std::int64_t index, const QueryGroup<T>& group, KeyWork<T>& w) const {
-    const std::int64_t b = batch_of(index), h = head_of(index), size = plan_.extents.value;
-    if constexpr (std::is_same_v<S, T>) {
-      const bool as_is =
-          !plan_.einstein && size == w.operands.value_stride() && !input_.output_grad.empty();
-      if (as_is) return input_.output_grad.row(b, h, group.first);
-    }
-    for (int r = 0; r < group.rows; ++r) {
-      const std::int64_t i = group.first + r;
-      const T divisor = plan_.einstein ? *saved_.midpoint_sum.row(b, h, i) : T(1);
-      lift_output_grad(plan_.einstein, upstream_row(b, h, i), saved_.output.row(b, h, i), size,
-                       divisor, w.upstream.data() + r * w.operands.value_stride());
-    }
-    return w.upstream.data();
-  }
-
-  void prepare_row(BackwardHead<T>& head, std::int64_t b, std::int64_t h, std::int64_t i) {
-    const S* upstream = upstream_row(b, h, i);
-    const S* output = saved_.output.row(b, h, i);
-    // Under the midpoint the lifted sums are scale-free, so delta is 0.
-    double delta = 0;
-    for (std::int64_t c = 0; c < plan_.extents.value && !plan_.einstein; ++c) {
-      delta += static_cast<double>(upstream[c]) * static_cast<double>(output[c]);
-    }
-    const T sum = *saved_.row_sum.row(b, h, i);
-    head.delta.push_back(static_cast<T>(delta));
-    head.reference.push_back(*saved_.row_reference.row(b, h, i));
-    head.inverse_sum.push_back(sum == 0 ? T(0) : 1 / sum);
   }
 
   void run_tile(std::int64_t ticket, const std::function<bool()>& stopped) {
@@ -212,8 +183,9 @@ class BackwardPass {
     const FlushSubnormals flush;
     const int columns = w.keys().columns;
     const ScoreTile<T> score = tiles.measured(group, w.keys(), cover, w.tile.data());
-    const T* upstream = upstream_rows(index, group, w);
     const std::ptrdiff_t stride = w.operands.value_stride();
+    const T* upstream = upstream_.lifted(batch_of(index), head_of(index), group.first, group.rows,
+                                         stride, w.upstream.data());
     kernels_.product(group.rows, columns, w.operands.width(), {upstream, stride, 1},
                      w.operands.values(), w.slope.data(), columns, Store::replace);
     mark_columns(w.operands.bad_values(), w.keys().first, w.keys().count, group.rows,
@@ -244,28 +216,14 @@ class BackwardPass {
         const auto at = static_cast<std::size_t>(r * w.keys().columns + c);
         if (!tiles.is_close(group, r, w.keys(), c, w.tile[at])) continue;
         const bool mean = !plan_.sigmoid && !plan_.einstein;
-        w.close_pairs.push_back({r, c,
-                                 mean ? above_mean(index, i, w.keys().first + c)
-                                      : static_cast<double>(w.slope[at] - delta),
-                                 T(0)});
+        w.close_pairs.push_back(
+            {r, c,
+             mean ? upstream_.above_mean(batch_of(index), head_of(index), i, w.keys().first + c)
+                  : static_cast<double>(w.slope[at] - delta),
+             T(0)});
         w.slope[at] = delta;
       }
     }
-  }
-
-  /// dL/dweight - delta = dO.(v - o). Between twins v is almost o, and of two rounded numbers the
-  /// difference would be lost.
-  [[nodiscard]] double above_mean(std::int64_t index, std::int64_t query, std::int64_t key) const {
-    const std::int64_t b = batch_of(index), h = head_of(index);
-    const S* upstream = upstream_row(b, h, query);
-    const S* output = saved_.output.row(b, h, query);
-    const S* value = input_.value.row(b, h, key);
-    double sum = 0;
-    for (std::int64_t c = 0; c < plan_.extents.value; ++c) {
-      sum += static_cast<double>(upstream[c]) *
-             (static_cast<double>(value[c]) - static_cast<double>(output[c]));
-    }
-    return sum;
   }
 
   /// Measures and dL/dweight to weights and dL/dmeasure.

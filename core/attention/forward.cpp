@@ -177,9 +177,7 @@ class ForwardPass {
       block.sums.sharpen(
           r, [&](std::int64_t key) { return exact.logit(query, key); }, value);
       finish(block, r);
-      for (int t = 0; t < shared.keys.tiles(); ++t) {
-        for (const std::int64_t key : shared.values.bad(t)) spoil(block, query, key);
-      }
+      spoil(block, shared, query);
     }
   }
 
@@ -280,14 +278,30 @@ class ForwardPass {
          w.row_sum + row, w.row_maximum + row});
   }
 
-  /// A visible value that is not finite shows in the output as it would in the plain sum.
-  void spoil(const Block& block, std::int64_t query, std::int64_t key) {
-    if (!mask_.admits(block.batch, query, key)) return;
-    const S* values = input_.value.row(block.batch, block.head, key);
-    S* output = result_.output.row(block.batch, block.head, query);
-    for (std::int64_t c = 0; c < plan_.extents.value; ++c) {
-      const T value = plan_.einstein ? std::numeric_limits<T>::quiet_NaN() : T(values[c]);
-      if (!std::isfinite(value)) output[c] = static_cast<S>(output[c] + value);
+  /// Visible values that are not finite show in the output as they would in the plain sum.
+  void spoil(const Block& block, const ForwardHead<S>& shared, std::int64_t query) {
+    Buffer<T> sums;
+    for (int t = 0; t < shared.keys.tiles(); ++t) {
+      if (shared.values.bad(t).empty()) continue;
+      const KeyTile<T> keys = shared.keys.tile(t);
+      const Cover cover =
+          mask_.cover({block.batch, query, query + 1, keys.first, keys.first + keys.count});
+      sums.assign(static_cast<std::size_t>(plan_.extents.value), T(0));
+      if (cover == Cover::all) {
+        std::copy_n(shared.values.bad_sums(t), plan_.extents.value, sums.data());
+      } else if (cover == Cover::partial) {
+        for (const std::int64_t key : shared.values.bad(t)) {
+          if (!mask_.admits(block.batch, query, key)) continue;
+          shared.values.add_bad(key, sums.data());
+          const auto is_nan = [](T sum) { return std::isnan(sum); };
+          if (std::all_of(sums.begin(), sums.end(), is_nan)) break;
+        }
+      }
+      S* output = result_.output.row(block.batch, block.head, query);
+      for (std::int64_t c = 0; c < plan_.extents.value; ++c) {
+        const T sum = sums[static_cast<std::size_t>(c)];
+        if (sum != 0) output[c] = static_cast<S>(output[c] + sum);
+      }
     }
   }
 

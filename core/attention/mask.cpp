@@ -54,8 +54,8 @@ Cover explicit_cover(const MaskInput& in, const MaskTile& t) {
   const Index pairs = (t.query_end - t.query_begin) * (t.key_end - t.key_begin);
   return admitted == 0 ? Cover::none : admitted == pairs ? Cover::all : Cover::partial;
 }
-bool explicit_admits(const MaskInput& in, Index query, Index key) {
-  return in.allowed[query * in.key + key] != 0;
+const std::uint8_t* explicit_row(const MaskInput& in, Index query) {
+  return in.allowed + query * in.key;
 }
 
 constexpr std::array table{MaskRow{"full",
@@ -87,7 +87,7 @@ constexpr std::array table{MaskRow{"full",
                                    MaskOperand::allowed,
                                    &explicit_cover,
                                    &full_range,
-                                   &explicit_admits}};
+                                   &explicit_row}};
 
 }  // namespace
 
@@ -148,12 +148,12 @@ double Mask::share() const {
 
 bool Mask::has_holes() const {
   return std::any_of(rows_.begin(), rows_.end(),
-                     [](const MaskRow* row) { return row->admits != nullptr; });
+                     [](const MaskRow* mask) { return mask->row != nullptr; });
 }
 
 bool Mask::is_hole(std::int64_t query, std::int64_t key) const {
-  return std::any_of(rows_.begin(), rows_.end(), [&](const MaskRow* row) {
-    return row->admits != nullptr && !row->admits(input_, query, key);
+  return std::any_of(rows_.begin(), rows_.end(), [&](const MaskRow* mask) {
+    return mask->row != nullptr && mask->row(input_, query)[key] == 0;
   });
 }
 
@@ -167,10 +167,9 @@ void Mask::apply(std::int64_t batch, std::int64_t query, std::int64_t key_begin,
     const auto end = static_cast<int>(std::clamp<Index>(seen.end - key_begin, begin, count));
     std::fill(row, row + begin, masked);
     std::fill(row + end, row + count, masked);
-    if (mask->admits == nullptr) continue;
-    for (int c = begin; c < end; ++c) {
-      if (!mask->admits(input_, query, key_begin + c)) row[c] = masked;
-    }
+    if (mask->row == nullptr) continue;
+    const std::uint8_t* sees = mask->row(input_, query) + key_begin;
+    for (int c = begin; c < end; ++c) row[c] = sees[c] != 0 ? row[c] : masked;
   }
 }
 template void Mask::apply(std::int64_t, std::int64_t, std::int64_t, int, float*) const;

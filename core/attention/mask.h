@@ -51,8 +51,8 @@ struct MaskRow {
   Cover (*cover)(const MaskInput& input, const MaskTile& tile);
   /// The keys outside which a query sees none.
   KeyRange (*range)(const MaskInput& input, std::int64_t batch, std::int64_t query);
-  /// Which keys within that range it sees; null: all of them.
-  bool (*admits)(const MaskInput& input, std::int64_t query, std::int64_t key);
+  /// Which keys within that range it sees, [n_k] of 0 for those that it does not; null: all.
+  const std::uint8_t* (*row)(const MaskInput& input, std::int64_t query);
 };
 
 [[nodiscard]] std::span<const MaskRow> mask_table();

@@ -35,6 +35,12 @@ class PackedValues {
   [[nodiscard]] const std::vector<std::int64_t>& bad(int tile) const {
     return bad_[static_cast<std::size_t>(tile)];
   }
+  /// Adds to sums [d_v] the numbers of a value that are not finite: all are NaN under the midpoint.
+  void add_bad(std::int64_t key, T* sums) const;
+  /// The same of all keys in bad(tile), of which there must be some.
+  [[nodiscard]] const T* bad_sums(int tile) const {
+    return bad_sums_[static_cast<std::size_t>(tile)].data();
+  }
   /// One lifted value [stride].
   void lift(std::int64_t key, T* out) const;
 
@@ -46,6 +52,7 @@ class PackedValues {
   std::ptrdiff_t stride_;
   Buffer<T> kept_;  ///< All panels, or empty.
   std::vector<std::vector<std::int64_t>> bad_;
+  std::vector<Buffer<T>> bad_sums_;  ///< [tiles] of [d_v], empty where the tile has none.
 
   [[nodiscard]] std::size_t panel_numbers() const;
   [[nodiscard]] int keys_of(int tile) const;

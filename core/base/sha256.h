@@ -1,29 +1,26 @@
-// SHA-256 (FIPS 180-4), to name a file's content in results.
+// SHA-256, to name a file's content in results.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+
+struct evp_md_ctx_st;
 
 namespace conelab {
 
 /// Takes bytes in pieces of any size and gives their digest.
 class Sha256 {
  public:
+  Sha256();
   void update(const void* bytes, std::size_t count);
   /// 64 lower-case hexadecimal digits. Ends the computation: no update after it.
   [[nodiscard]] std::string hex();
 
  private:
-  void block(const std::uint8_t* bytes);
-
-  std::array<std::uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::array<std::uint8_t, 64> pending_{};
-  std::uint64_t count_ = 0;
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
 /// The digest of bytes in memory.

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/attention/plan.h"
+#include "core/attention/row_weights.h"
 #include "core/base/error.h"
 
 namespace conelab::desktop {
@@ -21,19 +22,6 @@ Tensor4<float> thinned(const Tensor4<float>& all, std::int64_t stride) {
     std::copy_n(all.row(0, 0, i * stride), all.shape.feature, out.row(0, 0, i));
   }
   return out;
-}
-
-/// Logits of a row -> weights, the row's sum estimated from these columns.
-void weigh_row(float* row, std::int64_t count, std::int64_t stride, bool sigmoid) {
-  const float top = *std::max_element(row, row + count);
-  double sum = 0;
-  for (std::int64_t c = 0; c < count; ++c) sum += std::exp(row[c] - top);
-  for (std::int64_t c = 0; c < count; ++c) {
-    if (is_masked(row[c])) continue;
-    row[c] = sigmoid
-                 ? 1 / (1 + std::exp(-row[c]))
-                 : static_cast<float>(std::exp(row[c] - top) / (sum * static_cast<double>(stride)));
-  }
 }
 
 class AttentionSource : public MatrixSource {
@@ -85,7 +73,11 @@ class AttentionSource : public MatrixSource {
     std::vector<float> out = attention_map(*plan, thin, Map2d::logits).data;
     const std::int64_t count = thin.key.shape.token;
     for (std::int64_t r = 0; holds_weights() && r < thin.query.shape.token; ++r) {
-      weigh_row(out.data() + r * count, count, stride, plan_->sigmoid);
+      float* row = out.data() + r * count;
+      RowWeights<float> law = row_weights(plan_->sigmoid, row, count);
+      law.inverse_sum /= static_cast<float>(stride);  // Estimated from every stride-th column.
+      std::transform(row, row + count, row,
+                     [&](float cell) { return is_masked(cell) ? cell : law.of(cell); });
     }
     return out;
   }
@@ -120,19 +112,13 @@ class AttentionSource : public MatrixSource {
     auto values = std::make_shared<std::vector<double>>(static_cast<std::size_t>(columns()));
     attention_map_tile<double>(*plan_, input_->exact, Map2d::logits, nullptr, 0, 0, row, row + 1, 0,
                                columns(), values->data());
-    if (holds_weights()) weigh_exactly(*values);
+    if (holds_weights()) {
+      const RowWeights<double> law = row_weights(plan_->sigmoid, values->data(), columns());
+      for (double& logit : *values) logit = law.of(logit);
+    }
     const std::lock_guard lock(mutex_);
     row_ = row;
     return exact_row_ = std::move(values);
-  }
-
-  void weigh_exactly(std::vector<double>& row) const {
-    const double top = *std::max_element(row.begin(), row.end());
-    double sum = 0;
-    for (const double logit : row) sum += std::exp(logit - top);
-    for (double& logit : row) {
-      logit = plan_->sigmoid ? 1 / (1 + std::exp(-logit)) : std::exp(logit - top) / sum;
-    }
   }
 
   std::shared_ptr<const HeadInput> input_;
