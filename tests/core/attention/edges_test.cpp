@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/attention/plan.h"
 #include "core/simd/kernels.h"
 #include "tests/core/attention/cases.h"
 
@@ -159,6 +160,43 @@ TEST_P(NanInput, OfAValueSpoilsItsColumn) {
     EXPECT_NEAR(found.at(0, 0, i, 0), clean.at(0, 0, i, 0), 1e-12);
     const double x = found.at(0, 0, i, 2);
     EXPECT_TRUE(i < 40 ? std::abs(x - clean.at(0, 0, i, 2)) < 1e-12 : std::isnan(x)) << i;
+  }
+}
+
+/// inf - inf = NaN, inf and NaN among the values that a row sees, in many tiles and by each kind of
+/// cover: as in the plain sum.
+TEST(BadValues, ShowWhereverTheyAreSeen) {
+  const Extents e{2, 1, 40, 1300, 4, 4};
+  for (const char* mask : {"full", "causal", "padding", "explicit"}) {
+    Call call = make_call(variants().front(), {"none", {mask}, "softmax", "mean", false}, e);
+    AttentionInput<float> input = convert<float>(random_input(call, e, 12));
+    input.key_lengths = {1285, 700};
+    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(e.query * e.key), 1);
+    for (std::size_t at = 0; at < allowed.size(); ++at) allowed[at] = at % 7 == 0 ? 0 : 1;
+    if (call.masks.front() == "explicit") input.allowed = allowed;
+    for (const std::int64_t key : {3, 600, 610, 1270, 1290}) {
+      input.value.at(0, 0, key, 1) = key == 3 ? -INFINITY : INFINITY;
+      input.value.at(1, 0, key, 2) = key == 1290 ? NAN : INFINITY;
+      std::fill_n(input.value.row(1, 0, key), key == 610 ? 4 : 0, NAN);
+    }
+    const auto plan = resolve(call, e);
+    const Forward<float> found = forward(*plan, input);
+    const Mask seen = plan->mask(input);
+    for (std::int64_t at = 0; at < found.output.shape.size(); ++at) {
+      const std::int64_t b = at / (e.query * e.value), i = at / e.value % e.query, c = at % e.value;
+      float sum = 0;
+      for (std::int64_t j = 0; j < e.key; ++j) {
+        const float v = input.value.at(b, 0, j, c);
+        if (!std::isfinite(v) && seen.admits(b, i, j)) sum += v;
+      }
+      const float x = found.output.at(b, 0, i, c);
+      if (std::isinf(sum)) {
+        EXPECT_EQ(x, sum) << mask << " " << b << " " << i << " " << c;
+      } else {
+        EXPECT_EQ(std::isnan(x), std::isnan(sum)) << mask << " " << b << " " << i << " " << c;
+        EXPECT_EQ(std::isfinite(x), std::isfinite(sum)) << mask << " " << b << " " << i << " " << c;
+      }
+    }
   }
 }
 
