@@ -7,6 +7,7 @@
 
 #include "app/call_json.h"
 #include "app/interrupt.h"
+#include "core/attention/call_text.h"
 #include "core/base/error.h"
 #include "core/base/half.h"
 #include "core/base/parse_number.h"
@@ -92,15 +93,7 @@ template AttentionInput<Float16> attention_input(Input&&, Dtype);
 template AttentionInput<Bfloat16> attention_input(Input&&, Dtype);
 
 Call call_for_input(const AttendJob& job, const Input& input) {
-  Call call = job.call;
-  const auto has = [&](const char* name) {
-    return std::find(call.masks.begin(), call.masks.end(), name) != call.masks.end();
-  };
-  if (!input.mask.empty() && !has("explicit")) {
-    std::erase(call.masks, "full");
-    call.masks.emplace_back("explicit");
-  }
-  return call;
+  return input.mask.empty() ? job.call : call_with_own_mask(job.call);
 }
 
 NonFinite count_non_finite(const Input& input) {

@@ -33,14 +33,6 @@ void check_job(const AttendJob& job) {
   check_key_lengths(job.call, job.key_lengths);
 }
 
-void check_masks(const AttendJob& job, const Input& input) {
-  for (const std::string& mask : job.call.masks) {
-    if (mask == "explicit" && input.mask.empty()) {
-      fail("{}: mask explicit needs a dataset 'mask' beside q", job.input);
-    }
-  }
-}
-
 Dtype chosen_dtype(const AttendJob& job, const Input& input) {
   if (job.dtype) return *job.dtype;
   return input.query.dtype == Dtype::f64 ? Dtype::f64 : Dtype::f32;
@@ -124,7 +116,13 @@ class Attend {
   }
   [[nodiscard]] std::int64_t bad_outputs() const { return count_bad(forward_.output); }
   [[nodiscard]] std::int64_t bad_gradients() const {
-    return count_bad(backward_.query) + count_bad(backward_.key) + count_bad(backward_.value);
+    std::int64_t sum =
+        count_bad(backward_.query) + count_bad(backward_.key) + count_bad(backward_.value);
+    for (const auto& [key, slopes] : backward_.parameters) {
+      sum +=
+          std::count_if(slopes.begin(), slopes.end(), [](double x) { return !std::isfinite(x); });
+    }
+    return sum;
   }
   /// Of tensors that are no copies of q.
   [[nodiscard]] std::int64_t bad_inputs(const std::vector<std::string>& from_query) const {
@@ -228,7 +226,6 @@ AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& canc
   check_job(job);
   claim_output(job, "attention", "attend");
   Input input = read_attend_input(job, cancelled);
-  check_masks(job, input);
   AttendSummary summary;
   const NonFinite non_finite = count_non_finite(input);
   summary.own_mask = !input.mask.empty();

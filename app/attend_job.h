@@ -47,10 +47,10 @@ struct AttendSummary {
   std::int64_t rounded_to_infinity = 0;  ///< Of the input's finite numbers.
   std::int64_t wide_rows = 0;            ///< Rows computed in float64 (core/attention/wide_rows.h).
   std::int64_t bad_outputs = 0;          ///< Numbers of the output that are not finite.
-  std::int64_t bad_gradients = 0;        ///< Those of q, k and v, likewise.
+  std::int64_t bad_gradients = 0;        ///< Those of q, k, v and parameters.
 };
 
-/// Told how far which stage ("forward", "backward", "writing") is, from any thread.
+/// Told how far which stage ("forward", "backward", "weights", "logits") is, from any thread.
 using StageProgress = std::function<void(const char* stage, double fraction)>;
 
 /// Reads the input in a sandbox, computes, writes the output whole or not at all. The output is
@@ -63,8 +63,6 @@ using StageProgress = std::function<void(const char* stage, double fraction)>;
 
 /// The job as JSON without its output: what the result keeps as `spec`.
 [[nodiscard]] nlohmann::ordered_json attend_to_json(const AttendJob& job);
-/// The inverse; misuse for unknown members and for values of another type.
-[[nodiscard]] AttendJob attend_from_json(const nlohmann::ordered_json& json);
 /// The equivalent command line, as words.
 [[nodiscard]] std::vector<std::string> attend_command(const AttendJob& job);
 

@@ -12,32 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// `json.at(member)` as T, or misuse naming the member.
-template <class T>
-T typed(const Json& json, const char* member) {
-  try {
-    return json.at(member).get<T>();
-  } catch (const Json::exception&) {
-    misuse("spec: '{}' has a value of the wrong type", member);
-  }
-}
-
-template <class T>
-void read(const Json& json, const char* member, T& value) {
-  if (json.contains(member)) value = typed<T>(json, member);
-}
-
-void check_members(const Json& json) {
-  const std::vector<std::string> known = {"command", "input", "query",       "key",
-                                          "value",   "call",  "key_lengths", "dtype",
-                                          "device",  "keep",  "threads",     "allow_external"};
-  for (const auto& [member, value] : json.items()) {
-    if (std::find(known.begin(), known.end(), member) == known.end()) {
-      unknown_name("member of an attend spec", member, known);
-    }
-  }
-}
-
 std::string joined(const std::vector<std::string>& list) {
   std::string text;
   for (const std::string& entry : list) text += (text.empty() ? "" : ",") + entry;
@@ -73,24 +47,6 @@ Json attend_to_json(const AttendJob& job) {
   json["keep"] = job.keep;
   if (job.allow_external) json["allow_external"] = true;
   return json;
-}
-
-AttendJob attend_from_json(const Json& json) {
-  if (!json.is_object()) misuse("spec: not an object");
-  check_members(json);
-  AttendJob job;
-  read(json, "input", job.input);
-  read(json, "query", job.query);
-  read(json, "key", job.key);
-  read(json, "value", job.value);
-  if (json.contains("call")) job.call = call_from_json(json["call"]);
-  read(json, "key_lengths", job.key_lengths);
-  if (json.contains("dtype")) job.dtype = dtype_from_name(typed<std::string>(json, "dtype"));
-  read(json, "device", job.device);
-  read(json, "keep", job.keep);
-  read(json, "threads", job.threads);
-  read(json, "allow_external", job.allow_external);
-  return job;
 }
 
 std::vector<std::string> attend_command(const AttendJob& job) {

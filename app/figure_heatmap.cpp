@@ -41,13 +41,9 @@ std::vector<std::uint8_t> masked_pairs(const Plan& plan, const AttentionInput<do
   if (plan.sees_all()) return {};
   const Mask mask = plan.mask(input);
   const Extents& e = plan.extents;
-  std::vector<double> row(static_cast<std::size_t>(e.key));
-  std::vector<std::uint8_t> masked;
-  for (std::int64_t i = 0; i < e.query; ++i) {
-    std::fill(row.begin(), row.end(), 0.0);
-    mask.apply(0, i, 0, static_cast<int>(e.key), row.data());
-    for (const double entry : row) masked.push_back(entry == 0 ? 0 : 1);
-  }
+  std::vector<std::uint8_t> masked(static_cast<std::size_t>(e.query * e.key));
+  mask.visible({0, 0, e.query, 0, e.key}, masked.data());
+  for (std::uint8_t& pair : masked) pair = pair == 0 ? 1 : 0;
   return masked;
 }
 

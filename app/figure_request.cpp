@@ -6,12 +6,10 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/base/sha256.h"
+#include "core/files/read_tensors.h"
 
 namespace conelab {
 namespace {
-
-/// FILE of "FILE:/group".
-std::string file_of(const std::string& input) { return input.substr(0, input.find(":/")); }
 
 template <class Figure>
 figure::DisplayList finished(Figure figure, const FigureRequest& request,
@@ -21,7 +19,8 @@ figure::DisplayList finished(Figure figure, const FigureRequest& request,
   figure.metadata.version = CONELAB_VERSION;
   figure.metadata.spec = request.spec;
   if (!request.inputs.empty()) {
-    figure.metadata.data_hash = sha256_of_file(file_of(request.inputs.front()), request.cancelled);
+    figure.metadata.data_hash =
+        sha256_of_file(parse_input_spec(request.inputs.front()).path, request.cancelled);
   }
   return draw(figure);
 }

@@ -26,7 +26,8 @@ Tensor4<double> one_head(const Tensor4<double>& all, std::size_t batch, std::siz
 
 std::string source_caption(const std::string& model, const std::string& group) {
   std::string caption = model.substr(0, model.find(" ("));
-  if (!group.empty()) caption += (caption.empty() ? "" : ", ") + group.substr(1);
+  if (!group.empty())
+    caption += (caption.empty() ? "" : ", ") + group.substr(group.starts_with('/') ? 1 : 0);
   return caption;
 }
 
@@ -76,7 +77,7 @@ TraceHead read_trace_head(const FigureRequest& request) {
 
 Call call_on(const TraceHead& trace, const std::string& typed) {
   Call call = call_from_text(typed);
-  if (!trace.input.allowed.empty()) call.masks.emplace_back("explicit");
+  if (!trace.input.allowed.empty()) call = call_with_own_mask(call);
   return call_of_head(call, trace.extents, trace.head);
 }
 

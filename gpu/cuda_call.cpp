@@ -77,7 +77,7 @@ class CudaCall : public DeviceCall {
     download(gradient_.key_potential, sums.key_potential);
     download(gradient_.value, sums.value);
     download(gradient_.sums, sums.sums);
-    Backward<float> result = finish_backward(plan_, input_, operands_, sums);
+    Backward<float> result = finish_backward(plan_, input_, operands_, sums, execution_);
     mend_wide_gradients(plan_, input_, saved, execution_, result);
     return result;
   }

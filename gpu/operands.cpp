@@ -6,8 +6,10 @@
 #include <limits>
 
 #include "core/attention/aggregate.h"
+#include "core/attention/bad_values.h"
 #include "core/attention/parallel.h"
 #include "core/attention/parameter_sums.h"
+#include "core/attention/upstream.h"
 #include "core/attention/wide_rows.h"
 #include "core/base/error.h"
 #include "gpu/tile/product.h"
@@ -68,9 +70,8 @@ class Builder {
 
   Operands<N> run(const Execution& execution) {
     allocate();
-    Execution quiet = execution;
-    quiet.progress = {};
-    run_tickets(out_.shape.groups, quiet, [&](std::int64_t g, const auto&) { build_group(g); });
+    run_tickets(out_.shape.groups, quiet(execution),
+                [&](std::int64_t g, const auto&) { build_group(g); });
     for (std::int64_t h = 0; h < plan_.extents.head && out_.shape.groups > 0; ++h) build_head(h);
     build_masks();
     return std::move(out_);
@@ -186,11 +187,7 @@ class Builder {
     }
     if (!mask.has_holes()) return;
     out_.allowed.resize(size_of(e.query * e.key));
-    for (std::int64_t i = 0; i < e.query; ++i) {
-      for (std::int64_t j = 0; j < e.key; ++j) {
-        out_.allowed[size_of(i * e.key + j)] = mask.is_hole(i, j) ? 0 : 1;
-      }
-    }
+    for (std::int64_t i = 0; i < e.query; ++i) mask.holes(i, &out_.allowed[size_of(i * e.key)]);
   }
 
   /// What a block of queries sees; queries that see nothing do not widen it.
@@ -208,28 +205,17 @@ class Builder {
   }
 };
 
-/// A visible value that is not finite shows in the output as it would in the plain sum.
 template <class N>
 void spoil(const Plan& plan, const AttentionInput<N>& input, const Operands<N>& operands,
-           Tensor4<N>& output) {
+           const Execution& execution, Tensor4<N>& output) {
   const Mask mask = plan.mask(input);
-  for (std::int64_t g = 0; g < operands.shape.groups; ++g) {
-    const std::int64_t b = g / operands.shape.heads;
-    const std::int64_t h = g % operands.shape.heads;
-    for (const std::int64_t key : operands.bad_values[size_of(g)]) {
-      const N* value = input.value.row(b, h, key);
-      for (std::int64_t i = 0; i < plan.extents.query; ++i) {
-        if (!mask.admits(b, i, key)) continue;
-        N* row = output.row(b, h, i);
-        for (std::int64_t c = 0; c < plan.extents.value; ++c) {
-          if (plan.einstein)
-            row[c] = not_finite<N>;
-          else if (!std::isfinite(value[c]))
-            row[c] += value[c];
-        }
-      }
-    }
-  }
+  run_tickets(operands.shape.groups, execution, [&](std::int64_t g, const auto&) {
+    const std::int64_t b = g / operands.shape.heads, h = g % operands.shape.heads;
+    const BadValues<N> bad(plan.einstein, input.value.row(b, h, 0), plan.extents.value,
+                           operands.bad_values[size_of(g)]);
+    for (std::int64_t i = 0; i < plan.extents.query; ++i)
+      bad.spoil(mask, b, i, output.row(b, h, i));
+  });
 }
 
 }  // namespace
@@ -270,7 +256,7 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
         sum == 0 ? -std::numeric_limits<N>::infinity() : sums.maximum[i] + std::log(sum);
     if (plan.einstein) result.midpoint_sum.data[i] = lifted[e.value];
   }
-  spoil(plan, input, operands, result.output);
+  spoil(plan, input, operands, quiet(execution), result.output);
   mend_wide_rows(plan, input, execution, result);
   return result;
 }
@@ -279,26 +265,21 @@ template <class N>
 UpstreamArrays<N> make_upstream(const Plan& plan, const AttentionInput<N>& input,
                                 const Problem<N>& p, const Forward<N>& saved) {
   const std::int64_t rows = static_cast<std::int64_t>(p.groups) * p.query.count;
-  const std::int64_t size = plan.extents.value;
-  const std::vector<N> ones(size_of(size), N(1));
+  const conelab::Upstream<N> upstream(plan, input, saved);
   UpstreamArrays<N> u;
   u.output_grad.resize(size_of(rows * p.width));
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const std::size_t at = size_of(i);
-    const N* grad =
-        input.output_grad.empty() ? ones.data() : &input.output_grad.data[at * ones.size()];
-    const N* output = saved.output.data.data() + i * size;
-    const N divisor = plan.einstein ? saved.midpoint_sum.data[at] : N(1);
-    lift_output_grad(plan.einstein, grad, output, size, divisor,
-                     &u.output_grad[size_of(i * p.width)]);
-    double delta = 0;  // Sums for the midpoint are scale-free: theirs is 0.
-    for (std::int64_t c = 0; c < size && !plan.einstein; ++c) {
-      delta += static_cast<double>(grad[c]) * static_cast<double>(output[c]);
+  N* to = u.output_grad.data();
+  for (std::int64_t g = 0; g < p.groups; ++g) {
+    const std::int64_t b = g / p.heads, h = g % p.heads;
+    const N* lifted = upstream.lifted(b, h, 0, p.query.count, p.width, to);
+    if (lifted != to) std::copy_n(lifted, static_cast<std::int64_t>(p.query.count) * p.width, to);
+    to += static_cast<std::int64_t>(p.query.count) * p.width;
+    for (std::int64_t i = 0; i < p.query.count; ++i) {
+      const N sum = *saved.row_sum.row(b, h, i);
+      u.delta.push_back(upstream.delta(b, h, i));
+      u.reference.push_back(*saved.row_reference.row(b, h, i));
+      u.inverse_sum.push_back(sum == 0 ? N(0) : 1 / sum);
     }
-    const N sum = saved.row_sum.data[at];
-    u.delta.push_back(static_cast<N>(delta));
-    u.reference.push_back(saved.row_reference.data[at]);
-    u.inverse_sum.push_back(sum == 0 ? N(0) : 1 / sum);
   }
   return u;
 }
@@ -315,7 +296,8 @@ GradientSums<N>::GradientSums(const Problem<N>& p, int constants)
 
 template <class N>
 Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
-                            const Operands<N>& operands, const GradientSums<N>& sums) {
+                            const Operands<N>& operands, const GradientSums<N>& sums,
+                            const Execution& execution) {
   const Problem<N>& p = operands.shape;
   const Extents& e = plan.extents;
   Backward<N> result;
@@ -323,7 +305,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
   result.key = Tensor4<N>(input.key.shape);
   result.value = Tensor4<N>(input.value.shape);
   std::vector<ParameterSums> parameters(size_of(p.groups), ParameterSums(plan));
-  run_tickets(p.groups, {}, [&](std::int64_t g, const auto&) {
+  run_tickets(p.groups, quiet(execution), [&](std::int64_t g, const auto&) {
     const std::int64_t b = g / p.heads;
     const std::int64_t h = g % p.heads;
     const auto tokens = [&](const Tensor4<N>& tensor, const std::vector<N>& base,
@@ -365,7 +347,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
                                            const Problem<N>&, const Forward<N>&);                 \
   template struct GradientSums<N>;                                                                \
   template Backward<N> finish_backward(const Plan&, const AttentionInput<N>&, const Operands<N>&, \
-                                       const GradientSums<N>&);
+                                       const GradientSums<N>&, const Execution&);
 CONELAB_OPERANDS(float)
 CONELAB_OPERANDS(double)
 

@@ -91,6 +91,7 @@ struct GradientSums {
 };
 template <class N>
 [[nodiscard]] Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
-                                          const Operands<N>& operands, const GradientSums<N>& sums);
+                                          const Operands<N>& operands, const GradientSums<N>& sums,
+                                          const Execution& execution = {});
 
 }  // namespace conelab::gpu

@@ -87,6 +87,11 @@ struct Execution {
   std::function<void(double)> progress;  ///< Fraction done in [0, 1], from any thread.
 };
 
+/// For a step of a longer run, of whose progress it is the part from `begin` to `end`.
+[[nodiscard]] Execution stage(const Execution& run, double begin, double end);
+/// For a step that takes no time worth telling.
+[[nodiscard]] Execution quiet(const Execution& run);
+
 /// A row that was computed in float64, because its tokens or logits are too far out for T
 /// (wide_rows.h): its weights are exp(logit - reference) / sum, or sigmoid(logit), in double.
 struct WideRow {

@@ -196,14 +196,15 @@ Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& inp
   const Extents& e = plan.extents;
   Tensor4<Compute<S>> map({e.batch, e.head, e.query, e.key});
   Forward<S> saved;
-  if (which == Map2d::weights) saved = forward(plan, input, execution);
+  if (which == Map2d::weights) saved = forward(plan, input, stage(execution, 0, 0.5));
   constexpr std::int64_t block = 96;
   const std::int64_t blocks = (e.query + block - 1) / block;
   Execution alone;  // Heads and blocks are what the threads share here.
   alone.threads = 1;
   alone.simd = execution.simd;
   alone.cancelled = execution.cancelled;
-  run_tickets(e.batch * e.head * blocks, execution, [&](std::int64_t ticket, const auto&) {
+  const Execution rest = stage(execution, which == Map2d::weights ? 0.5 : 0, 1);
+  run_tickets(e.batch * e.head * blocks, rest, [&](std::int64_t ticket, const auto&) {
     const std::int64_t index = ticket / blocks;
     const std::int64_t begin = ticket % blocks * block;
     attention_map_tile(plan, input, which, &saved, index / e.head, index % e.head, begin,

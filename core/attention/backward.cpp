@@ -59,12 +59,11 @@ class BackwardPass {
     result_.value = Tensor4<S>(input_.value.shape);
     shared_.resize(static_cast<std::size_t>(heads_));
     sums_.resize(static_cast<std::size_t>(heads_ * (tiles_ + 1)), ParameterSums(plan_));
-    Execution quiet = execution_;
-    quiet.progress = {};
-    run_tickets(heads_, quiet, [&](std::int64_t h, const auto&) { prepare_head(h); });
+    const Execution brief = quiet(execution_);
+    run_tickets(heads_, brief, [&](std::int64_t h, const auto&) { prepare_head(h); });
     run_tickets(heads_ * tiles_, execution_,
                 [&](std::int64_t ticket, const auto& stopped) { run_tile(ticket, stopped); });
-    run_tickets(heads_, quiet, [&](std::int64_t h, const auto&) { finish_queries(h); });
+    run_tickets(heads_, brief, [&](std::int64_t h, const auto&) { finish_queries(h); });
     result_.parameters = parameter_gradients(plan_, sums_);
     return std::move(result_);
   }

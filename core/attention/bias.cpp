@@ -41,7 +41,8 @@ double hype_initial(int index, int, int, long longest) {
 }
 bool hype_finite(const double* p, double longest, double exponent_limit) {
   const double bend = std::abs(p[0]) * longest;
-  return bend <= exponent_limit && std::abs(p[1]) * std::sinh(bend) <= std::exp(exponent_limit);
+  const double steepest = std::abs(p[1]) * std::max(1.0, longest) * std::cosh(bend);
+  return bend <= exponent_limit && steepest <= std::exp(exponent_limit);
 }
 
 constexpr std::array table{

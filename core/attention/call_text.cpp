@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/attention/plan.h"
@@ -93,6 +94,14 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
   }
   for (const auto& [key, word] : choices(*plan)) one.parameters[key] = word;
   return one;
+}
+
+Call call_with_own_mask(Call call) {
+  if (std::find(call.masks.begin(), call.masks.end(), "explicit") == call.masks.end()) {
+    std::erase(call.masks, "full");
+    call.masks.emplace_back("explicit");
+  }
+  return call;
 }
 
 }  // namespace conelab

@@ -24,6 +24,10 @@ namespace conelab {
 /// have different titles.
 [[nodiscard]] std::string call_title(const Call& call);
 
+/// The call on an input that brings a mask of its own (`AttentionInput::allowed`), which applies by
+/// itself.
+[[nodiscard]] Call call_with_own_mask(Call call);
+
 /// The call as it reads for one head alone: lists become that head's number, and defaults that
 /// depend on the head are written out. Throws misuse as `resolve` does.
 [[nodiscard]] Call call_of_head(const Call& call, const Extents& extents, std::int64_t head);

@@ -63,6 +63,7 @@ void check_input(const Plan& plan, const AttentionInput<T>& input) {
   check_same("the token counts n_k", "the plan", e.key, "k", found.key);
   check_same("the feature sizes d", "the plan", e.feature, "q", found.feature);
   check_same("the feature sizes d_v", "the plan", e.value, "v", found.value);
+  (void)plan.mask(input);
 }
 template void check_input(const Plan&, const AttentionInput<float>&);
 template void check_input(const Plan&, const AttentionInput<double>&);

@@ -11,6 +11,7 @@
 
 #include "core/attention/aggregate.h"
 #include "core/attention/attention.h"
+#include "core/attention/bad_values.h"
 #include "core/attention/exact.h"
 #include "core/attention/keys.h"
 #include "core/attention/parallel.h"
@@ -40,6 +41,7 @@ struct ForwardHead {
   Head<Compute<S>> head;
   PackedKeys<Compute<S>> keys;
   PackedValues<S> values;
+  BadValues<S> bad_values;  ///< Once all values are packed.
 };
 
 template <class S>
@@ -120,14 +122,14 @@ class ForwardPass {
     };
     const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
     heads_.resize(static_cast<std::size_t>(e.batch * e.head));
-    Execution prepare = execution_;
-    prepare.progress = {};
+    const Execution prepare = quiet(execution_);
     run_tickets(count(heads), prepare,
                 [&](std::int64_t ticket, const auto&) { prepare_head(at(heads, ticket)); });
     const std::int64_t tiles = (e.key + forward_keys<T> - 1) / forward_keys<T>;
     run_tickets(count(heads) * tiles, prepare, [&](std::int64_t ticket, const auto&) {
       prepare_tile(at(heads, ticket / tiles), static_cast<int>(ticket % tiles));
     });
+    for (const std::int64_t head : heads) find_bad_values(head);
     run_tickets(count(blocks), execution_, [&](std::int64_t ticket, const auto& stopped) {
       run_block(at(blocks, ticket), stopped);
     });
@@ -151,7 +153,7 @@ class ForwardPass {
     PackedKeys<T> keys(plan_, kernels_, head, e.key);
     PackedValues<S> values(plan_, kernels_, input_.value, index / e.head, index % e.head);
     heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<S>>(
-        ForwardHead<S>{std::move(head), std::move(keys), std::move(values)});
+        ForwardHead<S>{std::move(head), std::move(keys), std::move(values), {}});
   }
 
   void prepare_tile(std::int64_t index, int t) {
@@ -159,6 +161,13 @@ class ForwardPass {
     ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
     shared.keys.pack(plan_, kernels_, shared.head, input_.key.row(b, h, 0), t);
     shared.values.pack(t);
+  }
+
+  void find_bad_values(std::int64_t index) {
+    ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
+    const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
+    shared.bad_values = BadValues<S>(plan_.einstein, input_.value.row(b, h, 0), plan_.extents.value,
+                                     shared.values.bad());
   }
 
   void run_block(std::int64_t ticket, const std::function<bool()>& stopped) {
@@ -177,7 +186,8 @@ class ForwardPass {
       block.sums.sharpen(
           r, [&](std::int64_t key) { return exact.logit(query, key); }, value);
       finish(block, r);
-      spoil(block, shared, query);
+      shared.bad_values.spoil(mask_, block.batch, query,
+                              result_.output.row(block.batch, block.head, query));
     }
   }
 
@@ -276,33 +286,6 @@ class ForwardPass {
     tiles.tail().softmax_weight(
         {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
          w.row_sum + row, w.row_maximum + row});
-  }
-
-  /// Visible values that are not finite show in the output as they would in the plain sum.
-  void spoil(const Block& block, const ForwardHead<S>& shared, std::int64_t query) {
-    Buffer<T> sums;
-    for (int t = 0; t < shared.keys.tiles(); ++t) {
-      if (shared.values.bad(t).empty()) continue;
-      const KeyTile<T> keys = shared.keys.tile(t);
-      const Cover cover =
-          mask_.cover({block.batch, query, query + 1, keys.first, keys.first + keys.count});
-      sums.assign(static_cast<std::size_t>(plan_.extents.value), T(0));
-      if (cover == Cover::all) {
-        std::copy_n(shared.values.bad_sums(t), plan_.extents.value, sums.data());
-      } else if (cover == Cover::partial) {
-        for (const std::int64_t key : shared.values.bad(t)) {
-          if (!mask_.admits(block.batch, query, key)) continue;
-          shared.values.add_bad(key, sums.data());
-          const auto is_nan = [](T sum) { return std::isnan(sum); };
-          if (std::all_of(sums.begin(), sums.end(), is_nan)) break;
-        }
-      }
-      S* output = result_.output.row(block.batch, block.head, query);
-      for (std::int64_t c = 0; c < plan_.extents.value; ++c) {
-        const T sum = sums[static_cast<std::size_t>(c)];
-        if (sum != 0) output[c] = static_cast<S>(output[c] + sum);
-      }
-    }
   }
 
   void finish(const Block& block, int row) {

@@ -105,13 +105,14 @@ std::int64_t whole_window(double window, std::int64_t positions) {
 }
 
 void require_operands(std::span<const MaskRow* const> rows, const MaskInput& input) {
+  const bool has_pairs = input.query * input.key > 0;
   for (const MaskRow* row : rows) {
     if (row->operand == MaskOperand::lengths && input.lengths == nullptr) {
       misuse(
           "mask {} needs the number of keys of each batch element (--lengths of attend and tree)",
           row->name);
     }
-    if (row->operand == MaskOperand::allowed && input.allowed == nullptr) {
+    if (row->operand == MaskOperand::allowed && input.allowed == nullptr && has_pairs) {
       misuse("mask {} needs the array 'mask' [n_q x n_k] beside q", row->name);
     }
   }
@@ -155,6 +156,24 @@ bool Mask::is_hole(std::int64_t query, std::int64_t key) const {
   return std::any_of(rows_.begin(), rows_.end(), [&](const MaskRow* mask) {
     return mask->row != nullptr && mask->row(input_, query)[key] == 0;
   });
+}
+
+void Mask::holes(std::int64_t query, std::uint8_t* sees) const {
+  std::fill_n(sees, input_.key, std::uint8_t{1});
+  for (const MaskRow* mask : rows_) {
+    const std::uint8_t* row = mask->row == nullptr ? nullptr : mask->row(input_, query);
+    for (Index key = 0; row != nullptr && key < input_.key; ++key) sees[key] &= row[key] != 0;
+  }
+}
+
+void Mask::visible(const MaskTile& tile, std::uint8_t* sees) const {
+  const Index columns = tile.key_end - tile.key_begin;
+  std::vector<float> row(static_cast<std::size_t>(columns));
+  for (Index query = tile.query_begin; query < tile.query_end; ++query, sees += columns) {
+    std::fill(row.begin(), row.end(), 0.0F);
+    apply(tile.batch, query, tile.key_begin, static_cast<int>(columns), row.data());
+    std::transform(row.begin(), row.end(), sees, [](float entry) { return entry == 0 ? 1 : 0; });
+  }
 }
 
 template <class T>

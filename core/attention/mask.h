@@ -81,6 +81,10 @@ class Mask {
   /// Whether a query may see only some of the keys within its range, and whether it sees this one.
   [[nodiscard]] bool has_holes() const;
   [[nodiscard]] bool is_hole(std::int64_t query, std::int64_t key) const;
+  /// The same of all keys: sees [n_k] becomes 0 for the holes, else 1.
+  void holes(std::int64_t query, std::uint8_t* sees) const;
+  /// Which pairs of a tile are seen: 1, else 0, into sees [rows × columns].
+  void visible(const MaskTile& tile, std::uint8_t* sees) const;
   /// Sets the entries of row [count] to -infinity where query may not see key key_begin + c.
   template <class T>
   void apply(std::int64_t batch, std::int64_t query, std::int64_t key_begin, int count,

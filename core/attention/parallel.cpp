@@ -84,4 +84,20 @@ void run_tickets(std::int64_t count, const Execution& execution,
   tickets.rethrow();
 }
 
+Execution stage(const Execution& run, double begin, double end) {
+  Execution step = run;
+  if (run.progress) {
+    step.progress = [tell = run.progress, begin, end](double share) {
+      tell(begin + (end - begin) * share);
+    };
+  }
+  return step;
+}
+
+Execution quiet(const Execution& run) {
+  Execution step = run;
+  step.progress = {};
+  return step;
+}
+
 }  // namespace conelab

@@ -53,8 +53,7 @@ class Plan {
     MaskInput in{extents.query, extents.key, window(),
                  input.allowed.empty() ? nullptr : input.allowed.data(),
                  input.key_lengths.empty() ? nullptr : input.key_lengths.data()};
-    const bool empty = extents.batch * extents.query * extents.key == 0;
-    if (!empty) require_operands(masks, in);
+    if (extents.batch > 0) require_operands(masks, in);
     return Mask(masks, in);
   }
 
@@ -66,7 +65,7 @@ class Plan {
 };
 
 /// The door of the engine: throws a failure unless the input has the extents that the plan was made
-/// for.
+/// for, and misuse unless it has what the plan's masks read.
 template <class T>
 void check_input(const Plan& plan, const AttentionInput<T>& input);
 

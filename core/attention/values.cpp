@@ -1,8 +1,6 @@
 #include "core/attention/values.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include "core/attention/aggregate.h"
@@ -27,8 +25,7 @@ PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels, const
       batch_(batch),
       head_(head),
       stride_(value_stride(plan.einstein, plan.extents.value, kernels.panel)),
-      bad_(static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)),
-      bad_sums_(bad_.size()) {
+      bad_(static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
   const std::int64_t bytes = plan.extents.key * stride_ * static_cast<std::int64_t>(sizeof(T));
   if (bytes <= kept_limit) kept_.resize(bad_.size() * panel_numbers());
 }
@@ -72,9 +69,6 @@ void PackedValues<S>::pack(int tile) {
   if (kept_.empty()) unused.resize(panel_numbers());
   T* panels = kept_.empty() ? unused.data() : kept_.data() + at * panel_numbers();
   load(tile, panels, bad_[at]);
-  if (bad_[at].empty()) return;
-  bad_sums_[at].assign(static_cast<std::size_t>(plan_->extents.value), T(0));
-  for (const std::int64_t key : bad_[at]) add_bad(key, bad_sums_[at].data());
 }
 
 template <class S>
@@ -99,12 +93,11 @@ std::span<const std::byte> PackedValues<S>::source(int tile) const {
 }
 
 template <class S>
-void PackedValues<S>::add_bad(std::int64_t key, T* sums) const {
-  const S* value = values_->row(batch_, head_, key);
-  for (std::int64_t c = 0; c < plan_->extents.value; ++c) {
-    const T x = plan_->einstein ? std::numeric_limits<T>::quiet_NaN() : T(value[c]);
-    if (!std::isfinite(x)) sums[c] += x;
-  }
+std::vector<std::int64_t> PackedValues<S>::bad() const {
+  std::vector<std::int64_t> keys;
+  for (const std::vector<std::int64_t>& tile : bad_)
+    keys.insert(keys.end(), tile.begin(), tile.end());
+  return keys;
 }
 
 template <class S>

@@ -31,16 +31,9 @@ class PackedValues {
   [[nodiscard]] const T* panels(int tile, Buffer<T>& room) const;
   /// What `panels` is going to read.
   [[nodiscard]] std::span<const std::byte> source(int tile) const;
-  /// The keys of a tile whose values are not finite; their panels hold 0.
-  [[nodiscard]] const std::vector<std::int64_t>& bad(int tile) const {
-    return bad_[static_cast<std::size_t>(tile)];
-  }
-  /// Adds to sums [d_v] the numbers of a value that are not finite: all are NaN under the midpoint.
-  void add_bad(std::int64_t key, T* sums) const;
-  /// The same of all keys in bad(tile), of which there must be some.
-  [[nodiscard]] const T* bad_sums(int tile) const {
-    return bad_sums_[static_cast<std::size_t>(tile)].data();
-  }
+  /// The keys whose values are not finite, ascending, once all tiles are packed; their panels hold
+  /// 0.
+  [[nodiscard]] std::vector<std::int64_t> bad() const;
   /// One lifted value [stride].
   void lift(std::int64_t key, T* out) const;
 
@@ -52,7 +45,6 @@ class PackedValues {
   std::ptrdiff_t stride_;
   Buffer<T> kept_;  ///< All panels, or empty.
   std::vector<std::vector<std::int64_t>> bad_;
-  std::vector<Buffer<T>> bad_sums_;  ///< [tiles] of [d_v], empty where the tile has none.
 
   [[nodiscard]] std::size_t panel_numbers() const;
   [[nodiscard]] int keys_of(int tile) const;

@@ -80,7 +80,7 @@ class LostRows {
 
 /// The best target for doubles where the one that was asked for has none.
 Execution for_doubles(const Execution& execution) {
-  Execution wide = execution;
+  Execution wide = quiet(execution);
   const std::vector<std::string> targets = simd_targets<double>();
   if (std::find(targets.begin(), targets.end(), wide.simd) == targets.end()) wide.simd.clear();
   return wide;

@@ -84,10 +84,6 @@ Path PlaneScene::half_plane_geodesic(Point a, Point b, bool extended) const {
   return path;
 }
 
-Path PlaneScene::horosphere_at_infinity(double height) const {
-  return segment({window_.left, height}, {window_.right, height});
-}
-
 void LabelPlacer::avoid_segment(Point from, Point to) {
   // Circles of a scene may be a billion pages wide: only what is on the page, all of it.
   if (!clip_to(page_.grown(2), from, to)) return;

@@ -47,8 +47,6 @@ class PlaneScene {
   /// The geodesic of the half-plane y > 0 through two points, between them or extended to the
   /// boundary: an arc centred on the boundary, a vertical line where x agrees.
   [[nodiscard]] Path half_plane_geodesic(Point a, Point b, bool extended = false) const;
-  /// The horosphere at infinity, y = height, across the window.
-  [[nodiscard]] Path horosphere_at_infinity(double height) const;
 
  private:
   Window window_;

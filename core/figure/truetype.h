@@ -31,7 +31,6 @@ class TrueType {
   [[nodiscard]] std::int16_t left_bearing(std::uint16_t glyph) const;
   /// The outline's description in `glyf`; empty for glyphs without one (spaces).
   [[nodiscard]] Bytes outline(std::uint16_t glyph) const;
-  [[nodiscard]] std::uint16_t glyph_count() const { return glyph_count_; }
   [[nodiscard]] double units_per_em() const { return units_per_em_; }
 
  private:

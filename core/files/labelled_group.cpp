@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/half.h"
 #include "core/files/hdf5_write.h"
 
 namespace conelab::hdf5 {
@@ -174,9 +175,26 @@ LabelledData read_data(const Dataset& dataset, const Stored& stored, const Where
     case Element::f64:
     case Element::f16:
       return read_list<double>(dataset, H5T_NATIVE_DOUBLE, count, where);
-    default:
+    case Element::bf16: {
+      std::vector<std::uint16_t> bits(count);
+      read_numbers(dataset, stored, bits.data(), where, {});
+      std::vector<float> numbers(count);
+      std::transform(bits.begin(), bits.end(), numbers.begin(), from_bf16);
+      return numbers;
+    }
+    case Element::i8:
+    case Element::i16:
+    case Element::i32:
+    case Element::i64:
+    case Element::u16:
+    case Element::u32:
+    case Element::u64:
+    case Element::boolean:
       return read_list<std::int64_t>(dataset, H5T_NATIVE_INT64, count, where);
+    case Element::other:
+      break;
   }
+  fail("{}: a dtype that cannot be read ({})", where.text(), stored.type);
 }
 
 Attributes read_attributes(hid_t object, const std::set<std::string>& except, const Where& where) {

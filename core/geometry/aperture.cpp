@@ -51,8 +51,4 @@ double ganea_angle(const Vector& x, const Vector& y) {
   return std::acos(std::clamp(numerator / scale, -1.0, 1.0));
 }
 
-double ganea_energy(double k, const Vector& x, const Vector& y) {
-  return std::max(0.0, ganea_angle(x, y) - ganea_half_aperture(k, x));
-}
-
 }  // namespace conelab::geometry

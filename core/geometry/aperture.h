@@ -8,7 +8,7 @@
 //   Ganea           ψ(x) = arcsin(K(1−‖x‖²)/‖x‖),
 //                   Ξ(x,y) = arccos( (⟨x,y⟩(1+‖x‖²) − ‖x‖²(1+‖y‖²))
 //                                    / (‖x‖ ‖x−y‖ √(1+‖x‖²‖y‖²−2⟨x,y⟩)) ),
-//                   y in the cone of x ⟺ Ξ ≤ ψ, energy max(0, Ξ−ψ)
+//                   y in the cone of x ⟺ Ξ ≤ ψ
 #pragma once
 
 #include "core/geometry/model.h"
@@ -25,9 +25,8 @@ namespace conelab::geometry {
 /// Whether v is in the penumbral cone of u, from distances only. True for d_uv = 0.
 [[nodiscard]] bool in_penumbra(double d_su, double d_sv, double d_uv, double source_radius);
 
-/// Ganea's ψ, Ξ and energy on the Poincaré ball. Misuse unless ‖x‖ ≥ 2K/(1+√(1+4K²)).
+/// Ganea's ψ and Ξ on the Poincaré ball. Misuse unless ‖x‖ ≥ 2K/(1+√(1+4K²)).
 [[nodiscard]] double ganea_half_aperture(double k, const Vector& x);
 [[nodiscard]] double ganea_angle(const Vector& x, const Vector& y);
-[[nodiscard]] double ganea_energy(double k, const Vector& x, const Vector& y);
 
 }  // namespace conelab::geometry

@@ -185,14 +185,11 @@ Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
                           std::int64_t padding, const Execution& execution) {
   const std::int64_t n = plan.extents.key;
   const auto cells = static_cast<std::size_t>(n * n);
-  std::vector<double> weights(cells), logits(cells);
+  std::vector<double> weights(cells);
   attention_map_tile<double>(plan, input, Map2d::weights, &saved, batch, head, 0, n, 0, n,
                              weights.data(), execution);
-  attention_map_tile<double>(plan, input, Map2d::logits, nullptr, batch, head, 0, n, 0, n,
-                             logits.data(), execution);
-  std::vector<std::uint8_t> allowed(cells);  // Masked logits are −∞.
-  std::transform(logits.begin(), logits.end(), allowed.begin(),
-                 [](double logit) { return logit != -HUGE_VAL; });
+  std::vector<std::uint8_t> allowed(cells);
+  plan.mask(input).visible({batch, 0, n, 0, n}, allowed.data());
   const std::ptrdiff_t tokens = n * (n - padding);  // Keys that are padding are masked.
   std::fill(allowed.begin() + tokens, allowed.end(), std::uint8_t{0});
   std::fill(weights.begin() + tokens, weights.end(), 0.0);
@@ -229,13 +226,16 @@ std::optional<HeadElements> head_elements(const Plan& plan, const AttentionInput
 
 std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>& given,
                                  Tokens tokens, const Execution& execution) {
+  check_input(plan, given);
   const Extents& e = plan.extents;
   std::optional<AttentionInput<double>> own;
   if (pads(plan)) own = without_padding(plan, given);
   const AttentionInput<double>& input = own ? *own : given;
   const bool square = e.query == e.key;
   Forward<double> saved;
-  if (square) saved = forward(plan, input, execution);
+  const double before = square ? 0.5 : 0;  // The part of the progress that is forward's.
+  if (square) saved = forward(plan, input, stage(execution, 0, before));
+  const Execution rest = stage(execution, before, 1), brief = quiet(execution);
   std::vector<HeadTree> trees;
   for (std::int64_t b = 0; b < e.batch; ++b) {
     const std::int64_t padding = padding_of(plan, input, tokens, b);
@@ -245,16 +245,15 @@ std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>&
       tree.size = static_cast<std::size_t>(tensor_of(input, tokens).shape.token);
       tree.padding = static_cast<std::size_t>(padding);
       if (const auto elements = head_elements(plan, input, tokens, b, h)) {
-        fill_cone_tree(*elements, tree, execution);
+        fill_cone_tree(*elements, tree, brief);
       } else {
-        tree.depth = pair_logits(plan, input, tokens, b, h, execution);
+        tree.depth = pair_logits(plan, input, tokens, b, h, brief);
       }
       tree.dendrogram = merge_by_depth(tree.depth, tree.size);
-      if (square) tree.segmentation = segment_head(plan, input, saved, b, h, padding, execution);
+      if (square) tree.segmentation = segment_head(plan, input, saved, b, h, padding, brief);
       trees.push_back(std::move(tree));
-      if (execution.progress) {
-        execution.progress(static_cast<double>(trees.size()) /
-                           static_cast<double>(e.batch * e.head));
+      if (rest.progress) {
+        rest.progress(static_cast<double>(trees.size()) / static_cast<double>(e.batch * e.head));
       }
     }
   }

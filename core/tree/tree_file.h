@@ -3,9 +3,11 @@
 //   tree/depth         lca_depth, common_ancestor [batch, head, token, other]; token_text [token]
 //   tree/order         is_ancestor, cover [batch, head, ancestor, descendant];
 //                      level, representative [batch, head, descendant]   (cone families only)
-//   tree/dendrogram    left, right, depth, size [batch, head, merge]; leaf_order [batch, head,
-//   leaf] tree/segmentation  crossing, uniform, relative [batch, head, boundary]; strongest [batch,
-//   head]
+//   tree/dendrogram    left, right, depth, size [batch, head, merge];
+//                      leaf_order [batch, head, leaf]
+//   tree/segmentation  crossing, uniform, relative [batch, head, boundary];
+//                      strongest [batch, head]
+//
 // Tokens whose numbers are not finite have NaN depths, no ancestors, and merge last at NaN; where
 // weights are not finite, crossing and relative are NaN and strongest is −1.
 // What each means is in head_tree.h, order.h, merge.h and segmentation.h. Groups without content

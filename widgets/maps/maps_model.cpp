@@ -13,14 +13,7 @@ constexpr std::size_t most_made = 24;
 
 /// Tells panels apart: equal keys show equal matrices.
 std::string key_of(const Call& c, const Call* reference, const std::string& quantity) {
-  std::string key = quantity;
-  for (const Call* call : {&c, reference}) {
-    if (call == nullptr) continue;
-    key += "|" + call->similarity + "/" + call->map + "/" + call->bias + "/" + call->weights;
-    for (const std::string& mask : call->masks) key += "/" + mask;
-    for (const auto& [name, value] : call->parameters) key += "/" + name + "=" + value;
-  }
-  return key;
+  return quantity + "|" + call_text(c) + "|" + (reference ? call_text(*reference) : "");
 }
 
 }  // namespace

@@ -93,13 +93,12 @@ class AttentionSource : public MatrixSource {
   void mark_masked(const CellRange& r, float* out) const {
     if (plan_->sees_all()) return;
     const Mask mask = plan_->mask(input_->fast);
-    for (std::int64_t i = r.row_begin; i < r.row_end; ++i) {
-      float* row = out + (i - r.row_begin) * r.columns();
-      const Cover cover = mask.cover({0, i, i + 1, r.column_begin, r.column_end});
-      if (cover == Cover::all) continue;
-      for (std::int64_t j = r.column_begin; j < r.column_end; ++j) {
-        if (cover == Cover::none || !mask.admits(0, i, j)) row[j - r.column_begin] = masked_cell;
-      }
+    const MaskTile tile{0, r.row_begin, r.row_end, r.column_begin, r.column_end};
+    if (mask.cover(tile) == Cover::all) return;
+    std::vector<std::uint8_t> sees(static_cast<std::size_t>(r.rows() * r.columns()));
+    mask.visible(tile, sees.data());
+    for (std::size_t i = 0; i < sees.size(); ++i) {
+      if (sees[i] == 0) out[i] = masked_cell;
     }
   }
 

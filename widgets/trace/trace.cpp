@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/attention/call_text.h"
 #include "core/base/error.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
@@ -91,7 +92,7 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
 }
 
 Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
-  if (!trace.allowed.empty()) call.masks.emplace_back("explicit");
+  if (!trace.allowed.empty()) call = call_with_own_mask(call);
   return call_of_head(call, trace.extents(), head);
 }
 

@@ -80,6 +80,17 @@ void expect_weights(const std::string& path, Dtype dtype) {
     }
   }
   EXPECT_EQ(input.query_token.size(), 130u);
+  // And as figures read them.
+  const LabelledFile file = read_labelled_file(path);
+  std::vector<double> labelled;
+  std::visit(
+      [&](const auto& numbers) {
+        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(numbers[0])>>) {
+          labelled.assign(numbers.begin(), numbers.end());
+        }
+      },
+      file.group("attention/weights")->variable("weight")->data);
+  EXPECT_EQ(labelled, weight.data);
 }
 
 /// The chunk as it lies in the file.
