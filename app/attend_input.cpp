@@ -93,7 +93,11 @@ template AttentionInput<Float16> attention_input(Input&&, Dtype);
 template AttentionInput<Bfloat16> attention_input(Input&&, Dtype);
 
 Call call_for_input(const AttendJob& job, const Input& input) {
-  return input.mask.empty() ? job.call : call_with_own_mask(job.call);
+  if (!input.mask.empty()) return call_with_own_mask(job.call);
+  for (const std::string& mask : job.call.masks) {
+    if (mask == "explicit") fail("{}: mask explicit needs a dataset 'mask' beside q", job.input);
+  }
+  return job.call;
 }
 
 NonFinite count_non_finite(const Input& input) {

@@ -64,8 +64,7 @@ std::string given_text(const AttendSummary& summary) {
 void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
   if (summary.nan_count + summary.infinite_count > 0) return;
   const char* type = dtype_name(summary.dtype);
-  const bool half = summary.dtype == Dtype::f16 || summary.dtype == Dtype::bf16;
-  const char* hint = half ? "; --dtype f32 reaches further" : "";
+  const char* hint = summary.dtype == Dtype::f64 ? "" : "; --dtype f64 reaches furthest";
   if (summary.rounded_to_infinity > 0) {
     warn("{}: {} of the input's numbers are infinite as {}{}",
          job.input.empty() ? job.query : job.input, summary.rounded_to_infinity, type, hint);

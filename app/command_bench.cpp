@@ -90,7 +90,7 @@ Sweep sweep_of(const Typed& typed, const std::optional<StoredRun>& resumed) {
   take("--controls", sweep.controls, typed.sweep.controls);
   take("--seed", sweep.seed, typed.sweep.seed);
   take("--warm-only", sweep.cold, !typed.warm_only);
-  sweep.time_limit = typed.sweep.time_limit;
+  take("--time-limit", sweep.time_limit, typed.sweep.time_limit);
   return sweep;
 }
 

@@ -11,12 +11,12 @@
 #include "app/bench_json.h"
 #include "app/commands.h"
 #include "app/interrupt.h"
+#include "app/labelled_view.h"
 #include "app/output.h"
 #include "core/base/error.h"
 #include "core/bench/compare.h"
 #include "core/bench/parts.h"
 #include "core/bench/summary.h"
-#include "core/files/sandbox.h"
 
 namespace conelab {
 namespace {
@@ -62,6 +62,7 @@ int compare_files(const Typed& typed) {
   for (const std::string& result : {typed.a, typed.b}) Parts::check_finished(result);
   const BenchComparison found =
       compare_bench(typed.a, typed.b, typed.margin, {.cancelled = interrupted});
+  for (const std::string& path : found.changed) warn_of_change(path);
   if (found.cases.empty()) fail("{} and {} have no case in common", typed.a, typed.b);
   if (typed.json) {
     print_json({{"a", typed.a},
@@ -83,7 +84,7 @@ int compare_files(const Typed& typed) {
 
 int compare_within(const Typed& typed) {
   Parts::check_finished(typed.a);
-  const LabelledFile file = read_labelled_file_sandboxed(typed.a, {.cancelled = interrupted});
+  const LabelledFile file = read_result(typed.a, interrupted);
   const auto cases = compare_operators(measured_cases(file, typed.a), typed.base, typed.margin);
   if (typed.json) {
     print_json({{"a", typed.a}, {"base", typed.base}, {"cases", list_json(cases)}});

@@ -52,6 +52,8 @@ Json inspection_json(const Inspection& found) {
             {"bytes", found.file_bytes},
             {"sha256", found.sha256},
             {"creator", found.creator.empty() ? Json(nullptr) : Json(found.creator)},
+            {"sealed", found.sealed},
+            {"unguarded", found.unguarded()},
             {"sound", found.sound()},
             {"problems", found.problems},
             {"items", Json::array()}};
@@ -98,7 +100,15 @@ void print_inspection(const Inspection& found) {
     say("written by {}", found.creator.empty() ? "an unknown program" : found.creator);
   }
   for (const InspectedItem& item : found.items) print_item(item);
-  if (found.sound()) say("sound: every array reads and every checksum holds");
+  if (!found.sound()) return;
+  if (found.sealed) {
+    say("sound: every array reads, and every byte is as it was written");
+  } else if (found.unguarded() == 0) {
+    say("sound: every array reads and every checksum holds");
+  } else {
+    say("every array reads; {} of them carry no checksum, so that changed numbers would go unseen",
+        found.unguarded());
+  }
 }
 
 /// "FILE: damaged or unreadable: /q: why (and 2 more)"; a problem names its file too.

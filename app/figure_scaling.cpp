@@ -3,9 +3,9 @@
 #include <string>
 
 #include "app/figure_request.h"
+#include "app/labelled_view.h"
 #include "core/bench/figures.h"
 #include "core/bench/parts.h"
-#include "core/files/sandbox.h"
 
 namespace conelab {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 BenchSelection select(const FigureRequest& request) {
   const std::string& name = request.single_input();
   Parts::check_finished(name);
-  const LabelledFile file = read_labelled_file_sandboxed(name, {.cancelled = request.cancelled});
+  const LabelledFile file = read_result(name, request.cancelled);
   std::vector<MeasuredCase> cases = measured_cases(file, name);
   std::map<std::string, std::string> keys;
   for (const figure::TemplateKey& row : figure::figure_template(request.name).keys) {

@@ -2,6 +2,7 @@
 #include "app/figure_request.h"
 #include "app/figure_result.h"
 #include "app/figure_trace.h"
+#include "app/labelled_view.h"
 #include "core/attention/call_text.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -22,7 +23,7 @@ bool is_tree_result(const std::string& path, const std::function<bool()>& cancel
 }
 
 figure::TreeFigure from_result(const FigureRequest& request, const std::string& input) {
-  const LabelledFile file = read_labelled_file_sandboxed(input, {.cancelled = request.cancelled});
+  const LabelledFile file = read_result(input, request.cancelled);
   const tree::StoredTrees stored = tree::read_trees(file);
   const std::size_t batch = request.index("batch"), head = request.index("head");
   check_index("batch", batch, stored.labels.batch);

@@ -3,9 +3,21 @@
 #include <type_traits>
 #include <variant>
 
+#include "app/output.h"
 #include "core/base/error.h"
+#include "core/files/sandbox.h"
 
 namespace conelab {
+
+LabelledFile read_result(const std::string& path, const std::function<bool()>& cancelled) {
+  LabelledFile file = read_labelled_file_sandboxed(path, {.cancelled = cancelled});
+  if (file.changed) warn_of_change(path);
+  return file;
+}
+
+void warn_of_change(const std::string& path) {
+  warn("{}: its bytes are not those that were written: damaged, or changed since", path);
+}
 
 const LabelledAxis& axis_of(const LabelledArray& array, const std::string& name,
                             const std::string& file) {

@@ -1,12 +1,18 @@
 // Axes and numbers of a labelled array, with errors that name the file.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "core/files/labelled_array.h"
+#include "core/files/bench_file.h"
 
 namespace conelab {
+
+/// A result file, read in a child process; warns where its bytes are not those that were written.
+[[nodiscard]] LabelledFile read_result(const std::string& path,
+                                       const std::function<bool()>& cancelled);
+void warn_of_change(const std::string& path);
 
 /// The axis; fails with "FILE: ..." where the array has none of that name.
 [[nodiscard]] const LabelledAxis& axis_of(const LabelledArray& array, const std::string& name,

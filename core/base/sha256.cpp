@@ -28,12 +28,16 @@ void Sha256::update(const void* bytes, std::size_t count) {
   require(EVP_DigestUpdate(context_.get(), bytes, count) == 1);
 }
 
-std::string Sha256::hex() {
+std::string Sha256::bytes() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   require(EVP_DigestFinal_ex(context_.get(), digest.data(), &size) == 1);
+  return {digest.begin(), digest.begin() + size};
+}
+
+std::string Sha256::hex() {
   std::string text;
-  for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+  for (const char byte : bytes()) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return text;
 }
 

@@ -16,7 +16,9 @@ class Sha256 {
  public:
   Sha256();
   void update(const void* bytes, std::size_t count);
-  /// 64 lower-case hexadecimal digits. Ends the computation: no update after it.
+  /// The 32 bytes of the digest. Ends the computation: no update after it.
+  [[nodiscard]] std::string bytes();
+  /// The same as 64 lower-case hexadecimal digits.
   [[nodiscard]] std::string hex();
 
  private:

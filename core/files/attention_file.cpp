@@ -7,6 +7,7 @@
 #include "core/files/atomic_file.h"
 #include "core/files/hdf5_write.h"
 #include "core/files/labelled_group.h"
+#include "core/files/seal.h"
 #include "core/files/tensor_write.h"
 
 namespace conelab {
@@ -297,7 +298,7 @@ void write_attention(const std::string& path, const AttentionFile<T>& file) {
   write_attribute(opened.id(), "conelab_format", format_version, where);
   write_attribute(opened.id(), "creator", file.creator, where);
   write_entry(opened.id(), where.child("attention"), file);
-  opened.close(where);
+  hdf5::close_sealed(opened, destination.temporary(), where);
   destination.commit();
 }
 

@@ -7,6 +7,7 @@
 #include "core/files/atomic_file.h"
 #include "core/files/hdf5_write.h"
 #include "core/files/labelled_group.h"
+#include "core/files/seal.h"
 
 namespace conelab {
 namespace {
@@ -99,7 +100,7 @@ void write_labelled(const std::string& path, const LabelledFile& file) {
   hdf5::File opened = hdf5::create_file(destination.temporary(), where);
   write_root_attributes(opened.id(), file, where);
   write_groups(opened, file, path);
-  opened.close(where);
+  hdf5::close_sealed(opened, destination.temporary(), where);
   destination.commit();
 }
 
@@ -132,6 +133,7 @@ LabelledFile read_labelled_file(const std::string& path) {
   const hdf5::File file = hdf5::open_file(path);
   const Where root{path, "/"};
   LabelledFile result;
+  result.changed = hdf5::check_seal(file, path) == hdf5::Seal::broken;
   const hdf5::Object object = open_object(file, root);
   for (const std::string& name : hdf5::attribute_names(object.id(), root)) {
     const auto value = hdf5::read_attribute(object.id(), name, root);

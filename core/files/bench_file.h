@@ -18,6 +18,8 @@ struct LabelledFile {
   std::string creator;  ///< Program and version, as the root's attribute `creator`.
   std::vector<std::pair<std::string, LabelledArray>> groups;
   Attributes attributes;  ///< Further attributes of the root.
+  /// Of a file that was read: whether its bytes are not those that were written (seal.h).
+  bool changed = false;
 
   /// By path; null where there is none.
   [[nodiscard]] const LabelledArray* group(const std::string& path) const;

@@ -78,7 +78,8 @@ class Owned {
 
   [[nodiscard]] hid_t id() const { return id_; }
   void close(const Where& where) {
-    if (id_ >= 0) CONELAB_HDF5(where, "finish", close_call(std::exchange(id_, -1)));
+    if (id_ < 0) return;
+    checked(close_call(std::exchange(id_, -1)), where, "finish", "closing", __FILE__, __LINE__);
   }
 
  private:

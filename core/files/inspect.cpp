@@ -1,5 +1,7 @@
 #include "core/files/inspect.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/files/byte_file.h"
@@ -29,6 +31,7 @@ void visit(Archive& archive, InspectedItem& item) {
 template <class Archive>
 void visit(Archive& archive, Inspection& inspection) {
   conelab::visit(archive, inspection.creator);
+  conelab::visit(archive, inspection.sealed);
   conelab::visit(archive, inspection.problems);
   std::uint64_t count = inspection.items.size();
   conelab::visit(archive, count);
@@ -110,6 +113,13 @@ void inspect_in_child(Inspection& inspection, const SandboxLimits& limits) {
 }
 
 }  // namespace
+
+std::int64_t Inspection::unguarded() const {
+  if (sealed) return 0;
+  return std::count_if(items.begin(), items.end(), [](const InspectedItem& item) {
+    return item.kind == ItemKind::array && !item.checksummed;
+  });
+}
 
 Inspection inspect(const std::string& path, const SandboxLimits& limits) {
   Inspection inspection;

@@ -1,7 +1,8 @@
 // What a file holds, whether it is sound, and which program wrote it: for `conelab inspect`.
 //
 // Every array is read once, chunk by chunk, so that checksums (Fletcher32 of HDF5, CRC-32 of zip)
-// are verified; memory stays at one chunk for HDF5 and one array for the other formats.
+// and the seals of our own files are verified; memory stays at one chunk for HDF5 and one array for
+// the other formats.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +41,14 @@ struct Inspection {
   std::uint64_t file_bytes = 0;
   std::string sha256;
   std::string creator;  ///< Attribute of the root, or empty.
+  bool sealed = false;  ///< It says what its bytes were (seal.h); others are a problem.
   std::vector<InspectedItem> items;
   /// One line each: the problems of items, and what kept the whole from being read.
   std::vector<std::string> problems;
 
   [[nodiscard]] bool sound() const { return problems.empty(); }
+  /// Arrays in which damage could go unseen.
+  [[nodiscard]] std::int64_t unguarded() const;
 };
 
 /// Inspects a file; HDF5 in a child process. Damage is told in the result; only what cannot be

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/files/hdf5_read.h"
+#include "core/files/seal.h"
 #include "core/files/text.h"
 
 namespace conelab {
@@ -282,6 +283,12 @@ void inspect_hdf5(Inspection& inspection) {
     for (const auto& [name, value] : inspection.items.front().attributes) {
       const auto* text = std::get_if<std::string>(&value);
       if (name == "creator" && text != nullptr) inspection.creator = *text;
+    }
+    const hdf5::Seal seal = hdf5::check_seal(file, inspection.path);
+    inspection.sealed = seal != hdf5::Seal::none;
+    if (seal == hdf5::Seal::broken) {
+      inspection.problems.push_back(
+          root.file + ": its bytes are not those that were written: damaged, or changed since");
     }
   } catch (const Error& error) {
     inspection.problems.emplace_back(error.what());

@@ -1,4 +1,7 @@
 // .npy files as a source of tensors: the names of arrays are paths.
+#include <filesystem>
+#include <system_error>
+
 #include "core/base/error.h"
 #include "core/files/byte_file.h"
 #include "core/files/npy_header.h"
@@ -48,10 +51,50 @@ class NpySource : public TensorSource {
   SourceRules rules_;
 };
 
+class SourceWithNpyFiles : public TensorSource {
+ public:
+  SourceWithNpyFiles(std::unique_ptr<TensorSource> source, const SourceRules& rules)
+      : source_(std::move(source)), files_(rules) {}
+
+  std::string place(const std::string& name) const override {
+    return is_file(name) ? files_.place(name) : source_->place(name);
+  }
+  std::vector<std::string> names() override { return source_->names(); }
+  std::optional<DeclaredArray> find(const std::string& name) override {
+    return of(name).find(name);
+  }
+  void read(const DeclaredArray& array, void* numbers) override {
+    of(array.name).read(array, numbers);
+  }
+  std::vector<std::string> read_strings(const DeclaredArray& array) override {
+    return of(array.name).read_strings(array);
+  }
+  std::optional<AttributeValue> attribute(const std::string& name) override {
+    return source_->attribute(name);
+  }
+  std::string result_kind() override { return source_->result_kind(); }
+  std::string hint(const std::string& name) override { return source_->hint(name); }
+
+ private:
+  std::unique_ptr<TensorSource> source_;
+  NpySource files_;
+
+  static bool is_file(const std::string& name) {
+    std::error_code none;
+    return name.ends_with(".npy") && std::filesystem::is_regular_file(name, none);
+  }
+  TensorSource& of(const std::string& name) { return is_file(name) ? files_ : *source_; }
+};
+
 }  // namespace
 
 std::unique_ptr<TensorSource> open_npy_source(const SourceRules& rules) {
   return std::make_unique<NpySource>(rules);
+}
+
+std::unique_ptr<TensorSource> with_npy_files(std::unique_ptr<TensorSource> source,
+                                             const SourceRules& rules) {
+  return std::make_unique<SourceWithNpyFiles>(std::move(source), rules);
 }
 
 }  // namespace conelab

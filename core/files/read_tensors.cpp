@@ -257,17 +257,11 @@ std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat form
     fail("{}: has no groups (expected an HDF5 file before ':{}', found {})", spec.path, spec.group,
          format_name(format));
   }
-  switch (format) {
-    case FileFormat::hdf5:
-      return open_hdf5_source(spec.path, spec.group, rules);
-    case FileFormat::npz:
-      return open_npz_source(spec.path, rules);
-    case FileFormat::npy:
-      return open_npy_source(rules);
-    case FileFormat::safetensors:
-      break;
-  }
-  return open_safetensors_source(spec.path, rules);
+  if (format == FileFormat::npy) return open_npy_source(rules);
+  return with_npy_files(format == FileFormat::hdf5  ? open_hdf5_source(spec.path, spec.group, rules)
+                        : format == FileFormat::npz ? open_npz_source(spec.path, rules)
+                                                    : open_safetensors_source(spec.path, rules),
+                        rules);
 }
 
 void read_everything(TensorSource& source, const Declared& declared, const InputOptions& options,

@@ -140,6 +140,7 @@ void visit(Archive& archive, LabelledFile& file) {
     visit(archive, array);
   }
   conelab::visit(archive, file.attributes);
+  conelab::visit(archive, file.changed);
 }
 
 }  // namespace

@@ -72,6 +72,9 @@ class TensorSource {
                                                             const SourceRules& rules);
 /// Names are paths of .npy files.
 [[nodiscard]] std::unique_ptr<TensorSource> open_npy_source(const SourceRules& rules);
+/// `source`, in which the path of a .npy file that exists names that file: it may lie beside.
+[[nodiscard]] std::unique_ptr<TensorSource> with_npy_files(std::unique_ptr<TensorSource> source,
+                                                           const SourceRules& rules);
 [[nodiscard]] std::unique_ptr<TensorSource> open_safetensors_source(const std::string& path,
                                                                     const SourceRules& rules);
 

@@ -249,7 +249,21 @@ class Compare(ProgramTest):
         with h5py.File(path, "r+") as file:
             samples = file["bench/runtime/time_samples"]
             samples[...] = edit(samples[...])
+            file.pop("sha256", None)  # The seal: what is made here is no damage.
         return path
+
+    def test_says_that_a_file_is_not_as_it_was_written(self):
+        out, damaged = self.folder / "a.h5", self.folder / "b.h5"
+        self.ok("bench", "-o", out, *QUICK)
+        with h5py.File(out) as file:
+            at = file["bench/runtime/seq_len"].id.get_offset()
+        content = bytearray(out.read_bytes())
+        content[at + 1] ^= 0x10
+        damaged.write_bytes(content)
+        for words in (("compare", damaged, "--base", "dot"),
+                      ("figure", "scaling", "-i", damaged, "-o", self.folder / "s.svg")):
+            self.assertIn("not those that were written", self.ok(*words).err)
+        self.fails(1, "inspect", damaged, says="not those that were written")
 
     def test_verdicts(self):
         a = self.folder / "a.h5"

@@ -15,7 +15,7 @@ class Inspect(ProgramTest):
         text = self.ok("inspect", out).out
         self.assertIn("written by conelab", text)
         self.assertIn("weight: f32 [1 x 12 x 30 x 30]", text)
-        self.assertTrue(text.rstrip().endswith("every checksum holds"), text)
+        self.assertTrue(text.rstrip().endswith("every byte is as it was written"), text)
         found = self.ok("inspect", out, "--json").json()
         self.assertTrue(found["sound"])
         shapes = {item["path"]: item.get("shape") for item in found["items"]}

@@ -81,7 +81,7 @@ class Tree(ProgramTest):
         call = ("tree", source, "-o", out, "-s", "dot")
         self.fails(2, *call, "--mask", "padding", says="--lengths")
         self.fails(2, *call, "--lengths", "12", says="--mask padding")
-        self.fails(2, *call, "--mask", "explicit", says="'mask'")
+        self.fails(1, *call, "--mask", "explicit", says="'mask'")
         self.fails(2, *call, "--mask", "window", "-p", "window=3,5,7,9,11,13,15,17,19,21,23,25",
                    says="one number for all heads")
         self.ok(*call, "--mask", "padding", "--lengths", "12")

@@ -1,0 +1,95 @@
+#include "core/files/seal.h"
+
+#include <fcntl.h>
+#include <hdf5_hl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+#include "core/files/byte_file.h"
+
+namespace conelab::hdf5 {
+namespace {
+
+constexpr std::size_t seal_bytes = 32;
+constexpr std::uint64_t piece = 1 << 20;
+
+/// The digest of a file whose seal lies at `offset`.
+std::string digest(const std::string& path, std::uint64_t offset,
+                   const std::function<bool()>& cancelled) {
+  const ByteFile file(path, cancelled);
+  Sha256 sum;
+  for (std::uint64_t at = 0; at < file.size(); at += piece) {
+    std::string bytes = file.peek(at, piece);
+    const std::uint64_t from = std::max(at, offset);
+    const std::uint64_t to = std::min(at + bytes.size(), offset + seal_bytes);
+    if (from < to)
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(from - at), to - from, '\0');
+    sum.update(bytes.data(), bytes.size());
+  }
+  return sum.bytes();
+}
+
+void overwrite(const std::string& path, std::uint64_t offset, const std::string& text,
+               const Where& where) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool written =
+      file >= 0 && ::pwrite(file, text.data(), text.size(), static_cast<off_t>(offset)) ==
+                       static_cast<ssize_t>(text.size());
+  const int why = errno;
+  if (file >= 0) ::close(file);
+  if (!written) fail("{}: cannot be sealed: {}", where.file, std::strerror(why));
+}
+
+/// Where its bytes lie; empty where there is no such data set.
+std::optional<std::uint64_t> seal_offset(const File& file) {
+  if (H5Lexists(file.id(), seal_name, H5P_DEFAULT) <= 0) return {};
+  const Dataset dataset(H5Dopen2(file.id(), seal_name, H5P_DEFAULT));
+  if (dataset.id() < 0) return {};
+  const Type type(H5Dget_type(dataset.id()));
+  const Space space(H5Dget_space(dataset.id()));
+  const haddr_t offset = H5Dget_offset(dataset.id());
+  const bool ours = type.id() >= 0 && space.id() >= 0 && H5Tget_class(type.id()) == H5T_INTEGER &&
+                    H5Tget_size(type.id()) == 1 &&
+                    H5Sget_simple_extent_npoints(space.id()) == seal_bytes;
+  if (!ours || offset == HADDR_UNDEF) return {};
+  return offset;
+}
+
+}  // namespace
+
+void close_sealed(File& file, const std::string& path, const Where& where) {
+  const Where here = where.child(seal_name);
+  const hsize_t size = seal_bytes;
+  const Space space(CONELAB_HDF5(here, "make its extents", H5Screate_simple(1, &size, nullptr)));
+  const Properties properties(CONELAB_HDF5(here, "be created", H5Pcreate(H5P_DATASET_CREATE)));
+  CONELAB_HDF5(here, "be created", H5Pset_obj_track_times(properties.id(), false));
+  CONELAB_HDF5(here, "be created", H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY));
+  Dataset dataset(CONELAB_HDF5(here, "be created",
+                               H5Dcreate2(file.id(), seal_name, H5T_STD_U8LE, space.id(),
+                                          H5P_DEFAULT, properties.id(), H5P_DEFAULT)));
+  const std::string zeros(seal_bytes, '\0');
+  CONELAB_HDF5(here, "be written",
+               H5Dwrite(dataset.id(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data()));
+  // A coordinate is what every reader of labelled arrays takes without a dimension beside it.
+  CONELAB_HDF5(here, "be made a scale", H5DSset_scale(dataset.id(), seal_name));
+  const haddr_t offset = H5Dget_offset(dataset.id());
+  if (offset == HADDR_UNDEF) fail("{}: has no place in the file", here.text());
+  dataset.close(here);
+  file.close(where);
+  overwrite(path, offset, digest(path, offset, {}), where);
+}
+
+Seal check_seal(const File& file, const std::string& path, const std::function<bool()>& cancelled) {
+  const std::optional<std::uint64_t> offset = seal_offset(file);
+  if (!offset) return Seal::none;
+  const std::string kept = ByteFile(path).peek(*offset, seal_bytes);
+  return kept == digest(path, *offset, cancelled) ? Seal::whole : Seal::broken;
+}
+
+}  // namespace conelab::hdf5

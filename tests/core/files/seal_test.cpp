@@ -1,0 +1,97 @@
+// The seal: any byte that is not as it was written is noticed, damage and edits alike.
+#include "core/files/seal.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "core/files/bench_file.h"
+#include "core/files/hdf5_read.h"
+#include "core/files/inspect.h"
+#include "tests/core/files/examples.h"
+
+namespace conelab {
+namespace {
+
+using ::testing::Contains;
+using testing::FilesTest;
+using ::testing::HasSubstr;
+using testing::slurp;
+using testing::spill;
+
+class SealTest : public FilesTest {
+ protected:
+  /// A small table, as bytes.
+  std::string table() const {
+    LabelledArray array;
+    array.axes = {{"n", std::vector<std::int64_t>{512, 777777}, ""},
+                  {"operator", std::vector<std::string>{"dot", "umbral"}, ""}};
+    array.variables = {{"time", {"n", "operator"}, std::vector<double>{1, 2, 3, 4}, "s", {}},
+                       {"why", {"n"}, std::vector<std::string>{"", "too large"}, "", {}}};
+    array.attributes.emplace_back("note", std::string("quiet"));
+    write_labelled(path("a.h5"), {"program 1", {{"bench/runtime", array}}, {}});
+    return slurp(path("a.h5"));
+  }
+  [[nodiscard]] hdf5::Seal seal_of(const std::string& name) const {
+    const hdf5::Lock lock;
+    return hdf5::check_seal(hdf5::open_file(path(name)), path(name));
+  }
+};
+
+TEST_F(SealTest, OfAFileThatIsAsItWasWritten) {
+  const std::string bytes = table();
+  EXPECT_EQ(seal_of("a.h5"), hdf5::Seal::whole);
+  EXPECT_FALSE(read_labelled_file(path("a.h5")).changed);
+  EXPECT_EQ(read_labelled_file(path("a.h5")).groups.size(), 1u);
+  const Inspection found = inspect(path("a.h5"));
+  EXPECT_TRUE(found.sound() && found.sealed);
+  EXPECT_EQ(found.unguarded(), 0);
+  EXPECT_EQ(table(), bytes);
+}
+
+TEST_F(SealTest, NoticesEveryFlippedByte) {
+  const std::string bytes = table();
+  for (std::size_t at = 0; at < bytes.size(); at += 41) {
+    spill(path("b.h5"),
+          testing::patched(bytes, at, std::string(1, static_cast<char>(bytes[at] ^ 4))));
+    EXPECT_FALSE(inspect(path("b.h5")).sound()) << at;
+  }
+}
+
+TEST_F(SealTest, NoticesALabelThatHasNoChecksum) {
+  std::string bytes = table();
+  const std::int64_t label = 777777;
+  const std::size_t at = bytes.find({reinterpret_cast<const char*>(&label), sizeof label});
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  spill(path("b.h5"), bytes);
+  const LabelledFile read = read_labelled_file(path("b.h5"));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(read.group("bench/runtime")->axis("n")->labels)[1],
+            777776);
+  EXPECT_TRUE(read.changed);
+  EXPECT_THAT(inspect(path("b.h5")).problems, Contains(HasSubstr("not those that were written")));
+}
+
+TEST_F(SealTest, NoticesWhatAnotherProgramAdds) {
+  (void)table();
+  {
+    const hdf5::Lock lock;
+    const hdf5::File file(H5Fopen(path("a.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
+    hdf5::write_attribute(file.id(), "mine", std::string("note"), {path("a.h5"), "/"});
+  }
+  EXPECT_EQ(seal_of("a.h5"), hdf5::Seal::broken);
+}
+
+TEST_F(SealTest, OfOtherFilesThereIsNone) {
+  testing::make_h5(path("a.h5"), [](hid_t root) { testing::add_tensor(root, "q", {2, 3}); });
+  EXPECT_EQ(seal_of("a.h5"), hdf5::Seal::none);
+  testing::make_h5(path("b.h5"), [](hid_t root) { testing::add_tensor(root, "sha256", {2, 3}); });
+  EXPECT_EQ(seal_of("b.h5"), hdf5::Seal::none);
+  testing::make_h5(path("c.h5"), [](hid_t root) {
+    (void)hdf5::write_strings(root, "sha256", {}, {"short"}, {"", ""});
+  });
+  EXPECT_EQ(seal_of("c.h5"), hdf5::Seal::none);
+}
+
+}  // namespace
+}  // namespace conelab
