@@ -60,6 +60,9 @@ std::string attribute_text(const AttributeValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
   if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
+  if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
+    return fmt::format("{}", fmt::join(*list, "; "));
+  }
   return "";
 }
 
@@ -74,7 +77,7 @@ std::string attribute(const LabelledFile& file, const char* group, const std::st
 std::vector<std::string> environment_differences(const LabelledFile& a, const LabelledFile& b) {
   std::vector<std::string> differences;
   for (const char* name : {"version", "git_hash", "compiler", "compiler_flags", "cpu", "simd",
-                           "cores", "memory_bytes", "system"}) {
+                           "cores", "memory_bytes", "system", "peers", "devices"}) {
     const std::string first = attribute(a, "bench/environment", name);
     const std::string second = attribute(b, "bench/environment", name);
     if (first != second) differences.push_back(fmt::format("{}: {}, then {}", name, first, second));
@@ -95,6 +98,8 @@ BenchComparison compare_bench(const std::string& first, const std::string& secon
   if (batch != other)
     fail("{}: its batch is another (expected {}, found {})", second, batch, other);
   BenchComparison result;
+  if (a.changed) result.changed.push_back(first);
+  if (b.changed) result.changed.push_back(second);
   for (const MeasuredCase& c : before) {
     const MeasuredCase* twin = find_case(now, c.labels);
     if (twin == nullptr) {

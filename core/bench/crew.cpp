@@ -51,7 +51,10 @@ Prediction Crew::predict(int slot) {
   Seat& own = seat(slot);
   if (!own.peer) return workload_->predict(c, sweep_->batch);
   Prediction prediction;
-  if (own.started().predict(c, sweep_->batch, patience(), prediction) != CaseStatus::ok) {
+  const CaseStatus status = own.started().predict(c, sweep_->batch, patience(), prediction);
+  if (status == CaseStatus::skipped) {
+    slots_->at(slot).why_skipped = own.process->reason();
+  } else if (status != CaseStatus::ok) {
     fail("{}: does not say what {} needs: {}", own.command.back(), describe(c),
          own.process->reason());
   }

@@ -21,7 +21,8 @@ class Crew {
   /// All of them outlive this; processes start when they are first asked.
   Crew(const Sweep& sweep, const Workload& workload, const BenchOptions& options, Slots& slots);
 
-  /// What a slot needs. Fails where a peer does not say.
+  /// What a slot needs. Where its peer has no such case, Slot::why_skipped says so; fails where it
+  /// does not say.
   Prediction predict(int slot);
   struct Probe {
     double flops = 0, seconds = 0;

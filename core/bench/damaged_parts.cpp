@@ -11,6 +11,7 @@
 #include <span>
 
 #include "core/bench/part_record.h"
+#include "core/files/bench_file.h"
 #include "core/files/reader_crash.h"
 #include "core/files/sandbox.h"
 
@@ -46,6 +47,7 @@ std::string problem_of(const std::string& file) {
   read_bytes(file);
   try {
     (void)read_part(file);
+    if (read_labelled_file(file).changed) return "its bytes are not those that were written";
   } catch (const Error& error) {
     expect_memory();
     return error.what();

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/files/element.h"
 #include "core/statistics/interval.h"
 
 namespace conelab {
@@ -47,6 +48,21 @@ class Group {
   const LabelledArray& array_;
   std::string where_;
 };
+
+/// The cases of a group over `lengths`, as many as its variable `name` has numbers: a small file
+/// may declare axes whose product no memory holds.
+std::vector<Case> cases_over(const Group& r, Sweep sweep, std::vector<std::int64_t> lengths,
+                             const char* name) {
+  sweep.lengths = std::move(lengths);
+  std::vector<std::int64_t> sizes;
+  for (const std::size_t size :
+       {sweep.operations.size(), sweep.passes.size(), sweep.devices.size(), sweep.dtypes.size(),
+        sweep.threads.size(), sweep.dims.size(), sweep.heads.size(), sweep.lengths.size()}) {
+    sizes.push_back(static_cast<std::int64_t>(size));
+  }
+  (void)r.numbers<double>(name, static_cast<std::size_t>(checked_product(sizes).value_or(0)), true);
+  return sweep.cases();
+}
 
 /// All axes but the lengths.
 Sweep sweep_of(const Group& r) {
@@ -115,10 +131,9 @@ std::vector<MeasuredCase> measured_cases(const LabelledFile& file, const std::st
     fail("{}: there is no group /bench/runtime (expected a result of `bench`)", name);
   }
   const Group runtime(*group, name + ": /bench/runtime");
-  Sweep sweep = sweep_of(runtime);
-  sweep.lengths = runtime.integers("seq_len");
+  const Sweep sweep = sweep_of(runtime);
   std::vector<MeasuredCase> cases;
-  for (const Case& labels : sweep.cases()) {
+  for (const Case& labels : cases_over(runtime, sweep, runtime.integers("seq_len"), "time")) {
     cases.emplace_back();
     cases.back().labels = labels;
   }
@@ -168,9 +183,7 @@ std::vector<MeasuredExponent> measured_exponents(const LabelledFile& file,
   const LabelledArray* group = file.group("bench/fit");
   if (group == nullptr) return {};
   const Group fit(*group, name + ": /bench/fit");
-  Sweep sweep = sweep_of(fit);
-  sweep.lengths = {0};
-  const std::vector<Case> lines = sweep.cases();
+  const std::vector<Case> lines = cases_over(fit, sweep_of(fit), {0}, "exponent");
   const auto& value = *fit.numbers<double>("exponent", lines.size(), true);
   const auto& low = *fit.numbers<double>("exponent_low", lines.size(), true);
   const auto& high = *fit.numbers<double>("exponent_high", lines.size(), true);

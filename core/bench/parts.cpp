@@ -92,13 +92,20 @@ std::string value_of(const RunIdentity& identity, const std::string& name) {
   return nothing;
 }
 
+/// Items of an identity that are none of its sweep.
+bool tells_machine(const std::pair<std::string, std::string>& item) {
+  const auto is = [&](const char* name) { return item.first == name; };
+  return is("version") || is("git_hash") || is("program") || is("cpu") || is("simd") ||
+         item.first.starts_with("peer ") || item.first.starts_with("device ");
+}
+
 }  // namespace
 
 std::string identity_difference(const RunIdentity& before, const RunIdentity& now) {
   std::string text;
   const auto add = [&](const std::string& name, const std::string& earlier,
                        const std::string& value) {
-    if (earlier == value) return;
+    if (earlier == value || name == "time_limit") return;  // It may grow on the way.
     text +=
         fmt::format("{}{} (expected {}, found {})", text.empty() ? "" : ", ", name, earlier, value);
   };
@@ -119,7 +126,7 @@ bool Parts::exist(const std::string& output) {
 
 void Parts::check_finished(const std::string& result) {
   std::error_code ignored;
-  if (fs::exists(result, ignored) || !fs::exists(folder_of(result), ignored)) return;
+  if (fs::exists(result, ignored) || !exist(result)) return;
   fail("{}: its run is unfinished; continue it with: conelab bench --resume {}", result, result);
 }
 
@@ -158,7 +165,13 @@ Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume
   }
 }
 
-Parts::~Parts() { close(lock_); }
+Parts::~Parts() {
+  try {
+    if (!holds_run(folder_)) discard();  // Nothing was measured: nobody is to look for a run here.
+  } catch (const Error&) {               // Untidy, but no harm.
+  }
+  close(lock_);
+}
 
 void Parts::take_lock() {
   const std::string path = folder_ + "/lock";
@@ -169,14 +182,26 @@ void Parts::take_lock() {
   fail("{}: another process is running this benchmark", folder_);
 }
 
-void Parts::check_identity(const RunIdentity& identity, bool resume) const {
+void Parts::check_identity(const RunIdentity& identity, bool resume) {
   if (!resume) {
     misuse("{}: an unfinished run lies here; continue it with --resume, or remove the folder",
            folder_);
   }
-  const std::string difference = identity_difference(read_identity(folder_ + "/run.txt"), identity);
-  if (!difference.empty())
+  RunIdentity before = read_identity(folder_ + "/run.txt");
+  earlier_limit_ = sweep_of_items(before).time_limit;
+  const std::string difference = identity_difference(before, identity);
+  if (difference.empty()) return;
+  RunIdentity now = identity;
+  std::erase_if(before, tells_machine);
+  std::erase_if(now, tells_machine);
+  if (!identity_difference(before, now).empty()) {
     misuse("{}: the unfinished run is another sweep: {}", folder_, difference);
+  }
+  misuse(
+      "{}: the unfinished run is of another program or machine, its samples cannot stand beside "
+      "new "
+      "ones: {}; begin anew with another -o, or remove the folder",
+      folder_, difference);
 }
 
 void Parts::set_damaged_aside(const std::function<bool()>& cancelled) {

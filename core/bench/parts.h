@@ -28,6 +28,7 @@ class Parts {
   /// Throws interrupted where `cancelled`, polled meanwhile, says so.
   Parts(const std::string& output, const RunIdentity& identity, bool resume,
         const std::function<bool()>& cancelled);
+  /// A folder in which nothing was sealed goes.
   ~Parts();
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
@@ -50,16 +51,19 @@ class Parts {
   /// The sealed record of a slot in a round; nothing where it is still missing, or was set aside.
   [[nodiscard]] std::optional<PartRecord> load(int slot, int round) const;
   void seal(int slot, int round, const PartRecord& record) const;
+  /// Seconds that a sample might take when the unfinished run was last at work; of a new run 0.
+  [[nodiscard]] double earlier_limit() const { return earlier_limit_; }
   /// Removes the folder: the result file holds everything now.
   void discard();
 
  private:
   std::string folder_;
   int lock_ = -1;
+  double earlier_limit_ = 0;
   std::vector<std::string> damaged_;
 
   [[nodiscard]] std::string path(int slot, int round) const;
-  void check_identity(const RunIdentity& identity, bool resume) const;
+  void check_identity(const RunIdentity& identity, bool resume);
   void set_damaged_aside(const std::function<bool()>& cancelled);
   void take_lock();
 };

@@ -6,6 +6,8 @@
 #include <malloc.h>
 #endif
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -87,6 +89,11 @@ void flush_caches() {
   auto* bytes = static_cast<volatile unsigned char*>(memory);
   for (std::size_t i = 0; i < size; i += 64) bytes[i] = 1;
   munmap(memory, size);
+}
+
+void flush_lines(const void* memory, std::size_t bytes) {
+  const auto* line = static_cast<const std::byte*>(memory);
+  for (std::size_t at = 0; at < bytes; at += 64) hwy::FlushCacheline(line + at);
 }
 
 void release_free_memory() {

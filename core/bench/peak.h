@@ -20,6 +20,8 @@ namespace conelab {
 /// cache level, at least 64 MiB and at most 256 MiB.
 void flush_caches();
 [[nodiscard]] std::size_t flush_bytes();
+/// Drops memory from every cache of every core, where the processor can.
+void flush_lines(const void* memory, std::size_t bytes);
 
 /// Peak and current resident memory of this process in bytes, from /proc; 0 where unknown.
 [[nodiscard]] double peak_resident_bytes();

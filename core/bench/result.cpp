@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/base/environment.h"
+#include "core/base/tensor.h"
 #include "core/statistics/control.h"
 #include "core/statistics/exponent.h"
 #include "core/statistics/interval.h"
@@ -117,10 +118,11 @@ void add_times(RuntimeGroup& g) {
   g.per_round("runs", "", "runs that a warm sample is the mean of", &Sample::runs);
 }
 
-/// Peaks compare only for equal devices, thread counts and dtypes.
-using PeakKey = std::tuple<std::string, bool, std::int64_t>;
+/// Peaks compare only for equal devices, thread counts and widths of numbers: a tile unit may serve
+/// those of 16 bits.
+using PeakKey = std::tuple<std::string, std::size_t, std::int64_t>;
 PeakKey peak_key(const CaseResult& c) {
-  return {c.labels.device, c.labels.dtype == "f64", c.labels.threads};
+  return {c.labels.device, dtype_size(dtype_from_name(c.labels.dtype)), c.labels.threads};
 }
 
 std::map<PeakKey, Numbers> peaks_by_key(const BenchResult& r) {

@@ -163,8 +163,14 @@ class Run {
     forecast_.learn(slot.labels, record.facts.flops, record.sample.warm);
   }
 
+  /// Whether a sealed verdict holds still: forecasts are made anew, and a longer limit is another.
+  [[nodiscard]] bool stands(const PartRecord& sealed) const {
+    if (sealed.status == CaseStatus::skipped) return false;
+    return sealed.status != CaseStatus::timed_out || sweep_.time_limit <= parts_.earlier_limit();
+  }
+
   PartRecord sealed_record(int index, int round) {
-    if (auto sealed = parts_.load(index, round)) return *sealed;
+    if (auto sealed = parts_.load(index, round); sealed && stands(*sealed)) return *sealed;
     if (cancelled()) interrupt();
     const auto start = Clock::now();
     PartRecord record;

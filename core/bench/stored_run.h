@@ -13,7 +13,7 @@
 namespace conelab {
 
 struct StoredRun {
-  Sweep sweep;                     ///< Its time limit is not stored: the default.
+  Sweep sweep;
   std::vector<std::string> peers;  ///< Names and versions; their commands are not stored.
 };
 

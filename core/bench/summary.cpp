@@ -176,6 +176,9 @@ TextTable comparison_table(const std::vector<CaseComparison>& cases) {
 
 std::vector<std::string> summary_notes(const LabelledFile& file) {
   std::vector<std::string> notes;
+  if (file.changed) {
+    notes.emplace_back("its bytes are not those that were written: damaged, or changed since");
+  }
   const LabelledArray* runtime = file.group("bench/runtime");
   const auto cases = runtime == nullptr ? std::vector<MeasuredCase>{} : measured_cases(file, "");
   const MeasuredControl control = measured_control(file);

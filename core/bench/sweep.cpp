@@ -137,7 +137,8 @@ std::vector<std::pair<std::string, std::string>> Sweep::items() const {
           {"rounds", std::to_string(rounds)},
           {"controls", std::to_string(controls)},
           {"seed", std::to_string(seed)},
-          {"cold", cold ? "1" : "0"}};
+          {"cold", cold ? "1" : "0"},
+          {"time_limit", fmt::format("{}", time_limit)}};
 }
 
 namespace {
@@ -165,6 +166,7 @@ void set_item(Sweep& s, const std::string& name, const std::string& value) {
   if (name == "controls") s.controls = whole_number<int>(name, value);
   if (name == "seed") s.seed = whole_number<std::uint64_t>(name, value);
   if (name == "cold") s.cold = value == "1";
+  if (name == "time_limit") s.time_limit = parse_number(value).value_or(s.time_limit);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ while read -r word rest; do
     operators*) echo operators )"
                         << names << R"( ;;
     "predict greedy"*) echo predict 1e18 1e6 ;;
+    "predict absent"*) echo skipped not on Sundays ;;
     predict*) echo predict 1e6 1e6 ;;
     "case fragile"*) exit 3 ;;
     case*) echo ready ;;
@@ -86,6 +87,16 @@ TEST_F(PeerOfRunner, ItsCrashIsOneCasesMatter) {
   EXPECT_EQ(cases[1].reason, "worker ended with status 3");
   EXPECT_EQ(cases[2].status, CaseStatus::skipped);
   EXPECT_TRUE(cases[2].reason.starts_with("would need"));
+}
+
+TEST_F(PeerOfRunner, WhatItDoesNotComputeIsSkippedAlone) {
+  BenchOptions o = options();
+  o.peers = {ask_peer(script("rival absent"), {})};
+  run(fake_sweep({"rival", "absent"}, {64}, 3), o);
+  const auto cases = measured();
+  EXPECT_EQ(cases[0].status, CaseStatus::ok);
+  EXPECT_EQ(cases[1].status, CaseStatus::skipped);
+  EXPECT_EQ(cases[1].reason, "not on Sundays");
 }
 
 TEST_F(PeerOfRunner, WhatIsNoPeerIsSaid) {

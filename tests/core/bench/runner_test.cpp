@@ -10,6 +10,7 @@
 
 #include "core/base/random.h"
 #include "core/bench/parts.h"
+#include "core/bench/stored_run.h"
 #include "tests/core/bench/fixtures.h"
 
 namespace conelab {
@@ -166,6 +167,42 @@ TEST_F(Runner, CancelledItKeepsWhatIsFinishedAndResumes) {
   run(sweep, again);
   EXPECT_EQ(measured().size(), 3u);
   EXPECT_FALSE(parts_exist());
+}
+
+TEST_F(Runner, ResumedWithALongerLimitItStartsWhatWasSkipped) {
+  Sweep sweep = fake_sweep({"endless", "steady"}, {64}, 4);
+  sweep.time_limit = 0.3;
+  int samples = 0;
+  BenchOptions o = options();
+  o.progress = [&](const BenchProgress& p) { samples = p.done; };
+  o.cancelled = [&] { return samples >= 5; };
+  EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+  EXPECT_EQ(stored_run(output())->sweep.time_limit, 0.3);
+  sweep.time_limit = 1e30;
+  BenchOptions again = options();
+  again.resume = true;
+  run(sweep, again);
+  for (const MeasuredCase& c : measured()) EXPECT_EQ(c.status, CaseStatus::ok) << c.reason;
+  EXPECT_EQ(stored_run(output())->sweep.time_limit, 1e30);
+}
+
+TEST_F(Runner, ResumedWithTooLittleMemoryItKeepsWhatWasMeasured) {
+  const Sweep sweep = fake_sweep({"steady"}, {64}, 4);
+  int samples = 0;
+  BenchOptions o = options();
+  o.progress = [&](const BenchProgress& p) { samples = p.done; };
+  o.cancelled = [&] { return samples >= 4; };
+  EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+  Workload hungry = testing::fake_workload();
+  hungry.predict = [](const Case&, std::int64_t) { return Prediction{1e18, 0, 1}; };
+  BenchOptions again = options();
+  again.resume = true;
+  const std::string error = error_of([&] { run_bench(sweep, hungry, again); });
+  EXPECT_TRUE(error.starts_with("1: steady")) << error;
+  EXPECT_NE(error.find("samples so far are kept"), std::string::npos) << error;
+  EXPECT_TRUE(parts_exist());
+  run(sweep, again);
+  EXPECT_EQ(measured().front().status, CaseStatus::ok);
 }
 
 TEST_F(Runner, CancelledAmidASampleItDoesNotWaitForIt) {
