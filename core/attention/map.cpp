@@ -261,15 +261,17 @@ constexpr std::array table{
            "..., 0, base_height), clamped to the light at height h where there is one (Coneheads "
            "eq. 9)",
            Space::half_space, exp_parameters, true, true, &all_but_last, &place_exp, &exp_gradient},
-    MapRow{"pi",
-           "(sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d (Coneheads eq. 13)",
-           Space::hyperboloid,
-           {},
-           true,
-           true,
-           &all_but_last,
-           &place_pi,
-           &pi_gradient},
+    MapRow{
+        "pi",
+        "(sinh(r) u, cosh r), u = x_:/|x_:|, the first axis where x_: = 0, r = x_d (Coneheads eq. "
+        "13)",
+        Space::hyperboloid,
+        {},
+        true,
+        true,
+        &all_but_last,
+        &place_pi,
+        &pi_gradient},
     MapRow{"none",
            "tokens are points (x_s, x_t) of the hyperboloid (hyperbolic)",
            Space::hyperboloid,
@@ -290,7 +292,8 @@ constexpr std::array table{
            &place_ball,
            &ball_gradient},
     MapRow{"polar",
-           "direction x_:/|x_:|, distance rho_0 + log(1 + e^{x_d}) from the source's centre; rho_0 "
+           "direction x_:/|x_:|, the first axis where x_: = 0, distance rho_0 + log(1 + e^{x_d}) "
+           "from the source's centre; rho_0 "
            "= source_radius, object_radius, or asinh(2K)",
            Space::ball,
            {},

@@ -64,8 +64,7 @@ void Admission::decide(int slot, Forecast& forecast) {
   if (s.worked > 0) {
     const bool lacks = memory_ > 0 && s.prediction.bytes > memory_;
     if (lacks) {
-      fail("{} {}; its samples so far are kept, continue with --resume when there is more",
-           describe(s.labels()), too_large(s.prediction, memory_));
+      fail("{} {}", describe(s.labels()), too_large(s.prediction, memory_));
     }
     s.why_skipped = "";
   }

@@ -217,13 +217,19 @@ BenchEnding run_bench(const Sweep& sweep, const Workload& workload, const BenchO
     Parts::clear_finished(options.output);
     return BenchEnding::was_finished;
   }
-  Run run(sweep, workload, options);
-  const BenchResult& result = run.measure_all();
-  const bool accepted = ResultPlace::accepts(result);
-  const BenchEnding ending = accepted ? place.write(result) : BenchEnding::written;
-  run.discard_samples();
-  if (!accepted) place.refuse(result);
-  return ending;
+  try {
+    Run run(sweep, workload, options);
+    const BenchResult& result = run.measure_all();
+    const bool accepted = ResultPlace::accepts(result);
+    const BenchEnding ending = accepted ? place.write(result) : BenchEnding::written;
+    run.discard_samples();
+    if (!accepted) place.refuse(result);
+    return ending;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::failure || !Parts::exist(options.output)) throw;
+    throw Error(error.kind(), fmt::format("{}; the samples so far are kept, continue with --resume",
+                                          error.what()));
+  }
 }
 
 }  // namespace conelab
