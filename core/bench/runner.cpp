@@ -217,8 +217,8 @@ BenchEnding run_bench(const Sweep& sweep, const Workload& workload, const BenchO
     Parts::clear_finished(options.output);
     return BenchEnding::was_finished;
   }
+  Run run(sweep, workload, options);
   try {
-    Run run(sweep, workload, options);
     const BenchResult& result = run.measure_all();
     const bool accepted = ResultPlace::accepts(result);
     const BenchEnding ending = accepted ? place.write(result) : BenchEnding::written;
