@@ -5,9 +5,9 @@
 //   output_i  = sum_j weight_ij v_j,   or   sum_j weight_ij g_j v_j / sum_j weight_ij g_j,
 //               g_j = 1 / sqrt(1 - |v_j|^2)  (Einstein midpoint, Klein coordinates)
 //
-// Textbook formulas, plain loops, n × n arrays, one thread, no code shared with the fast path. (Only a
-// similarity that the reference does not know is taken from its header: there is none in the table.
-// Who adds one writes its formula in logits.cpp, else tests compare it with itself.)
+// Textbook formulas, plain loops, n × n arrays, one thread, no code shared with the fast path.
+// (Only a similarity that the reference does not know is taken from its header: there is none in
+// the table. Who adds one writes its formula in logits.cpp, else tests compare it with itself.)
 //
 // Edges. A masked pair is never evaluated, so nothing of it can leak. A logit of -inf weighs
 // nothing. A row without any weight gives zeros and lse = -inf. A NaN logit makes its row NaN
