@@ -285,7 +285,7 @@ class ForwardPass {
     w.reference[row] = -std::numeric_limits<T>::infinity();
     tiles.tail().softmax_weight(
         {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
-         w.row_sum + row, w.row_maximum + row});
+         w.row_sum + row, w.row_maximum + row, true});
   }
 
   void finish(const Block& block, int row) {

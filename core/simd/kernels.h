@@ -70,6 +70,10 @@ constexpr double stale_limit = 5.54;
 /// the exponential lost is no more than the rounding of logits so large.
 constexpr double most_rise = 80;
 
+/// The largest references by which a closed form of e^logit is scaled: weights of a row between
+/// e^-44 and e^44 neither overflow nor vanish beside its largest.
+constexpr double closed_limit = 40;
+
 /// What becomes of a tile of measures on the way forward: exp(logit - reference), or
 /// sigmoid(logit).
 template <class T>
@@ -77,10 +81,11 @@ struct WeightTile {
   ScoreTile<T> score;
   /// Per row; -inf where the row has none yet. It moves to the row's largest logit where that is
   /// beyond stale_limit. Where that still is so afterwards, the row's weights are lost: to be
-  /// weighed again from its measures, with no reference. Unused by the sigmoid.
+  /// weighed again from its measures, by logits, with no reference. Unused by the sigmoid.
   T* reference;
   T* row_sum;      ///< Per row, out: the sum of its weights.
-  T* row_maximum;  ///< Per row, out: its largest logit.
+  T* row_maximum;  ///< Per row, out: its largest logit; +inf where e^logit does not hold it.
+  bool by_logits = false;  ///< Whether no closed form of e^logit is to be taken.
 };
 
 /// A tile of the backward pass.

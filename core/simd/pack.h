@@ -191,6 +191,13 @@ HWY_INLINE Pack<float, n> sqrt(const Pack<float, n>& x) {
 }
 #endif
 
+template <int n>
+HWY_INLINE Root<Pack<double, n>> root_of_product(const Pack<double, n>& a,
+                                                 const Pack<double, n>& b) {
+  const auto x = conelab::root(a), y = conelab::root(b);
+  return {x.value * y.value, x.inverse * y.inverse};
+}
+
 /// Whether this target's maximum and minimum return their second argument where either is NaN, as
 /// the instructions of x86 do; others may return the number.
 constexpr bool keeps_second = HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR;

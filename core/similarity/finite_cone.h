@@ -155,13 +155,38 @@ struct FiniteCone {
   CONELAB_FORMULA static N least(N x) {
     return N(4) * smallest(x);
   }
+  /// w = numerator / denominator of a pair.
   template <class N>
-  CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
+  struct Fraction {
+    N numerator, denominator;
+    N root;  ///< The denominator's.
+  };
+  template <class N>
+  CONELAB_FORMULA static Fraction<N> fraction(N x, const N* q, const N* k, const N* c) {
     const Pair<N> p = pair(x, q, k);
     const auto inside = has_ancestor(x, p, c);
     const N within = max(max(q[3], k[3]), between(p, c));
-    const N numerator = max(least(x), select(inside, within, beyond(x, q, k)));
-    return N(0.5) * c[0] * depth(numerator, select(inside, N(1), p.sine2)).twice_rho;
+    return {max(least(x), select(inside, within, beyond(x, q, k))), select(inside, N(1), p.sine2),
+            select(inside, N(1), p.sine.value)};
+  }
+  template <class N>
+  CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
+    const Fraction<N> w = fraction(x, q, k, c);
+    return N(0.5) * c[0] * depth(w.numerator, w.denominator).twice_rho;
+  }
+  template <class N>
+  CONELAB_FORMULA static bool is_closed(const N* c) {
+    return c[0] == N(1);
+  }
+  /// e^rho = e^asinh(1/sqrt w) = (1 + sqrt(1 + w)) / sqrt w.
+  template <class N>
+  CONELAB_FORMULA static N exponential(N x, const N* q, const N* k, const N* c) {
+    const Fraction<N> w = fraction(x, q, k, c);
+    const N rise = w.root + sqrt(w.denominator + w.numerator);
+    if constexpr (has_over_sqrt<N>)
+      return over_sqrt(rise, w.numerator);
+    else
+      return rise / sqrt(w.numerator);
   }
 
   /// rho and its slopes with respect to x, rho_u, rho_v, c1, c2 and (in c3's place) rho_0 through

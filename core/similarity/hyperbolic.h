@@ -47,14 +47,23 @@ struct HyperbolicLaw {
   }
   template <class N>
   CONELAB_FORMULA static N logit(N z, const N* c) {
-    return -(c[0] * distance(z, sqrt(z * (N(1) + z))) + c[1]);
+    return -(c[0] * distance(z, root_of_product(z, N(1) + z).value) + c[1]);
+  }
+  template <class N>
+  CONELAB_FORMULA static bool is_closed(const N* c) {
+    return c[0] == N(1) && c[1] == N(0);
+  }
+  /// e^-d_H.
+  template <class N>
+  CONELAB_FORMULA static N decay(N z) {
+    return N(1) / (N(1) + N(2) * (z + root_of_product(z, N(1) + z).value));
   }
   /// d_H and dlogit/dz; dd_H/dz = 1/sqrt(z (1 + z)).
   template <class N>
   struct Rate {
     N distance, by_z;
     CONELAB_FORMULA Rate(N z, const N* c) {
-      const Root<N> r = root(z * (N(1) + z));
+      const Root<N> r = root_of_product(z, N(1) + z);
       distance = HyperbolicLaw::distance(z, r.value);
       by_z = -(c[0] * r.inverse);
     }
@@ -89,6 +98,10 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     return logit(half_distance2(x, q, k), c);
+  }
+  template <class N>
+  CONELAB_FORMULA static N exponential(N x, const N* q, const N* k, const N*) {
+    return decay(half_distance2(x, q, k));
   }
   template <class N>
   CONELAB_FORMULA static N twice_cosh(const N* t) {
@@ -128,22 +141,27 @@ struct HyperbolicHalfSpace : HyperbolicLaw {
   template <class N>
   CONELAB_FORMULA static N half_distance2(N x, const N* q, const N* k) {
     const N climb = q[0] - k[0];
-    return N(0.25) * (x + climb * climb) * (q[1] * k[1]);
+    return N(0.25) * (x + climb * climb) * q[1] * k[1];
   }
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     return logit(half_distance2(x, q, k), c);
   }
   template <class N>
+  CONELAB_FORMULA static N exponential(N x, const N* q, const N* k, const N*) {
+    return decay(half_distance2(x, q, k));
+  }
+  template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     const N z = half_distance2(x, q, k);
     const auto [d, by_z] = Rate<N>(z, c);
     const N inverse = q[1] * k[1];
-    const N climb = N(0.5) * (q[0] - k[0]) * inverse;
+    const N climb = by_z * N(0.5) * (q[0] - k[0]) * inverse;
+    const N by_log = by_z * z;  // z itself may be large, and so may the heights' inverses.
     return {-(c[0] * d + c[1]),
             by_z * N(0.25) * inverse,
-            by_z * (climb - z * q[1]),
-            -(by_z * (climb + z * k[1])),
+            climb - by_log * q[1],
+            -(climb + by_log * k[1]),
             {-d, N(-1)}};
   }
 };

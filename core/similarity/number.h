@@ -53,6 +53,16 @@ CONELAB_FORMULA inline Root<N> root(N x) {
   return {value, select(x > N(0), N(1) / value, N(0))};
 }
 
+/// That of a b, a and b >= 0. Of doubles, which have nothing wider behind them, a b may overflow.
+template <class N>
+CONELAB_FORMULA inline Root<N> root_of_product(N a, N b) {
+  return root(a * b);
+}
+CONELAB_FORMULA inline Root<double> root_of_product(double a, double b) {
+  const Root<double> x = root(a), y = root(b);
+  return {x.value * y.value, x.inverse * y.inverse};
+}
+
 /// log(1 + x) for x >= 0, with as little absolute error as 1 + x rounded has: what is cheaper than
 /// log1p on some targets, and as good where x is not small.
 template <class N>

@@ -8,7 +8,8 @@
 // and takes back the logit (`score`), or the logit with its partial derivatives (`slope`). It owns
 // no loops. `Similarity` below is the contract; table.cpp holds every similarity to it. Optional
 // are
-//   one_pass   true: the formula is short enough to share registers with exp, core/simd/tails.h
+//   one_pass   true: the formula is short enough to share registers with exp,
+//              core/simd/weight_rows.h
 //   light      the distance of the light that its parameters stand for (Space::ball only)
 //   shared, share  how many numbers the tokens of a head have in common, and what makes them of its
 //              parameters; `token` finds them behind the parameters
@@ -17,6 +18,8 @@
 //              x, to a potential of its own, and to the logarithms of the first constants; what the
 //              pairs of a token add up to in that potential, far_potential takes to the token's
 //              own.
+//   is_closed, exponential   whether e^logit has a closed form under these constants, and that
+//              form: weights then take no logarithm and no exponential. At most e^44.
 #pragma once
 
 #include <concepts>
@@ -132,5 +135,17 @@ concept HasPartOfFar = requires {
 || requires { &S::template far_score<float>; }
 || requires { &S::template far_slope<float>; }
 || requires { &S::template far_potential<float>; };
+
+/// A similarity with a closed form of e^logit.
+template <class S>
+concept HasExponential = requires(const float* p) {
+  { S::is_closed(p) } -> std::same_as<bool>;
+  { S::exponential(0.0F, p, p, p) } -> std::same_as<float>;
+};
+template <class S>
+concept HasPartOfExponential = requires {
+  &S::template is_closed<float>;
+}
+|| requires { &S::template exponential<float>; };
 
 }  // namespace conelab

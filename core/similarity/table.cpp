@@ -12,7 +12,7 @@ namespace {
 template <class... S>
 constexpr bool complete(TypeList<S...>) {
   return ((Similarity<S> && HasLight<S> == (S::info.space == Space::ball) &&
-           HasFar<S> == HasPartOfFar<S>)&&...);
+           HasFar<S> == HasPartOfFar<S> && HasExponential<S> == HasPartOfExponential<S>)&&...);
 }
 static_assert(complete(Similarities()), "a similarity lacks a part of its contract, similarity.h");
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/attention/plan.h"
+#include "core/similarity/table.h"
 #include "tests/core/attention/cases.h"
 
 namespace conelab::tests {
@@ -289,6 +291,27 @@ void expect_wide_halves() {
   const auto plan = resolve(call, extents);
   expect_close(backward(*plan, input, found.forward).value,
                backward(*plan, exact, expected.forward).value, 0.004, 1);
+}
+
+/// What a distance of 700 is made of overflows when squared; the distance does not.
+TEST(WideRows, OfFloat64ReachAsFarAsTheirDistances) {
+  struct Pair {
+    const char* model;
+    double height, measure, distance, slope;
+  };
+  for (const Pair& pair : {Pair{"hyperboloid", 350, 4, 700, -1},
+                           Pair{"halfspace", 1e-150, 1, 300 * std::numbers::ln10, 1e150}}) {
+    const SimilarityRow& row = *find_similarity("hyperbolic", pair.model);
+    const double parameters[] = {1, 0};
+    double constants[max_constants], token[max_values];
+    row.constant(parameters, constants);
+    row.token({pair.height, 0}, parameters, token);
+    EXPECT_NEAR(row.score(pair.measure, token, token, constants) / -pair.distance, 1, 1e-14);
+    const PairSlope slope = row.slope(pair.measure, token, token, constants);
+    EXPECT_NEAR(slope.logit / -pair.distance, 1, 1e-14) << pair.model;
+    EXPECT_NEAR(slope.query / pair.slope, 1, 1e-14) << pair.model;
+    EXPECT_NEAR(slope.key / pair.slope, 1, 1e-14) << pair.model;
+  }
 }
 
 TEST(WideRows, OfHalfTypesComeFromFloat64Too) {

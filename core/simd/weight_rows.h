@@ -1,0 +1,257 @@
+// The weights of a tile, row by row.
+#pragma once
+
+#include <math.h>
+
+#include <limits>
+#include <type_traits>
+
+#include "core/simd/tail_rows.h"
+
+namespace conelab::CONELAB_SIMD {
+
+/// Calls f(constant, column) for packs of so many vectors that cover a tile's columns.
+template <class T, class F>
+HWY_INLINE void for_packs(int columns, const F& f) {
+  int c = 0;
+  if constexpr (weight_vectors > pack_vectors) {
+    for (; c + weight_vectors * lanes<T> <= columns; c += weight_vectors * lanes<T>)
+      f(std::integral_constant<int, weight_vectors>(), c);
+  }
+  for (; c < columns; c += pack_vectors * lanes<T>)
+    f(std::integral_constant<int, pack_vectors>(), c);
+}
+
+/// Logits in the first-level cache to weights; returns their sum.
+template <class Law, class T>
+HWY_INLINE T weigh(T* row, int columns, T reference) {
+  auto total = hn::Zero(Tag<T>());
+  for_packs<T>(
+      columns, [&](auto n, int c) __attribute__((always_inline)) {
+        using P = Pack<T, n>;
+        const P weight = Law::weight(P::load(row + c), reference, T(1));
+        weight.store(row + c);
+        total = hn::Add(total, folded_sum(weight));
+      });
+  return lane_sum<T>(total);
+}
+
+/// The reference of a row whose largest logit is `maximum`. Written so that NaN moves nothing.
+template <class T>
+T moved_reference(T reference, T maximum) {
+  constexpr T none = -std::numeric_limits<T>::infinity();
+  if (reference == none) {
+    if (maximum == none) return none;
+    return maximum > T(stale_limit) || maximum < T(-stale_limit) ? maximum : T(0);
+  }
+  return maximum > reference + T(stale_limit) ? maximum : reference;
+}
+
+/// Whether a similarity says that its formula is short enough to share registers with exp: then the
+/// next pack's square roots run beside this pack's multiply-adds, 6.8 cycles per 8 pairs of dot in
+/// place of 7.6, 9.1 of laplacian in place of 11.6 (avx2). A long formula runs out of registers
+/// (penumbral 16.5 in place of 14.9). With 32 registers eight vectors side by side hide as much.
+template <class S>
+constexpr bool one_pass = [] {
+  if constexpr (HWY_TARGET != HWY_AVX3 && requires { S::one_pass; }) return S::one_pass;
+  return false;
+}();
+
+/// What a row of weights is made of. In copies: what is stored to the row might, for all that the
+/// compiler knows, be part of the tile's description, which would be loaded again for each pack.
+template <class S, bool far, class T, bool biased>
+struct WeightRow {
+  T* row;
+  int columns;
+  const T* key_values;
+  std::ptrdiff_t key_stride;
+  const T* addend;
+  const Vector<T>* constants;
+  Vector<T> query[S::values + 1];
+  Vector<T> greatest = hn::Set(Tag<T>(), -std::numeric_limits<T>::infinity());
+
+  HWY_INLINE WeightRow(const ScoreTile<T>& t, int r, const Vector<T>* of_all)
+      : row(t.tile + r * t.stride),
+        columns(t.columns),
+        key_values(t.key_values),
+        key_stride(t.key_stride),
+        addend(biased ? t.addend + r * t.addend_stride : nullptr),
+        constants(of_all) {
+    for (int v = 0; v < S::values; ++v)
+      query[v] = hn::Set(Tag<T>(), t.query_values[v * t.query_stride + r]);
+  }
+
+  /// The logits of a pack's columns.
+  template <int n>
+  HWY_INLINE Pack<T, n> logits(int c) {
+    using P = Pack<T, n>;
+    P logit = of_pairs<n>(
+        c, [](const P& x, const P* q, const P* k, const P* all)
+               __attribute__((always_inline)) { return score_of<S, far>(x, q, k, all); });
+    if constexpr (biased) logit = add_bias(logit, addend + c);
+    logit = rounded(logit);
+    greatest = hn::Max(greatest, folded_max(logit));
+    return logit;
+  }
+  /// e^logit of a pack's columns, times `scale`; the greatest are of these.
+  template <int n>
+  HWY_INLINE Pack<T, n> exponentials(int c, const Vector<T>& scale) {
+    using P = Pack<T, n>;
+    const P e = P(scale) *
+                of_pairs<n>(
+                    c, [](const P& x, const P* q, const P* k, const P* all)
+                           __attribute__((always_inline)) { return S::exponential(x, q, k, all); });
+    greatest = hn::Max(greatest, folded_max(e));
+    return e;
+  }
+  [[nodiscard]] HWY_INLINE T maximum() const {
+    return hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
+  }
+  /// A branch, so that nobody waits for the maximum where the reference stays.
+  [[nodiscard]] HWY_INLINE bool exceeds(T reference) const {
+    const auto limit = hn::Set(Tag<T>(), reference + T(stale_limit));
+    return HWY_UNLIKELY(!hn::AllTrue(Tag<T>(), hn::Le(greatest, limit)));
+  }
+
+ private:
+  template <int n, class F>
+  HWY_INLINE Pack<T, n> of_pairs(int c, const F& formula) {
+    using P = Pack<T, n>;
+    P q[S::values + 1], k[S::values + 1], all[S::constants + 1];
+    for (int v = 0; v < S::values; ++v) q[v] = P(query[v]);
+    for (int i = 0; i < S::constants; ++i) all[i] = P(constants[i]);
+    load_key<S>(key_values, key_stride, c, k);
+    return formula(P::load(row + c), q, k, all);
+  }
+};
+
+/// Weights whose reference has moved, without their logits; returns their sum.
+template <class T>
+HWY_INLINE T rescale(T* row, int columns, T from, T to) {
+  using P = Pack<T, one_pass_vectors>;
+  const P scale = exp(P(from - to));
+  auto total = hn::Zero(Tag<T>());
+  for (int c = 0; c < columns; c += P::size) {
+    const P weight = P::load(row + c) * scale;
+    weight.store(row + c);
+    total = hn::Add(total, folded_sum(weight));
+  }
+  return lane_sum<T>(total);
+}
+
+/// A row of weights that has a reference, logits and exponentials side by side.
+template <class S, class Law, bool far, class T, bool biased>
+HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
+                              WeightRow<S, far, T, biased>& parts) {
+  constexpr int n = one_pass_vectors;
+  using P = Pack<T, n>;
+  const int columns = parts.columns;
+  T* row = parts.row;
+  auto total = hn::Zero(Tag<T>());
+  P logit = parts.template logits<n>(0);
+  for (int c = 0; c < columns; c += P::size) {
+    const P next = parts.template logits<n>(c + P::size < columns ? c + P::size : c);
+    const P weight = Law::weight(logit, reference, T(1));
+    weight.store(row + c);
+    total = hn::Add(total, folded_sum(weight));
+    logit = next;
+  }
+  w.row_sum[r] = lane_sum<T>(total);
+  w.row_maximum[r] = parts.maximum();
+  if (!Law::refers || !parts.exceeds(reference)) return;
+  const T moved = moved_reference(reference, w.row_maximum[r]);
+  if (!(moved - reference < T(most_rise))) return;
+  w.row_sum[r] = rescale(row, columns, reference, moved);
+  w.reference[r] = moved;
+}
+
+template <class S, class Law, bool far, class T, bool biased>
+HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Vector<T>* constants) {
+  constexpr T none = -std::numeric_limits<T>::infinity();
+  WeightRow<S, far, T, biased> parts(w.score, r, constants);
+  T reference = Law::refers ? w.reference[r] : T(0);
+  if (one_pass<S> && reference != none)
+    return weight_beside<S, Law, far, T, biased>(w, r, reference, parts);
+  const int columns = parts.columns;
+  T* row = parts.row;
+  for_packs<T>(
+      columns, [&](auto n, int c)
+                   __attribute__((always_inline)) { parts.template logits<n>(c).store(row + c); });
+  w.row_maximum[r] = parts.maximum();
+  if (Law::refers && (reference == none || parts.exceeds(reference))) {
+    reference = w.reference[r] = moved_reference(reference, w.row_maximum[r]);
+    if (reference == none) reference = T(0);  // It sees nothing: any number serves.
+  }
+  w.row_sum[r] = weigh<Law>(row, columns, reference);
+}
+
+/// e^x and log x of one number, of any size.
+HWY_INLINE float exp_of(float x) { return ::expf(x); }
+HWY_INLINE double exp_of(double x) { return ::exp(x); }
+HWY_INLINE float log_of(float x) { return ::logf(x); }
+HWY_INLINE double log_of(double x) { return ::log(x); }
+
+/// A row of weights e^logit e^-reference by the closed form of e^logit; lost where its largest
+/// logit is beyond closed_limit.
+template <class S, class T>
+HWY_INLINE void weight_closed(const WeightTile<T>& w, int r, const Vector<T>* constants) {
+  WeightRow<S, false, T, false> parts(w.score, r, constants);
+  const bool begins = w.reference[r] == -std::numeric_limits<T>::infinity();
+  const T from = begins ? T(0) : w.reference[r];
+  const auto scale = hn::Set(Tag<T>(), exp_of(-from));
+  T* row = parts.row;
+  auto total = hn::Zero(Tag<T>());
+  for_packs<T>(
+      parts.columns, [&](auto n, int c) __attribute__((always_inline)) {
+        const auto weight = parts.template exponentials<n>(c, scale);
+        weight.store(row + c);
+        total = hn::Add(total, folded_sum(weight));
+      });
+  w.row_sum[r] = lane_sum<T>(total);
+  const T maximum = from + log_of(parts.maximum());
+  // Far below a reference that it has, a row's weights vanish, and may.
+  if (!(maximum <= T(closed_limit)) || (begins && maximum < T(-closed_limit))) {
+    w.row_maximum[r] = std::numeric_limits<T>::infinity();
+    return;
+  }
+  w.row_maximum[r] = maximum;
+  const T to = moved_reference(w.reference[r], maximum);
+  if (to != from) w.row_sum[r] = rescale(row, parts.columns, from, to);
+  w.reference[r] = to;
+}
+
+template <class S, class T>
+void weight_closed_rows(const WeightTile<T>& w) {
+  Vector<T> constants[S::constants + 1];
+  for (int i = 0; i < S::constants; ++i) constants[i] = hn::Set(Tag<T>(), w.score.constants[i]);
+  for (int r = 0; r < w.score.rows; ++r) {
+    const T reference = w.reference[r];
+    const bool held = reference >= T(-closed_limit) && reference <= T(closed_limit);
+    if (held || reference == -std::numeric_limits<T>::infinity()) {
+      weight_closed<S>(w, r, constants);
+    } else {
+      weight_row<S, SoftmaxLaw, false, T, false>(w, r, constants);
+    }
+  }
+}
+
+template <class S, class Law, class T, bool biased>
+void weight_rows(const WeightTile<T>& w) {
+  Vector<T> constants[S::constants + 1];
+  for (int i = 0; i < S::constants; ++i) constants[i] = hn::Set(Tag<T>(), w.score.constants[i]);
+  for_rows<S, T>(
+      w.score, [&](auto far, int r) __attribute__((always_inline)) {
+        weight_row<S, Law, far, T, biased>(w, r, constants);
+      });
+}
+
+template <class S, class Law, class T>
+void weights(const WeightTile<T>& w) {
+  if (w.score.addend != nullptr) return weight_rows<S, Law, T, true>(w);
+  if constexpr (HasExponential<S> && Law::refers) {
+    if (!w.by_logits && S::is_closed(w.score.constants)) return weight_closed_rows<S>(w);
+  }
+  weight_rows<S, Law, T, false>(w);
+}
+
+}  // namespace conelab::CONELAB_SIMD
