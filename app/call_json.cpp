@@ -12,16 +12,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Without what shield_number puts before it.
+std::string_view unshielded(std::string_view text) {
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  return text;
+}
+
 /// A number, a list of numbers, or the text itself.
 Json parameter_to_json(const std::string& text) {
   Json list = Json::array();
-  std::size_t begin = text.starts_with(' ') ? 1 : 0;  // shield_number
-  while (begin <= text.size()) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    const std::optional<double> number = parse_number(text.substr(begin, comma - begin));
+  for (const std::string_view part : split_commas(unshielded(text))) {
+    const std::optional<double> number = parse_number(part);
     if (!number) return text;
     list.push_back(*number);
-    begin = comma + 1;
   }
   return list.size() == 1 ? list.front() : list;
 }
@@ -148,12 +151,9 @@ std::map<std::string, std::string> parse_parameters(const std::vector<std::strin
 
 std::vector<std::string> split_list(const std::string& text, const std::string& what) {
   std::vector<std::string> parts;
-  std::size_t begin = text.starts_with(' ') ? 1 : 0;  // shield_number
-  while (begin <= text.size()) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    if (comma == begin) misuse("{}: an entry of '{}' is empty", what, text);
-    parts.push_back(text.substr(begin, comma - begin));
-    begin = comma + 1;
+  for (const std::string_view part : split_commas(unshielded(text))) {
+    if (part.empty()) misuse("{}: an entry of '{}' is empty", what, text);
+    parts.emplace_back(part);
   }
   return parts;
 }

@@ -124,10 +124,7 @@ int run_lca(const Typed& typed) {
 
 Action declare_lca(CLI::App& options) {
   const auto typed = std::make_shared<Typed>();
-  options
-      .add_option("--cone", typed->cone,
-                  "penumbral, umbral, penumbral-finite, umbral-finite or ganea")
-      ->required();
+  options.add_option("--cone", typed->cone, geometry::cone_family_names(", "))->required();
   options
       .add_option("U", typed->u,
                   "a point: x1,x2,...; in the halfspace model (penumbral, umbral) the last "

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/cone_parameters.h"
 #include "core/base/squared_norm.h"
 
 namespace conelab {
@@ -59,8 +60,7 @@ void psi_gradient(const MapContext& c, const double* x, const PlaceGradient& up,
   *dlight += up.place.gap;
 }
 
-constexpr std::array xi_parameters{
-    ParameterInfo{"height", 1.0, Domain::positive, true, "height h of the light's horosphere"}};
+constexpr std::array xi_parameters{cone_height};
 
 /// sigma(t) and sigma(-t), by one exponential.
 struct Sigma {

@@ -1,11 +1,11 @@
 #include "core/attention/plan.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/base/parse_number.h"
 
 namespace conelab {
 namespace {
@@ -38,38 +38,14 @@ std::vector<std::string> words_of(const std::string& similarity) {
   return words;
 }
 
-double parse_number(const std::string& key, std::string_view text) {
-  double value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size()) {
-    misuse("parameter {}: '{}' is not a number", key, text);
-  }
-  return value;
-}
-
 std::vector<double> parse_numbers(const std::string& key, const std::string& text) {
   std::vector<double> values;
-  std::string_view rest = text;
-  while (true) {
-    const auto comma = rest.find(',');
-    values.push_back(parse_number(key, rest.substr(0, comma)));
-    if (comma == std::string_view::npos) return values;
-    rest.remove_prefix(comma + 1);
+  for (const std::string_view part : split_commas(text)) {
+    const std::optional<double> value = parse_number(part);
+    if (!value) misuse("parameter {}: '{}' is not a number", key, part);
+    values.push_back(*value);
   }
-}
-
-void check_domain(const ParameterInfo& info, double value) {
-  if (!std::isfinite(value)) misuse("parameter {} must be finite (found {})", info.key, value);
-  if (info.domain == Domain::positive && value <= 0) {
-    misuse("parameter {} must be above 0 (found {})", info.key, value);
-  }
-  if (info.domain == Domain::moderate && !(least_moderate <= value && value <= most_moderate)) {
-    misuse("parameter {} must lie between {} and {} (found {})", info.key, least_moderate,
-           most_moderate, value);
-  }
-  if (info.domain == Domain::non_negative && value < 0) {
-    misuse("parameter {} must not be negative (found {})", info.key, value);
-  }
+  return values;
 }
 
 /// Builds a plan step by step from what the user wrote.

@@ -22,6 +22,9 @@ struct ParameterInfo {
   const char* choices = "";  ///< For Domain::choice: "paper|reference", the default first.
 };
 
+/// Misuse, naming the parameter and the value, for what lies outside its domain or is not finite.
+void check_domain(const ParameterInfo& info, double value);
+
 /// A numeric parameter with its values filled in.
 struct Parameter {
   ParameterInfo info;

@@ -1,10 +1,11 @@
-// Numbers from text, whatever the locale: the C library's own functions read "0.5" as 0 where the
-// desktop runs with a decimal comma.
+// Numbers and lists from text, whatever the locale: the C library's own functions read "0.5" as 0
+// where the desktop runs with a decimal comma.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace conelab {
 
@@ -13,5 +14,8 @@ namespace conelab {
 
 /// The same for a whole number ("-3").
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
+
+/// The parts between commas, of `text`'s own characters; an empty text has one empty part.
+[[nodiscard]] std::vector<std::string_view> split_commas(std::string_view text);
 
 }  // namespace conelab

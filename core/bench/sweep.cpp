@@ -51,17 +51,6 @@ std::vector<std::int64_t> parse_range(const std::string& name, std::string_view 
   return values;
 }
 
-/// The parts between commas; an empty text has one empty part.
-std::vector<std::string_view> split_commas(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const auto comma = text.find(',');
-    parts.push_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 void check_repeats(const char* axis, const std::vector<std::string>& names) {
   if (names.empty()) misuse("the sweep has no {}", axis);
   for (const std::string& name : names) {

@@ -21,10 +21,7 @@ ConeCurves::ConeCurves(const ConeSystem& system) : system_(system) {
   }
 }
 
-bool ConeCurves::umbral() const {
-  const std::string name = system_.family->name;
-  return name.starts_with("umbral");
-}
+bool ConeCurves::umbral() const { return !system_.family->penumbral; }
 
 double ConeCurves::largest() const { return system_.family->largest_shadow(system_.values); }
 

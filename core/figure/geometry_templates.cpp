@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/figure/templates.h"
+#include "core/geometry/cone_family.h"
 #include "core/geometry/lca_query.h"
 
 namespace conelab::figure {
@@ -11,15 +12,13 @@ namespace {
 
 using geometry::Vector;
 
-constexpr const char* family_keys[] = {"height", "radius", "source_radius", "object_radius", "K"};
-
 const TemplateKey caption_key = {"caption", "", "text under the figure"};
 
 /// What `cones` and `models` share.
 std::vector<TemplateKey> cone_keys() {
+  static const std::string names = geometry::cone_family_names("|");
   return {
-      {"cone", "penumbral", "penumbral, umbral, penumbral-finite, umbral-finite or ganea", false,
-       "penumbral|umbral|penumbral-finite|umbral-finite|ganea"},
+      {"cone", "penumbral", "family of the cones", false, names.c_str()},
       {"u", "", "first point, x,height of the half-plane unless `points` says otherwise"},
       {"v", "", "second point"},
       {"source", "", "finite families: where the light is; default: the models' origin"},
@@ -130,8 +129,11 @@ void set_parameters(const Parameters& p, ConesFigure& f) {
   if (points != nullptr && *points != "halfspace" && !f.u && !f.v && !f.source) {
     misuse("-p points={}: says which model u, v and source are of; give one of them", *points);
   }
-  for (const char* key : family_keys) {
-    if (const auto* text = text_of(p, key)) f.parameters[key] = number_of(key, *text);
+  for (const geometry::ConeFamily* known : geometry::cone_families()) {
+    for (const ParameterInfo& info : known->parameters) {
+      if (const auto* text = text_of(p, info.key))
+        f.parameters[info.key] = number_of(info.key, *text);
+    }
   }
   (void)geometry::family_values(family, f.parameters);
   if (const auto* text = text_of(p, "levels")) {

@@ -363,31 +363,11 @@ std::size_t draw_order(DisplayList& list, const HeadTree& t, const TokenFrame& a
   return faint;
 }
 
-/// What would order more tokens: the family's own parameter, as far as the family is known.
+/// With what would order more tokens, as far as the family is known.
 std::string no_order_note(const TreeFigure& f) {
-  struct Advice {
-    const char *cone, *text;
-  };
-  static constexpr Advice advice[] = {
-      {"umbral",
-       "A larger radius of the objects makes larger cones, for instance -p radius=3 of the "
-       "command tree"},
-      {"umbral-finite",
-       "A larger object_radius makes larger cones, for instance -p object_radius=1 "
-       "of the command tree"},
-      {"penumbral",
-       "Under map xi the parameter height scales tokens and cones alike and changes no "
-       "order; tokens nearer to the light have larger cones"},
-      {"penumbral-finite",
-       "Cones depend on source_radius, which under map polar moves the tokens "
-       "too: smaller and larger ones order other pairs, if any"},
-      {"ganea",
-       "Cones depend on K, which under map polar moves the tokens too: smaller and larger "
-       "ones order other pairs, if any"},
-  };
   std::string text = "No token is an ancestor of another: there is no order to draw";
-  for (const Advice& row : advice) {
-    if (f.cone == row.cone) text += std::string(". ") + row.text;
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    if (f.cone == family->name) text += std::string(". ") + family->advice;
   }
   return text;
 }

@@ -1,7 +1,6 @@
 #include "core/geometry/cone_family.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -27,6 +26,14 @@ const std::vector<const ConeFamily*>& cone_families() {
   return rows;
 }
 
+std::string cone_family_names(const char* separator) {
+  std::string names;
+  for (const ConeFamily* family : cone_families()) {
+    names += (names.empty() ? "" : separator) + std::string(family->name);
+  }
+  return names;
+}
+
 const ConeFamily& cone_family(const std::string& name) {
   for (const ConeFamily* family : cone_families()) {
     if (name == family->name) return *family;
@@ -41,9 +48,7 @@ Values family_values(const ConeFamily& family, const std::map<std::string, doubl
   for (const ParameterInfo& p : family.parameters) {
     const auto found = given.find(p.key);
     const double value = found == given.end() ? p.initial : found->second;
-    if (!(value > 0) || std::isinf(value)) {
-      misuse("{} of {} cones must be positive and finite (found {})", p.key, family.name, value);
-    }
+    check_domain(p, value);
     values.push_back(value);
   }
   for (const auto& [key, value] : given) {

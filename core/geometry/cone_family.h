@@ -62,10 +62,17 @@ struct ConeFamily {
   /// The parameters of that light (or object), from the radial coordinate that `extension` gave:
   /// under them u and v have a common ancestor at the border of the domain. Null with `extension`.
   Values (*extended)(const Values&, double radial);
+  /// Whether the light has an extent, a ball or a horoball; otherwise each object is a ball.
+  bool penumbral;
+  /// The radius of that ball, or the height of that horoball.
+  double (*extent)(const Values&);
+  const char* advice;  ///< What to do where no token is an ancestor of another.
 };
 
 /// Every family, in the order of the specification.
 [[nodiscard]] const std::vector<const ConeFamily*>& cone_families();
+/// Their names: "penumbral|umbral|...".
+[[nodiscard]] std::string cone_family_names(const char* separator);
 /// Misuse for an unknown name, with the nearest known name and the list.
 [[nodiscard]] const ConeFamily& cone_family(const std::string& name);
 /// Defaults overwritten by `given`. Misuse: a key the family does not take (names those it takes),

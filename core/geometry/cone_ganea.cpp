@@ -4,6 +4,7 @@
 // test. K = 0.1 is R = 0.19869. Ganea et al. (2018), eq. 26-28; Coneheads §3.
 #include <cmath>
 
+#include "core/base/cone_parameters.h"
 #include "core/geometry/finite_penumbra.h"
 
 namespace conelab::geometry {
@@ -16,7 +17,8 @@ double parameter_of(double radius) { return std::sinh(radius) / 2; }
 }  // namespace
 
 const ConeFamily ganea_family = FinitePenumbra<radius_of, parameter_of, bound>::row(
-    "ganea", "Ganea's hyperbolic entailment cones (Ganea et al. 2018)",
-    {"K", 0.1, Domain::positive, true, "constant K of the half-aperture"});
+    "ganea", "Ganea's hyperbolic entailment cones (Ganea et al. 2018)", cone_k,
+    "Cones depend on K, which under map polar moves the tokens too: smaller and larger ones order "
+    "other pairs, if any");
 
 }  // namespace conelab::geometry

@@ -8,6 +8,7 @@
 // for which one exists. Coneheads (2023), eq. 5-6 and 23.
 #include <cmath>
 
+#include "core/base/cone_parameters.h"
 #include "core/geometry/cone_family.h"
 
 namespace conelab::geometry {
@@ -36,7 +37,7 @@ Values extended(const Values&, double radial) { return {radial}; }
 const ConeFamily penumbral_family = {
     "penumbral",
     "penumbral shadow cones of a horosphere at infinity (Coneheads eq. 5-6)",
-    {{"height", 1.0, Domain::positive, true, "height h of the source's horosphere"}},
+    {cone_height},
     Base::plane,
     domain,
     shadow,
@@ -44,6 +45,10 @@ const ConeFamily penumbral_family = {
     own_height,
     own_height,
     extension,
-    extended};
+    extended,
+    true,
+    own_height,
+    "Under map xi the parameter height scales tokens and cones alike and changes no order; tokens "
+    "nearer to the light have larger cones"};
 
 }  // namespace conelab::geometry

@@ -1,4 +1,5 @@
 // Finite penumbral cones: the light is a ball of radius R about the source.
+#include "core/base/cone_parameters.h"
 #include "core/geometry/finite_penumbra.h"
 
 namespace conelab::geometry {
@@ -12,6 +13,8 @@ double parameter_of(double radius) { return radius; }
 
 const ConeFamily penumbral_finite_family = FinitePenumbra<radius_of, parameter_of, bound>::row(
     "penumbral-finite", "penumbral shadow cones of a ball of light (Shadow Cones)",
-    {"source_radius", 0.5, Domain::positive, true, "hyperbolic radius R of the source's ball"});
+    cone_source_radius,
+    "Cones depend on source_radius, which under map polar moves the tokens too: smaller and larger "
+    "ones order other pairs, if any");
 
 }  // namespace conelab::geometry

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/cone_parameters.h"
 #include "core/geometry/cone_family.h"
 
 namespace conelab::geometry {
@@ -20,13 +21,14 @@ double shadow(const Values& v, double height) { return height * std::sinh(v[0]);
 double radial(const Values& v, double shadow) { return shadow / std::sinh(v[0]); }
 double top_potential(const Values&) { return 0; }
 double largest_shadow(const Values&) { return infinity; }
+double radius(const Values& v) { return v[0]; }
 
 }  // namespace
 
 const ConeFamily umbral_family = {
     "umbral",
     "umbral shadow cones of parallel light from infinity (Coneheads eq. 8)",
-    {{"radius", 0.1, Domain::positive, true, "hyperbolic radius r of the objects"}},
+    {cone_radius},
     Base::plane,
     domain,
     shadow,
@@ -34,6 +36,10 @@ const ConeFamily umbral_family = {
     top_potential,
     largest_shadow,
     nullptr,
-    nullptr};
+    nullptr,
+    false,
+    radius,
+    "A larger radius of the objects makes larger cones, for instance -p radius=3 of the command "
+    "tree"};
 
 }  // namespace conelab::geometry

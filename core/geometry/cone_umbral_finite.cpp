@@ -3,6 +3,7 @@
 #include <limits>
 #include <numbers>
 
+#include "core/base/cone_parameters.h"
 #include "core/geometry/cone_family.h"
 #include "core/geometry/finite_cone.h"
 
@@ -21,13 +22,14 @@ double extension(const Values&, double u, double v, double base) {
 }
 
 Values extended(const Values&, double radial) { return {radial}; }
+double radius(const Values& v) { return v[0]; }
 
 }  // namespace
 
 const ConeFamily umbral_finite_family = {
     "umbral-finite",
     "umbral shadow cones of a point light (Shadow Cones)",
-    {{"object_radius", 0.1, Domain::positive, true, "hyperbolic radius r of the objects"}},
+    {cone_object_radius},
     Base::sphere,
     domain,
     shadow,
@@ -35,6 +37,10 @@ const ConeFamily umbral_finite_family = {
     top_potential,
     largest_shadow,
     extension,
-    extended};
+    extended,
+    false,
+    radius,
+    "A larger object_radius makes larger cones, for instance -p object_radius=1 of the command "
+    "tree"};
 
 }  // namespace conelab::geometry

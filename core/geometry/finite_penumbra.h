@@ -27,9 +27,10 @@ struct FinitePenumbra {
   }
   static Values extended(const Values&, double radius) { return {parameter_of(radius)}; }
 
-  static ConeFamily row(const char* name, const char* about, const ParameterInfo& parameter) {
-    return {name,   about, {parameter}, Base::sphere, domain,  shadow,
-            radial, limit, limit,       extension,    extended};
+  static ConeFamily row(const char* name, const char* about, const ParameterInfo& parameter,
+                        const char* advice) {
+    return {name,  about, {parameter}, Base::sphere, domain, shadow,    radial,
+            limit, limit, extension,   extended,     true,   radius_of, advice};
   }
 };
 

@@ -60,17 +60,12 @@ void check_representable(const Lca& found) {
 
 Vector parse_point(const std::string& text, const std::string& label) {
   std::vector<double> values;
-  std::size_t begin = 0;
-  while (true) {
-    const std::size_t comma = text.find(',', begin);
-    const std::string part = text.substr(begin, comma - begin);
+  for (const std::string_view part : split_commas(text)) {
     const std::optional<double> value = number(part);
     if (!value) {
       misuse("{}: not a point (expected numbers separated by commas, found '{}')", label, text);
     }
     values.push_back(*value);
-    if (comma == std::string::npos) break;
-    begin = comma + 1;
   }
   return Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/cone_parameters.h"
 #include "core/similarity/penumbral_finite.h"
 
 namespace conelab {
@@ -23,9 +24,7 @@ struct Ganea : FiniteCone<PenumbralShadow> {
       "polar",
       nullptr,
       ""};
-  static constexpr std::array parameters{
-      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
-      ParameterInfo{"K", 0.1, Domain::moderate, true, "constant K of the cones' aperture"}};
+  static constexpr std::array parameters{inverse_temperature, cone_k};
 
   static double light(const double* p) { return std::asinh(2 * p[1]); }
   static void constant(const double* p, double* c) {

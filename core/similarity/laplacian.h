@@ -8,7 +8,7 @@
 
 #include <array>
 
-#include "core/base/parameter.h"
+#include "core/base/cone_parameters.h"
 #include "core/similarity/number.h"
 #include "core/similarity/similarity.h"
 
@@ -22,8 +22,7 @@ struct Laplacian {
                                        "none",
                                        nullptr,
                                        ""};
-  static constexpr std::array parameters{
-      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"}};
+  static constexpr std::array parameters{inverse_temperature};
   static constexpr int values = 0;
   static constexpr int constants = 1;
   static constexpr bool one_pass = true;

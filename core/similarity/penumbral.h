@@ -14,7 +14,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/base/parameter.h"
+#include "core/base/cone_parameters.h"
 #include "core/similarity/number.h"
 #include "core/similarity/similarity.h"
 
@@ -32,9 +32,7 @@ struct Penumbral {
       "xi",
       &convention,
       "paper"};
-  static constexpr std::array parameters{
-      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
-      ParameterInfo{"height", 1.0, Domain::positive, true, "height h of the light's horosphere"}};
+  static constexpr std::array parameters{inverse_temperature, cone_height};
   static constexpr int values = 3;     // p, a = x_d^2, s
   static constexpr int constants = 2;  // gamma, h
   static constexpr bool token_slope = true;

@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/cone_parameters.h"
 #include "core/similarity/finite_cone.h"
 
 namespace conelab {
@@ -74,9 +75,7 @@ struct PenumbralFinite : FiniteCone<PenumbralShadow> {
       "polar",
       nullptr,
       ""};
-  static constexpr std::array parameters{
-      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
-      ParameterInfo{"source_radius", 0.5, Domain::moderate, true, "radius R of the light's ball"}};
+  static constexpr std::array parameters{inverse_temperature, cone_source_radius};
 
   static double light(const double* p) { return p[1]; }
   static void constant(const double* p, double* c) {

@@ -10,7 +10,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/base/parameter.h"
+#include "core/base/cone_parameters.h"
 #include "core/similarity/number.h"
 #include "core/similarity/similarity.h"
 
@@ -26,9 +26,7 @@ struct Umbral {
       "psi",
       &convention,
       "paper"};
-  static constexpr std::array parameters{
-      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
-      ParameterInfo{"radius", 0.1, Domain::positive, true, "hyperbolic radius r of the objects"}};
+  static constexpr std::array parameters{inverse_temperature, cone_radius};
   static constexpr int values = 1;     // the height u_d
   static constexpr int constants = 2;  // gamma, 1/sinh r
   static constexpr bool one_pass = true;

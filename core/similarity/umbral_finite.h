@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/cone_parameters.h"
 #include "core/similarity/finite_cone.h"
 
 namespace conelab {
@@ -42,10 +43,7 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
       "polar",
       nullptr,
       ""};
-  static constexpr std::array parameters{
-      ParameterInfo{"gamma", 1.0, Domain::positive, true, "inverse temperature"},
-      ParameterInfo{"object_radius", 0.1, Domain::moderate, true,
-                    "hyperbolic radius r of the objects"}};
+  static constexpr std::array parameters{inverse_temperature, cone_object_radius};
 
   static double light(const double* p) { return p[1]; }
   static void constant(const double* p, double* c) {

@@ -49,9 +49,8 @@ ConeScene cone_scene(const ConeChoice& choice) {
   try {
     scene.system = system_of(choice);
     scene.infinite = scene.system.infinite();
-    scene.penumbral = !choice.family.starts_with("umbral");
-    const double value = scene.system.values.front();
-    scene.parameter = choice.family == "ganea" ? std::asinh(2 * value) : value;
+    scene.penumbral = scene.system.family->penumbral;
+    scene.parameter = scene.system.family->extent(scene.system.values);
     scene.largest_shadow = scene.system.family->largest_shadow(scene.system.values);
     const geometry::Element u = geometry::element(scene.system, place_of(choice.u, "u"), "u");
     const geometry::Element v = geometry::element(scene.system, place_of(choice.v, "v"), "v");

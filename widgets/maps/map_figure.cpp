@@ -2,21 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "core/attention/call_text.h"
+#include "core/base/parse_number.h"
 
 namespace conelab::desktop {
 namespace {
 
 /// A list of numbers, one a head, as that head's number: a figure is of one head.
 std::string of_head(const std::string& value, std::int64_t head) {
-  std::istringstream list(value);
-  std::string number;
-  for (std::int64_t i = 0; std::getline(list, number, ','); ++i) {
-    if (i == head) return number;
-  }
-  return value;
+  const std::vector<std::string_view> numbers = split_commas(value);
+  const auto at = static_cast<std::size_t>(head);
+  return at < numbers.size() ? std::string(numbers[at]) : value;
 }
 
 std::string text_of(Call call, std::int64_t head) {

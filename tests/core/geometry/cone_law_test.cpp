@@ -402,7 +402,7 @@ TEST(Cones, RefuseUnknownFamiliesAndKeys) {
   EXPECT_EQ(message([] {
               (void)cone_system("ganea", {{"K", -1}});
             }),
-            "K of ganea cones must be positive and finite (found -1)");
+            "parameter K must lie between 1e-15 and 1000000000000000 (found -1)");
 }
 
 }  // namespace
