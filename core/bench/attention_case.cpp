@@ -29,9 +29,10 @@ constexpr std::int64_t checked_slopes = 8;
 constexpr std::int64_t plain_row = 4;
 /// A sample lasts at least this long, in as many runs as that takes.
 constexpr double sample_seconds = 0.02;
-/// A case whose run is shorter runs once more before each sample: while others had their turn its
+/// A case whose run is shorter runs for so long before each sample: while others had their turn its
 /// memory left the caches (dot, n = 1024: the first run takes 1.1 of the ninth, the second 1.05).
 constexpr double short_seconds = 0.1;
+constexpr double warm_up_seconds = 0.01;
 /// Of each of the two peak measurements around a sample.
 constexpr double peak_seconds = 0.002;
 /// Of each measurement of the memory's bandwidth.
@@ -78,10 +79,10 @@ class AttentionCase : public CaseExecutor {
   Sample sample(bool cold) override {
     const Dtype dtype = dtype_from_name(case_.dtype);
     const auto threads = static_cast<int>(case_.threads);
-    if (!warm_) {
-      warm_up();
-    } else if (run_seconds_ < short_seconds) {
-      run();
+    if (!warm_) first_run();
+    if (run_seconds_ < short_seconds) {
+      Sample warming;
+      time_runs(warm_up_seconds, warming);
     }
     Sample s;
     const double before = measure_peak(dtype, threads, peak_seconds);
@@ -111,7 +112,7 @@ class AttentionCase : public CaseExecutor {
   Execution execution_;
   Forward<T> saved_;  ///< Backward only: output and row state are given, not timed.
   bool warm_ = false;
-  double run_seconds_ = 0;  ///< Of the last sample.
+  double run_seconds_ = 0;  ///< Of the last sample, or of the first run.
   double peak_bytes_ = 0, extra_bytes_ = 0;
 
   [[nodiscard]] int output_tensors() const {
@@ -139,13 +140,15 @@ class AttentionCase : public CaseExecutor {
     s.warm = elapsed / s.runs;
   }
 
-  /// The first run, which also shows the memory of the pass.
-  void warm_up() {
+  /// Also shows the memory of the pass.
+  void first_run() {
     warm_ = true;
     release_free_memory();
     reset_peak_resident();
     const double before = resident_bytes();
-    run();
+    Sample once;
+    time_runs(0, once);
+    run_seconds_ = once.warm;
     peak_bytes_ = peak_resident_bytes();
     const double outputs =
         static_cast<double>(input_.query.shape.size()) * sizeof(T) * output_tensors();

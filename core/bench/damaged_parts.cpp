@@ -47,7 +47,8 @@ std::string problem_of(const std::string& file) {
   read_bytes(file);
   try {
     (void)read_part(file);
-    if (read_labelled_file(file).changed) return "its bytes are not those that were written";
+    if (read_labelled_file(file).changed)
+      return file + ": its bytes are not those that were written";
   } catch (const Error& error) {
     expect_memory();
     return error.what();

@@ -167,8 +167,9 @@ Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume
 
 Parts::~Parts() {
   try {
-    if (!holds_run(folder_)) discard();  // Nothing was measured: nobody is to look for a run here.
-  } catch (const Error&) {               // Untidy, but no harm.
+    // Nothing was measured: nobody is to look for a run here.
+    if (!discarded_ && !holds_run(folder_)) discard();
+  } catch (const Error&) {  // Untidy, but no harm.
   }
   close(lock_);
 }
@@ -235,6 +236,7 @@ std::optional<PartRecord> Parts::load(int slot, int round) const {
 }
 
 void Parts::discard() {
+  discarded_ = true;
   std::error_code error;
   fs::remove(folder_ + "/run.txt", error);  // first: what a kill leaves is no unfinished run
   fs::remove_all(folder_, error);           // a folder that stays is untidy, but no harm

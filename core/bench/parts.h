@@ -59,6 +59,7 @@ class Parts {
  private:
   std::string folder_;
   int lock_ = -1;
+  bool discarded_ = false;  ///< Another run may lie here since.
   double earlier_limit_ = 0;
   std::vector<std::string> damaged_;
 

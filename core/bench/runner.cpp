@@ -132,7 +132,6 @@ class Run {
 
   [[noreturn]] void interrupt() {
     if (!Parts::exist(options_.output)) {
-      parts_.discard();
       throw Error(ErrorKind::interrupted,
                   fmt::format("{}: interrupted before anything was measured", options_.output));
     }

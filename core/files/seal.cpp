@@ -46,9 +46,12 @@ void overwrite(const std::string& path, std::uint64_t offset, const std::string&
   if (!written) fail("{}: cannot be sealed: {}", where.file, std::strerror(why));
 }
 
-/// Where its bytes lie; empty where there is no such data set.
+/// Where its bytes lie; empty where the file itself has no such data set. No link is followed.
 std::optional<std::uint64_t> seal_offset(const File& file) {
-  if (H5Lexists(file.id(), seal_name, H5P_DEFAULT) <= 0) return {};
+  H5L_info_t link{};
+  if (H5Lexists(file.id(), seal_name, H5P_DEFAULT) <= 0 ||
+      H5Lget_info(file.id(), seal_name, &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
+    return {};
   const Dataset dataset(H5Dopen2(file.id(), seal_name, H5P_DEFAULT));
   if (dataset.id() < 0) return {};
   const Type type(H5Dget_type(dataset.id()));

@@ -26,7 +26,8 @@ except ImportError:
 import formulas
 
 SAMPLE_SECONDS = 0.02  # A sample lasts at least this long, in as many runs as that takes.
-SHORT_SECONDS = 0.1  # A case whose run is shorter runs once more before each sample.
+SHORT_SECONDS = 0.1  # A case whose run is shorter runs ...
+WARM_UP_SECONDS = 0.01  # ... for so long before each sample.
 PAUSE = 0.05           # Threads of the pool spin after a call; nobody else is timed while they do.
 CHECKED_ROWS = 16
 DTYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
@@ -175,7 +176,7 @@ class Case:
 
     def warm_up(self):
         """The first run, which compiles; the first time a second one shows the pass's memory."""
-        self.run()
+        self.run_seconds = self.run()
         self.is_warm = True
         if self.key not in _memory:
             _memory[self.key] = self.measure_memory()
@@ -194,8 +195,10 @@ class Case:
         if not self.is_warm:
             self.warm_up()
             time.sleep(PAUSE)
-        elif self.run_seconds < SHORT_SECONDS:
-            self.run()
+        if self.run_seconds < SHORT_SECONDS:
+            warming = 0.0
+            while warming < WARM_UP_SECONDS:
+                warming += self.run()
         seconds, runs, begin = 0.0, 0, time.perf_counter()
         while runs == 0 or time.perf_counter() - begin < SAMPLE_SECONDS:
             seconds += self.run()

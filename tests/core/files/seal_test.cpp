@@ -93,5 +93,21 @@ TEST_F(SealTest, OfOtherFilesThereIsNone) {
   EXPECT_EQ(seal_of("c.h5"), hdf5::Seal::none);
 }
 
+TEST_F(SealTest, InAnotherFileIsNone) {
+  (void)table();
+  for (const char* name : {"soft.h5", "external.h5"}) {
+    testing::make_h5(path(name), [&](hid_t root) {
+      testing::add_tensor(root, "q", {2, 3});
+      const bool external = std::string(name) == "external.h5";
+      const herr_t linked = external
+                                ? H5Lcreate_external(path("a.h5").c_str(), "/sha256", root,
+                                                     "sha256", H5P_DEFAULT, H5P_DEFAULT)
+                                : H5Lcreate_soft("/q", root, "sha256", H5P_DEFAULT, H5P_DEFAULT);
+      ASSERT_GE(linked, 0);
+    });
+    EXPECT_EQ(seal_of(name), hdf5::Seal::none) << name;
+  }
+}
+
 }  // namespace
 }  // namespace conelab
