@@ -1,4 +1,6 @@
 // An attend job as JSON, and as a command line.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -12,16 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string joined(const std::vector<std::string>& list) {
-  std::string text;
-  for (const std::string& entry : list) text += (text.empty() ? "" : ",") + entry;
-  return text;
-}
-
-std::string joined(const std::vector<std::int64_t>& list) {
-  std::string text;
-  for (const std::int64_t entry : list) text += fmt::format("{}{}", text.empty() ? "" : ",", entry);
-  return text;
+template <class Entry>
+std::string joined(const std::vector<Entry>& list) {
+  return fmt::format("{}", fmt::join(list, ","));
 }
 
 }  // namespace

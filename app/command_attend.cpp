@@ -15,6 +15,7 @@
 #include "app/output.h"
 #include "app/progress.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 
 namespace conelab {
 namespace {
@@ -82,12 +83,6 @@ void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
   }
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 Json summary_json(const AttendJob& job, const AttendSummary& summary) {
   const Extents& e = summary.extents;
   return {{"output", job.output},
@@ -139,7 +134,7 @@ int run(const Typed& typed) {
         summary.wide_rows == 0 ? "" : fmt::format(", {} rows in f64 on cpu", summary.wide_rows);
     say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}{}; computed in "
         "{}, written in {}",
-        job.output, joined(job.keep), job.call.similarity, e.batch, e.head, e.query, e.key,
+        job.output, join(job.keep), job.call.similarity, e.batch, e.head, e.query, e.key,
         given_text(summary), dtype_name(summary.dtype), summary.device, wide,
         duration_text(summary.compute_seconds), duration_text(summary.write_seconds));
   }

@@ -1,5 +1,7 @@
 #include "core/base/names.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -40,9 +42,7 @@ std::string nearest_name(const std::string& name, const std::vector<std::string>
 }
 
 std::string join(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 void unknown_name(const std::string& what, const std::string& name,

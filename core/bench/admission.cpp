@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
@@ -38,8 +39,9 @@ bool may_open(std::int64_t files) {
 
 }  // namespace
 
-Admission::Admission(const Sweep& sweep, Crew& crew, Slots& slots)
-    : sweep_(&sweep),
+Admission::Admission(std::string output, const Sweep& sweep, Crew& crew, Slots& slots)
+    : output_(std::move(output)),
+      sweep_(&sweep),
       crew_(&crew),
       slots_(&slots),
       peak_(measure_peak(Dtype::f64, 1, 0.02)),
@@ -64,7 +66,7 @@ void Admission::decide(int slot, Forecast& forecast) {
   if (s.worked > 0) {
     const bool lacks = memory_ > 0 && s.prediction.bytes > memory_;
     if (lacks) {
-      fail("{} {}", describe(s.labels()), too_large(s.prediction, memory_));
+      fail("{}: {} {}", output_, describe(s.labels()), too_large(s.prediction, memory_));
     }
     s.why_skipped = "";
   }

@@ -12,8 +12,9 @@ namespace conelab {
 
 class Admission {
  public:
-  /// Asks what every slot needs, and whether all workers fit into memory at once.
-  Admission(const Sweep& sweep, Crew& crew, Slots& slots);
+  /// Asks what every slot needs, and whether all workers fit into memory at once. `output` stands
+  /// in messages.
+  Admission(std::string output, const Sweep& sweep, Crew& crew, Slots& slots);
 
   /// Decides it where it was not decided: Slot::why_skipped holds a text from now on. Doubt whether
   /// a case ends is settled by measuring the rate of a shorter case of the same line. A case that
@@ -21,6 +22,7 @@ class Admission {
   void decide(int slot, Forecast& forecast);
 
  private:
+  std::string output_;
   const Sweep* sweep_;
   Crew* crew_;
   Slots* slots_;

@@ -80,7 +80,7 @@ class Run {
         result_(empty_result(sweep, options)),
         slots_(sweep, result_),
         crew_(sweep, workload, options, slots_),
-        admission_(sweep, crew_, slots_) {
+        admission_(options.output, sweep, crew_, slots_) {
     for (const std::string& why : parts_.damaged()) {
       if (options.warned) options.warned(why + "; it is measured again");
     }

@@ -1,5 +1,7 @@
 #include "core/geometry/cone_family.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -9,11 +11,15 @@ namespace conelab::geometry {
 namespace {
 
 std::string key_list(const ConeFamily& family) {
-  std::string list;
-  for (const ParameterInfo& p : family.parameters) {
-    list += (list.empty() ? "" : ", ") + std::string(p.key);
-  }
-  return list;
+  std::vector<std::string> keys;
+  for (const ParameterInfo& p : family.parameters) keys.emplace_back(p.key);
+  return join(keys);
+}
+
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  for (const ConeFamily* family : cone_families()) names.emplace_back(family->name);
+  return names;
 }
 
 }  // namespace
@@ -27,20 +33,14 @@ const std::vector<const ConeFamily*>& cone_families() {
 }
 
 std::string cone_family_names(const char* separator) {
-  std::string names;
-  for (const ConeFamily* family : cone_families()) {
-    names += (names.empty() ? "" : separator) + std::string(family->name);
-  }
-  return names;
+  return fmt::format("{}", fmt::join(family_names(), separator));
 }
 
 const ConeFamily& cone_family(const std::string& name) {
   for (const ConeFamily* family : cone_families()) {
     if (name == family->name) return *family;
   }
-  std::vector<std::string> known;
-  for (const ConeFamily* family : cone_families()) known.emplace_back(family->name);
-  unknown_name("cone family", name, known);
+  unknown_name("cone family", name, family_names());
 }
 
 Values family_values(const ConeFamily& family, const std::map<std::string, double>& given) {

@@ -198,7 +198,7 @@ TEST_F(Runner, ResumedWithTooLittleMemoryItKeepsWhatWasMeasured) {
   BenchOptions again = options();
   again.resume = true;
   const std::string error = error_of([&] { run_bench(sweep, hungry, again); });
-  EXPECT_TRUE(error.starts_with("1: steady")) << error;
+  EXPECT_TRUE(error.starts_with("1: " + o.output + ": steady")) << error;
   EXPECT_NE(error.find("samples so far are kept"), std::string::npos) << error;
   EXPECT_TRUE(parts_exist());
   run(sweep, again);
