@@ -143,7 +143,7 @@ class Case:
         self.attend = function_of(words)
         self.key = tuple(words.text)
         self.is_warm = False
-        self.run_seconds = 0.0  # Of the last sample.
+        self.run_seconds = 0.0  # Of the last sample, or of the first run.
 
     def run(self):
         """One run; returns its seconds."""
