@@ -21,13 +21,15 @@
 
 namespace conelab::CONELAB_SIMD {
 
+constexpr float log2_e = 1.44269502F;
+
 #if HWY_TARGET == HWY_AVX3
 
 /// e^x for x < 88.
 template <int n>
 HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
   using P = Pack<float, n>;
-  const P t = x * P(1.44269502e+0);
+  const P t = x * P(log2_e);
   // Towards less, 0b01, and quietly.
   const P f = each(t, [](auto a) { return decltype(a){_mm512_reduce_ps(a.raw, 0b1001)}; });
   P y = multiply_add(f, P(0.0018775766751789032), P(0.008989340090521493));
@@ -48,21 +50,40 @@ HWY_INLINE V power_of_two(V shifted) {
   return hn::BitCast(f, hn::ShiftLeft<23>(hn::BitCast(bits, shifted)));
 }
 
-/// e^x for x < 88.
+/// 1.5 * 2^23 + the exponent's bias: added to a number, it leaves the integer nearest to it, and
+/// the exponent field of that power of two, in the lowest bits.
+constexpr float to_integer = 12582912.0F + 127;
+
+/// 2^f times the power of two in the lowest bits of `shifted`.
 template <int n>
-HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
+HWY_INLINE Pack<float, n> raised(const Pack<float, n>& f, const Pack<float, n>& shifted) {
   using P = Pack<float, n>;
-  const P round(12582912.0 + 127);  // 1.5 * 2^23 + the exponent's bias
-  const P log2_e(1.44269502e+0);
-  const P t = at_least(P(-88), x);
-  const P shifted = multiply_add(t, log2_e, round);
-  const P f = multiply_add(t, log2_e, round - shifted);
   P y = multiply_add(f, P(0.0013276472632), P(0.00967554134312));
   y = multiply_add(y, f, P(0.0555071327186));
   y = multiply_add(y, f, P(0.240221197237));
   y = multiply_add(y, f, P(0.693146967065));
   y = multiply_add(y, f, P(1.00000007165));
   return each(y, shifted, [](auto a, auto b) { return hn::Mul(a, power_of_two(b)); });
+}
+
+/// e^x for x < 88.
+template <int n>
+HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
+  using P = Pack<float, n>;
+  const P round(to_integer);
+  const P t = at_least(P(-88), x);
+  const P shifted = multiply_add(t, P(log2_e), round);
+  return raised(multiply_add(t, P(log2_e), round - shifted), shifted);
+}
+
+/// 2^x for x < 127: four additions and products less, where log2 e has joined a factor of x.
+template <int n>
+HWY_INLINE Pack<float, n> exp2(const Pack<float, n>& x) {
+  using P = Pack<float, n>;
+  const P round(to_integer);
+  const P t = at_least(P(-127), x);
+  const P shifted = t + round;
+  return raised(t + (round - shifted), shifted);
 }
 
 #endif

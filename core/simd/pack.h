@@ -196,13 +196,6 @@ HWY_INLINE Pack<float, n> sqrt(const Pack<float, n>& x) {
 }
 #endif
 
-template <int n>
-HWY_INLINE Root<Pack<double, n>> root_of_product(const Pack<double, n>& a,
-                                                 const Pack<double, n>& b) {
-  const auto x = conelab::root(a), y = conelab::root(b);
-  return {x.value * y.value, x.inverse * y.inverse};
-}
-
 /// Whether this target's maximum and minimum return their second argument where either is NaN, as
 /// the instructions of x86 do; others may return the number.
 constexpr bool keeps_second = HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR;
@@ -296,3 +289,5 @@ HWY_INLINE T lane_sum(Vector<T> a) {
 template <int n>
 inline constexpr bool conelab::has_over_sqrt<conelab::CONELAB_SIMD::Pack<float, n>> =
     conelab::CONELAB_SIMD::estimates_roots;
+template <int n>
+inline constexpr bool conelab::is_double<conelab::CONELAB_SIMD::Pack<double, n>> = true;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <limits>
+#include <numbers>
 #include <type_traits>
 
 #include "core/simd/tail_rows.h"
@@ -46,16 +47,6 @@ T moved_reference(T reference, T maximum) {
   }
   return maximum > reference + T(stale_limit) ? maximum : reference;
 }
-
-/// Whether a similarity says that its formula is short enough to share registers with exp: then the
-/// next pack's square roots run beside this pack's multiply-adds, 6.8 cycles per 8 pairs of dot in
-/// place of 7.6, 9.1 of laplacian in place of 11.6 (avx2). A long formula runs out of registers
-/// (penumbral 16.5 in place of 14.9). With 32 registers eight vectors side by side hide as much.
-template <class S>
-constexpr bool one_pass = [] {
-  if constexpr (HWY_TARGET != HWY_AVX3 && requires { S::one_pass; }) return S::one_pass;
-  return false;
-}();
 
 /// What a row of weights is made of. In copies: what is stored to the row might, for all that the
 /// compiler knows, be part of the tile's description, which would be loaded again for each pack.
@@ -108,9 +99,8 @@ struct WeightRow {
     return hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
   }
   /// A branch, so that nobody waits for the maximum where the reference stays.
-  [[nodiscard]] HWY_INLINE bool exceeds(T reference) const {
-    const auto limit = hn::Set(Tag<T>(), reference + T(stale_limit));
-    return HWY_UNLIKELY(!hn::AllTrue(Tag<T>(), hn::Le(greatest, limit)));
+  [[nodiscard]] HWY_INLINE bool exceeds(T limit) const {
+    return HWY_UNLIKELY(!hn::AllTrue(Tag<T>(), hn::Le(greatest, hn::Set(Tag<T>(), limit))));
   }
 
  private:
@@ -139,26 +129,29 @@ HWY_INLINE T rescale(T* row, int columns, T from, T to) {
   return lane_sum<T>(total);
 }
 
-/// A row of weights that has a reference, logits and exponentials side by side.
-template <class S, class Law, bool far, class T, bool biased>
+/// A row of weights that has a reference, logits and exponentials side by side. `binary`: the
+/// reference is 0, and the logits of these constants are to base 2.
+template <class S, class Law, bool far, bool binary, class T, bool biased>
 HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
-                              WeightRow<S, far, T, biased>& parts) {
+                              const Vector<T>* constants) {
   constexpr int n = one_pass_vectors;
+  constexpr T unit = binary ? T(std::numbers::ln2) : T(1);
   using P = Pack<T, n>;
+  WeightRow<S, far, T, biased> parts(w.score, r, constants);
   const int columns = parts.columns;
   T* row = parts.row;
   auto total = hn::Zero(Tag<T>());
   P logit = parts.template logits<n>(0);
   for (int c = 0; c < columns; c += P::size) {
     const P next = parts.template logits<n>(c + P::size < columns ? c + P::size : c);
-    const P weight = Law::weight(logit, reference, T(1));
+    const P weight = weight_of<Law, binary>(logit, reference, T(1));
     weight.store(row + c);
     total = hn::Add(total, folded_sum(weight));
     logit = next;
   }
   w.row_sum[r] = lane_sum<T>(total);
-  w.row_maximum[r] = parts.maximum();
-  if (!Law::refers || !parts.exceeds(reference)) return;
+  w.row_maximum[r] = unit * parts.maximum();
+  if (!Law::refers || !parts.exceeds((reference + T(stale_limit)) / unit)) return;
   const T moved = moved_reference(reference, w.row_maximum[r]);
   if (!(moved - reference < T(most_rise))) return;
   w.row_sum[r] = rescale(row, columns, reference, moved);
@@ -166,19 +159,25 @@ HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
 }
 
 template <class S, class Law, bool far, class T, bool biased>
-HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Vector<T>* constants) {
+HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Constants<S, T>& constants) {
   constexpr T none = -std::numeric_limits<T>::infinity();
-  WeightRow<S, far, T, biased> parts(w.score, r, constants);
   T reference = Law::refers ? w.reference[r] : T(0);
-  if (one_pass<S> && reference != none)
-    return weight_beside<S, Law, far, T, biased>(w, r, reference, parts);
+  if constexpr (has_binary<S, Law, T, biased>) {
+    if (reference == T(0)) {
+      return weight_beside<S, Law, far, true, T, biased>(w, r, reference, constants.binary);
+    }
+  }
+  if (one_pass<S> && reference != none) {
+    return weight_beside<S, Law, far, false, T, biased>(w, r, reference, constants.natural);
+  }
+  WeightRow<S, far, T, biased> parts(w.score, r, constants.natural);
   const int columns = parts.columns;
   T* row = parts.row;
   for_packs<T>(
       columns, [&](auto n, int c)
                    __attribute__((always_inline)) { parts.template logits<n>(c).store(row + c); });
   w.row_maximum[r] = parts.maximum();
-  if (Law::refers && (reference == none || parts.exceeds(reference))) {
+  if (Law::refers && (reference == none || parts.exceeds(reference + T(stale_limit)))) {
     reference = w.reference[r] = moved_reference(reference, w.row_maximum[r]);
     if (reference == none) reference = T(0);  // It sees nothing: any number serves.
   }
@@ -194,8 +193,8 @@ HWY_INLINE double log_of(double x) { return ::log(x); }
 /// A row of weights e^logit e^-reference by the closed form of e^logit; lost where its largest
 /// logit is beyond closed_limit.
 template <class S, class T>
-HWY_INLINE void weight_closed(const WeightTile<T>& w, int r, const Vector<T>* constants) {
-  WeightRow<S, false, T, false> parts(w.score, r, constants);
+HWY_INLINE void weight_closed(const WeightTile<T>& w, int r, const Constants<S, T>& constants) {
+  WeightRow<S, false, T, false> parts(w.score, r, constants.natural);
   const bool begins = w.reference[r] == -std::numeric_limits<T>::infinity();
   const T from = begins ? T(0) : w.reference[r];
   const auto scale = hn::Set(Tag<T>(), exp_of(-from));
@@ -209,8 +208,8 @@ HWY_INLINE void weight_closed(const WeightTile<T>& w, int r, const Vector<T>* co
       });
   w.row_sum[r] = lane_sum<T>(total);
   const T maximum = from + log_of(parts.maximum());
-  // Far below a reference that it has, a row's weights vanish, and may.
-  if (!(maximum <= T(closed_limit)) || (begins && maximum < T(-closed_limit))) {
+  // Far below a reference that it has, a row's weights vanish, and may. NaN is not lost.
+  if (maximum > T(closed_limit) || (begins && maximum < T(-closed_limit))) {
     w.row_maximum[r] = std::numeric_limits<T>::infinity();
     return;
   }
@@ -222,8 +221,7 @@ HWY_INLINE void weight_closed(const WeightTile<T>& w, int r, const Vector<T>* co
 
 template <class S, class T>
 void weight_closed_rows(const WeightTile<T>& w) {
-  Vector<T> constants[S::constants + 1];
-  for (int i = 0; i < S::constants; ++i) constants[i] = hn::Set(Tag<T>(), w.score.constants[i]);
+  const Constants<S, T> constants(w.score.constants);
   for (int r = 0; r < w.score.rows; ++r) {
     const T reference = w.reference[r];
     const bool held = reference >= T(-closed_limit) && reference <= T(closed_limit);
@@ -237,8 +235,7 @@ void weight_closed_rows(const WeightTile<T>& w) {
 
 template <class S, class Law, class T, bool biased>
 void weight_rows(const WeightTile<T>& w) {
-  Vector<T> constants[S::constants + 1];
-  for (int i = 0; i < S::constants; ++i) constants[i] = hn::Set(Tag<T>(), w.score.constants[i]);
+  const Constants<S, T> constants(w.score.constants);
   for_rows<S, T>(
       w.score, [&](auto far, int r) __attribute__((always_inline)) {
         weight_row<S, Law, far, T, biased>(w, r, constants);

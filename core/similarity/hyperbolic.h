@@ -18,7 +18,8 @@
 
 namespace conelab {
 
-/// What both models share: from z on.
+/// What both models share: from z on. Model::rise(z) is sqrt(z (1 + z)) of all z that it may have.
+template <class Model>
 struct HyperbolicLaw {
   static constexpr std::array parameters{
       ParameterInfo{"beta", 1.0, Domain::positive, true, "inverse temperature"},
@@ -47,7 +48,7 @@ struct HyperbolicLaw {
   }
   template <class N>
   CONELAB_FORMULA static N logit(N z, const N* c) {
-    return -(c[0] * distance(z, root_of_product(z, N(1) + z).value) + c[1]);
+    return -(c[0] * distance(z, Model::rise(z).value) + c[1]);
   }
   template <class N>
   CONELAB_FORMULA static bool is_closed(const N* c) {
@@ -56,21 +57,21 @@ struct HyperbolicLaw {
   /// e^-d_H.
   template <class N>
   CONELAB_FORMULA static N decay(N z) {
-    return N(1) / (N(1) + N(2) * (z + root_of_product(z, N(1) + z).value));
+    return N(1) / (N(1) + N(2) * (z + Model::rise(z).value));
   }
   /// d_H and dlogit/dz; dd_H/dz = 1/sqrt(z (1 + z)).
   template <class N>
   struct Rate {
     N distance, by_z;
     CONELAB_FORMULA Rate(N z, const N* c) {
-      const Root<N> r = root_of_product(z, N(1) + z);
+      const Root<N> r = Model::rise(z);
       distance = HyperbolicLaw::distance(z, r.value);
       by_z = -(c[0] * r.inverse);
     }
   };
 };
 
-struct HyperbolicHyperboloid : HyperbolicLaw {
+struct HyperbolicHyperboloid : HyperbolicLaw<HyperbolicHyperboloid> {
   static constexpr SimilarityInfo info{
       "hyperbolic",
       "-beta d_H(q,k) - c, cosh d_H = cosh r_q cosh r_k - sinh r_q sinh r_k cos theta (Gulcehre et "
@@ -89,6 +90,12 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
     value[0] = 2 * half.sinh;
     value[1] = half.decay;
     value[2] = 2 * half.sinh * half.cosh;
+  }
+  /// Floats beyond e^21.8 from the origin are out of reach: z stays below 3e18.
+  template <class N>
+  CONELAB_FORMULA static Root<N> rise(N z) {
+    if constexpr (is_double<N>) return rising_root(z);
+    return root(z * (N(1) + z));
   }
   template <class N>
   CONELAB_FORMULA static N half_distance2(N x, const N* q, const N* k) {
@@ -124,7 +131,7 @@ struct HyperbolicHyperboloid : HyperbolicLaw {
   }
 };
 
-struct HyperbolicHalfSpace : HyperbolicLaw {
+struct HyperbolicHalfSpace : HyperbolicLaw<HyperbolicHalfSpace> {
   static constexpr SimilarityInfo info{"hyperbolic",
                                        "cosh d_H = 1 + (|q_: - k_:|^2 + (q_d - k_d)^2)/(2 q_d k_d)",
                                        Space::half_space,
@@ -137,6 +144,10 @@ struct HyperbolicHalfSpace : HyperbolicLaw {
   static void token(const Place& place, const double*, double* value) {
     value[0] = place.height;
     value[1] = 1 / place.height;
+  }
+  template <class N>
+  CONELAB_FORMULA static Root<N> rise(N z) {
+    return rising_root(z);
   }
   template <class N>
   CONELAB_FORMULA static N half_distance2(N x, const N* q, const N* k) {

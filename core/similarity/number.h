@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 /// Formulas run on host and device, and always inside the driver's loop: a call for each pack would
 /// cost more than most of them.
@@ -42,6 +43,10 @@ CONELAB_FORMULA inline bool either(bool a, bool b) { return a || b; }
 CONELAB_FORMULA inline bool any(bool condition) { return condition; }
 CONELAB_FORMULA inline bool all(bool condition) { return condition; }
 
+/// Whether a number, or each of a pack, is a double.
+template <class N>
+inline constexpr bool is_double = std::is_same_v<N, double>;
+
 /// The square root of x >= 0, and its inverse, which is 0 where x is.
 template <class N>
 struct Root {
@@ -53,14 +58,16 @@ CONELAB_FORMULA inline Root<N> root(N x) {
   return {value, select(x > N(0), N(1) / value, N(0))};
 }
 
-/// That of a b, a and b >= 0. Of doubles, which have nothing wider behind them, a b may overflow.
+/// That of z (1 + z), z >= 0. From 1e18 on that is z's square, which might overflow.
 template <class N>
-CONELAB_FORMULA inline Root<N> root_of_product(N a, N b) {
-  return root(a * b);
-}
-CONELAB_FORMULA inline Root<double> root_of_product(double a, double b) {
-  const Root<double> x = root(a), y = root(b);
-  return {x.value * y.value, x.inverse * y.inverse};
+CONELAB_FORMULA inline Root<N> rising_root(N z) {
+  Root<N> r = root(z * (N(1) + z));
+  const auto far = z > N(1e18);
+  if (any(far)) {
+    r.value = select(far, z, r.value);
+    r.inverse = select(far, N(1) / z, r.inverse);
+  }
+  return r;
 }
 
 /// log(1 + x) for x >= 0, with as little absolute error as 1 + x rounded has: what is cheaper than

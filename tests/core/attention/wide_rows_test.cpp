@@ -132,6 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Within, WithinReach,
                                          Far{"hyperbolic", 1, 20, "beta=0.01"},
                                          Far{"hyperbolic", 1, 19, "model=halfspace"},
                                          Far{"hyperbolic", 1, -19, "model=halfspace"},
+                                         Far{"hyperbolic", 1e10, -5, "model=halfspace"},
                                          Far{"laplacian", 1e9, 1, "gamma=1e-9"},
                                          Far{"dot", 1e4, 1, "scale=1e-8"},
                                          Far{"penumbral", 1e9, 1, "gamma=1e-9"},
@@ -139,6 +140,32 @@ INSTANTIATE_TEST_SUITE_P(Within, WithinReach,
                                          Far{"umbral", 1, 15, "gamma=1e-8"}, Far{"umbral", 1, -19},
                                          Far{"penumbral-finite", 1, 18},
                                          Far{"umbral-finite", 1, 18}, Far{"ganea", 1, 18}));
+
+/// z = sinh^2(d_H / 2) of 1e20 is a float, its square is none.
+TEST(WideRows, NeedNoneWhereHalfDistancesSquareBeyondFloats) {
+  Call call = call_of({"hyperbolic", 1, 0, "model=halfspace"});
+  call.map = "none";
+  const Extents few{1, 1, 2, 3, 3, 1};
+  AttentionInput<float> input = convert<float>(random_input(call, few, 1));
+  constexpr float low = 1e-8F;
+  input.query.data = {0, 0, low, 5, 0, 2 * low};
+  input.key.data = {100, 0, low, 0, 300, 3 * low, -200, 1, low};
+  const auto exact = convert<double>(input);
+  const auto found = run(call, input);
+  const auto expected = run(call, exact);
+  EXPECT_TRUE(found.forward.wide_rows.empty());
+  EXPECT_GT(largest(expected.logits), 44);
+  EXPECT_LT(largest(expected.logits), 60);
+  expect_close(found.logits, expected.logits, 1e-6, 0);
+  expect_close(found.weights, expected.weights, 1e-5, 0);
+  const auto plan = resolve(call, few);
+  const auto gradients = backward(*plan, input, found.forward, one_thread());
+  const auto exact_gradients = backward(*plan, exact, expected.forward, one_thread());
+  EXPECT_GT(largest(exact_gradients.key), 1e5);
+  expect_close(gradients.key, exact_gradients.key, 1e-5, 0);
+  // The slopes of a row, of no sum, times the inverse of one height.
+  expect_close(gradients.query, exact_gradients.query, 1e-6, 1 / double{low});
+}
 
 /// The cone of a few far tokens among ordinary ones.
 TEST(WideRows, ChangeNoBitOfTheOthers) {

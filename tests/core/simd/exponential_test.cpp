@@ -163,5 +163,96 @@ TEST(Exponential, OfAnInfiniteDistanceIsNothing) {
   }
 }
 
+/// Written so that NaN is no logit beyond the closed form's.
+TEST(Exponential, OfNoNumberIsNotLost) {
+  for (const std::string& target : simd_targets()) {
+    Pairs<float> pairs(kernels<float>(target), formulas[0], false);
+    std::fill(pairs.measures.begin(), pairs.measures.end(), std::nanf(""));
+    for (const double before : {-infinity, 0.0}) {
+      const Weights<float> w(pairs, before, false);
+      EXPECT_NE(w.maximum, std::numeric_limits<float>::infinity()) << target;
+      EXPECT_TRUE(std::isnan(w.sum)) << target;
+    }
+  }
+}
+
+/// What rows of short formulas take: logits to base 2 where their reference is 0.
+constexpr std::array short_formulas{
+    Formula{"dot", "", {0.3}, 0, 0, 0},
+    Formula{"laplacian", "", {0.7}, 0, 0, 0},
+    Formula{"umbral", "paper", {0.9, 1}, 0.2, 1, 0},
+};
+
+TEST(Exponential, OfShortFormulasIsThatOfTheirLogits) {
+  for (const std::string& target : simd_targets()) {
+    for (const Formula& f : short_formulas) {
+      const Pairs<float> pairs(kernels<float>(target), f, false);
+      Pairs<float> measures = pairs;
+      const ScoreTile<float> tile{measures.measures.data(),
+                                  columns,
+                                  1,
+                                  columns,
+                                  pairs.query.data(),
+                                  1,
+                                  pairs.keys.data(),
+                                  columns,
+                                  pairs.constants,
+                                  nullptr,
+                                  0,
+                                  nullptr,
+                                  nullptr};
+      pairs.tail->score(tile);
+      for (const double reference : {0.0, 0.5}) {
+        const Weights<float> w(pairs, reference, false);
+        EXPECT_EQ(w.reference, static_cast<float>(reference)) << target << f.name;
+        float largest = -std::numeric_limits<float>::infinity();
+        for (int c = 0; c < columns; ++c) {
+          const float logit = measures.measures[static_cast<std::size_t>(c)];
+          const double weight = std::exp(static_cast<double>(logit) - reference);
+          EXPECT_NEAR(w.weights[static_cast<std::size_t>(c)] / weight, 1, 5e-7) << target << f.name;
+          largest = std::max(largest, logit);
+        }
+        EXPECT_NEAR(w.maximum, largest, 5e-7) << target << f.name;
+      }
+    }
+  }
+}
+
+/// A weight that forward and backward take for two different ones leaves gradients that do not
+/// cancel.
+TEST(Exponential, IsTheSameOnTheWayBack) {
+  for (const std::string& target : simd_targets()) {
+    for (const Formula& f : short_formulas) {
+      const Pairs<float> pairs(kernels<float>(target), f, false);
+      for (const double before : {0.0, 0.5}) {
+        const Weights<float> w(pairs, before, false);
+        const auto reference = static_cast<float>(before);
+        const float one = 1, delta = 0;
+        float largest = 0, query_slope = 0;
+        std::vector<float> weights = pairs.measures, slopes(columns, 1.0F), key_slope(columns),
+                           room(columns);
+        double constant_slope[max_constants] = {}, bias_gradient = 0;
+        pairs.tail->softmax_slope(
+            {{weights.data(), columns, 1, columns, pairs.query.data(), 1, pairs.keys.data(),
+              columns, pairs.constants, nullptr, 0, nullptr, nullptr},
+             slopes.data(),
+             &reference,
+             &one,
+             &delta,
+             &largest,
+             &query_slope,
+             key_slope.data(),
+             room.data(),
+             constant_slope,
+             nullptr,
+             0,
+             0,
+             &bias_gradient});
+        EXPECT_EQ(weights, w.weights) << target << f.name << before;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace conelab::tests
