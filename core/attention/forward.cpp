@@ -30,9 +30,6 @@ constexpr std::int64_t most_queries = 384;
 /// Tasks that a thread is given at least, so that none waits long for the last: three tasks of a
 /// head of 1024 tokens cost two threads a quarter of their time.
 constexpr std::int64_t least_tasks = 8;
-/// Keys whose values are summed in a register before they join the row's sums: all 512 of a tile
-/// would err by half as much again.
-constexpr int summed_keys = 128;
 constexpr std::size_t cache_line = 64;
 
 /// What the tasks of one head share.
@@ -261,13 +258,9 @@ class ForwardPass {
     }
     block.sums.set_apart(weights, row);
     const auto stride = static_cast<int>(block.sums.stride());
-    for (int first = 0; first < keys.count; first += summed_keys) {
-      kernels_.product(rows, stride, std::min(summed_keys, keys.count - first),
-                       {block.tile.data() + first, keys.columns, 1},
-                       {values + static_cast<std::ptrdiff_t>(first) * kernels_.panel,
-                        forward_keys<T> * kernels_.panel, kernels_.panel},
-                       block.sums.sums(row), stride, Store::add);
-    }
+    kernels_.product(rows, stride, keys.count, {block.tile.data(), keys.columns, 1},
+                     {values, forward_keys<T> * kernels_.panel, kernels_.panel},
+                     block.sums.sums(row), stride, Store::add);
     block.sums.add_apart(weights, row, values, keys.first);
   }
 

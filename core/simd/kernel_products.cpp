@@ -19,6 +19,10 @@ constexpr int block_rows = HWY_TARGET == HWY_AVX3&& panels == 1 ? 12 : 6;
 constexpr int block_panels = HWY_TARGET == HWY_AVX3 ? 2 : 1;
 /// Steps of the depth that are unrolled. (avx2: 16 take 1.01 to 1.03 of the time, 4 take 1.06.)
 constexpr int many_steps = HWY_TARGET == HWY_AVX3 ? 4 : 8;
+/// Steps whose products are summed in a register before they join what is added to: all 512 keys of
+/// a tile would err by half as much again. The parts are walked here: a call for each of them costs
+/// another half percent of dot's forward pass (avx2).
+constexpr int summed_steps = 128;
 /// Whether instructions are saved, which count where another thread shares the core: a block begins
 /// with products in place of zeros, and one index serves its rows. Queries times keys take .95 of
 /// the time, distances .975 (avx2; not measured with avx512).
@@ -101,13 +105,9 @@ struct Walk {
 };
 
 /// Blocks of rows against panels; each row's vectors go to `store(across, row, vectors)`. The
-/// depth is walked in steps of many, 4 and 1 by loops of their own, and the function is not
-/// inlined, so that all of a block stays in registers. The walk is inside and everything passed by
-/// value: a call for each block, with addresses read through references, cost 5 % of the distances
-/// and of the products over queries, a call for each panel another 1 %. (Steps of 32 or 64, and
-/// prefetching the next panel, lose.)
+/// depth is walked in steps of many, 4 and 1 by loops of their own.
 template <class T, bool rows_contiguous, bool packed, int rows, int panels, class F>
-HWY_NOINLINE void multiply_blocks(Strip<T> s, Walk walk, F store) {
+HWY_INLINE void multiply_part(Strip<T> s, const Walk& walk, const F& store) {
   for (int i = 0; i < walk.across; ++i) {
     Strip<T> at = s;
     for (int j = 0, first = walk.first; j < walk.down; ++j, first += rows) {
@@ -136,6 +136,26 @@ HWY_NOINLINE void multiply_blocks(Strip<T> s, Walk walk, F store) {
       at.left += rows * at.row_stride;
     }
     s.panel += panels * s.panel_stride;
+  }
+}
+
+/// The same, the depth in parts unless the whole is wanted. The function is not inlined, so that
+/// all of a block stays in registers. The walk is inside and everything passed by value: a call for
+/// each block, with addresses read through references, cost 5 % of the distances and of the
+/// products over queries, a call for each panel another 1 %. (Steps of 32 or 64, and prefetching
+/// the next panel, lose.)
+template <class T, bool rows_contiguous, bool packed, int rows, int panels, class F>
+HWY_NOINLINE void multiply_blocks(Strip<T> s, Walk walk, F store) {
+  if constexpr (F::whole) {
+    multiply_part<T, rows_contiguous, packed, rows, panels>(s, walk, store);
+  } else {
+    const int depth = s.depth;
+    for (int done = 0; done < depth; done += summed_steps) {
+      s.depth = depth - done < summed_steps ? depth - done : summed_steps;
+      multiply_part<T, rows_contiguous, packed, rows, panels>(s, walk, store);
+      s.left += s.depth * s.left_step;
+      s.panel += s.depth * s.right_step;
+    }
   }
 }
 
@@ -189,6 +209,7 @@ Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right
 template <class T, Store mode, int panels>
 struct IntoTile {
   static constexpr bool packed = false;
+  static constexpr bool whole = mode == Store::replace;
   T* corner;
   std::ptrdiff_t stride;
 
@@ -249,6 +270,7 @@ constexpr int distance_rows = 48;
 template <class T, int panels>
 struct IntoDistances {
   static constexpr bool packed = true;
+  static constexpr bool whole = true;
   T* corner;
   std::ptrdiff_t stride;
   const T* query_norm;

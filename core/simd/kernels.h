@@ -40,7 +40,8 @@ struct RightOperand {
   std::ptrdiff_t step_stride;
 };
 
-/// What a product does with the tile that it writes to.
+/// What a product does with the tile that it writes to. What it adds to, may be larger than many of
+/// its terms: they are summed by themselves first, some at a time.
 enum class Store { replace, add };
 
 /// A tile of logits in the making.
