@@ -63,9 +63,13 @@ struct ScoreTile {
 };
 
 /// How far the largest logit of a row may lie above its reference: 8 ln 2, so that weights stay
-/// below 2^8. A row's first reference is 0 where its largest logit is within as much of it. (Some
-/// of an exponential's error grows with the distance.)
+/// below 2^8. (Some of an exponential's error grows with the distance.)
 constexpr double stale_limit = 5.54;
+
+/// A row's first reference is 0 where its largest logit is at most stale_limit, and no lower than
+/// this: the exponential of -16 errs by 2e-7 of itself more, by a third of what logits so large
+/// are rounded by.
+constexpr double lowest_start = -16;
 
 /// A reference that rises by less may do so after the weights: they have not overflowed, and what
 /// the exponential lost is no more than the rounding of logits so large.

@@ -65,30 +65,23 @@ HWY_INLINE void add_sums(const SlopeTile<T>& t, int r, const SlopeSums<T, consta
   for (int b = 0; b < t.bias_slopes; ++b) t.bias_gradient[b] += lane_sum<T>(sums.bias[b]);
 }
 
-template <class S, class Law, bool far, bool binary, class T, bool biased>
-HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Constants<S, T>& constants) {
+template <class S, class Law, bool far, class T, bool biased>
+HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vectors>* constants) {
   using P = Pack<T, slope_vectors>;
   T* tile = t.score.tile + r * t.score.stride;
   const T* slope = t.slope + r * t.score.stride;
   T* key_slope = far ? t.far_key_slope : t.key_slope;
   P query[S::values + 1], key[S::values + 1];
   broadcast_query<S>(t.score.query_values, t.score.query_stride, r, query);
-  P natural[S::constants + 1], to_base_2[S::constants + 1];
-  for (int i = 0; i < S::constants; ++i) {
-    natural[i] = P(constants.natural[i]);
-    to_base_2[i] = P(constants.binary[i]);
-  }
-  using Part = decltype(slope_of<S, far>(P(0), query, key, natural));
+  using Part = decltype(slope_of<S, far>(P(0), query, key, constants));
   SlopeSums<T, std::extent_v<decltype(Part::constant)>> sums;
   auto greatest = hn::Zero(Tag<T>());
   for (int c = 0; c < t.score.columns; c += P::size) {
     load_key<S>(t.score.key_values, t.score.key_stride, c, key);
-    const P x = P::load(tile + c);
-    Part part = slope_of<S, far>(x, query, key, natural);
+    Part part = slope_of<S, far>(P::load(tile + c), query, key, constants);
     P logit = part.logit;
-    if constexpr (binary) logit = score_of<S, far>(x, query, key, to_base_2);
     if constexpr (biased) logit = add_bias(logit, t.score.addend + r * t.score.addend_stride + c);
-    const P weight = weight_of<Law, binary>(rounded(logit), t.reference[r], t.inverse_sum[r]);
+    const P weight = Law::weight(rounded(logit), t.reference[r], t.inverse_sum[r]);
     P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
     weight.store(tile + c);
     greatest = hn::Max(greatest, folded_max(weight));
@@ -124,16 +117,13 @@ void add_far_keys(const SlopeTile<T>& t) {
 
 template <class S, class Law, class T, bool biased>
 void slope_rows(const SlopeTile<T>& t) {
-  const Constants<S, T> constants(t.score.constants);
+  Pack<T, slope_vectors> constants[S::constants + 1];
+  broadcast_constants<S>(t.score.constants, constants);
   const bool may_be_far = HasFar<S> && t.score.least != nullptr;
   for (int c = 0; may_be_far && c < t.score.columns; ++c) t.far_key_slope[c] = T(0);
   for_rows<S, T>(
       t.score, [&](auto far, int r) __attribute__((always_inline)) {
-        if constexpr (has_binary<S, Law, T, biased>) {
-          if (t.reference[r] == T(0))
-            return slope_row<S, Law, far, true, T, biased>(t, r, constants);
-        }
-        slope_row<S, Law, far, false, T, biased>(t, r, constants);
+        slope_row<S, Law, far, T, biased>(t, r, constants);
       });
   if constexpr (HasFar<S>) {
     if (may_be_far) add_far_keys<S>(t);

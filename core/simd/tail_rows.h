@@ -101,16 +101,6 @@ HWY_INLINE auto slope_of(const P& x, const P* query, const P* key, const P* cons
     return S::slope(x, query, key, constants);
 }
 
-/// Whether a similarity says that its formula is short enough to share registers with exp: then the
-/// next pack's square roots run beside this pack's multiply-adds, 6.8 cycles per 8 pairs of dot in
-/// place of 7.6, 9.1 of laplacian in place of 11.6 (avx2). A long formula runs out of registers
-/// (penumbral 16.5 in place of 14.9). With 32 registers eight vectors side by side hide as much.
-template <class S>
-constexpr bool one_pass = [] {
-  if constexpr (HWY_TARGET != HWY_AVX3 && requires { S::one_pass; }) return S::one_pass;
-  return false;
-}();
-
 /// weight = exp(logit - m) / l and dL/dlogit = weight (dL/dweight - delta).
 struct SoftmaxLaw {
   static constexpr bool refers = true;
@@ -135,34 +125,6 @@ struct SigmoidLaw {
   template <class T, int n>
   HWY_INLINE static Pack<T, n> slope(const Pack<T, n>& weight, const Pack<T, n>& upstream, T) {
     return weight * (Pack<T, n>(1) - weight) * upstream;
-  }
-};
-
-/// Whether rows whose reference is 0 take logits to base 2, on the way forward and back alike. Of
-/// larger references the product with log2 e would round more than the logits do.
-template <class S, class Law, class T, bool biased>
-constexpr bool has_binary = one_pass<S>&& Law::refers&& std::is_same_v<T, float> && !biased;
-
-/// The weight of a logit, or of one to base 2 whose reference is 0.
-template <class Law, bool binary, class T, int n>
-HWY_INLINE Pack<T, n> weight_of(const Pack<T, n>& logit, T reference, T inverse_sum) {
-  if constexpr (binary)
-    return exp2(logit) * Pack<T, n>(inverse_sum);
-  else
-    return Law::weight(logit, reference, inverse_sum);
-}
-
-/// A head's constants for formulas of packs; `binary` make the logits of a one_pass similarity such
-/// to base 2.
-template <class S, class T>
-struct Constants {
-  Vector<T> natural[S::constants + 1], binary[S::constants + 1];
-
-  explicit Constants(const T* values) {
-    for (int i = 0; i < S::constants; ++i) {
-      natural[i] = hn::Set(Tag<T>(), values[i]);
-      binary[i] = hn::Set(Tag<T>(), i == 0 ? values[i] * T(log2_e) : values[i]);
-    }
   }
 };
 

@@ -23,14 +23,47 @@ HWY_INLINE void for_packs(int columns, const F& f) {
     f(std::integral_constant<int, pack_vectors>(), c);
 }
 
+/// Whether rows whose reference is 0 take logits to base 2: the constants of their formulas are
+/// such that log2 e is in c[0]. Of larger references the product with log2 e would round more than
+/// the logits do. (Dot's formula and exponential take 5.8 cycles per 8 pairs in place of 7.3,
+/// laplacian's 7.9 in place of 9.0; not written for AVX-512.)
+template <class S, class Law, class T, bool biased>
+constexpr bool has_binary = [] {
+  if constexpr (HWY_TARGET != HWY_AVX3 && requires { S::proportional; })
+    return S::proportional && Law::refers && std::is_same_v<T, float> && !biased;
+  return false;
+}();
+
+/// The constants of a head, one by one in all lanes; `binary` make logits to base 2.
+template <class S, class T>
+struct Constants {
+  Vector<T> natural[S::constants + 1], binary[S::constants + 1];
+
+  explicit Constants(const T* values) {
+    for (int i = 0; i < S::constants; ++i) {
+      natural[i] = hn::Set(Tag<T>(), values[i]);
+      binary[i] = hn::Set(Tag<T>(), i == 0 ? values[i] * T(log2_e) : values[i]);
+    }
+  }
+};
+
+/// The weight of a logit; `binary`: of one to base 2, whose reference is 0.
+template <class Law, bool binary, class T, int n>
+HWY_INLINE Pack<T, n> weight_of(const Pack<T, n>& logit, T reference) {
+  if constexpr (binary)
+    return exp2(logit);
+  else
+    return Law::weight(logit, reference, T(1));
+}
+
 /// Logits in the first-level cache to weights; returns their sum.
-template <class Law, class T>
+template <class Law, bool binary, class T>
 HWY_INLINE T weigh(T* row, int columns, T reference) {
   auto total = hn::Zero(Tag<T>());
   for_packs<T>(
       columns, [&](auto n, int c) __attribute__((always_inline)) {
         using P = Pack<T, n>;
-        const P weight = Law::weight(P::load(row + c), reference, T(1));
+        const P weight = weight_of<Law, binary>(P::load(row + c), reference);
         weight.store(row + c);
         total = hn::Add(total, folded_sum(weight));
       });
@@ -43,10 +76,20 @@ T moved_reference(T reference, T maximum) {
   constexpr T none = -std::numeric_limits<T>::infinity();
   if (reference == none) {
     if (maximum == none) return none;
-    return maximum > T(stale_limit) || maximum < T(-stale_limit) ? maximum : T(0);
+    return maximum > T(stale_limit) || maximum < T(lowest_start) ? maximum : T(0);
   }
   return maximum > reference + T(stale_limit) ? maximum : reference;
 }
+
+/// Whether a similarity says that its formula is short enough to share registers with exp: then the
+/// next pack's square roots run beside this pack's multiply-adds, 6.8 cycles per 8 pairs of dot in
+/// place of 7.6, 9.1 of laplacian in place of 11.6 (avx2). A long formula runs out of registers
+/// (penumbral 16.5 in place of 14.9). With 32 registers eight vectors side by side hide as much.
+template <class S>
+constexpr bool one_pass = [] {
+  if constexpr (HWY_TARGET != HWY_AVX3 && requires { S::one_pass; }) return S::one_pass;
+  return false;
+}();
 
 /// What a row of weights is made of. In copies: what is stored to the row might, for all that the
 /// compiler knows, be part of the tile's description, which would be loaded again for each pack.
@@ -129,8 +172,17 @@ HWY_INLINE T rescale(T* row, int columns, T from, T to) {
   return lane_sum<T>(total);
 }
 
-/// A row of weights that has a reference, logits and exponentials side by side. `binary`: the
-/// reference is 0, and the logits of these constants are to base 2.
+/// Moves the reference of a row that has its weights, where its largest logit exceeds it by far. By
+/// too much, and they are lost.
+template <class T>
+HWY_INLINE void follow(const WeightTile<T>& w, int r, T* row, T reference) {
+  const T moved = moved_reference(reference, w.row_maximum[r]);
+  if (!(moved - reference < T(most_rise))) return;
+  w.row_sum[r] = rescale(row, w.score.columns, reference, moved);
+  w.reference[r] = moved;
+}
+
+/// A row of weights that has a reference, logits and exponentials side by side.
 template <class S, class Law, bool far, bool binary, class T, bool biased>
 HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
                               const Vector<T>* constants) {
@@ -144,44 +196,59 @@ HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
   P logit = parts.template logits<n>(0);
   for (int c = 0; c < columns; c += P::size) {
     const P next = parts.template logits<n>(c + P::size < columns ? c + P::size : c);
-    const P weight = weight_of<Law, binary>(logit, reference, T(1));
+    const P weight = weight_of<Law, binary>(logit, reference);
     weight.store(row + c);
     total = hn::Add(total, folded_sum(weight));
     logit = next;
   }
   w.row_sum[r] = lane_sum<T>(total);
   w.row_maximum[r] = unit * parts.maximum();
-  if (!Law::refers || !parts.exceeds((reference + T(stale_limit)) / unit)) return;
-  const T moved = moved_reference(reference, w.row_maximum[r]);
-  if (!(moved - reference < T(most_rise))) return;
-  w.row_sum[r] = rescale(row, columns, reference, moved);
-  w.reference[r] = moved;
+  if (Law::refers && parts.exceeds((reference + T(stale_limit)) / unit))
+    follow(w, r, row, reference);
 }
 
-template <class S, class Law, bool far, class T, bool biased>
-HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Constants<S, T>& constants) {
+/// All logits of a row, then all weights.
+template <class S, class Law, bool far, bool binary, class T, bool biased>
+HWY_INLINE void weight_after(const WeightTile<T>& w, int r, T reference,
+                             const Vector<T>* constants) {
   constexpr T none = -std::numeric_limits<T>::infinity();
-  T reference = Law::refers ? w.reference[r] : T(0);
-  if constexpr (has_binary<S, Law, T, biased>) {
-    if (reference == T(0)) {
-      return weight_beside<S, Law, far, true, T, biased>(w, r, reference, constants.binary);
-    }
-  }
-  if (one_pass<S> && reference != none) {
-    return weight_beside<S, Law, far, false, T, biased>(w, r, reference, constants.natural);
-  }
-  WeightRow<S, far, T, biased> parts(w.score, r, constants.natural);
+  constexpr T unit = binary ? T(std::numbers::ln2) : T(1);
+  WeightRow<S, far, T, biased> parts(w.score, r, constants);
   const int columns = parts.columns;
   T* row = parts.row;
   for_packs<T>(
       columns, [&](auto n, int c)
                    __attribute__((always_inline)) { parts.template logits<n>(c).store(row + c); });
-  w.row_maximum[r] = parts.maximum();
-  if (Law::refers && (reference == none || parts.exceeds(reference + T(stale_limit)))) {
+  w.row_maximum[r] = unit * parts.maximum();
+  const bool moves =
+      Law::refers && (reference == none || parts.exceeds((reference + T(stale_limit)) / unit));
+  if (moves && !binary) {
     reference = w.reference[r] = moved_reference(reference, w.row_maximum[r]);
     if (reference == none) reference = T(0);  // It sees nothing: any number serves.
   }
-  w.row_sum[r] = weigh<Law>(row, columns, reference);
+  w.row_sum[r] = weigh<Law, binary>(row, columns, reference);
+  if (moves && binary) follow(w, r, row, reference);
+}
+
+template <class S, class Law, bool far, bool binary, class T, bool biased>
+HWY_INLINE void weight_referred(const WeightTile<T>& w, int r, T reference,
+                                const Vector<T>* constants) {
+  if (one_pass<S> && reference != -std::numeric_limits<T>::infinity()) {
+    weight_beside<S, Law, far, binary, T, biased>(w, r, reference, constants);
+  } else {
+    weight_after<S, Law, far, binary, T, biased>(w, r, reference, constants);
+  }
+}
+
+template <class S, class Law, bool far, class T, bool biased>
+HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Constants<S, T>& constants) {
+  const T reference = Law::refers ? w.reference[r] : T(0);
+  if constexpr (has_binary<S, Law, T, biased>) {
+    if (reference == T(0)) {
+      return weight_referred<S, Law, far, true, T, biased>(w, r, reference, constants.binary);
+    }
+  }
+  weight_referred<S, Law, far, false, T, biased>(w, r, reference, constants.natural);
 }
 
 /// e^x and log x of one number, of any size.

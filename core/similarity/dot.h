@@ -27,6 +27,7 @@ struct Dot {
                     "factor of the product; default 1/sqrt(d)"}};
   static constexpr int values = 0;
   static constexpr int constants = 1;
+  static constexpr bool proportional = true;
   static constexpr bool one_pass = true;
   static constexpr bool token_slope = false;
 

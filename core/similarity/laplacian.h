@@ -25,6 +25,7 @@ struct Laplacian {
   static constexpr std::array parameters{inverse_temperature};
   static constexpr int values = 0;
   static constexpr int constants = 1;
+  static constexpr bool proportional = true;
   static constexpr bool one_pass = true;
   static constexpr bool token_slope = false;
 

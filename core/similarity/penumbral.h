@@ -35,6 +35,7 @@ struct Penumbral {
   static constexpr std::array parameters{inverse_temperature, cone_height};
   static constexpr int values = 3;     // p, a = x_d^2, s
   static constexpr int constants = 2;  // gamma, h
+  static constexpr bool proportional = true;
   static constexpr bool token_slope = true;
 
   static void constant(const double* p, double* c) {

@@ -29,6 +29,7 @@ struct PenumbralReference {
   static constexpr auto parameters = Penumbral::parameters;
   static constexpr int values = 3;     // s, a = x_d^2, r
   static constexpr int constants = 2;  // gamma, h
+  static constexpr bool proportional = true;
   static constexpr bool token_slope = true;
   static constexpr double epsilon = 1e-6;
 

@@ -8,6 +8,8 @@
 // and takes back the logit (`score`), or the logit with its partial derivatives (`slope`). It owns
 // no loops. `Similarity` below is the contract; table.cpp holds every similarity to it. Optional
 // are
+//   proportional   true: the logit is c[0] times what does not depend on it, so that with c[0]
+//              times log2 e it is one to base 2, core/simd/weight_rows.h
 //   one_pass   true: the formula is short enough to share registers with exp,
 //              core/simd/weight_rows.h
 //   light      the distance of the light that its parameters stand for (Space::ball only)

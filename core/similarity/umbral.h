@@ -29,6 +29,7 @@ struct Umbral {
   static constexpr std::array parameters{inverse_temperature, cone_radius};
   static constexpr int values = 1;     // the height u_d
   static constexpr int constants = 2;  // gamma, 1/sinh r
+  static constexpr bool proportional = true;
   static constexpr bool one_pass = true;
   static constexpr bool token_slope = true;
 

@@ -176,16 +176,18 @@ TEST(Exponential, OfNoNumberIsNotLost) {
   }
 }
 
-/// What rows of short formulas take: logits to base 2 where their reference is 0.
-constexpr std::array short_formulas{
+/// Those whose rows take logits to base 2 where their reference is 0.
+constexpr std::array proportional_formulas{
     Formula{"dot", "", {0.3}, 0, 0, 0},
     Formula{"laplacian", "", {0.7}, 0, 0, 0},
     Formula{"umbral", "paper", {0.9, 1}, 0.2, 1, 0},
+    Formula{"penumbral", "paper", {1.1, 1}, 0.1, 0.9, 0},
+    Formula{"penumbral", "reference", {0.8, 1}, 0.1, 0.9, 0},
 };
 
-TEST(Exponential, OfShortFormulasIsThatOfTheirLogits) {
+TEST(Exponential, ToBaseTwoIsThatOfTheLogits) {
   for (const std::string& target : simd_targets()) {
-    for (const Formula& f : short_formulas) {
+    for (const Formula& f : proportional_formulas) {
       const Pairs<float> pairs(kernels<float>(target), f, false);
       Pairs<float> measures = pairs;
       const ScoreTile<float> tile{measures.measures.data(),
@@ -213,42 +215,6 @@ TEST(Exponential, OfShortFormulasIsThatOfTheirLogits) {
           largest = std::max(largest, logit);
         }
         EXPECT_NEAR(w.maximum, largest, 5e-7) << target << f.name;
-      }
-    }
-  }
-}
-
-/// A weight that forward and backward take for two different ones leaves gradients that do not
-/// cancel.
-TEST(Exponential, IsTheSameOnTheWayBack) {
-  for (const std::string& target : simd_targets()) {
-    for (const Formula& f : short_formulas) {
-      const Pairs<float> pairs(kernels<float>(target), f, false);
-      for (const double before : {0.0, 0.5}) {
-        const Weights<float> w(pairs, before, false);
-        const auto reference = static_cast<float>(before);
-        const float one = 1, delta = 0;
-        float largest = 0, query_slope = 0;
-        std::vector<float> weights = pairs.measures, slopes(columns, 1.0F), key_slope(columns),
-                           room(columns);
-        double constant_slope[max_constants] = {}, bias_gradient = 0;
-        pairs.tail->softmax_slope(
-            {{weights.data(), columns, 1, columns, pairs.query.data(), 1, pairs.keys.data(),
-              columns, pairs.constants, nullptr, 0, nullptr, nullptr},
-             slopes.data(),
-             &reference,
-             &one,
-             &delta,
-             &largest,
-             &query_slope,
-             key_slope.data(),
-             room.data(),
-             constant_slope,
-             nullptr,
-             0,
-             0,
-             &bias_gradient});
-        EXPECT_EQ(weights, w.weights) << target << f.name << before;
       }
     }
   }
