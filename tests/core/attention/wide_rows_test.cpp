@@ -127,19 +127,15 @@ TEST_P(WithinReach, FloatsServe) {
   expect_close(gradients.key, exact_gradients.key, 1e-4, 1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Within, WithinReach,
-                         testing::Values(Far{"hyperbolic", 1, 12}, Far{"hyperbolic", 1, 20},
-                                         Far{"hyperbolic", 1, 20, "beta=0.01"},
-                                         Far{"hyperbolic", 1, 19, "model=halfspace"},
-                                         Far{"hyperbolic", 1, -19, "model=halfspace"},
-                                         Far{"hyperbolic", 1e10, -5, "model=halfspace"},
-                                         Far{"laplacian", 1e9, 1, "gamma=1e-9"},
-                                         Far{"dot", 1e4, 1, "scale=1e-8"},
-                                         Far{"penumbral", 1e9, 1, "gamma=1e-9"},
-                                         Far{"penumbral", 1, -19},
-                                         Far{"umbral", 1, 15, "gamma=1e-8"}, Far{"umbral", 1, -19},
-                                         Far{"penumbral-finite", 1, 18},
-                                         Far{"umbral-finite", 1, 18}, Far{"ganea", 1, 18}));
+INSTANTIATE_TEST_SUITE_P(
+    Within, WithinReach,
+    testing::Values(
+        Far{"hyperbolic", 1, 12}, Far{"hyperbolic", 1, 20}, Far{"hyperbolic", 1, 20, "beta=0.01"},
+        Far{"hyperbolic", 1, 19, "model=halfspace"}, Far{"hyperbolic", 1, -19, "model=halfspace"},
+        Far{"hyperbolic", 1e10, -5, "model=halfspace"}, Far{"laplacian", 1e9, 1, "gamma=1e-9"},
+        Far{"dot", 1e4, 1, "scale=1e-8"}, Far{"penumbral", 1e9, 1, "gamma=1e-9"},
+        Far{"penumbral", 1, -19}, Far{"umbral", 1, 15, "gamma=1e-8"}, Far{"umbral", 1, -19},
+        Far{"penumbral-finite", 1, 18}, Far{"umbral-finite", 1, 18}, Far{"ganea", 1, 18}));
 
 /// z = sinh^2(d_H / 2) of 1e20 is a float, its square is none.
 TEST(WideRows, NeedNoneWhereHalfDistancesSquareBeyondFloats) {
