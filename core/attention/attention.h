@@ -12,10 +12,10 @@
 // Errors of float32 against float64, N(0,1) tokens, n = 512, d = 64: outputs 4e-7 (cones
 // 1e-7), gradients 5e-6 of their largest entry. A logit of some hundreds (umbral with radius 0.1 on
 // unscaled tokens) is itself rounded to 1e-5: outputs there are within 1e-4, gradients 1e-5, as for
-// the same formula in any float32 library; scale the tokens, or use float64. Of float32 values or
-// upstream gradients below 5e-36 results may be 0. Rows of finite tokens that are too far out for
-// float32 are computed in float64 (wide_rows.h), at its speed; where even that overflows they are
-// NaN.
+// the same formula in any float32 library; scale the tokens, or use float64. Of float32 values
+// below 2e-31 and upstream gradients below 5e-36 results may be 0. Rows of finite tokens that are
+// too far out for float32 are computed in float64 (wide_rows.h), at its speed; where even that
+// overflows they are NaN.
 #pragma once
 
 #include <cstdint>

@@ -24,10 +24,11 @@ struct OperandGradient {
 
 /// How large e^radius of a token may be, of which a pair multiplies two. In float32 also its
 /// coordinates, its height in the half-space and the inverse of that, of which a pair multiplies up
-/// to four (the squared distance over both heights), and so do its slopes: float32 holds them all.
+/// to four (the squared distance over both heights), and so do its slopes: float32 holds them all,
+/// and log1p of four times that (core/simd/exponential.h).
 /// float64 has nothing wider behind it (wide_rows.h): there a pair may overflow.
 template <class T>
-inline constexpr double reach = std::is_same_v<T, float> ? 3.03e9 : 6.7e153;
+inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
 
 /// Tokens are of any stored type S whose Compute<S> is T.
 template <class T>

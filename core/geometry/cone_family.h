@@ -11,12 +11,12 @@
 // it keeps its digits where s has rounded to s(∞). The law, the LCA, the existence test and the
 // similarity follow from (base, p, depth) and are written once, in cone_law.h. A family provides:
 //
-//   family            p(x)                              s(∞)            p ≤        radial(p)
-//   penumbral         x_d²/(h+√(h²−x_d²))               h               h          √(p(2h−p))
-//   umbral            x_d sinh r                        0               ∞          p/sinh r
-//   penumbral-finite  asin(tanh R/tanh ρ)−asin(tanh R)  acos(tanh R)    s(∞)       see its file
-//   umbral-finite     asin(sinh r/sinh ρ)               0               π/2        asinh(sinh r/sin
-//   p) ganea             penumbral-finite with sinh R = 2K
+//   family            p(x)                              s(∞)          p ≤   radial(p)
+//   penumbral         x_d²/(h+√(h²−x_d²))               h             h     √(p(2h−p))
+//   umbral            x_d sinh r                        0             ∞     p/sinh r
+//   penumbral-finite  asin(tanh R/tanh ρ)−asin(tanh R)  acos(tanh R)  s(∞)  see its file
+//   umbral-finite     asin(sinh r/sinh ρ)               0             π/2   asinh(sinh r/sin p)
+//   ganea             that of penumbral-finite, sinh R = 2K
 //
 // A new family is one file that defines its row, and one line in cone_family.cpp.
 // Source: Tseng et al., "Coneheads: Hierarchy Aware Attention" (2023), eq. 5-8; Yu et al., "Shadow

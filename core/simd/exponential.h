@@ -5,14 +5,16 @@
 // digits). log2 e in one float adds 1.3e-8 |x|, which the smallness of e^x outweighs. n comes from
 // adding a large number whose last bits then are n + 127: the exponent field of 2^n after a shift.
 // Below -88 that field is 0 and so is the result, exactly; arguments must stay below 88. NaN stays.
-// With AVX-512 n = floor(x log2 e), 0 <= f < 1, by the instructions for both ends, 9 operations in
-// place of 12; x log2 e is rounded once more there, 4e-8 |x|. Of weights under a softmax |x| is
-// small where e^x is not; a sigmoid of -60 is right to 3e-6 of itself. Results below 2^-126 are
-// subnormal or flushed. float, log1p: y = 1 + x rounded is 2^n (1 + f), 1/sqrt 2 <= 1 + f < sqrt 2;
-// what the rounding lost, c = x - (y - 1), joins f as c 2^-n, so nothing is lost near x = 0 and
-// nothing is divided. log(1 + f) = f + f^2 P(f), P the minimax polynomial of degree 7 (relative
-// error 3e-8); in all 1.8 ulp. Arguments are 0 or more; from 1e38 on the result stays log 1e38. NaN
-// stays. double: Highway's exp and log1p, 1 to 2 ulp; below -708 exp is 0.
+// 2^x is the same without the product; its arguments must stay below 127 (128 with AVX-512), and
+// below -127 the result is 0. With AVX-512 n = floor(x log2 e), 0 <= f < 1, by the instructions for
+// both ends, 9 operations in place of 12; x log2 e is rounded once more there, 4e-8 |x|. Of weights
+// under a softmax |x| is small where e^x is not; a sigmoid of -60 is right to 3e-6 of itself.
+// Results below 2^-126 are subnormal or flushed. float, log1p: y = 1 + x rounded is 2^n (1 + f),
+// 1/sqrt 2 <= 1 + f < sqrt 2; what the rounding lost, c = x - (y - 1), joins f as c 2^-n, so
+// nothing is lost near x = 0 and nothing is divided. log(1 + f) = f + f^2 P(f), P the minimax
+// polynomial of degree 7 (relative error 3e-8); in all 1.8 ulp. Arguments are 0 or more;
+// from 2.4e38 on, sqrt 2 2^127, where c 2^-n would be lost, the result stays log 2.4e38. NaN stays.
+// double: Highway's exp and log1p, 1 to 2 ulp; below -708 exp is 0.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +27,24 @@ constexpr float log2_e = 1.44269502F;
 
 #if HWY_TARGET == HWY_AVX3
 
-/// e^x for x < 88.
+/// 2^x for x < 128: a product less, where log2 e has joined a factor of x.
 template <int n>
-HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
+HWY_INLINE Pack<float, n> exp2(const Pack<float, n>& x) {
   using P = Pack<float, n>;
-  const P t = x * P(log2_e);
   // Towards less, 0b01, and quietly.
-  const P f = each(t, [](auto a) { return decltype(a){_mm512_reduce_ps(a.raw, 0b1001)}; });
+  const P f = each(x, [](auto a) { return decltype(a){_mm512_reduce_ps(a.raw, 0b1001)}; });
   P y = multiply_add(f, P(0.0018775766751789032), P(0.008989340090521493));
   y = multiply_add(y, f, P(0.05582631805327807));
   y = multiply_add(y, f, P(0.2401536170443785));
   y = multiply_add(y, f, P(0.6931530732001692));
   y = multiply_add(y, f, P(0.9999999250635262));
-  return each(y, t, [](auto a, auto b) { return decltype(a){_mm512_scalef_ps(a.raw, b.raw)}; });
+  return each(y, x, [](auto a, auto b) { return decltype(a){_mm512_scalef_ps(a.raw, b.raw)}; });
+}
+
+/// e^x for x < 88.
+template <int n>
+HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
+  return exp2(x * Pack<float, n>(log2_e));
 }
 
 #else
@@ -76,7 +83,7 @@ HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
   return raised(multiply_add(t, P(log2_e), round - shifted), shifted);
 }
 
-/// 2^x for x < 127: four additions and products less, where log2 e has joined a factor of x.
+/// 2^x for x < 127, where log2 e has joined a factor of x: two products of exp are additions here.
 template <int n>
 HWY_INLINE Pack<float, n> exp2(const Pack<float, n>& x) {
   using P = Pack<float, n>;
@@ -107,7 +114,7 @@ HWY_INLINE Pack<float, n> log1p(const Pack<float, n>& x) {
   const auto root_half = hn::Set(bits, 0x3F3504F3);
   const auto one = hn::Set(bits, 0x3F800000);
   const auto exponent_field = hn::Set(bits, static_cast<std::int32_t>(0xFF800000));
-  const P bounded = at_most(P(1e38), x);
+  const P bounded = at_most(P(2.4e38), x);
   P f, exponent;
   for (int i = 0; i < n; ++i) {
     const auto y = hn::Add(bounded.v[i], hn::Set(Tag<float>(), 1.0f));

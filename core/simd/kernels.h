@@ -40,7 +40,7 @@ struct RightOperand {
   std::ptrdiff_t step_stride;
 };
 
-/// What a product does with the tile that it writes to. What it adds to, may be larger than many of
+/// What a product does with the tile that it writes to. What it adds to may be larger than many of
 /// its terms: they are summed by themselves first, some at a time.
 enum class Store { replace, add };
 
@@ -67,8 +67,8 @@ struct ScoreTile {
 constexpr double stale_limit = 5.54;
 
 /// A row's first reference is 0 where its largest logit is at most stale_limit, and no lower than
-/// this: the exponential of -16 errs by 2e-7 of itself more, by a third of what logits so large
-/// are rounded by.
+/// this: of -16 the exponential errs by 2e-7 of itself more, and log2 e times a formula's factor,
+/// rounded (core/simd/weight_rows.h), moves it by 1e-6 at most, as rounding moves logits so large.
 constexpr double lowest_start = -16;
 
 /// A reference that rises by less may do so after the weights: they have not overflowed, and what
@@ -88,8 +88,9 @@ struct WeightTile {
   /// beyond stale_limit. Where that still is so afterwards, the row's weights are lost: to be
   /// weighed again from its measures, by logits, with no reference. Unused by the sigmoid.
   T* reference;
-  T* row_sum;      ///< Per row, out: the sum of its weights.
-  T* row_maximum;  ///< Per row, out: its largest logit; +inf where e^logit does not hold it.
+  T* row_sum;  ///< Per row, out: the sum of its weights.
+  /// Per row, out: its largest logit, to 2 ulp; +inf where e^logit does not hold it.
+  T* row_maximum;
   bool by_logits = false;  ///< Whether no closed form of e^logit is to be taken.
 };
 

@@ -30,8 +30,8 @@ HWY_INLINE void broadcast_constants(const T* values, Pack<T, n>* constants) {
 }
 
 /// The logits as rounded numbers: no compiler may join their last product with what follows, be it
-/// a bias. Forward and backward, and short and long formulas, must come to the same number; at
-/// logits of a thousand a difference in the last bit is 6e-5 of a weight.
+/// a bias. Forward and backward, and short and long formulas, must come to the same number where
+/// references are not 0: at logits of a thousand a difference in the last bit is 6e-5 of a weight.
 template <class T, int n>
 HWY_INLINE Pack<T, n> rounded(Pack<T, n> logit) {
 #if defined(__x86_64__)

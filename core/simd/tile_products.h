@@ -56,7 +56,8 @@ class TileProducts {
   static constexpr int block = 2 * size;  ///< Rows and columns of the accumulator; a panel.
   /// Queries of a group: splitting the keys is shared by all of them. Never tuned on a processor.
   static constexpr int group_rows = 64;
-  static constexpr int most_deep = 8;    ///< Tiles of the depth that are packed at a time.
+  /// Tiles of the depth that are packed at a time, whose 256 terms are summed by themselves.
+  static constexpr int most_deep = 8;
   static constexpr int most_tiles = 32;  ///< Left tiles that are packed at a time.
 
   struct Tile {

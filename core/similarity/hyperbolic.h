@@ -91,7 +91,7 @@ struct HyperbolicHyperboloid : HyperbolicLaw<HyperbolicHyperboloid> {
     value[1] = half.decay;
     value[2] = 2 * half.sinh * half.cosh;
   }
-  /// Floats beyond e^21.8 from the origin are out of reach: z stays below 3e18.
+  /// Floats beyond e^21.7 from the origin are out of reach: z stays below 3e18.
   template <class N>
   CONELAB_FORMULA static Root<N> rise(N z) {
     if constexpr (is_double<N>) return rising_root(z);

@@ -1,9 +1,11 @@
 // What a row's result depends on: the keys that it sees, to the last bit, however odd the others.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "core/attention/call_text.h"
 #include "core/simd/kernels.h"
@@ -212,6 +214,69 @@ TEST(SmallNumbers, KeepTheirDigits) {
   for (std::size_t i = 0; i < slopes.query.data.size(); ++i) {
     EXPECT_NEAR(static_cast<double>(small_slopes.query.data[i]) * 0x1p90, slopes.query.data[i],
                 1e-5);
+  }
+}
+
+/// Where all weights are near e^-16 of what they stand for.
+TEST(SmallNumbers, KeepTheirDigitsUnderSmallWeights) {
+  Call call;
+  call.similarity = "laplacian";
+  auto small = convert<float>(random_input(call, {1, 1, 5, 1100, 2, 3}, 2, 1));
+  std::fill(small.query.data.begin(), small.query.data.end(), 0.0F);
+  for (std::size_t j = 0; j < small.key.data.size(); j += 2) {
+    small.key.data[j] = 15.5F + 0.01F * small.key.data[j];
+    small.key.data[j + 1] = 0;
+  }
+  AttentionInput<double> input = convert<double>(small);
+  for (float& v : small.value.data) v *= 0x1p-80F;
+  const auto plan = resolve(call, check_extents(input));
+  const auto expected = forward(*plan, input);
+  for (const std::string& target : simd_targets()) {
+    Execution execution = one_thread();
+    execution.simd = target;
+    const auto found = forward(*plan, small, execution);
+    for (std::size_t i = 0; i < expected.output.data.size(); ++i) {
+      EXPECT_NEAR(static_cast<double>(found.output.data[i]) * 0x1p80, expected.output.data[i], 1e-6)
+          << target;
+    }
+  }
+}
+
+/// A row's first tile takes natural logits, as the way back does, and later ones take logits to
+/// base 2 by a factor that is rounded: at this gamma by almost as much as there is.
+TEST(SmallNumbers, TilesAndPassesAgreeWhereTheFactorOfLogitsIsRounded) {
+  Call call;
+  call.similarity = "laplacian";
+  double gamma = 1, most = 0;
+  for (float g = 0.9F; g < 1.1F; g = std::nextafter(g, 2.0F)) {
+    const double exact = static_cast<double>(g) * std::numbers::log2e;
+    const double error =
+        std::abs(static_cast<double>(g * std::numbers::log2e_v<float>) / exact - 1);
+    if (error > most) most = error, gamma = g;
+  }
+  EXPECT_GT(most, 5e-8);
+  call.parameters["gamma"] = fmt::format("{}", static_cast<float>(gamma));
+  constexpr std::int64_t n = 1536;
+  auto input = convert<float>(random_input(call, {1, 1, 64, n, 2, 3}, 2, 1));
+  std::fill(input.query.data.begin(), input.query.data.end(), 0.0F);
+  for (std::int64_t j = 0; j < n; ++j) {  // All tiles alike.
+    input.key.at(0, 0, j, 0) =
+        15.8F / static_cast<float>(gamma) + 0.01F * static_cast<float>(j % 7);
+    input.key.at(0, 0, j, 1) = 0;
+  }
+  std::fill(input.output_grad.data.begin(), input.output_grad.data.end(), 1.0F);
+  const auto plan = resolve(call, check_extents(input));
+  const auto expected = forward(*plan, convert<double>(input));
+  for (const std::string& target : simd_targets()) {
+    Execution execution = one_thread();
+    execution.simd = target;
+    const auto found = forward(*plan, input, execution);
+    EXPECT_LE(difference(found.output, expected.output), 5e-7) << target;
+    EXPECT_LE(difference(found.lse, expected.lse), 2e-6) << target;
+    const auto slopes = backward(*plan, input, found, execution);
+    double all = 0;
+    for (std::int64_t j = 0; j < n; ++j) all += slopes.value.at(0, 0, j, 0);
+    EXPECT_NEAR(all / 64, 1, 1.5e-6) << target << ": weights of a row are to add up to 1";
   }
 }
 

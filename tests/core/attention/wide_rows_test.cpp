@@ -163,6 +163,22 @@ TEST(WideRows, NeedNoneWhereHalfDistancesSquareBeyondFloats) {
   expect_close(gradients.query, exact_gradients.query, 1e-6, 1 / double{low});
 }
 
+/// The largest distances that floats hold: e^-d is no float there.
+TEST(WideRows, NeedNoneAtTheEndOfTheHalfSpace) {
+  Call call = call_of({"hyperbolic", 1, 0, "model=halfspace"});
+  call.map = "none";
+  const Extents few{1, 1, 1, 3, 2, 1};
+  AttentionInput<float> input = convert<float>(random_input(call, few, 1));
+  input.query.data = {2.7e9F, 3.7e-10F};
+  input.key.data = {-2.7e9F, 3.7e-10F, -1e9F, 4e-10F, 0, 3.8e-10F};  // No common centre.
+  const auto found = run(call, input);
+  const auto expected = run(call, convert<double>(input));
+  EXPECT_TRUE(found.forward.wide_rows.empty());
+  EXPECT_GT(largest(expected.logits), 88.2);
+  expect_close(found.logits, expected.logits, 1e-6, 0);
+  expect_close(found.weights, expected.weights, 2e-5, 0);
+}
+
 /// The cone of a few far tokens among ordinary ones.
 TEST(WideRows, ChangeNoBitOfTheOthers) {
   const Call call = call_of({"umbral", 1, 0});

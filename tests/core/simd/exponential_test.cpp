@@ -1,5 +1,5 @@
-// Weights by the closed form of e^logit against those by logits, on every target that this machine
-// runs.
+// Weights by the closed form of e^logit, and by logits to base 2, against those by logits, on every
+// target that this machine runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -177,17 +177,38 @@ TEST(Exponential, OfNoNumberIsNotLost) {
 }
 
 /// Those whose rows take logits to base 2 where their reference is 0.
-constexpr std::array proportional_formulas{
-    Formula{"dot", "", {0.3}, 0, 0, 0},
-    Formula{"laplacian", "", {0.7}, 0, 0, 0},
-    Formula{"umbral", "paper", {0.9, 1}, 0.2, 1, 0},
-    Formula{"penumbral", "paper", {1.1, 1}, 0.1, 0.9, 0},
-    Formula{"penumbral", "reference", {0.8, 1}, 0.1, 0.9, 0},
-};
+std::vector<Formula> proportional_formulas() {
+  std::vector<Formula> list;
+  for (const SimilarityRow& row : similarity_table()) {
+    if (row.proportional) list.push_back({row.info.name, row.info.word, {0.7, 1}, 0.2, 0.9, 0});
+  }
+  return list;
+}
+
+TEST(Exponential, IsToBaseTwoWhereTheFirstConstantIsAFactor) {
+  const std::vector<Formula> all = proportional_formulas();
+  EXPECT_GE(all.size(), 6U);
+  for (const Formula& f : all) {
+    const Pairs<double> pairs(kernels<double>(), f, false);
+    double constants[max_constants], q[max_values], k[max_values];
+    std::copy_n(pairs.constants, max_constants, constants);
+    std::copy_n(pairs.query.data(), pairs.row->values, q);
+    for (const double factor : {0.5, 8.0}) {
+      constants[0] = factor * pairs.constants[0];
+      for (std::size_t c = 0; c < columns; ++c) {
+        for (int v = 0; v < pairs.row->values; ++v) k[v] = pairs.keys[v * columns + c];
+        const double x = pairs.measures[c];
+        EXPECT_EQ(pairs.row->score(x, q, k, constants),
+                  factor * pairs.row->score(x, q, k, pairs.constants))
+            << f.name;
+      }
+    }
+  }
+}
 
 TEST(Exponential, ToBaseTwoIsThatOfTheLogits) {
   for (const std::string& target : simd_targets()) {
-    for (const Formula& f : proportional_formulas) {
+    for (const Formula& f : proportional_formulas()) {
       const Pairs<float> pairs(kernels<float>(target), f, false);
       Pairs<float> measures = pairs;
       const ScoreTile<float> tile{measures.measures.data(),
