@@ -144,7 +144,7 @@ class AttentionCase : public CaseExecutor {
   /// memory: nothing else of a resumed case has run before its first sample.
   void load_code() const {
     Case few = case_;
-    few.seq_len = std::min<std::int64_t>(case_.seq_len, 64);
+    few.seq_len = std::min<std::int64_t>(case_.seq_len, 1024);
     AttentionCase(few, 1, 1).run();
   }
 
