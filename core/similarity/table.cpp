@@ -44,15 +44,6 @@ constexpr int shared_of() {
 }
 
 template <class S>
-constexpr bool proportional_of() {
-  if constexpr (requires { S::proportional; }) {
-    return S::proportional;
-  } else {
-    return false;
-  }
-}
-
-template <class S>
 double score_of(double x, const double* q, const double* k, const double* c) {
   return S::template score<double>(x, q, k, c);
 }
@@ -72,7 +63,6 @@ SimilarityRow row() {
           .values = S::values,
           .constants = S::constants,
           .token_slope = S::token_slope,
-          .proportional = proportional_of<S>(),
           .score = &score_of<S>,
           .slope = &slope_of<S>,
           .light = light_of<S>(),

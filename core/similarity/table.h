@@ -16,10 +16,9 @@ using PairSlope = Slope<double, max_constants>;
 struct SimilarityRow {
   SimilarityInfo info;
   std::span<const ParameterInfo> parameters;
-  int values;         ///< Numbers per token.
-  int constants;      ///< Numbers per head.
-  bool token_slope;   ///< Whether slopes with respect to the tokens' potentials exist.
-  bool proportional;  ///< Whether the first constant is a factor of the logit, and nothing else.
+  int values;        ///< Numbers per token.
+  int constants;     ///< Numbers per head.
+  bool token_slope;  ///< Whether slopes with respect to the tokens' potentials exist.
   /// The logit of one pair in float64 from its measure, tokens and constants: see similarity.h.
   double (*score)(double x, const double* q, const double* k, const double* c);
   /// The same with its partial derivatives.

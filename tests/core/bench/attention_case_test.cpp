@@ -117,6 +117,18 @@ TEST(AttentionCase, HalfTypesErrByTheirRounding) {
   }
 }
 
+/// Nothing of it has run before: not what its first run loads of the program is its memory.
+TEST(AttentionCase, ThatIsResumedCountsItsOwnMemory) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own memory grows with the program's";
+#endif
+  Case c = small_case("penumbral", "forward");
+  c.seq_len = 512;
+  c.dim = 64;
+  const auto executor = attention_workload().make(c, 1, 1);
+  EXPECT_LT(executor->sample(false).extra_bytes, 3e5);
+}
+
 TEST(AttentionCase, PredictsItsMemoryFromAbove) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer keeps freed memory";

@@ -11,6 +11,7 @@
 
 #include "core/base/random.h"
 #include "core/simd/kernels.h"
+#include "core/similarity/all.h"
 #include "core/similarity/table.h"
 
 namespace conelab::tests {
@@ -177,13 +178,17 @@ TEST(Exponential, OfNoNumberIsNotLost) {
 }
 
 /// Those whose rows take logits to base 2 where their reference is 0.
-std::vector<Formula> proportional_formulas() {
+template <class... S>
+std::vector<Formula> proportional_of(TypeList<S...>) {
   std::vector<Formula> list;
-  for (const SimilarityRow& row : similarity_table()) {
-    if (row.proportional) list.push_back({row.info.name, row.info.word, {0.7, 1}, 0.2, 0.9, 0});
-  }
+  const auto add = [&]<class One>(const One&) {
+    if constexpr (requires { One::proportional; })
+      list.push_back({One::info.name, One::info.word, {0.7, 1}, 0.2, 0.9, 0});
+  };
+  (add(S()), ...);
   return list;
 }
+std::vector<Formula> proportional_formulas() { return proportional_of(Similarities()); }
 
 TEST(Exponential, IsToBaseTwoWhereTheFirstConstantIsAFactor) {
   const std::vector<Formula> all = proportional_formulas();
