@@ -194,11 +194,11 @@ class BackwardPass {
     if (sharpens_weights<T>(plan_)) sharpen_weights(shared, w, tiles, group, upstream);
     add_close_pairs(plan_.sigmoid, shared, w, tiles, group);
     kernels_.product(w.keys().count, static_cast<int>(stride), group.rows,
-                     {w.tile.data(), 1, columns}, {upstream, kernels_.panel, stride},
-                     w.value_grad.data(), stride, Store::add);
+                     {w.tile.data(), 1, columns}, {upstream, stride, false}, w.value_grad.data(),
+                     stride, Store::add);
     if (distance_) take_margins(group, w);
     kernels_.product(w.keys().count, static_cast<int>(w.operands.base_stride()), group.rows,
-                     {w.slope.data(), 1, columns}, {group.base, kernels_.panel, group.stride},
+                     {w.slope.data(), 1, columns}, {group.base, group.stride, false},
                      w.key_grad.data(), w.operands.base_stride(), Store::add);
   }
 

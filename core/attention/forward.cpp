@@ -211,9 +211,7 @@ class ForwardPass {
         __builtin_prefetch(bytes.data() + at, 0, 2);
       }
     };
-    const KeyTile<T> next = shared.keys.tile(t);
-    fetch(std::as_bytes(
-        std::span(next.panels, static_cast<std::size_t>(next.count * shared.head.base_size()))));
+    fetch(std::as_bytes(shared.keys.panels(t)));
     fetch(shared.values.source(t));
   }
 
@@ -242,7 +240,7 @@ class ForwardPass {
     const KeyTile<T> keys = cover == Cover::all ? tile : tiles.seen_part(group, tile);
     if (keys.count == 0) return;
     if (keys.count < tile.count) cover = tiles.cover(group.first, group.first + rows, keys);
-    const T* values = panels + (keys.first - tile.first) * kernels_.panel;
+    const T* values = panels + kernels_.packed_size(keys.first - tile.first);
     T row_sum[most_forward_rows], row_maximum[most_forward_rows], reference[most_forward_rows];
     std::copy_n(block.sums.references(row), rows, reference);
     const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()), reference,
@@ -259,8 +257,8 @@ class ForwardPass {
     block.sums.set_apart(weights, row);
     const auto stride = static_cast<int>(block.sums.stride());
     kernels_.product(rows, stride, keys.count, {block.tile.data(), keys.columns, 1},
-                     {values, forward_keys<T> * kernels_.panel, kernels_.panel},
-                     block.sums.sums(row), stride, Store::add);
+                     {values, kernels_.packed_size(forward_keys<T>), true}, block.sums.sums(row),
+                     stride, Store::add);
     block.sums.add_apart(weights, row, values, keys.first);
   }
 

@@ -27,17 +27,16 @@ class KeyOperands {
   [[nodiscard]] const T* base() const { return placed_.base.data(); }
   [[nodiscard]] std::ptrdiff_t base_stride() const { return placed_.stride; }
   /// Columns of a panel.
-  [[nodiscard]] int panel() const { return panel_; }
+  [[nodiscard]] int panel() const { return kernels_->panel; }
   /// Numbers of a lifted value (aggregate.h), and the same in whole panels.
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] std::ptrdiff_t value_stride() const { return value_stride_; }
   /// Values [width × columns], for dO V^T, and placed keys [columns × base_stride], for W K.
   [[nodiscard]] RightOperand<T> values() const {
-    return {value_panels_.data(), static_cast<std::ptrdiff_t>(panel_) * width_, panel_};
+    return {value_panels_.data(), kernels_->packed_size(width_), true};
   }
   [[nodiscard]] RightOperand<T> keys() const {
-    return {key_panels_.data(), static_cast<std::ptrdiff_t>(panel_) * packed_.tile(0).columns,
-            panel_};
+    return {key_panels_.data(), kernels_->packed_size(tile().columns), true};
   }
   /// The product of lifted dL/doutput [width] with one value, in double.
   [[nodiscard]] double value_product(int column, const T* upstream) const;
@@ -45,7 +44,8 @@ class KeyOperands {
   [[nodiscard]] const std::vector<std::int64_t>& bad_values() const { return bad_values_; }
 
  private:
-  int panel_, width_;
+  const Kernels<T>* kernels_;
+  int width_;
   std::ptrdiff_t value_stride_;
   PackedKeys<T> packed_;
   Operand<T> placed_;

@@ -12,11 +12,12 @@ PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Hea
     : count_(count),
       first_(first),
       column_multiple_(kernels.column_multiple),
-      base_size_(head.base_size()),
+      panel_(kernels.panel),
+      panel_size_(kernels.packed_size(head.base_size())),
       value_stride_(round_up<std::int64_t>(count, kernels.column_multiple)),
       bad_(static_cast<std::size_t>((count + forward_keys<T> - 1) / forward_keys<T>)) {
   const auto padded = static_cast<std::size_t>(value_stride_);
-  panels_.resize(padded * static_cast<std::size_t>(base_size_));
+  panels_.resize(static_cast<std::size_t>(value_stride_ / panel_ * panel_size_));
   values_.resize(padded * static_cast<std::size_t>(std::max(1, plan.similarity->values)));
   norms_.resize(padded);
   largest_norms_.resize(bad_.size());
@@ -28,6 +29,18 @@ int PackedKeys<T>::keys_of(int tile) const {
 }
 
 template <class T>
+std::ptrdiff_t PackedKeys<T>::panels_at(int tile) const {
+  return static_cast<std::ptrdiff_t>(tile) * forward_keys<T> / panel_ * panel_size_;
+}
+
+template <class T>
+std::span<const T> PackedKeys<T>::panels(int tile) const {
+  const std::ptrdiff_t count = round_up(keys_of(tile), column_multiple_) / panel_;
+  return std::span(panels_).subspan(static_cast<std::size_t>(panels_at(tile)),
+                                    static_cast<std::size_t>(count * panel_size_));
+}
+
+template <class T>
 template <class S>
 Operand<T> PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
                                const S* keys, int tile) {
@@ -36,7 +49,7 @@ Operand<T> PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, cons
   Operand<T> placed;
   head.place(keys + begin * plan.extents.feature, keys_of(tile), columns, "k", first_ + begin,
              kernels.panel, placed);
-  pack_keys(plan, kernels, head, placed, 0, columns, panels_.data() + begin * base_size_);
+  pack_keys(plan, kernels, head, placed, 0, columns, panels_.data() + panels_at(tile));
   for (int v = 0; v < plan.similarity->values; ++v) {
     std::copy_n(placed.values.begin() + v * placed.value_stride, columns,
                 values_.begin() + v * value_stride_ + begin);
@@ -52,7 +65,7 @@ Operand<T> PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, cons
 template <class T>
 KeyTile<T> PackedKeys<T>::tile(int index) const {
   const std::int64_t begin = static_cast<std::int64_t>(index) * forward_keys<T>;
-  return {panels_.data() + begin * base_size_,
+  return {panels_.data() + panels_at(index),
           values_.data() + begin,
           value_stride_,
           norms_.data() + begin,

@@ -1,6 +1,7 @@
 // A range of one head's keys, in a pass all of them, placed and packed as tiles: O(n_k) memory.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "core/attention/tile.h"
@@ -22,12 +23,15 @@ class PackedKeys {
 
   [[nodiscard]] int tiles() const { return static_cast<int>(bad_.size()); }
   [[nodiscard]] KeyTile<T> tile(int index) const;
+  /// A tile's panels.
+  [[nodiscard]] std::span<const T> panels(int tile) const;
 
  private:
   std::int64_t count_;
   std::int64_t first_;
   int column_multiple_;
-  int base_size_;
+  int panel_;
+  std::ptrdiff_t panel_size_;
   std::ptrdiff_t value_stride_;
   Buffer<T> panels_;
   Buffer<T> values_;
@@ -36,6 +40,8 @@ class PackedKeys {
   std::vector<std::vector<std::int64_t>> bad_;  ///< Per tile, see KeyTile.
 
   [[nodiscard]] int keys_of(int tile) const;
+  /// Where a tile's panels begin.
+  [[nodiscard]] std::ptrdiff_t panels_at(int tile) const;
 };
 
 }  // namespace conelab

@@ -80,13 +80,12 @@ void RowSums<T>::set_apart(const WeightTile<T>& tile, int row) {
 template <class T>
 void RowSums<T>::add_apart(const WeightTile<T>& tile, int row, const T* panels,
                            std::int64_t first_key) {
-  const int panel = kernels_->panel;
   for (const HeavyWeight<T>& h : apart_) {
     T* own = sums(row + h.row);
-    for (std::ptrdiff_t first = 0; first < stride_; first += panel) {
-      const T* value =
-          panels + first * forward_keys<T> + static_cast<std::ptrdiff_t>(h.column) * panel;
-      for (int c = 0; c < panel; ++c) own[first + c] += h.weight * value[c];
+    kernels_->read_step(panels, kernels_->packed_size(forward_keys<T>), h.column,
+                        static_cast<int>(stride_), value_.data());
+    for (std::ptrdiff_t c = 0; c < stride_; ++c) {
+      own[c] += h.weight * value_[static_cast<std::size_t>(c)];
     }
     if (!sharpens_ || h.weight < least_share * total(row + h.row)) continue;
     int& last = last_large_[static_cast<std::size_t>(row + h.row)];

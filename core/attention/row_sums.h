@@ -43,8 +43,8 @@ class RowSums {
   void move_reference(int row, T reference);
   /// Adds the weights of a tile to the totals, and takes the large ones out of it.
   void set_apart(const WeightTile<T>& tile, int row);
-  /// Adds the weights taken out last, times their values: row c of `panels` [stride / panel ×
-  /// forward_keys × panel] is that of key first_key + c, column c of the tile.
+  /// Adds the weights taken out last, times their values: step c of `panels` (PackedValues) is that
+  /// of key first_key + c, column c of the tile.
   void add_apart(const WeightTile<T>& tile, int row, const T* panels, std::int64_t first_key);
   /// Sharpens the decisive weights of a row, exact.h, from its exact logits; value(key, out
   /// [stride]) is what a key's weight belongs to.

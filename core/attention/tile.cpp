@@ -27,7 +27,7 @@ KeyTile<T> Tiles<T>::seen_part(const QueryGroup<T>& queries, const KeyTile<T>& k
   const int multiple = kernels_->column_multiple;
   const int first = static_cast<int>(std::max<std::int64_t>(begin, 0)) / multiple * multiple;
   KeyTile<T> part = keys;
-  part.panels += static_cast<std::ptrdiff_t>(first) * head_->base_size();
+  part.panels += first / kernels_->panel * kernels_->packed_size(head_->base_size());
   part.values += first;
   part.norms += first;
   part.first += first;
@@ -40,9 +40,8 @@ template <class T>
 void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                        std::ptrdiff_t stride) const {
   const int depth = head_->base_size();
-  const int panel = kernels_->panel;
   const LeftOperand<T> left{queries.base, queries.stride, 1};
-  const RightOperand<T> right{keys.panels, static_cast<std::ptrdiff_t>(panel) * depth, panel};
+  const RightOperand<T> right{keys.panels, kernels_->packed_size(depth), true};
   has_close_pairs_ = false;
   if (plan_->similarity->info.measure == Measure::product) {
     kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride, Store::replace);

@@ -39,7 +39,7 @@ struct QueryGroup {
 /// A tile of packed keys, the first of which is key `first` of the head.
 template <class T>
 struct KeyTile {
-  const T* panels;  ///< [columns / panel × base_size × panel], times -2 for distances
+  const T* panels;  ///< Packed, one per `panel` columns, times -2 for distances
   const T* values;
   std::ptrdiff_t value_stride;
   const T* norms;
@@ -144,7 +144,7 @@ class Tiles {
                         T* tile) const;
 };
 
-/// Packs placed keys [columns × stride] as a tile's panels; `panels` holds columns × base_size.
+/// Packs placed keys [columns × stride] as a tile's panels, packed_size(base_size) numbers each.
 template <class T>
 void pack_keys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
                const Operand<T>& operand, std::int64_t begin, int columns, T* panels);

@@ -10,8 +10,9 @@ namespace conelab {
 namespace {
 
 /// Bytes of a head's panels up to which all of them are kept.
-constexpr std::int64_t kept_limit = 8 << 20;
-/// Values that are looked at, lifted and packed together: they stay in the first-level cache.
+constexpr std::size_t kept_limit = 8 << 20;
+/// Values that are looked at, lifted and packed together: they stay in the first-level cache. Whole
+/// units of packed panels.
 constexpr int chunk = 32;
 
 }  // namespace
@@ -26,13 +27,14 @@ PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels, const
       head_(head),
       stride_(value_stride(plan.einstein, plan.extents.value, kernels.panel)),
       bad_(static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
-  const std::int64_t bytes = plan.extents.key * stride_ * static_cast<std::int64_t>(sizeof(T));
-  if (bytes <= kept_limit) kept_.resize(bad_.size() * panel_numbers());
+  const std::size_t numbers = bad_.size() * panel_numbers();
+  if (numbers * sizeof(T) <= kept_limit) kept_.resize(numbers);
 }
 
 template <class S>
 std::size_t PackedValues<S>::panel_numbers() const {
-  return static_cast<std::size_t>(forward_keys<T> * stride_);
+  return static_cast<std::size_t>(stride_ / kernels_->panel *
+                                  kernels_->packed_size(forward_keys<T>));
 }
 
 template <class S>
@@ -44,14 +46,14 @@ int PackedValues<S>::keys_of(int tile) const {
 template <class S>
 void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& bad) const {
   const std::int64_t size = plan_->extents.value;
-  const std::ptrdiff_t panel_stride = forward_keys<T> * kernels_->panel;
+  const std::ptrdiff_t panel_stride = kernels_->packed_size(forward_keys<T>);
   const int keys = keys_of(tile);
   Buffer<T> lifted;
   for (int begin = 0; begin < keys; begin += chunk) {
     const int count = std::min(chunk, keys - begin);
     const std::int64_t first = static_cast<std::int64_t>(tile) * forward_keys<T> + begin;
     const S* rows = values_->row(batch_, head_, first);
-    T* out = panels + begin * kernels_->panel;
+    T* out = panels + kernels_->packed_size(begin);
     if constexpr (std::is_same_v<S, T>) {
       const bool as_is = !plan_->einstein && size == stride_;
       if (as_is && kernels_->split_panels(rows, stride_, count, out, panel_stride)) continue;

@@ -27,7 +27,7 @@ class PackedValues {
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
   /// Reads the values of one tile of forward_keys. Different tiles may be packed at once.
   void pack(int tile);
-  /// A tile's panels [stride / panel × forward_keys × panel], in `room` where they are not kept.
+  /// A tile's packed panels, packed_size(forward_keys) apart, in `room` where they are not kept.
   [[nodiscard]] const T* panels(int tile, Buffer<T>& room) const;
   /// What `panels` is going to read.
   [[nodiscard]] std::span<const std::byte> source(int tile) const;

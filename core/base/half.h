@@ -1,8 +1,9 @@
 // The two 16-bit number types of tensors, IEEE binary16 and bfloat16: as bit patterns, and as types
 // that hold one and compute as float.
 //
-// Narrowing starts from double, so that one rounding (to nearest, ties to even) happens whatever
-// the source; overflow gives infinity, subnormals are kept, NaN stays NaN. Widening is exact.
+// Narrowing starts from double, or from float by itself, so that one rounding (to nearest, ties to
+// even) happens whatever the source; overflow gives infinity, subnormals are kept, NaN stays NaN.
+// Widening is exact.
 #pragma once
 
 #include <bit>
@@ -45,6 +46,33 @@ constexpr std::uint16_t narrow(double number) {
   return static_cast<std::uint16_t>(sign | result);
 }
 
+/// A float in the same format, rounded alike. Without a branch, so that loops over it become vector
+/// loops.
+template <int Exponent, int Mantissa>
+constexpr std::uint16_t narrow(float number) {
+  constexpr int dropped = 23 - Mantissa;
+  constexpr std::uint32_t rebias = static_cast<std::uint32_t>(128 - (1 << (Exponent - 1))) << 23;
+  constexpr std::uint32_t infinity = ((1u << Exponent) - 1) << Mantissa;
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  const std::uint32_t magnitude = bits & 0x7fffffffu;
+  const std::uint32_t rebiased = magnitude - rebias;
+  std::uint32_t result =
+      (rebiased + ((1u << (dropped - 1)) - 1) + (rebiased >> dropped & 1u)) >> dropped;
+  if constexpr (rebias != 0) {
+    // Below the least normal number: what is added has the least subnormal one as its last place.
+    constexpr std::uint32_t least_normal = rebias + (1u << 23);
+    constexpr std::uint32_t shifter = least_normal + (static_cast<std::uint32_t>(dropped) << 23);
+    const float shifted = std::bit_cast<float>(magnitude) + std::bit_cast<float>(shifter);
+    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - shifter;
+    result = magnitude < least_normal ? subnormal : result;
+    result = result > infinity ? infinity : result;
+  }
+  const std::uint32_t not_a_number =
+      infinity | (1u << (Mantissa - 1)) | ((magnitude & 0x7fffffu) >> dropped);
+  result = magnitude > 0x7f800000u ? not_a_number : result;
+  return static_cast<std::uint16_t>(bits >> 31 << 15 | result);
+}
+
 /// The float of the same value; exact. Without a branch, so that loops over it become vector loops:
 /// a float whose exponent field still has the narrow bias is off by a power of two, subnormals too.
 template <int Exponent, int Mantissa>
@@ -63,8 +91,10 @@ constexpr float widen(std::uint16_t bits) {
 
 /// The nearest binary16 (largest finite 65,504, least positive 2^-24).
 constexpr std::uint16_t to_f16(double number) { return detail::narrow<5, 10>(number); }
+constexpr std::uint16_t to_f16(float number) { return detail::narrow<5, 10>(number); }
 /// The nearest bfloat16 (the upper half of a float).
 constexpr std::uint16_t to_bf16(double number) { return detail::narrow<8, 7>(number); }
+constexpr std::uint16_t to_bf16(float number) { return detail::narrow<8, 7>(number); }
 constexpr float from_f16(std::uint16_t bits) { return detail::widen<5, 10>(bits); }
 constexpr float from_bf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
@@ -75,12 +105,16 @@ struct Float16 {
   std::uint16_t bits = 0;
   constexpr Float16() = default;
   constexpr explicit Float16(double number) : bits(to_f16(number)) {}
+  constexpr explicit Float16(int number) : Float16(static_cast<double>(number)) {}
+  constexpr explicit Float16(float number) : bits(to_f16(number)) {}
   constexpr operator float() const { return from_f16(bits); }
 };
 struct Bfloat16 {
   std::uint16_t bits = 0;
   constexpr Bfloat16() = default;
   constexpr explicit Bfloat16(double number) : bits(to_bf16(number)) {}
+  constexpr explicit Bfloat16(int number) : Bfloat16(static_cast<double>(number)) {}
+  constexpr explicit Bfloat16(float number) : bits(to_bf16(number)) {}
   constexpr operator float() const { return from_bf16(bits); }
 };
 

@@ -1,8 +1,5 @@
-// The SIMD target "amx", for tensors of 16 bits: the kernels of avx512 with products on the tile
-// unit of Intel's processors (AMX-BF16), see tile_products.h. Tensors of float stay on avx512: bf16
-// terms do not give them their 24 bits.
-//
-// Checked on an emulated processor, instruction by instruction; never timed on a real one.
+// The SIMD target "amx": the kernels of avx512 with products on the tile unit of Intel's processors
+// (AMX-BF16), see tile_products.h. Tensors of double stay on avx512.
 #pragma once
 
 #include "core/simd/kernels.h"
@@ -13,7 +10,9 @@ namespace conelab {
 /// it when first called: the states of threads that use tiles are 8 KB larger.
 [[nodiscard]] bool amx_runs_here();
 
-/// `avx512` with the products replaced. To be called only where amx_runs_here().
+/// `avx512` with the products replaced, for tensors of float or, as Bfloat16, of 16 bits. To be
+/// called only where amx_runs_here().
+template <class S>
 [[nodiscard]] Kernels<float> make_amx_kernels(const Kernels<float>& avx512);
 
 }  // namespace conelab

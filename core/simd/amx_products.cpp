@@ -35,34 +35,43 @@ class AmxTiles {
     _tile_zero(3);
   }
 
-  void multiply(const void* left0, const void* left1, const void* right0, const void* right1) {
-    // GCC's intrinsics do not say that they read memory: without this, what was packed may not have
-    // been written yet.
+  // GCC's intrinsics do not say that they read memory: without the barriers, what was packed may
+  // not have been written yet.
+  void load_left(const void* upper, const void* lower) {
     asm volatile("" ::: "memory");
-    _tile_loadd(4, left0, line);
-    _tile_loadd(5, left1, line);
-    _tile_loadd(6, right0, line);
-    _tile_loadd(7, right1, line);
+    _tile_loadd(4, upper, line);
+    _tile_loadd(5, lower, line);
+  }
+  void load_right(const void* left, const void* right) {
+    asm volatile("" ::: "memory");
+    _tile_loadd(6, left, line);
+    _tile_loadd(7, right, line);
+  }
+  void multiply() {
     _tile_dpbf16ps(0, 4, 6);
     _tile_dpbf16ps(1, 4, 7);
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   }
 
-  void store(float* out) {
-    constexpr int columns = 32, row_bytes = columns * sizeof(float);
+  void store(float* out, std::ptrdiff_t stride) {
+    const std::ptrdiff_t row_bytes = stride * static_cast<std::ptrdiff_t>(sizeof(float));
+    float* lower = out + 16 * stride;
     _tile_stored(0, out, row_bytes);
-    _tile_stored(1, out + columns / 2, row_bytes);
-    _tile_stored(2, out + 16 * columns, row_bytes);
-    _tile_stored(3, out + 16 * columns + columns / 2, row_bytes);
+    _tile_stored(1, out + 16, row_bytes);
+    _tile_stored(2, lower, row_bytes);
+    _tile_stored(3, lower + 16, row_bytes);
     asm volatile("" ::: "memory");
   }
 };
 
 }  // namespace
 
+template <class S>
 Kernels<float> make_amx_kernels(const Kernels<float>& avx512) {
-  return TileProducts<AmxTiles>::make("amx", avx512);
+  return TileProducts < AmxTiles, sizeof(S) == 2 ? 2 : 3 > ::make("amx", avx512);
 }
+template Kernels<float> make_amx_kernels<float>(const Kernels<float>&);
+template Kernels<float> make_amx_kernels<Bfloat16>(const Kernels<float>&);
 
 }  // namespace conelab

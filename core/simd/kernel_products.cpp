@@ -196,12 +196,13 @@ HWY_INLINE void for_rest(int first, int rows, const F& f) {
 template <class T>
 Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right, int panel,
                int depth) {
+  const std::ptrdiff_t panel_stride = right.packed ? right.stride : panel_columns<T>;
   return {left.data + row * left.row_stride,
           left.row_stride,
           left.step_stride,
-          right.data + panel * right.panel_stride,
-          right.panel_stride,
-          right.step_stride,
+          right.data + panel * panel_stride,
+          panel_stride,
+          right.packed ? panel_columns<T> : right.stride,
           depth};
 }
 
@@ -387,6 +388,8 @@ template <class T>
 void add_products(Kernels<T>& k) {
   k.panel = panel_columns<T>;
   k.column_multiple = Pack<T>::size;
+  k.packed_steps = 1;
+  k.packed_numbers = panel_columns<T>;
   k.forward_rows = HWY_TARGET == HWY_AVX3 ? 48 : 12;  // A multiple of every target's block.
   // 96 take .99 of the time (avx512), and their sums over queries err by a third more.
   k.backward_rows = 48;

@@ -4,6 +4,7 @@
 #include <hwy/targets.h>
 
 #include <array>
+#include <type_traits>
 
 #include "core/base/error.h"
 #include "core/simd/amx.h"
@@ -75,15 +76,17 @@ constexpr const char* tile_target = "amx";
 /// them.)
 template <class S>
 bool tiles_serve() {
-  if constexpr (CONELAB_AMX && sizeof(S) == 2) {
+  if constexpr (CONELAB_AMX && sizeof(S) < sizeof(double)) {
     return runs_here(targets.front()) && amx_runs_here();
   }
   return false;
 }
 
+template <class S>
 const Kernels<float>& tile_kernels() {
   if constexpr (CONELAB_AMX) {
-    static const Kernels<float> table = make_amx_kernels(tables<float>().front());
+    using Kind = std::conditional_t<sizeof(S) == 2, Bfloat16, float>;
+    static const Kernels<float> table = make_amx_kernels<Kind>(tables<float>().front());
     return table;
   }
   return tables<float>().front();
@@ -102,15 +105,15 @@ std::vector<std::string> simd_targets() {
 }
 
 std::string simd_summary() {
-  const std::string wide = simd_targets<float>().front();
-  const std::string narrow = simd_targets<Bfloat16>().front();
-  return narrow == wide ? wide : fmt::format("{}, {} for f16 and bf16", wide, narrow);
+  const std::string single = simd_targets<float>().front();
+  const std::string wide = simd_targets<double>().front();
+  return single == wide ? single : fmt::format("{}, {} for f64", single, wide);
 }
 
 template <class S>
 const Kernels<Compute<S>>& kernels(const std::string& name) {
-  if constexpr (sizeof(S) == 2) {
-    if ((name.empty() || name == tile_target) && tiles_serve<S>()) return tile_kernels();
+  if constexpr (sizeof(S) < sizeof(double)) {
+    if ((name.empty() || name == tile_target) && tiles_serve<S>()) return tile_kernels<S>();
   }
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (runs_here(targets[i]) && (name.empty() || name == targets[i].name)) {

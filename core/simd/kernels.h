@@ -29,15 +29,14 @@ struct LeftOperand {
   std::ptrdiff_t step_stride;
 };
 
-/// Right operand: panels of `panel` columns, element (step, column) of panel p at
-/// data[p * panel_stride + step * step_stride + column]. A deep operand wants its panels packed,
-/// step_stride = panel, so that walking one does not stay in a few sets of the cache; row-major
-/// rows [depth × step_stride] serve as they are where they are few: panel_stride = panel.
+/// Right operand: packed panels of `panel` columns, `stride` numbers from one to the next, which
+/// only the kernels that packed them can read; or row-major rows [depth × stride], which serve as
+/// they are where they are few. (Walking down many rows would stay in a few sets of the cache.)
 template <class T>
 struct RightOperand {
   const T* data;
-  std::ptrdiff_t panel_stride;
-  std::ptrdiff_t step_stride;
+  std::ptrdiff_t stride;
+  bool packed;
 };
 
 /// What a product does with the tile that it writes to. What it adds to may be larger than many of
@@ -137,7 +136,9 @@ template <class T>
 struct Kernels {
   const char* name;     ///< "avx2", ...
   int panel;            ///< Columns of a panel of a right operand.
-  int column_multiple;  ///< Of a tile's columns; a multiple of `panel`.
+  int column_multiple;  ///< Of a tile's columns; a multiple of `panel` and `packed_steps`.
+  int packed_steps;     ///< Steps of a unit of a packed panel.
+  int packed_numbers;   ///< What a unit takes, in numbers.
   int forward_rows;     ///< Queries that the drivers take at a time on the way forward: a multiple
                         ///< of the rows that the product kernels take, at most most_forward_rows.
   int backward_rows;    ///< On the way back: deep enough for the products over queries.
@@ -145,8 +146,9 @@ struct Kernels {
   /// c[rows × columns] (+)= left[rows × depth] right[depth × columns]; columns a multiple of panel.
   void (*product)(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right,
                   T* c, std::ptrdiff_t stride, Store store);
-  /// c = query_norm[r] + key_norm[c] + left right, where right holds -2 k, packed. Sets least[r] to
-  /// the smallest of a row: perhaps less than 0, where a squared distance has cancelled.
+  /// c = query_norm[r] + key_norm[c] + left right, where right is packed and holds -2 k. Sets
+  /// least[r] to the smallest of a row: perhaps less than 0, where a squared distance has
+  /// cancelled.
   void (*squared_distance)(int rows, int columns, int depth, LeftOperand<T> left,
                            RightOperand<T> right, const T* query_norm, const T* key_norm, T* c,
                            std::ptrdiff_t stride, T* least);
@@ -158,14 +160,17 @@ struct Kernels {
   int (*take_heavy)(T* weights, int columns, T limit, HeavyWeight<T>* heavy, T* rest);
   /// Rounds factor x - centre [size] into a row; returns the squared norm of what is rounded.
   double (*store_scaled)(const T* x, double factor, const double* centre, int size, T* row);
-  /// Rows [count × stride], `count` a multiple of `panel`, times `factor` into panels of their
-  /// first `depth` numbers, [count / panel × depth × panel].
+  /// Rows [count × stride], `count` a multiple of `panel`, times `factor` into packed panels of
+  /// their first `depth` numbers, packed_size(depth) apart.
   void (*pack_panels)(const T* rows, std::ptrdiff_t stride, int count, int depth, T factor, T* out);
-  /// Rows [count × stride], `stride` a multiple of `panel`, into panels of their columns, each with
-  /// its rows contiguous: walking down the rows of a panel touches consecutive cache lines, not one
-  /// set. Returns whether all numbers are finite.
+  /// Rows [count × stride], `stride` a multiple of `panel`, into packed panels of their columns.
+  /// Returns whether all numbers are finite.
   bool (*split_panels)(const T* rows, std::ptrdiff_t stride, int count, T* out,
                        std::ptrdiff_t panel_stride);
+  /// Reads one step of packed panels back, [columns], or the first `depth` steps of one column of a
+  /// panel.
+  void (*read_step)(const T* panels, std::ptrdiff_t panel_stride, int step, int columns, T* out);
+  void (*read_column)(const T* panel, int column, int depth, T* out);
   /// The product and the squared distance of two vectors in double.
   double (*exact_product)(const T* a, const T* b, int size);
   double (*exact_distance2)(const T* a, const T* b, int size);
@@ -174,10 +179,15 @@ struct Kernels {
   T (*peak)(long steps);
   int peak_flops;
   const Tail<T>* tails;  ///< Indexed as similarity_table().
+
+  /// Numbers that so many steps of a packed panel take.
+  [[nodiscard]] std::ptrdiff_t packed_size(std::ptrdiff_t steps) const {
+    return (steps + packed_steps - 1) / packed_steps * packed_numbers;
+  }
 };
 
 /// The kernels of a target for tensors of S, by name, or the best that this machine runs where
-/// `name` is empty. S is float, double, Float16 or Bfloat16; "amx" serves the last two only.
+/// `name` is empty. S is float, double, Float16 or Bfloat16; "amx" does not serve double.
 /// Throws misuse for a target that is unknown or that cannot run here.
 template <class S>
 [[nodiscard]] const Kernels<Compute<S>>& kernels(const std::string& name = {});
@@ -186,7 +196,7 @@ template <class S>
 template <class S = float>
 [[nodiscard]] std::vector<std::string> simd_targets();
 
-/// The best targets in words: "avx2", or "avx512, amx for f16 and bf16".
+/// The best targets in words: "avx2", or "amx, avx512 for f64".
 [[nodiscard]] std::string simd_summary();
 
 }  // namespace conelab

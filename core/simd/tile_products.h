@@ -1,49 +1,64 @@
-// Products on a unit that multiplies tiles of bf16 numbers (AMX), over the panels of kernels.h.
+// Products on a unit that multiplies tiles of bf16 numbers (AMX).
 //
-//   x = high + low + e,  high and low bf16,  |e| <= 2^-17 |x|
-//   a b = sum of (high_a + low_a) (high_b + low_b), accumulated in float
+//   x = sum of bf16 terms t_0 + t_1 + ...      a b = sum of a_i b_j,  i + j <= 2,  summed in float
 //
-// Both operands are split on the fly. The four products keep 16 bits of each factor, so that f16
-// and bf16 numbers are multiplied exactly and only computed ones (weights, slopes, mapped and
-// centred tokens) are rounded, to 2^-17: too little for float tensors, enough for results that are
-// rounded to 11 or 8 bits. Where all low terms of a part are 0 (bf16 tensors as they are) their
-// products are left out, which changes no bit.
+// With three terms a float is held exactly, and what six products leave out is below 2^-23 |a b|,
+// of either sign: as accurate as multiply-adds of floats, whose every step rounds. They take 6
+// times 16 cycles for what would be 512 cycles of multiply-adds. Two terms hold f16 and bf16
+// numbers exactly and round computed ones (weights, slopes, mapped and centred tokens) to 2^-17:
+// enough for results that are rounded to 11 or 8 bits. Where a term of two is 0 throughout (bf16
+// tensors as they are) its products are left out, which changes no bit.
+//
+// Operands that many products share are split when they are packed; left operands and rows of which
+// there are few, where they are multiplied.
 //
 // The unit takes numbers below 2^-126 for 0 and writes none: a low term is lost where |x| < 2^-109,
 // so that products err by up to 2^-126 times the larger factor more than said above. It does not
-// see NaN and infinities here either: what holds one (or a number that rounds to one) goes to the
-// vector kernels, a row of the left operand by itself, a panel of the right one for all rows. What
-// a row receives depends on no other row.
+// see NaN and infinities of left operands and rows: those go to multiply-adds of floats. A packed
+// panel that holds one gives results that are not finite. What a row receives depends on no other
+// row.
 //
 // An `Engine` is a thread's tile unit, set up by its constructor and released by its destructor,
 // with an accumulator of 32 × 32 floats:
-//   zero()                       accumulator = 0
-//   multiply(l0, l1, r0, r1)     accumulator += [l0; l1] [r0 r1], left tiles 16 rows × 32 steps,
-//                                right tiles 32 steps × 16 columns
-//   store(out)                   accumulator -> row-major out [32 × 32]
-// A tile is 16 × 16 words, a word the bf16 numbers of two consecutive steps, the first one in its
-// low half: word [row][step / 2] of a left tile, [step / 2][column] of a right one.
+//   zero()               accumulator = 0
+//   load_left(l0, l1)    [l0; l1], left tiles 16 rows × 32 steps
+//   load_right(r0, r1)   [r0 r1], right tiles 32 steps × 16 columns
+//   multiply()           accumulator += [l0; l1] [r0 r1]
+//   store(out, stride)   accumulator -> row-major out [32 × stride]
+// A tile is 16 × 16 words, a word the bf16 numbers of steps p and p + 16, the first one in its low
+// half: word [row][p] of a left tile, [p][column] of a right one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "core/simd/kernels.h"
 
 namespace conelab {
 
-template <class Engine>
+template <class Engine, int most_terms>
 class TileProducts {
+  static_assert(most_terms == 2 || most_terms == 3);
+
  public:
-  /// `vector` with its products replaced; its panels have 32 columns. One table per engine.
+  /// `vector` with its products and packed panels replaced; its panels have 32 columns. One table
+  /// per engine and number of terms.
   static Kernels<float> make(const char* name, const Kernels<float>& vector) {
     vector_ = vector;
     Kernels<float> k = vector;
     k.name = name;
+    k.packed_steps = steps;
+    k.packed_numbers = sizeof(Unit) / sizeof(float);
     k.forward_rows = k.backward_rows = group_rows;
     k.product = &product;
     k.squared_distance = &squared_distance;
+    k.pack_panels = &pack_panels;
+    k.split_panels = &split_panels;
+    k.read_step = &read_step;
+    k.read_column = &read_column;
     k.peak = &peak;
     k.peak_flops = 2 * block * block * steps;
     return k;
@@ -54,324 +69,639 @@ class TileProducts {
   static constexpr int size = 16;         ///< Rows of a left tile, columns of a right one, pairs.
   static constexpr int steps = 2 * size;  ///< Of a tile.
   static constexpr int block = 2 * size;  ///< Rows and columns of the accumulator; a panel.
-  /// Queries of a group: splitting the keys is shared by all of them. Never tuned on a processor.
+  /// Queries of a group.
   static constexpr int group_rows = 64;
-  /// Tiles of the depth that are packed at a time, whose 256 terms are summed by themselves.
+  /// Tiles of the depth that are packed at a time, whose terms are summed by themselves: storing
+  /// the sums is what the unit waits for most (2 take 1.2 of the time of weights times values).
   static constexpr int most_deep = 8;
-  static constexpr int most_tiles = 32;  ///< Left tiles that are packed at a time.
+  static constexpr int most_tiles = 2 * most_deep;
+  static constexpr int most_units = 8;  ///< Of right rows that are packed at a time.
 
-  struct Tile {
+  // Sixteen numbers; in memory that may have been written as something else.
+  using Words [[gnu::vector_size(64)]] = Word;
+  using Floats [[gnu::vector_size(64)]] = float;
+  using StoredWords [[gnu::vector_size(64), gnu::may_alias]] = Word;
+  using LoadedFloats [[gnu::vector_size(64), gnu::may_alias, gnu::aligned(4)]] = float;
+
+  struct alignas(64) Tile {
     Word word[size][size];
   };
 
-  /// A part of the left operand: tile (r, k) of each term at [r * deep + k].
-  struct Left {
-    alignas(64) Tile term[2][most_tiles];
-    int terms;
-    bool wild[most_tiles * size];  ///< Rows that hold what is not finite; packed as zeros.
+  /// 32 steps of a packed panel.
+  struct alignas(64) Unit {
+    int terms;  ///< That are not all 0.
+    Tile half[most_terms][2];
   };
 
-  /// A part of a panel: tile k of each half and term.
-  struct Right {
-    alignas(64) Tile term[2][2][most_deep];  ///< [term][half][k]
-    int terms;
-    bool wild;
-  };
-
-  /// A part of a product: rows × 32 columns × depth.
+  /// A part of a product: at most 32 rows and most_deep tiles of steps of the left operand.
   struct Part {
-    int rows, depth;
+    int row, step, rows, depth;
     LeftOperand<float> left;
-    const float* panel;
-    std::ptrdiff_t panel_step;
-    float* c;
-    std::ptrdiff_t stride;
-    Store store;
 
     [[nodiscard]] int deep() const { return (depth + steps - 1) / steps; }
+    [[nodiscard]] const float* at(int r, int s) const {
+      return left.data + (row + r) * left.row_stride + (step + s) * left.step_stride;
+    }
   };
 
   static inline Kernels<float> vector_{};
 
   // Numbers ------------------------------------------------------------------------------------
 
-  /// Both terms of x, each in the upper half of a word. A tie is rounded away from 0: the low term
-  /// takes what is left either way.
-  static void split(float x, Word& high, Word& low) {
-    const auto bits = __builtin_bit_cast(Word, x);
-    high = (bits + 0x8000U) & 0xffff0000U;
-    low = (__builtin_bit_cast(Word, x - __builtin_bit_cast(float, high)) + 0x8000U) & 0xffff0000U;
-  }
+  static constexpr Word upper_half = 0xffff0000U, half_ulp = 0x8000U, exponent = 0x7f800000U;
 
-  /// Whether x is not finite, or rounds to what is not.
-  static bool is_wild(float x) {
-    constexpr Word exponent = 0x7f800000U;
-    const auto bits = __builtin_bit_cast(Word, x);
-    return static_cast<bool>(static_cast<int>((bits & exponent) == exponent) |
-                             static_cast<int>(((bits + 0x8000U) & exponent) == exponent));
+  static void load(const float* from, Floats& x) {
+    x = *reinterpret_cast<const LoadedFloats*>(from);
   }
+  static void put(const Floats& x, float* to) { *reinterpret_cast<LoadedFloats*>(to) = x; }
+  static void store(const Words& x, Word* to) { *reinterpret_cast<StoredWords*>(to) = x; }
 
-  /// The words of 16 pairs of numbers; adds to `any_low` the bits of the low terms but for signs.
-  static void pair_up(const float* first, const float* second, Word* high, Word* low,
-                      Word& any_low) {
-    Word any = 0;
-    for (int i = 0; i < size; ++i) {
-      Word high0, high1, low0, low1;
-      split(first[i], high0, low0);
-      split(second[i], high1, low1);
-      high[i] = (high0 >> 16U) | high1;
-      low[i] = (low0 >> 16U) | low1;
-      any |= low[i] & 0x7fff7fffU;
+  /// The terms of x, each in the upper half of a word. The first is rounded, a tie away from 0, so
+  /// that what is left has either sign; of two the second as well, of three they are cut, and
+  /// nothing is left. `spoilt` becomes NaN where x is not finite or its first term is not: the
+  /// largest numbers (from 3.39e38) are cut where all that are finite are to be kept.
+  template <bool keeps_most>
+  static void split(const Floats& x, Words (&term)[most_terms], Floats& spoilt) {
+    term[0] = ((Words)x + half_ulp) & upper_half;
+    if constexpr (keeps_most) {
+      const auto beyond = ((term[0] & exponent) == exponent) | (((Words)x & exponent) == exponent);
+      term[0] = beyond ? (Words)x & upper_half : term[0];
     }
-    any_low |= any;
+    const Floats rest = x - (Floats)term[0];
+    spoilt += rest * 0;
+    if constexpr (most_terms == 2) {
+      term[1] = ((Words)rest + half_ulp) & upper_half;
+    } else {
+      term[1] = (Words)rest & upper_half;
+      term[2] = (Words)(rest - (Floats)term[1]) & upper_half;  // A subnormal one has lower bits.
+    }
+  }
+
+  /// NaN once one of many numbers was not finite. Two chains of additions: one would take as long
+  /// as all else.
+  struct Spoilt {
+    Floats first{}, second{};
+
+    [[nodiscard]] bool any() const {
+      const Floats both = first + second;
+      int any = 0;
+      for (int i = 0; i < size; ++i) any |= static_cast<int>(both[i] != both[i]);
+      return any != 0;
+    }
+  };
+
+  /// The words of 16 pairs of numbers; `used` gathers the bits of each term but for signs.
+  template <bool keeps_most>
+  struct Pairs {
+    Words term[most_terms];
+
+    Pairs(const Floats& first, const Floats& second, Spoilt& spoilt) {
+      Words low[most_terms], high[most_terms];
+      split<keeps_most>(first, low, spoilt.first);
+      split<keeps_most>(second, high, spoilt.second);
+      for (int i = 0; i < most_terms; ++i) term[i] = (low[i] >> 16U) | high[i];
+    }
+  };
+
+  /// Which terms are not 0 throughout. Of three all are taken for used: floats need them.
+  struct Used {
+    Words bits{};
+
+    void add(const Words& second_terms) {
+      if constexpr (most_terms == 2) bits |= second_terms;
+    }
+    [[nodiscard]] int terms() const {
+      if constexpr (most_terms == 3) return 3;
+      Word any = 0;
+      for (int i = 0; i < size; ++i) any |= bits[i];
+      return (any & 0x7fff7fffU) == 0 ? 1 : 2;
+    }
+  };
+
+  /// Term i of the pair of steps that `step` belongs to -> the number of that step.
+  static float number(Word word, int step) {
+    return __builtin_bit_cast(float, step % steps < size ? word << 16U : word & upper_half);
+  }
+
+  static float read(const Unit& unit, int step, int column) {
+    float x = 0;
+    for (int i = unit.terms - 1; i >= 0; --i) {
+      x += number(unit.half[i][column / size].word[step % size][column % size], step);
+    }
+    return x;
   }
 
   // Packing ------------------------------------------------------------------------------------
 
-  static void pack_right(const Part& p, Right& out) {
-    static constexpr float none[block] = {};
-    Word any_low = 0;
-    int wild = 0;
-    for (int step = 0; step < p.depth; ++step) {
-      const float* row = p.panel + step * p.panel_step;
-      for (int i = 0; i < block; ++i) wild |= static_cast<int>(is_wild(row[i]));
-    }
-    for (int step = 0; step < p.deep() * steps; step += 2) {
-      const float* first = step < p.depth ? p.panel + step * p.panel_step : none;
-      const float* second = step + 1 < p.depth ? p.panel + (step + 1) * p.panel_step : none;
-      const int k = step / steps, pair = step % steps / 2;
+  /// Rows [steps × 32 columns], `stride` apart, `count` of them, zeros beyond. Returns whether all
+  /// numbers are finite.
+  static bool pack_unit(const float* rows, std::ptrdiff_t stride, int count, Unit& unit) {
+    Used used;
+    Spoilt spoilt;
+    for (int p = 0; p < size; ++p) {
       for (int half = 0; half < 2; ++half) {
-        pair_up(first + half * size, second + half * size, out.term[0][half][k].word[pair],
-                out.term[1][half][k].word[pair], any_low);
+        Floats first{}, second{};
+        if (p < count) load(rows + p * stride + half * size, first);
+        if (p + size < count) load(rows + (p + size) * stride + half * size, second);
+        const Pairs<true> pairs(first, second, spoilt);
+        used.add(pairs.term[1]);
+        for (int i = 0; i < most_terms; ++i) store(pairs.term[i], unit.half[i][half].word[p]);
       }
     }
-    out.wild = wild != 0;
-    out.terms = any_low == 0 ? 1 : 2;
+    unit.terms = used.terms();
+    return !spoilt.any();
   }
 
-  /// The 16 × 16 words of a tile, turned: four rounds exchange the off-diagonal quarters of squares
-  /// of 16, 8, 4 and 2 words.
-  static void transpose(Tile& tile) {
-    exchange<8>(tile);
-    exchange<4>(tile);
-    exchange<2>(tile);
-    exchange<1>(tile);
+  static Unit* units(float* panel) { return reinterpret_cast<Unit*>(panel); }
+  static const Unit* units(const float* panel) { return reinterpret_cast<const Unit*>(panel); }
+
+  static void pack_panels(const float* rows, std::ptrdiff_t stride, int count, int depth,
+                          float factor, float* out) {
+    float turned[steps * block];
+    for (int first = 0; first < count; first += block) {
+      for (int step = 0; step < depth; step += steps) {
+        const int deep = depth - step < steps ? depth - step : steps;
+        vector_.pack_panels(rows + first * stride + step, stride, block, deep, factor, turned);
+        (void)pack_unit(turned, block, deep, *units(out));
+        out += sizeof(Unit) / sizeof(float);
+      }
+    }
   }
 
-  template <int half>
-  static void exchange(Tile& tile) {
-    for (int row = 0; row < size; ++row) {
-      if ((row & half) != 0) continue;
-      Word* upper = tile.word[row];
-      Word* lower = tile.word[row + half];
-      for (int from = 0; from < size; from += 2 * half) {
-        for (int i = from; i < from + half; ++i) {
-          const Word moved = upper[i + half];
-          upper[i + half] = lower[i];
-          lower[i] = moved;
+  static bool split_panels(const float* rows, std::ptrdiff_t stride, int count, float* out,
+                           std::ptrdiff_t panel_stride) {
+    bool finite = true;
+    for (std::ptrdiff_t first = 0; first < stride; first += block, out += panel_stride) {
+      Unit* unit = units(out);
+      for (int step = 0; step < count; step += steps) {
+        finite &= pack_unit(rows + step * stride + first, stride, count - step, *unit++);
+      }
+    }
+    return finite;
+  }
+
+  static void read_step(const float* panels, std::ptrdiff_t panel_stride, int step, int columns,
+                        float* out) {
+    for (int c = 0; c < columns; c += block, panels += panel_stride) {
+      for (int i = 0; i < block; ++i) out[c + i] = read(units(panels)[step / steps], step, i);
+    }
+  }
+
+  static void read_column(const float* panel, int column, int depth, float* out) {
+    for (int step = 0; step < depth; ++step) {
+      out[step] = read(units(panel)[step / steps], step, column);
+    }
+  }
+
+  /// Sixteen rows of numbers, turned: four rounds exchange the off-diagonal quarters of squares of
+  /// 16, 8, 4 and 2 numbers.
+  static void transpose(Floats (&row)[size]) {
+    constexpr std::make_integer_sequence<int, size> columns;
+    exchange<8>(row, columns);
+    exchange<4>(row, columns);
+    exchange<2>(row, columns);
+    exchange<1>(row, columns);
+  }
+
+  template <int half, int... column>
+  static void exchange(Floats (&row)[size], std::integer_sequence<int, column...>) {
+#pragma GCC unroll 16
+    for (int r = 0; r < size; ++r) {
+      if ((r & half) != 0) continue;
+      const Floats upper = row[r], lower = row[r + half];
+      row[r] = __builtin_shufflevector(upper, lower,
+                                       ((column & half) != 0 ? size + column - half : column)...);
+      row[r + half] = __builtin_shufflevector(
+          upper, lower, ((column & half) != 0 ? size + column : column + half)...);
+    }
+  }
+
+  /// Numbers of steps [step, step + 16) of the rows [first, first + 16), a vector per row; zeros
+  /// beyond.
+  static void load_square(const Part& p, int first, int step, Floats (&row)[size]) {
+    const bool turned = p.left.step_stride != 1;
+    const std::ptrdiff_t stride = turned ? p.left.step_stride : p.left.row_stride;
+    const float* corner = p.at(first, step);
+    const int down = turned ? p.depth - step : p.rows - first;
+    const int across = turned ? p.rows - first : p.depth - step;
+    if (across >= size && down >= size) {
+#pragma GCC unroll 16
+      for (int i = 0; i < size; ++i) load(corner + i * stride, row[i]);
+    } else {
+      for (int i = 0; i < size; ++i) {
+        row[i] = Floats{};
+        if (i >= down) continue;
+        for (int n = 0; n < size && n < across; ++n) row[i][n] = corner[i * stride + n];
+      }
+    }
+    if (turned) transpose(row);
+  }
+
+  /// A left tile in the making, from rows of 32 numbers.
+  struct LeftTile {
+    const float* from;
+    std::ptrdiff_t stride;
+    Word* to;
+    Used used;
+    Spoilt spoilt;
+
+    template <int rows>
+    [[gnu::always_inline]] void pack() {
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; ++r, from += stride, to += size) {
+        Floats even, odd;
+        load(from, even);
+        load(from + size, odd);
+        const Pairs<false> pairs(even, odd, spoilt);
+        used.add(pairs.term[1]);
+        for (int i = 0; i < most_terms; ++i) {
+          store(pairs.term[i], to + i * most_tiles * size * size);
         }
       }
     }
-  }
+  };
 
-  /// One left tile. `numbers` [steps × 16 rows] or [16 rows × steps], zeros where there is nothing.
-  static void pack_left_tile(const float* numbers, bool rows_contiguous, Tile& high, Tile& low,
-                             Word& any_low) {
-    float even[size], odd[size];
-    for (int i = 0; i < size; ++i) {
-      if (rows_contiguous) {
-        const float* pair = numbers + 2 * i * size;
-        pair_up(pair, pair + size, high.word[i], low.word[i], any_low);
-        continue;
-      }
-      for (int p = 0; p < size; ++p) {
-        even[p] = numbers[i * steps + 2 * p];
-        odd[p] = numbers[i * steps + 2 * p + 1];
-      }
-      pair_up(even, odd, high.word[i], low.word[i], any_low);
+  /// The left operand of a part, split tile by tile: tile k of the upper or lower rows of each term
+  /// at [lower * deep + k]. The upper rows come first: 32 rows whose distance is a power of two do
+  /// not find room in the first-level cache.
+  class Left {
+   public:
+    void begin(const Part& p) {
+      part_ = p;
+      deep_ = p.deep();
+      packed_ = 0;
+      used_ = Used();
+      spoilt_ = Spoilt();
     }
-    if (!rows_contiguous) return;
-    transpose(high);
-    transpose(low);
-  }
+    [[nodiscard]] bool is_packed() const { return packed_ == 2 * deep_; }
+    [[nodiscard]] LeftTile open_tile() {
+      Word* to = term_[0][packed_].word[0];
+      const int first = packed_ / deep_ * size, step = packed_ % deep_ * steps;
+      const bool whole = first + size <= part_.rows && step + steps <= part_.depth;
+      if (part_.left.step_stride == 1 && whole) {
+        return {part_.at(first, step), part_.left.row_stride, to, used_, spoilt_};
+      }
+      turn(first, step);
+      return {turned_[0], steps, to, used_, spoilt_};
+    }
+    void close_tile(const LeftTile& tile) {
+      used_ = tile.used;
+      spoilt_ = tile.spoilt;
+      ++packed_;
+    }
+    void finish() {
+      while (!is_packed()) {
+        LeftTile tile = open_tile();
+        tile.template pack<size>();
+        close_tile(tile);
+      }
+      terms_ = used_.terms();
+      any_wild_ = spoilt_.any();
+    }
 
-  /// Copies a corner of the left operand, rows [first, first + 16) × steps [step, step + 32), as
-  /// pack_left_tile takes it.
-  static void gather(const Part& p, int first, int step, const bool* wild, float* numbers) {
-    const bool rows_contiguous = p.left.step_stride != 1;
-    const int rows = p.rows - first < size ? p.rows - first : size;
-    const int count = p.depth - step < steps ? p.depth - step : steps;
-    for (int i = 0; i < size * steps; ++i) numbers[i] = 0;
-    const float* corner = p.left.data + first * p.left.row_stride + step * p.left.step_stride;
-    if (rows_contiguous) {
-      for (int s = 0; s < count; ++s) {
-        const float* from = corner + s * p.left.step_stride;
-        for (int r = 0; r < rows; ++r) numbers[s * size + r] = wild[r] ? 0 : from[r];
+    [[nodiscard]] const Part& part() const { return part_; }
+    [[nodiscard]] int terms() const { return terms_; }
+    [[nodiscard]] const Tile* upper(int term, int k) const { return &term_[term][k]; }
+    [[nodiscard]] const Tile* lower(int term, int k) const { return &term_[term][deep_ + k]; }
+    /// Whether any row holds what is not finite, and whether this one does.
+    [[nodiscard]] bool any_wild() const { return any_wild_; }
+    [[nodiscard]] bool is_wild(int row) const {
+      for (int s = 0; s < part_.depth; ++s) {
+        if (rounds_wild(*part_.at(row, s))) return true;
       }
-      return;
+      return false;
     }
-    for (int r = 0; r < rows; ++r) {
-      if (wild[r]) continue;
-      const float* from = corner + r * p.left.row_stride;
-      for (int s = 0; s < count; ++s) numbers[r * steps + s] = from[s];
-    }
-  }
 
-  static void find_wild_rows(const Part& p, bool* wild) {
-    for (int r = 0; r < p.rows; ++r) wild[r] = false;
-    if (p.left.step_stride != 1) {
-      for (int s = 0; s < p.depth; ++s) {
-        const float* from = p.left.data + s * p.left.step_stride;
-        for (int r = 0; r < p.rows; ++r) wild[r] |= is_wild(from[r]);
-      }
-      return;
-    }
-    for (int r = 0; r < p.rows; ++r) {
-      int any = 0;
-      const float* from = p.left.data + r * p.left.row_stride;
-      for (int s = 0; s < p.depth; ++s) any |= static_cast<int>(is_wild(from[s]));
-      wild[r] = any != 0;
-    }
-  }
+   private:
+    Tile term_[most_terms][most_tiles];
+    alignas(64) float turned_[size][steps];
+    Part part_;
+    int deep_, packed_, terms_;
+    Used used_;
+    Spoilt spoilt_;
+    bool any_wild_;
 
-  static void pack_left(const Part& p, Left& out) {
-    find_wild_rows(p, out.wild);
-    Word any_low = 0;
-    const int deep = p.deep();
-    float numbers[size * steps];
-    for (int first = 0; first < round_to_block(p.rows); first += size) {
-      for (int k = 0; k < deep; ++k) {
-        const int at = first / size * deep + k;
-        gather(p, first, k * steps, out.wild + first, numbers);
-        pack_left_tile(numbers, p.left.step_stride != 1, out.term[0][at], out.term[1][at], any_low);
+    /// Copies a tile's numbers whose rows do not lie contiguous or are not whole.
+    [[gnu::noinline]] void turn(int first, int step) {
+      for (int half = 0; half < steps; half += size) {
+        Floats row[size];
+        load_square(part_, first, step + half, row);
+#pragma GCC unroll 16
+        for (int r = 0; r < size; ++r) put(row[r], turned_[r] + half);
       }
     }
-    out.terms = any_low == 0 ? 1 : 2;
+  };
+
+  static bool rounds_wild(float x) {
+    return ((__builtin_bit_cast(Word, x) + half_ulp) & exponent) == exponent || x != x;
   }
 
   // Products -----------------------------------------------------------------------------------
 
-  static int round_to_block(int rows) { return (rows + block - 1) / block * block; }
+  /// Products into a tile.
+  struct IntoTile {
+    float* c;
+    std::ptrdiff_t stride;
+    Store mode;
 
-  static void by_vectors(const Part& p, int row, int rows) {
-    LeftOperand<float> left = p.left;
-    left.data += row * left.row_stride;
-    vector_.product(rows, block, p.depth, left, {p.panel, 0, p.panel_step}, p.c + row * p.stride,
-                    p.stride, p.store);
-  }
+    /// Whether a product that is not added to anything may be stored by the unit.
+    static constexpr bool as_is = true;
+    [[nodiscard]] bool replaces() const { return mode == Store::replace; }
+    [[nodiscard]] float* at(int row, int column) const { return c + row * stride + column; }
+    void finish(int, int, Floats&) const {}
+  };
 
-  /// Rows [first, first + 32) from the accumulator's copy into the tile.
-  static void write(const Part& p, const Left& left, int first, const float* sums) {
-    const int rows = p.rows - first < block ? p.rows - first : block;
-    for (int r = 0; r < rows; ++r) {
-      if (left.wild[first + r]) {
-        by_vectors(p, first + r, 1);
-        continue;
-      }
-      float* to = p.c + (first + r) * p.stride;
-      const float* from = sums + r * block;
-      if (p.store == Store::add) {
-        for (int c = 0; c < block; ++c) to[c] += from[c];
-      } else {
-        for (int c = 0; c < block; ++c) to[c] = from[c];
-      }
+  /// Products as distances into a tile.
+  struct IntoDistances {
+    float* c;
+    std::ptrdiff_t stride;
+    const float* query_norm;
+    const float* key_norm;
+    Floats* least;  ///< Per row.
+
+    static constexpr bool as_is = false;
+    [[nodiscard]] static bool replaces() { return true; }
+    [[nodiscard]] float* at(int row, int column) const { return c + row * stride + column; }
+    void finish(int row, int column, Floats& x) const {
+      Floats key;
+      load(key_norm + column, key);
+      x = query_norm[row] + key + x;
+      least[row] = x < least[row] ? x : least[row];
     }
-  }
+  };
 
-  static void multiply(Engine& engine, const Part& p, const Left& left, const Right& right) {
-    alignas(64) float sums[block * block];
-    const int deep = p.deep();
-    for (int first = 0; first < p.rows; first += block) {
-      const int upper = first / size * deep, lower = upper + deep;
-      engine.zero();
-      for (int k = 0; k < deep; ++k) {
-        for (int i = 0; i < left.terms; ++i) {
-          for (int j = 0; j < right.terms; ++j) {
-            engine.multiply(&left.term[i][upper + k], &left.term[i][lower + k],
-                            &right.term[j][0][k], &right.term[j][1][k]);
-          }
+  /// A product, whose vector work is done between the unit's instructions and so behind them: while
+  /// it multiplies one block, the sums of the block before are added to the result, and the left
+  /// tiles of the next part are split. (Weights times values: 10.4 us where all would take 16 one
+  /// after the other, of 7.6 for the unit alone.)
+  template <class Into>
+  class Product {
+   public:
+    /// Panels `stride` units apart.
+    Product(int rows, int depth, const LeftOperand<float>& left, const Unit* panels,
+            std::ptrdiff_t stride, int columns, const Into& into)
+        : rows_(rows),
+          depth_(depth),
+          columns_(columns),
+          operand_(left),
+          panels_(panels),
+          panel_stride_(stride),
+          into_(into) {}
+
+    void run() {
+      left_[0].begin(part_from(0, 0));
+      bool more = true;
+      for (int turn = 0; more; turn ^= 1) {
+        now_ = &left_[turn];
+        next_ = &left_[turn ^ 1];
+        now_->finish();
+        more = begin_next();
+        const Part& p = now_->part();
+        const Unit* panel = panels_ + p.step / steps;
+        for (int column = 0; column < columns_; column += block, panel += panel_stride_) {
+          multiply_block(panel, column);
         }
       }
-      engine.store(sums);
-      write(p, left, first, sums);
+      while (waiting_.row < waiting_.rows) write_some();
     }
-  }
 
-  /// Rows that fit into `Left` against all columns.
-  static void multiply_part(Engine& engine, Part p, int columns, std::ptrdiff_t panel_stride) {
-    Left left;
-    Right right;
-    pack_left(p, left);
-    for (int column = 0; column < columns; column += block) {
-      pack_right(p, right);
-      if (right.wild) {
-        by_vectors(p, 0, p.rows);
-      } else {
-        multiply(engine, p, left, right);
-      }
-      p.panel += panel_stride;
-      p.c += block;
+   private:
+    /// Sums that wait for being written.
+    struct Waiting {
+      int row = 0, rows = 0;              ///< Of the block.
+      int first = 0, column = 0;          ///< Where it begins.
+      bool begins = false, ends = false;  ///< Whether its part is the first or last of the depth.
+    };
+
+    int rows_, depth_, columns_;
+    LeftOperand<float> operand_;
+    const Unit* panels_;
+    std::ptrdiff_t panel_stride_;
+    Into into_;
+    Engine engine_;
+    Left left_[2];
+    Left *now_, *next_;
+    alignas(64) float sums_[2][block * block];
+    int filled_ = 0;
+    Waiting waiting_;
+
+    [[nodiscard]] Part part_from(int row, int step) const {
+      const int rows = rows_ - row, depth = depth_ - step;
+      return {row, step, rows < block ? rows : block,
+              depth < most_deep * steps ? depth : most_deep * steps, operand_};
     }
+
+    /// The part after this one; false where there is none.
+    bool begin_next() {
+      const Part& p = now_->part();
+      const bool further = p.step + p.depth < depth_;
+      const int row = further ? p.row : p.row + p.rows;
+      if (row >= rows_) {
+        next_->begin({0, 0, 0, 0, operand_});
+        return false;
+      }
+      next_->begin(part_from(row, further ? p.step + p.depth : 0));
+      return true;
+    }
+
+    void multiply_block(const Unit* panel, int column) {
+      const Part& p = now_->part();
+      engine_.zero();
+      for (int k = 0; k < p.deep(); ++k) multiply_unit(k, panel[k]);
+      while (waiting_.row < waiting_.rows) write_some();
+      const bool ends = p.step + p.depth == depth_;
+      const bool wild = now_->any_wild();
+      if (Into::as_is && into_.replaces() && p.step == 0 && ends && p.rows == block && !wild) {
+        engine_.store(into_.at(p.row, column), into_.stride);
+        return;
+      }
+      filled_ ^= 1;
+      engine_.store(sums_[filled_], block);
+      for (int r = 0; wild && r < p.rows; ++r) {
+        if (now_->is_wild(r)) multiply_wild(p, r, panel, sums_[filled_] + r * block);
+      }
+      waiting_ = {0, p.rows, p.row, column, into_.replaces() && p.step == 0, ends};
+    }
+
+    /// Adds the part's rows times a unit to the accumulator. Between the products of two terms some
+    /// of the vector work is done: as much at a time as goes on behind them. (All at once it would
+    /// take as long as by itself.)
+    void multiply_unit(int k, const Unit& right) {
+      if (next_->is_packed()) {
+        LeftTile none{};
+        return multiply_terms<false>(k, right, none);
+      }
+      LeftTile tile = next_->open_tile();
+      multiply_terms<true>(k, right, tile);
+      next_->close_tile(tile);
+    }
+
+    template <bool packs>
+    void multiply_terms(int k, const Unit& right, LeftTile& tile) {
+      const auto multiply = [&](auto rows) __attribute__((always_inline)) {
+        engine_.multiply();
+        if constexpr (packs) tile.template pack<rows>();
+        if (waiting_.row < waiting_.rows) write_some();
+      };
+      const auto load_left = [&](int i) {
+        engine_.load_left(now_->upper(i, k), now_->lower(i, k));
+      };
+      const auto load_right = [&](int i) {
+        engine_.load_right(&right.half[i][0], &right.half[i][1]);
+      };
+      constexpr std::integral_constant<int, 3> some;
+      if constexpr (most_terms == 3) {  // All of them: an order in which little is loaded.
+        load_left(0);
+        load_right(2);
+        multiply(some);
+        load_right(1);
+        multiply(some);
+        load_right(0);
+        multiply(some);
+        load_left(1);
+        multiply(some);
+        load_right(1);
+        multiply(some);
+        load_left(2);
+        load_right(0);
+        multiply(std::integral_constant<int, size - 5 * some>());
+      } else {
+        constexpr std::integral_constant<int, size> all;
+        constexpr std::integral_constant<int, 0> none;
+        load_left(0);
+        load_right(0);
+        multiply(all);
+        if (right.terms > 1) {
+          load_right(1);
+          multiply(none);
+        }
+        if (now_->terms() == 1) return;
+        load_left(1);
+        multiply(none);
+        if (right.terms > 1) {
+          load_right(0);
+          multiply(none);
+        }
+      }
+    }
+
+    /// Some of the rows that wait.
+    [[gnu::always_inline]] void write_some() {
+      constexpr int most = 3;
+      const Into into = into_;  // In registers: nothing that is stored below can be these.
+      const Waiting w = waiting_;
+      const int end = w.row + most < w.rows ? w.row + most : w.rows;
+      const float* sums = sums_[filled_] + w.row * block;
+      for (int r = w.row; r < end; ++r, sums += block) {
+#pragma GCC unroll 2
+        for (int i = 0; i < block; i += size) {
+          float* to = into.at(w.first + r, w.column + i);
+          Floats x, before{};
+          load(sums + i, x);
+          if (!w.begins) load(to, before);
+          x = before + x;
+          if (w.ends) into.finish(w.first + r, w.column + i, x);
+          put(x, to);
+        }
+      }
+      waiting_.row = end;
+    }
+
+    /// A row's product with a panel, by floats.
+    static void multiply_wild(const Part& p, int row, const Unit* panel, float* sums) {
+      for (int c = 0; c < block; ++c) sums[c] = 0;
+      for (int step = 0; step < p.depth; ++step) {
+        const float x = *p.at(row, step);
+        for (int c = 0; c < block; ++c) sums[c] += x * read(panel[step / steps], step, c);
+      }
+    }
+  };
+
+  static std::ptrdiff_t units_of(std::ptrdiff_t numbers) {
+    return numbers / static_cast<std::ptrdiff_t>(sizeof(Unit) / sizeof(float));
   }
 
   static void product(int rows, int columns, int depth, LeftOperand<float> left,
                       RightOperand<float> right, float* c, std::ptrdiff_t stride, Store store) {
-    if (depth == 0) {
-      return vector_.product(rows, columns, depth, left, right, c, stride, store);
+    const IntoTile into{c, stride, store};
+    if (right.packed) {
+      return Product<IntoTile>(rows, depth, left, units(right.data), units_of(right.stride),
+                               columns, into)
+          .run();
     }
-    Engine engine;
-    for (int step = 0; step < depth; step += most_deep * steps) {
-      Part p{rows, depth - step, left, right.data + step * right.step_stride, right.step_stride,
-             c,    stride,       store};
-      p.left.data += step * left.step_stride;
-      if (p.depth > most_deep * steps) p.depth = most_deep * steps;
-      const int most_rows = most_tiles / p.deep() / 2 * block;
-      for (int row = 0; row < rows; row += most_rows) {
-        p.rows = rows - row < most_rows ? rows - row : most_rows;
-        multiply_part(engine, p, columns, right.panel_stride);
-        p.left.data += most_rows * left.row_stride;
-        p.c += most_rows * stride;
-      }
-      store = Store::add;
-    }
+    multiply_rows(rows, columns, depth, left, right, into);
   }
 
-  /// One row of products -> squared distances; returns the least of them.
-  static float to_distances(float* row, int columns, float query_norm, const float* key_norm) {
-    float least[size];
-    for (float& l : least) l = std::numeric_limits<float>::max();
-    for (int first = 0; first < columns; first += size) {
-      for (int i = 0; i < size; ++i) {
-        const int c = first + i;
-        row[c] = query_norm + key_norm[c] + row[c];
-        least[i] = row[c] < least[i] ? row[c] : least[i];
+  /// With right rows, which are packed some at a time.
+  static void multiply_rows(int rows, int columns, int depth, LeftOperand<float> left,
+                            RightOperand<float> right, IntoTile into) {
+    Unit packed[most_units];
+    do {
+      const int part = depth < most_units * steps ? depth : most_units * steps;
+      const int deep = part == 0 ? 1 : (part + steps - 1) / steps;
+      const int wide = most_units / deep * block;
+      for (int first = 0; first < columns; first += wide) {
+        const int here = columns - first < wide ? columns - first : wide;
+        bool finite = true;
+        Unit* unit = packed;
+        for (int column = first; column < first + here; column += block) {
+          for (int step = 0; step < part; step += steps) {
+            finite &= pack_unit(right.data + step * right.stride + column, right.stride,
+                                part - step, *unit++);
+          }
+        }
+        const IntoTile there{into.at(0, first), into.stride, into.mode};
+        if (finite) {
+          Product<IntoTile>(rows, part, left, packed, deep, here, there).run();
+        } else {
+          vector_.product(rows, here, part, left, {right.data + first, right.stride, false},
+                          there.c, there.stride, there.mode);
+        }
       }
-    }
-    float all = least[0];
-    for (const float l : least) all = l < all ? l : all;
-    return all;
+      left.data += part * left.step_stride;
+      right.data += part * right.stride;
+      into.mode = Store::add;
+      depth -= part;
+    } while (depth > 0);
   }
 
   static void squared_distance(int rows, int columns, int depth, LeftOperand<float> left,
                                RightOperand<float> right, const float* query_norm,
                                const float* key_norm, float* c, std::ptrdiff_t stride,
                                float* least) {
-    product(rows, columns, depth, left, right, c, stride, Store::replace);
-    for (int r = 0; r < rows; ++r) {
-      least[r] = to_distances(c + r * stride, columns, query_norm[r], key_norm);
+    constexpr int most = group_rows;
+    for (int first = 0; first < rows; first += most) {
+      const int part = rows - first < most ? rows - first : most;
+      Floats smallest[most];
+      for (int r = 0; r < part; ++r) smallest[r] = Floats{} + std::numeric_limits<float>::max();
+      const IntoDistances into{c + first * stride, stride, query_norm + first, key_norm, smallest};
+      LeftOperand<float> queries = left;
+      queries.data += first * left.row_stride;
+      Product<IntoDistances>(part, depth, queries, units(right.data), units_of(right.stride),
+                             columns, into)
+          .run();
+      for (int r = 0; r < part; ++r) {
+        float all = smallest[r][0];
+        for (int i = 1; i < size; ++i) all = smallest[r][i] < all ? smallest[r][i] : all;
+        least[first + r] = all;
+      }
     }
   }
 
+  /// Products of floats take six of the unit's; those of bf16 numbers as they are take one.
   static float peak(long rounds) {
-    alignas(64) Tile tile;
+    Tile tile;
     alignas(64) float sums[block * block];
     for (auto& row : tile.word) {
       for (Word& w : row) w = 0x3a803a80U;  // 2^-10, twice
     }
     Engine engine;
     engine.zero();
-    for (long i = 0; i < rounds; ++i) engine.multiply(&tile, &tile, &tile, &tile);
-    engine.store(sums);
+    engine.load_left(&tile, &tile);
+    engine.load_right(&tile, &tile);
+    constexpr int products = most_terms == 3 ? 6 : 1;
+    for (long i = 0; i < rounds * products; ++i) engine.multiply();
+    engine.store(sums, block);
     return sums[0];
   }
 };

@@ -32,13 +32,13 @@ void expect_rounded(const Tensor4<S>& found, const Tensor4<float>& wide, const c
 }
 
 /// The float pass on the same numbers, given the rounded output as the 16-bit backward pass is.
-/// Both on the target of float: one that serves 16 bits only has other products.
+/// Both on a target of vectors: a tile unit multiplies tensors of 16 bits in fewer terms.
 template <class S>
 void expect_float_pass_rounded(const Call& call, const AttentionInput<S>& input) {
   const AttentionInput<float> wide = convert<float>(input);
   const auto plan = resolve(call, check_extents(input));
   Execution execution = one_thread();
-  execution.simd = simd_targets<float>().front();
+  execution.simd = simd_targets<double>().front();
   const Forward<S> found = forward(*plan, input, execution);
   Forward<float> expected = forward(*plan, wide, execution);
   expect_rounded(found.output, expected.output, "output");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -27,6 +28,23 @@ TEST(Half, KnowsTheLandmarks) {
   EXPECT_EQ(to_bf16(infinity), 0x7F80);
   EXPECT_TRUE(std::isnan(from_f16(to_f16(NAN))));
   EXPECT_TRUE(std::isnan(from_bf16(to_bf16(NAN))));
+}
+
+/// (All 2^32 floats were compared once; here every 997th, and the neighbours of where formulas
+/// change.)
+TEST(Half, FloatsAreRoundedAsDoublesAre) {
+  const auto expect_alike = [](std::uint32_t bits) {
+    const auto number = std::bit_cast<float>(bits);
+    ASSERT_EQ(to_f16(number), to_f16(static_cast<double>(number))) << bits;
+    ASSERT_EQ(to_bf16(number), to_bf16(static_cast<double>(number))) << bits;
+  };
+  for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += 997) {
+    expect_alike(static_cast<std::uint32_t>(bits));
+  }
+  for (const std::uint32_t edge : {0U, 0x33000000U, 0x38800000U, 0x477ff000U, 0x7f7f8000U,
+                                   0x7f800000U, 0x7fffffffU, 0x80000000U, 0xb3000000U}) {
+    for (std::uint32_t near = 0; near < 20000; ++near) expect_alike(edge + near - 10000);
+  }
 }
 
 TEST(Half, EveryPatternSurvivesTheRoundTrip) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/buffer.h"
 #include "core/base/random.h"
 #include "core/similarity/table.h"
 
@@ -38,7 +39,7 @@ void expect_distances(T tolerance) {
   for (int i = 0; i < 40 * columns; ++i) {
     measures.push_back(static_cast<T>(std::pow(10.0, -30 + 49.0 * i / (40 * columns))));
   }
-  for (const std::string& target : simd_targets()) {
+  for (const std::string& target : simd_targets<T>()) {
     const std::vector<T> found = distances(kernels<T>(target), measures);
     for (std::size_t i = 0; i < measures.size(); ++i) {
       const double z = static_cast<double>(measures[i]) / 4;
@@ -65,6 +66,13 @@ TEST(Kernels, DistancesOfNothingAndOfNoNumber) {
   }
 }
 
+/// Calls f(kernels) for the targets of both types.
+template <class F>
+void for_all_kernels(const F& f) {
+  for (const std::string& target : simd_targets<float>()) f(kernels<float>(target));
+  for (const std::string& target : simd_targets<double>()) f(kernels<double>(target));
+}
+
 template <class T>
 std::vector<T> random_numbers(std::size_t count, std::uint64_t seed) {
   Random random(seed);
@@ -81,15 +89,13 @@ void expect_products(const Kernels<T>& k, int panels, bool left_by_rows, bool pa
   const int width = panels * k.panel;
   const std::vector<T> left = random_numbers<T>(26 * depth, 1);
   const std::vector<T> rows = random_numbers<T>(static_cast<std::size_t>(depth * width), 2);
-  std::vector<T> right = rows;
-  for (std::ptrdiff_t p = 0; packed && p < panels; ++p) {
-    for (std::ptrdiff_t i = 0; i < depth; ++i) {
-      std::copy_n(rows.begin() + i * width + p * k.panel, k.panel,
-                  right.begin() + (p * depth + i) * k.panel);
-    }
+  Buffer<T> panels_of(static_cast<std::size_t>(panels * k.packed_size(depth)));
+  if (packed) {
+    ASSERT_TRUE(k.split_panels(rows.data(), width, depth, panels_of.data(), k.packed_size(depth)));
   }
-  const RightOperand<T> operand{right.data(), packed ? depth * k.panel : k.panel,
-                                packed ? k.panel : width};
+  const RightOperand<T> operand =
+      packed ? RightOperand<T>{panels_of.data(), k.packed_size(depth), true}
+             : RightOperand<T>{rows.data(), width, false};
   for (int count = 1; count <= 26; ++count) {
     std::vector<T> tile(static_cast<std::size_t>(count * width), T(1));
     k.product(count, width, depth, {left.data(), left_by_rows ? depth : 1, left_by_rows ? 1 : 26},
@@ -112,14 +118,11 @@ void expect_products(const Kernels<T>& k, int panels, bool left_by_rows, bool pa
 }
 
 TEST(Kernels, ProductsOfAnyNumberOfRowsAndPanelsAndBothLayouts) {
-  for (const std::string& target : simd_targets()) {
+  for_all_kernels([](const auto& k) {
     for (const int panels : {1, 2, 3}) {
-      for (const int layout : {0, 1, 2, 3}) {
-        expect_products(kernels<float>(target), panels, layout < 2, layout % 2 == 0);
-        expect_products(kernels<double>(target), panels, layout < 2, layout % 2 == 0);
-      }
+      for (const int layout : {0, 1, 2, 3}) expect_products(k, panels, layout < 2, layout % 2 == 0);
     }
-  }
+  });
 }
 
 /// Of points on a line. Point r of the queries is r, point c of the keys c + shift.
@@ -138,7 +141,9 @@ void expect_squared_distances(const Kernels<T>& k, int rows, int panels, T shift
   }
   std::vector<T> tile(static_cast<std::size_t>(rows * width)),
       least(static_cast<std::size_t>(rows));
-  k.squared_distance(rows, width, 1, {left.data(), 1, 1}, {right.data(), k.panel, k.panel},
+  Buffer<T> packed(static_cast<std::size_t>(panels * k.packed_size(1)));
+  k.pack_panels(right.data(), 1, width, 1, T(1), packed.data());
+  k.squared_distance(rows, width, 1, {left.data(), 1, 1}, {packed.data(), k.packed_size(1), true},
                      query_norm.data(), key_norm.data(), tile.data(), width, least.data());
   for (int r = 0; r < rows; ++r) {
     T expected = std::numeric_limits<T>::max();
@@ -153,14 +158,13 @@ void expect_squared_distances(const Kernels<T>& k, int rows, int panels, T shift
 }
 
 TEST(Kernels, SquaredDistancesAndTheLeastOfEachRow) {
-  for (const std::string& target : simd_targets()) {
+  for_all_kernels([]<class T>(const Kernels<T>& k) {
     for (const int panels : {1, 2, 3}) {
       for (const int rows : {1, 5, 6, 12, 17, 48, 101}) {
-        expect_squared_distances<float>(kernels<float>(target), rows, panels, 3);
-        expect_squared_distances<double>(kernels<double>(target), rows, panels, 20);
+        expect_squared_distances<T>(k, rows, panels, sizeof(T) == 4 ? 3 : 20);
       }
     }
-  }
+  });
 }
 
 template <class T>
@@ -202,69 +206,79 @@ void expect_overflow_kept(const Kernels<T>& k) {
 }
 
 TEST(Kernels, PlaceTokensOfAnySize) {
-  for (const std::string& target : simd_targets()) {
-    expect_scaled(kernels<float>(target));
-    expect_scaled(kernels<double>(target));
-    expect_overflow_kept(kernels<float>(target));
-    expect_overflow_kept(kernels<double>(target));
-  }
+  for_all_kernels([](const auto& k) {
+    expect_scaled(k);
+    expect_overflow_kept(k);
+  });
 }
+
+/// Numbers, and room behind them that must not be written.
+template <class T>
+struct Room {
+  Buffer<T> numbers;
+  explicit Room(std::ptrdiff_t size) : numbers(static_cast<std::size_t>(size) + 1, T(9)) {}
+  ~Room() { EXPECT_EQ(numbers.back(), T(9)); }
+};
 
 template <class T>
 void expect_packed(const Kernels<T>& k) {
   const int count = 2 * k.panel;
   constexpr int stride = 70;
   const std::vector<T> rows = random_numbers<T>(static_cast<std::size_t>(count * stride), 5);
-  for (const int depth : {0, 1, 2, 3, 4, 63, 64, 70}) {
-    std::vector<T> packed(static_cast<std::size_t>(count * depth) + 1, T(9));
-    k.pack_panels(rows.data(), stride, count, depth, T(-2), packed.data());
+  for (const int depth : {0, 1, 2, 3, 4, 31, 32, 33, 63, 64, 70}) {
+    Room<T> packed(2 * k.packed_size(depth));
+    k.pack_panels(rows.data(), stride, count, depth, T(-2), packed.numbers.data());
+    std::vector<T> column(static_cast<std::size_t>(depth));
     for (int i = 0; i < count; ++i) {
+      k.read_column(packed.numbers.data() + i / k.panel * k.packed_size(depth), i % k.panel, depth,
+                    column.data());
       for (int c = 0; c < depth; ++c) {
-        const int at = i / k.panel * k.panel * depth + c * k.panel + i % k.panel;
-        ASSERT_EQ(packed[static_cast<std::size_t>(at)],
+        ASSERT_EQ(column[static_cast<std::size_t>(c)],
                   -2 * rows[static_cast<std::size_t>(i * stride + c)])
             << k.name << " " << depth << " " << i << " " << c;
       }
     }
-    EXPECT_EQ(packed.back(), T(9)) << k.name << " " << depth;
   }
 }
 
 template <class T>
 void expect_split(const Kernels<T>& k) {
-  constexpr int count = 5, room = 7;
-  const int stride = 3 * k.panel;
-  std::vector<T> rows = random_numbers<T>(static_cast<std::size_t>(count * stride), 6);
-  std::vector<T> split(static_cast<std::size_t>(room * stride), T(9));
-  const auto run = [&] {
-    return k.split_panels(rows.data(), stride, count, split.data(), room * k.panel);
-  };
-  EXPECT_TRUE(run()) << k.name;
-  for (int at = 0; at < room * stride; ++at) {
-    const int panel = at / (room * k.panel), row = at / k.panel % room, column = at % k.panel;
-    const T expected = row < count
-                           ? rows[static_cast<std::size_t>(row * stride + panel * k.panel + column)]
-                           : T(9);
-    ASSERT_EQ(split[static_cast<std::size_t>(at)], expected) << k.name << " " << at;
-  }
-  for (T& at : rows) {
-    for (const T other : {std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
-                          std::numeric_limits<T>::quiet_NaN()}) {
-      at = other;
-      ASSERT_FALSE(run()) << k.name;
+  for (const int count : {1, 5, 31, 32, 33, 70}) {
+    const int stride = 3 * k.panel;
+    std::vector<T> rows = random_numbers<T>(static_cast<std::size_t>(count * stride), 6);
+    const std::ptrdiff_t panel = k.packed_size(count);
+    Room<T> split(3 * panel);
+    const auto run = [&] {
+      return k.split_panels(rows.data(), stride, count, split.numbers.data(), panel);
+    };
+    EXPECT_TRUE(run()) << k.name;
+    std::vector<T> step(static_cast<std::size_t>(stride));
+    for (int row = 0; row < count; ++row) {
+      k.read_step(split.numbers.data(), panel, row, stride, step.data());
+      for (int c = 0; c < stride; ++c) {
+        ASSERT_EQ(step[static_cast<std::size_t>(c)],
+                  rows[static_cast<std::size_t>(row * stride + c)])
+            << k.name << " " << count << " " << row << " " << c;
+      }
     }
-    at = std::numeric_limits<T>::max();
-    ASSERT_TRUE(run()) << k.name;
+    if (count > 5) continue;
+    for (T& at : rows) {
+      for (const T other : {std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
+                            std::numeric_limits<T>::quiet_NaN()}) {
+        at = other;
+        ASSERT_FALSE(run()) << k.name;
+      }
+      at = std::numeric_limits<T>::max();
+      ASSERT_TRUE(run()) << k.name;
+    }
   }
 }
 
 TEST(Kernels, PackPanels) {
-  for (const std::string& target : simd_targets()) {
-    expect_packed(kernels<float>(target));
-    expect_packed(kernels<double>(target));
-    expect_split(kernels<float>(target));
-    expect_split(kernels<double>(target));
-  }
+  for_all_kernels([](const auto& k) {
+    expect_packed(k);
+    expect_split(k);
+  });
 }
 
 template <class T>
@@ -298,12 +312,10 @@ void expect_most_heavy(const Kernels<T>& k) {
 }
 
 TEST(Kernels, HeavyWeightsAreTakenOutOfARow) {
-  for (const std::string& target : simd_targets()) {
-    expect_heavy_taken(kernels<float>(target));
-    expect_heavy_taken(kernels<double>(target));
-    expect_most_heavy(kernels<float>(target));
-    expect_most_heavy(kernels<double>(target));
-  }
+  for_all_kernels([](const auto& k) {
+    expect_heavy_taken(k);
+    expect_most_heavy(k);
+  });
 }
 
 }  // namespace
