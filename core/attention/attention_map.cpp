@@ -38,7 +38,7 @@ class HeadMap {
         head_(head),
         key_begin_(key_begin),
         columns_(key_end - key_begin),
-        kernels_(kernels<S>(simd)),
+        kernels_(kernels<S>(simd, plan.extents.query)),
         mask_(plan.mask(input)),
         law_(plan, kernels_, head, input.key.row(batch, head, 0)),
         keys_(plan, kernels_, law_, columns_, key_begin) {

@@ -44,7 +44,7 @@ class BackwardPass {
         input_(input),
         saved_(saved),
         execution_(execution),
-        kernels_(kernels<S>(execution.simd)),
+        kernels_(kernels<S>(execution.simd, plan.extents.query)),
         block_rows_(kernels_.backward_rows),
         mask_(plan.mask(input)),
         distance_(plan.similarity->info.measure == Measure::squared_distance),

@@ -50,7 +50,7 @@ class ForwardPass {
       : plan_(plan),
         input_(input),
         execution_(execution),
-        kernels_(kernels<S>(execution.simd)),
+        kernels_(kernels<S>(execution.simd, plan.extents.query)),
         group_rows_(kernels_.forward_rows),
         mask_(plan.mask(input)) {}
 

@@ -186,11 +186,15 @@ struct Kernels {
   }
 };
 
-/// The kernels of a target for tensors of S, by name, or the best that this machine runs where
-/// `name` is empty. S is float, double, Float16 or Bfloat16; "amx" does not serve double.
-/// Throws misuse for a target that is unknown or that cannot run here.
+/// The kernels of a target for tensors of S, by name, or where `name` is empty the best that this
+/// machine runs for so many queries: keys that few queries share are not worth packing for a tile
+/// unit. (Forward, backward and maps of a call ask for the same: logits of a thousand rounded
+/// otherwise are other weights.) S is float, double, Float16 or Bfloat16; "amx" does not serve
+/// double. Throws misuse for a target that is unknown or that cannot run here.
+constexpr std::int64_t many_queries = 1 << 20;
 template <class S>
-[[nodiscard]] const Kernels<Compute<S>>& kernels(const std::string& name = {});
+[[nodiscard]] const Kernels<Compute<S>>& kernels(const std::string& name = {},
+                                                 std::int64_t queries = many_queries);
 
 /// Targets that this machine can run for tensors of S, the best first.
 template <class S = float>

@@ -408,7 +408,8 @@ class TileProducts {
     static constexpr bool as_is = true;
     [[nodiscard]] bool replaces() const { return mode == Store::replace; }
     [[nodiscard]] float* at(int row, int column) const { return c + row * stride + column; }
-    void finish(int, int, Floats&) const {}
+    void load_keys(int, Floats&, Floats&) const {}
+    void finish(int, const Floats&, const Floats&, Floats&, Floats&) const {}
   };
 
   /// Products as distances into a tile.
@@ -422,11 +423,17 @@ class TileProducts {
     static constexpr bool as_is = false;
     [[nodiscard]] static bool replaces() { return true; }
     [[nodiscard]] float* at(int row, int column) const { return c + row * stride + column; }
-    void finish(int row, int column, Floats& x) const {
-      Floats key;
-      load(key_norm + column, key);
-      x = query_norm[row] + key + x;
-      least[row] = x < least[row] ? x : least[row];
+    void load_keys(int column, Floats& key0, Floats& key1) const {
+      load(key_norm + column, key0);
+      load(key_norm + column + size, key1);
+    }
+    /// The least is asked for each: where a distance is no number, the bound stays.
+    void finish(int row, const Floats& key0, const Floats& key1, Floats& x0, Floats& x1) const {
+      x0 = query_norm[row] + key0 + x0;
+      x1 = query_norm[row] + key1 + x1;
+      Floats smallest = least[row];
+      smallest = x0 < smallest ? x0 : smallest;
+      least[row] = x1 < smallest ? x1 : smallest;
     }
   };
 
@@ -587,24 +594,35 @@ class TileProducts {
 
     /// Some of the rows that wait.
     [[gnu::always_inline]] void write_some() {
-      constexpr int most = 3;
+      constexpr int some = 4;
+      if (waiting_.row + some <= waiting_.rows) return write_rows<some>();
+      while (waiting_.row < waiting_.rows) write_rows<1>();
+    }
+    template <int count>
+    [[gnu::always_inline]] void write_rows() {
       const Into into = into_;  // In registers: nothing that is stored below can be these.
       const Waiting w = waiting_;
-      const int end = w.row + most < w.rows ? w.row + most : w.rows;
       const float* sums = sums_[filled_] + w.row * block;
-      for (int r = w.row; r < end; ++r, sums += block) {
-#pragma GCC unroll 2
-        for (int i = 0; i < block; i += size) {
-          float* to = into.at(w.first + r, w.column + i);
-          Floats x, before{};
-          load(sums + i, x);
-          if (!w.begins) load(to, before);
-          x = before + x;
-          if (w.ends) into.finish(w.first + r, w.column + i, x);
-          put(x, to);
+      float* to = into.at(w.first + w.row, w.column);
+      Floats key0{}, key1{};
+      if (w.ends) into.load_keys(w.column, key0, key1);
+#pragma GCC unroll 4
+      for (int r = 0; r < count; ++r, sums += block, to += into.stride) {
+        Floats x0, x1;
+        load(sums, x0);
+        load(sums + size, x1);
+        if (!w.begins) {
+          Floats before0, before1;
+          load(to, before0);
+          load(to + size, before1);
+          x0 += before0;
+          x1 += before1;
         }
+        if (w.ends) into.finish(w.first + w.row + r, key0, key1, x0, x1);
+        put(x0, to);
+        put(x1, to + size);
       }
-      waiting_.row = end;
+      waiting_.row = w.row + count;
     }
 
     /// A row's product with a panel, by floats.
