@@ -79,7 +79,8 @@ class Plan;  // resolved call; see core/attention/plan.h
 /// The call with its defaults written out (map name, ...).
 [[nodiscard]] const Call& resolved_call(const Plan& plan);
 
-/// How to run. Threads change no bit of a result, `simd` the last ones ("amx" all but 16 bits).
+/// How to run. Threads change no bit of a result, `simd` the last ones (of 16-bit tensors all
+/// but 16 with "amx").
 struct Execution {
   int threads = 0;                       ///< 0: all cores; never more than there are.
   std::string simd;                      ///< Empty: the best this machine has; else "avx2", ...

@@ -439,8 +439,8 @@ class TileProducts {
 
   /// A product, whose vector work is done between the unit's instructions and so behind them: while
   /// it multiplies one block, the sums of the block before are added to the result, and the left
-  /// tiles of the next part are split. (Weights times values: 10.4 us where all would take 16 one
-  /// after the other, of 7.6 for the unit alone.)
+  /// tiles of the next part are split. (64 rows of 512 weights times values: 12.2 us, of which the
+  /// unit takes 7.6; one after the other 16.6.)
   template <class Into>
   class Product {
    public:
