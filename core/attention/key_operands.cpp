@@ -31,10 +31,10 @@ KeyOperands<T>::KeyOperands(const Plan& plan, const Kernels<T>& kernels, const H
 
 template <class T>
 double KeyOperands<T>::value_product(int column, const T* upstream) const {
-  std::vector<T> value(static_cast<std::size_t>(width_));
+  value_.resize(static_cast<std::size_t>(width_));
   kernels_->read_column(value_panels_.data() + column / panel() * kernels_->packed_size(width_),
-                        column % panel(), width_, value.data());
-  return kernels_->exact_product(upstream, value.data(), width_);
+                        column % panel(), width_, value_.data());
+  return kernels_->exact_product(upstream, value_.data(), width_);
 }
 
 #define CONELAB_KEY_OPERANDS(T, S)                                                               \

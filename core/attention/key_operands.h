@@ -38,7 +38,8 @@ class KeyOperands {
   [[nodiscard]] RightOperand<T> keys() const {
     return {key_panels_.data(), kernels_->packed_size(tile().columns), true};
   }
-  /// The product of lifted dL/doutput [width] with one value, in double.
+  /// The product of lifted dL/doutput [width] with one value, in double. Not for two threads at
+  /// once.
   [[nodiscard]] double value_product(int column, const T* upstream) const;
   /// Keys of the head, ascending, whose values are not finite; their panels hold 0.
   [[nodiscard]] const std::vector<std::int64_t>& bad_values() const { return bad_values_; }
@@ -50,6 +51,7 @@ class KeyOperands {
   PackedKeys<T> packed_;
   Operand<T> placed_;
   Buffer<T> key_panels_, value_panels_;
+  mutable Buffer<T> value_;  ///< [width] One value, read back.
   std::vector<std::int64_t> bad_values_;
 };
 

@@ -243,13 +243,15 @@ void expect_spoilt(const Call& call, const Extents& e, int c, double number,
 }
 
 TEST_P(NanInput, OfAnyCoordinateSpoilsTheRowsThatSeeIt) {
-  for (const std::string& target : simd_targets()) {
-    for (const int d : {1, 2, 3}) {
-      const Extents few{1, 1, 4, 4, d, 2};
-      const Call plain = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, few);
-      for (int c = 0; c < d; ++c) {
-        for (const double x : {nan, infinity, -infinity}) {
-          if (target != "amx") expect_spoilt<double>(plain, few, c, x, target);
+  for (const int d : {1, 2, 3}) {
+    const Extents few{1, 1, 4, 4, d, 2};
+    const Call plain = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, few);
+    for (int c = 0; c < d; ++c) {
+      for (const double x : {nan, infinity, -infinity}) {
+        for (const std::string& target : simd_targets<double>()) {
+          expect_spoilt<double>(plain, few, c, x, target);
+        }
+        for (const std::string& target : simd_targets<float>()) {
           expect_spoilt<float>(plain, few, c, x, target);
         }
       }

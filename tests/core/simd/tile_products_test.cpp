@@ -449,6 +449,9 @@ TEST(TileProducts, ServeAllTensorsButDoubles) {
   EXPECT_EQ(has(simd_targets<Float16>()), has(simd_targets<float>()));
   EXPECT_EQ(kernels<float>().name, simd_targets<float>().front());
   EXPECT_EQ(kernels<Bfloat16>().name, simd_targets<Bfloat16>().front());
+  // Of one query and in double the best are those of vectors.
+  EXPECT_EQ(kernels<float>({}, 1).name, simd_targets<double>().front());
+  EXPECT_EQ(kernels<Bfloat16>({}, 1).name, simd_targets<double>().front());
   EXPECT_EQ(has(simd_targets<float>()), simd_summary().find("amx") != std::string::npos);
   if (!has(simd_targets<float>())) {
     EXPECT_ANY_THROW((void)kernels<float>("amx"));
