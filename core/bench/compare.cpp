@@ -16,16 +16,17 @@ const MeasuredCase* find_case(const std::vector<MeasuredCase>& cases, const Case
   return found == cases.end() ? nullptr : &*found;
 }
 
-/// The sign test at 95 % decides nothing with fewer.
-constexpr std::size_t rounds_to_decide = 6;
-
 std::string missing_note(const MeasuredCase& first, const MeasuredCase& second) {
   if (first.status != CaseStatus::ok) return "no time in the first: " + first.reason;
   if (second.status != CaseStatus::ok) return "no time in the second: " + second.reason;
-  if (std::min(first.samples.size(), second.samples.size()) < rounds_to_decide) {
-    return fmt::format("a verdict needs {} rounds", rounds_to_decide);
-  }
   return "";
+}
+
+/// How many rounds decide depends on the test: what says whether these did is its interval.
+std::string few_rounds_note(const Interval& ratio) {
+  if (std::isnan(ratio.coverage)) return "too few rounds: none has a time of both";
+  if (ratio.coverage >= usual_level) return "";
+  return "too few rounds: the interval covers " + coverage_text(ratio.coverage);
 }
 
 /// Across runs no statistic sees what happened to the machine between them: where its own peak
@@ -52,7 +53,7 @@ CaseComparison compare_case(const MeasuredCase& first, const MeasuredCase& secon
   c.result = timed ? compare(first.samples, second.samples, margin) : compare({}, {}, margin);
   c.peak_ratio = median(second.peak_samples) / median(first.peak_samples);
   c.bandwidth_ratio = second.bandwidth / first.bandwidth;
-  c.note = missing_note(first, second);
+  c.note = timed ? few_rounds_note(c.result.ratio) : missing_note(first, second);
   return c;
 }
 
@@ -139,7 +140,7 @@ std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& c
 }
 
 double ratio_coverage(const std::vector<CaseComparison>& cases) {
-  double least = 0.95;
+  double least = usual_level;
   for (const CaseComparison& c : cases) {
     if (c.result.ratio.coverage < least) least = c.result.ratio.coverage;  // Not NaN.
   }

@@ -41,7 +41,7 @@ struct BenchComparison {
                                                             const std::string& base,
                                                             double margin = 0.02);
 
-/// What the intervals of the ratios cover, the least of them, and at most 0.95.
+/// What the intervals of the ratios cover, the least of them, and at most `usual_level`.
 [[nodiscard]] double ratio_coverage(const std::vector<CaseComparison>& cases);
 
 }  // namespace conelab

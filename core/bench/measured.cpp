@@ -113,8 +113,9 @@ double peak_share(const MeasuredCase& c) { return c.flops / c.time / c.peak_flop
 bool peak_disturbed(const MeasuredCase& c) { return peak_share(c) > 1; }
 
 double time_coverage(const std::vector<MeasuredCase>& cases) {
-  double least = 0.95;
+  double least = usual_level;
   for (const MeasuredCase& c : cases) {
+    if (c.status != CaseStatus::ok) continue;  // The rounds before it failed count for no time.
     const double coverage = median_interval(c.samples).coverage;
     if (coverage < least) least = coverage;  // Not NaN, of no samples.
   }
@@ -122,7 +123,7 @@ double time_coverage(const std::vector<MeasuredCase>& cases) {
 }
 
 std::string coverage_text(double coverage) {
-  return fmt::format("{:.0f} %", 100 * std::min(coverage, 0.95));
+  return fmt::format("{:.0f} %", 100 * std::min(coverage, usual_level));
 }
 
 std::vector<MeasuredCase> measured_cases(const LabelledFile& file, const std::string& name) {

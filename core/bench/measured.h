@@ -42,8 +42,8 @@ struct MeasuredCase {
 [[nodiscard]] std::vector<MeasuredCase> measured_cases(const LabelledFile& file,
                                                        const std::string& name);
 
-/// What the intervals of the cases' times cover, the least of them: 0.95, less where the rounds are
-/// too few for that. 0.95 without any sample.
+/// What the intervals of the cases' times cover, the least of them: `usual_level`, less where the
+/// rounds are too few for that. Cases without a time count for nothing.
 [[nodiscard]] double time_coverage(const std::vector<MeasuredCase>& cases);
 
 /// "95 %", or of what covers less, so much: "50 %".

@@ -207,7 +207,7 @@ void add_facts(RuntimeGroup& g) {
   fact("error", "", "largest absolute difference to float64", &CaseFacts::error);
 }
 
-/// What the intervals of the medians cover at this number of rounds: less than 95 % below six.
+/// What the intervals of the medians cover at this number of rounds: less than 95 % for few.
 double interval_coverage(int rounds) {
   return median_interval(Numbers(static_cast<std::size_t>(rounds))).coverage;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/statistics/interval.h"
 
 namespace conelab {
 namespace {
@@ -70,11 +71,11 @@ void add_measurements(const MeasuredCase& c, std::vector<std::string>& row) {
 
 /// With fewer rounds than a verdict needs, no control can come out different.
 std::string control_note(const MeasuredControl& control, const std::vector<MeasuredCase>& cases) {
-  constexpr std::size_t enough_rounds = 6;
-  if (!cases.empty() && cases.front().samples.size() < enough_rounds) {
+  const int enough = samples_to_cover();
+  if (!cases.empty() && cases.front().samples.size() < static_cast<std::size_t>(enough)) {
     return fmt::format(
         "A/A control: no verdict is possible below {} rounds, also of the {} cases measured twice",
-        enough_rounds, control.comparisons);
+        enough, control.comparisons);
   }
   return fmt::format(
       "A/A control: {:.0f} of {} cases measured twice came out different (95 % interval of the "
@@ -192,11 +193,11 @@ std::vector<std::string> summary_notes(const LabelledFile& file) {
   for (const auto& [name, value] : runtime == nullptr ? Attributes{} : runtime->attributes) {
     const auto* list = std::get_if<std::vector<std::string>>(&value);
     const auto* coverage = std::get_if<double>(&value);
-    if (name == "interval_coverage" && coverage != nullptr && *coverage < 0.945) {
+    if (name == "interval_coverage" && coverage != nullptr && *coverage < usual_level) {
       notes.push_back(
           fmt::format("so few rounds: the intervals of the times cover {:.0f} %; 95 % and verdicts "
-                      "need 6 rounds",
-                      100 * *coverage));
+                      "need {} rounds",
+                      100 * *coverage, samples_to_cover()));
     }
     if (name == "notes" && list != nullptr) notes.insert(notes.end(), list->begin(), list->end());
   }

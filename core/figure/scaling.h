@@ -11,6 +11,7 @@
 
 #include "core/figure/display_list.h"
 #include "core/figure/style.h"
+#include "core/statistics/interval.h"
 
 namespace conelab::figure {
 
@@ -33,7 +34,7 @@ struct ScalingFigure {
   bool ratio_panel = false;         ///< Adds a panel of each series over the first.
   bool ratio_only = false;          ///< Shows that panel alone (figure `ratio`).
   /// What the intervals of times and ratios cover, for the caption; few rounds cover less.
-  double coverage = 0.95, ratio_coverage = 0.95;
+  double coverage = usual_level, ratio_coverage = usual_level;
   std::string caption;
   double width = double_column;
   Metadata metadata;

@@ -36,6 +36,6 @@ struct ExponentFit {
 /// from above 0.
 [[nodiscard]] ExponentFit fit_exponent(const std::vector<double>& lengths,
                                        const std::vector<std::vector<double>>& times,
-                                       double level = 0.95);
+                                       double level = usual_level);
 
 }  // namespace conelab

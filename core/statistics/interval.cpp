@@ -63,6 +63,12 @@ double sign_test(const std::vector<double>& samples) {
   return std::min(1.0, 2 * binomial_half_cdf(std::min(below, above), below + above));
 }
 
+int samples_to_cover(double level) {
+  int n = 1;
+  while (coverage(1, n) < level) ++n;
+  return n;
+}
+
 double median(std::vector<double> samples) { return median_of_sorted(sorted(std::move(samples))); }
 
 Interval sign_test_interval(std::vector<double> samples, double level) {

@@ -19,6 +19,9 @@
 
 namespace conelab {
 
+/// What intervals cover unless told otherwise; an interval that covers less decides nothing.
+inline constexpr double usual_level = 0.95;
+
 /// A value with its interval. All NaN where there is no sample.
 struct Interval {
   double value = 0, low = 0, high = 0;
@@ -33,11 +36,14 @@ struct Interval {
 
 /// Median with the interpolated interval. With too few samples (n < 6 at 95 %) it is the range, and
 /// `coverage` says what that covers: 0.9375 for n = 5, 0.75 for n = 3, 0 for n = 1.
-[[nodiscard]] Interval median_interval(std::vector<double> samples, double level = 0.95);
+[[nodiscard]] Interval median_interval(std::vector<double> samples, double level = usual_level);
 
 /// Median with the shortest sign-test interval that covers at least `level`; the range where none
 /// does. `coverage` is exact: 0.961 for n = 9, 0.992 for n = 8.
-[[nodiscard]] Interval sign_test_interval(std::vector<double> samples, double level = 0.95);
+[[nodiscard]] Interval sign_test_interval(std::vector<double> samples, double level = usual_level);
+
+/// The fewest samples of which either interval covers `level`: 6 for 95 %.
+[[nodiscard]] int samples_to_cover(double level = usual_level);
 
 /// P(B <= k) for B binomial (n, 1/2).
 [[nodiscard]] double binomial_half_cdf(int k, int n);

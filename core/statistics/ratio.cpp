@@ -7,13 +7,11 @@
 namespace conelab {
 namespace {
 
-constexpr double level = 0.95;
-
 /// From logarithms of ratios to ratios.
 RatioResult finish(const Interval& logs, double margin) {
   RatioResult result;
   result.ratio = {std::exp(logs.value), std::exp(logs.low), std::exp(logs.high), logs.coverage};
-  result.verdict = judge(result.ratio, margin, level);
+  result.verdict = judge(result.ratio, margin);
   return result;
 }
 
@@ -98,13 +96,13 @@ RatioResult compare_paired(const std::vector<double>& first, const std::vector<d
   for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
     if (first[i] > 0 && second[i] > 0) logs.push_back(std::log(second[i] / first[i]));
   }
-  return finish(sign_test_interval(std::move(logs), level), margin);
+  return finish(sign_test_interval(std::move(logs)), margin);
 }
 
 RatioResult compare_unpaired(const std::vector<double>& first, const std::vector<double>& second,
                              double margin) {
   const std::vector<double> a = logarithms(first), b = logarithms(second);
-  if (a.empty() || b.empty()) return finish(sign_test_interval({}, level), margin);
+  if (a.empty() || b.empty()) return finish(sign_test_interval({}), margin);
   std::vector<double> shifts;
   for (const double x : a) {
     for (const double y : b) shifts.push_back(y - x);
@@ -114,7 +112,7 @@ RatioResult compare_unpaired(const std::vector<double>& first, const std::vector
   // covers the level, or the whole range.
   const std::vector<double> cdf = mann_whitney_cdf(a.size(), b.size());
   std::size_t d = 1;
-  while (2 * (d + 1) <= shifts.size() && 2 * cdf[d] <= 1 - level) ++d;
+  while (2 * (d + 1) <= shifts.size() && 2 * cdf[d] <= 1 - usual_level) ++d;
   return finish(
       {median(shifts), shifts[d - 1], shifts[shifts.size() - d], std::max(0.0, 1 - 2 * cdf[d - 1])},
       margin);

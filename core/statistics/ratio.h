@@ -35,7 +35,8 @@ struct RatioResult {
 
 /// same: the whole interval lies within a factor of 1 ± margin; otherwise faster or slower where 1
 /// is outside of it, or undecided. An interval that covers less than `level` decides nothing.
-[[nodiscard]] Verdict judge(const Interval& ratio, double margin = 0.02, double level = 0.95);
+[[nodiscard]] Verdict judge(const Interval& ratio, double margin = 0.02,
+                            double level = usual_level);
 
 /// `first` and `second` are times in seconds, [round] each; rounds in which either is missing (NaN,
 /// or beyond the shorter one) are left out. Decides from 6 rounds on.

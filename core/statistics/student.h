@@ -15,6 +15,6 @@ namespace conelab {
 [[nodiscard]] double t_quantile(double p, int degrees);
 
 /// Mean with its t-interval. Fewer than two samples have none: low and high are NaN.
-[[nodiscard]] Interval t_interval(const std::vector<double>& samples, double level = 0.95);
+[[nodiscard]] Interval t_interval(const std::vector<double>& samples, double level = usual_level);
 
 }  // namespace conelab

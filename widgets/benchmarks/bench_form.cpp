@@ -10,6 +10,7 @@
 #include "core/base/parse_number.h"
 #include "core/bench/parts.h"
 #include "core/files/atomic_file.h"
+#include "core/statistics/interval.h"
 
 namespace conelab::desktop {
 namespace {
@@ -142,7 +143,9 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
   }
   const std::size_t cases = sweep.cases().size();
   check.extent = plural(cases, "case") + " in " + plural(static_cast<std::size_t>(rounds), "round");
-  if (rounds < 6) check.extent += "; 95 % intervals need 6 rounds";
+  if (const int enough = samples_to_cover(); rounds < enough) {
+    check.extent += fmt::format("; 95 % intervals need {} rounds", enough);
+  }
   return check;
 }
 

@@ -225,6 +225,37 @@ TEST_F(CompareBench, FewRoundsClaimNoMoreThanTheyCover) {
   }
 }
 
+TEST_F(CompareBench, ACaseThatCrashedHidesNoOtherCasesCoverage) {
+  BenchResult r = fake_result(fake_sweep({"dot", "umbral"}, {64, 128}, 9), 1, 1e11, 1);
+  r.cases[3].status = CaseStatus::crashed;
+  for (std::size_t i = 2; i < 9; ++i) r.cases[3].samples[i].warm = NAN;
+  const std::string path = save("a.h5", r);
+  const auto cases = measured_cases(read_labelled_file(path), path);
+  EXPECT_EQ(summary_table(cases).header[4], "95 % interval");
+  EXPECT_EQ(scaling_figure(select_cases(cases, {}, {})).coverage, usual_level);
+}
+
+TEST_F(CompareBench, NotesFollowWhatTheIntervalOfTheTestCovers) {
+  const auto compared = [&](int rounds) {
+    const Sweep sweep = fake_sweep({"dot"}, {64}, rounds);
+    const std::string a = save("a.h5", fake_result(sweep, 1, 1e11, 1));
+    const std::string b = save("b.h5", fake_result(sweep, 0.5, 1e11, 2));
+    return compare_bench(a, b).cases.at(0);
+  };
+  EXPECT_EQ(compared(4).result.verdict, Verdict::faster);
+  EXPECT_EQ(compared(4).note, "");
+  EXPECT_EQ(compared(3).result.verdict, Verdict::undecided);
+  EXPECT_EQ(compared(3).note, "too few rounds: the interval covers 90 %");
+  const std::string path =
+      save("c.h5", fake_result(fake_sweep({"dot", "umbral"}, {64}, 5), 1, 1e11, 1));
+  std::vector<MeasuredCase> cases = measured_cases(read_labelled_file(path), path);
+  const CaseComparison paired = compare_operators(cases, "dot").at(0);
+  EXPECT_EQ(paired.result.verdict, Verdict::undecided);
+  EXPECT_EQ(paired.note, "too few rounds: the interval covers 94 %");
+  cases[0].samples.assign(5, NAN);
+  EXPECT_EQ(compare_operators(cases, "dot").at(0).note, "too few rounds: none has a time of both");
+}
+
 TEST(Texts, HaveThreeDigitsAndAUnit) {
   EXPECT_EQ(time_text(1.2345e-3), "1.23 ms");
   EXPECT_EQ(time_text(0.5), "500 ms");

@@ -154,6 +154,18 @@ TEST(MedianInterval, IsTheRangeOfTooFewSamples) {
   EXPECT_EQ(median_interval({1, 2, 3, 4, 5, 6, 7, 8}).coverage, 0.95);
 }
 
+TEST(SamplesToCover, AreTheFewestOfWhichIntervalsCoverALevel) {
+  for (const double level : {0.5, 0.9, usual_level, 0.99}) {
+    const int enough = samples_to_cover(level);
+    const auto covered = [](int n) {
+      return sign_test_interval(std::vector<double>(static_cast<std::size_t>(n))).coverage;
+    };
+    EXPECT_GE(covered(enough), level);
+    EXPECT_LT(covered(enough - 1), level);
+  }
+  EXPECT_EQ(samples_to_cover(), 6);
+}
+
 TEST(Student, QuantilesAreTheTabulatedOnes) {
   EXPECT_NEAR(t_quantile(0.975, 1), 12.706204736, 1e-8);
   EXPECT_NEAR(t_quantile(0.975, 2), 4.302652730, 1e-8);
