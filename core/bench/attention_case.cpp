@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include "core/attention/attention.h"
@@ -13,22 +11,14 @@
 #include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/bench/bandwidth.h"
+#include "core/bench/case_error.h"
 #include "core/bench/case_input.h"
+#include "core/bench/case_work.h"
 #include "core/bench/peak.h"
-#include "core/reference/differences.h"
-#include "core/reference/evaluate.h"
 
 namespace conelab {
 namespace {
 
-constexpr std::int64_t forward_full_check = 256;
-constexpr std::int64_t backward_full_check = 512;
-constexpr std::int64_t checked_rows = 16;
-/// Slopes by finite differences: so many features of this query, the first that has no twin.
-constexpr std::int64_t checked_slopes = 8;
-constexpr std::int64_t plain_row = 4;
-/// A sample lasts at least this long, in as many runs as that takes.
-constexpr double sample_seconds = 0.02;
 /// A case whose run is shorter runs for so long before each sample: while others had their turn its
 /// memory left the caches (dot, n = 1024: the first run takes 1.1 of the ninth, the second 1.05).
 constexpr double short_seconds = 0.1;
@@ -37,7 +27,6 @@ constexpr double warm_up_seconds = 0.01;
 constexpr double peak_seconds = 0.002;
 /// Of each measurement of the memory's bandwidth.
 constexpr double bandwidth_seconds = 0.1;
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The case's input in the numbers of its tensors.
 template <class S>
@@ -47,12 +36,6 @@ AttentionInput<S> input_of(const Case& c, std::int64_t batch, std::uint64_t seed
     return in;
   else
     return convert<S>(in);
-}
-
-/// "forward", "backward" given what forward saved, or one after the other: "forward+backward".
-double pass_flops(const std::string& pass, const Extents& e) {
-  const double both = pass == "forward+backward" ? forward_flops(e) : 0;
-  return pass == "forward" ? forward_flops(e) : both + backward_flops(e);
 }
 
 template <class T>
@@ -69,11 +52,8 @@ class AttentionCase : public CaseExecutor {
 
   CaseFacts facts() override {
     const Extents e = check_extents(input_);
-    // Forward reads q, k, v and writes the output; backward reads those, the output, its gradient
-    // and writes three.
-    const double tensors = static_cast<double>(input_.query.shape.size()) * (backward_ ? 8 : 4);
-    return {pass_flops(case_.pass, e) * plan_->mask(input_).share(), tensors * sizeof(T),
-            backward_ ? backward_error() : forward_error()};
+    return {pass_flops(case_.pass, e) * plan_->mask(input_).share(),
+            compulsory_bytes(case_.pass, input_.query.shape, sizeof(T)), error()};
   }
 
   Sample sample(bool cold) override {
@@ -164,69 +144,11 @@ class AttentionCase : public CaseExecutor {
     extra_bytes_ = std::max(0.0, peak_bytes_ - before - outputs);
   }
 
-  /// What stands for the call where one head is looked at: some defaults depend on the head.
-  [[nodiscard]] Call call_of(HeadIndex at) const {
-    return call_of_head(call_, check_extents(input_), at.head);
-  }
-
-  /// The largest of `error(head)`; NaN where one is.
-  template <class F>
-  double over_heads(F error) const {
-    double largest = 0;
-    const Shape4 shape = input_.query.shape;
-    for (std::int64_t b = 0; b < shape.batch; ++b) {
-      for (std::int64_t h = 0; h < shape.head; ++h) {
-        largest = worse(largest, error(HeadIndex{b, h}));
-      }
-    }
-    return largest;
-  }
-
-  double forward_error() {
-    const std::int64_t rows = case_.seq_len <= forward_full_check ? case_.seq_len : checked_rows;
-    const QueryRange queries = checked_queries(call_, rows, case_.seq_len);
-    const Tensor4<T> output = forward(*plan_, input_, execution_).output;
-    return over_heads([&](HeadIndex at) {
-      const auto problem = reference::make_problem(call_of(at), exact_input(input_, at, queries));
-      return largest_difference(output, at, queries.begin, reference::evaluate(problem).output);
-    });
-  }
-
-  /// Against slopes of the reference by finite differences, for some numbers of one query.
-  double slope_error(const Tensor4<T>& query_grad) {
-    const std::int64_t count = std::min<std::int64_t>(plain_row + 1, case_.seq_len);
-    const QueryRange queries = checked_queries(call_, count, case_.seq_len);
-    auto problem = reference::make_problem(call_of({}), exact_input(input_, {}, queries));
-    double largest = 0;
-    int compared = 0;
-    for (std::int64_t i = 0; i < std::min(checked_slopes, case_.dim); ++i) {
-      const std::int64_t feature = case_.dim - 1 - i;  // the height coordinate first
-      const auto exact =
-          reference::central_difference(problem, problem.query.at(0, 0, count - 1, feature));
-      if (!exact.smooth) continue;
-      const double mine =
-          static_cast<double>(query_grad.at(0, 0, queries.begin + count - 1, feature));
-      largest = worse(largest, std::abs(mine - exact.slope));
-      ++compared;
-    }
-    return compared > 0 ? largest : unknown;
-  }
-
-  double backward_error() {
-    const std::int64_t rows = case_.seq_len <= backward_full_check ? case_.seq_len : checked_rows;
-    const QueryRange queries = checked_queries(call_, rows, case_.seq_len);
-    const Backward<T> mine =
-        backward(*plan_, input_, forward(*plan_, input_, execution_), execution_);
-    if (sizeof(T) == sizeof(double)) return slope_error(mine.query);
-    return over_heads([&](HeadIndex at) {
-      const AttentionInput<double> exact = exact_input(input_, at, queries);
-      const auto plan = resolve(call_of(at), check_extents(exact));
-      const auto g = backward(*plan, exact, forward(*plan, exact, execution_), execution_);
-      const double by_query = largest_difference(mine.query, at, queries.begin, g.query);
-      if (rows < case_.seq_len) return by_query;  // those of keys sum over all queries
-      return worse(by_query, worse(largest_difference(mine.key, at, 0, g.key),
-                                   largest_difference(mine.value, at, 0, g.value)));
-    });
+  double error() {
+    const Forward<T> computed = forward(*plan_, input_, execution_);
+    if (!backward_) return output_error(call_, input_, computed.output);
+    return gradient_error(call_, input_, backward(*plan_, input_, computed, execution_),
+                          execution_);
   }
 };
 

@@ -1,5 +1,7 @@
 #include "core/bench/case_input.h"
 
+#include <algorithm>
+
 #include "core/base/random.h"
 
 namespace conelab {
@@ -17,11 +19,6 @@ void plant_twins(AttentionInput<float>& in) {
 }
 
 }  // namespace
-
-QueryRange checked_queries(const Call& call, std::int64_t count, std::int64_t all) {
-  const bool positional = call.bias != "none" || call.masks != Call{}.masks;
-  return {positional ? all - count : 0, count};
-}
 
 AttentionInput<float> random_input(const Case& c, std::int64_t batch, std::uint64_t seed) {
   Random random(seed);

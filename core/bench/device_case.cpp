@@ -9,15 +9,13 @@
 #include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/base/half.h"
+#include "core/bench/case_error.h"
 #include "core/bench/case_input.h"
+#include "core/bench/case_work.h"
 
 namespace conelab {
 namespace {
 
-constexpr std::int64_t full_check = 512;
-constexpr std::int64_t checked_rows = 16;
-/// A sample lasts at least this long, in as many runs as that takes.
-constexpr double sample_seconds = 0.02;
 constexpr int most_runs = 10000;
 
 float rounded(double x, Dtype dtype) {
@@ -45,16 +43,17 @@ class DeviceCase : public CaseExecutor {
         pass_(c.pass == "backward" ? Pass::backward : Pass::forward) {
     call_ = call_from_text(c.operation);
     plan_ = resolve(call_, check_extents(input_));
+    call_ = resolved_call(*plan_);
     device_ = backend.prepare(*plan_, input_, dtype_, {});
     saved_ = device_->forward();
   }
 
   CaseFacts facts() override {
     const Extents e = check_extents(input_);
-    const bool backward = pass_ == Pass::backward;
-    const double tensors = static_cast<double>(input_.query.shape.size() * (backward ? 8 : 4));
-    return {(backward ? backward_flops(e) : forward_flops(e)) * plan_->mask(input_).share(),
-            tensors * static_cast<double>(dtype_size(dtype_)), error()};
+    return {pass_flops(case_.pass, e) * plan_->mask(input_).share(),
+            compulsory_bytes(case_.pass, input_.query.shape, dtype_size(dtype_)),
+            pass_ == Pass::forward ? output_error(call_, input_, saved_.output)
+                                   : gradient_error(call_, input_, device_->backward(saved_), {})};
   }
 
   Sample sample(bool cold) override {
@@ -90,24 +89,6 @@ class DeviceCase : public CaseExecutor {
     const double once = device_->seconds(pass_, false, 1);
     const double runs = std::ceil(sample_seconds / std::max(once, 1e-7));
     runs_ = static_cast<int>(std::clamp(runs, 1.0, static_cast<double>(most_runs)));
-  }
-
-  double error() {
-    const std::int64_t n = case_.seq_len;
-    const std::int64_t rows = n <= full_check ? n : checked_rows;
-    const QueryRange queries = checked_queries(call_, rows, n);
-    const AttentionInput<double> exact = exact_input(input_, HeadIndex{}, queries);
-    const Call one_head = call_of_head(call_, check_extents(input_), 0);
-    const auto plan = resolve(one_head, check_extents(exact));
-    const Forward<double> f = forward(*plan, exact, {});
-    if (pass_ == Pass::forward)
-      return largest_difference(saved_.output, {}, queries.begin, f.output);
-    const Backward<double> g = backward(*plan, exact, f, {});
-    const Backward<float> mine = device_->backward(saved_);
-    const double by_query = largest_difference(mine.query, {}, queries.begin, g.query);
-    if (rows < n) return by_query;
-    return worse(by_query, worse(largest_difference(mine.key, {}, 0, g.key),
-                                 largest_difference(mine.value, {}, 0, g.value)));
   }
 };
 

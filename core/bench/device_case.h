@@ -8,10 +8,8 @@ namespace conelab {
 
 /// Query, key, value and output gradient as the CPU's case has them, rounded to the case's dtype.
 /// Times are the device's own clock: kernels only, operands and results on the device; placing
-/// tokens and copies are not in them. The error is measured against the engine's float64 path on
-/// the same rounded input: all rows up to n = 512, beyond that 16 rows of the output or of the
-/// query's gradient. Threads play no part. Throws "skipped: ..." where the device cannot be used or
-/// does not compute the dtype.
+/// tokens and copies are not in them. Errors are those of case_error.h. Threads play no part.
+/// Throws "skipped: ..." where the device cannot be used or does not compute the dtype.
 [[nodiscard]] std::unique_ptr<CaseExecutor> make_device_case(Backend& backend, const Case& c,
                                                              std::int64_t batch,
                                                              std::uint64_t seed);

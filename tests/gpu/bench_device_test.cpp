@@ -10,13 +10,20 @@
 namespace conelab::gpu::tests {
 namespace {
 
-/// Computes on the CPU; its clock is a counter.
+/// Computes on the CPU; its clock is a counter. What it says of head 1 is off by a number.
 class StandInCall : public DeviceCall {
  public:
-  StandInCall(const Plan& plan, const AttentionInput<float>& input) : plan_(plan), input_(input) {}
-  Forward<float> forward() override { return conelab::forward(plan_, input_, {}); }
+  StandInCall(const Plan& plan, const AttentionInput<float>& input, float off)
+      : plan_(plan), input_(input), off_(off) {}
+  Forward<float> forward() override {
+    Forward<float> result = conelab::forward(plan_, input_, {});
+    result.output.at(0, 1, 0, 0) += off_;
+    return result;
+  }
   Backward<float> backward(const Forward<float>& saved) override {
-    return conelab::backward(plan_, input_, saved, {});
+    Backward<float> result = conelab::backward(plan_, input_, saved, {});
+    result.value.at(0, 1, 0, 0) += off_;
+    return result;
   }
   double seconds(Pass pass, bool cold, int) override {
     return (cold ? 2 : 1) * (pass == Pass::forward ? 0.25 : 0.5);
@@ -27,11 +34,13 @@ class StandInCall : public DeviceCall {
  private:
   const Plan& plan_;
   const AttentionInput<float>& input_;
+  float off_;
 };
 
 class StandIn : public Backend {
  public:
   bool available = true, has_memory = true;
+  float off = 0;
   DeviceState state() const override {
     return {"cuda", available, available ? "stand-in" : "no device", "13.0", 1e9};
   }
@@ -40,7 +49,7 @@ class StandIn : public Backend {
   std::unique_ptr<DeviceCall> prepare(const Plan& plan, const AttentionInput<float>& input, Dtype,
                                       const Execution&) override {
     if (!has_memory) throw DeviceMemoryError("device cuda: out of memory");
-    return std::make_unique<StandInCall>(plan, input);
+    return std::make_unique<StandInCall>(plan, input, off);
   }
 };
 
@@ -85,6 +94,18 @@ TEST(DeviceCase, MeasuresErrorsAgainstFloat64) {
     EXPECT_GT(facts.error, 0) << pass;
     EXPECT_LT(facts.error, 1e-4) << pass;
   }
+}
+
+TEST(DeviceCase, AnErrorOfAnyHeadShows) {
+  StandIn backend;
+  backend.off = 1;
+  for (const char* dtype : {"f32", "f16"}) {
+    const CaseFacts forward =
+        make_device_case(backend, small_case("forward", dtype), 1, 3)->facts();
+    EXPECT_NEAR(forward.error, 1, 1e-4) << dtype;
+  }
+  // Off by one in the output as well, from which gradients are computed.
+  EXPECT_GT(make_device_case(backend, small_case("backward"), 1, 3)->facts().error, 0.9);
 }
 
 TEST(DeviceCase, SaysWhyItCannotRun) {

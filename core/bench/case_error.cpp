@@ -1,0 +1,168 @@
+#include "core/bench/case_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "core/attention/call_text.h"
+#include "core/attention/plan.h"
+#include "core/reference/differences.h"
+#include "core/reference/evaluate.h"
+
+namespace conelab {
+namespace {
+
+constexpr std::int64_t outputs_checked_whole = 256;
+constexpr std::int64_t gradients_checked_whole = 512;
+constexpr std::int64_t checked_rows = 16;
+/// Slopes by finite differences: so many features of this query, the first that has no twin.
+constexpr std::int64_t checked_slopes = 8;
+constexpr std::int64_t plain_row = 4;
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// One head of a batch element. Errors are measured head by head: the copies in wider numbers then
+/// cost little beside the case itself.
+struct HeadIndex {
+  std::int64_t batch = 0, head = 0;
+};
+
+/// Some queries of a head, by which an error is measured.
+struct QueryRange {
+  std::int64_t begin = 0, count = 0;
+};
+
+/// `count` of `all` queries. Few queries against all keys stand at the end of the sequence: so they
+/// have to be its last ones for a call that looks at positions, by a bias or a mask. For any other
+/// they are the first ones, among which are the planted twins (case_input.h).
+QueryRange checked_queries(const Call& call, std::int64_t count, std::int64_t all) {
+  const bool positional = call.bias != "none" || call.masks != Call{}.masks;
+  return {positional ? all - count : 0, count};
+}
+
+/// All of them up to a length, some beyond.
+QueryRange checked_queries_up_to(std::int64_t whole, const Call& call, std::int64_t all) {
+  return checked_queries(call, all <= whole ? all : checked_rows, all);
+}
+
+/// Tokens of a head, in float64: [1 × 1 × count × feature].
+template <class S>
+Tensor4<double> tokens_of(const Tensor4<S>& from, HeadIndex at, QueryRange range) {
+  const std::int64_t feature = from.shape.feature;
+  Tensor4<double> to({1, 1, range.count, feature});
+  std::copy_n(from.row(at.batch, at.head, range.begin), to.shape.token * feature, to.row(0, 0, 0));
+  return to;
+}
+
+/// The same problem in float64, for some queries of a head against all its keys.
+template <class S>
+AttentionInput<double> exact_input(const AttentionInput<S>& in, HeadIndex at, QueryRange queries) {
+  const QueryRange keys{0, in.key.shape.token};
+  AttentionInput<double> exact;
+  exact.query = tokens_of(in.query, at, queries);
+  exact.key = tokens_of(in.key, at, keys);
+  exact.value = tokens_of(in.value, at, keys);
+  exact.output_grad = tokens_of(in.output_grad, at, queries);
+  return exact;
+}
+
+/// The larger of two errors; NaN where either is.
+double worse(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
+
+/// Largest difference over the tokens of this head that `exact` has, the first of which is token
+/// `begin`.
+template <class S, class Exact>
+double largest_difference(const Tensor4<S>& a, HeadIndex at, std::int64_t begin,
+                          const Tensor4<Exact>& exact) {
+  const Tensor4<double> part = tokens_of(a, at, {begin, exact.shape.token});
+  double largest = 0;
+  for (std::size_t i = 0; i < part.data.size(); ++i) {
+    largest = worse(largest, std::abs(part.data[i] - static_cast<double>(exact.data[i])));
+  }
+  return largest;
+}
+
+/// The largest of `error(head)`.
+template <class F>
+double over_heads(const Shape4& shape, F error) {
+  double largest = 0;
+  for (std::int64_t b = 0; b < shape.batch; ++b) {
+    for (std::int64_t h = 0; h < shape.head; ++h) {
+      largest = worse(largest, error(HeadIndex{b, h}));
+    }
+  }
+  return largest;
+}
+
+/// What stands for the call where one head is looked at: some defaults depend on the head.
+template <class T>
+Call call_of(const Call& call, const AttentionInput<T>& input, HeadIndex at) {
+  return call_of_head(call, check_extents(input), at.head);
+}
+
+/// Against slopes of the reference by finite differences, for some numbers of one query.
+double slope_error(const Call& call, const AttentionInput<double>& input,
+                   const Tensor4<double>& query_grad) {
+  const std::int64_t n = input.query.shape.token, dim = input.query.shape.feature;
+  const std::int64_t count = std::min<std::int64_t>(plain_row + 1, n);
+  const QueryRange queries = checked_queries(call, count, n);
+  auto problem = reference::make_problem(call_of(call, input, {}), exact_input(input, {}, queries));
+  double largest = 0;
+  int compared = 0;
+  for (std::int64_t i = 0; i < std::min(checked_slopes, dim); ++i) {
+    const std::int64_t feature = dim - 1 - i;  // the height coordinate first
+    const auto exact =
+        reference::central_difference(problem, problem.query.at(0, 0, count - 1, feature));
+    if (!exact.smooth) continue;
+    const double mine = query_grad.at(0, 0, queries.begin + count - 1, feature);
+    largest = worse(largest, std::abs(mine - exact.slope));
+    ++compared;
+  }
+  return compared > 0 ? largest : unknown;
+}
+
+}  // namespace
+
+template <class T>
+double output_error(const Call& call, const AttentionInput<T>& input, const Tensor4<T>& output) {
+  const QueryRange queries =
+      checked_queries_up_to(outputs_checked_whole, call, input.query.shape.token);
+  return over_heads(input.query.shape, [&](HeadIndex at) {
+    const auto problem =
+        reference::make_problem(call_of(call, input, at), exact_input(input, at, queries));
+    return largest_difference(output, at, queries.begin, reference::evaluate(problem).output);
+  });
+}
+
+template <class T>
+double gradient_error(const Call& call, const AttentionInput<T>& input, const Backward<T>& gradient,
+                      const Execution& execution) {
+  if constexpr (std::is_same_v<T, double>) return slope_error(call, input, gradient.query);
+  const std::int64_t n = input.query.shape.token;
+  const QueryRange queries = checked_queries_up_to(gradients_checked_whole, call, n);
+  return over_heads(input.query.shape, [&](HeadIndex at) {
+    const AttentionInput<double> exact = exact_input(input, at, queries);
+    const auto plan = resolve(call_of(call, input, at), check_extents(exact));
+    const auto g = backward(*plan, exact, forward(*plan, exact, execution), execution);
+    const double by_query = largest_difference(gradient.query, at, queries.begin, g.query);
+    if (queries.count < n) return by_query;  // those of keys sum over all queries
+    return worse(by_query, worse(largest_difference(gradient.key, at, 0, g.key),
+                                 largest_difference(gradient.value, at, 0, g.value)));
+  });
+}
+
+template double output_error(const Call&, const AttentionInput<float>&, const Tensor4<float>&);
+template double output_error(const Call&, const AttentionInput<double>&, const Tensor4<double>&);
+template double output_error(const Call&, const AttentionInput<Float16>&, const Tensor4<Float16>&);
+template double output_error(const Call&, const AttentionInput<Bfloat16>&,
+                             const Tensor4<Bfloat16>&);
+template double gradient_error(const Call&, const AttentionInput<float>&, const Backward<float>&,
+                               const Execution&);
+template double gradient_error(const Call&, const AttentionInput<double>&, const Backward<double>&,
+                               const Execution&);
+template double gradient_error(const Call&, const AttentionInput<Float16>&,
+                               const Backward<Float16>&, const Execution&);
+template double gradient_error(const Call&, const AttentionInput<Bfloat16>&,
+                               const Backward<Bfloat16>&, const Execution&);
+
+}  // namespace conelab
