@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/command_line.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
@@ -11,12 +12,6 @@ namespace conelab {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Without what shield_number puts before it.
-std::string_view unshielded(std::string_view text) {
-  if (text.starts_with(' ')) text.remove_prefix(1);
-  return text;
-}
 
 /// A number, a list of numbers, or the text itself.
 Json parameter_to_json(const std::string& text) {

@@ -12,6 +12,7 @@
 
 #include "app/bench_case.h"
 #include "app/bench_json.h"
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/interrupt.h"
 #include "app/output.h"
@@ -71,6 +72,10 @@ std::optional<StoredRun> run_to_resume(const Typed& typed, const std::string& ou
   return run;
 }
 
+std::vector<std::int64_t> numbers_of(const char* option, const std::string& text) {
+  return parse_integers(option, std::string(unshielded(text)));
+}
+
 /// What was typed, over the sweep that is resumed, if any: where they differ, the runner refuses.
 Sweep sweep_of(const Typed& typed, const std::optional<StoredRun>& resumed) {
   Sweep sweep = resumed ? resumed->sweep : Sweep();
@@ -81,10 +86,10 @@ Sweep sweep_of(const Typed& typed, const std::optional<StoredRun>& resumed) {
   take("--passes", sweep.passes, parse_names("--passes", typed.passes));
   take("--dtypes", sweep.dtypes, parse_names("--dtypes", typed.dtypes));
   take("--devices", sweep.devices, parse_names("--devices", typed.devices));
-  take("--lengths", sweep.lengths, parse_integers("--lengths", typed.lengths));
-  take("--dims", sweep.dims, parse_integers("--dims", typed.dims));
-  take("--heads", sweep.heads, parse_integers("--heads", typed.heads));
-  take("--threads", sweep.threads, parse_integers("--threads", typed.threads));
+  take("--lengths", sweep.lengths, numbers_of("--lengths", typed.lengths));
+  take("--dims", sweep.dims, numbers_of("--dims", typed.dims));
+  take("--heads", sweep.heads, numbers_of("--heads", typed.heads));
+  take("--threads", sweep.threads, numbers_of("--threads", typed.threads));
   take("--batch", sweep.batch, typed.sweep.batch);
   take("--rounds", sweep.rounds, typed.sweep.rounds);
   take("--controls", sweep.controls, typed.sweep.controls);

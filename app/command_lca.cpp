@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/call_json.h"
+#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/figure_sink.h"
 #include "app/output.h"
@@ -70,11 +71,6 @@ void print_result(const LcaResult& result) {
   say("  logit     {:.12g}", result.logit);
 }
 
-/// The text without the blank that `shield_number` may have put before it.
-std::string without_blank(const std::string& text) {
-  return text.starts_with(' ') ? text.substr(1) : text;
-}
-
 struct Typed {
   std::string cone, u, v, model, figure;
   std::vector<std::string> parameters;
@@ -86,7 +82,7 @@ std::string spec_of(const Typed& typed) {
   std::vector<std::string> words = {"conelab", "lca", "--cone", typed.cone};
   for (const std::string& p : typed.parameters) words.insert(words.end(), {"-p", p});
   if (!typed.model.empty()) words.insert(words.end(), {"--model", typed.model});
-  words.insert(words.end(), {without_blank(typed.u), without_blank(typed.v)});
+  words.insert(words.end(), {std::string(unshielded(typed.u)), std::string(unshielded(typed.v))});
   return shell_line(words);
 }
 
@@ -111,10 +107,10 @@ void write_lca_figure(const LcaResult& result, const Typed& typed) {
 
 int run_lca(const Typed& typed) {
   if (!typed.figure.empty()) claim_figure(typed.figure);
-  const LcaResult result =
-      geometry::lca_query(typed.cone, parse_parameters(typed.parameters),
-                          geometry::parse_point(without_blank(typed.u), "u"),
-                          geometry::parse_point(without_blank(typed.v), "v"), typed.model);
+  const LcaResult result = geometry::lca_query(
+      typed.cone, parse_parameters(typed.parameters),
+      geometry::parse_point(std::string(unshielded(typed.u)), "u"),
+      geometry::parse_point(std::string(unshielded(typed.v)), "v"), typed.model);
   if (!typed.figure.empty()) write_lca_figure(result, typed);
   typed.json ? print_json(lca_json(result)) : print_result(result);
   return 0;

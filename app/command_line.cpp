@@ -143,6 +143,10 @@ std::string shield_number(const std::string& argument) {
   return number ? " " + argument : argument;
 }
 
+std::string_view unshielded(std::string_view argument) {
+  return argument.starts_with(' ') ? argument.substr(1) : argument;
+}
+
 int run_command_line(std::vector<std::string> arguments) noexcept {
   try {
     const int status = dispatch(std::move(arguments));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace conelab {
@@ -11,7 +12,9 @@ namespace conelab {
 [[nodiscard]] int run_command_line(std::vector<std::string> arguments) noexcept;
 
 /// Marks numbers that begin with a minus sign ("-0.3,0.2") by a leading blank, so that they are not
-/// taken for options. Whoever reads a number skips blanks.
+/// taken for options.
 [[nodiscard]] std::string shield_number(const std::string& argument);
+/// The text without that blank, for whoever reads more than one number or quotes it.
+[[nodiscard]] std::string_view unshielded(std::string_view argument);
 
 }  // namespace conelab

@@ -234,7 +234,7 @@ class Bench(ProgramTest):
         self.fails(2, "bench", "-o", out, "--operators", "dot,dot", says="twice")
         self.fails(2, "bench", "-o", out, "--lengths", "256..16", says="256..16")
         self.fails(2, "bench", "-o", out, "--lengths", "16..4:x2", says="backwards")
-        self.fails(2, "bench", "-o", out, "--lengths", "-4", says="--lengths")
+        self.fails(2, "bench", "-o", out, "--lengths", "-4", says="--lengths: '-4' is not a")
         self.fails(2, "bench", "-o", out, "--passes", "foreward", says="did you mean 'forward'?")
         self.fails(2, "bench", "-o", out, "--rounds", "0", says="rounds")
         self.fails(2, "bench", "-o", out, "--heads", "many", says="--heads")

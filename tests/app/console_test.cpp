@@ -16,7 +16,9 @@ TEST(ShieldNumber, MarksNumbersThatLookLikeOptions) {
   EXPECT_EQ(shield_number("-1e-3,2"), " -1e-3,2");
   for (const char* other : {"-p", "--", "-", "-3.h5", "0.3,0.2", "-e", "--threads", ""}) {
     EXPECT_EQ(shield_number(other), other);
+    EXPECT_EQ(unshielded(other), other);
   }
+  EXPECT_EQ(unshielded(shield_number("-0.3,0.2")), "-0.3,0.2");
 }
 
 TEST(ReportCurrentException, MapsEveryExceptionToAStatus) {
