@@ -19,6 +19,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import formulas
+import worker
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = os.environ.get("CONELAB", str(HERE.parents[1] / "build/bin/conelab"))
@@ -52,7 +53,19 @@ class Formulas(unittest.TestCase):
                                                err_msg=f"{name} {key}")
 
 
+class OldConfig:
+    """As that of PyTorch 2.5: an unknown name is an error."""
+    __slots__ = ("cache_size_limit", "accumulated_cache_size_limit")
+
+
 class Worker(unittest.TestCase):
+    def test_knows_the_limits_by_their_older_name(self):
+        config = OldConfig()
+        config.cache_size_limit = 8
+        worker.lift_recompile_limits(config)
+        self.assertEqual((config.cache_size_limit, config.accumulated_cache_size_limit), (10_000, 10_000))
+        self.assertEqual(torch._dynamo.config.recompile_limit, 10_000)
+
     def ask(self, *requests):
         done = subprocess.run([sys.executable, HERE / "worker.py"], input="\n".join(requests), text=True,
                               capture_output=True, timeout=300)

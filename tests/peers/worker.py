@@ -105,7 +105,16 @@ def fused(q, k, v):
 
 _functions = {}
 _memory = {}  # Peak and extra bytes of cases measured before: one process serves them all.
-torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 10_000
+
+
+def lift_recompile_limits(config):
+    """Every case compiles anew. PyTorch before 2.7 has the limits by another name."""
+    name = "recompile_limit" if hasattr(config, "recompile_limit") else "cache_size_limit"
+    setattr(config, name, 10_000)
+    setattr(config, "accumulated_" + name, 10_000)
+
+
+lift_recompile_limits(torch._dynamo.config)
 
 
 def function_of(case):
