@@ -72,10 +72,15 @@ figure::ScalingSeries series_of(const BenchSelection& s, const std::string& name
   return series;
 }
 
+/// 1 where it has a time: none is drawn where nothing was measured.
+void add_own_ratios(figure::ScalingSeries& base) {
+  for (const double time : base.y) base.ratio.push_back(std::isfinite(time) ? 1 : std::nan(""));
+  base.ratio_low = base.ratio_high = base.ratio;
+}
+
 void add_ratios(const BenchSelection& s, figure::ScalingFigure& figure) {
   std::vector<figure::ScalingSeries>& series = figure.series;
-  series.front().ratio = series.front().ratio_low = series.front().ratio_high =
-      std::vector<double>(series.front().x.size(), 1);
+  add_own_ratios(series.front());
   const auto comparisons = compare_operators(s.cases, s.operators.front());
   figure.ratio_coverage = ratio_coverage(comparisons);
   for (const CaseComparison& c : comparisons) {

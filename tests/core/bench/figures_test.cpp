@@ -46,6 +46,18 @@ MeasuredCase reached(const char* operation, std::int64_t length, double share) {
   return c;
 }
 
+TEST_F(BenchFigures, NoRatioIsDrawnWhereTheBaseHasNoTime) {
+  MeasuredCase missing = reached("dot", 128, 0.9);
+  missing.status = CaseStatus::crashed;
+  missing.time = std::nan("");
+  figure::ScalingFigure figure = scaling_figure(
+      select_cases({reached("dot", 64, 0.9), missing, reached("dot", 256, 0.9)}, {}, {}));
+  figure.ratio_only = true;
+  std::vector<double> drawn;
+  for (const figure::PlacedSample& s : scaling_samples(figure)) drawn.push_back(s.x);
+  EXPECT_EQ(drawn, (std::vector<double>{64, 256}));
+}
+
 TEST_F(BenchFigures, ARoofThatAKernelExceedsIsNone) {
   const auto roof = [](const std::vector<MeasuredCase>& cases) {
     return roofline_figure(select_cases(cases, {}, {}));
