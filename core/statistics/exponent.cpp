@@ -110,7 +110,6 @@ ExponentFit fit_exponent(const std::vector<double>& lengths,
   for (std::size_t i = 1; i < lengths.size(); ++i) {
     const std::size_t first = octave_begin(lengths, i);
     fit.local.push_back(slope_over(log_length, logs, first, i, level));
-    fit.local_length.push_back(std::sqrt(lengths[first] * lengths[i]));
   }
   if (fit.resolved) fit.exponent = slope_over(log_length, logs, 0, lengths.size() - 1, level);
   return fit;

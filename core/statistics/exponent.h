@@ -22,7 +22,6 @@ struct ExponentFit {
   std::string why_not;          ///< Where not resolved: "not resolved: ..."; otherwise empty.
   Interval exponent;            ///< NaN where not resolved.
   std::vector<Interval> local;  ///< [length - 1] slope over the octave that ends at length[i + 1].
-  std::vector<double> local_length;  ///< [length - 1] the geometric middle of that octave.
 };
 
 /// Slope of the least-squares line through (x, y); NaN for fewer than two different x.

@@ -54,15 +54,6 @@ double binomial_half_cdf(int k, int n) {
   return std::min(sum, 1.0);
 }
 
-double sign_test(const std::vector<double>& samples) {
-  int below = 0, above = 0;
-  for (const double x : samples) {
-    below += x < 0;
-    above += x > 0;
-  }
-  return std::min(1.0, 2 * binomial_half_cdf(std::min(below, above), below + above));
-}
-
 int samples_to_cover(double level) {
   int n = 1;
   while (coverage(1, n) < level) ++n;

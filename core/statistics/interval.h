@@ -48,8 +48,4 @@ struct Interval {
 /// P(B <= k) for B binomial (n, 1/2).
 [[nodiscard]] double binomial_half_cdf(int k, int n);
 
-/// Two-sided p-value of the hypothesis that the samples have median 0 (the sign test; zeros are
-/// left out). 1 for no sample.
-[[nodiscard]] double sign_test(const std::vector<double>& samples);
-
 }  // namespace conelab

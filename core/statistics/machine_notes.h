@@ -12,7 +12,7 @@ namespace conelab {
 
 /// What was seen beside the samples of one run; NaN where not measured.
 struct MachineRecord {
-  std::vector<double> peaks;   ///< FLOP/s beside each sample, all of one thread count and dtype.
+  std::vector<double> peaks;   ///< Beside each sample, over the best of its kind of case.
   std::vector<double> loads;   ///< 1-minute load average, [round].
   std::vector<double> clocks;  ///< Hz, [round].
   int threads = 1;             ///< That the cases used at most.

@@ -56,12 +56,8 @@ TEST(Median, OfOddEvenAndNoSamples) {
   EXPECT_TRUE(std::isnan(sign_test_interval({}).value));
 }
 
-TEST(SignTest, HasTheTabulatedPValues) {
+TEST(BinomialHalfCdf, HasTheTabulatedValues) {
   EXPECT_NEAR(binomial_half_cdf(1, 8), 9.0 / 256, 1e-12);
-  EXPECT_NEAR(sign_test({1, 1, 1, 1, 1, 1}), 2.0 / 64, 1e-12);
-  EXPECT_NEAR(sign_test({-1, 1, 1, 1, 1, 1, 1, 1, 0}), 2 * 9.0 / 256, 1e-12);
-  EXPECT_EQ(sign_test({1, -1}), 1);
-  EXPECT_EQ(sign_test({}), 1);
   EXPECT_NEAR(binomial_half_cdf(500, 1001), 0.5, 1e-9);
 }
 
