@@ -58,7 +58,8 @@ Admission::Admission(std::string output, const Sweep& sweep, Crew& crew, Slots& 
     idle += slot.prediction.idle_bytes;
     largest = std::max(largest, slot.prediction.bytes);
   }
-  if (!(idle + largest < memory_ / 2) || !may_open(pipes_of(slots.count()))) crew.keep_none();
+  const bool fit = memory_ == 0 || idle + largest < memory_ / 2;
+  if (!fit || !may_open(pipes_of(slots.count()))) crew.keep_none();
 }
 
 void Admission::decide(int slot, Forecast& forecast) {
