@@ -70,10 +70,7 @@ class AttentionCase : public CaseExecutor {
     run_seconds_ = s.warm;
     s.peak_flops = std::min(before, measure_peak(dtype, threads, peak_seconds));
     if (cold) {
-      flush_caches();
-      for (const auto* tensor : {&input_.query, &input_.key, &input_.value, &input_.output_grad}) {
-        flush_lines(tensor->data.data(), tensor->data.size() * sizeof(T));
-      }
+      flush_operands();
       Sample once;
       time_runs(0, once);
       s.cold = once.warm;
@@ -118,6 +115,21 @@ class AttentionCase : public CaseExecutor {
       elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     } while (elapsed < seconds);
     s.warm = elapsed / s.runs;
+  }
+
+  /// What a run reads: the inputs, and of a backward pass alone what the forward pass saved for it.
+  void flush_operands() const {
+    flush_caches();
+    const auto flush = [](const auto& tensor) {
+      flush_lines(tensor.data.data(), tensor.data.size() * sizeof(tensor.data.front()));
+    };
+    for (const auto* given : {&input_.query, &input_.key, &input_.value, &input_.output_grad}) {
+      flush(*given);
+    }
+    flush(saved_.output);
+    for (const auto* row : {&saved_.row_reference, &saved_.row_sum, &saved_.midpoint_sum}) {
+      flush(*row);
+    }
   }
 
   /// Loads what a run touches of the program and its libraries, megabytes that are not the pass's
