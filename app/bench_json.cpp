@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/bench/case_axes.h"
 #include "core/bench/summary.h"
 
 namespace conelab {
@@ -66,9 +67,14 @@ Json control_json(const MeasuredControl& control) {
 }  // namespace
 
 Json labels_json(const Case& c) {
-  return {{"operator", c.operation}, {"pass", c.pass},       {"device", c.device},
-          {"dtype", c.dtype},        {"threads", c.threads}, {"dim", c.dim},
-          {"head", c.head},          {"seq_len", c.seq_len}};
+  Json json;
+  for (const CaseAxis& axis : case_axes) {
+    if (axis.text != nullptr)
+      json[axis.label] = c.*axis.text;
+    else
+      json[axis.label] = c.*axis.number;
+  }
+  return json;
 }
 
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }

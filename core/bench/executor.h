@@ -41,6 +41,44 @@ struct Sample {
   double bandwidth = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// What became of a request, or of a case; the numbers of /bench/runtime/status.
+enum class CaseStatus {
+  ok = 0,
+  skipped = 1,
+  crashed = 2,
+  timed_out = 3,
+  failed = 4,
+  out_of_memory = 5
+};
+
+/// "ok", "skipped", "timed out", ...
+[[nodiscard]] const char* status_name(CaseStatus status);
+
+/// f(name, number) for every fact, in the order in which a worker answers them.
+template <class Facts, class F>
+void each_fact(Facts& facts, const F& f) {
+  f("flops", facts.flops);
+  f("bytes", facts.bytes);
+  f("error", facts.error);
+}
+
+/// The same for every number of a sample that a worker measures.
+template <class AnySample, class F>
+void each_measurement(AnySample& sample, const F& f) {
+  f("warm", sample.warm);
+  f("cold", sample.cold);
+  f("runs", sample.runs);
+  f("peak_flops", sample.peak_flops);
+  f("peak_bytes", sample.peak_bytes);
+  f("extra_bytes", sample.extra_bytes);
+  f("device_bytes", sample.device_bytes);
+  f("device_clock", sample.device_clock);
+  f("device_memory_clock", sample.device_memory_clock);
+  f("device_temperature", sample.device_temperature);
+  f("device_power", sample.device_power);
+  f("device_throttle", sample.device_throttle);
+}
+
 class CaseExecutor {
  public:
   virtual ~CaseExecutor() = default;

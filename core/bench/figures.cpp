@@ -5,22 +5,11 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/bench/case_axes.h"
 #include "core/bench/compare.h"
 
 namespace conelab {
 namespace {
-
-constexpr const char* place_labels[] = {"pass", "device", "dtype", "threads", "dim", "head"};
-
-std::string label_of(const Case& c, const std::string& label) {
-  if (label == "operator") return c.operation;
-  if (label == "pass") return c.pass;
-  if (label == "device") return c.device;
-  if (label == "dtype") return c.dtype;
-  if (label == "threads") return std::to_string(c.threads);
-  if (label == "dim") return std::to_string(c.dim);
-  return std::to_string(c.head);
-}
 
 std::string value_of(const std::map<std::string, std::string>& keys, const std::string& key) {
   const auto found = keys.find(key);
@@ -29,14 +18,14 @@ std::string value_of(const std::map<std::string, std::string>& keys, const std::
 
 /// Keeps the cases with the value that the keys name for a label, or with the first one.
 void narrow(BenchSelection& s, const std::map<std::string, std::string>& keys,
-            const std::string& label) {
-  const std::vector<std::string> known = label_values(s.cases, label);
-  std::string value = value_of(keys, label);
+            const CaseAxis& axis) {
+  const std::vector<std::string> known = label_values(s.cases, axis.label);
+  std::string value = value_of(keys, axis.label);
   if (value.empty() && !known.empty()) value = known.front();
   if (std::find(known.begin(), known.end(), value) == known.end()) {
-    unknown_name(label, value, known);
+    unknown_name(axis.label, value, known);
   }
-  const auto other = [&](const auto& c) { return label_of(c.labels, label) != value; };
+  const auto other = [&](const auto& c) { return label_of(c.labels, axis) != value; };
   std::erase_if(s.cases, other);
   std::erase_if(s.exponents, other);
 }
@@ -144,9 +133,10 @@ const char* slope_caption(const std::vector<const MeasuredCase*>& cases, double 
 
 std::vector<std::string> label_values(const std::vector<MeasuredCase>& cases,
                                       const std::string& label) {
+  const CaseAxis& axis = axis_named(label);
   std::vector<std::string> values;
   for (const MeasuredCase& c : cases) {
-    const std::string value = label_of(c.labels, label);
+    const std::string value = label_of(c.labels, axis);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
   return values;
@@ -159,7 +149,7 @@ BenchSelection select_cases(std::vector<MeasuredCase> cases,
   s.cases = std::move(cases);
   s.exponents = std::move(exponents);
   s.operators = chosen_operators(s, value_of(keys, "operators"));
-  for (const char* label : place_labels) narrow(s, keys, label);
+  for (const CaseAxis& axis : place_axes()) narrow(s, keys, axis);
   s.place = s.cases.front().labels;
   return s;
 }

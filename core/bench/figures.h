@@ -27,7 +27,7 @@ struct BenchSelection {
                                           std::vector<MeasuredExponent> exponents,
                                           const std::map<std::string, std::string>& keys);
 
-/// Different values of one label ("operator" or one of the keys above), in the order of the cases.
+/// Different values of one label of the cases ("operator", "dim", see case_axes.h), in their order.
 [[nodiscard]] std::vector<std::string> label_values(const std::vector<MeasuredCase>& cases,
                                                     const std::string& label);
 

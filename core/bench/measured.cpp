@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/bench/case_axes.h"
 #include "core/files/element.h"
 #include "core/statistics/interval.h"
 
@@ -55,10 +56,8 @@ std::vector<Case> cases_over(const Group& r, Sweep sweep, std::vector<std::int64
                              const char* name) {
   sweep.lengths = std::move(lengths);
   std::vector<std::int64_t> sizes;
-  for (const std::size_t size :
-       {sweep.operations.size(), sweep.passes.size(), sweep.devices.size(), sweep.dtypes.size(),
-        sweep.threads.size(), sweep.dims.size(), sweep.heads.size(), sweep.lengths.size()}) {
-    sizes.push_back(static_cast<std::int64_t>(size));
+  for (const CaseAxis& axis : case_axes) {
+    sizes.push_back(static_cast<std::int64_t>(axis_size(sweep, axis)));
   }
   (void)r.numbers<double>(name, static_cast<std::size_t>(checked_product(sizes).value_or(0)), true);
   return sweep.cases();
@@ -67,13 +66,12 @@ std::vector<Case> cases_over(const Group& r, Sweep sweep, std::vector<std::int64
 /// All axes but the lengths.
 Sweep sweep_of(const Group& r) {
   Sweep s;
-  s.operations = r.names("operator");
-  s.passes = r.names("pass");
-  s.devices = r.names("device");
-  s.dtypes = r.names("dtype");
-  s.threads = r.integers("threads");
-  s.dims = r.integers("dim");
-  s.heads = r.integers("head");
+  for (const CaseAxis& axis : line_axes()) {
+    if (axis.names != nullptr)
+      s.*axis.names = r.names(axis.label);
+    else
+      s.*axis.numbers = r.integers(axis.label);
+  }
   return s;
 }
 

@@ -9,22 +9,9 @@ namespace {
 /// f(name, number) for every number of a record but its status, in a fixed order.
 template <class Record, class F>
 void each_number(Record& r, const F& f) {
-  f("flops", r.facts.flops);
-  f("bytes", r.facts.bytes);
-  f("error", r.facts.error);
-  f("warm", r.sample.warm);
-  f("cold", r.sample.cold);
-  f("runs", r.sample.runs);
-  f("peak_flops", r.sample.peak_flops);
+  each_fact(r.facts, f);
+  each_measurement(r.sample, f);
   f("bandwidth", r.sample.bandwidth);
-  f("peak_bytes", r.sample.peak_bytes);
-  f("extra_bytes", r.sample.extra_bytes);
-  f("device_bytes", r.sample.device_bytes);
-  f("device_clock", r.sample.device_clock);
-  f("device_memory_clock", r.sample.device_memory_clock);
-  f("device_temperature", r.sample.device_temperature);
-  f("device_power", r.sample.device_power);
-  f("device_throttle", r.sample.device_throttle);
   f("load", r.machine.load);
   f("clock", r.machine.clock);
   f("temperature", r.machine.temperature);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/base/environment.h"
-#include "core/bench/worker_process.h"
+#include "core/bench/executor.h"
 
 namespace conelab {
 

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "core/base/environment.h"
 #include "core/base/tensor.h"
+#include "core/bench/case_axes.h"
 #include "core/statistics/control.h"
 #include "core/statistics/exponent.h"
 #include "core/statistics/interval.h"
@@ -19,13 +21,24 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 using Numbers = std::vector<double>;
 
-const std::vector<std::string> case_axes = {"operator", "pass", "device", "dtype",
-                                            "threads",  "dim",  "head",   "seq_len"};
+/// The names of some axes.
+std::vector<std::string> labels_of(std::span<const CaseAxis> axes) {
+  std::vector<std::string> labels;
+  for (const CaseAxis& axis : axes) labels.emplace_back(axis.label);
+  return labels;
+}
 
-std::vector<LabelledAxis> case_axis_list(const Sweep& s) {
-  return {{"operator", s.operations, ""}, {"pass", s.passes, ""},     {"device", s.devices, ""},
-          {"dtype", s.dtypes, ""},        {"threads", s.threads, ""}, {"dim", s.dims, ""},
-          {"head", s.heads, ""},          {"seq_len", s.lengths, ""}};
+const std::vector<std::string> case_labels = labels_of(case_axes);
+
+std::vector<LabelledAxis> axes_of(const Sweep& s, std::span<const CaseAxis> axes) {
+  std::vector<LabelledAxis> all;
+  for (const CaseAxis& axis : axes) {
+    if (axis.names != nullptr)
+      all.push_back({axis.label, s.*axis.names, ""});
+    else
+      all.push_back({axis.label, s.*axis.numbers, ""});
+  }
+  return all;
 }
 
 LabelledAxis counted(const char* name, std::size_t count) {
@@ -65,7 +78,7 @@ class RuntimeGroup {
   void per_case(const char* name, const char* units, const char* about, F value) {
     Numbers data;
     for (const CaseResult& c : result_.cases) data.push_back(value(c));
-    add({name, case_axes, std::move(data), units, {}}, about);
+    add({name, case_labels, std::move(data), units, {}}, about);
   }
   /// A number per case and round.
   void per_round(const char* name, const char* units, const char* about, double Sample::*field) {
@@ -74,7 +87,7 @@ class RuntimeGroup {
       const Numbers values = field_of(c, field);
       data.insert(data.end(), values.begin(), values.end());
     }
-    std::vector<std::string> axes = case_axes;
+    std::vector<std::string> axes = case_labels;
     axes.emplace_back("round");
     add({name, std::move(axes), std::move(data), units, {}}, about);
   }
@@ -85,9 +98,9 @@ class RuntimeGroup {
       status.push_back(static_cast<std::int64_t>(c.status));
       reasons.push_back(c.reason);
     }
-    add({"status", case_axes, std::move(status), "", {}},
+    add({"status", case_labels, std::move(status), "", {}},
         "0 ok, 1 skipped, 2 crashed, 3 timed out, 4 failed, 5 out of memory");
-    add({"status_reason", case_axes, std::move(reasons), "", {}}, "why a case has no time");
+    add({"status_reason", case_labels, std::move(reasons), "", {}}, "why a case has no time");
   }
   [[nodiscard]] std::vector<LabelledVariable> take() { return std::move(variables_); }
 
@@ -214,7 +227,7 @@ double interval_coverage(int rounds) {
 
 LabelledArray runtime_group(const BenchResult& r) {
   LabelledArray a;
-  a.axes = case_axis_list(r.sweep);
+  a.axes = axes_of(r.sweep, case_axes);
   a.axes.push_back(counted("round", static_cast<std::size_t>(r.sweep.rounds)));
   a.signal = "time";
   RuntimeGroup group(r);
@@ -267,9 +280,8 @@ LabelledArray fit_group(const BenchResult& r) {
     high.push_back(fit.exponent.high);
   }
   LabelledArray a;
-  a.axes = case_axis_list(r.sweep);
-  a.axes.pop_back();
-  const std::vector<std::string> axes(case_axes.begin(), case_axes.end() - 1);
+  a.axes = axes_of(r.sweep, line_axes());
+  const std::vector<std::string> axes = labels_of(line_axes());
   a.variables = {{"exponent", axes, exponent, "", {}},
                  {"exponent_low", axes, low, "", {}},
                  {"exponent_high", axes, high, "", {}},
@@ -291,10 +303,10 @@ LabelledArray local_fit_group(const BenchResult& r) {
     }
   }
   LabelledArray a;
-  a.axes = case_axis_list(r.sweep);
-  a.variables = {{"exponent", case_axes, value, "", {}},
-                 {"exponent_low", case_axes, low, "", {}},
-                 {"exponent_high", case_axes, high, "", {}}};
+  a.axes = axes_of(r.sweep, case_axes);
+  a.variables = {{"exponent", case_labels, value, "", {}},
+                 {"exponent_low", case_labels, low, "", {}},
+                 {"exponent_high", case_labels, high, "", {}}};
   a.attributes.emplace_back("about", std::string("exponent over the octave that ends at seq_len"));
   return a;
 }

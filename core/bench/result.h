@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/bench/worker_process.h"
+#include "core/bench/executor.h"
 #include "core/files/bench_file.h"
 
 namespace conelab {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/bench/case_axes.h"
 #include "core/statistics/interval.h"
 
 namespace conelab {
@@ -25,30 +26,31 @@ std::string with_unit(double value, const std::pair<double, const char*> (&units
   return fmt::format("{:.3g} {}", value / size, name);
 }
 
-/// A label of a case by its axis.
-std::string label(const Case& c, const std::string& axis) {
-  if (axis == "operator") return c.operation;
-  if (axis == "pass") return c.pass;
-  if (axis == "device") return c.device;
-  if (axis == "dtype") return c.dtype;
-  if (axis == "threads") return std::to_string(c.threads);
-  if (axis == "d") return std::to_string(c.dim);
-  if (axis == "heads") return std::to_string(c.head);
-  return std::to_string(c.seq_len);
-}
+using Axes = std::vector<const CaseAxis*>;
 
 /// The axes worth a column: operator, pass and n, and those with several values.
-std::vector<std::string> telling_axes(const std::vector<Case>& cases) {
-  std::vector<std::string> axes;
-  for (const char* axis : {"operator", "pass", "device", "dtype", "threads", "d", "heads", "n"}) {
+Axes telling_axes(const std::vector<Case>& cases) {
+  Axes axes;
+  for (const CaseAxis& axis : case_axes) {
     std::set<std::string> values;
-    for (const Case& c : cases) values.insert(label(c, axis));
-    const std::string name = axis;
-    if (name == "operator" || name == "pass" || name == "n" || values.size() > 1) {
-      axes.push_back(name);
-    }
+    for (const Case& c : cases) values.insert(label_of(c, axis));
+    const bool always =
+        axis.text == &Case::operation || axis.text == &Case::pass || axis.number == &Case::seq_len;
+    if (always || values.size() > 1) axes.push_back(&axis);
   }
   return axes;
+}
+
+std::vector<std::string> titles_of(const Axes& axes) {
+  std::vector<std::string> titles;
+  for (const CaseAxis* axis : axes) titles.emplace_back(axis->title);
+  return titles;
+}
+
+std::vector<std::string> labels_of(const Case& c, const Axes& axes) {
+  std::vector<std::string> labels;
+  for (const CaseAxis* axis : axes) labels.push_back(label_of(c, *axis));
+  return labels;
 }
 
 /// In brackets where it cannot be.
@@ -117,14 +119,13 @@ TextTable summary_table(const std::vector<MeasuredCase>& cases) {
   TextTable table;
   std::vector<Case> labels;
   for (const MeasuredCase& c : cases) labels.push_back(c.labels);
-  const std::vector<std::string> axes = telling_axes(labels);
-  table.header = axes;
+  const Axes axes = telling_axes(labels);
+  table.header = titles_of(axes);
   table.header.insert(table.header.end(),
                       {"time", coverage_text(time_coverage(cases)) + " interval", "cold", "of peak",
                        "extra memory", "error", "note"});
   for (const MeasuredCase& c : cases) {
-    std::vector<std::string> row;
-    for (const std::string& axis : axes) row.push_back(label(c.labels, axis));
+    std::vector<std::string> row = labels_of(c.labels, axes);
     add_measurements(c, row);
     table.rows.push_back(std::move(row));
   }
@@ -134,14 +135,13 @@ TextTable summary_table(const std::vector<MeasuredCase>& cases) {
 TextTable exponent_table(const std::vector<MeasuredExponent>& exponents) {
   std::vector<Case> lines;
   for (const MeasuredExponent& e : exponents) lines.push_back(e.labels);
-  std::vector<std::string> axes = telling_axes(lines);
+  Axes axes = telling_axes(lines);
   axes.pop_back();  // n
   TextTable table;
-  table.header = axes;
+  table.header = titles_of(axes);
   table.header.insert(table.header.end(), {"exponent", "95 % interval", "note"});
   for (const MeasuredExponent& e : exponents) {
-    std::vector<std::string> row;
-    for (const std::string& axis : axes) row.push_back(label(e.labels, axis));
+    std::vector<std::string> row = labels_of(e.labels, axes);
     if (std::isnan(e.value)) {
       row.insert(row.end(), {"-", "-", e.why_not});
     } else {
@@ -156,15 +156,14 @@ TextTable exponent_table(const std::vector<MeasuredExponent>& exponents) {
 TextTable comparison_table(const std::vector<CaseComparison>& cases) {
   std::vector<Case> labels;
   for (const CaseComparison& c : cases) labels.push_back(c.labels);
-  const std::vector<std::string> axes = telling_axes(labels);
+  const Axes axes = telling_axes(labels);
   TextTable table;
-  table.header = axes;
+  table.header = titles_of(axes);
   table.header.insert(
       table.header.end(),
       {"ratio", coverage_text(ratio_coverage(cases)) + " interval", "verdict", "note"});
   for (const CaseComparison& c : cases) {
-    std::vector<std::string> row;
-    for (const std::string& axis : axes) row.push_back(label(c.labels, axis));
+    std::vector<std::string> row = labels_of(c.labels, axes);
     const Interval& ratio = c.result.ratio;
     const bool known = !std::isnan(ratio.value);
     row.insert(row.end(),

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
+#include "core/bench/case_axes.h"
 
 namespace conelab {
 namespace {
@@ -94,40 +95,55 @@ void check_numbers(const char* axis, const std::vector<std::int64_t>& values) {
 }  // namespace
 
 std::string describe(const Case& c) {
-  return fmt::format("{} {} {} {} threads={} d={} heads={} n={}", c.operation, c.pass, c.device,
-                     c.dtype, c.threads, c.dim, c.head, c.seq_len);
+  std::vector<std::string> words;
+  for (const CaseAxis& axis : case_axes) {
+    words.push_back((axis.text != nullptr ? "" : axis.title + std::string("=")) +
+                    label_of(c, axis));
+  }
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::vector<Case> Sweep::cases() const {
+namespace {
+
+/// Every case so far with every label of a further axis.
+template <class Label>
+std::vector<Case> crossed(const std::vector<Case>& cases, Label Case::*label,
+                          const std::vector<Label>& values) {
   std::vector<Case> all;
-  for (const auto& operation : operations)
-    for (const auto& pass : passes)
-      for (const auto& device : devices)
-        for (const auto& dtype : dtypes)
-          for (const auto thread : threads)
-            for (const auto dim : dims)
-              for (const auto head : heads)
-                for (const auto length : lengths)
-                  all.push_back({operation, pass, device, dtype, thread, dim, head, length});
+  for (const Case& c : cases) {
+    for (const Label& value : values) {
+      all.push_back(c);
+      all.back().*label = value;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Case> Sweep::cases() const {
+  std::vector<Case> all(1);
+  for (const CaseAxis& axis : case_axes) {
+    all = axis.text != nullptr ? crossed(all, axis.text, this->*axis.names)
+                               : crossed(all, axis.number, this->*axis.numbers);
+  }
   return all;
 }
 
 std::vector<std::pair<std::string, std::string>> Sweep::items() const {
   const auto list = [](const auto& values) { return fmt::format("{}", fmt::join(values, ",")); };
-  return {{"operators", list(operations)},
-          {"passes", list(passes)},
-          {"devices", list(devices)},
-          {"dtypes", list(dtypes)},
-          {"threads", list(threads)},
-          {"dims", list(dims)},
-          {"heads", list(heads)},
-          {"lengths", list(lengths)},
-          {"batch", std::to_string(batch)},
-          {"rounds", std::to_string(rounds)},
-          {"controls", std::to_string(controls)},
-          {"seed", std::to_string(seed)},
-          {"cold", cold ? "1" : "0"},
-          {"time_limit", fmt::format("{}", time_limit)}};
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const CaseAxis& axis : case_axes) {
+    all.emplace_back(axis.item,
+                     axis.names != nullptr ? list(this->*axis.names) : list(this->*axis.numbers));
+  }
+  all.insert(all.end(), {{"batch", std::to_string(batch)},
+                         {"rounds", std::to_string(rounds)},
+                         {"controls", std::to_string(controls)},
+                         {"seed", std::to_string(seed)},
+                         {"cold", cold ? "1" : "0"},
+                         {"time_limit", fmt::format("{}", time_limit)}});
+  return all;
 }
 
 namespace {
@@ -142,14 +158,13 @@ T whole_number(const std::string& name, const std::string& text) {
 }
 
 void set_item(Sweep& s, const std::string& name, const std::string& value) {
-  if (name == "operators") s.operations = parse_names(name, value);
-  if (name == "passes") s.passes = parse_names(name, value);
-  if (name == "devices") s.devices = parse_names(name, value);
-  if (name == "dtypes") s.dtypes = parse_names(name, value);
-  if (name == "threads") s.threads = parse_integers(name, value);
-  if (name == "dims") s.dims = parse_integers(name, value);
-  if (name == "heads") s.heads = parse_integers(name, value);
-  if (name == "lengths") s.lengths = parse_integers(name, value);
+  for (const CaseAxis& axis : case_axes) {
+    if (name != axis.item) continue;
+    if (axis.names != nullptr)
+      s.*axis.names = parse_names(name, value);
+    else
+      s.*axis.numbers = parse_integers(name, value);
+  }
   if (name == "batch") s.batch = whole_number<std::int64_t>(name, value);
   if (name == "rounds") s.rounds = whole_number<int>(name, value);
   if (name == "controls") s.controls = whole_number<int>(name, value);
@@ -200,10 +215,9 @@ void check_sweep(const Sweep& s, const std::vector<std::string>& known_operators
   check_names("pass", s.passes, {"forward", "backward", "forward+backward"});
   check_names("device", s.devices, {"cpu", "cuda"});
   check_names("dtype", s.dtypes, {"f64", "f32", "f16", "bf16"});
-  check_numbers("threads", s.threads);
-  check_numbers("dims", s.dims);
-  check_numbers("heads", s.heads);
-  check_numbers("lengths", s.lengths);
+  for (const CaseAxis& axis : case_axes) {
+    if (axis.numbers != nullptr) check_numbers(axis.item, s.*axis.numbers);
+  }
   if (s.rounds < 1) misuse("rounds must be at least 1 (found {})", s.rounds);
   if (s.controls < 0) misuse("controls must be at least 0 (found {})", s.controls);
   if (s.batch < 1) misuse("batch must be at least 1 (found {})", s.batch);

@@ -15,14 +15,19 @@
 
 #include "core/attention/backend.h"
 #include "core/base/error.h"
+#include "core/bench/case_axes.h"
 
 namespace conelab {
 namespace {
 
 Case read_case(std::istringstream& words) {
   Case c;
-  words >> c.operation >> c.pass >> c.device >> c.dtype >> c.threads >> c.dim >> c.head >>
-      c.seq_len;
+  for (const CaseAxis& axis : case_axes) {
+    if (axis.text != nullptr)
+      words >> c.*axis.text;
+    else
+      words >> c.*axis.number;
+  }
   return c;
 }
 
@@ -48,17 +53,18 @@ std::string serve(ExecutorFactory factory, std::unique_ptr<CaseExecutor>& execut
     return "ready";
   }
   if (!executor) return "failed no case was prepared";
+  std::string numbers;
+  const auto append = [&](const char*, double number) { numbers += fmt::format(" {}", number); };
   if (request == "facts") {
-    const CaseFacts f = executor->facts();
-    return fmt::format("facts {} {} {}", f.flops, f.bytes, f.error);
+    const CaseFacts facts = executor->facts();
+    each_fact(facts, append);
+    return "facts" + numbers;
   }
   int cold = 0;
   if (request != "sample" || !(words >> cold)) return "failed the request is malformed";
-  const Sample s = executor->sample(cold == 1);
-  return fmt::format("sample {} {} {} {} {} {} {} {} {} {} {} {}", s.warm, s.cold, s.runs,
-                     s.peak_flops, s.peak_bytes, s.extra_bytes, s.device_bytes, s.device_clock,
-                     s.device_memory_clock, s.device_temperature, s.device_power,
-                     s.device_throttle);
+  const Sample sample = executor->sample(cold == 1);
+  each_measurement(sample, append);
+  return "sample" + numbers;
 }
 
 /// False where nobody reads any more.

@@ -19,6 +19,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "core/bench/case_axes.h"
 
 namespace conelab {
 namespace {
@@ -94,29 +95,12 @@ bool readable(int pipe, int milliseconds) {
 
 /// The words that name a case in a request.
 std::string case_words(const Case& c, std::int64_t batch) {
-  return fmt::format("{} {} {} {} {} {} {} {} {}", c.operation, c.pass, c.device, c.dtype,
-                     c.threads, c.dim, c.head, c.seq_len, batch);
+  std::string words;
+  for (const CaseAxis& axis : case_axes) words += label_of(c, axis) + " ";
+  return words + std::to_string(batch);
 }
 
 }  // namespace
-
-const char* status_name(CaseStatus status) {
-  switch (status) {
-    case CaseStatus::ok:
-      return "ok";
-    case CaseStatus::skipped:
-      return "skipped";
-    case CaseStatus::crashed:
-      return "crashed";
-    case CaseStatus::timed_out:
-      return "timed out";
-    case CaseStatus::failed:
-      return "failed";
-    case CaseStatus::out_of_memory:
-      return "out of memory";
-  }
-  return "unknown status";
-}
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   // A worker that died shows as a failed write, not as a signal that ends the sweep.
@@ -287,14 +271,16 @@ CaseStatus WorkerProcess::facts(const Patience& patience, CaseFacts& facts) {
   if (!(n[0] >= 0 && n[1] >= 0)) {
     return wrong_answer("facts " + reason_, "operations and bytes from 0");
   }
-  facts = {n[0], n[1], n[2]};
+  std::size_t i = 0;
+  each_fact(facts, [&](const char*, double& number) { number = n[i++]; });
   return status;
 }
 
 CaseStatus WorkerProcess::sample(bool cold, const Patience& patience, Sample& sample) {
   std::vector<double> n;
   constexpr std::size_t of_the_host = 7;  // Peers answer no more than these.
-  constexpr std::size_t all = 12;
+  std::size_t all = 0;
+  each_measurement(sample, [&](const char*, double) { ++all; });
   const CaseStatus status =
       ask_numbers(cold ? "sample 1" : "sample 0", "sample", {of_the_host, all}, patience, n);
   if (status != CaseStatus::ok) return status;
@@ -302,7 +288,9 @@ CaseStatus WorkerProcess::sample(bool cold, const Patience& patience, Sample& sa
     return wrong_answer("sample " + reason_, "a time above 0");
   }
   n.resize(all, std::numeric_limits<double>::quiet_NaN());
-  sample = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11]};
+  sample = {};
+  std::size_t i = 0;
+  each_measurement(sample, [&](const char*, double& number) { number = n[i++]; });
   return status;
 }
 

@@ -15,19 +15,6 @@
 
 namespace conelab {
 
-/// What became of a request, or of a case; the numbers of /bench/runtime/status.
-enum class CaseStatus {
-  ok = 0,
-  skipped = 1,
-  crashed = 2,
-  timed_out = 3,
-  failed = 4,
-  out_of_memory = 5
-};
-
-/// "ok", "skipped", "timed out", ...
-[[nodiscard]] const char* status_name(CaseStatus status);
-
 /// How long to wait: `seconds` at most; returns early with Error(interrupted) where `cancelled`.
 struct Patience {
   double seconds = 600;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/bench/case_axes.h"
 #include "core/bench/parts.h"
 #include "core/files/sandbox.h"
 
@@ -284,7 +285,8 @@ std::vector<std::string> BenchModel::visible() const {
 /// What the figure is told: nothing that is its own default.
 std::map<std::string, std::string> BenchModel::keys() const {
   std::map<std::string, std::string> keys;
-  for (const char* label : {"pass", "device", "dtype", "threads", "dim", "head"}) {
+  for (const CaseAxis& axis : place_axes()) {
+    const std::string label = axis.label;
     const std::vector<std::string> known = label_values(data_->cases, label);
     if (known.empty()) continue;  // A result without cases.
     const auto chosen = choice().place.find(label);
@@ -292,8 +294,7 @@ std::map<std::string, std::string> BenchModel::keys() const {
                      std::find(known.begin(), known.end(), chosen->second) != known.end();
     const std::string value = has ? chosen->second : known.front();
     const bool usual = value == "forward" || value == "cpu";
-    if (known.size() > 1 ||
-        ((label == std::string("pass") || label == std::string("device")) && !usual)) {
+    if (known.size() > 1 || ((label == "pass" || label == "device") && !usual)) {
       keys[label] = value;
     }
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/bench/case_axes.h"
+
 namespace conelab::desktop {
 namespace {
 
@@ -30,17 +32,16 @@ double local_exponent_at(const BenchData& data, std::size_t index) {
 }
 
 std::vector<std::string> label_cells(const Case& c) {
-  return {c.operation,
-          c.pass,
-          c.device,
-          c.dtype,
-          std::to_string(c.threads),
-          std::to_string(c.dim),
-          std::to_string(c.head)};
+  std::vector<std::string> cells;
+  for (const CaseAxis& axis : line_axes()) cells.push_back(label_of(c, axis));
+  return cells;
 }
 
-const std::vector<std::string> label_titles = {"operator", "pass", "device", "dtype",
-                                               "threads",  "d",    "heads"};
+std::vector<std::string> label_titles() {
+  std::vector<std::string> titles;
+  for (const CaseAxis& axis : line_axes()) titles.emplace_back(axis.title);
+  return titles;
+}
 
 void drop_column(TextTable& table, std::ptrdiff_t at) {
   table.header.erase(table.header.begin() + at);
@@ -50,7 +51,7 @@ void drop_column(TextTable& table, std::ptrdiff_t at) {
 /// Label columns that hold one value throughout are told once, above the table, and left out here;
 /// the operator stays.
 void drop_constant_labels(TextTable& table) {
-  for (std::size_t i = label_titles.size() - 1; i > 0; --i) {
+  for (std::size_t i = line_axes().size() - 1; i > 0; --i) {
     const bool constant = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
       return row[i] == table.rows.front()[i];
     });
@@ -93,7 +94,7 @@ std::shared_ptr<const BenchData> bench_data(const LabelledFile& file, const std:
 
 TextTable numbers_table(const BenchData& data) {
   TextTable table;
-  table.header = label_titles;
+  table.header = label_titles();
   table.header.insert(table.header.end(),
                       {"n", "time (s)", "low (s)", "high (s)", "cold (s)", "FLOP/s", "of peak",
                        "extra memory (B)", "error", "local exponent", "status"});
@@ -115,7 +116,7 @@ TextTable numbers_table(const BenchData& data) {
 
 TextTable exponents_table(const BenchData& data) {
   TextTable table;
-  table.header = label_titles;
+  table.header = label_titles();
   table.header.insert(table.header.end(), {"exponent", "note", "low", "high"});
   const std::vector<std::int64_t>& lengths = data.lengths;
   for (std::size_t i = 1; i < lengths.size(); ++i) {

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/bench/case_axes.h"
 #include "core/figure/style.h"
 #include "widgets/benchmarks/bench_form_view.h"
 #include "widgets/painter/painter.h"
@@ -41,8 +42,6 @@ constexpr Page pages[] = {
     {QT_TRANSLATE_NOOP("Bench", "Comparison"), "Verdicts against an older result"},
 };
 static_assert(std::size(pages) == std::size(bench_pages));
-
-constexpr const char* place_labels[] = {"pass", "device", "dtype", "threads", "dim", "head"};
 
 /// The i-th series' marker in its colour; a grey dash for what is not drawn.
 QIcon marker_icon(int series, double ratio, const QPalette& palette) {
@@ -147,7 +146,8 @@ void BenchmarksView::build_pages() {
 }
 
 void BenchmarksView::build_tools(QHBoxLayout* line) {
-  for (const char* label : place_labels) {
+  for (const CaseAxis& axis : place_axes()) {
+    const char* label = axis.label;
     auto* box = new QComboBox;
     box->setObjectName(QStringLiteral("bench-place-%1").arg(label));
     box->setAccessibleName(tr(label));
@@ -236,7 +236,7 @@ void BenchmarksView::show_choices() {
     box->setVisible(values.size() > 1);
     const QSignalBlocker quiet(box);
     box->clear();
-    const bool number = label == "threads" || label == "dim" || label == "head";
+    const bool number = axis_named(label).number != nullptr;
     for (const std::string& value : values) {
       const QString text = QString::fromStdString(value);
       box->addItem(number ? tr("%1 = %2").arg(QString::fromStdString(label), text) : text, text);

@@ -22,6 +22,8 @@ TEST_F(BenchFigures, DrawTheChosenOperatorsAtOnePlace) {
   run(sweep);
   const auto cases = measured();
   EXPECT_EQ(label_values(cases, "pass"), sweep.passes);
+  EXPECT_EQ(label_values(cases, "seq_len"), (std::vector<std::string>{"256", "512"}));
+  EXPECT_THROW((void)label_values(cases, "length"), Error);
   const BenchSelection all = select_cases(cases, {}, {});
   EXPECT_EQ(all.operators, sweep.operations);
   EXPECT_EQ(all.place.pass, "forward");
