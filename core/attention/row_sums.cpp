@@ -1,7 +1,6 @@
 #include "core/attention/row_sums.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <span>
 #include <utility>
@@ -23,10 +22,11 @@ template <class T>
 RowSums<T>::RowSums(const Plan& plan, const Kernels<T>& kernels, int rows, std::ptrdiff_t stride)
     : kernels_(&kernels),
       stride_(stride),
+      refers_(!plan.sigmoid),
       sharpens_(sharpens_weights<T>(plan)),
       sums_(static_cast<std::size_t>(rows * stride), T(0)),
       totals_(static_cast<std::size_t>(rows), 0.0),
-      references_(totals_.size(), plan.sigmoid ? T(0) : -std::numeric_limits<T>::infinity()),
+      references_(totals_.size(), refers_ ? no_reference<T> : T(0)),
       last_large_(totals_.size(), none),
       value_(static_cast<std::size_t>(stride)) {}
 
@@ -35,7 +35,8 @@ bool RowSums<T>::any_moved(const WeightTile<T>& tile, int row) const {
   const T* before = references(row);
   int any = 0;  // No early exit: the loop is one of vectors.
   for (int r = 0; r < tile.score.rows; ++r) {
-    any |= static_cast<int>(tile.reference[r] != before[r]) | static_cast<int>(is_lost(tile, r));
+    any |= static_cast<int>(tile.reference[r] != before[r]) |
+           static_cast<int>(is_lost(tile.reference[r], tile.row_maximum[r]));
   }
   return any != 0;
 }
@@ -44,7 +45,7 @@ template <class T>
 void RowSums<T>::move_reference(int row, T reference) {
   T& m = references_[static_cast<std::size_t>(row)];
   const T before = std::exchange(m, reference);
-  if (before == -std::numeric_limits<T>::infinity()) return;  // The row has gathered nothing.
+  if (before == no_reference<T>) return;  // The row has gathered nothing.
   const T scale = std::exp(before - reference);
   totals_[static_cast<std::size_t>(row)] *= static_cast<double>(scale);
   T* own = sums(row);

@@ -1,10 +1,7 @@
 // What the rows of a block have gathered on the way forward: sums of weights and of weighted values
 // under an online softmax.
 //
-// The reference m of a row is stale on purpose: it begins at 0 where that is near the first tile's
-// largest logit, and moves only when a tile's largest logit exceeds it by far, so that sums and
-// outputs are almost never rescaled (1-3 % against 3-5 % for moving it with every tile) and no row
-// can underflow. The kernels move it, between a row's logits and their exponentials.
+// What a row has gathered is referred to its reference (row_reference.h), which the kernels move.
 //
 // Weights that are large beside their row's sum leave the tile and are added by themselves. Small
 // terms added to a large one in a register round at the large one's magnitude, each of them: a row
@@ -20,6 +17,7 @@
 #include "core/attention/plan.h"
 #include "core/base/buffer.h"
 #include "core/simd/kernels.h"
+#include "core/simd/row_reference.h"
 
 namespace conelab {
 
@@ -34,13 +32,19 @@ class RowSums {
   [[nodiscard]] const T* sums(int row) const { return sums_.data() + row * stride_; }
   /// The sum of a row's weights.
   [[nodiscard]] double total(int row) const { return totals_[static_cast<std::size_t>(row)]; }
-  /// Of the rows from `row`: -inf until the row has seen a key; 0 of a sigmoid.
+  /// Of the rows from `row`: no_reference until the row has seen a key; 0 of a sigmoid.
   [[nodiscard]] const T* references(int row) const { return references_.data() + row; }
 
-  /// Whether a reference of the tile's rows, the first of which is row `row`, has moved or is to.
-  [[nodiscard]] bool any_moved(const WeightTile<T>& tile, int row) const;
-  /// Refers what the row has gathered to another reference.
-  void move_reference(int row, T reference);
+  /// Refers what the tile's rows, the first of which is row `row`, have gathered to where the tile
+  /// has moved their references, once weigh_again(r) has weighed those again that are lost.
+  template <class Again>
+  void settle(const WeightTile<T>& tile, int row, const Again& weigh_again) {
+    if (!refers_ || !any_moved(tile, row)) return;
+    for (int r = 0; r < tile.score.rows; ++r) {
+      if (is_lost(tile.reference[r], tile.row_maximum[r])) weigh_again(r);
+      if (tile.reference[r] != *references(row + r)) move_reference(row + r, tile.reference[r]);
+    }
+  }
   /// Adds the weights of a tile to the totals, and takes the large ones out of it.
   void set_apart(const WeightTile<T>& tile, int row);
   /// Adds the weights taken out last, times their values: step c of `panels` (PackedValues) is that
@@ -60,8 +64,13 @@ class RowSums {
   };
   static constexpr int none = -1;
 
+  /// Whether a reference of the tile's rows has moved, or is to.
+  [[nodiscard]] bool any_moved(const WeightTile<T>& tile, int row) const;
+  void move_reference(int row, T reference);
+
   const Kernels<T>* kernels_;
   std::ptrdiff_t stride_;
+  bool refers_;  ///< Not to be asked of a sigmoid.
   bool sharpens_;
   Buffer<T> sums_;  ///< [rows × stride]
   std::vector<double> totals_;
@@ -71,11 +80,5 @@ class RowSums {
   std::vector<int> last_large_;        ///< Per row, an index of `large_`.
   Buffer<T> value_;                    ///< [stride]
 };
-
-/// Whether a row's weights are garbage, see WeightTile.
-template <class T>
-[[nodiscard]] bool is_lost(const WeightTile<T>& tile, int row) {
-  return tile.row_maximum[row] > tile.reference[row] + T(stale_limit);
-}
 
 }  // namespace conelab

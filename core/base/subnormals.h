@@ -10,8 +10,8 @@ namespace conelab {
 /// While it lives, this thread's results below the normal numbers become 0. They are slow on
 /// Intel's processors: the few weights near e^-87 doubled the time of umbral cones' backward pass.
 /// Operands below the normal numbers still count. On the way forward a weight may be e^-16 of what
-/// it stands for (lowest_start in core/simd/kernels.h), on the way back e^-6: of float32 values
-/// below 2e-31 and upstream gradients below 5e-36 sums may be 0.
+/// it stands for (lowest_start in core/simd/row_reference.h), on the way back e^-6: of float32
+/// values below 2e-31 and upstream gradients below 5e-36 sums may be 0.
 class FlushSubnormals {
  public:
 #if defined(__x86_64__)

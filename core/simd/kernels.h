@@ -61,31 +61,14 @@ struct ScoreTile {
   const T* most;                 ///< ... and none is more. Both null: unknown.
 };
 
-/// How far the largest logit of a row may lie above its reference: 8 ln 2, so that weights stay
-/// below 2^8. (Some of an exponential's error grows with the distance.)
-constexpr double stale_limit = 5.54;
-
-/// A row's first reference is 0 where its largest logit is at most stale_limit, and no lower than
-/// this: of -16 the exponential errs by 2e-7 of itself more, and log2 e times a formula's factor,
-/// rounded (core/simd/weight_rows.h), moves it by 1e-6 at most, as rounding moves logits so large.
-constexpr double lowest_start = -16;
-
-/// A reference that rises by less may do so after the weights: they have not overflowed, and what
-/// the exponential lost is no more than the rounding of logits so large.
-constexpr double most_rise = 80;
-
-/// The largest references by which a closed form of e^logit is scaled: weights of a row between
-/// e^-44 and e^44 neither overflow nor vanish beside its largest.
-constexpr double closed_limit = 40;
-
 /// What becomes of a tile of measures on the way forward: exp(logit - reference), or
 /// sigmoid(logit).
 template <class T>
 struct WeightTile {
   ScoreTile<T> score;
-  /// Per row; -inf where the row has none yet. It moves to the row's largest logit where that is
-  /// beyond stale_limit. Where that still is so afterwards, the row's weights are lost: to be
-  /// weighed again from its measures, by logits, with no reference. Unused by the sigmoid.
+  /// Per row, see row_reference.h: it moves as the tile's logits ask. Where it is_lost afterwards,
+  /// the row is to be weighed again from its measures, by logits, with no_reference. Unused by the
+  /// sigmoid.
   T* reference;
   T* row_sum;  ///< Per row, out: the sum of its weights.
   /// Per row, out: its largest logit, to 2 ulp; +inf where e^logit does not hold it.
@@ -186,12 +169,13 @@ struct Kernels {
   }
 };
 
+/// More queries than any threshold of `kernels`.
+constexpr std::int64_t many_queries = 1 << 20;
 /// The kernels of a target for tensors of S, by name, or where `name` is empty the best that this
 /// machine runs for so many queries: keys that few queries share are not worth packing for a tile
 /// unit. (Forward, backward and maps of a call ask for the same: logits of a thousand rounded
 /// otherwise are other weights.) S is float, double, Float16 or Bfloat16; "amx" does not serve
 /// double. Throws misuse for a target that is unknown or that cannot run here.
-constexpr std::int64_t many_queries = 1 << 20;
 template <class S>
 [[nodiscard]] const Kernels<Compute<S>>& kernels(const std::string& name = {},
                                                  std::int64_t queries = many_queries);

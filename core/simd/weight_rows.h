@@ -7,6 +7,7 @@
 #include <numbers>
 #include <type_traits>
 
+#include "core/simd/row_reference.h"
 #include "core/simd/tail_rows.h"
 
 namespace conelab::CONELAB_SIMD {
@@ -71,17 +72,6 @@ HWY_INLINE T weigh(T* row, int columns, T reference) {
         total = hn::Add(total, folded_sum(weight));
       });
   return lane_sum<T>(total);
-}
-
-/// The reference of a row whose largest logit is `maximum`. Written so that NaN moves nothing.
-template <class T>
-T moved_reference(T reference, T maximum) {
-  constexpr T none = -std::numeric_limits<T>::infinity();
-  if (reference == none) {
-    if (maximum == none) return none;
-    return maximum > T(stale_limit) || maximum < T(lowest_start) ? maximum : T(0);
-  }
-  return maximum > reference + T(stale_limit) ? maximum : reference;
 }
 
 /// Whether a similarity says that its formula is short enough to share registers with exp: then the
@@ -180,7 +170,7 @@ HWY_INLINE T rescale(T* row, int columns, T from, T to) {
 template <class T>
 HWY_INLINE void follow(const WeightTile<T>& w, int r, T* row, T reference) {
   const T moved = moved_reference(reference, w.row_maximum[r]);
-  if (!(moved - reference < T(most_rise))) return;
+  if (!may_follow(reference, moved)) return;
   w.row_sum[r] = rescale(row, w.score.columns, reference, moved);
   w.reference[r] = moved;
 }
@@ -206,15 +196,14 @@ HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
   }
   w.row_sum[r] = lane_sum<T>(total);
   w.row_maximum[r] = unit * parts.maximum();
-  if (Law::refers && parts.exceeds((reference + T(stale_limit)) / unit))
-    follow(w, r, row, reference);
+  if (Law::refers && parts.exceeds(highest_logit(reference) / unit)) follow(w, r, row, reference);
 }
 
 /// All logits of a row, then all weights.
 template <class S, class Law, bool far, bool binary, class T, bool biased>
 HWY_INLINE void weight_after(const WeightTile<T>& w, int r, T reference,
                              const Vector<T>* constants) {
-  constexpr T none = -std::numeric_limits<T>::infinity();
+  constexpr T none = no_reference<T>;
   constexpr T unit = binary ? T(std::numbers::ln2) : T(1);
   WeightRow<S, far, T, biased> parts(w.score, r, constants);
   const int columns = parts.columns;
@@ -224,7 +213,7 @@ HWY_INLINE void weight_after(const WeightTile<T>& w, int r, T reference,
                    __attribute__((always_inline)) { parts.template logits<n>(c).store(row + c); });
   w.row_maximum[r] = unit * parts.maximum();
   const bool moves =
-      Law::refers && (reference == none || parts.exceeds((reference + T(stale_limit)) / unit));
+      Law::refers && (reference == none || parts.exceeds(highest_logit(reference) / unit));
   if (moves && !binary) {
     reference = w.reference[r] = moved_reference(reference, w.row_maximum[r]);
     if (reference == none) reference = T(0);  // It sees nothing: any number serves.
@@ -236,7 +225,7 @@ HWY_INLINE void weight_after(const WeightTile<T>& w, int r, T reference,
 template <class S, class Law, bool far, bool binary, class T, bool biased>
 HWY_INLINE void weight_referred(const WeightTile<T>& w, int r, T reference,
                                 const Vector<T>* constants) {
-  if (one_pass<S> && reference != -std::numeric_limits<T>::infinity()) {
+  if (one_pass<S> && reference != no_reference<T>) {
     weight_beside<S, Law, far, binary, T, biased>(w, r, reference, constants);
   } else {
     weight_after<S, Law, far, binary, T, biased>(w, r, reference, constants);
@@ -265,7 +254,7 @@ HWY_INLINE double log_of(double x) { return ::log(x); }
 template <class S, class T>
 HWY_INLINE void weight_closed(const WeightTile<T>& w, int r, const Constants<S, T>& constants) {
   WeightRow<S, false, T, false> parts(w.score, r, constants.natural);
-  const bool begins = w.reference[r] == -std::numeric_limits<T>::infinity();
+  const bool begins = w.reference[r] == no_reference<T>;
   const T from = begins ? T(0) : w.reference[r];
   const auto scale = hn::Set(Tag<T>(), exp_of(-from));
   T* row = parts.row;
@@ -294,8 +283,7 @@ void weight_closed_rows(const WeightTile<T>& w) {
   const Constants<S, T> constants(w.score.constants);
   for (int r = 0; r < w.score.rows; ++r) {
     const T reference = w.reference[r];
-    const bool held = reference >= T(-closed_limit) && reference <= T(closed_limit);
-    if (held || reference == -std::numeric_limits<T>::infinity()) {
+    if (is_held(reference) || reference == no_reference<T>) {
       weight_closed<S>(w, r, constants);
     } else {
       weight_row<S, SoftmaxLaw, false, T, false>(w, r, constants);
