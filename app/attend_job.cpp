@@ -189,8 +189,8 @@ class Attend {
   [[nodiscard]] RowBlocks<Compute<T>> rows_of(Map2d which) {
     return [this, which](std::int64_t batch, std::int64_t head, std::int64_t begin,
                          std::int64_t end, Compute<T>* out) {
-      attention_map_tile(*plan_, input_, which, &forward_, batch, head, begin, end, 0,
-                         extents().key, out, execution_);
+      attention_map_tile(*plan_, input_, which, &forward_,
+                         {batch, head, begin, end, 0, extents().key}, out, execution_);
       if (!progress_) return;
       const auto heads = static_cast<double>(extents().batch * extents().head);
       const auto done = static_cast<double>(batch * extents().head + head) +

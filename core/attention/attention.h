@@ -139,13 +139,18 @@ template <class T>
 [[nodiscard]] Tensor4<Compute<T>> attention_map(const Plan& plan, const AttentionInput<T>& input,
                                                 Map2d which, const Execution& execution = {});
 
-/// A rectangle of one head's map, rows [query_begin, query_end) × keys [key_begin, key_end), into
-/// row-major `out`; memory O(tile), rows shared by the threads. `saved` is needed for weights only.
+/// A rectangle of one head's map: rows [query_begin, query_end) × keys [key_begin, key_end).
+struct MapTile {
+  std::int64_t batch, head, query_begin, query_end, key_begin, key_end;
+};
+
+/// Into row-major `out`; memory O(tile), rows shared by the threads. `saved` is needed for weights
+/// only, values are not read: of `input`, queries and keys are to have the plan's extents, which is
+/// not checked. Throws a failure for a tile that is not of the map; an empty one is none.
 template <class T>
 void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d which,
-                        const Forward<T>* saved, std::int64_t batch, std::int64_t head,
-                        std::int64_t query_begin, std::int64_t query_end, std::int64_t key_begin,
-                        std::int64_t key_end, Compute<T>* out, const Execution& execution = {});
+                        const Forward<T>* saved, const MapTile& tile, Compute<T>* out,
+                        const Execution& execution = {});
 
 /// FLOP of the products of one pass, the count used for rooflines: forward 2 n_q n_k (d + d_v) per
 /// head, backward 2 n_q n_k (3 d + 2 d_v). Masked tiles are not subtracted.

@@ -19,10 +19,8 @@
 namespace conelab {
 namespace {
 
-constexpr int group_rows = 12;
-
-/// Rows that one thread computes between two looks at whether it was cancelled.
-constexpr std::int64_t ticket_rows = 2 * group_rows;
+/// Groups of rows that one thread computes between two looks at whether it was cancelled.
+constexpr std::int64_t ticket_groups = 2;
 
 /// What all rows of one head have in common; any number of threads may compute rows at once.
 template <class S>
@@ -30,21 +28,25 @@ class HeadMap {
   using T = Compute<S>;
 
  public:
-  HeadMap(const Plan& plan, const AttentionInput<S>& input, std::int64_t batch, std::int64_t head,
-          std::int64_t key_begin, std::int64_t key_end, const std::string& simd)
+  HeadMap(const Plan& plan, const AttentionInput<S>& input, const MapTile& tile,
+          const std::string& simd)
       : plan_(plan),
         input_(input),
-        batch_(batch),
-        head_(head),
-        key_begin_(key_begin),
-        columns_(key_end - key_begin),
+        batch_(tile.batch),
+        head_(tile.head),
+        key_begin_(tile.key_begin),
+        columns_(tile.key_end - tile.key_begin),
         kernels_(kernels<S>(simd, plan.extents.query)),
+        group_rows_(kernels_.forward_rows),
         mask_(plan.mask(input)),
-        law_(plan, kernels_, head, input.key.row(batch, head, 0)),
-        keys_(plan, kernels_, law_, columns_, key_begin) {
-    const S* keys = input.key.row(batch, head, key_begin);
+        law_(plan, kernels_, head_, input.key.row(batch_, head_, 0)),
+        keys_(plan, kernels_, law_, columns_, key_begin_) {
+    const S* keys = input.key.row(batch_, head_, key_begin_);
     for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);
   }
+
+  /// Rows that one thread computes at a time.
+  [[nodiscard]] std::int64_t ticket_rows() const { return ticket_groups * group_rows_; }
 
   /// Logits of queries [begin, begin + rows) into `out` [rows × columns].
   void logits(std::int64_t begin, std::int64_t rows, T* out) const {
@@ -52,12 +54,12 @@ class HeadMap {
     law_.place(input_.query.row(batch_, head_, begin), rows, rows, "q", begin, kernels_.panel,
                queries);
     ExactPairs<T> exact = exact_pairs();
-    const Tiles<T> tiles(plan_, kernels_, law_, mask_, batch_, exact);
-    Buffer<T> tile(static_cast<std::size_t>(group_rows) * forward_keys<T>);
+    Tiles<T> tiles(plan_, kernels_, law_, mask_, batch_, exact);
+    Buffer<T> tile(static_cast<std::size_t>(group_rows_) * forward_keys<T>);
     for (int t = 0; t < keys_.tiles(); ++t) {
       const KeyTile<T> part = keys_.tile(t);
-      for (std::int64_t row = 0; row < rows; row += group_rows) {
-        const auto count = static_cast<int>(std::min<std::int64_t>(group_rows, rows - row));
+      for (std::int64_t row = 0; row < rows; row += group_rows_) {
+        const auto count = static_cast<int>(std::min<std::int64_t>(group_rows_, rows - row));
         score(tiles, query_group(queries, begin, row, count), part, tile);
         for (int r = 0; r < count; ++r) {
           T* to = out + (row + r) * columns_ + (part.first - key_begin_);
@@ -96,6 +98,7 @@ class HeadMap {
   const AttentionInput<S>& input_;
   std::int64_t batch_, head_, key_begin_, columns_;
   const Kernels<T>& kernels_;
+  int group_rows_;  ///< Queries of a tile.
   Mask mask_;
   Head<T> law_;
   PackedKeys<T> keys_;
@@ -153,7 +156,7 @@ class HeadMap {
     }
   }
 
-  static void score(const Tiles<T>& tiles, const QueryGroup<T>& group, const KeyTile<T>& part,
+  static void score(Tiles<T>& tiles, const QueryGroup<T>& group, const KeyTile<T>& part,
                     Buffer<T>& tile) {
     const Cover cover = tiles.cover(group.first, group.first + group.rows, part);
     if (cover == Cover::none) {
@@ -164,28 +167,46 @@ class HeadMap {
   }
 };
 
+void check_tile(const MapTile& tile, const Extents& e) {
+  const auto within = [](std::int64_t begin, std::int64_t end, std::int64_t size) {
+    return begin >= 0 && begin < end && end <= size;
+  };
+  if (within(tile.batch, tile.batch + 1, e.batch) && within(tile.head, tile.head + 1, e.head) &&
+      within(tile.query_begin, tile.query_end, e.query) &&
+      within(tile.key_begin, tile.key_end, e.key)) {
+    return;
+  }
+  fail(
+      "a tile of a map: expected queries and keys within [{} x {}] of {} x {} heads (found queries "
+      "[{}, {}), keys [{}, {}) of head {} x {})",
+      e.query, e.key, e.batch, e.head, tile.query_begin, tile.query_end, tile.key_begin,
+      tile.key_end, tile.batch, tile.head);
+}
+
 }  // namespace
 
 template <class S>
 void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d which,
-                        const Forward<S>* saved, std::int64_t batch, std::int64_t head,
-                        std::int64_t query_begin, std::int64_t query_end, std::int64_t key_begin,
-                        std::int64_t key_end, Compute<S>* out, const Execution& execution) {
+                        const Forward<S>* saved, const MapTile& tile, Compute<S>* out,
+                        const Execution& execution) {
   using T = Compute<S>;
-  if (query_end <= query_begin || key_end <= key_begin) return;
+  if (tile.query_end <= tile.query_begin || tile.key_end <= tile.key_begin) return;
+  check_tile(tile, plan.extents);
   if (which == Map2d::weights && saved == nullptr) {
     fail("a tile of weights needs what forward saved for the same call");
   }
-  const HeadMap<S> map(plan, input, batch, head, key_begin, key_end, execution.simd);
-  const std::int64_t rows = query_end - query_begin, columns = key_end - key_begin;
+  const HeadMap<S> map(plan, input, tile, execution.simd);
+  const std::int64_t rows = tile.query_end - tile.query_begin;
+  const std::int64_t columns = tile.key_end - tile.key_begin;
+  const std::int64_t ticket_rows = map.ticket_rows();
   run_tickets((rows + ticket_rows - 1) / ticket_rows, execution,
               [&](std::int64_t ticket, const auto&) {
                 const std::int64_t first = ticket * ticket_rows;
                 const std::int64_t count = std::min(ticket_rows, rows - first);
                 T* part = out + first * columns;
-                map.logits(query_begin + first, count, part);
+                map.logits(tile.query_begin + first, count, part);
                 if (which == Map2d::weights)
-                  map.weigh_rows(*saved, query_begin + first, count, part);
+                  map.weigh_rows(*saved, tile.query_begin + first, count, part);
               });
 }
 
@@ -205,20 +226,20 @@ Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& inp
   alone.cancelled = execution.cancelled;
   const Execution rest = stage(execution, which == Map2d::weights ? 0.5 : 0, 1);
   run_tickets(e.batch * e.head * blocks, rest, [&](std::int64_t ticket, const auto&) {
-    const std::int64_t index = ticket / blocks;
+    const std::int64_t b = ticket / blocks / e.head, h = ticket / blocks % e.head;
     const std::int64_t begin = ticket % blocks * block;
-    attention_map_tile(plan, input, which, &saved, index / e.head, index % e.head, begin,
-                       std::min(begin + block, e.query), 0, e.key,
-                       map.row(index / e.head, index % e.head, begin), alone);
+    attention_map_tile(plan, input, which, &saved,
+                       {b, h, begin, std::min(begin + block, e.query), 0, e.key},
+                       map.row(b, h, begin), alone);
   });
   return map;
 }
 
-#define CONELAB_MAPS(S)                                                                            \
-  template void attention_map_tile(                                                                \
-      const Plan&, const AttentionInput<S>&, Map2d, const Forward<S>*, std::int64_t, std::int64_t, \
-      std::int64_t, std::int64_t, std::int64_t, std::int64_t, Compute<S>*, const Execution&);      \
-  template Tensor4<Compute<S>> attention_map(const Plan&, const AttentionInput<S>&, Map2d,         \
+#define CONELAB_MAPS(S)                                                                    \
+  template void attention_map_tile(const Plan&, const AttentionInput<S>&, Map2d,           \
+                                   const Forward<S>*, const MapTile&, Compute<S>*,         \
+                                   const Execution&);                                      \
+  template Tensor4<Compute<S>> attention_map(const Plan&, const AttentionInput<S>&, Map2d, \
                                              const Execution&);
 CONELAB_MAPS(float)
 CONELAB_MAPS(double)

@@ -139,7 +139,7 @@ class BackwardPass {
                     input_.value.row(b, h, 0), first, count, block_rows_);
     ExactPairs<T> exact(plan_, kernels_, shared.head, given_tokens(shared.head, input_.query, b, h),
                         given_tokens(shared.head, input_.key, b, h));
-    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, b, exact);
+    Tiles<T> tiles(plan_, kernels_, shared.head, mask_, b, exact);
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const Cover cover = cover_of(tiles, work, block);
       QueryGroup<T> group{};
@@ -159,8 +159,7 @@ class BackwardPass {
         std::min<std::int64_t>(block_rows_, plan_.extents.query - block * block_rows_));
   }
 
-  [[nodiscard]] Cover cover_of(const Tiles<T>& tiles, const KeyWork<T>& w,
-                               std::int64_t block) const {
+  [[nodiscard]] Cover cover_of(Tiles<T>& tiles, const KeyWork<T>& w, std::int64_t block) const {
     const std::int64_t first = block * block_rows_;
     return tiles.cover(first, first + rows_of(block), w.keys());
   }
@@ -177,8 +176,8 @@ class BackwardPass {
   }
 
   /// One tile of pairs: P and W, and what they add to dV and dK.
-  void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w,
-                     const Tiles<T>& tiles, const QueryGroup<T>& group, Cover cover) {
+  void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+                     const QueryGroup<T>& group, Cover cover) {
     const FlushSubnormals flush;
     const int columns = w.keys().columns;
     const ScoreTile<T> score = tiles.measured(group, w.keys(), cover, w.tile.data());
@@ -203,9 +202,8 @@ class BackwardPass {
   }
 
   /// Takes close pairs out of the tile: with dL/dweight = delta (0 of a sigmoid) they add nothing.
-  void set_close_pairs_apart(std::int64_t index, const BackwardHead<T>& shared,
-                             const Tiles<T>& tiles, const QueryGroup<T>& group,
-                             KeyWork<T>& w) const {
+  void set_close_pairs_apart(std::int64_t index, const BackwardHead<T>& shared, Tiles<T>& tiles,
+                             const QueryGroup<T>& group, KeyWork<T>& w) const {
     w.close_pairs.clear();
     if (!tiles.has_close_pairs()) return;
     for (int r = 0; r < group.rows; ++r) {
@@ -226,7 +224,7 @@ class BackwardPass {
   }
 
   /// Measures and dL/dweight to weights and dL/dmeasure.
-  void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+  void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
                   const QueryGroup<T>& group, const ScoreTile<T>& score) {
     const int slopes = shared.head.bias().slopes();
     const T* bias_slope[max_bias_slopes] = {};
@@ -271,7 +269,7 @@ class BackwardPass {
     return !stopped();
   }
 
-  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
                       const QueryGroup<T>& group) {
     const FlushSubnormals flush;
     const std::ptrdiff_t stride = group.stride;

@@ -37,7 +37,7 @@ void add_slopes(const BackwardHead<T>& shared, KeyWork<T>& w, const PairAt& pair
 
 /// What the pair's weight lacks, added to it and to all that has been made of it.
 template <class T>
-void sharpen_weight(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+void sharpen_weight(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
                     const PairAt& pair, const T* upstream) {
   const auto i = static_cast<std::size_t>(pair.query);
   const auto at = static_cast<std::size_t>(pair.row * w.keys().columns + pair.column);
@@ -58,7 +58,7 @@ void sharpen_weight(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>
 }  // namespace
 
 template <class T>
-void sharpen_weights(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+void sharpen_weights(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
                      const QueryGroup<T>& group, const T* upstream) {
   const int part = w.operands.panel();  // Most have no such pair.
   for (int r = 0; r < group.rows; ++r) {
@@ -78,8 +78,8 @@ void sharpen_weights(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T
 }
 
 template <class T>
-void add_close_pairs(bool sigmoid, const BackwardHead<T>& shared, KeyWork<T>& w,
-                     const Tiles<T>& tiles, const QueryGroup<T>& group) {
+void add_close_pairs(bool sigmoid, const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+                     const QueryGroup<T>& group) {
   for (ClosePair<T>& close : w.close_pairs) {
     const PairAt pair{group.first + close.row, w.keys().first + close.column, close.row,
                       close.column};
@@ -95,10 +95,10 @@ void add_close_pairs(bool sigmoid, const BackwardHead<T>& shared, KeyWork<T>& w,
   }
 }
 
-#define CONELAB_BACKWARD_TILE(T)                                                            \
-  template void sharpen_weights(const BackwardHead<T>&, KeyWork<T>&, const Tiles<T>&,       \
-                                const QueryGroup<T>&, const T*);                            \
-  template void add_close_pairs(bool, const BackwardHead<T>&, KeyWork<T>&, const Tiles<T>&, \
+#define CONELAB_BACKWARD_TILE(T)                                                      \
+  template void sharpen_weights(const BackwardHead<T>&, KeyWork<T>&, Tiles<T>&,       \
+                                const QueryGroup<T>&, const T*);                      \
+  template void add_close_pairs(bool, const BackwardHead<T>&, KeyWork<T>&, Tiles<T>&, \
                                 const QueryGroup<T>&);
 CONELAB_BACKWARD_TILE(float)
 CONELAB_BACKWARD_TILE(double)

@@ -83,12 +83,12 @@ struct KeyWork {
 /// slopes, as forward did; `upstream` [rows × value_stride] is dL/doutput of the group. (Shares of
 /// very nearly least_share may differ between the passes by the rounding of sums.)
 template <class T>
-void sharpen_weights(const BackwardHead<T>& shared, KeyWork<T>& w, const Tiles<T>& tiles,
+void sharpen_weights(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
                      const QueryGroup<T>& group, const T* upstream);
 
 /// Sets the close pairs' slopes, from exact tokens, and adds what they make of them to all but dQ.
 template <class T>
-void add_close_pairs(bool sigmoid, const BackwardHead<T>& shared, KeyWork<T>& w,
-                     const Tiles<T>& tiles, const QueryGroup<T>& group);
+void add_close_pairs(bool sigmoid, const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+                     const QueryGroup<T>& group);
 
 }  // namespace conelab

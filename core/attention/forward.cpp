@@ -174,7 +174,7 @@ class ForwardPass {
     ExactPairs<T> exact(plan_, kernels_, shared.head,
                         given_tokens(shared.head, input_.query, block.batch, block.head),
                         given_tokens(shared.head, input_.key, block.batch, block.head));
-    const Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch, exact);
+    Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch, exact);
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
       attend_tile(block, shared, tiles, t);
     const auto value = [&](std::int64_t key, T* out) { shared.values.lift(key, out); };
@@ -188,7 +188,7 @@ class ForwardPass {
     }
   }
 
-  void attend_tile(Block& block, const ForwardHead<S>& shared, const Tiles<T>& tiles, int t) {
+  void attend_tile(Block& block, const ForwardHead<S>& shared, Tiles<T>& tiles, int t) {
     const KeyTile<T> keys = shared.keys.tile(t);
     if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) return;
     const T* values = shared.values.panels(t, block.room);
@@ -232,8 +232,8 @@ class ForwardPass {
   }
 
   /// `panels` are those of the whole tile's values.
-  void attend_group(Block& block, const Tiles<T>& tiles, const KeyTile<T>& tile, const T* panels,
-                    int row, int rows) {
+  void attend_group(Block& block, Tiles<T>& tiles, const KeyTile<T>& tile, const T* panels, int row,
+                    int rows) {
     const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
     Cover cover = tiles.cover(group.first, group.first + rows, tile);
     if (cover == Cover::none) return;
@@ -247,13 +247,7 @@ class ForwardPass {
                                 row_sum, row_maximum};
     const auto weigh = plan_.sigmoid ? tiles.tail().sigmoid_weight : tiles.tail().softmax_weight;
     weigh(weights);
-    if (!plan_.sigmoid && block.sums.any_moved(weights, row)) {
-      for (int r = 0; r < rows; ++r) {
-        if (is_lost(weights, r)) weigh_again(weights, group, r, tiles, keys);
-        if (reference[r] != *block.sums.references(row + r))
-          block.sums.move_reference(row + r, reference[r]);
-      }
-    }
+    block.sums.settle(weights, row, [&](int r) { weigh_again(weights, group, r, tiles, keys); });
     block.sums.set_apart(weights, row);
     const auto stride = static_cast<int>(block.sums.stride());
     kernels_.product(rows, stride, keys.count, {block.tile.data(), keys.columns, 1},
@@ -262,9 +256,9 @@ class ForwardPass {
     block.sums.add_apart(weights, row, values, keys.first);
   }
 
-  /// A row of a tile whose weights are lost, from its measures.
-  void weigh_again(const WeightTile<T>& w, const QueryGroup<T>& group, int row,
-                   const Tiles<T>& tiles, const KeyTile<T>& keys) const {
+  /// A row of a tile whose weights are lost, from its measures, which are computed again.
+  void weigh_again(const WeightTile<T>& w, const QueryGroup<T>& group, int row, Tiles<T>& tiles,
+                   const KeyTile<T>& keys) const {
     QueryGroup<T> alone = group;
     alone.base += row * group.stride;
     alone.values += row;
@@ -273,7 +267,7 @@ class ForwardPass {
     alone.bad_offset += row;
     alone.rows = 1;
     const Cover cover = tiles.cover(alone.first, alone.first + 1, keys);
-    w.reference[row] = -std::numeric_limits<T>::infinity();
+    w.reference[row] = no_reference<T>;
     tiles.tail().softmax_weight(
         {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
          w.row_sum + row, w.row_maximum + row, true});

@@ -38,7 +38,7 @@ KeyTile<T> Tiles<T>::seen_part(const QueryGroup<T>& queries, const KeyTile<T>& k
 
 template <class T>
 void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
-                       std::ptrdiff_t stride) const {
+                       std::ptrdiff_t stride) {
   const int depth = head_->base_size();
   const LeftOperand<T> left{queries.base, queries.stride, 1};
   const RightOperand<T> right{keys.panels, kernels_->packed_size(depth), true};
@@ -88,7 +88,7 @@ void Tiles<T>::mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& k
 
 template <class T>
 bool Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
-                                T* tile) const {
+                                T* tile) {
   bool any = false;
   for (int c = 0; c < keys.count; ++c) {
     if (!is_close(queries, row, keys, c, tile[c])) continue;
@@ -99,8 +99,7 @@ bool Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const Key
 }
 
 template <class T>
-Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                           Cover cover) const {
+Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover) {
   if (cover == Cover::all) {
     if (!head_->bias().exists()) return {};
     return {head_->bias().values(queries.first, keys.first), -1};  // one key to the left per query
@@ -131,7 +130,7 @@ Bounds<T> Tiles<T>::bounds(Cover cover) const {
 
 template <class T>
 ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover,
-                                T* tile) const {
+                                T* tile) {
   measure(queries, keys, tile, keys.columns);
   const Addend<T> bias = addend(queries, keys, cover);
   const Bounds<T> known = bounds(cover);

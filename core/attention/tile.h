@@ -106,9 +106,9 @@ class Tiles {
   /// distances of close pairs are recomputed from their exact difference, pairs of tokens that are
   /// not finite are NaN. Bias, mask and bounds of the result are valid until the next call.
   [[nodiscard]] ScoreTile<T> measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                                      Cover cover, T* tile) const;
-  /// Whether the pair is so close that products cancel: it was recomputed, and its gradient has to
-  /// be taken directly as well.
+                                      Cover cover, T* tile);
+  /// Whether the tile that was measured last had pairs so close that products cancel: they were
+  /// recomputed, and their gradients have to be taken directly as well.
   [[nodiscard]] bool has_close_pairs() const { return has_close_pairs_; }
   [[nodiscard]] bool is_close(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                               int column, T measure) const {
@@ -126,22 +126,20 @@ class Tiles {
   const Mask* mask_;
   std::int64_t batch_;
   ExactPairs<T>* exact_;
-  mutable Buffer<T> addend_;
-  mutable Buffer<T> least_, most_;
-  mutable bool has_close_pairs_ = false;
+  Buffer<T> addend_;
+  Buffer<T> least_, most_;
+  bool has_close_pairs_ = false;
 
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
-               std::ptrdiff_t stride) const;
+               std::ptrdiff_t stride);
   /// What to add to the logits.
-  [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                                 Cover cover) const;
+  [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover);
   /// Of each row of the last measure, made of a tile of this cover.
   [[nodiscard]] Bounds<T> bounds(Cover cover) const;
   void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                        std::ptrdiff_t stride) const;
   /// Whether there were any.
-  bool mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
-                        T* tile) const;
+  bool mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys, T* tile);
 };
 
 /// Packs placed keys [columns × stride] as a tile's panels, packed_size(base_size) numbers each.

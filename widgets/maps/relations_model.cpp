@@ -31,8 +31,8 @@ std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
     context.progress(static_cast<double>(begin) / static_cast<double>(rows));
     const std::int64_t end = std::min(rows, begin + rows_at_once);
     strip.resize(static_cast<std::size_t>((end - begin) * columns));
-    attention_map_tile<double>(*plan, head.exact, Map2d::weights, &saved, 0, 0, begin, end, 0,
-                               columns, strip.data());
+    attention_map_tile<double>(*plan, head.exact, Map2d::weights, &saved,
+                               {0, 0, begin, end, 0, columns}, strip.data());
     unknown += static_cast<std::size_t>(std::count_if(
         strip.begin(), strip.end(), [](double weight) { return !std::isfinite(weight); }));
     for (std::int64_t r = begin; r < end; ++r) {
