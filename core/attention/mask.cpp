@@ -12,40 +12,48 @@ namespace {
 
 using Index = std::int64_t;
 
-Cover full_cover(const MaskInput&, const MaskTile&) { return Cover::all; }
-KeyRange full_range(const MaskInput& in, Index, Index) { return {0, in.key}; }
+Cover full_cover(const MaskInput&, const double*, const MaskTile&) { return Cover::all; }
+KeyRange full_range(const MaskInput& in, const double*, Index, Index) { return {0, in.key}; }
 
 /// The key that a query sits at.
 Index position(const MaskInput& in, Index query) { return query + in.key - in.query; }
 
-Cover causal_cover(const MaskInput& in, const MaskTile& t) {
+Cover causal_cover(const MaskInput& in, const double*, const MaskTile& t) {
   if (t.key_end - 1 <= position(in, t.query_begin)) return Cover::all;
   return t.key_begin > position(in, t.query_end - 1) ? Cover::none : Cover::partial;
 }
-KeyRange causal_range(const MaskInput& in, Index, Index query) {
+KeyRange causal_range(const MaskInput& in, const double*, Index, Index query) {
   return {0, position(in, query) + 1};
 }
 
-Cover padding_cover(const MaskInput& in, const MaskTile& t) {
+Cover padding_cover(const MaskInput& in, const double*, const MaskTile& t) {
   if (t.key_end <= in.lengths[t.batch]) return Cover::all;
   return t.key_begin >= in.lengths[t.batch] ? Cover::none : Cover::partial;
 }
-KeyRange padding_range(const MaskInput& in, Index batch, Index) { return {0, in.lengths[batch]}; }
+KeyRange padding_range(const MaskInput& in, const double*, Index batch, Index) {
+  return {0, in.lengths[batch]};
+}
 
 constexpr std::array window_parameters{
     ParameterInfo{"window", std::numeric_limits<double>::quiet_NaN(), Domain::positive, false,
                   "keys at a distance below this many positions are seen; no default"}};
-Cover window_cover(const MaskInput& in, const MaskTile& t) {
+/// |j - position| < p[0] over whole positions, at most as wide as there are positions.
+Index window(const MaskInput& in, const double* p) {
+  return static_cast<Index>(std::min(std::ceil(p[0]), static_cast<double>(in.query + in.key)));
+}
+Cover window_cover(const MaskInput& in, const double* p, const MaskTile& t) {
+  const Index width = window(in, p);
   const Index lowest = t.key_begin - position(in, t.query_end - 1);
   const Index highest = t.key_end - 1 - position(in, t.query_begin);
-  if (lowest >= in.window || highest <= -in.window) return Cover::none;
-  return lowest > -in.window && highest < in.window ? Cover::all : Cover::partial;
+  if (lowest >= width || highest <= -width) return Cover::none;
+  return lowest > -width && highest < width ? Cover::all : Cover::partial;
 }
-KeyRange window_range(const MaskInput& in, Index, Index query) {
-  return {position(in, query) - in.window + 1, position(in, query) + in.window};
+KeyRange window_range(const MaskInput& in, const double* p, Index, Index query) {
+  const Index width = window(in, p);
+  return {position(in, query) - width + 1, position(in, query) + width};
 }
 
-Cover explicit_cover(const MaskInput& in, const MaskTile& t) {
+Cover explicit_cover(const MaskInput& in, const double*, const MaskTile& t) {
   Index admitted = 0;
   for (Index i = t.query_begin; i < t.query_end; ++i) {
     const std::uint8_t* row = in.allowed + i * in.key;
@@ -54,7 +62,7 @@ Cover explicit_cover(const MaskInput& in, const MaskTile& t) {
   const Index pairs = (t.query_end - t.query_begin) * (t.key_end - t.key_begin);
   return admitted == 0 ? Cover::none : admitted == pairs ? Cover::all : Cover::partial;
 }
-const std::uint8_t* explicit_row(const MaskInput& in, Index query) {
+const std::uint8_t* explicit_row(const MaskInput& in, const double*, Index query) {
   return in.allowed + query * in.key;
 }
 
@@ -100,13 +108,10 @@ const MaskRow* find_mask(const std::string& name) {
   return nullptr;
 }
 
-std::int64_t whole_window(double window, std::int64_t positions) {
-  return static_cast<std::int64_t>(std::min(std::ceil(window), static_cast<double>(positions)));
-}
-
-void require_operands(std::span<const MaskRow* const> rows, const MaskInput& input) {
+void require_operands(std::span<const MaskPart> parts, const MaskInput& input) {
   const bool has_pairs = input.query * input.key > 0;
-  for (const MaskRow* row : rows) {
+  for (const MaskPart& part : parts) {
+    const MaskRow* row = part.row;
     if (row->operand == MaskOperand::lengths && input.lengths == nullptr) {
       misuse(
           "mask {} needs the number of keys of each batch element (--lengths of attend and tree)",
@@ -120,8 +125,8 @@ void require_operands(std::span<const MaskRow* const> rows, const MaskInput& inp
 
 Cover Mask::cover(const MaskTile& tile) const {
   Cover result = Cover::all;
-  for (const MaskRow* row : rows_) {
-    const Cover c = row->cover(input_, tile);
+  for (const MaskPart& mask : parts_) {
+    const Cover c = mask.row->cover(input_, mask.p.data(), tile);
     if (c == Cover::none) return Cover::none;
     if (c == Cover::partial) result = Cover::partial;
   }
@@ -130,8 +135,8 @@ Cover Mask::cover(const MaskTile& tile) const {
 
 KeyRange Mask::range(std::int64_t batch, std::int64_t query) const {
   KeyRange seen{0, input_.key};
-  for (const MaskRow* row : rows_) {
-    const KeyRange own = row->range(input_, batch, query);
+  for (const MaskPart& mask : parts_) {
+    const KeyRange own = mask.row->range(input_, mask.p.data(), batch, query);
     seen = {std::max(seen.begin, own.begin), std::min(seen.end, own.end)};
   }
   return seen.begin < seen.end ? seen : KeyRange{0, 0};
@@ -151,20 +156,20 @@ double Mask::share() const {
 }
 
 bool Mask::has_holes() const {
-  return std::any_of(rows_.begin(), rows_.end(),
-                     [](const MaskRow* mask) { return mask->row != nullptr; });
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const MaskPart& mask) { return mask.row->keys != nullptr; });
 }
 
 bool Mask::is_hole(std::int64_t query, std::int64_t key) const {
-  return std::any_of(rows_.begin(), rows_.end(), [&](const MaskRow* mask) {
-    return mask->row != nullptr && mask->row(input_, query)[key] == 0;
+  return std::any_of(parts_.begin(), parts_.end(), [&](const MaskPart& mask) {
+    return mask.row->keys != nullptr && mask.keys(input_, query)[key] == 0;
   });
 }
 
 void Mask::holes(std::int64_t query, std::uint8_t* sees) const {
   std::fill_n(sees, input_.key, std::uint8_t{1});
-  for (const MaskRow* mask : rows_) {
-    const std::uint8_t* row = mask->row == nullptr ? nullptr : mask->row(input_, query);
+  for (const MaskPart& mask : parts_) {
+    const std::uint8_t* row = mask.row->keys == nullptr ? nullptr : mask.keys(input_, query);
     for (Index key = 0; row != nullptr && key < input_.key; ++key) sees[key] &= row[key] != 0;
   }
 }
@@ -183,14 +188,14 @@ template <class T>
 void Mask::apply(std::int64_t batch, std::int64_t query, std::int64_t key_begin, int count,
                  T* row) const {
   constexpr T masked = -std::numeric_limits<T>::infinity();
-  for (const MaskRow* mask : rows_) {
-    const KeyRange seen = mask->range(input_, batch, query);
+  for (const MaskPart& mask : parts_) {
+    const KeyRange seen = mask.row->range(input_, mask.p.data(), batch, query);
     const auto begin = static_cast<int>(std::clamp<Index>(seen.begin - key_begin, 0, count));
     const auto end = static_cast<int>(std::clamp<Index>(seen.end - key_begin, begin, count));
     std::fill(row, row + begin, masked);
     std::fill(row + end, row + count, masked);
-    if (mask->row == nullptr) continue;
-    const std::uint8_t* sees = mask->row(input_, query) + key_begin;
+    if (mask.row->keys == nullptr) continue;
+    const std::uint8_t* sees = mask.keys(input_, query) + key_begin;
     for (int c = begin; c < end; ++c) row[c] = sees[c] != 0 ? row[c] : masked;
   }
 }

@@ -28,9 +28,8 @@ struct MaskTile {
 
 /// What masks need to know of the call.
 struct MaskInput {
-  std::int64_t query = 0;  ///< n_q
-  std::int64_t key = 0;    ///< n_k
-  std::int64_t window = 0;
+  std::int64_t query = 0;                 ///< n_q
+  std::int64_t key = 0;                   ///< n_k
   const std::uint8_t* allowed = nullptr;  ///< [n_q × n_k] or null
   const std::int64_t* lengths = nullptr;  ///< [batch] or null
 };
@@ -48,26 +47,35 @@ struct MaskRow {
   const char* about;
   std::span<const ParameterInfo> parameters;
   MaskOperand operand;
-  Cover (*cover)(const MaskInput& input, const MaskTile& tile);
+  // All take the mask's own parameters, p [parameters].
+  Cover (*cover)(const MaskInput& input, const double* p, const MaskTile& tile);
   /// The keys outside which a query sees none.
-  KeyRange (*range)(const MaskInput& input, std::int64_t batch, std::int64_t query);
+  KeyRange (*range)(const MaskInput& input, const double* p, std::int64_t batch,
+                    std::int64_t query);
   /// Which keys within that range it sees, [n_k] of 0 for those that it does not; null: all.
-  const std::uint8_t* (*row)(const MaskInput& input, std::int64_t query);
+  const std::uint8_t* (*keys)(const MaskInput& input, const double* p, std::int64_t query);
+};
+
+/// A mask of a call with its parameters.
+struct MaskPart {
+  const MaskRow* row;
+  std::vector<double> p;
+
+  [[nodiscard]] const std::uint8_t* keys(const MaskInput& input, std::int64_t query) const {
+    return row->keys(input, p.data(), query);
+  }
 };
 
 [[nodiscard]] std::span<const MaskRow> mask_table();
 [[nodiscard]] const MaskRow* find_mask(const std::string& name);
 
-/// The window of |j - position| < w over whole positions, at most as wide as there are positions.
-[[nodiscard]] std::int64_t whole_window(double window, std::int64_t positions);
-
 /// A mask without what it reads would silently be none: throws misuse that says what is missing.
-void require_operands(std::span<const MaskRow* const> rows, const MaskInput& input);
+void require_operands(std::span<const MaskPart> parts, const MaskInput& input);
 
 /// The intersection of some masks over one call's input.
 class Mask {
  public:
-  Mask(std::vector<const MaskRow*> rows, MaskInput input) : rows_(std::move(rows)), input_(input) {}
+  Mask(std::vector<MaskPart> parts, MaskInput input) : parts_(std::move(parts)), input_(input) {}
   [[nodiscard]] Cover cover(const MaskTile& tile) const;
   [[nodiscard]] bool admits(std::int64_t batch, std::int64_t query, std::int64_t key) const {
     double entry = 0;
@@ -91,7 +99,7 @@ class Mask {
              T* row) const;
 
  private:
-  std::vector<const MaskRow*> rows_;
+  std::vector<MaskPart> parts_;
   MaskInput input_;
 };
 

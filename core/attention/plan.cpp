@@ -112,10 +112,7 @@ class Resolver {
       fail("{} needs at least one feature per token (found 0)", call_.similarity);
     }
     add(plan_->map->parameters, plan_->map_parameters);
-    for (const std::size_t i : plan_->map_parameters) {
-      fill(
-          i, [](std::int64_t) { return 1.0; }, false);  // maps have fixed defaults
-    }
+    for (const std::size_t i : plan_->map_parameters) fill(i);
   }
 
   void choose_bias() {
@@ -137,17 +134,17 @@ class Resolver {
     for (const std::string& name : plan_->call.masks) {
       const MaskRow* row = find_mask(name);
       if (row == nullptr) unknown_name("mask", name, names_of(mask_table()));
-      plan_->masks.push_back(row);
-      add(row->parameters, plan_->mask_parameters);
+      plan_->masks.push_back({row, {}});
+      add(row->parameters, plan_->masks.back().parameters);
+      fill_mask(plan_->masks.back());
     }
-    for (const std::size_t i : plan_->mask_parameters) {
-      if (plan_->parameters[i].values.empty() && !given(i)) {
-        misuse("mask {} needs parameter {}", join(plan_->call.masks),
-               plan_->parameters[i].info.key);
-      }
-      fill(
-          i, [](std::int64_t) { return 0.0; }, false);
+  }
+
+  void fill_mask(const PlannedMask& mask) {
+    for (const std::size_t i : mask.parameters) {
+      fill(i);
       const Parameter& p = plan_->parameters[i];
+      if (p.values.empty()) misuse("mask {} needs parameter {}", mask.row->name, p.info.key);
       if (p.per_head()) {
         misuse("parameter {} of a mask is one number for all heads (found {})", p.info.key,
                p.values.size());
@@ -194,9 +191,8 @@ class Resolver {
     return call_.parameters.contains(plan_->parameters[i].info.key);
   }
 
-  /// Takes what the user gave, else the default, else `initial` (per head if it says so).
-  template <class Initial>
-  void fill(std::size_t i, Initial initial, bool initial_per_head) {
+  /// Takes what the user gave, else the default, if there is one.
+  void fill(std::size_t i) {
     Parameter& p = plan_->parameters[i];
     if (!p.values.empty()) return;
     if (given(i)) {
@@ -204,14 +200,22 @@ class Resolver {
       check_length(p);
     } else if (!std::isnan(p.info.initial)) {
       p.values = {p.info.initial};
-    } else {
-      const std::int64_t count =
-          initial_per_head ? std::max<std::int64_t>(1, plan_->extents.head) : 1;
-      for (std::int64_t h = 0; h < count; ++h) p.values.push_back(initial(h));
-      const bool equal = std::all_of(p.values.begin(), p.values.end(),
-                                     [&](double v) { return v == p.values.front(); });
-      if (equal) p.values.resize(1);
     }
+    for (const double v : p.values) check_domain(p.info, v);
+  }
+
+  /// The same, else initial(head), per head if it says so.
+  template <class Initial>
+  void fill(std::size_t i, Initial initial, bool initial_per_head) {
+    fill(i);
+    Parameter& p = plan_->parameters[i];
+    if (!p.values.empty()) return;
+    const std::int64_t count =
+        initial_per_head ? std::max<std::int64_t>(1, plan_->extents.head) : 1;
+    for (std::int64_t h = 0; h < count; ++h) p.values.push_back(initial(h));
+    const bool equal = std::all_of(p.values.begin(), p.values.end(),
+                                   [&](double v) { return v == p.values.front(); });
+    if (equal) p.values.resize(1);
     for (const double v : p.values) check_domain(p.info, v);
   }
 
@@ -234,7 +238,7 @@ int Plan::light_index() const {
 
 bool Plan::sees_all() const {
   return std::all_of(masks.begin(), masks.end(),
-                     [](const MaskRow* row) { return row == &mask_table().front(); });
+                     [](const PlannedMask& mask) { return mask.row == &mask_table().front(); });
 }
 
 double Plan::light(std::int64_t head) const {
@@ -256,10 +260,10 @@ MapContext Plan::map_context(const std::vector<double>& map_values, std::int64_t
   return context;
 }
 
-std::int64_t Plan::window() const {
-  return mask_parameters.empty() ? 0
-                                 : whole_window(parameters[mask_parameters.front()].values.front(),
-                                                extents.query + extents.key);
+std::vector<MaskPart> Plan::mask_parts() const {
+  std::vector<MaskPart> parts;
+  for (const PlannedMask& mask : masks) parts.push_back({mask.row, values(mask.parameters, 0)});
+  return parts;
 }
 
 std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents) {

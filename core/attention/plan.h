@@ -18,6 +18,11 @@ namespace conelab {
 /// The parameters that one part reads: positions in `Plan::parameters`.
 using ParameterSet = std::vector<std::size_t>;
 
+struct PlannedMask {
+  const MaskRow* row;
+  ParameterSet parameters;
+};
+
 class Plan {
  public:
   Call call;  ///< With defaults written out.
@@ -25,7 +30,7 @@ class Plan {
   const SimilarityRow* similarity = nullptr;
   const MapRow* map = nullptr;
   const BiasRow* bias = nullptr;
-  std::vector<const MaskRow*> masks;
+  std::vector<PlannedMask> masks;
   bool sigmoid = false;
   bool einstein = false;
   std::vector<Parameter> parameters;
@@ -34,7 +39,6 @@ class Plan {
   ParameterSet similarity_parameters;
   ParameterSet map_parameters;
   ParameterSet bias_parameters;
-  ParameterSet mask_parameters;
 
   [[nodiscard]] std::vector<double> values(const ParameterSet& set, std::int64_t head) const {
     std::vector<double> v;
@@ -50,16 +54,17 @@ class Plan {
   /// The call's masks over the input's operands; throws misuse where a mask lacks its own.
   template <class T>
   [[nodiscard]] Mask mask(const AttentionInput<T>& input) const {
-    MaskInput in{extents.query, extents.key, window(),
-                 input.allowed.empty() ? nullptr : input.allowed.data(),
-                 input.key_lengths.empty() ? nullptr : input.key_lengths.data()};
-    if (extents.batch > 0) require_operands(masks, in);
-    return Mask(masks, in);
+    const MaskInput in{extents.query, extents.key,
+                       input.allowed.empty() ? nullptr : input.allowed.data(),
+                       input.key_lengths.empty() ? nullptr : input.key_lengths.data()};
+    std::vector<MaskPart> parts = mask_parts();
+    if (extents.batch > 0) require_operands(parts, in);
+    return Mask(std::move(parts), in);
   }
 
  private:
-  /// 0 without a window.
-  [[nodiscard]] std::int64_t window() const;
+  /// A mask's parameters are the same for all heads.
+  [[nodiscard]] std::vector<MaskPart> mask_parts() const;
   /// MapContext::light
   [[nodiscard]] double light(std::int64_t head) const;
 };

@@ -44,8 +44,7 @@ Plan bare(const Plan& plan, std::int64_t n) {
   Plan out = plan;
   out.bias = find_bias("none");
   out.bias_parameters.clear();
-  out.masks = {find_mask("full")};
-  out.mask_parameters.clear();
+  out.masks = {{find_mask("full"), {}}};
   out.extents.query = out.extents.key = n;
   return out;
 }
@@ -136,7 +135,7 @@ std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& 
   same.query = same.key = tensor_of(input, tokens);
   const std::int64_t n = same.key.shape.token;
   std::vector<double> out(static_cast<std::size_t>(n * n));
-  attention_map_tile<double>(bare(plan, n), same, Map2d::logits, nullptr, batch, head, 0, n, 0, n,
+  attention_map_tile<double>(bare(plan, n), same, Map2d::logits, nullptr, {batch, head, 0, n, 0, n},
                              out.data(), execution);
   for (std::int64_t t = 0; t < n; ++t) {
     if (all_finite(same.key.row(batch, head, t), same.key.shape.feature)) continue;
@@ -149,7 +148,9 @@ std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& 
 }
 
 bool pads(const Plan& plan) {
-  return std::find(plan.masks.begin(), plan.masks.end(), find_mask("padding")) != plan.masks.end();
+  return std::any_of(plan.masks.begin(), plan.masks.end(), [](const PlannedMask& mask) {
+    return mask.row->operand == MaskOperand::lengths;
+  });
 }
 
 /// Tokens of a batch element that are padding under the call's masks. Lengths are those of the
@@ -186,7 +187,7 @@ Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
   const std::int64_t n = plan.extents.key;
   const auto cells = static_cast<std::size_t>(n * n);
   std::vector<double> weights(cells);
-  attention_map_tile<double>(plan, input, Map2d::weights, &saved, batch, head, 0, n, 0, n,
+  attention_map_tile<double>(plan, input, Map2d::weights, &saved, {batch, head, 0, n, 0, n},
                              weights.data(), execution);
   std::vector<std::uint8_t> allowed(cells);
   plan.mask(input).visible({batch, 0, n, 0, n}, allowed.data());

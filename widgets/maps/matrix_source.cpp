@@ -42,8 +42,8 @@ class AttentionSource : public MatrixSource {
   }
 
   void cells(const CellRange& r, float* out) const override {
-    attention_map_tile(*plan_, input_->fast, quantity_, &saved_, 0, 0, r.row_begin, r.row_end,
-                       r.column_begin, r.column_end, out);
+    attention_map_tile(*plan_, input_->fast, quantity_, &saved_,
+                       {0, 0, r.row_begin, r.row_end, r.column_begin, r.column_end}, out);
     mark_masked(r, out);
   }
 
@@ -60,10 +60,9 @@ class AttentionSource : public MatrixSource {
 
   [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
     if (plan_->call.bias != "none") return {};  // A bias depends on the true positions.
-    for (const MaskRow* mask : plan_->masks) {
-      if (std::string_view(mask->name) != "causal" && std::string_view(mask->name) != "full") {
-        return {};
-      }
+    for (const PlannedMask& mask : plan_->masks) {
+      const std::string_view name = mask.row->name;
+      if (name != "causal" && name != "full") return {};
     }
     AttentionInput<float> thin;
     thin.query = thinned(input_->fast.query, stride);
@@ -109,8 +108,8 @@ class AttentionSource : public MatrixSource {
       if (row_ == row) return exact_row_;
     }
     auto values = std::make_shared<std::vector<double>>(static_cast<std::size_t>(columns()));
-    attention_map_tile<double>(*plan_, input_->exact, Map2d::logits, nullptr, 0, 0, row, row + 1, 0,
-                               columns(), values->data());
+    attention_map_tile<double>(*plan_, input_->exact, Map2d::logits, nullptr,
+                               {0, 0, row, row + 1, 0, columns()}, values->data());
     if (holds_weights()) {
       const RowWeights<double> law = row_weights(plan_->sigmoid, values->data(), columns());
       for (double& logit : *values) logit = law.of(logit);
