@@ -7,6 +7,8 @@
 // knows which family it draws.
 #pragma once
 
+#include <vector>
+
 #include "core/figure/hyperbolic_curve.h"
 
 namespace conelab::figure {
@@ -15,6 +17,12 @@ namespace conelab::figure {
 struct AxisShadow {
   double axis = 0;    ///< x, or the angle at the source.
   double shadow = 0;  ///< p.
+};
+
+/// Level lines of K(u, ·): at depths of the family, and at those that extend it beyond the common
+/// ancestors, in two curves each.
+struct LevelLines {
+  std::vector<Curve> within, beyond;
 };
 
 class ConeCurves {
@@ -49,6 +57,12 @@ class ConeCurves {
   /// Where K(u, ·) equals the depth that extends the family beyond the common ancestors, given by
   /// its radial coordinate: one curve on each side of u.
   [[nodiscard]] Curve extended_level(const AxisShadow& u, double radial, int side) const;
+
+  /// `count` levels of K(u, ·), at equal steps of the radial coordinate from u's own to where
+  /// depths end, and as many beyond; where they have no end (the source at ∞, umbral) to
+  /// `endless_top`.
+  [[nodiscard]] LevelLines similarity_levels(const AxisShadow& u, int count,
+                                             double endless_top) const;
 
   /// Umbral families: the ball about u's element, and its shadow (closed).
   [[nodiscard]] Curve object_ball(const geometry::Vector& half_plane) const;

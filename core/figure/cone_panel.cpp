@@ -138,27 +138,12 @@ class Panel {
   void draw_levels() {
     if (scene_.levels <= 0) return;
     group("levels", "Level lines of K(u, .)");
-    const geometry::ConeFamily& family = *scene_.system.family;
-    const geometry::Values& values = scene_.system.values;
-    const double largest = family.largest_shadow(values);
-    const double own = family.radial(values, u_.shadow);
-    const double top = std::isinf(largest) ? 4 * own : family.radial(values, largest);
-    const double step = (top - own) / (scene_.levels + 0.5);
+    const double own = scene_.system.family->radial(scene_.system.values, u_.shadow);
+    const LevelLines lines = curves_.similarity_levels(u_, scene_.levels, 4 * own);
     const Paint paint = Paint::stroked(darker(sky), thin_line);
-    for (int i = 1; i <= scene_.levels; ++i) {
-      const double shadow = family.shadow(values, own + step * i);
-      list_.path(view_.line(curves_.similarity_level(u_, shadow)), paint);
-    }
-    if (!std::isinf(largest)) {
-      const Paint beyond = Paint::stroked(darker(sky), thin_line, {2, 1.5});
-      for (int i = 1; i <= scene_.levels; ++i) {
-        const double radial = top + step * i;
-        if (radial <= 0) break;
-        for (const int side : {-1, 1}) {
-          list_.path(view_.line(curves_.extended_level(u_, radial, side)), beyond);
-        }
-      }
-    }
+    for (const Curve& line : lines.within) list_.path(view_.line(line), paint);
+    const Paint beyond = Paint::stroked(darker(sky), thin_line, {2, 1.5});
+    for (const Curve& line : lines.beyond) list_.path(view_.line(line), beyond);
     list_.group_end();
   }
 

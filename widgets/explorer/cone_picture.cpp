@@ -170,30 +170,14 @@ class Builder {
 
   /// As the exported figure spaces them; where depths have no end (umbral), over what is seen, or
   /// above u where that is high.
-  [[nodiscard]] double last_level(double own) const {
-    const geometry::ConeFamily& family = *scene_.system.family;
-    if (!std::isinf(scene_.largest_shadow)) {
-      return family.radial(scene_.system.values, scene_.largest_shadow);
-    }
-    return std::max(window_, 4 * own);
-  }
-
   void draw_levels() {
     if (!choice_.level_lines) return;
-    const geometry::ConeFamily& family = *scene_.system.family;
-    const geometry::Values& values = scene_.system.values;
     const AxisShadow u = shadow_of(scene_.u);
-    const double largest = scene_.largest_shadow, own = family.radial(values, u.shadow);
-    const double top = last_level(own);
-    const double step = (top - own) / (level_lines + 0.5);
-    for (int i = 1; i <= level_lines; ++i) {
-      const double shadow = family.shadow(values, own + step * i);
-      level_line(curves_.similarity_level(u, shadow), false);
-      if (std::isinf(largest)) continue;
-      const double beyond = top + step * i;
-      if (beyond <= 0) continue;
-      for (const int side : {-1, 1}) level_line(curves_.extended_level(u, beyond, side), true);
-    }
+    const double own = scene_.system.family->radial(scene_.system.values, u.shadow);
+    const figure::LevelLines lines =
+        curves_.similarity_levels(u, level_lines, std::max(window_, 4 * own));
+    for (const Curve& line : lines.within) level_line(line, false);
+    for (const Curve& line : lines.beyond) level_line(line, true);
   }
 
   /// Left out where it comes too close to those before it: many at the border make a moiré.
