@@ -11,7 +11,7 @@ void add_operands(Kernels<T>& kernels);
 /// Fills products and what else serves every similarity.
 template <class T>
 void add_products(Kernels<T>& kernels);
-/// Fills the weight kernels and the similarities' tails.
+/// Fills the similarities' tails.
 template <class T>
 void add_tails(Kernels<T>& kernels);
 

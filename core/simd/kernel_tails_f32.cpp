@@ -1,4 +1,4 @@
-// Weight kernels and tails of this target for float.
+// The tails of this target for float.
 #include "core/simd/kernel_parts.h"
 #include "core/simd/tails.h"
 

@@ -1,4 +1,4 @@
-// Weight kernels and tails of this target for double.
+// The tails of this target for double.
 #include "core/simd/kernel_parts.h"
 #include "core/simd/tails.h"
 

@@ -70,6 +70,7 @@ class TileProducts : private TileTerms<most_terms> {
  private:
   /// Queries of a group. (More were not tried.)
   static constexpr int group_rows = 64;
+  static_assert(group_rows <= most_forward_rows);
   /// Tiles of the depth that are packed at a time, whose terms are summed by themselves: storing
   /// the sums is what the unit waits for most (2 take 1.2 of the time of weights times values).
   static constexpr int most_deep = 8;
