@@ -1,0 +1,33 @@
+// The calls by which the fast path's arithmetic is compared with the portable path's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/core/attention/cases.h"
+
+namespace conelab::gpu::tests {
+
+using conelab::tests::Variant;
+
+/// The variants of the similarities that the fast path has.
+inline std::vector<Variant> fast_variants() {
+  std::vector<Variant> fast;
+  for (const Variant& v : conelab::tests::variants()) {
+    const bool paper =
+        v.call.parameters.count("convention") == 0 || v.call.parameters.at("convention") == "paper";
+    const std::string& name = v.call.similarity;
+    if (paper &&
+        (name == "dot" || name == "laplacian" || name == "umbral" || name == "penumbral")) {
+      fast.push_back(v);
+    }
+  }
+  return fast;
+}
+
+struct FastSize {
+  std::int64_t query, key, feature, value;
+  const char* mask;
+};
+
+}  // namespace conelab::gpu::tests

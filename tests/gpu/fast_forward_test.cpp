@@ -1,0 +1,125 @@
+// The fast path's forward pass without a GPU: the kernels' arithmetic, run for all threads of a
+// warpgroup around a matrix unit written from the documents.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gpu/fold.h"
+#include "gpu/hopper/fast.h"
+#include "gpu/hopper/forward_block.h"
+#include "gpu/hopper/numbers.h"
+#include "tests/core/attention/cases.h"
+#include "tests/gpu/emulate.h"
+#include "tests/gpu/emulated_block.h"
+#include "tests/gpu/fast_cases.h"
+#include "tests/gpu/matrix_unit.h"
+
+namespace conelab::gpu::tests {
+namespace {
+
+using conelab::tests::difference;
+using conelab::tests::make_call;
+using conelab::tests::random_input;
+using namespace hopper;
+
+/// The forward kernel, block by block; every fault of the block is a fault of the test.
+template <class S, class Type, int width, bool turns>
+void emulate_fast(const FastProblem& p, const ForwardResult<float>& result) {
+  constexpr hopper::Variant v = hopper::variants[turns ? 0 : 1];
+  static_assert(v.turns == turns);
+  using Block = ForwardBlock<S, Type, width, v.consumers, v.stages, turns>;
+  using Group = EmulatedGroup<Block, Type>;
+  for (int block = 0; block < Block::blocks(p.call); ++block) {
+    const auto seed = static_cast<std::uint64_t>(block + 1);
+    ASSERT_NO_THROW((run_block<Block, Group>(block, p, result, seed)));
+  }
+}
+
+class Fast : public testing::TestWithParam<Variant> {};
+
+/// The call's result with one variant of the kernel; NaN where it writes nothing.
+template <class Type, bool turns>
+Forward<float> run_fast(const Plan& plan, const AttentionInput<float>& input) {
+  const auto operands = make_operands(plan, input, Type::storage, {});
+  const auto pointer = [](auto& array) { return array.empty() ? nullptr : array.data(); };
+  const Problem<float> p = operands.view(pointer);
+  const auto index = static_cast<int>(plan.similarity - similarity_table().data());
+  const int width = fast_width(index, p);
+  EXPECT_NE(width, 0);
+  const FastOperands packed = pack_operands(p, width, plan.similarity->values);
+  const FastProblem problem{p, packed.query.data(), packed.key.data(), packed.value.data(),
+                            packed.facts.data()};
+  ForwardSums<float> sums(p);
+  for (auto* array : {&sums.output, &sums.maximum, &sums.sum}) {
+    std::fill(array->begin(), array->end(), std::numeric_limits<float>::quiet_NaN());
+  }
+  const ForwardResult<float> result{sums.output.data(), sums.maximum.data(), sums.sum.data()};
+  visit_similarity(index, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    if (width == 64) emulate_fast<S, Type, 64, turns>(problem, result);
+    if (width == 128) emulate_fast<S, Type, 128, turns>(problem, result);
+  });
+  return finish_forward(plan, input, operands, sums);
+}
+
+template <class Type, bool turns>
+void expect_fast(const Call& call, const AttentionInput<float>& input, double tolerance) {
+  const auto plan = resolve(call, check_extents(input));
+  const Forward<float> found = run_fast<Type, turns>(*plan, input);
+  // The portable path reads the same rounded operands, in float.
+  const Forward<float> portable = emulate(call, input, Type::storage, false).forward;
+  EXPECT_LE(difference(found.output, portable.output), tolerance);
+  for (std::size_t i = 0; i < portable.lse.data.size(); ++i) {
+    const auto lse = static_cast<double>(portable.lse.data[i]);
+    if (std::isinf(lse)) {
+      EXPECT_EQ(found.lse.data[i], lse);
+    } else {
+      EXPECT_NEAR(found.lse.data[i], lse, 2e-4 * std::max(1.0, std::abs(lse)));
+    }
+  }
+}
+
+TEST_P(Fast, AgreesWithThePortablePath) {
+  // Tails on both sides, rows that see nothing, a second consumer without queries, more tiles than
+  // stages, tiles that one consumer skips.
+  const std::vector<FastSize> sizes{{65, 130, 64, 64, "causal"},  {20, 200, 33, 17, "full"},
+                                    {70, 70, 100, 128, "causal"}, {130, 700, 16, 16, "causal"},
+                                    {330, 65, 24, 8, "causal"},   {200, 500, 40, 16, "window"}};
+  std::uint64_t seed = 1;
+  for (const FastSize& s : sizes) {
+    const Extents extents{1, seed % 2 == 0 ? 2 : 1, s.query, s.key, s.feature, s.value};
+    Call call = make_call(GetParam(), {"none", {s.mask}, "softmax", "mean", true}, extents);
+    const double spread = 3 / std::sqrt(static_cast<double>(s.feature) + 1.0);
+    auto input = convert<float>(random_input(call, extents, ++seed, spread));
+    std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.row(0, 0, 1));
+    SCOPED_TRACE(
+        fmt::format("{} n_q {} n_k {} d {} d_v {}", s.mask, s.query, s.key, s.feature, s.value));
+    expect_fast<Bf16, true>(call, input, 1e-2);
+    expect_fast<F16, false>(call, input, 2e-3);
+  }
+}
+
+TEST_P(Fast, KeepsWhatIsNotFiniteInTheRowsThatSeeIt) {
+  const Extents extents{1, 1, 130, 150, 8, 5};
+  const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", true}, extents);
+  auto input = convert<float>(random_input(call, extents, 5, 0.5));
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  input.query.at(0, 0, 3, 1) = nan;
+  input.key.at(0, 0, 140, 2) = nan;
+  const auto plan = resolve(call, check_extents(input));
+  const Forward<float> found = run_fast<Bf16, true>(*plan, input);
+  for (int i = 0; i < 130; ++i) {
+    const bool sees_it = i == 3 || i + 20 >= 140;
+    EXPECT_EQ(std::isnan(found.output.at(0, 0, i, 4)), sees_it) << i;
+    EXPECT_EQ(std::isnan(found.lse.at(0, 0, i, 0)), sees_it) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Similarities, Fast, testing::ValuesIn(fast_variants()),
+                         conelab::tests::variant_name);
+
+}  // namespace
+}  // namespace conelab::gpu::tests
