@@ -22,14 +22,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Typed {
+struct TypedAttend {
   AttendJob job;
   std::shared_ptr<CallOptions> call;
   std::string dtype, keep = "output,lse", lengths;
   bool json = false;
 };
 
-AttendJob job_of(const Typed& typed) {
+AttendJob job_of(const TypedAttend& typed) {
   AttendJob job = typed.job;
   job.call = typed.call->call();
   if (!typed.dtype.empty()) job.dtype = dtype_from_name(typed.dtype);
@@ -121,7 +121,7 @@ AttendSummary run_with_bar(const AttendJob& job) {
   }
 }
 
-int run(const Typed& typed) {
+int run(const TypedAttend& typed) {
   const AttendJob job = job_of(typed);
   const AttendSummary summary = run_with_bar(job);
   warn_non_finite(job, summary);
@@ -144,7 +144,7 @@ int run(const Typed& typed) {
 }  // namespace
 
 Action declare_attend(CLI::App& options) {
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedAttend>();
   AttendJob& job = typed->job;
   options.add_option("INPUT", job.input,
                      "q, k, v: FILE.h5, FILE.h5:/group, FILE.npz or FILE.safetensors");

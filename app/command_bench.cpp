@@ -32,7 +32,7 @@ namespace {
 /// Seconds for a peer to start and say what it is.
 constexpr double peer_patience = 120;
 
-struct Typed {
+struct TypedBench {
   std::string output, operators = "dot,laplacian,penumbral,umbral", lengths = "256..16384:x2",
                       dims = "64", heads = "8", passes = "forward,backward", dtypes = "f32",
                       devices = "cpu", threads = "1";
@@ -46,7 +46,7 @@ struct Typed {
 };
 
 /// `-o FILE` and `--resume FILE` name the same.
-std::string output_of(const Typed& typed) {
+std::string output_of(const TypedBench& typed) {
   if (typed.output.empty() && typed.resumed.empty()) {
     misuse("--output is required, or --resume FILE (see `conelab bench --help`)");
   }
@@ -61,7 +61,7 @@ std::string output_of(const Typed& typed) {
 }
 
 /// What to go on with; nothing where the run is a new one.
-std::optional<StoredRun> run_to_resume(const Typed& typed, const std::string& output) {
+std::optional<StoredRun> run_to_resume(const TypedBench& typed, const std::string& output) {
   if (!typed.given("--resume")) return std::nullopt;
   std::optional<StoredRun> run = stored_run(output, {.cancelled = interrupted});
   if (!run && typed.output.empty()) misuse("{}: there is no run to resume", output);
@@ -77,7 +77,7 @@ std::vector<std::int64_t> numbers_of(const char* option, const std::string& text
 }
 
 /// What was typed, over the sweep that is resumed, if any: where they differ, the runner refuses.
-Sweep sweep_of(const Typed& typed, const std::optional<StoredRun>& resumed) {
+Sweep sweep_of(const TypedBench& typed, const std::optional<StoredRun>& resumed) {
   Sweep sweep = resumed ? resumed->sweep : Sweep();
   const auto take = [&](const char* option, auto& item, const auto& value) {
     if (!resumed || typed.given(option)) item = value;
@@ -141,7 +141,7 @@ void warn_of_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers) {
   }
 }
 
-int run(const Typed& typed) {
+int run(const TypedBench& typed) {
   Progress bar("bench");
   BenchOptions options;
   options.output = output_of(typed);
@@ -172,7 +172,7 @@ int run(const Typed& typed) {
   return 0;
 }
 
-void declare_axes(CLI::App& options, Typed& typed) {
+void declare_axes(CLI::App& options, TypedBench& typed) {
   options
       .add_option("--operators", typed.operators,
                   "names (`conelab list operators`), or calls as penumbral:gamma=2:bias=alibi")
@@ -192,7 +192,7 @@ void declare_axes(CLI::App& options, Typed& typed) {
 }  // namespace
 
 Action declare_bench(CLI::App& options) {
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedBench>();
   typed->options = &options;
   options.add_option("-o,--output", typed->output,
                      "the HDF5 file to write; a run that measured something replaces an earlier "

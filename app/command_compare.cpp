@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Typed {
+struct TypedCompare {
   std::string a, b, base;
   double margin = 0.02;
   bool json = false;
@@ -58,7 +58,7 @@ void print_cases(const std::vector<CaseComparison>& cases) {
   say("{} cases: {}", cases.size(), summary);
 }
 
-int compare_files(const Typed& typed) {
+int compare_files(const TypedCompare& typed) {
   for (const std::string& result : {typed.a, typed.b}) Parts::check_finished(result);
   const BenchComparison found =
       compare_bench(typed.a, typed.b, typed.margin, {.cancelled = interrupted});
@@ -82,7 +82,7 @@ int compare_files(const Typed& typed) {
   return 0;
 }
 
-int compare_within(const Typed& typed) {
+int compare_within(const TypedCompare& typed) {
   Parts::check_finished(typed.a);
   const LabelledFile file = read_result(typed.a, interrupted);
   const auto cases = compare_operators(measured_cases(file, typed.a), typed.base, typed.margin);
@@ -95,7 +95,7 @@ int compare_within(const Typed& typed) {
   return 0;
 }
 
-int run(const Typed& typed) {
+int run(const TypedCompare& typed) {
   if (typed.b.empty() == typed.base.empty()) {
     misuse("compare takes a second file B, or one file and --base OPERATOR");
   }
@@ -106,7 +106,7 @@ int run(const Typed& typed) {
 }  // namespace
 
 Action declare_compare(CLI::App& options) {
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedCompare>();
   options.add_option("A", typed->a, "a result of `bench`")->required();
   options.add_option("B", typed->b, "another; its times are divided by those of A");
   options.add_option("--base", typed->base, "instead of B: the operator of A to compare all with");

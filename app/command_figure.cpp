@@ -19,14 +19,14 @@
 namespace conelab {
 namespace {
 
-struct Typed {
+struct TypedFigure {
   std::string name, output, width;
   std::vector<std::string> inputs, parameters;
   bool json = false;
 };
 
 /// The command that draws this figure again. The output is left out: it does not change a line.
-std::string spec_of(const Typed& typed) {
+std::string spec_of(const TypedFigure& typed) {
   std::vector<std::string> words = {"conelab", "figure", typed.name};
   for (const std::string& input : typed.inputs) words.insert(words.end(), {"--input", input});
   for (const std::string& parameter : typed.parameters) {
@@ -42,7 +42,7 @@ std::string figure_names() {
   return join(names);
 }
 
-int run_figure(const Typed& typed) {
+int run_figure(const TypedFigure& typed) {
   FigureRequest request;
   request.name = typed.name;
   request.inputs = typed.inputs;
@@ -71,7 +71,7 @@ int run_figure(const Typed& typed) {
 }  // namespace
 
 Action declare_figure(CLI::App& options) {
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedFigure>();
   options.add_option("NAME", typed->name, figure_names() + " (`conelab list figures`)")->required();
   options.add_option("-o,--output", typed->output, "FILE.svg, FILE.pdf or FILE.png")->required();
   options.add_option("-i,--input", typed->inputs, "what to draw: FILE.h5 or FILE.h5:/group")

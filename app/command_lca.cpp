@@ -71,14 +71,14 @@ void print_result(const LcaResult& result) {
   say("  logit     {:.12g}", result.logit);
 }
 
-struct Typed {
+struct TypedLca {
   std::string cone, u, v, model, figure;
   std::vector<std::string> parameters;
   bool json = false;
 };
 
 /// The command that draws this figure again. Its name is left out: it does not change a line.
-std::string spec_of(const Typed& typed) {
+std::string spec_of(const TypedLca& typed) {
   std::vector<std::string> words = {"conelab", "lca", "--cone", typed.cone};
   for (const std::string& p : typed.parameters) words.insert(words.end(), {"-p", p});
   if (!typed.model.empty()) words.insert(words.end(), {"--model", typed.model});
@@ -88,7 +88,7 @@ std::string spec_of(const Typed& typed) {
 
 /// What was computed, in the model of the points; beyond two dimensions in the plane of u, v and
 /// the source.
-void write_lca_figure(const LcaResult& result, const Typed& typed) {
+void write_lca_figure(const LcaResult& result, const TypedLca& typed) {
   figure::ConesFigure f;
   f.cone = result.cone;
   for (const auto& [key, value] : result.parameters) {
@@ -105,7 +105,7 @@ void write_lca_figure(const LcaResult& result, const Typed& typed) {
   write_figure_file(figure::draw_cones(f), typed.figure);
 }
 
-int run_lca(const Typed& typed) {
+int run_lca(const TypedLca& typed) {
   if (!typed.figure.empty()) claim_figure(typed.figure);
   const LcaResult result = geometry::lca_query(
       typed.cone, parse_parameters(typed.parameters),
@@ -119,7 +119,7 @@ int run_lca(const Typed& typed) {
 }  // namespace
 
 Action declare_lca(CLI::App& options) {
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedLca>();
   options.add_option("--cone", typed->cone, geometry::cone_family_names(", "))->required();
   options
       .add_option("U", typed->u,

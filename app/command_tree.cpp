@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Typed {
+struct TypedTree {
   AttendJob job;
   std::shared_ptr<CallOptions> call;
   std::string tokens = "key", lengths;
@@ -122,7 +122,7 @@ void write_trees(const std::string& path, const std::vector<tree::HeadTree>& tre
   write_labelled(path, result);
 }
 
-int run(const Typed& typed) {
+int run(const TypedTree& typed) {
   AttendJob job = typed.job;
   job.call = typed.call->call();
   job.key_lengths = parse_key_lengths(typed.lengths);
@@ -163,7 +163,7 @@ int run(const Typed& typed) {
 }  // namespace
 
 Action declare_tree(CLI::App& options) {
-  const auto typed = std::make_shared<Typed>();
+  const auto typed = std::make_shared<TypedTree>();
   AttendJob& job = typed->job;
   options.add_option("INPUT", job.input, "q, k, v as for `attend`")->required();
   options.add_option("-o,--output", job.output, "the HDF5 file to write")->required();

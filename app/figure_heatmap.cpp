@@ -79,8 +79,8 @@ struct ResultMap {
 };
 
 /// None where the file is no such result.
-std::optional<ResultMap> read_result(const std::string& path, Map2d quantity,
-                                     const FigureRequest& request) {
+std::optional<ResultMap> read_result_map(const std::string& path, Map2d quantity,
+                                         const FigureRequest& request) {
   const InputSpec spec = parse_input_spec(path);
   if (!spec.group.empty() || detect_format(spec.path) != FileFormat::hdf5) return std::nullopt;
   const std::string name = quantity == Map2d::weights ? "weights" : "logits";
@@ -181,7 +181,7 @@ Maps read_results(const FigureRequest& request, Map2d quantity) {
   std::set<std::string> sources;
   std::int64_t batches = 1;
   for (const std::string& path : request.inputs) {
-    const auto result = read_result(path, quantity, request);
+    const auto result = read_result_map(path, quantity, request);
     if (!result && maps.panels.empty()) return {};
     if (!result) {
       fail("{}: is no result of attend (expected one, as {} is)", path, request.inputs[0]);

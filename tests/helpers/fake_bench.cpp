@@ -30,7 +30,7 @@ int run(const std::string& self, const std::string& output, bool resume) {
   options.worker = {self, "worker"};
   options.cancelled = [] { return stop_asked != 0; };
   try {
-    conelab::run_bench(sweep, conelab::testing::fake_workload(), options);
+    conelab::run_bench(sweep, conelab::fixtures::fake_workload(), options);
   } catch (const conelab::Error& e) {
     std::cerr << e.what() << "\n";
     return e.exit_status();
@@ -42,7 +42,7 @@ int run(const std::string& self, const std::string& output, bool resume) {
 
 int main(int argc, char** argv) {
   if (argc >= 2 && std::strcmp(argv[1], "worker") == 0) {
-    return conelab::run_worker(conelab::testing::fake_workload().make);
+    return conelab::run_worker(conelab::fixtures::fake_workload().make);
   }
   if (argc < 3) return 2;
   return run(argv[0], argv[2], argc > 3 && std::strcmp(argv[3], "--resume") == 0);

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/bench/executor.h"
 
-namespace conelab::testing {
+namespace conelab::fixtures {
 
 /// Times are 1 ns n^2, different from call to call by up to 1 %, so that a sample is known again.
 class FakeCase : public CaseExecutor {
@@ -68,4 +68,4 @@ inline Workload fake_workload() {
   return w;
 }
 
-}  // namespace conelab::testing
+}  // namespace conelab::fixtures

@@ -2,7 +2,7 @@
 // a limit that is multiplied by this still tells waiting in vain from waiting.
 #pragma once
 
-namespace conelab::testing {
+namespace conelab::fixtures {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // Under AddressSanitizer a window closed in a benchmark after 4.8 s instead of less than 2 s.
@@ -11,4 +11,4 @@ inline constexpr int slowness = 6;
 inline constexpr int slowness = 1;
 #endif
 
-}  // namespace conelab::testing
+}  // namespace conelab::fixtures

@@ -2,13 +2,15 @@
 
 `python3 tests/house/headers.py BUILD_DIR`. Takes compiler and flags of each folder from BUILD_DIR's
 compile_commands.json, checks syntax only, two at a time, and remembers what passed by the content
-of everything a header includes, so that only changed headers are compiled again.
+of everything a header includes, so that only changed headers are compiled again. A header that
+stands first in a source of the build, with nothing compiled before it, has passed there.
 """
 import concurrent.futures
 import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -17,15 +19,24 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("core", "gpu", "datasets", "widgets", "app")
 
 
+def compilations(build):
+    """Of every compiled source its path in the tree, or its folder where several sources are compiled
+    as one, and its command."""
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        source = pathlib.Path(entry["file"])
+        words = shlex.split(entry["command"])
+        if build in source.parents and source.parent.name == "Unity":
+            yield pathlib.PurePath(source.relative_to(build).parts[0]) / source.name, words
+        elif ROOT in source.parents and build not in source.parents and source.suffix == ".cpp":
+            yield source.relative_to(ROOT), words
+
+
 def all_flags(build):
     """Directory -> compiler and flags of its source with the most flags (kernels need theirs)."""
     flags = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        source = pathlib.Path(entry["file"])
-        if ROOT not in source.parents or build in source.parents or source.suffix != ".cpp":
-            continue
-        directory = str(source.parent.relative_to(ROOT))
-        words = clean(shlex.split(entry["command"]))
+    for source, command in compilations(build):
+        directory = str(source.parent)
+        words = clean(command)
         if len(words) > len(flags.get(directory, [])):
             flags[directory] = words
     return flags
@@ -37,6 +48,17 @@ def flags_for(header, flags):
     folder = header.split("/")[0]
     near = [d for d in sorted(flags) if d == folder or d.startswith(folder + "/")]
     return flags.get(directory) or (flags[near[0]] if near else None)
+
+
+def passed_in_the_build(build):
+    """Headers that stand first in a source without a precompiled header."""
+    headers = set()
+    for source, command in compilations(build):
+        if "-include" in command or not (ROOT / source).is_file():
+            continue
+        first = re.search(r"^#include (.*)$", (ROOT / source).read_text(), re.MULTILINE)
+        headers.add(first.group(1).strip('"') if first else None)
+    return headers
 
 
 def clean(words):
@@ -101,7 +123,9 @@ def main(build):
     headers = {name: flags_for(name, flags) for f in FOLDERS for p in sorted((ROOT / f).rglob("*.h"))
                for name in [str(p.relative_to(ROOT))]}
     headers = {name: command for name, command in headers.items() if command}
-    todo = [name for name, command in headers.items() if not memory.knows(name, command)]
+    passed = passed_in_the_build(build)
+    todo = [name for name, command in headers.items()
+            if name not in passed and not memory.knows(name, command)]
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
         results = pool.map(lambda name: check(name, headers[name]), todo)

@@ -17,7 +17,7 @@
 
 namespace conelab::desktop {
 
-using testing::slowness;
+using fixtures::slowness;
 
 /// True once `ready` holds; false after `milliseconds` in which this process could run: one that
 /// was stopped meanwhile, or got no processor, has not waited in vain.

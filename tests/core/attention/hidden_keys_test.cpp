@@ -14,11 +14,11 @@
 namespace conelab::tests {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
 constexpr std::int64_t tokens = 96, feature = 5;
 
 /// The variants that map large numbers into their model.
-std::vector<Variant> mapped_variants() {
+std::vector<Variant> variants_with_maps() {
   std::vector<Variant> mapped;
   for (const Variant& v : variants()) {
     const bool free = v.call.map != "none" || v.name == "dot_none" || v.name == "laplacian_none";
@@ -66,7 +66,7 @@ class HiddenKeys : public testing::TestWithParam<Variant> {
     const Result before = result(target);
     const AttentionInput<float> kept = input;
     // As the key of a query that it lies beside, far off, and no number.
-    for (const float x : {input.query.at(0, 0, 3, 0), 1e8F, 1e21F, nan}) {
+    for (const float x : {input.query.at(0, 0, 3, 0), 1e8F, 1e21F, no_number}) {
       std::copy_n(input.query.row(0, 0, 3), extents.feature, input.key.row(0, 0, 60));
       input.key.at(0, 0, 60, 0) = x;
       const Result after = result(target);
@@ -94,7 +94,7 @@ TEST_P(HiddenKeys, SpoilNoRowBesideAFarOne) {
   for (const std::string& target : simd_targets()) {
     SCOPED_TRACE(target);
     input.key.at(0, 0, 0, 0) = 1e8F;
-    std::fill_n(input.key.row(0, 0, 16), feature, nan);
+    std::fill_n(input.key.row(0, 0, 16), feature, no_number);
     const Result r = result(target);
     for (std::int64_t i = 0; i < tokens; ++i) {
       ASSERT_EQ(std::isnan(r.forward.output.at(0, 0, i, 0)), i >= 16) << "row " << i;
@@ -102,7 +102,7 @@ TEST_P(HiddenKeys, SpoilNoRowBesideAFarOne) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Similarity, HiddenKeys, testing::ValuesIn(mapped_variants()),
+INSTANTIATE_TEST_SUITE_P(Similarity, HiddenKeys, testing::ValuesIn(variants_with_maps()),
                          variant_name);
 
 /// Nor may it matter how many rows there are: few have no short formulas. A weight of 0 hides what
@@ -156,7 +156,7 @@ TEST(WindowedKeys, OutsideItChangeNoBitOfARow) {
     const Forward<float> before = forward(*plan, input, execution);
     // Seen by queries from 50 on: query i lies beside key 1100 + i.
     std::copy_n(input.query.row(0, 0, 3), feature, input.key.row(0, 0, 1299));
-    input.key.at(0, 0, 1299, 0) = nan;
+    input.key.at(0, 0, 1299, 0) = no_number;
     const Forward<float> after = forward(*plan, input, execution);
     expect_same_rows(after.output, before.output, 50);
     EXPECT_TRUE(std::isnan(after.output.at(0, 0, 50, 0)));

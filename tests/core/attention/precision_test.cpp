@@ -12,7 +12,7 @@
 namespace conelab::tests {
 namespace {
 
-double largest(const Tensor4<double>& t) {
+double largest_entry(const Tensor4<double>& t) {
   double most = 0;
   for (const double x : t.data) most = std::max(most, std::abs(x));
   return most;
@@ -24,7 +24,7 @@ void expect_close(const Call& call, const AttentionInput<float>& narrow) {
   const AttentionInput<double> wide = convert<double>(narrow);
   const Answer<float> found = run(call, narrow, {});
   const Answer<double> exact = run(call, wide, {});
-  const double blur = std::max(1.0, largest(exact.logits) / 50);
+  const double blur = std::max(1.0, largest_entry(exact.logits) / 50);
   EXPECT_LE(difference(found.logits, exact.logits), 1e-5);
   EXPECT_LE(difference(found.forward.output, exact.forward.output), 1e-5 * blur);
   EXPECT_LE(difference(found.forward.lse, exact.forward.lse), 1e-5);

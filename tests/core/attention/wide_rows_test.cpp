@@ -13,7 +13,7 @@
 namespace conelab::tests {
 namespace {
 
-constexpr Extents extents{1, 2, 21, 33, 5, 3};
+constexpr Extents wide_extents{1, 2, 21, 33, 5, 3};
 
 /// Tokens whose x_: are `scale` times those of N(0,1)-like ones, and x_d about `last`.
 struct Far {
@@ -38,10 +38,10 @@ Call call_of(const Far& far) {
 
 /// Of numbers that float32 holds.
 AttentionInput<float> far_input(const Far& far, const Call& call, std::uint64_t seed = 1) {
-  auto input = convert<float>(random_input(call, extents, seed));
+  auto input = convert<float>(random_input(call, wide_extents, seed));
   for (Tensor4<float>* t : {&input.query, &input.key}) {
     for (std::size_t i = 0; i < t->data.size(); ++i) {
-      const bool last = (i + 1) % extents.feature == 0;
+      const bool last = (i + 1) % wide_extents.feature == 0;
       float& x = t->data[i];
       x = static_cast<float>(last ? far.last + x : far.scale * x);
     }
@@ -74,7 +74,7 @@ TEST_P(FarTokens, HaveTheResultsOfFloat64) {
   const Call call = call_of(GetParam());
   const AttentionInput<float> input = far_input(GetParam(), call);
   const AttentionInput<double> exact = convert<double>(input);
-  const auto plan = resolve(call, extents);
+  const auto plan = resolve(call, wide_extents);
   const auto found = run(call, input);
   const auto expected = run(call, exact);
   ASSERT_TRUE(std::isfinite(largest(expected.forward.output)));
@@ -119,7 +119,7 @@ TEST_P(WithinReach, FloatsServe) {
   expect_close(found.forward.output, expected.forward.output, 3e-5, 1);
   expect_close(found.forward.lse, expected.forward.lse, 1e-6, 1);
   expect_close(found.logits, expected.logits, 1e-6, 1);
-  const auto plan = resolve(call, extents);
+  const auto plan = resolve(call, wide_extents);
   const auto gradients = backward(*plan, input, found.forward, one_thread());
   const auto exact = convert<double>(input);
   const auto exact_gradients = backward(*plan, exact, expected.forward, one_thread());
@@ -184,14 +184,14 @@ TEST(WideRows, ChangeNoBitOfTheOthers) {
   const Call call = call_of({"umbral", 1, 0});
   AttentionInput<float> input = far_input({"umbral", 1, 0}, call);
   const auto before = run(call, input);
-  input.query.at(0, 1, 4, extents.feature - 1) = 60;
+  input.query.at(0, 1, 4, wide_extents.feature - 1) = 60;
   const auto after = run(call, input);
   const auto exact = run(call, convert<double>(input));
   EXPECT_TRUE(before.forward.wide_rows.empty());
   EXPECT_FALSE(after.forward.wide_rows.empty());
-  for (std::int64_t h = 0; h < extents.head; ++h) {
-    for (std::int64_t i = 0; i < extents.query; ++i) {
-      for (std::int64_t c = 0; c < extents.value; ++c) {
+  for (std::int64_t h = 0; h < wide_extents.head; ++h) {
+    for (std::int64_t i = 0; i < wide_extents.query; ++i) {
+      for (std::int64_t c = 0; c < wide_extents.value; ++c) {
         const float found = after.forward.output.at(0, h, i, c);
         if (h == 1 && i == 4) {
           EXPECT_NEAR(found, exact.forward.output.at(0, h, i, c), 1e-6);
@@ -207,10 +207,10 @@ TEST(WideRows, AKeyThatNobodySeesMakesNone) {
   Call call = call_of({"penumbral", 1, 0});
   call.masks = {"padding"};
   AttentionInput<float> input = far_input({"penumbral", 1, 0}, call);
-  input.key_lengths = {extents.key - 1};
-  const auto before = forward(*resolve(call, extents), input);
-  input.key.at(0, 0, extents.key - 1, 0) = 1e30F;
-  const auto after = forward(*resolve(call, extents), input);
+  input.key_lengths = {wide_extents.key - 1};
+  const auto before = forward(*resolve(call, wide_extents), input);
+  input.key.at(0, 0, wide_extents.key - 1, 0) = 1e30F;
+  const auto after = forward(*resolve(call, wide_extents), input);
   EXPECT_TRUE(after.wide_rows.empty());
   EXPECT_EQ(after.output.data, before.output.data);
 }
@@ -220,10 +220,10 @@ TEST(WideRows, LeaveMaskedAndNanRowsAlone) {
   Call call = call_of({"laplacian", 1, 0});
   call.masks = {"explicit"};
   AttentionInput<float> input = far_input({"laplacian", 1e25, 1e25}, call);
-  std::fill_n(input.allowed.begin() + 2 * extents.key, extents.key, std::uint8_t{0});
+  std::fill_n(input.allowed.begin() + 2 * wide_extents.key, wide_extents.key, std::uint8_t{0});
   input.query.at(0, 0, 5, 1) = std::nanf("");
   const auto found = run(call, input).forward;
-  for (std::int64_t c = 0; c < extents.value; ++c) {
+  for (std::int64_t c = 0; c < wide_extents.value; ++c) {
     EXPECT_EQ(found.output.at(0, 0, 2, c), 0);
     EXPECT_TRUE(std::isnan(found.output.at(0, 0, 5, c)));
     EXPECT_TRUE(std::isfinite(found.output.at(0, 0, 6, c)));
@@ -250,7 +250,7 @@ TEST(WideRows, LeaveInfiniteTokensNaNInMaps) {
   AttentionInput<float> input = far_input({"laplacian", 1, 0}, call);
   input.query.at(0, 0, 3, 0) = input.key.at(0, 0, 5, 1) = std::numeric_limits<float>::infinity();
   const auto found = run(call, input);
-  for (std::int64_t j = 0; j < extents.key; ++j) {
+  for (std::int64_t j = 0; j < wide_extents.key; ++j) {
     EXPECT_TRUE(std::isnan(found.logits.at(0, 0, 3, j)));
     EXPECT_TRUE(std::isnan(found.weights.at(0, 0, 3, j)));
   }
@@ -270,12 +270,12 @@ TEST(WideRows, LogitsBeyondFloatsAreTheLargest) {
 TEST(WideRows, ChangeNoGradientOfAnotherHead) {
   const Call call = call_of({"umbral", 1, 0});
   AttentionInput<float> input = far_input({"umbral", 1, 0}, call);
-  const auto plan = resolve(call, extents);
+  const auto plan = resolve(call, wide_extents);
   const auto slopes = [&] {
     return backward(*plan, input, forward(*plan, input, one_thread()), one_thread());
   };
   const Backward<float> before = slopes();
-  input.query.at(0, 1, 4, extents.feature - 1) = 60;
+  input.query.at(0, 1, 4, wide_extents.feature - 1) = 60;
   const Backward<float> after = slopes();
   for (const auto tensor :
        {&Backward<float>::query, &Backward<float>::key, &Backward<float>::value}) {
@@ -287,12 +287,12 @@ TEST(WideRows, ChangeNoGradientOfAnotherHead) {
 /// float64 has nothing behind it, so that no token is out of reach that some row can do without.
 TEST(WideRows, OfFloat64AreThoseThatAreLost) {
   Call call = call_of({"umbral", 1, 0});
-  AttentionInput<double> input = random_input(call, extents, 1);
-  input.key.at(0, 0, 7, extents.feature - 1) = 400;
+  AttentionInput<double> input = random_input(call, wide_extents, 1);
+  input.key.at(0, 0, 7, wide_extents.feature - 1) = 400;
   const auto after = run(call, input).forward;
   for (const double x : after.output.data) ASSERT_TRUE(std::isfinite(x));
   call = call_of({"dot", 1, 0, "scale=1e-160"});
-  input = random_input(call, extents, 1);
+  input = random_input(call, wide_extents, 1);
   for (double& x : input.query.data) x *= 1e160;
   for (const double x : run(call, input).forward.output.data) ASSERT_TRUE(std::isfinite(x));
 }
@@ -302,13 +302,13 @@ TEST(WideRows, OfFloat64AreNaN) {
   for (const Far& far : {Far{"umbral", 1, 400}, Far{"laplacian", 1, 1}, Far{"hyperbolic", 1, 380},
                          Far{"ganea", 1, 400}}) {
     const Call call = call_of(far);
-    AttentionInput<double> input = random_input(call, extents, 1);
+    AttentionInput<double> input = random_input(call, wide_extents, 1);
     for (Tensor4<double>* t : {&input.query, &input.key}) {
       for (double& x : t->data) {
         if (far.last == 1) x *= 1e200;
       }
       for (std::int64_t i = 0; far.last != 1 && i < t->shape.head * t->shape.token; ++i) {
-        t->data[static_cast<std::size_t>((i + 1) * extents.feature - 1)] += far.last;
+        t->data[static_cast<std::size_t>((i + 1) * wide_extents.feature - 1)] += far.last;
       }
     }
     const auto found = run(call, input).forward;
@@ -327,7 +327,7 @@ void expect_wide_halves() {
   EXPECT_FALSE(found.forward.wide_rows.empty());
   expect_close(found.forward.output, expected.forward.output, 0.004, 1);  // rounded to 8 bits
   expect_close(found.forward.lse, expected.forward.lse, 1e-6, 1);
-  const auto plan = resolve(call, extents);
+  const auto plan = resolve(call, wide_extents);
   expect_close(backward(*plan, input, found.forward).value,
                backward(*plan, exact, expected.forward).value, 0.004, 1);
 }

@@ -12,7 +12,7 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
+using fixtures::error_of;
 
 Case small_case(const std::string& operation, const std::string& pass, const char* dtype = "f32") {
   return {operation, pass, "cpu", dtype, 1, 16, 2, 100};

@@ -10,8 +10,8 @@
 namespace conelab {
 namespace {
 
-using testing::BenchTest;
-using testing::fake_sweep;
+using fixtures::BenchTest;
+using fixtures::fake_sweep;
 
 TEST(Bandwidth, IsMeasuredBeyondTheCaches) {
   EXPECT_GE(bandwidth_bytes(), std::size_t{256} << 20);
@@ -60,7 +60,7 @@ TEST(Bandwidth, IsNotMeasuredAgainWhereThatWouldCostMuchOfTheRun) {
 class BandwidthOfARun : public BenchTest {
  protected:
   void run_measured(const Sweep& sweep, const BenchOptions& o) const {
-    Workload workload = testing::fake_workload();
+    Workload workload = fixtures::fake_workload();
     workload.bandwidth = counted;
     run_bench(sweep, workload, o);
   }

@@ -7,7 +7,7 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
+using fixtures::error_of;
 
 const Case every_label_differs = {"dot", "forward", "cpu", "f32", 1, 2, 3, 4};
 

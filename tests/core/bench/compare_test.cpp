@@ -12,8 +12,8 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
-using testing::fake_sweep;
+using fixtures::error_of;
+using fixtures::fake_sweep;
 
 /// A result with times speed * 1 ns n^2 and 1 % noise; `peak` in FLOP/s.
 BenchResult fake_result(const Sweep& sweep, double speed, double peak, std::uint64_t seed) {
@@ -39,7 +39,7 @@ BenchResult fake_result(const Sweep& sweep, double speed, double peak, std::uint
   return r;
 }
 
-class CompareBench : public testing::BenchTest {
+class CompareBench : public fixtures::BenchTest {
  protected:
   [[nodiscard]] std::string save(const char* name, const BenchResult& result) const {
     const std::string path = (folder / name).string();

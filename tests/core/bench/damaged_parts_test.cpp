@@ -17,9 +17,9 @@
 namespace conelab {
 namespace {
 
-using testing::BenchTest;
-using testing::error_of;
-using testing::fake_sweep;
+using fixtures::BenchTest;
+using fixtures::error_of;
+using fixtures::fake_sweep;
 
 namespace fs = std::filesystem;
 

@@ -10,9 +10,9 @@
 namespace conelab {
 namespace {
 
-using testing::BenchTest;
-using testing::error_of;
-using testing::fake_sweep;
+using fixtures::BenchTest;
+using fixtures::error_of;
+using fixtures::fake_sweep;
 
 class BenchFigures : public BenchTest {};
 

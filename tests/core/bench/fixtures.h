@@ -11,7 +11,7 @@
 #include "core/bench/runner.h"
 #include "tests/helpers/fake_workload.h"
 
-namespace conelab::testing {
+namespace conelab::fixtures {
 
 inline std::string fake_bench() { return CONELAB_BINARY_DIR "/bin/conelab_fake_bench"; }
 
@@ -68,4 +68,4 @@ std::string error_of(F work) {
   return "no error";
 }
 
-}  // namespace conelab::testing
+}  // namespace conelab::fixtures

@@ -13,15 +13,15 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
-using testing::fake_sweep;
+using fixtures::error_of;
+using fixtures::fake_sweep;
 
 /// Seconds that only what hangs would take, on the busiest machine.
 constexpr double patience = 120;
 
 /// A peer as a shell script: "rival" takes 1 ms, "fragile" ends its process, "greedy" predicts more
 /// memory than there is. Every start leaves a line in `starts`.
-class PeerTest : public testing::BenchTest {
+class PeerTest : public fixtures::BenchTest {
  protected:
   [[nodiscard]] std::vector<std::string> script(const std::string& names) const {
     const std::string path = (folder / "peer.sh").string();

@@ -8,13 +8,13 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
-using testing::fake_sweep;
+using fixtures::error_of;
+using fixtures::fake_sweep;
 
-class ResultPlaceTest : public testing::BenchTest {
+class ResultPlaceTest : public fixtures::BenchTest {
  protected:
   BenchEnding ending_of(const Sweep& sweep, const BenchOptions& o) const {
-    return run_bench(sweep, testing::fake_workload(), o);
+    return run_bench(sweep, fixtures::fake_workload(), o);
   }
   [[nodiscard]] BenchOptions resuming() const {
     BenchOptions o = options();

@@ -16,9 +16,9 @@
 namespace conelab {
 namespace {
 
-using testing::BenchTest;
-using testing::error_of;
-using testing::fake_sweep;
+using fixtures::BenchTest;
+using fixtures::error_of;
+using fixtures::fake_sweep;
 
 class Runner : public BenchTest {};
 
@@ -109,7 +109,7 @@ TEST_F(Runner, ReportsProgressToTheEnd) {
 TEST_F(Runner, ProgressNeverStepsBack) {
   Sweep sweep =
       fake_sweep({"steady", "slow", "killed_later", "refuses", "huge"}, {64, 1024, 16384}, 5);
-  Workload uneven = testing::fake_workload();
+  Workload uneven = fixtures::fake_workload();
   uneven.predict = [](const Case& c, std::int64_t) -> Prediction {
     const auto n = static_cast<double>(c.seq_len);
     if (c.operation == "huge")
@@ -193,7 +193,7 @@ TEST_F(Runner, ResumedWithTooLittleMemoryItKeepsWhatWasMeasured) {
   o.progress = [&](const BenchProgress& p) { samples = p.done; };
   o.cancelled = [&] { return samples >= 4; };
   EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
-  Workload hungry = testing::fake_workload();
+  Workload hungry = fixtures::fake_workload();
   hungry.predict = [](const Case&, std::int64_t) { return Prediction{1e18, 0, 1}; };
   BenchOptions again = options();
   again.resume = true;
@@ -386,7 +386,7 @@ TEST_F(Runner, AnOutputThatCannotBeWrittenIsFoundBeforeAnythingRuns) {
 /// millisecond; no moment lets it end by itself. Returns the status of the process.
 int run_and_signal(const std::string& output, bool resume, int number = SIGKILL,
                    const std::function<bool()>& moment = {}) {
-  const std::string program = testing::fake_bench();
+  const std::string program = fixtures::fake_bench();
   const pid_t pid = fork();
   if (pid == 0) {
     (void)!freopen("/dev/null", "w", stderr);
@@ -510,7 +510,7 @@ TEST_F(Runner, WorkersEndWithTheirRunner) {
     std::string argument;
     std::getline(file, argument, '\0');
     std::string parent_line;
-    if (command != testing::fake_bench() || argument != "worker") continue;
+    if (command != fixtures::fake_bench() || argument != "worker") continue;
     std::ifstream status(entry.path() / "status");
     for (std::string line; std::getline(status, line);) {
       if (line == "PPid:\t1") ++alive;

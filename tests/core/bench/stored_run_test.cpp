@@ -7,9 +7,9 @@
 namespace conelab {
 namespace {
 
-using testing::BenchTest;
-using testing::error_of;
-using testing::fake_sweep;
+using fixtures::BenchTest;
+using fixtures::error_of;
+using fixtures::fake_sweep;
 
 class StoredRunOf : public BenchTest {
  protected:

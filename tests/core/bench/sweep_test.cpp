@@ -7,7 +7,7 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
+using fixtures::error_of;
 using List = std::vector<std::int64_t>;
 
 TEST(ParseIntegers, ReadsListsAndRanges) {
@@ -48,7 +48,7 @@ TEST(ParseNames, SplitsAtCommas) {
 }
 
 TEST(Sweep, CasesAreTheProductInRowMajorOrder) {
-  Sweep s = testing::fake_sweep({"dot", "umbral"}, {64, 128});
+  Sweep s = fixtures::fake_sweep({"dot", "umbral"}, {64, 128});
   s.passes = {"forward", "backward"};
   const std::vector<Case> cases = s.cases();
   ASSERT_EQ(cases.size(), 8u);
@@ -60,7 +60,7 @@ TEST(Sweep, CasesAreTheProductInRowMajorOrder) {
 TEST(CheckSweep, RefusesWhatCannotBeMeasured) {
   const std::vector<std::string> known = {"dot", "penumbral"};
   const auto error = [&](auto change) {
-    Sweep s = testing::fake_sweep({"dot"}, {64});
+    Sweep s = fixtures::fake_sweep({"dot"}, {64});
     change(s);
     return error_of([&] { check_sweep(s, known); });
   };
@@ -87,7 +87,7 @@ TEST(CheckSweep, RefusesWhatCannotBeMeasured) {
 }
 
 TEST(Sweep, IsTheSameFromItsItems) {
-  Sweep s = testing::fake_sweep({"dot", "dot:masks=causal+window:window=8"}, {64, 128}, 5);
+  Sweep s = fixtures::fake_sweep({"dot", "dot:masks=causal+window:window=8"}, {64, 128}, 5);
   s.passes = {"forward", "forward+backward"};
   s.devices = {"cpu", "cuda"};
   s.dtypes = {"f32", "bf16"};

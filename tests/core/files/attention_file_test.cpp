@@ -10,11 +10,11 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
-using testing::FilesTest;
+using fixtures::error_of;
+using fixtures::FilesTest;
+using fixtures::slurp;
+using fixtures::spill;
 using ::testing::HasSubstr;
-using testing::slurp;
-using testing::spill;
 
 class AttentionFileTest : public FilesTest {};
 

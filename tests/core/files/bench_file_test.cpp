@@ -7,10 +7,10 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
-using testing::FilesTest;
+using fixtures::error_of;
+using fixtures::FilesTest;
+using fixtures::slurp;
 using ::testing::HasSubstr;
-using testing::slurp;
 
 class BenchFile : public FilesTest {};
 

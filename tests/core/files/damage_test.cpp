@@ -9,24 +9,24 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
-using testing::FilesTest;
-using testing::floats;
+using fixtures::error_of;
+using fixtures::FilesTest;
+using fixtures::floats;
+using fixtures::make_h5;
+using fixtures::npy;
+using fixtures::safetensors;
+using fixtures::slurp;
+using fixtures::spill;
+using fixtures::zip;
 using ::testing::HasSubstr;
-using testing::make_h5;
-using testing::npy;
-using testing::safetensors;
-using testing::slurp;
-using testing::spill;
-using testing::zip;
 
 class Damage : public FilesTest {
  protected:
   std::string tiny_h5() const {
     make_h5(path("tiny.h5"), [](hid_t root) {
       const hdf5::Group layer(H5Gcreate2(root, "layer", 0, 0, 0));
-      testing::add_tensor(layer.id(), "q", {2, 6, 4});
-      testing::add_tensor(layer.id(), "k", {2, 6, 4}, Dtype::f16);
+      fixtures::add_tensor(layer.id(), "q", {2, 6, 4});
+      fixtures::add_tensor(layer.id(), "k", {2, 6, 4}, Dtype::f16);
       (void)hdf5::write_strings(layer.id(), "token", {6}, {"a", "b", "c", "d", "e", "größer"},
                                 {"", ""});
       hdf5::write_attributes(layer.id(), {{"model", std::string("m")}}, {"", ""});
@@ -140,7 +140,7 @@ TEST_F(Damage, FlippedBytesOfOldFormatHdf5AreSurvived) {
   {
     const hdf5::Lock lock;
     const hdf5::File file(H5Fcreate(path("old.h5").c_str(), H5F_ACC_TRUNC, 0, 0));
-    testing::add_tensor(file.id(), "q", {2, 6, 4});
+    fixtures::add_tensor(file.id(), "q", {2, 6, 4});
     (void)hdf5::write_strings(file.id(), "token", {6}, {"a", "b", "c", "d", "e", "f"}, {"", ""});
     H5Fflush(file.id(), H5F_SCOPE_GLOBAL);
   }

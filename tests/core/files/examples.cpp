@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-namespace conelab::testing {
+namespace conelab::fixtures {
 namespace {
 
 std::string number(std::uint64_t value, std::size_t bytes) {
@@ -95,4 +95,4 @@ std::string patched(std::string bytes, std::size_t at, std::string_view by) {
   return bytes.replace(at, by.size(), by);
 }
 
-}  // namespace conelab::testing
+}  // namespace conelab::fixtures

@@ -11,7 +11,7 @@
 #include "core/files/tensor_write.h"
 #include "tests/core/files/fixture.h"
 
-namespace conelab::testing {
+namespace conelab::fixtures {
 
 /// An HDF5 file with what `fill` puts into its root.
 void make_h5(const std::string& path, const std::function<void(hid_t root)>& fill);
@@ -48,4 +48,4 @@ std::string safetensors(const std::string& header, std::string_view numbers);
 /// Changes bytes at a place.
 std::string patched(std::string bytes, std::size_t at, std::string_view by);
 
-}  // namespace conelab::testing
+}  // namespace conelab::fixtures

@@ -13,7 +13,7 @@
 
 #include "core/base/error.h"
 
-namespace conelab::testing {
+namespace conelab::fixtures {
 
 class FilesTest : public ::testing::Test {
  protected:
@@ -55,4 +55,4 @@ inline std::string error_of(const std::function<void()>& action) {
   return "";
 }
 
-}  // namespace conelab::testing
+}  // namespace conelab::fixtures

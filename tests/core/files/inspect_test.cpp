@@ -9,20 +9,20 @@
 namespace conelab {
 namespace {
 
-using testing::add_tensor;
+using fixtures::add_tensor;
+using fixtures::bytes_of;
+using fixtures::error_of;
+using fixtures::FilesTest;
+using fixtures::floats;
+using fixtures::make_h5;
+using fixtures::npy;
+using fixtures::patched;
+using fixtures::slurp;
+using fixtures::spill;
+using fixtures::zip;
 using ::testing::AnyOf;
-using testing::bytes_of;
 using ::testing::ElementsAre;
-using testing::error_of;
-using testing::FilesTest;
-using testing::floats;
 using ::testing::HasSubstr;
-using testing::make_h5;
-using testing::npy;
-using testing::patched;
-using testing::slurp;
-using testing::spill;
-using testing::zip;
 
 class Inspect : public FilesTest {
  protected:

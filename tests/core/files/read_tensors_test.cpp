@@ -10,20 +10,20 @@
 namespace conelab {
 namespace {
 
-using testing::add_tensor;
-using testing::bytes_of;
+using fixtures::add_tensor;
+using fixtures::bytes_of;
+using fixtures::error_of;
+using fixtures::FilesTest;
+using fixtures::floats;
+using fixtures::make_h5;
+using fixtures::npy;
+using fixtures::ramp;
+using fixtures::safetensors;
+using fixtures::slurp;
+using fixtures::spill;
+using fixtures::zip;
 using ::testing::ElementsAre;
-using testing::error_of;
-using testing::FilesTest;
-using testing::floats;
 using ::testing::HasSubstr;
-using testing::make_h5;
-using testing::npy;
-using testing::ramp;
-using testing::safetensors;
-using testing::slurp;
-using testing::spill;
-using testing::zip;
 
 class ReadTensors : public FilesTest {};
 

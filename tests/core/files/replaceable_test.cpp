@@ -10,9 +10,9 @@
 namespace conelab {
 namespace {
 
+using fixtures::error_of;
+using fixtures::FilesTest;
 using ::testing::AllOf;
-using testing::error_of;
-using testing::FilesTest;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 

@@ -21,13 +21,13 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
-using testing::FilesTest;
+using fixtures::error_of;
+using fixtures::FilesTest;
+using fixtures::make_h5;
 using ::testing::HasSubstr;
-using testing::make_h5;
 
 /// Seconds that only what hangs would take, on the busiest machine.
-constexpr double patience = 300;
+constexpr double reader_patience = 300;
 
 std::string sandbox_error(const SandboxLimits& limits,
                           const std::function<void(ArchiveWriter&)>& produce) {
@@ -84,7 +84,8 @@ TEST(Sandbox, AHangIsOneLine) {
     while (forever) {
     }
   };
-  EXPECT_THAT(sandbox_error({1u << 30, patience, 1}, spin), HasSubstr("too much processor time"));
+  EXPECT_THAT(sandbox_error({1u << 30, reader_patience, 1}, spin),
+              HasSubstr("too much processor time"));
 }
 
 TEST(Sandbox, OnlyWhatTheChildDoesIsACrash) {
@@ -155,7 +156,7 @@ TEST(Sandbox, SeesTheEndOfAChildWhileAnotherLives) {
   while (thread == 0 || !sleeps(thread)) ::usleep(1000);  // until it waits for the lock
   bool seen = false;
   run_sandboxed(
-      "file", {1u << 30, patience, 60},
+      "file", {1u << 30, reader_patience, 60},
       [&](ArchiveWriter&) {
         char end = 0;
         EXPECT_EQ(::read(leash[0], &end, 1), 1);  // lives until it is told
@@ -175,7 +176,7 @@ TEST(Sandbox, MemoryHasALimitThatCheckedArraysRaise) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the sanitizer maps terabytes";
 #endif
-  const SandboxLimits limits{std::uint64_t{64} << 20, patience, 60};
+  const SandboxLimits limits{std::uint64_t{64} << 20, reader_patience, 60};
   EXPECT_EQ(sandbox_error(limits,
                           [](ArchiveWriter&) {
                             std::vector<char> much(std::size_t{200} << 20);
@@ -201,14 +202,14 @@ TEST(Sandbox, LeavesNoProcessBehind) {
 class SandboxFiles : public FilesTest {};
 
 TEST_F(SandboxFiles, EveryFormatAndTheInspectionStopWhenCancelled) {
-  make_h5(path("a.h5"), [](hid_t root) { testing::add_tensor(root, "q", {50, 40}); });
-  const std::string array = testing::npy("<f4", "(50, 40)", testing::floats(2000));
-  testing::spill(path("a.npy"), array);
-  testing::spill(path("a.npz"), testing::zip({{"q.npy", array, true}}));
-  testing::spill(
+  make_h5(path("a.h5"), [](hid_t root) { fixtures::add_tensor(root, "q", {50, 40}); });
+  const std::string array = fixtures::npy("<f4", "(50, 40)", fixtures::floats(2000));
+  fixtures::spill(path("a.npy"), array);
+  fixtures::spill(path("a.npz"), fixtures::zip({{"q.npy", array, true}}));
+  fixtures::spill(
       path("a.safetensors"),
-      testing::safetensors(R"({"q":{"dtype":"F32","shape":[50,40],"data_offsets":[0,8000]}})",
-                           testing::floats(2000)));
+      fixtures::safetensors(R"({"q":{"dtype":"F32","shape":[50,40],"data_offsets":[0,8000]}})",
+                            fixtures::floats(2000)));
   for (const char* name : {"a.h5", "a.npy", "a.npz", "a.safetensors"}) {
     for (int patience = 0; patience < 3; ++patience) {
       int left = patience;
@@ -233,7 +234,7 @@ TEST_F(SandboxFiles, EveryFormatAndTheInspectionStopWhenCancelled) {
 }
 
 TEST_F(SandboxFiles, ReadsWhileOtherThreadsUseHdf5) {
-  make_h5(path("q.h5"), [](hid_t root) { testing::add_tensor(root, "q", {50, 40}); });
+  make_h5(path("q.h5"), [](hid_t root) { fixtures::add_tensor(root, "q", {50, 40}); });
   const auto read = [&] {
     for (int i = 0; i < 10; ++i) {
       EXPECT_EQ(read_input(path("q.h5")).query.shape().token, 50);
@@ -257,7 +258,7 @@ TEST_F(SandboxFiles, HoldsOneCopyOfLargeTensors) {
   GTEST_SKIP() << "the sanitizer keeps freed memory";
 #endif
   make_h5(path("large.h5"), [](hid_t root) {
-    for (const char* name : {"q", "k", "v"}) testing::add_tensor(root, name, {65536, 64});
+    for (const char* name : {"q", "k", "v"}) fixtures::add_tensor(root, name, {65536, 64});
   });
   const pid_t child = ::fork();  // a process of its own, so that the peak is this test's
   if (child == 0) {

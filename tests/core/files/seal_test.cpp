@@ -15,11 +15,11 @@
 namespace conelab {
 namespace {
 
+using fixtures::FilesTest;
+using fixtures::slurp;
+using fixtures::spill;
 using ::testing::Contains;
-using testing::FilesTest;
 using ::testing::HasSubstr;
-using testing::slurp;
-using testing::spill;
 
 class SealTest : public FilesTest {
  protected:
@@ -55,7 +55,7 @@ TEST_F(SealTest, NoticesEveryFlippedByte) {
   const std::string bytes = table();
   for (std::size_t at = 0; at < bytes.size(); at += 41) {
     spill(path("b.h5"),
-          testing::patched(bytes, at, std::string(1, static_cast<char>(bytes[at] ^ 4))));
+          fixtures::patched(bytes, at, std::string(1, static_cast<char>(bytes[at] ^ 4))));
     EXPECT_FALSE(inspect(path("b.h5")).sound()) << at;
   }
 }
@@ -85,11 +85,11 @@ TEST_F(SealTest, NoticesWhatAnotherProgramAdds) {
 }
 
 TEST_F(SealTest, OfOtherFilesThereIsNone) {
-  testing::make_h5(path("a.h5"), [](hid_t root) { testing::add_tensor(root, "q", {2, 3}); });
+  fixtures::make_h5(path("a.h5"), [](hid_t root) { fixtures::add_tensor(root, "q", {2, 3}); });
   EXPECT_EQ(seal_of("a.h5"), hdf5::Seal::none);
-  testing::make_h5(path("b.h5"), [](hid_t root) { testing::add_tensor(root, "sha256", {2, 3}); });
+  fixtures::make_h5(path("b.h5"), [](hid_t root) { fixtures::add_tensor(root, "sha256", {2, 3}); });
   EXPECT_EQ(seal_of("b.h5"), hdf5::Seal::none);
-  testing::make_h5(path("c.h5"), [](hid_t root) {
+  fixtures::make_h5(path("c.h5"), [](hid_t root) {
     (void)hdf5::write_strings(root, "sha256", {}, {"short"}, {"", ""});
   });
   EXPECT_EQ(seal_of("c.h5"), hdf5::Seal::none);
@@ -98,7 +98,7 @@ TEST_F(SealTest, OfOtherFilesThereIsNone) {
 TEST_F(SealTest, InAnotherFileIsNone) {
   (void)table();
   for (const char* name : {"soft.h5", "external.h5"}) {
-    testing::make_h5(path(name), [&](hid_t root) {
+    fixtures::make_h5(path(name), [&](hid_t root) {
       const hsize_t size = 32;  // As a seal's.
       const std::vector<unsigned char> zeros(size);
       ASSERT_GE(H5LTmake_dataset(root, "q", 1, &size, H5T_STD_U8LE, zeros.data()), 0);

@@ -6,7 +6,7 @@
 namespace conelab {
 namespace {
 
-using testing::error_of;
+using fixtures::error_of;
 using ::testing::HasSubstr;
 
 TEST(Text, KeepsUtf8AndEscapesTheRest) {

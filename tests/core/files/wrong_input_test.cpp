@@ -9,20 +9,20 @@
 namespace conelab {
 namespace {
 
-using testing::add_tensor;
-using testing::error_of;
-using testing::FilesTest;
-using testing::floats;
+using fixtures::add_tensor;
+using fixtures::error_of;
+using fixtures::FilesTest;
+using fixtures::floats;
+using fixtures::make_h5;
+using fixtures::npy;
+using fixtures::npy_header;
+using fixtures::patched;
+using fixtures::safetensors;
+using fixtures::slurp;
+using fixtures::spill;
+using fixtures::zip;
 using ::testing::HasSubstr;
-using testing::make_h5;
-using testing::npy;
-using testing::npy_header;
-using testing::patched;
-using testing::safetensors;
-using testing::slurp;
-using testing::spill;
 using ::testing::StartsWith;
-using testing::zip;
 
 class WrongInput : public FilesTest {
  protected:
@@ -232,7 +232,7 @@ TEST_F(WrongInput, VirtualDataSetsAreReadWhereAsked) {
     for (const bool sandboxed : {false, true}) {
       const Input input = sandboxed ? read_input_sandboxed(path("t.h5"), options)
                                     : read_input(path("t.h5"), options);
-      EXPECT_EQ(to_doubles(input.query), testing::ramp(12)) << name;
+      EXPECT_EQ(to_doubles(input.query), fixtures::ramp(12)) << name;
     }
   }
   make_h5(path("t.h5"), [](hid_t root) { add_virtual(root, "none.h5", "/q"); });

@@ -14,7 +14,7 @@ namespace {
 using test::Sampler;
 using test::vec;
 
-double gap(const Vector& a, const Vector& b) { return distance(Model::halfspace, a, b); }
+double gap_between(const Vector& a, const Vector& b) { return distance(Model::halfspace, a, b); }
 
 TEST(Tangent, LogInvertsExpAndItsNormIsTheDistance) {
   Sampler sampler(1);
@@ -23,7 +23,7 @@ TEST(Tangent, LogInvertsExpAndItsNormIsTheDistance) {
     const Vector p = sampler.halfspace(d, 0.1, 10, 2),
                  v = sampler.normal(d) * sampler.uniform(0, 2);
     const Vector q = exp_map(p, v);
-    EXPECT_NEAR(gap(p, q), v.norm(), 1e-12 * (1 + v.norm()));
+    EXPECT_NEAR(gap_between(p, q), v.norm(), 1e-12 * (1 + v.norm()));
     EXPECT_LT((log_map(p, q) - v).norm(), 1e-11 * (1 + v.norm()));
   }
 }
@@ -73,16 +73,16 @@ TEST(Tangent, MidpointIsHalfWay) {
   for (int i = 0; i < 300; ++i) {
     const Vector p = sampler.halfspace(3, 0.1, 10, 2), q = sampler.halfspace(3, 0.1, 10, 2);
     const Vector m = midpoint(p, q);
-    EXPECT_NEAR(gap(p, m), gap(p, q) / 2, 1e-12);
-    EXPECT_NEAR(gap(q, m), gap(p, q) / 2, 1e-12);
+    EXPECT_NEAR(gap_between(p, m), gap_between(p, q) / 2, 1e-12);
+    EXPECT_NEAR(gap_between(q, m), gap_between(p, q) / 2, 1e-12);
   }
 }
 
 TEST(FrechetMean, OfTwoIsTheMidpointAndOfOneItself) {
   const Vector p = vec({0, 1}), q = vec({3, 0.2});
-  EXPECT_LT(gap(frechet_mean({p, q}), midpoint(p, q)), 1e-13);
-  EXPECT_LT(gap(frechet_mean({p}), p), 1e-13);
-  EXPECT_LT(gap(frechet_mean({p, q}, {1, 3}), along_geodesic(p, q, 0.75)), 1e-13);
+  EXPECT_LT(gap_between(frechet_mean({p, q}), midpoint(p, q)), 1e-13);
+  EXPECT_LT(gap_between(frechet_mean({p}), p), 1e-13);
+  EXPECT_LT(gap_between(frechet_mean({p, q}, {1, 3}), along_geodesic(p, q, 0.75)), 1e-13);
 }
 
 TEST(FrechetMean, MinimisesTheSumOfSquares) {
@@ -92,7 +92,7 @@ TEST(FrechetMean, MinimisesTheSumOfSquares) {
     for (int k = 0; k < 6; ++k) points.push_back(sampler.halfspace(3, 0.01, 100, 3));
     const auto cost = [&](const Vector& x) {
       double sum = 0;
-      for (const Vector& p : points) sum += gap(x, p) * gap(x, p);
+      for (const Vector& p : points) sum += gap_between(x, p) * gap_between(x, p);
       return sum;
     };
     const Vector m = frechet_mean(points);

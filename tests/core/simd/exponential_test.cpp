@@ -11,10 +11,11 @@
 
 #include "core/base/random.h"
 #include "core/simd/kernels.h"
+#include "core/simd/row_reference.h"
 #include "core/similarity/all.h"
 #include "core/similarity/table.h"
 
-namespace conelab::tests {
+namespace conelab::exponentials {
 namespace {
 
 constexpr int columns = 192;  // A multiple of every target's.
@@ -249,4 +250,4 @@ TEST(Exponential, ToBaseTwoIsThatOfTheLogits) {
 }
 
 }  // namespace
-}  // namespace conelab::tests
+}  // namespace conelab::exponentials

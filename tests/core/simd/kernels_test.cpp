@@ -11,7 +11,7 @@
 #include "core/base/random.h"
 #include "core/similarity/table.h"
 
-namespace conelab::tests {
+namespace conelab::inner_loops {
 namespace {
 
 constexpr int columns = 192;  // A multiple of every target's.
@@ -319,4 +319,4 @@ TEST(Kernels, HeavyWeightsAreTakenOutOfARow) {
 }
 
 }  // namespace
-}  // namespace conelab::tests
+}  // namespace conelab::inner_loops

@@ -10,9 +10,10 @@
 
 #include "core/base/random.h"
 #include "core/simd/kernels.h"
+#include "core/simd/row_reference.h"
 #include "core/similarity/table.h"
 
-namespace conelab::tests {
+namespace conelab::tails {
 namespace {
 
 constexpr int columns = 192;  // A multiple of every target's.
@@ -153,7 +154,7 @@ void expect_references(const Kernels<T>& k) {
     } else {
       EXPECT_NEAR(most[r], rows[r].level, rounding) << k.name << ": " << rows[r].about;
     }
-    if (most[r] > reference[r] + static_cast<T>(stale_limit)) {
+    if (is_lost(reference[r], most[r])) {
       EXPECT_GE(rows[r].after - rows[r].before, most_rise) << k.name << ": " << rows[r].about;
       std::copy_n(logits.data() + r * columns, columns, row);
       reference[r] = static_cast<T>(-infinity);
@@ -299,4 +300,4 @@ TEST(Tails, SlopesOfFarRowsAreThoseOfTheirPairs) {
 }
 
 }  // namespace
-}  // namespace conelab::tests
+}  // namespace conelab::tails

@@ -14,7 +14,7 @@
 #include "core/simd/kernels.h"
 #include "tests/core/attention/cases.h"
 
-namespace conelab::tests {
+namespace conelab::tests::tile_unit {
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -461,4 +461,4 @@ TEST(TileProducts, ServeAllTensorsButDoubles) {
 }
 
 }  // namespace
-}  // namespace conelab::tests
+}  // namespace conelab::tests::tile_unit

@@ -11,10 +11,10 @@
 namespace conelab {
 namespace {
 
-using testing::every_noise;
-using testing::Noise;
-using testing::noise_name;
-using testing::simulate;
+using fixtures::every_noise;
+using fixtures::Noise;
+using fixtures::noise_name;
+using fixtures::simulate;
 
 const std::vector<double> lengths = {256, 512, 1024, 2048, 4096, 8192, 16384};
 

@@ -12,7 +12,7 @@
 namespace conelab {
 namespace {
 
-constexpr int runs = 8000;
+constexpr int simulations = 8000;
 
 using Draw = std::function<double(Random&)>;
 using Method = std::function<Interval(std::vector<double>)>;
@@ -21,13 +21,13 @@ using Method = std::function<Interval(std::vector<double>)>;
 double covered(int n, double truth, const Draw& draw, const Method& method) {
   Random random(static_cast<std::uint64_t>(n) * 101);
   int hits = 0;
-  for (int i = 0; i < runs; ++i) {
+  for (int i = 0; i < simulations; ++i) {
     std::vector<double> x;
     for (int j = 0; j < n; ++j) x.push_back(draw(random));
     const Interval interval = method(std::move(x));
     hits += interval.low <= truth && truth <= interval.high;
   }
-  return 100.0 * hits / runs;
+  return 100.0 * hits / simulations;
 }
 
 struct Distribution {
@@ -81,7 +81,7 @@ TEST(SignTestInterval, CoversExactlyWhatItSaysForEveryDistribution) {
     for (const int n : {3, 5, 6, 8, 9, 12, 20}) {
       const auto method = [](auto x) { return sign_test_interval(std::move(x)); };
       const double stated = method(std::vector<double>(static_cast<std::size_t>(n))).coverage;
-      const double deviation = 100 * std::sqrt(stated * (1 - stated) / runs);
+      const double deviation = 100 * std::sqrt(stated * (1 - stated) / simulations);
       EXPECT_NEAR(covered(n, d.median, d.draw, method), 100 * stated, 4 * deviation)
           << d.name << " n=" << n;
     }
@@ -124,7 +124,7 @@ TEST(MedianInterval, OfADriftingSeriesDoesNotCoverTheUndisturbedTime) {
   Random random(17);
   int hits = 0;
   for (int i = 0; i < 500; ++i) {
-    const auto times = testing::simulate({1, 2, 3, 4, 5}, 9, testing::Noise::drift, random);
+    const auto times = fixtures::simulate({1, 2, 3, 4, 5}, 9, fixtures::Noise::drift, random);
     const Interval interval = median_interval(times[0]);
     hits += interval.low <= 1 && 1 <= interval.high;
   }

@@ -8,7 +8,7 @@
 #include "core/base/random.h"
 #include "core/statistics/order.h"
 
-namespace conelab::testing {
+namespace conelab::fixtures {
 
 /// quiet: 2 % log-normal. skewed: delays that only add (exponential, mean 10 %). drift: 2 % and a
 /// random walk of 1 % a sample on a trend of 30 % over the run. bursts: 2 % and episodes, some
@@ -70,4 +70,4 @@ inline std::vector<std::vector<double>> simulate(const std::vector<double>& trut
   return times;
 }
 
-}  // namespace conelab::testing
+}  // namespace conelab::fixtures

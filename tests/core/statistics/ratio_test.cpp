@@ -10,10 +10,10 @@
 namespace conelab {
 namespace {
 
-using testing::every_noise;
-using testing::Noise;
-using testing::noise_name;
-using testing::simulate;
+using fixtures::every_noise;
+using fixtures::Noise;
+using fixtures::noise_name;
+using fixtures::simulate;
 
 /// Times of a second and slower case, and of others between them.
 const std::vector<double> truth = {1.0, 1.1, 0.3, 2.0, 1.0};

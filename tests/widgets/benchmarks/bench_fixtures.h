@@ -19,12 +19,12 @@ inline QString folder_template() {
 
 inline BenchBackend fake_bench_backend(const QTemporaryDir& folder) {
   BenchBackend backend;
-  backend.operators = testing::fake_workload().operations;
+  backend.operators = fixtures::fake_workload().operations;
   backend.folder = folder.path().toStdString();
   backend.run = [](const Sweep& sweep, const BenchOptions& options) {
     BenchOptions with_worker = options;
     with_worker.worker = {CONELAB_BINARY_DIR "/bin/conelab_fake_bench", "worker"};
-    run_bench(sweep, testing::fake_workload(), with_worker);
+    run_bench(sweep, fixtures::fake_workload(), with_worker);
   };
   backend.devices = [] { return std::vector<DeviceState>{{"cuda", false, "no device", "", 0}}; };
   backend.command = [](const BenchChoice& typed, const std::string& output) {

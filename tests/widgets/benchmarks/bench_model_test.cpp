@@ -410,7 +410,7 @@ TEST(BenchModel, DevicesAreFoundInAJob) {
 /// Bounds are generous, so that a busy machine passes; the numbers are printed.
 TEST(BenchModel, APictureOfManyCurvesTakesAMoment) {
   BenchResult result;
-  result.sweep.operations = testing::fake_workload().operations;
+  result.sweep.operations = fixtures::fake_workload().operations;
   result.sweep.passes = {"forward", "backward"};
   for (std::int64_t n = 64; n <= 65536; n *= 2) result.sweep.lengths.push_back(n);
   for (const Case& c : result.sweep.cases()) {

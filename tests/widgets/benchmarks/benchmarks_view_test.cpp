@@ -22,7 +22,7 @@ namespace conelab::desktop {
 namespace {
 
 /// A window whose benchmarks are fakes, that view in front.
-struct Shown {
+struct ShownBenchmarks {
   QTemporaryDir folder{folder_template()}, state;
   MainWindow window{backends(folder), state.path()};
 
@@ -31,7 +31,7 @@ struct Shown {
     backends.bench = fake_bench_backend(folder);
     return backends;
   }
-  Shown() {
+  ShownBenchmarks() {
     window.resize(1300, 900);
     show_active(window);
     window.document().edit("type", [](Session& s) { s.bench = quick_sweep(); });
@@ -73,7 +73,7 @@ struct Shown {
 
 TEST(Benchmarks, ASweepIsSetUpRunAndReadOff) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBenchmarks shown;
   shown.type("bench-lengths", "128..1024:x2");
   shown.press("bench-passes-backward");
   EXPECT_EQ(shown.find<QLabel>("bench-extent").text(), "16 cases in 6 rounds");
@@ -101,7 +101,7 @@ TEST(Benchmarks, ASweepIsSetUpRunAndReadOff) {
 
 TEST(Benchmarks, WrongInputIsExplainedBesideItsField) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBenchmarks shown;
   shown.type("bench-rounds", "many");
   auto& error = shown.find<QLabel>("bench-rounds-error");
   EXPECT_TRUE(error.isVisible());
@@ -118,7 +118,7 @@ TEST(Benchmarks, WrongInputIsExplainedBesideItsField) {
 
 TEST(Benchmarks, CancelKeepsResumeGoesOnAndTwoResultsAreCompared) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBenchmarks shown;
   shown.type("bench-rounds", "24");
   shown.press("bench-run");
   ASSERT_TRUE(wait_for([&] { return shown.model().progress().done > 10; }));
@@ -151,7 +151,7 @@ std::pair<int, int> column_of(const QTableView& table, const char* title) {
 
 TEST(Benchmarks, VerdictsAndReasonsAreInViewAtTheWindowsFirstSize) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBenchmarks shown;
   shown.window.resize(1440, 900);
   shown.press("bench-passes-backward");
   shown.press("bench-run");
@@ -174,7 +174,7 @@ TEST(Benchmarks, VerdictsAndReasonsAreInViewAtTheWindowsFirstSize) {
 
 TEST(Benchmarks, ADroppedResultIsShownAndItsFigureExported) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBenchmarks shown;
   shown.press("bench-run");
   ASSERT_TRUE(shown.finish());
   const std::string file = shown.model().choice().shown;
@@ -189,7 +189,7 @@ TEST(Benchmarks, ADroppedResultIsShownAndItsFigureExported) {
 
 TEST(Benchmarks, TheOperatorsOfferTheDevicesThatAreThere) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBenchmarks shown;
   auto& devices = shown.find<QComboBox>("operators-device");
   ASSERT_TRUE(wait_for([&] { return devices.count() == 2; }));
   EXPECT_EQ(devices.itemText(1), "cuda");
@@ -199,14 +199,14 @@ TEST(Benchmarks, TheOperatorsOfferTheDevicesThatAreThere) {
 
 TEST(Benchmarks, TheCommandIsCopied) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBenchmarks shown;
   shown.press("bench-command");
   EXPECT_TRUE(QGuiApplication::clipboard()->text().startsWith("conelab bench -o "));
 }
 
 TEST(Benchmarks, TheLegendLeavesOperatorsOut) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBenchmarks shown;
   shown.press("bench-run");
   ASSERT_TRUE(shown.finish());
   auto& legend = shown.find<QListWidget>("bench-legend");
@@ -219,7 +219,7 @@ TEST(Benchmarks, TheLegendLeavesOperatorsOut) {
 
 TEST(Benchmarks, EveryControlHasAnAccessibleNameOrText) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBenchmarks shown;
   for (QWidget* each : shown.window.benchmarks().findChildren<QWidget*>()) {
     if (each->focusPolicy() == Qt::NoFocus || !each->isVisible()) continue;
     QAccessibleInterface* access = QAccessible::queryAccessibleInterface(each);
@@ -232,7 +232,7 @@ TEST(Benchmarks, EveryControlHasAnAccessibleNameOrText) {
 TEST(Benchmarks, TheWindowClosesInTheMiddleOfASweep) {
   REQUIRE_DISPLAY();
   for (int i = 0; i < 2; ++i) {
-    Shown shown;
+    ShownBenchmarks shown;
     shown.type("bench-rounds", "5000");
     shown.press("bench-run");
     ASSERT_TRUE(wait_for([&] { return i == 0 || shown.model().progress().done > 3; }));

@@ -91,21 +91,21 @@ TEST(ConeScene, TokensStandInTheirPlaneWithTheirLogitAsDepth) {
     ASSERT_EQ(scene.error, "");
     const auto plan = resolve(call, check_extents(head->exact));
     double logit = 0;
-    attention_map_tile<double>(*plan, head->exact, Map2d::logits, nullptr, 0, 0, 3, 4, 8, 9,
+    attention_map_tile<double>(*plan, head->exact, Map2d::logits, nullptr, {0, 0, 3, 4, 8, 9},
                                &logit);
     EXPECT_NEAR(scene.law.depth, logit, 1e-9 * std::abs(logit)) << similarity;
   }
 }
 
 /// The view alone in a window, over a session of its own.
-struct Shown {
+struct ShownExplorer {
   Document document;
   JobPool jobs{[](std::function<void()> call) {
     QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
   }};
   Workspace workspace{document, jobs};
   ExplorerView view{workspace};
-  Shown() {
+  ShownExplorer() {
     view.resize(700, 640);
     show_active(view);
     wait_for([this] { return view.viewport().frames_painted() >= 3; });
@@ -114,7 +114,7 @@ struct Shown {
 
 TEST(Explorer, DraggingAPointMovesItAndIsOneStep) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
   const auto before = shown.document.session().cones;
   const double k = viewport.scene().law.depth;
@@ -131,7 +131,7 @@ TEST(Explorer, DraggingAPointMovesItAndIsOneStep) {
 
 TEST(Explorer, TypedCoordinatesAreTakenExactly) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   auto* field = shown.view.findChild<QLineEdit*>("explorer-u");
   field->setText("-0.3,0.2");
   emit field->editingFinished();
@@ -140,7 +140,7 @@ TEST(Explorer, TypedCoordinatesAreTakenExactly) {
 
 TEST(Explorer, EveryFamilyInEveryModelIsDrawn) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   auto* family = shown.view.findChild<QComboBox*>("explorer-family");
   auto* model = shown.view.findChild<QComboBox*>("explorer-model");
   for (int f = 0; f < family->count(); ++f) {
@@ -162,7 +162,7 @@ TEST(Explorer, EveryFamilyInEveryModelIsDrawn) {
 
 TEST(Explorer, TheGroundFollowsThePointerInEveryModel) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
   for (const char* model : {"halfspace", "ball", "klein", "band"}) {
     shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
@@ -189,7 +189,7 @@ TEST(Explorer, TheGroundFollowsThePointerInEveryModel) {
 
 TEST(Explorer, TheHeatLayerIsRefinedAtRestAndSaysSo) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
   ASSERT_TRUE(wait_for([&] { return viewport.heat_step() == 2; }));
   shown.document.edit("move", [](Session& s) { s.cones.u[0] += 0.1; });
@@ -202,7 +202,7 @@ TEST(Explorer, TheHeatLayerIsRefinedAtRestAndSaysSo) {
 
 TEST(Explorer, SpaceIsTurnedByDraggingItsGroundAndPointsAreDraggedInIt) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
   for (const char* model : {"hyperboloid", "space"}) {
     shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
@@ -226,7 +226,7 @@ TEST(Explorer, SpaceIsTurnedByDraggingItsGroundAndPointsAreDraggedInIt) {
 // beside it, and comes back with the pointer.
 TEST(Explorer, APointerBesideTheHyperboloidTakesThePointAlongItsSilhouette) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
   shown.document.edit("look from the side", [](Session& s) {
     s.cones.model = "hyperboloid";
@@ -249,7 +249,7 @@ TEST(Explorer, APointerBesideTheHyperboloidTakesThePointAlongItsSilhouette) {
 
 TEST(Explorer, ItsSceneBecomesTheSessionsFigure) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("umbral");
   shown.view.findChild<QAbstractButton*>("explorer-figure")->click();
   const FigureChoice figure = shown.document.session().figure;
@@ -263,7 +263,7 @@ TEST(Explorer, ItsSceneBecomesTheSessionsFigure) {
 // The timer that refines may find a scene that has no heat layer any more, before it was painted.
 TEST(Explorer, RefiningSurvivesAChangeThatWasNotPaintedYet) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   for (const char* model : {"space", "halfspace", "hyperboloid", "ball", "space"}) {
     shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
     shown.view.hide();  // Nothing is painted while the timer runs out.
@@ -276,7 +276,7 @@ TEST(Explorer, RefiningSurvivesAChangeThatWasNotPaintedYet) {
 
 TEST(Explorer, FamiliesStandSideBySideWithTheSamePoints) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
   shown.document.edit("compare", [](Session& s) {
     s.cones.beside = {"umbral", "penumbral-finite", "umbral-finite", "ganea"};
@@ -294,7 +294,7 @@ TEST(Explorer, FamiliesStandSideBySideWithTheSamePoints) {
 
 TEST(Explorer, TheListSaysWhichFamiliesStandSideBySide) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   auto& list = *shown.view.findChild<QComboBox*>("explorer-beside");
   const auto beside = [&](std::vector<std::string> names) {
     shown.document.edit("compare", [&](Session& s) { s.cones.beside = std::move(names); });
@@ -312,7 +312,7 @@ TEST(Explorer, TheListSaysWhichFamiliesStandSideBySide) {
 
 TEST(Explorer, TheSettingsMakeRoomForTheSceneWhereThereIsLittle) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
   ASSERT_TRUE(wait_for([&] { return viewport.control("hide settings").isValid(); }));
   shown.view.resize(420, 520);
@@ -334,7 +334,7 @@ void settle(ExplorerViewport& viewport) {
 
 TEST(Explorer, TheSettingsComeBackToTheirCornerWhereTheViewShrinks) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
   const auto at_the_right = [&] {
     settle(viewport);
@@ -358,7 +358,7 @@ TEST(Explorer, TheSettingsComeBackToTheirCornerWhereTheViewShrinks) {
 
 TEST(Explorer, ItsFieldsShowTheirPointsWhereItIsNarrowest) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   shown.document.edit("move", [](Session& s) {
     s.cones.u = {-0.35, 0.35}, s.cones.v = {0.45, 0.2};
   });
@@ -377,7 +377,7 @@ TEST(Explorer, ItsFieldsShowTheirPointsWhereItIsNarrowest) {
 
 TEST(Explorer, TheSettingsHideNoPoint) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
   Random random(5);
   for (const QSize size : {QSize(700, 640), QSize(590, 480), QSize(420, 420), QSize(1100, 700)}) {
@@ -446,7 +446,7 @@ TEST(SceneTable, HasEveryNumberOfEveryFamilyShown) {
 
 TEST(Explorer, ItsNumbersTakeThePlaceOfThePictureAndFollowIt) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
   shown.document.edit("compare", [](Session& s) { s.cones.beside = {"umbral"}; });
   shown.view.findChild<QAbstractButton*>("explorer-numbers")->click();
@@ -482,8 +482,8 @@ TEST(Explorer, NoPictureLeavesTracesInTheNext) {
     s.cones.beside = {"ganea"};
     s.cones.objects = true;
   };
-  const auto picture = [](Shown& shown) { return shown.view.viewport().grab().toImage(); };
-  Shown fresh, used;
+  const auto picture = [](ShownExplorer& shown) { return shown.view.viewport().grab().toImage(); };
+  ShownExplorer fresh, used;
   for (const char* model : {"halfspace", "ball", "klein", "band"}) {
     for (const char* family : families) {
       used.document.edit("other", [&](Session& s) {
@@ -497,7 +497,7 @@ TEST(Explorer, NoPictureLeavesTracesInTheNext) {
       ASSERT_TRUE(wait_for([&] { return used.view.viewport().frames_painted() > before; }));
     }
   }
-  for (Shown* shown : {&fresh, &used}) {
+  for (ShownExplorer* shown : {&fresh, &used}) {
     shown->document.edit("last", last);
     ASSERT_TRUE(wait_for([&] { return shown->view.viewport().pane_count() == 2; }));
   }
@@ -521,7 +521,7 @@ TEST(Explorer, NoPictureLeavesTracesInTheNext) {
 // Each family has its own depths, so each pane says what its colours mean.
 TEST(Explorer, EveryPaneHasItsLegend) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   shown.view.resize(1400, 800);
   shown.document.edit("beside", [](Session& s) {
     s.cones.beside = {"umbral", "penumbral-finite", "umbral-finite", "ganea"};
@@ -541,7 +541,7 @@ TEST(Explorer, EveryPaneHasItsLegend) {
 
 TEST(Explorer, ItsReadoutHasAsManyColumnsAsThereIsRoom) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   const auto* readout = shown.view.findChild<QLabel*>("explorer-readout");
   shown.view.resize(420, 640);
   ASSERT_TRUE(wait_for([&] { return readout->text().count("<tr>") == 9; }));
@@ -558,7 +558,7 @@ TEST(Explorer, ItsReadoutHasAsManyColumnsAsThereIsRoom) {
 // With tokens: one row each, the K(u, ·) that attention has, and a row chooses its token.
 TEST(Explorer, TokensAreRowsOfATable) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   shown.workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
   ASSERT_TRUE(wait_for([&] { return shown.workspace.head() != nullptr; }));
   shown.document.edit("follow", [](Session& s) {
@@ -573,7 +573,7 @@ TEST(Explorer, TokensAreRowsOfATable) {
   const Call call = call_of_head(plain_call("penumbral"), shown.workspace.trace()->extents(), 5);
   std::vector<double> logits(30);
   attention_map_tile<double>(*resolve(call, check_extents(head->exact)), head->exact, Map2d::logits,
-                             nullptr, 0, 0, 3, 4, 0, 30, logits.data());
+                             nullptr, {0, 0, 3, 4, 0, 30}, logits.data());
   ASSERT_TRUE(wait_for(
       [&] { return std::abs(table->model()->index(8, 6).data().toDouble() - logits[8]) < 1e-6; }));
   for (int key = 0; key < 30; ++key) {
@@ -587,7 +587,7 @@ TEST(Explorer, TokensAreRowsOfATable) {
 
 TEST(Explorer, AFiniteSourceRecedesInOneStep) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownExplorer shown;
   shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("umbral-finite");
   const ConeChoice before = shown.document.session().cones;
   shown.view.viewport().recede();

@@ -15,8 +15,8 @@ namespace {
 
 using geometry::Model;
 
-const char* const families[] = {"penumbral", "umbral", "penumbral-finite", "umbral-finite",
-                                "ganea"};
+const char* const picture_families[] = {"penumbral", "umbral", "penumbral-finite", "umbral-finite",
+                                        "ganea"};
 
 ConeChoice choice_of(const std::string& family) {
   ConeChoice choice;
@@ -31,7 +31,7 @@ ConeChoice choice_of(const std::string& family) {
 
 TEST(HeatField, IsTheSimilarityThatAttentionReads) {
   Random random(3);
-  for (const char* family : families) {
+  for (const char* family : picture_families) {
     const ConeChoice choice = choice_of(family);
     const ConeScene scene = cone_scene(choice);
     ASSERT_EQ(scene.error, "");
@@ -139,7 +139,7 @@ bool inside(const std::vector<Line>& contours, double x, double y) {
 // camera that is not the usual one.
 TEST(ConePicture, FillsHoldExactlyThePointsOfTheirRegions) {
   Random random(4);
-  for (const char* family : families) {
+  for (const char* family : picture_families) {
     for (const Model model : {Model::halfspace, Model::ball, Model::klein, Model::band}) {
       ConeChoice choice = choice_of(family);
       choice.model = geometry::model_name(model);
@@ -243,7 +243,7 @@ TEST(ConePicture, UmbralLevelLinesSpanTheWindow) {
 // What lies outside of the ground is under an opaque fill: the heat layer is not drawn there.
 TEST(ConePicture, TheGroundIsWhereTheHeatLayerIsSeen) {
   Random random(9);
-  for (const char* family : families) {
+  for (const char* family : picture_families) {
     for (const Model model : {Model::halfspace, Model::ball, Model::klein, Model::band}) {
       ConeChoice choice = choice_of(family);
       choice.model = geometry::model_name(model);

@@ -32,14 +32,15 @@ figure::DisplayList asked_for(const FigureChoice& choice, const std::function<bo
   return list;
 }
 
-struct Shown {
+struct ShownFigures {
   Document document;
   JobPool jobs{[](std::function<void()> call) {
     QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
   }};
   FiguresView view;
   QTemporaryDir folder;
-  explicit Shown(FiguresView::Draw draw = asked_for) : view(document, jobs, std::move(draw)) {}
+  explicit ShownFigures(FiguresView::Draw draw = asked_for)
+      : view(document, jobs, std::move(draw)) {}
   void choose(const char* name) {
     view.findChild<QComboBox*>("figure-name")->setCurrentText(name);
     wait_for([this] { return view.preview().list() != nullptr; });
@@ -47,7 +48,7 @@ struct Shown {
 };
 
 TEST(Figures, ExportsTheBytesOfWhatIsPreviewed) {
-  Shown shown;
+  ShownFigures shown;
   shown.choose("cones");
   ASSERT_NE(shown.view.preview().list(), nullptr);
   const QString path = shown.folder.filePath("f.svg");
@@ -61,7 +62,7 @@ TEST(Figures, ExportsTheBytesOfWhatIsPreviewed) {
 }
 
 TEST(Figures, WhatCannotBeDrawnIsToldAndUndone) {
-  Shown shown;
+  ShownFigures shown;
   shown.choose("cones");
   auto* width = shown.view.findChild<QComboBox*>("figure-width");
   width->setCurrentText("nonsense");
@@ -73,7 +74,7 @@ TEST(Figures, WhatCannotBeDrawnIsToldAndUndone) {
 }
 
 TEST(Figures, CharactersWithoutAGlyphAreNamedBesideTheFigure) {
-  Shown shown([](const FigureChoice& choice, const std::function<bool()>&) {
+  ShownFigures shown([](const FigureChoice& choice, const std::function<bool()>&) {
     figure::DisplayList list;
     list.width = 200, list.height = 100;
     list.text({10, 50}, choice.name == "models" ? "中" : "plain");
@@ -89,7 +90,7 @@ TEST(Figures, CharactersWithoutAGlyphAreNamedBesideTheFigure) {
 }
 
 TEST(Figures, AFigureWithoutItsInputAsksForIt) {
-  Shown shown;
+  ShownFigures shown;
   EXPECT_TRUE(shown.view.message().contains("needs an input"));
   shown.document.edit("open", [](Session& s) { s.trace.file = "x.h5"; });
   ASSERT_TRUE(wait_for([&] { return shown.view.preview().list() != nullptr; }));
@@ -97,7 +98,7 @@ TEST(Figures, AFigureWithoutItsInputAsksForIt) {
 }
 
 TEST(Figures, TheFileIsChosenWrittenAndOffered) {
-  Shown shown;
+  ShownFigures shown;
   shown.choose("cones");
   auto* output = shown.view.findChild<QLineEdit*>("figure-output");
   ASSERT_NE(output, nullptr);
@@ -119,7 +120,7 @@ TEST(Figures, TheFileIsChosenWrittenAndOffered) {
 }
 
 TEST(Figures, AFileThatCannotBeWrittenIsTold) {
-  Shown shown;
+  ShownFigures shown;
   shown.choose("cones");
   shown.view.export_to(shown.folder.filePath("no/such/folder.svg"));
   ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
@@ -127,7 +128,7 @@ TEST(Figures, AFileThatCannotBeWrittenIsTold) {
 }
 
 TEST(Figures, ReplaceFiguresOfThisProgramOnly) {
-  Shown shown;
+  ShownFigures shown;
   shown.choose("cones");
   const auto told = [&](const QString& path) {
     shown.view.export_to(path);
@@ -150,7 +151,7 @@ TEST(Figures, ReplaceFiguresOfThisProgramOnly) {
 }
 
 TEST(Figures, WhileOneIsWrittenNoOtherIs) {
-  Shown shown;
+  ShownFigures shown;
   shown.choose("cones");
   const QString first = shown.folder.filePath("a.svg"), second = shown.folder.filePath("b.svg");
   shown.view.export_to(first);
@@ -169,7 +170,7 @@ TEST(Figures, AFigureThatWasCancelledIsNotTheOneBefore) {
     if (cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
     return asked_for(choice);
   };
-  Shown shown(draw);
+  ShownFigures shown(draw);
   shown.choose("cones");
   held = true;
   shown.document.edit("width", [](Session& s) { s.figure.width = "90mm"; });
@@ -184,7 +185,7 @@ TEST(Figures, AFigureThatWasCancelledIsNotTheOneBefore) {
 }
 
 TEST(Figures, TheClipboardGetsTheImageAndTheSvg) {
-  Shown shown;
+  ShownFigures shown;
   shown.choose("cones");
   shown.view.findChild<QAbstractButton*>("figure-copy-svg")->click();
   ASSERT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
@@ -201,7 +202,7 @@ TEST(Figures, TheClipboardGetsTheImageAndTheSvg) {
 }
 
 TEST(Figures, KeysWithFewValuesAreLists) {
-  Shown shown;
+  ShownFigures shown;
   shown.view.findChild<QComboBox*>("figure-name")->setCurrentText("heatmap");
   auto* scale = shown.view.findChild<QComboBox*>("figure-scale");
   ASSERT_NE(scale, nullptr);
@@ -219,7 +220,7 @@ TEST(Figures, KeysWithFewValuesAreLists) {
 }
 
 TEST(Figures, EveryControlHasAnAccessibleNameOrText) {
-  Shown shown;
+  ShownFigures shown;
   for (const char* name : {"heatmap", "cones", "scaling"}) {
     shown.view.findChild<QComboBox*>("figure-name")->setCurrentText(name);
     for (const QWidget* widget : shown.view.findChildren<QWidget*>()) {
@@ -237,7 +238,7 @@ TEST(Figures, EveryControlHasAnAccessibleNameOrText) {
 
 TEST(Figures, ThePreviewIsTheFigureAtItsSize) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownFigures shown;
   shown.view.resize(1000, 600);
   show_active(shown.view);
   shown.choose("cones");

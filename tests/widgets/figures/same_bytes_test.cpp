@@ -35,7 +35,7 @@ QByteArray bytes_of(const QString& path) {
 }
 
 /// The view over the program's own figures, and inputs for those that read one.
-struct Shown {
+struct ShownTemplates {
   QTemporaryDir folder;
   Document document;
   JobPool jobs{[](std::function<void()> call) {
@@ -88,7 +88,7 @@ struct Shown {
 };
 
 TEST(FigureBytes, OfEveryTemplateAreThoseOfTheCommand) {
-  Shown shown;
+  ShownTemplates shown;
   for (const figure::TemplateInfo& info : figure::figure_templates()) {
     SCOPED_TRACE(info.name);
     const QString input = shown.input_of(info);
@@ -104,7 +104,7 @@ TEST(FigureBytes, OfEveryTemplateAreThoseOfTheCommand) {
 }
 
 TEST(FigureBytes, OfCellsPooledToDotsAreThoseOfTheCommand) {
-  Shown shown;
+  ShownTemplates shown;
   shown.document.edit("choose", [](Session& s) {
     s.figure = {};
     s.figure.name = "heatmap";
@@ -117,7 +117,7 @@ TEST(FigureBytes, OfCellsPooledToDotsAreThoseOfTheCommand) {
 }
 
 TEST(FigureBytes, OfTheExplorersSceneAreThoseOfTheCommand) {
-  Shown shown;
+  ShownTemplates shown;
   for (const char* family : {"penumbral", "umbral", "penumbral-finite", "umbral-finite", "ganea"}) {
     SCOPED_TRACE(family);
     ConeChoice cones;
@@ -133,7 +133,7 @@ TEST(FigureBytes, OfTheExplorersSceneAreThoseOfTheCommand) {
 
 /// Every model and toggle that the explorer has: the figure is drawn, and by the command too.
 TEST(FigureBytes, EveryStateOfTheExplorerHasAFigureAndACommand) {
-  Shown shown;
+  ShownTemplates shown;
   for (const char* model : {"halfspace", "klein", "band", "hyperboloid", "space"}) {
     SCOPED_TRACE(model);
     ConeChoice cones;
@@ -184,7 +184,7 @@ Session maps_session(const char* layout) {
 }
 
 TEST(FigureBytes, OfTheMapsLayoutsAreThoseOfTheCommand) {
-  Shown shown;
+  ShownTemplates shown;
   const auto trace = load_trace(shipped_trace(), "/german/layer3");
   for (const char* layout : {"maps", "arcs", "tree", "hasse"}) {
     SCOPED_TRACE(layout);
@@ -204,7 +204,7 @@ std::string drawn_items(figure::DisplayList list) {
 }
 
 TEST(FigureBytes, OfTheMapsLayoutsAreWhatTheViewShows) {
-  Shown shown;
+  ShownTemplates shown;
   Workspace workspace(shown.document, shown.jobs);
   shown.document.edit("maps", [](Session& s) { s = maps_session("arcs"); });
   ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
@@ -239,7 +239,7 @@ TEST(FigureBytes, OfTheMapsLayoutsAreWhatTheViewShows) {
 }
 
 TEST(FigureBytes, EveryOptionHasAFieldThatExplainsIt) {
-  Shown shown;
+  ShownTemplates shown;
   for (const figure::TemplateInfo& info : figure::figure_templates()) {
     shown.view.findChild<QComboBox*>("figure-name")->setCurrentText(info.name);
     for (const figure::TemplateKey& key : info.keys) {
@@ -251,7 +251,7 @@ TEST(FigureBytes, EveryOptionHasAFieldThatExplainsIt) {
 }
 
 TEST(FigureBytes, AWrongValueIsExplained) {
-  Shown shown;
+  ShownTemplates shown;
   shown.view.findChild<QComboBox*>("figure-name")->setCurrentText("cones");
   ASSERT_TRUE(wait_for([&] { return shown.view.preview().list() != nullptr; }));
   auto* levels = shown.view.findChild<QLineEdit*>("figure-levels");

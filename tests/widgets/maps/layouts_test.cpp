@@ -21,13 +21,13 @@ namespace conelab::desktop {
 namespace {
 
 /// A document over the shipped trace, without a window.
-struct Opened {
+struct OpenedTrace {
   Document document;
   JobPool jobs{[](std::function<void()> call) {
     QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
   }};
   Workspace workspace{document, jobs};
-  explicit Opened(const char* layout, const char* group = "/german/layer3") {
+  explicit OpenedTrace(const char* layout, const char* group = "/german/layer3") {
     document.edit("layout", [&](Session& s) {
       s.maps.layout = layout;
       s.trace.head = 5;
@@ -43,9 +43,9 @@ struct Opened {
 };
 
 /// The view over it, shown.
-struct Shown : Opened {
+struct ShownLayout : OpenedTrace {
   MapsView view{workspace};
-  explicit Shown(const char* layout) : Opened(layout) {
+  explicit ShownLayout(const char* layout) : OpenedTrace(layout) {
     view.resize(820, 640);
     show_active(view);
     pump(60);
@@ -59,7 +59,7 @@ struct Shown : Opened {
 // Tokens, titles, numbers of scales: at every size, with one operator and with many.
 TEST(Labels, NeverLieOverEachOtherInMapsAndHeads) {
   for (const char* layout : {"maps", "heads"}) {
-    Opened opened(layout);
+    OpenedTrace opened(layout);
     MapsView view(opened.workspace);
     for (const std::size_t operators : {1U, 3U, 6U}) {
       for (const bool shared : {true, false}) {
@@ -101,7 +101,7 @@ TEST(Labels, NeverLieOverEachOtherInMapsAndHeads) {
 }
 
 TEST(Maps, APanelSaysThatAnotherLeavesItNoColours) {
-  Opened opened("maps");
+  OpenedTrace opened("maps");
   MapsView view(opened.workspace);
   const auto& panels = view.model().panels();
   ASSERT_TRUE(wait_for([&] {
@@ -127,7 +127,7 @@ TEST(Maps, APanelSaysThatAnotherLeavesItNoColours) {
 }
 
 TEST(Labels, ThoseOfArcsTreesAndOrdersKeepApart) {
-  Opened opened("tree");
+  OpenedTrace opened("tree");
   RelationsModel model(opened.workspace);
   ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
   const auto apart = [](const figure::DisplayList& list, const std::string& where) {
@@ -165,7 +165,7 @@ TEST(Labels, ThoseOfArcsTreesAndOrdersKeepApart) {
 }
 
 TEST(Heads, AHeadWithoutValuesSaysSoAndTheLegendNamesItsColour) {
-  Opened opened("heads");
+  OpenedTrace opened("heads");
   opened.document.edit("mask", [](Session& s) {
     s.maps.calls = {plain_call("dot")};
     s.maps.calls[0].masks = {"causal"};
@@ -219,7 +219,7 @@ TEST(HeadGrid, MapsNeitherOverlapNorLeaveTheCanvas) {
 }
 
 TEST(Heads, EveryHeadOfEveryOperatorIsItsOwnMatrix) {
-  Opened opened("heads");
+  OpenedTrace opened("heads");
   MapsModel maps(opened.workspace);
   HeadsModel heads(maps);
   EXPECT_TRUE(heads.rows().empty());  // Nothing is computed that nobody looks at.
@@ -243,7 +243,7 @@ TEST(Heads, EveryHeadOfEveryOperatorIsItsOwnMatrix) {
 }
 
 TEST(Heads, LimitsAreSharedOrOwn) {
-  Opened opened("heads");
+  OpenedTrace opened("heads");
   MapsModel maps(opened.workspace);
   HeadsModel heads(maps);
   heads.look(true);
@@ -256,7 +256,7 @@ TEST(Heads, LimitsAreSharedOrOwn) {
 }
 
 TEST(Heads, CanBeCancelledAndComputedAgain) {
-  Opened opened("heads");
+  OpenedTrace opened("heads");
   MapsModel maps(opened.workspace);
   HeadsModel heads(maps);
   heads.look(true);
@@ -276,7 +276,7 @@ TEST(Heads, CanBeCancelledAndComputedAgain) {
 
 TEST(Heads, AClickMakesAHeadTheOneOfAllViews) {
   REQUIRE_DISPLAY();
-  Shown shown("heads");
+  ShownLayout shown("heads");
   ASSERT_TRUE(wait_for([&] { return shown.view.heads().complete(); }));
   HeadsCanvas& canvas = shown.view.heads_canvas();
   ASSERT_EQ(canvas.grid().maps.size(), 36U);
@@ -296,7 +296,7 @@ TEST(Heads, AClickMakesAHeadTheOneOfAllViews) {
 }
 
 TEST(Relations, ArcsAreTheStrongestWeights) {
-  Opened opened("arcs");
+  OpenedTrace opened("arcs");
   RelationsModel model(opened.workspace);
   ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
   const figure::ArcsFigure figure = model.arcs_figure(500);
@@ -312,7 +312,7 @@ TEST(Relations, ArcsAreTheStrongestWeights) {
         1e-9);
   }
   opened.document.edit("fewer", [](Session& s) { s.maps.arc_top = 1; });
-  EXPECT_FALSE(model.busy());  // Shown from what is there.
+  EXPECT_FALSE(model.busy());  // ShownLayout from what is there.
   const auto fewer = model.arcs_figure(500).panels[2].arcs;
   EXPECT_LT(fewer.size(), arcs.size());
   EXPECT_LE(fewer.size(), 30U);
@@ -325,7 +325,7 @@ TEST(Relations, ArcsAreTheStrongestWeights) {
 TEST(Relations, ArcsOfTokensThatAreNotFiniteAreLeftOutAndCounted) {
   REQUIRE_DISPLAY();
   const QTemporaryDir folder;
-  Shown shown("arcs");
+  ShownLayout shown("arcs");
   shown.document.edit("operators", [](Session& s) {
     s.maps.calls = {plain_call("penumbral"), plain_call("dot")};
     s.maps.calls.front().masks = {"causal"};
@@ -370,7 +370,7 @@ TEST(Relations, ArcsOfTokensThatAreNotFiniteAreLeftOutAndCounted) {
 }
 
 TEST(Relations, TreesAreThoseOfTheTreeCommand) {
-  Opened opened("tree");
+  OpenedTrace opened("tree");
   RelationsModel model(opened.workspace);
   ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
   const auto head = head_input(*opened.workspace.trace(), 0, 5);
@@ -398,7 +398,7 @@ TEST(Relations, TreesAreThoseOfTheTreeCommand) {
 
 TEST(Relations, AClickOnAnArcLocksItsPair) {
   REQUIRE_DISPLAY();
-  Shown shown("arcs");
+  ShownLayout shown("arcs");
   ASSERT_TRUE(wait_for([&] { return shown.related(); }));
   RelationsCanvas& canvas = shown.view.relations_canvas();
   const auto figure = shown.view.relations().arcs_figure(500);
@@ -436,7 +436,7 @@ TEST(Relations, AClickOnAnArcLocksItsPair) {
 
 TEST(Relations, TreesTellOfMergesBoundariesAndTokens) {
   REQUIRE_DISPLAY();
-  Shown shown("tree");
+  ShownLayout shown("tree");
   ASSERT_TRUE(wait_for([&] { return shown.related(); }));
   RelationsCanvas& canvas = shown.view.relations_canvas();
   const tree::HeadTree& tree = *shown.view.relations().panels()[1]->head_tree;
@@ -465,7 +465,7 @@ TEST(Relations, TreesTellOfMergesBoundariesAndTokens) {
 
 TEST(Relations, OrdersAreOfConeFamiliesOnly) {
   REQUIRE_DISPLAY();
-  Shown shown("hasse");
+  ShownLayout shown("hasse");
   ASSERT_TRUE(wait_for([&] { return shown.related(); }));
   RelationsCanvas& canvas = shown.view.relations_canvas();
   EXPECT_FALSE(canvas.place_of_token(0, 3));
@@ -477,7 +477,7 @@ TEST(Relations, OrdersAreOfConeFamiliesOnly) {
 
 TEST(Layouts, EachHasATableOfTheSameNumbers) {
   REQUIRE_DISPLAY();
-  Shown shown("arcs");
+  ShownLayout shown("arcs");
   ASSERT_TRUE(wait_for([&] { return shown.related(); }));
   auto* numbers = shown.view.findChild<QToolButton*>("maps-numbers");
   EXPECT_FALSE(shown.view.numbers().isVisible());
@@ -527,7 +527,7 @@ TEST(Layouts, EachHasATableOfTheSameNumbers) {
 
 TEST(Layouts, TheirFigureAndItsCommandAreOffered) {
   REQUIRE_DISPLAY();
-  Shown shown("tree");
+  ShownLayout shown("tree");
   std::vector<FigureChoice> figures, commands;
   QObject::connect(&shown.view, &MapsView::figure_wanted,
                    [&](const FigureChoice& f) { figures.push_back(f); });
@@ -550,7 +550,7 @@ TEST(Layouts, TheCanvasKeepsItsSizeUnderTheReadout) {
   REQUIRE_DISPLAY();
   for (const char* layout : {"maps", "arcs", "tree", "hasse", "heads"}) {
     SCOPED_TRACE(layout);
-    Shown shown(layout);
+    ShownLayout shown(layout);
     auto* readout = shown.view.findChild<QWidget*>("maps-readout");
     ASSERT_TRUE(wait_for([&] { return !shown.view.relations().busy(); }));
     pump(60);
@@ -568,7 +568,7 @@ TEST(Layouts, TheCanvasKeepsItsSizeUnderTheReadout) {
 
 TEST(Layouts, ShowTheirOwnControlsOnly) {
   REQUIRE_DISPLAY();
-  Shown shown("maps");
+  ShownLayout shown("maps");
   auto* layout = shown.view.findChild<QComboBox*>("maps-layout");
   const auto visible = [&](const char* name) {
     return shown.view.findChild<QWidget*>(name)->isVisible();

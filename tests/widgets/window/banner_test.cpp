@@ -15,10 +15,10 @@
 namespace conelab::desktop {
 namespace {
 
-struct Shown {
+struct ShownBanner {
   QMainWindow window;
   Banner* banner = new Banner;
-  Shown() {
+  ShownBanner() {
     window.addToolBar(Qt::TopToolBarArea, banner);
     window.resize(900, 300);
     show_active(window);
@@ -33,7 +33,7 @@ struct Shown {
 
 TEST(Banner, IsOneLineWithItsDetailsOnDemand) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBanner shown;
   const QString name(600, 'x');
   shown.banner->show_error(name + ".h5: damaged");
   pump(60);
@@ -58,7 +58,7 @@ TEST(Banner, IsOneLineWithItsDetailsOnDemand) {
 
 TEST(Banner, WhatFitsNeedsNoDetails) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBanner shown;
   shown.banner->show_error("x.h5: empty");
   pump(60);
   EXPECT_FALSE(shown.button("Details")->isVisible());
@@ -66,7 +66,7 @@ TEST(Banner, WhatFitsNeedsNoDetails) {
 
 TEST(Banner, NoticesAreCalmAndOfferSomething) {
   REQUIRE_DISPLAY();
-  Shown shown;
+  ShownBanner shown;
   shown.banner->show_error("x.h5: empty");
   const QString error_colours = shown.banner->styleSheet();
   int opened = 0;

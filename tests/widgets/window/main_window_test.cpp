@@ -46,10 +46,10 @@ Backends test_backends() {
 }
 
 /// A window over the shipped trace, its maps complete.
-struct Opened {
+struct OpenedWindow {
   QTemporaryDir state;
   MainWindow window{test_backends(), state.path()};
-  explicit Opened(const char* group = "/german/layer3") {
+  explicit OpenedWindow(const char* group = "/german/layer3") {
     window.resize(1300, 850);
     show_active(window);
     window.workspace().open(QString::fromStdString(shipped_trace()), group);
@@ -74,7 +74,7 @@ struct Opened {
 
 TEST(Window, PointingAtACellShowsItsExactValues) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   opened.window.findChild<QDockWidget*>("dock-maps")->raise();
   pump(100);
   MapsCanvas& canvas = opened.window.maps().canvas();
@@ -93,7 +93,7 @@ TEST(Window, PointingAtACellShowsItsExactValues) {
 
 TEST(Window, WheelAndDragMoveTheCamera) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   MapsCanvas& canvas = opened.window.maps().canvas();
   opened.window.findChild<QDockWidget*>("dock-maps")->raise();
   pump(100);
@@ -116,7 +116,7 @@ TEST(Window, WheelAndDragMoveTheCamera) {
 
 TEST(Window, ChangingAnOperatorChangesItsMapAndIsUndone) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   auto* gamma = opened.window.findChild<QLineEdit*>("operator-1-gamma");
   ASSERT_NE(gamma, nullptr);
   const double before = opened.model().panels()[1]->pyramid->source().exact(2, 2);
@@ -132,7 +132,7 @@ TEST(Window, ChangingAnOperatorChangesItsMapAndIsUndone) {
 
 TEST(Window, AWrongParameterIsToldInItsPanel) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   auto* gamma = opened.window.findChild<QLineEdit*>("operator-1-gamma");
   gamma->setText("many");
   emit gamma->editingFinished();
@@ -143,7 +143,7 @@ TEST(Window, AWrongParameterIsToldInItsPanel) {
 
 TEST(Window, DifferencesAreAgainstTheReference) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   opened.window.findChild<QComboBox*>("maps-reference")->setCurrentIndex(1);
   ASSERT_TRUE(wait_for([&] { return opened.maps_ready(); }));
   const auto& panels = opened.model().panels();
@@ -159,7 +159,7 @@ TEST(Window, DifferencesAreAgainstTheReference) {
 
 TEST(Window, WrongFilesAreToldAndLeaveTheSession) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   const Session before = opened.window.document().session();
   const QString path = opened.state.filePath("wrong.h5");
   QFile file(path);
@@ -180,7 +180,7 @@ TEST(Window, WrongFilesAreToldAndLeaveTheSession) {
 
 TEST(Window, AFileWithAGroupOpensThatGroup) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   opened.window.open({QString::fromStdString(shipped_trace() + ":/german/layer0")});
   EXPECT_TRUE(wait_for([&] {
     const auto& trace = opened.window.workspace().trace();
@@ -191,7 +191,7 @@ TEST(Window, AFileWithAGroupOpensThatGroup) {
 
 TEST(Window, ThePaletteRunsActionsByAFewLetters) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   opened.action("Command palette")->trigger();
   pump();
   auto* palette = opened.window.findChild<QDialog*>("command-palette");
@@ -265,7 +265,7 @@ TEST(Window, TheLayoutIsSavedAndRestoredWithTheSession) {
 
 TEST(Window, FitsASmallScreenWhateverIsInFront) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   for (QDockWidget* dock : opened.window.findChildren<QDockWidget*>()) {
     dock->raise();
     opened.window.resize(1024, 700);
@@ -327,7 +327,7 @@ TEST(Window, TheViewsTakeWhatItGainsAndGiveItBack) {
 
 TEST(Window, OneViewTakesTheWindowAndGivesItBack) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   auto* maps = opened.window.findChild<QDockWidget*>("dock-maps");
   auto* explorer = opened.window.findChild<QDockWidget*>("dock-explorer");
   maps->raise();
@@ -346,7 +346,7 @@ TEST(Window, OneViewTakesTheWindowAndGivesItBack) {
 
 TEST(Window, ATraceThatIsRewrittenIsReadAgain) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   const QString live = opened.state.filePath("live.h5");
   ASSERT_TRUE(QFile::copy(QString::fromStdString(shipped_trace()), live));
   opened.window.workspace().open(live, "/german/layer3");
@@ -475,7 +475,7 @@ TEST(Window, ClosesInTheMiddleOfWork) {
 
 TEST(Window, ShowsTheContentOfTheFile) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   auto* tree = opened.window.findChild<QTreeWidget*>("data-tree");
   ASSERT_TRUE(wait_for([&] { return tree->topLevelItemCount() == 1; }));
   const auto found = tree->findItems("layer3", Qt::MatchRecursive | Qt::MatchExactly);
@@ -484,7 +484,7 @@ TEST(Window, ShowsTheContentOfTheFile) {
 
 TEST(Window, EveryControlHasANameForScreenReaders) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWindow opened;
   for (const QDockWidget* dock : opened.window.findChildren<QDockWidget*>()) {
     if (dock->objectName() == "dock-explorer") continue;  // Its controls have a test of their own.
     SCOPED_TRACE(dock->objectName().toStdString());

@@ -19,12 +19,12 @@ namespace conelab::desktop {
 namespace {
 
 /// A window whose session is in a file.
-struct Opened {
+struct OpenedSession {
   QTemporaryDir folder;
   QString file = folder.filePath("mine.json");
   std::unique_ptr<MainWindow> window;
 
-  Opened() {
+  OpenedSession() {
     window = std::make_unique<MainWindow>(Backends{}, folder.filePath("state"));
     show_active(*window);
     Session theirs;
@@ -64,10 +64,10 @@ std::vector<JobHandle> busy(JobPool& jobs) {
 }
 
 /// A window that saves the scale "log" while every thread computes, and then has another, "rank".
-struct OpenedAndBusy : Opened {
+struct OpenedSessionAndBusy : OpenedSession {
   std::vector<JobHandle> work = busy(window->workspace().jobs());
 
-  OpenedAndBusy() {
+  OpenedSessionAndBusy() {
     set_scale("log");
     save();
     set_scale("rank");
@@ -86,7 +86,7 @@ void show_everything(MainWindow& window) {
 
 TEST(SavedSession, OfWordsThatNobodyKnowsShowsInEveryView) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedSession opened;
   Session strange = strange_session();
   strange.trace.file = shipped_trace();
   strange.trace.group = "/german/layer3";
@@ -99,7 +99,7 @@ TEST(SavedSession, OfWordsThatNobodyKnowsShowsInEveryView) {
 }
 
 template <std::size_t n>
-QStringList all(const char* const (&words)[n]) {
+QStringList every_word(const char* const (&words)[n]) {
   QStringList list;
   for (const char* word : words) list << word;
   return list;
@@ -107,18 +107,18 @@ QStringList all(const char* const (&words)[n]) {
 
 TEST(SavedSession, KeepsTheWordsThatTheMapsOffer) {
   REQUIRE_DISPLAY();
-  const Opened opened;
+  const OpenedSession opened;
   const auto offered = [&](const char* name) {
     QStringList words;
     const auto* box = opened.window->findChild<QComboBox*>(name);
     for (int i = 0; box != nullptr && i < box->count(); ++i) words << box->itemText(i);
     return words;
   };
-  EXPECT_EQ(offered("maps-layout"), all(map_layouts));
-  EXPECT_EQ(offered("maps-quantity"), all(map_quantities));
-  EXPECT_EQ(offered("maps-scale"), all(map_scales));
-  EXPECT_EQ(offered("maps-arrangement"), all(arc_arrangements));
-  EXPECT_EQ(offered("maps-tokens"), all(tree_sides));
+  EXPECT_EQ(offered("maps-layout"), every_word(map_layouts));
+  EXPECT_EQ(offered("maps-quantity"), every_word(map_quantities));
+  EXPECT_EQ(offered("maps-scale"), every_word(map_scales));
+  EXPECT_EQ(offered("maps-arrangement"), every_word(arc_arrangements));
+  EXPECT_EQ(offered("maps-tokens"), every_word(tree_sides));
 }
 
 TEST(SavedSession, OfWordsThatNobodyKnowsDoesNotKeepTheProgramFromStarting) {
@@ -133,7 +133,7 @@ TEST(SavedSession, OfWordsThatNobodyKnowsDoesNotKeepTheProgramFromStarting) {
 
 TEST(SavedSession, IsInTheFileWhenTheWindowHasGone) {
   REQUIRE_DISPLAY();
-  OpenedAndBusy opened;
+  OpenedSessionAndBusy opened;
   opened.window->close();
   opened.window.reset();
   EXPECT_EQ(opened.saved_scale(opened.file), "log");
@@ -142,7 +142,7 @@ TEST(SavedSession, IsInTheFileWhenTheWindowHasGone) {
 
 TEST(SavedSession, DoesNotWaitForWorkAndIsNotCancelledWithIt) {
   REQUIRE_DISPLAY();
-  const OpenedAndBusy opened;
+  const OpenedSessionAndBusy opened;
   opened.save();
   opened.window->workspace().jobs().cancel_all();
   EXPECT_TRUE(wait_for([&] { return opened.saved_scale(opened.file) == "rank"; }));
@@ -165,7 +165,7 @@ TEST(SavedSession, ThatIsWrittenLateDoesNotBecomeTheFileOfTheNext) {
 
 TEST(SavedSession, ThatCannotBeWrittenKeepsTheWindowOnce) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedSession opened;
   ASSERT_TRUE(QFile::remove(opened.file));
   ASSERT_EQ(::mkdir(opened.file.toUtf8().constData(), 0700), 0);
   opened.set_scale("log");

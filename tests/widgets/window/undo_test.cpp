@@ -31,11 +31,11 @@ namespace conelab::desktop {
 namespace {
 
 /// A window with a trace open, whose buttons start no benchmark.
-struct Opened {
+struct OpenedForUndo {
   QTemporaryDir folder{folder_template()};
   std::unique_ptr<MainWindow> window;
 
-  Opened() {
+  OpenedForUndo() {
     Backends backends = desktop_backends();
     backends.bench = fake_bench_backend(folder);
     backends.bench.run = nullptr;
@@ -158,7 +158,7 @@ TEST(Undo, TakesBackWhateverControlsDoAndDoesItAgain) {
   std::set<std::string> used;
   for (std::uint64_t seed = 1; seed <= 1; ++seed) {
     SCOPED_TRACE(seed);
-    Opened opened;
+    OpenedForUndo opened;
     Document& document = opened.window->document();
     const int before = [&] {
       int steps = 0;
@@ -199,7 +199,7 @@ TEST(Undo, TakesBackWhateverControlsDoAndDoesItAgain) {
 
 TEST(Undo, OpeningAndClosingFilesAreSteps) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedForUndo opened;
   Document& document = opened.window->document();
   const Session german = document.session();
   opened.window->open({QString::fromStdString(shipped_trace() + ":/german/layer0")});

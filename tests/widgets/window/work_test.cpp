@@ -114,11 +114,11 @@ const std::vector<Work>& all_work() {
 }
 
 /// A window without the cone explorer: a software renderer's frames are not ours to hold up.
-struct Opened {
+struct OpenedAtWork {
   QTemporaryDir folder{folder_template()};
   std::unique_ptr<MainWindow> window;
 
-  Opened() {
+  OpenedAtWork() {
     Backends backends = desktop_backends();
     backends.bench = fake_bench_backend(folder);
     window = std::make_unique<MainWindow>(backends, folder.filePath("state"));
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Work, EachWork, ::testing::Range<std::size_t>(0, all_wo
                          });
 
 /// Ends by itself or is looked at for a while; the longest turn of the window's thread.
-double longest_turn(const Work& work, Opened& opened, const QString& trace) {
+double longest_turn(const Work& work, OpenedAtWork& opened, const QString& trace) {
   if (work.opened) {
     opened.window->workspace().open(trace);
     EXPECT_TRUE(wait_for([&] { return opened.window->workspace().trace() != nullptr; }));
@@ -170,7 +170,7 @@ TEST_P(EachWork, LeavesTheWindowFree) {
   double best = 1e9;
   // The display's own process is starved now and then: what is ours shows every time.
   for (int attempt = 0; attempt < 3 && best >= most_milliseconds; ++attempt) {
-    Opened opened;
+    OpenedAtWork opened;
     const QString trace = write_trace(opened.folder, work().heads, work().tokens);
     best = std::min(best, longest_turn(work(), opened, trace));
   }
@@ -183,7 +183,7 @@ TEST_P(EachWork, EndsCleanlyWithTheWindow) {
   const auto before = QApplication::allWidgets().size();
   QElapsedTimer closing;
   {
-    Opened opened;
+    OpenedAtWork opened;
     const QString trace = write_trace(opened.folder, work().heads, work().tokens);
     if (work().opened) {
       opened.window->workspace().open(trace);
@@ -208,7 +208,7 @@ TEST(Window, ClosesAtAnyStageOfReadingAnHdf5File) {
   const QString trace = write_hdf5_trace(folder, 4, 32768);
   QElapsedTimer whole;
   {
-    Opened opened;
+    OpenedAtWork opened;
     whole.start();
     opened.window->open({trace});
     ASSERT_TRUE(
@@ -218,7 +218,7 @@ TEST(Window, ClosesAtAnyStageOfReadingAnHdf5File) {
   qint64 longest = 0;
   constexpr int stages = 6;
   for (int stage = 0; stage < stages; ++stage) {
-    Opened opened;
+    OpenedAtWork opened;
     opened.window->open({trace});
     pump(reading * stage / stages);
     QElapsedTimer closing;
@@ -234,7 +234,7 @@ TEST(Window, ClosesAtAnyStageOfReadingAnHdf5File) {
 
 TEST(Window, ALargeTraceLeavesItFree) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedAtWork opened;
   opened.window->workspace().open(write_trace(opened.folder, 2, 16384));
   ASSERT_TRUE(wait_for([&] { return opened.window->workspace().head() != nullptr; }));
   pump(500);
@@ -279,7 +279,7 @@ TEST(Window, ALargeTraceLeavesItFree) {
 
 TEST(Window, EditsAndThemesLeaveItFree) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedAtWork opened;
   opened.window->open({QString::fromStdString(shipped_trace())});
   ASSERT_TRUE(wait_for([&] { return opened.window->workspace().head() != nullptr; }));
   pump(300);

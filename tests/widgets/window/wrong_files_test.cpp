@@ -92,13 +92,13 @@ class NoSuperuser {
 };
 
 /// A window over the shipped trace.
-struct Opened {
+struct OpenedWrongly {
   QTemporaryDir folder;
   MainWindow window{Backends{}, folder.filePath("state")};
   QByteArray before;
   std::shared_ptr<const Trace> trace;
 
-  Opened() {
+  OpenedWrongly() {
     show_active(window);
     window.workspace().open(QString::fromStdString(shipped_trace()), "/german/layer3");
     EXPECT_TRUE(wait_for([this] { return window.workspace().head() != nullptr; }));
@@ -123,7 +123,7 @@ struct Opened {
 
 TEST(WrongFiles, AreToldInTheWindowAndLeaveTheSession) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWrongly opened;
   const QString steps = QString::fromStdString(opened.window.document().history().undo_label());
   for (const WrongFile& wrong : wrong_files()) {
     SCOPED_TRACE(wrong.name);
@@ -137,7 +137,7 @@ TEST(WrongFiles, AreToldInTheWindowAndLeaveTheSession) {
 
 TEST(WrongFiles, ThatMayNotBeReadAreTold) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWrongly opened;
   const QString path = opened.folder.filePath("secret.h5");
   write(path, trace_bytes());
   ASSERT_EQ(::chmod(path.toUtf8().constData(), 0), 0);
@@ -149,14 +149,14 @@ TEST(WrongFiles, ThatMayNotBeReadAreTold) {
 
 TEST(WrongFiles, OfOtherMachinesAreTold) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWrongly opened;
   drop(opened.window, QUrl("https://example.org/trace.h5"));
   opened.expect_told_and_nothing_changed("trace.h5");
 }
 
 TEST(WrongFiles, AreForgottenOnceARightOneOpens) {
   REQUIRE_DISPLAY();
-  Opened opened;
+  OpenedWrongly opened;
   drop(opened.window, QUrl::fromLocalFile(opened.folder.filePath("missing.h5")));
   ASSERT_TRUE(wait_for([&] { return !opened.window.error_shown().isEmpty(); }));
   drop(opened.window, QUrl::fromLocalFile(QString::fromStdString(shipped_trace())));
