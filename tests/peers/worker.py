@@ -168,20 +168,21 @@ class Case:
     def facts(self):
         words = self.words
         size = self.q.numel() * self.q.element_size() * (8 if words.backward else 4)
-        return f"facts {words.flops()} {size} {self.error()}"
+        return f"facts {words.flops()} {size} {self.row_errors().max().item()}"
 
-    def error(self):
-        """Of the output, and of the query's gradient, to the formula in float64, for some rows."""
+    def row_errors(self):
+        """Of the output, or of the query's gradient, to the formula in float64: the largest of each
+        of some rows [batch, head, row]."""
         with torch.set_grad_enabled(self.words.backward):
             output = self.attend(*self.inputs)
         exact_inputs = [x.detach().double() for x in self.inputs]
         exact_inputs[0] = exact_inputs[0][:, :, :CHECKED_ROWS].clone().requires_grad_(self.words.backward)
         exact = exact_attention(similarity_of(self.words.operator))(*exact_inputs)
         if not self.words.backward:
-            return (output[:, :, :CHECKED_ROWS].double() - exact).abs().max().item()
+            return (output[:, :, :CHECKED_ROWS].double() - exact).abs().amax(-1)
         mine = torch.autograd.grad(output, self.q, self.grad)[0][:, :, :CHECKED_ROWS]
         right = torch.autograd.grad(exact, exact_inputs[0], self.grad[:, :, :CHECKED_ROWS].double())[0]
-        return (mine.double() - right).abs().max().item()
+        return (mine.double() - right).abs().amax(-1)
 
     def warm_up(self):
         """The first run, which compiles; the first time a second one shows the pass's memory."""
