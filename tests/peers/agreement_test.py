@@ -19,6 +19,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import formulas
+import run
 import worker
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -96,6 +97,33 @@ class Worker(unittest.TestCase):
         self.assertLess(errors[others].max().item(), 1e-6)
         case.attend = worker.exact_attention("penumbral")  # By differences, still in float32.
         self.assertLess(case.row_errors().max().item(), 1e-6)
+
+
+class Run(unittest.TestCase):
+    """run.py, but for its hours."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_creates_no_parents(self):
+        end = subprocess.run([sys.executable, HERE / "run.py", "-o", self.folder / "no/peers"], text=True,
+                             capture_output=True)
+        self.assertEqual((end.returncode, end.stdout, len(end.stderr.splitlines())), (1, "", 1), end)
+        self.assertIn("no/peers: cannot be created: No such file", end.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_figures_have_the_base_of_the_table(self):
+        result = self.folder / "lengths.h5"
+        conelab("bench", "-o", result, "--peer", f"{sys.executable} {HERE / 'worker.py'}", "--operators",
+                f"{run.OURS},{run.FUSED}", "--lengths", "16,32", "--dims", "8", "--heads", "1", *run.ALL,
+                "--rounds", "2")
+        run.draw_ratios(PROGRAM, result)
+        figures = sorted(self.folder.glob("ratio_*.svg"))
+        self.assertEqual(len(figures), 4)
+        for figure in figures:
+            self.assertIn(f"time / {run.FUSED}", figure.read_text())
 
 
 if __name__ == "__main__":
