@@ -8,6 +8,7 @@
 #include "app/devices.h"
 #include "app/output.h"
 #include "core/attention/call_text.h"
+#include "core/attention/parallel.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -51,13 +52,13 @@ FileValues parameter_values(const Plan& plan) {
   return values;
 }
 
-FileValues environment_values(const AttendJob& job, const Input& input, Dtype dtype) {
+FileValues environment_values(const Execution& execution, const Input& input, Dtype dtype) {
   FileValues values;
   for (const auto& [name, value] : environment()) {
     std::visit([&, key = name](const auto& v) { values.emplace_back(key, v); }, value);
   }
   values.emplace_back("dtype", std::string(dtype_name(dtype)));
-  values.emplace_back("threads", static_cast<std::int64_t>(job.threads));
+  values.emplace_back("threads", static_cast<std::int64_t>(thread_count(execution)));
   values.emplace_back("input_sha256", input.sha256);
   if (!input.model.empty()) values.emplace_back("input_model", input.model);
   if (input.layer) values.emplace_back("input_layer", *input.layer);
@@ -77,7 +78,7 @@ class Attend {
     result_.dtype = dtype;
     result_.query_token = std::move(file.query_token);
     result_.key_token = std::move(file.key_token);
-    result_.environment = environment_values(job, file, dtype);
+    result_.environment = environment_values(execution_, file, dtype);
     const Call call = call_for_input(job, file);
     input_ = attention_input<T>(std::move(file), dtype);
     input_.key_lengths = job.key_lengths;

@@ -87,8 +87,8 @@ std::string spec_of(const TypedLca& typed) {
 }
 
 /// What was computed, in the model of the points; beyond two dimensions in the plane of u, v and
-/// the source.
-void write_lca_figure(const LcaResult& result, const TypedLca& typed) {
+/// the source. Returns the line that says so.
+std::string write_lca_figure(const LcaResult& result, const TypedLca& typed) {
   figure::ConesFigure f;
   f.cone = result.cone;
   for (const auto& [key, value] : result.parameters) {
@@ -102,7 +102,10 @@ void write_lca_figure(const LcaResult& result, const TypedLca& typed) {
   if (solid) f.caption = "In the plane of u, v and the light";
   f.metadata.version = CONELAB_VERSION;
   f.metadata.spec = spec_of(typed);
-  write_figure_file(figure::draw_cones(f), typed.figure);
+  const figure::DisplayList list = figure::draw_cones(f);
+  write_figure_file(list, typed.figure);
+  return fmt::format("{}: {} ({:.0f} x {:.0f} pt)", typed.figure, list.metadata.description,
+                     list.width, list.height);
 }
 
 int run_lca(const TypedLca& typed) {
@@ -111,8 +114,9 @@ int run_lca(const TypedLca& typed) {
       typed.cone, parse_parameters(typed.parameters),
       geometry::parse_point(std::string(unshielded(typed.u)), "u"),
       geometry::parse_point(std::string(unshielded(typed.v)), "v"), typed.model);
-  if (!typed.figure.empty()) write_lca_figure(result, typed);
+  const std::string written = typed.figure.empty() ? "" : write_lca_figure(result, typed);
   typed.json ? print_json(lca_json(result)) : print_result(result);
+  if (!typed.json && !written.empty()) say("{}", written);
   return 0;
 }
 

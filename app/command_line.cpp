@@ -55,10 +55,12 @@ std::vector<std::string> option_names(const CLI::App& command) {
   const std::string name = message.substr(colon + 2, equals - colon - 2);
   const std::size_t value = message.find_first_not_of(' ', equals + 3);
   const CLI::Option* option = command.get_option_no_throw(name);
-  const bool whole = option != nullptr && option->get_type_name().find("INT") != std::string::npos;
-  misuse("{}: wrong value (expected a {}, found '{}'; see `{} --help`)", name,
-         whole ? "whole number" : "number", value == std::string::npos ? "" : message.substr(value),
-         command.get_name());
+  const std::string type = option == nullptr ? "" : option->get_type_name();
+  const char* expected = type.starts_with("UINT")                ? "whole number from 0"
+                         : type.find("INT") != std::string::npos ? "whole number"
+                                                                 : "number";
+  misuse("{}: wrong value (expected a {}, found '{}'; see `{} --help`)", name, expected,
+         value == std::string::npos ? "" : message.substr(value), command.get_name());
 }
 
 /// CLI11's "--similarity: At Most 1 required but received 2", in plainer words.

@@ -15,7 +15,7 @@ namespace conelab {
 
 /// Throws misuse where a regular file lies at `path` that is neither empty nor a result of the kind
 /// `kind`, that `command` writes; and where it cannot be read, with the reason. And where the name
-/// ends as that of an array file of another format: results are HDF5.
+/// ends as that of a file of another format (arrays, text, figures): results are HDF5.
 void check_replaceable_result(const std::string& path, const std::string& kind,
                               const std::string& command, const SandboxLimits& limits = {});
 

@@ -238,6 +238,7 @@ class File(AttendTest):
         self.assertEqual(found["environment/input_sha256"].asstr()[()], digest)
         for key in ("version", "git_hash", "compiler", "cpu", "threads"):
             self.assertIn(key, found["environment"])
+        self.assertGreaterEqual(found["environment/threads"][()], 1)  # Not the 0 of "all cores".
 
     def test_keeps_tokens(self):
         found = self.attend(GERMAN, "-s", "dot", "--keep", "weights")
@@ -409,7 +410,7 @@ class Output(AttendTest):
         self.fails(1, "attend", GERMAN, "-o", "/proc/o.h5", "-s", "dot", says="/proc/o.h5")
 
     def test_results_are_hdf5_whatever_their_name_asks_for(self):
-        for name in ("o.npz", "o.npy", "o.safetensors"):
+        for name in ("o.npz", "o.npy", "o.safetensors", "o.txt", "o.pdf"):
             for command in ("attend", "tree"):
                 self.fails(2, command, GERMAN, "-o", self.folder / name, "-s", "dot",
                            says=f"{name}: results are HDF5")

@@ -83,6 +83,8 @@ class Lca(ProgramTest):
             with open(path, encoding="utf-8") as file:
                 depth = f"{found['depth']:.4g}".replace("-", "\N{MINUS SIGN}")
                 self.assertIn(f"depth {depth}", file.read())
+        said = self.ok("lca", "--cone", "umbral", "--figure", path, "0,1", "0,2").out
+        self.assertRegex(said.splitlines()[-1], r"lca\.svg: .+ \(\d+ x \d+ pt\)$")
         self.fails(2, "lca", "--cone", "umbral", "--figure", str(self.folder / "lca.gif"), "0,1", "0,2", says="gif")
 
     def test_points_may_begin_with_a_minus_sign(self):
