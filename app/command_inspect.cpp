@@ -7,9 +7,11 @@
 
 #include "app/commands.h"
 #include "app/interrupt.h"
+#include "app/labelled_view.h"
 #include "app/output.h"
 #include "core/base/error.h"
 #include "core/files/inspect.h"
+#include "core/files/text.h"
 
 namespace conelab {
 namespace {
@@ -18,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 /// Longer attributes (a run's specification) are cut in the text; JSON has them whole.
 constexpr std::size_t longest_attribute = 100;
+constexpr std::size_t longest_shown_value = 60;
 
 Json attribute_json(const AttributeValue& value) {
   return std::visit([](const auto& v) { return Json(v); }, value);
@@ -36,6 +39,7 @@ Json item_json(const InspectedItem& item) {
     json["filters"] = item.filters;
     json["stored_bytes"] = item.stored_bytes;
     json["checksummed"] = item.checksummed;
+    if (item.value) json["value"] = attribute_json(*item.value);
     json["nan"] = item.nan_count;
     json["infinite"] = item.infinite_count;
   }
@@ -61,8 +65,20 @@ Json inspection_json(const Inspection& found) {
   return json;
 }
 
+/// Single precision and less in the digits that tell its numbers apart.
+std::string value_text(const InspectedItem& item) {
+  if (const auto* text = std::get_if<std::string>(&*item.value)) {
+    return fmt::format("\"{}\"", printable(*text, longest_shown_value));
+  }
+  if (const auto* whole = std::get_if<std::int64_t>(&*item.value)) return fmt::format("{}", *whole);
+  const double number = std::get<double>(*item.value);
+  const bool narrow = item.type == "f32" || item.type == "f16" || item.type == "bf16";
+  return narrow ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{}", number);
+}
+
 std::string array_text(const InspectedItem& item) {
   std::string text = fmt::format("{} [{}]", item.type, fmt::join(item.extents, " x "));
+  if (item.value) text += " = " + value_text(item);
   if (item.nan_count > 0) text += fmt::format(", {} NaN", item.nan_count);
   if (item.infinite_count > 0) text += fmt::format(", {} infinite", item.infinite_count);
   if (!item.filters.empty()) text += fmt::format(", {}", fmt::join(item.filters, "+"));
@@ -132,6 +148,7 @@ Action declare_inspect(CLI::App& options) {
   options.add_option("FILE", typed->file, "HDF5, npz, npy or safetensors file")->required();
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] {
+    check_whole_file(typed->file);
     const Inspection found = inspect(typed->file, {.cancelled = interrupted});
     typed->json ? print_json(inspection_json(found)) : print_inspection(found);
     if (!found.sound()) fail("{}", problem_line(found));

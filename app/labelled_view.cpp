@@ -1,15 +1,25 @@
 #include "app/labelled_view.h"
 
+#include <filesystem>
 #include <type_traits>
 #include <variant>
 
 #include "app/output.h"
 #include "core/base/error.h"
+#include "core/files/read_tensors.h"
 #include "core/files/sandbox.h"
 
 namespace conelab {
 
+void check_whole_file(const std::string& path) {
+  const InputSpec spec = parse_input_spec(path);
+  std::error_code unseen;  // What is not there is for whoever opens it to complain of.
+  if (spec.group.empty() || !std::filesystem::exists(spec.path, unseen)) return;
+  misuse("{}: is taken as a whole file, without a group (found ':{}')", spec.path, spec.group);
+}
+
 LabelledFile read_result(const std::string& path, const std::function<bool()>& cancelled) {
+  check_whole_file(path);
   LabelledFile file = read_labelled_file_sandboxed(path, {.cancelled = cancelled});
   if (file.changed) warn_of_change(path);
   return file;

@@ -9,7 +9,12 @@
 
 namespace conelab {
 
+/// Throws misuse where `path` is FILE:GROUP of a file that exists: for commands that read all of
+/// it.
+void check_whole_file(const std::string& path);
+
 /// A result file, read in a child process; warns where its bytes are not those that were written.
+/// Of a whole file only, see above.
 [[nodiscard]] LabelledFile read_result(const std::string& path,
                                        const std::function<bool()>& cancelled);
 void warn_of_change(const std::string& path);

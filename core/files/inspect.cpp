@@ -24,6 +24,7 @@ void visit(Archive& archive, InspectedItem& item) {
   for (std::int64_t* number : {&item.stored_bytes, &item.nan_count, &item.infinite_count}) {
     conelab::visit(archive, *number);
   }
+  conelab::visit(archive, item.value);
   conelab::visit(archive, item.checksummed);
   conelab::visit(archive, item.problem);
 }
@@ -69,11 +70,14 @@ InspectedItem inspect_array(TensorSource& source, const std::string& name, bool 
     item.extents = array->extents;
     item.stored_bytes = static_cast<std::int64_t>(array->bytes());
     if (array->element == Element::text) {
-      (void)source.read_strings(*array);
+      const std::vector<std::string> texts = source.read_strings(*array);
+      if (array->extents.empty() && texts.front().size() <= longest_value)
+        item.value = texts.front();
     } else if (array->element != Element::other) {
       const InputTensor tensor = read_array(source, *array);
       item.nan_count = tensor.nan_count;
       item.infinite_count = tensor.infinite_count;
+      if (array->extents.empty()) item.value = to_doubles(tensor).front();
     }
   } catch (const Error& error) {
     keep_problem(error, item.problem);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,16 @@ struct InspectedItem {
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> chunk;  ///< Empty: not chunked.
   std::vector<std::string> filters;
-  std::int64_t stored_bytes = 0;  ///< In the file, compressed.
-  bool checksummed = false;       ///< Damage of its numbers would be noticed.
+  std::int64_t stored_bytes = 0;        ///< In the file, compressed.
+  bool checksummed = false;             ///< Damage of its numbers would be noticed.
+  std::optional<AttributeValue> value;  ///< Of an array without axes: its number or short text.
   std::int64_t nan_count = 0;
   std::int64_t infinite_count = 0;
   std::string problem;  ///< Empty: read without complaint.
 };
+
+/// Longer texts are no value of an item, in bytes.
+inline constexpr std::size_t longest_value = 65536;
 
 /// A file's content, items depth first.
 struct Inspection {

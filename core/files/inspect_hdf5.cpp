@@ -5,8 +5,11 @@
 #include <limits>
 #include <new>
 #include <set>
+#include <type_traits>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/base/half.h"
 #include "core/files/hdf5_read.h"
 #include "core/files/seal.h"
 #include "core/files/text.h"
@@ -164,6 +167,60 @@ void verify(const hdf5::Dataset& dataset, const hdf5::Stored& stored, InspectedI
   count_special(bytes, stored.element, item);
 }
 
+template <class Number>
+AttributeValue number_in(const char* bytes) {
+  Number number{};
+  std::memcpy(&number, bytes, sizeof number);
+  if constexpr (std::is_integral_v<Number>) {
+    if (std::in_range<std::int64_t>(number)) return static_cast<std::int64_t>(number);
+  }
+  return static_cast<double>(number);
+}
+
+AttributeValue number_of(Element element, const char* bytes) {
+  switch (element) {
+    case Element::f64:
+      return number_in<double>(bytes);
+    case Element::f32:
+      return number_in<float>(bytes);
+    case Element::f16:
+      return number_in<Float16>(bytes);
+    case Element::bf16:
+      return number_in<Bfloat16>(bytes);
+    case Element::i8:
+      return number_in<std::int8_t>(bytes);
+    case Element::i16:
+      return number_in<std::int16_t>(bytes);
+    case Element::i32:
+      return number_in<std::int32_t>(bytes);
+    case Element::i64:
+      return number_in<std::int64_t>(bytes);
+    case Element::u16:
+      return number_in<std::uint16_t>(bytes);
+    case Element::u32:
+      return number_in<std::uint32_t>(bytes);
+    case Element::u64:
+      return number_in<std::uint64_t>(bytes);
+    default:
+      return number_in<std::uint8_t>(bytes);
+  }
+}
+
+/// The value of an array without axes that was verified; none of what was never written.
+std::optional<AttributeValue> scalar_value(const hdf5::Dataset& dataset, const hdf5::Stored& stored,
+                                           const Where& where) {
+  const bool readable = stored.element != Element::other && stored.stored_bytes > 0;
+  if (!stored.extents.empty() || !readable) return std::nullopt;
+  if (stored.element == Element::text) {
+    std::string text = read_strings(dataset, stored, where, {}).front();
+    if (text.size() > longest_value) return std::nullopt;
+    return text;
+  }
+  char bytes[sizeof(std::uint64_t)] = {};
+  read_numbers(dataset, stored, bytes, where, {});
+  return number_of(stored.element, bytes);
+}
+
 class Walk {
  public:
   Walk(const hdf5::File& file, Inspection& inspection) : file_(file), inspection_(inspection) {}
@@ -259,6 +316,7 @@ class Walk {
     try {
       item.attributes = attributes(where);
       verify(dataset, stored, item, where);
+      item.value = scalar_value(dataset, stored, where);
     } catch (const Error& error) {
       item.problem = error.what();
     } catch (const std::bad_alloc&) {

@@ -32,6 +32,36 @@ class Inspect(ProgramTest):
         self.assertIn("mxxxxx", text)
         self.assertIn("ü...", text)
 
+    def test_shows_the_value_of_what_has_no_axes(self):
+        path = self.folder / "in.h5"
+        with h5py.File(path, "w") as file:
+            file["word"] = "two\nlines"
+            file["long"] = "ü" * 500
+            file["tenth"], file["big"] = np.float32(0.1), np.uint64(2 ** 64 - 1)
+            file["half"], file["few"] = np.float16(-1.5), np.int8(-3)
+            file["list"] = [1.0]
+        text = self.ok("inspect", path).out
+        for line in ('word: text [] = "two\\x0alines"', "tenth: f32 [] = 0.1,", "half: f16 [] = -1.5,",
+                     "few: int8 [] = -3,", "big: uint64 [] = 1.84467440737095", "list: f64 [1], 8 bytes"):
+            self.assertIn(line, text)
+        self.assertIn("ü" * 30 + "…", text)
+        self.assertNotIn("ü" * 31, text)
+        found = {item["path"]: item.get("value") for item in self.ok("inspect", path, "--json").json()["items"]}
+        self.assertEqual((found["/word"], found["/few"], found["/list"]), ("two\nlines", -3, None))
+        np.savez(self.folder / "in.npz", scale=np.float64(0.25))
+        self.assertIn("scale: f64 [] = 0.25,", self.ok("inspect", self.folder / "in.npz").out)
+
+    def test_takes_no_group(self):
+        spec = f"{TRACE}:/german/layer3"
+        for words in (("inspect", spec), ("figure", "scaling", "-i", spec, "-o", self.folder / "x.svg"),
+                      ("compare", spec, "--base", "dot"), ("compare", spec, spec)):
+            self.fails(2, *words, says=[f"{TRACE}: ", "without a group (found ':/german/layer3')"])
+        self.fails(1, "inspect", f"{self.folder}/none.h5:/group", says="No such file")
+        named = self.folder / "a:b.npz"
+        np.savez(named, q=np.zeros(3))
+        self.ok("inspect", named)
+        self.assert_clean("a:b.npz")
+
     def test_counts_what_is_not_finite(self):
         path = self.folder / "in.npz"
         np.savez(path, q=np.array([1.0, np.nan, np.inf, -np.inf]))
