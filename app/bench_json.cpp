@@ -57,13 +57,6 @@ Json exponent_json(const MeasuredExponent& e) {
   return json;
 }
 
-Json control_json(const MeasuredControl& control) {
-  return {{"comparisons", control.comparisons},
-          {"false_positive_rate", number_json(control.rate)},
-          {"false_positive_rate_low", number_json(control.rate_low)},
-          {"false_positive_rate_high", number_json(control.rate_high)}};
-}
-
 }  // namespace
 
 Json labels_json(const Case& c) {
@@ -78,6 +71,13 @@ Json labels_json(const Case& c) {
 }
 
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json control_json(const MeasuredControl& control) {
+  return {{"comparisons", control.comparisons},
+          {"false_positive_rate", number_json(control.rate)},
+          {"false_positive_rate_low", number_json(control.rate_low)},
+          {"false_positive_rate_high", number_json(control.rate_high)}};
+}
 
 Json bench_json(const LabelledFile& file, const std::string& name) {
   Json json{{"output", name}, {"cases", Json::array()}, {"exponents", Json::array()}};

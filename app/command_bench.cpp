@@ -108,12 +108,12 @@ std::string ending_text(const std::string& name, BenchEnding ending) {
 }
 
 void print_tables(const LabelledFile& file, const std::string& name, BenchEnding ending) {
-  const auto print = [](const TextTable& table) {
-    for (const std::string& line : table_lines(table)) say("{}", line);
+  const auto print = [](const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) say("{}", line);
     say("");
   };
-  print(summary_table(measured_cases(file, name)));
-  print(exponent_table(measured_exponents(file, name)));
+  print(table_lines(summary_table(measured_cases(file, name))));
+  print(exponent_lines(measured_exponents(file, name)));
   for (const std::string& note : summary_notes(file)) say("{}", note);
   say("{}", ending_text(name, ending));
 }
@@ -172,6 +172,13 @@ int run(const TypedBench& typed) {
   return 0;
 }
 
+/// CLI11 takes -1 for the largest of all unsigned numbers.
+std::string whole_from_zero(const std::string& number) {
+  if (!unshielded(number).starts_with('-')) return "";
+  return fmt::format("wrong value (expected a whole number from 0, found '{}')",
+                     unshielded(number));
+}
+
 void declare_axes(CLI::App& options, TypedBench& typed) {
   options
       .add_option("--operators", typed.operators,
@@ -204,7 +211,9 @@ Action declare_bench(CLI::App& options) {
       .add_option("--controls", typed->sweep.controls,
                   "at most so many cases are measured twice (A/A)")
       ->capture_default_str();
-  options.add_option("--seed", typed->sweep.seed, "of inputs and orders")->capture_default_str();
+  options.add_option("--seed", typed->sweep.seed, "of inputs and orders")
+      ->capture_default_str()
+      ->check(whole_from_zero);
   options.add_option("--time-limit", typed->sweep.time_limit, "seconds that one sample may take")
       ->capture_default_str();
   options.add_option("--peer", typed->peers,

@@ -55,11 +55,20 @@ void print_cases(const std::vector<CaseComparison>& cases) {
   for (const auto& [verdict, count] : counts) {
     summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", count, verdict);
   }
-  say("{} cases: {}", cases.size(), summary);
+  say("{} case{}: {}", cases.size(), cases.size() == 1 ? "" : "s", summary);
+}
+
+/// What a verdict is worth: the margin of "same", and how often equals came out different.
+void print_trust(double margin, const std::vector<std::string>& controls) {
+  say("'same': the whole interval lies within a factor of {} (--margin {})", 1 + margin, margin);
+  for (const std::string& line : controls) say("{}", line);
 }
 
 int compare_files(const TypedCompare& typed) {
-  for (const std::string& result : {typed.a, typed.b}) Parts::check_finished(result);
+  for (const std::string& result : {typed.a, typed.b}) {
+    check_whole_file(result);
+    Parts::check_finished(result);
+  }
   const BenchComparison found =
       compare_bench(typed.a, typed.b, typed.margin, {.cancelled = interrupted});
   for (const std::string& path : found.changed) warn_of_change(path);
@@ -70,15 +79,20 @@ int compare_files(const TypedCompare& typed) {
                 {"cases", list_json(found.cases)},
                 {"only_a", found.only_first.size()},
                 {"only_b", found.only_second.size()},
-                {"differences", found.differences}});
+                {"differences", found.differences},
+                {"margin", typed.margin},
+                {"control_a", control_json(found.first_control)},
+                {"control_b", control_json(found.second_control)}});
     return 0;
   }
   say("time of {} over time of {}", typed.b, typed.a);
   for (const std::string& line : found.differences) say("not the same {}", line);
   print_cases(found.cases);
   if (const auto only = found.only_first.size() + found.only_second.size(); only > 0) {
-    say("{} cases are in one file only", only);
+    say("{} case{} in one file only", only, only == 1 ? " is" : "s are");
   }
+  print_trust(typed.margin, {typed.a + ": " + control_note(found.first_control),
+                             typed.b + ": " + control_note(found.second_control)});
   return 0;
 }
 
@@ -86,12 +100,18 @@ int compare_within(const TypedCompare& typed) {
   Parts::check_finished(typed.a);
   const LabelledFile file = read_result(typed.a, interrupted);
   const auto cases = compare_operators(measured_cases(file, typed.a), typed.base, typed.margin);
+  const MeasuredControl control = measured_control(file);
   if (typed.json) {
-    print_json({{"a", typed.a}, {"base", typed.base}, {"cases", list_json(cases)}});
+    print_json({{"a", typed.a},
+                {"base", typed.base},
+                {"cases", list_json(cases)},
+                {"margin", typed.margin},
+                {"control", control_json(control)}});
     return 0;
   }
   say("time over that of {}, round by round, in {}", typed.base, typed.a);
   print_cases(cases);
+  print_trust(typed.margin, {control_note(control)});
   return 0;
 }
 

@@ -26,6 +26,7 @@ std::string missing_note(const MeasuredCase& first, const MeasuredCase& second) 
 std::string few_rounds_note(const Interval& ratio) {
   if (std::isnan(ratio.coverage)) return "too few rounds: none has a time of both";
   if (ratio.coverage >= usual_level) return "";
+  if (ratio.coverage <= 0) return "one round: no interval";
   return "too few rounds: the interval covers " + coverage_text(ratio.coverage);
 }
 
@@ -36,7 +37,7 @@ void doubt_across_runs(CaseComparison& c, double margin) {
   if (std::isnan(c.peak_ratio)) {
     c.note = "the peak of the machine is unknown";
   } else if (c.peak_ratio > 1 + margin || c.peak_ratio < 1 / (1 + margin)) {
-    c.note = fmt::format("the machine itself ran at {:.2f} of its earlier speed", c.peak_ratio);
+    c.note = fmt::format("the machine itself ran at {:.2f} times its earlier speed", c.peak_ratio);
   } else {
     return;
   }
@@ -99,6 +100,8 @@ BenchComparison compare_bench(const std::string& first, const std::string& secon
   if (batch != other)
     fail("{}: its batch is another (expected {}, found {})", second, batch, other);
   BenchComparison result;
+  result.first_control = measured_control(a);
+  result.second_control = measured_control(b);
   if (a.changed) result.changed.push_back(first);
   if (b.changed) result.changed.push_back(second);
   for (const MeasuredCase& c : before) {

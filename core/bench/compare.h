@@ -24,6 +24,7 @@ struct CaseComparison {
 struct BenchComparison {
   std::vector<CaseComparison> cases;  ///< Those that both files have, in the first one's order.
   std::vector<Case> only_first, only_second;
+  MeasuredControl first_control, second_control;
   std::vector<std::string> changed;      ///< Files whose bytes are not those that were written.
   std::vector<std::string> differences;  ///< Of the environments: "cpu: A, then B".
 };

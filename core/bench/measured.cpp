@@ -199,9 +199,12 @@ std::vector<MeasuredExponent> measured_exponents(const LabelledFile& file,
 MeasuredControl measured_control(const LabelledFile& file) {
   const LabelledArray* control = file.group("bench/control");
   const LabelledAxis* copies = control == nullptr ? nullptr : control->axis("control");
-  if (copies == nullptr) return {0, unknown, unknown, unknown};
+  if (copies == nullptr) return {0, unknown, unknown, unknown, 0};
+  const LabelledArray* runtime = file.group("bench/runtime");
+  const LabelledAxis* rounds = runtime == nullptr ? nullptr : runtime->axis("round");
   return {static_cast<int>(copies->size()), real(*control, "false_positive_rate"),
-          real(*control, "false_positive_rate_low"), real(*control, "false_positive_rate_high")};
+          real(*control, "false_positive_rate_low"), real(*control, "false_positive_rate_high"),
+          rounds == nullptr ? 0 : static_cast<int>(rounds->size())};
 }
 
 }  // namespace conelab

@@ -65,6 +65,7 @@ struct MeasuredExponent {
 struct MeasuredControl {
   int comparisons = 0;
   double rate = 0, rate_low = 0, rate_high = 1;  ///< NaN without comparisons.
+  int rounds = 0;                                ///< Of the run; 0 where the file has none.
 };
 
 /// Of /bench/control; none where the file has no such group.

@@ -66,24 +66,11 @@ void add_measurements(const MeasuredCase& c, std::vector<std::string>& row) {
     row.insert(row.end(), {status_name(c.status), "-", "-", "-", "-", "-", c.reason});
     return;
   }
-  row.insert(row.end(), {time_text(c.time), time_text(c.time_low) + " .. " + time_text(c.time_high),
+  const bool one = !(median_interval(c.samples).coverage > 0);
+  row.insert(row.end(), {time_text(c.time),
+                         one ? "-" : time_text(c.time_low) + " .. " + time_text(c.time_high),
                          time_text(c.time_cold), peak_text(c), bytes_text(c.extra_bytes),
                          std::isnan(c.error) ? "-" : fmt::format("{:.1e}", c.error), ""});
-}
-
-/// With fewer rounds than a verdict needs, no control can come out different.
-std::string control_note(const MeasuredControl& control, const std::vector<MeasuredCase>& cases) {
-  const int enough = samples_to_cover();
-  if (!cases.empty() && cases.front().samples.size() < static_cast<std::size_t>(enough)) {
-    return fmt::format(
-        "A/A control: no verdict is possible below {} rounds, also of the {} cases measured twice",
-        enough, control.comparisons);
-  }
-  return fmt::format(
-      "A/A control: {:.0f} of {} cases measured twice came out different (95 % interval of the "
-      "rate {:.0f} .. {:.0f} %)",
-      control.rate * control.comparisons, control.comparisons, 100 * control.rate_low,
-      100 * control.rate_high);
 }
 
 /// "memory: 17.4 GB/s read by 1 thread, 20.1 GB/s by 2 threads"; empty where it was not measured.
@@ -99,6 +86,19 @@ std::string bandwidth_note(const std::vector<MeasuredCase>& cases) {
                         threads == 1 ? "" : "s");
   }
   return text;
+}
+
+/// "94 % interval"; of one round, whose interval covers nothing, "interval".
+std::string interval_title(double coverage) {
+  return coverage > 0 ? coverage_text(coverage) + " interval" : "interval";
+}
+
+std::string coverage_note(double coverage) {
+  const std::string what =
+      coverage > 0
+          ? fmt::format("so few rounds: the intervals of the times cover {:.0f} %", 100 * coverage)
+          : "one round: no intervals";
+  return fmt::format("{}; 95 % and verdicts need {} rounds", what, samples_to_cover());
 }
 
 std::string interval_text(const Interval& i) {
@@ -121,9 +121,8 @@ TextTable summary_table(const std::vector<MeasuredCase>& cases) {
   for (const MeasuredCase& c : cases) labels.push_back(c.labels);
   const Axes axes = telling_axes(labels);
   table.header = titles_of(axes);
-  table.header.insert(table.header.end(),
-                      {"time", coverage_text(time_coverage(cases)) + " interval", "cold", "of peak",
-                       "extra memory", "error", "note"});
+  table.header.insert(table.header.end(), {"time", interval_title(time_coverage(cases)), "cold",
+                                           "of peak", "extra memory", "error", "note"});
   for (const MeasuredCase& c : cases) {
     std::vector<std::string> row = labels_of(c.labels, axes);
     add_measurements(c, row);
@@ -159,19 +158,46 @@ TextTable comparison_table(const std::vector<CaseComparison>& cases) {
   const Axes axes = telling_axes(labels);
   TextTable table;
   table.header = titles_of(axes);
-  table.header.insert(
-      table.header.end(),
-      {"ratio", coverage_text(ratio_coverage(cases)) + " interval", "verdict", "note"});
+  table.header.insert(table.header.end(),
+                      {"ratio", interval_title(ratio_coverage(cases)), "verdict", "note"});
   for (const CaseComparison& c : cases) {
     std::vector<std::string> row = labels_of(c.labels, axes);
     const Interval& ratio = c.result.ratio;
     const bool known = !std::isnan(ratio.value);
-    row.insert(row.end(),
-               {known ? fmt::format("{:.3f}", ratio.value) : "-",
-                known ? interval_text(ratio) : "-", verdict_name(c.result.verdict), c.note});
+    row.insert(row.end(), {known ? fmt::format("{:.3f}", ratio.value) : "-",
+                           known && ratio.coverage > 0 ? interval_text(ratio) : "-",
+                           verdict_name(c.result.verdict), c.note});
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+std::vector<std::string> exponent_lines(const std::vector<MeasuredExponent>& exponents) {
+  std::vector<std::string> reasons;
+  for (const MeasuredExponent& e : exponents) {
+    if (!std::isnan(e.value)) return table_lines(exponent_table(exponents));
+    if (std::find(reasons.begin(), reasons.end(), e.why_not) == reasons.end()) {
+      reasons.push_back(e.why_not);
+    }
+  }
+  if (reasons.empty()) return {};
+  return {fmt::format("exponents: {}", fmt::join(reasons, "; "))};
+}
+
+std::string control_note(const MeasuredControl& control) {
+  if (control.comparisons == 0) return "A/A control: no case was measured twice";
+  const int enough = samples_to_cover();
+  const char* plural = control.comparisons == 1 ? "" : "s";
+  if (control.rounds > 0 && control.rounds < enough) {
+    return fmt::format(
+        "A/A control: no verdict is possible below {} rounds, also of the {} case{} measured twice",
+        enough, control.comparisons, plural);
+  }
+  return fmt::format(
+      "A/A control: {:.0f} of {} case{} measured twice came out different (95 % interval of the "
+      "rate {:.0f} .. {:.0f} %)",
+      control.rate * control.comparisons, control.comparisons, plural, 100 * control.rate_low,
+      100 * control.rate_high);
 }
 
 std::vector<std::string> summary_notes(const LabelledFile& file) {
@@ -182,7 +208,7 @@ std::vector<std::string> summary_notes(const LabelledFile& file) {
   const LabelledArray* runtime = file.group("bench/runtime");
   const auto cases = runtime == nullptr ? std::vector<MeasuredCase>{} : measured_cases(file, "");
   const MeasuredControl control = measured_control(file);
-  if (control.comparisons > 0) notes.push_back(control_note(control, cases));
+  if (control.comparisons > 0) notes.push_back(control_note(control));
   if (const std::string note = bandwidth_note(cases); !note.empty()) notes.push_back(note);
   if (std::any_of(cases.begin(), cases.end(), peak_disturbed)) {
     notes.emplace_back(
@@ -193,10 +219,7 @@ std::vector<std::string> summary_notes(const LabelledFile& file) {
     const auto* list = std::get_if<std::vector<std::string>>(&value);
     const auto* coverage = std::get_if<double>(&value);
     if (name == "interval_coverage" && coverage != nullptr && *coverage < usual_level) {
-      notes.push_back(
-          fmt::format("so few rounds: the intervals of the times cover {:.0f} %; 95 % and verdicts "
-                      "need {} rounds",
-                      100 * *coverage, samples_to_cover()));
+      notes.push_back(coverage_note(*coverage));
     }
     if (name == "notes" && list != nullptr) notes.insert(notes.end(), list->begin(), list->end());
   }

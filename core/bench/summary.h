@@ -24,6 +24,13 @@ struct TextTable {
 /// One row per scaling line: its labels, the exponent with its interval, or why it is not resolved.
 [[nodiscard]] TextTable exponent_table(const std::vector<MeasuredExponent>& exponents);
 
+/// The same as lines; one line, with the reasons, where none of them is resolved.
+[[nodiscard]] std::vector<std::string> exponent_lines(
+    const std::vector<MeasuredExponent>& exponents);
+
+/// How often cases that were measured twice came out different: what a verdict is worth.
+[[nodiscard]] std::string control_note(const MeasuredControl& control);
+
 /// One row per comparison: its labels, the ratio with its interval, verdict and note.
 [[nodiscard]] TextTable comparison_table(const std::vector<CaseComparison>& cases);
 

@@ -238,6 +238,8 @@ class Bench(ProgramTest):
         self.fails(2, "bench", "-o", out, "--passes", "foreward", says="did you mean 'forward'?")
         self.fails(2, "bench", "-o", out, "--rounds", "0", says="rounds")
         self.fails(2, "bench", "-o", out, "--heads", "many", says="--heads")
+        self.fails(2, "bench", "-o", out, *SMALL, "--seed", "-1",
+                   says="--seed: wrong value (expected a whole number from 0, found '-1'")
         self.fails(1, "bench", "-o", self.folder / "no/b.h5", *SMALL, says="no/b.h5")
         self.assert_clean()
 
@@ -279,8 +281,15 @@ class Compare(ProgramTest):
                 self.assertAlmostEqual(case["ratio"], ratio, delta=0.01)
         text = self.ok("compare", twice, steady).out
         self.assertIn("8 cases: 8 faster", text)
+        self.assertIn("factor of 1.02 (--margin 0.02)", text)
+        self.assertIn(f"{steady}: A/A control: ", text)
         within = self.ok("compare", steady, "--base", "dot", "--json").json()
         self.assertEqual([case["operator"] for case in within["cases"]], 4 * ["umbral"])
+        self.assertEqual(within["margin"], 0.02)
+        self.assertGreater(within["control"]["comparisons"], 0)
+        text = self.ok("compare", steady, "--base", "dot", "--margin", "0.1").out
+        self.assertIn("factor of 1.1 (--margin 0.1)", text)
+        self.assertRegex(text.splitlines()[-1], r"^A/A control: \d of \d case.* came out different")
         self.fails(2, "compare", steady, "--base", "dott", says="did you mean 'dot'?")
 
     def test_nothing_is_decided_where_the_machine_itself_changed(self):
@@ -292,7 +301,7 @@ class Compare(ProgramTest):
             peaks[...] = peaks[...] / 2
         for case in self.ok("compare", a, b, "--json").json()["cases"]:
             self.assertEqual(case["verdict"], "undecided")
-            self.assertIn("0.50 of its earlier speed", case["note"])
+            self.assertIn("0.50 times its earlier speed", case["note"])
 
     def test_wrong_files(self):
         self.fails(1, "compare", self.folder / "a.h5", self.folder / "b.h5", says="a.h5")

@@ -73,7 +73,7 @@ TEST_F(CompareBench, SaysWhereTheMachineItselfWasSlower) {
   const std::string a = save("a.h5", fake_result(sweep, 1, 1e11, 1));
   const std::string b = save("b.h5", fake_result(sweep, 1.2, 0.8e11, 2));
   const CaseComparison c = compare_bench(a, b).cases.at(0);
-  EXPECT_EQ(c.note, "the machine itself ran at 0.80 of its earlier speed");
+  EXPECT_EQ(c.note, "the machine itself ran at 0.80 times its earlier speed");
   EXPECT_EQ(c.result.verdict, Verdict::undecided);
   BenchResult unknown = fake_result(sweep, 1.2, NAN, 3);
   const CaseComparison blind = compare_bench(a, save("c.h5", unknown)).cases.at(0);
@@ -200,7 +200,7 @@ TEST_F(CompareBench, SummaryShowsTimesStatusesAndExponents) {
   ASSERT_FALSE(notes.empty());
   EXPECT_EQ(table.header[4], "95 % interval");
   EXPECT_EQ(notes[0],
-            "A/A control: 0 of 1 cases measured twice came out different (95 % interval of the "
+            "A/A control: 0 of 1 case measured twice came out different (95 % interval of the "
             "rate 0 .. 98 %)");
 }
 
@@ -223,6 +223,44 @@ TEST_F(CompareBench, FewRoundsClaimNoMoreThanTheyCover) {
               rounds < 6)
         << control;
   }
+}
+
+TEST_F(CompareBench, OneRoundHasNoIntervals) {
+  const std::string path =
+      save("one.h5", fake_result(fake_sweep({"dot", "umbral"}, {64}, 1), 1, 1e11, 1));
+  const LabelledFile file = read_labelled_file(path);
+  const auto cases = measured_cases(file, path);
+  const TextTable table = summary_table(cases);
+  EXPECT_EQ(table.header[4], "interval");
+  EXPECT_EQ(table.rows[0][4], "-");
+  const auto ratios = compare_operators(cases, "dot");
+  EXPECT_EQ(ratios.at(0).note, "one round: no interval");
+  EXPECT_EQ(comparison_table(ratios).rows.at(0).at(4), "-");
+  const auto notes = summary_notes(file);
+  EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note == "one round: no intervals; 95 % and verdicts need 6 rounds";
+  }));
+}
+
+TEST_F(CompareBench, ExponentsNoneOfWhichIsResolvedAreOneLine) {
+  const auto lines = [&](const std::vector<std::int64_t>& lengths) {
+    const std::string path =
+        save("a.h5", fake_result(fake_sweep({"dot", "umbral"}, lengths, 9), 1, 1e11, 1));
+    return exponent_lines(measured_exponents(read_labelled_file(path), path));
+  };
+  EXPECT_EQ(lines({64, 128}),
+            std::vector<std::string>{"exponents: not resolved: 1 octave of n (needs 3)"});
+  EXPECT_EQ(lines({64, 128, 256, 512}).size(), 3u);
+}
+
+TEST_F(CompareBench, BothFilesHaveTheirControl) {
+  const Sweep sweep = fake_sweep({"dot"}, {64}, 9);
+  const std::string a = save("a.h5", fake_result(sweep, 1, 1e11, 1));
+  BenchComparison c = compare_bench(a, a);
+  EXPECT_EQ(c.first_control.comparisons, 1);
+  EXPECT_EQ(c.second_control.rounds, 9);
+  c.second_control.comparisons = 0;
+  EXPECT_EQ(control_note(c.second_control), "A/A control: no case was measured twice");
 }
 
 TEST_F(CompareBench, ACaseThatCrashedHidesNoOtherCasesCoverage) {
