@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace conelab::figure {
 namespace {
@@ -22,6 +23,14 @@ std::vector<TextRun> power(const std::string& base, int exponent) {
           {with_minus(std::to_string(exponent)), Face::regular, Script::super}};
 }
 
+std::vector<TextRun> scientific_label(double value, int digits) {
+  int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  std::string mantissa = fmt::format("{:.{}g}", value / std::pow(10, exponent), digits);
+  if (mantissa == "10" || mantissa == "-10") mantissa.pop_back(), ++exponent;
+  if (mantissa == "1") return power("10", exponent);
+  return power(with_minus(mantissa) + "×10", exponent);
+}
+
 /// Is the value so near a power of ten that it is one?
 bool is_power_of_ten(double value) {
   const double e = std::round(std::log10(value));
@@ -37,7 +46,7 @@ double nice_step(double raw) {
   return 10 * unit;
 }
 
-/// Every `stride`-th whole exponent in [low, high].
+/// Every `stride`-th whole exponent in [low, high]; all where that leaves fewer than two.
 std::vector<int> exponents(double low, double high, int most) {
   const int first = static_cast<int>(std::ceil(low - 1e-9));
   const int last = static_cast<int>(std::floor(high + 1e-9));
@@ -47,7 +56,21 @@ std::vector<int> exponents(double low, double high, int most) {
   for (int e = first; e <= last; ++e) {
     if (e % stride == 0) out.push_back(e);
   }
+  if (out.size() < 2 && stride > 1) return exponents(low, high, count);
   return out;
+}
+
+bool is_power(const std::vector<TextRun>& label) {
+  return !label.empty() && label.back().script == Script::super;
+}
+
+/// 0.001 beside 5×10⁻⁴ is written 10⁻³.
+void write_alike(std::vector<Tick>& ticks) {
+  const auto power_label = [](const Tick& t) { return is_power(t.label); };
+  if (std::none_of(ticks.begin(), ticks.end(), power_label)) return;
+  for (Tick& t : ticks) {
+    if (t.major() && !power_label(t)) t.label = scientific_label(t.value, 4);
+  }
 }
 
 /// Ticks at digits 1–9 of each decade, those in `labelled` with a number.
@@ -63,6 +86,7 @@ std::vector<Tick> digit_ticks(double low, double high, const std::vector<int>& l
       ticks.push_back({value, label ? number_label(value) : std::vector<TextRun>{}});
     }
   }
+  write_alike(ticks);
   return ticks;
 }
 
@@ -80,11 +104,7 @@ std::vector<TextRun> number_label(double value, int digits) {
     return run(with_minus(fmt::format("{:.{}g}", value == 0 ? 0.0 : value,
                                       std::max(digits, size >= 1e4 ? 5 : digits))));
   }
-  int exponent = static_cast<int>(std::floor(std::log10(size)));
-  std::string mantissa = fmt::format("{:.{}g}", value / std::pow(10, exponent), digits);
-  if (mantissa == "10" || mantissa == "-10") mantissa.pop_back(), ++exponent;
-  if (mantissa == "1") return power("10", exponent);
-  return power(with_minus(mantissa) + "×10", exponent);
+  return scientific_label(value, digits);
 }
 
 std::vector<Tick> linear_ticks(double low, double high, int most) {
@@ -98,6 +118,8 @@ std::vector<Tick> linear_ticks(double low, double high, int most) {
     ticks.push_back({value, number_label(k == 0 ? 0 : value, 6)});
     if (ticks.size() > 64) break;  // A step that vanishes against the values cannot advance.
   }
+  // A step that falls between the ends leaves one tick or none; a fifth of the range never does.
+  if (ticks.size() < 2 && most < 6) return linear_ticks(low, high, 6);
   return ticks;
 }
 
@@ -106,8 +128,11 @@ std::vector<Tick> log_ticks(double low, double high, int most) {
   if (low == high) return {{low, number_label(low)}};
   const double decades = std::log10(high / low);
   if (decades < 0.5) return linear_ticks(low, high, most);
-  if (decades < 1.5) {
-    return digit_ticks(low, high, most >= 4 ? std::vector<int>{1, 2, 5} : std::vector<int>{1});
+  const bool two_powers = std::floor(std::log10(high) + 1e-9) > std::ceil(std::log10(low) - 1e-9);
+  if (decades < 2 && (most >= 4 || !two_powers)) {
+    std::vector<Tick> ticks = digit_ticks(low, high, {1, 2, 5});
+    const auto labelled = std::count_if(ticks.begin(), ticks.end(), std::mem_fn(&Tick::major));
+    return labelled < 2 ? linear_ticks(low, high, most) : ticks;
   }
   const std::vector<int> labelled = exponents(std::log10(low), std::log10(high), most);
   std::vector<Tick> ticks = decades > 8 ? std::vector<Tick>{} : digit_ticks(low, high, {});
@@ -132,7 +157,7 @@ std::vector<Tick> binary_ticks(double low, double high, int most) {
     const bool plain_number = e >= 0 && e <= 16;
     ticks.push_back({value, plain_number ? run(fmt::format("{:.0f}", value)) : power("2", e)});
   }
-  if (ticks.empty()) return log_ticks(low, high, most);
+  if (ticks.size() < 2) return log_ticks(low, high, most);
   return ticks;
 }
 

@@ -18,15 +18,17 @@ struct Tick {
 /// ten beyond `10^±4` are written as such. `digits` significant ones at most, no trailing zeros.
 [[nodiscard]] std::vector<TextRun> number_label(double value, int digits = 4);
 
-/// Steps of 1, 2 or 5 times a power of ten over [low, high], at most about `most` of them (≥ 2).
-/// Empty where the range is; one tick where low = high.
+/// Steps of 1, 2 or 5 times a power of ten over [low, high], at most about `most` of them, but two
+/// at least. Empty where the range is; one tick where low = high.
 [[nodiscard]] std::vector<Tick> linear_ticks(double low, double high, int most);
 
 /// Powers of ten over [low, high] (positive), thinned to at most `most` labels; the digits 2–9 are
-/// minor. Below a decade and a half, 1, 2 and 5 are labelled; within one digit, linear steps.
+/// minor. Below two decades, 1, 2 and 5 are labelled, all as powers where one of them is;
+/// linear steps where that would leave fewer than two, or within one digit.
 [[nodiscard]] std::vector<Tick> log_ticks(double low, double high, int most);
 
-/// Powers of two, as lengths of sequences are: 256, 512, …; from 2^17 on as 2^k.
+/// Powers of two, as lengths of sequences are: 256, 512, …; from 2^17 on as 2^k. As log_ticks where
+/// the range has fewer than two.
 [[nodiscard]] std::vector<Tick> binary_ticks(double low, double high, int most);
 
 }  // namespace conelab::figure
