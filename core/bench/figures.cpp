@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/attention/call_text.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/bench/case_axes.h"
@@ -59,6 +60,26 @@ figure::ScalingSeries series_of(const BenchSelection& s, const std::string& name
     series.exponent_high = e.high;
   }
   return series;
+}
+
+/// An operator as figures of attention write its call; a name that is no call stays as it is.
+std::string title_of(const std::string& name) {
+  try {
+    return call_title(call_from_text(name));
+  } catch (const Error&) {
+    return name;
+  }
+}
+
+/// [operator] Titles; where two would be alike, those operators keep their own names.
+std::vector<std::string> titles_of(const std::vector<std::string>& operators) {
+  std::vector<std::string> titles;
+  for (const std::string& name : operators) titles.push_back(title_of(name));
+  std::vector<std::string> labels = titles;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (std::count(titles.begin(), titles.end(), titles[i]) > 1) labels[i] = operators[i];
+  }
+  return labels;
 }
 
 /// 1 where it has a time: none is drawn where nothing was measured.
@@ -159,6 +180,8 @@ figure::ScalingFigure scaling_figure(const BenchSelection& s) {
   for (const std::string& name : s.operators) figure.series.push_back(series_of(s, name));
   figure.coverage = time_coverage(s.cases);
   add_ratios(s, figure);
+  const std::vector<std::string> titles = titles_of(s.operators);
+  for (std::size_t i = 0; i < titles.size(); ++i) figure.series[i].name = titles[i];
   figure.caption = place_caption(s.place);
   return figure;
 }
@@ -177,16 +200,19 @@ figure::RooflineFigure roofline_figure(const BenchSelection& s) {
   figure::RooflineFigure figure;
   const std::vector<const MeasuredCase*> cases = roofline_cases(s);
   const std::int64_t length = common_length(cases);
+  const std::vector<std::string> titles = titles_of(s.operators);
   double best = 0;
   for (const MeasuredCase* c : cases) {
+    const std::string& title = titles[figure.points.size()];
     figure.points.emplace_back();
     if (c == nullptr) continue;
     const Case& labels = c->labels;
-    figure.points.back() = {
-        length > 0 ? labels.operation : fmt::format("{}, n = {}", labels.operation, labels.seq_len),
-        intensity(*c), c->flops / c->time, c->flops / c->time_high, c->flops / c->time_low};
+    figure.points.back() = {length > 0 ? title : fmt::format("{}, n = {}", title, labels.seq_len),
+                            intensity(*c), c->flops / c->time, c->flops / c->time_high,
+                            c->flops / c->time_low};
     best = std::max(best, c->flops / c->time);
   }
+  figure.coverage = time_coverage(s.cases);
   const double peak = highest(s, &MeasuredCase::peak_flops);
   const double bandwidth = highest(s, &MeasuredCase::bandwidth);
   figure.peaks.push_back({"multiply-add", peak, best <= peak});

@@ -6,6 +6,7 @@
 
 #include "core/figure/font_metrics.h"
 #include "core/figure/style.h"
+#include "core/figure/text.h"
 
 namespace conelab::figure {
 namespace {
@@ -40,14 +41,47 @@ std::vector<double> isotonic(const std::vector<double>& values) {
   return out;
 }
 
+/// The text with a space wherever a word reaches the width.
+std::string with_spaces(const std::string& text, double width) {
+  std::u32string spaced;
+  double word = 0;
+  for (const char32_t c : decode_utf8(text)) {
+    const double wide = text_width(encode_utf8({&c, 1}), text_size, Face::bold);
+    word = c == U' ' ? 0 : word + wide;
+    if (word > width) spaced += U' ', word = wide;
+    spaced += c;
+  }
+  return encode_utf8(spaced);
+}
+
+/// Name and notes, one below the other from the middle of the first line.
+void draw_lines(DisplayList& list, const EdgeLabel& l, Point at) {
+  for (const std::string& line : l.name) {
+    list.text(at, line,
+              {.size = text_size, .face = Face::bold, .align = Align::middle, .colour = ink});
+    at.y += name_line;
+  }
+  at.y += (note_line - name_line) / 2;
+  for (const auto& note : l.notes) {
+    list.text(at, note, {.size = small_size, .align = Align::middle, .colour = quiet});
+    at.y += note_line;
+  }
+}
+
 }  // namespace
 
+std::vector<std::string> name_lines(const std::string& name, double width) {
+  return wrap(with_spaces(clean_text(name), width), text_size, width, Face::bold);
+}
+
 double EdgeLabel::height() const {
-  return name_line + note_line * static_cast<double>(notes.size()) + 1;
+  return name_line * static_cast<double>(std::max<std::size_t>(name.size(), 1)) +
+         note_line * static_cast<double>(notes.size()) + 1;
 }
 
 double EdgeLabel::width() const {
-  double widest = text_width(name, text_size, Face::bold);
+  double widest = 0;
+  for (const auto& line : name) widest = std::max(widest, text_width(line, text_size, Face::bold));
   for (const auto& note : notes) widest = std::max(widest, text_width(note, small_size));
   return marker_room + widest;
 }
@@ -94,13 +128,7 @@ double draw_edge_labels(DisplayList& list, const std::vector<EdgeLabel>& labels,
                               {x + leader_room - 3, middle}}),
               Paint::stroked(l.colour.opacity(0.6), thin_line));
     draw_marker(list, {x + leader_room + 1, middle}, l.marker, 4.5, l.colour);
-    list.text({text_x, middle}, l.name,
-              {.size = text_size, .face = Face::bold, .align = Align::middle, .colour = ink});
-    for (std::size_t k = 0; k < l.notes.size(); ++k) {
-      const double y = middle + (name_line + note_line) / 2 + note_line * static_cast<double>(k);
-      list.text({text_x, y}, l.notes[k],
-                {.size = small_size, .align = Align::middle, .colour = quiet});
-    }
+    draw_lines(list, l, {text_x, middle});
     lowest = std::max(lowest, centres[i] + l.height() / 2);
   }
   return lowest;

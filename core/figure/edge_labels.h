@@ -10,8 +10,8 @@ namespace conelab::figure {
 
 /// A name, and lines of smaller text under it.
 struct EdgeLabel {
-  Point end;  ///< Where the line ends, on the page.
-  std::string name;
+  Point end;                      ///< Where the line ends, on the page.
+  std::vector<std::string> name;  ///< In lines.
   std::vector<std::vector<TextRun>> notes = {};
   Colour colour;
   std::size_t marker = 0;
@@ -19,6 +19,10 @@ struct EdgeLabel {
   [[nodiscard]] double height() const;
   [[nodiscard]] double width() const;  ///< With the marker before the name.
 };
+
+/// The whole name in lines of at most `width`, so that different names stay different: broken at
+/// spaces, and within a word that is too wide.
+[[nodiscard]] std::vector<std::string> name_lines(const std::string& name, double width);
 
 /// Centres of intervals of these heights, as near the wanted centres as they can be (least squares)
 /// without overlap and inside [top, bottom] where all fit; in the order of `wanted`. Pool-adjacent-

@@ -40,12 +40,17 @@ double largest(const std::vector<RooflineCeiling>& ceilings) {
   return value;
 }
 
+bool has_bars(const RooflineFigure& f) {
+  return std::any_of(f.points.begin(), f.points.end(),
+                     [](const RooflinePoint& p) { return p.low < p.high; });
+}
+
 std::vector<EdgeLabel> labels_of(const RooflineFigure& f, const Frame& frame) {
   std::vector<EdgeLabel> labels;
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const RooflinePoint& p = f.points[i];
     labels.push_back({frame.at(p.intensity, p.performance),
-                      elide(clean_text(p.name), text_size, 0.3 * f.width, Face::bold),
+                      name_lines(p.name, 0.3 * f.width),
                       {},
                       series_colour(i),
                       i});
@@ -163,18 +168,17 @@ std::pair<Point, Point> ridge_line(const RooflineFigure& f, const Frame& frame, 
   return {frame.at(ridge, frame.y.low), frame.at(ridge, largest(f.peaks))};
 }
 
-/// Names all ceilings and the ridge; returns those for which there was no room.
+/// Names all ceilings and the ridge; returns those for whose numbers there was no room.
 std::string name_ceilings(DisplayList& list, const RooflineFigure& f, const Frame& frame) {
   std::string left_out;
   for (const bool memory : {false, true}) {
     for (const RooflineCeiling& c : memory ? f.bandwidths : f.peaks) {
       const std::string whole = clean_text(with_unit(c, memory ? "B/s" : "FLOP/s"));
       const auto ends = visible_part(f, frame, c.value, memory);
-      const double room = ends ? length_of(ends->first, ends->second) - 8 : 0;
-      const std::string name = elide(whole, small_size, room);
-      if (!ends || !name_along(list, f, frame, name, ends->first, ends->second)) {
-        left_out += (left_out.empty() ? "" : "; ") + whole;
-      }
+      if (ends && name_along(list, f, frame, whole, ends->first, ends->second)) continue;
+      // A number that is cut misleads: the line has its bare name, the caption the number.
+      if (ends) name_along(list, f, frame, clean_text(c.name), ends->first, ends->second);
+      left_out += (left_out.empty() ? "" : "; ") + whole;
     }
   }
   if (const auto ridge = ridge_of(f)) {
@@ -246,6 +250,7 @@ DisplayList draw_roofline(const RooflineFigure& figure) {
   const auto add = [&](const std::string& text) {
     if (!text.empty()) caption += (caption.empty() ? "" : ". ") + text;
   };
+  if (has_bars(f)) add(fmt::format("Medians; vertical bars: {:.0f} % intervals", 100 * f.coverage));
   add(unnamed);
   if (!f.peaks.empty() && f.bandwidths.empty()) {
     add("The bandwidth of the memory was not measured: the roof has no slope");

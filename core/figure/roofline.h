@@ -14,6 +14,7 @@
 
 #include "core/figure/display_list.h"
 #include "core/figure/style.h"
+#include "core/statistics/interval.h"
 
 namespace conelab::figure {
 
@@ -36,11 +37,13 @@ struct RooflineFigure {
   std::vector<RooflineCeiling> peaks;       ///< Arithmetic; the highest bounds the roof.
   std::vector<RooflineCeiling> bandwidths;  ///< Memories; the fastest bounds the roof.
   std::vector<RooflinePoint> points;
+  double coverage = usual_level;  ///< Of the points' bars, for the caption.
   std::string caption;
   double width = single_column;
   Metadata metadata;
 };
 
+/// Numbers of ceilings that have no room beside their line stand in the caption.
 /// The roof's ridge is marked where both of its sides are trusted.
 /// Points and ceilings that are not positive and finite are left out. Peaks without a bandwidth are
 /// drawn as ceilings across the figure, and the caption says that the slope is missing.

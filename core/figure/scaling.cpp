@@ -143,6 +143,13 @@ void draw_curve(DisplayList& list, const Frame& f, const Curve& c, const std::st
   list.group_end();
 }
 
+/// Is there a curve whose slope a guide can be compared with?
+bool has_slope(const std::vector<Curve>& curves) {
+  return std::any_of(curves.begin(), curves.end(), [](const Curve& c) {
+    return !c.samples.empty() && c.samples.front().x < c.samples.back().x;
+  });
+}
+
 /// The guide runs along the lower right, below all curves, as far as the frame shows it.
 void draw_guide(DisplayList& list, const Frame& f, double slope, const std::vector<Curve>& curves) {
   double offset = 1e300;  // log y − slope · log x of the lowest point.
@@ -179,7 +186,7 @@ std::vector<EdgeLabel> labels_of(const ScalingFigure& f, const Panel& p) {
     if (c.samples.empty()) continue;
     const ScalingSeries& s = f.series[c.number];
     EdgeLabel label{p.frame.at(c.samples.back().x, c.samples.back().y),
-                    elide(clean_text(s.name), text_size, 0.3 * f.width, Face::bold),
+                    name_lines(s.name, 0.3 * f.width),
                     {},
                     series_colour(c.number),
                     c.number};
@@ -195,7 +202,7 @@ void draw_panel(DisplayList& list, const ScalingFigure& f, const Panel& p) {
   if (p.ratio) {
     const double y = p.frame.at(p.frame.x.low, 1).y;
     list.line({p.frame.box.x, y}, {p.frame.box.right(), y}, {quiet, line_width, {3, 2}, Cap::butt});
-  } else if (f.guide) {
+  } else if (f.guide && has_slope(p.curves)) {
     draw_guide(list, p.frame, *f.guide, p.curves);
   }
   // Below all lines and markers, whichever series they belong to.
@@ -235,8 +242,18 @@ double panel_height(const ScalingFigure& f, const Panel& p, double width) {
                   labels);
 }
 
-std::string ratio_title(const ScalingFigure& f) {
-  return "time / " + (f.series.empty() ? "first" : f.series.front().name);
+std::string base_name(const ScalingFigure& f) {
+  return f.series.empty() ? "first" : clean_text(f.series.front().name);
+}
+
+/// Is there no room for the base's name along an axis of this height? The caption names it then.
+bool base_is_long(const ScalingFigure& f, double height) {
+  return text_width("time / " + base_name(f), text_size) > height;
+}
+
+std::string y_title(const ScalingFigure& f, const Panel& p, double height) {
+  if (!p.ratio) return f.y_title;
+  return "time / " + (base_is_long(f, height) ? "base" : base_name(f));
 }
 
 /// Ratios near one read better as decimals than as powers of ten.
@@ -250,7 +267,7 @@ void write_out_decimals(Axis& axis) {
 double arrange(const ScalingFigure& f, std::vector<Panel>& panels) {
   double left = 0, right = 0;
   for (Panel& p : panels) {
-    p.frame.y = y_axis(p, p.ratio ? ratio_title(f) : f.y_title, 150);
+    p.frame.y = y_axis(p, y_title(f, p, 150), 150);
     left = std::max(left, room_left(p.frame.y));
     for (const EdgeLabel& label : labels_of(f, p)) right = std::max(right, 14 + label.width());
   }
@@ -259,7 +276,7 @@ double arrange(const ScalingFigure& f, std::vector<Panel>& panels) {
   for (Panel& p : panels) {
     p.frame.x = x_axis(f, p.curves, width);
     const double height = panel_height(f, p, width);
-    p.frame.y = y_axis(p, p.ratio ? ratio_title(f) : f.y_title, height);
+    p.frame.y = y_axis(p, y_title(f, p, height), height);
     if (p.ratio) write_out_decimals(p.frame.y);
     p.frame.box = {margin + left, y, width, height};
     y = p.frame.box.bottom() + room_below(p.frame.x) + 10;
@@ -274,6 +291,9 @@ std::string caption_of(const ScalingFigure& f, const std::vector<Panel>& panels)
                                      [](const ScalingSeries& s) { return !s.low.empty(); });
   if (intervals && !panels.front().ratio) {
     add(fmt::format("Medians with {:.0f} % intervals", 100 * f.coverage));
+  }
+  if (panels.back().ratio && base_is_long(f, panels.back().frame.box.height)) {
+    add("Base: " + base_name(f));
   }
   const bool by_round = std::any_of(f.series.begin(), f.series.end(),
                                     [](const ScalingSeries& s) { return !s.ratio.empty(); });

@@ -30,7 +30,7 @@ struct ScalingFigure {
   std::vector<ScalingSeries> series;
   std::string x_title = "sequence length <i>n</i>";  ///< Markup of `rich`.
   std::string y_title = "time (s)";
-  std::optional<double> guide = 2;  ///< Slope of the guide line.
+  std::optional<double> guide = 2;  ///< Slope of the guide line; none is drawn at one length.
   bool ratio_panel = false;         ///< Adds a panel of each series over the first.
   bool ratio_only = false;          ///< Shows that panel alone (figure `ratio`).
   /// What the intervals of times and ratios cover, for the caption; few rounds cover less.
@@ -40,6 +40,7 @@ struct ScalingFigure {
   Metadata metadata;
 };
 
+/// A base whose name is longer than the ratio axis is "base" there and named by the caption.
 /// Throws misuse when the vectors of a series have different lengths.
 [[nodiscard]] DisplayList draw_scaling(const ScalingFigure& figure);
 

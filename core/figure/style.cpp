@@ -94,7 +94,8 @@ void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Co
 namespace {
 
 /// Words that a line may end after; "LCA = (0.3, 1)" is one, unless it is too wide for a line.
-std::vector<std::string> inseparable_words(const std::string& text, double size, double width) {
+std::vector<std::string> inseparable_words(const std::string& text, double size, double width,
+                                           Face face) {
   std::vector<std::string> units;
   std::istringstream words(text);
   std::string before;
@@ -103,7 +104,7 @@ std::vector<std::string> inseparable_words(const std::string& text, double size,
     const bool point =
         before.starts_with('(') && before.ends_with(',') && word.find(')') != std::string::npos;
     if (!units.empty() && (equation || point) &&
-        text_width(units.back() + " " + word, size) <= width) {
+        text_width(units.back() + " " + word, size, face) <= width) {
       units.back() += " " + word;
     } else {
       units.push_back(word);
@@ -114,13 +115,13 @@ std::vector<std::string> inseparable_words(const std::string& text, double size,
 
 }  // namespace
 
-std::vector<std::string> wrap(const std::string& text, double size, double width) {
+std::vector<std::string> wrap(const std::string& text, double size, double width, Face face) {
   std::vector<std::string> lines;
-  for (const std::string& word : inseparable_words(text, size, width)) {
-    if (!lines.empty() && text_width(lines.back() + " " + word, size) <= width) {
+  for (const std::string& word : inseparable_words(text, size, width, face)) {
+    if (!lines.empty() && text_width(lines.back() + " " + word, size, face) <= width) {
       lines.back() += " " + word;
     } else {
-      lines.push_back(elide(word, size, width));
+      lines.push_back(elide(word, size, width, face));
     }
   }
   return lines;

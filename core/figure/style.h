@@ -39,6 +39,7 @@ void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Co
 
 /// Lines of at most `width` points, broken at spaces; a single word that is wider is elided.
 /// No line ends beside an equals sign, or between the two coordinates of a point.
-[[nodiscard]] std::vector<std::string> wrap(const std::string& text, double size, double width);
+[[nodiscard]] std::vector<std::string> wrap(const std::string& text, double size, double width,
+                                            Face face = Face::regular);
 
 }  // namespace conelab::figure

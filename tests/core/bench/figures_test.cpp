@@ -48,6 +48,25 @@ MeasuredCase reached(const char* operation, std::int64_t length, double share) {
   return c;
 }
 
+TEST_F(BenchFigures, OperatorsAreNamedByDifferentTitles) {
+  const auto names = [](const std::vector<const char*>& operators) {
+    std::vector<MeasuredCase> cases;
+    for (const char* operation : operators) cases.push_back(reached(operation, 64, 0.9));
+    const BenchSelection selection = select_cases(cases, {}, {});
+    std::vector<std::string> scaling, roofline;
+    for (const auto& s : scaling_figure(selection).series) scaling.push_back(s.name);
+    for (const auto& p : roofline_figure(selection).points) roofline.push_back(p.name);
+    EXPECT_EQ(scaling, roofline);
+    return scaling;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names({"dot", "penumbral:gamma=2:masks=causal+window:window=64", "peer:sdpa"}),
+            (Names{"dot", "penumbral, gamma = 2, window = 64, causal, window", "peer:sdpa"}));
+  // Alike as titles: by a bias, and by a map.
+  EXPECT_EQ(names({"dot:bias=x", "dot:map=x", "umbral"}),
+            (Names{"dot:bias=x", "dot:map=x", "umbral"}));
+}
+
 TEST_F(BenchFigures, NoRatioIsDrawnWhereTheBaseHasNoTime) {
   MeasuredCase missing = reached("dot", 128, 0.9);
   missing.status = CaseStatus::crashed;

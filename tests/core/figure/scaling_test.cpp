@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -121,6 +122,55 @@ TEST(Scaling, RatioPanelDividesByTheFirstSeries) {
   for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
   EXPECT_NE(all.find("time / dot"), std::string::npos);
   EXPECT_EQ(all.find("n2.00"), std::string::npos);
+}
+
+std::string all_text(const DisplayList& list) {
+  std::string all;
+  for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
+  return all;
+}
+
+TEST(Scaling, ALongBaseIsNamedByTheCaption) {
+  const std::string base = "penumbral, gamma = 2, window = 64, causal, window";
+  for (const double width : {single_column, double_column}) {
+    ScalingFigure f;
+    f.series = {series(base, 1, 2), series("penumbral, gamma = 2, window = 128, causal", 3, 2)};
+    f.ratio_only = true, f.width = width;
+    const DisplayList list = draw_scaling(f);
+    expect_good_figure(list);
+    const bool named = all_text(list).find("time / " + base) != std::string::npos;
+    EXPECT_EQ(named, width == double_column);
+    EXPECT_EQ(all_text(list).find("time / base") != std::string::npos, !named);
+    EXPECT_EQ(list.metadata.description.find("Base: " + base) != std::string::npos, !named);
+  }
+}
+
+TEST(Scaling, LabelsOfLongNamesAreWhole) {
+  ScalingFigure f;
+  f.series = {series("penumbral, gamma = 2, window = 64, causal", 1, 2),
+              series("penumbral, gamma = 2, window = 128, causal", 1.1, 2)};
+  f.width = single_column;
+  const DisplayList list = draw_scaling(f);
+  expect_good_figure(list);
+  EXPECT_NE(all_text(list).find("window = 64,"), std::string::npos);
+  EXPECT_NE(all_text(list).find("window = 128,"), std::string::npos);
+  EXPECT_EQ(all_text(list).find("…"), std::string::npos);
+}
+
+TEST(Scaling, OneLengthHasNoGuide) {
+  const auto has_guide = [](const ScalingFigure& f) {
+    const DisplayList list = draw_scaling(f);
+    return std::any_of(list.items.begin(), list.items.end(), [](const Item& item) {
+      const auto* path = std::get_if<PathItem>(&item);
+      return path != nullptr && !path->paint.stroke.dash.empty();
+    });
+  };
+  ScalingFigure f;
+  f.series = {{"dot", {1024}, {0.5}, {}, {}, {}, {}, {}},
+              {"umbral", {2048}, {1}, {}, {}, {}, {}, {}}};
+  EXPECT_FALSE(has_guide(f));
+  f.series[0] = series("dot", 1e-3, 2);
+  EXPECT_TRUE(has_guide(f));
 }
 
 TEST(Scaling, ExtremeInputsAreDrawn) {

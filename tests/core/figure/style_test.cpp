@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -148,6 +149,29 @@ TEST(Ticks, DecadesAreThinnedToFit) {
   EXPECT_LT(log_ticks(1e-300, 1e300, 6).size(), 30u);
 }
 
+TEST(Ticks, AnAxisHasTwoNumbersAtLeast) {
+  EXPECT_EQ(labels(log_ticks(3e-4, 6e-3, 4)), "5×10−4 10−3 2×10−3 5×10−3");
+  EXPECT_EQ(labels(log_ticks(0.7, 20, 4)), "1 2 5 10 20");
+  EXPECT_EQ(labels(log_ticks(0.7, 20, 3)), "100 101");
+  EXPECT_EQ(labels(log_ticks(0.4, 6, 2)), "0.5 1 2 5");
+  EXPECT_EQ(labels(linear_ticks(0.7, 1.6, 2)), "0.8 1 1.2 1.4 1.6");
+  for (const int most : {2, 3, 4, 6, 8}) {
+    for (const double low : {0.11, 0.21, 0.31, 0.51, 0.91, 0.99}) {
+      for (double high = low * 1.001; high < low * 1e5; high *= 1.07) {
+        for (const auto& ticks : {log_ticks(low, high, most), linear_ticks(low, high, most)}) {
+          const auto major =
+              std::count_if(ticks.begin(), ticks.end(), [](const Tick& t) { return t.major(); });
+          ASSERT_GE(major, 2) << low << " to " << high << ", " << most;
+        }
+        const auto binary = binary_ticks(low, high, most);
+        const auto major =
+            std::count_if(binary.begin(), binary.end(), [](const Tick& t) { return t.major(); });
+        ASSERT_GE(major, 2) << low << " to " << high << ", " << most;
+      }
+    }
+  }
+}
+
 TEST(Ticks, LengthsArePowersOfTwo) {
   EXPECT_EQ(labels(binary_ticks(200, 20000, 10)), "256 512 1024 2048 4096 8192 16384");
   EXPECT_EQ(labels(binary_ticks(200, 20000, 4)), "256 1024 4096 16384");
@@ -164,6 +188,19 @@ TEST(Axes, RangesHoldTheirValues) {
     const Axis constant = axis_over(kind, {5, 5}, 6, {});
     EXPECT_NEAR(constant.fraction(5), 0.5, 1e-9);
   }
+}
+
+TEST(EdgeLabels, NamesAreBrokenAndNeverCut) {
+  EXPECT_EQ(name_lines("dot", 73), std::vector<std::string>{"dot"});
+  EXPECT_EQ(name_lines("penumbral, gamma = 2, causal", 73),
+            (std::vector<std::string>{"penumbral,", "gamma = 2, causal"}));
+  const std::string word = "penumbral:gamma=2:masks=causal+window:window=128";
+  std::string joined;
+  for (const std::string& line : name_lines(word, 73)) {
+    EXPECT_LE(text_width(line, text_size, Face::bold), 73);
+    joined += line;
+  }
+  EXPECT_EQ(joined, word);
 }
 
 TEST(EdgeLabels, SpreadKeepsOrderAndDistance) {

@@ -162,6 +162,31 @@ TEST(Roofline, NamesItsRoofInFullInAColumn) {
   }
 }
 
+TEST(Roofline, NumbersWithoutRoomStandInTheCaption) {
+  RooflineFigure f;
+  f.peaks = {{"multiply-add", 1.16e11}}, f.bandwidths = {{"memory", 2.12e10}};
+  f.points = {{"penumbral, gamma = 2, window = 64, causal", 60, 7e10, 6e10, 7.2e10},
+              {"penumbral, gamma = 2, window = 128, causal", 15, 2e10}};
+  const DisplayList narrow = draw_roofline(f);
+  expect_good_figure(narrow);
+  std::string all;
+  for (const TextItem& item : texts(narrow)) all += plain(item.runs) + "|";
+  EXPECT_EQ(all.find("…"), std::string::npos) << all;
+  EXPECT_NE(all.find("|multiply-add|"), std::string::npos) << all;
+  EXPECT_NE(narrow.metadata.description.find("multiply-add: 116 GFLOP/s"), std::string::npos);
+  f.width = double_column;
+  EXPECT_EQ(draw_roofline(f).metadata.description.find("multiply-add"), std::string::npos);
+}
+
+TEST(Roofline, SaysWhatItsBarsAre) {
+  RooflineFigure f;
+  f.points = {{"dot", 16, 6e10, 5e10, 7e10}};
+  f.coverage = 0.9;
+  EXPECT_EQ(draw_roofline(f).metadata.description, "Medians; vertical bars: 90 % intervals");
+  f.points = {{"dot", 16, 6e10}};
+  EXPECT_EQ(draw_roofline(f).metadata.description, "");
+}
+
 TEST(Roofline, SaysWhereItsSlopeIsMissing) {
   const auto says = [](const RooflineFigure& f) {
     return draw_roofline(f).metadata.description.find("the roof has no slope") != std::string::npos;
