@@ -172,11 +172,13 @@ int run(const TypedBench& typed) {
   return 0;
 }
 
-/// CLI11 takes -1 for the largest of all unsigned numbers.
-std::string whole_from_zero(const std::string& number) {
+/// Throws misuse; CLI11 takes -1 for the largest of all unsigned numbers.
+std::string check_seed(const std::string& number) {
   if (!unshielded(number).starts_with('-')) return "";
-  return fmt::format("wrong value (expected a whole number from 0, found '{}')",
-                     unshielded(number));
+  misuse(
+      "--seed: wrong value (expected a whole number from 0, found '{}'; see `conelab bench "
+      "--help`)",
+      unshielded(number));
 }
 
 void declare_axes(CLI::App& options, TypedBench& typed) {
@@ -213,7 +215,7 @@ Action declare_bench(CLI::App& options) {
       ->capture_default_str();
   options.add_option("--seed", typed->sweep.seed, "of inputs and orders")
       ->capture_default_str()
-      ->check(whole_from_zero);
+      ->check(check_seed);
   options.add_option("--time-limit", typed->sweep.time_limit, "seconds that one sample may take")
       ->capture_default_str();
   options.add_option("--peer", typed->peers,

@@ -87,8 +87,8 @@ class Cones(ProgramTest):
         self.ok("attend", GERMAN, "-o", attended, "-s", "dot", "--keep", "gradients")
         self.ok("tree", GERMAN, "-o", tree, "-s", "dot")
         for words in (("figure", "hasse", "-i", attended, "-o", out),
-                      ("tree", attended, "-o", out, "-s", "dot"),
-                      ("attend", attended, "-o", out, "-s", "dot")):
+                      ("tree", attended, "-o", self.folder / "o.h5", "-s", "dot"),
+                      ("attend", attended, "-o", self.folder / "o.h5", "-s", "dot")):
             self.fails(1, *words, says=("is a result of attend", f"its trace is {GERMAN}"))
         self.fails(1, "figure", "heatmap", "-i", tree, "-o", out,
                    says=("is a result of tree", f"its trace is {GERMAN}"))

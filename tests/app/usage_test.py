@@ -38,7 +38,7 @@ class Usage(ProgramTest):
         self.fails(2, "compare", "a.h5", "b.h5", "--margin", "x",
                    says="--margin: wrong value (expected a number, found 'x'; see `conelab compare --help`)")
         self.fails(2, "bench", "-o", "b.h5", "--seed", "-1.5",
-                   says="--seed: wrong value (expected a whole number, found '-1.5'; see ")
+                   says="--seed: wrong value (expected a whole number from 0, found '-1.5'; see ")
 
     def test_counts_are_said_plainly(self):
         self.fails(2, "attend", "-s", "dot", "-s", "umbral", "-o", "o.h5",
