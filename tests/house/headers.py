@@ -70,7 +70,7 @@ def clean(words):
             skip = False
         elif word in ("-o", "-c", "-MF", "-MT", "-include"):
             skip = word != "-c"
-        elif word not in ("-MD", "-Winvalid-pch") and not word.endswith((".cpp", ".pch", ".gch")):
+        elif word not in ("-MD", "-Winvalid-pch") and not word.endswith((".cpp", ".cxx", ".pch", ".gch")):
             kept.append(word)
     return kept
 
