@@ -7,10 +7,10 @@
 
 #include "app/call_json.h"
 #include "app/interrupt.h"
-#include "core/attention/call_text.h"
 #include "core/base/error.h"
 #include "core/base/half.h"
 #include "core/base/parse_number.h"
+#include "core/call/call_text.h"
 #include "core/files/atomic_file.h"
 #include "core/files/replaceable.h"
 #include "core/files/sandbox.h"

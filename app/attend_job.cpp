@@ -7,13 +7,14 @@
 #include "app/attend_input.h"
 #include "app/devices.h"
 #include "app/output.h"
-#include "core/attention/call_text.h"
-#include "core/attention/parallel.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/base/parallel.h"
+#include "core/call/call_text.h"
 #include "core/files/atomic_file.h"
 #include "core/files/attention_file.h"
+#include "core/simd/kernels.h"
 
 namespace conelab {
 namespace {
@@ -54,7 +55,7 @@ FileValues parameter_values(const Plan& plan) {
 
 FileValues environment_values(const Execution& execution, const Input& input, Dtype dtype) {
   FileValues values;
-  for (const auto& [name, value] : environment()) {
+  for (const auto& [name, value] : environment(simd_summary())) {
     std::visit([&, key = name](const auto& v) { values.emplace_back(key, v); }, value);
   }
   values.emplace_back("dtype", std::string(dtype_name(dtype)));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/call.h"
+#include "core/call/call.h"
 
 namespace conelab {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "app/call_json.h"
-#include "core/attention/call_text.h"
 #include "core/base/error.h"
+#include "core/call/call_text.h"
 
 namespace conelab {
 namespace {

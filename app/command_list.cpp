@@ -10,10 +10,10 @@
 
 #include "app/commands.h"
 #include "app/output.h"
-#include "core/attention/attention.h"
 #include "core/base/names.h"
 #include "core/figure/templates.h"
 #include "core/simd/kernels.h"
+#include "core/tiles/attention.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {

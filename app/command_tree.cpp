@@ -11,8 +11,8 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"
-#include "core/attention/call_text.h"
 #include "core/base/environment.h"
+#include "core/call/call_text.h"
 #include "core/tree/tree_file.h"
 
 namespace conelab {

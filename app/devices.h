@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/backend.h"
 #include "core/base/tensor.h"
+#include "core/tiles/backend.h"
 
 namespace conelab {
 

@@ -13,12 +13,12 @@
 #include "app/figure_result.h"
 #include "app/figure_trace.h"
 #include "app/labelled_view.h"
-#include "core/attention/attention.h"
-#include "core/attention/call_text.h"
-#include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/call/call_text.h"
+#include "core/call/plan.h"
 #include "core/files/sandbox.h"
+#include "core/tiles/attention.h"
 
 namespace conelab {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "app/call_json.h"
 #include "app/figure_trace.h"
-#include "core/attention/call_text.h"
 #include "core/base/error.h"
+#include "core/call/call_text.h"
 #include "core/files/read_tensors.h"
 
 namespace conelab {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "app/attend_input.h"
-#include "core/attention/call_text.h"
 #include "core/base/error.h"
+#include "core/call/call_text.h"
 
 namespace conelab {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/figure_request.h"
-#include "core/attention/attention.h"
+#include "core/tiles/attention.h"
 
 namespace conelab {
 

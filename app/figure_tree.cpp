@@ -3,9 +3,9 @@
 #include "app/figure_result.h"
 #include "app/figure_trace.h"
 #include "app/labelled_view.h"
-#include "core/attention/call_text.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/call/call_text.h"
 #include "core/files/sandbox.h"
 #include "core/tree/tree_file.h"
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "core/attention/backend.h"
+#include "core/tiles/backend.h"
 #include "gpu/device_state.h"
 
 namespace conelab::gpu {

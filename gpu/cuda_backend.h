@@ -2,7 +2,7 @@
 // there and says so.
 #pragma once
 
-#include "core/attention/backend.h"
+#include "core/tiles/backend.h"
 
 namespace conelab {
 

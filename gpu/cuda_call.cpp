@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/attention/wide_rows.h"
 #include "core/base/error.h"
+#include "core/tiles/wide_rows.h"
 #include "gpu/device_array.h"
 #include "gpu/hopper/fast.h"
 #include "gpu/operands.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/attention/backend.h"
+#include "core/tiles/backend.h"
 
 namespace conelab::gpu {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/attention/backend.h"
+#include "core/tiles/backend.h"
 
 namespace conelab::gpu {
 

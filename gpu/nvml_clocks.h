@@ -2,7 +2,7 @@
 // at run time. Reads only: nothing here can change a setting.
 #pragma once
 
-#include "core/attention/backend.h"
+#include "core/tiles/backend.h"
 
 namespace conelab::gpu {
 

@@ -5,13 +5,13 @@
 #include <cstring>
 #include <limits>
 
-#include "core/attention/aggregate.h"
-#include "core/attention/bad_values.h"
-#include "core/attention/parallel.h"
-#include "core/attention/parameter_sums.h"
-#include "core/attention/upstream.h"
-#include "core/attention/wide_rows.h"
 #include "core/base/error.h"
+#include "core/base/parallel.h"
+#include "core/tiles/aggregate.h"
+#include "core/tiles/bad_values.h"
+#include "core/tiles/parameter_sums.h"
+#include "core/tiles/upstream.h"
+#include "core/tiles/wide_rows.h"
 #include "gpu/tile/product.h"
 
 namespace conelab::gpu {

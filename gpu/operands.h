@@ -10,9 +10,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/attention/attention.h"
-#include "core/attention/head.h"
-#include "core/attention/plan.h"
+#include "core/call/plan.h"
+#include "core/tiles/attention.h"
+#include "core/tiles/head.h"
 #include "gpu/tile/problem.h"
 
 namespace conelab::gpu {

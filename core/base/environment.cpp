@@ -10,7 +10,6 @@
 
 #include "core/base/parse_number.h"
 #include "core/base/sha256.h"
-#include "core/simd/kernels.h"
 #include "git_hash.h"
 
 namespace conelab {
@@ -62,7 +61,7 @@ std::string program_digest() {
   return access(running, R_OK) == 0 ? sha256_of_file(running).substr(0, 16) : "unknown";
 }
 
-std::vector<std::pair<std::string, EnvironmentValue>> environment() {
+std::vector<std::pair<std::string, EnvironmentValue>> environment(const std::string& simd) {
   std::vector<std::pair<std::string, EnvironmentValue>> all;
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) all.emplace_back(name, value);
@@ -72,7 +71,7 @@ std::vector<std::pair<std::string, EnvironmentValue>> environment() {
   add("compiler", CONELAB_COMPILER);
   add("compiler_flags", CONELAB_FLAGS);
   add("cpu", cpu_name());
-  add("simd", simd_summary());
+  add("simd", simd);
   all.emplace_back("cores", static_cast<double>(std::thread::hardware_concurrency()));
   all.emplace_back("memory_bytes", static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
                                        static_cast<double>(sysconf(_SC_PAGE_SIZE)));

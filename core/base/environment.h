@@ -13,7 +13,9 @@ using EnvironmentValue = std::variant<std::string, double>;
 
 /// Name and value, in a fixed order: version, git_hash, compiler, compiler_flags, cpu, simd, cores,
 /// memory_bytes, system. Values that cannot be read are left out.
-[[nodiscard]] std::vector<std::pair<std::string, EnvironmentValue>> environment();
+/// `simd` names the SIMD targets in use (simd_summary of core/simd/kernels.h).
+[[nodiscard]] std::vector<std::pair<std::string, EnvironmentValue>> environment(
+    const std::string& simd);
 
 /// What tells two builds of equal version and commit apart: 16 hexadecimal digits of the running
 /// program's SHA-256; "unknown" where the system does not show the program.

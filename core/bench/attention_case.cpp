@@ -6,15 +6,15 @@
 #include <chrono>
 #include <type_traits>
 
-#include "core/attention/attention.h"
-#include "core/attention/call_text.h"
-#include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/bench/bandwidth.h"
 #include "core/bench/case_error.h"
 #include "core/bench/case_input.h"
 #include "core/bench/case_work.h"
 #include "core/bench/peak.h"
+#include "core/call/call_text.h"
+#include "core/call/plan.h"
+#include "core/tiles/attention.h"
 
 namespace conelab {
 namespace {

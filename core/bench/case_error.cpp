@@ -5,8 +5,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/attention/call_text.h"
-#include "core/attention/plan.h"
+#include "core/call/call_text.h"
+#include "core/call/plan.h"
 #include "core/reference/differences.h"
 #include "core/reference/evaluate.h"
 

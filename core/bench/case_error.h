@@ -9,7 +9,7 @@
 // numbers of one query; NaN where all of them lie at kinks.
 #pragma once
 
-#include "core/attention/attention.h"
+#include "core/tiles/attention.h"
 
 namespace conelab {
 

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "core/attention/attention.h"
 #include "core/bench/sweep.h"
+#include "core/tiles/attention.h"
 
 namespace conelab {
 

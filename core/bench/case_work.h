@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/attention/attention.h"
+#include "core/tiles/attention.h"
 
 namespace conelab {
 

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <limits>
 
-#include "core/attention/attention.h"
-#include "core/attention/call_text.h"
-#include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/base/half.h"
 #include "core/bench/case_error.h"
 #include "core/bench/case_input.h"
 #include "core/bench/case_work.h"
+#include "core/call/call_text.h"
+#include "core/call/plan.h"
+#include "core/tiles/attention.h"
 
 namespace conelab {
 namespace {

@@ -1,8 +1,8 @@
 // A case of `conelab bench` on a device: one pass of a call whose operands lie there.
 #pragma once
 
-#include "core/attention/backend.h"
 #include "core/bench/executor.h"
+#include "core/tiles/backend.h"
 
 namespace conelab {
 

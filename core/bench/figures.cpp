@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/call_text.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/bench/case_axes.h"
 #include "core/bench/compare.h"
+#include "core/call/call_text.h"
 
 namespace conelab {
 namespace {

@@ -10,6 +10,7 @@
 #include "core/base/environment.h"
 #include "core/base/tensor.h"
 #include "core/bench/case_axes.h"
+#include "core/simd/kernels.h"
 #include "core/statistics/control.h"
 #include "core/statistics/exponent.h"
 #include "core/statistics/interval.h"
@@ -356,7 +357,7 @@ LabelledArray environment_group(const BenchResult& r) {
   a.variables = {{"load", {"round"}, r.load, "", {}},
                  {"clock", {"round"}, r.clock, "Hz", {}},
                  {"temperature", {"round"}, r.temperature, "degree_Celsius", {}}};
-  for (const auto& [name, value] : environment()) {
+  for (const auto& [name, value] : environment(simd_summary())) {
     std::visit([&, key = name](const auto& v) { a.attributes.emplace_back(key, v); }, value);
   }
   if (!r.peers.empty()) a.attributes.emplace_back("peers", r.peers);

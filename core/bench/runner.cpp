@@ -12,6 +12,7 @@
 #include "core/bench/parts.h"
 #include "core/bench/result_place.h"
 #include "core/bench/slots.h"
+#include "core/simd/kernels.h"
 #include "core/statistics/order.h"
 
 namespace conelab {
@@ -20,7 +21,7 @@ namespace {
 /// A run can only be resumed by the same build on the same machine: its samples are compared.
 RunIdentity run_identity(const Sweep& sweep, const BenchOptions& options) {
   RunIdentity identity = sweep.items();
-  for (const auto& [name, value] : environment()) {
+  for (const auto& [name, value] : environment(simd_summary())) {
     if (name != "version" && name != "git_hash" && name != "cpu" && name != "simd") continue;
     identity.emplace_back(name, std::get<std::string>(value));
   }

@@ -13,9 +13,9 @@
 #include <new>
 #include <sstream>
 
-#include "core/attention/backend.h"
 #include "core/base/error.h"
 #include "core/bench/case_axes.h"
+#include "core/tiles/backend.h"
 
 namespace conelab {
 namespace {

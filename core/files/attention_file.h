@@ -24,8 +24,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/attention/attention.h"
 #include "core/base/tensor.h"
+#include "core/tiles/attention.h"
 
 namespace conelab {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-#include "core/attention/parallel.h"
+#include "core/base/parallel.h"
 #include "core/files/hdf5_write.h"
 
 namespace conelab::hdf5 {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/attention/attention.h"
+#include "core/base/parallel.h"
 #include "core/files/hdf5.h"
 
 namespace conelab::hdf5 {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/attention.h"
 #include "core/reference/real.h"
+#include "core/tiles/attention.h"
 
 namespace conelab::reference {
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <optional>
 
-#include "core/attention/plan.h"
 #include "core/base/error.h"
 #include "core/base/finite.h"
 #include "core/base/names.h"
+#include "core/call/plan.h"
 
 namespace conelab::tree {
 namespace {

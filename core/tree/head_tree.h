@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/attention.h"
+#include "core/tiles/attention.h"
 #include "core/tree/merge.h"
 #include "core/tree/order.h"
 #include "core/tree/segmentation.h"

@@ -5,7 +5,7 @@
 
 #include "core/base/half.h"
 #include "gpu/cuda_backend.h"
-#include "tests/core/attention/cases.h"
+#include "tests/core/tiles/cases.h"
 
 namespace conelab::gpu::tests {
 namespace {

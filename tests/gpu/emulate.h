@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/attention/attention.h"
+#include "core/tiles/attention.h"
 #include "gpu/operands.h"
 
 namespace conelab::gpu::tests {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/core/attention/cases.h"
+#include "tests/core/tiles/cases.h"
 
 namespace conelab::gpu::tests {
 

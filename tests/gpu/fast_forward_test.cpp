@@ -11,7 +11,7 @@
 #include "gpu/hopper/fast.h"
 #include "gpu/hopper/forward_block.h"
 #include "gpu/hopper/numbers.h"
-#include "tests/core/attention/cases.h"
+#include "tests/core/tiles/cases.h"
 #include "tests/gpu/emulate.h"
 #include "tests/gpu/emulated_block.h"
 #include "tests/gpu/fast_cases.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "tests/core/attention/cases.h"
+#include "tests/core/tiles/cases.h"
 #include "tests/gpu/emulate.h"
 
 namespace conelab::gpu::tests {

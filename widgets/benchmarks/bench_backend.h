@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/backend.h"
 #include "core/bench/runner.h"
+#include "core/tiles/backend.h"
 #include "widgets/session/session.h"
 
 namespace conelab::desktop {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/backend.h"
 #include "core/bench/sweep.h"
+#include "core/tiles/backend.h"
 #include "widgets/session/session.h"
 
 namespace conelab::desktop {

@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/call.h"
+#include "core/call/call.h"
 #include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/attention/parallel.h"
+#include "core/base/parallel.h"
 
 namespace conelab::desktop {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/attention/plan.h"
+#include "core/call/plan.h"
 #include "core/geometry/cone_law.h"
 
 namespace conelab::desktop {

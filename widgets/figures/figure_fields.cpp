@@ -9,7 +9,7 @@
 #include <QSignalBlocker>
 #include <QToolButton>
 
-#include "core/attention/attention.h"
+#include "core/tiles/attention.h"
 
 namespace conelab::desktop {
 namespace {

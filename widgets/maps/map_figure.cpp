@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/attention/call_text.h"
 #include "core/base/parse_number.h"
+#include "core/call/call_text.h"
 
 namespace conelab::desktop {
 namespace {

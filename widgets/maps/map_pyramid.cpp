@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/parallel.h"
+#include "core/base/parallel.h"
 
 namespace conelab::desktop {
 namespace {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <mutex>
 
-#include "core/attention/plan.h"
-#include "core/attention/row_weights.h"
 #include "core/base/error.h"
+#include "core/call/plan.h"
+#include "core/tiles/row_weights.h"
 
 namespace conelab::desktop {
 namespace {

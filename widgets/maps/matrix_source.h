@@ -8,7 +8,7 @@
 #include <limits>
 #include <memory>
 
-#include "core/attention/attention.h"
+#include "core/tiles/attention.h"
 #include "widgets/trace/trace.h"
 
 namespace conelab::desktop {

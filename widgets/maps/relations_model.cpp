@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/plan.h"
 #include "core/base/error.h"
+#include "core/call/plan.h"
 #include "widgets/maps/maps_model.h"
 
 namespace conelab::desktop {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/attention.h"
+#include "core/tiles/attention.h"
 
 class QComboBox;
 class QFormLayout;

@@ -4,7 +4,7 @@
 #include <QScrollArea>
 #include <vector>
 
-#include "core/attention/backend.h"
+#include "core/tiles/backend.h"
 #include "widgets/operators/operator_card.h"
 #include "widgets/session/document.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/call.h"
+#include "core/call/call.h"
 
 namespace conelab::desktop {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/attention/call_text.h"
 #include "core/base/error.h"
+#include "core/call/call_text.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
 #include "widgets/trace/gradients.h"

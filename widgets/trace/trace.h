@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/attention.h"
-#include "core/attention/backend.h"
-#include "core/attention/call_text.h"
+#include "core/call/call_text.h"
 #include "core/files/read_tensors.h"
+#include "core/tiles/attention.h"
+#include "core/tiles/backend.h"
 #include "widgets/session/session.h"
 
 namespace conelab {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <functional>
 
-#include "core/attention/attention.h"
 #include "core/bench/peak.h"
+#include "core/tiles/attention.h"
 #include "tests/core/bench/fixtures.h"
 
 namespace conelab {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "core/attention/plan.h"
 #include "core/bench/case_input.h"
+#include "core/call/plan.h"
 
 namespace conelab {
 namespace {

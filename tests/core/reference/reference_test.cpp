@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/reference/differences.h"
-#include "tests/core/attention/vectors.h"
+#include "tests/core/tiles/vectors.h"
 
 namespace conelab::reference {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "core/base/buffer.h"
 #include "core/simd/kernels.h"
-#include "tests/core/attention/cases.h"
+#include "tests/core/tiles/cases.h"
 
 namespace conelab::tests::tile_unit {
 namespace {

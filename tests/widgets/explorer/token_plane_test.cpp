@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/attention.h"
+#include "core/tiles/attention.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/unplaced_tokens.h"
 #include "widgets/explorer/cone_scene.h"

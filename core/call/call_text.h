@@ -1,0 +1,35 @@
+// A call as one word, as `--operator` and the lists of operators of benchmarks and figures take it,
+// and as a panel's title.
+//
+//   penumbral:gamma=2:height=0.5:masks=causal+padding
+//
+// The similarity, then what differs from a default call as KEY=VALUE: map, bias, masks (joined by
+// '+'; also `mask`, as the option is named), weights, aggregate, and else a parameter.
+#pragma once
+
+#include <string>
+
+#include "core/call/call.h"
+#include "core/call/plan.h"
+
+namespace conelab {
+
+/// Throws misuse for an entry that is no KEY=VALUE and for a key that comes twice; names are
+/// checked where the call is resolved.
+[[nodiscard]] Call call_from_text(const std::string& text);
+/// The inverse. Values must hold neither ':' nor ','.
+[[nodiscard]] std::string call_text(const Call& call);
+
+/// "penumbral, gamma = 2, causal": the similarity and what the text names, so that different calls
+/// have different titles.
+[[nodiscard]] std::string call_title(const Call& call);
+
+/// The call on an input that brings a mask of its own (`AttentionInput::allowed`), which applies by
+/// itself.
+[[nodiscard]] Call call_with_own_mask(Call call);
+
+/// The call as it reads for one head alone: lists become that head's number, and defaults that
+/// depend on the head are written out. Throws misuse as `resolve` does.
+[[nodiscard]] Call call_of_head(const Call& call, const Extents& extents, std::int64_t head);
+
+}  // namespace conelab

@@ -1,0 +1,84 @@
+// Shapes at the public door.
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/call/plan.h"
+
+namespace conelab {
+namespace {
+
+void check_same(const char* what, const char* a, std::int64_t x, const char* b, std::int64_t y) {
+  if (x != y) fail("{} of {} and {} differ ({} has {}, {} has {})", what, a, b, a, x, b, y);
+}
+
+}  // namespace
+
+template <class T>
+Extents check_extents(const AttentionInput<T>& input) {
+  const Shape4& q = input.query.shape;
+  const Shape4& k = input.key.shape;
+  const Shape4& v = input.value.shape;
+  check_same("the batch sizes", "q", q.batch, "k", k.batch);
+  check_same("the batch sizes", "k", k.batch, "v", v.batch);
+  check_same("the numbers of heads", "q", q.head, "k", k.head);
+  check_same("the numbers of heads", "k", k.head, "v", v.head);
+  check_same("the feature sizes d", "q", q.feature, "k", k.feature);
+  check_same("the token counts n_k", "k", k.token, "v", v.token);
+  const Shape4 output{q.batch, q.head, q.token, v.feature};
+  if (!input.output_grad.empty() && !(input.output_grad.shape == output)) {
+    fail("output_grad does not have the sizes of the output (expected {}, found {})",
+         to_string(output), to_string(input.output_grad.shape));
+  }
+  if (!input.allowed.empty() &&
+      static_cast<std::int64_t>(input.allowed.size()) != q.token * k.token) {
+    fail("mask does not have the size n_q x n_k (expected {} x {}, found {} entries)", q.token,
+         k.token, input.allowed.size());
+  }
+  if (!input.key_lengths.empty() &&
+      static_cast<std::int64_t>(input.key_lengths.size()) != q.batch) {
+    fail("key lengths must be one per batch element (expected {}, found {})", q.batch,
+         input.key_lengths.size());
+  }
+  for (const std::int64_t length : input.key_lengths) {
+    if (length < 0 || length > k.token) {
+      fail("key lengths must lie between 0 and n_k (expected at most {}, found {})", k.token,
+           length);
+    }
+  }
+  return {q.batch, q.head, q.token, k.token, q.feature, v.feature};
+}
+template Extents check_extents(const AttentionInput<float>&);
+template Extents check_extents(const AttentionInput<double>&);
+template Extents check_extents(const AttentionInput<Float16>&);
+template Extents check_extents(const AttentionInput<Bfloat16>&);
+
+template <class T>
+void check_input(const Plan& plan, const AttentionInput<T>& input) {
+  const Extents found = check_extents(input);
+  const Extents& e = plan.extents;
+  check_same("the batch sizes", "the plan", e.batch, "q", found.batch);
+  check_same("the numbers of heads", "the plan", e.head, "q", found.head);
+  check_same("the token counts n_q", "the plan", e.query, "q", found.query);
+  check_same("the token counts n_k", "the plan", e.key, "k", found.key);
+  check_same("the feature sizes d", "the plan", e.feature, "q", found.feature);
+  check_same("the feature sizes d_v", "the plan", e.value, "v", found.value);
+  (void)plan.mask(input);
+}
+template void check_input(const Plan&, const AttentionInput<float>&);
+template void check_input(const Plan&, const AttentionInput<double>&);
+template void check_input(const Plan&, const AttentionInput<Float16>&);
+template void check_input(const Plan&, const AttentionInput<Bfloat16>&);
+
+double forward_flops(const Extents& e) {
+  const double pairs = static_cast<double>(e.batch * e.head) * static_cast<double>(e.query) *
+                       static_cast<double>(e.key);
+  return 2 * pairs * static_cast<double>(e.feature + e.value);
+}
+
+double backward_flops(const Extents& e) {
+  const double pairs = static_cast<double>(e.batch * e.head) * static_cast<double>(e.query) *
+                       static_cast<double>(e.key);
+  return 2 * pairs * static_cast<double>(3 * e.feature + 2 * e.value);
+}
+
+}  // namespace conelab

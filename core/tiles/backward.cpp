@@ -1,0 +1,365 @@
+// Backward pass in one sweep with five products.
+//
+//   S = Q K^T, dP = dO V^T, then with P and W = dL/dmeasure:  dV += P^T dO, dK += W^T Q, dQ += W K
+//
+// A ticket is a tile of keys: it owns its dK and dV, and adds to dQ in the order of the tiles, each
+// block of queries passing from tile to tile like a baton. So the result is the same for any number
+// of threads, without an array per thread and without a second sweep (seven products).
+// For squared distances, dL/dq = 2 sum_j w_ij (q_i - k_j) = 2 (q_i sum_j w_ij - (W K)_i).
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+#include "core/base/subnormals.h"
+#include "core/tiles/aggregate.h"
+#include "core/tiles/attention.h"
+#include "core/tiles/backward_tile.h"
+#include "core/tiles/tile.h"
+#include "core/tiles/tile_size.h"
+#include "core/tiles/upstream.h"
+#include "core/tiles/wide_rows.h"
+
+namespace conelab {
+namespace {
+
+/// Bytes of a head's placed queries, with the sums of their gradient where those cannot grow in the
+/// result, up to which the queries stay placed. Beyond, every tile of keys places each block again,
+/// which costs a few per cent of the time and no memory.
+constexpr std::int64_t kept_queries_limit = 16 << 20;
+
+template <class S>
+class BackwardPass {
+  using T = Compute<S>;
+
+ public:
+  BackwardPass(const Plan& plan, const AttentionInput<S>& input, const Forward<S>& saved,
+               const Execution& execution)
+      : plan_(plan),
+        input_(input),
+        saved_(saved),
+        execution_(execution),
+        kernels_(kernels<S>(execution.simd, plan.extents.query)),
+        block_rows_(kernels_.backward_rows),
+        mask_(plan.mask(input)),
+        distance_(plan.similarity->info.measure == Measure::squared_distance),
+        heads_(plan.extents.batch * plan.extents.head),
+        tiles_((plan.extents.key + backward_keys<T> - 1) / backward_keys<T>),
+        blocks_((plan.extents.query + block_rows_ - 1) / block_rows_),
+        upstream_(plan, input, saved) {}
+
+  Backward<S> run() {
+    result_.query = Tensor4<S>(input_.query.shape);
+    result_.key = Tensor4<S>(input_.key.shape);
+    result_.value = Tensor4<S>(input_.value.shape);
+    shared_.resize(static_cast<std::size_t>(heads_));
+    sums_.resize(static_cast<std::size_t>(heads_ * (tiles_ + 1)), ParameterSums(plan_));
+    const Execution brief = quiet(execution_);
+    run_tickets(heads_, brief, [&](std::int64_t h, const auto&) { prepare_head(h); });
+    run_tickets(heads_ * tiles_, execution_,
+                [&](std::int64_t ticket, const auto& stopped) { run_tile(ticket, stopped); });
+    run_tickets(heads_, brief, [&](std::int64_t h, const auto&) { finish_queries(h); });
+    result_.parameters = parameter_gradients(plan_, sums_);
+    return std::move(result_);
+  }
+
+ private:
+  const Plan& plan_;
+  const AttentionInput<S>& input_;
+  const Forward<S>& saved_;
+  const Execution& execution_;
+  const Kernels<T>& kernels_;
+  int block_rows_;  ///< Queries of a tile.
+  Mask mask_;
+  bool distance_;
+  std::int64_t heads_, tiles_, blocks_;
+  Upstream<S> upstream_;
+  std::vector<std::unique_ptr<BackwardHead<T>>> shared_;
+  std::vector<ParameterSums> sums_;
+  Backward<S> result_;
+
+  [[nodiscard]] std::int64_t batch_of(std::int64_t index) const {
+    return index / plan_.extents.head;
+  }
+  [[nodiscard]] std::int64_t head_of(std::int64_t index) const {
+    return index % plan_.extents.head;
+  }
+
+  void prepare_head(std::int64_t index) {
+    const Extents& e = plan_.extents;
+    const std::int64_t b = batch_of(index);
+    const std::int64_t h = head_of(index);
+    const auto n = static_cast<std::size_t>(e.query);
+    auto head = std::make_unique<BackwardHead<T>>(
+        Head<T>(plan_, kernels_, h, input_.key.row(b, h, 0)), blocks_);
+    const std::ptrdiff_t stride = operand_stride(head->head.base_size(), kernels_.panel);
+    head->query_grad = result_rows(result_.query, b, h, stride);
+    const bool own_sums = head->query_grad == nullptr;
+    if (own_sums) {
+      head->own_query_grad.assign(n * static_cast<std::size_t>(stride), T(0));
+      head->query_grad = head->own_query_grad.data();
+    }
+    const std::int64_t bytes = e.query * stride * static_cast<std::int64_t>(sizeof(T));
+    head->keeps_queries = bytes * (own_sums ? 2 : 1) <= kept_queries_limit;
+    const std::int64_t kept = head->keeps_queries ? e.query : 0;
+    head->head.place(input_.query.row(b, h, 0), kept, kept, "q", 0, kernels_.panel, head->queries);
+    head->query_slope.assign(n, T(0));
+    head->query_margin.assign(n, T(0));
+    for (std::int64_t i = 0; i < e.query; ++i) {
+      const T sum = *saved_.row_sum.row(b, h, i);
+      head->delta.push_back(upstream_.delta(b, h, i));
+      head->reference.push_back(*saved_.row_reference.row(b, h, i));
+      head->inverse_sum.push_back(sum == 0 ? T(0) : 1 / sum);
+    }
+    shared_[static_cast<std::size_t>(index)] = std::move(head);
+  }
+
+  /// The head's rows of a result where sums of this stride may grow in place, else null.
+  static T* result_rows(Tensor4<S>& result, std::int64_t b, std::int64_t h, std::ptrdiff_t stride) {
+    if constexpr (std::is_same_v<S, T>) {
+      if (stride == result.shape.feature) return result.row(b, h, 0);
+    }
+    return nullptr;
+  }
+
+  void run_tile(std::int64_t ticket, const std::function<bool()>& stopped) {
+    const std::int64_t index = ticket / tiles_;
+    const auto t = static_cast<int>(ticket % tiles_);
+    BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
+    const std::int64_t b = batch_of(index), h = head_of(index);
+    const std::int64_t first = static_cast<std::int64_t>(t) * backward_keys<T>;
+    const auto count =
+        static_cast<int>(std::min<std::int64_t>(backward_keys<T>, plan_.extents.key - first));
+    KeyWork<T> work(plan_, kernels_, shared.head, input_.key.row(b, h, 0),
+                    input_.value.row(b, h, 0), first, count, block_rows_);
+    ExactPairs<T> exact(plan_, kernels_, shared.head, given_tokens(shared.head, input_.query, b, h),
+                        given_tokens(shared.head, input_.key, b, h));
+    Tiles<T> tiles(plan_, kernels_, shared.head, mask_, b, exact);
+    for (std::int64_t block = 0; block < blocks_; ++block) {
+      const Cover cover = cover_of(tiles, work, block);
+      QueryGroup<T> group{};
+      if (cover != Cover::none) {
+        group = group_of(index, shared, work.queries, block);
+        run_pair_tile(index, shared, work, tiles, group, cover);
+      }
+      if (!wait_for_turn(shared, block, t, stopped)) return;
+      if (cover != Cover::none) add_query_grad(shared, work, tiles, group);
+      shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
+    }
+    finish_keys(index, t, shared, work);
+  }
+
+  [[nodiscard]] int rows_of(std::int64_t block) const {
+    return static_cast<int>(
+        std::min<std::int64_t>(block_rows_, plan_.extents.query - block * block_rows_));
+  }
+
+  [[nodiscard]] Cover cover_of(Tiles<T>& tiles, const KeyWork<T>& w, std::int64_t block) const {
+    const std::int64_t first = block * block_rows_;
+    return tiles.cover(first, first + rows_of(block), w.keys());
+  }
+
+  /// The queries of a block; placed into `own` where the head keeps none.
+  QueryGroup<T> group_of(std::int64_t index, const BackwardHead<T>& shared, Operand<T>& own,
+                         std::int64_t block) const {
+    const std::int64_t first = block * block_rows_;
+    const int rows = rows_of(block);
+    if (shared.keeps_queries) return query_group(shared.queries, 0, first, rows);
+    shared.head.place(input_.query.row(batch_of(index), head_of(index), first), rows, rows, "q",
+                      first, kernels_.panel, own);
+    return query_group(own, first, 0, rows);
+  }
+
+  /// One tile of pairs: P and W, and what they add to dV and dK.
+  void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+                     const QueryGroup<T>& group, Cover cover) {
+    const FlushSubnormals flush;
+    const int columns = w.keys().columns;
+    const ScoreTile<T> score = tiles.measured(group, w.keys(), cover, w.tile.data());
+    const std::ptrdiff_t stride = w.operands.value_stride();
+    const T* upstream = upstream_.lifted(batch_of(index), head_of(index), group.first, group.rows,
+                                         stride, w.upstream.data());
+    kernels_.product(group.rows, columns, w.operands.width(), {upstream, stride, 1},
+                     w.operands.values(), w.slope.data(), columns, Store::replace);
+    mark_columns(w.operands.bad_values(), w.keys().first, w.keys().count, group.rows,
+                 w.slope.data(), columns);
+    set_close_pairs_apart(index, shared, tiles, group, w);
+    apply_tail(shared, w, tiles, group, score);
+    if (sharpens_weights<T>(plan_)) sharpen_weights(shared, w, tiles, group, upstream);
+    add_close_pairs(plan_.sigmoid, shared, w, tiles, group);
+    kernels_.product(w.keys().count, static_cast<int>(stride), group.rows,
+                     {w.tile.data(), 1, columns}, {upstream, stride, false}, w.value_grad.data(),
+                     stride, Store::add);
+    if (distance_) take_margins(group, w);
+    kernels_.product(w.keys().count, static_cast<int>(w.operands.base_stride()), group.rows,
+                     {w.slope.data(), 1, columns}, {group.base, group.stride, false},
+                     w.key_grad.data(), w.operands.base_stride(), Store::add);
+  }
+
+  /// Takes close pairs out of the tile: with dL/dweight = delta (0 of a sigmoid) they add nothing.
+  void set_close_pairs_apart(std::int64_t index, const BackwardHead<T>& shared, Tiles<T>& tiles,
+                             const QueryGroup<T>& group, KeyWork<T>& w) const {
+    w.close_pairs.clear();
+    if (!tiles.has_close_pairs()) return;
+    for (int r = 0; r < group.rows; ++r) {
+      const std::int64_t i = group.first + r;
+      const T delta = plan_.sigmoid ? T(0) : shared.delta[static_cast<std::size_t>(i)];
+      for (int c = 0; c < w.keys().count; ++c) {
+        const auto at = static_cast<std::size_t>(r * w.keys().columns + c);
+        if (!tiles.is_close(group, r, w.keys(), c, w.tile[at])) continue;
+        const bool mean = !plan_.sigmoid && !plan_.einstein;
+        w.close_pairs.push_back(
+            {r, c,
+             mean ? upstream_.above_mean(batch_of(index), head_of(index), i, w.keys().first + c)
+                  : static_cast<double>(w.slope[at] - delta),
+             T(0)});
+        w.slope[at] = delta;
+      }
+    }
+  }
+
+  /// Measures and dL/dweight to weights and dL/dmeasure.
+  void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+                  const QueryGroup<T>& group, const ScoreTile<T>& score) {
+    const int slopes = shared.head.bias().slopes();
+    const T* bias_slope[max_bias_slopes] = {};
+    for (int p = 0; p < slopes; ++p) {
+      bias_slope[p] = shared.head.bias().slope(p, group.first, w.keys().first);
+    }
+    std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
+    const SlopeTile<T> tile{
+        .score = score,
+        .slope = w.slope.data(),
+        .reference = shared.reference.data() + group.first,
+        .inverse_sum = shared.inverse_sum.data() + group.first,
+        .delta = shared.delta.data() + group.first,
+        .largest_weight = w.largest_weight.data(),
+        .query_slope = w.row_slope.data(),
+        .key_slope = w.key_slope.data(),
+        .far_key_slope = w.far_key_slope.data(),
+        .constant_slope = w.sums.constant.data(),
+        .bias_slope = bias_slope,
+        .bias_slopes = slopes,
+        .bias_stride = -1,  // One key to the left per query, as of ScoreTile::addend.
+        .bias_gradient = w.sums.bias.data(),
+    };
+    (plan_.sigmoid ? tiles.tail().sigmoid_slope : tiles.tail().softmax_slope)(tile);
+  }
+
+  /// Row and column sums of W, which does not hold the close pairs.
+  void take_margins(const QueryGroup<T>& group, KeyWork<T>& w) {
+    std::fill(w.row_margin.begin(), w.row_margin.end(), T(0));
+    kernels_.margins(w.slope.data(), w.keys().columns, group.rows, w.keys().columns,
+                     w.row_margin.data(), w.key_margin.data());
+  }
+
+  /// Waits until tile `t` may add to the block; false where the run was stopped meanwhile.
+  static bool wait_for_turn(const BackwardHead<T>& shared, std::int64_t block, int t,
+                            const std::function<bool()>& stopped) {
+    const std::atomic<int>& turn = shared.turn[static_cast<std::size_t>(block)];
+    while (turn.load(std::memory_order_acquire) != t) {
+      if (stopped()) return false;
+      std::this_thread::yield();
+    }
+    return !stopped();
+  }
+
+  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+                      const QueryGroup<T>& group) {
+    const FlushSubnormals flush;
+    const std::ptrdiff_t stride = group.stride;
+    T* out = shared.query_grad + group.first * stride;
+    kernels_.product(group.rows, static_cast<int>(stride), w.keys().count,
+                     {w.slope.data(), w.keys().columns, 1}, w.operands.keys(), out, stride,
+                     Store::add);
+    for (const ClosePair<T>& pair : w.close_pairs) {
+      tiles.exact().add_difference(group.first + pair.row, w.keys().first + pair.column,
+                                   -pair.slope, out + pair.row * stride);
+    }
+    for (int r = 0; r < group.rows; ++r) {
+      const auto i = static_cast<std::size_t>(group.first + r);
+      shared.query_slope[i] += w.row_slope[static_cast<std::size_t>(r)];
+      if (distance_) shared.query_margin[i] += w.row_margin[static_cast<std::size_t>(r)];
+    }
+  }
+
+  /// Sums of W times the other side -> dL/dbase of tokens [count × stride], in place.
+  void base_gradients(const Head<T>& head, const T* base, std::ptrdiff_t stride, const T* margin,
+                      int count, T* sums) const {
+    if (!distance_) return;
+    for (int r = 0; r < count; ++r, base += stride, sums += stride) {
+      for (int i = 0; i < head.base_size(); ++i) sums[i] = 2 * (base[i] * margin[r] - sums[i]);
+    }
+  }
+
+  void finish_keys(std::int64_t index, int t, const BackwardHead<T>& shared, KeyWork<T>& w) {
+    const std::int64_t b = batch_of(index);
+    const std::int64_t h = head_of(index);
+    base_gradients(shared.head, w.operands.base(), w.operands.base_stride(), w.key_margin.data(),
+                   w.keys().count, w.key_grad.data());
+    shared.head.token_gradients(input_.key.row(b, h, w.keys().first), w.keys().count,
+                                {w.key_grad.data(), w.operands.base_stride(), w.key_slope.data()},
+                                result_.key.row(b, h, w.keys().first), w.sums.similarity.data());
+    for (int c = 0; c < w.keys().count; ++c) {
+      const std::int64_t j = w.keys().first + c;
+      lower_value_grad(plan_.einstein, w.value_grad.data() + c * w.operands.value_stride(),
+                       input_.value.row(b, h, j), plan_.extents.value, result_.value.row(b, h, j));
+    }
+    sums_[static_cast<std::size_t>(index * (tiles_ + 1) + t)] = std::move(w.sums);
+  }
+
+  void finish_queries(std::int64_t index) {
+    const std::int64_t b = batch_of(index);
+    const std::int64_t h = head_of(index);
+    BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
+    ParameterSums& sums = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + tiles_)];
+    Operand<T> own;
+    for (std::int64_t block = 0; block < blocks_; ++block) {
+      const QueryGroup<T> group = group_of(index, shared, own, block);
+      T* grad = shared.query_grad + group.first * group.stride;
+      base_gradients(shared.head, group.base, group.stride,
+                     shared.query_margin.data() + group.first, group.rows, grad);
+      shared.head.token_gradients(input_.query.row(b, h, group.first), group.rows,
+                                  {grad, group.stride, shared.query_slope.data() + group.first},
+                                  result_.query.row(b, h, group.first), sums.similarity.data());
+    }
+    shared_[static_cast<std::size_t>(index)].reset();
+  }
+};
+
+template <class T>
+void check_saved(const Plan& plan, const Forward<T>& saved) {
+  const Extents& e = plan.extents;
+  const Shape4 output{e.batch, e.head, e.query, e.value}, row{e.batch, e.head, e.query, 1};
+  if (!(saved.output.shape == output) || !(saved.row_reference.shape == row) ||
+      !(saved.row_sum.shape == row)) {
+    fail("backward needs what forward saved for the same call (expected an output {}, found {})",
+         to_string(output), to_string(saved.output.shape));
+  }
+}
+
+}  // namespace
+
+template <class S>
+Backward<S> backward(const Plan& plan, const AttentionInput<S>& input, const Forward<S>& saved,
+                     const Execution& execution) {
+  check_input(plan, input);
+  check_saved(plan, saved);
+  Backward<S> result = BackwardPass<S>(plan, input, saved, execution).run();
+  mend_wide_gradients(plan, input, saved, execution, result);
+  return result;
+}
+#define CONELAB_BACKWARD(S)                                                               \
+  template Backward<S> backward(const Plan&, const AttentionInput<S>&, const Forward<S>&, \
+                                const Execution&);
+CONELAB_BACKWARD(float)
+CONELAB_BACKWARD(double)
+CONELAB_BACKWARD(Float16)
+CONELAB_BACKWARD(Bfloat16)
+
+}  // namespace conelab

@@ -1,0 +1,94 @@
+// One tile of the backward pass, and the pairs in it that are treated by themselves.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/base/buffer.h"
+#include "core/tiles/exact.h"
+#include "core/tiles/head.h"
+#include "core/tiles/key_operands.h"
+#include "core/tiles/parameter_sums.h"
+#include "core/tiles/tile.h"
+
+namespace conelab {
+
+/// What the tickets of one head share: its queries, and the sums that go back to them.
+template <class T>
+struct BackwardHead {
+  BackwardHead(Head<T> h, std::int64_t blocks)
+      : head(std::move(h)), turn(static_cast<std::size_t>(blocks)) {}
+
+  Head<T> head;
+  bool keeps_queries = true;
+  Operand<T> queries;  ///< Empty where they are not kept.
+  std::vector<T> reference, inverse_sum, delta;
+  Buffer<T> own_query_grad;            ///< Empty where the result's rows serve.
+  T* query_grad = nullptr;             ///< [n_q × stride] W K
+  std::vector<T> query_slope;          ///< [n_q] dL/dpotential
+  std::vector<T> query_margin;         ///< [n_q] sum_j w_ij
+  std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
+};
+
+/// A pair whose gradient products would cancel: it is added by itself.
+template <class T>
+struct ClosePair {
+  int row, column;
+  double by_weight;  ///< dL/dweight - delta
+  T slope;           ///< dL/dmeasure
+};
+
+/// What a ticket owns: one tile of keys, its gradients, and room for a block of queries against it.
+template <class T>
+struct KeyWork {
+  /// `rows` are the queries of a block at most; the rest as of KeyOperands.
+  template <class S>
+  KeyWork(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
+          const S* values, std::int64_t first, int count, int rows)
+      : operands(plan, kernels, head, keys, values, first, count),
+        key_grad(columns() * size_of(operands.base_stride()), T(0)),
+        value_grad(columns() * size_of(operands.value_stride()), T(0)),
+        key_slope(columns(), T(0)),
+        key_margin(columns(), T(0)),
+        far_key_slope(columns()),
+        upstream(size_of(rows * operands.value_stride()), T(0)),
+        tile(size_of(rows) * columns()),
+        slope(tile.size()),
+        row_slope(size_of(rows)),
+        row_margin(row_slope.size()),
+        largest_weight(row_slope.size()),
+        sums(plan) {}
+
+  KeyOperands<T> operands;
+  Buffer<T> key_grad, value_grad;   ///< [columns × base_stride] W^T Q, [columns × value_stride]
+  Buffer<T> key_slope, key_margin;  ///< [columns] dL/dpotential, sum_i w_ij
+  Buffer<T> far_key_slope;          ///< See SlopeTile.
+  Operand<T> queries;               ///< A block of them, where the head keeps none.
+  Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
+  Buffer<T> tile, slope;            ///< [rows × columns]
+  std::vector<T> row_slope, row_margin, largest_weight;  ///< [rows]
+  std::vector<ClosePair<T>> close_pairs;
+  ParameterSums sums;
+
+  [[nodiscard]] KeyTile<T> keys() const { return operands.tile(); }
+
+ private:
+  [[nodiscard]] std::size_t columns() const { return size_of(operands.tile().columns); }
+  static std::size_t size_of(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
+};
+
+/// Sharpens the decisive weights (exact.h), once the similarity's kernel has made weights and
+/// slopes, as forward did; `upstream` [rows × value_stride] is dL/doutput of the group. (Shares of
+/// very nearly least_share may differ between the passes by the rounding of sums.)
+template <class T>
+void sharpen_weights(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+                     const QueryGroup<T>& group, const T* upstream);
+
+/// Sets the close pairs' slopes, from exact tokens, and adds what they make of them to all but dQ.
+template <class T>
+void add_close_pairs(bool sigmoid, const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+                     const QueryGroup<T>& group);
+
+}  // namespace conelab

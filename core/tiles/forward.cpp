@@ -1,0 +1,315 @@
+// Forward pass: blocks of queries walk the tiles of keys, and gather under an online softmax
+// (row_sums.h).
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "core/base/parallel.h"
+#include "core/base/subnormals.h"
+#include "core/tiles/aggregate.h"
+#include "core/tiles/attention.h"
+#include "core/tiles/bad_values.h"
+#include "core/tiles/exact.h"
+#include "core/tiles/keys.h"
+#include "core/tiles/row_sums.h"
+#include "core/tiles/tile.h"
+#include "core/tiles/tile_size.h"
+#include "core/tiles/values.h"
+#include "core/tiles/wide_rows.h"
+
+namespace conelab {
+namespace {
+
+/// Queries of a task at most: their output sums stay in the second-level cache.
+constexpr std::int64_t most_queries = 384;
+/// Tasks that a thread is given at least, so that none waits long for the last: three tasks of a
+/// head of 1024 tokens cost two threads a quarter of their time.
+constexpr std::int64_t least_tasks = 8;
+constexpr std::size_t cache_line = 64;
+
+/// What the tasks of one head share.
+template <class S>
+struct ForwardHead {
+  Head<Compute<S>> head;
+  PackedKeys<Compute<S>> keys;
+  PackedValues<S> values;
+  BadValues<S> bad_values;  ///< Once all values are packed.
+};
+
+template <class S>
+class ForwardPass {
+  using T = Compute<S>;
+
+ public:
+  ForwardPass(const Plan& plan, const AttentionInput<S>& input, const Execution& execution)
+      : plan_(plan),
+        input_(input),
+        execution_(execution),
+        kernels_(kernels<S>(execution.simd, plan.extents.query)),
+        group_rows_(kernels_.forward_rows),
+        mask_(plan.mask(input)) {}
+
+  Forward<S> run() {
+    query_block_ = query_block();
+    blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
+    std::vector<std::int64_t> all(
+        static_cast<std::size_t>(plan_.extents.batch * plan_.extents.head * blocks_));
+    std::iota(all.begin(), all.end(), 0);
+    return run_blocks(all);
+  }
+
+  /// Only the blocks of queries that hold one of these rows, which are in order.
+  Forward<S> run_only(const std::vector<WideRow>& rows) {
+    query_block_ = query_block();
+    blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
+    std::vector<std::int64_t> blocks;
+    for (const WideRow& row : rows) {
+      const std::int64_t block =
+          (row.batch * plan_.extents.head + row.head) * blocks_ + row.query / query_block_;
+      if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
+    }
+    return run_blocks(blocks);
+  }
+
+ private:
+  const Plan& plan_;
+  const AttentionInput<S>& input_;
+  const Execution& execution_;
+  const Kernels<T>& kernels_;
+  int group_rows_;  ///< Queries of a tile.
+  Mask mask_;
+  std::int64_t query_block_ = most_queries, blocks_ = 0;
+  std::vector<std::unique_ptr<ForwardHead<S>>> heads_;
+  Forward<S> result_;
+
+  /// A ticket's queries and their running state.
+  struct Block {
+    std::int64_t batch, head, begin;
+    int rows;
+    Operand<T> queries;
+    RowSums<T> sums;
+    Buffer<T> tile;  ///< [forward_rows × forward_keys] Measures, then weights.
+    Buffer<T> room;  ///< See PackedValues::panels.
+  };
+
+  /// Whole groups of queries. On one thread there is nobody to wait for.
+  [[nodiscard]] std::int64_t query_block() const {
+    const Extents& e = plan_.extents;
+    const std::int64_t threads = thread_count(execution_);
+    const std::int64_t share = e.batch * e.head * e.query / (threads * least_tasks) + 1;
+    return threads == 1 ? most_queries
+                        : std::min(most_queries, round_up<std::int64_t>(share, group_rows_));
+  }
+
+  /// `blocks` in order, head after head.
+  Forward<S> run_blocks(const std::vector<std::int64_t>& blocks) {
+    allocate();
+    const Extents& e = plan_.extents;
+    std::vector<std::int64_t> heads;
+    for (const std::int64_t block : blocks) {
+      if (heads.empty() || heads.back() != block / blocks_) heads.push_back(block / blocks_);
+    }
+    const auto at = [](const auto& list, std::int64_t i) {
+      return list[static_cast<std::size_t>(i)];
+    };
+    const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
+    heads_.resize(static_cast<std::size_t>(e.batch * e.head));
+    const Execution prepare = quiet(execution_);
+    run_tickets(count(heads), prepare,
+                [&](std::int64_t ticket, const auto&) { prepare_head(at(heads, ticket)); });
+    const std::int64_t tiles = (e.key + forward_keys<T> - 1) / forward_keys<T>;
+    run_tickets(count(heads) * tiles, prepare, [&](std::int64_t ticket, const auto&) {
+      prepare_tile(at(heads, ticket / tiles), static_cast<int>(ticket % tiles));
+    });
+    for (const std::int64_t head : heads) find_bad_values(head);
+    run_tickets(count(blocks), execution_, [&](std::int64_t ticket, const auto& stopped) {
+      run_block(at(blocks, ticket), stopped);
+    });
+    return std::move(result_);
+  }
+
+  void allocate() {
+    const Extents& e = plan_.extents;
+    result_.output = Tensor4<S>({e.batch, e.head, e.query, e.value});
+    const Shape4 per_row{e.batch, e.head, e.query, 1};
+    result_.lse = Tensor4<T>(per_row);
+    result_.row_reference = Tensor4<T>(per_row);
+    result_.row_sum = Tensor4<T>(per_row);
+    if (plan_.einstein) result_.midpoint_sum = Tensor4<T>(per_row);
+  }
+
+  void prepare_head(std::int64_t index) {
+    const Extents& e = plan_.extents;
+    Head<T> head(plan_, kernels_, index % e.head,
+                 input_.key.row(index / e.head, index % e.head, 0));
+    PackedKeys<T> keys(plan_, kernels_, head, e.key);
+    PackedValues<S> values(plan_, kernels_, input_.value, index / e.head, index % e.head);
+    heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<S>>(
+        ForwardHead<S>{std::move(head), std::move(keys), std::move(values), {}});
+  }
+
+  void prepare_tile(std::int64_t index, int t) {
+    const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
+    ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
+    shared.keys.pack(plan_, kernels_, shared.head, input_.key.row(b, h, 0), t);
+    shared.values.pack(t);
+  }
+
+  void find_bad_values(std::int64_t index) {
+    ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
+    const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
+    shared.bad_values = BadValues<S>(plan_.einstein, input_.value.row(b, h, 0), plan_.extents.value,
+                                     shared.values.bad());
+  }
+
+  void run_block(std::int64_t ticket, const std::function<bool()>& stopped) {
+    const std::int64_t index = ticket / blocks_;
+    const ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
+    Block block = start(index, (ticket % blocks_) * query_block_, shared);
+    ExactPairs<T> exact(plan_, kernels_, shared.head,
+                        given_tokens(shared.head, input_.query, block.batch, block.head),
+                        given_tokens(shared.head, input_.key, block.batch, block.head));
+    Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch, exact);
+    for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
+      attend_tile(block, shared, tiles, t);
+    const auto value = [&](std::int64_t key, T* out) { shared.values.lift(key, out); };
+    for (int r = 0; r < block.rows; ++r) {
+      const std::int64_t query = block.begin + r;
+      block.sums.sharpen(
+          r, [&](std::int64_t key) { return exact.logit(query, key); }, value);
+      finish(block, r);
+      shared.bad_values.spoil(mask_, block.batch, query,
+                              result_.output.row(block.batch, block.head, query));
+    }
+  }
+
+  void attend_tile(Block& block, const ForwardHead<S>& shared, Tiles<T>& tiles, int t) {
+    const KeyTile<T> keys = shared.keys.tile(t);
+    if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) return;
+    const T* values = shared.values.panels(t, block.room);
+    const FlushSubnormals flush;
+    for (int r = 0; r < block.rows; r += group_rows_) {
+      if (t + 1 < shared.keys.tiles()) fetch_ahead(block, shared, t + 1, r);
+      attend_group(block, tiles, keys, values, r, std::min(group_rows_, block.rows - r));
+    }
+  }
+
+  /// Asks for the part of the next tile that falls to the group at `row`: what comes from the third
+  /// level would otherwise stop the first group of a tile (2 % of a head of 4096 tokens).
+  void fetch_ahead(const Block& block, const ForwardHead<S>& shared, int t, int row) const {
+    const std::size_t groups =
+        (static_cast<std::size_t>(block.rows) + group_rows_ - 1) / group_rows_;
+    const auto fetch = [&](std::span<const std::byte> bytes) {
+      const std::size_t part = round_up<std::size_t>(bytes.size() / groups + 1, cache_line);
+      const std::size_t first = part * static_cast<std::size_t>(row / group_rows_);
+      for (std::size_t at = first; at < std::min(first + part, bytes.size()); at += cache_line) {
+        __builtin_prefetch(bytes.data() + at, 0, 2);
+      }
+    };
+    fetch(std::as_bytes(shared.keys.panels(t)));
+    fetch(shared.values.source(t));
+  }
+
+  Block start(std::int64_t index, std::int64_t begin, const ForwardHead<S>& shared) {
+    const Extents& e = plan_.extents;
+    const int rows = static_cast<int>(std::min(query_block_, e.query - begin));
+    Block b{index / e.head,
+            index % e.head,
+            begin,
+            rows,
+            {},
+            RowSums<T>(plan_, kernels_, rows, shared.values.stride()),
+            Buffer<T>(static_cast<std::size_t>(group_rows_) * forward_keys<T>),
+            {}};
+    shared.head.place(input_.query.row(b.batch, b.head, begin), rows, rows, "q", begin,
+                      kernels_.panel, b.queries);
+    return b;
+  }
+
+  /// `panels` are those of the whole tile's values.
+  void attend_group(Block& block, Tiles<T>& tiles, const KeyTile<T>& tile, const T* panels, int row,
+                    int rows) {
+    const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
+    Cover cover = tiles.cover(group.first, group.first + rows, tile);
+    if (cover == Cover::none) return;
+    const KeyTile<T> keys = cover == Cover::all ? tile : tiles.seen_part(group, tile);
+    if (keys.count == 0) return;
+    if (keys.count < tile.count) cover = tiles.cover(group.first, group.first + rows, keys);
+    const T* values = panels + kernels_.packed_size(keys.first - tile.first);
+    T row_sum[most_forward_rows], row_maximum[most_forward_rows], reference[most_forward_rows];
+    std::copy_n(block.sums.references(row), rows, reference);
+    const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()), reference,
+                                row_sum, row_maximum};
+    const auto weigh = plan_.sigmoid ? tiles.tail().sigmoid_weight : tiles.tail().softmax_weight;
+    weigh(weights);
+    block.sums.settle(weights, row, [&](int r) { weigh_again(weights, group, r, tiles, keys); });
+    block.sums.set_apart(weights, row);
+    const auto stride = static_cast<int>(block.sums.stride());
+    kernels_.product(rows, stride, keys.count, {block.tile.data(), keys.columns, 1},
+                     {values, kernels_.packed_size(forward_keys<T>), true}, block.sums.sums(row),
+                     stride, Store::add);
+    block.sums.add_apart(weights, row, values, keys.first);
+  }
+
+  /// A row of a tile whose weights are lost, from its measures, which are computed again.
+  void weigh_again(const WeightTile<T>& w, const QueryGroup<T>& group, int row, Tiles<T>& tiles,
+                   const KeyTile<T>& keys) const {
+    QueryGroup<T> alone = group;
+    alone.base += row * group.stride;
+    alone.values += row;
+    alone.norms += row;
+    alone.first += row;
+    alone.bad_offset += row;
+    alone.rows = 1;
+    const Cover cover = tiles.cover(alone.first, alone.first + 1, keys);
+    w.reference[row] = no_reference<T>;
+    tiles.tail().softmax_weight(
+        {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
+         w.row_sum + row, w.row_maximum + row, true});
+  }
+
+  void finish(const Block& block, int row) {
+    const double sum = block.sums.total(row);
+    const bool empty = plan_.sigmoid || sum == 0;
+    const T m = empty ? T(0) : *block.sums.references(row);
+    const T* sums = block.sums.sums(row);
+    const std::int64_t i = block.begin + row;
+    const T scale = plan_.sigmoid ? T(1) : sum == 0 ? T(0) : static_cast<T>(1 / sum);
+    finish_row(plan_.einstein, sums, plan_.extents.value, scale,
+               result_.output.row(block.batch, block.head, i));
+    *result_.row_reference.row(block.batch, block.head, i) = m;
+    *result_.row_sum.row(block.batch, block.head, i) = static_cast<T>(sum);
+    *result_.lse.row(block.batch, block.head, i) =
+        sum == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(sum));
+    if (plan_.einstein) {
+      *result_.midpoint_sum.row(block.batch, block.head, i) = sums[plan_.extents.value] * scale;
+    }
+  }
+};
+
+}  // namespace
+
+template <class S>
+Forward<S> forward(const Plan& plan, const AttentionInput<S>& input, const Execution& execution) {
+  check_input(plan, input);
+  Forward<S> result = ForwardPass<S>(plan, input, execution).run();
+  mend_wide_rows(plan, input, execution, result);
+  return result;
+}
+
+Forward<double> forward_only(const Plan& plan, const AttentionInput<double>& input,
+                             const std::vector<WideRow>& rows, const Execution& execution) {
+  return ForwardPass<double>(plan, input, execution).run_only(rows);
+}
+
+template Forward<float> forward(const Plan&, const AttentionInput<float>&, const Execution&);
+template Forward<double> forward(const Plan&, const AttentionInput<double>&, const Execution&);
+template Forward<Float16> forward(const Plan&, const AttentionInput<Float16>&, const Execution&);
+template Forward<Bfloat16> forward(const Plan&, const AttentionInput<Bfloat16>&, const Execution&);
+
+}  // namespace conelab

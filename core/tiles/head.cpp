@@ -1,0 +1,228 @@
+#include "core/tiles/head.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <type_traits>
+
+#include "core/base/error.h"
+#include "core/base/finite.h"
+#include "core/tiles/aggregate.h"
+
+namespace conelab {
+namespace {
+
+/// Enough of the keys to find their middle; the centre only steers rounding.
+constexpr std::int64_t centre_samples = 16;
+
+/// The median where most of the values deviate little from it; else 0. Outliers and values of many
+/// scales must not move the centre: what it rounds away is lost to every distance.
+double common_offset(std::span<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  const double offset = *middle;
+  const auto near = std::count_if(values.begin(), values.end(), [&](double v) {
+    return std::abs(v - offset) < std::abs(offset) / 4;
+  });
+  return static_cast<std::size_t>(near) > values.size() / 2 ? offset : 0;
+}
+
+/// The numbers of a token as the kernels take them.
+template <class T, class S>
+const T* numbers_of(const S* token, std::int64_t d, Buffer<T>& converted) {
+  if constexpr (std::is_same_v<S, T>) return token;
+  std::copy_n(token, d, converted.begin());
+  return converted.data();
+}
+
+}  // namespace
+
+template <class T>
+template <class S>
+Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys)
+    : plan_(&plan),
+      kernels_(&kernels),
+      base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
+      similarity_values_(
+          token_parameters(*plan.similarity, plan.values(plan.similarity_parameters, head))),
+      map_values_(plan.values(plan.map_parameters, head)),
+      context_(plan.map_context(map_values_, head)),
+      first_axis_(static_cast<std::size_t>(base_size_), T(0)),
+      bias_(plan, head) {
+  double constants[max_constants] = {};
+  plan.similarity->constant(similarity_values_.data(), constants);
+  std::copy_n(constants, max_constants, constants_);
+  centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
+  const bool distance = plan.similarity->info.measure == Measure::squared_distance;
+  if (distance && plan.sees_all()) find_centre(keys);
+  if (base_size_ > 0) first_axis_.front() = T(1);
+}
+
+template <class T>
+template <class S>
+void Head<T>::find_centre(const S* keys) {
+  const std::int64_t count = plan_->extents.key;
+  const std::int64_t d = plan_->extents.feature;
+  const auto samples = static_cast<std::size_t>(std::min(count, centre_samples));
+  const MapContext c = context();
+  std::vector<double> x(static_cast<std::size_t>(d)), base(centre_.size());
+  std::vector<double> coordinates(centre_.size() * static_cast<std::size_t>(samples));
+  std::vector<int> known(centre_.size(), 0);
+  for (std::size_t s = 0; s < samples; ++s) {
+    const auto key = static_cast<std::int64_t>(s * static_cast<std::size_t>(count) / samples);
+    std::copy_n(keys + key * d, d, x.begin());
+    Place place;
+    (void)place_token(*plan_->map, c, x.data(), base.data(), place);
+    for (std::size_t i = 0; i < centre_.size(); ++i) {
+      if (std::isfinite(base[i])) coordinates[i * samples + known[i]++] = base[i];
+    }
+  }
+  for (std::size_t i = 0; i < centre_.size(); ++i) {
+    const std::span values(coordinates.data() + i * samples, static_cast<std::size_t>(known[i]));
+    // Representable, so that subtracting it rounds once.
+    centre_[i] = static_cast<double>(static_cast<T>(common_offset(values)));
+  }
+}
+
+template <class T>
+template <class S>
+void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
+                    std::int64_t first, int panel, Operand<T>& out) const {
+  const std::int64_t d = plan_->extents.feature;
+  const int values = plan_->similarity->values;
+  out.stride = operand_stride(base_size_, panel);
+  out.value_stride = capacity;
+  out.base.resize(static_cast<std::size_t>(capacity * out.stride));
+  out.values.resize(static_cast<std::size_t>(std::max(1, values) * capacity));
+  out.norms.resize(static_cast<std::size_t>(capacity));
+  std::fill(out.base.begin() + count * out.stride, out.base.end(), T(0));
+  std::fill(out.norms.begin() + count, out.norms.end(), T(0));
+  for (int v = 0; v < values; ++v) {
+    std::fill_n(out.values.begin() + v * capacity + count, capacity - count, T(0));
+  }
+  out.bad.clear();
+  Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(d));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T* x = numbers_of(tokens + i * d, d, converted);
+    Place place;
+    if (d > 0 && !std::isfinite(x[d - 1])) {  // Where that is -inf, a place may be finite.
+      skip_token(i, out);
+    } else if (const char* wrong = store_token(x, i, place, out)) {
+      if (all_finite(x, d)) {
+        fail("token {} of {} lies outside the model under map {}: {}", first + i, tensor,
+             plan_->map->name, wrong);
+      }
+      skip_token(i, out);
+    } else if (!plan_->map->inside_domain && place.gap <= 0 && all_finite(x, d)) {
+      fail_outside(place, tensor, first + i);
+    }
+  }
+}
+
+template <class T>
+void Head<T>::fail_outside(const Place& place, const char* tensor, std::int64_t index) const {
+  const bool ball = plan_->map->space == Space::ball;
+  fail("token {} of {} lies outside the model under map {}: its {} must be {} {} (found {})", index,
+       tensor, plan_->map->name, ball ? "distance from the origin" : "height",
+       ball ? "above the source's radius" : "below the light's, parameter height =", context_.light,
+       place.height);
+}
+
+template <class T>
+void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
+  out.bad.push_back(i);
+  std::fill_n(out.base.begin() + i * out.stride, out.stride, T(0));
+  out.norms[static_cast<std::size_t>(i)] = 0;
+  for (int v = 0; v < plan_->similarity->values; ++v) out.values[v * out.value_stride + i] = T(0);
+}
+
+template <class T>
+bool Head<T>::is_within_reach(double norm2, double height) const {
+  const Space space = plan_->similarity->info.space;
+  if (space == Space::hyperboloid || space == Space::ball) return height <= std::log(reach<T>);
+  if constexpr (std::is_same_v<T, double>) return true;
+  return norm2 <= reach<T> * reach<T> &&
+         (space == Space::euclidean || (height <= reach<T> && height >= 1 / reach<T>));
+}
+
+template <class T>
+const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Operand<T>& out) const {
+  const std::int64_t d = plan_->extents.feature;
+  TokenNumbers numbers;
+  if (d > 0) numbers = {0, x[0], x[d - 1]};
+  if (plan_->map->by_norm) numbers.norm2 = kernels_->exact_product(x, x, base_size_);
+  Scaling base;
+  const char* wrong = plan_->map->place(context(), numbers, base, place);
+  if (wrong != nullptr) return wrong;
+  T* row = out.base.data() + i * out.stride;
+  const double norm = kernels_->store_scaled(base.along_first ? first_axis_.data() : x, base.factor,
+                                             centre_.data(), base_size_, row);
+  std::fill(row + base_size_, row + out.stride, T(0));
+  out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
+  double value[max_values] = {};
+  plan_->similarity->token(place, similarity_values_.data(), value);
+  bool finite =
+      (std::isfinite(norm) || all_finite(row, base_size_)) && is_within_reach(norm, place.height);
+  for (int v = 0; v < plan_->similarity->values; ++v) {
+    const auto rounded = static_cast<T>(value[v]);
+    finite = finite && std::isfinite(rounded);
+    out.values[static_cast<std::size_t>(v * out.value_stride + i)] = rounded;
+  }
+  if (!finite) skip_token(i, out);
+  return nullptr;
+}
+
+template <class T>
+void Head<T>::exact_token(const double* x, double* base, double* values) const {
+  Place place;
+  (void)place_token(*plan_->map, context(), x, base, place);
+  plan_->similarity->token(place, similarity_values_.data(), values);
+}
+
+template <class T>
+template <class S>
+void Head<T>::token_gradients(const S* tokens, std::int64_t count,
+                              const OperandGradient<T>& upstream, S* dx,
+                              double* dparameters) const {
+  const auto d = static_cast<std::size_t>(plan_->extents.feature);
+  const MapRow& map = *plan_->map;
+  const MapContext c = context();
+  std::vector<double> x(d), base(centre_.size()), gradient(d);
+  for (std::int64_t i = 0; i < count; ++i, tokens += d, dx += d) {
+    const T* base_gradient = upstream.base + i * upstream.stride;
+    const T potential = upstream.potential[i];
+    const bool untouched = potential == 0 && std::all_of(base_gradient, base_gradient + base_size_,
+                                                         [](T v) { return v == 0; });
+    if (untouched) {  // also a bad token that nobody saw
+      std::fill_n(dx, d, S(0));
+      continue;
+    }
+    std::copy_n(tokens, d, x.begin());
+    std::copy_n(base_gradient, base_size_, base.begin());
+    std::fill(gradient.begin(), gradient.end(), 0.0);
+    Place place, by_place;
+    Scaling unused;
+    (void)map.place(c, token_numbers(map, c, x.data()), unused, place);
+    plan_->similarity->token_gradient(place, similarity_values_.data(), potential, by_place,
+                                      dparameters);
+    map.gradient(c, x.data(), {base.data(), by_place}, gradient.data(),
+                 dparameters + plan_->similarity_parameters.size());
+    for (std::size_t k = 0; k < d; ++k) dx[k] = static_cast<S>(gradient[k]);
+  }
+}
+
+#define CONELAB_HEAD(T, S)                                                                      \
+  template Head<T>::Head(const Plan&, const Kernels<T>&, std::int64_t, const S*);               \
+  template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t, \
+                               int, Operand<T>&) const;                                         \
+  template void Head<T>::token_gradients(const S*, std::int64_t, const OperandGradient<T>&, S*, \
+                                         double*) const;
+template class Head<float>;
+template class Head<double>;
+CONELAB_HEAD(float, float)
+CONELAB_HEAD(float, Float16)
+CONELAB_HEAD(float, Bfloat16)
+CONELAB_HEAD(double, double)
+
+}  // namespace conelab

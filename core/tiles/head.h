@@ -1,0 +1,97 @@
+// What a head fixes before any pair is looked at: its constants, its bias, and how its tokens
+// become operands of the kernels.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/buffer.h"
+#include "core/call/plan.h"
+#include "core/simd/kernels.h"
+#include "core/tiles/head_bias.h"
+#include "core/tiles/operand.h"
+
+namespace conelab {
+
+/// dL/d of placed tokens, by which `Head::token_gradients` goes back through the map.
+template <class T>
+struct OperandGradient {
+  const T* base;  ///< [tokens × stride] dL/dbase of each token.
+  std::ptrdiff_t stride;
+  const T* potential;  ///< [tokens] dL/dpotential.
+};
+
+/// How large e^radius of a token may be, of which a pair multiplies two. In float32 also its
+/// coordinates, its height in the half-space and the inverse of that, of which a pair multiplies up
+/// to four (the squared distance over both heights), and so do its slopes: float32 holds them all,
+/// and log1p of four times that (core/simd/exponential.h).
+/// float64 has nothing wider behind it (wide_rows.h): there a pair may overflow.
+template <class T>
+inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
+
+/// Tokens are of any stored type S whose Compute<S> is T.
+template <class T>
+class Head {
+ public:
+  /// `keys` are the head's keys [n_k × d]: where they lie off the origin together, the median of a
+  /// sample becomes the centre of both operands, so that squared distances keep more of their bits.
+  /// Where a mask hides keys the origin stays the centre: not even the last bits of a row may
+  /// depend on a key that it does not see.
+  template <class S>
+  Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys);
+
+  [[nodiscard]] int feature() const { return context_.feature; }
+  [[nodiscard]] int base_size() const { return base_size_; }
+  /// Whether tokens are their own base coordinates and have no other values.
+  [[nodiscard]] bool takes_tokens_as_they_are() const {
+    return plan_->map->space == Space::euclidean && plan_->similarity->values == 0;
+  }
+  [[nodiscard]] const T* constants() const { return constants_; }
+  [[nodiscard]] const HeadBias<T>& bias() const { return bias_; }
+
+  /// Places tokens [count × d], the first of which is token `first` of `tensor` in messages.
+  /// Buffers hold at least `capacity` tokens, those past `count` zero.
+  template <class S>
+  void place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
+             std::int64_t first, int panel, Operand<T>& out) const;
+
+  /// What a finite token x [d] is before it is centred and rounded: its base coordinates [m]
+  /// and the similarity's values of it.
+  void exact_token(const double* x, double* base, double* values) const;
+  /// Sets dL/dx of tokens [count × d], and adds dL/dparameters: those of the similarity, then
+  /// dL/dlight. `upstream.base` may be dx itself, `stride` d then.
+  template <class S>
+  void token_gradients(const S* tokens, std::int64_t count, const OperandGradient<T>& upstream,
+                       S* dx, double* dparameters) const;
+
+ private:
+  const Plan* plan_;
+  const Kernels<T>* kernels_;
+  int base_size_;
+  std::vector<double> similarity_values_;
+  std::vector<double> map_values_;
+  MapContext context_;
+  std::vector<double> centre_;
+  Buffer<T> first_axis_;  ///< e_1 [m]
+  T constants_[max_constants] = {};
+  HeadBias<T> bias_;
+
+  [[nodiscard]] MapContext context() const {
+    MapContext c = context_;
+    c.p = map_values_.data();
+    return c;
+  }
+  template <class S>
+  void find_centre(const S* keys);
+  /// Places x [d], whose last number is finite, as token i of `out`; null or what is wrong with it.
+  [[nodiscard]] const char* store_token(const T* x, std::int64_t i, Place& place,
+                                        Operand<T>& out) const;
+  /// Whether T holds what pairs make of a token of this squared norm at this height.
+  [[nodiscard]] bool is_within_reach(double norm2, double height) const;
+  /// Token i of `out` is not finite, or out of reach.
+  void skip_token(std::int64_t i, Operand<T>& out) const;
+  [[noreturn]] void fail_outside(const Place& place, const char* tensor, std::int64_t index) const;
+};
+
+}  // namespace conelab

@@ -1,0 +1,50 @@
+#include "core/tiles/key_operands.h"
+
+#include "core/tiles/aggregate.h"
+#include "core/tiles/tile_size.h"
+
+namespace conelab {
+
+template <class T>
+template <class S>
+KeyOperands<T>::KeyOperands(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+                            const S* keys, const S* values, std::int64_t first, int count)
+    : kernels_(&kernels),
+      width_(aggregate_width(plan.einstein, plan.extents.value)),
+      value_stride_(conelab::value_stride(plan.einstein, plan.extents.value, kernels.panel)),
+      packed_(plan, kernels, head, count, first),
+      placed_(packed_.pack(plan, kernels, head, keys + first * plan.extents.feature, 0)) {
+  static_assert(backward_keys<T> <= forward_keys<T>);  // One tile of packed_.
+  const int columns = tile().columns;
+  const auto panels = [&](std::ptrdiff_t wide, std::ptrdiff_t deep) {
+    return static_cast<std::size_t>(wide / kernels.panel * kernels.packed_size(deep));
+  };
+  key_panels_.resize(panels(placed_.stride, columns));
+  (void)kernels.split_panels(placed_.base.data(), placed_.stride, columns, key_panels_.data(),
+                             kernels.packed_size(columns));
+  Buffer<T> rows(static_cast<std::size_t>(columns * value_stride_), T(0));
+  lift_values(plan.einstein, values + first * plan.extents.value, plan.extents.value, first, count,
+              value_stride_, rows.data(), bad_values_);
+  value_panels_.resize(panels(columns, width_));
+  kernels.pack_panels(rows.data(), value_stride_, columns, width_, T(1), value_panels_.data());
+}
+
+template <class T>
+double KeyOperands<T>::value_product(int column, const T* upstream) const {
+  value_.resize(static_cast<std::size_t>(width_));
+  kernels_->read_column(value_panels_.data() + column / panel() * kernels_->packed_size(width_),
+                        column % panel(), width_, value_.data());
+  return kernels_->exact_product(upstream, value_.data(), width_);
+}
+
+#define CONELAB_KEY_OPERANDS(T, S)                                                               \
+  template KeyOperands<T>::KeyOperands(const Plan&, const Kernels<T>&, const Head<T>&, const S*, \
+                                       const S*, std::int64_t, int);
+template class KeyOperands<float>;
+template class KeyOperands<double>;
+CONELAB_KEY_OPERANDS(float, float)
+CONELAB_KEY_OPERANDS(float, Float16)
+CONELAB_KEY_OPERANDS(float, Bfloat16)
+CONELAB_KEY_OPERANDS(double, double)
+
+}  // namespace conelab

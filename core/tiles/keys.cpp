@@ -1,0 +1,89 @@
+#include "core/tiles/keys.h"
+
+#include <algorithm>
+
+#include "core/tiles/tile_size.h"
+
+namespace conelab {
+
+template <class T>
+PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+                          std::int64_t count, std::int64_t first)
+    : count_(count),
+      first_(first),
+      column_multiple_(kernels.column_multiple),
+      panel_(kernels.panel),
+      panel_size_(kernels.packed_size(head.base_size())),
+      value_stride_(round_up<std::int64_t>(count, kernels.column_multiple)),
+      bad_(static_cast<std::size_t>((count + forward_keys<T> - 1) / forward_keys<T>)) {
+  const auto padded = static_cast<std::size_t>(value_stride_);
+  panels_.resize(static_cast<std::size_t>(value_stride_ / panel_ * panel_size_));
+  values_.resize(padded * static_cast<std::size_t>(std::max(1, plan.similarity->values)));
+  norms_.resize(padded);
+  largest_norms_.resize(bad_.size());
+}
+
+template <class T>
+int PackedKeys<T>::keys_of(int tile) const {
+  return static_cast<int>(std::min<std::int64_t>(forward_keys<T>, count_ - tile * forward_keys<T>));
+}
+
+template <class T>
+std::ptrdiff_t PackedKeys<T>::panels_at(int tile) const {
+  return static_cast<std::ptrdiff_t>(tile) * forward_keys<T> / panel_ * panel_size_;
+}
+
+template <class T>
+std::span<const T> PackedKeys<T>::panels(int tile) const {
+  const std::ptrdiff_t count = round_up(keys_of(tile), column_multiple_) / panel_;
+  return std::span(panels_).subspan(static_cast<std::size_t>(panels_at(tile)),
+                                    static_cast<std::size_t>(count * panel_size_));
+}
+
+template <class T>
+template <class S>
+Operand<T> PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+                               const S* keys, int tile) {
+  const std::int64_t begin = static_cast<std::int64_t>(tile) * forward_keys<T>;
+  const int columns = round_up(keys_of(tile), column_multiple_);
+  Operand<T> placed;
+  head.place(keys + begin * plan.extents.feature, keys_of(tile), columns, "k", first_ + begin,
+             kernels.panel, placed);
+  pack_keys(plan, kernels, head, placed, 0, columns, panels_.data() + panels_at(tile));
+  for (int v = 0; v < plan.similarity->values; ++v) {
+    std::copy_n(placed.values.begin() + v * placed.value_stride, columns,
+                values_.begin() + v * value_stride_ + begin);
+  }
+  std::copy_n(placed.norms.begin(), columns, norms_.begin() + begin);
+  largest_norms_[static_cast<std::size_t>(tile)] = placed.largest_norm();
+  for (const std::int64_t i : placed.bad) {
+    bad_[static_cast<std::size_t>(tile)].push_back(first_ + begin + i);
+  }
+  return placed;
+}
+
+template <class T>
+KeyTile<T> PackedKeys<T>::tile(int index) const {
+  const std::int64_t begin = static_cast<std::int64_t>(index) * forward_keys<T>;
+  return {panels_.data() + panels_at(index),
+          values_.data() + begin,
+          value_stride_,
+          norms_.data() + begin,
+          largest_norms_[static_cast<std::size_t>(index)],
+          first_ + begin,
+          keys_of(index),
+          round_up(keys_of(index), column_multiple_),
+          &bad_[static_cast<std::size_t>(index)]};
+}
+
+#define CONELAB_PACKED_KEYS(T, S)                                                         \
+  template Operand<T> PackedKeys<T>::pack(const Plan&, const Kernels<T>&, const Head<T>&, \
+                                          const S*, int);
+template class PackedKeys<float>;
+template class PackedKeys<double>;
+CONELAB_PACKED_KEYS(float, float)
+CONELAB_PACKED_KEYS(float, Float16)
+CONELAB_PACKED_KEYS(float, Bfloat16)
+CONELAB_PACKED_KEYS(double, double)
+
+}  // namespace conelab

@@ -1,0 +1,176 @@
+#include "core/tiles/tile.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/similarity/all.h"
+
+namespace conelab {
+
+template <class T>
+Cover Tiles<T>::cover(std::int64_t query_begin, std::int64_t query_end,
+                      const KeyTile<T>& keys) const {
+  const Cover c =
+      mask_->cover({batch_, query_begin, query_end, keys.first, keys.first + keys.count});
+  return c == Cover::all && keys.count < keys.columns ? Cover::partial : c;
+}
+
+template <class T>
+KeyTile<T> Tiles<T>::seen_part(const QueryGroup<T>& queries, const KeyTile<T>& keys) const {
+  std::int64_t begin = keys.count, end = 0;
+  for (int r = 0; r < queries.rows; ++r) {
+    const KeyRange range = mask_->range(batch_, queries.first + r);
+    if (range.end <= range.begin) continue;
+    begin = std::min(begin, range.begin - keys.first);
+    end = std::max(end, range.end - keys.first);
+  }
+  const int multiple = kernels_->column_multiple;
+  const int first = static_cast<int>(std::max<std::int64_t>(begin, 0)) / multiple * multiple;
+  KeyTile<T> part = keys;
+  part.panels += first / kernels_->panel * kernels_->packed_size(head_->base_size());
+  part.values += first;
+  part.norms += first;
+  part.first += first;
+  part.count = std::max(0, static_cast<int>(std::min<std::int64_t>(end, keys.count)) - first);
+  part.columns = round_up(part.count, multiple);
+  return part;
+}
+
+template <class T>
+void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+                       std::ptrdiff_t stride) {
+  const int depth = head_->base_size();
+  const LeftOperand<T> left{queries.base, queries.stride, 1};
+  const RightOperand<T> right{keys.panels, kernels_->packed_size(depth), true};
+  has_close_pairs_ = false;
+  if (plan_->similarity->info.measure == Measure::product) {
+    kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride, Store::replace);
+    mark_bad_tokens(queries, keys, tile, stride);
+    return;
+  }
+  least_.resize(static_cast<std::size_t>(queries.rows));
+  most_.resize(least_.size());
+  kernels_->squared_distance(queries.rows, keys.columns, depth, left, right, queries.norms,
+                             keys.norms, tile, stride, least_.data());
+  for (int r = 0; r < queries.rows; ++r) {
+    T& least = least_[static_cast<std::size_t>(r)];
+    if (least < perhaps_close<T> * queries.norms[r] &&
+        mend_close_pairs(queries, r, keys, tile + r * stride)) {
+      least = 0;
+    }
+    // |q - k|^2 <= 2 (|q|^2 + |k|^2), and what rounding adds.
+    most_[static_cast<std::size_t>(r)] = T(2.01) * (queries.norms[r] + keys.largest_norm);
+  }
+  mark_bad_tokens(queries, keys, tile, stride);
+}
+
+template <class T>
+void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
+                  T* tile, std::ptrdiff_t stride) {
+  const auto end = std::lower_bound(bad.begin(), bad.end(), first + count);
+  for (auto key = std::lower_bound(bad.begin(), bad.end(), first); key != end; ++key) {
+    for (int r = 0; r < rows; ++r) {
+      tile[r * stride + (*key - first)] = std::numeric_limits<T>::quiet_NaN();
+    }
+  }
+}
+
+template <class T>
+void Tiles<T>::mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+                               std::ptrdiff_t stride) const {
+  mark_columns(*keys.bad, keys.first, keys.count, queries.rows, tile, stride);
+  for (const std::int64_t query : *queries.bad) {
+    const std::int64_t r = query - queries.bad_offset;
+    if (r < 0 || r >= queries.rows) continue;
+    std::fill_n(tile + r * stride, keys.columns, std::numeric_limits<T>::quiet_NaN());
+  }
+}
+
+template <class T>
+bool Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
+                                T* tile) {
+  bool any = false;
+  for (int c = 0; c < keys.count; ++c) {
+    if (!is_close(queries, row, keys, c, tile[c])) continue;
+    any = has_close_pairs_ = true;
+    tile[c] = static_cast<T>(exact_->distance2(queries.first + row, keys.first + c));
+  }
+  return any;
+}
+
+template <class T>
+Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover) {
+  if (cover == Cover::all) {
+    if (!head_->bias().exists()) return {};
+    return {head_->bias().values(queries.first, keys.first), -1};  // one key to the left per query
+  }
+  const auto width = static_cast<std::size_t>(keys.columns);
+  addend_.resize(static_cast<std::size_t>(queries.rows) * width);
+  for (int r = 0; r < queries.rows; ++r) {
+    T* row = addend_.data() + static_cast<std::size_t>(r) * width;
+    if (head_->bias().exists()) {
+      std::copy_n(head_->bias().values(queries.first + r, keys.first), keys.count, row);
+    } else {
+      std::fill_n(row, keys.count, T(0));
+    }
+    std::fill(row + keys.count, row + keys.columns, -std::numeric_limits<T>::infinity());
+    mask_->apply(batch_, queries.first + r, keys.first, keys.count, row);
+  }
+  return {addend_.data(), keys.columns};
+}
+
+// Nothing of tiles with keys that some row does not see: short formulas may round otherwise, and no
+// such key may decide on them.
+template <class T>
+Bounds<T> Tiles<T>::bounds(Cover cover) const {
+  if (plan_->similarity->info.measure != Measure::squared_distance) return {};
+  if (cover != Cover::all && !plan_->sees_all()) return {};
+  return {least_.data(), most_.data()};
+}
+
+template <class T>
+ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover,
+                                T* tile) {
+  measure(queries, keys, tile, keys.columns);
+  const Addend<T> bias = addend(queries, keys, cover);
+  const Bounds<T> known = bounds(cover);
+  return {.tile = tile,
+          .stride = keys.columns,
+          .rows = queries.rows,
+          .columns = keys.columns,
+          .query_values = queries.values,
+          .query_stride = queries.value_stride,
+          .key_values = keys.values,
+          .key_stride = keys.value_stride,
+          .constants = head_->constants(),
+          .addend = bias.data,
+          .addend_stride = bias.stride,
+          .least = known.least,
+          .most = known.most};
+}
+
+template <class T>
+const Tail<T>& Tiles<T>::tail() const {
+  return kernels_->tails[plan_->similarity - similarity_table().data()];
+}
+
+template <class T>
+void pack_keys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+               const Operand<T>& operand, std::int64_t begin, int columns, T* panels) {
+  const bool distance = plan.similarity->info.measure == Measure::squared_distance;
+  kernels.pack_panels(operand.base.data() + begin * operand.stride, operand.stride, columns,
+                      head.base_size(), distance ? T(-2) : T(1), panels);
+}
+
+template void mark_columns(const std::vector<std::int64_t>&, std::int64_t, int, int, float*,
+                           std::ptrdiff_t);
+template void mark_columns(const std::vector<std::int64_t>&, std::int64_t, int, int, double*,
+                           std::ptrdiff_t);
+template class Tiles<float>;
+template class Tiles<double>;
+template void pack_keys(const Plan&, const Kernels<float>&, const Head<float>&,
+                        const Operand<float>&, std::int64_t, int, float*);
+template void pack_keys(const Plan&, const Kernels<double>&, const Head<double>&,
+                        const Operand<double>&, std::int64_t, int, double*);
+
+}  // namespace conelab

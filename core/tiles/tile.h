@@ -1,0 +1,150 @@
+// Tiles of one head: the measure of every pair, close pairs made exact, and the bias and mask that
+// the similarity's kernels are to add. Shared by forward, backward and the maps for figures.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/call/plan.h"
+#include "core/pair/mask.h"
+#include "core/simd/kernels.h"
+#include "core/tiles/exact.h"
+#include "core/tiles/head.h"
+
+namespace conelab {
+
+/// Pairs closer than this, relative to the squared norms, are recomputed from exact coordinates.
+template <class T>
+constexpr T close_ratio = T(1) / T(16);
+/// Of the query's squared norm: what a squared distance falls below where the pair is close. With t
+/// = |k| / |q| it is at least (1 - t)^2 |q|^2, which is less than close_ratio (1 + t^2) |q|^2 only
+/// for t^2 < 2.07. The rest is room for rounding.
+template <class T>
+constexpr T perhaps_close = T(0.2);
+
+/// A group of placed queries, the first of which is query `first` of the head.
+template <class T>
+struct QueryGroup {
+  const T* base;  ///< [rows × stride]
+  std::ptrdiff_t stride;
+  const T* values;
+  std::ptrdiff_t value_stride;
+  const T* norms;
+  std::int64_t first;
+  int rows;
+  const std::vector<std::int64_t>* bad;  ///< Operand::bad ...
+  std::int64_t bad_offset;               ///< ... in which this group's first row has this index.
+};
+
+/// A tile of packed keys, the first of which is key `first` of the head.
+template <class T>
+struct KeyTile {
+  const T* panels;  ///< Packed, one per `panel` columns, times -2 for distances
+  const T* values;
+  std::ptrdiff_t value_stride;
+  const T* norms;
+  T largest_norm;  ///< A bound: of seen_part it is still that of the whole tile.
+  std::int64_t first;
+  int count;    ///< Keys.
+  int columns;  ///< Keys rounded up to the kernels' multiple.
+  const std::vector<std::int64_t>*
+      bad;  ///< Its keys that are not finite, as in the head, ascending.
+};
+
+/// The part of `operand` from row `begin`.
+template <class T>
+[[nodiscard]] QueryGroup<T> query_group(const Operand<T>& operand, std::int64_t first,
+                                        std::int64_t begin, int rows) {
+  return {operand.base.data() + begin * operand.stride,
+          operand.stride,
+          operand.values.data() + begin,
+          operand.value_stride,
+          operand.norms.data() + begin,
+          first + begin,
+          rows,
+          &operand.bad,
+          begin};
+}
+
+/// Which bias table or mask buffer the kernels add.
+template <class T>
+struct Addend {
+  const T* data = nullptr;
+  std::ptrdiff_t stride = 0;
+};
+
+/// Of each row of a tile: no pair's measure is less, or more. Null where nothing is known.
+template <class T>
+struct Bounds {
+  const T *least = nullptr, *most = nullptr;
+};
+
+/// Sets the columns of keys [first, first + count) that are in `bad` (ascending) to NaN.
+template <class T>
+void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
+                  T* tile, std::ptrdiff_t stride);
+
+/// The head's tiles. Not to be shared between threads: it owns buffers, and answers for the tile
+/// that was measured last.
+template <class T>
+class Tiles {
+ public:
+  Tiles(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const Mask& mask,
+        std::int64_t batch, ExactPairs<T>& exact)
+      : plan_(&plan),
+        kernels_(&kernels),
+        head_(&head),
+        mask_(&mask),
+        batch_(batch),
+        exact_(&exact) {}
+
+  [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
+                            const KeyTile<T>& keys) const;
+  /// The part of a tile, in whole packs, outside which the queries see none of its keys.
+  [[nodiscard]] KeyTile<T> seen_part(const QueryGroup<T>& queries, const KeyTile<T>& keys) const;
+  /// Measures into tile [rows × columns of the keys], as what the similarity's kernels take;
+  /// distances of close pairs are recomputed from their exact difference, pairs of tokens that are
+  /// not finite are NaN. Bias, mask and bounds of the result are valid until the next call.
+  [[nodiscard]] ScoreTile<T> measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
+                                      Cover cover, T* tile);
+  /// Whether the tile that was measured last had pairs so close that products cancel: they were
+  /// recomputed, and their gradients have to be taken directly as well.
+  [[nodiscard]] bool has_close_pairs() const { return has_close_pairs_; }
+  [[nodiscard]] bool is_close(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
+                              int column, T measure) const {
+    return measure < close_ratio<T> * (queries.norms[row] + keys.norms[column]);
+  }
+  /// Pairs of the same head by themselves.
+  [[nodiscard]] ExactPairs<T>& exact() const { return *exact_; }
+  /// The kernels of the plan's similarity.
+  [[nodiscard]] const Tail<T>& tail() const;
+
+ private:
+  const Plan* plan_;
+  const Kernels<T>* kernels_;
+  const Head<T>* head_;
+  const Mask* mask_;
+  std::int64_t batch_;
+  ExactPairs<T>* exact_;
+  Buffer<T> addend_;
+  Buffer<T> least_, most_;
+  bool has_close_pairs_ = false;
+
+  void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+               std::ptrdiff_t stride);
+  /// What to add to the logits.
+  [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover);
+  /// Of each row of the last measure, made of a tile of this cover.
+  [[nodiscard]] Bounds<T> bounds(Cover cover) const;
+  void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+                       std::ptrdiff_t stride) const;
+  /// Whether there were any.
+  bool mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys, T* tile);
+};
+
+/// Packs placed keys [columns × stride] as a tile's panels, packed_size(base_size) numbers each.
+template <class T>
+void pack_keys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+               const Operand<T>& operand, std::int64_t begin, int columns, T* panels);
+
+}  // namespace conelab

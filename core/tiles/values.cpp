@@ -1,0 +1,117 @@
+#include "core/tiles/values.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "core/tiles/aggregate.h"
+#include "core/tiles/tile_size.h"
+
+namespace conelab {
+namespace {
+
+/// Bytes of a head's panels up to which all of them are kept.
+constexpr std::size_t kept_limit = 8 << 20;
+/// Values that are looked at, lifted and packed together: they stay in the first-level cache. Whole
+/// units of packed panels.
+constexpr int chunk = 32;
+
+}  // namespace
+
+template <class S>
+PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels, const Tensor4<S>& values,
+                              std::int64_t batch, std::int64_t head)
+    : plan_(&plan),
+      kernels_(&kernels),
+      values_(&values),
+      batch_(batch),
+      head_(head),
+      stride_(value_stride(plan.einstein, plan.extents.value, kernels.panel)),
+      bad_(static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
+  const std::size_t numbers = bad_.size() * panel_numbers();
+  if (numbers * sizeof(T) <= kept_limit) kept_.resize(numbers);
+}
+
+template <class S>
+std::size_t PackedValues<S>::panel_numbers() const {
+  return static_cast<std::size_t>(stride_ / kernels_->panel *
+                                  kernels_->packed_size(forward_keys<T>));
+}
+
+template <class S>
+int PackedValues<S>::keys_of(int tile) const {
+  return static_cast<int>(
+      std::min<std::int64_t>(forward_keys<T>, plan_->extents.key - tile * forward_keys<T>));
+}
+
+template <class S>
+void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& bad) const {
+  const std::int64_t size = plan_->extents.value;
+  const std::ptrdiff_t panel_stride = kernels_->packed_size(forward_keys<T>);
+  const int keys = keys_of(tile);
+  Buffer<T> lifted;
+  for (int begin = 0; begin < keys; begin += chunk) {
+    const int count = std::min(chunk, keys - begin);
+    const std::int64_t first = static_cast<std::int64_t>(tile) * forward_keys<T> + begin;
+    const S* rows = values_->row(batch_, head_, first);
+    T* out = panels + kernels_->packed_size(begin);
+    if constexpr (std::is_same_v<S, T>) {
+      const bool as_is = !plan_->einstein && size == stride_;
+      if (as_is && kernels_->split_panels(rows, stride_, count, out, panel_stride)) continue;
+    }
+    lifted.resize(static_cast<std::size_t>(chunk * stride_));
+    lift_values(plan_->einstein, rows, size, first, count, stride_, lifted.data(), bad);
+    (void)kernels_->split_panels(lifted.data(), stride_, count, out, panel_stride);
+  }
+}
+
+template <class S>
+void PackedValues<S>::pack(int tile) {
+  const auto at = static_cast<std::size_t>(tile);
+  Buffer<T> unused;
+  if (kept_.empty()) unused.resize(panel_numbers());
+  T* panels = kept_.empty() ? unused.data() : kept_.data() + at * panel_numbers();
+  load(tile, panels, bad_[at]);
+}
+
+template <class S>
+const Compute<S>* PackedValues<S>::panels(int tile, Buffer<T>& room) const {
+  if (!kept_.empty()) return kept_.data() + static_cast<std::size_t>(tile) * panel_numbers();
+  room.resize(panel_numbers());
+  std::vector<std::int64_t> known;
+  load(tile, room.data(), known);
+  return room.data();
+}
+
+template <class S>
+std::span<const std::byte> PackedValues<S>::source(int tile) const {
+  if (!kept_.empty()) {
+    const auto numbers = panel_numbers();
+    return std::as_bytes(
+        std::span(kept_.data() + static_cast<std::size_t>(tile) * numbers, numbers));
+  }
+  const S* rows = values_->row(batch_, head_, static_cast<std::int64_t>(tile) * forward_keys<T>);
+  return std::as_bytes(
+      std::span(rows, static_cast<std::size_t>(keys_of(tile) * plan_->extents.value)));
+}
+
+template <class S>
+std::vector<std::int64_t> PackedValues<S>::bad() const {
+  std::vector<std::int64_t> keys;
+  for (const std::vector<std::int64_t>& tile : bad_)
+    keys.insert(keys.end(), tile.begin(), tile.end());
+  return keys;
+}
+
+template <class S>
+void PackedValues<S>::lift(std::int64_t key, T* out) const {
+  std::vector<std::int64_t> known;
+  lift_values(plan_->einstein, values_->row(batch_, head_, key), plan_->extents.value, key, 1,
+              stride_, out, known);
+}
+
+template class PackedValues<float>;
+template class PackedValues<double>;
+template class PackedValues<Float16>;
+template class PackedValues<Bfloat16>;
+
+}  // namespace conelab

@@ -1,0 +1,173 @@
+// Fast = reference: every part, every size around the tiles' edges, every SIMD target, both types.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "core/call/call_text.h"
+#include "core/simd/kernels.h"
+#include "tests/core/tiles/cases.h"
+
+namespace conelab::tests {
+namespace {
+
+constexpr double float_tolerance = 1e-5;
+constexpr double double_tolerance = 1e-12;
+
+const std::vector<Parts>& all_parts() {
+  static const std::vector<Parts> parts{
+      {},
+      {"alibi", {"causal"}, "softmax", "mean", true},
+      {"hype", {"window", "causal"}, "softmax", "einstein", true},
+      {"none", {"explicit", "padding"}, "softmax", "mean", false},
+      {"none", {"padding"}, "sigmoid", "mean", true},
+      {"alibi", {"window", "explicit"}, "sigmoid", "einstein", false}};
+  return parts;
+}
+
+std::string describe(const Parts& parts, const Extents& e) {
+  return fmt::format("bias {}, mask {}, {}, {}, n_q {}, n_k {}, d {}, d_v {}", parts.bias,
+                     parts.masks.front(), parts.weights, parts.aggregate, e.query, e.key, e.feature,
+                     e.value);
+}
+
+template <class T>
+void expect_agreement(const Call& call, const AttentionInput<double>& wide, double tolerance,
+                      const Execution& execution = one_thread()) {
+  const AttentionInput<T> input = convert<T>(wide);
+  // The reference sees the numbers that the engine sees, rounded to T.
+  const auto expected = reference::evaluate(reference::make_problem(call, convert<double>(input)));
+  const Answer<T> found = run(call, input, execution);
+  EXPECT_LE(difference(found.logits, expected.logits), tolerance) << "logits";
+  EXPECT_LE(difference(found.weights, expected.weights), tolerance) << "weights";
+  EXPECT_LE(difference(found.forward.output, expected.output), tolerance) << "output";
+  EXPECT_LE(difference(found.forward.lse, expected.lse), tolerance) << "lse";
+}
+
+bool is_finite_family(const Variant& variant) {
+  const std::string& name = variant.call.similarity;
+  return name == "ganea" || name.find("finite") != std::string::npos;
+}
+
+class Agreement : public testing::TestWithParam<Variant> {};
+
+TEST_P(Agreement, OfEveryPart) {
+  const Extents extents{2, 3, 19, 37, 5, 3};
+  for (const Parts& parts : all_parts()) {
+    SCOPED_TRACE(describe(parts, extents));
+    const Call call = make_call(GetParam(), parts, extents);
+    const AttentionInput<double> input = random_input(call, extents, 7);
+    expect_agreement<double>(call, input, double_tolerance);
+    expect_agreement<float>(call, input, float_tolerance);
+  }
+}
+
+TEST_P(Agreement, AroundTheEdgesOfTiles) {
+  const std::vector<std::array<std::int64_t, 4>> sizes{
+      {0, 5, 3, 1},     {5, 0, 3, 1},       {1, 1, 2, 1},     {2, 1, 3, 5},
+      {1, 2, 8, 7},     {63, 65, 31, 3},    {64, 64, 32, 8},  {65, 63, 33, 33},
+      {97, 129, 64, 1}, {127, 128, 65, 17}, {3, 257, 128, 5}, {257, 3, 2, 9}};
+  std::uint64_t seed = 100;
+  for (const auto& [n_q, n_k, d, d_v] : sizes) {
+    const Extents extents{1, 1, n_q, n_k, d, d_v};
+    const Parts parts{"none", {seed % 2 == 0 ? "causal" : "full"}, "softmax", "mean", false};
+    SCOPED_TRACE(describe(parts, extents));
+    const Call call = make_call(GetParam(), parts, extents);
+    const double spread = 4 / std::sqrt(static_cast<double>(d) + 1);
+    const AttentionInput<double> input = random_input(call, extents, ++seed, spread);
+    expect_agreement<double>(call, input, double_tolerance);
+    // Among 257 directions of a circle some are all but opposite, where the finite families' float
+    // formulas cancel (see their headers).
+    const bool opposite = d == 2 && GetParam().call.map == "none" && is_finite_family(GetParam());
+    expect_agreement<float>(call, input, opposite ? 5e-4 : float_tolerance);
+  }
+}
+
+TEST_P(Agreement, OfEverySimdTarget) {
+  ASSERT_FALSE(simd_targets().empty());
+  const Extents extents{1, 1, 33, 70, 9, 5};
+  const Call call = make_call(GetParam(), {"alibi", {"causal"}, "softmax", "mean", false}, extents);
+  const AttentionInput<double> input = random_input(call, extents, 11);
+  Execution execution = one_thread();
+  for (const std::string& target : simd_targets<double>()) {
+    execution.simd = target;
+    expect_agreement<double>(call, input, double_tolerance, execution);
+  }
+  for (const std::string& target : simd_targets<float>()) {
+    SCOPED_TRACE(target);
+    execution.simd = target;
+    expect_agreement<float>(call, input, float_tolerance, execution);
+  }
+}
+
+TEST_P(Agreement, OfTwinsAndNearTwins) {
+  // Keys are the queries themselves, moved by less and less: D is tiny against |x|.
+  const Extents extents{1, 1, 40, 40, 9, 2};
+  const Call call = make_call(GetParam(), {}, extents);
+  AttentionInput<double> input = random_input(call, extents, 13);
+  for (std::int64_t i = 0; i < extents.key; ++i) {
+    const double move = i % 4 == 0 ? 0 : std::pow(10.0, -static_cast<double>(i % 10) - 1);
+    for (std::int64_t c = 0; c < extents.feature; ++c) {
+      const bool keep = c + 1 == extents.feature;  // The last coordinate closes a model's point.
+      input.key.at(0, 0, i, c) = input.query.at(0, 0, i, c) + (keep ? 0 : move);
+    }
+  }
+  if (GetParam().name == "hyperbolic_hyperboloid_none") {
+    for (std::int64_t i = 0; i < extents.key; ++i) {
+      double time2 = 1;
+      for (std::int64_t c = 0; c + 1 < extents.feature; ++c) {
+        time2 += input.key.at(0, 0, i, c) * input.key.at(0, 0, i, c);
+      }
+      input.key.at(0, 0, i, extents.feature - 1) = std::sqrt(time2);
+    }
+  }
+  expect_agreement<double>(call, input, double_tolerance);
+  expect_agreement<float>(call, input, float_tolerance);
+}
+
+TEST_P(Agreement, OfALongHead) {
+  const Extents extents{1, 1, 20, 1025, 7, 3};
+  const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, extents);
+  const AttentionInput<double> input = random_input(call, extents, 17);
+  expect_agreement<double>(call, input, double_tolerance);
+  expect_agreement<float>(call, input, float_tolerance);
+}
+
+/// Groups of queries see parts of several tiles, from their middle or up to it.
+TEST(Masks, OfManyTilesAgreeWithTheReference) {
+  const Extents extents{2, 1, 150, 1300, 5, 3};
+  for (const char* text : {"dot:masks=causal", "penumbral:masks=window:window=300",
+                           "laplacian:masks=window+causal:window=700:bias=alibi",
+                           "umbral:masks=padding", "dot:masks=explicit+window:window=520"}) {
+    SCOPED_TRACE(text);
+    const Call call = call_from_text(text);
+    const AttentionInput<double> input = random_input(call, extents, 23);
+    expect_agreement<double>(call, input, double_tolerance);
+    expect_agreement<float>(call, input, float_tolerance);
+  }
+}
+
+TEST_P(Agreement, OfOneRectangleWithTheWholeMap) {
+  const Extents extents{2, 2, 70, 90, 4, 3};
+  const Call call = make_call(GetParam(), {"alibi", {"causal"}, "softmax", "mean", true}, extents);
+  const AttentionInput<double> input = random_input(call, extents, 19);
+  const auto plan = resolve(call, extents);
+  const Answer<double> whole = run(call, input);
+  for (const Map2d which : {Map2d::logits, Map2d::weights}) {
+    std::vector<double> tile(21 * 40);
+    attention_map_tile(*plan, input, which, &whole.forward, {1, 1, 45, 66, 30, 70}, tile.data());
+    const Tensor4<double>& map = which == Map2d::logits ? whole.logits : whole.weights;
+    for (std::int64_t i = 0; i < 21; ++i) {
+      for (std::int64_t j = 0; j < 40; ++j) {
+        const double expected = map.at(1, 1, 45 + i, 30 + j);
+        const double found = tile[static_cast<std::size_t>(i * 40 + j)];
+        if (found == expected) continue;
+        EXPECT_NEAR(found, expected, 1e-13 * std::max(1.0, std::abs(expected))) << i << ", " << j;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Similarity, Agreement, testing::ValuesIn(variants()), variant_name);
+
+}  // namespace
+}  // namespace conelab::tests

@@ -1,0 +1,207 @@
+#include "tests/core/tiles/cases.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/similarity/table.h"
+
+namespace conelab::tests {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::istringstream in(text);
+  std::vector<std::string> items;
+  for (std::string item; std::getline(in, item, separator);) items.push_back(item);
+  return items;
+}
+
+/// The calls that differ in the word of a similarity's choice; one if it has none.
+std::vector<Variant> choices_of(const PartInfo& similarity) {
+  Call call;
+  call.similarity = similarity.name;
+  for (const ParameterInfo& p : similarity.parameters) {
+    if (p.domain != Domain::choice) continue;
+    std::vector<Variant> found;
+    for (const std::string& word : split(p.choices, '|')) {
+      call.parameters = {{p.key, word}};
+      found.push_back({fmt::format("{}_{}", similarity.name, word), call});
+    }
+    return found;
+  }
+  return {{similarity.name, call}};
+}
+
+bool resolves(const Call& call) {
+  try {
+    const auto plan = resolve(call, {1, 1, 2, 2, 3, 1});
+    return plan != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::vector<std::string> map_names() {
+  std::vector<std::string> names;
+  for (const PartInfo& map : list_maps()) {
+    if (std::find(names.begin(), names.end(), map.name) == names.end()) names.push_back(map.name);
+  }
+  return names;
+}
+
+std::vector<Variant> make_variants() {
+  std::vector<Variant> all;
+  for (const PartInfo& similarity : list_similarities()) {
+    for (Variant variant : choices_of(similarity)) {
+      const std::string stem = variant.name;
+      for (const std::string& map : map_names()) {
+        variant.call.map = map;
+        variant.name = fmt::format("{}_{}", stem, map);
+        if (resolves(variant.call)) all.push_back(variant);
+      }
+    }
+  }
+  return all;
+}
+
+/// A value of the parameter's domain, different for each head, that keeps logits moderate.
+double sample_value(const ParameterInfo& info, std::int64_t head) {
+  const std::string key = info.key;
+  if (key == "window") return 4;
+  if (key == "height") return 1.25 + 0.25 * static_cast<double>(head);
+  const double step = 0.125 * static_cast<double>(head);
+  if (key == "hype_mu") return 0.0625 + 0.25 * step;
+  return info.domain == Domain::any ? -0.375 - step : 0.75 + step;
+}
+
+std::string sample_text(const ParameterInfo& info, std::int64_t heads) {
+  std::vector<double> values;
+  for (std::int64_t h = 0; h < heads; ++h) values.push_back(sample_value(info, h));
+  return fmt::format("{}", fmt::join(values, ","));
+}
+
+/// What a token must be: any numbers, a point of a model, or an exponent below the light.
+enum class Points { euclidean, half_space, hyperboloid, below_light, ball };
+
+Points points_of(const Call& call) {
+  if (call.similarity == "penumbral" && call.map == "psi") return Points::below_light;
+  if (call.map != "none") return Points::euclidean;
+  const auto model = call.parameters.find("model");
+  const std::string choice = model == call.parameters.end() ? "" : model->second;
+  switch (find_similarity(call.similarity, choice)->info.space) {
+    case Space::euclidean:
+      return Points::euclidean;
+    case Space::half_space:
+      return Points::half_space;
+    case Space::hyperboloid:
+      return Points::hyperboloid;
+    case Space::ball:
+      return Points::ball;
+  }
+  return Points::euclidean;
+}
+
+/// Makes the last coordinate that of a point of the model.
+void close_point(Points points, Random& random, double* x, std::int64_t d) {
+  if (d < 1 || points == Points::euclidean) return;
+  if (points == Points::below_light) {
+    x[d - 1] = -std::abs(x[d - 1]);  // e^{x_d} <= 1
+    return;
+  }
+  if (points == Points::half_space) {
+    x[d - 1] = random.uniform(0.1, 0.95);
+    return;
+  }
+  if (points == Points::ball) {
+    // Distances 1.6 to 3.2 from the centre: beyond every source of `sample_value`.
+    double norm2 = 0;
+    for (std::int64_t c = 0; c < d; ++c) norm2 += x[c] * x[c];
+    const double scale = std::tanh(random.uniform(0.8, 1.6)) / std::sqrt(norm2);
+    for (std::int64_t c = 0; c < d; ++c) x[c] *= scale;
+    return;
+  }
+  double time2 = 1;
+  for (std::int64_t c = 0; c + 1 < d; ++c) time2 += x[c] * x[c];
+  x[d - 1] = std::sqrt(time2);
+}
+
+Tensor4<double> random_tensor(Shape4 shape, Random& random, double spread) {
+  Tensor4<double> t(shape);
+  for (double& x : t.data) x = random.uniform(-spread, spread);
+  return t;
+}
+
+Tensor4<double> random_tokens(Shape4 shape, Points points, Random& random, double spread) {
+  Tensor4<double> t = random_tensor(shape, random, spread);
+  for (std::int64_t row = 0; row * shape.feature < shape.size(); ++row) {
+    close_point(points, random, t.data.data() + row * shape.feature, shape.feature);
+  }
+  return t;
+}
+
+}  // namespace
+
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> all = make_variants();
+  return all;
+}
+
+std::vector<Variant> rounded_variants() {
+  std::vector<Variant> some;
+  std::copy_if(variants().begin(), variants().end(), std::back_inserter(some),
+               [](const Variant& v) {
+                 return v.call.map != "none" || v.call.similarity == "dot" ||
+                        v.call.similarity == "laplacian";
+               });
+  return some;
+}
+
+std::string variant_name(const testing::TestParamInfo<Variant>& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+Call make_call(const Variant& variant, const Parts& parts, const Extents& extents) {
+  Call call = variant.call;
+  call.bias = parts.bias;
+  call.masks = parts.masks;
+  call.weights = parts.weights;
+  call.aggregate = parts.aggregate;
+  const bool window =
+      std::find(parts.masks.begin(), parts.masks.end(), "window") != parts.masks.end();
+  if (window) call.parameters.emplace("window", "4");
+  const auto plan = resolve(call, extents);
+  for (const Parameter& p : parameters(*plan)) {
+    const std::string key = p.info.key;
+    const bool list = parts.per_head && p.info.differentiable;
+    if (p.info.domain != Domain::choice) {
+      call.parameters[key] = sample_text(p.info, list ? extents.head : 1);
+    }
+  }
+  return call;
+}
+
+AttentionInput<double> random_input(const Call& call, const Extents& e, std::uint64_t seed,
+                                    double spread) {
+  Random random(seed);
+  const Points points = points_of(call);
+  AttentionInput<double> input;
+  input.query = random_tokens({e.batch, e.head, e.query, e.feature}, points, random, spread);
+  input.key = random_tokens({e.batch, e.head, e.key, e.feature}, points, random, spread);
+  // |v| < 0.9 in every dimension.
+  const double radius = 0.9 / std::sqrt(std::max(1.0, static_cast<double>(e.value)));
+  input.value = random_tensor({e.batch, e.head, e.key, e.value}, random, radius);
+  input.output_grad = random_tensor({e.batch, e.head, e.query, e.value}, random, 1);
+  for (std::int64_t i = 0; i < e.query * e.key; ++i) {
+    input.allowed.push_back(random.uniform(0, 1) < 0.75 ? 1 : 0);
+  }
+  for (std::int64_t b = 0; b < e.batch; ++b) {
+    input.key_lengths.push_back(static_cast<std::int64_t>(random.uniform(0, 1) * (e.key + 1)));
+  }
+  return input;
+}
+
+}  // namespace conelab::tests

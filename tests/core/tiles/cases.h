@@ -1,0 +1,103 @@
+// Calls and inputs for the engine's tests, made from the engine's own lists: a similarity that
+// joins the lists is tested without a test being written.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/reference/evaluate.h"
+#include "core/tiles/attention.h"
+
+namespace conelab::tests {
+
+/// A similarity with one word of its choice and one map that it accepts.
+struct Variant {
+  std::string name;  ///< "umbral_reference_psi"
+  Call call;
+};
+inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+
+/// Every variant that `resolve` accepts.
+[[nodiscard]] const std::vector<Variant>& variants();
+/// Those that take tokens rounded to 16 bits: under map none a rounded token of the hyperboloid is
+/// no longer on it.
+[[nodiscard]] std::vector<Variant> rounded_variants();
+/// The name of a parametrised test.
+[[nodiscard]] std::string variant_name(const testing::TestParamInfo<Variant>& info);
+
+/// The other parts of a call: bias, masks, weights, aggregate, with per-head parameters.
+struct Parts {
+  std::string bias = "none";
+  std::vector<std::string> masks = {"full"};
+  std::string weights = "softmax";
+  std::string aggregate = "mean";
+  bool per_head = false;  ///< Give every numeric parameter as a list, one value per head.
+};
+
+/// `variant` with these parts for tensors of `extents`, every parameter given away from its
+/// default.
+[[nodiscard]] Call make_call(const Variant& variant, const Parts& parts, const Extents& extents);
+
+/// Uniform numbers from a seed, the same on every platform.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  [[nodiscard]] double uniform(double low, double high) {
+    return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
+  }
+  /// In [0, count).
+  [[nodiscard]] std::size_t index(std::size_t count) { return engine_() % count; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// Tokens in [-spread, spread], or points of the model under map none; values inside the Klein
+/// ball; an output gradient; an explicit mask with a quarter of the pairs masked; key lengths.
+[[nodiscard]] AttentionInput<double> random_input(const Call& call, const Extents& extents,
+                                                  std::uint64_t seed, double spread = 1.5);
+
+/// What the engine says, all of it.
+template <class T>
+struct Answer {
+  Forward<T> forward;
+  Tensor4<Compute<T>> logits, weights;
+};
+
+/// Small calls are quicker on one thread; that the number changes no bit is a test of its own.
+[[nodiscard]] inline Execution one_thread() {
+  Execution execution;
+  execution.threads = 1;
+  return execution;
+}
+
+template <class T>
+[[nodiscard]] Answer<T> run(const Call& call, const AttentionInput<T>& input,
+                            const Execution& execution = one_thread()) {
+  const auto plan = resolve(call, check_extents(input));
+  return {forward(*plan, input, execution), attention_map(*plan, input, Map2d::logits, execution),
+          attention_map(*plan, input, Map2d::weights, execution)};
+}
+
+/// The largest |found - expected| / max(1, |expected|); infinity where one is NaN or infinite and
+/// the other is not the same, or where the sizes differ.
+template <class A, class B>
+[[nodiscard]] double difference(const Tensor4<A>& found, const Tensor4<B>& expected) {
+  if (!(found.shape == expected.shape)) return std::numeric_limits<double>::infinity();
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.data.size(); ++i) {
+    const auto a = static_cast<double>(found.data[i]);
+    const auto b = static_cast<double>(expected.data[i]);
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    const double gap = std::abs(a - b) / std::max(1.0, std::abs(b));
+    worst = std::isfinite(gap) ? std::max(worst, gap) : std::numeric_limits<double>::infinity();
+  }
+  return worst;
+}
+
+}  // namespace conelab::tests

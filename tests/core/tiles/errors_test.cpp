@@ -1,0 +1,260 @@
+// What the public door says to callers who got something wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "core/base/error.h"
+#include "tests/core/tiles/cases.h"
+
+namespace conelab::tests {
+namespace {
+
+using testing::HasSubstr;
+
+/// The error that `action` throws; fails the test if it throws none.
+template <class Action>
+Error error_of(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return Error(ErrorKind::failure, "");
+}
+
+const Extents small{1, 2, 3, 4, 5, 2};
+
+Error resolve_error(const Call& call) {
+  return error_of([&] { return resolve(call, small) != nullptr; });
+}
+
+TEST(Door, NamesTheNearestPart) {
+  Call call;
+  call.similarity = "penumbra";
+  const Error error = resolve_error(call);
+  EXPECT_EQ(error.exit_status(), 2);
+  EXPECT_THAT(error.what(), HasSubstr("penumbral"));
+  EXPECT_THAT(error.what(), HasSubstr("laplacian"));
+  for (const auto& [field, near] :
+       std::vector<std::pair<std::string Call::*, const char*>>{{&Call::map, "xi"},
+                                                                {&Call::bias, "alibi"},
+                                                                {&Call::weights, "softmax"},
+                                                                {&Call::aggregate, "einstein"}}) {
+    Call wrong;
+    wrong.*field = "nonsense";
+    const Error e = resolve_error(wrong);
+    EXPECT_EQ(e.exit_status(), 2);
+    EXPECT_THAT(e.what(), HasSubstr(near));
+  }
+  Call mask;
+  mask.masks = {"casual"};
+  EXPECT_THAT(resolve_error(mask).what(), HasSubstr("causal"));
+}
+
+TEST(Door, NamesTheKeysThatAreTaken) {
+  Call call;
+  call.parameters = {{"gama", "1"}};
+  const Error error = resolve_error(call);
+  EXPECT_EQ(error.exit_status(), 2);
+  EXPECT_THAT(error.what(), HasSubstr("gamma"));
+  EXPECT_THAT(error.what(), HasSubstr("height"));
+  call.parameters = {{"radius", "1"}};  // Known elsewhere, unused here.
+  EXPECT_EQ(resolve_error(call).exit_status(), 2);
+}
+
+TEST(Door, RefusesValuesOutsideTheirDomain) {
+  for (const char* text : {"0", "-1", "nan", "inf", "one", "", "1,2,3", "1,,2", "1 2"}) {
+    Call call;
+    call.parameters = {{"gamma", text}};
+    EXPECT_EQ(resolve_error(call).exit_status(), 2) << text;
+  }
+  Call call;
+  call.parameters = {{"gamma", "1,2"}};
+  EXPECT_NE(resolve(call, small), nullptr);
+  call.parameters = {{"convention", "papers"}};
+  EXPECT_THAT(resolve_error(call).what(), HasSubstr("reference"));
+}
+
+TEST(Door, NamesBothOperandsAndSizes) {
+  const AttentionInput<double> good = random_input(Call{}, small, 1);
+  const auto expect_error = [&](auto change, const std::vector<const char*>& words) {
+    AttentionInput<double> bad = good;
+    change(bad);
+    const Error error = error_of([&] { return check_extents(bad); });
+    EXPECT_EQ(error.exit_status(), 1);
+    for (const char* word : words) EXPECT_THAT(error.what(), HasSubstr(word));
+  };
+  expect_error([](auto& in) { in.key = Tensor4<double>({1, 2, 4, 6}); }, {"q", "k", "5", "6"});
+  expect_error([](auto& in) { in.value = Tensor4<double>({1, 2, 9, 2}); }, {"k", "v", "4", "9"});
+  expect_error([](auto& in) { in.key = Tensor4<double>({1, 3, 4, 5}); }, {"q", "k", "2", "3"});
+  expect_error([](auto& in) { in.output_grad = Tensor4<double>({1, 2, 3, 3}); }, {"output_grad"});
+  expect_error([](auto& in) { in.allowed.assign(11, 1); }, {"mask", "3", "4", "11"});
+  expect_error([](auto& in) { in.key_lengths = {1, 2}; }, {"1", "2"});
+}
+
+TEST(Door, NamesTheTokenOutsideTheModel) {
+  Call call;
+  call.map = "none";
+  AttentionInput<double> input = random_input(call, small, 2);
+  const auto plan = resolve(call, small);
+  const auto expect_error = [&](const char* tensor, const char* token) {
+    const Error error = error_of([&] { return forward(*plan, input); });
+    EXPECT_EQ(error.exit_status(), 1);
+    EXPECT_THAT(error.what(), HasSubstr(tensor));
+    EXPECT_THAT(error.what(), HasSubstr(token));
+  };
+  input.key.at(0, 1, 2, 4) = 1.5;  // Above the light at 1.
+  expect_error(" k", "2");
+  input.key.at(0, 1, 2, 4) = 0;
+  expect_error(" k", "2");
+  input.key.at(0, 1, 2, 4) = 0.5;
+  input.query.at(0, 0, 1, 4) = -0.5;
+  expect_error(" q", "1");
+}
+
+TEST(Door, NamesTheTokenInsideTheSourceOrOutsideTheBall) {
+  for (const char* name : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    Call call;
+    call.similarity = name;
+    call.map = "none";
+    const auto plan = resolve(call, small);
+    for (const double norm : {0.0, 0.04, 1.0, 2.0}) {  // umbral: tanh(0.1 / 2) = 0.04996
+      AttentionInput<double> input = random_input(call, small, 2);
+      std::fill_n(input.key.row(0, 1, 2), small.feature, 0.0);
+      input.key.at(0, 1, 2, 0) = norm;
+      const Error error = error_of([&] { return forward(*plan, input); });
+      EXPECT_EQ(error.exit_status(), 1);
+      EXPECT_THAT(error.what(), HasSubstr("token 2 of k"));
+      EXPECT_THAT(error.what(), HasSubstr(norm < 1 ? "above the source's radius" : "unit ball"));
+    }
+  }
+}
+
+TEST(Door, TakesTheHorosphereItselfAsAPlace) {
+  Call call;
+  call.map = "none";
+  AttentionInput<double> input = random_input(call, small, 2);
+  input.key.at(0, 0, 1, 4) = 1;
+  const auto plan = resolve(call, small);
+  try {
+    const Forward<double> found = forward(*plan, input);
+    EXPECT_FALSE(std::isnan(found.output.data[0]));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_status(), 1);  // Refusing height >= h is as good.
+  }
+}
+
+TEST(Door, NamesTheValueOutsideTheBall) {
+  Call call;
+  call.aggregate = "einstein";
+  AttentionInput<double> input = random_input(call, small, 3);
+  input.value.at(0, 0, 3, 1) = 1.25;
+  const auto plan = resolve(call, small);
+  const Error error = error_of([&] { return forward(*plan, input); });
+  EXPECT_EQ(error.exit_status(), 1);
+  EXPECT_THAT(error.what(), HasSubstr("3"));
+  EXPECT_THAT(error.what(), HasSubstr("v"));
+}
+
+TEST(Door, RefusesHypeThatOverflows) {
+  Call call;
+  call.bias = "hype";
+  call.parameters = {{"hype_mu", "300"}};
+  // mu (L - 1) = 900 > 709.8; in float32 the limit is 88.7.
+  const auto run_it = [&](auto type) {
+    using T = decltype(type);
+    const AttentionInput<T> input = convert<T>(random_input(call, small, 4));
+    return error_of([&] { return forward(*resolve(call, small), input); });
+  };
+  EXPECT_NE(run_it(0.0).exit_status(), 0);
+  call.parameters = {{"hype_mu", "40"}};
+  EXPECT_NE(run_it(0.0f).exit_status(), 0);
+  // 1e8 sinh(75) = 1.9e40, where sinh(75) alone would fit.
+  call.parameters = {{"hype_mu", "25"}, {"hype_tau", "1"}};
+  const AttentionInput<float> input = convert<float>(random_input(call, small, 4));
+  EXPECT_NO_THROW((void)forward(*resolve(call, small), input));
+  call.parameters = {{"hype_mu", "25"}, {"hype_tau", "1e8"}};
+  EXPECT_NE(run_it(0.0f).exit_status(), 0);
+}
+
+TEST(Door, MapsCheckWhatTheyAreGiven) {
+  const Call call;
+  const auto plan = resolve(call, small);
+  const AttentionInput<double> input = random_input(call, small, 4);
+  Extents other = small;
+  ++other.key;
+  const AttentionInput<double> wrong = random_input(call, other, 4);
+  const Error sizes =
+      error_of([&] { return attention_map(*plan, wrong, Map2d::logits).data.size(); });
+  EXPECT_EQ(sizes.exit_status(), 1);
+  double out[1] = {};
+  const Error unsaved = error_of([&] {
+    attention_map_tile<double>(*plan, input, Map2d::weights, nullptr, {0, 0, 0, 1, 0, 1}, out);
+    return 0;
+  });
+  EXPECT_THAT(unsaved.what(), HasSubstr("saved"));
+  const MapTile beyond[] = {
+      {1, 0, 0, 1, 0, 1}, {0, 0, 0, small.query + 1, 0, 1}, {0, 0, 0, 1, -1, 1}};
+  for (const MapTile& tile : beyond) {
+    const Error outside = error_of([&] {
+      attention_map_tile<double>(*plan, input, Map2d::logits, nullptr, tile, out);
+      return 0;
+    });
+    EXPECT_THAT(outside.what(), HasSubstr("a tile of a map"));
+    EXPECT_EQ(outside.exit_status(), 1);
+  }
+}
+
+TEST(Door, StopsWhenAsked) {
+  Call call;
+  const Extents e{1, 1, 300, 300, 8, 4};
+  const AttentionInput<double> input = random_input(call, e, 5);
+  const auto plan = resolve(call, e);
+  Execution execution;
+  execution.cancelled = [] { return true; };
+  EXPECT_EQ(error_of([&] { return forward(*plan, input, execution); }).exit_status(), 130);
+  const Forward<double> saved = forward(*plan, input);
+  EXPECT_EQ(error_of([&] { return backward(*plan, input, saved, execution); }).exit_status(), 130);
+}
+
+TEST(Door, ReportsProgressUpToOne) {
+  const Extents e{1, 2, 200, 200, 8, 4};
+  const AttentionInput<double> input = random_input(Call{}, e, 6);
+  std::atomic<double> last{0};
+  std::atomic<bool> inside{true};
+  Execution execution;
+  execution.progress = [&](double fraction) {
+    if (!(fraction >= 0 && fraction <= 1)) inside = false;
+    double seen = last;
+    while (fraction > seen && !last.compare_exchange_weak(seen, fraction)) continue;
+  };
+  (void)forward(*resolve(Call{}, e), input, execution);
+  EXPECT_TRUE(inside);
+  EXPECT_EQ(last, 1.0);
+}
+
+TEST(Door, RefusesAnUnknownSimdTarget) {
+  const AttentionInput<double> input = random_input(Call{}, small, 7);
+  Execution execution;
+  execution.simd = "abacus";
+  EXPECT_EQ(
+      error_of([&] { return forward(*resolve(Call{}, small), input, execution); }).exit_status(),
+      2);
+}
+
+TEST(Door, ListsEveryPartWithWords) {
+  for (const auto& list : {list_similarities(), list_maps(), list_biases(), list_masks()}) {
+    ASSERT_FALSE(list.empty());
+    for (const PartInfo& part : list) {
+      EXPECT_FALSE(part.name.empty());
+      EXPECT_FALSE(part.about.empty()) << part.name;
+      for (const ParameterInfo& p : part.parameters) EXPECT_STRNE(p.about, "") << p.key;
+    }
+  }
+  EXPECT_GE(variants().size(), 10u);
+}
+
+}  // namespace
+}  // namespace conelab::tests

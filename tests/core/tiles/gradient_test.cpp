@@ -1,0 +1,262 @@
+// Backward against central differences of the reference, through the map and for every parameter.
+#include <gtest/gtest.h>
+
+#include "core/reference/differences.h"
+#include "tests/core/tiles/cases.h"
+
+namespace conelab::tests {
+namespace {
+
+using reference::Difference;
+using reference::Problem;
+using reference::Real;
+
+constexpr double tolerance = 1e-6;
+
+/// Points at kinks are counted, not compared: a tie or border within the step of the difference.
+struct Count {
+  int compared = 0;
+  int skipped = 0;
+};
+
+void expect_slope(double found, const Difference& expected, double scale, const std::string& what,
+                  Count& count) {
+  if (!expected.smooth) {
+    ++count.skipped;
+    return;
+  }
+  ++count.compared;
+  EXPECT_NEAR(found, expected.slope, tolerance * std::max(std::abs(expected.slope), scale)) << what;
+}
+
+template <class T>
+Backward<T> slopes_of(const Plan& plan, const AttentionInput<T>& input) {
+  return backward(plan, input, forward(plan, input, one_thread()), one_thread());
+}
+
+double largest(const Tensor4<double>& t) {
+  double most = 0;
+  for (const double x : t.data) most = std::max(most, std::abs(x));
+  return most;
+}
+
+void expect_tensor(const Problem& problem, Tensor4<Real>& x, const Tensor4<double>& found,
+                   const std::string& name, Count& count) {
+  ASSERT_EQ(found.shape, x.shape) << name;
+  // An element far below the others is compared on the scale of a thousandth of the largest, one of
+  // a tensor that is 0 but for rounding within 1e-15.
+  const double scale = std::max(1e-3 * largest(found), 1e-9);
+  for (std::size_t i = 0; i < x.data.size(); ++i) {
+    expect_slope(found.data[i], central_difference(problem, x.data[i]), scale,
+                 fmt::format("{} {}", name, i), count);
+  }
+}
+
+void expect_parameters(const Plan& plan, Problem& problem, const Backward<double>& found,
+                       Count& count) {
+  for (const Parameter& p : parameters(plan)) {
+    if (!p.info.differentiable) continue;
+    const std::string key = p.info.key;
+    ASSERT_EQ(found.parameters.count(key), 1u) << key;
+    const std::vector<double>& slopes = found.parameters.at(key);
+    ASSERT_EQ(slopes.size(), p.values.size()) << key;
+    std::vector<Real>& values = problem.numbers.at(key);
+    ASSERT_EQ(values.size(), p.values.size()) << key;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      expect_slope(slopes[i], central_difference(problem, values[i]), 1e-3,
+                   fmt::format("{} {}", key, i), count);
+    }
+  }
+}
+
+Count expect_gradients(const Call& call, const AttentionInput<double>& input) {
+  const auto plan = resolve(call, check_extents(input));
+  const Backward<double> found = slopes_of(*plan, input);
+  Problem problem = reference::make_problem(call, input);
+  Count count;
+  expect_tensor(problem, problem.query, found.query, "query", count);
+  expect_tensor(problem, problem.key, found.key, "key", count);
+  expect_tensor(problem, problem.value, found.value, "value", count);
+  expect_parameters(*plan, problem, found, count);
+  return count;
+}
+
+const std::vector<Parts>& gradient_parts() {
+  static const std::vector<Parts> parts{{},
+                                        {"alibi", {"causal"}, "softmax", "mean", true},
+                                        {"hype", {"window"}, "softmax", "einstein", true},
+                                        {"hype", {"explicit", "padding"}, "sigmoid", "mean", false},
+                                        {"alibi", {"causal"}, "sigmoid", "einstein", false}};
+  return parts;
+}
+
+class Gradient : public testing::TestWithParam<Variant> {};
+
+TEST_P(Gradient, IsThatOfTheReference) {
+  const Extents extents{1, 2, 4, 6, 4, 3};
+  Count all;
+  std::uint64_t seed = 23;
+  for (const Parts& parts : gradient_parts()) {
+    SCOPED_TRACE(parts.bias + " " + parts.weights + " " + parts.aggregate);
+    const Call call = make_call(GetParam(), parts, extents);
+    const Count count = expect_gradients(call, random_input(call, extents, ++seed));
+    all.compared += count.compared;
+    all.skipped += count.skipped;
+  }
+  EXPECT_GT(all.compared, 300);
+  EXPECT_LE(all.skipped, all.compared / 20);
+}
+
+TEST_P(Gradient, IsThatOfTheReferenceInTwoDimensionsAndOverBatches) {
+  const Extents extents{2, 1, 3, 5, 2, 1};
+  const Call call = make_call(GetParam(), {"none", {"padding"}, "softmax", "mean", false}, extents);
+  const Count count = expect_gradients(call, random_input(call, extents, 31, 0.75));
+  EXPECT_LE(count.skipped, 2);
+}
+
+TEST_P(Gradient, HoldsAtTheDefaultsOfEveryParameter) {
+  const Extents extents{1, 2, 3, 4, 3, 2};
+  Call call = GetParam().call;
+  call.bias = "alibi";
+  // Of this seed no pair lies within the differences' reach of a kink, so every slope is compared.
+  const Count count = expect_gradients(call, random_input(call, extents, 38, 0.5));
+  EXPECT_EQ(count.skipped, 0);
+  EXPECT_GT(count.compared, 20);
+}
+
+TEST_P(Gradient, OfSpreadTokensSeesEveryBranch) {
+  // Wide tokens leave each other's cones, low ones stay in: both branches are among these.
+  const Extents extents{1, 1, 5, 7, 5, 1};
+  const Call call = make_call(GetParam(), {}, extents);
+  for (const double spread : {0.1, 0.4, 3.0}) {
+    SCOPED_TRACE(spread);
+    const Count count = expect_gradients(call, random_input(call, extents, 41, spread));
+    EXPECT_LE(count.skipped, 5);
+  }
+}
+
+TEST_P(Gradient, OfAMissingUpstreamGradientIsThatOfOnes) {
+  const Extents extents{1, 1, 4, 5, 3, 2};
+  const Call call = make_call(GetParam(), {}, extents);
+  AttentionInput<double> input = random_input(call, extents, 43);
+  const auto plan = resolve(call, extents);
+  const Forward<double> saved = forward(*plan, input);
+  input.output_grad = {};
+  const Backward<double> missing = backward(*plan, input, saved);
+  input.output_grad = Tensor4<double>({1, 1, 4, 2}, 1);
+  const Backward<double> ones = backward(*plan, input, saved);
+  EXPECT_EQ(missing.query.data, ones.query.data);
+  EXPECT_EQ(missing.value.data, ones.value.data);
+}
+
+/// Agreement to 1e-4 of the largest slope.
+void expect_near(const Tensor4<float>& found, const Tensor4<double>& exact, const char* name) {
+  const double scale = largest(exact);
+  for (std::size_t i = 0; i < exact.data.size(); ++i) {
+    ASSERT_NEAR(found.data[i], exact.data[i], 1e-4 * scale) << name << " " << i;
+  }
+}
+
+TEST_P(Gradient, InFloat32IsThatInFloat64) {
+  const Extents extents{1, 2, 65, 97, 8, 5};
+  const Call call = make_call(GetParam(), {"alibi", {"causal"}, "softmax", "mean", true}, extents);
+  const AttentionInput<float> input = convert<float>(random_input(call, extents, 47));
+  const AttentionInput<double> wide = convert<double>(input);
+  const auto plan = resolve(call, extents);
+  const Backward<float> narrow = slopes_of(*plan, input);
+  const Backward<double> exact = slopes_of(*plan, wide);
+  expect_near(narrow.query, exact.query, "query");
+  expect_near(narrow.key, exact.key, "key");
+  expect_near(narrow.value, exact.value, "value");
+  for (const auto& [key, slopes] : exact.parameters) {
+    for (std::size_t i = 0; i < slopes.size(); ++i) {
+      EXPECT_NEAR(narrow.parameters.at(key)[i], slopes[i],
+                  1e-4 * std::max(1.0, std::abs(slopes[i])))
+          << key;
+    }
+  }
+}
+
+TEST_P(Gradient, AcrossTilesIsThatOfTheReference) {
+  // A handful of numbers of a head that spans several tiles.
+  const Extents extents{1, 1, 70, 140, 3, 2};
+  const Call call = make_call(GetParam(), {"alibi", {"causal"}, "softmax", "mean", false}, extents);
+  const AttentionInput<double> input = random_input(call, extents, 53);
+  const auto plan = resolve(call, extents);
+  const Backward<double> found = slopes_of(*plan, input);
+  Problem problem = reference::make_problem(call, input);
+  const double scale = 1e-2 * largest(found.key);
+  Count count;
+  for (const std::size_t i : {0u, 205u}) {
+    expect_slope(found.query.data[i], central_difference(problem, problem.query.data[i]), scale,
+                 "query", count);
+    expect_slope(found.key.data[i], central_difference(problem, problem.key.data[i]), scale, "key",
+                 count);
+  }
+  EXPECT_LE(count.skipped, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Similarity, Gradient, testing::ValuesIn(variants()), variant_name);
+
+TEST(GradientAtKinks, IsFinite) {
+  // Tokens on top of each other: D = 0 has no slope.
+  for (const Variant& variant : variants()) {
+    SCOPED_TRACE(variant.name);
+    const Extents extents{1, 1, 3, 3, 4, 2};
+    const Call call = make_call(variant, {}, extents);
+    AttentionInput<double> input = random_input(call, extents, 59);
+    input.key = input.query;
+    const auto plan = resolve(call, extents);
+    const Backward<double> found = slopes_of(*plan, input);
+    for (const auto* t : {&found.query, &found.key, &found.value}) {
+      for (const double x : t->data) EXPECT_TRUE(std::isfinite(x));
+    }
+  }
+}
+
+TEST(GradientAtKinks, SplitsTiesEqually) {
+  // One pair of equal tokens: whatever moves the logit belongs to both alike.
+  for (const Variant& variant : variants()) {
+    SCOPED_TRACE(variant.name);
+    const Extents extents{1, 1, 1, 1, 4, 1};
+    const Call call = make_call(variant, {"none", {"full"}, "sigmoid", "mean", false}, extents);
+    AttentionInput<double> input = random_input(call, extents, 60);
+    input.key = input.query;
+    const Backward<double> found = slopes_of(*resolve(call, extents), input);
+    for (std::size_t i = 0; i < found.query.data.size(); ++i) {
+      EXPECT_NEAR(found.query.data[i], found.key.data[i], 1e-14) << i;
+    }
+  }
+}
+
+TEST(GradientAtKinks, UmbralTiesShareTheHeight) {
+  // One pair under sigmoid weights: dL/dheight = -gamma w (1 - w) v, half to each of two equal
+  // heights.
+  Call call;
+  call.similarity = "umbral";
+  call.map = "none";
+  call.weights = "sigmoid";
+  AttentionInput<double> input;
+  input.query = Tensor4<double>({1, 1, 1, 2}, 0.5);
+  input.key = input.query;
+  input.value = Tensor4<double>({1, 1, 1, 1}, 1.0);
+  const auto plan = resolve(call, check_extents(input));
+  const Backward<double> found = slopes_of(*plan, input);
+  const double w = 1 / (1 + std::exp(0.5));
+  EXPECT_NEAR(found.query.data[1], -0.5 * w * (1 - w), 1e-15);
+  EXPECT_NEAR(found.key.data[1], -0.5 * w * (1 - w), 1e-15);
+  EXPECT_EQ(found.query.data[0], 0);
+}
+
+TEST(GradientAtKinks, OffsetHasNoneUnderSoftmax) {
+  Call call;
+  call.similarity = "hyperbolic";
+  const Extents extents{1, 1, 6, 9, 4, 2};
+  const AttentionInput<double> input = random_input(call, extents, 61);
+  const auto plan = resolve(call, extents);
+  const Backward<double> found = slopes_of(*plan, input);
+  EXPECT_NEAR(found.parameters.at("offset").at(0), 0, 1e-14);
+}
+
+}  // namespace
+}  // namespace conelab::tests

@@ -1,0 +1,284 @@
+// What a row's result depends on: the keys that it sees, to the last bit, however odd the others.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "core/call/call_text.h"
+#include "core/simd/kernels.h"
+#include "tests/core/tiles/cases.h"
+
+namespace conelab::tests {
+namespace {
+
+constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
+constexpr std::int64_t tokens = 96, feature = 5;
+
+/// The variants that map large numbers into their model.
+std::vector<Variant> variants_with_maps() {
+  std::vector<Variant> mapped;
+  for (const Variant& v : variants()) {
+    const bool free = v.call.map != "none" || v.name == "dot_none" || v.name == "laplacian_none";
+    // The map exp takes sinh of the norm.
+    if (free && v.call.map != "exp") mapped.push_back(v);
+  }
+  return mapped;
+}
+
+struct Result {
+  Forward<float> forward;
+  Backward<float> backward;
+};
+
+void expect_same_rows(const Tensor4<float>& found, const Tensor4<float>& before,
+                      std::int64_t rows) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    ASSERT_TRUE(std::equal(before.row(0, 0, i), before.row(0, 0, i) + before.shape.feature,
+                           found.row(0, 0, i)))
+        << "row " << i;
+  }
+}
+
+class HiddenKeys : public testing::TestWithParam<Variant> {
+ protected:
+  Extents extents{1, 1, tokens, tokens, feature, 3};
+  Call call;
+  AttentionInput<float> input;
+
+  void SetUp() override { prepare("none"); }
+  void prepare(const std::string& bias) {
+    call = make_call(GetParam(), {bias, {"causal"}, "softmax", "mean", false}, extents);
+    input = convert<float>(random_input(call, extents, 3, 2));
+  }
+  [[nodiscard]] Result result(const std::string& target) const {
+    Execution execution = one_thread();
+    execution.simd = target;
+    const auto plan = resolve(call, extents);
+    Result r{forward(*plan, input, execution), {}};
+    r.backward = backward(*plan, input, r.forward, execution);
+    return r;
+  }
+  void expect_no_bit_changed(const std::string& target) {
+    SCOPED_TRACE(target);
+    const Result before = result(target);
+    const AttentionInput<float> kept = input;
+    // As the key of a query that it lies beside, far off, and no number.
+    for (const float x : {input.query.at(0, 0, 3, 0), 1e8F, 1e21F, no_number}) {
+      std::copy_n(input.query.row(0, 0, 3), extents.feature, input.key.row(0, 0, 60));
+      input.key.at(0, 0, 60, 0) = x;
+      const Result after = result(target);
+      expect_same_rows(after.forward.output, before.forward.output, 60);
+      expect_same_rows(after.forward.lse, before.forward.lse, 60);
+      expect_same_rows(after.backward.query, before.backward.query, 60);
+    }
+    input = kept;
+  }
+};
+
+TEST_P(HiddenKeys, ChangeNoBitOfARow) {
+  for (const std::string& target : simd_targets()) expect_no_bit_changed(target);
+}
+
+/// Whose addition may round with one formula of a similarity and not with another; of enough
+/// features that most rows lie outside all cones.
+TEST_P(HiddenKeys, ChangeNoBitOfABiasedRow) {
+  extents.feature = 32;
+  prepare("hype");
+  for (const std::string& target : simd_targets()) expect_no_bit_changed(target);
+}
+
+TEST_P(HiddenKeys, SpoilNoRowBesideAFarOne) {
+  for (const std::string& target : simd_targets()) {
+    SCOPED_TRACE(target);
+    input.key.at(0, 0, 0, 0) = 1e8F;
+    std::fill_n(input.key.row(0, 0, 16), feature, no_number);
+    const Result r = result(target);
+    for (std::int64_t i = 0; i < tokens; ++i) {
+      ASSERT_EQ(std::isnan(r.forward.output.at(0, 0, i, 0)), i >= 16) << "row " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Similarity, HiddenKeys, testing::ValuesIn(variants_with_maps()),
+                         variant_name);
+
+/// Nor may it matter how many rows there are: few have no short formulas. A weight of 0 hides what
+/// an infinite value makes of its slope.
+TEST(FarRows, OfWeightZeroHaveNoSlopes) {
+  for (const char* word : {"penumbral:gamma=100", "penumbral:gamma=100:weights=sigmoid"}) {
+    Call call = call_from_text(word);
+    AttentionInput<float> many = convert<float>(random_input(call, {1, 1, 64, 64, 16, 3}, 5, 1));
+    many.value.at(0, 0, 7, 1) = std::numeric_limits<float>::infinity();
+    for (std::int64_t i = 5; i < 64; ++i) std::fill_n(many.output_grad.row(0, 0, i), 3, 0.0F);
+    many.allowed.clear();
+    AttentionInput<float> few = many;
+    few.query = Tensor4<float>({1, 1, 5, 16});
+    few.output_grad = Tensor4<float>({1, 1, 5, 3});
+    std::copy_n(many.query.data.begin(), few.query.data.size(), few.query.data.begin());
+    std::copy_n(many.output_grad.data.begin(), few.output_grad.data.size(),
+                few.output_grad.data.begin());
+    for (const std::string& target : simd_targets()) {
+      SCOPED_TRACE(target + " " + word);
+      Execution execution = one_thread();
+      execution.simd = target;
+      const auto slopes = [&](const AttentionInput<float>& input) {
+        const auto plan = resolve(call, check_extents(input));
+        return backward(*plan, input, forward(*plan, input, execution), execution);
+      };
+      const Backward<float> of_few = slopes(few), of_many = slopes(many);
+      for (std::int64_t i = 0; i < 5; ++i) {
+        for (std::int64_t c = 0; c < 16; ++c) {
+          EXPECT_EQ(std::isfinite(of_few.query.at(0, 0, i, c)),
+                    std::isfinite(of_many.query.at(0, 0, i, c)));
+        }
+      }
+    }
+  }
+}
+
+/// Groups of queries see parts of tiles: where those begin and end must not show either.
+TEST(WindowedKeys, OutsideItChangeNoBitOfARow) {
+  const Extents wide{1, 1, 200, 1300, feature, 3};
+  Call call;
+  call.similarity = "penumbral";
+  call.masks = {"window"};
+  call.parameters["window"] = "150";
+  AttentionInput<float> given = convert<float>(random_input(call, wide, 3, 2));
+  const auto plan = resolve(call, wide);
+  for (const std::string& target : simd_targets()) {
+    SCOPED_TRACE(target);
+    Execution execution = one_thread();
+    execution.simd = target;
+    AttentionInput<float> input = given;
+    const Forward<float> before = forward(*plan, input, execution);
+    // Seen by queries from 50 on: query i lies beside key 1100 + i.
+    std::copy_n(input.query.row(0, 0, 3), feature, input.key.row(0, 0, 1299));
+    input.key.at(0, 0, 1299, 0) = no_number;
+    const Forward<float> after = forward(*plan, input, execution);
+    expect_same_rows(after.output, before.output, 50);
+    EXPECT_TRUE(std::isnan(after.output.at(0, 0, 50, 0)));
+  }
+}
+
+/// Keys so far that their norms overflow have no weight, and hide no twin from being computed
+/// directly.
+TEST(FarKeys, WhoseNormsOverflowLeaveTheOthersAlone) {
+  for (const char* similarity : {"laplacian", "penumbral", "umbral"}) {
+    Call call;
+    call.similarity = similarity;
+    const Extents few{1, 1, 16, 16, 32, 3};
+    const auto near = convert<float>(random_input(call, few, 1, 1));
+    AttentionInput<float> all{near.query,
+                              Tensor4<float>({1, 1, 24, 32}),
+                              Tensor4<float>({1, 1, 24, 3}),
+                              near.output_grad,
+                              {},
+                              {}};
+    AttentionInput<float> twins = near;
+    std::copy_n(near.query.row(0, 0, 0), 16 * 32, twins.key.row(0, 0, 0));
+    for (std::int64_t j = 0; j < 24; ++j) {
+      std::copy_n(near.query.row(0, 0, j % 16), 32, all.key.row(0, 0, j));
+      std::copy_n(near.value.row(0, 0, j % 16), 3, all.value.row(0, 0, j));
+      if (j >= 16) all.key.at(0, 0, j, 0) = 1e21F;
+    }
+    for (const std::string& target : simd_targets()) {
+      Execution execution = one_thread();
+      execution.simd = target;
+      const auto expected = run(call, convert<double>(twins)).forward;
+      const auto found = run(call, all, execution).forward;
+      EXPECT_LE(difference(found.output, expected.output), 1e-5) << similarity << " " << target;
+      EXPECT_LE(difference(found.lse, expected.lse), 1e-5) << similarity << " " << target;
+    }
+  }
+}
+
+/// Beside the guard against subnormal results: small values and upstream gradients keep theirs.
+TEST(SmallNumbers, KeepTheirDigits) {
+  Call call;
+  call.similarity = "penumbral";
+  auto input = convert<double>(convert<float>(random_input(call, {1, 1, 40, 300, 8, 3}, 2, 1)));
+  auto small = convert<float>(input);
+  for (float& v : small.value.data) v *= 0x1p-80F;
+  for (float& g : small.output_grad.data) g *= 0x1p-10F;
+  const auto plan = resolve(call, check_extents(input));
+  const auto expected = forward(*plan, input);
+  const auto found = forward(*plan, small, one_thread());
+  const auto slopes = backward(*plan, input, expected);
+  const auto small_slopes = backward(*plan, small, found, one_thread());
+  for (std::size_t i = 0; i < expected.output.data.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(found.output.data[i]) * 0x1p80, expected.output.data[i], 1e-6);
+  }
+  for (std::size_t i = 0; i < slopes.query.data.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(small_slopes.query.data[i]) * 0x1p90, slopes.query.data[i],
+                1e-5);
+  }
+}
+
+/// Where all weights are near e^-16 of what they stand for.
+TEST(SmallNumbers, KeepTheirDigitsUnderSmallWeights) {
+  Call call;
+  call.similarity = "laplacian";
+  auto small = convert<float>(random_input(call, {1, 1, 5, 1100, 2, 3}, 2, 1));
+  std::fill(small.query.data.begin(), small.query.data.end(), 0.0F);
+  for (std::size_t j = 0; j < small.key.data.size(); j += 2) {
+    small.key.data[j] = 15.5F + 0.01F * small.key.data[j];
+    small.key.data[j + 1] = 0;
+  }
+  AttentionInput<double> input = convert<double>(small);
+  for (float& v : small.value.data) v *= 0x1p-80F;
+  const auto plan = resolve(call, check_extents(input));
+  const auto expected = forward(*plan, input);
+  for (const std::string& target : simd_targets()) {
+    Execution execution = one_thread();
+    execution.simd = target;
+    const auto found = forward(*plan, small, execution);
+    for (std::size_t i = 0; i < expected.output.data.size(); ++i) {
+      EXPECT_NEAR(static_cast<double>(found.output.data[i]) * 0x1p80, expected.output.data[i], 2e-8)
+          << target;
+    }
+  }
+}
+
+/// A row's first tile takes natural logits, as the way back does, and later ones take logits to
+/// base 2 by a factor that is rounded: at this gamma by almost as much as there is.
+TEST(SmallNumbers, TilesAndPassesAgreeWhereTheFactorOfLogitsIsRounded) {
+  Call call;
+  call.similarity = "laplacian";
+  double gamma = 1, most = 0;
+  for (float g = 0.9F; g < 1.1F; g = std::nextafter(g, 2.0F)) {
+    const double exact = static_cast<double>(g) * std::numbers::log2e;
+    const double error =
+        std::abs(static_cast<double>(g * std::numbers::log2e_v<float>) / exact - 1);
+    if (error > most) most = error, gamma = g;
+  }
+  EXPECT_GT(most, 5e-8);
+  call.parameters["gamma"] = fmt::format("{}", static_cast<float>(gamma));
+  constexpr std::int64_t n = 1536;
+  auto input = convert<float>(random_input(call, {1, 1, 64, n, 2, 3}, 2, 1));
+  std::fill(input.query.data.begin(), input.query.data.end(), 0.0F);
+  for (std::int64_t j = 0; j < n; ++j) {  // All tiles alike.
+    input.key.at(0, 0, j, 0) =
+        15.8F / static_cast<float>(gamma) + 0.01F * static_cast<float>(j % 7);
+    input.key.at(0, 0, j, 1) = 0;
+  }
+  std::fill(input.output_grad.data.begin(), input.output_grad.data.end(), 1.0F);
+  const auto plan = resolve(call, check_extents(input));
+  const auto expected = forward(*plan, convert<double>(input));
+  for (const std::string& target : simd_targets()) {
+    Execution execution = one_thread();
+    execution.simd = target;
+    const auto found = forward(*plan, input, execution);
+    EXPECT_LE(difference(found.output, expected.output), 2e-8) << target;
+    EXPECT_LE(difference(found.lse, expected.lse), 5e-7) << target;
+    const auto slopes = backward(*plan, input, found, execution);
+    double all = 0;
+    for (std::int64_t j = 0; j < n; ++j) all += slopes.value.at(0, 0, j, 0);
+    EXPECT_NEAR(all / 64, 1, 1.1e-6) << target << ": weights of a row are to add up to 1";
+  }
+}
+
+}  // namespace
+}  // namespace conelab::tests

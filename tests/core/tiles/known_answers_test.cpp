@@ -1,0 +1,105 @@
+// The engine against numbers that no code of this project computed.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/core/tiles/cases.h"
+#include "tests/core/tiles/vectors.h"
+
+namespace conelab::tests {
+namespace {
+
+template <class T>
+const Tensor4<T>& pick(const Answer<T>& answer, const std::string& what) {
+  if (what == "logits") return answer.logits;
+  if (what == "weights_are") return answer.weights;
+  return what == "lse" ? answer.forward.lse : answer.forward.output;
+}
+
+template <class T>
+void expect_known_answers(double least_tolerance) {
+  for (const KnownAnswer& known : known_answers()) {
+    SCOPED_TRACE(known.file + ": " + known.name);
+    const Answer<T> answer = run(known.call, convert<T>(known.input));
+    const double tolerance = std::max(known.tolerance, least_tolerance);
+    for (const auto& [what, expected] : known.answers) {
+      EXPECT_LE(difference(pick(answer, what), expected), tolerance) << what;
+    }
+  }
+}
+
+TEST(KnownAnswers, HoldInFloat64) { expect_known_answers<double>(1e-12); }
+TEST(KnownAnswers, HoldInFloat32) { expect_known_answers<float>(1e-5); }
+
+TEST(KnownAnswers, ExistForEverySimilarity) {
+  std::set<std::string> files;
+  for (const KnownAnswer& known : known_answers()) files.insert(known.file);
+  ASSERT_FALSE(list_similarities().empty());
+  for (const PartInfo& similarity : list_similarities()) {
+    EXPECT_EQ(files.count(similarity.name), 1u) << "no tests/vectors/" << similarity.name << ".txt";
+  }
+}
+
+TEST(KnownAnswers, TheDefaultMapIsThePapers) {
+  Call call;
+  const auto map_of = [&](const char* similarity) {
+    call.similarity = similarity;
+    return resolved_call(*resolve(call, {1, 1, 2, 2, 3, 1})).map;
+  };
+  EXPECT_EQ(map_of("dot"), "none");
+  EXPECT_EQ(map_of("laplacian"), "none");
+  EXPECT_EQ(map_of("penumbral"), "xi");
+  EXPECT_EQ(map_of("umbral"), "psi");
+  for (const char* finite : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    EXPECT_EQ(map_of(finite), "polar") << finite;
+  }
+  EXPECT_EQ(map_of("hyperbolic"), "pi");
+  call.parameters["model"] = "halfspace";
+  EXPECT_EQ(map_of("hyperbolic"), "psi");
+}
+
+TEST(KnownAnswers, DefaultSlopesOfAlibiAreThePapers) {
+  const auto slopes_of = [](std::int64_t heads) {
+    Call call;
+    call.bias = "alibi";
+    const auto plan = resolve(call, {1, heads, 2, 2, 3, 1});
+    std::vector<double> slopes;
+    for (const Parameter& p : parameters(*plan)) {
+      for (std::int64_t h = 0; h < heads && std::string(p.info.key) == "alibi_slope"; ++h) {
+        slopes.push_back(p.at(h));
+      }
+    }
+    return slopes;
+  };
+  const auto expect_slopes = [&](const std::vector<double>& expected) {
+    const auto found = slopes_of(static_cast<std::int64_t>(expected.size()));
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t h = 0; h < expected.size(); ++h) EXPECT_NEAR(found[h], expected[h], 5e-7) << h;
+  };
+  expect_slopes({.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625});
+  expect_slopes({.25, .0625, .015625, .003906, .5, .125});
+  expect_slopes({.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625, .707107, .353553,
+                 .176777, .088388});
+}
+
+TEST(KnownAnswers, DefaultParametersAreThePapers) {
+  const auto value_of = [](const char* similarity, const std::string& key) {
+    Call call;
+    call.similarity = similarity;
+    const auto plan = resolve(call, {1, 1, 2, 2, 16, 1});
+    for (const Parameter& p : parameters(*plan)) {
+      if (p.info.key == key) return p.values.at(0);
+    }
+    return std::nan("");
+  };
+  EXPECT_EQ(value_of("dot", "scale"), 0.25);
+  EXPECT_EQ(value_of("laplacian", "gamma"), 1);
+  EXPECT_EQ(value_of("penumbral", "height"), 1);
+  EXPECT_EQ(value_of("umbral", "radius"), 0.1);
+  EXPECT_EQ(value_of("umbral", "gamma"), 1);
+  EXPECT_EQ(value_of("hyperbolic", "beta"), 1);
+  EXPECT_EQ(value_of("hyperbolic", "offset"), 0);
+}
+
+}  // namespace
+}  // namespace conelab::tests
