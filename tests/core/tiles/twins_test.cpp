@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/bench/case_input.h"
+#include "core/bench/case_problem.h"
 #include "core/call/call_text.h"
 #include "core/simd/kernels.h"
 #include "core/tiles/tile.h"
@@ -55,8 +55,9 @@ TEST_P(Twins, CostNoDigits) {
   for (const std::string& target : simd_targets()) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       Case c;
-      c.seq_len = 512;
-      c.dim = 64;
+      c.set("seq_len", 512);
+      c.set("dim", 64);
+      c.set("head", 1);
       const Call call = call_from_text(GetParam());
       AttentionInput<float> input = random_input(c, 1, seed);
       if (call.aggregate == "einstein") {  // Values inside the ball.
@@ -125,16 +126,17 @@ TEST(Decisive, PairBeyondFloatsRangeStaysFinite) {
 
 TEST(Decisive, NeitherOfTwoEqualKeys) {
   Case c;
-  c.seq_len = 2;
-  c.dim = 64;
+  c.set("seq_len", 2);
+  c.set("dim", 64);
+  c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, 1);
-  std::copy_n(input.key.row(0, 0, 0), c.dim, input.key.row(0, 0, 1));
+  std::copy_n(input.key.row(0, 0, 0), c.number("dim"), input.key.row(0, 0, 1));
   const auto plan = resolve(call_from_text("dot:scale=0.3"), check_extents(input));
   const Forward<float> found = forward(*plan, input);
   const Backward<float> slopes = backward(*plan, input, found);
   const Tensor4<float> map = attention_map(*plan, input, Map2d::weights);
   for (std::int64_t i = 0; i < 2; ++i) EXPECT_EQ(map.at(0, 0, i, 0), map.at(0, 0, i, 1));
-  for (std::int64_t i = 0; i < c.dim; ++i) {
+  for (std::int64_t i = 0; i < c.number("dim"); ++i) {
     EXPECT_NEAR(found.output.at(0, 0, 0, i),
                 (input.value.at(0, 0, 0, i) + input.value.at(0, 0, 1, i)) / 2, 4e-7);
     EXPECT_EQ(slopes.value.at(0, 0, 0, i), slopes.value.at(0, 0, 1, i));
@@ -145,15 +147,16 @@ TEST(Decisive, NeitherOfTwoEqualKeys) {
 /// of.
 TEST(Peaked, RowsOfAMapSumToOne) {
   Case c;
-  c.seq_len = 300;
-  c.dim = 64;
+  c.set("seq_len", 300);
+  c.set("dim", 64);
+  c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, 5);
   for (float& x : input.query.data) x *= 4;
   const auto plan = resolve(call_from_text("dot"), check_extents(input));
   const Tensor4<float> map = attention_map(*plan, input, Map2d::weights);
-  for (std::int64_t i = 0; i < c.seq_len; ++i) {
+  for (std::int64_t i = 0; i < c.number("seq_len"); ++i) {
     double sum = 0;
-    for (std::int64_t j = 0; j < c.seq_len; ++j) {
+    for (std::int64_t j = 0; j < c.number("seq_len"); ++j) {
       sum += static_cast<double>(*(map.row(0, 0, i) + j));
     }
     EXPECT_NEAR(sum, 1, 2e-7) << i;
@@ -164,11 +167,13 @@ TEST(Peaked, RowsOfAMapSumToOne) {
 /// they not small.
 TEST(Hyperbolic, TokensNearTheOriginKeepTheirGradients) {
   Case c;
-  c.seq_len = 64;
-  c.dim = 64;
+  c.set("seq_len", 64);
+  c.set("dim", 64);
+  c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, 1);
   for (Tensor4<float>* tokens : {&input.query, &input.key}) {
-    for (std::int64_t i = 0; i < c.seq_len; ++i) tokens->row(0, 0, i)[c.dim - 1] *= 1e-4F;
+    for (std::int64_t i = 0; i < c.number("seq_len"); ++i)
+      tokens->row(0, 0, i)[c.number("dim") - 1] *= 1e-4F;
   }
   for (const std::string& target : simd_targets()) {
     EXPECT_LE(errors(call_from_text("hyperbolic"), input, target).gradient, gradient_limit);
@@ -180,10 +185,11 @@ TEST(Hyperbolic, TokensNearTheOriginKeepTheirGradients) {
 TEST(Twin, ThatIsNearKeepsItsGradientOnTheSphere) {
   for (const char* name : {"hyperbolic", "penumbral-finite", "umbral-finite", "ganea"}) {
     Case c;
-    c.seq_len = 64;
-    c.dim = 64;
+    c.set("seq_len", 64);
+    c.set("dim", 64);
+    c.set("head", 1);
     AttentionInput<float> input = random_input(c, 1, 1);
-    std::copy_n(input.query.row(0, 0, 9), c.dim, input.key.row(0, 0, 7));
+    std::copy_n(input.query.row(0, 0, 9), c.number("dim"), input.key.row(0, 0, 7));
     input.key.row(0, 0, 7)[2] += 1e-5F;
     for (const std::string& target : simd_targets()) {
       EXPECT_LE(errors(call_from_text(name), input, target).gradient, gradient_limit)
@@ -195,8 +201,9 @@ TEST(Twin, ThatIsNearKeepsItsGradientOnTheSphere) {
 /// All pairs close, all of them different: more tokens than are remembered.
 TEST(Twin, OfEveryTokenCostsNoDigits) {
   Case c;
-  c.seq_len = 600;
-  c.dim = 16;
+  c.set("seq_len", 600);
+  c.set("dim", 16);
+  c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, 1);
   for (Tensor4<float>* tokens : {&input.query, &input.key}) {
     for (std::size_t i = 0; i < tokens->data.size(); ++i) {
