@@ -11,7 +11,7 @@
 #include "app/commands.h"
 #include "app/output.h"
 #include "core/base/names.h"
-#include "core/figure/templates.h"
+#include "core/figure/figure_table.h"
 #include "core/simd/kernels.h"
 #include "core/tiles/attention.h"
 #include "gpu/cuda_backend.h"
@@ -64,14 +64,15 @@ Json parts_json(const std::vector<PartInfo>& parts) {
 
 Json figures_json() {
   Json list = Json::array();
-  for (const figure::TemplateInfo& figure : figure::figure_templates()) {
+  for (const figure::FigureInfo& figure : figure::figure_table()) {
     Json json{{"name", figure.name},
               {"about", figure.about},
-              {"input", figure.input},
+              {"input", figure.input()},
               {"parameters", Json::array()}};
-    for (const figure::TemplateKey& key : figure.keys) {
-      json["parameters"].push_back(
-          {{"key", key.key}, {"about", key.about}, {"default", key.initial}});
+    for (const figure::FigureKey& key : figure.keys) {
+      Json parameter{{"key", key.key}, {"about", key.about}, {"default", key.initial}};
+      if (*key.choices != '\0') parameter["choices"] = key.choices;
+      json["parameters"].push_back(parameter);
     }
     list.push_back(json);
   }

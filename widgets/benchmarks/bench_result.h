@@ -13,7 +13,7 @@ namespace conelab::desktop {
 struct BenchData {
   std::string name;                         ///< The file.
   std::vector<MeasuredCase> cases;          ///< Row-major, the lengths innermost.
-  std::vector<std::int64_t> lengths;        ///< Of every line, ascending.
+  Labels lengths;                           ///< Of every line, ascending.
   std::vector<MeasuredExponent> exponents;  ///< One a line, or none.
   std::vector<std::string> sweep;           ///< "lengths=256,512", …; empty where not told.
   std::vector<std::string> notes;           ///< A/A control and machine, one line each.
