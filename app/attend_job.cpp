@@ -113,9 +113,6 @@ class Attend {
   }
 
   [[nodiscard]] const Extents& extents() const { return result_.extents; }
-  [[nodiscard]] std::int64_t wide_rows() const {
-    return static_cast<std::int64_t>(forward_.wide_rows.size());
-  }
   [[nodiscard]] std::int64_t bad_outputs() const { return count_bad(forward_.output); }
   [[nodiscard]] std::int64_t bad_gradients() const {
     std::int64_t sum =
@@ -213,7 +210,6 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
   attend.compute();
   summary.device = attend.device();
   summary.compute_seconds = seconds_since(start);
-  summary.wide_rows = attend.wide_rows();
   summary.bad_outputs = attend.bad_outputs();
   summary.bad_gradients = attend.bad_gradients();
   const Clock::time_point computed = Clock::now();

@@ -27,7 +27,7 @@ struct Operands {
   std::vector<KeySpan> span;
   std::vector<BlockSpan> block_span;
   std::vector<Head<N>> heads;                         ///< [group]
-  std::vector<std::vector<std::int64_t>> bad_values;  ///< [group] keys whose value is not finite
+  std::vector<std::vector<std::int64_t>> non_finite_values;  ///< [group] keys whose value is not finite
 
   /// The problem with pointers to where `place(array)` says that the array lies.
   template <class Place>

@@ -75,7 +75,6 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
   broadcast_query<S>(t.score.query_values, t.score.query_stride, r, query);
   using Part = decltype(slope_of<S, far>(P(0), query, key, constants));
   SlopeSums<T, std::extent_v<decltype(Part::constant)>> sums;
-  auto greatest = hn::Zero(Tag<T>());
   for (int c = 0; c < t.score.columns; c += P::size) {
     load_key<S>(t.score.key_values, t.score.key_stride, c, key);
     Part part = slope_of<S, far>(P::load(tile + c), query, key, constants);
@@ -84,7 +83,6 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
     const P weight = Law::weight(rounded(logit), t.reference[r], t.inverse_sum[r]);
     P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
     weight.store(tile + c);
-    greatest = hn::Max(greatest, folded_max(weight));
     // A masked pair has weight 0; its slope is 0 even where dL/dweight or the formula is not
     // finite.
     const auto masked = weight == P(0);
@@ -94,7 +92,6 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
     }
     collect<S::token_slope, biased>(t, r, c, upstream, part, key_slope, sums);
   }
-  t.largest_weight[r] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
   add_sums<S, far>(t, r, sums);
 }
 

@@ -28,13 +28,13 @@ void lift_midpoint(const S* v, std::int64_t size, std::int64_t token, Compute<S>
 template <class S>
 void lift_values(bool einstein, const S* values, std::int64_t value_size, std::int64_t first,
                  std::int64_t count, std::ptrdiff_t stride, Compute<S>* out,
-                 std::vector<std::int64_t>& bad) {
+                 std::vector<std::int64_t>& non_finite) {
   for (std::int64_t i = 0; i < count; ++i) {
     const S* v = values + i * value_size;
     Compute<S>* row = out + i * stride;
     std::fill(row + value_size, row + stride, Compute<S>(0));
     if (!all_finite(v, value_size)) {
-      bad.push_back(first + i);
+      non_finite.push_back(first + i);
       for (std::int64_t c = 0; c < value_size; ++c) {
         const Compute<S> x = v[c];
         row[c] = einstein || !std::isfinite(x) ? 0 : x;

@@ -31,12 +31,12 @@ namespace conelab {
 
 /// Values [count × value_size] -> [count × stride] with zero padding; lifted for the midpoint.
 /// Values that are not finite become 0 and their tokens (first, first + 1, ...) are appended to
-/// `bad`: a weight of 0 times NaN must not reach rows that do not see them. Throws a failure that
-/// names the token where |v| >= 1 under the midpoint.
+/// `non_finite`: a weight of 0 times NaN must not reach rows that do not see them. Throws a failure
+/// that names the token where |v| >= 1 under the midpoint.
 template <class S>
 void lift_values(bool einstein, const S* values, std::int64_t value_size, std::int64_t first,
                  std::int64_t count, std::ptrdiff_t stride, Compute<S>* out,
-                 std::vector<std::int64_t>& bad);
+                 std::vector<std::int64_t>& non_finite);
 
 /// A row of lifted sums times `scale` -> an output row; rows without weight give zeros.
 template <class S>

@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -23,7 +24,6 @@
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
 #include "core/tiles/upstream.h"
-#include "core/tiles/wide_rows.h"
 
 namespace conelab {
 namespace {
@@ -137,9 +137,7 @@ class BackwardPass {
         static_cast<int>(std::min<std::int64_t>(backward_keys<T>, plan_.extents.key - first));
     KeyWork<T> work(plan_, kernels_, shared.head, input_.key.row(b, h, 0),
                     input_.value.row(b, h, 0), first, count, block_rows_);
-    ExactPairs<T> exact(plan_, kernels_, shared.head, given_tokens(shared.head, input_.query, b, h),
-                        given_tokens(shared.head, input_.key, b, h));
-    Tiles<T> tiles(plan_, kernels_, shared.head, mask_, b, exact);
+    Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index);
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const Cover cover = cover_of(tiles, work, block);
       QueryGroup<T> group{};
@@ -148,7 +146,7 @@ class BackwardPass {
         run_pair_tile(index, shared, work, tiles, group, cover);
       }
       if (!wait_for_turn(shared, block, t, stopped)) return;
-      if (cover != Cover::none) add_query_grad(shared, work, tiles, group);
+      if (cover != Cover::none) add_query_grad(shared, work, group);
       shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
     }
     finish_keys(index, t, shared, work);
@@ -159,7 +157,7 @@ class BackwardPass {
         std::min<std::int64_t>(block_rows_, plan_.extents.query - block * block_rows_));
   }
 
-  [[nodiscard]] Cover cover_of(Tiles<T>& tiles, const KeyWork<T>& w, std::int64_t block) const {
+  [[nodiscard]] Cover cover_of(Tiles<S>& tiles, const KeyWork<T>& w, std::int64_t block) const {
     const std::int64_t first = block * block_rows_;
     return tiles.cover(first, first + rows_of(block), w.keys());
   }
@@ -176,7 +174,7 @@ class BackwardPass {
   }
 
   /// One tile of pairs: P and W, and what they add to dV and dK.
-  void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+  void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
                      const QueryGroup<T>& group, Cover cover) {
     const FlushSubnormals flush;
     const int columns = w.keys().columns;
@@ -186,12 +184,11 @@ class BackwardPass {
                                          stride, w.upstream.data());
     kernels_.product(group.rows, columns, w.operands.width(), {upstream, stride, 1},
                      w.operands.values(), w.slope.data(), columns, Store::replace);
-    mark_columns(w.operands.bad_values(), w.keys().first, w.keys().count, group.rows,
+    mark_columns(w.operands.non_finite_values(), w.keys().first, w.keys().count, group.rows,
                  w.slope.data(), columns);
-    set_close_pairs_apart(index, shared, tiles, group, w);
+    find_close_pairs(tiles, group, w);
     apply_tail(shared, w, tiles, group, score);
-    if (sharpens_weights<T>(plan_)) sharpen_weights(shared, w, tiles, group, upstream);
-    add_close_pairs(plan_.sigmoid, shared, w, tiles, group);
+    take_close_pairs(group, w);
     kernels_.product(w.keys().count, static_cast<int>(stride), group.rows,
                      {w.tile.data(), 1, columns}, {upstream, stride, false}, w.value_grad.data(),
                      stride, Store::add);
@@ -201,30 +198,40 @@ class BackwardPass {
                      w.key_grad.data(), w.operands.base_stride(), Store::add);
   }
 
-  /// Takes close pairs out of the tile: with dL/dweight = delta (0 of a sigmoid) they add nothing.
-  void set_close_pairs_apart(std::int64_t index, const BackwardHead<T>& shared, Tiles<T>& tiles,
-                             const QueryGroup<T>& group, KeyWork<T>& w) const {
+  /// Remembers the tile's close pairs, by their measures.
+  void find_close_pairs(const Tiles<S>& tiles, const QueryGroup<T>& group, KeyWork<T>& w) const {
     w.close_pairs.clear();
     if (!tiles.has_close_pairs()) return;
     for (int r = 0; r < group.rows; ++r) {
-      const std::int64_t i = group.first + r;
-      const T delta = plan_.sigmoid ? T(0) : shared.delta[static_cast<std::size_t>(i)];
       for (int c = 0; c < w.keys().count; ++c) {
         const auto at = static_cast<std::size_t>(r * w.keys().columns + c);
-        if (!tiles.is_close(group, r, w.keys(), c, w.tile[at])) continue;
-        const bool mean = !plan_.sigmoid && !plan_.einstein;
-        w.close_pairs.push_back(
-            {r, c,
-             mean ? upstream_.above_mean(batch_of(index), head_of(index), i, w.keys().first + c)
-                  : static_cast<double>(w.slope[at] - delta),
-             T(0)});
-        w.slope[at] = delta;
+        if (tiles.is_close(group, r, w.keys(), c, w.tile[at]))
+          w.close_pairs.push_back({r, c, T(0)});
       }
     }
   }
 
-  /// Measures and dL/dweight to weights and dL/dmeasure.
-  void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+  /// Takes the slopes of close pairs out of the tile, and adds them to dK times differences.
+  void take_close_pairs(const QueryGroup<T>& group, KeyWork<T>& w) const {
+    for (ClosePair<T>& pair : w.close_pairs) {
+      const auto at = static_cast<std::size_t>(pair.row * w.keys().columns + pair.column);
+      pair.slope = std::exchange(w.slope[at], T(0));
+      add_difference(group, pair, w, pair.slope,
+                     w.key_grad.data() + pair.column * w.operands.base_stride());
+    }
+  }
+
+  /// Adds (q - k) times `factor` to out [base_size].
+  static void add_difference(const QueryGroup<T>& group, const ClosePair<T>& pair,
+                             const KeyWork<T>& w, T factor, T* out) {
+    if (factor == 0) return;
+    const T* q = group.base + pair.row * group.stride;
+    const T* k = w.operands.base() + pair.column * group.stride;
+    for (std::ptrdiff_t i = 0; i < group.stride; ++i) out[i] += factor * (q[i] - k[i]);
+  }
+
+  /// Computes the weights and dL/dmeasure of a tile, given measures and dL/dweight.
+  void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
                   const QueryGroup<T>& group, const ScoreTile<T>& score) {
     const int slopes = shared.head.bias().slopes();
     const T* bias_slope[max_bias_slopes] = {};
@@ -238,7 +245,6 @@ class BackwardPass {
         .reference = shared.reference.data() + group.first,
         .inverse_sum = shared.inverse_sum.data() + group.first,
         .delta = shared.delta.data() + group.first,
-        .largest_weight = w.largest_weight.data(),
         .query_slope = w.row_slope.data(),
         .key_slope = w.key_slope.data(),
         .far_key_slope = w.far_key_slope.data(),
@@ -269,8 +275,7 @@ class BackwardPass {
     return !stopped();
   }
 
-  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
-                      const QueryGroup<T>& group) {
+  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, const QueryGroup<T>& group) {
     const FlushSubnormals flush;
     const std::ptrdiff_t stride = group.stride;
     T* out = shared.query_grad + group.first * stride;
@@ -278,8 +283,7 @@ class BackwardPass {
                      {w.slope.data(), w.keys().columns, 1}, w.operands.keys(), out, stride,
                      Store::add);
     for (const ClosePair<T>& pair : w.close_pairs) {
-      tiles.exact().add_difference(group.first + pair.row, w.keys().first + pair.column,
-                                   -pair.slope, out + pair.row * stride);
+      add_difference(group, pair, w, -pair.slope, out + pair.row * stride);
     }
     for (int r = 0; r < group.rows; ++r) {
       const auto i = static_cast<std::size_t>(group.first + r);
@@ -350,9 +354,7 @@ Backward<S> backward(const Plan& plan, const AttentionInput<S>& input, const For
                      const Execution& execution) {
   check_input(plan, input);
   check_saved(plan, saved);
-  Backward<S> result = BackwardPass<S>(plan, input, saved, execution).run();
-  mend_wide_gradients(plan, input, saved, execution, result);
-  return result;
+  return BackwardPass<S>(plan, input, saved, execution).run();
 }
 #define CONELAB_BACKWARD(S)                                                               \
   template Backward<S> backward(const Plan&, const AttentionInput<S>&, const Forward<S>&, \

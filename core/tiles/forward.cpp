@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -13,14 +12,12 @@
 #include "core/base/subnormals.h"
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
-#include "core/tiles/bad_values.h"
-#include "core/tiles/exact.h"
 #include "core/tiles/keys.h"
+#include "core/tiles/non_finite_values.h"
 #include "core/tiles/row_sums.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
 #include "core/tiles/values.h"
-#include "core/tiles/wide_rows.h"
 
 namespace conelab {
 namespace {
@@ -38,7 +35,7 @@ struct ForwardHead {
   Head<Compute<S>> head;
   PackedKeys<Compute<S>> keys;
   PackedValues<S> values;
-  BadValues<S> bad_values;  ///< Once all values are packed.
+  NonFiniteValues<S> non_finite_values;  ///< Once all values are packed.
 };
 
 template <class S>
@@ -55,25 +52,21 @@ class ForwardPass {
         mask_(plan.mask(input)) {}
 
   Forward<S> run() {
+    allocate();
     query_block_ = query_block();
     blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
-    std::vector<std::int64_t> all(
-        static_cast<std::size_t>(plan_.extents.batch * plan_.extents.head * blocks_));
-    std::iota(all.begin(), all.end(), 0);
-    return run_blocks(all);
-  }
-
-  /// Only the blocks of queries that hold one of these rows, which are in order.
-  Forward<S> run_only(const std::vector<WideRow>& rows) {
-    query_block_ = query_block();
-    blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
-    std::vector<std::int64_t> blocks;
-    for (const WideRow& row : rows) {
-      const std::int64_t block =
-          (row.batch * plan_.extents.head + row.head) * blocks_ + row.query / query_block_;
-      if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
-    }
-    return run_blocks(blocks);
+    const std::int64_t heads = plan_.extents.batch * plan_.extents.head;
+    heads_.resize(static_cast<std::size_t>(heads));
+    const Execution prepare = quiet(execution_);
+    run_tickets(heads, prepare, [&](std::int64_t head, const auto&) { prepare_head(head); });
+    const std::int64_t tiles = (plan_.extents.key + forward_keys<T> - 1) / forward_keys<T>;
+    run_tickets(heads * tiles, prepare, [&](std::int64_t ticket, const auto&) {
+      prepare_tile(ticket / tiles, static_cast<int>(ticket % tiles));
+    });
+    for (std::int64_t head = 0; head < heads; ++head) find_non_finite_values(head);
+    run_tickets(heads * blocks_, execution_,
+                [&](std::int64_t ticket, const auto& stopped) { run_block(ticket, stopped); });
+    return std::move(result_);
   }
 
  private:
@@ -106,33 +99,6 @@ class ForwardPass {
                         : std::min(most_queries, round_up<std::int64_t>(share, group_rows_));
   }
 
-  /// `blocks` in order, head after head.
-  Forward<S> run_blocks(const std::vector<std::int64_t>& blocks) {
-    allocate();
-    const Extents& e = plan_.extents;
-    std::vector<std::int64_t> heads;
-    for (const std::int64_t block : blocks) {
-      if (heads.empty() || heads.back() != block / blocks_) heads.push_back(block / blocks_);
-    }
-    const auto at = [](const auto& list, std::int64_t i) {
-      return list[static_cast<std::size_t>(i)];
-    };
-    const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
-    heads_.resize(static_cast<std::size_t>(e.batch * e.head));
-    const Execution prepare = quiet(execution_);
-    run_tickets(count(heads), prepare,
-                [&](std::int64_t ticket, const auto&) { prepare_head(at(heads, ticket)); });
-    const std::int64_t tiles = (e.key + forward_keys<T> - 1) / forward_keys<T>;
-    run_tickets(count(heads) * tiles, prepare, [&](std::int64_t ticket, const auto&) {
-      prepare_tile(at(heads, ticket / tiles), static_cast<int>(ticket % tiles));
-    });
-    for (const std::int64_t head : heads) find_bad_values(head);
-    run_tickets(count(blocks), execution_, [&](std::int64_t ticket, const auto& stopped) {
-      run_block(at(blocks, ticket), stopped);
-    });
-    return std::move(result_);
-  }
-
   void allocate() {
     const Extents& e = plan_.extents;
     result_.output = Tensor4<S>({e.batch, e.head, e.query, e.value});
@@ -160,35 +126,29 @@ class ForwardPass {
     shared.values.pack(t);
   }
 
-  void find_bad_values(std::int64_t index) {
+  void find_non_finite_values(std::int64_t index) {
     ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
     const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
-    shared.bad_values = BadValues<S>(plan_.einstein, input_.value.row(b, h, 0), plan_.extents.value,
-                                     shared.values.bad());
+    shared.non_finite_values = NonFiniteValues<S>(plan_.einstein, input_.value.row(b, h, 0),
+                                                  plan_.extents.value, shared.values.non_finite());
   }
 
   void run_block(std::int64_t ticket, const std::function<bool()>& stopped) {
     const std::int64_t index = ticket / blocks_;
     const ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
     Block block = start(index, (ticket % blocks_) * query_block_, shared);
-    ExactPairs<T> exact(plan_, kernels_, shared.head,
-                        given_tokens(shared.head, input_.query, block.batch, block.head),
-                        given_tokens(shared.head, input_.key, block.batch, block.head));
-    Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch, exact);
+    Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index);
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
       attend_tile(block, shared, tiles, t);
-    const auto value = [&](std::int64_t key, T* out) { shared.values.lift(key, out); };
     for (int r = 0; r < block.rows; ++r) {
-      const std::int64_t query = block.begin + r;
-      block.sums.sharpen(
-          r, [&](std::int64_t key) { return exact.logit(query, key); }, value);
       finish(block, r);
-      shared.bad_values.spoil(mask_, block.batch, query,
-                              result_.output.row(block.batch, block.head, query));
+      shared.non_finite_values.add_seen(
+          mask_, block.batch, block.begin + r,
+          result_.output.row(block.batch, block.head, block.begin + r));
     }
   }
 
-  void attend_tile(Block& block, const ForwardHead<S>& shared, Tiles<T>& tiles, int t) {
+  void attend_tile(Block& block, const ForwardHead<S>& shared, Tiles<S>& tiles, int t) {
     const KeyTile<T> keys = shared.keys.tile(t);
     if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) return;
     const T* values = shared.values.panels(t, block.room);
@@ -223,7 +183,7 @@ class ForwardPass {
             begin,
             rows,
             {},
-            RowSums<T>(plan_, kernels_, rows, shared.values.stride()),
+            RowSums<T>(plan_, rows, shared.values.stride()),
             Buffer<T>(static_cast<std::size_t>(group_rows_) * forward_keys<T>),
             {}};
     shared.head.place(input_.query.row(b.batch, b.head, begin), rows, rows, "q", begin,
@@ -232,7 +192,7 @@ class ForwardPass {
   }
 
   /// `panels` are those of the whole tile's values.
-  void attend_group(Block& block, Tiles<T>& tiles, const KeyTile<T>& tile, const T* panels, int row,
+  void attend_group(Block& block, Tiles<S>& tiles, const KeyTile<T>& tile, const T* panels, int row,
                     int rows) {
     const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
     Cover cover = tiles.cover(group.first, group.first + rows, tile);
@@ -248,23 +208,22 @@ class ForwardPass {
     const auto weigh = plan_.sigmoid ? tiles.tail().sigmoid_weight : tiles.tail().softmax_weight;
     weigh(weights);
     block.sums.settle(weights, row, [&](int r) { weigh_again(weights, group, r, tiles, keys); });
-    block.sums.set_apart(weights, row);
+    block.sums.add(weights, row);
     const auto stride = static_cast<int>(block.sums.stride());
     kernels_.product(rows, stride, keys.count, {block.tile.data(), keys.columns, 1},
                      {values, kernels_.packed_size(forward_keys<T>), true}, block.sums.sums(row),
                      stride, Store::add);
-    block.sums.add_apart(weights, row, values, keys.first);
   }
 
   /// A row of a tile whose weights are lost, from its measures, which are computed again.
-  void weigh_again(const WeightTile<T>& w, const QueryGroup<T>& group, int row, Tiles<T>& tiles,
+  void weigh_again(const WeightTile<T>& w, const QueryGroup<T>& group, int row, Tiles<S>& tiles,
                    const KeyTile<T>& keys) const {
     QueryGroup<T> alone = group;
     alone.base += row * group.stride;
     alone.values += row;
     alone.norms += row;
     alone.first += row;
-    alone.bad_offset += row;
+    alone.non_finite_offset += row;
     alone.rows = 1;
     const Cover cover = tiles.cover(alone.first, alone.first + 1, keys);
     w.reference[row] = no_reference<T>;
@@ -297,14 +256,7 @@ class ForwardPass {
 template <class S>
 Forward<S> forward(const Plan& plan, const AttentionInput<S>& input, const Execution& execution) {
   check_input(plan, input);
-  Forward<S> result = ForwardPass<S>(plan, input, execution).run();
-  mend_wide_rows(plan, input, execution, result);
-  return result;
-}
-
-Forward<double> forward_only(const Plan& plan, const AttentionInput<double>& input,
-                             const std::vector<WideRow>& rows, const Execution& execution) {
-  return ForwardPass<double>(plan, input, execution).run_only(rows);
+  return ForwardPass<S>(plan, input, execution).run();
 }
 
 template Forward<float> forward(const Plan&, const AttentionInput<float>&, const Execution&);

@@ -25,8 +25,8 @@ struct OperandGradient {
 /// How large e^radius of a token may be, of which a pair multiplies two. In float32 also its
 /// coordinates, its height in the half-space and the inverse of that, of which a pair multiplies up
 /// to four (the squared distance over both heights), and so do its slopes: float32 holds them all,
-/// and log1p of four times that (core/simd/exponential.h).
-/// float64 has nothing wider behind it (wide_rows.h): there a pair may overflow.
+/// and log1p of four times that (core/simd/exponential.h). float64 reaches further than needed:
+/// only what overflows is out of its reach.
 template <class T>
 inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
 
@@ -43,10 +43,6 @@ class Head {
 
   [[nodiscard]] int feature() const { return context_.feature; }
   [[nodiscard]] int base_size() const { return base_size_; }
-  /// Whether tokens are their own base coordinates and have no other values.
-  [[nodiscard]] bool takes_tokens_as_they_are() const {
-    return plan_->map->space == Space::euclidean && plan_->similarity->values == 0;
-  }
   [[nodiscard]] const T* constants() const { return constants_; }
   [[nodiscard]] const HeadBias<T>& bias() const { return bias_; }
 
@@ -56,9 +52,6 @@ class Head {
   void place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
-  /// What a finite token x [d] is before it is centred and rounded: its base coordinates [m]
-  /// and the similarity's values of it.
-  void exact_token(const double* x, double* base, double* values) const;
   /// Sets dL/dx of tokens [count × d], and adds dL/dparameters: those of the similarity, then
   /// dL/dlight. `upstream.base` may be dx itself, `stride` d then.
   template <class S>

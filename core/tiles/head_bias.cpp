@@ -11,18 +11,17 @@
 namespace conelab {
 
 template <class T>
-HeadBias<T>::HeadBias(const Plan& plan, std::int64_t head)
-    : row_(plan.bias),
-      extents_(plan.extents),
-      parameters_(plan.values(plan.bias_parameters, head)) {
-  if (parameters_.empty()) return;
-  const Extents& e = extents_;
-  const double* p = parameters_.data();
+HeadBias<T>::HeadBias(const Plan& plan, std::int64_t head) : queries_(plan.extents.query) {
+  const std::vector<double> parameters = plan.values(plan.bias_parameters, head);
+  if (parameters.empty()) return;
+  const Extents& e = plan.extents;
+  const BiasRow& row = *plan.bias;
+  const double* p = parameters.data();
   const double longest = static_cast<double>(std::max(e.query, e.key) - 1);
   const double limit = sizeof(T) == 4 ? 88.7 : 709.8;
-  if (!row_->finite(p, longest, limit)) {
+  if (!row.finite(p, longest, limit)) {
     std::string given;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
       const char* key = plan.parameters[plan.bias_parameters[i]].info.key;
       given += fmt::format("{}{} = {}", i == 0 ? "" : ", ", key, p[i]);
     }
@@ -32,25 +31,15 @@ HeadBias<T>::HeadBias(const Plan& plan, std::int64_t head)
   // One number for each relative position, and a tile's width of padding.
   const auto size = static_cast<std::size_t>(e.query + e.key + 2 * forward_keys<T>);
   table_.assign(size, T(0));
-  slopes_.assign(parameters_.size(), Buffer<T>(size, T(0)));
-  std::vector<double> slope(parameters_.size());
+  slopes_.assign(parameters.size(), Buffer<T>(size, T(0)));
+  std::vector<double> slope(parameters.size());
   for (std::int64_t i = 0; i < e.query + e.key - 1; ++i) {
     const auto offset = static_cast<double>(i - (e.key - 1));
     const auto at = static_cast<std::size_t>(i);
-    table_[at] = static_cast<T>(row_->value(p, offset));
-    row_->slope(p, offset, slope.data());
+    table_[at] = static_cast<T>(row.value(p, offset));
+    row.slope(p, offset, slope.data());
     for (std::size_t k = 0; k < slope.size(); ++k) slopes_[k][at] = static_cast<T>(slope[k]);
   }
-}
-
-template <class T>
-double HeadBias<T>::exact(std::int64_t query, std::int64_t key) const {
-  return exists() ? row_->value(parameters_.data(), offset(query, key)) : 0;
-}
-
-template <class T>
-void HeadBias<T>::exact_slope(std::int64_t query, std::int64_t key, double* by_parameter) const {
-  if (exists()) row_->slope(parameters_.data(), offset(query, key), by_parameter);
 }
 
 template class HeadBias<float>;

@@ -28,23 +28,14 @@ class HeadBias {
   [[nodiscard]] const T* slope(int parameter, std::int64_t query, std::int64_t key) const {
     return slopes_[static_cast<std::size_t>(parameter)].data() + place(query, key);
   }
-  /// The bias of a pair, 0 without one, and its derivatives [slopes], before rounding.
-  [[nodiscard]] double exact(std::int64_t query, std::int64_t key) const;
-  void exact_slope(std::int64_t query, std::int64_t key, double* by_parameter) const;
 
  private:
-  const BiasRow* row_;
-  Extents extents_;
-  std::vector<double> parameters_;
+  std::int64_t queries_;
   Buffer<T> table_;
   std::vector<Buffer<T>> slopes_;
 
   [[nodiscard]] std::ptrdiff_t place(std::int64_t query, std::int64_t key) const {
-    return key - query + extents_.query - 1;
-  }
-  /// How far a key lies ahead of a query's own position.
-  [[nodiscard]] double offset(std::int64_t query, std::int64_t key) const {
-    return static_cast<double>(key - query + extents_.query - extents_.key);
+    return key - query + queries_ - 1;
   }
 };
 

@@ -24,17 +24,9 @@ KeyOperands<T>::KeyOperands(const Plan& plan, const Kernels<T>& kernels, const H
                              kernels.packed_size(columns));
   Buffer<T> rows(static_cast<std::size_t>(columns * value_stride_), T(0));
   lift_values(plan.einstein, values + first * plan.extents.value, plan.extents.value, first, count,
-              value_stride_, rows.data(), bad_values_);
+              value_stride_, rows.data(), non_finite_values_);
   value_panels_.resize(panels(columns, width_));
   kernels.pack_panels(rows.data(), value_stride_, columns, width_, T(1), value_panels_.data());
-}
-
-template <class T>
-double KeyOperands<T>::value_product(int column, const T* upstream) const {
-  value_.resize(static_cast<std::size_t>(width_));
-  kernels_->read_column(value_panels_.data() + column / panel() * kernels_->packed_size(width_),
-                        column % panel(), width_, value_.data());
-  return kernels_->exact_product(upstream, value_.data(), width_);
 }
 
 #define CONELAB_KEY_OPERANDS(T, S)                                                               \

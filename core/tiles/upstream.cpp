@@ -35,20 +35,6 @@ const Compute<S>* Upstream<S>::lifted(std::int64_t b, std::int64_t h, std::int64
   return room;
 }
 
-template <class S>
-double Upstream<S>::above_mean(std::int64_t b, std::int64_t h, std::int64_t query,
-                               std::int64_t key) const {
-  const S* upstream = row(b, h, query);
-  const S* output = saved_->output.row(b, h, query);
-  const S* value = input_->value.row(b, h, key);
-  double sum = 0;
-  for (std::int64_t c = 0; c < plan_->extents.value; ++c) {
-    sum += static_cast<double>(upstream[c]) *
-           (static_cast<double>(value[c]) - static_cast<double>(output[c]));
-  }
-  return sum;
-}
-
 template class Upstream<float>;
 template class Upstream<double>;
 template class Upstream<Float16>;
