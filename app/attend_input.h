@@ -21,9 +21,10 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 /// that `command` writes; then probes that it can be written.
 void claim_output(const AttendJob& job, const std::string& kind, const std::string& command);
 
-/// Reads q, k, v and what belongs to them in a sandbox; throws interrupted where `cancelled` says
-/// so.
-[[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled);
+/// Reads q, k, v, the tensors that the job's call reads beside them, and those of `also`, where
+/// they are there, in a sandbox; throws interrupted where `cancelled` says so.
+[[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
+                                      const std::vector<ParameterInfo>& also = {});
 
 /// The tensors as T, which are taken out of `file`; where `dtype` is narrower than T, rounded. Each
 /// tensor of the file is freed before the next is converted.

@@ -10,8 +10,9 @@
 
 namespace conelab {
 
-/// {"similarity", "map", "bias", "masks", "weights", "aggregate", "parameters"}; parameters are
-/// numbers, lists of numbers or words. Parts left to their default ("") are absent.
+/// An object with the fields of the call (core/call/call.h) and "parameters", which are numbers,
+/// lists of numbers or words. A structured operator stands in "operator"; its other fields, and
+/// "map" and "position" of any call, are there only where they are not the default.
 [[nodiscard]] nlohmann::ordered_json call_to_json(const Call& call);
 
 /// The inverse; absent members keep their defaults. Throws misuse for unknown members and for

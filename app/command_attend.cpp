@@ -74,11 +74,11 @@ void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
   if (summary.bad_outputs > 0) {
     warn("{}: {} of {} output numbers are not finite: beyond the range of {} under {}{}",
          job.output, summary.bad_outputs, e.batch * e.head * e.query * e.value, type,
-         job.call.similarity, hint);
+         operator_name(job.call), hint);
   }
   if (summary.bad_gradients > 0) {
     warn("{}: {} numbers of the gradients are not finite: beyond the range of {} under {}{}",
-         job.output, summary.bad_gradients, type, job.call.similarity, hint);
+         job.output, summary.bad_gradients, type, operator_name(job.call), hint);
   }
 }
 
@@ -130,7 +130,7 @@ int run(const TypedAttend& typed) {
     const Extents& e = summary.extents;
     say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}; computed in "
         "{}, written in {}",
-        job.output, join(job.keep), job.call.similarity, e.batch, e.head, e.query, e.key,
+        job.output, join(job.keep), operator_name(job.call), e.batch, e.head, e.query, e.key,
         given_text(summary), dtype_name(summary.dtype), summary.device,
         duration_text(summary.compute_seconds), duration_text(summary.write_seconds));
   }

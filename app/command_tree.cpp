@@ -141,8 +141,10 @@ int run(const TypedTree& typed) {
   const Extents extents = check_extents(input);
   labels.batch = extents.batch;
   labels.head = extents.head;
-  const auto plan = resolve(call, extents);
-  const auto trees = compute(*plan, input, tokens, job.threads);
+  draw_tensors(call, input);
+  const auto plan = resolve(call, check_extents(input));
+  const PairCall<double> pairs = pair_call(call, std::move(input));
+  const auto trees = compute(*pairs.plan, pairs.input, tokens, job.threads);
   warn_non_finite(job, non_finite, trees, typed.tokens);
 
   job.call = resolved_call(*plan);
@@ -154,7 +156,7 @@ int run(const TypedTree& typed) {
     print_json({{"output", job.output}, {"spec", spec}, {"heads", trees_json(trees, labels)}});
   } else {
     say("{}: trees of {} under {}", job.output, typed.tokens == "key" ? "keys" : "queries",
-        job.call.similarity);
+        operator_name(job.call));
     print_trees(trees, labels);
   }
   return 0;

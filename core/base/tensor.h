@@ -62,11 +62,48 @@ struct Tensor4 {
   [[nodiscard]] bool empty() const { return data.empty(); }
 };
 
+/// A copy of one head of one batch element [1 x 1 x token x feature]; empty of an empty tensor.
+template <class T>
+[[nodiscard]] Tensor4<T> head_of(const Tensor4<T>& all, std::int64_t batch, std::int64_t head) {
+  if (all.empty()) return {};
+  Tensor4<T> one({1, 1, all.shape.token, all.shape.feature});
+  const T* from = all.row(batch, head, 0);
+  one.data.assign(from, from + one.shape.size());
+  return one;
+}
+
+/// A dense array of any rank that owns its numbers, row-major: a parameter that is a tensor.
+template <class T>
+struct Array {
+  std::vector<std::int64_t> extents;
+  std::vector<T> data;
+
+  /// The numbers of one head, where `rank` axes follow the axis of heads; all heads share the array
+  /// where there is no such axis.
+  [[nodiscard]] const T* of_head(std::int64_t head, std::size_t rank) const {
+    if (extents.size() <= rank) return data.data();
+    return data.data() + head * (static_cast<std::int64_t>(data.size()) / extents.front());
+  }
+  [[nodiscard]] T* of_head(std::int64_t head, std::size_t rank) {
+    return const_cast<T*>(static_cast<const Array&>(*this).of_head(head, rank));
+  }
+  bool operator==(const Array&) const = default;
+};
+
 /// The same numbers in another type.
 template <class To, class From>
 [[nodiscard]] Tensor4<To> convert(const Tensor4<From>& from) {
   Tensor4<To> to;
   to.shape = from.shape;
+  to.data.reserve(from.data.size());
+  for (const From& x : from.data) to.data.push_back(static_cast<To>(x));
+  return to;
+}
+
+template <class To, class From>
+[[nodiscard]] Array<To> convert(const Array<From>& from) {
+  Array<To> to;
+  to.extents = from.extents;
   to.data.reserve(from.data.size());
   for (const From& x : from.data) to.data.push_back(static_cast<To>(x));
   return to;

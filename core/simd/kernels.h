@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "core/base/half.h"
+#include "core/base/weights.h"
 
 namespace conelab {
-
-/// The most parameters of any bias: sizes of fixed arrays.
-constexpr int max_bias_slopes = 2;
 
 /// The most that any target's `forward_rows` is: sizes of fixed arrays.
 constexpr int most_forward_rows = 64;
@@ -88,20 +86,15 @@ struct SlopeTile {
   T* key_slope;            ///< Per column: likewise.
   T* far_key_slope;        ///< [columns] room of the kernel's own. Unused where `least` is null.
   double* constant_slope;  ///< [constants]: dL/dconstant is added.
-  const T* const* bias_slope;  ///< [bias_slopes] dbias/dparameter, addressed as addend.
-  int bias_slopes;
-  std::ptrdiff_t bias_stride;
-  double* bias_gradient;  ///< [bias_slopes]: dL/dparameter is added.
+  T* logit_slope;          ///< Out: dL/dlogit, addressed as the tile; null: not wanted.
 };
 
 /// The part of the kernels that differs from similarity to similarity.
 template <class T>
 struct Tail {
   void (*score)(const ScoreTile<T>&);
-  void (*softmax_weight)(const WeightTile<T>&);
-  void (*sigmoid_weight)(const WeightTile<T>&);
-  void (*softmax_slope)(const SlopeTile<T>&);
-  void (*sigmoid_slope)(const SlopeTile<T>&);
+  void (*weight[weight_laws])(const WeightTile<T>&);  ///< By WeightLaw.
+  void (*slope[weight_laws])(const SlopeTile<T>&);    ///< Likewise.
 };
 
 template <class T>

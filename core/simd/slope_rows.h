@@ -19,11 +19,9 @@ template <class T, int constants>
 struct SlopeSums {
   Vector<T> query = hn::Zero(Tag<T>());
   Vector<T> constant[constants + 1];
-  Vector<T> bias[max_bias_slopes];
 
   SlopeSums() {
     for (auto& c : constant) c = hn::Zero(Tag<T>());
-    for (auto& b : bias) b = hn::Zero(Tag<T>());
   }
 };
 
@@ -39,9 +37,7 @@ HWY_INLINE void collect(const SlopeTile<T>& t, int r, int c, const P& upstream,
   }
   for (int i = 0; i < constants; ++i) add_products(upstream, part.constant[i], sums.constant[i]);
   if constexpr (biased) {
-    for (int b = 0; b < t.bias_slopes; ++b) {
-      add_products(upstream, P::load(t.bias_slope[b] + r * t.bias_stride + c), sums.bias[b]);
-    }
+    if (t.logit_slope != nullptr) upstream.store(t.logit_slope + r * t.score.stride + c);
   }
 }
 
@@ -62,7 +58,6 @@ HWY_INLINE void add_sums(const SlopeTile<T>& t, int r, const SlopeSums<T, consta
     const T sum = lane_sum<T>(sums.constant[i]);
     t.constant_slope[i] += far ? sum / t.score.constants[i] : sum;
   }
-  for (int b = 0; b < t.bias_slopes; ++b) t.bias_gradient[b] += lane_sum<T>(sums.bias[b]);
 }
 
 template <class S, class Law, bool far, class T, bool biased>

@@ -33,7 +33,7 @@ class HeadMap {
         kernels_(kernels<S>(simd, plan.extents.query)),
         group_rows_(kernels_.forward_rows),
         mask_(plan.mask(input)),
-        law_(plan, kernels_, head_, input.key.row(batch_, head_, 0)),
+        law_(plan, kernels_, head_, input.key.row(batch_, head_, 0), input.tensors),
         keys_(plan, kernels_, law_, columns_, key_begin_) {
     const S* keys = input.key.row(batch_, head_, key_begin_);
     for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);
@@ -68,7 +68,7 @@ class HeadMap {
       const T reference = *saved.row_reference.row(batch_, head_, begin + r);
       const T sum = *saved.row_sum.row(batch_, head_, begin + r);
       T* row = out + r * columns_;
-      const RowWeights<T> law{plan_.sigmoid, reference, sum == 0 ? T(0) : 1 / sum};
+      const RowWeights<T> law{plan_.weights, reference, sum == 0 ? T(0) : 1 / sum};
       std::transform(row, row + columns_, row, [&](T logit) { return law.of(logit); });
     }
   }
@@ -86,7 +86,7 @@ class HeadMap {
   static void score(Tiles<S>& tiles, const QueryGroup<T>& group, const KeyTile<T>& part,
                     Buffer<T>& tile) {
     const Cover cover = tiles.cover(group.first, group.first + group.rows, part);
-    if (cover == Cover::none) {
+    if (cover == Cover::none || !tiles.sees_any(group, part, cover)) {
       std::fill(tile.begin(), tile.end(), -std::numeric_limits<T>::infinity());
       return;
     }
@@ -113,9 +113,9 @@ void check_tile(const MapTile& tile, const Extents& e) {
 }  // namespace
 
 template <class S>
-void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d which,
-                        const Forward<S>* saved, const MapTile& tile, Compute<S>* out,
-                        const Execution& execution) {
+void pair_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d which,
+                   const Forward<S>* saved, const MapTile& tile, Compute<S>* out,
+                   const Execution& execution) {
   using T = Compute<S>;
   if (tile.query_end <= tile.query_begin || tile.key_end <= tile.key_begin) return;
   check_tile(tile, plan.extents);
@@ -138,13 +138,13 @@ void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d 
 }
 
 template <class S>
-Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& input, Map2d which,
-                                  const Execution& execution) {
+Tensor4<Compute<S>> pair_map(const Plan& plan, const AttentionInput<S>& input, Map2d which,
+                             const Execution& execution) {
   check_input(plan, input);
   const Extents& e = plan.extents;
   Tensor4<Compute<S>> map({e.batch, e.head, e.query, e.key});
   Forward<S> saved;
-  if (which == Map2d::weights) saved = forward(plan, input, stage(execution, 0, 0.5));
+  if (which == Map2d::weights) saved = attention_forward(plan, input, stage(execution, 0, 0.5));
   constexpr std::int64_t block = 96;
   const std::int64_t blocks = (e.query + block - 1) / block;
   Execution alone;  // Heads and blocks are what the threads share here.
@@ -155,19 +155,18 @@ Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& inp
   run_tickets(e.batch * e.head * blocks, rest, [&](std::int64_t ticket, const auto&) {
     const std::int64_t b = ticket / blocks / e.head, h = ticket / blocks % e.head;
     const std::int64_t begin = ticket % blocks * block;
-    attention_map_tile(plan, input, which, &saved,
-                       {b, h, begin, std::min(begin + block, e.query), 0, e.key},
-                       map.row(b, h, begin), alone);
+    pair_map_tile(plan, input, which, &saved,
+                  {b, h, begin, std::min(begin + block, e.query), 0, e.key}, map.row(b, h, begin),
+                  alone);
   });
   return map;
 }
 
-#define CONELAB_MAPS(S)                                                                    \
-  template void attention_map_tile(const Plan&, const AttentionInput<S>&, Map2d,           \
-                                   const Forward<S>*, const MapTile&, Compute<S>*,         \
-                                   const Execution&);                                      \
-  template Tensor4<Compute<S>> attention_map(const Plan&, const AttentionInput<S>&, Map2d, \
-                                             const Execution&);
+#define CONELAB_MAPS(S)                                                                        \
+  template void pair_map_tile(const Plan&, const AttentionInput<S>&, Map2d, const Forward<S>*, \
+                              const MapTile&, Compute<S>*, const Execution&);                  \
+  template Tensor4<Compute<S>> pair_map(const Plan&, const AttentionInput<S>&, Map2d,          \
+                                        const Execution&);
 CONELAB_MAPS(float)
 CONELAB_MAPS(double)
 CONELAB_MAPS(Float16)

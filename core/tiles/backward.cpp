@@ -21,6 +21,7 @@
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
 #include "core/tiles/backward_tile.h"
+#include "core/tiles/sparse.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
 #include "core/tiles/upstream.h"
@@ -64,7 +65,7 @@ class BackwardPass {
     run_tickets(heads_ * tiles_, execution_,
                 [&](std::int64_t ticket, const auto& stopped) { run_tile(ticket, stopped); });
     run_tickets(heads_, brief, [&](std::int64_t h, const auto&) { finish_queries(h); });
-    result_.parameters = parameter_gradients(plan_, sums_);
+    add_parameter_gradients(plan_, sums_, result_);
     return std::move(result_);
   }
 
@@ -96,7 +97,10 @@ class BackwardPass {
     const std::int64_t h = head_of(index);
     const auto n = static_cast<std::size_t>(e.query);
     auto head = std::make_unique<BackwardHead<T>>(
-        Head<T>(plan_, kernels_, h, input_.key.row(b, h, 0)), blocks_);
+        Head<T>(plan_, kernels_, h, input_.key.row(b, h, 0), input_.tensors), blocks_);
+    if (head->head.bias().has_gradient()) {
+      head->by_offset.assign(static_cast<std::size_t>(e.query + e.key), 0.0);
+    }
     const std::ptrdiff_t stride = operand_stride(head->head.base_size(), kernels_.panel);
     head->query_grad = result_rows(result_.query, b, h, stride);
     const bool own_sums = head->query_grad == nullptr;
@@ -141,12 +145,15 @@ class BackwardPass {
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const Cover cover = cover_of(tiles, work, block);
       QueryGroup<T> group{};
+      bool seen = false;
       if (cover != Cover::none) {
         group = group_of(index, shared, work.queries, block);
-        run_pair_tile(index, shared, work, tiles, group, cover);
+        seen = tiles.sees_any(group, work.keys(), cover);
+        if (seen) run_pair_tile(index, shared, work, tiles, group, cover);
       }
       if (!wait_for_turn(shared, block, t, stopped)) return;
-      if (cover != Cover::none) add_query_grad(shared, work, group);
+      if (seen) add_query_grad(shared, work, group);
+      if (block + 1 == blocks_) add_bias_gradient(shared, work);
       shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
     }
     finish_keys(index, t, shared, work);
@@ -233,11 +240,6 @@ class BackwardPass {
   /// Computes the weights and dL/dmeasure of a tile, given measures and dL/dweight.
   void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
                   const QueryGroup<T>& group, const ScoreTile<T>& score) {
-    const int slopes = shared.head.bias().slopes();
-    const T* bias_slope[max_bias_slopes] = {};
-    for (int p = 0; p < slopes; ++p) {
-      bias_slope[p] = shared.head.bias().slope(p, group.first, w.keys().first);
-    }
     std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
     const SlopeTile<T> tile{
         .score = score,
@@ -249,12 +251,26 @@ class BackwardPass {
         .key_slope = w.key_slope.data(),
         .far_key_slope = w.far_key_slope.data(),
         .constant_slope = w.sums.constant.data(),
-        .bias_slope = bias_slope,
-        .bias_slopes = slopes,
-        .bias_stride = -1,  // One key to the left per query, as of ScoreTile::addend.
-        .bias_gradient = w.sums.bias.data(),
+        .logit_slope = w.logit_slope.empty() ? nullptr : w.logit_slope.data(),
     };
-    (plan_.sigmoid ? tiles.tail().sigmoid_slope : tiles.tail().softmax_slope)(tile);
+    tiles.tail().slope[static_cast<int>(plan_.weights)](tile);
+    if (!w.logit_slope.empty()) collect_by_offset(shared.head.bias(), w, group);
+  }
+
+  /// Adds dL/dlogit of a tile to the ticket's sums by relative position.
+  static void collect_by_offset(const HeadBias<T>& bias, KeyWork<T>& w,
+                                const QueryGroup<T>& group) {
+    for (int r = 0; r < group.rows; ++r) {
+      const T* row = w.logit_slope.data() + r * w.keys().columns;
+      double* to = w.by_offset.data() + bias.index(group.first + r, w.keys().first);
+      for (int c = 0; c < w.keys().count; ++c) to[c] += static_cast<double>(row[c]);
+    }
+  }
+
+  /// Adds a ticket's sums to those of the head. Tickets do so in the order of their tiles, each on
+  /// its turn at the last block.
+  static void add_bias_gradient(BackwardHead<T>& shared, const KeyWork<T>& w) {
+    for (std::size_t i = 0; i < w.by_offset.size(); ++i) shared.by_offset[i] += w.by_offset[i];
   }
 
   /// Row and column sums of W, which does not hold the close pairs.
@@ -311,7 +327,7 @@ class BackwardPass {
                                 result_.key.row(b, h, w.keys().first), w.sums.similarity.data());
     for (int c = 0; c < w.keys().count; ++c) {
       const std::int64_t j = w.keys().first + c;
-      lower_value_grad(plan_.einstein, w.value_grad.data() + c * w.operands.value_stride(),
+      lower_value_grad(plan_.aggregate, w.value_grad.data() + c * w.operands.value_stride(),
                        input_.value.row(b, h, j), plan_.extents.value, result_.value.row(b, h, j));
     }
     sums_[static_cast<std::size_t>(index * (tiles_ + 1) + t)] = std::move(w.sums);
@@ -322,6 +338,7 @@ class BackwardPass {
     const std::int64_t h = head_of(index);
     BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
     ParameterSums& sums = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + tiles_)];
+    shared.head.bias().collect(shared.by_offset.data(), sums.bias);
     Operand<T> own;
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const QueryGroup<T> group = group_of(index, shared, own, block);
@@ -350,15 +367,16 @@ void check_saved(const Plan& plan, const Forward<T>& saved) {
 }  // namespace
 
 template <class S>
-Backward<S> backward(const Plan& plan, const AttentionInput<S>& input, const Forward<S>& saved,
-                     const Execution& execution) {
+Backward<S> attention_backward(const Plan& plan, const AttentionInput<S>& input,
+                               const Forward<S>& saved, const Execution& execution) {
   check_input(plan, input);
   check_saved(plan, saved);
+  if (plan.mask(input).is_sparse()) return sparse_backward(plan, input, saved, execution);
   return BackwardPass<S>(plan, input, saved, execution).run();
 }
-#define CONELAB_BACKWARD(S)                                                               \
-  template Backward<S> backward(const Plan&, const AttentionInput<S>&, const Forward<S>&, \
-                                const Execution&);
+#define CONELAB_BACKWARD(S)                                                      \
+  template Backward<S> attention_backward(const Plan&, const AttentionInput<S>&, \
+                                          const Forward<S>&, const Execution&);
 CONELAB_BACKWARD(float)
 CONELAB_BACKWARD(double)
 CONELAB_BACKWARD(Float16)

@@ -15,6 +15,7 @@
 #include "core/tiles/keys.h"
 #include "core/tiles/non_finite_values.h"
 #include "core/tiles/row_sums.h"
+#include "core/tiles/sparse.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
 #include "core/tiles/values.h"
@@ -52,7 +53,7 @@ class ForwardPass {
         mask_(plan.mask(input)) {}
 
   Forward<S> run() {
-    allocate();
+    result_ = empty_forward<S>(plan_);
     query_block_ = query_block();
     blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
     const std::int64_t heads = plan_.extents.batch * plan_.extents.head;
@@ -99,20 +100,10 @@ class ForwardPass {
                         : std::min(most_queries, round_up<std::int64_t>(share, group_rows_));
   }
 
-  void allocate() {
-    const Extents& e = plan_.extents;
-    result_.output = Tensor4<S>({e.batch, e.head, e.query, e.value});
-    const Shape4 per_row{e.batch, e.head, e.query, 1};
-    result_.lse = Tensor4<T>(per_row);
-    result_.row_reference = Tensor4<T>(per_row);
-    result_.row_sum = Tensor4<T>(per_row);
-    if (plan_.einstein) result_.midpoint_sum = Tensor4<T>(per_row);
-  }
-
   void prepare_head(std::int64_t index) {
     const Extents& e = plan_.extents;
-    Head<T> head(plan_, kernels_, index % e.head,
-                 input_.key.row(index / e.head, index % e.head, 0));
+    Head<T> head(plan_, kernels_, index % e.head, input_.key.row(index / e.head, index % e.head, 0),
+                 input_.tensors);
     PackedKeys<T> keys(plan_, kernels_, head, e.key);
     PackedValues<S> values(plan_, kernels_, input_.value, index / e.head, index % e.head);
     heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<S>>(
@@ -129,7 +120,7 @@ class ForwardPass {
   void find_non_finite_values(std::int64_t index) {
     ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
     const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
-    shared.non_finite_values = NonFiniteValues<S>(plan_.einstein, input_.value.row(b, h, 0),
+    shared.non_finite_values = NonFiniteValues<S>(plan_.aggregate, input_.value.row(b, h, 0),
                                                   plan_.extents.value, shared.values.non_finite());
   }
 
@@ -200,13 +191,13 @@ class ForwardPass {
     const KeyTile<T> keys = cover == Cover::all ? tile : tiles.seen_part(group, tile);
     if (keys.count == 0) return;
     if (keys.count < tile.count) cover = tiles.cover(group.first, group.first + rows, keys);
+    if (!tiles.sees_any(group, keys, cover)) return;
     const T* values = panels + kernels_.packed_size(keys.first - tile.first);
     T row_sum[most_forward_rows], row_maximum[most_forward_rows], reference[most_forward_rows];
     std::copy_n(block.sums.references(row), rows, reference);
     const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()), reference,
                                 row_sum, row_maximum};
-    const auto weigh = plan_.sigmoid ? tiles.tail().sigmoid_weight : tiles.tail().softmax_weight;
-    weigh(weights);
+    tiles.tail().weight[static_cast<int>(plan_.weights)](weights);
     block.sums.settle(weights, row, [&](int r) { weigh_again(weights, group, r, tiles, keys); });
     block.sums.add(weights, row);
     const auto stride = static_cast<int>(block.sums.stride());
@@ -227,25 +218,26 @@ class ForwardPass {
     alone.rows = 1;
     const Cover cover = tiles.cover(alone.first, alone.first + 1, keys);
     w.reference[row] = no_reference<T>;
-    tiles.tail().softmax_weight(
+    (void)tiles.sees_any(alone, keys, cover);
+    tiles.tail().weight[static_cast<int>(WeightLaw::softmax)](
         {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
          w.row_sum + row, w.row_maximum + row, true});
   }
 
   void finish(const Block& block, int row) {
     const double sum = block.sums.total(row);
-    const bool empty = plan_.sigmoid || sum == 0;
-    const T m = empty ? T(0) : *block.sums.references(row);
+    const bool softmax = plan_.weights == WeightLaw::softmax;
+    const T m = !softmax || sum == 0 ? T(0) : *block.sums.references(row);
     const T* sums = block.sums.sums(row);
     const std::int64_t i = block.begin + row;
-    const T scale = plan_.sigmoid ? T(1) : sum == 0 ? T(0) : static_cast<T>(1 / sum);
-    finish_row(plan_.einstein, sums, plan_.extents.value, scale,
+    const T scale = !softmax ? T(1) : sum == 0 ? T(0) : static_cast<T>(1 / sum);
+    finish_row(plan_.aggregate, sums, plan_.extents.value, scale,
                result_.output.row(block.batch, block.head, i));
     *result_.row_reference.row(block.batch, block.head, i) = m;
     *result_.row_sum.row(block.batch, block.head, i) = static_cast<T>(sum);
     *result_.lse.row(block.batch, block.head, i) =
         sum == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(sum));
-    if (plan_.einstein) {
+    if (is_midpoint(plan_.aggregate)) {
       *result_.midpoint_sum.row(block.batch, block.head, i) = sums[plan_.extents.value] * scale;
     }
   }
@@ -254,14 +246,18 @@ class ForwardPass {
 }  // namespace
 
 template <class S>
-Forward<S> forward(const Plan& plan, const AttentionInput<S>& input, const Execution& execution) {
+Forward<S> attention_forward(const Plan& plan, const AttentionInput<S>& input,
+                             const Execution& execution) {
   check_input(plan, input);
+  if (plan.mask(input).is_sparse()) return sparse_forward(plan, input, execution);
   return ForwardPass<S>(plan, input, execution).run();
 }
 
-template Forward<float> forward(const Plan&, const AttentionInput<float>&, const Execution&);
-template Forward<double> forward(const Plan&, const AttentionInput<double>&, const Execution&);
-template Forward<Float16> forward(const Plan&, const AttentionInput<Float16>&, const Execution&);
-template Forward<Bfloat16> forward(const Plan&, const AttentionInput<Bfloat16>&, const Execution&);
+#define CONELAB_FORWARD(S) \
+  template Forward<S> attention_forward(const Plan&, const AttentionInput<S>&, const Execution&);
+CONELAB_FORWARD(float)
+CONELAB_FORWARD(double)
+CONELAB_FORWARD(Float16)
+CONELAB_FORWARD(Bfloat16)
 
 }  // namespace conelab

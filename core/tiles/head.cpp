@@ -40,7 +40,8 @@ const T* numbers_of(const S* token, std::int64_t d, Buffer<T>& converted) {
 
 template <class T>
 template <class S>
-Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys)
+Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys,
+              const std::map<std::string, Array<S>>& tensors)
     : plan_(&plan),
       kernels_(&kernels),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
@@ -49,7 +50,7 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, co
       map_values_(plan.values(plan.map_parameters, head)),
       context_(plan.map_context(map_values_, head)),
       first_axis_(static_cast<std::size_t>(base_size_), T(0)),
-      bias_(plan, head) {
+      bias_(plan, plan.values(plan.bias_parameters, head, tensors)) {
   double constants[max_constants] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, max_constants, constants_);
@@ -205,7 +206,8 @@ void Head<T>::token_gradients(const S* tokens, std::int64_t count,
 }
 
 #define CONELAB_HEAD(T, S)                                                                      \
-  template Head<T>::Head(const Plan&, const Kernels<T>&, std::int64_t, const S*);               \
+  template Head<T>::Head(const Plan&, const Kernels<T>&, std::int64_t, const S*,                \
+                         const std::map<std::string, Array<S>>&);                               \
   template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t, \
                                int, Operand<T>&) const;                                         \
   template void Head<T>::token_gradients(const S*, std::int64_t, const OperandGradient<T>&, S*, \

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -37,9 +39,10 @@ class Head {
   /// `keys` are the head's keys [n_k × d]: where they lie off the origin together, the median of a
   /// sample becomes the centre of both operands, so that squared distances keep more of their bits.
   /// Where a mask hides keys the origin stays the centre: not even the last bits of a row may
-  /// depend on a key that it does not see.
+  /// depend on a key that it does not see. `tensors` are the input's.
   template <class S>
-  Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys);
+  Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys,
+       const std::map<std::string, Array<S>>& tensors);
 
   [[nodiscard]] int feature() const { return context_.feature; }
   [[nodiscard]] int base_size() const { return base_size_; }

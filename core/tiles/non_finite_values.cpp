@@ -8,9 +8,9 @@
 namespace conelab {
 
 template <class S>
-NonFiniteValues<S>::NonFiniteValues(bool einstein, const S* values, std::int64_t value_size,
+NonFiniteValues<S>::NonFiniteValues(Aggregate aggregate, const S* values, std::int64_t value_size,
                                     std::vector<std::int64_t> keys)
-    : einstein_(einstein),
+    : aggregate_(aggregate),
       values_(values),
       value_size_(value_size),
       keys_(std::move(keys)),
@@ -41,7 +41,7 @@ template <class S>
 void NonFiniteValues<S>::add(std::int64_t key, T* sums) const {
   const S* value = values_ + key * value_size_;
   for (std::int64_t c = 0; c < value_size_; ++c) {
-    const T x = einstein_ ? std::numeric_limits<T>::quiet_NaN() : T(value[c]);
+    const T x = is_midpoint(aggregate_) ? std::numeric_limits<T>::quiet_NaN() : T(value[c]);
     if (!std::isfinite(x)) sums[c] += x;
   }
 }

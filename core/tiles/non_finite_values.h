@@ -18,14 +18,14 @@ class NonFiniteValues {
  public:
   NonFiniteValues() = default;
   /// `keys` (ascending) are those of the head whose values [n_k × d_v] are not finite.
-  NonFiniteValues(bool einstein, const S* values, std::int64_t value_size,
+  NonFiniteValues(Aggregate aggregate, const S* values, std::int64_t value_size,
                   std::vector<std::int64_t> keys);
 
   /// Adds to a row's output [d_v] the numbers that are not finite, of the keys that the row sees.
   void add_seen(const Mask& mask, std::int64_t batch, std::int64_t query, S* output) const;
 
  private:
-  bool einstein_ = false;
+  Aggregate aggregate_ = Aggregate::mean;
   const S* values_ = nullptr;
   std::int64_t value_size_ = 0;
   std::vector<std::int64_t> keys_;

@@ -114,6 +114,16 @@ const Compute<S>* Tiles<S>::placed_keys(const KeyTile<T>& keys) {
 }
 
 template <class S>
+bool Tiles<S>::sees_any(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover) {
+  if (cover == Cover::all) return true;
+  sees_.resize(static_cast<std::size_t>(queries.rows) * static_cast<std::size_t>(keys.count));
+  mask_->visible(
+      {batch_, queries.first, queries.first + queries.rows, keys.first, keys.first + keys.count},
+      sees_.data());
+  return !mask_->has_holes() || std::find(sees_.begin(), sees_.end(), 1) != sees_.end();
+}
+
+template <class S>
 Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                     Cover cover) {
   if (cover == Cover::all) {
@@ -130,7 +140,10 @@ Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<
       std::fill_n(row, keys.count, T(0));
     }
     std::fill(row + keys.count, row + keys.columns, -std::numeric_limits<T>::infinity());
-    mask_->apply(batch_, queries.first + r, keys.first, keys.count, row);
+    const std::uint8_t* sees = sees_.data() + static_cast<std::ptrdiff_t>(r) * keys.count;
+    for (int c = 0; c < keys.count; ++c) {
+      row[c] = sees[c] != 0 ? row[c] : -std::numeric_limits<T>::infinity();
+    }
   }
   return {addend_.data(), keys.columns};
 }

@@ -107,6 +107,9 @@ class Tiles {
                             const KeyTile<T>& keys) const;
   /// The part of a tile, in whole packs, outside which the queries see none of its keys.
   [[nodiscard]] KeyTile<T> seen_part(const QueryGroup<T>& queries, const KeyTile<T>& keys) const;
+  /// Looks which pairs of a partly covered tile are seen; false where there are none. The result is
+  /// used by `measured` for the same tile, which must follow.
+  [[nodiscard]] bool sees_any(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover);
   /// Measures into tile [rows × columns of the keys], as what the similarity's kernels take;
   /// distances of close pairs are recomputed from differences, pairs of tokens that are not finite
   /// are NaN. Bias, mask and bounds of the result are valid until the next call.
@@ -130,6 +133,7 @@ class Tiles {
   std::int64_t batch_;
   const S* keys_;  ///< [n_k × d]
   Buffer<T> addend_;
+  std::vector<std::uint8_t> sees_;  ///< [rows × keys] of a partly covered tile.
   Buffer<T> least_, most_;
   bool has_close_pairs_ = false;
   Operand<T> placed_;  ///< Keys [placed_first_, placed_first_ + placed_count_), see `placed_keys`.

@@ -25,7 +25,7 @@ PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels, const
       values_(&values),
       batch_(batch),
       head_(head),
-      stride_(value_stride(plan.einstein, plan.extents.value, kernels.panel)),
+      stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)),
       non_finite_(
           static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
   const std::size_t numbers = non_finite_.size() * panel_numbers();
@@ -56,11 +56,11 @@ void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& non_f
     const S* rows = values_->row(batch_, head_, first);
     T* out = panels + kernels_->packed_size(begin);
     if constexpr (std::is_same_v<S, T>) {
-      const bool as_is = !plan_->einstein && size == stride_;
+      const bool as_is = !is_midpoint(plan_->aggregate) && size == stride_;
       if (as_is && kernels_->split_panels(rows, stride_, count, out, panel_stride)) continue;
     }
     lifted.resize(static_cast<std::size_t>(chunk * stride_));
-    lift_values(plan_->einstein, rows, size, first, count, stride_, lifted.data(), non_finite);
+    lift_values(plan_->aggregate, rows, size, first, count, stride_, lifted.data(), non_finite);
     (void)kernels_->split_panels(lifted.data(), stride_, count, out, panel_stride);
   }
 }

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
-#include "core/call/plan.h"
+#include "core/operators/operator.h"
 #include "core/tiles/row_weights.h"
 
 namespace conelab::desktop {
@@ -24,12 +24,26 @@ Tensor4<float> thinned(const Tensor4<float>& all, std::int64_t stride) {
   return out;
 }
 
+bool has_random_tensor(const Call& call) {
+  return std::any_of(call.parameters.begin(), call.parameters.end(),
+                     [](const auto& parameter) { return parameter.second == "random"; });
+}
+
 class AttentionSource : public MatrixSource {
  public:
   AttentionSource(std::shared_ptr<const HeadInput> input, const Call& call, Map2d quantity)
-      : input_(std::move(input)),
-        plan_(resolve(call, check_extents(input_->fast))),
-        quantity_(quantity) {}
+      : input_(std::move(input)), quantity_(quantity) {
+    plan_ = resolve(call, check_extents(input_->fast));
+    const bool own = plan_->inner || has_random_tensor(call);
+    if (!own && is_attention(call)) return;
+    auto mapped = std::make_shared<HeadInput>();
+    mapped->device = input_->device;
+    PairCall<double> exact = pair_call(call, input_->exact);
+    mapped->exact = std::move(exact.input);
+    mapped->fast = convert<float>(mapped->exact);
+    plan_ = exact.plan;
+    input_ = std::move(mapped);
+  }
 
   [[nodiscard]] std::int64_t rows() const override { return plan_->extents.query; }
   [[nodiscard]] std::int64_t columns() const override { return plan_->extents.key; }
@@ -73,7 +87,7 @@ class AttentionSource : public MatrixSource {
     const std::int64_t count = thin.key.shape.token;
     for (std::int64_t r = 0; holds_weights() && r < thin.query.shape.token; ++r) {
       float* row = out.data() + r * count;
-      RowWeights<float> law = row_weights(plan_->sigmoid, row, count);
+      RowWeights<float> law = row_weights(plan_->weights, row, count);
       law.inverse_sum /= static_cast<float>(stride);  // Estimated from every stride-th column.
       std::transform(row, row + count, row,
                      [&](float cell) { return is_masked(cell) ? cell : law.of(cell); });
@@ -111,7 +125,7 @@ class AttentionSource : public MatrixSource {
     attention_map_tile<double>(*plan_, input_->exact, Map2d::logits, nullptr,
                                {0, 0, row, row + 1, 0, columns()}, values->data());
     if (holds_weights()) {
-      const RowWeights<double> law = row_weights(plan_->sigmoid, values->data(), columns());
+      const RowWeights<double> law = row_weights(plan_->weights, values->data(), columns());
       for (double& logit : *values) logit = law.of(logit);
     }
     const std::lock_guard lock(mutex_);

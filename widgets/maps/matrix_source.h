@@ -8,7 +8,7 @@
 #include <limits>
 #include <memory>
 
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 #include "widgets/trace/trace.h"
 
 namespace conelab::desktop {

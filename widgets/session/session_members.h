@@ -10,8 +10,15 @@ namespace conelab::desktop {
 
 template <class A>
 void members(A& a, Call& c) {
-  a("similarity", c.similarity), a("map", c.map), a("bias", c.bias), a("masks", c.masks);
-  a("weights", c.weights), a("aggregate", c.aggregate), a("parameters", c.parameters);
+  a("operator", c.operation);
+  for (const CallField& field : call_fields()) {
+    if (field.word != nullptr) {
+      a(field.name, c.*field.word);
+    } else {
+      a(field.name, c.*field.list);
+    }
+  }
+  a("parameters", c.parameters);
 }
 template <class A>
 void members(A& a, TraceChoice& c) {

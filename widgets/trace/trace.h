@@ -2,13 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "core/call/call_text.h"
 #include "core/files/read_tensors.h"
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 #include "core/tiles/backend.h"
 #include "widgets/session/session.h"
 
@@ -27,6 +27,7 @@ struct Trace {
   Tensor4<double> query, key, value;
   std::vector<std::string> query_token, key_token;  ///< [n_q], [n_k], or empty.
   std::vector<std::uint8_t> allowed;                ///< [n_q × n_k] or empty.
+  std::map<std::string, Array<double>> tensors;     ///< Parameters that lie beside q.
   std::int64_t nan_count = 0, infinite_count = 0;
 
   [[nodiscard]] Extents extents() const;
@@ -56,7 +57,8 @@ struct HeadInput {
                                                           std::int64_t head,
                                                           Backend* device = nullptr);
 
-/// `call_of_head` under the file's own mask, where it has one.
+/// `call_of_head` under the file's own mask, where it has one. Tensors that the call needs and the
+/// file lacks are drawn.
 [[nodiscard]] Call call_on_head(Call call, const Trace& trace, std::int64_t head);
 
 /// Groups of an HDF5 file that hold a q, ascending ("/german/layer3"); one empty name for files of
