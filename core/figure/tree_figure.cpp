@@ -31,14 +31,14 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 double own_depth(const HeadTree& t, std::size_t i) { return t.depth[i * t.size + i]; }
 
 /// Of a token whose numbers are not finite: nothing but where its label stands is known.
-void draw_unplaced(DisplayList& list, Point floor) {
+void draw_undefined(DisplayList& list, Point floor) {
   list.text({floor.x, floor.y - 2}, "?",
             {.size = text_size, .anchor = Anchor::middle, .align = Align::bottom, .colour = quiet});
 }
 
 /// "; 2 tokens have no place (?): padding or not finite", or nothing.
-std::string unplaced_note(const HeadTree& t) {
-  const std::size_t count = t.unplaced_count();
+std::string undefined_note(const HeadTree& t) {
+  const std::size_t count = t.undefined_count();
   if (count == 0) return "";
   return fmt::format("; {} {} no place (?): padding or not finite", count,
                      count == 1 ? "token has" : "tokens have");
@@ -181,12 +181,12 @@ void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& a
   for (std::size_t position = 0; position < n; ++position) {
     const std::size_t i = index(t.dendrogram.leaf_order[position]);
     const double x = at.x(static_cast<double>(position), n);
-    top[i] = {x, cones && !t.unplaced(i) ? at.y(own_depth(t, i)) : floor};
+    top[i] = {x, cones && !t.undefined(i) ? at.y(own_depth(t, i)) : floor};
   }
   list.group_begin("dendrogram", "Dendrogram by the depth of lowest common ancestors");
   for (std::size_t i = 0; i < n; ++i) {
-    if (t.unplaced(i)) draw_unplaced(list, top[i]);
-    if (cones && !t.unplaced(i)) list.line(top[i], {top[i].x, floor}, stem(at, n));
+    if (t.undefined(i)) draw_undefined(list, top[i]);
+    if (cones && !t.undefined(i)) list.line(top[i], {top[i].x, floor}, stem(at, n));
   }
   const std::vector<bool> common = clusters_with_ancestor(t);
   for (std::size_t k = 0; k < t.dendrogram.merges.size(); ++k) {
@@ -201,7 +201,7 @@ void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& a
     list.path(Path::polyline({a, {a.x, y}, {b.x, y}, b}), Paint::stroked(colour, line_width, dash));
   }
   for (std::size_t i = 0; i < n && cones; ++i) {
-    if (!t.unplaced(i)) list.circle(top[i], 1.3, Paint::filled(blue));
+    if (!t.undefined(i)) list.circle(top[i], 1.3, Paint::filled(blue));
   }
   list.group_end();
   const auto tokens = static_cast<std::ptrdiff_t>(n);
@@ -313,7 +313,7 @@ std::vector<Point> order_places(const HeadTree& t, const TokenFrame& at) {
   for (std::size_t position = 0; position < t.size; ++position) {
     const std::size_t i = index(t.dendrogram.leaf_order[position]);
     place[i] = {at.x(static_cast<double>(position), t.size),
-                t.unplaced(i) ? at.frame.box.bottom() : at.y(own_depth(t, i))};
+                t.undefined(i) ? at.frame.box.bottom() : at.y(own_depth(t, i))};
   }
   return place;
 }
@@ -330,8 +330,8 @@ void draw_order_tokens(DisplayList& list, const HeadTree& t, const TokenFrame& a
   const double radius = std::clamp(0.6 * spacing, 0.7, 1.7);
   for (std::size_t i = 0; i < t.size; ++i) {
     const Colour colour = related[i] ? blue : Colour{170, 170, 170, 255};
-    if (t.unplaced(i)) {
-      draw_unplaced(list, place[i]);
+    if (t.undefined(i)) {
+      draw_undefined(list, place[i]);
       continue;
     }
     // Small dots need all of their area.
@@ -421,7 +421,7 @@ DrawnTree place_tree(const TreeFigure& f) {
                 ? "; attention across boundaries is unknown, since weights are not finite"
                 : "; no attention may cross a boundary";
   }
-  text += unplaced_note(t) + stride_note(f, upper.labels.stride);
+  text += undefined_note(t) + stride_note(f, upper.labels.stride);
   finish_with_caption(list, with_caption(f, text), bottom + 8);
   return drawn;
 }
@@ -459,7 +459,7 @@ DrawnTree place_hasse(const TreeFigure& f) {
         faint);
   }
   const bool ordered = count(t.order->ancestor) > 0;
-  const std::string caption = (ordered ? text : no_order_note(f)) + unplaced_note(t);
+  const std::string caption = (ordered ? text : no_order_note(f)) + undefined_note(t);
   finish_with_caption(list, with_caption(f, caption + stride_note(f, frame.labels.stride)),
                       frame.bottom + 8);
   return drawn;
