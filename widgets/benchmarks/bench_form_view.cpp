@@ -18,7 +18,6 @@
 #include <cmath>
 
 #include "core/call/call.h"
-#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {

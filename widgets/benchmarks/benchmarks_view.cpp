@@ -20,8 +20,7 @@
 #include "widgets/benchmarks/bench_form_view.h"
 #include "widgets/painter/painter.h"
 #include "widgets/tables/text_table_model.h"
-#include "widgets/theme/follow_palette.h"
-#include "widgets/theme/inset.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {

@@ -8,9 +8,9 @@
 #include <QTreeWidget>
 #include <utility>
 
-#include "widgets/theme/inset.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
-#include "widgets/trace/gradients.h"
+#include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
 namespace {

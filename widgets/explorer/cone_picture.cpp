@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/figure/cone_curves.h"
-#include "widgets/explorer/lines_apart.h"
 #include "widgets/explorer/space_surfaces.h"
 
 namespace conelab::desktop {
@@ -186,7 +185,7 @@ class Builder {
     for (const Line& piece : clipped_line(flattened(curve, project_, box_), box_.grown(4))) {
       for (Line& part : apart_.kept(piece)) out.pieces.push_back(std::move(part));
     }
-    apart_.remember(out.pieces);
+    apart_.add(out.pieces);
     if (!out.pieces.empty()) picture.strokes.push_back(std::move(out));
   }
 
@@ -224,7 +223,7 @@ class Builder {
   double window_;
   std::optional<double> light_ends_;  ///< Half-plane: the lowest pixel of the light.
   ConeCurves curves_;
-  LinesApart apart_;
+  LineSpacing apart_;
 };
 
 /// The border of the model itself.

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "widgets/explorer/cone_scene.h"
 #include "widgets/explorer/explorer_viewport.h"
-#include "widgets/explorer/snap.h"
 #include "widgets/imgui/overlay.h"
 
 namespace conelab::desktop {

@@ -3,8 +3,6 @@
 #include <cmath>
 
 #include "widgets/explorer/explorer_viewport.h"
-#include "widgets/explorer/paint_colours.h"
-#include "widgets/theme/on_ground.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {

@@ -17,7 +17,6 @@
 #include "core/figure/text.h"
 #include "core/geometry/lca_query.h"
 #include "widgets/theme/flow_layout.h"
-#include "widgets/theme/inset.h"
 
 namespace conelab::desktop {
 namespace {
@@ -301,7 +300,7 @@ QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
         s.cones.*member = typed;
       });
     } catch (const Error& error) {
-      readout_->say(QString::fromStdString(error.what()).toHtmlEscaped());
+      readout_->show_text(QString::fromStdString(error.what()).toHtmlEscaped());
     }
   });
   return field;
@@ -334,7 +333,7 @@ const HeadTokens* ExplorerView::tokens_of_head() {
 
 /// The session's scene, or the pair of tokens in focus in their own plane with all keys.
 TokenPlane ExplorerView::wanted() {
-  unplaced_.clear();
+  no_plane_.clear();
   const Session& session = workspace_.document().session();
   const auto focus = pointing_ ? pair_ : workspace_.document().focused();
   pair_.reset();
@@ -346,7 +345,7 @@ TokenPlane ExplorerView::wanted() {
   }
   const auto placed = [&](const auto& list, std::int64_t i, const QString& name) {
     if (std::isfinite(list[static_cast<std::size_t>(i)].radial)) return true;
-    unplaced_ = tr("%1 has numbers that are not finite: its pairs have no plane, and the scene"
+    no_plane_ = tr("%1 has numbers that are not finite: its pairs have no plane, and the scene"
                    " does not follow them.")
                     .arg(name);
     return false;
@@ -429,7 +428,7 @@ QString ExplorerView::key_name(std::int64_t i) const {
 }
 
 QString ExplorerView::about_tokens() const {
-  if (!unplaced_.isEmpty()) return unplaced_;
+  if (!no_plane_.isEmpty()) return no_plane_;
   const auto focus = workspace_.document().focused();
   if (!pair_ || !focus || !workspace_.trace()) return {};
   QString text = tr("u is %1, v is %2.").arg(query_name(pair_->query), key_name(pair_->key));
@@ -505,7 +504,7 @@ void ExplorerView::write_readout() {
     if (!line.isEmpty()) html += "<p>" + with_values_bound(line).toHtmlEscaped() + "</p>";
   }
   const bool anew = std::exchange(readout_columns_, columns) != columns;
-  anew ? readout_->say_anew(html) : readout_->say(html);
+  anew ? readout_->show_new_text(html) : readout_->show_text(html);
 }
 
 }  // namespace conelab::desktop

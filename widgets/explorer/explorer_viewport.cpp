@@ -10,9 +10,7 @@
 #include <cmath>
 
 #include "widgets/explorer/label_places.h"
-#include "widgets/explorer/paint_colours.h"
 #include "widgets/imgui/overlay.h"
-#include "widgets/theme/on_ground.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {

@@ -31,7 +31,7 @@ Box mark_box(const NamedPoint& p) {
 
 }  // namespace
 
-bool apart(const Box& a, const Box& b) {
+bool disjoint(const Box& a, const Box& b) {
   return a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
 }
 
@@ -44,7 +44,7 @@ std::vector<std::optional<Box>> place_names(const std::vector<NamedPoint>& point
     if (!area.contains(p.at)) continue;
     for (const Box& box : places_beside(p)) {
       const bool free = std::all_of(taken.begin(), taken.end(),
-                                    [&](const Box& other) { return apart(box, other); });
+                                    [&](const Box& other) { return disjoint(box, other); });
       if (!free || !holds(area, box)) continue;
       taken.push_back(box);
       out.back() = box;

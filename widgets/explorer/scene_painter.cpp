@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "widgets/explorer/paint_colours.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
@@ -90,7 +90,7 @@ bool is_rectangle(const Fill& fill) {
 }
 
 struct Triangle {
-  int storey;
+  int layer;
   double depth;
   Corner corners[3];
 };
@@ -106,7 +106,7 @@ void add_triangle(std::vector<Triangle>& out, const Surface& s, std::array<std::
   const double facing = 0.28 * std::abs(normal.dot(light)) / size;
   const auto shade = static_cast<float>(s.colours.empty() ? 0.72 + facing : 0.96 + 0.14 * facing);
   Triangle t{};
-  t.storey = s.storey;
+  t.layer = s.layer;
   for (std::size_t i = 0; i < 3; ++i) {
     const Eigen::Vector3d p = frame.page(s.points[at[i]]);
     Corner& c = t.corners[i];
@@ -166,7 +166,7 @@ std::vector<Corner> triangles_of(const std::vector<Surface>& surfaces, const Spa
   }
   const bool from_above = frame.away().z() < 0;
   std::stable_sort(all.begin(), all.end(), [&](const Triangle& a, const Triangle& b) {
-    if (a.storey != b.storey) return (a.storey < b.storey) == from_above;
+    if (a.layer != b.layer) return (a.layer < b.layer) == from_above;
     return a.depth > b.depth;
   });
   std::vector<Corner> out;
@@ -246,7 +246,7 @@ void ScenePainter::create() {
 void ScenePainter::destroy() {
   if (!objects_) return;
   QOpenGLFunctions* gl = QOpenGLContext::currentContext()->functions();
-  for (auto& [slot, texture] : objects_->textures) gl->glDeleteTextures(1, &texture.name);
+  for (auto& [texture, texture] : objects_->textures) gl->glDeleteTextures(1, &texture.name);
   objects_.reset();
 }
 
@@ -268,10 +268,10 @@ void ScenePainter::end() {
   o.gl->glUseProgram(0);
 }
 
-void ScenePainter::heat(int slot, long version, const HeatRaster& raster, const PlaneFrame& frame,
-                        const Line& ground) {
+void ScenePainter::heat(int texture, long version, const HeatRaster& raster,
+                        const PlaneFrame& frame, const Line& ground) {
   Objects& o = *objects_;
-  Texture& texture = o.textures[slot];
+  Texture& texture = o.textures[texture];
   o.gl->glActiveTexture(GL_TEXTURE0);
   if (texture.name == 0) o.gl->glGenTextures(1, &texture.name);
   o.gl->glBindTexture(GL_TEXTURE_2D, texture.name);
@@ -340,6 +340,44 @@ void ScenePainter::triangles(const std::vector<Corner>& corners) {
   o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   o.gl->glDrawArrays(GL_TRIANGLES, 0, static_cast<int>(corners.size()));
   o.gl->glDisable(GL_BLEND);
+}
+
+QColor line_colour(Ink ink, const QPalette& palette) {
+  const bool dark = is_dark(palette);
+  switch (ink) {
+    case Ink::u:
+      return operator_colour(0, palette);
+    case Ink::v:
+      return operator_colour(1, palette);
+    case Ink::ancestors:
+      return operator_colour(2, palette);
+    case Ink::depth:
+      return focus_colour();
+    case Ink::light:
+      return dark ? QColor(0xe6, 0xb8, 0x4a) : QColor(0xc9, 0x86, 0x00);
+    case Ink::level:
+      return dark ? QColor(0xd0, 0xd6, 0xde) : QColor(0x30, 0x48, 0x5c);
+    case Ink::geodesic:
+      return dark ? QColor(0xe4, 0xe6, 0xea) : QColor(0x40, 0x46, 0x4e);
+    default:
+      return quiet_ink(palette);
+  }
+}
+
+QColor fill_colour(Ink ink, const QPalette& palette) {
+  const bool dark = is_dark(palette);
+  switch (ink) {
+    case Ink::light:
+      return dark ? QColor(0x57, 0x4a, 0x22) : QColor(0xff, 0xf0, 0xc4);
+    case Ink::excluded:
+      return palette.color(QPalette::Window);
+    case Ink::outside:
+      return palette.color(QPalette::Window);
+    case Ink::shadow:
+      return dark ? QColor(0, 0, 0) : QColor(0x50, 0x50, 0x50);
+    default:
+      return line_colour(ink, palette);
+  }
 }
 
 }  // namespace conelab::desktop

@@ -78,15 +78,15 @@ class Bodies {
       const double shadow = l.shadow + (top - l.shadow) * t;
       return Profile{shadow - l.shadow, radial(shadow)};
     });
-    if (scene_.infinite) out.surfaces.back().storey = 2;
+    if (scene_.infinite) out.surfaces.back().layer = 2;
   }
 
   /// A whole level: a plane over the scene, or a sphere about the source.
-  void add_level(Ink ink, double opacity, double level, int storey) {
+  void add_level(Ink ink, double opacity, double level, int layer) {
     if (scene_.infinite) {
       const double middle = (choice_.u[0] + choice_.v[0]) / 2;
       const double wide = level_reach(choice_);
-      Surface plane{ink, opacity, 9, 9, {}, {}, storey};
+      Surface plane{ink, opacity, 9, 9, {}, {}, layer};
       for (int i = 0; i < 9; ++i) {
         for (int j = 0; j < 9; ++j) {
           plane.points.emplace_back(middle + wide * (i / 4.0 - 1), wide * (j / 4.0 - 1), level);

@@ -60,8 +60,8 @@ void JobPool::loop() {
   }
 }
 
-void JobPool::tell(const std::shared_ptr<JobState>& state, bool result,
-                   std::function<void()> call) {
+void JobPool::report(const std::shared_ptr<JobState>& state, bool result,
+                     std::function<void()> call) {
   deliver_([alive = alive_, state, result, call = std::move(call)] {
     if (!*alive || (result && state->cancelled) || state->settled.exchange(true)) return;
     call();
@@ -69,7 +69,7 @@ void JobPool::tell(const std::shared_ptr<JobState>& state, bool result,
 }
 
 void JobPool::run(const Entry& entry) {
-  const auto say = [&](std::function<void()> call) { tell(entry.state, true, std::move(call)); };
+  const auto say = [&](std::function<void()> call) { report(entry.state, true, std::move(call)); };
   const auto fail_with = [&](const std::string& message) {
     say([failed = entry.failed, message] {
       if (failed) failed(message);
@@ -104,7 +104,7 @@ void JobPool::cancel_all() {
     }
   }
   for (const Listed& each : cancelled) {
-    tell(each.state, false, [failed = each.failed] {
+    report(each.state, false, [failed = each.failed] {
       if (failed) failed(job_cancelled);
     });
   }

@@ -44,13 +44,13 @@ MapPyramid::MapPyramid(std::shared_ptr<MatrixSource> source, std::int64_t larges
 // ---- filling ------------------------------------------------------------------------------------
 
 /// Only where it is filled, in a job: tens of megabytes are not made within a moment.
-void MapPyramid::make_room() {
-  std::vector<std::vector<float>> room;
+void MapPyramid::allocate_levels() {
+  std::vector<std::vector<float>> cells;
   for (const Level& l : coarse_) {
-    room.emplace_back(static_cast<std::size_t>(l.rows * l.columns), masked_cell);
+    cells.emplace_back(static_cast<std::size_t>(l.rows * l.columns), masked_cell);
   }
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < room.size(); ++i) coarse_[i].cells = std::move(room[i]);
+  for (std::size_t i = 0; i < cells.size(); ++i) coarse_[i].cells = std::move(cells[i]);
 }
 
 void MapPyramid::fill_sample() {
@@ -75,7 +75,7 @@ void MapPyramid::fill_sample() {
 }
 
 void MapPyramid::fill(const Execution& execution) {
-  make_room();
+  allocate_levels();
   source_->prepare(execution);
   const std::int64_t block = block_rows(columns(), base_level_);
   const std::int64_t blocks = (rows() + block - 1) / block;

@@ -189,8 +189,8 @@ QFont label_font(const QFont& base) {
   return font;
 }
 
-double label_room(const QFontMetricsF& metrics, const std::vector<std::string>& tokens,
-                  std::int64_t count) {
+double label_space(const QFontMetricsF& metrics, const std::vector<std::string>& tokens,
+                   std::int64_t count) {
   double widest = metrics.horizontalAdvance(QString::number(count));
   const std::size_t step = tokens.size() / 400 + 1;
   for (std::size_t i = 0; i < tokens.size(); i += step) {

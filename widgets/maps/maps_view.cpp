@@ -16,7 +16,6 @@
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_table.h"
 #include "widgets/theme/flow_layout.h"
-#include "widgets/theme/inset.h"
 
 namespace conelab::desktop {
 namespace {
@@ -364,9 +363,9 @@ void MapsView::show_readout() {
   }
   if (!text.isEmpty() && !pair.isEmpty()) text += "\n";
   text += pair;
-  readout_->keep_room_for(with_values_bound(longest_readout()));
-  readout_->say(text.isEmpty() ? tr("Point at a cell for its exact values; click to keep it.")
-                               : with_values_bound(text.replace('\n', "    ")));
+  readout_->reserve_space_for(with_values_bound(longest_readout()));
+  readout_->show_text(text.isEmpty() ? tr("Point at a cell for its exact values; click to keep it.")
+                                     : with_values_bound(text.replace('\n', "    ")));
 }
 
 /// As long as readouts of this layout get, so that the canvas keeps its size when one appears.

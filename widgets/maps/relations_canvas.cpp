@@ -11,7 +11,6 @@
 #include "core/base/error.h"
 #include "widgets/maps/pair_keys.h"
 #include "widgets/painter/painter.h"
-#include "widgets/theme/on_ground.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {

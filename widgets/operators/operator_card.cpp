@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {

@@ -1,5 +1,3 @@
-#include "widgets/painter/glyphs.h"
-
 #include <QFont>
 #include <QFontDatabase>
 #include <QRawFont>
@@ -14,6 +12,7 @@
 #include "core/figure/fonts.h"
 #include "core/figure/missing_glyphs.h"
 #include "core/figure/text.h"
+#include "widgets/painter/painter.h"
 
 namespace conelab::figure {
 namespace {

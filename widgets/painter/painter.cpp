@@ -5,9 +5,8 @@
 #include <QPainterPath>
 #include <QRawFont>
 
-#include "core/figure/arc_curves.h"
+#include "core/figure/display_list.h"
 #include "core/figure/raster.h"
-#include "widgets/painter/glyphs.h"
 
 namespace conelab::figure {
 namespace {

@@ -29,7 +29,7 @@ FileWatch::FileWatch(QObject* parent) : QObject(parent) {
   };
   connect(&watcher_, &QFileSystemWatcher::fileChanged, this, touched);
   connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, touched);
-  connect(&rest_, &QTimer::timeout, this, &FileWatch::tell);
+  connect(&rest_, &QTimer::timeout, this, &FileWatch::report);
 }
 
 void FileWatch::watch(const QString& file) {
@@ -51,7 +51,7 @@ void FileWatch::aim() {
   if (nearest_there(file_) != nearest) rest_.start();
 }
 
-void FileWatch::tell() {
+void FileWatch::report() {
   aim();
   const bool before = std::exchange(there_, QFileInfo::exists(file_));
   if (before || there_) emit changed();  // Else it was a neighbour.

@@ -167,7 +167,7 @@ void FileOpener::take(const Found& found) {
     return file.kind != FileKind::session;
   });
   if (first != files.end()) emit view_wanted(dock_of(*first));
-  tell(found);
+  report(found);
 }
 
 void FileOpener::show_session(const Files& sessions) {
@@ -225,7 +225,7 @@ void FileOpener::show_content(const Files& files) {
 }
 
 /// There is one line for all of it: what failed comes first.
-void FileOpener::tell(const Found& found) {
+void FileOpener::report(const Found& found) {
   QStringList text, others;
   QStringList errors = found.errors;
   for (const FoundFile& file : found.files) {

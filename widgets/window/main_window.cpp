@@ -26,7 +26,6 @@
 #include "widgets/window/command_palette.h"
 #include "widgets/window/file_opener.h"
 #include "widgets/window/job_bar.h"
-#include "widgets/window/shortcut_sheet.h"
 #include "widgets/window/welcome.h"
 
 namespace conelab::desktop {

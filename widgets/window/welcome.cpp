@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QPushButton>
 
-#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
