@@ -7,7 +7,6 @@
 // Tokens have the order of the dendrogram, so that related ones are neighbours; the boundaries of
 // the segmentation have the order of the text. Depths grow downwards. Undefined tokens
 // (core/tree/head_tree.h) are question marks without lines.
-// question marks, joined to nothing.
 #pragma once
 
 #include <memory>

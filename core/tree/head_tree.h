@@ -9,7 +9,6 @@
 // A token is undefined if its numbers are not finite or if the mask `padding` excludes it. Its
 // depths are NaN; it has no ancestors, descendants and common ancestors; and it merges last, at
 // depth NaN. Padding neither gives nor receives attention.
-// have the tokens that the mask `padding` calls padding; their attention is nobody's.
 #pragma once
 
 #include <cmath>

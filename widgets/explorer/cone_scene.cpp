@@ -103,7 +103,7 @@ NamedNumbers cone_numbers(const ConeChoice& choice, const ConeScene& scene) {
     rows.emplace_back(family.parameters[i].key, number(scene.system.values[i]));
   }
   if (!scene.infinite) rows.emplace_back("source", point_text(choice.source));
-  const double sign = scene.infinite ? -1 : 1;  // As attention reads it.
+  const double sign = scene.infinite ? -1 : 1;  // The sign that attention uses.
   rows.emplace_back("depth u", number(sign * scene.u.radial));
   rows.emplace_back("depth v", number(sign * scene.v.radial));
   if (!scene.lca) return rows;
@@ -121,7 +121,7 @@ PlanePoint into_domain(const ConeChoice& choice, const PlanePoint& wanted) {
       p.y = std::min(p.y, domain.high * (1 - 1e-9));
       return p;
     }
-    // Outwards along the ray from the source until just outside its ball.
+    // Moves along the ray from the source until the point is just outside its ball.
     const geometry::ModelPoint at = geometry::point(Model::halfspace, Eigen::Vector2d(p.x, p.y));
     const geometry::ModelPoint source = place_of(choice.source, "source");
     const double rho = geometry::distance(at, source);

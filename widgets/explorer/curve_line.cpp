@@ -40,7 +40,7 @@ class Splitter {
  private:
   Point page(double t) const { return project_(at_(t)); }
 
-  /// Whether a piece whose points lie within `reach` of its chord cannot be seen.
+  /// Returns whether a piece whose points lie within `reach` of its chord is invisible.
   bool unseen(const Point& a, const Point& b, double reach) const {
     return std::max(a.x, b.x) + reach < seen_.x || std::min(a.x, b.x) - reach > seen_.right() ||
            std::max(a.y, b.y) + reach < seen_.y || std::min(a.y, b.y) - reach > seen_.bottom();
@@ -49,7 +49,7 @@ class Splitter {
   void split(double a, double b, const Point& from, const Point& to, int left) {
     const double middle = (a + b) / 2;
     const Point m = page(middle);
-    // Two further points, so that an inflection at the middle does not deceive.
+    // Two further points detect an inflection in the middle.
     const double bow = std::max({away(m, from, to), away(page(0.75 * a + 0.25 * b), from, to),
                                  away(page(0.25 * a + 0.75 * b), from, to)});
     if (bow < sagitta || left == 0 || out_.size() > most_points || unseen(from, to, 2 * bow)) {
@@ -67,7 +67,8 @@ class Splitter {
   Line& out_;
 };
 
-/// One half-plane of Sutherland and Hodgman: `inside` is how far within, `cross` the border point.
+/// Clips at one half-plane (Sutherland and Hodgman). `inside` returns the signed distance from the
+/// border, `cross` the point on the border.
 template <class Inside>
 Line cut(const Line& closed, Inside inside) {
   Line out;
@@ -84,7 +85,7 @@ Line cut(const Line& closed, Inside inside) {
   return out;
 }
 
-/// Liang and Barsky: the part of the segment inside the box; false where there is none.
+/// Returns the part of the segment inside the box, false if there is none (Liang and Barsky).
 bool clip_segment(Point& a, Point& b, const Box& box) {
   double low = 0, high = 1;
   const double dx = b.x - a.x, dy = b.y - a.y;
@@ -136,7 +137,7 @@ Line flattened(const figure::Curve& curve, const Projection& project, const Box&
   Line out;
   const Box seen = visible.grown(20);
   for (const figure::CycleArc& arc : curve) Splitter(arc, project, seen, out).run();
-  // Where arcs meet, twice the same point.
+  // Two arcs that meet share a point.
   const auto same = [](const Point& a, const Point& b) {
     return std::abs(a.x - b.x) + std::abs(a.y - b.y) < 1e-6;
   };

@@ -10,7 +10,7 @@ using figure::Box;
 
 constexpr double gap = 5;  ///< Pixels between a mark and its name.
 
-/// Beside the mark, in the order in which the eye looks for a name.
+/// Returns the positions next to a mark in the order in which readers look for a name.
 std::array<Box, 6> places_beside(const NamedPoint& p) {
   const double right = p.at.x + p.radius + gap, left = p.at.x - p.radius - gap - p.width;
   const double above = p.at.y - p.height - 1, below = p.at.y + 3, middle = p.at.x - p.width / 2;

@@ -33,7 +33,7 @@ out vec4 result;
 void main() { result = tint; }
 )";
 
-// The colour carries the place in the picture.
+// The colour carries the texture coordinates.
 constexpr const char* picture_source = R"(#version 330 core
 in vec4 tint;
 uniform sampler2D picture;
@@ -58,7 +58,7 @@ void add_rectangle(std::vector<Corner>& out, const figure::Box& b, const QColor&
   for (const int i : {0, 1, 2, 0, 2, 3}) out.push_back(four[i]);
 }
 
-/// The inside of a convex line.
+/// Triangulates the interior of a convex line.
 void add_convex(std::vector<Corner>& out, const Line& line, const QColor& c, double alpha) {
   for (std::size_t i = 2; i < line.size(); ++i) {
     for (const figure::Point& p : {line[0], line[i - 1], line[i]}) {
@@ -95,14 +95,14 @@ struct Triangle {
   Corner corners[3];
 };
 
-/// One lit triangle of a surface, from three of its points; none where they lie on a line.
+/// Appends one lit triangle of a surface; nothing if its three points are on a line.
 void add_triangle(std::vector<Triangle>& out, const Surface& s, std::array<std::size_t, 3> at,
                   const SpaceFrame& frame, const Eigen::Vector3d& light, const QColor& ink) {
   const Eigen::Vector3d& origin = s.points[at[0]];
   const Eigen::Vector3d normal = (s.points[at[1]] - origin).cross(s.points[at[2]] - origin);
   const double size = normal.norm();
   if (!(size > 1e-14)) return;
-  // Surfaces with colours of their own are to be read: less shade.
+  // Surfaces with their own colours get less shade, so that the colours can be read.
   const double facing = 0.28 * std::abs(normal.dot(light)) / size;
   const auto shade = static_cast<float>(s.colours.empty() ? 0.72 + facing : 0.96 + 0.14 * facing);
   Triangle t{};
@@ -122,12 +122,13 @@ void add_triangle(std::vector<Triangle>& out, const Surface& s, std::array<std::
   out.push_back(t);
 }
 
-/// Of the corners that were sent.
+/// A range of the uploaded corners.
 struct Range {
   int begin, count;
 };
 
-/// One range of triangles, or a fan for each contour and the triangles of a rectangle around them.
+/// The ranges of a fill: one range of triangles, or a fan for each contour and the triangles of a
+/// rectangle around them.
 std::vector<Range> add_fill(std::vector<Corner>& corners, const Fill& fill, const QColor& colour,
                             const figure::Box& box) {
   const auto begin = static_cast<int>(corners.size());
@@ -192,11 +193,11 @@ struct ScenePainter::Objects {
     gl->glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, sizeof(Corner),
                               reinterpret_cast<const void*>(offsetof(Corner, r)));
   }
-  /// Even-odd: the fan of a contour flips the stencil's bit of every pixel once for each triangle
-  /// over it; the rectangle around it, the last of the ranges, then paints where the bit is set,
-  /// and clears it. It reaches a pixel further than the fans, and what lies outside of the box is
-  /// touched by neither, so that every picture leaves the stencil as it found it: to clear all of
-  /// it takes a software renderer as long as to fill it.
+  /// Fills by the even-odd rule. The fan of a contour flips the stencil bit of a pixel once for
+  /// each triangle over it. The rectangle around the contours, the last range, paints where the bit
+  /// is set and clears it. It extends one pixel beyond the fans, and neither draws outside the box.
+  /// The stencil is therefore zero again after every picture; clearing all of it would take a
+  /// software renderer as long as filling it.
   void draw_fans(const std::vector<Range>& ranges) const {
     gl->glEnable(GL_STENCIL_TEST);
     gl->glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
@@ -211,7 +212,7 @@ struct ScenePainter::Objects {
     gl->glDrawArrays(GL_TRIANGLES, ranges.back().begin, ranges.back().count);
     gl->glDisable(GL_STENCIL_TEST);
   }
-  /// To the pixels that the box touches.
+  /// Restricts drawing to the pixels that the box touches.
   void clip_to(const figure::Box& box) const {
     const double left = std::floor(box.x * density), right = std::ceil(box.right() * density);
     const double low = std::floor((size.height() - box.bottom()) * density);
@@ -287,7 +288,7 @@ void ScenePainter::heat(int texture, long version, const HeatRaster& raster,
     }
     texture.version = version;
   }
-  // Nodes are the texels' middles.
+  // Nodes are the centres of the texels.
   const auto columns = static_cast<float>(raster.columns());
   const auto rows = static_cast<float>(raster.rows());
   std::vector<Corner> corners;
@@ -317,7 +318,7 @@ void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette
   o.send(corners);
   o.use(o.tint);
   o.clip_to(box);
-  // The window stays opaque.
+  // Alpha is not written, so that the window stays opaque.
   o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   for (std::size_t f = 0; f < shapes.size(); ++f) {
     fills[f].opacity < 1 ? o.gl->glEnable(GL_BLEND) : o.gl->glDisable(GL_BLEND);

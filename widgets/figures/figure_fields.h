@@ -26,7 +26,6 @@ class FigureFields : public QWidget {
   void show_values(const figure::Parameters& values);
 
   /// The user edited a field. `value` is empty for the default.
-  /// `value` is empty where the default is wanted.
   void edited(const QString& key, const QString& value);
 
  private:

@@ -23,7 +23,7 @@ JobPool::~JobPool() {
   }
   wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
-  *alive_ = false;  // Calls still in the window's queue find nobody.
+  *alive_ = false;  // Calls that are still queued do nothing.
 }
 
 JobHandle JobPool::enqueue(std::string title, Work work, Failed failed, bool urgent) {
@@ -96,10 +96,10 @@ std::vector<std::shared_ptr<const JobState>> JobPool::running() const {
 void JobPool::cancel_all() {
   std::vector<Listed> cancelled;
   {
-    // All at once: the thread of one that ends must not begin another that is to be cancelled next.
+    // All at once, so that no thread starts another job that is about to be cancelled.
     const std::lock_guard lock(mutex_);
     for (const Listed& each : listed_) {
-      // Else it was told already, or nobody waits.
+      // Otherwise the end was reported already, or no one waits for it.
       if (!each.state->cancelled.exchange(true)) cancelled.push_back(each);
     }
   }

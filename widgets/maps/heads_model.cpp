@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t largest_small_map = 256;
 
-/// All that the job of one operator needs, independent of the window.
+/// What the job of one operator needs, independent of the window.
 struct HeadsWork {
   std::shared_ptr<const Trace> trace;
   std::int64_t batch = 0;
@@ -99,8 +99,8 @@ void HeadsModel::look(bool looked_at) {
   }
 }
 
-/// Another trace, batch element, list of operators, quantity or reference makes other maps; the
-/// session's head does not.
+/// Another trace, batch element, list of operators, quantity or reference requires other maps;
+/// another head of the session does not.
 void HeadsModel::rebuild() {
   if (!looked_at_) return;
   const Session& session = maps_.workspace().document().session();
@@ -164,7 +164,7 @@ void HeadsModel::cancel() {
   emit changed();
 }
 
-/// Rows that were not finished begin again; those that were stay.
+/// Restarts rows that were not complete; complete rows remain.
 void HeadsModel::resume() {
   cancelled_ = false;
   rebuild();

@@ -19,7 +19,7 @@ Extra extra(const LabelSpace& space) {
           title_height + space.column + margins + (space.own_bars ? bar_height : 0)};
 }
 
-/// The cells' box takes the matrix's shape, so that margins lie close to it.
+/// The box of the cells has the shape of the matrix, so that margins are next to it.
 PanelPlace place(double x, double y, double most_width, double most_height, double aspect,
                  const LabelSpace& space) {
   const double margins = space.margins ? margin_size + margin_gap : 0;

@@ -6,7 +6,8 @@
 namespace conelab::desktop {
 namespace {
 
-/// The cells [first, first + count) of a level that pixels show, and which each shows (−1: none).
+/// The cells [first, first + count) of a level that are visible, and the cell of each pixel (−1:
+/// none).
 struct Axis {
   std::int64_t first = 0, count = 0;
   std::vector<std::int32_t> cell;  ///< [pixels], relative to `first`.
@@ -51,7 +52,7 @@ void draw_map(const MapPyramid& pyramid, const MapColours& colours, const MapCam
       std::fill_n(line, width, 0U);
       continue;
     }
-    if (row == known) {  // The same cells as in the line above.
+    if (row == known) {  // The same cells as in the previous line.
       std::copy_n(line - width, width, line);
       continue;
     }

@@ -15,7 +15,7 @@
 namespace conelab::desktop {
 namespace {
 
-/// Of a map's side that labels may take, and pixels that they always may.
+/// The fraction of a map's side that labels may take, and the pixels that they may always take.
 constexpr double label_part = 0.3, least_label_space = 34;
 
 }  // namespace
@@ -60,7 +60,7 @@ void MapsCanvas::arrange() {
                           space);
   };
   layout_ = arranged();
-  if (!layout_.panels.empty()) {  // Where maps are small, long tokens are cut rather than the map.
+  if (!layout_.panels.empty()) {  // In small maps long tokens are cut to keep the map large.
     const Box& cells = layout_.panels.front().cells;
     space.row = std::min(space.row, std::max(least_label_space, label_part * cells.width));
     space.column = std::min(space.column, std::max(least_label_space, label_part * cells.height));

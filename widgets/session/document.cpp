@@ -21,7 +21,7 @@ void Document::undo() {
   if (!history_.can_undo()) return;
   const auto before = focused();
   history_.undo();
-  history_.close_step();  // It is what somebody went back to: an edit is no part of it.
+  history_.close_step();  // The user returned to this state, so that the next edit is a new step.
   report(before);
 }
 

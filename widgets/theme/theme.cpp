@@ -55,7 +55,7 @@ QPalette palette_of(const Tones& t) {
   return p;
 }
 
-// Only what the palette cannot say: spacing, corners and hair lines.
+// The style sheet of what a palette cannot express: spacing, corners and thin lines.
 QString sheet_of(const Tones& t) {
   return QStringLiteral(
              "QMainWindow::separator { width: 5px; height: 5px; background: transparent; }"
@@ -91,8 +91,9 @@ QString sheet_of(const Tones& t) {
            t.base.name(), t.text.name(), t.on_accent.name());
 }
 
-/// Fusion, but check boxes with a frame that is seen on dark ground as well, and lists of choices
-/// that are lists: as menus their highlighted row would not take the sheet's colours.
+/// The style Fusion, with frames of check boxes that are visible in a dark theme, and with combo
+/// boxes that open lists. As menus, their highlighted row would not have the colours of the style
+/// sheet.
 class Style : public QProxyStyle {
  public:
   Style() : QProxyStyle(QStyleFactory::create("Fusion")) {}

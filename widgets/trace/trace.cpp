@@ -15,7 +15,7 @@ std::string label(const std::vector<std::string>& tokens, std::int64_t i) {
   return index < tokens.size() ? tokens[index] : std::to_string(i);
 }
 
-/// One head [1 × 1 × token × feature].
+/// Returns one head [1 × 1 × token × feature].
 Tensor4<double> one_head(const Tensor4<double>& all, std::int64_t batch, std::int64_t head) {
   Tensor4<double> one({1, 1, all.shape.token, all.shape.feature});
   std::copy_n(all.row(batch, head, 0), one.data.size(), one.data.begin());
