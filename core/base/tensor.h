@@ -1,4 +1,4 @@
-// Dense tensors of attention: [batch × head × token × feature], row-major.
+// Dense tensors [batch × head × token × feature], row-major.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,17 +10,17 @@
 
 namespace conelab {
 
-/// The number types of tensors in files and on devices.
+/// The number types of tensors, in files and in memory.
 enum class Dtype { f64, f32, f16, bf16 };
 
-/// "f64", "f32", "f16", "bf16".
+/// Returns "f64", "f32", "f16" or "bf16".
 [[nodiscard]] const char* dtype_name(Dtype dtype);
-/// The inverse; throws misuse for an unknown name, naming the known ones.
+/// Returns the type of this name. Throws misuse for an unknown name; the message lists the names.
 [[nodiscard]] Dtype dtype_from_name(const std::string& name);
-/// Bytes of one number.
+/// Returns the size of one number in bytes.
 [[nodiscard]] std::size_t dtype_size(Dtype dtype);
 
-/// Extents of a tensor [batch × head × token × feature].
+/// The extents of a tensor [batch × head × token × feature].
 struct Shape4 {
   std::int64_t batch = 1;
   std::int64_t head = 1;
@@ -31,12 +31,12 @@ struct Shape4 {
   bool operator==(const Shape4&) const = default;
 };
 
-/// "[1, 12, 30, 32]".
+/// Returns the extents as text: "[1, 12, 30, 32]".
 [[nodiscard]] inline std::string to_string(const Shape4& s) {
   return fmt::format("[{}, {}, {}, {}]", s.batch, s.head, s.token, s.feature);
 }
 
-/// A dense tensor that owns its numbers, row-major, last axis contiguous.
+/// A dense tensor that owns its numbers; row-major, the last axis is contiguous.
 template <class T>
 struct Tensor4 {
   Shape4 shape;
@@ -46,7 +46,7 @@ struct Tensor4 {
   explicit Tensor4(Shape4 s, T fill = T(0))
       : shape(s), data(static_cast<std::size_t>(s.size()), fill) {}
 
-  /// The first number of token `i` of a head: [feature].
+  /// Returns the features of token `i` of batch element b and head h: [feature].
   [[nodiscard]] T* row(std::int64_t b, std::int64_t h, std::int64_t i) {
     return data.data() + ((b * shape.head + h) * shape.token + i) * shape.feature;
   }

@@ -1,4 +1,4 @@
-// The geometric figures' rows of the table of figures, and their keys.
+// The rows of the table of figures that belong to geometry and trees, and their parameters.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@ namespace conelab::figure {
 
 struct TemplateInfo;
 
-/// Rows of `figure_templates` (templates.h): cones, models, finite-to-infinite, convexity, lub,
-/// tree, hasse.
+/// Returns the rows cones, models, finite-to-infinite, convexity, lub, tree and hasse, which become
+/// part of `figure_templates` (templates.h).
 [[nodiscard]] const std::vector<TemplateInfo>& geometry_templates();
 
-// Sets what concerns the look; data keys are passed over. Throws misuse for values that do not
-// read, and for parameters that the cone family does not take.
+// These functions set what concerns the appearance and ignore keys of the data. They throw misuse
+// for values that cannot be parsed and for parameters that the cone family does not have.
 void set_parameters(const std::map<std::string, std::string>& parameters, ConesFigure& figure);
 void set_parameters(const std::map<std::string, std::string>& parameters,
                     ExplanationFigure& figure);

@@ -7,7 +7,7 @@
 namespace conelab {
 namespace {
 
-/// P(B <= k) for B binomial (n, p).
+/// Returns P(B <= k) for B binomial (n, p).
 double binomial_cdf(int k, int n, double p) {
   double sum = 0;
   for (int i = 0; i <= k; ++i) {
@@ -17,7 +17,7 @@ double binomial_cdf(int k, int n, double p) {
   return sum;
 }
 
-/// The p in (0, 1) at which the decreasing P(B <= k) falls to `target`.
+/// Returns the p in (0, 1) at which P(B <= k), which decreases with p, equals `target`.
 double rate_where(int k, int n, double target) {
   double low = 0, high = 1;
   for (int i = 0; i < 60; ++i) {

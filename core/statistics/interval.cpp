@@ -9,7 +9,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Ascending, without the missing samples.
+/// Returns the samples in ascending order, without the missing ones.
 std::vector<double> sorted(std::vector<double> samples) {
   std::erase_if(samples, [](double x) { return std::isnan(x); });
   std::sort(samples.begin(), samples.end());
@@ -22,10 +22,10 @@ double median_of_sorted(const std::vector<double>& x) {
   return x.size() % 2 == 1 ? x[middle] : 0.5 * (x[middle - 1] + x[middle]);
 }
 
-/// gamma_d: coverage of [x_d, x_(n+1-d)].
+/// Returns gamma_d, the coverage of [x_d, x_(n+1-d)].
 double coverage(int d, int n) { return 1 - 2 * binomial_half_cdf(d - 1, n); }
 
-/// The largest d >= 1 whose interval covers at least `level`; 1 where none does.
+/// Returns the largest d >= 1 whose interval covers at least `level`, or 1 if none does.
 int depth_for(double level, int n) {
   int d = 1;
   while (2 * (d + 1) <= n && coverage(d + 1, n) >= level) ++d;

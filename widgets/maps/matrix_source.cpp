@@ -12,10 +12,10 @@
 namespace conelab::desktop {
 namespace {
 
-/// Numbers of a row's keys from which its logits are computed within a millisecond or two.
+/// How many numbers of the keys of a row can be processed within a millisecond or two.
 constexpr std::int64_t most_at_once = std::int64_t{1} << 18;
 
-/// Every stride-th token.
+/// Returns every stride-th token.
 Tensor4<float> thinned(const Tensor4<float>& all, std::int64_t stride) {
   Tensor4<float> out({1, 1, (all.shape.token + stride - 1) / stride, all.shape.feature});
   for (std::int64_t i = 0; i < out.shape.token; ++i) {
@@ -73,7 +73,7 @@ class AttentionSource : public MatrixSource {
   }
 
   [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
-    if (plan_->call.bias != "none") return {};  // A bias depends on the true positions.
+    if (plan_->call.bias != "none") return {};  // A bias depends on the original positions.
     for (const PlannedMask& mask : plan_->masks) {
       const std::string_view name = mask.row->name;
       if (name != "causal" && name != "full") return {};
@@ -96,7 +96,7 @@ class AttentionSource : public MatrixSource {
   }
 
  private:
-  /// One panel at a time: a device is not shared by its calls.
+  /// Serialises calls, because a device is not shared by several of them.
   [[nodiscard]] Forward<float> forward_on_device(const Execution& execution) const {
     static std::mutex one_call;
     const std::lock_guard lock(one_call);
@@ -115,7 +115,7 @@ class AttentionSource : public MatrixSource {
     }
   }
 
-  /// The row in double, weights normalised by the row itself; the last row is kept.
+  /// Returns a row in double, with weights normalised over this row; the last row is kept.
   std::shared_ptr<const std::vector<double>> exact_row(std::int64_t row) const {
     {
       const std::lock_guard lock(mutex_);

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <utility>
 
-#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {

@@ -1,6 +1,6 @@
-// The members of a session, told once: for its file, and for tests that go through every one.
+// The list of the members of a session, for its file and for tests that cover every member.
 //
-// `members(a, part)` calls `a(name, member)` for each member; a member that is a part itself has
+// `members(a, part)` calls `a(name, member)` for each member. A member that is itself a part has
 // members of its own.
 #pragma once
 

@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
-#include "widgets/trace/gradients.h"
 
 namespace conelab::desktop {
 namespace {
