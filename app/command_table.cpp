@@ -38,6 +38,8 @@ std::span<const Command> command_table() {
       {"list", "names of similarities, maps, masks, biases, figures, data sets, devices",
        "  conelab list similarities\n  conelab list devices --json\n", false, declare_list},
       {"gui", "open the desktop program", "  conelab gui trace.h5\n", false, declare_gui},
+      {"help", "the manual by topics", "  conelab help\n  conelab help data\n", false,
+       declare_help},
   };
   return table;
 }

@@ -11,6 +11,7 @@ Action declare_bench_worker(CLI::App& options);
 Action declare_compare(CLI::App& options);
 Action declare_figure(CLI::App& options);
 Action declare_gui(CLI::App& options);
+Action declare_help(CLI::App& options);
 Action declare_inspect(CLI::App& options);
 Action declare_lca(CLI::App& options);
 Action declare_list(CLI::App& options);
