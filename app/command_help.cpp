@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "app/command.h"
 #include "app/command_line.h"
-#include "app/commands.h"
 #include "app/manual.h"
 #include "app/output.h"
 #include "core/base/names.h"

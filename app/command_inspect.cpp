@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/interrupt.h"
 #include "app/labelled_view.h"
 #include "app/output.h"
