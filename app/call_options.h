@@ -1,4 +1,5 @@
-// The options that choose the parts of an attention call; shared by every command that takes one.
+// The command line's options that choose the parts of an attention call. Every command that takes a
+// call declares them through this header.
 #pragma once
 
 #include <memory>
@@ -14,20 +15,21 @@ class App;
 
 namespace conelab {
 
-/// What was typed; `call` turns it into data.
+/// The options' values as they were typed.
 struct CallOptions {
   std::string similarity;
-  std::string operation;  ///< A call as one word: a name and what differs from the defaults.
+  std::string operation;  ///< `--operator`: a call as one word, see core/call/call_text.h.
   std::optional<std::string> map, bias, mask, weights, aggregate;
   std::vector<std::string> parameters;
 
-  /// Throws misuse for malformed parameters, where neither or both of `--similarity` and
-  /// `--operator` were given, and where the word of the latter says of a part something else than
-  /// that part's own option. Names and keys are checked by `resolve`.
+  /// Returns the call that these values describe. Throws misuse if a parameter is malformed, if
+  /// neither or both of `--similarity` and `--operator` were given, or if the word of `--operator`
+  /// contradicts the option of one of its parts. Names and keys are checked later, by `resolve`.
   [[nodiscard]] Call call() const;
 };
 
-/// Declares the options of every part.
+/// Declares the options of every part. The result holds their values once `options` has parsed the
+/// arguments.
 [[nodiscard]] std::shared_ptr<CallOptions> declare_call(CLI::App& options);
 
 }  // namespace conelab
