@@ -16,7 +16,7 @@ void choose(T& part, const T& usual, const std::optional<T>& typed, const std::s
             const std::string& operation) {
   if (!typed) return;
   if (part != usual && part != *typed) {
-    misuse("{}: --operator {} says something else of it", option, operation);
+    misuse("{}: contradicts --operator {}", option, operation);
   }
   part = *typed;
 }
