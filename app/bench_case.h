@@ -1,4 +1,4 @@
-// The cases of `conelab bench`, on whichever device they name.
+// The cases of `conelab bench` on the CPU and on the GPU.
 #pragma once
 
 #include "core/bench/executor.h"
@@ -6,10 +6,11 @@
 
 namespace conelab {
 
-/// The engine's cases on the CPU, and the same on the GPU where one is named.
+/// Returns what runs a case: on the CPU, or on the GPU if the case names it.
 [[nodiscard]] Workload bench_workload();
 
-/// The options with what only the program knows: its workers, and what the sweep's devices are.
+/// Returns the options with what only the program knows filled in: the command of its worker
+/// processes, and descriptions of the sweep's devices.
 [[nodiscard]] BenchOptions with_program(const Sweep& sweep, BenchOptions options);
 
 }  // namespace conelab

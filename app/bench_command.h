@@ -1,4 +1,4 @@
-// The `conelab bench` that runs a sweep of the desktop's form.
+// The command line that runs a sweep which was set up in the desktop's form.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace conelab {
 
-/// Argument vector, "conelab" first; every option is written out, so that the line says it all.
+/// Returns the words of `conelab bench` for the choices `typed` and the file `output`, "conelab"
+/// first. Every option is written out, defaults too, so that the line does not depend on them.
 [[nodiscard]] std::vector<std::string> bench_command(const desktop::BenchChoice& typed,
                                                      const std::string& output);
 

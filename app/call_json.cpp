@@ -33,7 +33,7 @@ std::string parameter_from_json(const std::string& key, const Json& value) {
   }
   std::string text;
   for (const Json& entry : value) {
-    if (!entry.is_number()) misuse("spec: parameter '{}' holds something that is no number", key);
+    if (!entry.is_number()) misuse("spec: parameter '{}' has an entry that is not a number", key);
     text += fmt::format("{}{}", text.empty() ? "" : ",", entry.get<double>());
   }
   return text;

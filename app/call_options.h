@@ -14,7 +14,7 @@ class App;
 
 namespace conelab {
 
-/// What was typed; `call` turns it into data.
+/// The options' values as they were typed.
 struct CallOptions {
   std::string operation;  ///< A call as one word: an operator and what differs from the defaults.
   std::vector<std::optional<std::string>> fields;  ///< In the order of call_fields().

@@ -7,7 +7,7 @@
 
 #include "app/attend_input.h"
 #include "app/call_options.h"
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"

@@ -184,7 +184,7 @@ Maps read_results(const FigureRequest& request, Map2d quantity) {
     const auto result = read_result_map(path, quantity, request);
     if (!result && maps.panels.empty()) return {};
     if (!result) {
-      fail("{}: is no result of attend (expected one, as {} is)", path, request.inputs[0]);
+      fail("{}: is not a result of attend (expected one, as {} is)", path, request.inputs[0]);
     }
     refuse_trace_keys(request, path,
                       result->title.empty() ? "a map" : "the map of " + result->title,
