@@ -6,9 +6,8 @@
 // is exact.
 //
 // This is own code for two promises that Eigen::half and Eigen::bfloat16 do not keep: a double is
-// rounded once (Eigen converts it to float first, which rounds twice), and the conversions have no
-// branch, so that loops over tensors become vector loops on every target. GPU sources include the
-// same header.
+// rounded once (Eigen converts it to float first, which rounds twice), and widening has no branch,
+// so that a loop over a tensor becomes a vector loop on every target.
 #pragma once
 
 #include <bit>
