@@ -14,7 +14,7 @@
 #include "core/base/parallel.h"
 #include "core/call/call_text.h"
 #include "core/files/atomic_file.h"
-#include "core/files/attention_file.h"
+#include "core/study/attention_file.h"
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
 

@@ -8,10 +8,8 @@
 #include <set>
 
 #include "core/figure/font_metrics.h"
-#include "core/figure/font_subset.h"
 #include "core/figure/fonts.h"
 #include "core/figure/missing_glyphs.h"
-#include "core/figure/png.h"
 #include "core/figure/raster.h"
 #include "core/figure/text.h"
 
@@ -132,7 +130,7 @@ std::string font_face(FontFile file, const std::set<char32_t>& characters,
   const std::string family = (fallback ? "Conelab Fallback " : "Conelab Sans ") + suffix;
   return fmt::format(
       "@font-face{{font-family:'{}';{};src:url(data:font/ttf;base64,{}) format('truetype')}}\n",
-      family, styles[static_cast<int>(file)], base64(subset_font(font(file), characters, family)));
+      family, styles[static_cast<int>(file)], base64(subset_font(file, characters, family)));
 }
 
 /// Writes an image with enlarged cells, because not every viewer supports `image-rendering`.

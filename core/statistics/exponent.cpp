@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/statistics/student.h"
 
 namespace conelab {
 namespace {

@@ -1,4 +1,4 @@
-// Medians with distribution-free intervals.
+// Medians with distribution-free intervals, and means with Student's.
 //
 // Let x_1 < ... < x_n be independent samples with the same median m. The number of samples below m
 // is binomial (n, 1/2). For any distribution, [x_d, x_(n+1-d)] therefore covers m with probability
@@ -44,7 +44,8 @@ struct Interval {
 /// Returns the smallest number of samples for which both intervals cover `level`: 6 for 95 %.
 [[nodiscard]] int samples_to_cover(double level = usual_level);
 
-/// Returns P(B <= k) for B binomial (n, 1/2).
-[[nodiscard]] double binomial_half_cdf(int k, int n);
+/// Mean with the interval of Student's t distribution, for samples that are roughly normal. Fewer
+/// than two samples have no interval (low and high are NaN); none have no mean either.
+[[nodiscard]] Interval t_interval(const std::vector<double>& samples, double level = usual_level);
 
 }  // namespace conelab

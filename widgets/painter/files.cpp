@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/figure/file_format.h"
-#include "core/figure/png.h"
+#include "core/figure/raster.h"
 #include "core/figure/svg.h"
 #include "core/figure/text.h"
 #include "core/files/atomic_file.h"

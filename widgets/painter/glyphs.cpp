@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/figure/font_metrics.h"
-#include "core/figure/font_subset.h"
 #include "core/figure/fonts.h"
 #include "core/figure/missing_glyphs.h"
 #include "core/figure/text.h"
@@ -22,7 +21,7 @@ namespace {
 QString enter(FontFile file) {
   static constexpr const char* names[] = {"Conelab Sans", "Conelab Sans Bold",
                                           "Conelab Sans Italic", "Conelab Fallback"};
-  const auto bytes = renamed_font(font(file), names[static_cast<std::size_t>(file)]);
+  const auto bytes = renamed_font(file, names[static_cast<std::size_t>(file)]);
   const int id = QFontDatabase::addApplicationFontFromData(QByteArray(
       reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size())));
   const QStringList families = QFontDatabase::applicationFontFamilies(id);
@@ -77,14 +76,12 @@ class Setter {
  private:
   double letters(std::u32string_view text, FontFile file, const QRawFont& raw, double x, double y,
                  double scale) {
-    const TrueType& f = font(file);
     QList<quint32> glyphs;
     QList<QPointF> places;
     for (const char32_t c : text) {
-      const auto glyph = f.glyph(c);
-      glyphs << glyph;
+      glyphs << glyph_of(file, c);
       places << QPointF(x, y);
-      x += f.advance(glyph) * 1000 * scale;
+      x += advance(file, c) * 1000 * scale;
     }
     add(raw, glyphs, places, scale);
     return x;

@@ -1,4 +1,4 @@
-#include "core/files/attention_file.h"
+#include "core/study/attention_file.h"
 
 #include <cmath>
 
