@@ -122,20 +122,15 @@ BenchComparison compare_bench(const std::string& first, const std::string& secon
 
 std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& cases,
                                               const std::string& base, double margin) {
-  std::vector<std::string> names;
-  for (const MeasuredCase& c : cases) {
-    if (std::find(names.begin(), names.end(), c.labels.operation) == names.end()) {
-      names.push_back(c.labels.operation);
-    }
-  }
+  const Labels names = label_values(cases, "operator");
   if (std::find(names.begin(), names.end(), base) == names.end()) {
     unknown_name("operator", base, names);
   }
   std::vector<CaseComparison> result;
   for (const MeasuredCase& c : cases) {
-    if (c.labels.operation == base) continue;
+    if (c.labels["operator"] == base) continue;
     Case labels = c.labels;
-    labels.operation = base;
+    labels.set("operator", base);
     // Interleaved in one run: the machine's drift is in both, so its peak decides nothing.
     result.push_back(compare_case(*find_case(cases, labels), c, margin, compare_paired));
   }

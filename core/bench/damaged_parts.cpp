@@ -1,5 +1,3 @@
-#include "core/bench/damaged_parts.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,7 +8,7 @@
 #include <new>
 #include <span>
 
-#include "core/bench/part_record.h"
+#include "core/bench/parts.h"
 #include "core/files/bench_file.h"
 #include "core/files/reader_crash.h"
 #include "core/files/sandbox.h"

@@ -1,13 +1,14 @@
 // What a benchmark runs: cases that are prepared once and sampled many times, and what is known of
-// them before. Keeps the engine out of the runner.
+// them before. The runner knows operators only through this interface.
 #pragma once
 
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "core/bench/sweep.h"
+#include "core/bench/axes.h"
 
 namespace conelab {
 
@@ -51,8 +52,13 @@ enum class CaseStatus {
   out_of_memory = 5
 };
 
-/// "ok", "skipped", "timed out", ...
-[[nodiscard]] const char* status_name(CaseStatus status);
+/// "ok", "skipped", "timed out", ...; "unknown status" for a number that has no name.
+[[nodiscard]] inline const char* status_name(CaseStatus status) {
+  constexpr const char* names[] = {"ok",        "skipped", "crashed",
+                                   "timed out", "failed",  "out of memory"};
+  const auto number = static_cast<std::size_t>(status);
+  return number < std::size(names) ? names[number] : "unknown status";
+}
 
 /// f(name, number) for every fact, in the order in which a worker answers them.
 template <class Facts, class F>

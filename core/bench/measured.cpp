@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/bench/case_axes.h"
+#include "core/bench/sweep.h"
 #include "core/files/element.h"
 #include "core/statistics/interval.h"
 
@@ -23,15 +23,20 @@ class Group {
     if (found == nullptr) fail("{} has no axis {}", where_, name);
     return *found;
   }
-  [[nodiscard]] std::vector<std::string> names(const char* name) const {
-    const auto* list = std::get_if<std::vector<std::string>>(&axis(name).labels);
-    if (list == nullptr) fail("{}/{} has no names", where_, name);
-    return *list;
-  }
-  [[nodiscard]] std::vector<std::int64_t> integers(const char* name) const {
-    const auto* list = std::get_if<std::vector<std::int64_t>>(&axis(name).labels);
-    if (list == nullptr) fail("{}/{} does not hold integers", where_, name);
-    return *list;
+  /// The labels on an axis of the cases.
+  [[nodiscard]] Labels labels(const Axis& wanted) const {
+    if (*wanted.before != '\0' && array_.axis(wanted.name) == nullptr) return {wanted.before};
+    const LabelledAxis& found = axis(wanted.name);
+    if (!wanted.numeric) {
+      const auto* names = std::get_if<Labels>(&found.labels);
+      if (names == nullptr) fail("{}/{} has no names", where_, wanted.name);
+      return *names;
+    }
+    const auto* numbers = std::get_if<std::vector<std::int64_t>>(&found.labels);
+    if (numbers == nullptr) fail("{}/{} does not hold integers", where_, wanted.name);
+    Labels digits;
+    for (const std::int64_t number : *numbers) digits.push_back(std::to_string(number));
+    return digits;
   }
   /// A variable of `size` numbers; null where it may be missing and is.
   template <class T>
@@ -52,13 +57,10 @@ class Group {
 
 /// The cases of a group over `lengths`, as many as its variable `name` has numbers: a small file
 /// may declare axes whose product no memory holds.
-std::vector<Case> cases_over(const Group& r, Sweep sweep, std::vector<std::int64_t> lengths,
-                             const char* name) {
-  sweep.lengths = std::move(lengths);
+std::vector<Case> cases_over(const Group& r, Sweep sweep, Labels lengths, const char* name) {
+  sweep[axes().back()] = std::move(lengths);
   std::vector<std::int64_t> sizes;
-  for (const CaseAxis& axis : case_axes) {
-    sizes.push_back(static_cast<std::int64_t>(axis_size(sweep, axis)));
-  }
+  for (const Axis& axis : axes()) sizes.push_back(static_cast<std::int64_t>(sweep[axis].size()));
   (void)r.numbers<double>(name, static_cast<std::size_t>(checked_product(sizes).value_or(0)), true);
   return sweep.cases();
 }
@@ -66,12 +68,7 @@ std::vector<Case> cases_over(const Group& r, Sweep sweep, std::vector<std::int64
 /// All axes but the lengths.
 Sweep sweep_of(const Group& r) {
   Sweep s;
-  for (const CaseAxis& axis : line_axes()) {
-    if (axis.names != nullptr)
-      s.*axis.names = r.names(axis.label);
-    else
-      s.*axis.numbers = r.integers(axis.label);
-  }
+  for (const Axis& axis : line_axes()) s[axis] = r.labels(axis);
   return s;
 }
 
@@ -110,6 +107,16 @@ double peak_share(const MeasuredCase& c) { return c.flops / c.time / c.peak_flop
 
 bool peak_disturbed(const MeasuredCase& c) { return peak_share(c) > 1; }
 
+Labels label_values(const std::vector<MeasuredCase>& cases, std::string_view axis) {
+  const Axis& wanted = axis_named(axis);
+  Labels values;
+  for (const MeasuredCase& c : cases) {
+    const std::string& label = c.labels[wanted];
+    if (std::find(values.begin(), values.end(), label) == values.end()) values.push_back(label);
+  }
+  return values;
+}
+
 double time_coverage(const std::vector<MeasuredCase>& cases) {
   double least = usual_level;
   for (const MeasuredCase& c : cases) {
@@ -132,7 +139,7 @@ std::vector<MeasuredCase> measured_cases(const LabelledFile& file, const std::st
   const Group runtime(*group, name + ": /bench/runtime");
   const Sweep sweep = sweep_of(runtime);
   std::vector<MeasuredCase> cases;
-  for (const Case& labels : cases_over(runtime, sweep, runtime.integers("seq_len"), "time")) {
+  for (const Case& labels : cases_over(runtime, sweep, runtime.labels(axes().back()), "time")) {
     cases.emplace_back();
     cases.back().labels = labels;
   }
@@ -162,7 +169,7 @@ std::vector<std::vector<double>> local_exponents(const LabelledFile& file, const
   const LabelledArray* group = file.group("bench/local_fit");
   if (group == nullptr) return local;
   const Group fit(*group, name + ": /bench/local_fit");
-  const std::size_t lengths = fit.axis("seq_len").size();
+  const std::size_t lengths = fit.axis(axes().back().name).size();
   const auto& all = *fit.numbers<double>("exponent", lines * lengths, true);
   for (std::size_t i = 0; i < all.size(); ++i) local[i / lengths].push_back(all[i]);
   return local;
@@ -182,7 +189,7 @@ std::vector<MeasuredExponent> measured_exponents(const LabelledFile& file,
   const LabelledArray* group = file.group("bench/fit");
   if (group == nullptr) return {};
   const Group fit(*group, name + ": /bench/fit");
-  const std::vector<Case> lines = cases_over(fit, sweep_of(fit), {0}, "exponent");
+  const std::vector<Case> lines = cases_over(fit, sweep_of(fit), {"0"}, "exponent");
   const auto& value = *fit.numbers<double>("exponent", lines.size(), true);
   const auto& low = *fit.numbers<double>("exponent_low", lines.size(), true);
   const auto& high = *fit.numbers<double>("exponent_high", lines.size(), true);

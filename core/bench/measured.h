@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bench/axes.h"
 #include "core/bench/executor.h"
 #include "core/files/bench_file.h"
 
@@ -42,6 +43,10 @@ struct MeasuredCase {
 [[nodiscard]] std::vector<MeasuredCase> measured_cases(const LabelledFile& file,
                                                        const std::string& name);
 
+/// The different labels of the cases on an axis ("operator", "dim"), in their order. Throws misuse
+/// where no axis has this name.
+[[nodiscard]] Labels label_values(const std::vector<MeasuredCase>& cases, std::string_view axis);
+
 /// What the intervals of the cases' times cover, the least of them: `usual_level`, less where the
 /// rounds are too few for that. Cases without a time count for nothing.
 [[nodiscard]] double time_coverage(const std::vector<MeasuredCase>& cases);
@@ -51,7 +56,7 @@ struct MeasuredCase {
 
 /// The scaling exponent of one line: all lengths at fixed other labels.
 struct MeasuredExponent {
-  Case labels;  ///< seq_len is 0.
+  Case labels;  ///< The length is 0.
   double value = 0, low = 0, high = 0;
   std::string why_not;        ///< Where it is not resolved (and NaN).
   std::vector<double> local;  ///< [length] over the octave that ends there; NaN where missing.

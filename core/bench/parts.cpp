@@ -4,16 +4,76 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "core/base/error.h"
-#include "core/bench/damaged_parts.h"
 #include "core/files/atomic_file.h"
+#include "core/files/bench_file.h"
+#include "core/files/replaceable.h"
 
 namespace conelab {
+
+// ---- one part -----------------------------------------------------------------------------------
+
+namespace {
+
+/// f(name, number) for every number of a record but its status, in a fixed order.
+template <class Record, class F>
+void each_number(Record& r, const F& f) {
+  each_fact(r.facts, f);
+  each_measurement(r.sample, f);
+  f("bandwidth", r.sample.bandwidth);
+  f("load", r.machine.load);
+  f("clock", r.machine.clock);
+  f("temperature", r.machine.temperature);
+}
+
+/// Arrays of one number: single numbers have no checksum in HDF5.
+LabelledVariable one_number(const char* name, double value) {
+  return {name, {"index"}, std::vector<double>{value}, "", {}};
+}
+
+double number(const LabelledArray& array, const char* name, const std::string& file) {
+  const LabelledVariable* v = array.variable(name);
+  const auto* values = v == nullptr ? nullptr : std::get_if<std::vector<double>>(&v->data);
+  if (values == nullptr || values->size() != 1) fail("{}: no number '{}'", file, name);
+  return values->front();
+}
+
+}  // namespace
+
+void write_part(const std::string& file, const PartRecord& r) {
+  LabelledArray array;
+  array.axes = {{"index", std::vector<std::int64_t>{0}, ""}};
+  array.variables = {one_number("status", static_cast<double>(r.status))};
+  each_number(r, [&](const char* name, double value) {
+    array.variables.push_back(one_number(name, value));
+  });
+  array.attributes.emplace_back("reason", r.reason);
+  write_labelled(file, {program_version(), {{"sample", array}}, {}});
+}
+
+PartRecord read_part(const std::string& file) {
+  const LabelledArray a = read_labelled(file, "sample");
+  PartRecord r;
+  const double status = number(a, "status", file);
+  if (!(status >= 0 && status <= static_cast<double>(CaseStatus::out_of_memory))) {
+    fail("{}: status {} (expected 0 to 5)", file, status);
+  }
+  r.status = static_cast<CaseStatus>(static_cast<int>(status));
+  for (const auto& [name, value] : a.attributes) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (name == "reason" && text != nullptr) r.reason = *text;
+  }
+  each_number(r, [&](const char* name, double& value) { value = number(a, name, file); });
+  return r;
+}
+
+// ---- the folder ---------------------------------------------------------------------------------
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,10 +99,10 @@ std::string identity_text(const RunIdentity& identity) {
   return text;
 }
 
-/// Sealed samples, and those of them that were set aside as damaged.
+/// File names of sealed parts, and of those that were renamed as damaged.
 constexpr const char* sealed = "case-";
 constexpr const char* sealed_ending = ".h5";
-constexpr const char* aside_ending = ".damaged";
+constexpr const char* damaged_ending = ".damaged";
 /// Of the temporary files that become sealed ones, see AtomicFile.
 constexpr const char* temporary = ".";
 
@@ -153,7 +213,7 @@ Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume
   try {
     if (holds_run(folder_)) {
       check_identity(identity, resume);
-      set_damaged_aside(cancelled);
+      rename_damaged(cancelled);
     } else {  // Samples without their run were being discarded: they are in its result.
       remove_all_of(folder_, sealed);
     }
@@ -205,7 +265,7 @@ void Parts::check_identity(const RunIdentity& identity, bool resume) {
       folder_, difference);
 }
 
-void Parts::set_damaged_aside(const std::function<bool()>& cancelled) {
+void Parts::rename_damaged(const std::function<bool()>& cancelled) {
   std::map<fs::path, std::string> damaged;
   try {
     damaged = find_damaged(folder_, sealed_files(folder_), cancelled);
@@ -215,22 +275,22 @@ void Parts::set_damaged_aside(const std::function<bool()>& cancelled) {
   }
   for (const auto& [file, why] : damaged) {
     std::error_code error;
-    fs::rename(file, file.string() + aside_ending, error);
-    if (error) fail("{}; it cannot be set aside: {}", why, error.message());
+    fs::rename(file, file.string() + damaged_ending, error);
+    if (error) fail("{}; it cannot be renamed: {}", why, error.message());
     damaged_.push_back(why);
   }
 }
 
-std::string Parts::path(int slot, int round) const {
-  return fmt::format("{}/case-{:05}-round-{:03}.h5", folder_, slot, round);
+std::string Parts::path(int series, int round) const {
+  return fmt::format("{}/case-{:05}-round-{:03}.h5", folder_, series, round);
 }
 
-void Parts::seal(int slot, int round, const PartRecord& record) const {
-  write_part(path(slot, round), record);
+void Parts::seal(int series, int round, const PartRecord& record) const {
+  write_part(path(series, round), record);
 }
 
-std::optional<PartRecord> Parts::load(int slot, int round) const {
-  const std::string file = path(slot, round);
+std::optional<PartRecord> Parts::load(int series, int round) const {
+  const std::string file = path(series, round);
   if (!is_there(file)) return std::nullopt;
   return read_part(file);
 }
@@ -240,6 +300,70 @@ void Parts::discard() {
   std::error_code error;
   fs::remove(folder_ + "/run.txt", error);  // first: what a kill leaves is no unfinished run
   fs::remove_all(folder_, error);           // a folder that stays is untidy, but no harm
+}
+
+// ---- what is stored of a run --------------------------------------------------------------------
+
+namespace {
+
+/// A list of texts among the attributes of a group; empty where it has none.
+std::vector<std::string> texts_of(const LabelledArray& group, const std::string& name) {
+  for (const auto& [key, value] : group.attributes) {
+    const auto* list = std::get_if<std::vector<std::string>>(&value);
+    if (key == name && list != nullptr) return *list;
+  }
+  return {};
+}
+
+std::vector<std::string> peers_of(const RunIdentity& identity) {
+  std::vector<std::string> peers;
+  for (const auto& [name, value] : identity) {
+    if (name.starts_with("peer ")) peers.push_back(value);
+  }
+  return peers;
+}
+
+Sweep sweep_of(const RunIdentity& items, const std::string& output) {
+  try {
+    return sweep_of_items(items);
+  } catch (const Error& error) {
+    misuse("{}: its run is of no sweep: {}", output, error.what());
+  }
+}
+
+}  // namespace
+
+std::optional<StoredRun> stored_run(const std::string& output, const SandboxLimits& limits) {
+  const bool finished = result_exists(output);
+  if (Parts::exist(output)) {
+    const RunIdentity identity = Parts::identity(output);
+    return StoredRun{sweep_of(identity, output), peers_of(identity)};
+  }
+  if (!finished) return std::nullopt;
+  return StoredRun{sweep_of(items_of_result(output, limits), output),
+                   texts_of(read_labelled_sandboxed(output, "bench/environment", limits), "peers")};
+}
+
+bool result_exists(const std::string& output) {
+  check_replaceable_result(output, "bench", "bench");
+  std::error_code error;
+  const auto size = std::filesystem::file_size(output, error);
+  return !error && size > 0;
+}
+
+RunIdentity items_of_result(const std::string& path, const SandboxLimits& limits) {
+  RunIdentity items;
+  const LabelledArray runtime = read_labelled_sandboxed(path, "bench/runtime", limits);
+  for (const std::string& line : texts_of(runtime, "sweep")) {
+    const std::size_t equals = std::min(line.find('='), line.size() - 1);
+    items.emplace_back(line.substr(0, equals), line.substr(equals + 1));
+  }
+  // Results from before it could be asked for do not say it.
+  const auto says = [](const auto& item) { return item.first == "controls"; };
+  if (std::none_of(items.begin(), items.end(), says)) {
+    items.emplace_back("controls", std::to_string(Sweep().controls));
+  }
+  return items;
 }
 
 }  // namespace conelab

@@ -9,7 +9,6 @@
 
 #include "core/base/environment.h"
 #include "core/base/tensor.h"
-#include "core/bench/case_axes.h"
 #include "core/simd/kernels.h"
 #include "core/statistics/control.h"
 #include "core/statistics/exponent.h"
@@ -23,24 +22,27 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 using Numbers = std::vector<double>;
 
 /// The names of some axes.
-std::vector<std::string> labels_of(std::span<const CaseAxis> axes) {
-  std::vector<std::string> labels;
-  for (const CaseAxis& axis : axes) labels.emplace_back(axis.label);
-  return labels;
+std::vector<std::string> names_of(std::span<const Axis> some) {
+  std::vector<std::string> names;
+  for (const Axis& axis : some) names.emplace_back(axis.name);
+  return names;
 }
 
-const std::vector<std::string> case_labels = labels_of(case_axes);
+const std::vector<std::string> case_labels = names_of(axes());
 
-std::vector<LabelledAxis> axes_of(const Sweep& s, std::span<const CaseAxis> axes) {
+std::vector<LabelledAxis> axes_of(const Sweep& s, std::span<const Axis> some) {
   std::vector<LabelledAxis> all;
-  for (const CaseAxis& axis : axes) {
-    if (axis.names != nullptr)
-      all.push_back({axis.label, s.*axis.names, ""});
+  for (const Axis& axis : some) {
+    if (axis.numeric)
+      all.push_back({axis.name, s.numbers(axis), ""});
     else
-      all.push_back({axis.label, s.*axis.numbers, ""});
+      all.push_back({axis.name, s[axis], ""});
   }
   return all;
 }
+
+/// How many cases a line has.
+std::size_t line_size(const BenchResult& r) { return r.sweep[axes().back()].size(); }
 
 LabelledAxis counted(const char* name, std::size_t count) {
   std::vector<std::int64_t> labels(count);
@@ -136,7 +138,8 @@ void add_times(RuntimeGroup& g) {
 /// those of 16 bits.
 using PeakKey = std::tuple<std::string, std::size_t, std::int64_t>;
 PeakKey peak_key(const CaseResult& c) {
-  return {c.labels.device, dtype_size(dtype_from_name(c.labels.dtype)), c.labels.threads};
+  return {c.labels["device"], dtype_size(dtype_from_name(c.labels["dtype"])),
+          c.labels.number("threads")};
 }
 
 std::map<PeakKey, Numbers> peaks_by_key(const BenchResult& r) {
@@ -153,8 +156,8 @@ std::map<PeakKey, Numbers> peaks_by_key(const BenchResult& r) {
 std::map<std::int64_t, double> bandwidths(const BenchResult& r) {
   std::map<std::int64_t, double> largest;
   for (const CaseResult& c : r.cases) {
-    if (c.labels.device != "cpu") continue;
-    double& known = largest.emplace(c.labels.threads, unknown).first->second;
+    if (c.labels["device"] != "cpu") continue;
+    double& known = largest.emplace(c.labels.number("threads"), unknown).first->second;
     known = std::fmax(known, largest_of(c, &Sample::bandwidth));
   }
   return largest;
@@ -164,8 +167,8 @@ void add_bandwidth(RuntimeGroup& g, const BenchResult& r) {
   const auto known = bandwidths(r);
   g.per_case("bandwidth", "byte/s", "what as many threads read from memory, beyond the caches",
              [&](const CaseResult& c) {
-               const auto found = known.find(c.labels.threads);
-               const bool has = c.status == CaseStatus::ok && c.labels.device == "cpu";
+               const auto found = known.find(c.labels.number("threads"));
+               const bool has = c.status == CaseStatus::ok && c.labels["device"] == "cpu";
                return has && found != known.end() ? found->second : unknown;
              });
   g.per_round(
@@ -194,7 +197,7 @@ void add_machine(RuntimeGroup& g, const BenchResult& r) {
 /// What a device says of itself after each sample; not in the files of sweeps on the CPU alone.
 void add_device(RuntimeGroup& g, const BenchResult& r) {
   const auto on_cpu = [](const std::string& device) { return device == "cpu"; };
-  const auto& devices = r.sweep.devices;
+  const Labels& devices = r.sweep["device"];
   if (std::all_of(devices.begin(), devices.end(), on_cpu)) return;
   g.per_round("device_clock_samples", "Hz", "clock of the device's multiprocessors",
               &Sample::device_clock);
@@ -228,7 +231,7 @@ double interval_coverage(int rounds) {
 
 LabelledArray runtime_group(const BenchResult& r) {
   LabelledArray a;
-  a.axes = axes_of(r.sweep, case_axes);
+  a.axes = axes_of(r.sweep, axes());
   a.axes.push_back(counted("round", static_cast<std::size_t>(r.sweep.rounds)));
   a.signal = "time";
   RuntimeGroup group(r);
@@ -254,15 +257,16 @@ ExponentFit fit_line(const BenchResult& r, std::size_t first) {
   Numbers lengths;
   std::vector<Numbers> times;
   std::vector<std::size_t> at;
-  for (std::size_t i = 0; i < r.sweep.lengths.size(); ++i) {
+  const std::vector<std::int64_t> all = r.sweep.numbers(axes().back());
+  for (std::size_t i = 0; i < all.size(); ++i) {
     const CaseResult& c = r.cases[first + i];
     if (c.status != CaseStatus::ok) continue;
-    lengths.push_back(static_cast<double>(r.sweep.lengths[i]));
+    lengths.push_back(static_cast<double>(all[i]));
     times.push_back(field_of(c, &Sample::warm));
     at.push_back(i);
   }
   ExponentFit fit = fit_exponent(lengths, times);
-  std::vector<Interval> spread(r.sweep.lengths.size(), {unknown, unknown, unknown, unknown});
+  std::vector<Interval> spread(all.size(), {unknown, unknown, unknown, unknown});
   for (std::size_t i = 0; i < fit.local.size(); ++i) spread[at[i + 1]] = fit.local[i];
   fit.local = std::move(spread);
   return fit;
@@ -272,7 +276,7 @@ LabelledArray fit_group(const BenchResult& r) {
   Numbers exponent, low, high;
   std::vector<std::uint8_t> resolved;
   std::vector<std::string> why;
-  for (std::size_t first = 0; first < r.cases.size(); first += r.sweep.lengths.size()) {
+  for (std::size_t first = 0; first < r.cases.size(); first += line_size(r)) {
     const ExponentFit fit = fit_line(r, first);
     resolved.push_back(fit.resolved ? 1 : 0);
     why.push_back(fit.why_not);
@@ -282,12 +286,12 @@ LabelledArray fit_group(const BenchResult& r) {
   }
   LabelledArray a;
   a.axes = axes_of(r.sweep, line_axes());
-  const std::vector<std::string> axes = labels_of(line_axes());
-  a.variables = {{"exponent", axes, exponent, "", {}},
-                 {"exponent_low", axes, low, "", {}},
-                 {"exponent_high", axes, high, "", {}},
-                 {"resolved", axes, resolved, "", {}},
-                 {"resolved_reason", axes, why, "", {}}};
+  const std::vector<std::string> names = names_of(line_axes());
+  a.variables = {{"exponent", names, exponent, "", {}},
+                 {"exponent_low", names, low, "", {}},
+                 {"exponent_high", names, high, "", {}},
+                 {"resolved", names, resolved, "", {}},
+                 {"resolved_reason", names, why, "", {}}};
   a.attributes.emplace_back("about",
                             std::string("e of time = c seq_len^e: one slope per round, mean "
                                         "and 95 % t-interval over rounds"));
@@ -296,7 +300,7 @@ LabelledArray fit_group(const BenchResult& r) {
 
 LabelledArray local_fit_group(const BenchResult& r) {
   Numbers value, low, high;
-  for (std::size_t first = 0; first < r.cases.size(); first += r.sweep.lengths.size()) {
+  for (std::size_t first = 0; first < r.cases.size(); first += line_size(r)) {
     for (const Interval& local : fit_line(r, first).local) {
       value.push_back(local.value);
       low.push_back(local.low);
@@ -304,7 +308,7 @@ LabelledArray local_fit_group(const BenchResult& r) {
     }
   }
   LabelledArray a;
-  a.axes = axes_of(r.sweep, case_axes);
+  a.axes = axes_of(r.sweep, axes());
   a.variables = {{"exponent", case_labels, value, "", {}},
                  {"exponent_low", case_labels, low, "", {}},
                  {"exponent_high", case_labels, high, "", {}}};
@@ -374,7 +378,8 @@ std::vector<std::string> sweep_lines(const Sweep& sweep) {
 }
 
 std::vector<std::string> machine_notes(const BenchResult& r) {
-  MachineRecord all{{}, r.load, r.clock, static_cast<int>(r.sweep.threads.back())};
+  const auto most_threads = static_cast<int>(r.sweep.numbers(axis_named("threads")).back());
+  MachineRecord all{{}, r.load, r.clock, most_threads};
   for (const auto& [key, peaks] : peaks_by_key(r)) {
     const double best = repeated_peak(peaks);
     for (const double p : peaks) all.peaks.push_back(p / best);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/bench/executor.h"
+#include "core/bench/sweep.h"
 #include "core/files/bench_file.h"
 
 namespace conelab {

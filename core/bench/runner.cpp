@@ -5,13 +5,10 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/bench/admission.h"
-#include "core/bench/bandwidth.h"
-#include "core/bench/crew.h"
-#include "core/bench/forecast.h"
+#include "core/bench/machine.h"
 #include "core/bench/parts.h"
-#include "core/bench/result_place.h"
-#include "core/bench/slots.h"
+#include "core/bench/schedule.h"
+#include "core/files/atomic_file.h"
 #include "core/simd/kernels.h"
 #include "core/statistics/order.h"
 
@@ -54,7 +51,7 @@ std::vector<std::string> known_operators(const Workload& workload, const std::ve
 
 /// Parameters are for this program's own operators.
 void check_parameters(const Sweep& sweep, const Workload& workload) {
-  for (const std::string& operation : sweep.operations) {
+  for (const std::string& operation : sweep["operator"]) {
     const std::string name = operator_name(operation);
     if (name == operation) continue;
     const auto& own = workload.operations;
@@ -79,24 +76,24 @@ class Run {
         parts_(options.output, run_identity(sweep, options), options.resume, options.cancelled),
         bandwidth_(workload.bandwidth, sweep.rounds),
         result_(empty_result(sweep, options)),
-        slots_(sweep, result_),
-        crew_(sweep, workload, options, slots_),
-        admission_(options.output, sweep, crew_, slots_) {
+        schedule_(sweep, result_),
+        workers_(sweep, workload, options, schedule_),
+        admission_(options.output, sweep, workers_, schedule_) {
     for (const std::string& why : parts_.damaged()) {
       if (options.warned) options.warned(why + "; it is measured again");
     }
   }
 
   const BenchResult& measure_all() {
-    const auto orders = balanced_orders(slots_.count(), sweep_.rounds, sweep_.seed);
+    const auto orders = balanced_orders(schedule_.count(), sweep_.rounds, sweep_.seed);
     for (int round = 0; round < sweep_.rounds; ++round) {
       round_state_ = machine_state();
-      for (const int slot : orders[static_cast<std::size_t>(round)]) visit(slot, round);
+      for (const int series : orders[static_cast<std::size_t>(round)]) visit(series, round);
       result_.load.push_back(round_state_.load);
       result_.clock.push_back(round_state_.clock);
       result_.temperature.push_back(round_state_.temperature);
     }
-    crew_.end();
+    workers_.end();
     return result_;
   }
 
@@ -106,11 +103,11 @@ class Run {
   const Sweep& sweep_;
   const BenchOptions& options_;
   Parts parts_;
-  BandwidthWatch bandwidth_;
+  BandwidthSchedule bandwidth_;
   Clock::time_point start_ = Clock::now();
   BenchResult result_;
-  Slots slots_;
-  Crew crew_;
+  Schedule schedule_;
+  Workers workers_;
   Admission admission_;
   Forecast forecast_;
   MachineState round_state_;
@@ -125,10 +122,10 @@ class Run {
 
   [[nodiscard]] bool cancelled() const { return options_.cancelled && options_.cancelled(); }
 
-  void report(const Slot& slot) const {
+  void report(const Series& series) const {
     if (!options_.progress) return;
-    options_.progress({slots_.done(), slots_.total(), slots_.work_share(),
-                       slots_.seconds_left(forecast_), describe(slot.labels())});
+    options_.progress({schedule_.done(), schedule_.total(), schedule_.work_share(),
+                       schedule_.seconds_left(forecast_), describe(series.labels())});
   }
 
   [[noreturn]] void interrupt() {
@@ -138,29 +135,29 @@ class Run {
     }
     throw Error(ErrorKind::interrupted,
                 fmt::format("{}: interrupted; {} of {} samples are kept, continue with --resume",
-                            options_.output, slots_.done(), slots_.total()));
+                            options_.output, schedule_.done(), schedule_.total()));
   }
 
   /// One sample of one case, from its sealed file or measured now.
   void visit(int index, int round) {
-    Slot& slot = slots_.at(index);
-    report(slot);
-    if (slot.result->status == CaseStatus::ok) {
-      take(*slot.result, round, sealed_record(index, round));
-      if (slot.result->status != CaseStatus::skipped) ++slot.worked;
+    Series& series = schedule_.at(index);
+    report(series);
+    if (series.result->status == CaseStatus::ok) {
+      take(*series.result, round, sealed_record(index, round));
+      if (series.result->status != CaseStatus::skipped) ++series.worked;
     }
-    ++slot.visits;
-    report(slot);
+    ++series.visits;
+    report(series);
     if (options_.sampled) options_.sampled(result_);
   }
 
-  void take(CaseResult& slot, int round, const PartRecord& record) {
-    slot.status = record.status;
-    slot.reason = record.reason;
-    slot.facts = record.facts;
-    slot.samples[static_cast<std::size_t>(round)] = record.sample;
+  void take(CaseResult& series, int round, const PartRecord& record) {
+    series.status = record.status;
+    series.reason = record.reason;
+    series.facts = record.facts;
+    series.samples[static_cast<std::size_t>(round)] = record.sample;
     round_state_ = record.machine;
-    forecast_.learn(slot.labels, record.facts.flops, record.sample.warm);
+    forecast_.learn(series.labels, record.facts.flops, record.sample.warm);
   }
 
   /// Whether a sealed verdict holds still: forecasts are made anew, and a longer limit is another.
@@ -183,7 +180,7 @@ class Run {
     record.machine = round_state_;
     // A signal to the whole group may have ended the worker: that is no result.
     if (record.status != CaseStatus::ok && cancelled()) interrupt();
-    const Case& labels = slots_.at(index).labels();
+    const Case& labels = schedule_.at(index).labels();
     forecast_.learn_sample(labels, seconds_since(start));
     if (record.status == CaseStatus::ok) {
       record.sample.bandwidth = bandwidth_.beside(labels, round, seconds_since(start_));
@@ -193,37 +190,66 @@ class Run {
   }
 
   PartRecord measure(int index) {
-    const Slot& slot = slots_.at(index);
+    const Series& series = schedule_.at(index);
     PartRecord record;
-    record.facts = slot.result->facts;
+    record.facts = series.result->facts;
     admission_.decide(index, forecast_);
-    if (slot.why_skipped->empty()) {
-      crew_.measure(index, record);
+    if (series.why_skipped->empty()) {
+      workers_.measure(index, record);
     } else {
       record.status = CaseStatus::skipped;
-      record.reason = *slot.why_skipped;
+      record.reason = *series.why_skipped;
     }
     return record;
   }
 };
+
+// ---- the result file at the output --------------------------------------------------------------
+
+/// How a run will end that measures something. Throws misuse where the output must not be replaced.
+BenchEnding ending_at(const Sweep& sweep, const BenchOptions& options) {
+  const std::string& output = options.output;
+  if (!result_exists(output)) return BenchEnding::written;
+  if (!options.resume || Parts::exist(output)) return BenchEnding::replaced;
+  const SandboxLimits limits{.cancelled = options.cancelled};
+  const std::string difference =
+      identity_difference(items_of_result(output, limits), sweep.items());
+  if (!difference.empty()) {
+    misuse("{}: is finished, and another sweep: {}", output, difference);
+  }
+  return BenchEnding::was_finished;
+}
+
+bool measured_something(const BenchResult& result) {
+  return std::any_of(result.cases.begin(), result.cases.end(),
+                     [](const CaseResult& c) { return c.status == CaseStatus::ok; });
+}
+
+[[noreturn]] void refuse(const BenchResult& result, const std::string& output, BenchEnding ending) {
+  const CaseResult& first = result.cases.front();
+  fail("{}: {}: no case was measured ({}: {}: {})", output,
+       ending == BenchEnding::replaced ? "is left as it was" : "is not written",
+       describe(first.labels), status_name(first.status), first.reason);
+}
 
 }  // namespace
 
 BenchEnding run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options) {
   check_sweep(sweep, known_operators(workload, options.peers));
   check_parameters(sweep, workload);
-  const ResultPlace place(sweep, options);
-  if (place.finished()) {
+  const BenchEnding ending = ending_at(sweep, options);
+  if (ending == BenchEnding::was_finished) {
     Parts::clear_finished(options.output);
-    return BenchEnding::was_finished;
+    return ending;
   }
+  probe_writable(options.output);
   Run run(sweep, workload, options);
   try {
     const BenchResult& result = run.measure_all();
-    const bool accepted = ResultPlace::accepts(result);
-    const BenchEnding ending = accepted ? place.write(result) : BenchEnding::written;
+    const bool measured = measured_something(result);
+    if (measured) write_labelled(options.output, bench_file(result));
     run.discard_samples();
-    if (!accepted) place.refuse(result);
+    if (!measured) refuse(result, options.output, ending);
     return ending;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::failure || !Parts::exist(options.output)) throw;

@@ -1,16 +1,29 @@
 // The benchmark runner: interleaved rounds, sealed samples, one result file.
 //
-// In each round every case runs once, in an order in which over the rounds each case stands in each
-// position equally often. Some cases are in the sweep twice (the A/A control). Every sample is
-// sealed at once as a small file of its own beside the result, in OUT.h5.parts/: a kill at any
-// moment loses at most the sample under way, and a resumed run goes on from there. The result is
-// merged from the sealed samples at the end, after which they are removed. A sealed sample that has
-// been damaged since is set aside and measured again; where it cannot be told which are, the run
-// fails.
+// The path of one sample:
+//   1. A sweep (sweep.h) lists labels on every axis (axes.h). Its cases are their product, in
+//   row-major
+//      order; some shorter ones are in the run twice (the A/A control). Each is a series of
+//      samples, one a round (schedule.h).
+//   2. In each round every series is visited once, in an order in which over the rounds each stands
+//   in
+//      each position equally often. Before its first visit `Admission` decides whether the case
+//      fits into memory and will end in time; otherwise it is recorded as skipped.
+//   3. The series' worker, a process of its own, is asked for one sample (worker.h). There a
+//      `CaseExecutor` (executor.h), which `Workload::make` prepared from the case's labels, runs
+//      the operator (operator_case.h): time, caches, memory, and once the FLOP and the error.
+//   4. The answer is sealed at once as a small file in OUT.h5.parts/ (parts.h), beside it the state
+//   of
+//      the machine. A kill at any moment loses at most the sample under way; a resumed run reads
+//      the sealed parts first and measures only what is missing. A damaged part is measured again.
+//   5. After the last round all samples, [case][round] in `BenchResult`, are merged into the result
+//      file: medians with their intervals, fits, the A/A control, the environment (result.h). The
+//      parts are removed.
+//   6. Whoever reads the file gets `MeasuredCase`s (measured.h). `summary.h` makes tables of them,
+//      `compare.h` verdicts, and core/figure/bench_figures.h figures.
 //
 // A case whose worker crashed, hung, ran out of memory or refused is recorded with its status and
-// reason and not started again; one that is predicted not to fit or to end is recorded as skipped.
-// The sweep goes on in either case.
+// reason and not started again. The sweep goes on.
 #pragma once
 
 #include <functional>
@@ -18,9 +31,9 @@
 #include <vector>
 
 #include "core/bench/executor.h"
-#include "core/bench/peer.h"
 #include "core/bench/result.h"
 #include "core/bench/sweep.h"
+#include "core/bench/worker.h"
 
 namespace conelab {
 
@@ -40,28 +53,33 @@ struct BenchOptions {
   std::vector<std::string> devices;  ///< What the sweep's devices are, the CPU aside, in words.
   std::function<bool()> cancelled;   ///< True: throw away the sample under way and stop.
   std::function<void(const BenchProgress&)> progress;
-  /// Told after each sample what is known by then; for pictures of a sweep that still runs. Called
-  /// between samples, and to be quick: nothing is measured meanwhile.
+  /// Called after each sample with what is known by then, for pictures of a sweep that still runs.
+  /// It must be quick: nothing is measured meanwhile.
   std::function<void(const BenchResult&)> sampled;
-  /// Told, in one line, what is amiss but no reason to stop.
+  /// Called with one line about what is wrong but no reason to stop.
   std::function<void(const std::string&)> warned;
 };
 
 /// How a run ended that did not fail.
 enum class BenchEnding {
   written,
-  replaced,      ///< Written in the place of an earlier result.
+  replaced,      ///< Written over an earlier result.
   was_finished,  ///< With `resume`: nothing was left to do.
 };
 
-/// Runs or resumes the sweep and writes the result file; what may lie at its place is said in
-/// result_place.h.
+/// Runs or resumes the sweep and writes the result file. What exists at the output decides:
 ///
-/// Throws misuse where the sweep is wrong, where a peer has an operator of another's name, where
-/// something else than a benchmark's result lies at the output, where an unfinished run lies beside
-/// it and `resume` is false, or where with `resume` the unfinished run (or the finished result) is
-/// another one: the message names what differs, the program's build and the machine included.
-/// Throws interrupted where cancelled: what is sealed stays.
+///   nothing, an empty file   the result is written if something was measured
+///   a result of `bench`      is replaced at the very end; with `resume` it is finished, provided
+///   that
+///                            it is of the same sweep
+///   any other file           stays: the run does not begin
+///
+/// Throws misuse where the sweep is wrong, where two operators have the same name, where the output
+/// is another kind of file, where an unfinished run is stored beside it and `resume` is false, or
+/// where with `resume` that run (or the finished result) is another one: the message names what
+/// differs, the program's build and the machine included. Throws interrupted where cancelled: what
+/// is sealed stays.
 BenchEnding run_bench(const Sweep& sweep, const Workload& workload, const BenchOptions& options);
 
 }  // namespace conelab

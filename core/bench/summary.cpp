@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/bench/case_axes.h"
+#include "core/bench/axes.h"
 #include "core/statistics/interval.h"
 
 namespace conelab {
@@ -26,30 +26,28 @@ std::string with_unit(double value, const std::pair<double, const char*> (&units
   return fmt::format("{:.3g} {}", value / size, name);
 }
 
-using Axes = std::vector<const CaseAxis*>;
+using Axes = std::vector<const Axis*>;
 
-/// The axes worth a column: operator, pass and n, and those with several values.
+/// The axes that get a column: those that always do, and those with several labels.
 Axes telling_axes(const std::vector<Case>& cases) {
-  Axes axes;
-  for (const CaseAxis& axis : case_axes) {
-    std::set<std::string> values;
-    for (const Case& c : cases) values.insert(label_of(c, axis));
-    const bool always =
-        axis.text == &Case::operation || axis.text == &Case::pass || axis.number == &Case::seq_len;
-    if (always || values.size() > 1) axes.push_back(&axis);
+  Axes telling;
+  for (const Axis& axis : axes()) {
+    std::set<std::string> labels;
+    for (const Case& c : cases) labels.insert(c[axis]);
+    if (axis.always || labels.size() > 1) telling.push_back(&axis);
   }
-  return axes;
+  return telling;
 }
 
-std::vector<std::string> titles_of(const Axes& axes) {
+std::vector<std::string> titles_of(const Axes& some) {
   std::vector<std::string> titles;
-  for (const CaseAxis* axis : axes) titles.emplace_back(axis->title);
+  for (const Axis* axis : some) titles.emplace_back(axis->title);
   return titles;
 }
 
-std::vector<std::string> labels_of(const Case& c, const Axes& axes) {
-  std::vector<std::string> labels;
-  for (const CaseAxis* axis : axes) labels.push_back(label_of(c, *axis));
+Labels labels_of(const Case& c, const Axes& some) {
+  Labels labels;
+  for (const Axis* axis : some) labels.push_back(c[*axis]);
   return labels;
 }
 
@@ -77,7 +75,7 @@ void add_measurements(const MeasuredCase& c, std::vector<std::string>& row) {
 std::string bandwidth_note(const std::vector<MeasuredCase>& cases) {
   std::map<std::int64_t, double> by_threads;
   for (const MeasuredCase& c : cases) {
-    if (std::isfinite(c.bandwidth)) by_threads[c.labels.threads] = c.bandwidth;
+    if (std::isfinite(c.bandwidth)) by_threads[c.labels.number("threads")] = c.bandwidth;
   }
   std::string text;
   for (const auto& [threads, bandwidth] : by_threads) {
@@ -119,12 +117,12 @@ TextTable summary_table(const std::vector<MeasuredCase>& cases) {
   TextTable table;
   std::vector<Case> labels;
   for (const MeasuredCase& c : cases) labels.push_back(c.labels);
-  const Axes axes = telling_axes(labels);
-  table.header = titles_of(axes);
+  const Axes telling = telling_axes(labels);
+  table.header = titles_of(telling);
   table.header.insert(table.header.end(), {"time", interval_title(time_coverage(cases)), "cold",
                                            "of peak", "extra memory", "error", "note"});
   for (const MeasuredCase& c : cases) {
-    std::vector<std::string> row = labels_of(c.labels, axes);
+    std::vector<std::string> row = labels_of(c.labels, telling);
     add_measurements(c, row);
     table.rows.push_back(std::move(row));
   }
@@ -134,13 +132,13 @@ TextTable summary_table(const std::vector<MeasuredCase>& cases) {
 TextTable exponent_table(const std::vector<MeasuredExponent>& exponents) {
   std::vector<Case> lines;
   for (const MeasuredExponent& e : exponents) lines.push_back(e.labels);
-  Axes axes = telling_axes(lines);
-  axes.pop_back();  // n
+  Axes telling = telling_axes(lines);
+  telling.pop_back();  // n
   TextTable table;
-  table.header = titles_of(axes);
+  table.header = titles_of(telling);
   table.header.insert(table.header.end(), {"exponent", "95 % interval", "note"});
   for (const MeasuredExponent& e : exponents) {
-    std::vector<std::string> row = labels_of(e.labels, axes);
+    std::vector<std::string> row = labels_of(e.labels, telling);
     if (std::isnan(e.value)) {
       row.insert(row.end(), {"-", "-", e.why_not});
     } else {
@@ -155,13 +153,13 @@ TextTable exponent_table(const std::vector<MeasuredExponent>& exponents) {
 TextTable comparison_table(const std::vector<CaseComparison>& cases) {
   std::vector<Case> labels;
   for (const CaseComparison& c : cases) labels.push_back(c.labels);
-  const Axes axes = telling_axes(labels);
+  const Axes telling = telling_axes(labels);
   TextTable table;
-  table.header = titles_of(axes);
+  table.header = titles_of(telling);
   table.header.insert(table.header.end(),
                       {"ratio", interval_title(ratio_coverage(cases)), "verdict", "note"});
   for (const CaseComparison& c : cases) {
-    std::vector<std::string> row = labels_of(c.labels, axes);
+    std::vector<std::string> row = labels_of(c.labels, telling);
     const Interval& ratio = c.result.ratio;
     const bool known = !std::isnan(ratio.value);
     row.insert(row.end(), {known ? fmt::format("{:.3f}", ratio.value) : "-",

@@ -23,7 +23,7 @@ TEST(BenchCommand, WritesEveryOptionOut) {
 TEST(BenchCommand, TellsWhatItsDevicesAre) {
   Sweep sweep;
   EXPECT_TRUE(with_program(sweep, {}).devices.empty());
-  sweep.devices = {"cpu", "cuda"};
+  sweep["device"] = {"cpu", "cuda"};
   BenchOptions asked;
   asked.output = "out.h5";
   const BenchOptions options = with_program(sweep, asked);

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/bench/device_case.h"
+#include "core/bench/operator_case.h"
 #include "core/bench/result.h"
 
 namespace conelab::gpu::tests {
@@ -120,10 +120,10 @@ TEST(DeviceCase, SaysWhyItCannotRun) {
 
 BenchResult result_on(const char* device) {
   BenchResult result;
-  result.sweep.operations = {"penumbral"};
-  result.sweep.passes = {"forward"};
-  result.sweep.devices = {device};
-  result.sweep.lengths = {40};
+  result.sweep["operator"] = {"penumbral"};
+  result.sweep["pass"] = {"forward"};
+  result.sweep["device"] = {device};
+  result.sweep["seq_len"] = {"40"};
   result.sweep.rounds = 2;
   Sample sample;
   sample.warm = 1;

@@ -20,9 +20,9 @@ int run(const std::string& self, const std::string& output, bool resume) {
   std::signal(SIGINT, ask_to_stop);
   std::signal(SIGTERM, ask_to_stop);
   conelab::Sweep sweep;
-  sweep.operations = {"slow", "killed_later"};
-  sweep.passes = {"forward"};
-  sweep.lengths = {256, 512, 1024, 2048};
+  sweep["operator"] = {"slow", "killed_later"};
+  sweep["pass"] = {"forward"};
+  sweep["seq_len"] = {"256", "512", "1024", "2048"};
   sweep.rounds = 8;
   conelab::BenchOptions options;
   options.output = output;

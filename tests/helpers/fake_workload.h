@@ -21,12 +21,12 @@ class FakeCase : public CaseExecutor {
   explicit FakeCase(const Case& c) : case_(c) {}
 
   CaseFacts facts() override {
-    const auto n = static_cast<double>(case_.seq_len);
-    return {4 * n * n * static_cast<double>(case_.dim), 16 * n, 1e-7};
+    const auto n = static_cast<double>(case_.number("seq_len"));
+    return {4 * n * n * static_cast<double>(case_.number("dim")), 16 * n, 1e-7};
   }
 
   Sample sample(bool cold) override {
-    const std::string& name = case_.operation;
+    const std::string& name = case_["operator"];
     ++samples_;
     if (name == "killed" || (name == "killed_later" && samples_ == 3)) kill(getpid(), SIGKILL);
     if (name == "exits") _exit(3);
@@ -36,7 +36,7 @@ class FakeCase : public CaseExecutor {
     if (name == "chatty") std::puts("hello");
     if (name == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const auto ticks = std::chrono::steady_clock::now().time_since_epoch().count();
-    const double t = 1e-9 * static_cast<double>(case_.seq_len * case_.seq_len) *
+    const double t = 1e-9 * static_cast<double>(case_.number("seq_len") * case_.number("seq_len")) *
                      (1 + 1e-8 * static_cast<double>(ticks % 1000003));
     Sample s;
     s.warm = t;
@@ -58,12 +58,12 @@ inline Workload fake_workload() {
   w.operations = {"steady", "slow",   "killed",  "killed_later", "exits", "hangs",  "throws",
                   "hungry", "chatty", "refuses", "broken",       "huge",  "endless"};
   w.make = [](const Case& c, std::int64_t, std::uint64_t) -> std::unique_ptr<CaseExecutor> {
-    if (c.operation == "refuses") fail("skipped: not on a {}", "Sunday");
-    if (c.operation == "broken") fail("cannot be prepared");
+    if (c["operator"] == "refuses") fail("skipped: not on a {}", "Sunday");
+    if (c["operator"] == "broken") fail("cannot be prepared");
     return std::make_unique<FakeCase>(c);
   };
   w.predict = [](const Case& c, std::int64_t) -> Prediction {
-    return {c.operation == "huge" ? 1e18 : 1e6, 1e5, c.operation == "endless" ? 1e30 : 1e3};
+    return {c["operator"] == "huge" ? 1e18 : 1e6, 1e5, c["operator"] == "endless" ? 1e30 : 1e3};
   };
   return w;
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/bench/figures.h"
 #include "core/bench/result.h"
 #include "core/bench/summary.h"
+#include "core/figure/bench_figures.h"
 #include "tests/core/bench/fixtures.h"
 #include "tests/core/statistics/noise.h"
 
@@ -22,10 +22,10 @@ BenchResult fake_result(const Sweep& sweep, double speed, double peak, std::uint
   Random random(seed);
   for (const Case& c : sweep.cases()) {
     CaseResult result{c, CaseStatus::ok, "", {1e6, 1e3, 1e-7}, {}};
-    const double factor = c.operation == "umbral" ? 1.5 : 1;
+    const double factor = c["operator"] == "umbral" ? 1.5 : 1;
     for (int i = 0; i < sweep.rounds; ++i) {
       Sample s;
-      s.warm = speed * factor * 1e-9 * std::pow(static_cast<double>(c.seq_len), 2) *
+      s.warm = speed * factor * 1e-9 * std::pow(static_cast<double>(c.number("seq_len")), 2) *
                std::exp(0.01 * random.normal());
       s.peak_flops = peak;
       s.extra_bytes = 2e6;
@@ -130,7 +130,7 @@ TEST_F(CompareBench, OperatorsOfOneRunAreComparedRoundByRound) {
   const auto ratios = compare_operators(cases, "dot");
   ASSERT_EQ(ratios.size(), 2u);
   for (const CaseComparison& c : ratios) {
-    EXPECT_EQ(c.labels.operation, "umbral");
+    EXPECT_EQ(c.labels["operator"], "umbral");
     EXPECT_EQ(c.result.verdict, Verdict::slower);
     EXPECT_NEAR(c.result.ratio.value, 1.5, 0.03);
     EXPECT_NEAR(c.result.ratio.coverage, 0.961, 0.001);

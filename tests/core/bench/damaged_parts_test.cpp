@@ -1,6 +1,4 @@
 // What an earlier run sealed is kept unless it is known to be damaged.
-#include "core/bench/damaged_parts.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -10,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "core/bench/part_record.h"
+#include "core/bench/parts.h"
 #include "core/files/hdf5.h"
 #include "tests/core/bench/fixtures.h"
 

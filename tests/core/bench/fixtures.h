@@ -47,12 +47,13 @@ class BenchTest : public ::testing::Test {
   }
 };
 
-inline Sweep fake_sweep(std::vector<std::string> operators, std::vector<std::int64_t> lengths,
+inline Sweep fake_sweep(Labels operators, const std::vector<std::int64_t>& lengths,
                         int rounds = 3) {
   Sweep sweep;
-  sweep.operations = std::move(operators);
-  sweep.passes = {"forward"};
-  sweep.lengths = std::move(lengths);
+  sweep["operator"] = std::move(operators);
+  sweep["pass"] = {"forward"};
+  sweep["seq_len"].clear();
+  for (const std::int64_t n : lengths) sweep["seq_len"].push_back(std::to_string(n));
   sweep.rounds = rounds;
   return sweep;
 }

@@ -1,7 +1,6 @@
-#include "core/bench/result_place.h"
-
 #include <fstream>
 
+#include "core/bench/runner.h"
 #include "core/files/atomic_file.h"
 #include "tests/core/bench/fixtures.h"
 

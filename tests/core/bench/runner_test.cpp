@@ -10,7 +10,6 @@
 
 #include "core/base/random.h"
 #include "core/bench/parts.h"
-#include "core/bench/stored_run.h"
 #include "tests/core/bench/fixtures.h"
 
 namespace conelab {
@@ -27,7 +26,7 @@ TEST_F(Runner, MeasuresEveryCaseInEveryRound) {
   const auto cases = measured();
   ASSERT_EQ(cases.size(), 3u);
   for (const MeasuredCase& c : cases) {
-    const double n2 = 1e-9 * std::pow(static_cast<double>(c.labels.seq_len), 2);
+    const double n2 = 1e-9 * std::pow(static_cast<double>(c.labels.number("seq_len")), 2);
     EXPECT_EQ(c.status, CaseStatus::ok);
     EXPECT_NEAR(c.time / n2, 1.005, 0.006);
     EXPECT_LE(c.time_low, c.time);
@@ -53,7 +52,7 @@ TEST_F(Runner, RecordsWhatBecameOfAWorkerAndGoesOn) {
   sweep.time_limit = 0.3;
   run(sweep);
   std::map<std::string, MeasuredCase> by_name;
-  for (const MeasuredCase& c : measured()) by_name[c.labels.operation] = c;
+  for (const MeasuredCase& c : measured()) by_name[c.labels["operator"]] = c;
   const auto expect = [&](const char* name, CaseStatus status, const std::string& reason) {
     EXPECT_EQ(by_name[name].status, status) << name;
     EXPECT_TRUE(by_name[name].reason.starts_with(reason)) << name << ": " << by_name[name].reason;
@@ -111,8 +110,8 @@ TEST_F(Runner, ProgressNeverStepsBack) {
       fake_sweep({"steady", "slow", "killed_later", "refuses", "huge"}, {64, 1024, 16384}, 5);
   Workload uneven = fixtures::fake_workload();
   uneven.predict = [](const Case& c, std::int64_t) -> Prediction {
-    const auto n = static_cast<double>(c.seq_len);
-    if (c.operation == "huge")
+    const auto n = static_cast<double>(c.number("seq_len"));
+    if (c["operator"] == "huge")
       return {1e18, 1e5, 1e15};  // Skipped: no work, whatever it would cost.
     return {1e6, 1e5, 256 * n * n};
   };
@@ -225,7 +224,7 @@ TEST_F(Runner, ResumesOnlyTheSameSweep) {
   BenchOptions again = options();
   again.resume = true;
   Sweep other = sweep;
-  other.lengths = {64, 128, 256};
+  other["seq_len"] = {"64", "128", "256"};
   other.rounds = 5;
   const std::string error = error_of([&] { run(other, again); });
   EXPECT_EQ(error,

@@ -1,7 +1,6 @@
-#include "core/bench/stored_run.h"
-
 #include <fstream>
 
+#include "core/bench/parts.h"
 #include "tests/core/bench/fixtures.h"
 
 namespace conelab {

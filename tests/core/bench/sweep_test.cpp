@@ -49,7 +49,7 @@ TEST(ParseNames, SplitsAtCommas) {
 
 TEST(Sweep, CasesAreTheProductInRowMajorOrder) {
   Sweep s = fixtures::fake_sweep({"dot", "umbral"}, {64, 128});
-  s.passes = {"forward", "backward"};
+  s["pass"] = {"forward", "backward"};
   const std::vector<Case> cases = s.cases();
   ASSERT_EQ(cases.size(), 8u);
   EXPECT_EQ(describe(cases[0]), "dot forward cpu f32 threads=1 d=64 heads=8 n=64");
@@ -65,35 +65,38 @@ TEST(CheckSweep, RefusesWhatCannotBeMeasured) {
     return error_of([&] { check_sweep(s, known); });
   };
   EXPECT_EQ(error([](Sweep&) {}), "no error");
-  EXPECT_NE(error([](Sweep& s) { s.operations = {"penumbra"}; }).find("did you mean 'penumbral'"),
+  EXPECT_NE(error([](Sweep& s) { s["operator"] = {"penumbra"}; }).find("did you mean 'penumbral'"),
             std::string::npos);
-  EXPECT_EQ(error([](Sweep& s) { s.operations = {}; }), "2: the sweep has no operator");
+  EXPECT_EQ(error([](Sweep& s) { s["operator"] = {}; }), "2: the sweep has no operator");
   EXPECT_EQ(error([](Sweep& s) {
-              s.operations = {"dot", "dot"};
+              s["operator"] = {"dot", "dot"};
             }),
             "2: operator 'dot' is given twice");
-  EXPECT_EQ(error([](Sweep& s) { s.operations = {"dot", "dot:bias=alibi"}; }), "no error");
-  EXPECT_EQ(error([](Sweep& s) { s.operations = {"dot:scale= 2"}; }),
+  EXPECT_EQ(error([](Sweep& s) { s["operator"] = {"dot", "dot:bias=alibi"}; }), "no error");
+  EXPECT_EQ(error([](Sweep& s) { s["operator"] = {"dot:scale= 2"}; }),
             "2: operator 'dot:scale= 2' holds a blank");
-  EXPECT_NE(error([](Sweep& s) { s.operations = {"penumbra:gamma=2"}; }).find("unknown operator"),
+  EXPECT_NE(error([](Sweep& s) { s["operator"] = {"penumbra:gamma=2"}; }).find("unknown operator"),
             std::string::npos);
-  EXPECT_EQ(error([](Sweep& s) { s.lengths = {}; }), "2: the sweep has no lengths");
-  EXPECT_EQ(error([](Sweep& s) { s.lengths = {64, 64}; }), "2: lengths must ascend (found 64)");
-  EXPECT_EQ(error([](Sweep& s) { s.heads = {0}; }), "2: heads must be at least 1 (found 0)");
+  EXPECT_EQ(error([](Sweep& s) { s["seq_len"] = {}; }), "2: the sweep has no lengths");
+  EXPECT_EQ(error([](Sweep& s) {
+              s["seq_len"] = {"64", "64"};
+            }),
+            "2: lengths must ascend (found 64)");
+  EXPECT_EQ(error([](Sweep& s) { s["head"] = {"0"}; }), "2: heads must be at least 1 (found 0)");
   EXPECT_EQ(error([](Sweep& s) { s.rounds = 0; }), "2: rounds must be at least 1 (found 0)");
-  EXPECT_NE(error([](Sweep& s) { s.passes = {"sideways"}; }).find("unknown pass"),
+  EXPECT_NE(error([](Sweep& s) { s["pass"] = {"sideways"}; }).find("unknown pass"),
             std::string::npos);
-  EXPECT_NE(error([](Sweep& s) { s.dtypes = {"f23"}; }).find("unknown dtype"), std::string::npos);
+  EXPECT_NE(error([](Sweep& s) { s["dtype"] = {"f23"}; }).find("unknown dtype"), std::string::npos);
 }
 
 TEST(Sweep, IsTheSameFromItsItems) {
   Sweep s = fixtures::fake_sweep({"dot", "dot:masks=causal+window:window=8"}, {64, 128}, 5);
-  s.passes = {"forward", "forward+backward"};
-  s.devices = {"cpu", "cuda"};
-  s.dtypes = {"f32", "bf16"};
-  s.threads = {1, 2};
-  s.dims = {8, 16};
-  s.heads = {1, 3};
+  s["pass"] = {"forward", "forward+backward"};
+  s["device"] = {"cpu", "cuda"};
+  s["dtype"] = {"f32", "bf16"};
+  s["threads"] = {"1", "2"};
+  s["dim"] = {"8", "16"};
+  s["head"] = {"1", "3"};
   s.batch = 2, s.controls = 0, s.seed = std::numeric_limits<std::uint64_t>::max(), s.cold = false;
   auto items = s.items();
   EXPECT_EQ(sweep_of_items(items).items(), items);

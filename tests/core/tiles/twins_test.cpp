@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/bench/case_input.h"
+#include "core/bench/case_problem.h"
 #include "core/call/call_text.h"
 #include "core/simd/kernels.h"
 #include "core/tiles/tile.h"
@@ -21,16 +21,17 @@ namespace {
 
 TEST(Twins, OfKeysWeighTheSame) {
   Case c;
-  c.seq_len = 2;
-  c.dim = 64;
+  c.set("seq_len", 2);
+  c.set("dim", 64);
+  c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, 1);
-  std::copy_n(input.key.row(0, 0, 0), c.dim, input.key.row(0, 0, 1));
+  std::copy_n(input.key.row(0, 0, 0), c.number("dim"), input.key.row(0, 0, 1));
   const auto plan = resolve(call_from_text("dot:scale=0.3"), check_extents(input));
   const Forward<float> found = forward(*plan, input);
   const Backward<float> slopes = backward(*plan, input, found);
   const Tensor4<float> map = attention_map(*plan, input, Map2d::weights);
   for (std::int64_t i = 0; i < 2; ++i) EXPECT_EQ(map.at(0, 0, i, 0), map.at(0, 0, i, 1));
-  for (std::int64_t i = 0; i < c.dim; ++i) {
+  for (std::int64_t i = 0; i < c.number("dim"); ++i) {
     EXPECT_NEAR(found.output.at(0, 0, 0, i),
                 (input.value.at(0, 0, 0, i) + input.value.at(0, 0, 1, i)) / 2, 4e-7);
     EXPECT_EQ(slopes.value.at(0, 0, 0, i), slopes.value.at(0, 0, 1, i));
@@ -41,15 +42,16 @@ TEST(Twins, OfKeysWeighTheSame) {
 /// of.
 TEST(Peaked, RowsOfAMapSumToOne) {
   Case c;
-  c.seq_len = 300;
-  c.dim = 64;
+  c.set("seq_len", 300);
+  c.set("dim", 64);
+  c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, 5);
   for (float& x : input.query.data) x *= 4;
   const auto plan = resolve(call_from_text("dot"), check_extents(input));
   const Tensor4<float> map = attention_map(*plan, input, Map2d::weights);
-  for (std::int64_t i = 0; i < c.seq_len; ++i) {
+  for (std::int64_t i = 0; i < c.number("seq_len"); ++i) {
     double sum = 0;
-    for (std::int64_t j = 0; j < c.seq_len; ++j) {
+    for (std::int64_t j = 0; j < c.number("seq_len"); ++j) {
       sum += static_cast<double>(*(map.row(0, 0, i) + j));
     }
     EXPECT_NEAR(sum, 1, 2e-7) << i;

@@ -41,7 +41,7 @@ TEST(BenchForm, ReadsASweep) {
   typed.threads = "1,2";
   const BenchCheck check = check_bench(typed, known, {});
   ASSERT_TRUE(check.sound());
-  EXPECT_EQ(check.sweep.lengths, (std::vector<std::int64_t>{256, 512, 1024}));
+  EXPECT_EQ(check.sweep["seq_len"], (std::vector<std::int64_t>{256, 512, 1024}));
   EXPECT_EQ(check.sweep.cases().size(), 12U);
   EXPECT_EQ(check.extent, "12 cases in 9 rounds");
 }
@@ -295,7 +295,7 @@ TEST(BenchModel, AComparisonThatWasCancelledIsMadeLater) {
 TEST(BenchModel, AResultWithoutCasesIsShownAndExported) {
   Bench bench;
   BenchResult nothing;
-  nothing.sweep.operations.clear();
+  nothing.sweep["operator"].clear();
   write_labelled(bench.path("none.h5"), bench_file(nothing));
   bench.model.open(bench.path("none.h5"));
   ASSERT_TRUE(wait_for([&] { return bench.model.data() != nullptr; })) << bench.model.message();
@@ -410,14 +410,14 @@ TEST(BenchModel, DevicesAreFoundInAJob) {
 /// Bounds are generous, so that a busy machine passes; the numbers are printed.
 TEST(BenchModel, APictureOfManyCurvesTakesAMoment) {
   BenchResult result;
-  result.sweep.operations = fixtures::fake_workload().operations;
-  result.sweep.passes = {"forward", "backward"};
-  for (std::int64_t n = 64; n <= 65536; n *= 2) result.sweep.lengths.push_back(n);
+  result.sweep["operator"] = fixtures::fake_workload().operations;
+  result.sweep["pass"] = {"forward", "backward"};
+  for (std::int64_t n = 64; n <= 65536; n *= 2) result.sweep["seq_len"].push_back(n);
   for (const Case& c : result.sweep.cases()) {
     CaseResult one{c, CaseStatus::ok, "", {1e6, 1e3, 1e-7}, {}};
     for (int round = 0; round < result.sweep.rounds; ++round) {
       Sample sample;
-      sample.warm = 1e-9 * static_cast<double>(c.seq_len * (100 + round));
+      sample.warm = 1e-9 * static_cast<double>(c.number("seq_len") * (100 + round));
       sample.peak_flops = 1e11;
       one.samples.push_back(sample);
     }

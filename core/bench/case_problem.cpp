@@ -1,16 +1,48 @@
-#include "core/bench/case_error.h"
+#include "core/bench/case_problem.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
+#include "core/base/random.h"
 #include "core/call/call_text.h"
 #include "core/call/plan.h"
 #include "core/reference/differences.h"
 #include "core/reference/evaluate.h"
 
 namespace conelab {
+
+// ---- input --------------------------------------------------------------------------------------
+
+namespace {
+
+void plant_twins(AttentionInput<float>& in) {
+  const Shape4 shape = in.query.shape;
+  for (std::int64_t b = 0; b < shape.batch && shape.token >= 4; ++b) {
+    for (std::int64_t h = 0; h < shape.head; ++h) {
+      std::copy_n(in.query.row(b, h, 0), shape.feature, in.key.row(b, h, 1));
+      std::copy_n(in.query.row(b, h, 2), shape.feature, in.key.row(b, h, 3));
+      in.key.at(b, h, 3, 0) += 1e-4f;
+    }
+  }
+}
+
+}  // namespace
+
+AttentionInput<float> random_input(const Case& c, std::int64_t batch, std::uint64_t seed) {
+  Random random(seed);
+  AttentionInput<float> in;
+  for (Tensor4<float>* t : {&in.query, &in.key, &in.value, &in.output_grad}) {
+    *t = Tensor4<float>({batch, c.number("head"), c.number("seq_len"), c.number("dim")});
+    for (float& x : t->data) x = static_cast<float>(random.normal());
+  }
+  plant_twins(in);
+  return in;
+}
+
+// ---- error --------------------------------------------------------------------------------------
+
 namespace {
 
 constexpr std::int64_t outputs_checked_whole = 256;
@@ -34,7 +66,7 @@ struct QueryRange {
 
 /// `count` of `all` queries. Few queries against all keys stand at the end of the sequence: so they
 /// have to be its last ones for a call that looks at positions, by a bias or a mask. For any other
-/// they are the first ones, among which are the planted twins (case_input.h).
+/// they are the first ones, among which are the planted twins (random_input).
 QueryRange checked_queries(const Call& call, std::int64_t count, std::int64_t all) {
   const bool positional = call.bias != "none" || call.masks != Call{}.masks;
   return {positional ? all - count : 0, count};

@@ -1,9 +1,8 @@
-#include "core/bench/bandwidth.h"
+#include "core/bench/machine.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/bench/peak.h"
 #include "core/bench/summary.h"
 #include "tests/core/bench/fixtures.h"
 
@@ -27,14 +26,14 @@ double counted(int threads) { return 1000 * ++measurements + threads; }
 
 Case with_threads(std::int64_t threads, const std::string& device = "cpu") {
   Case c;
-  c.threads = threads;
-  c.device = device;
+  c.set("threads", threads);
+  c.set("device", device);
   return c;
 }
 
 TEST(Bandwidth, IsMeasuredOncePerNumberOfThreadsInThreeRounds) {
   measurements = 0;
-  BandwidthWatch watch(counted, 9);
+  BandwidthSchedule watch(counted, 9);
   const double long_ago = 1e6;
   std::vector<int> rounds;
   for (int round = 0; round < 9; ++round) {
@@ -50,10 +49,10 @@ TEST(Bandwidth, IsMeasuredOncePerNumberOfThreadsInThreeRounds) {
 }
 
 TEST(Bandwidth, IsNotMeasuredAgainWhereThatWouldCostMuchOfTheRun) {
-  BandwidthWatch watch(counted, 9);
+  BandwidthSchedule watch(counted, 9);
   EXPECT_GT(watch.beside(with_threads(1), 0, 0), 0);
   EXPECT_TRUE(std::isnan(watch.beside(with_threads(1), 4, 0)));
-  BandwidthWatch none(nullptr, 9);
+  BandwidthSchedule none(nullptr, 9);
   EXPECT_TRUE(std::isnan(none.beside(with_threads(1), 0, 0)));
 }
 
@@ -68,14 +67,14 @@ class BandwidthOfARun : public BenchTest {
 
 TEST_F(BandwidthOfARun, IsOfEachNumberOfThreads) {
   Sweep sweep = fake_sweep({"steady", "broken"}, {64, 128}, 3);
-  sweep.threads = {1, 2};
+  sweep["threads"] = {"1", "2"};
   measurements = 0;
   run_measured(sweep, options());
   for (const MeasuredCase& c : measured()) {
     if (c.status != CaseStatus::ok) {
       EXPECT_TRUE(std::isnan(c.bandwidth));
     } else {
-      EXPECT_EQ(std::fmod(c.bandwidth, 1000), static_cast<double>(c.labels.threads));
+      EXPECT_EQ(std::fmod(c.bandwidth, 1000), static_cast<double>(c.labels.number("threads")));
       EXPECT_EQ(intensity(c), c.flops / c.bytes);
     }
   }

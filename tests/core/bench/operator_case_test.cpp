@@ -1,11 +1,11 @@
-#include "core/bench/attention_case.h"
+#include "core/bench/operator_case.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 
-#include "core/bench/peak.h"
+#include "core/bench/machine.h"
 #include "core/tiles/attention.h"
 #include "tests/core/bench/fixtures.h"
 
@@ -15,7 +15,8 @@ namespace {
 using fixtures::error_of;
 
 Case small_case(const std::string& operation, const std::string& pass, const char* dtype = "f32") {
-  return {operation, pass, "cpu", dtype, 1, 16, 2, 100};
+  return {{"operator", operation}, {"pass", pass}, {"dtype", dtype},
+          {"dim", "16"},           {"head", "2"},  {"seq_len", "100"}};
 }
 
 /// In flop/s; what stands in GFLOP/s is below it on every machine.
@@ -29,8 +30,8 @@ bool sooner_or_later(const std::function<bool()>& holds) {
   return false;
 }
 
-TEST(AttentionCase, EveryOperatorRunsBothPassesWithSmallErrors) {
-  const Workload workload = attention_workload();
+TEST(OperatorCase, EveryOperatorRunsBothPassesWithSmallErrors) {
+  const Workload workload = operator_workload();
   EXPECT_GE(workload.operations.size(), 5u);
   for (const std::string& name : workload.operations) {
     for (const char* pass : {"forward", "backward", "forward+backward"}) {
@@ -52,8 +53,8 @@ TEST(AttentionCase, EveryOperatorRunsBothPassesWithSmallErrors) {
   }
 }
 
-TEST(AttentionCase, DoublePrecisionAgreesWithTheReference) {
-  const Workload workload = attention_workload();
+TEST(OperatorCase, DoublePrecisionAgreesWithTheReference) {
+  const Workload workload = operator_workload();
   const auto forward = workload.make(small_case("penumbral", "forward", "f64"), 1, 1);
   EXPECT_LT(forward->facts().error, 1e-11);
   const auto backward = workload.make(small_case("penumbral", "backward", "f64"), 1, 1);
@@ -63,29 +64,29 @@ TEST(AttentionCase, DoublePrecisionAgreesWithTheReference) {
   EXPECT_NEAR(both->facts().flops, forward->facts().flops + backward->facts().flops, 1);
 }
 
-TEST(AttentionCase, CallsAsOneWordAreMeasuredAsTheyAreGiven) {
-  const Workload workload = attention_workload();
+TEST(OperatorCase, CallsAsOneWordAreMeasuredAsTheyAreGiven) {
+  const Workload workload = operator_workload();
   Case c = small_case("dot", "forward", "f64");
-  c.seq_len = 300;  // more than are checked whole
+  c.set("seq_len", 300);  // more than are checked whole
   const double all = workload.make(c, 1, 1)->facts().flops;
   for (const auto& [text, share] : {std::pair{"dot:bias=hype", 1.0},
                                     {"penumbral:bias=alibi:gamma=2", 1.0},
                                     {"dot:masks=causal", 301.0 / 600},
                                     {"umbral:masks=causal+window:window=1", 1.0 / 300}}) {
     for (const char* pass : {"forward", "backward"}) {
-      c.operation = text;
-      c.pass = pass;
+      c.set("operator", text);
+      c.set("pass", pass);
       const CaseFacts facts = workload.make(c, 1, 1)->facts();
       EXPECT_LT(facts.error, pass == std::string("forward") ? 1e-11 : 1e-7) << text << pass;
-      if (c.pass == "forward") {
+      if (c["pass"] == "forward") {
         EXPECT_NEAR(facts.flops, all * share, 1) << text;
       }
     }
   }
 }
 
-TEST(AttentionCase, CallsThatNoCaseCanHaveAreRefusedBeforehand) {
-  const Workload workload = attention_workload();
+TEST(OperatorCase, CallsThatNoCaseCanHaveAreRefusedBeforehand) {
+  const Workload workload = operator_workload();
   workload.check("penumbral:gamma=2:bias=alibi:masks=causal");
   const auto error = [&](const char* text) {
     return error_of([&] { workload.check(text); }).substr(0, 3);
@@ -96,16 +97,16 @@ TEST(AttentionCase, CallsThatNoCaseCanHaveAreRefusedBeforehand) {
   EXPECT_EQ(error("penumbral:bias=rope"), "2: ");
 }
 
-TEST(AttentionCase, SkipsWhatTheEngineDoesNotHave) {
-  const Workload workload = attention_workload();
+TEST(OperatorCase, SkipsWhatTheEngineDoesNotHave) {
+  const Workload workload = operator_workload();
   Case c = small_case("dot", "forward");
-  c.device = "cuda";
+  c.set("device", "cuda");
   EXPECT_EQ(error_of([&] { (void)workload.make(c, 1, 1); }),
             "1: skipped: there is no device cuda here");
 }
 
-TEST(AttentionCase, HalfTypesErrByTheirRounding) {
-  const Workload workload = attention_workload();
+TEST(OperatorCase, HalfTypesErrByTheirRounding) {
+  const Workload workload = operator_workload();
   for (const auto& [dtype, unit] : {std::pair{"f16", 0x1p-11}, std::pair{"bf16", 0x1p-8}}) {
     for (const char* pass : {"forward", "backward"}) {
       const auto executor = workload.make(small_case("dot", pass, dtype), 1, 1);
@@ -118,27 +119,27 @@ TEST(AttentionCase, HalfTypesErrByTheirRounding) {
 }
 
 /// Nothing of it has run before: not what its first run loads of the program is its memory.
-TEST(AttentionCase, ThatIsResumedCountsItsOwnMemory) {
+TEST(OperatorCase, ThatIsResumedCountsItsOwnMemory) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer's own memory grows with the program's";
 #endif
   Case c = small_case("penumbral", "forward");
-  c.seq_len = 512;
-  c.dim = 64;
-  const auto executor = attention_workload().make(c, 1, 1);
+  c.set("seq_len", 512);
+  c.set("dim", 64);
+  const auto executor = operator_workload().make(c, 1, 1);
   EXPECT_LT(executor->sample(false).extra_bytes, 3e5);
 }
 
-TEST(AttentionCase, PredictsItsMemoryFromAbove) {
+TEST(OperatorCase, PredictsItsMemoryFromAbove) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer keeps freed memory";
 #endif
-  const Workload workload = attention_workload();
+  const Workload workload = operator_workload();
   for (const char* pass : {"forward", "backward"}) {
     Case c = small_case("penumbral", pass);
-    c.seq_len = 2048;
-    c.dim = 64;
-    c.head = 8;
+    c.set("seq_len", 2048);
+    c.set("dim", 64);
+    c.set("head", 8);
     release_free_memory();
     reset_peak_resident();
     const double before = resident_bytes();

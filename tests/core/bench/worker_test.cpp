@@ -1,4 +1,4 @@
-#include "core/bench/peer.h"
+#include "core/bench/worker.h"
 
 #include <unistd.h>
 
@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/bench/forecast.h"
-#include "core/bench/worker_process.h"
+#include "core/bench/schedule.h"
 #include "tests/core/bench/fixtures.h"
 
 namespace conelab {
@@ -54,7 +53,7 @@ done
 class PeerOfRunner : public PeerTest {};
 
 Case case_of(const char* operation, std::int64_t length) {
-  return {operation, "forward", "cpu", "f32", 1, 64, 1, length};
+  return {{"operator", operation}, {"seq_len", std::to_string(length)}};
 }
 
 TEST_F(PeerOfRunner, JoinsTheRoundsInOneProcess) {
@@ -66,7 +65,7 @@ TEST_F(PeerOfRunner, JoinsTheRoundsInOneProcess) {
   EXPECT_EQ(starts(), 2);  // asked once, then one process for all cases
   for (const MeasuredCase& c : measured()) {
     EXPECT_EQ(c.status, CaseStatus::ok);
-    if (c.labels.operation != "rival") continue;
+    if (c.labels["operator"] != "rival") continue;
     EXPECT_EQ(c.time, 0.001);
     for (const double peak : c.peak_samples) EXPECT_GT(peak, 1e6);  // measured by the runner
   }
@@ -217,7 +216,7 @@ TEST(ForecastOfRuns, TakesTheRateOfTheLongestCaseOfTheLine) {
   f.learn(case_of("dot", 512), 1e9, 0.1);
   f.learn(case_of("dot", 256), 1e9, 1);
   f.learn(case_of("dot", 128), 1e9, NAN);
-  EXPECT_EQ(f.rate(case_of("dot", 4096)).seq_len, 512);
+  EXPECT_EQ(f.rate(case_of("dot", 4096)).length, 512);
   EXPECT_NEAR(f.rate(case_of("dot", 4096)).flops, 1e10, 1);
   EXPECT_EQ(f.rate(case_of("umbral", 4096)).flops, 0);
   EXPECT_NEAR(f.sample_seconds(case_of("dot", 4096), 1e12), 100, 1);

@@ -1,4 +1,4 @@
-#include "core/bench/figures.h"
+#include "core/figure/bench_figures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,20 +18,20 @@ class BenchFigures : public BenchTest {};
 
 TEST_F(BenchFigures, DrawTheChosenOperatorsAtOnePlace) {
   Sweep sweep = fake_sweep({"steady", "chatty", "broken"}, {256, 512}, 6);
-  sweep.passes = {"forward", "backward"};
+  sweep["pass"] = {"forward", "backward"};
   run(sweep);
   const auto cases = measured();
-  EXPECT_EQ(label_values(cases, "pass"), sweep.passes);
+  EXPECT_EQ(label_values(cases, "pass"), sweep["pass"]);
   EXPECT_EQ(label_values(cases, "seq_len"), (std::vector<std::string>{"256", "512"}));
   EXPECT_THROW((void)label_values(cases, "length"), Error);
   const BenchSelection all = select_cases(cases, {}, {});
-  EXPECT_EQ(all.operators, sweep.operations);
-  EXPECT_EQ(all.place.pass, "forward");
+  EXPECT_EQ(all.operators, sweep["operator"]);
+  EXPECT_EQ(all.fixed["pass"], "forward");
   const figure::ScalingFigure scaling = scaling_figure(all);
   ASSERT_EQ(scaling.series.size(), 3u);
   EXPECT_EQ(scaling.series[1].ratio.size(), 2u);
   const auto points = roofline_cases(all);
-  EXPECT_EQ(points[0]->labels.seq_len, 512);
+  EXPECT_EQ(points[0]->labels.number("seq_len"), 512);
   EXPECT_EQ(points[2], nullptr);
   const BenchSelection one =
       select_cases(cases, {}, {{"operators", "chatty"}, {"pass", "backward"}, {"dim", ""}});
@@ -42,7 +42,7 @@ TEST_F(BenchFigures, DrawTheChosenOperatorsAtOnePlace) {
 /// A case of an operator at a length that reaches `share` of the peak.
 MeasuredCase reached(const char* operation, std::int64_t length, double share) {
   MeasuredCase c;
-  c.labels = {operation, "forward", "cpu", "f32", 1, 64, 1, length};
+  c.labels = {{"operator", operation}, {"head", "1"}, {"seq_len", std::to_string(length)}};
   c.flops = 1e9 * share, c.bytes = 1e6, c.peak_flops = 1e9;
   c.time = c.time_low = c.time_high = 1;
   return c;

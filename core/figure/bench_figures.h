@@ -12,24 +12,20 @@
 
 namespace conelab {
 
-/// What a figure draws: operators at one choice of all other labels.
+/// What a figure draws: operators at all lengths, at one label of every other axis.
 struct BenchSelection {
   std::vector<std::string> operators;
-  Case place;  ///< Its operator and seq_len say nothing.
+  Case fixed;  ///< The labels that all cases share; its operator and length say nothing.
   std::vector<MeasuredCase> cases;
   std::vector<MeasuredExponent> exponents;
 };
 
-/// Keeps the cases that `keys` choose. `keys` are those of the figures: operators ("A,B"), pass,
-/// device, dtype, threads, dim, head; absent or empty: all operators, and of the other labels the
-/// first that the cases have. Throws misuse where the cases have no such value.
+/// Keeps the cases that `keys` choose. `keys` are those of the figures: operators ("A,B") and the
+/// names of `fixed_axes()`; absent or empty: all operators, and of the other axes the first label
+/// that the cases have. Throws misuse where the cases have no such label.
 [[nodiscard]] BenchSelection select_cases(std::vector<MeasuredCase> cases,
                                           std::vector<MeasuredExponent> exponents,
                                           const std::map<std::string, std::string>& keys);
-
-/// Different values of one label of the cases ("operator", "dim", see case_axes.h), in their order.
-[[nodiscard]] std::vector<std::string> label_values(const std::vector<MeasuredCase>& cases,
-                                                    const std::string& label);
 
 /// Times, fits, and ratios to the first operator, the latter round by round: the machine's drift is
 /// in both and cancels. Cases without a time are NaN, which the figure leaves out.

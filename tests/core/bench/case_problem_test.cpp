@@ -1,10 +1,9 @@
-#include "core/bench/case_error.h"
+#include "core/bench/case_problem.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/bench/case_input.h"
 #include "core/call/plan.h"
 
 namespace conelab {
@@ -25,7 +24,8 @@ struct Computed {
   Backward<T> gradient;
 
   Computed() {
-    const AttentionInput<float> random = random_input({"dot", "", "", "", 1, 8, 2, 40}, 2, 1);
+    const AttentionInput<float> random =
+        random_input({{"dim", "8"}, {"head", "2"}, {"seq_len", "40"}}, 2, 1);
     if constexpr (std::is_same_v<T, float>)
       input = random;
     else

@@ -1,11 +1,12 @@
-#include "core/bench/figures.h"
+#include "core/figure/bench_figures.h"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/bench/case_axes.h"
 #include "core/bench/compare.h"
 #include "core/call/call_text.h"
 
@@ -18,15 +19,14 @@ std::string value_of(const std::map<std::string, std::string>& keys, const std::
 }
 
 /// Keeps the cases with the value that the keys name for a label, or with the first one.
-void narrow(BenchSelection& s, const std::map<std::string, std::string>& keys,
-            const CaseAxis& axis) {
-  const std::vector<std::string> known = label_values(s.cases, axis.label);
-  std::string value = value_of(keys, axis.label);
+void narrow(BenchSelection& s, const std::map<std::string, std::string>& keys, const Axis& axis) {
+  const std::vector<std::string> known = label_values(s.cases, axis.name);
+  std::string value = value_of(keys, axis.name);
   if (value.empty() && !known.empty()) value = known.front();
   if (std::find(known.begin(), known.end(), value) == known.end()) {
-    unknown_name(axis.label, value, known);
+    unknown_name(axis.name, value, known);
   }
-  const auto other = [&](const auto& c) { return label_of(c.labels, axis) != value; };
+  const auto other = [&](const auto& c) { return c.labels[axis] != value; };
   std::erase_if(s.cases, other);
   std::erase_if(s.exponents, other);
 }
@@ -47,14 +47,14 @@ figure::ScalingSeries series_of(const BenchSelection& s, const std::string& name
   figure::ScalingSeries series;
   series.name = name;
   for (const MeasuredCase& c : s.cases) {
-    if (c.labels.operation != name) continue;
-    series.x.push_back(static_cast<double>(c.labels.seq_len));
+    if (c.labels["operator"] != name) continue;
+    series.x.push_back(static_cast<double>(c.labels.number("seq_len")));
     series.y.push_back(c.time);
     series.low.push_back(c.time_low);
     series.high.push_back(c.time_high);
   }
   for (const MeasuredExponent& e : s.exponents) {
-    if (e.labels.operation != name || !std::isfinite(e.value)) continue;
+    if (e.labels["operator"] != name || !std::isfinite(e.value)) continue;
     series.exponent = e.value;
     series.exponent_low = e.low;
     series.exponent_high = e.high;
@@ -95,7 +95,7 @@ void add_ratios(const BenchSelection& s, figure::ScalingFigure& figure) {
   figure.ratio_coverage = ratio_coverage(comparisons);
   for (const CaseComparison& c : comparisons) {
     for (figure::ScalingSeries& one : series) {
-      if (one.name != c.labels.operation) continue;
+      if (one.name != c.labels["operator"]) continue;
       one.ratio.push_back(c.result.ratio.value);
       one.ratio_low.push_back(c.result.ratio.low);
       one.ratio_high.push_back(c.result.ratio.high);
@@ -104,12 +104,10 @@ void add_ratios(const BenchSelection& s, figure::ScalingFigure& figure) {
 }
 
 /// "forward, cpu, f32, 2 threads, d = 64, 8 heads"
-std::string place_caption(const Case& c) {
-  const auto counted = [](std::int64_t count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-  };
-  return fmt::format("{}, {}, {}, {}, d = {}, {}", c.pass, c.device, c.dtype,
-                     counted(c.threads, "thread"), c.dim, counted(c.head, "head"));
+std::string fixed_caption(const Case& c) {
+  std::vector<std::string> words;
+  for (const Axis& axis : fixed_axes()) words.push_back(label_text(axis, c[axis]));
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 /// The highest of a ceiling that was measured beside any of the cases drawn; 0 for none.
@@ -121,13 +119,14 @@ double highest(const BenchSelection& s, double MeasuredCase::*ceiling) {
   return value;
 }
 
-/// The length that all of them have; 0 where they differ or there are none.
-std::int64_t common_length(const std::vector<const MeasuredCase*>& cases) {
-  std::int64_t length = 0;
+/// "n = 1024", the length that all of them have; empty where they differ or there are none.
+std::string common_length(const std::vector<const MeasuredCase*>& cases) {
+  std::string length;
   for (const MeasuredCase* c : cases) {
     if (c == nullptr) continue;
-    if (length != 0 && length != c->labels.seq_len) return 0;
-    length = c->labels.seq_len;
+    const std::string here = label_text(axes().back(), c->labels[axes().back()]);
+    if (!length.empty() && length != here) return "";
+    length = here;
   }
   return length;
 }
@@ -152,17 +151,6 @@ const char* slope_caption(const std::vector<const MeasuredCase*>& cases, double 
 
 }  // namespace
 
-std::vector<std::string> label_values(const std::vector<MeasuredCase>& cases,
-                                      const std::string& label) {
-  const CaseAxis& axis = axis_named(label);
-  std::vector<std::string> values;
-  for (const MeasuredCase& c : cases) {
-    const std::string value = label_of(c.labels, axis);
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-  }
-  return values;
-}
-
 BenchSelection select_cases(std::vector<MeasuredCase> cases,
                             std::vector<MeasuredExponent> exponents,
                             const std::map<std::string, std::string>& keys) {
@@ -170,8 +158,8 @@ BenchSelection select_cases(std::vector<MeasuredCase> cases,
   s.cases = std::move(cases);
   s.exponents = std::move(exponents);
   s.operators = chosen_operators(s, value_of(keys, "operators"));
-  for (const CaseAxis& axis : place_axes()) narrow(s, keys, axis);
-  s.place = s.cases.front().labels;
+  for (const Axis& axis : fixed_axes()) narrow(s, keys, axis);
+  s.fixed = s.cases.front().labels;
   return s;
 }
 
@@ -182,16 +170,16 @@ figure::ScalingFigure scaling_figure(const BenchSelection& s) {
   add_ratios(s, figure);
   const std::vector<std::string> titles = titles_of(s.operators);
   for (std::size_t i = 0; i < titles.size(); ++i) figure.series[i].name = titles[i];
-  figure.caption = place_caption(s.place);
+  figure.caption = fixed_caption(s.fixed);
   return figure;
 }
 
 std::vector<const MeasuredCase*> roofline_cases(const BenchSelection& s) {
   std::vector<const MeasuredCase*> longest(s.operators.size(), nullptr);
   for (const MeasuredCase& c : s.cases) {
-    const auto place = std::find(s.operators.begin(), s.operators.end(), c.labels.operation);
-    if (place == s.operators.end() || !std::isfinite(c.time)) continue;
-    longest[static_cast<std::size_t>(place - s.operators.begin())] = &c;
+    const auto found = std::find(s.operators.begin(), s.operators.end(), c.labels["operator"]);
+    if (found == s.operators.end() || !std::isfinite(c.time)) continue;
+    longest[static_cast<std::size_t>(found - s.operators.begin())] = &c;
   }
   return longest;
 }
@@ -199,17 +187,16 @@ std::vector<const MeasuredCase*> roofline_cases(const BenchSelection& s) {
 figure::RooflineFigure roofline_figure(const BenchSelection& s) {
   figure::RooflineFigure figure;
   const std::vector<const MeasuredCase*> cases = roofline_cases(s);
-  const std::int64_t length = common_length(cases);
+  const std::string length = common_length(cases);
   const std::vector<std::string> titles = titles_of(s.operators);
   double best = 0;
   for (const MeasuredCase* c : cases) {
     const std::string& title = titles[figure.points.size()];
     figure.points.emplace_back();
     if (c == nullptr) continue;
-    const Case& labels = c->labels;
-    figure.points.back() = {length > 0 ? title : fmt::format("{}, n = {}", title, labels.seq_len),
-                            intensity(*c), c->flops / c->time, c->flops / c->time_high,
-                            c->flops / c->time_low};
+    const std::string own = label_text(axes().back(), c->labels[axes().back()]);
+    figure.points.back() = {length.empty() ? title + ", " + own : title, intensity(*c),
+                            c->flops / c->time, c->flops / c->time_high, c->flops / c->time_low};
     best = std::max(best, c->flops / c->time);
   }
   figure.coverage = time_coverage(s.cases);
@@ -217,7 +204,7 @@ figure::RooflineFigure roofline_figure(const BenchSelection& s) {
   const double bandwidth = highest(s, &MeasuredCase::bandwidth);
   figure.peaks.push_back({"multiply-add", peak, best <= peak});
   figure.bandwidths.push_back({"memory", bandwidth});
-  figure.caption = place_caption(s.place) + (length > 0 ? fmt::format(", n = {}", length) : "") +
+  figure.caption = fixed_caption(s.fixed) + (length.empty() ? "" : ", " + length) +
                    peak_caption(peak, best) + slope_caption(cases, bandwidth);
   return figure;
 }

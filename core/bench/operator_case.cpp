@@ -1,0 +1,332 @@
+#include "core/bench/operator_case.h"
+
+#include <tbb/info.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <type_traits>
+
+#include "core/base/error.h"
+#include "core/base/half.h"
+#include "core/bench/case_problem.h"
+#include "core/bench/machine.h"
+#include "core/call/call_text.h"
+#include "core/call/plan.h"
+#include "core/tiles/attention.h"
+
+namespace conelab {
+namespace {
+
+/// A sample lasts at least this long, in as many runs as that takes.
+constexpr double sample_seconds = 0.02;
+/// A case whose run is shorter than `short_seconds` runs for `warm_up_seconds` before each sample:
+/// while others had their turn its memory left the caches.
+constexpr double short_seconds = 0.1;
+constexpr double warm_up_seconds = 0.01;
+/// Of each of the two peak measurements around a sample, and of each one of the bandwidth.
+constexpr double peak_seconds = 0.002;
+constexpr double bandwidth_seconds = 0.1;
+/// Of a sample on a device.
+constexpr int most_runs = 10000;
+
+// ---- the operator of a case ---------------------------------------------------------------------
+
+/// A case's labels as the engine takes them, resolved before there is any input.
+struct CaseOperator {
+  std::string pass;  ///< "forward", "backward" given what forward saved, "forward+backward".
+  Dtype dtype;
+  int threads;
+  std::shared_ptr<const Plan> plan;
+  Call call;  ///< With defaults written out.
+
+  CaseOperator(const Case& c, std::int64_t batch)
+      : pass(c["pass"]),
+        dtype(dtype_from_name(c["dtype"])),
+        threads(static_cast<int>(c.number("threads"))) {
+    const std::int64_t n = c.number("seq_len"), d = c.number("dim");
+    plan = resolve(call_from_text(c["operator"]), {batch, c.number("head"), n, n, d, d});
+    call = resolved_call(*plan);
+  }
+
+  [[nodiscard]] bool forward_only() const { return pass == "forward"; }
+  [[nodiscard]] bool backward_only() const { return pass == "backward"; }
+
+  /// Of one run of the pass; pairs that a mask hides do not count.
+  [[nodiscard]] double flops() const {
+    const double forward = backward_only() ? 0 : forward_flops(plan->extents);
+    const double backward = forward_only() ? 0 : backward_flops(plan->extents);
+    return (forward + backward) * plan->mask(AttentionInput<float>{}).share();
+  }
+
+  /// Numbers of one of the tensors q, k, v, output.
+  [[nodiscard]] double tensor_size() const {
+    const Extents& e = plan->extents;
+    return static_cast<double>(e.batch * e.head * e.query * e.feature);
+  }
+  /// Compulsory traffic: forward reads q, k, v and writes the output; backward reads those, the
+  /// output, its gradient and writes three.
+  [[nodiscard]] double bytes() const {
+    return tensor_size() * (forward_only() ? 4 : 8) * static_cast<double>(dtype_size(dtype));
+  }
+  [[nodiscard]] double written_bytes() const {
+    const int tensors = forward_only() ? 1 : backward_only() ? 3 : 4;
+    return tensor_size() * tensors * static_cast<double>(dtype_size(dtype));
+  }
+};
+
+/// Inputs, outputs and the engine's packed copies (in what it computes in), and of one head the
+/// wider copies for the error.
+Prediction predict_case(const Case& c, std::int64_t batch) {
+  const CaseOperator op(c, batch);
+  constexpr double program = 60e6, wider = 100;
+  const double all =
+      (op.forward_only() ? 10 : 16) * static_cast<double>(dtype_size(op.dtype)) * op.tensor_size();
+  const Extents& e = op.plan->extents;
+  const double of_head = static_cast<double>(e.query) * static_cast<double>(e.feature);
+  return {program + static_cast<double>(flush_bytes()) + all + wider * of_head, program + all / 2,
+          op.flops()};
+}
+
+/// Throws misuse for a call that no case can have: of masks, those that read operands.
+void check_operator(const std::string& text) {
+  const Tensor4<float> some({1, 1, 4, 4});
+  const auto plan = resolve(call_from_text(text), {1, 1, 4, 4, 4, 4});
+  (void)plan->mask(AttentionInput<float>{some, some, some, {}, {}, {}});
+}
+
+// ---- on the CPU ---------------------------------------------------------------------------------
+
+/// The case's input in the numbers of its tensors.
+template <class T>
+AttentionInput<T> input_of(const Case& c, std::int64_t batch, std::uint64_t seed) {
+  AttentionInput<float> in = random_input(c, batch, seed);
+  if constexpr (std::is_same_v<T, float>)
+    return in;
+  else
+    return convert<T>(in);
+}
+
+template <class T>
+class HostCase : public CaseExecutor {
+ public:
+  HostCase(const Case& c, std::int64_t batch, std::uint64_t seed)
+      : case_(c), operator_(c, batch), input_(input_of<T>(c, batch, seed)) {
+    execution_.threads = operator_.threads;
+    if (operator_.backward_only()) saved_ = forward(*operator_.plan, input_, execution_);
+  }
+
+  CaseFacts facts() override { return {operator_.flops(), operator_.bytes(), error()}; }
+
+  Sample sample(bool cold) override {
+    if (!warm_) first_run();
+    if (run_seconds_ < short_seconds) (void)timed(warm_up_seconds);
+    const double before = peak();
+    Sample s = timed(sample_seconds);
+    run_seconds_ = s.warm;
+    s.peak_flops = std::min(before, peak());
+    if (cold) {
+      flush_operands();
+      s.cold = timed(0).warm;
+    }
+    s.peak_bytes = peak_bytes_;
+    s.extra_bytes = extra_bytes_;
+    return s;
+  }
+
+ private:
+  Case case_;
+  CaseOperator operator_;
+  AttentionInput<T> input_;
+  Execution execution_;
+  Forward<T> saved_;  ///< Backward only: output and row state are given, not timed.
+  bool warm_ = false;
+  double run_seconds_ = 0;  ///< Of the last sample, or of the first run.
+  double peak_bytes_ = 0, extra_bytes_ = 0;
+
+  [[nodiscard]] double peak() const {
+    return measure_peak(operator_.dtype, operator_.threads, peak_seconds);
+  }
+
+  void run() {
+    const Plan& plan = *operator_.plan;
+    if (operator_.backward_only()) {
+      (void)backward(plan, input_, saved_, execution_);
+      return;
+    }
+    const Forward<T> computed = forward(plan, input_, execution_);
+    if (!operator_.forward_only()) (void)backward(plan, input_, computed, execution_);
+  }
+
+  /// Runs until at least `seconds` have passed, at least once.
+  Sample timed(double seconds) {
+    Sample s;
+    const auto start = std::chrono::steady_clock::now();
+    double elapsed = 0;
+    do {
+      run();
+      ++s.runs;
+      elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    } while (elapsed < seconds);
+    s.warm = elapsed / s.runs;
+    return s;
+  }
+
+  /// What a run reads: the inputs, and of a backward pass alone what the forward pass saved for it.
+  void flush_operands() const {
+    flush_caches();
+    const auto flush = [](const auto& tensor) {
+      flush_lines(tensor.data.data(), tensor.data.size() * sizeof(tensor.data.front()));
+    };
+    for (const auto* given : {&input_.query, &input_.key, &input_.value, &input_.output_grad}) {
+      flush(*given);
+    }
+    flush(saved_.output);
+    for (const auto* row : {&saved_.row_reference, &saved_.row_sum, &saved_.midpoint_sum}) {
+      flush(*row);
+    }
+  }
+
+  /// Loads what a run touches of the program and its libraries, megabytes that are not the pass's
+  /// memory: nothing else of a resumed case has run before its first sample.
+  void load_code() const {
+    Case few = case_;
+    few.set("seq_len", std::min<std::int64_t>(case_.number("seq_len"), 1024));
+    HostCase(few, 1, 1).run();
+  }
+
+  /// Also shows the memory of the pass.
+  void first_run() {
+    warm_ = true;
+    load_code();
+    release_free_memory();
+    reset_peak_resident();
+    const double before = resident_bytes();
+    run_seconds_ = timed(0).warm;
+    peak_bytes_ = peak_resident_bytes();
+    extra_bytes_ = std::max(0.0, peak_bytes_ - before - operator_.written_bytes());
+  }
+
+  double error() {
+    const Plan& plan = *operator_.plan;
+    const Forward<T> computed = forward(plan, input_, execution_);
+    if (operator_.forward_only()) return output_error(operator_.call, input_, computed.output);
+    return gradient_error(operator_.call, input_, backward(plan, input_, computed, execution_),
+                          execution_);
+  }
+};
+
+std::unique_ptr<CaseExecutor> make_host_case(const Case& c, std::int64_t batch,
+                                             std::uint64_t seed) {
+  if (c["device"] != "cpu") fail("skipped: there is no device {} here", c["device"]);
+  const int cores = tbb::info::default_concurrency();
+  if (c.number("threads") > cores) {
+    fail("skipped: {} threads on {} cores", c["threads"], cores);
+  }
+  switch (dtype_from_name(c["dtype"])) {
+    case Dtype::f32:
+      return std::make_unique<HostCase<float>>(c, batch, seed);
+    case Dtype::f64:
+      return std::make_unique<HostCase<double>>(c, batch, seed);
+    case Dtype::f16:
+      return std::make_unique<HostCase<Float16>>(c, batch, seed);
+    case Dtype::bf16:
+      return std::make_unique<HostCase<Bfloat16>>(c, batch, seed);
+  }
+  return nullptr;
+}
+
+// ---- on a device --------------------------------------------------------------------------------
+
+float rounded(double x, Dtype dtype) {
+  if (dtype == Dtype::f16) return from_f16(to_f16(x));
+  if (dtype == Dtype::bf16) return from_bf16(to_bf16(x));
+  return static_cast<float>(x);
+}
+
+class DeviceCase : public CaseExecutor {
+ public:
+  DeviceCase(Backend& backend, const Case& c, std::int64_t batch, std::uint64_t seed)
+      : backend_(backend), operator_(c, batch), input_(random_input(c, batch, seed)) {
+    for (Tensor4<float>* t : {&input_.query, &input_.key, &input_.value, &input_.output_grad}) {
+      for (float& x : t->data) x = rounded(x, operator_.dtype);
+    }
+    device_ = backend.prepare(*operator_.plan, input_, operator_.dtype, {});
+    saved_ = device_->forward();
+  }
+
+  CaseFacts facts() override {
+    const Call& call = operator_.call;
+    return {operator_.flops(), operator_.bytes(),
+            operator_.forward_only() ? output_error(call, input_, saved_.output)
+                                     : gradient_error(call, input_, device_->backward(saved_), {})};
+  }
+
+  Sample sample(bool cold) override {
+    if (runs_ == 0) calibrate();
+    Sample s;
+    s.warm = device_->seconds(pass(), false, runs_);
+    if (cold) s.cold = device_->seconds(pass(), true, 1);
+    s.runs = runs_;
+    s.device_bytes = device_->device_bytes();
+    const DeviceClocks now = backend_.clocks();
+    s.device_clock = now.clock;
+    s.device_memory_clock = now.memory_clock;
+    s.device_temperature = now.temperature;
+    s.device_power = now.power;
+    s.device_throttle = now.throttle;
+    return s;
+  }
+
+ private:
+  Backend& backend_;
+  CaseOperator operator_;
+  AttentionInput<float> input_;
+  std::unique_ptr<DeviceCall> device_;
+  Forward<float> saved_;
+  int runs_ = 0;
+
+  [[nodiscard]] Pass pass() const {
+    return operator_.backward_only() ? Pass::backward : Pass::forward;
+  }
+
+  void calibrate() {
+    (void)device_->seconds(pass(), false, 1);
+    const double once = device_->seconds(pass(), false, 1);
+    const double runs = std::ceil(sample_seconds / std::max(once, 1e-7));
+    runs_ = static_cast<int>(std::clamp(runs, 1.0, static_cast<double>(most_runs)));
+  }
+};
+
+}  // namespace
+
+Workload operator_workload() {
+  Workload workload;
+  for (const PartInfo& part : list_similarities()) {
+    auto& names = workload.operations;
+    if (std::find(names.begin(), names.end(), part.name) == names.end()) {
+      names.push_back(part.name);
+    }
+  }
+  workload.check = check_operator;
+  workload.make = make_host_case;
+  workload.predict = predict_case;
+  workload.bandwidth = [](int threads) { return measure_bandwidth(threads, bandwidth_seconds); };
+  return workload;
+}
+
+std::unique_ptr<CaseExecutor> make_device_case(Backend& backend, const Case& c, std::int64_t batch,
+                                               std::uint64_t seed) {
+  const DeviceState state = backend.state();
+  if (!state.available) fail("skipped: device {}: {}", state.name, state.about);
+  if (!backend.takes(dtype_from_name(c["dtype"]))) {
+    fail("skipped: device {} does not compute {}", state.name, c["dtype"]);
+  }
+  if (c["pass"] == "forward+backward") {
+    fail("skipped: device {} times forward and backward by themselves, not {}", state.name,
+         c["pass"]);
+  }
+  return std::make_unique<DeviceCase>(backend, c, batch, seed);
+}
+
+}  // namespace conelab
