@@ -1,6 +1,7 @@
 #include "app/attend_input.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -14,18 +15,29 @@
 #include "core/files/atomic_file.h"
 #include "core/files/replaceable.h"
 #include "core/files/sandbox.h"
+#include "core/operators/operator.h"
 
 namespace conelab {
 namespace {
 
 /// Rounds to the nearest number of `dtype`, in place.
 template <class T>
-void round_to(Dtype dtype, Tensor4<T>& tensor) {
+void round_to(Dtype dtype, std::vector<T>& numbers) {
   if constexpr (sizeof(T) == 2) return;  // the type itself is the rounded one
-  for (T& x : tensor.data) {
+  for (T& x : numbers) {
     if (dtype == Dtype::f16) x = static_cast<T>(from_f16(to_f16(x)));
     if (dtype == Dtype::bf16) x = static_cast<T>(from_bf16(to_bf16(x)));
   }
+}
+
+/// The numbers of an array of indices; a failure for what is no whole number.
+Array<std::int64_t> whole_numbers(const std::string& name, const Array<double>& from) {
+  Array<std::int64_t> to{from.extents, {}};
+  for (const double x : from.data) {
+    if (x != std::floor(x)) fail("{} holds {} (expected whole numbers)", name, x);
+    to.data.push_back(static_cast<std::int64_t>(x));
+  }
+  return to;
 }
 
 void add(NonFinite& sum, const InputTensor& tensor) {
@@ -65,13 +77,28 @@ void claim_output(const AttendJob& job, const std::string& kind, const std::stri
   probe_writable(job.output);
 }
 
-Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled) {
+Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
+                        const std::vector<ParameterInfo>& also) {
   InputOptions options;
   options.query = job.query;
   options.key = job.key;
   options.value = job.value;
   options.allow_external = job.allow_external;
-  return read_input_sandboxed(job.input, options, {.cancelled = cancelled});
+  options.query_only = !is_attention(job.call);
+  std::map<std::string, std::string> files;
+  for (const ParameterInfo& info : call_parameters(job.call)) {
+    if (info.domain != Domain::tensor) continue;
+    const auto given = job.call.parameters.find(info.key);
+    if (given == job.call.parameters.end()) {
+      options.parameters.emplace_back(info.key);
+    } else if (given->second.starts_with('@')) {
+      files[info.key] = given->second.substr(1);
+    }
+  }
+  for (const ParameterInfo& info : also) options.parameters.emplace_back(info.key);
+  Input input = read_input_sandboxed(job.input, options, {.cancelled = cancelled});
+  for (const auto& [name, path] : files) input.parameters[name] = read_npy_tensor(path);
+  return input;
 }
 
 template <class T>
@@ -82,9 +109,20 @@ AttentionInput<T> attention_input(Input&& file, Dtype dtype) {
   input.query = to_tensor<T>(std::move(file.query));
   if (file.output_grad) input.output_grad = to_tensor<T>(std::move(*file.output_grad));
   for (Tensor4<T>* tensor : {&input.query, &input.key, &input.value, &input.output_grad}) {
-    round_to(dtype, *tensor);
+    round_to(dtype, tensor->data);
   }
   input.allowed = std::move(file.mask);
+  for (auto& [name, tensor] : file.parameters) {
+    const std::vector<double> numbers = to_doubles(tensor);
+    if (name == "edge") {
+      input.indices[name] = whole_numbers(name, {tensor.extents, numbers});
+      continue;
+    }
+    Array<T>& to = input.tensors[name];
+    to.extents = tensor.extents;
+    for (const double x : numbers) to.data.push_back(static_cast<T>(x));
+    round_to(dtype, to.data);
+  }
   return input;
 }
 template AttentionInput<float> attention_input(Input&&, Dtype);

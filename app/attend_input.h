@@ -1,4 +1,4 @@
-// From a file's arrays to the engine's input.
+// Reads the input of `attend`: turns a file's arrays into the tensors of a call.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,34 @@
 
 namespace conelab {
 
-/// "5,7": keys that are not padding, one number per batch element; none for an empty text. Throws
-/// misuse for anything but whole numbers from 0.
+/// Parses the option `--lengths`, "5,7": the number of keys that are not padding, one per batch
+/// element. An empty text gives an empty list. Throws misuse for anything but whole numbers from 0.
 [[nodiscard]] std::vector<std::int64_t> parse_key_lengths(const std::string& text);
 
-/// Misuse where one of mask `padding` and the lengths comes without the other.
+/// Throws misuse if the call has the mask `padding` but no lengths, or lengths without that mask.
 void check_key_lengths(const Call& call, const std::vector<std::int64_t>& lengths);
 
-/// Refuses an output that is one of the inputs, or anything else than a result of the kind `kind`
-/// that `command` writes; then probes that it can be written.
+/// Checks that the job's output may be replaced, and that it can be written. Throws misuse if it is
+/// one of the inputs, or if a file lies there that is not a result of the kind `kind`, which
+/// `command` writes. Throws a failure if it cannot be written.
 void claim_output(const AttendJob& job, const std::string& kind, const std::string& command);
 
-/// Reads q, k, v and what belongs to them in a sandbox; throws interrupted where `cancelled` says
-/// so.
-[[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled);
+/// Reads q, k, v, the tensors that the job's call reads beside them, and those of `also`, where
+/// they are there, in a sandbox; throws interrupted where `cancelled` says so.
+[[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
+                                      const std::vector<ParameterInfo>& also = {});
 
-/// The tensors as T, which are taken out of `file`; where `dtype` is narrower than T, rounded. Each
-/// tensor of the file is freed before the next is converted.
+/// Moves the tensors out of `file` and converts them to T [batch x head x n x d]. If `dtype` is
+/// narrower than T, the numbers are rounded to it. Each tensor of the file is freed before the next
+/// is converted, so that at most one is held twice.
 template <class T>
 [[nodiscard]] AttentionInput<T> attention_input(Input&& file, Dtype dtype);
 
-/// The job's call; the mask "explicit" added where the file holds a mask, "full" dropped.
+/// Returns the job's call for this input: if the file holds a mask, the mask "explicit" is added
+/// and "full" is dropped.
 [[nodiscard]] Call call_for_input(const AttendJob& job, const Input& input);
 
-/// NaN and infinite numbers of q, k and v together.
+/// Counts of the numbers of q, k and v together that are not finite.
 struct NonFinite {
   std::int64_t nan = 0, infinite = 0;
 };

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/attend_input.h"
 #include "app/devices.h"
@@ -13,7 +14,8 @@
 #include "core/base/parallel.h"
 #include "core/call/call_text.h"
 #include "core/files/atomic_file.h"
-#include "core/files/attention_file.h"
+#include "core/study/attention_file.h"
+#include "core/operators/operator.h"
 #include "core/simd/kernels.h"
 
 namespace conelab {
@@ -43,6 +45,7 @@ Dtype chosen_dtype(const AttendJob& job, const Input& input) {
 FileValues parameter_values(const Plan& plan) {
   FileValues values;
   for (const Parameter& p : parameters(plan)) {
+    if (!p.is_number()) continue;
     if (p.per_head()) {
       values.emplace_back(p.info.key, p.values);
     } else {
@@ -83,6 +86,7 @@ class Attend {
     const Call call = call_for_input(job, file);
     input_ = attention_input<T>(std::move(file), dtype);
     input_.key_lengths = job.key_lengths;
+    draw_tensors(call, input_);
     result_.extents = check_extents(input_);
     plan_ = resolve(call, result_.extents);
   }
@@ -94,9 +98,16 @@ class Attend {
 
   void write() {
     result_.output = &forward_.output;
-    result_.lse = &forward_.lse;
-    if (job_.keeps("weights")) result_.weights = rows_of(Map2d::weights);
-    if (job_.keeps("logits")) result_.logits = rows_of(Map2d::logits);
+    if (!forward_.lse.empty()) result_.lse = &forward_.lse;
+    std::optional<PairMap<T>> pairs;
+    if (plan_->operation->has_map) {
+      pairs.emplace(*plan_, input_);
+    } else {
+      say_what_is_left_out();
+    }
+    if (pairs && job_.keeps("weights")) result_.weights = rows_of(*pairs, Map2d::weights);
+    if (pairs && job_.keeps("logits")) result_.logits = rows_of(*pairs, Map2d::logits);
+    result_.tensor_parameters = tensor_parameters();
     AttendJob resolved = job_;
     resolved.call = resolved_call(*plan_);
     result_.spec = json_line(attend_to_json(resolved));
@@ -113,9 +124,6 @@ class Attend {
   }
 
   [[nodiscard]] const Extents& extents() const { return result_.extents; }
-  [[nodiscard]] std::int64_t wide_rows() const {
-    return static_cast<std::int64_t>(forward_.wide_rows.size());
-  }
   [[nodiscard]] std::int64_t bad_outputs() const { return count_bad(forward_.output); }
   [[nodiscard]] std::int64_t bad_gradients() const {
     std::int64_t sum =
@@ -123,6 +131,10 @@ class Attend {
     for (const auto& [key, slopes] : backward_.parameters) {
       sum +=
           std::count_if(slopes.begin(), slopes.end(), [](double x) { return !std::isfinite(x); });
+    }
+    for (const auto& [name, tensor] : backward_.tensors) {
+      sum += std::count_if(tensor.data.begin(), tensor.data.end(),
+                           [](double x) { return !std::isfinite(x); });
     }
     return sum;
   }
@@ -166,9 +178,17 @@ class Attend {
   bool compute_on_device() {
     if constexpr (std::is_same_v<T, float>) {
       try {
-        const auto call = device_->prepare(*plan_, input_, result_.dtype, execution_);
+        if (!is_attention(plan_->call)) {
+          fail("{} runs on the CPU only", plan_->call.operation);
+        }
+        const Plan& pairs = plan_->inner ? *plan_->inner : *plan_;
+        const AttentionInput<T> mapped =
+            plan_->inner ? map_tokens(*plan_, input_) : AttentionInput<T>();
+        const AttentionInput<T>& input = plan_->inner ? mapped : input_;
+        const auto call = device_->prepare(pairs, input, result_.dtype, execution_);
         forward_ = call->forward();
         if (job_.keeps("gradients")) backward_ = call->backward(forward_);
+        if (plan_->inner) backward_ = pull_back(*plan_, input_, std::move(backward_));
         on_device_ = true;
       } catch (const Error& error) {
         const bool hands_over = job_.device == "auto" && error.kind() == ErrorKind::failure;
@@ -187,12 +207,29 @@ class Attend {
     return execution;
   }
 
+  void say_what_is_left_out() const {
+    for (const char* part : {"weights", "logits"}) {
+      if (job_.keeps(part)) warn("{} has no {}: left out", plan_->call.operation, part);
+    }
+  }
+
+  /// The tensors among the parameters, as they were given or drawn.
+  [[nodiscard]] std::vector<TensorParameter> tensor_parameters() const {
+    std::vector<TensorParameter> tensors;
+    for (const auto& [name, tensor] : input_.tensors) {
+      tensors.push_back({name, tensor.extents, convert<double>(tensor).data});
+    }
+    for (const auto& [name, tensor] : input_.indices) {
+      tensors.push_back({name, tensor.extents, convert<double>(tensor).data});
+    }
+    return tensors;
+  }
+
   /// Blocks of rows, computed when the writer asks for them.
-  [[nodiscard]] RowBlocks<Compute<T>> rows_of(Map2d which) {
-    return [this, which](std::int64_t batch, std::int64_t head, std::int64_t begin,
-                         std::int64_t end, Compute<T>* out) {
-      attention_map_tile(*plan_, input_, which, &forward_,
-                         {batch, head, begin, end, 0, extents().key}, out, execution_);
+  [[nodiscard]] RowBlocks<Compute<T>> rows_of(const PairMap<T>& pairs, Map2d which) {
+    return [this, &pairs, which](std::int64_t batch, std::int64_t head, std::int64_t begin,
+                                 std::int64_t end, Compute<T>* out) {
+      pairs.tile(which, &forward_, {batch, head, begin, end, 0, extents().key}, out, execution_);
       if (!progress_) return;
       const auto heads = static_cast<double>(extents().batch * extents().head);
       const auto done = static_cast<double>(batch * extents().head + head) +
@@ -213,7 +250,6 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
   attend.compute();
   summary.device = attend.device();
   summary.compute_seconds = seconds_since(start);
-  summary.wide_rows = attend.wide_rows();
   summary.bad_outputs = attend.bad_outputs();
   summary.bad_gradients = attend.bad_gradients();
   const Clock::time_point computed = Clock::now();

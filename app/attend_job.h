@@ -1,4 +1,5 @@
-// The work behind `conelab attend`, apart from how it was asked for: read, compute, write.
+// The work of `conelab attend`: read the input, compute, write the result. The command line and the
+// desktop both fill in an AttendJob.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +15,29 @@
 namespace conelab {
 
 struct AttendJob {
-  std::string input;              ///< FILE, FILE.h5:/group; empty where q, k, v name .npy files.
+  std::string input;              ///< FILE or FILE.h5:/group; empty if q, k, v name .npy files.
   std::string output;             ///< The HDF5 file to write.
-  std::string query, key, value;  ///< Names of the arrays, or .npy files; empty: q, k, v.
+  std::string query, key, value;  ///< Names of arrays, or .npy files; empty: q, k, v.
   Call call;
-  std::vector<std::int64_t> key_lengths;  ///< For mask `padding`: one per batch element.
-  std::optional<Dtype> dtype;             ///< None: f64 for f64 input, else f32.
-  std::string device = "auto";            ///< cpu, cuda or auto.
+  std::vector<std::int64_t> key_lengths;  ///< [batch] for the mask `padding`, else empty.
+  std::optional<Dtype> dtype;             ///< Absent: f64 for input of f64, else f32.
+  std::string device = "auto";            ///< "cpu", "cuda" or "auto".
   int threads = 0;                        ///< 0: all cores.
-  /// What is written; output and lse always are.
+  /// What the result holds, of `attend_parts`; output and lse are always written.
   std::vector<std::string> keep = {"output", "lse"};
-  bool allow_external = false;  ///< Follow HDF5 links and storage out of the input.
+  bool allow_external = false;  ///< Whether HDF5 links and storage may lead out of the input.
 
   [[nodiscard]] bool keeps(const std::string& what) const;
 };
 
-/// What `keep` may name.
+/// Returns the names that `keep` may hold: "output", "lse", "weights", "logits", "gradients".
 [[nodiscard]] const std::vector<std::string>& attend_parts();
 
-/// What became of a job.
+/// What a finished job reports.
 struct AttendSummary {
   Extents extents;
   Dtype dtype = Dtype::f32;
-  std::string device = "cpu";  ///< Where it was computed: "cpu" or "cuda".
+  std::string device = "cpu";  ///< Where the output was computed: "cpu" or "cuda".
   double compute_seconds = 0;
   double write_seconds = 0;
   std::vector<std::string>
@@ -45,25 +46,29 @@ struct AttendSummary {
   std::int64_t nan_count = 0;  ///< In the input.
   std::int64_t infinite_count = 0;
   std::int64_t rounded_to_infinity = 0;  ///< Of the input's finite numbers.
-  std::int64_t wide_rows = 0;            ///< Rows computed in float64 (core/tiles/wide_rows.h).
   std::int64_t bad_outputs = 0;          ///< Numbers of the output that are not finite.
-  std::int64_t bad_gradients = 0;        ///< Those of q, k, v and parameters.
+  std::int64_t bad_gradients = 0;        ///< The same of the gradients, parameters included.
 };
 
-/// Told how far which stage ("forward", "backward", "weights", "logits") is, from any thread.
+/// Receives the stage ("forward", "backward", "weights", "logits") and the fraction of it that is
+/// done, in [0, 1]. It is called from any thread.
 using StageProgress = std::function<void(const char* stage, double fraction)>;
 
-/// Reads the input in a sandbox, computes, writes the output whole or not at all. The output is
-/// probed first. 16-bit numbers are rounded on input, stored so, computed in float and
-/// rounded once on output. Output, lse and gradients come from the job's device, maps of weights
-/// and logits from the CPU; under `auto` a device that fails hands over to the CPU with a warning.
-/// Throws as its parts do; interrupted where `cancelled` says so.
+/// Reads the input in a child process, computes, and writes the output whole or not at all. Before
+/// anything is read, it checks that the output can be written.
+///
+/// 16-bit numbers are rounded on input, computed in float and rounded once on output. Output, lse
+/// and gradients come from the job's device; weights and logits [n_q x n_k] always come from the
+/// CPU. Under "auto", if the device fails, the CPU takes over with a warning.
+///
+/// Throws misuse for a wrong call, a failure for input that cannot be read or output that cannot be
+/// written, and Error(interrupted) once `cancelled` returns true.
 [[nodiscard]] AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& cancelled,
                                        const StageProgress& progress);
 
-/// The job as JSON without its output: what the result keeps as `spec`.
+/// Returns the job as JSON without its output. The result stores it as the attribute `spec`.
 [[nodiscard]] nlohmann::ordered_json attend_to_json(const AttendJob& job);
-/// The equivalent command line, as words.
+/// Returns the words of the command line that runs this job.
 [[nodiscard]] std::vector<std::string> attend_command(const AttendJob& job);
 
 }  // namespace conelab

@@ -1,4 +1,4 @@
-// A benchmark's result as JSON, for `--json`.
+// A benchmark's result as JSON, as `conelab bench --json` and `conelab compare --json` print it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,17 +8,18 @@
 
 namespace conelab {
 
-/// The labels of a case under the names of the file's axes.
+/// Returns the labels of a case as an object whose keys are the names of the result file's axes.
 [[nodiscard]] nlohmann::ordered_json labels_json(const Case& labels);
 
-/// JSON has no NaN: null.
+/// Returns the number, or null if it is not finite, which JSON cannot express.
 [[nodiscard]] nlohmann::ordered_json number_json(double value);
 
-/// How many cases were measured twice, and how often they came out different, with its interval.
+/// Returns the A/A control: how many cases were measured twice, at which rate these came out
+/// different, and the 95 % interval of that rate.
 [[nodiscard]] nlohmann::ordered_json control_json(const MeasuredControl& control);
 
-/// `output`, `cases` with every label and number, `exponents` (with the local ones), `control`
-/// (A/A) and `notes`.
+/// Returns the whole result: `output` (the file's name), `cases` with every label and number,
+/// `exponents` (global and local), `control` (A/A) and `notes`.
 [[nodiscard]] nlohmann::ordered_json bench_json(const LabelledFile& file, const std::string& name);
 
 }  // namespace conelab

@@ -1,5 +1,6 @@
 #include "app/call_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -32,7 +33,7 @@ std::string parameter_from_json(const std::string& key, const Json& value) {
   }
   std::string text;
   for (const Json& entry : value) {
-    if (!entry.is_number()) misuse("spec: parameter '{}' holds something that is no number", key);
+    if (!entry.is_number()) misuse("spec: parameter '{}' has an entry that is not a number", key);
     text += fmt::format("{}{}", text.empty() ? "" : ",", entry.get<double>());
   }
   return text;
@@ -62,12 +63,18 @@ std::string quoted(const std::string& text) {
 
 Json call_to_json(const Call& call) {
   Json json;
-  json["similarity"] = call.similarity;
-  if (!call.map.empty()) json["map"] = call.map;
-  json["bias"] = call.bias;
-  json["masks"] = call.masks;
-  json["weights"] = call.weights;
-  json["aggregate"] = call.aggregate;
+  if (!is_attention(call)) json["operator"] = call.operation;
+  for (const CallField& field : call_fields()) {
+    // Of a structured operator, and of fields that few calls use, only what is not the default.
+    const bool optional =
+        !is_attention(call) || field.word == &Call::map || field.word == &Call::position;
+    if (optional && is_default(field, call)) continue;
+    if (field.word != nullptr) {
+      json[field.name] = call.*field.word;
+    } else {
+      json[field.name] = call.*field.list;
+    }
+  }
   json["parameters"] = Json::object();
   for (const auto& [key, text] : call.parameters) json["parameters"][key] = parameter_to_json(text);
   return json;
@@ -77,46 +84,36 @@ Call call_from_json(const Json& json) {
   if (!json.is_object()) misuse("spec: a call is not an object");
   Call call;
   for (const auto& [member, value] : json.items()) {
-    if (member == "similarity")
-      call.similarity = word(member, value);
-    else if (member == "map")
-      call.map = word(member, value);
-    else if (member == "bias")
-      call.bias = word(member, value);
-    else if (member == "masks")
-      call.masks = words(member, value);
-    else if (member == "weights")
-      call.weights = word(member, value);
-    else if (member == "aggregate")
-      call.aggregate = word(member, value);
-    else if (member == "parameters") {
+    const auto field = std::find_if(call_fields().begin(), call_fields().end(),
+                                    [&](const CallField& f) { return member == f.name; });
+    if (member == "operator") {
+      call.operation = word(member, value);
+    } else if (member == "parameters") {
       if (!value.is_object()) misuse("spec: 'parameters' is not an object");
       for (const auto& [key, number] : value.items()) {
         call.parameters[key] = parameter_from_json(key, number);
       }
+    } else if (field == call_fields().end()) {
+      std::vector<std::string> known = {"operator", "parameters"};
+      for (const CallField& f : call_fields()) known.emplace_back(f.name);
+      unknown_name("member of a call", member, known);
+    } else if (field->word != nullptr) {
+      call.*field->word = word(member, value);
     } else {
-      unknown_name("member of a call", member,
-                   {"similarity", "map", "bias", "masks", "weights", "aggregate", "parameters"});
+      call.*field->list = words(member, value);
     }
   }
   return call;
 }
 
 std::vector<std::string> call_arguments(const Call& call) {
-  const Call defaults;
-  std::vector<std::string> arguments = {"--similarity", call.similarity};
-  const auto add = [&](const char* option, const std::string& value, const std::string& initial) {
-    if (value != initial) arguments.insert(arguments.end(), {option, value});
-  };
-  add("--map", call.map, defaults.map);
-  add("--bias", call.bias, defaults.bias);
-  if (call.masks != defaults.masks) {
-    std::string list;
-    for (const std::string& mask : call.masks) list += (list.empty() ? "" : ",") + mask;
-    arguments.insert(arguments.end(), {"--mask", list});
+  std::vector<std::string> arguments = {is_attention(call) ? "--similarity" : "--operator",
+                                        operator_name(call)};
+  for (const CallField& field : call_fields()) {
+    if (is_default(field, call) || (is_attention(call) && field.word == &Call::similarity))
+      continue;
+    arguments.insert(arguments.end(), {field.option, field_text(field, call, ',')});
   }
-  add("--weights", call.weights, defaults.weights);
-  add("--aggregate", call.aggregate, defaults.aggregate);
   for (const auto& [key, value] : call.parameters) {
     arguments.insert(arguments.end(), {"-p", key + "=" + value});
   }

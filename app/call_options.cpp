@@ -1,5 +1,7 @@
 #include "app/call_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -10,51 +12,57 @@
 namespace conelab {
 namespace {
 
-/// Sets a part to what its own option says, if that was given.
-template <class T>
-void choose(T& part, const T& usual, const std::optional<T>& typed, const std::string& option,
-            const std::string& operation) {
-  if (!typed) return;
-  if (part != usual && part != *typed) {
-    misuse("{}: --operator {} says something else of it", option, operation);
+[[noreturn]] void contradicts(const std::string& option, const std::string& operation) {
+  misuse("{}: --operator {} says something else of it", option, operation);
+}
+
+/// "casual + padding" or "causal,padding" as the fields of a call have it.
+std::string plain_list(const CallField& field, std::string text) {
+  if (field.list == nullptr) return text;
+  std::replace(text.begin(), text.end(), '+', ',');
+  std::string joined;
+  for (const std::string& part : split_list(text, field.option)) {
+    joined += (joined.empty() ? "" : ",") + part;
   }
-  part = *typed;
+  return joined;
+}
+
+std::string help_of(const CallField& field) {
+  std::string names;
+  for (const PartInfo& part : field.parts()) {
+    const bool known = (", " + names + ",").find(", " + part.name + ",") != std::string::npos;
+    if (!known) names += (names.empty() ? "" : ", ") + part.name;
+  }
+  return fmt::format("{}: {}", field.about, names);
 }
 
 }  // namespace
 
 Call CallOptions::call() const {
-  if (similarity.empty() == operation.empty()) {
-    misuse("give one of --similarity and --operator (see `conelab list operators`)");
+  if (!fields.front() && operation.empty()) {
+    misuse("give --similarity or --operator (see `conelab list operators`)");
   }
-  Call call;
-  const Call usual;
-  if (operation.empty()) {
-    call.similarity = similarity;
-  } else {
-    call = call_from_text(operation);
+  Call call = operation.empty() ? Call{} : call_from_text(operation);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const CallField& field = call_fields()[i];
+    if (!fields[i]) continue;
+    const std::string text = plain_list(field, *fields[i]);
+    const bool chosen = !operation.empty() && is_attention(call) && i == 0;
+    if ((chosen || !is_default(field, call)) && field_text(field, call, ',') != text) {
+      contradicts(field.option, operation);
+    }
+    set_field(field, call, text, ',');
   }
-  std::optional<std::vector<std::string>> masks;
-  if (mask) {  // As calls have it, causal+padding, too.
-    std::string list = *mask;
-    std::replace(list.begin(), list.end(), '+', ',');
-    masks = split_list(list, "--mask");
-  }
-  choose(call.map, usual.map, map, "--map", operation);
-  choose(call.bias, usual.bias, bias, "--bias", operation);
-  choose(call.masks, usual.masks, masks, "--mask", operation);
-  choose(call.weights, usual.weights, weights, "--weights", operation);
-  choose(call.aggregate, usual.aggregate, aggregate, "--aggregate", operation);
   for (const auto& [key, value] : parse_parameters(parameters)) {
-    choose(call.parameters[key], {}, std::optional(value), "-p " + key, operation);
+    const auto [at, is_new] = call.parameters.emplace(key, value);
+    if (!is_new && at->second != value) contradicts("-p " + key, operation);
   }
   return call;
 }
 
 std::shared_ptr<CallOptions> declare_call(CLI::App& options) {
   auto typed = std::make_shared<CallOptions>();
-  options.add_option("-s,--similarity", typed->similarity,
-                     "pairwise logit (`conelab list similarities`)");
+  typed->fields.resize(call_fields().size());
   options.add_option("--operator", typed->operation,
                      "a whole operator by name (`conelab list operators`), or a call as "
                      "penumbral:gamma=2:masks=causal+padding");
@@ -64,20 +72,12 @@ std::shared_ptr<CallOptions> declare_call(CLI::App& options) {
                   "gamma=1,2,4,8")
       ->option_text("KEY=VALUE")
       ->allow_extra_args(false);
-  options.add_option("--map", typed->map,
-                     "from Euclid to the model; default: the similarity's own");
-  options.add_option("--bias", typed->bias, "position: none, alibi, hype")->default_str("none");
-  options
-      .add_option(
-          "--mask", typed->mask,
-          "masks to intersect: causal,padding; a dataset mask of the input applies by itself")
-      ->default_str("full");
-  options.add_option("--weights", typed->weights, "softmax, or sigmoid of each logit by itself")
-      ->default_str("softmax");
-  options
-      .add_option("--aggregate", typed->aggregate,
-                  "mean of the values, or einstein: their midpoint in the Klein ball")
-      ->default_str("mean");
+  for (std::size_t i = 0; i < call_fields().size(); ++i) {
+    const CallField& field = call_fields()[i];
+    const std::string name = i == 0 ? std::string("-s,") + field.option : field.option;
+    CLI::Option* option = options.add_option(name, typed->fields[i], help_of(field));
+    if (i > 0) option->default_str(field_text(field, Call{}, ','));
+  }
   return typed;
 }
 

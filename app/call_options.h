@@ -1,4 +1,4 @@
-// The options that choose the parts of an attention call; shared by every command that takes one.
+// The options that choose the parts of a call; shared by every command that takes one.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,19 @@ class App;
 
 namespace conelab {
 
-/// What was typed; `call` turns it into data.
+/// The options' values as they were typed.
 struct CallOptions {
-  std::string similarity;
-  std::string operation;  ///< A call as one word: a name and what differs from the defaults.
-  std::optional<std::string> map, bias, mask, weights, aggregate;
+  std::string operation;  ///< A call as one word: an operator and what differs from the defaults.
+  std::vector<std::optional<std::string>> fields;  ///< In the order of call_fields().
   std::vector<std::string> parameters;
 
-  /// Throws misuse for malformed parameters, where neither or both of `--similarity` and
-  /// `--operator` were given, and where the word of the latter says of a part something else than
-  /// that part's own option. Names and keys are checked by `resolve`.
+  /// Throws misuse for malformed parameters, where neither `--similarity` nor `--operator` was
+  /// given, and where the word of the latter says something else of a part than that part's own
+  /// option. Names and keys are checked by `resolve`.
   [[nodiscard]] Call call() const;
 };
 
-/// Declares the options of every part.
+/// Declares the options of every part; help and names come from the tables.
 [[nodiscard]] std::shared_ptr<CallOptions> declare_call(CLI::App& options);
 
 }  // namespace conelab

@@ -1,7 +1,6 @@
-// A subcommand of the program: its name, what it is for, and how it declares its options.
+// A subcommand of the program: its name, its purpose, and its options.
 //
-// Each lives in a file of its own, app/command_<name>.cpp; the table in app/command_table.cpp is
-// the only registration.
+// Each subcommand is one file, app/command_<name>.cpp, and one row of app/command_table.cpp.
 #pragma once
 
 #include <functional>
@@ -13,19 +12,20 @@ class App;
 
 namespace conelab {
 
-/// What a subcommand does once its options are read; returns the exit status and throws
-/// conelab::Error.
+/// What a subcommand does once its options are read. It returns the exit status, and throws
+/// conelab::Error if the work fails or the options are wrong.
 using Action = std::function<int()>;
 
 struct Command {
   const char* name;
   const char* about;    ///< One line for the list of commands.
-  const char* example;  ///< Lines shown at the end of `--help`.
-  bool hidden;          ///< Not listed: the program's own workers.
-  /// Declares the options on `options` and returns what runs after they are read.
+  const char* example;  ///< Example command lines, which end `--help`; each begins with two blanks.
+  bool hidden;          ///< True for the program's own worker processes, which no list shows.
+  /// Declares the options on `options`, and returns what runs once they are read.
   Action (*declare)(CLI::App& options);
 };
 
+/// Returns all subcommands in the order in which the help lists them.
 [[nodiscard]] std::span<const Command> command_table();
 
 }  // namespace conelab

@@ -10,7 +10,7 @@
 #include "app/attend_job.h"
 #include "app/call_json.h"
 #include "app/call_options.h"
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"
@@ -60,8 +60,7 @@ std::string given_text(const AttendSummary& summary) {
   return text;
 }
 
-/// Of a finite input: numbers, or tokens even in float64 (wide_rows.h), beyond the range of the
-/// type.
+/// Warns where numbers or tokens of a finite input are beyond the range of the type.
 void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
   if (summary.nan_count + summary.infinite_count > 0) return;
   const char* type = dtype_name(summary.dtype);
@@ -75,11 +74,11 @@ void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
   if (summary.bad_outputs > 0) {
     warn("{}: {} of {} output numbers are not finite: beyond the range of {} under {}{}",
          job.output, summary.bad_outputs, e.batch * e.head * e.query * e.value, type,
-         job.call.similarity, hint);
+         operator_name(job.call), hint);
   }
   if (summary.bad_gradients > 0) {
     warn("{}: {} numbers of the gradients are not finite: beyond the range of {} under {}{}",
-         job.output, summary.bad_gradients, type, job.call.similarity, hint);
+         job.output, summary.bad_gradients, type, operator_name(job.call), hint);
   }
 }
 
@@ -101,7 +100,6 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
           {"nan", summary.nan_count},
           {"infinite", summary.infinite_count},
           {"rounded_to_infinity", summary.rounded_to_infinity},
-          {"float64_rows", summary.wide_rows},
           {"output_not_finite", summary.bad_outputs},
           {"gradients_not_finite", summary.bad_gradients},
           {"compute_seconds", summary.compute_seconds},
@@ -130,12 +128,10 @@ int run(const TypedAttend& typed) {
     print_json(summary_json(job, summary));
   } else {
     const Extents& e = summary.extents;
-    const std::string wide =
-        summary.wide_rows == 0 ? "" : fmt::format(", {} rows in f64 on cpu", summary.wide_rows);
-    say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}{}; computed in "
+    say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}; computed in "
         "{}, written in {}",
-        job.output, join(job.keep), job.call.similarity, e.batch, e.head, e.query, e.key,
-        given_text(summary), dtype_name(summary.dtype), summary.device, wide,
+        job.output, join(job.keep), operator_name(job.call), e.batch, e.head, e.query, e.key,
+        given_text(summary), dtype_name(summary.dtype), summary.device,
         duration_text(summary.compute_seconds), duration_text(summary.write_seconds));
   }
   return 0;

@@ -12,8 +12,8 @@
 
 #include "app/bench_json.h"
 #include "app/bench_setup.h"
+#include "app/command.h"
 #include "app/command_line.h"
-#include "app/commands.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/bench_json.h"
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/interrupt.h"
 #include "app/labelled_view.h"
 #include "app/output.h"

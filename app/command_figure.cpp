@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/call_json.h"
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/figure_request.h"
 #include "app/figure_sink.h"
 #include "app/interrupt.h"

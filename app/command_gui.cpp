@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/desktop.h"
 
 namespace conelab {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/interrupt.h"
 #include "app/labelled_view.h"
 #include "app/output.h"
@@ -122,7 +122,8 @@ void print_inspection(const Inspection& found) {
   } else if (found.unguarded() == 0) {
     say("sound: every array reads and every checksum holds");
   } else {
-    say("every array reads; {} of them carry no checksum, so that changed numbers would go unseen",
+    say("every array reads; {} of them carry no checksum, so that changed numbers would not be "
+        "noticed",
         found.unguarded());
   }
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "app/call_json.h"
+#include "app/command.h"
 #include "app/command_line.h"
-#include "app/commands.h"
 #include "app/figure_sink.h"
 #include "app/output.h"
 #include "core/figure/cones.h"

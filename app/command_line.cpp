@@ -18,7 +18,8 @@ const char* const about =
     "Conelab: attention that knows hierarchy. Cone attention, its relatives and its rivals:\n"
     "exact, fast, drawn and measured.";
 const char* const closing =
-    "`conelab COMMAND --help` explains a command with an example.\n"
+    "`conelab COMMAND --help` explains a command with an example, `conelab help` lists the topics\n"
+    "of the manual.\n"
     "Exit status: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.";
 
 /// Known option names of a subcommand, as they are typed.
@@ -119,8 +120,7 @@ const Command& find_command(const std::string& name) {
 
 int dispatch(std::vector<std::string> arguments) {
   if (arguments.empty() && desktop_available()) return run_desktop({});
-  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
-      arguments[0] == "help") {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h") {
     print_help();
     return 0;
   }

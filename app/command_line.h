@@ -1,4 +1,4 @@
-// From arguments to exit status: the one place where options are read and errors become a line.
+// The command line: finds the subcommand, reads its options, runs it, and reports errors.
 #pragma once
 
 #include <string>
@@ -7,14 +7,16 @@
 
 namespace conelab {
 
-/// Runs `arguments` (without the program's name). Returns the exit status: 0 done, 1 the work
-/// failed, 2 wrong usage, 130 interrupted. Never throws; every error is one line on standard error.
+/// Runs the command `arguments`, which do not include the program's name. Returns the exit status:
+/// 0 if it is done, 1 if the work failed, 2 for wrong usage, 130 if interrupted. Every error is one
+/// line on standard error. Without arguments it opens the desktop, or prints the help if there is
+/// no display.
 [[nodiscard]] int run_command_line(std::vector<std::string> arguments) noexcept;
 
-/// Marks numbers that begin with a minus sign ("-0.3,0.2") by a leading blank, so that they are not
-/// taken for options.
+/// Returns the argument with a blank in front if it is a list of numbers that begins with a minus
+/// sign ("-0.3,0.2"), so that CLI11 does not take it for an option; else returns it unchanged.
 [[nodiscard]] std::string shield_number(const std::string& argument);
-/// The text without that blank, for whoever reads more than one number or quotes it.
+/// Returns the text without that blank. Whoever parses several numbers or quotes them must call it.
 [[nodiscard]] std::string_view unshielded(std::string_view argument);
 
 }  // namespace conelab

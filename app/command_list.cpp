@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/output.h"
 #include "core/base/names.h"
 #include "core/figure/figure_table.h"

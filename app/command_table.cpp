@@ -1,8 +1,20 @@
 // The only registration of subcommands.
 #include "app/command.h"
-#include "app/commands.h"
 
 namespace conelab {
+
+// Each is defined in app/command_<name>.cpp.
+Action declare_attend(CLI::App& options);
+Action declare_bench(CLI::App& options);
+Action declare_bench_worker(CLI::App& options);
+Action declare_compare(CLI::App& options);
+Action declare_figure(CLI::App& options);
+Action declare_gui(CLI::App& options);
+Action declare_help(CLI::App& options);
+Action declare_inspect(CLI::App& options);
+Action declare_lca(CLI::App& options);
+Action declare_list(CLI::App& options);
+Action declare_tree(CLI::App& options);
 
 std::span<const Command> command_table() {
   static const Command table[] = {
@@ -38,6 +50,8 @@ std::span<const Command> command_table() {
       {"list", "names of similarities, maps, masks, biases, figures, data sets, devices",
        "  conelab list similarities\n  conelab list devices --json\n", false, declare_list},
       {"gui", "open the desktop program", "  conelab gui trace.h5\n", false, declare_gui},
+      {"help", "the manual by topics", "  conelab help\n  conelab help data\n", false,
+       declare_help},
   };
   return table;
 }

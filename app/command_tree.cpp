@@ -7,7 +7,7 @@
 
 #include "app/attend_input.h"
 #include "app/call_options.h"
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"
@@ -39,7 +39,7 @@ void warn_non_finite(const AttendJob& job, const NonFinite& input,
                      const std::vector<tree::HeadTree>& trees, const std::string& tokens) {
   if (input.nan + input.infinite == 0) return;
   std::size_t unplaced = 0;
-  for (const tree::HeadTree& head : trees) unplaced += head.unplaced_count() - head.padding;
+  for (const tree::HeadTree& head : trees) unplaced += head.undefined_count() - head.padding;
   warn(
       "{}: the input has {} NaN and {} infinite numbers; they are kept; {} without a place "
       "in their tree: {}",
@@ -52,7 +52,7 @@ void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabel
     std::string line = fmt::format("  batch {} head {}: {} token{}", i / labels.head,
                                    i % labels.head, head.size, head.size == 1 ? "" : "s");
     if (head.padding > 0) line += fmt::format(", {} of them padding", head.padding);
-    if (const std::size_t unplaced = head.unplaced_count() - head.padding; unplaced > 0) {
+    if (const std::size_t unplaced = head.undefined_count() - head.padding; unplaced > 0) {
       line += fmt::format(", {} of them not finite", unplaced);
     }
     if (head.order) {
@@ -82,7 +82,7 @@ Json trees_json(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels
     const tree::HeadTree& head = trees[i];
     Json row{{"batch", i / labels.head}, {"head", i % labels.head}, {"tokens", head.size}};
     row["tokens_padding"] = head.padding;
-    row["tokens_not_finite"] = head.unplaced_count() - head.padding;
+    row["tokens_not_finite"] = head.undefined_count() - head.padding;
     row["merges"] = head.dendrogram.merges.size();
     if (head.segmentation && head.segmentation->strongest >= 0) {
       const std::int64_t at = head.segmentation->strongest;
@@ -141,8 +141,10 @@ int run(const TypedTree& typed) {
   const Extents extents = check_extents(input);
   labels.batch = extents.batch;
   labels.head = extents.head;
-  const auto plan = resolve(call, extents);
-  const auto trees = compute(*plan, input, tokens, job.threads);
+  draw_tensors(call, input);
+  const auto plan = resolve(call, check_extents(input));
+  const PairCall<double> pairs = pair_call(call, std::move(input));
+  const auto trees = compute(*pairs.plan, pairs.input, tokens, job.threads);
   warn_non_finite(job, non_finite, trees, typed.tokens);
 
   job.call = resolved_call(*plan);
@@ -154,7 +156,7 @@ int run(const TypedTree& typed) {
     print_json({{"output", job.output}, {"spec", spec}, {"heads", trees_json(trees, labels)}});
   } else {
     say("{}: trees of {} under {}", job.output, typed.tokens == "key" ? "keys" : "queries",
-        job.call.similarity);
+        operator_name(job.call));
     print_trees(trees, labels);
   }
   return 0;

@@ -1,4 +1,4 @@
-// The desktop program, where this build has one.
+// Opens the desktop program. A build without Qt has none.
 #pragma once
 
 #include <string>
@@ -6,11 +6,12 @@
 
 namespace conelab {
 
-/// Whether a window can be expected to open: this build has a desktop, and there is a display.
+/// Returns whether this build has a desktop and the environment names a display.
 [[nodiscard]] bool desktop_available();
 
-/// Runs the desktop until its window is closed; returns the exit status. Fails without a display,
-/// without OpenGL 3.3, and in a build without Qt. Defined in desktop_qt.cpp or desktop_plain.cpp.
+/// Opens `files` in the desktop, runs it until its window is closed, and returns the exit status.
+/// Throws a failure without a display, without OpenGL 3.3, and in a build without Qt. It is defined
+/// in desktop_qt.cpp, or in desktop_plain.cpp for builds without Qt.
 int run_desktop(const std::vector<std::string>& files);
 
 }  // namespace conelab

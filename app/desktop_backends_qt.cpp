@@ -62,7 +62,7 @@ std::string figure_command(const desktop::FigureChoice& choice) {
 std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
   AttendJob job;
   job.input = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
-  job.output = call.similarity + ".h5";
+  job.output = operator_name(call) + ".h5";
   job.call = call;
   job.device = trace.device;
   job.keep = {"output", "lse", "weights"};

@@ -1,4 +1,4 @@
-// Which device a job runs on.
+// The choice of the device that a job runs on.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace conelab {
 
-/// "cpu", "cuda", "auto": what `--device` takes.
+/// Returns the words that `--device` takes: "cpu", "cuda", "auto".
 [[nodiscard]] const std::vector<std::string>& device_words();
 
-/// The backend for `word`, null for the CPU. "cuda" throws a failure that says why where it cannot
-/// be used or cannot compute `dtype`; "auto" takes the CPU then, with a warning only where there
-/// seems to be a device (a driver that is too old, say). Throws misuse for other words.
+/// Returns the backend for `word`, or null for the CPU. If the device cannot be used or cannot
+/// compute `dtype`, "cuda" throws a failure that says why, and "auto" returns null; it warns only
+/// if there seems to be a device, for example with a driver that is too old. Throws misuse for
+/// other words.
 [[nodiscard]] Backend* choose_device(const std::string& word, Dtype dtype);
 
 }  // namespace conelab

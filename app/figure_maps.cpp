@@ -18,7 +18,7 @@
 #include "core/call/call_text.h"
 #include "core/call/plan.h"
 #include "core/files/sandbox.h"
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 
 namespace conelab {
 namespace {
@@ -51,14 +51,14 @@ HeatmapPanel panel_of(const TraceHead& trace, const std::string& similarity, Map
                       const std::function<bool()>& cancelled) {
   Execution execution;
   execution.cancelled = cancelled;
-  const Extents extents = check_extents(trace.input);
-  const auto plan = resolve(call_on(trace, similarity), extents);
+  const PairCall<double> pairs = pair_call(call_on(trace, similarity), trace.input);
+  const Extents& extents = pairs.plan->extents;
   HeatmapPanel panel;
   panel.title = call_title(call_from_text(similarity));
   panel.rows = static_cast<std::size_t>(extents.query);
   panel.cols = static_cast<std::size_t>(extents.key);
-  panel.values = attention_map(*plan, trace.input, quantity, execution).data;
-  panel.masked = masked_pairs(*plan, trace.input);
+  panel.values = attention_map(*pairs.plan, pairs.input, quantity, execution).data;
+  panel.masked = masked_pairs(*pairs.plan, pairs.input);
   panel.row_tokens = trace.query_token;
   panel.column_tokens = trace.key_token;
   return panel;
@@ -153,7 +153,7 @@ Maps read_results(const FigureRequest& request, Map2d quantity) {
     const auto result = read_result_map(path, quantity, request);
     if (!result && maps.panels.empty()) return {};
     if (!result) {
-      fail("{}: is no result of attend (expected one, as {} is)", path, request.inputs[0]);
+      fail("{}: is not a result of attend (expected one, as {} is)", path, request.inputs[0]);
     }
     refuse_trace_keys(request, path,
                       result->title.empty() ? "a map" : "the map of " + result->title,

@@ -12,24 +12,24 @@
 namespace conelab {
 
 struct FigureRequest {
-  std::string name;                 ///< Of core's table.
-  std::vector<std::string> inputs;  ///< FILE or FILE:/group
-  figure::Parameters parameters;    ///< `-p KEY=VALUE`
-  double width = 0;                 ///< Points; 0: the figure's preset.
-  std::string spec;                 ///< The command, for the figure's metadata.
-  /// Polled throughout; true stops with Error(interrupted). Empty: never.
+  std::string name;                 ///< A name of that table.
+  std::vector<std::string> inputs;  ///< Each is FILE or FILE:/group.
+  figure::Parameters parameters;    ///< The values of `-p KEY=VALUE`.
+  double width = 0;                 ///< In points; 0 takes the figure's preset.
+  std::string spec;                 ///< The command line, which the figure's metadata state.
+  /// Is polled throughout; once it returns true, Error(interrupted) is thrown. Empty: never.
   std::function<bool()> cancelled = {};
 
-  /// The value given, or the table's default.
+  /// Returns the value that was given for the key, or the table's default.
   [[nodiscard]] std::string value(const std::string& key) const;
-  /// The same as a whole number from 0; misuse for anything else.
+  /// Returns that value as a whole number from 0; throws misuse for anything else.
   [[nodiscard]] std::size_t index(const std::string& key) const;
-  /// The one input; misuse where there is none or more than one.
+  /// Returns the only input; throws misuse if there is none or more than one.
   [[nodiscard]] const std::string& single_input() const;
 };
 
-/// Checks the name and the keys, reads the input and draws. Throws misuse for unknown names, keys
-/// and values, failures for unreadable inputs.
+/// Checks the name and the keys, reads the input, and draws the figure. Throws misuse for unknown
+/// names, keys and values, and a failure for input that cannot be read.
 [[nodiscard]] figure::DisplayList draw_figure(const FigureRequest& request);
 
 // The readers: each fills the members of its source and the caption.

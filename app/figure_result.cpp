@@ -59,7 +59,7 @@ std::string result_title(const Attributes& attributes, std::size_t head) {
 
 std::string result_similarity(const Attributes& attributes) {
   const std::optional<Call> call = call_of(attributes);
-  return call ? call->similarity : "";
+  return call ? operator_name(*call) : "";
 }
 
 std::string result_source(const Attributes& attributes, const std::string& model) {

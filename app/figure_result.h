@@ -1,4 +1,5 @@
-// What a result of `attend` or `tree` says of its origin, for the titles and captions of figures.
+// The origin of a result of `attend` or `tree`, read from its attributes, for the titles and
+// captions of figures.
 #pragma once
 
 #include <string>
@@ -8,23 +9,23 @@
 
 namespace conelab {
 
-/// An attribute that is text; empty where there is none.
+/// Returns the attribute `wanted` if it is text, else an empty text.
 [[nodiscard]] std::string text_attribute(const Attributes& attributes, const std::string& wanted);
 
-/// "penumbral, gamma = 2, causal": what was asked for as it reads for this head, from the
-/// attributes `call`, or in files without it `spec` (then without its parameters, which are there
-/// whether asked for or not). Empty where neither tells.
+/// Returns the call as a title for this head, "penumbral, gamma = 2, causal". It is read from the
+/// attribute `call`; in files without it from `spec`, and then without parameters, because `spec`
+/// lists defaults too. Returns an empty text if the file has neither.
 [[nodiscard]] std::string result_title(const Attributes& attributes, std::size_t head);
 
-/// The similarity that was asked for; empty where the attributes do not tell.
+/// Returns the name of the call's similarity, or an empty text if the attributes do not hold it.
 [[nodiscard]] std::string result_similarity(const Attributes& attributes);
 
-/// "MiniLM, german/layer3", of the model's name and the input that `spec` names; either may be
-/// missing.
+/// Returns the origin of the tokens, "MiniLM, german/layer3": the model's name, and the group of
+/// the input that `spec` names. Either may be missing.
 [[nodiscard]] std::string result_source(const Attributes& attributes, const std::string& model);
 
-/// Misuse, naming what the file holds, where the request sets a key that chooses what is computed
-/// from a trace.
+/// Throws misuse if the request sets one of `keys`, which choose what is computed from a trace: the
+/// file at `path` is a finished result. The message says what it `holds`.
 void refuse_trace_keys(const FigureRequest& request, const std::string& path,
                        const std::string& holds, const std::vector<std::string>& keys);
 

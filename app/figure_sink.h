@@ -1,4 +1,5 @@
-// A figure to a file, by the file's ending. SVG needs nothing; PDF and PNG go through Qt.
+// Writes figures to files, in the format that the file's ending names. SVG needs no library; PDF
+// and PNG are painted by Qt.
 #pragma once
 
 #include <string>
@@ -7,20 +8,20 @@
 
 namespace conelab {
 
-/// "svg", "pdf" or "png", by the ending of `path`. Misuse for any other, and for pdf and png in a
-/// program built without Qt.
+/// Returns "svg", "pdf" or "png", by the ending of `path`. Throws misuse for any other ending, and
+/// for pdf and png in a program that was built without Qt.
 [[nodiscard]] std::string figure_format(const std::string& path);
 
-/// The format; throws misuse where something else than a figure of this program lies at `path`, and
-/// a failure where a figure could not be written there.
+/// Returns the format of `path` after checking that a figure may be written there. Throws misuse if
+/// a file lies there that is not a figure of this program, and a failure if it cannot be written.
 std::string claim_figure(const std::string& path);
 
-// Defined in one of figure_sink_qt.cpp, figure_sink_plain.cpp.
+// These are defined in figure_sink_qt.cpp, or in figure_sink_plain.cpp for builds without Qt.
 
-/// Whether PDF and PNG can be written.
+/// Returns whether this build writes PDF and PNG.
 [[nodiscard]] bool has_page_painter();
-/// Writes the figure whole or not at all; throws a failure that names the file, and misuse as
-/// `figure_format` does.
+/// Writes the figure, whole or not at all. Throws a failure that names the file if it cannot be
+/// written, and misuse as `figure_format` does.
 void write_figure_file(const figure::DisplayList& list, const std::string& path);
 
 }  // namespace conelab

@@ -5,22 +5,13 @@
 
 #include "app/attend_input.h"
 #include "core/base/error.h"
-#include "core/call/call_text.h"
+#include "core/operators/operator.h"
 
 namespace conelab {
 namespace {
 
 /// What is drawn is held in memory; larger maps are the work of `attend --keep weights`.
 constexpr std::int64_t most_cells = std::int64_t{1} << 27;
-
-/// One head of a tensor, [1 × 1 × token × feature].
-Tensor4<double> one_head(const Tensor4<double>& all, std::size_t batch, std::size_t head) {
-  Tensor4<double> one({1, 1, all.shape.token, all.shape.feature});
-  const double* begin =
-      all.row(static_cast<std::int64_t>(batch), static_cast<std::int64_t>(head), 0);
-  std::copy_n(begin, one.data.size(), one.data.begin());
-  return one;
-}
 
 }  // namespace
 
@@ -51,7 +42,7 @@ void check_index(const char* axis, std::size_t index, std::int64_t size) {
 TraceHead read_trace_head(const FigureRequest& request) {
   AttendJob job;
   job.input = request.single_input();
-  Input file = read_attend_input(job, request.cancelled);
+  Input file = read_attend_input(job, request.cancelled, tensor_parameters());
   TraceHead trace;
   const std::string source = source_caption(file.model, file.group);
   trace.query_token = file.query_token;
@@ -68,10 +59,8 @@ TraceHead read_trace_head(const FigureRequest& request) {
   }
   trace.extents = extents;
   trace.head = static_cast<std::int64_t>(head);
-  trace.input.query = one_head(all.query, batch, head);
-  trace.input.key = one_head(all.key, batch, head);
-  trace.input.value = one_head(all.value, batch, head);
-  trace.input.allowed = all.allowed;
+  trace.input = input_of_head(all, static_cast<std::int64_t>(batch), trace.head);
+  trace.input.output_grad = {};
   return trace;
 }
 

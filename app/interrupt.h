@@ -1,21 +1,22 @@
-// Ctrl-C and SIGTERM: the first asks the work to stop, the second ends the program at once. SIGHUP,
-// of a terminal that is closed or a session that ends, asks as well; it is left alone where the
-// program was started with it ignored.
+// Signals that end the program. The first SIGINT (Ctrl-C) or SIGTERM asks the work to stop; the
+// second ends the program at once. SIGHUP, sent when a terminal is closed or a session ends, asks
+// the work to stop too, unless the program was started with SIGHUP ignored.
 #pragma once
 
 namespace conelab {
 
-/// Installs the handlers. Also turns a file-size limit into a failed write instead of a signal.
+/// Installs the signal handlers. Also ignores SIGXFSZ, so that exceeding a limit on the size of
+/// files is a failed write.
 void install_signal_handlers();
 
-/// Whether a stop was asked for; polled by long work.
+/// Returns whether a signal asked the work to stop. Long work polls it.
 [[nodiscard]] bool interrupted();
 
-/// For programs that wait in an event loop: the first signal, also one that came before, writes a
-/// byte into `descriptor`; -1: into none.
+/// Makes the first signal write one byte into the file descriptor, so that a program that waits in
+/// an event loop wakes up. A signal that came before this call writes it at once; -1 ends this.
 void wake_on_interrupt(int descriptor);
 
-/// Throws Error(interrupted) where a stop was asked for.
+/// Throws Error(interrupted) if a signal asked the work to stop.
 void stop_if_interrupted();
 
 }  // namespace conelab

@@ -1,4 +1,4 @@
-// Axes and numbers of a labelled array, with errors that name the file.
+// Reads result files, their axes and their numbers. Errors name the file.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,24 @@
 
 namespace conelab {
 
-/// Throws misuse where `path` is FILE:GROUP of a file that exists: for commands that read all of
+/// Throws misuse if `path` is FILE:GROUP of a file that exists. Commands that read whole files call
 /// it.
 void check_whole_file(const std::string& path);
 
-/// A result file, read in a child process; warns where its bytes are not those that were written.
-/// Of a whole file only, see above.
+/// Reads a whole result file in a child process. Warns if its bytes have changed since it was
+/// written. Polls `cancelled` and throws Error(interrupted) once it returns true; throws misuse for
+/// FILE:GROUP.
 [[nodiscard]] LabelledFile read_result(const std::string& path,
                                        const std::function<bool()>& cancelled);
+/// Prints the warning that the file's bytes have changed since it was written.
 void warn_of_change(const std::string& path);
 
-/// The axis; fails with "FILE: ..." where the array has none of that name.
+/// Returns the axis of that name. Throws a failure "FILE: ..." if the array has none.
 [[nodiscard]] const LabelledAxis& axis_of(const LabelledArray& array, const std::string& name,
                                           const std::string& file);
 
-/// All numbers of a variable as doubles, in the order stored. Fails with "FILE: ..." where the
-/// variable is absent or holds text.
+/// Returns all numbers of a variable as doubles, in row-major order. Throws a failure "FILE: ..."
+/// if the variable is absent or holds text.
 [[nodiscard]] std::vector<double> numbers_of(const LabelledArray& array,
                                              const std::string& variable, const std::string& file);
 

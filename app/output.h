@@ -1,4 +1,4 @@
-// What the program prints: results on standard output, remarks on standard error.
+// Prints results on standard output and remarks on standard error.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,32 +9,35 @@
 
 namespace conelab {
 
-/// Messages longer than this many bytes are cut.
+/// The most bytes that a message has; longer ones are cut.
 inline constexpr std::size_t longest_message = 2000;
 
-/// Text for people on standard output, as it is.
+/// Prints the text on standard output, unchanged.
 void print_text(const std::string& text);
 
-/// A JSON value on one line; bytes that are no UTF-8, as in names of files, are replaced.
+/// Returns a JSON value as one line. Bytes that are not UTF-8, as names of files may have, are
+/// replaced.
 [[nodiscard]] std::string json_line(const nlohmann::ordered_json& value);
 
-/// One JSON value and a newline on standard output; bytes that are no UTF-8 are replaced.
+/// Prints a JSON value and a newline on standard output. Bytes that are not UTF-8 are replaced.
 void print_json(const nlohmann::ordered_json& value);
 
-/// `conelab: warning: <text>` on standard error.
+/// Prints `conelab: warning: <text>` on standard error.
 void print_warning(const std::string& text);
 
+/// Formats a line and prints it on standard output.
 template <class... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
   print_text(fmt::format(format, std::forward<Args>(args)...) + "\n");
 }
 
+/// Formats a text and prints it as a warning.
 template <class... Args>
 void warn(fmt::format_string<Args...> format, Args&&... args) {
   print_warning(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Flushes standard output; throws a failure where something printed could not be written.
+/// Flushes standard output. Throws a failure if anything that was printed could not be written.
 void finish_output();
 
 }  // namespace conelab

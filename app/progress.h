@@ -1,4 +1,5 @@
-// How far long work is: a bar with the remaining time on a terminal, plain lines otherwise.
+// Shows the progress of long work on standard error: on a terminal as a bar with the remaining
+// time, otherwise as plain lines.
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,8 @@
 
 namespace conelab {
 
-/// Reports on standard error; silent for work that ends within its first second. Thread-safe.
+/// One piece of work. It prints nothing in its first second. Its functions may be called from any
+/// thread.
 class Progress {
  public:
   explicit Progress(std::string title);
@@ -16,8 +18,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `fraction` done in [0, 1]; `detail` says what is being worked on. The time left is that of a
-  /// constant pace, or `seconds_left` (NaN: unknown) where the caller knows better.
+  /// Reports that `fraction` in [0, 1] is done; `detail` names what is being worked on. The
+  /// remaining time assumes a constant pace, unless the caller gives `seconds_left` (NaN: unknown).
   void update(double fraction, const std::string& detail = {},
               std::optional<double> seconds_left = {});
   /// Removes the bar from the terminal.
@@ -37,11 +39,12 @@ class Progress {
   std::mutex mutex_;
 };
 
-/// Seconds as "7 s", "3:05" or "2:03:05".
+/// Returns seconds as "7 s", "3:05" or "2:03:05".
 [[nodiscard]] std::string clock_text(double seconds);
-/// Seconds as "1.24 ms", "3.2 s", "4:05".
+/// Returns seconds with a unit, as "1.24 ms", "3.2 s", "4:05".
 [[nodiscard]] std::string duration_text(double seconds);
-/// The remaining seconds at this fraction, assuming a constant pace; negative where unknown.
+/// Returns the remaining seconds if `fraction` took `elapsed` seconds and the pace is constant;
+/// negative if that cannot be told.
 [[nodiscard]] double remaining_seconds(double elapsed, double fraction);
 
 }  // namespace conelab

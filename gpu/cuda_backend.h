@@ -1,12 +1,13 @@
-// The CUDA device as a backend. This header knows no CUDA types; built without nvcc, the backend is
-// there and says so.
+// The CUDA device as a backend of the engine. This header has no CUDA types. In a program that was
+// built without nvcc the backend exists too, and its state says why it cannot be used.
 #pragma once
 
 #include "core/tiles/backend.h"
 
 namespace conelab {
 
-/// The first CUDA device that the driver shows. Never throws; `state` says whether it can be used.
+/// Returns the backend of the first CUDA device that the driver shows. It never throws; the
+/// backend's `state` says whether it can be used.
 [[nodiscard]] Backend& cuda_backend();
 
 }  // namespace conelab

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/tiles/wide_rows.h"
 #include "gpu/device_array.h"
 #include "gpu/hopper/fast.h"
 #include "gpu/operands.h"
@@ -77,9 +76,7 @@ class CudaCall : public DeviceCall {
     download(gradient_.key_potential, sums.key_potential);
     download(gradient_.value, sums.value);
     download(gradient_.sums, sums.sums);
-    Backward<float> result = finish_backward(plan_, input_, operands_, sums, execution_);
-    mend_wide_gradients(plan_, input_, saved, execution_, result);
-    return result;
+    return finish_backward(plan_, input_, operands_, sums, execution_);
   }
 
   double seconds(Pass pass, bool cold, int runs) override {

@@ -1,4 +1,4 @@
-// Arrays in device memory, owned.
+// Owners of device memory. All functions throw as CONELAB_CUDA does.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,6 +11,7 @@
 
 namespace conelab::gpu {
 
+/// Owns `size` bytes of device memory; 0 bytes are a null pointer. It can be moved, not copied.
 class DeviceBytes {
  public:
   DeviceBytes() = default;
@@ -33,10 +34,10 @@ class DeviceBytes {
   std::size_t size_ = 0;
 };
 
-/// Device memory of one call, freed together.
+/// Owns all device memory of one call and frees it together.
 class DeviceArena {
  public:
-  /// A copy of `array`; null where it is empty.
+  /// Returns a device copy of `array`, or null if it is empty.
   template <class T>
   const T* upload(const std::vector<T>& array) {
     T* data = reserve<T>(array.size());
@@ -47,7 +48,8 @@ class DeviceArena {
     return data;
   }
 
-  /// `count` numbers whose bytes are all ones: NaN, so that what no kernel writes shows.
+  /// Returns memory for `count` numbers, all bytes 0xff. A float of these bytes is NaN, so that a
+  /// number that no kernel wrote is found. Returns null if `count` is 0.
   template <class T>
   T* reserve(std::size_t count) {
     if (count == 0) return nullptr;
@@ -57,7 +59,7 @@ class DeviceArena {
     return static_cast<T*>(arrays_.back().data());
   }
 
-  /// Writes `array` over an earlier copy of as many numbers.
+  /// Overwrites `copy`, which `upload` returned for an array of the same size, with `array`.
   template <class T>
   void renew(const T* copy, const std::vector<T>& array) {
     if (array.empty()) return;
@@ -65,6 +67,7 @@ class DeviceArena {
                             cudaMemcpyHostToDevice));
   }
 
+  /// Returns the bytes of all arrays together.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
@@ -72,6 +75,7 @@ class DeviceArena {
   std::size_t bytes_ = 0;
 };
 
+/// Copies to.size() numbers from device memory into `to`.
 template <class T>
 void download(const T* from, std::vector<T>& to) {
   if (to.empty()) return;

@@ -1,4 +1,5 @@
-// What a driver's answers mean: a pure function, so that it can be tested without a driver.
+// Decides from a driver's answers whether a device can be used. These are pure functions, so that
+// they can be tested without a driver.
 #pragma once
 
 #include <string>
@@ -7,27 +8,29 @@
 
 namespace conelab::gpu {
 
-/// Answers of the CUDA runtime; versions as 1000 * major + 10 * minor.
+/// Answers of the CUDA runtime. Versions are 1000 * major + 10 * minor.
 struct DriverFacts {
-  int driver_version = 0;   ///< 0: no driver.
-  int runtime_version = 0;  ///< What this program was built with.
+  int driver_version = 0;   ///< 0 if there is no driver.
+  int runtime_version = 0;  ///< That of the runtime that this program was built with.
   bool driver_too_old = false;
-  std::string error;  ///< Any other error; empty: none.
-  int devices = 0;
+  std::string error;  ///< The text of any other error, or empty.
+  int devices = 0;    ///< How many devices the driver shows.
   std::string device_name;
-  int major = 0, minor = 0;  ///< Compute capability.
+  int major = 0, minor = 0;  ///< The compute capability.
   double memory_bytes = 0;
 };
 
-/// The least compute capability that the kernels run on.
+/// The least compute capability, by its major number, that the kernels run on.
 constexpr int least_major = 8;
 
+/// Returns whether the device can be used, its name and memory, or in one sentence why it cannot.
 [[nodiscard]] DeviceState describe_device(const DriverFacts& facts);
 
-/// What is said where the device has too little memory; `total` 0: it does not tell how much.
+/// Returns the error for a device with too little memory. `total_bytes` is 0 if the device does not
+/// tell how much it has.
 [[nodiscard]] std::string out_of_memory_text(double free_bytes, double total_bytes);
 
-/// "13.0"
+/// Returns a version as text, 13000 as "13.0".
 [[nodiscard]] std::string version_text(int version);
 
 }  // namespace conelab::gpu

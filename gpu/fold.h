@@ -1,4 +1,5 @@
-// From a row of the similarity table to its type: how drivers fold over the type list.
+// Turns the index of a row of the similarity table into the row's type, which kernels are
+// instantiated with.
 #pragma once
 
 #include <utility>
@@ -7,6 +8,7 @@
 
 namespace conelab::gpu {
 
+/// Carries a type as a value.
 template <class S>
 struct Tag {
   using type = S;
@@ -20,7 +22,8 @@ bool visit(TypeList<S...>, int index, F&& f) {
 }
 }  // namespace detail
 
-/// Calls f(Tag<S>{}) for the similarity that is `index` in the table; false where there is none.
+/// Calls f(Tag<S>{}) with S the type of row `index` of the similarity table. Returns false, without
+/// a call, if there is no such row.
 template <class F>
 bool visit_similarity(int index, F&& f) {
   return detail::visit(Similarities{}, index, std::forward<F>(f));

@@ -8,10 +8,9 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/tiles/aggregate.h"
-#include "core/tiles/bad_values.h"
+#include "core/tiles/non_finite_values.h"
 #include "core/tiles/parameter_sums.h"
 #include "core/tiles/upstream.h"
-#include "core/tiles/wide_rows.h"
 #include "gpu/tile/product.h"
 
 namespace conelab::gpu {
@@ -99,7 +98,7 @@ class Builder {
     out_.query_offset.resize(size_of(queries));
     out_.key_offset.resize(size_of(keys));
     out_.value_mark.resize(size_of(keys));
-    out_.bad_values.resize(size_of(p.groups));
+    out_.non_finite_values.resize(size_of(p.groups));
     for (int g = 0; g < p.groups; ++g) {
       out_.heads.emplace_back(plan_, kernels<N>(), g % p.heads,
                               input_.key.row(g / p.heads, g % p.heads, 0));
@@ -115,7 +114,7 @@ class Builder {
     place(g, input_.key.row(b, h, 0), p.key.count, "k", out_.key_base, out_.key_values,
           out_.key_offset);
     std::vector<N> lifted(size_of(static_cast<std::int64_t>(p.key.count) * p.width));
-    std::vector<std::int64_t>& bad = out_.bad_values[size_of(g)];
+    std::vector<std::int64_t>& bad = out_.non_finite_values[size_of(g)];
     lift_values(plan_.einstein, input_.value.row(b, h, 0), plan_.extents.value, 0, p.key.count,
                 p.width, lifted.data(), bad);
     const auto size = static_cast<std::int64_t>(lifted.size());
@@ -139,7 +138,7 @@ class Builder {
     }
     const int size = plan_.similarity->values;
     std::copy_n(operand.values.begin(), count * size, values.begin() + g * count * size);
-    for (const std::int64_t i : operand.bad) offset[size_of(g * count + i)] = not_finite<N>;
+    for (const std::int64_t i : operand.non_finite) offset[size_of(g * count + i)] = not_finite<N>;
   }
 
   [[nodiscard]] bool distance() const {
@@ -206,15 +205,16 @@ class Builder {
 };
 
 template <class N>
-void spoil(const Plan& plan, const AttentionInput<N>& input, const Operands<N>& operands,
-           const Execution& execution, Tensor4<N>& output) {
+void add_non_finite_values(const Plan& plan, const AttentionInput<N>& input,
+                           const Operands<N>& operands, const Execution& execution,
+                           Tensor4<N>& output) {
   const Mask mask = plan.mask(input);
   run_tickets(operands.shape.groups, execution, [&](std::int64_t g, const auto&) {
     const std::int64_t b = g / operands.shape.heads, h = g % operands.shape.heads;
-    const BadValues<N> bad(plan.einstein, input.value.row(b, h, 0), plan.extents.value,
-                           operands.bad_values[size_of(g)]);
+    const NonFiniteValues<N> values(plan.einstein, input.value.row(b, h, 0), plan.extents.value,
+                                    operands.non_finite_values[size_of(g)]);
     for (std::int64_t i = 0; i < plan.extents.query; ++i)
-      bad.spoil(mask, b, i, output.row(b, h, i));
+      values.add_seen(mask, b, i, output.row(b, h, i));
   });
 }
 
@@ -256,8 +256,7 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
         sum == 0 ? -std::numeric_limits<N>::infinity() : sums.maximum[i] + std::log(sum);
     if (plan.einstein) result.midpoint_sum.data[i] = lifted[e.value];
   }
-  spoil(plan, input, operands, quiet(execution), result.output);
-  mend_wide_rows(plan, input, execution, result);
+  add_non_finite_values(plan, input, operands, quiet(execution), result.output);
   return result;
 }
 

@@ -1,8 +1,12 @@
-// The host's side of a call on a device: tensors to operands before, sums to results after.
+// The host's part of an attention call on a device. Before the kernels it turns tensors into
+// operands; after them it turns their sums into results.
 //
-// Everything that costs O(n) stays with the parts of core, in double where they compute so: maps
-// and their gradients, the similarity's numbers per token, the midpoint's lift, tables of biases,
-// ranges of masks. The device computes what costs O(n^2). Nothing here needs CUDA.
+// The host computes everything that costs O(n), with the functions of core and in double where they
+// do: maps and their gradients, the similarity's numbers per token, the Lorentz factors of the
+// Einstein midpoint, tables of biases, ranges of masks. The device computes what costs O(n^2).
+// Nothing here needs CUDA.
+//
+// A group is one head of one batch element, group = batch * heads + head.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +21,10 @@
 
 namespace conelab::gpu {
 
+/// The arrays of a Problem, owned; gpu/tile/problem.h documents their shapes.
 template <class N>
 struct Operands {
-  Problem<N> shape;  ///< Extents filled in, pointers null.
+  Problem<N> shape;  ///< Has its extents; its pointers are null.
   std::vector<std::byte> query_base, key_base, value;
   std::vector<N> query_values, key_values, query_offset, key_offset, value_mark;
   std::vector<N> constants, bias, bias_slope;
@@ -27,9 +32,10 @@ struct Operands {
   std::vector<KeySpan> span;
   std::vector<BlockSpan> block_span;
   std::vector<Head<N>> heads;                         ///< [group]
-  std::vector<std::vector<std::int64_t>> bad_values;  ///< [group] keys whose value is not finite
+  std::vector<std::vector<std::int64_t>> non_finite_values;  ///< [group] keys whose value is not finite
 
-  /// The problem with pointers to where `place(array)` says that the array lies.
+  /// Returns the problem with its pointers set: `place(array)` returns where the array lies, for
+  /// example in device memory.
   template <class Place>
   [[nodiscard]] Problem<N> view(Place place) const {
     Problem<N> p = shape;
@@ -51,25 +57,29 @@ struct Operands {
   }
 };
 
-/// Places every token and rounds base and values to `storage`; squared norms come from the rounded
-/// numbers. Throws as `Head::place` does.
+/// Maps every token of `input` and rounds its base coordinates and values to `storage`. Squared
+/// norms are those of the rounded numbers. Throws as `Head::place` does, for tokens outside the
+/// domain.
 template <class N>
 [[nodiscard]] Operands<N> make_operands(const Plan& plan, const AttentionInput<N>& input,
                                         Storage storage, const Execution& execution);
 
-/// What forward leaves behind, as arrays of a ForwardResult.
+/// The arrays of a ForwardResult, owned.
 template <class N>
 struct ForwardSums {
   std::vector<N> output, maximum, sum;
-  /// Sized for a problem.
+  /// Allocates the arrays for the extents of `p`.
   explicit ForwardSums(const Problem<N>& p);
 };
+/// Turns the sums of the forward kernel into the engine's result: output [batch x head x n_q x
+/// d_v], the log-sum-exp, and what `backward` needs. Rows that see a value that is not finite
+/// become NaN.
 template <class N>
 [[nodiscard]] Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
                                         const Operands<N>& operands, const ForwardSums<N>& sums,
                                         const Execution& execution = {});
 
-/// Arrays of an Upstream.
+/// The arrays of an Upstream, owned.
 template <class N>
 struct UpstreamArrays {
   std::vector<N> output_grad, reference, inverse_sum, delta;
@@ -78,17 +88,22 @@ struct UpstreamArrays {
     return {place(output_grad), place(reference), place(inverse_sum), place(delta)};
   }
 };
+/// Computes what the backward kernels need from the upstream gradient and the result `saved` of the
+/// forward pass.
 template <class N>
 [[nodiscard]] UpstreamArrays<N> make_upstream(const Plan& plan, const AttentionInput<N>& input,
                                               const Problem<N>& p, const Forward<N>& saved);
 
-/// Arrays of a GradientResult.
+/// The arrays of a GradientResult, owned.
 template <class N>
 struct GradientSums {
   std::vector<N> query_base, query_potential, key_base, key_potential, value;
   std::vector<double> sums;
+  /// Allocates the arrays for the extents of `p` and a similarity with so many constants.
   GradientSums(const Problem<N>& p, int constants);
 };
+/// Turns the sums of the backward kernels into gradients of query, key, value and parameters, by
+/// the chain rule through the maps.
 template <class N>
 [[nodiscard]] Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
                                           const Operands<N>& operands, const GradientSums<N>& sums,

@@ -1,29 +1,32 @@
-// The portable kernels of each similarity: any GPU of compute capability 8.0 and later.
+// The portable kernels, which run on every GPU of compute capability 8.0 and later.
 //
-// Float arithmetic on operands of 32 or 16 bits. The kernels are instantiated by folding over the
-// type list of core/similarity/all.h, in a few groups that compile side by side; a new similarity
-// needs no line here.
+// They compute in float, on operands of 32 or 16 bits. There is one pair of kernels for each type
+// of the list in core/similarity/all.h; they are compiled in a few groups, in parallel. A new
+// similarity needs no line here.
 #pragma once
 
 #include "gpu/tile/problem.h"
 
 namespace conelab::gpu {
 
-/// Pointers are to device memory; `stream` is a cudaStream_t. Launches only: nothing waits, and
-/// errors are left for cudaGetLastError.
+/// The launchers of one similarity's kernels; null if there is no such similarity. The pointers in
+/// their arguments are to device memory, and `stream` is a cudaStream_t. They launch and return at
+/// once; cudaGetLastError reports their errors.
 struct PortableKernels {
   void (*forward)(const Problem<float>&, const ForwardResult<float>&, void* stream) = nullptr;
   void (*gradient)(const Problem<float>&, const Upstream<float>&, const GradientResult<float>&,
                    void* stream) = nullptr;
 };
 
-/// The groups that similarities are dealt to, by their index in the table.
+/// The number of groups. A similarity belongs to the group (index in the table) mod
+/// portable_groups.
 constexpr int portable_groups = 4;
 
-/// The kernels of the similarity that is `index` in the table, if it belongs to `group`.
+/// Returns the kernels of row `index` of the similarity table if it belongs to `group`, else nulls.
 template <int group>
 [[nodiscard]] PortableKernels portable_kernels_of(int index);
 
+/// Returns the kernels of row `index` of the similarity table.
 [[nodiscard]] PortableKernels portable_kernels(int index);
 
 }  // namespace conelab::gpu

@@ -1,4 +1,4 @@
-// The portable tiles as kernels: a block of threads for every TilePlace.
+// The portable tiles (gpu/tile) as CUDA kernels: one block of threads for each TilePlace.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,7 +10,7 @@
 
 namespace conelab::gpu {
 
-/// A real thread block, see gpu/tile/block.h.
+/// The device's thread block, with the interface that gpu/tile/block.h describes.
 class DeviceBlock {
  public:
   template <class State>
@@ -29,7 +29,8 @@ class DeviceBlock {
   }
 };
 
-/// Block x of the grid is one block of tokens of one group, y the slice.
+/// Returns the place of this thread block: the grid's x counts blocks of `tile_rows` tokens of all
+/// groups, its y the slices of output columns.
 __device__ inline TilePlace place_of(int tokens) {
   const int blocks = ceil_div(tokens, tile_rows);
   return {static_cast<int>(blockIdx.x) / blocks, static_cast<int>(blockIdx.x) % blocks,
@@ -55,6 +56,8 @@ __global__ __launch_bounds__(tile_threads) void portable_gradient(Problem<float>
                                                   shared);
 }
 
+/// Returns the grid for `tokens` tokens in each group and `slices` slices; x is 0 if there are
+/// none.
 inline dim3 grid_of(const Problem<float>& p, int tokens, int slices) {
   return dim3(static_cast<unsigned>(p.groups * ceil_div(tokens, tile_rows)),
               static_cast<unsigned>(slices));

@@ -1,5 +1,5 @@
-// Scratch memory of the kernels: aligned to cache lines, so that no vector load straddles two, and
-// left as it is by `resize` and by Buffer(n): who needs zeros assigns them.
+// Temporary memory of the kernels. It is aligned to cache lines, so that no vector load crosses two
+// of them, and it is not initialised: code that needs zeros assigns them.
 #pragma once
 
 #include <tbb/cache_aligned_allocator.h>
@@ -11,6 +11,7 @@
 
 namespace conelab {
 
+/// An allocator of aligned memory whose `construct` without arguments leaves numbers uninitialised.
 template <class T>
 struct ScratchAllocator : tbb::cache_aligned_allocator<T> {
   template <class U>
@@ -23,7 +24,7 @@ struct ScratchAllocator : tbb::cache_aligned_allocator<T> {
 
   template <class U>
   void construct(U* p) {
-    ::new (static_cast<void*>(p)) U;  // no braces: a number stays what the memory held
+    ::new (static_cast<void*>(p)) U;  // No braces: they would set numbers to zero.
   }
   template <class U, class... Values>
   void construct(U* p, Values&&... values) {
@@ -31,10 +32,11 @@ struct ScratchAllocator : tbb::cache_aligned_allocator<T> {
   }
 };
 
+/// A vector of uninitialised numbers: neither Buffer(n) nor `resize` sets them.
 template <class T>
 using Buffer = std::vector<T, ScratchAllocator<T>>;
 
-/// The smallest multiple of `step` that is at least `n`.
+/// Returns the smallest multiple of `step` that is at least `n`.
 template <class Int>
 constexpr Int round_up(Int n, Int step) {
   return (n + step - 1) / step * step;

@@ -1,4 +1,4 @@
-// The parameters of cones, as the similarities, the maps and the geometry know them.
+// The parameters of cones. Similarities, maps and geometry share them.
 #pragma once
 
 #include "core/base/parameter.h"

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// The value of the first line `KEY ... : VALUE` of a /proc file.
+/// Returns the value of the first line `KEY ... : VALUE` of a /proc file.
 std::string proc_value(const char* path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -29,7 +29,7 @@ std::string proc_value(const char* path, const std::string& key) {
   return "";
 }
 
-/// The number that a text begins with.
+/// Returns the number at the start of a text.
 double leading_number(const std::string& text) {
   return parse_number(text.substr(0, text.find(' '))).value_or(unknown);
 }
@@ -57,7 +57,7 @@ std::string cpu_name() {
 std::string program_version() { return "conelab " CONELAB_VERSION; }
 
 std::string program_digest() {
-  const char* running = "/proc/self/exe";  // Also of a file that a build has replaced meanwhile.
+  const char* running = "/proc/self/exe";  // Still the running file if a build has replaced it.
   return access(running, R_OK) == 0 ? sha256_of_file(running).substr(0, 16) : "unknown";
 }
 

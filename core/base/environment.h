@@ -1,5 +1,5 @@
-// Where a result comes from: program, compiler, machine. Kept with every file that the program
-// writes, so that numbers can be judged later.
+// Where a result comes from: program, compiler and machine. Every file that the program writes
+// stores this, so that its numbers can be judged later.
 #pragma once
 
 #include <string>
@@ -11,27 +11,28 @@ namespace conelab {
 
 using EnvironmentValue = std::variant<std::string, double>;
 
-/// Name and value, in a fixed order: version, git_hash, compiler, compiler_flags, cpu, simd, cores,
-/// memory_bytes, system. Values that cannot be read are left out.
-/// `simd` names the SIMD targets in use (simd_summary of core/simd/kernels.h).
+/// Returns pairs of name and value in a fixed order: version, git_hash, compiler, compiler_flags,
+/// cpu, simd, cores, memory_bytes, system. A value that cannot be read is left out. `simd` names
+/// the SIMD targets in use (simd_summary of core/simd/kernels.h).
 [[nodiscard]] std::vector<std::pair<std::string, EnvironmentValue>> environment(
     const std::string& simd);
 
-/// What tells two builds of equal version and commit apart: 16 hexadecimal digits of the running
-/// program's SHA-256; "unknown" where the system does not show the program.
+/// Returns the first 16 hexadecimal digits of the SHA-256 of the running program. They distinguish
+/// builds of the same version and commit. Returns "unknown" if the system does not give access to
+/// the program's file.
 [[nodiscard]] std::string program_digest();
 
-/// "conelab 0.1.0".
+/// Returns the name and version of the program, such as "conelab 0.1.0".
 [[nodiscard]] std::string program_version();
 
-/// What drifts during a run: 1-minute load average, clock of the first core in Hz, temperature in
-/// degrees Celsius; NaN where the machine does not tell.
+/// Quantities that drift during a run: load average over 1 minute, clock of the first core [Hz],
+/// temperature [degrees Celsius]. NaN if the machine does not report one.
 struct MachineState {
   double load = 0, clock = 0, temperature = 0;
 };
 [[nodiscard]] MachineState machine_state();
 
-/// Bytes of memory that could be used now; 0 where unknown.
+/// Returns how many bytes of memory are available now, or 0 if this is unknown.
 [[nodiscard]] double available_memory();
 
 }  // namespace conelab

@@ -1,7 +1,8 @@
 // Errors that end a command, and their exit status.
 //
-// Misuse and failed calls throw; the command prints one line `conelab: error: <what>` and exits
-// with the status of the kind. Bad *data* (NaN in a tensor, say) is a status carried by results.
+// Misuse and failed calls throw an Error. The command then prints one line `conelab: error: <what>`
+// and exits with the status of the error's kind. Invalid *data* (for instance NaN in a tensor) does
+// not throw: results carry a status for it.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,15 +13,15 @@
 
 namespace conelab {
 
-/// What went wrong, in the sense of the exit status.
+/// The kinds of errors, with the exit status of each.
 enum class ErrorKind {
-  failure = 1,       ///< The work failed: unreadable file, out of memory, full disk.
-  usage = 2,         ///< Wrong usage: unknown name, unknown key, value outside its domain.
-  interrupted = 130  ///< The user asked to stop; what was finished is kept.
+  failure = 1,       ///< The work failed: a file is unreadable, memory or disk is full.
+  usage = 2,         ///< The use is wrong: an unknown name or key, a value outside its domain.
+  interrupted = 130  ///< The user asked to stop. Finished results are kept.
 };
 
-/// The one exception type of the project. `what()` is one line without the program's name:
-/// `FILE: what is wrong (expected ..., found ...)`.
+/// The only exception type of the project. `what()` is one line without the program's name: `FILE:
+/// what is wrong (expected ..., found ...)`.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

@@ -1,4 +1,4 @@
-// Whether numbers are numbers.
+// A test for infinities and NaN in a row of numbers.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace conelab {
 
-/// Whether none of the numbers is infinite or NaN.
+/// Returns whether none of the numbers [count] is infinite or NaN. True for count = 0.
 template <class S>
 [[nodiscard]] bool all_finite(const S* numbers, std::int64_t count) {
-  // x * 0 is 0 or NaN. Eight sums and no early exit, so that it is a vector loop.
+  // x * 0 is 0 or NaN. Eight sums without an early exit let the compiler vectorise the loop.
   using T = Compute<S>;
   constexpr std::int64_t width = 8;
   T sums[width] = {};

@@ -1,4 +1,4 @@
-// Messages about unknown names: the nearest known one and the list.
+// Error messages for unknown names, with a suggestion and the list of known names.
 #pragma once
 
 #include <string>
@@ -6,18 +6,19 @@
 
 namespace conelab {
 
-/// The number of edits between two words: a character inserted, removed or replaced, or two
-/// neighbours swapped (optimal string alignment).
+/// Returns the number of edits between two words (optimal string alignment). An edit inserts,
+/// removes or replaces a character, or swaps two neighbours.
 [[nodiscard]] int edit_distance(const std::string& a, const std::string& b);
 
-/// The known name with the fewest edits, or empty where none is near (more than half is different).
+/// Returns the known name with the fewest edits from `name`. Returns an empty string if more than
+/// half of the characters differ from every known name.
 [[nodiscard]] std::string nearest_name(const std::string& name,
                                        const std::vector<std::string>& known);
 
-/// "a, b, c".
+/// Returns the names separated by commas: "a, b, c".
 [[nodiscard]] std::string join(const std::vector<std::string>& names);
 
-/// Throws misuse: unknown WHAT 'NAME'; did you mean 'NEAREST'? (known: ...)
+/// Throws misuse with the message: unknown WHAT 'NAME'; did you mean 'NEAREST'? (known: ...)
 [[noreturn]] void unknown_name(const std::string& what, const std::string& name,
                                const std::vector<std::string>& known);
 

@@ -1,5 +1,5 @@
-// How a computation is run, and its tasks over threads: numbered tickets that are handed out in
-// order, with cancellation and progress.
+// How to run a computation, and the loop that distributes its tasks over threads. Tasks are
+// numbered; the number is called a ticket. The loop supports cancellation and progress.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,31 @@
 
 namespace conelab {
 
-/// How to run. Threads change no bit of a result, `simd` the last ones (of 16-bit tensors all
-/// but 16 with "amx").
+/// How to run a computation. The number of threads does not change a single bit of a result. `simd`
+/// changes its last bits; with "amx" only the first 16 bits of results of 16-bit tensors agree.
 struct Execution {
-  int threads = 0;                       ///< 0: all cores; never more than there are.
-  std::string simd;                      ///< Empty: the best this machine has; else "avx2", ...
-  std::function<bool()> cancelled;       ///< Polled between tiles; true throws interrupted.
-  std::function<void(double)> progress;  ///< Fraction done in [0, 1], from any thread.
+  int threads = 0;   ///< 0 means all cores. More than the cores are not used.
+  std::string simd;  ///< A SIMD target such as "avx2"; empty for the best one.
+  std::function<bool()>
+      cancelled;  ///< Polled between tiles. If it returns true, the run throws interrupted.
+  std::function<void(double)>
+      progress;  ///< Receives the fraction done, in [0, 1], from any thread.
 };
 
-/// For a step of a longer run, of whose progress it is the part from `begin` to `end`.
+/// Returns the settings for one step of a longer run. The progress of the step is mapped to the
+/// interval from `begin` to `end`.
 [[nodiscard]] Execution stage(const Execution& run, double begin, double end);
-/// For a step that takes no time worth telling.
+/// Returns the same settings without progress reports, for a step that takes little time.
 [[nodiscard]] Execution quiet(const Execution& run);
 
-/// The threads that a run with tickets enough takes.
+/// Returns how many threads a run with enough tickets uses.
 [[nodiscard]] int thread_count(const Execution& execution);
 
-/// Runs `work(ticket, stopped)` for tickets 0 ... count - 1 on `execution.threads` threads. Tickets
-/// start in order: when one runs, all before it have started, each on a thread of its own, so a
-/// ticket may wait for an earlier one (but must watch `stopped`, which is set when any ticket threw
-/// or the user cancelled). Rethrows the first exception; throws interrupted on cancellation.
+/// Calls `work(ticket, stopped)` for the tickets 0 ... count - 1 on `execution.threads` threads.
+/// Tickets start in ascending order: when a ticket starts, all earlier ones have started, each on
+/// its own thread. A ticket may therefore wait for an earlier one, but it must then poll `stopped`,
+/// which returns true as soon as a ticket has thrown or the user has cancelled. Rethrows the first
+/// exception; throws interrupted after a cancellation.
 void run_tickets(std::int64_t count, const Execution& execution,
                  const std::function<void(std::int64_t, const std::function<bool()>&)>& work);
 

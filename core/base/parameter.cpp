@@ -1,23 +1,119 @@
 #include "core/base/parameter.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
+#include <optional>
+#include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 
 namespace conelab {
+namespace {
+
+std::vector<std::string> split(const char* text, char separator) {
+  std::istringstream in(text);
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+/// The size that an axis is declared to have, where that is known.
+std::optional<std::int64_t> declared_size(const std::string& axis, const NamedSizes& sizes) {
+  if (const std::optional<std::int64_t> number = parse_integer(axis)) return number;
+  const auto known = sizes.find(axis);
+  if (known == sizes.end()) return std::nullopt;
+  return known->second;
+}
+
+/// "[d x classes] = [8 x 4]", unknown sizes by their names.
+std::string shape_text(const std::vector<std::string>& axes, const NamedSizes& sizes) {
+  std::vector<std::string> found;
+  for (const std::string& axis : axes) {
+    const std::optional<std::int64_t> size = declared_size(axis, sizes);
+    found.push_back(size ? std::to_string(*size) : axis);
+  }
+  return fmt::format("[{}] = [{}]", fmt::join(axes, " x "), fmt::join(found, " x "));
+}
+
+bool fits(const std::vector<std::string>& axes, const std::vector<std::int64_t>& extents,
+          std::int64_t heads, const NamedSizes& sizes) {
+  const std::size_t lead = extents.size() - axes.size();
+  if (extents.size() < axes.size() || lead > 1) return false;
+  if (lead == 1 && extents.front() != heads) return false;
+  NamedSizes seen = sizes;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::int64_t size = extents[lead + i];
+    const std::optional<std::int64_t> declared = declared_size(axes[i], seen);
+    if (size < 1 || (declared && *declared != size)) return false;
+    seen[axes[i]] = size;
+  }
+  return true;
+}
+
+}  // namespace
 
 void check_domain(const ParameterInfo& info, double value) {
-  if (!std::isfinite(value)) misuse("parameter {} must be finite (found {})", info.key, value);
-  if (info.domain == Domain::positive && value <= 0) {
-    misuse("parameter {} must be above 0 (found {})", info.key, value);
+  const auto refuse = [&](const std::string& expected) {
+    misuse("parameter {} must {} (found {})", info.key, expected, value);
+  };
+  if (!std::isfinite(value)) refuse("be finite");
+  switch (info.domain) {
+    case Domain::positive:
+      if (value <= 0) refuse("be above 0");
+      break;
+    case Domain::moderate:
+      if (!(least_moderate <= value && value <= most_moderate)) {
+        refuse(fmt::format("lie between {} and {}", least_moderate, most_moderate));
+      }
+      break;
+    case Domain::non_negative:
+      if (value < 0) refuse("not be negative");
+      break;
+    case Domain::whole:
+    case Domain::count: {
+      const int least = info.domain == Domain::whole ? 1 : 0;
+      if (value < least || value != std::floor(value) || value > 1e15) {
+        refuse(fmt::format("be a whole number from {}", least));
+      }
+      break;
+    }
+    case Domain::any:
+    case Domain::choice:
+    case Domain::tensor:
+      break;
   }
-  if (info.domain == Domain::moderate && !(least_moderate <= value && value <= most_moderate)) {
-    misuse("parameter {} must lie between {} and {} (found {})", info.key, least_moderate,
-           most_moderate, value);
+}
+
+std::vector<std::string> choice_words(const ParameterInfo& info) {
+  return split(info.choices, '|');
+}
+
+void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& extents,
+                 std::int64_t heads, NamedSizes& sizes) {
+  const std::vector<std::string> axes = split(info.shape, ',');
+  if (!fits(axes, extents, heads, sizes)) {
+    fail(
+        "tensor {} does not have its shape (expected {}, with or without {} heads before it, found "
+        "[{}])",
+        info.key, shape_text(axes, sizes), heads, fmt::join(extents, " x "));
   }
-  if (info.domain == Domain::non_negative && value < 0) {
-    misuse("parameter {} must not be negative (found {})", info.key, value);
+  const std::size_t lead = extents.size() - axes.size();
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!parse_integer(axes[i])) sizes[axes[i]] = extents[lead + i];
   }
+}
+
+std::size_t tensor_rank(const ParameterInfo& info) { return split(info.shape, ',').size(); }
+
+std::vector<std::int64_t> drawn_shape(const ParameterInfo& info, const NamedSizes& sizes,
+                                      std::int64_t fallback) {
+  std::vector<std::int64_t> extents;
+  for (const std::string& axis : split(info.shape, ',')) {
+    extents.push_back(declared_size(axis, sizes).value_or(fallback));
+  }
+  return extents;
 }
 
 }  // namespace conelab

@@ -1,38 +1,101 @@
 // What a part of an operator can be told: its parameters' names, domains and values.
+//
+// A parameter is a number, a list of numbers (one per head), a word of a choice, or a tensor. All
+// four are declared by a ParameterInfo, and checked, differentiated and stored alike.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 namespace conelab {
 
-/// What a parameter's value may be. Moderate: from 1e-15 to 1e15, where squares and their
-/// reciprocals are numbers in every type.
-enum class Domain { any, positive, moderate, non_negative, choice };
+/// What a parameter's value may be.
+enum class Domain {
+  any,           ///< Any finite number.
+  positive,      ///< A number above 0.
+  moderate,      ///< From 1e-15 to 1e15: squares and their reciprocals are numbers in every type.
+  non_negative,  ///< A number from 0.
+  whole,         ///< A whole number from 1.
+  count,         ///< A whole number from 0.
+  choice,        ///< One of the words of `choices`.
+  tensor,        ///< A tensor of the shape `shape`, read beside q.
+};
 constexpr double least_moderate = 1e-15, most_moderate = 1e15;
 
 /// A parameter that some part takes.
 struct ParameterInfo {
-  const char* key;  ///< Lower case, the paper's word: "gamma", "height".
-  double initial;   ///< Default; NaN where it depends on the input (see `about`).
+  const char* key;  ///< The paper's word, lower case: "gamma", "height"; a tensor's name: "W".
+  /// The default. NaN: it depends on the input (see `about`), or there is none. For a tensor, NaN
+  /// means that it is needed and 0 that it may be absent.
+  double initial;
   Domain domain;
   bool differentiable;
   const char* about;         ///< One line with the unit and the paper.
   const char* choices = "";  ///< For Domain::choice: "paper|reference", the default first.
+  /// For Domain::tensor: its axes by name or number, "classes,d". Names known from the input are d,
+  /// d_v, n_q and n_k; any other name stands for the same size wherever it occurs. A leading axis
+  /// of heads is always allowed.
+  const char* shape = "";
 };
 
-/// Misuse, naming the parameter and the value, for what lies outside its domain or is not finite.
+/// Throws misuse, naming the parameter and the value, for what lies outside its domain or is not
+/// finite.
 void check_domain(const ParameterInfo& info, double value);
 
-/// A numeric parameter with its values filled in.
+/// The words of a choice, the default first.
+[[nodiscard]] std::vector<std::string> choice_words(const ParameterInfo& info);
+
+/// What the defaults of parameters may depend on.
+struct DefaultContext {
+  std::int64_t head = 0;   ///< The head that the default is for.
+  std::int64_t heads = 1;  ///< All heads.
+  std::int64_t query = 0, key = 0, feature = 0;
+};
+/// The default of a part's parameter `index` where ParameterInfo::initial does not say it; NaN
+/// where there is none.
+using DefaultOf = double (*)(int index, const DefaultContext& context);
+
+/// A parameter with its value filled in.
 struct Parameter {
   ParameterInfo info;
-  std::vector<double> values;  ///< [1] or [head].
+  /// [1] or [head] numbers. For a choice the index of its word; for a tensor empty.
+  std::vector<double> values;
+  /// For a tensor its sizes as given, with or without a leading axis of heads; empty where it is
+  /// absent.
+  std::vector<std::int64_t> extents;
+
   [[nodiscard]] double at(std::int64_t head) const {
     return values.size() == 1 ? values.front() : values[static_cast<std::size_t>(head)];
   }
   [[nodiscard]] bool per_head() const { return values.size() > 1; }
+  [[nodiscard]] bool is_number() const {
+    return info.domain != Domain::choice && info.domain != Domain::tensor;
+  }
 };
+
+/// A part's own parameters for one head, in the order of its row; dL/dparameters have the same
+/// form.
+struct PartValues {
+  std::vector<double> p;                    ///< Numbers; of a choice the index of its word.
+  std::vector<std::vector<double>> tensor;  ///< [parameters] Empty for what is no tensor.
+};
+
+/// Sizes by the names that ParameterInfo::shape uses.
+using NamedSizes = std::map<std::string, std::int64_t>;
+
+/// Checks a tensor's sizes against its declared shape and enters the names met for the first time
+/// into `sizes`. Throws a failure that names the tensor, its shape and the expected one.
+void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& extents,
+                 std::int64_t heads, NamedSizes& sizes);
+
+/// The axes that a tensor is declared with, that of the heads not counted.
+[[nodiscard]] std::size_t tensor_rank(const ParameterInfo& info);
+
+/// The sizes of a tensor to be drawn: names that `sizes` does not know become `fallback`.
+[[nodiscard]] std::vector<std::int64_t> drawn_shape(const ParameterInfo& info,
+                                                    const NamedSizes& sizes, std::int64_t fallback);
 
 }  // namespace conelab

@@ -1,5 +1,5 @@
-// Numbers and lists from text, whatever the locale: the C library's own functions read "0.5" as 0
-// where the desktop runs with a decimal comma.
+// Numbers and lists from text, independent of the locale. (The functions of the C library read
+// "0.5" as 0 if the locale has a decimal comma.)
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace conelab {
 
-/// The number that the whole text is ("-1.5e3", "nan", "inf"); nothing where it is none.
+/// Returns the number if the whole text is one ("-1.5e3", "nan", "inf"); otherwise returns nothing.
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);
 
-/// The same for a whole number ("-3").
+/// Does the same for an integer ("-3").
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
-/// The parts between commas, of `text`'s own characters; an empty text has one empty part.
+/// Returns the parts of `text` between commas, as views into it. An empty text has one empty part.
 [[nodiscard]] std::vector<std::string_view> split_commas(std::string_view text);
 
 }  // namespace conelab

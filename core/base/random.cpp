@@ -7,8 +7,9 @@ namespace {
 
 std::uint64_t rotate_left(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
 
-/// log(x) for x > 0 within 2 ulp, from +, *, / alone and so with the same bits everywhere:
-/// x = m 2^e with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s) with s = (m - 1) / (m + 1).
+/// Returns log(x) for x > 0 with an error below 2 ulp. It uses +, * and / only, so that its bits
+/// are the same on every platform: x = m 2^e with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s)
+/// with s = (m - 1) / (m + 1).
 double portable_log(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);
@@ -69,7 +70,7 @@ double Random::normal() {
 }
 
 std::uint64_t Random::below(std::uint64_t count) {
-  // The lowest 2^64 mod count values would come up once too often.
+  // Without this test, the lowest 2^64 mod count values would occur too often.
   const std::uint64_t uneven = (0 - count) % count;
   std::uint64_t value = next();
   while (value < uneven) value = next();

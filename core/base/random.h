@@ -1,8 +1,8 @@
-// Random numbers that are the same everywhere: equal seeds give equal bits on every platform.
+// Random numbers that are equal on every platform: equal seeds give equal bits.
 //
-// The standard library's distributions differ between libraries and its logarithm between versions,
-// so both are written out here. Generator: xoshiro256** (Blackman, Vigna 2021), seeded through
-// splitmix64. Normal numbers: the polar method (Marsaglia, Bray 1964).
+// The distributions of the standard library differ between implementations, and its logarithm
+// between versions; both are therefore implemented here. The generator is xoshiro256** (Blackman,
+// Vigna 2021), seeded by splitmix64. Normal numbers use the polar method (Marsaglia, Bray 1964).
 #pragma once
 
 #include <array>
@@ -12,22 +12,22 @@
 
 namespace conelab {
 
-/// splitmix64: the state moves on by one step; returns 64 well mixed bits.
+/// Advances the state of the generator splitmix64 by one step and returns 64 random bits.
 std::uint64_t splitmix64(std::uint64_t& state);
 
 class Random {
  public:
   explicit Random(std::uint64_t seed);
-  /// 64 random bits.
+  /// Returns 64 random bits.
   std::uint64_t next();
-  /// Uniform in [0, 1), a multiple of 2^-53.
+  /// Returns a uniform number in [0, 1), a multiple of 2^-53.
   double uniform();
-  /// Standard normal.
+  /// Returns a standard normal number.
   double normal();
-  /// Uniform in 0 .. count - 1, without bias; count >= 1.
+  /// Returns a uniform integer in 0 .. count - 1 without bias; count >= 1.
   std::uint64_t below(std::uint64_t count);
 
-  /// Puts a random-access range in random order (Fisher-Yates, every order equally likely).
+  /// Shuffles a random-access range (Fisher-Yates; every order is equally likely).
   template <class Range>
   void shuffle(Range& range) {
     for (std::size_t i = range.size(); i > 1; --i) {

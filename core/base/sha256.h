@@ -1,4 +1,4 @@
-// SHA-256, to name a file's content in results.
+// SHA-256, which identifies the content of files in results.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,26 @@ struct evp_md_ctx_st;
 
 namespace conelab {
 
-/// Takes bytes in pieces of any size and gives their digest.
+/// Computes the digest of bytes that arrive in pieces of any size.
 class Sha256 {
  public:
   Sha256();
   void update(const void* bytes, std::size_t count);
-  /// The 32 bytes of the digest. Ends the computation: no update after it.
+  /// Returns the 32 bytes of the digest. No update may follow.
   [[nodiscard]] std::string bytes();
-  /// The same as 64 lower-case hexadecimal digits.
+  /// Returns the digest as 64 lower-case hexadecimal digits. No update may follow.
   [[nodiscard]] std::string hex();
 
  private:
   std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
-/// The digest of bytes in memory.
+/// Returns the digest of bytes in memory, as hexadecimal digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
-/// The digest of a file's content; fails with `FILE: why` where it cannot be read, throws
-/// interrupted where `cancelled`, polled for every MiB, says so.
+/// Returns the digest of a file's content, as hexadecimal digits. Throws a failure `FILE: why` if
+/// the file cannot be read, and interrupted if `cancelled`, which is polled once per MiB, returns
+/// true.
 [[nodiscard]] std::string sha256_of_file(const std::string& path,
                                          const std::function<bool()>& cancelled = {});
 

@@ -5,8 +5,8 @@
 
 namespace conelab {
 
-/// |x|^2 of x [count], in double; eight sums hide the additions' latency and are vectors to the
-/// compiler. 0 where count is 0.
+/// Returns |x|^2 of x [count] in double; 0 if count is 0. Eight partial sums hide the latency of
+/// the additions and let the compiler vectorise the loop.
 template <class T>
 [[nodiscard]] double squared_norm(const T* x, std::int64_t count) {
   constexpr std::int64_t width = 8;

@@ -1,4 +1,4 @@
-// Numbers below the normal ones.
+// Treatment of subnormal numbers.
 #pragma once
 
 #if defined(__x86_64__)
@@ -7,11 +7,12 @@
 
 namespace conelab {
 
-/// While it lives, this thread's results below the normal numbers become 0. They are slow on
-/// Intel's processors: the few weights near e^-87 doubled the time of umbral cones' backward pass.
-/// Operands below the normal numbers still count. On the way forward a weight may be e^-16 of what
-/// it stands for (lowest_start in core/simd/row_reference.h), on the way back e^-6: of float32
-/// values below 2e-31 and upstream gradients below 5e-36 sums may be 0.
+/// While an object of this class exists, subnormal results of this thread become 0. Intel
+/// processors compute them slowly: a few weights near e^-87 doubled the time of the backward pass
+/// of umbral cones. Subnormal operands keep their value.
+/// Accuracy: in the forward pass a weight may be stored with a factor of e^-16 (lowest_start in
+/// core/simd/row_reference.h), in the backward pass with e^-6. Sums over float32 values below
+/// 2e-31, or upstream gradients below 5e-36, may therefore become 0.
 class FlushSubnormals {
  public:
 #if defined(__x86_64__)

@@ -1,4 +1,4 @@
-// Dense tensors of attention: [batch × head × token × feature], row-major.
+// Dense tensors [batch × head × token × feature], row-major.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,17 +10,17 @@
 
 namespace conelab {
 
-/// The number types of tensors in files and on devices.
+/// The number types of tensors, in files and in memory.
 enum class Dtype { f64, f32, f16, bf16 };
 
-/// "f64", "f32", "f16", "bf16".
+/// Returns "f64", "f32", "f16" or "bf16".
 [[nodiscard]] const char* dtype_name(Dtype dtype);
-/// The inverse; throws misuse for an unknown name, naming the known ones.
+/// Returns the type of this name. Throws misuse for an unknown name; the message lists the names.
 [[nodiscard]] Dtype dtype_from_name(const std::string& name);
-/// Bytes of one number.
+/// Returns the size of one number in bytes.
 [[nodiscard]] std::size_t dtype_size(Dtype dtype);
 
-/// Extents of a tensor [batch × head × token × feature].
+/// The extents of a tensor [batch × head × token × feature].
 struct Shape4 {
   std::int64_t batch = 1;
   std::int64_t head = 1;
@@ -31,12 +31,12 @@ struct Shape4 {
   bool operator==(const Shape4&) const = default;
 };
 
-/// "[1, 12, 30, 32]".
+/// Returns the extents as text: "[1, 12, 30, 32]".
 [[nodiscard]] inline std::string to_string(const Shape4& s) {
   return fmt::format("[{}, {}, {}, {}]", s.batch, s.head, s.token, s.feature);
 }
 
-/// A dense tensor that owns its numbers, row-major, last axis contiguous.
+/// A dense tensor that owns its numbers; row-major, the last axis is contiguous.
 template <class T>
 struct Tensor4 {
   Shape4 shape;
@@ -46,7 +46,7 @@ struct Tensor4 {
   explicit Tensor4(Shape4 s, T fill = T(0))
       : shape(s), data(static_cast<std::size_t>(s.size()), fill) {}
 
-  /// The first number of token `i` of a head: [feature].
+  /// Returns the features of token `i` of batch element b and head h: [feature].
   [[nodiscard]] T* row(std::int64_t b, std::int64_t h, std::int64_t i) {
     return data.data() + ((b * shape.head + h) * shape.token + i) * shape.feature;
   }
@@ -62,11 +62,48 @@ struct Tensor4 {
   [[nodiscard]] bool empty() const { return data.empty(); }
 };
 
+/// A copy of one head of one batch element [1 x 1 x token x feature]; empty of an empty tensor.
+template <class T>
+[[nodiscard]] Tensor4<T> head_of(const Tensor4<T>& all, std::int64_t batch, std::int64_t head) {
+  if (all.empty()) return {};
+  Tensor4<T> one({1, 1, all.shape.token, all.shape.feature});
+  const T* from = all.row(batch, head, 0);
+  one.data.assign(from, from + one.shape.size());
+  return one;
+}
+
+/// A dense array of any rank that owns its numbers, row-major: a parameter that is a tensor.
+template <class T>
+struct Array {
+  std::vector<std::int64_t> extents;
+  std::vector<T> data;
+
+  /// The numbers of one head, where `rank` axes follow the axis of heads; all heads share the array
+  /// where there is no such axis.
+  [[nodiscard]] const T* of_head(std::int64_t head, std::size_t rank) const {
+    if (extents.size() <= rank) return data.data();
+    return data.data() + head * (static_cast<std::int64_t>(data.size()) / extents.front());
+  }
+  [[nodiscard]] T* of_head(std::int64_t head, std::size_t rank) {
+    return const_cast<T*>(static_cast<const Array&>(*this).of_head(head, rank));
+  }
+  bool operator==(const Array&) const = default;
+};
+
 /// The same numbers in another type.
 template <class To, class From>
 [[nodiscard]] Tensor4<To> convert(const Tensor4<From>& from) {
   Tensor4<To> to;
   to.shape = from.shape;
+  to.data.reserve(from.data.size());
+  for (const From& x : from.data) to.data.push_back(static_cast<To>(x));
+  return to;
+}
+
+template <class To, class From>
+[[nodiscard]] Array<To> convert(const Array<From>& from) {
+  Array<To> to;
+  to.extents = from.extents;
   to.data.reserve(from.data.size());
   for (const From& x : from.data) to.data.push_back(static_cast<To>(x));
   return to;

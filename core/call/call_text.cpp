@@ -1,99 +1,86 @@
 #include "core/call/call_text.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "core/base/error.h"
-#include "core/call/plan.h"
 
 namespace conelab {
 namespace {
 
 /// "a:b:c" -> a, b, c
-std::vector<std::string> pieces(const std::string& text, char between) {
+std::vector<std::string> pieces(const std::string& text) {
   std::vector<std::string> list(1);
-  for (const char c : text) {
-    if (c == between) {
-      list.emplace_back();
-    } else {
-      list.back() += c;
-    }
-  }
+  for (const char c : text) c == ':' ? list.emplace_back() : list.back() += c;
   return list;
 }
 
-void set(Call& call, const std::string& key, const std::string& value) {
-  if (key == "map") {
-    call.map = value;
-  } else if (key == "bias") {
-    call.bias = value;
-  } else if (key == "masks") {
-    call.masks = pieces(value, '+');
-  } else if (key == "weights") {
-    call.weights = value;
-  } else if (key == "aggregate") {
-    call.aggregate = value;
-  } else {
-    call.parameters[key] = value;
-  }
+/// The field that a text names as in JSON or as on the command line; null for a parameter's key.
+const CallField* field_named(const std::string& key) {
+  const auto found = std::find_if(
+      call_fields().begin(), call_fields().end(),
+      [&](const CallField& field) { return key == field.name || "--" + key == field.option; });
+  return found == call_fields().end() ? nullptr : &*found;
+}
+
+bool is_similarity(const std::string& name) {
+  const std::vector<PartInfo> all = list_similarities();
+  return std::any_of(all.begin(), all.end(), [&](const PartInfo& p) { return p.name == name; });
 }
 
 }  // namespace
 
 Call call_from_text(const std::string& text) {
-  const std::vector<std::string> list = pieces(text, ':');
+  const std::vector<std::string> list = pieces(text);
   Call call;
-  call.similarity = list.front();
+  (is_similarity(list.front()) ? call.similarity : call.operation) = list.front();
   std::set<std::string> keys;
   for (std::size_t i = 1; i < list.size(); ++i) {
     const std::size_t equals = list[i].find('=');
     if (equals == std::string::npos || equals == 0) {
       misuse("{}: '{}' is no KEY=VALUE (expected as penumbral:gamma=2)", text, list[i]);
     }
-    std::string key = list[i].substr(0, equals);
-    if (key == "mask") key = "masks";
-    if (!keys.insert(key).second) misuse("{}: the key '{}' is given twice", text, key);
-    set(call, key, list[i].substr(equals + 1));
+    const std::string key = list[i].substr(0, equals), value = list[i].substr(equals + 1);
+    const CallField* field = field_named(key);
+    if (!keys.insert(field == nullptr ? key : field->name).second) {
+      misuse("{}: the key '{}' is given twice", text, key);
+    }
+    if (field == nullptr) {
+      call.parameters[key] = value;
+    } else {
+      set_field(*field, call, value, '+');
+    }
   }
   return call;
 }
 
 std::string call_text(const Call& call) {
-  const Call plain;
-  std::string text = call.similarity;
-  const auto add = [&](const char* key, const std::string& value, const std::string& usual) {
-    if (value != usual) text += fmt::format(":{}={}", key, value);
-  };
-  add("map", call.map, plain.map);
-  add("bias", call.bias, plain.bias);
-  add("masks", fmt::format("{}", fmt::join(call.masks, "+")), plain.masks.front());
-  add("weights", call.weights, plain.weights);
-  add("aggregate", call.aggregate, plain.aggregate);
+  std::string text = operator_name(call);
+  for (const CallField& field : call_fields()) {
+    if (is_default(field, call) || (is_attention(call) && field.word == &Call::similarity))
+      continue;
+    text += fmt::format(":{}={}", field.name, field_text(field, call, '+'));
+  }
   for (const auto& [key, value] : call.parameters) text += fmt::format(":{}={}", key, value);
   return text;
 }
 
 std::string call_title(const Call& call) {
-  std::string title = call.similarity;
+  std::string title = operator_name(call);
   if (!call.map.empty()) title += ", " + call.map;
   for (const auto& [key, value] : call.parameters) title += ", " + key + " = " + value;
-  if (call.bias != "none") title += ", " + call.bias;
-  for (const std::string& mask : call.masks) title += mask == "full" ? "" : ", " + mask;
-  if (call.weights != "softmax") title += ", " + call.weights;
-  return call.aggregate == "mean" ? title : title + ", " + call.aggregate;
-}
-
-Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
-  const auto plan = resolve(call, extents);
-  Call one = resolved_call(*plan);
-  one.parameters.clear();
-  for (const Parameter& p : parameters(*plan)) {
-    one.parameters[p.info.key] = fmt::format("{:.17g}", p.at(head));
+  for (const CallField& field : call_fields()) {
+    const bool named = field.word == &Call::similarity || field.word == &Call::map;
+    if (named || is_default(field, call)) continue;
+    std::string words = field_text(field, call, ',');
+    for (std::size_t at = 0; (at = words.find(',', at)) != std::string::npos; at += 2) {
+      words.insert(at + 1, " ");
+    }
+    title += ", " + words;
   }
-  for (const auto& [key, word] : choices(*plan)) one.parameters[key] = word;
-  return one;
+  return title;
 }
 
 Call call_with_own_mask(Call call) {

@@ -2,15 +2,16 @@
 // and as a panel's title.
 //
 //   penumbral:gamma=2:height=0.5:masks=causal+padding
+//   agglomerative:classes=8:P=random
 //
-// The similarity, then what differs from a default call as KEY=VALUE: map, bias, masks (joined by
-// '+'; also `mask`, as the option is named), weights, aggregate, and else a parameter.
+// The operator (a similarity, or a structured operator), then what differs from a default call as
+// KEY=VALUE: a field of the call by its name or its option's name, lists joined by '+', or else a
+// parameter.
 #pragma once
 
 #include <string>
 
 #include "core/call/call.h"
-#include "core/call/plan.h"
 
 namespace conelab {
 
@@ -27,9 +28,5 @@ namespace conelab {
 /// The call on an input that brings a mask of its own (`AttentionInput::allowed`), which applies by
 /// itself.
 [[nodiscard]] Call call_with_own_mask(Call call);
-
-/// The call as it reads for one head alone: lists become that head's number, and defaults that
-/// depend on the head are written out. Throws misuse as `resolve` does.
-[[nodiscard]] Call call_of_head(const Call& call, const Extents& extents, std::int64_t head);
 
 }  // namespace conelab

@@ -1,4 +1,6 @@
-// Shapes at the public door.
+// Checks of shapes, made once where a call enters the engine.
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "core/base/error.h"
@@ -45,7 +47,16 @@ Extents check_extents(const AttentionInput<T>& input) {
            length);
     }
   }
-  return {q.batch, q.head, q.token, k.token, q.feature, v.feature};
+  const auto edge = input.indices.find("edge");
+  if (edge != input.indices.end() &&
+      (edge->second.extents.size() != 2 || edge->second.extents.back() != 2)) {
+    fail("edge does not have its shape (expected [m x 2], found [{}])",
+         fmt::join(edge->second.extents, " x "));
+  }
+  Extents extents{q.batch, q.head, q.token, k.token, q.feature, v.feature};
+  for (const auto& [name, tensor] : input.tensors) extents.tensors[name] = tensor.extents;
+  for (const auto& [name, tensor] : input.indices) extents.tensors[name] = tensor.extents;
+  return extents;
 }
 template Extents check_extents(const AttentionInput<float>&);
 template Extents check_extents(const AttentionInput<double>&);
@@ -62,6 +73,16 @@ void check_input(const Plan& plan, const AttentionInput<T>& input) {
   check_same("the token counts n_k", "the plan", e.key, "k", found.key);
   check_same("the feature sizes d", "the plan", e.feature, "q", found.feature);
   check_same("the feature sizes d_v", "the plan", e.value, "v", found.value);
+  for (const Parameter& p : plan.parameters) {
+    if (p.info.domain != Domain::tensor || p.extents.empty()) continue;
+    const auto given = found.tensors.find(p.info.key);
+    if (given == found.tensors.end() || given->second != p.extents) {
+      fail("the input does not have tensor {} of the plan (expected [{}], found {})", p.info.key,
+           fmt::join(p.extents, " x "),
+           given == found.tensors.end() ? "none"
+                                        : fmt::format("[{}]", fmt::join(given->second, " x ")));
+    }
+  }
   (void)plan.mask(input);
 }
 template void check_input(const Plan&, const AttentionInput<float>&);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/base/half.h"
@@ -17,26 +19,41 @@ struct Extents {
   std::int64_t key = 0;      ///< n_k
   std::int64_t feature = 0;  ///< d of query and key
   std::int64_t value = 0;    ///< d_v
+  /// Sizes of the tensors that are parameters, by name, with or without a leading axis of heads.
+  std::map<std::string, std::vector<std::int64_t>> tensors = {};
 };
 
 /// The tensors of a call. `key` and `query` share d, `key` and `value` share n_k.
 template <class T>
 struct AttentionInput {
-  Tensor4<T> query;        ///< [batch × head × n_q × d]
-  Tensor4<T> key;          ///< [batch × head × n_k × d]
-  Tensor4<T> value;        ///< [batch × head × n_k × d_v]
-  Tensor4<T> output_grad;  ///< [batch × head × n_q × d_v]; empty: ones. Read by backward only.
-  /// Explicit mask [n_q × n_k], 1 = may attend; read by the mask part "explicit".
-  std::vector<std::uint8_t> allowed;
-  /// Keys that are not padding, one per batch element; read by the mask part "padding".
-  std::vector<std::int64_t> key_lengths;
+  Tensor4<T> query;  ///< [batch x head x n_q x d]
+  Tensor4<T> key;    ///< [batch x head x n_k x d]
+  Tensor4<T> value;  ///< [batch x head x n_k x d_v]
+  Tensor4<T>
+      output_grad;  ///< dL/doutput in the output's sizes; empty: ones. Read by backward only.
+  /// Explicit mask [n_q x n_k], 1 = may attend; read by the mask "explicit".
+  std::vector<std::uint8_t> allowed = {};
+  /// Keys that are not padding, one per batch element; read by the mask "padding".
+  std::vector<std::int64_t> key_lengths = {};
+  /// Parameters that are tensors, by name: "W", "t5_bias".
+  std::map<std::string, Array<T>> tensors = {};
+  /// Arrays of whole numbers, by name: "edge" [m x 2], read by the mask "graph".
+  std::map<std::string, Array<std::int64_t>> indices = {};
 };
 
 /// The same input in another type.
 template <class To, class From>
 [[nodiscard]] AttentionInput<To> convert(const AttentionInput<From>& input) {
-  return {convert<To>(input.query),       convert<To>(input.key), convert<To>(input.value),
-          convert<To>(input.output_grad), input.allowed,          input.key_lengths};
+  AttentionInput<To> to{convert<To>(input.query),
+                        convert<To>(input.key),
+                        convert<To>(input.value),
+                        convert<To>(input.output_grad),
+                        input.allowed,
+                        input.key_lengths,
+                        {},
+                        input.indices};
+  for (const auto& [name, tensor] : input.tensors) to.tensors[name] = convert<To>(tensor);
+  return to;
 }
 
 /// Checks the shapes once; throws a failure that names both operands and both sizes.

@@ -2,232 +2,60 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "core/base/error.h"
-#include "core/base/names.h"
-#include "core/base/parse_number.h"
+#include <limits>
 
 namespace conelab {
 namespace {
 
-template <class Rows>
-std::vector<std::string> names_of(const Rows& rows) {
-  std::vector<std::string> names;
-  for (const auto& row : rows) {
-    if (std::find(names.begin(), names.end(), row.name) == names.end())
-      names.emplace_back(row.name);
+/// Numbers that one head reads of a tensor.
+std::size_t head_size(const Parameter& p) {
+  std::size_t size = p.extents.empty() ? 0 : 1;
+  const std::size_t lead = p.extents.size() > tensor_rank(p.info) ? 1 : 0;
+  for (std::size_t i = lead; i < p.extents.size(); ++i) {
+    size *= static_cast<std::size_t>(p.extents[i]);
   }
-  return names;
+  return size;
 }
-
-std::vector<std::string> similarity_names() {
-  std::vector<std::string> names;
-  for (const auto& row : similarity_table()) {
-    if (names.empty() || names.back() != row.info.name) names.emplace_back(row.info.name);
-  }
-  return names;
-}
-
-/// "paper|reference" of the rows that share a name; empty where there is no choice.
-std::vector<std::string> words_of(const std::string& similarity) {
-  std::vector<std::string> words;
-  for (const auto& row : similarity_table()) {
-    if (similarity == row.info.name && row.info.choice != nullptr)
-      words.emplace_back(row.info.word);
-  }
-  return words;
-}
-
-std::vector<double> parse_numbers(const std::string& key, const std::string& text) {
-  std::vector<double> values;
-  for (const std::string_view part : split_commas(text)) {
-    const std::optional<double> value = parse_number(part);
-    if (!value) misuse("parameter {}: '{}' is not a number", key, part);
-    values.push_back(*value);
-  }
-  return values;
-}
-
-/// Builds a plan step by step from what the user wrote.
-class Resolver {
- public:
-  Resolver(const Call& call, const Extents& extents) : call_(call) {
-    plan_->call = call;
-    plan_->extents = extents;
-  }
-
-  std::shared_ptr<const Plan> resolve() {
-    choose_similarity();
-    choose_map();
-    choose_bias();
-    choose_masks();
-    choose_weights();
-    check_keys();
-    return plan_;
-  }
-
- private:
-  const Call& call_;
-  std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
-  std::vector<std::string> known_keys_;
-
-  void choose_similarity() {
-    const std::vector<std::string> words = words_of(call_.similarity);
-    std::string word;
-    if (!words.empty()) {
-      const char* key = find_similarity(call_.similarity, words.front())->info.choice->key;
-      const auto given = call_.parameters.find(key);
-      word = given == call_.parameters.end() ? words.front() : given->second;
-      if (std::find(words.begin(), words.end(), word) == words.end()) {
-        unknown_name(key, word, words);
-      }
-      known_keys_.emplace_back(key);
-      plan_->choices[key] = word;
-    }
-    plan_->similarity = find_similarity(call_.similarity, word);
-    if (plan_->similarity == nullptr) {
-      unknown_name("similarity", call_.similarity, similarity_names());
-    }
-    add(plan_->similarity->parameters, plan_->similarity_parameters);
-    const double d = static_cast<double>(plan_->extents.feature);
-    for (const std::size_t i : plan_->similarity_parameters) {
-      // The one default of a similarity that depends on the input is the product's 1/sqrt(d).
-      fill(
-          i, [d](std::int64_t) { return 1 / std::sqrt(std::max(1.0, d)); }, false);
-    }
-  }
-
-  void choose_map() {
-    std::string& name = plan_->call.map;
-    if (name.empty()) name = plan_->similarity->info.default_map;
-    plan_->map = find_map(name, plan_->similarity->info.space);
-    if (plan_->map == nullptr) {
-      std::vector<std::string> fitting;
-      for (const MapRow& row : map_table()) {
-        if (row.space == plan_->similarity->info.space) fitting.emplace_back(row.name);
-      }
-      unknown_name(fmt::format("map for {}", call_.similarity), name, fitting);
-    }
-    if (plan_->extents.feature < 1 && plan_->similarity->info.space != Space::euclidean) {
-      fail("{} needs at least one feature per token (found 0)", call_.similarity);
-    }
-    add(plan_->map->parameters, plan_->map_parameters);
-    for (const std::size_t i : plan_->map_parameters) fill(i);
-  }
-
-  void choose_bias() {
-    plan_->bias = find_bias(call_.bias);
-    if (plan_->bias == nullptr) unknown_name("bias", call_.bias, names_of(bias_table()));
-    add(plan_->bias->parameters, plan_->bias_parameters);
-    const Extents& e = plan_->extents;
-    for (std::size_t p = 0; p < plan_->bias_parameters.size(); ++p) {
-      const auto initial = [&, p](std::int64_t head) {
-        return plan_->bias->initial(static_cast<int>(p), static_cast<int>(head),
-                                    static_cast<int>(e.head), std::max(e.query, e.key));
-      };
-      fill(plan_->bias_parameters[p], initial, true);
-    }
-  }
-
-  void choose_masks() {
-    if (plan_->call.masks.empty()) plan_->call.masks = {"full"};
-    for (const std::string& name : plan_->call.masks) {
-      const MaskRow* row = find_mask(name);
-      if (row == nullptr) unknown_name("mask", name, names_of(mask_table()));
-      plan_->masks.push_back({row, {}});
-      add(row->parameters, plan_->masks.back().parameters);
-      fill_mask(plan_->masks.back());
-    }
-  }
-
-  void fill_mask(const PlannedMask& mask) {
-    for (const std::size_t i : mask.parameters) {
-      fill(i);
-      const Parameter& p = plan_->parameters[i];
-      if (p.values.empty()) misuse("mask {} needs parameter {}", mask.row->name, p.info.key);
-      if (p.per_head()) {
-        misuse("parameter {} of a mask is one number for all heads (found {})", p.info.key,
-               p.values.size());
-      }
-    }
-  }
-
-  void choose_weights() {
-    plan_->sigmoid = call_.weights == "sigmoid";
-    if (!plan_->sigmoid && call_.weights != "softmax") {
-      unknown_name("weights", call_.weights, {"softmax", "sigmoid"});
-    }
-    plan_->einstein = call_.aggregate == "einstein";
-    if (!plan_->einstein && call_.aggregate != "mean") {
-      unknown_name("aggregate", call_.aggregate, {"mean", "einstein"});
-    }
-  }
-
-  void check_keys() {
-    for (const auto& [key, text] : call_.parameters) {
-      if (std::find(known_keys_.begin(), known_keys_.end(), key) != known_keys_.end()) continue;
-      const std::string nearest = nearest_name(key, known_keys_);
-      misuse("unknown parameter '{}'{} ({} takes: {})", key,
-             nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest), call_.similarity,
-             known_keys_.empty() ? "none" : join(known_keys_));
-    }
-  }
-
-  /// Appends parameters that no earlier part has declared; parts may share a key.
-  void add(std::span<const ParameterInfo> infos, ParameterSet& set) {
-    for (const ParameterInfo& info : infos) {
-      auto& all = plan_->parameters;
-      const auto same = std::find_if(all.begin(), all.end(), [&](const Parameter& p) {
-        return std::string_view(p.info.key) == info.key;
-      });
-      set.push_back(static_cast<std::size_t>(same - all.begin()));
-      if (same != all.end()) continue;
-      all.push_back({info, {}});
-      known_keys_.emplace_back(info.key);
-    }
-  }
-
-  bool given(std::size_t i) const {
-    return call_.parameters.contains(plan_->parameters[i].info.key);
-  }
-
-  /// Takes what the user gave, else the default, if there is one.
-  void fill(std::size_t i) {
-    Parameter& p = plan_->parameters[i];
-    if (!p.values.empty()) return;
-    if (given(i)) {
-      p.values = parse_numbers(p.info.key, call_.parameters.at(p.info.key));
-      check_length(p);
-    } else if (!std::isnan(p.info.initial)) {
-      p.values = {p.info.initial};
-    }
-    for (const double v : p.values) check_domain(p.info, v);
-  }
-
-  /// The same, else initial(head), per head if it says so.
-  template <class Initial>
-  void fill(std::size_t i, Initial initial, bool initial_per_head) {
-    fill(i);
-    Parameter& p = plan_->parameters[i];
-    if (!p.values.empty()) return;
-    const std::int64_t count =
-        initial_per_head ? std::max<std::int64_t>(1, plan_->extents.head) : 1;
-    for (std::int64_t h = 0; h < count; ++h) p.values.push_back(initial(h));
-    const bool equal = std::all_of(p.values.begin(), p.values.end(),
-                                   [&](double v) { return v == p.values.front(); });
-    if (equal) p.values.resize(1);
-    for (const double v : p.values) check_domain(p.info, v);
-  }
-
-  void check_length(const Parameter& p) const {
-    const auto count = static_cast<std::int64_t>(p.values.size());
-    if (count == 1 || count == plan_->extents.head) return;
-    misuse("parameter {}: a list gives one value per head (expected {}, found {})", p.info.key,
-           plan_->extents.head, count);
-  }
-};
 
 }  // namespace
+
+std::vector<double> Plan::values(const ParameterSet& set, std::int64_t head) const {
+  std::vector<double> v;
+  for (const std::size_t i : set) {
+    const bool tensor = parameters[i].info.domain == Domain::tensor;
+    v.push_back(tensor ? std::numeric_limits<double>::quiet_NaN() : parameters[i].at(head));
+  }
+  return v;
+}
+
+PartValues Plan::zeros(const ParameterSet& set) const {
+  PartValues zeros{std::vector<double>(set.size(), 0.0), {}};
+  for (const std::size_t i : set) zeros.tensor.emplace_back(head_size(parameters[i]), 0.0);
+  return zeros;
+}
+
+template <class T>
+PartValues Plan::values(const ParameterSet& set, std::int64_t head,
+                        const std::map<std::string, Array<T>>& tensors) const {
+  PartValues all = zeros(set);
+  all.p = values(set, head);
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const Parameter& p = parameters[set[k]];
+    const auto found = tensors.find(p.info.key);
+    if (p.info.domain != Domain::tensor || found == tensors.end()) continue;
+    const T* own = found->second.of_head(head, tensor_rank(p.info));
+    std::copy_n(own, all.tensor[k].size(), all.tensor[k].begin());
+  }
+  return all;
+}
+template PartValues Plan::values(const ParameterSet&, std::int64_t,
+                                 const std::map<std::string, Array<float>>&) const;
+template PartValues Plan::values(const ParameterSet&, std::int64_t,
+                                 const std::map<std::string, Array<double>>&) const;
+template PartValues Plan::values(const ParameterSet&, std::int64_t,
+                                 const std::map<std::string, Array<Float16>>&) const;
+template PartValues Plan::values(const ParameterSet&, std::int64_t,
+                                 const std::map<std::string, Array<Bfloat16>>&) const;
 
 int Plan::light_index() const {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -266,49 +94,53 @@ std::vector<MaskPart> Plan::mask_parts() const {
   return parts;
 }
 
-std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents) {
-  return Resolver(call, extents).resolve();
+template <class T>
+void add_gradients(const Plan& plan, const ParameterSet& set, std::span<const PartValues> by_head,
+                   Backward<T>& result) {
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const Parameter& p = plan.parameters[set[k]];
+    if (!p.info.differentiable) continue;
+    const bool tensor = p.info.domain == Domain::tensor;
+    if (tensor && p.extents.empty()) continue;
+    Array<double>* sum = tensor ? &result.tensors[p.info.key] : nullptr;
+    if (tensor && sum->data.empty()) {
+      std::size_t size = 1;
+      for (const std::int64_t n : p.extents) size *= static_cast<std::size_t>(n);
+      *sum = {p.extents, std::vector<double>(size, 0.0)};
+    }
+    std::vector<double>* numbers = tensor ? nullptr : &result.parameters[p.info.key];
+    if (!tensor && numbers->empty()) numbers->assign(p.values.size(), 0.0);
+    for (std::size_t index = 0; index < by_head.size(); ++index) {
+      const auto head = static_cast<std::int64_t>(index) % plan.extents.head;
+      if (!tensor) {
+        (*numbers)[p.per_head() ? static_cast<std::size_t>(head) : 0] += by_head[index].p[k];
+        continue;
+      }
+      double* own = sum->of_head(head, tensor_rank(p.info));
+      for (const double x : by_head[index].tensor[k]) *own++ += x;
+    }
+  }
 }
+template void add_gradients(const Plan&, const ParameterSet&, std::span<const PartValues>,
+                            Backward<float>&);
+template void add_gradients(const Plan&, const ParameterSet&, std::span<const PartValues>,
+                            Backward<double>&);
+template void add_gradients(const Plan&, const ParameterSet&, std::span<const PartValues>,
+                            Backward<Float16>&);
+template void add_gradients(const Plan&, const ParameterSet&, std::span<const PartValues>,
+                            Backward<Bfloat16>&);
 
 const std::vector<Parameter>& parameters(const Plan& plan) { return plan.parameters; }
-const std::map<std::string, std::string>& choices(const Plan& plan) { return plan.choices; }
-const Call& resolved_call(const Plan& plan) { return plan.call; }
 
-namespace {
-
-template <class Row>
-PartInfo part_info(const Row& row) {
-  return {row.name, row.about, {row.parameters.begin(), row.parameters.end()}, ""};
-}
-
-template <class Rows>
-std::vector<PartInfo> part_list(const Rows& rows) {
-  std::vector<PartInfo> list;
-  for (const auto& row : rows) list.push_back(part_info(row));
-  return list;
-}
-
-}  // namespace
-
-std::vector<PartInfo> list_similarities() {
-  std::vector<PartInfo> list;
-  for (const SimilarityRow& row : similarity_table()) {
-    const bool another = !list.empty() && list.back().name == row.info.name;
-    if (another && list.back().about != row.info.about) {
-      list.back().about +=
-          fmt::format("; {} = {}: {}", row.info.choice->key, row.info.word, row.info.about);
-    }
-    if (another) continue;
-    list.push_back({row.info.name,
-                    row.info.about,
-                    {row.parameters.begin(), row.parameters.end()},
-                    row.info.default_map});
-    if (row.info.choice != nullptr) list.back().parameters.push_back(*row.info.choice);
+std::map<std::string, std::string> choices(const Plan& plan) {
+  std::map<std::string, std::string> words;
+  for (const Parameter& p : plan.parameters) {
+    if (p.info.domain != Domain::choice) continue;
+    words[p.info.key] = choice_words(p.info)[static_cast<std::size_t>(p.values.front())];
   }
-  return list;
+  return words;
 }
-std::vector<PartInfo> list_maps() { return part_list(map_table()); }
-std::vector<PartInfo> list_biases() { return part_list(bias_table()); }
-std::vector<PartInfo> list_masks() { return part_list(mask_table()); }
+
+const Call& resolved_call(const Plan& plan) { return plan.call; }
 
 }  // namespace conelab

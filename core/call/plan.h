@@ -1,20 +1,25 @@
-// A resolved call: rows of the tables, and every parameter's numbers.
+// A resolved call: rows of the tables, and every parameter's value.
 #pragma once
 
-#include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/call/call.h"
 #include "core/call/input.h"
+#include "core/call/result.h"
 #include "core/pair/bias.h"
 #include "core/pair/mask.h"
+#include "core/base/weights.h"
 #include "core/similarity/table.h"
 #include "core/token/map.h"
+#include "core/token/token_map.h"
 
 namespace conelab {
+
+struct OperatorRow;  // core/operators/operator.h
 
 /// The parameters that one part reads: positions in `Plan::parameters`.
 using ParameterSet = std::vector<std::size_t>;
@@ -23,80 +28,80 @@ struct PlannedMask {
   const MaskRow* row;
   ParameterSet parameters;
 };
+struct PlannedTokens {
+  const TokenMapRow* row;
+  ParameterSet parameters;
+};
 
 class Plan {
  public:
+  const OperatorRow* operation = nullptr;
   Call call;  ///< With defaults written out.
   Extents extents;
+  std::vector<Parameter> parameters;
+  std::vector<PlannedMask> masks;
+  ParameterSet operator_parameters;  ///< Of a structured operator.
+
+  // The chain of parts, for attention only; null otherwise.
   const SimilarityRow* similarity = nullptr;
   const MapRow* map = nullptr;
   const BiasRow* bias = nullptr;
-  std::vector<PlannedMask> masks;
-  bool sigmoid = false;
-  bool einstein = false;
-  std::vector<Parameter> parameters;
-  std::map<std::string, std::string> choices;
+  WeightLaw weights = WeightLaw::softmax;
+  Aggregate aggregate = Aggregate::mean;
+  ParameterSet similarity_parameters, map_parameters, bias_parameters;
+  /// Maps of tokens, in order. Where there are any, `inner` is the call on the mapped tokens.
+  std::vector<PlannedTokens> token_maps;
+  std::shared_ptr<const Plan> inner;
 
-  ParameterSet similarity_parameters;
-  ParameterSet map_parameters;
-  ParameterSet bias_parameters;
+  /// One head's numbers; of a choice the index of its word, NaN for a tensor.
+  [[nodiscard]] std::vector<double> values(const ParameterSet& set, std::int64_t head) const;
+  /// The same with the numbers of tensors, which the input brings.
+  template <class T>
+  [[nodiscard]] PartValues values(const ParameterSet& set, std::int64_t head,
+                                  const std::map<std::string, Array<T>>& tensors) const;
+  /// Zeros in the form of a part's values.
+  [[nodiscard]] PartValues zeros(const ParameterSet& set) const;
 
-  [[nodiscard]] std::vector<double> values(const ParameterSet& set, std::int64_t head) const {
-    std::vector<double> v;
-    for (const std::size_t i : set) v.push_back(parameters[i].at(head));
-    return v;
-  }
-  /// The position of "height" in `parameters`, the light that maps place tokens under, or -1.
+  /// The position of "height" in `parameters`, under which maps place tokens, or -1.
   [[nodiscard]] int light_index() const;
   [[nodiscard]] MapContext map_context(const std::vector<double>& map_values,
                                        std::int64_t head) const;
   /// Whether every query sees every key.
   [[nodiscard]] bool sees_all() const;
-  /// The call's masks over the input's operands; throws misuse where a mask lacks its own.
+  /// The call's masks over the input's operands; throws misuse where a mask lacks its own. The
+  /// input must outlive the result.
   template <class T>
   [[nodiscard]] Mask mask(const AttentionInput<T>& input) const {
-    const MaskInput in{extents.query, extents.key,
-                       input.allowed.empty() ? nullptr : input.allowed.data(),
-                       input.key_lengths.empty() ? nullptr : input.key_lengths.data()};
-    std::vector<MaskPart> parts = mask_parts();
-    if (extents.batch > 0) require_operands(parts, in);
-    return Mask(std::move(parts), in);
+    const auto edge = input.indices.find("edge");
+    MaskInput in{extents.query, extents.key, input.allowed.empty() ? nullptr : input.allowed.data(),
+                 input.key_lengths.empty() ? nullptr : input.key_lengths.data()};
+    in.has_edges = edge != input.indices.end();
+    if (in.has_edges) in.edges = edge->second.data;
+    return Mask(mask_parts(), in, extents.batch > 0);
   }
 
  private:
-  /// A mask's parameters are the same for all heads.
   [[nodiscard]] std::vector<MaskPart> mask_parts() const;
   /// MapContext::light
   [[nodiscard]] double light(std::int64_t head) const;
 };
 
-/// The door of the engine: throws a failure unless the input has the extents that the plan was made
-/// for, and misuse unless it has what the plan's masks read.
+/// Throws a failure unless the input has the extents that the plan was made for, and misuse unless
+/// it has what the plan's masks read.
 template <class T>
 void check_input(const Plan& plan, const AttentionInput<T>& input);
 
-/// Checks names, keys, domains and list lengths of `call` for tensors of these extents.
-/// Throws misuse: unknown names get the nearest known name and the list; unknown keys get the keys
-/// that the chosen parts take.
-[[nodiscard]] std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents);
+/// Adds the gradients of a part's parameters, one entry for each head of each batch element, to
+/// those of the call.
+template <class T>
+void add_gradients(const Plan& plan, const ParameterSet& set, std::span<const PartValues> by_head,
+                   Backward<T>& result);
 
 /// Every parameter of the plan, defaults filled in, in a fixed order.
 [[nodiscard]] const std::vector<Parameter>& parameters(const Plan& plan);
-/// The words chosen for non-numeric parameters ("convention" -> "paper").
-[[nodiscard]] const std::map<std::string, std::string>& choices(const Plan& plan);
+/// The words chosen ("convention" -> "paper").
+[[nodiscard]] std::map<std::string, std::string> choices(const Plan& plan);
 /// The call with its defaults written out (map name, ...).
 [[nodiscard]] const Call& resolved_call(const Plan& plan);
-
-/// Names for `list` and for error messages.
-struct PartInfo {
-  std::string name;
-  std::string about;  ///< Formula in one line, and the paper.
-  std::vector<ParameterInfo> parameters;
-  std::string default_map;  ///< Similarities only.
-};
-[[nodiscard]] std::vector<PartInfo> list_similarities();
-[[nodiscard]] std::vector<PartInfo> list_maps();
-[[nodiscard]] std::vector<PartInfo> list_biases();
-[[nodiscard]] std::vector<PartInfo> list_masks();
 
 }  // namespace conelab

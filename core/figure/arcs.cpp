@@ -8,8 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/figure/caption.h"
 #include "core/figure/font_metrics.h"
+#include "core/figure/style.h"
 #include "core/figure/text.h"
 #include "core/figure/ticks.h"
 #include "core/figure/token_axis.h"
@@ -18,13 +18,13 @@ namespace conelab::figure {
 namespace {
 
 constexpr double margin = 5, title_room = 15, longest_label = 60, panel_gap = 10;
-constexpr double squash = 0.27;       ///< An arc's height over half of its span.
-constexpr double rows_apart = 0.16;   ///< Of the width: the room between queries and keys.
-constexpr double widest = 2.2;        ///< Points: the strongest arc.
-constexpr double largest_disc = 2.6;  ///< Points: the radius of the strongest disc.
-constexpr double faintest = 0.14;     ///< Opacity of the weakest arc.
-constexpr double flattest = 8;        ///< Points: room over the line without arcs.
-constexpr int steps = 24;             ///< Of a curve, for pointing at it.
+constexpr double squash = 0.27;        ///< Height of an arc divided by half of its span.
+constexpr double row_distance = 0.16;  ///< Distance of queries and keys, divided by the width.
+constexpr double widest = 2.2;         ///< Width of the strongest arc, in points.
+constexpr double largest_disc = 2.6;   ///< Radius of the strongest disc, in points.
+constexpr double faintest = 0.14;      ///< Opacity of the weakest arc.
+constexpr double flattest = 8;         ///< Space above a line without arcs, in points.
+constexpr int steps = 24;              ///< Points along a curve, for pointing at it.
 
 Colour colour_of(const Arc& arc) { return arc.key <= arc.query ? blue : orange; }
 
@@ -34,7 +34,7 @@ struct Plan {
   const ArcsFigure& figure;
   std::size_t queries = 0, keys = 0;
   double pitch = 0, key_pitch = 0;
-  double up = 0, down = 0;  ///< The arcs' room above and below the line.
+  double up = 0, down = 0;  ///< Space that the arcs need above and below the line.
   TokenAxis query_labels, key_labels;
   [[nodiscard]] bool rows() const { return figure.arrangement == ArcArrangement::rows; }
   [[nodiscard]] bool above(const Arc& arc) const {
@@ -84,7 +84,7 @@ Plan plan(const ArcsFigure& f) {
   if (plan.rows()) {
     plan.query_labels =
         plan_tokens(Side::top, f.query_tokens, plan.queries, plan.pitch, longest_label);
-    plan.up = rows_apart * f.width;
+    plan.up = row_distance * f.width;
     return plan;
   }
   plan.up = flattest;
@@ -97,7 +97,7 @@ Plan plan(const ArcsFigure& f) {
   return plan;
 }
 
-/// Token texts by the line: where a line's tokens stand.
+/// Draws the texts of the tokens along a line, at the positions of the tokens.
 std::vector<Point> along(double x, double pitch, double y, std::size_t n) {
   std::vector<Point> out;
   for (std::size_t i = 0; i < n; ++i) {
@@ -178,7 +178,8 @@ double strongest(const std::vector<Arc>& arcs) {
 
 // ---- drawing ------------------------------------------------------------------------------------
 
-/// What widths mean, right of the title: a stroke for each of a few round weights.
+/// Draws the legend of the widths to the right of the title: a stroke for each of a few round
+/// weights.
 void draw_key(DisplayList& list, const ArcsPlace& place, double largest) {
   double x = place.box.right();
   const double y = place.box.y + 6;
@@ -210,7 +211,7 @@ std::string unknown_text(const ArcsPanel& panel, const std::string& of) {
                      panel.queries * panel.keys, of);
 }
 
-/// The panel's name, and beside it what is missing from the panel.
+/// Draws the name of the panel, followed by what is missing from the panel.
 void draw_title(DisplayList& list, const ArcsPanel& panel, const Box& box) {
   const double room = 0.7 * box.width;
   const std::string title = elide(clean_text(panel.title), title_size, room, Face::bold);

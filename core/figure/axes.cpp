@@ -80,7 +80,7 @@ bool usable(ScaleKind kind, double value) {
   return std::abs(value) <= largest && (kind == ScaleKind::linear || value >= 1 / largest);
 }
 
-/// Widens a range by a part of itself, in the scale's own measure.
+/// Widens a range by a fraction of its length, measured on its scale.
 void widen(Axis& axis, double part) {
   if (axis.kind == ScaleKind::linear) {
     const double size = std::max(std::abs(axis.low), std::abs(axis.high));
@@ -95,7 +95,7 @@ void widen(Axis& axis, double part) {
 }  // namespace
 
 double Axis::fraction(double value) const {
-  // Halves: the difference of two huge numbers may overflow.
+  // Halving first avoids overflow of the difference of two huge numbers.
   const auto measure = [&](double v) { return kind == ScaleKind::linear ? v / 2 : std::log(v); };
   const double span = measure(high) - measure(low);
   return span > 0 ? (measure(value) - measure(low)) / span : 0.5;

@@ -1,4 +1,4 @@
-// Axes: from values to the page, with ticks and titles that fit.
+// Axes of a plot: the conversion from values to the page, ticks, labels and titles.
 #pragma once
 
 #include <string>
@@ -11,21 +11,22 @@ namespace conelab::figure {
 
 enum class ScaleKind { linear, log10, log2 };
 
-/// One axis: its range, marks and title.
+/// One axis: its range, ticks and title.
 struct Axis {
   ScaleKind kind = ScaleKind::linear;
   double low = 0, high = 1;
   std::vector<Tick> ticks = {};
   std::vector<TextRun> title = {};
 
-  /// Place of a value in [0, 1] over the range (outside beyond it); 0.5 when the range is a point.
+  /// Returns the relative position of a value: 0 at `low`, 1 at `high`, other numbers outside; 0.5
+  /// if both are equal.
   [[nodiscard]] double fraction(double value) const;
 };
 
-/// An axis over these values, the range widened by a margin and cut at ticks where that is near;
-/// values that the scale cannot show (NaN, magnitudes above 1e290, and on logarithmic ones what is
-/// not positive) are ignored. With no value
-/// left, the range is [0, 1] or [1, 10].
+/// Returns an axis that covers these values. The range is widened by a margin and ends at ticks if
+/// these are near. Values that the scale cannot show are ignored: NaN, magnitudes above 1e290, and
+/// on logarithmic scales values that are not positive. If no value is left, the range is [0, 1] or
+/// [1, 10].
 [[nodiscard]] Axis axis_over(ScaleKind kind, const std::vector<double>& values, int most_ticks,
                              std::vector<TextRun> title);
 
@@ -36,12 +37,12 @@ struct Frame {
   [[nodiscard]] Point at(double x_value, double y_value) const;
 };
 
-/// Room that the axis needs outside the box: labels, ticks and title.
+/// Return the space [points] that an axis needs outside the box for labels, ticks and title.
 [[nodiscard]] double room_left(const Axis& y);
 [[nodiscard]] double room_below(const Axis& x);
 
-/// Grid, spines, ticks, labels and titles; labels that would touch a neighbour are left out.
-/// `id` names the group.
+/// Draws grid, spines, ticks, labels and titles into the group `id`. A label that would touch its
+/// neighbour is left out.
 void draw_frame(DisplayList& list, const Frame& frame, const std::string& id = "axes");
 
 }  // namespace conelab::figure

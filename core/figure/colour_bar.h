@@ -1,4 +1,4 @@
-// A horizontal colour bar with ticks and a title, and swatches for what is no value on the map.
+// A horizontal colour bar with ticks and a title, and swatches for the special colours.
 #pragma once
 
 #include <string>
@@ -13,18 +13,19 @@ struct ColourBar {
   ColourMap map = ColourMap::sequential;
   HeatScale scale = HeatScale::linear;
   Limits limits;
-  std::string title;  ///< Of the values: "attention weight".
+  std::string title;  ///< The name of the values, such as "attention weight".
 };
 
 inline constexpr double colour_bar_height = 23.5;
 
-/// Draws into `box` (colour_bar_height tall): bar, ticks, title beneath. Empty limits draw a note
-/// that there is no value.
+/// Draws bar, ticks and, below them, the title into `box`, which is colour_bar_height high. For
+/// empty limits it draws a note that there is no value.
 void draw_colour_bar(DisplayList& list, const ColourBar& bar, const Box& box);
 
-/// Swatches with names for the special colours in use, from `at` (their top left) to the right;
-/// returns the width taken.
+/// Draws swatches with names for the special colours in use, from `at` (top left) to the right.
+/// Returns the width of the drawing.
 double draw_specials(DisplayList& list, const Specials& used, Point at);
+/// Returns that width without drawing.
 [[nodiscard]] double specials_width(const Specials& used);
 
 }  // namespace conelab::figure

@@ -10,7 +10,7 @@ namespace conelab::figure {
 namespace {
 
 struct Rgb {
-  double r, g, b;  ///< Linear light.
+  double r, g, b;  ///< Linear, without gamma.
 };
 
 /// Ottosson's inverse matrices.
@@ -40,8 +40,8 @@ double decoded(std::uint8_t value) {
   return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
 }
 
-/// A point of a curve in OKLCh. The curves below stay inside sRGB, where a cut would make a band;
-/// rounding at the ends is all that is cut back here.
+/// Returns a point of a curve in OKLCh as a colour. The curves below lie inside sRGB, because
+/// clipping would create visible bands; only rounding errors at the ends are clamped here.
 OkLab oklch(double lightness, double chroma, double hue_degrees) {
   const double hue = hue_degrees * std::numbers::pi / 180;
   const auto at = [&](double c) { return OkLab{lightness, c * std::cos(hue), c * std::sin(hue)}; };
@@ -54,7 +54,7 @@ OkLab oklch(double lightness, double chroma, double hue_degrees) {
   return at(low);
 }
 
-/// Pale at the low end, where most of an attention map lies.
+/// The sequential map; it is pale at the low end, where most of an attention map lies.
 OkLab sequential_curve(double t) {
   const double rise = std::sin(std::min(t / 0.3, 1.0) * std::numbers::pi / 2);
   return oklch(0.968 - 0.718 * t, 0.092 * (0.42 + 0.58 * rise), 105 + 185 * t);
@@ -85,7 +85,8 @@ double distance(const OkLab& p, const OkLab& q) {
 constexpr std::size_t samples = 1025, steps = 251;
 using Table = std::array<Colour, steps>;
 
-/// The curve's parameter at each of `steps` points of equal perceived distance over [begin, end].
+/// Returns the parameter of the curve at each of `steps` points of equal perceived distance in
+/// [begin, end].
 std::vector<double> even_walk(ColourMap map, double begin, double end, std::size_t count) {
   std::vector<double> length(samples, 0), parameter(samples);
   for (std::size_t i = 0; i < samples; ++i) {
@@ -108,7 +109,7 @@ Colour to_colour(const OkLab& lab) {
   return {encoded(c.r), encoded(c.g), encoded(c.b), 255};
 }
 
-/// Diverging maps walk their halves apart, so that zero stays in the middle.
+/// Diverging maps parametrise their halves separately, so that zero stays in the middle.
 Table tabulate(ColourMap map) {
   Table table;
   std::vector<double> walk;

@@ -1,9 +1,9 @@
-// Colour maps that are perceptually uniform and safe for colour blindness, computed, not tabulated.
+// Colour maps that are perceptually uniform and safe for colour blindness. They are computed.
 //
 // Each map is a curve in OKLCh (B. Ottosson, "A perceptual color space for image processing",
-// 2020): the lightness falls or rises along it without turning, the hue runs between yellow and
-// blue (an axis that red-green blindness keeps), and chroma stays inside what sRGB can show. The
-// curve is then walked at constant speed in OKLab, so equal steps of the value look equal.
+// 2020). Along it the lightness is monotonic, the hue varies between yellow and blue (an axis that
+// red-green blindness keeps), and the chroma stays inside sRGB. The curve is parametrised by its
+// length in OKLab, so that equal steps of the value look equal.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@
 namespace conelab::figure {
 
 enum class ColourMap {
-  sequential,  ///< Pale yellow (low) over green and blue to dark violet (high), for white pages.
-  dark,        ///< The same reversed: dark (low) to pale (high).
-  diverging    ///< Blue (negative) over near white to orange-brown (positive); 0.5 is zero.
+  sequential,  ///< From pale yellow (low) over green and blue to dark violet (high); white pages.
+  dark,        ///< The same reversed, from dark (low) to pale (high).
+  diverging    ///< From blue (negative) over near white (zero, at 0.5) to orange-brown (positive).
 };
 
 struct ColourMapInfo {
@@ -25,18 +25,18 @@ struct ColourMapInfo {
   const char* about;
 };
 [[nodiscard]] const std::vector<ColourMapInfo>& colour_maps();
-/// By name; misuse for an unknown one, naming the known.
+/// Returns the map of this name. Throws misuse for an unknown one; the message lists the names.
 [[nodiscard]] ColourMap colour_map_from_name(const std::string& name);
 
-/// The colour at t in [0, 1], clamped; NaN gives `nan_colour`.
+/// Returns the colour at t, which is clamped to [0, 1]. NaN gives `nan_colour`.
 [[nodiscard]] Colour colour_at(ColourMap map, double t);
 
-// What is no value on the map has a colour that is on no map.
+// Special colours, which occur in no map, for cells without a value on the map.
 inline constexpr Colour zero_colour{255, 255, 255, 255};    ///< Exactly zero.
-inline constexpr Colour masked_colour{196, 196, 196, 255};  ///< Not computed: outside the mask.
-inline constexpr Colour nan_colour{230, 0, 115, 255};       ///< Computed and not a number.
+inline constexpr Colour masked_colour{196, 196, 196, 255};  ///< Not computed, outside the mask.
+inline constexpr Colour nan_colour{230, 0, 115, 255};       ///< Computed, but not a number.
 
-/// OKLab lightness and opponents of a colour: L in [0, 1].
+/// A colour in OKLab: lightness L in [0, 1] and the two opponent axes.
 struct OkLab {
   double L, a, b;
 };

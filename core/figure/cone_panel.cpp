@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/caption.h"
 #include "core/figure/style.h"
 #include "core/figure/text.h"
 #include "core/figure/ticks.h"
@@ -28,7 +27,7 @@ Colour darker(Colour c) {
 
 HemispherePoint above(const Vector& x) { return from_half_plane(x[0], x[1]); }
 
-/// A scene with everything computed once.
+/// A scene with all derived quantities, each computed once.
 class Panel {
  public:
   Panel(DisplayList& list, const ConeScene& scene, const ModelView& view, std::string id)
@@ -104,7 +103,7 @@ class Panel {
     list_.group_end();
   }
 
-  /// Parallel light from ∞, which lies beyond the top.
+  /// Draws the parallel light from ∞, which lies above the window.
   void draw_rays() {
     const Box b = view_.field();
     constexpr int rays = 5;
@@ -117,7 +116,7 @@ class Panel {
     }
   }
 
-  /// Whether a point, perhaps ideal, is somewhere on this page.
+  /// Returns whether a point, possibly ideal, is on this page.
   [[nodiscard]] bool at_page(const HemispherePoint& p) const {
     return view_.box().grown(1).contains(view_.page(p));
   }
@@ -162,7 +161,8 @@ class Panel {
     list_.group_end();
   }
 
-  /// The level of the LCA's depth; without an LCA the geodesic whose distance is the depth.
+  /// Returns the level of the LCA's depth. Without an LCA it is the geodesic whose distance is that
+  /// depth.
   void draw_depth() {
     if (!lca_ || !scene_.depth) return;
     group("depth", "The depth that attention reads");
@@ -181,7 +181,8 @@ class Panel {
     return geometry::is_ancestor(scene_.system.family->base, element(scene_.u), element(x));
   }
 
-  /// The parameter in (low, high) where membership of the geodesic's point changes.
+  /// Returns the parameter in (low, high) at which the points of the geodesic leave or enter the
+  /// cone.
   [[nodiscard]] double crossing(const SceneGeodesic& g, double low, double high) const {
     const bool at_low = in_cone(geometry::along_geodesic(g.a, g.b, low));
     for (int i = 0; i < 60; ++i) {
@@ -255,7 +256,7 @@ class Panel {
     if (scene_.annotate) annotate();
   }
 
-  /// Beside the source, or where its light enters the page.
+  /// Labels the source: next to it, or where its light enters the page.
   void name_light() {
     const Box b = view_.field();
     Point at = view_.page(curves_.source());
@@ -265,12 +266,12 @@ class Panel {
       at = {b.x + across * b.width, b.y + 6};
       if (scene_.system.infinite() && curves_.umbral()) text = "light at infinity";
     }
-    const double gap = curves_.umbral() ? 4 : 0;  // Over the light itself where that has an area.
+    const double gap = curves_.umbral() ? 4 : 0;  // A light with an area is labelled inside it.
     labels_.place(list_, at, rich(text), {.size = small_size, .colour = ink, .halo = 0.8}, gap);
     avoid_light();
   }
 
-  /// Other names stay out of a light that is seen whole.
+  /// Keeps other labels out of a light that is completely visible.
   void avoid_light() {
     if (curves_.umbral() || scene_.system.infinite()) return;
     const CycleArc border = curves_.light();
@@ -287,7 +288,7 @@ class Panel {
     return labels_.place(list_, at, runs, {.size = small_size, .colour = colour, .halo = 0.8});
   }
 
-  /// A name that found no room near its place is led there by a line.
+  /// Draws a label. If it does not fit near its point, a line leads to the point.
   void lead(const Box& name, Point to) {
     constexpr double near = 6, gap = 0.8;
     const Box around = name.grown(gap);
@@ -328,7 +329,7 @@ class Panel {
   std::optional<Lca> lca_;
 };
 
-/// The curves that must be on the page.
+/// Returns the curves that must be on the page.
 Curve essential(const ConeScene& scene) {
   const ConeCurves curves(scene.system);
   Curve out;
@@ -344,7 +345,7 @@ Curve essential(const ConeScene& scene) {
     if (!scene.system.infinite()) add({light});
   }
   for (const SceneGeodesic& g : scene.geodesics) add(geodesic_curve(g.a, g.b));
-  if (scene.v) {  // The common ancestor and the ways up to it.
+  if (scene.v) {  // The common ancestor and the curves up to it.
     const AxisShadow u = curves.locate(scene.u, "u"), v = curves.locate(*scene.v, "v");
     const auto element = [&](const Vector& x) {
       return geometry::element(scene.system, geometry::point(Model::halfspace, x));
@@ -369,7 +370,7 @@ Window fitted_window(const ConeScene& scene, Model model) {
   Window w{1e300, -1e300, model == Model::band ? 1e300 : 0, -1e300};
   const auto include = [&](const HemispherePoint& p) {
     if (model == Model::band) {
-      if (p.z() < 0.02) return;  // The ends of the strip are never reached.
+      if (p.z() < 0.02) return;  // The ends of the strip are at infinity.
       const double t = std::atanh(p.y());
       w.low = std::min(w.low, t), w.high = std::max(w.high, t);
       return;
@@ -386,7 +387,7 @@ Window fitted_window(const ConeScene& scene, Model model) {
   if (scene.system.infinite() && !curves.umbral()) {
     const HemispherePoint top = curves.light().via;
     if (model == Model::halfspace && curves.source() == point_at_infinity) {
-      w.high = std::max(w.high, to_half_plane(top).y());  // a level: it lies nowhere across
+      w.high = std::max(w.high, to_half_plane(top).y());  // A level lies at no particular x.
     } else {
       include(top);
     }
@@ -399,7 +400,7 @@ Window fitted_window(const ConeScene& scene, Model model) {
   const double side = 0.06 * w.width();
   w.left -= side, w.right += side;
   w.high += std::max(0.12 * w.high, 0.04 * w.width());
-  w.high = std::max(w.high, 0.3 * w.width());  // Room for the names where points are far apart.
+  w.high = std::max(w.high, 0.3 * w.width());  // Leaves space for labels of distant points.
   return w;
 }
 

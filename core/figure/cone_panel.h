@@ -1,8 +1,9 @@
-// One panel of a cone scene: a family's cones of two points in one model of the hyperbolic plane.
+// One panel of a cone scene: the cones of two points under one family, in one model of the
+// hyperbolic plane.
 //
-// What is drawn: the light, the cones of u and v, the objects and their shadows (umbral), the
-// lowest common ancestor with the region of all common ancestors and its depth, level lines of K(u,
-// ·), geodesics, horospheres. All exact curves; see cone_curves.h and model_view.h.
+// It shows the light, the cones of u and v, the objects and their shadows (umbral), the lowest
+// common ancestor with the region of all common ancestors and its depth, level lines of K(u, ·),
+// geodesics and horospheres. All curves are exact; see cone_curves.h and model_view.h.
 #pragma once
 
 #include <optional>
@@ -15,8 +16,8 @@
 
 namespace conelab::figure {
 
-/// A geodesic between two points (half-plane), in a colour; `cone_of_u`: what lies outside the cone
-/// of u is drawn in vermilion.
+/// A geodesic between two points (half-plane, [2]). If `show_escape` is true, its part outside the
+/// cone of u is drawn in vermilion.
 struct SceneGeodesic {
   geometry::Vector a, b;
   Colour colour;
@@ -28,22 +29,22 @@ struct ConeScene {
   geometry::Vector u;  ///< Half-plane coordinates.
   std::optional<geometry::Vector> v;
   bool cones = true, ancestors = true, objects = true;
-  bool depth = true;      ///< The level of the LCA's depth.
-  int levels = 0;         ///< Level lines of K(u, ·).
-  bool annotate = false;  ///< Names the region, the depth and the light in words.
+  bool depth = true;      ///< Whether the level of the LCA's depth is drawn.
+  int levels = 0;         ///< Number of level lines of K(u, ·).
+  bool annotate = false;  ///< Whether the region, the depth and the light are labelled with words.
   std::vector<SceneGeodesic> geodesics;
-  std::vector<geometry::Vector> marks;  ///< Further points, w₁, w₂, …
+  std::vector<geometry::Vector> marks;  ///< Further points, labelled w₁, w₂, …
 };
 
 struct ScenePanel {
   ConeScene scene;
   geometry::Model model = geometry::Model::halfspace;
-  std::optional<Window> window;  ///< None: fitted to the scene.
-  std::string title;             ///< Markup, above the panel.
+  std::optional<Window> window;  ///< The visible part; absent: `fitted_window`.
+  std::string title;             ///< Text with markup (text.h) above the panel.
 };
 
-/// Panels in rows of `columns`, each as wide as its share, the caption below. Throws misuse for
-/// points outside the family's domain.
+/// Panels in rows of `columns`, with the caption below. All panels of a row have the same width.
+/// Drawing throws misuse for points outside the domain of the family.
 struct PanelFigure {
   std::vector<ScenePanel> panels;
   std::size_t columns = 1;
@@ -53,11 +54,11 @@ struct PanelFigure {
 };
 [[nodiscard]] DisplayList draw_panels(const PanelFigure& figure);
 
-/// The window of a model that shows the scene.
+/// Returns the window of a model that shows the whole scene.
 [[nodiscard]] Window fitted_window(const ConeScene& scene, geometry::Model model);
 
-/// Draws one panel with its top left at `corner`; returns the box it took, title included. `id`
-/// tells its groups from those of other panels.
+/// Draws one panel with its top left at `corner` and returns its box, title included. `id`
+/// distinguishes its groups from those of other panels.
 Box draw_panel(DisplayList& list, const ScenePanel& panel, Point corner, double width,
                double most_height, const std::string& id);
 

@@ -35,11 +35,11 @@ ConeScene scene_of(const ConesFigure& f) {
 
 std::string number(double value) { return fmt::format("{:.4g}", value); }
 
-/// "(0.3, −0.1)" of a point of the half-plane, in another model's coordinates.
+/// Formats a point of the half-plane in the coordinates of another model: "(0.3, −0.1)".
 std::string coordinates(const Vector& half_plane, Model model) {
   std::string text;
   for (const double c : geometry::convert(half_plane, Model::halfspace, model)) {
-    const double shown = std::abs(c) < 1e-12 ? 0 : c;  // Rounding of the conversion.
+    const double shown = std::abs(c) < 1e-12 ? 0 : c;  // Hides rounding of the conversion.
     text += (text.empty() ? "(" : ", ") + number(shown);
   }
   return text + ")";

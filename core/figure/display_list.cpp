@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/figure/font_metrics.h"
 #include "core/figure/text.h"
@@ -9,7 +10,7 @@
 namespace conelab::figure {
 namespace {
 
-/// How far text moves down, in points, so that the named line of it lies on the point.
+/// Returns by how many points text moves down so that its line `align` lies on the given point.
 double baseline_shift(Align align, double size) {
   switch (align) {
     case Align::baseline:
@@ -22,6 +23,27 @@ double baseline_shift(Align align, double size) {
       return -descent() * size;
   }
   return 0;
+}
+
+/// Largest distance of the standard cubic from the unit circle, over an angle up to a quarter turn:
+/// 2.73e-4 at 90 degrees, falling with the sixth power.
+double unit_error(double angle) {
+  return 2.73e-4 * std::pow(std::abs(angle) / (std::numbers::pi / 2), 6);
+}
+
+int pieces(const ArcTo& arc, double tolerance) {
+  const double radius = std::max(std::abs(arc.rx), std::abs(arc.ry));
+  int n =
+      std::max(1, static_cast<int>(std::ceil(std::abs(arc.sweep) / (std::numbers::pi / 2) - 1e-9)));
+  while (n < 4096 && radius * unit_error(arc.sweep / n) > tolerance) ++n;
+  return n;
+}
+
+/// The direction of travel at an angle, times the step of the control point.
+Point tangent(const ArcTo& arc, double angle, double step) {
+  const double x = -arc.rx * std::sin(angle) * step, y = arc.ry * std::cos(angle) * step;
+  const double c = std::cos(arc.rotation), s = std::sin(arc.rotation);
+  return {c * x - s * y, s * x + c * y};
 }
 
 }  // namespace
@@ -144,6 +166,19 @@ void DisplayList::text(Point at, std::vector<TextRun> runs, const TextStyle& sty
 void DisplayList::image(const Box& box, std::size_t columns, std::size_t rows,
                         std::vector<std::uint8_t> rgba) {
   items.emplace_back(ImageItem{box, columns, rows, std::move(rgba)});
+}
+
+std::vector<CubicTo> arc_curves(const ArcTo& arc, double tolerance) {
+  const int n = pieces(arc, tolerance);
+  const double angle = arc.sweep / n, step = 4.0 / 3.0 * std::tan(angle / 4);
+  std::vector<CubicTo> curves;
+  for (int i = 0; i < n; ++i) {
+    const double begin = arc.from + i * angle, end = arc.from + (i + 1) * angle;
+    const Point p = arc.at(begin), q = arc.at(end);
+    const Point leaving = tangent(arc, begin, step), arriving = tangent(arc, end, step);
+    curves.push_back({{p.x + leaving.x, p.y + leaving.y}, {q.x - arriving.x, q.y - arriving.y}, q});
+  }
+  return curves;
 }
 
 }  // namespace conelab::figure

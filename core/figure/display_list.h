@@ -1,12 +1,13 @@
-// A figure as a display list: what to draw, in order, in points, without saying how.
+// A figure as a display list: what is drawn, in drawing order, independent of the output format.
 //
-// One list feeds every sink (SVG, PDF, PNG, the screen), so what is exported is what is seen, and
-// its text dump is the golden test. Coordinates are points (1/72 in) with the origin at the page's
-// top left and y pointing down. Angles are radians from +x towards +y, so positive angles turn
-// clockwise on the page. Later items cover earlier ones.
+// The same list is written as SVG, PDF and PNG and shown on the screen, so that an exported figure
+// equals the one on the screen. Its text form (`dump`) is what golden tests compare. Coordinates
+// are points (1/72 in) with the origin at the top left of the page and y pointing down. Angles are
+// radians from +x towards +y, so that positive angles turn clockwise on the page. Later items cover
+// earlier ones.
 //
-// Edges: sizes and coordinates must be finite; sinks throw a failure when they are not. Text may be
-// any bytes: invalid UTF-8 and control characters are replaced by `DisplayList::text` (text.h).
+// Sizes and coordinates must be finite; writing throws a failure otherwise (`validate`). Text may
+// contain any bytes: `DisplayList::text` replaces invalid UTF-8 and control characters (text.h).
 #pragma once
 
 #include <cstddef>
@@ -18,11 +19,11 @@
 
 namespace conelab::figure {
 
-/// sRGB with alpha, 8 bits each.
+/// An sRGB colour with alpha, 8 bits each.
 struct Colour {
   std::uint8_t r = 0, g = 0, b = 0, a = 255;
   bool operator==(const Colour&) const = default;
-  /// The same colour with another opacity in [0, 1].
+  /// Returns the same colour with an opacity in [0, 1].
   [[nodiscard]] Colour opacity(double alpha) const;
 };
 
@@ -35,7 +36,7 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
-/// An axis-aligned rectangle, [x, x + width] x [y, y + height].
+/// The axis-aligned rectangle [x, x + width] x [y, y + height], in points.
 struct Box {
   double x = 0, y = 0, width = 0, height = 0;
   [[nodiscard]] double right() const { return x + width; }
@@ -43,7 +44,7 @@ struct Box {
   [[nodiscard]] bool contains(Point p) const {
     return p.x >= x && p.x <= right() && p.y >= y && p.y <= bottom();
   }
-  /// Grown by `margin` on every side.
+  /// Returns the rectangle enlarged by `margin` on every side.
   [[nodiscard]] Box grown(double margin) const {
     return {x - margin, y - margin, width + 2 * margin, height + 2 * margin};
   }
@@ -58,9 +59,9 @@ struct MoveTo {
 struct LineTo {
   Point to;
 };
-/// An exact elliptical arc in centre form, from the angle `from` over `sweep` (both of the
-/// unrotated ellipse's parameter); the ellipse is turned by `rotation`. The current point is its
-/// start.
+/// An exact elliptical arc that starts at the current point. `rx` and `ry` are the half-axes;
+/// `from` and `sweep` are angles of the parameter of the unrotated ellipse; `rotation` turns the
+/// ellipse about its centre.
 struct ArcTo {
   Point centre;
   double rx = 0, ry = 0;
@@ -76,21 +77,28 @@ struct CubicTo {
 struct Close {};
 using Segment = std::variant<MoveTo, LineTo, ArcTo, CubicTo, Close>;
 
-/// An outline; every builder returns the path itself so that calls chain.
+/// Returns cubic Bézier curves, each within `tolerance` points of the arc, for formats without arcs
+/// (PDF, QPainter). A cubic whose control points lie at the distance (4/3) tan(θ/4) along the
+/// tangents deviates from the unit circle by about 4/27 · (θ/4)^6 · 4; the number of pieces
+/// follows.
+[[nodiscard]] std::vector<CubicTo> arc_curves(const ArcTo& arc, double tolerance = 0.002);
+
+/// An outline. Every function that adds to it returns the path itself, so that calls can be
+/// chained.
 struct Path {
   std::vector<Segment> segments;
 
   Path& move(Point to);
   Path& line(Point to);
-  /// A circle's arc. A line joins the current point to its start when they differ; an empty path
-  /// moves there.
+  /// Adds the arc of a circle. If the current point differs from its start, a line joins them. In
+  /// an empty path the arc begins with a move.
   Path& arc(Point centre, double radius, double from, double sweep);
   Path& ellipse_arc(const ArcTo& arc);
   Path& cubic(Point control1, Point control2, Point to);
   Path& close();
 
   [[nodiscard]] bool empty() const { return segments.empty(); }
-  /// Where the pen is; the origin for an empty path.
+  /// Returns the current point, which is the origin for an empty path.
   [[nodiscard]] Point current() const;
 
   static Path segment(Point from, Point to);
@@ -101,7 +109,8 @@ struct Path {
 
 enum class Cap { butt, round, square };
 
-/// A line's look; width 0 draws nothing. `dash` alternates on and off lengths in points.
+/// The appearance of a line. Width 0 draws nothing. `dash` alternates lengths of dashes and gaps,
+/// in points.
 struct Stroke {
   Colour colour = black;
   double width = 0;
@@ -109,7 +118,7 @@ struct Stroke {
   Cap cap = Cap::butt;
 };
 
-/// How a path is painted; joins are round. A transparent fill draws nothing.
+/// The fill and the stroke of a path; joins are round. A transparent fill draws nothing.
 struct Paint {
   Colour fill = transparent;
   Stroke stroke = {};
@@ -124,10 +133,10 @@ struct Paint {
 enum class Face { regular, bold, italic };
 enum class Script { normal, super, sub };
 enum class Anchor { start, middle, end };
-/// Which line of the text lies on the given point.
+/// The line of the text that passes through the given point.
 enum class Align { baseline, middle, top, bottom };
 
-/// A piece of a string in one face; super- and subscripts are 0.7 of the size.
+/// A part of a string in one face. Superscripts and subscripts have 0.7 of the size.
 struct TextRun {
   std::string text;
   Face face = Face::regular;
@@ -140,9 +149,9 @@ struct TextStyle {
   Face face = Face::regular;
   Anchor anchor = Anchor::start;
   Align align = Align::baseline;
-  double rotation = 0;  ///< Degrees, clockwise on the page; -90 reads upwards.
+  double rotation = 0;  ///< Degrees, clockwise on the page; -90 reads from bottom to top.
   Colour colour = black;
-  /// Width of a white outline under the glyphs that keeps text legible over lines; 0 is none.
+  /// Width [points] of a white outline under the glyphs, which keeps text legible over lines.
   double halo = 0;
 };
 
@@ -152,7 +161,7 @@ struct PathItem {
   Path path;
   Paint paint;
 };
-/// One string; `at` is the anchor on the baseline, around which the string turns.
+/// One string. `at` is the anchor on the baseline; the string is rotated about it.
 struct TextItem {
   Point at;
   std::vector<TextRun> runs;
@@ -162,7 +171,8 @@ struct TextItem {
   Colour colour = black;
   double halo = 0;
 };
-/// A raster of crisp cells, lossless: `rgba` [rows x columns x 4], row 0 on top.
+/// An image of cells with sharp edges, stored without loss: `rgba` [rows x columns x 4], row 0 at
+/// the top.
 struct ImageItem {
   Box box;
   std::size_t columns = 0, rows = 0;
@@ -172,25 +182,25 @@ struct ClipBegin {
   Path path;
 };
 struct ClipEnd {};
-/// A part with a name for screen readers; ids need only be unique in the figure.
+/// Begins a part of the figure with a name for screen readers. Its id must be unique in the figure.
 struct GroupBegin {
   std::string id, title;
 };
 struct GroupEnd {};
 using Item = std::variant<PathItem, TextItem, ImageItem, ClipBegin, ClipEnd, GroupBegin, GroupEnd>;
 
-/// What a figure says about itself. No wall clock: equal content gives equal bytes.
+/// The description of a figure. It contains no time, so that equal content gives equal bytes.
 struct Metadata {
   std::string title;        ///< Also the accessible name.
-  std::string description;  ///< The caption: what is shown, with every choice that was made.
+  std::string description;  ///< The caption: what is shown, and how.
   std::string creator = "conelab";
   std::string version;
-  std::string spec;       ///< The command or the template's parameters.
+  std::string spec;       ///< The command, or the parameters of the template.
   std::string data_hash;  ///< SHA-256 of the input, or empty.
-  std::string seed;       ///< Of whatever was random, or empty.
+  std::string seed;       ///< Seed of random numbers, or empty.
 };
 
-/// A figure. Width and height are whole points (style.h rounds column widths down).
+/// A figure. Width and height are whole numbers of points (style.h rounds column widths down).
 struct DisplayList {
   double width = 0, height = 0;
   Metadata metadata;
@@ -200,9 +210,9 @@ struct DisplayList {
   void line(Point from, Point to, const Stroke& stroke);
   void rectangle(const Box& box, const Paint& paint);
   void circle(Point centre, double radius, const Paint& paint);
-  /// Plain text, taken literally; cleaned by `clean_text`.
+  /// Adds a plain string without markup, cleaned by `clean_text`.
   void text(Point at, const std::string& string, const TextStyle& style = {});
-  /// Text in runs, for instance of `rich("<i>n</i><sup>2</sup>")` (text.h).
+  /// Adds text in runs, for instance those of `rich("<i>n</i><sup>2</sup>")` (text.h).
   void text(Point at, std::vector<TextRun> runs, const TextStyle& style = {});
   void image(const Box& box, std::size_t columns, std::size_t rows, std::vector<std::uint8_t> rgba);
   void clip_begin(Path outline) { items.emplace_back(ClipBegin{std::move(outline)}); }
@@ -214,12 +224,13 @@ struct DisplayList {
   void group_end() { items.emplace_back(GroupEnd{}); }
 };
 
-/// The list as text, one item a line, two decimals; images by extent and CRC-32. The golden form.
+/// Returns the list as text, one item per line, with two decimals; images by size and CRC-32.
+/// Golden tests compare this form.
 [[nodiscard]] std::string dump(const DisplayList& list);
 
-/// Throws a failure when groups or clips are unbalanced, two groups share an id, the page is not
-/// positive, a number is not finite, or an image's bytes do not match its extent. Every sink calls
-/// it first.
+/// Throws a failure if groups or clips are unbalanced, two groups have the same id, the page size
+/// is not positive, a number is not finite, or the bytes of an image do not match its size. Every
+/// output format calls it first.
 void validate(const DisplayList& list);
 
 }  // namespace conelab::figure

@@ -13,8 +13,8 @@ namespace {
 
 constexpr double name_line = 8.5, note_line = 7.5, marker_room = 8, leader_room = 14;
 
-/// Labels that touch and move together; `offset` is the mean wanted place of the first one's
-/// centre.
+/// Labels that touch and move together. `offset` is the mean of the wanted centres, relative to the
+/// first label's.
 struct Block {
   double offset, weight;
   std::size_t begin, end;
@@ -41,7 +41,7 @@ std::vector<double> isotonic(const std::vector<double>& values) {
   return out;
 }
 
-/// The text with a space wherever a word reaches the width.
+/// Returns the text with a space inserted wherever a word reaches the width.
 std::string with_spaces(const std::string& text, double width) {
   std::u32string spaced;
   double word = 0;
@@ -54,7 +54,7 @@ std::string with_spaces(const std::string& text, double width) {
   return encode_utf8(spaced);
 }
 
-/// Name and notes, one below the other from the middle of the first line.
+/// Draws name and notes, one below the other, starting with the middle of the first line.
 void draw_lines(DisplayList& list, const EdgeLabel& l, Point at) {
   for (const std::string& line : l.name) {
     list.text(at, line,
@@ -93,7 +93,7 @@ std::vector<double> spread(const std::vector<double>& wanted, const std::vector<
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
-  // Take away what lies above each label when all are stacked: then only order is left to keep.
+  // Subtracting the height of the stack above each label leaves an order constraint only.
   std::vector<double> stacked(n, 0), free(n);
   for (std::size_t k = 1; k < n; ++k) {
     stacked[k] = stacked[k - 1] + (heights[order[k - 1]] + heights[order[k]]) / 2;

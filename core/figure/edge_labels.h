@@ -1,4 +1,4 @@
-// Labels at the right edge of a plot, each at its line's end and none over another.
+// Labels at the right edge of a plot, each next to the end of its line, without overlaps.
 #pragma once
 
 #include <string>
@@ -8,31 +8,32 @@
 
 namespace conelab::figure {
 
-/// A name, and lines of smaller text under it.
+/// A label: a name, and lines of smaller text below it.
 struct EdgeLabel {
-  Point end;                      ///< Where the line ends, on the page.
-  std::vector<std::string> name;  ///< In lines.
+  Point end;                      ///< The end of the line, on the page.
+  std::vector<std::string> name;  ///< The name in lines, see `name_lines`.
   std::vector<std::vector<TextRun>> notes = {};
   Colour colour;
   std::size_t marker = 0;
 
   [[nodiscard]] double height() const;
-  [[nodiscard]] double width() const;  ///< With the marker before the name.
+  [[nodiscard]] double width() const;  ///< Includes the marker before the name.
 };
 
-/// The whole name in lines of at most `width`, so that different names stay different: broken at
-/// spaces, and within a word that is too wide.
+/// Breaks a name into lines of at most `width` points: at spaces, and inside a word that is too
+/// wide. Nothing is cut, so that different names stay different.
 [[nodiscard]] std::vector<std::string> name_lines(const std::string& name, double width);
 
-/// Centres of intervals of these heights, as near the wanted centres as they can be (least squares)
-/// without overlap and inside [top, bottom] where all fit; in the order of `wanted`. Pool-adjacent-
-/// violators (Barlow & Brunk 1972). Where they do not fit, they keep apart and leave at the bottom.
+/// Returns centres of intervals with these heights that do not overlap and minimise the squared
+/// distances from the wanted centres, in the order of `wanted` (pool-adjacent-violators, Barlow &
+/// Brunk 1972). The intervals lie inside [top, bottom] if all fit; otherwise they extend below
+/// `bottom`.
 [[nodiscard]] std::vector<double> spread(const std::vector<double>& wanted,
                                          const std::vector<double>& heights, double top,
                                          double bottom);
 
-/// Draws the labels from `x` to the right between top and bottom, leaders from the lines' ends
-/// where a label had to move. Returns the lowest point used.
+/// Draws the labels from `x` to the right, between top and bottom. A label that had to move gets a
+/// leader from the end of its line. Returns the lowest y that was used.
 double draw_edge_labels(DisplayList& list, const std::vector<EdgeLabel>& labels, double x,
                         double top, double bottom);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/caption.h"
+#include "core/figure/style.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {

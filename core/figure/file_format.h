@@ -1,12 +1,12 @@
-// What kind of file a figure is written as, by the file's ending.
+// The format of a figure file, which is determined by the extension of its name.
 #pragma once
 
 #include <string>
 
 namespace conelab::figure {
 
-/// "svg", "pdf" or "png"; capitals count as small letters. Misuse for any other ending, and for
-/// none.
+/// Returns "svg", "pdf" or "png"; upper and lower case are equal. Throws misuse for any other
+/// extension or none.
 [[nodiscard]] std::string file_format(const std::string& path);
 
 }  // namespace conelab::figure

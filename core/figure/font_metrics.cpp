@@ -4,27 +4,16 @@
 #include <cmath>
 #include <utility>
 
-#include "core/figure/fonts.h"
 #include "core/figure/missing_glyphs.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {
 namespace {
 
-double hhea_metric(std::size_t offset) {
-  const TrueType& f = font(FontFile::regular);
-  return static_cast<std::int16_t>(read_u16(f.table("hhea"), offset)) / f.units_per_em();
-}
-
-double glyph_width(Face face, char32_t code) {
-  const TrueType& f = font(font_for(face, code));
-  return f.advance(f.glyph(code));
-}
-
 double character_width(Face face, char32_t code) {
-  if (has_glyph(face, code)) return glyph_width(face, code);
+  if (has_glyph(face, code)) return advance(font_for(face, code), code);
   double width = 0;
-  for (const char32_t c : code_point_text(code)) width += glyph_width(face, c);
+  for (const char32_t c : code_point_text(code)) width += advance(font_for(face, c), c);
   return width;
 }
 
@@ -51,24 +40,6 @@ bool separated_by_edges_of(const Quad& a, const Quad& b) {
 }
 
 }  // namespace
-
-double ascent() {
-  static const double value = hhea_metric(4);
-  return value;
-}
-
-double descent() {
-  static const double value = -hhea_metric(6);
-  return value;
-}
-
-double cap_height() {
-  static const double value = [] {
-    const TrueType& f = font(FontFile::regular);
-    return static_cast<std::int16_t>(read_u16(f.outline(f.glyph(U'H')), 8)) / f.units_per_em();
-  }();
-  return value;
-}
 
 double run_size(const TextRun& run, double size) {
   return run.script == Script::normal ? size : script_size * size;

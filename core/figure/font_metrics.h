@@ -5,17 +5,13 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/figure/fonts.h"
 
 namespace conelab::figure {
-
-/// Of Liberation Sans, in em; descent is positive downwards.
-[[nodiscard]] double ascent();
-[[nodiscard]] double descent();
-[[nodiscard]] double cap_height();
 
 /// Super- and subscripts: their size, and how far their baseline moves up (em of the main size).
 inline constexpr double script_size = 0.7, super_rise = 0.36, sub_rise = -0.16;

@@ -1,6 +1,14 @@
 #include "core/figure/fonts.h"
 
+#include <hb-ot.h>
+#include <hb-subset.h>
+
 #include <array>
+#include <initializer_list>
+#include <memory>
+#include <utility>
+
+#include "core/base/error.h"
 
 // Put into the object file by fonts_data.cpp.in.
 extern "C" {
@@ -11,6 +19,98 @@ extern const unsigned char conelab_font_fallback[], conelab_font_fallback_end[];
 }
 
 namespace conelab::figure {
+namespace {
+
+template <auto destroy>
+struct Destroy {
+  template <class Object>
+  void operator()(Object* object) const {
+    destroy(object);
+  }
+};
+using FaceHandle = std::unique_ptr<hb_face_t, Destroy<hb_face_destroy>>;
+using FontHandle = std::unique_ptr<hb_font_t, Destroy<hb_font_destroy>>;
+using BlobHandle = std::unique_ptr<hb_blob_t, Destroy<hb_blob_destroy>>;
+using SubsetInput = std::unique_ptr<hb_subset_input_t, Destroy<hb_subset_input_destroy>>;
+
+BlobHandle blob_of(Bytes bytes, hb_memory_mode_t mode) {
+  return BlobHandle(hb_blob_create(reinterpret_cast<const char*>(bytes.data()),
+                                   static_cast<unsigned>(bytes.size()), mode, nullptr, nullptr));
+}
+
+/// Measures in units of the font, of which an em has `units_per_em`.
+FontHandle open(FontFile file) {
+  const BlobHandle blob = blob_of(font_bytes(file), HB_MEMORY_MODE_READONLY);
+  const FaceHandle face(hb_face_create(blob.get(), 0));
+  FontHandle font(hb_font_create(face.get()));
+  hb_font_make_immutable(font.get());
+  return font;
+}
+
+hb_font_t* font(FontFile file) {
+  static const std::array<FontHandle, 4> fonts = {open(FontFile::regular), open(FontFile::bold),
+                                                  open(FontFile::italic), open(FontFile::fallback)};
+  return fonts[static_cast<std::size_t>(file)].get();
+}
+
+hb_face_t* face(FontFile file) { return hb_font_get_face(font(file)); }
+
+double em(FontFile file, hb_position_t units) {
+  return static_cast<double>(units) / hb_face_get_upem(face(file));
+}
+
+hb_font_extents_t line_extents() {
+  hb_font_extents_t extents{};
+  hb_font_get_h_extents(font(FontFile::regular), &extents);
+  return extents;
+}
+
+/// The table `name` with the entries that a font must have: platform 3 (Windows), encoding 1
+/// (UTF-16), language 0x409 (English). `family` is ASCII.
+std::vector<std::uint8_t> name_table(const std::string& family) {
+  std::string post_script = family;
+  std::erase(post_script, ' ');
+  const std::pair<unsigned, std::string> names[] = {
+      {1, family}, {2, "Regular"}, {3, family}, {4, family}, {5, "Version 1.0"}, {6, post_script}};
+  std::vector<std::uint8_t> table, strings;
+  const auto put = [](std::vector<std::uint8_t>& out, std::size_t number) {
+    out.push_back(static_cast<std::uint8_t>(number >> 8));
+    out.push_back(static_cast<std::uint8_t>(number));
+  };
+  for (const std::size_t v : {std::size_t{0}, std::size(names), 6 + 12 * std::size(names)}) {
+    put(table, v);
+  }
+  for (const auto& [id, text] : names) {
+    for (const std::size_t v : {std::size_t{3}, std::size_t{1}, std::size_t{0x409}, std::size_t{id},
+                                2 * text.size(), strings.size()}) {
+      put(table, v);
+    }
+    for (const char c : text) put(strings, static_cast<unsigned char>(c));
+  }
+  table.insert(table.end(), strings.begin(), strings.end());
+  return table;
+}
+
+/// A font file of those tables of `from` and a new name.
+std::vector<std::uint8_t> named_font(hb_face_t* from, std::initializer_list<const char*> tables,
+                                     const std::string& family) {
+  const FaceHandle builder(hb_face_builder_create());
+  for (const char* name : tables) {
+    const hb_tag_t tag = hb_tag_from_string(name, -1);
+    const BlobHandle table(hb_face_reference_table(from, tag));
+    if (hb_blob_get_length(table.get()) == 0) continue;
+    hb_face_builder_add_table(builder.get(), tag, table.get());
+  }
+  const BlobHandle name = blob_of(name_table(family), HB_MEMORY_MODE_DUPLICATE);
+  hb_face_builder_add_table(builder.get(), HB_TAG('n', 'a', 'm', 'e'), name.get());
+  const BlobHandle whole(hb_face_reference_blob(builder.get()));
+  unsigned size = 0;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(hb_blob_get_data(whole.get(), &size));
+  if (size == 0) fail("font: '{}' could not be written", family);
+  return {bytes, bytes + size};
+}
+
+}  // namespace
 
 Bytes font_bytes(FontFile file) {
   switch (file) {
@@ -26,19 +126,65 @@ Bytes font_bytes(FontFile file) {
   return {};
 }
 
-const TrueType& font(FontFile file) {
-  static const std::array<TrueType, 4> fonts = {
-      TrueType(font_bytes(FontFile::regular)), TrueType(font_bytes(FontFile::bold)),
-      TrueType(font_bytes(FontFile::italic)), TrueType(font_bytes(FontFile::fallback))};
-  return fonts[static_cast<std::size_t>(file)];
+std::uint32_t glyph_of(FontFile file, char32_t code) {
+  hb_codepoint_t glyph = 0;
+  return hb_font_get_nominal_glyph(font(file), code, &glyph) ? glyph : 0;
+}
+
+double advance(FontFile file, char32_t code) {
+  return em(file, hb_font_get_glyph_h_advance(font(file), glyph_of(file, code)));
+}
+
+double ascent() {
+  static const double value = em(FontFile::regular, line_extents().ascender);
+  return value;
+}
+
+double descent() {
+  static const double value = -em(FontFile::regular, line_extents().descender);
+  return value;
+}
+
+double cap_height() {
+  static const double value = [] {
+    hb_glyph_extents_t extents{};
+    hb_font_get_glyph_extents(font(FontFile::regular), glyph_of(FontFile::regular, U'H'), &extents);
+    return em(FontFile::regular, extents.y_bearing);
+  }();
+  return value;
 }
 
 FontFile font_for(Face face, char32_t code) {
   const auto own = static_cast<FontFile>(face);
-  if (font(own).glyph(code) != 0 || font(FontFile::fallback).glyph(code) == 0) return own;
+  if (glyph_of(own, code) != 0 || glyph_of(FontFile::fallback, code) == 0) return own;
   return FontFile::fallback;
 }
 
-bool has_glyph(Face face, char32_t code) { return font(font_for(face, code)).glyph(code) != 0; }
+bool has_glyph(Face face, char32_t code) { return glyph_of(font_for(face, code), code) != 0; }
+
+std::vector<std::uint8_t> subset_font(FontFile file, const std::set<char32_t>& characters,
+                                      const std::string& family) {
+  const SubsetInput input(hb_subset_input_create_or_fail());
+  if (!input) fail("font: out of memory");
+  for (const char32_t c : characters) hb_set_add(hb_subset_input_unicode_set(input.get()), c);
+  hb_set_t* dropped = hb_subset_input_set(input.get(), HB_SUBSET_SETS_DROP_TABLE_TAG);
+  for (const char* tag : {"GDEF", "GPOS", "GSUB", "kern", "name"}) {
+    hb_set_add(dropped, hb_tag_from_string(tag, -1));
+  }
+  hb_subset_input_set_flags(input.get(),
+                            HB_SUBSET_FLAGS_NO_HINTING | HB_SUBSET_FLAGS_NOTDEF_OUTLINE);
+  const FaceHandle subset(hb_subset_or_fail(face(file), input.get()));
+  if (!subset) fail("font: '{}' could not be reduced to its characters", family);
+  return named_font(subset.get(),
+                    {"OS/2", "cmap", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "post"},
+                    family);
+}
+
+std::vector<std::uint8_t> renamed_font(FontFile file, const std::string& family) {
+  return named_font(face(file),
+                    {"GDEF", "GPOS", "GSUB", "OS/2", "cmap", "glyf", "head", "hhea", "hmtx", "loca",
+                     "maxp", "post"},
+                    family);
+}
 
 }  // namespace conelab::figure

@@ -16,7 +16,7 @@ bool masked_at(const HeatmapPanel& p, std::size_t i) {
   return !p.masked.empty() && p.masked[i] != 0;
 }
 
-/// Cells that carry a number: neither masked nor NaN.
+/// Returns whether a cell has a number: it is neither masked nor NaN.
 bool counts(const HeatmapPanel& p, std::size_t i) {
   return !masked_at(p, i) && !std::isnan(p.values[i]);
 }
@@ -35,8 +35,8 @@ void normalise_rows(HeatmapPanel& p) {
   }
 }
 
-/// Replaces values by their places in the order; equal values share the mean place. Differences
-/// have their magnitude's place and their own sign, so that none is none.
+/// Replaces values by their ranks; equal values share their mean rank. In differences, the rank is
+/// that of the magnitude and keeps the sign, so that 0 stays 0.
 void rank_values(HeatmapPanel& p) {
   const std::vector<double> differences = p.diverging ? p.values : std::vector<double>();
   for (double& value : p.values) value = p.diverging ? std::abs(value) : value;
@@ -67,7 +67,7 @@ void require_non_negative(const HeatmapPanel& p) {
   }
 }
 
-/// One cell of a pooled panel: what the block [r0, r1) x [c0, c1) shows.
+/// Returns one cell of a pooled panel, for the block [r0, r1) x [c0, c1).
 struct Pooled {
   double value = 0;
   bool masked = true;
@@ -177,7 +177,7 @@ double place_on_map(double value, const Limits& limits, HeatScale scale) {
   if (scale == HeatScale::log) {
     return std::clamp(std::log(value / limits.low) / std::log(limits.high / limits.low), 0.0, 1.0);
   }
-  // Halves first: the difference of two huge limits may overflow.
+  // Halving first avoids overflow of the difference of two huge limits.
   const double span = limits.high / 2 - limits.low / 2;
   return std::clamp((value / 2 - limits.low / 2) / span, 0.0, 1.0);
 }

@@ -1,8 +1,8 @@
-// From the numbers of a matrix to colours: scales, limits, pooling of matrices that are too large.
+// The conversion of a matrix of numbers to colours: scales, limits, and pooling of large matrices.
 //
-// Three kinds of cell are no value on the colour map: masked (never computed), exact zero where all
-// values are non-negative (a weight that vanished), and NaN (computed, undefined). Infinities are
-// clamped to the ends of the map.
+// Three kinds of cells have no value on the colour map and get a special colour: masked (not
+// computed), exactly zero if all values are non-negative (a weight that underflowed), and NaN
+// (computed, but undefined). Infinities are clamped to the ends of the map.
 #pragma once
 
 #include <cstddef>
@@ -16,41 +16,43 @@
 
 namespace conelab::figure {
 
-/// How values become a place on the colour map.
+/// How a value is converted to a position on the colour map.
 enum class HeatScale {
   linear,
-  log,             ///< Decades; needs values ≥ 0, zeros keep their own colour.
-  row_normalised,  ///< Divided by the row's largest magnitude.
-  rank             ///< Place in the panel's order, 0 to 1; ties share their mean. Of a difference
-                   ///< its magnitude's place with its sign.
+  log,             ///< By its logarithm. Values must be ≥ 0; zeros have their own colour.
+  row_normalised,  ///< Divided by the largest magnitude of its row.
+  rank  ///< By its rank in the panel, 0 to 1; equal values share their mean rank. In a difference,
+        ///< by the rank of its magnitude with its sign.
 };
-/// "linear", "log", "row", "rank"; misuse for another name.
+/// Returns the scale of the name "linear", "log", "row" or "rank". Throws misuse for another name.
 [[nodiscard]] HeatScale heat_scale_from_name(const std::string& name);
 [[nodiscard]] const char* heat_scale_name(HeatScale scale);
 
-/// One operator's matrix [rows x cols], row-major; rows are queries, columns keys.
+/// The matrix [rows x cols] of one operator, row-major; rows are queries, columns are keys.
 struct HeatmapPanel {
   std::string title;
   std::size_t rows = 0, cols = 0;
   std::vector<double> values;
-  std::vector<std::uint8_t> masked;        ///< [rows x cols], 1 = outside the mask; empty: none.
-  std::vector<std::string> row_tokens;     ///< [rows] or empty (numbers are shown then).
-  std::vector<std::string> column_tokens;  ///< [cols] or empty.
-  bool diverging = false;  ///< A difference: limits symmetric about 0, diverging map, own bar.
+  std::vector<std::uint8_t> masked;        ///< [rows x cols], 1 outside the mask; empty: no mask.
+  std::vector<std::string> row_tokens;     ///< [rows]; empty: numbers are shown.
+  std::vector<std::string> column_tokens;  ///< [cols]; empty: numbers are shown.
+  bool diverging =
+      false;  ///< A difference: limits are symmetric about 0, with a diverging map and its own bar.
 };
 
-/// Throws misuse naming the panel where its vectors do not fit rows x cols.
+/// Throws misuse, naming the panel, if its vectors do not match rows x cols.
 void check_panel(const HeatmapPanel& panel);
 
-/// The panel with blocks of down x across cells replaced by their largest value, in a difference by
-/// that of largest magnitude: NaN where any is NaN, masked where all are. Tokens are dropped.
-/// Misuse where a block has no cells.
+/// Returns the panel with each block of `down` x `across` cells replaced by its largest value, or
+/// in a difference by the value of largest magnitude. A block is NaN if one of its cells is, and
+/// masked if all are. Tokens are dropped. Throws misuse if a block has no cells.
 [[nodiscard]] HeatmapPanel pooled(const HeatmapPanel& panel, std::size_t down, std::size_t across);
 
-/// The panel with its values on the scale (log: as they are). Throws misuse for log with negatives.
+/// Returns the panel with its values converted to the scale (for log they stay). Throws misuse for
+/// negative values on a log scale.
 [[nodiscard]] HeatmapPanel scaled(HeatmapPanel panel, HeatScale scale);
 
-/// Range of the map; low = high where the panel has one value only.
+/// The range of the colour map. low = high if the panel has one value only.
 struct Limits {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -58,22 +60,24 @@ struct Limits {
   void include(const Limits& other);
   bool operator==(const Limits&) const = default;
 };
-/// Of the cells that have a place on the map; on a log scale of the positive ones.
+/// Returns the limits of the cells that have a value on the map; on a log scale those of the
+/// positive ones.
 [[nodiscard]] Limits limits_of(const HeatmapPanel& scaled_panel, HeatScale scale);
 
-/// Is exactly zero shown as its own colour? (Weights: yes; logits and differences: no.)
+/// Returns whether exact zeros have their own colour: true for weights, false for logits and
+/// differences.
 [[nodiscard]] bool zero_is_special(const HeatmapPanel& panel, HeatScale scale);
 
-/// Place of a value between the limits, in [0, 1]; 0.5 where the limits coincide.
+/// Returns the position of a value between the limits, in [0, 1]; 0.5 if the limits are equal.
 [[nodiscard]] double place_on_map(double value, const Limits& limits, HeatScale scale);
 
-/// Which of the three special colours a panel uses.
+/// The special colours that a panel uses.
 struct Specials {
   bool zero = false, masked = false, nan = false;
 };
 [[nodiscard]] Specials specials_of(const HeatmapPanel& scaled_panel, HeatScale scale);
 
-/// RGBA of each cell [rows x cols x 4].
+/// Returns the RGBA colours of all cells [rows x cols x 4].
 [[nodiscard]] std::vector<std::uint8_t> colours_of(const HeatmapPanel& scaled_panel,
                                                    const Limits& limits, HeatScale scale,
                                                    ColourMap map);

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "core/figure/caption.h"
 #include "core/figure/colour_bar.h"
 #include "core/figure/font_metrics.h"
+#include "core/figure/style.h"
 #include "core/figure/text.h"
 #include "core/figure/token_axis.h"
 
@@ -17,11 +17,11 @@ namespace {
 
 constexpr double margin = 4, gutter = 9, title_room = 13, axis_title_room = 10, longest_label = 60;
 
-/// A panel as it is drawn, with everything that the layout needs.
+/// A panel as it is drawn, with what the layout needs.
 struct Drawn {
   HeatmapPanel panel;                   ///< Pooled and scaled, without tokens.
-  const HeatmapPanel* whole = nullptr;  ///< As it came; its tokens are the labels.
-  std::size_t down = 1, across = 1;     ///< Cells that one dot stands for.
+  const HeatmapPanel* whole = nullptr;  ///< The original panel; its tokens are the labels.
+  std::size_t down = 1, across = 1;     ///< How many cells one dot represents.
   ColourBar bar;
   Specials specials;
   bool row_labels = true;
@@ -35,7 +35,7 @@ double matrix_height(const HeatmapPanel& p, double width) {
   return width * std::clamp(ratio, 0.25, 2.0);
 }
 
-/// As few cells a dot as leave dots that print can show over this length.
+/// Returns the smallest number of cells per dot for which print can show the dots over this length.
 std::size_t cells_a_dot(std::size_t cells, double length) {
   const auto most =
       std::clamp<std::size_t>(static_cast<std::size_t>(length / smallest_dot), 1, largest_matrix);
@@ -50,15 +50,15 @@ std::string bar_title(const HeatmapFigure& f, const HeatmapPanel& p) {
   return (p.diverging ? "signed rank of magnitude, " : "rank of ") + name;
 }
 
-/// The cells on the scale, as dots. Where rows are divided by their largest, that comes first: else
-/// a row would be lost beside a brighter one of its block.
+/// Returns the cells on the scale, pooled to dots. Rows are normalised before pooling, because a
+/// weak row would otherwise vanish next to a strong one of its block.
 HeatmapPanel dots_of(const HeatmapPanel& panel, const Drawn& d, HeatScale scale) {
   if (d.down == 1 && d.across == 1) return scaled(panel, scale);
   if (scale == HeatScale::row_normalised) return pooled(scaled(panel, scale), d.down, d.across);
   return scaled(pooled(panel, d.down, d.across), scale);
 }
 
-/// What a matrix of this width shows.
+/// Prepares a panel for a matrix of this width.
 void fill(const HeatmapFigure& f, Drawn& d, double width) {
   const HeatmapPanel& panel = *d.whole;
   // A difference has both signs: it has no logarithm, so its scale stays linear.
@@ -73,7 +73,7 @@ void fill(const HeatmapFigure& f, Drawn& d, double width) {
   if (!panel.diverging && !f.limits.empty()) d.bar.limits = f.limits;
 }
 
-/// Gives all panels that share a bar the union of their limits.
+/// Sets the limits of all panels that share a bar to the union of their limits.
 void share_limits(std::vector<Drawn>& panels) {
   for (const bool diverging : {false, true}) {
     Limits all;
@@ -94,7 +94,7 @@ std::size_t panels_across(std::size_t count, double width) {
   return rows == 0 ? 1 : (count + rows - 1) / rows;
 }
 
-/// Row labels stand at the first panel of a row and wherever the tokens change.
+/// Row labels are drawn at the first panel of a row, and wherever the tokens change.
 void decide_row_labels(std::vector<Drawn>& panels, std::size_t across) {
   for (std::size_t i = 0; i < panels.size(); ++i) {
     panels[i].row_labels = i % across == 0 ||
@@ -116,7 +116,7 @@ void plan_labels(Drawn& d, double width) {
   }
 }
 
-/// Left rooms of the panels in one row of the figure.
+/// Returns the space left of each panel in one row of the figure.
 double label_room(const std::vector<Drawn>& panels, std::size_t begin, std::size_t end) {
   double room = 0;
   for (std::size_t i = begin; i < end; ++i) {
@@ -125,8 +125,8 @@ double label_room(const std::vector<Drawn>& panels, std::size_t begin, std::size
   return room;
 }
 
-/// The matrices' common width: label rooms depend on it and it on them, so it is found by trying
-/// (a narrower matrix may need fewer labels).
+/// Returns the common width of the matrices. Width and label space depend on each other, so it is
+/// found by iteration (a narrower matrix may need fewer labels).
 double matrix_width(std::vector<Drawn>& panels, std::size_t across, double page) {
   double width = page / static_cast<double>(across);
   for (int attempt = 0; attempt < 12; ++attempt) {
@@ -143,7 +143,7 @@ double matrix_width(std::vector<Drawn>& panels, std::size_t across, double page)
   return width;
 }
 
-/// What the rows of panels take at this width of a matrix, bars and caption included.
+/// Returns the height of the figure for this width of a matrix, including bars and caption.
 double total_height(const HeatmapFigure& f, const std::vector<Drawn>& panels, std::size_t across,
                     double width) {
   constexpr double row_gap = 6, shared_bar_and_caption = 60;
@@ -159,7 +159,7 @@ double total_height(const HeatmapFigure& f, const std::vector<Drawn>& panels, st
   return sum;
 }
 
-/// The width at which the figure fits a page's height too, labels thinned as needed.
+/// Returns the largest width for which the figure fits the height of a page; labels are thinned.
 double width_within_page(const HeatmapFigure& f, std::vector<Drawn>& panels, std::size_t across,
                          double width) {
   constexpr double tallest = 230 / 25.4 * 72, least = 24;
@@ -170,8 +170,8 @@ double width_within_page(const HeatmapFigure& f, std::vector<Drawn>& panels, std
   return width;
 }
 
-/// Panels in a row and their matrices' width: as few in a row as are legible, more only where so
-/// many rows would be longer than a page.
+/// Chooses the number of panels in a row and the width of their matrices: as few in a row as are
+/// legible, and more only if the figure would be higher than a page.
 std::pair<std::size_t, double> plan_layout(const HeatmapFigure& f, std::vector<Drawn>& panels) {
   const auto width_with = [&](std::size_t across) {
     decide_row_labels(panels, across);
@@ -186,7 +186,7 @@ std::pair<std::size_t, double> plan_layout(const HeatmapFigure& f, std::vector<D
   return {best, width_with(best)};
 }
 
-/// Where the rows begin, so that the widest of them stands in the middle of the page.
+/// Returns where rows begin, so that the widest row is centred on the page.
 double left_of_rows(const std::vector<Drawn>& panels, std::size_t across, double width,
                     double page) {
   double widest = 0;
@@ -199,7 +199,7 @@ double left_of_rows(const std::vector<Drawn>& panels, std::size_t across, double
   return spare < 1 ? margin : margin + spare / 2;
 }
 
-/// Puts the matrices of one row of panels; returns where their labels end.
+/// Positions the matrices of one row of panels and returns the lower end of their labels.
 double place_row(std::vector<Drawn>& panels, std::size_t begin, std::size_t end, double width,
                  Point at) {
   double x = at.x, bottom = at.y;
@@ -248,7 +248,7 @@ void draw_panel(DisplayList& list, const Drawn& d, std::size_t number) {
   list.group_end();
 }
 
-/// The bars to draw: one for each kind of panel that shares, or none where each has its own.
+/// Returns the bars to draw: one for each kind of panel that shares one, none if each has its own.
 std::vector<ColourBar> shared_bars(const std::vector<Drawn>& panels) {
   std::vector<ColourBar> bars;
   for (const bool diverging : {false, true}) {
@@ -259,8 +259,8 @@ std::vector<ColourBar> shared_bars(const std::vector<Drawn>& panels) {
   return bars;
 }
 
-/// Bars side by side with the swatches after them, centred under the matrices; returns where they
-/// end.
+/// Draws bars next to each other, followed by the swatches, centred below the matrices. Returns
+/// their lower end.
 double draw_shared_bars(DisplayList& list, const std::vector<Drawn>& panels, const Specials& used,
                         double top) {
   const std::vector<ColourBar> bars = shared_bars(panels);
@@ -283,7 +283,7 @@ double draw_shared_bars(DisplayList& list, const std::vector<Drawn>& panels, con
   return top + colour_bar_height + 11;
 }
 
-/// A bar under each panel of a row; returns where they end.
+/// Draws a bar below each panel of a row and returns their lower end.
 double draw_own_bars(DisplayList& list, const std::vector<Drawn>& panels, std::size_t begin,
                      std::size_t end, double top) {
   for (std::size_t i = begin; i < end; ++i) {
@@ -295,13 +295,13 @@ double draw_own_bars(DisplayList& list, const std::vector<Drawn>& panels, std::s
   return top + colour_bar_height;
 }
 
-/// "2 × 2 cells"; queries first where a dot is no square of cells.
+/// Returns the size of a dot, such as "2 × 2 cells"; the number of queries comes first.
 std::string block_name(const Drawn& d) {
   return fmt::format("{} × {} cells{}", d.down, d.across,
                      d.down == d.across ? "" : " (queries × keys)");
 }
 
-/// What a dot is, panel by panel where they differ in it; empty where dots are cells.
+/// Returns what a dot is, for each panel if they differ; empty if dots are cells.
 std::string dots_text(const std::vector<Drawn>& panels) {
   std::vector<std::string> blocks;
   std::string each;

@@ -36,7 +36,7 @@ HemispherePoint from_polar(double angle, double rho) {
 }
 
 Eigen::Vector2d to_half_plane(const HemispherePoint& p) {
-  // 1 − k_y without the cancellation near ∞.
+  // Computes 1 − k_y without cancellation near ∞.
   const double below = p.y() > 0 ? (p.x() * p.x() + p.z() * p.z()) / (1 + p.y()) : 1 - p.y();
   return {p.x() / below, p.z() / below};
 }
@@ -56,8 +56,9 @@ WeightedCircle ball_circle(const Cycle& cycle) {
   return {cycle.m - n.z(), {-n.x(), -n.y()}, std::sqrt(std::max(0.0, 1 - cycle.m * cycle.m))};
 }
 
-// Klein is the hemisphere seen from above: the circle of radius √(1−m²) about −m·normal appears
-// shortened along the normal's horizontal part, by the normal's vertical one.
+// The Klein model is the projection of the hemisphere along g: the circle of radius √(1−m²) about
+// −m·normal is shortened along the horizontal part of the normal, by the factor of its vertical
+// part.
 KleinEllipse klein_ellipse(const Cycle& cycle) {
   const Eigen::Vector3d& n = cycle.normal;
   const double radius = std::sqrt(std::max(0.0, 1 - cycle.m * cycle.m));

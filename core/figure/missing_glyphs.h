@@ -1,7 +1,7 @@
-// Characters that no embedded font has, as tokens of other scripts may be: drawn by their numbers,
-// "\u4E2D", rather than as boxes that all look alike.
+// Characters without a glyph in the embedded fonts, which can occur in tokens. They are drawn as
+// their code points, such as "\u4E2D", because boxes would all look alike.
 //
-// Texts keep their characters: only widths and sinks read them by `drawn_text`.
+// Texts keep their characters. Only measuring and drawing use `drawn_text`.
 #pragma once
 
 #include <set>
@@ -12,17 +12,18 @@
 
 namespace conelab::figure {
 
-/// What stands for a character without a glyph: "\u4E2D", and "\u{1F9FF}" beyond four digits.
+/// Returns the replacement of a character: "\u4E2D", or "\u{1F9FF}" if it has more than four
+/// digits.
 [[nodiscard]] std::u32string code_point_text(char32_t code);
 
-/// The text as this face draws it.
+/// Returns the text as it is drawn in this face.
 [[nodiscard]] std::u32string drawn_text(Face face, std::u32string_view text);
 
-/// The characters without a glyph in the texts of a figure.
+/// Returns the characters in the texts of a figure that have no glyph.
 [[nodiscard]] std::set<char32_t> missing_characters(const DisplayList& list);
 
-/// One line that names them: "no embedded font has 中 (U+4E2D): drawn as \u4E2D"; empty where
-/// there are none.
+/// Returns one line that names them, such as "no embedded font has 中 (U+4E2D): drawn as \u4E2D",
+/// or an empty string if there are none.
 [[nodiscard]] std::string missing_note(const DisplayList& list);
 
 }  // namespace conelab::figure

@@ -10,12 +10,12 @@ namespace {
 using geometry::Model;
 
 constexpr double pi = std::numbers::pi;
-/// Sagittas below this are straight, in points.
+/// Arcs with a sagitta below this, in points, are drawn as straight lines.
 constexpr double straight = 2e-3;
-/// Farther than this from the window nothing is drawn, in its widths.
+/// Nothing is drawn farther than this from the window, in widths of the window.
 constexpr double far_away = 40;
 
-/// How far along `way` from a point the line leaves the box, and a little more.
+/// Returns the distance along `way` from a point to slightly outside the box.
 double exit_from(const Box& box, Point p, Point way) {
   const double x = way.x > 0 ? box.right() - p.x : p.x - box.x;
   const double y = way.y > 0 ? box.bottom() - p.y : p.y - box.y;
@@ -32,7 +32,7 @@ Point on_cubic(Point a, const CubicTo& c, double t) {
   return blend(blend(ab, bc, t), blend(bc, cd, t), t);
 }
 
-/// The cubic over [a, b] with the curve's tangents, by central differences.
+/// Returns the cubic over [a, b] with the tangents of the curve, by central differences.
 CubicTo hermite(const std::function<Point(double)>& f, double a, double b) {
   const double h = (b - a) * 1e-4, third = (b - a) / 3;
   const auto ahead = [&](double t, double sign) {
@@ -79,9 +79,9 @@ const char* model_title(Model model) {
 }
 
 Point projected(const HemispherePoint& p) {
-  // Seen so steeply that no part of the bowl hides another: lean > lift.
+  // The projection is so steep that no part of the surface hides another: lean > lift.
   constexpr double lift = 0.5, lean = 0.72;
-  const double rim = 1 / rim_time;  // g at the rim; beyond it points stand on the rim.
+  const double rim = 1 / rim_time;  // g at the rim; points beyond it are drawn on the rim.
   const double g = std::max(p.z(), rim);
   const double length = std::hypot(p.x(), p.y());
   const double reach = length > 0 ? std::sqrt(std::max(0.0, 1 - g * g)) / (length * g) : 0;
@@ -118,7 +118,7 @@ Point ModelView::world(const HemispherePoint& p) const {
     case Model::klein:
       return {p.x(), p.y()};
     case Model::band: {
-      // tanh t = k_y, written with what stays exact far along the band.
+      // tanh t = k_y, in a form that is exact for large t.
       const Window& w = scene_.window();
       const double t = std::asinh(p.y() / std::max(std::hypot(p.x(), p.z()), 1e-300));
       return {std::atan2(p.x(), p.z()), std::clamp(t, w.low - w.height(), w.high + w.height())};
@@ -129,7 +129,7 @@ Point ModelView::world(const HemispherePoint& p) const {
   return {};
 }
 
-/// A straight piece; towards infinity of the half-plane it keeps its direction.
+/// Adds a straight line. Towards infinity of the half-plane it keeps its direction.
 void ModelView::line_to(Path& path, const CycleArc& arc, Ends ends) const {
   const auto is_far = [&](const HemispherePoint& p) {
     return model_ == Model::halfspace && (p - point_at_infinity).norm() < 1e-12;
@@ -190,15 +190,15 @@ void ModelView::add_refined(Path& path, const CycleArc& arc) const {
   const ArcParameter at(arc);
   const std::function<Point(double)> f = [&](double t) { return page(at(t)); };
   if (path.empty()) path.move(f(0));
-  constexpr int pieces = 8;  // So that no symmetric bend hides between the samples.
+  constexpr int pieces = 8;  // Enough that no symmetric curve passes all samples unnoticed.
   if (model_ != Model::band) {
     for (int i = 0; i < pieces; ++i) {
       refine(f, static_cast<double>(i) / pieces, static_cast<double>(i + 1) / pieces, 8, path);
     }
     return;
   }
-  // Along the band a curve may run to its end, where no cubic follows it: it is drawn between the
-  // places where it leaves the window, and a straight line outside joins what it leaves out.
+  // In the band a curve may extend to infinity, where no cubic follows it. It is drawn between the
+  // points where it leaves the window, and a straight line outside joins these.
   const Box near = box().grown(0.25 * box().height);
   const auto inside = [&](double t) {
     const double y = f(t).y;

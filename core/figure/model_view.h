@@ -1,8 +1,8 @@
-// One model of the hyperbolic plane on the page, and exact outlines of its curves.
+// One model of the hyperbolic plane on the page, with exact outlines of curves.
 //
-// Half-plane and ball draw circles' arcs and lines, Klein chords and ellipses' arcs. In the band
-// and on the hyperboloid (seen obliquely from above, cut at a height) cycles are no conics of the
-// page; they become cubics, split until each stays within 0.02 pt of the curve.
+// In the half-plane and the ball, curves are arcs of circles and lines; in the Klein ball they are
+// chords and arcs of ellipses. In the band and on the hyperboloid (drawn in oblique projection up
+// to a height) they are no conics; they are drawn as cubics that deviate by at most 0.02 pt.
 #pragma once
 
 #include "core/figure/hyperbolic_curve.h"
@@ -12,30 +12,33 @@ namespace conelab::figure {
 
 class ModelView {
  public:
-  /// The window is in the model's coordinates (hyperboloid: see `projected`); see PlaneScene.
+  /// The window is in the coordinates of the model (on the hyperboloid, see `projected`); for the
+  /// other arguments see PlaneScene.
   ModelView(geometry::Model model, Window window, Point corner, double width, double most_height);
-  /// The model's usual window: the unit disc, the band −2.4 < t < 2.4, the hyperboloid below its
-  /// rim; for the half-plane [−1.5, 1.5] × [0, 1.6].
+  /// Returns the default window of a model: the unit disc, the band −2.4 < t < 2.4, the hyperboloid
+  /// up to `rim_time`, or [−1.5, 1.5] × [0, 1.6] of the half-plane.
   [[nodiscard]] static Window usual_window(geometry::Model model);
 
   [[nodiscard]] geometry::Model model() const { return model_; }
   [[nodiscard]] const PlaneScene& scene() const { return scene_; }
   [[nodiscard]] const Box& box() const { return scene_.box(); }
 
-  /// The model's coordinates; far outside the window for what lies at infinity.
+  /// Returns the coordinates of a point in the model. A point at infinity is far outside the
+  /// window.
   [[nodiscard]] Point world(const HemispherePoint& p) const;
   [[nodiscard]] Point page(const HemispherePoint& p) const { return scene_.page(world(p)); }
-  /// The outline; a closed one for a curve that ends where it began or is whole.
+  /// Returns the outline of a curve. It is closed if the curve is whole or ends at its beginning.
   [[nodiscard]] Path path(const Curve& curve) const;
-  /// The same as a line to stroke: what leads straight to infinity ends a little outside the box,
-  /// so that dashes stay countable, and is not joined up there.
+  /// Returns the same as a line for a stroke. A line to infinity ends shortly outside the box, so
+  /// that the number of dashes stays small, and is not closed there.
   [[nodiscard]] Path line(const Curve& curve) const;
-  /// The area of a whole cycle that contains `inside`; on the half-plane this may be everything
-  /// above or below a line.
+  /// Returns the side of a whole cycle that contains `inside`. On the half-plane this may be all
+  /// that is above or below a line.
   [[nodiscard]] Path area(const CycleArc& whole, const HemispherePoint& inside) const;
-  /// The model's own domain (disc, half-plane, strip), for the clip and the ground.
+  /// Returns the domain of the model (disc, half-plane or strip), for clipping and background.
   [[nodiscard]] Path domain() const;
-  /// The domain's part of the box; the strip of a tall band is narrower than its box.
+  /// Returns the part of the box that the domain fills; the strip of a tall band is narrower than
+  /// its box.
   [[nodiscard]] Box field() const;
 
  private:
@@ -51,10 +54,10 @@ class ModelView {
   PlaneScene scene_;
 };
 
-/// "half-plane", "Poincaré ball", … as a panel's title.
+/// Returns the name of a model for titles: "half-plane", "Poincaré ball", …
 [[nodiscard]] const char* model_title(geometry::Model model);
 
-/// The hyperboloid's height X_t up to which it is drawn, and its oblique projection.
+/// The height X_t up to which the hyperboloid is drawn, and its oblique projection.
 inline constexpr double rim_time = 2.8;
 [[nodiscard]] Point projected(const HemispherePoint& p);
 

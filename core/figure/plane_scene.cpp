@@ -14,7 +14,7 @@ double shared_area(const Box& a, const Box& b) {
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-/// The part of a segment in the box; false where there is none (Liang and Barsky).
+/// Clips a segment to the box and returns false if nothing is left (Liang and Barsky).
 bool clip_to(const Box& box, Point& from, Point& to) {
   double low = 0, high = 1;
   const double dx = to.x - from.x, dy = to.y - from.y;
@@ -85,7 +85,7 @@ Path PlaneScene::half_plane_geodesic(Point a, Point b, bool extended) const {
 }
 
 void LabelPlacer::avoid_segment(Point from, Point to) {
-  // Circles of a scene may be a billion pages wide: only what is on the page, all of it.
+  // A circle of a scene may be a billion pages wide: only its part on the page is used.
   if (!clip_to(page_.grown(2), from, to)) return;
   const double length = std::hypot(to.x - from.x, to.y - from.y);
   const int pieces = static_cast<int>(std::clamp(length / 4, 1.0, 400.0));
@@ -95,7 +95,7 @@ void LabelPlacer::avoid_segment(Point from, Point to) {
   }
 }
 
-// Circles of a scene may be a billion pages wide: only what is near the page is split.
+// A circle of a scene may be a billion pages wide: only its part near the page is split.
 void LabelPlacer::avoid_arc(const ArcTo& arc, double from, double to) {
   const Point a = arc.at(from), b = arc.at(to);
   const double half = std::sin((to - from) / 4), bow = 2 * std::max(arc.rx, arc.ry) * half * half;
@@ -117,14 +117,14 @@ void LabelPlacer::avoid_path(const Path& path) {
       at = line->to;
     }
     if (const auto* arc = std::get_if<ArcTo>(&s)) {
-      constexpr int parts = 4;  // At most a quarter turn: its bow bounds it.
+      constexpr int parts = 4;  // Each part is at most a quarter turn, so its box bounds it.
       for (int i = 0; i < parts; ++i) {
         avoid_arc(*arc, arc->from + arc->sweep * i / parts,
                   arc->from + arc->sweep * (i + 1) / parts);
       }
       at = arc->at(arc->from + arc->sweep);
     }
-    // Pieces of adaptively split curves, short beside a label.
+    // Pieces of adaptively split curves are short compared with a label.
     if (const auto* cubic = std::get_if<CubicTo>(&s)) {
       avoid_segment(at, cubic->to);
       at = cubic->to;

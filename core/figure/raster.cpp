@@ -1,11 +1,133 @@
 #include "core/figure/raster.h"
 
+#include <openssl/evp.h>
+#include <png.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
+
+#include "core/base/error.h"
 
 namespace conelab::figure {
 namespace {
+
+using Buffer = std::vector<std::uint8_t>;
+
+bool opaque(std::span<const std::uint8_t> rgba) {
+  for (std::size_t i = 3; i < rgba.size(); i += 4) {
+    if (rgba[i] != 255) return false;
+  }
+  return true;
+}
+
+/// The colours of an image in order of appearance; empty where there are more than 256.
+std::map<std::uint32_t, std::uint8_t> palette_of(std::span<const std::uint8_t> rgba) {
+  std::map<std::uint32_t, std::uint8_t> palette;
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < rgba.size(); i += 4) {
+    const std::uint32_t colour = rgba[i] << 16 | rgba[i + 1] << 8 | rgba[i + 2];
+    if (i > 0 && colour == last) continue;
+    last = colour;
+    if (palette.try_emplace(colour, static_cast<std::uint8_t>(palette.size())).second &&
+        palette.size() > 256) {
+      return {};
+    }
+  }
+  return palette;
+}
+
+/// The image as the file stores it: samples of one pixel after another.
+struct Pixels {
+  int colour_type = PNG_COLOR_TYPE_RGBA;
+  Buffer samples;
+  std::vector<png_color> palette;
+};
+
+Pixels with_palette(std::span<const std::uint8_t> rgba,
+                    const std::map<std::uint32_t, std::uint8_t>& palette) {
+  Pixels out{PNG_COLOR_TYPE_PALETTE, {}, std::vector<png_color>(palette.size())};
+  for (const auto& [colour, index] : palette) {
+    const auto part = [c = colour](int shift) { return static_cast<png_byte>(c >> shift); };
+    out.palette[index] = {part(16), part(8), part(0)};
+  }
+  for (std::size_t i = 0; i < rgba.size(); i += 4) {
+    out.samples.push_back(palette.at(rgba[i] << 16 | rgba[i + 1] << 8 | rgba[i + 2]));
+  }
+  return out;
+}
+
+Pixels pixels_of(std::span<const std::uint8_t> rgba) {
+  if (!opaque(rgba)) return {PNG_COLOR_TYPE_RGBA, {rgba.begin(), rgba.end()}, {}};
+  if (const auto palette = palette_of(rgba); !palette.empty()) return with_palette(rgba, palette);
+  Pixels out{PNG_COLOR_TYPE_RGB, {}, {}};
+  for (std::size_t i = 0; i < rgba.size(); ++i) {
+    if (i % 4 != 3) out.samples.push_back(rgba[i]);
+  }
+  return out;
+}
+
+/// The entries as libpng takes them; they point into `text`, which it does not change.
+std::vector<png_text> text_entries(const PngText& text) {
+  std::vector<png_text> entries;
+  for (const auto& [keyword, value] : text) {
+    if (value.empty()) continue;
+    png_text entry{};
+    entry.compression = PNG_ITXT_COMPRESSION_NONE;
+    entry.key = const_cast<char*>(keyword.c_str());
+    entry.text = const_cast<char*>(value.c_str());
+    entry.itxt_length = value.size();
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+/// All that decides the bytes of the compressed image, so that they depend on no default. The
+/// filter is "up": figures repeat from row to row.
+void fix_compression(png_structp png) {
+  png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
+  png_set_compression_level(png, 6);
+  png_set_compression_mem_level(png, 8);
+  png_set_compression_strategy(png, 0);  // Z_DEFAULT_STRATEGY
+  png_set_compression_window_bits(png, 15);
+  png_set_compression_buffer_size(png, std::size_t{1} << 20);
+}
+
+void append(png_structp png, png_bytep bytes, std::size_t count) {
+  auto* out = static_cast<Buffer*>(png_get_io_ptr(png));
+  out->insert(out->end(), bytes, bytes + count);
+}
+
+[[noreturn]] void jump_out(png_structp png, png_const_charp) { png_longjmp(png, 1); }
+void be_silent(png_structp, png_const_charp) {}
+
+struct Layout {
+  png_uint_32 columns, rows, dots_per_metre;
+};
+
+/// Returns false where libpng fails. It reports that by a jump to here, so that this function owns
+/// nothing that a destructor would have to release.
+bool write_png(png_structp png, png_infop info, const Layout& layout, const Pixels& pixels,
+               const std::vector<png_text>& text, Buffer& out) {
+  if (setjmp(png_jmpbuf(png)) != 0) return false;
+  png_set_write_fn(png, &out, append, nullptr);
+  fix_compression(png);
+  png_set_IHDR(png, info, layout.columns, layout.rows, 8, pixels.colour_type, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  if (layout.dots_per_metre > 0) {
+    png_set_pHYs(png, info, layout.dots_per_metre, layout.dots_per_metre, PNG_RESOLUTION_METER);
+  }
+  if (!pixels.palette.empty()) {
+    png_set_PLTE(png, info, pixels.palette.data(), static_cast<int>(pixels.palette.size()));
+  }
+  png_set_text(png, info, text.data(), static_cast<int>(text.size()));
+  png_write_info(png, info);
+  const std::size_t width = pixels.samples.size() / layout.rows;
+  for (std::size_t r = 0; r < layout.rows; ++r) png_write_row(png, &pixels.samples[r * width]);
+  png_write_end(png, nullptr);
+  return true;
+}
 
 /// Pixels for one cell along one side.
 std::size_t repeats(double length, std::size_t cells, double pitch) {
@@ -15,6 +137,33 @@ std::size_t repeats(double length, std::size_t cells, double pitch) {
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> encode_png(std::size_t columns, std::size_t rows,
+                                     std::span<const std::uint8_t> rgba, double dots_per_inch,
+                                     const PngText& text) {
+  if (columns == 0 || rows == 0 || rgba.size() != 4 * columns * rows) {
+    fail("png: {} x {} pixels do not fit {} bytes", columns, rows, rgba.size());
+  }
+  const Pixels pixels = pixels_of(rgba);
+  const Layout layout{static_cast<png_uint_32>(columns), static_cast<png_uint_32>(rows),
+                      static_cast<png_uint_32>(std::lround(dots_per_inch / 0.0254))};
+  Buffer out;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, jump_out, be_silent);
+  png_infop info = png == nullptr ? nullptr : png_create_info_struct(png);
+  const bool written =
+      info != nullptr && write_png(png, info, layout, pixels, text_entries(text), out);
+  png_destroy_write_struct(&png, &info);
+  if (!written) fail("png: {} x {} pixels could not be written", columns, rows);
+  return out;
+}
+
+std::string base64(std::span<const std::uint8_t> bytes) {
+  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL ends it with a NUL.
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), bytes.data(),
+                  static_cast<int>(bytes.size()));
+  out.pop_back();
+  return out;
+}
 
 ImageItem enlarged(const ImageItem& image, double pitch) {
   const std::size_t across = repeats(image.box.width, image.columns, pitch);

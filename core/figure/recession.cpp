@@ -1,4 +1,4 @@
-// Figure `finite-to-infinite`: a finite source recedes and its cones become the infinite ones.
+// Figure `finite-to-infinite`: as a finite source recedes, its cones approach the infinite ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/figure/axes.h"
-#include "core/figure/caption.h"
 #include "core/figure/explanations.h"
+#include "core/figure/style.h"
 #include "core/figure/text.h"
 #include "core/geometry/distance.h"
 
@@ -65,7 +65,7 @@ ScenePanel panel_of(const ConeSystem& system, const std::string& title) {
   return panel;
 }
 
-/// Error of the LCA against the source's height, both families, with the slope −2.
+/// Draws the error of the LCA over the height of the source for both families, with the slope −2.
 void draw_convergence(DisplayList& list, Point corner, double width, double height) {
   std::vector<double> heights, errors;
   for (double exponent = 0.5; exponent <= 4.01; exponent += 0.25)

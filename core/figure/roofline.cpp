@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/figure/axes.h"
-#include "core/figure/caption.h"
 #include "core/figure/edge_labels.h"
 #include "core/figure/font_metrics.h"
+#include "core/figure/style.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {

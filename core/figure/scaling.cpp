@@ -7,9 +7,9 @@
 
 #include "core/base/error.h"
 #include "core/figure/axes.h"
-#include "core/figure/caption.h"
 #include "core/figure/edge_labels.h"
 #include "core/figure/font_metrics.h"
+#include "core/figure/style.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {

@@ -7,11 +7,12 @@
 
 #include "core/base/error.h"
 #include "core/figure/font_metrics.h"
+#include "core/figure/text.h"
 
 namespace conelab::figure {
 namespace {
 
-/// A regular polygon or star whose corners lie at these radii, in turn, from the top clockwise.
+/// Returns a regular polygon or star with corners at these radii in turn, clockwise from the top.
 Path polygon(Point centre, int corners, double radius, double turn) {
   std::vector<Point> points;
   for (int k = 0; k < corners; ++k) {
@@ -21,7 +22,7 @@ Path polygon(Point centre, int corners, double radius, double turn) {
   return Path::polyline(points, true);
 }
 
-/// A plus of unit arms, `turn` radians from upright.
+/// Returns a plus with arms of length 1, rotated by `turn` radians.
 Path plus(Point centre, double reach, double turn) {
   const double arm = reach / 3;
   std::vector<Point> points;
@@ -40,6 +41,22 @@ double points_in(const std::string& unit) {
   if (unit == "cm") return 72 / 2.54;
   if (unit == "in") return 72;
   return unit == "pt" ? 1 : 0;
+}
+
+/// A hyphen before a digit that opens a number, or its exponent, becomes a minus.
+std::string with_minus(const std::string& text) {
+  const auto digit = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char before = i == 0 ? ' ' : text[i - 1];
+    const bool opens = before == ' ' || before == '(' || before == '[' || before == ',';
+    const bool exponent = i > 1 && before == 'e' && digit(i - 2);
+    const bool minus = text[i] == '-' && digit(i + 1) && (opens || exponent);
+    out += minus ? "−" : std::string(1, text[i]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -93,7 +110,8 @@ void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Co
 
 namespace {
 
-/// Words that a line may end after; "LCA = (0.3, 1)" is one, unless it is too wide for a line.
+/// Splits a text into units after which a line may end. "LCA = (0.3, 1)" is one unit, unless it is
+/// too wide for a line.
 std::vector<std::string> inseparable_words(const std::string& text, double size, double width,
                                            Face face) {
   std::vector<std::string> units;
@@ -125,6 +143,17 @@ std::vector<std::string> wrap(const std::string& text, double size, double width
     }
   }
   return lines;
+}
+
+void finish_with_caption(DisplayList& list, const std::string& typed, double top) {
+  constexpr double margin = 5;
+  const std::string caption = with_minus(typed);
+  list.metadata.description = caption;
+  for (const std::string& line : wrap(clean_text(caption), text_size, list.width - 2 * margin)) {
+    list.text({margin, top}, line, {.size = text_size, .align = Align::top, .colour = ink});
+    top += 1.25 * text_size;
+  }
+  list.height = std::ceil(top + margin);
 }
 
 }  // namespace conelab::figure

@@ -1,8 +1,8 @@
-// How the project's figures look: sizes of journals' columns, text, lines, colours, markers.
+// The appearance of the figures: column widths of journals, sizes of text, lines, colours, markers.
 //
-// Colours: Okabe & Ito, "Color Universal Design" (2008), told apart by people with any common
-// colour blindness; yellow, faint on white, is left out. Series differ by marker as well, so that
-// figures survive grey print.
+// The colours are those of Okabe & Ito, "Color Universal Design" (2008), which people with any
+// common colour blindness can distinguish; yellow is left out, because it is faint on white. Series
+// differ by marker as well, so that figures are readable in grey print.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace conelab::figure {
 
-/// Column widths of journals in whole points, rounded down so that no figure is wider than its
-/// column: 86 mm and 178 mm.
+/// Column widths of journals, 86 mm and 178 mm, in whole points. They are rounded down, so that no
+/// figure is wider than its column.
 inline constexpr double single_column = 243, double_column = 504;
 
-/// "86mm", "17.8cm", "7in", "504pt", "single", "double" as whole points, rounded down; misuse for
-/// anything else and outside [100, 2000] points.
+/// Converts "86mm", "17.8cm", "7in", "504pt", "single" or "double" to whole points, rounded down.
+/// Throws misuse for other texts and for widths outside [100, 2000] points.
 [[nodiscard]] double width_in_points(const std::string& text);
 
-// Sizes in points. No text is below 6 pt and no line below 0.5 pt.
+// Sizes in points. No text is smaller than 6 pt and no line thinner than 0.5 pt.
 inline constexpr double text_size = 7, small_size = 6, title_size = 8;
 inline constexpr double thin_line = 0.5, line_width = 0.75, data_line = 1.1;
 
@@ -30,16 +30,22 @@ inline constexpr Colour grid_line{228, 228, 228, 255};
 inline constexpr Colour blue{0, 114, 178, 255}, vermilion{213, 94, 0, 255}, green{0, 158, 115, 255},
     purple{204, 121, 167, 255}, orange{230, 159, 0, 255}, sky{86, 180, 233, 255};
 
-/// The i-th series' colour; after the seventh they repeat (the markers do later).
+/// Returns the colour of the i-th series. Colours repeat after the seventh, markers later.
 [[nodiscard]] Colour series_colour(std::size_t i);
 
-/// Fills a marker of the i-th shape (disc, square, triangle, diamond, turned triangle, pentagon,
-/// cross, plus) around a point; equal areas for equal `size`, a diameter in points.
+/// Draws the i-th marker shape (disc, square, triangle, diamond, inverted triangle, pentagon,
+/// cross, plus) around a point. For equal `size`, a diameter in points, all shapes have equal
+/// areas.
 void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Colour colour);
 
-/// Lines of at most `width` points, broken at spaces; a single word that is wider is elided.
-/// No line ends beside an equals sign, or between the two coordinates of a point.
+/// Breaks a text at spaces into lines of at most `width` points. A single word that is too wide is
+/// shortened with an ellipsis. No line ends next to an equals sign or between the coordinates of a
+/// point.
 [[nodiscard]] std::vector<std::string> wrap(const std::string& text, double size, double width,
                                             Face face = Face::regular);
+
+/// Writes the caption in lines below `top`, stores it as the description of the figure, and sets
+/// the height of the page to end below it.
+void finish_with_caption(DisplayList& list, const std::string& caption, double top);
 
 }  // namespace conelab::figure

@@ -8,10 +8,8 @@
 #include <set>
 
 #include "core/figure/font_metrics.h"
-#include "core/figure/font_subset.h"
 #include "core/figure/fonts.h"
 #include "core/figure/missing_glyphs.h"
-#include "core/figure/png.h"
 #include "core/figure/raster.h"
 #include "core/figure/text.h"
 
@@ -87,8 +85,8 @@ std::string anchor_attribute(Anchor anchor) {
   return anchor == Anchor::end ? " text-anchor=\"end\"" : "";
 }
 
-/// The runs inside a text element; one plain run needs no tspan. `dy` is relative, so each run
-/// first takes back the rise of the one before.
+/// Writes the runs inside a text element. A single plain run needs no tspan. `dy` is relative, so
+/// each run first undoes the shift of the previous one.
 std::string runs_content(const TextItem& item) {
   std::string text;
   double risen = 0;
@@ -106,7 +104,7 @@ std::string runs_content(const TextItem& item) {
   return text;
 }
 
-/// Characters used, by the font file that draws them.
+/// Collects the characters that are used, by the font file that draws them.
 using Used = std::map<FontFile, std::set<char32_t>>;
 
 Used characters(const DisplayList& list) {
@@ -132,16 +130,16 @@ std::string font_face(FontFile file, const std::set<char32_t>& characters,
   const std::string family = (fallback ? "Conelab Fallback " : "Conelab Sans ") + suffix;
   return fmt::format(
       "@font-face{{font-family:'{}';{};src:url(data:font/ttf;base64,{}) format('truetype')}}\n",
-      family, styles[static_cast<int>(file)], base64(subset_font(font(file), characters, family)));
+      family, styles[static_cast<int>(file)], base64(subset_font(file, characters, family)));
 }
 
-/// Not every viewer honours `image-rendering`, so the cells are enlarged besides.
+/// Writes an image with enlarged cells, because not every viewer supports `image-rendering`.
 std::string png_of(const ImageItem& item) {
   const ImageItem image = enlarged(item);
   return base64(encode_png(image.columns, image.rows, image.rgba));
 }
 
-/// Writes items; keeps count of clips, whose elements need ids.
+/// Writes items and numbers the clips, whose elements need ids.
 class Writer {
  public:
   explicit Writer(std::string prefix) : prefix_(std::move(prefix)) {}

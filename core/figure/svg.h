@@ -1,8 +1,9 @@
-// A display list as SVG 1.1 that stays editable: real arcs, one <text> element per string.
+// A display list as SVG 1.1 that can be edited: it has real arcs and one <text> element per string.
 //
-// Fixed decimals, the fonts embedded as subsets of the glyphs used (TrueType in a data URI), images
-// as PNG data URIs with crisp cells, and no wall clock: equal lists give equal bytes. Ids and font
-// names carry a hash of the content, so that several figures can be put into one HTML page.
+// Numbers have fixed decimals, fonts are embedded as subsets of the glyphs used (TrueType in a data
+// URI), images are PNG data URIs with sharp cells, and no time is written: equal lists give equal
+// bytes. Ids and font names contain a hash of the content, so that several figures can be in one
+// HTML page.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace conelab::figure {
 
-/// The document, UTF-8. Throws a failure for a list that is not sound (see `validate`).
+/// Returns the document in UTF-8. Throws a failure for an invalid list (see `validate`).
 [[nodiscard]] std::string to_svg(const DisplayList& list);
 
 }  // namespace conelab::figure

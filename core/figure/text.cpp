@@ -17,14 +17,14 @@ int sequence_length(unsigned char first) {
   return 0;
 }
 
-/// Overlong forms, surrogates and numbers beyond Unicode are as invalid as stray bytes.
+/// Overlong forms, surrogates and numbers beyond Unicode are invalid too.
 bool allowed(char32_t code, int length) {
   static constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
   return code >= smallest[static_cast<std::size_t>(length)] && code <= 0x10FFFF &&
          (code < 0xD800 || code > 0xDFFF);
 }
 
-/// Decodes one code point at `i` and advances; replacement for one invalid byte.
+/// Decodes one code point at `i` and advances. An invalid byte gives the replacement character.
 char32_t decode_one(std::string_view text, std::size_t& i) {
   const auto first = static_cast<unsigned char>(text[i]);
   const int length = sequence_length(first);

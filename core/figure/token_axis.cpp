@@ -11,8 +11,8 @@
 namespace conelab::figure {
 namespace {
 
-constexpr double gap = 2.5;          ///< Between matrix and labels, and between tiers.
-constexpr double line_pitch = 0.98;  ///< Of the size: what two lines need, descenders included.
+constexpr double gap = 2.5;          ///< Distance of labels from the matrix, and of the tiers.
+constexpr double line_pitch = 0.98;  ///< Distance of two lines, divided by the text size.
 
 std::vector<std::string> label_texts(const std::vector<std::string>& tokens, std::size_t cells,
                                      double size, double longest) {
@@ -24,7 +24,8 @@ std::vector<std::string> label_texts(const std::vector<std::string>& tokens, std
   return labels;
 }
 
-/// Strides of numbers are round, so that they can be read off; those of tokens are the smallest.
+/// Returns a stride: round for numbers, so that readers can count; the smallest possible for
+/// tokens.
 std::size_t round_stride(std::size_t least, bool numbers) {
   if (!numbers) return least;
   std::size_t stride = 1;
@@ -53,9 +54,9 @@ TokenAxis plan_tokens(Side side, const std::vector<std::string>& tokens, std::si
   axis.size = pitch >= text_size * line_pitch ? text_size : small_size;
   axis.labels = label_texts(tokens, cells, axis.size, longest);
   const bool numbers = tokens.empty();
-  // A number at every cell would be noise: they stand two lines apart.
+  // Numbers stand two lines apart, because one at every cell would be hard to read.
   const double need = axis.size * (numbers ? 3 : line_pitch);
-  // Leaders pass between two inner labels: they need a little room there.
+  // Leaders pass between two inner labels and need some space there.
   axis.two_tiers = !numbers && pitch < need && 2 * pitch >= need + 1.5;
   if (!axis.two_tiers && pitch < need) {
     axis.stride = round_stride(static_cast<std::size_t>(std::ceil(need / pitch - 1e-9)), numbers);

@@ -8,8 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/figure/axes.h"
-#include "core/figure/caption.h"
 #include "core/figure/font_metrics.h"
+#include "core/figure/style.h"
 #include "core/figure/text.h"
 #include "core/figure/token_axis.h"
 
@@ -27,34 +27,34 @@ std::size_t count(const std::vector<std::uint8_t>& flags) {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// A token's own depth: that of its LCA with itself.
+/// Returns the depth of a token, which is that of its LCA with itself.
 double own_depth(const HeadTree& t, std::size_t i) { return t.depth[i * t.size + i]; }
 
-/// Of a token whose numbers are not finite: nothing but where its label stands is known.
-void draw_unplaced(DisplayList& list, Point floor) {
+/// Draws an undefined token; only the position of its label is known.
+void draw_undefined(DisplayList& list, Point floor) {
   list.text({floor.x, floor.y - 2}, "?",
             {.size = text_size, .anchor = Anchor::middle, .align = Align::bottom, .colour = quiet});
 }
 
 /// "; 2 tokens have no place (?): padding or not finite", or nothing.
-std::string unplaced_note(const HeadTree& t) {
-  const std::size_t count = t.unplaced_count();
+std::string undefined_note(const HeadTree& t) {
+  const std::size_t count = t.undefined_count();
   if (count == 0) return "";
   return fmt::format("; {} {} no place (?): padding or not finite", count,
                      count == 1 ? "token has" : "tokens have");
 }
 
-/// Heights that differ by more than this factor are shown on a logarithmic axis: under maps like
-/// e^{x_d} a few tokens stand far above the rest.
+/// If heights differ by more than this factor, the axis is logarithmic: under maps like e^{x_d} a
+/// few tokens are much higher than the rest.
 constexpr double widest_linear = 20;
 
-/// The largest value over the smallest; 1 without values.
+/// Returns the largest value divided by the smallest, or 1 without values.
 double spread(const std::vector<double>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   return low == values.end() ? 1 : *high / *low;
 }
 
-/// Depths grow downwards, so values on the axis are −depth; its labels say what is meant.
+/// Depths grow downwards, so the values on the axis are −depth; the labels show the depth.
 Axis depth_axis(const TreeFigure& f, const std::vector<double>& depths) {
   std::vector<double> values;
   for (const double d : depths) {
@@ -75,7 +75,8 @@ Axis depth_axis(const TreeFigure& f, const std::vector<double>& depths) {
   return axis;
 }
 
-/// The frame over the tokens in a given order, labels below; `bottom` is where the labels end.
+/// Builds the frame over the tokens in a given order, with labels below; `bottom` is their lower
+/// end.
 struct TokenFrame {
   Frame frame;
   TokenAxis labels;
@@ -118,7 +119,7 @@ void check(const TreeFigure& f) {
   }
 }
 
-/// The page with its title; `top` is where the rest begins.
+/// Begins the page with its title; `top` is where the rest begins.
 DisplayList start(const TreeFigure& f, const char* title, double& top) {
   check(f);
   DisplayList list;
@@ -137,7 +138,7 @@ DisplayList start(const TreeFigure& f, const char* title, double& top) {
 
 // ---- dendrogram --------------------------------------------------------------------------------
 
-/// Whether all tokens of each cluster have a common ancestor: tokens first, then merges.
+/// Returns for each cluster, tokens first, whether all its tokens have a common ancestor.
 std::vector<bool> clusters_with_ancestor(const HeadTree& t) {
   const std::size_t n = t.size;
   std::vector<std::vector<std::size_t>> members(n);
@@ -157,7 +158,7 @@ std::vector<bool> clusters_with_ancestor(const HeadTree& t) {
   return common;
 }
 
-/// Whether some pair of placed tokens has no common ancestor.
+/// Returns whether some pair of defined tokens has no common ancestor.
 bool misses_ancestors(const HeadTree& t) {
   for (std::size_t cell = 0; cell < t.common.size(); ++cell) {
     if (!t.common[cell] && !std::isnan(t.depth[cell])) return true;
@@ -165,7 +166,7 @@ bool misses_ancestors(const HeadTree& t) {
   return false;
 }
 
-/// From a token down to its label; paler where they stand so close that they would fill the figure.
+/// Draws the line from a token down to its label; lines that are close to each other are paler.
 Stroke stem(const TokenFrame& at, std::size_t n) {
   const double spacing = at.frame.box.width / static_cast<double>(n);
   return {grid_line.opacity(std::min(1.0, spacing / (5 * thin_line))), thin_line};
@@ -177,16 +178,16 @@ void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& a
   const std::size_t n = t.size;
   const bool cones = t.order.has_value();
   const double floor = at.frame.box.bottom();
-  std::vector<Point> top(n);  // Where each cluster's stem begins.
+  std::vector<Point> top(n);  // The upper end of each cluster's stem.
   for (std::size_t position = 0; position < n; ++position) {
     const std::size_t i = index(t.dendrogram.leaf_order[position]);
     const double x = at.x(static_cast<double>(position), n);
-    top[i] = {x, cones && !t.unplaced(i) ? at.y(own_depth(t, i)) : floor};
+    top[i] = {x, cones && !t.undefined(i) ? at.y(own_depth(t, i)) : floor};
   }
   list.group_begin("dendrogram", "Dendrogram by the depth of lowest common ancestors");
   for (std::size_t i = 0; i < n; ++i) {
-    if (t.unplaced(i)) draw_unplaced(list, top[i]);
-    if (cones && !t.unplaced(i)) list.line(top[i], {top[i].x, floor}, stem(at, n));
+    if (t.undefined(i)) draw_undefined(list, top[i]);
+    if (cones && !t.undefined(i)) list.line(top[i], {top[i].x, floor}, stem(at, n));
   }
   const std::vector<bool> common = clusters_with_ancestor(t);
   for (std::size_t k = 0; k < t.dendrogram.merges.size(); ++k) {
@@ -194,14 +195,14 @@ void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& a
     const Point a = top[index(merge.left)], b = top[index(merge.right)];
     const double y = std::isfinite(merge.depth) ? at.y(merge.depth) : at.frame.box.y;
     top.push_back({(a.x + b.x) / 2, y});
-    if (std::isnan(merge.depth)) continue;  // Of a token without a place: joined to nothing.
+    if (std::isnan(merge.depth)) continue;  // An undefined token is not connected.
     const Colour colour = common[n + k] ? blue : quiet;
     const std::vector<double> dash =
         common[n + k] ? std::vector<double>{} : std::vector<double>{2, 1.5};
     list.path(Path::polyline({a, {a.x, y}, {b.x, y}, b}), Paint::stroked(colour, line_width, dash));
   }
   for (std::size_t i = 0; i < n && cones; ++i) {
-    if (!t.unplaced(i)) list.circle(top[i], 1.3, Paint::filled(blue));
+    if (!t.undefined(i)) list.circle(top[i], 1.3, Paint::filled(blue));
   }
   list.group_end();
   const auto tokens = static_cast<std::ptrdiff_t>(n);
@@ -246,7 +247,7 @@ std::string with_caption(const TreeFigure& f, const std::string& text) {
   return f.caption.empty() ? text : f.caption + ". " + text;
 }
 
-/// How many labels are shown, where not all are.
+/// Returns a note on how many labels are shown, if not all are.
 std::string stride_note(const TreeFigure& f, std::size_t stride) {
   if (f.tokens.empty() || stride < 2) return "";
   return fmt::format(". One token in {} is labelled", stride);
@@ -257,17 +258,17 @@ std::string stride_note(const TreeFigure& f, std::size_t stride) {
 /// A line of the diagram, from a token to one directly below it.
 struct OrderLine {
   std::size_t above, below;
-  bool nearest;  ///< No direct ancestor is nearer in depth; of several the first.
+  bool nearest;  ///< No direct ancestor is nearer in depth; among equal ones, the first.
 };
 
 std::vector<OrderLine> order_lines(const HeadTree& t) {
   constexpr auto none = static_cast<std::size_t>(-1);
   std::vector<OrderLine> lines;
-  std::vector<std::size_t> nearest(t.size, none);  // Of the lines to each token.
+  std::vector<std::size_t> nearest(t.size, none);  // The nearest line of each token.
   const auto gap = [&](const OrderLine& line) {
     return std::abs(own_depth(t, line.above) - own_depth(t, line.below));
   };
-  // Along the rows, as the order lies in memory: many tokens have millions of pairs.
+  // Row by row, as the order is stored: many tokens have millions of pairs.
   for (std::size_t above = 0; above < t.size; ++above) {
     for (std::size_t below = 0; below < t.size; ++below) {
       if (!t.order->covers(above, below)) continue;
@@ -282,8 +283,8 @@ std::vector<OrderLine> order_lines(const HeadTree& t) {
   return lines;
 }
 
-/// How lines are drawn so that they stay apart: many are thinner; so many that they would cover the
-/// figure are faint, but for each token's nearest, which make a forest.
+/// The appearance of the lines. Many lines are thinner. If they would cover the figure, they are
+/// faint, except for the line to the nearest ancestor of each token.
 struct LineLook {
   double width = line_width;
   double nearest = 1, others = 1;  ///< Opacities.
@@ -295,7 +296,7 @@ LineLook look_of(const std::vector<OrderLine>& lines, const std::vector<Point>& 
   LineLook look;
   const auto count = static_cast<double>(lines.size());
   look.width = std::max(thin_line, line_width * many / std::max(many, count + 1));
-  double others = 0, nearest = 0;  // Shares of the box that they would cover side by side.
+  double others = 0, nearest = 0;  // Fractions of the box that the lines would cover.
   for (const OrderLine& line : lines) {
     const Point a = place[line.above], b = place[line.below];
     (line.nearest ? nearest : others) +=
@@ -313,7 +314,7 @@ std::vector<Point> order_places(const HeadTree& t, const TokenFrame& at) {
   for (std::size_t position = 0; position < t.size; ++position) {
     const std::size_t i = index(t.dendrogram.leaf_order[position]);
     place[i] = {at.x(static_cast<double>(position), t.size),
-                t.unplaced(i) ? at.frame.box.bottom() : at.y(own_depth(t, i))};
+                t.undefined(i) ? at.frame.box.bottom() : at.y(own_depth(t, i))};
   }
   return place;
 }
@@ -330,11 +331,11 @@ void draw_order_tokens(DisplayList& list, const HeadTree& t, const TokenFrame& a
   const double radius = std::clamp(0.6 * spacing, 0.7, 1.7);
   for (std::size_t i = 0; i < t.size; ++i) {
     const Colour colour = related[i] ? blue : Colour{170, 170, 170, 255};
-    if (t.unplaced(i)) {
-      draw_unplaced(list, place[i]);
+    if (t.undefined(i)) {
+      draw_undefined(list, place[i]);
       continue;
     }
-    // Small dots need all of their area.
+    // Small dots use all of their area.
     const bool ring = radius > 3 * thin_line;
     list.circle(place[i], radius, ring ? Paint{colour, {white, thin_line}} : Paint::filled(colour));
   }
@@ -350,7 +351,7 @@ std::size_t draw_order(DisplayList& list, const HeadTree& t, const TokenFrame& a
   list.group_begin("hasse", "Lines from each token to those directly below it");
   for (const Point& p : place) list.line(p, {p.x, at.frame.box.bottom()}, stem(at, t.size));
   std::size_t faint = 0;
-  for (const bool nearest : {false, true}) {  // The strong ones above the faint ones.
+  for (const bool nearest : {false, true}) {  // Strong lines are drawn over faint ones.
     for (const OrderLine& line : lines) {
       if (line.nearest != nearest) continue;
       const double opacity = nearest ? look.nearest : look.others;
@@ -363,7 +364,7 @@ std::size_t draw_order(DisplayList& list, const HeadTree& t, const TokenFrame& a
   return faint;
 }
 
-/// With what would order more tokens, as far as the family is known.
+/// Adds what would order more tokens, if the family is known.
 std::string no_order_note(const TreeFigure& f) {
   std::string text = "No token is an ancestor of another: there is no order to draw";
   for (const geometry::ConeFamily* family : geometry::cone_families()) {
@@ -421,7 +422,7 @@ DrawnTree place_tree(const TreeFigure& f) {
                 ? "; attention across boundaries is unknown, since weights are not finite"
                 : "; no attention may cross a boundary";
   }
-  text += unplaced_note(t) + stride_note(f, upper.labels.stride);
+  text += undefined_note(t) + stride_note(f, upper.labels.stride);
   finish_with_caption(list, with_caption(f, text), bottom + 8);
   return drawn;
 }
@@ -459,7 +460,7 @@ DrawnTree place_hasse(const TreeFigure& f) {
         faint);
   }
   const bool ordered = count(t.order->ancestor) > 0;
-  const std::string caption = (ordered ? text : no_order_note(f)) + unplaced_note(t);
+  const std::string caption = (ordered ? text : no_order_note(f)) + undefined_note(t);
   finish_with_caption(list, with_caption(f, caption + stride_note(f, frame.labels.stride)),
                       frame.bottom + 8);
   return drawn;

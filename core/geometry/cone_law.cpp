@@ -10,7 +10,8 @@
 namespace conelab::geometry {
 namespace {
 
-/// Axis and radial coordinate of a point, the source in its standard place.
+/// Returns axis and radial coordinate of a point, after the source has been moved to its standard
+/// position.
 std::pair<Vector, double> split(const ConeSystem& system, const ModelPoint& p) {
   if (system.infinite()) {
     const Vector x = convert(p, Model::halfspace).x;
@@ -34,7 +35,8 @@ void check_domain(const ConeSystem& system, double radial, const std::string& la
   }
 }
 
-/// Unit vector across unit vector a, towards b; where b = −a, towards the first free axis.
+/// Returns the unit vector orthogonal to the unit vector a in the direction of b. If b = −a, the
+/// first coordinate axis that is not parallel to a replaces b.
 Vector direction_across(const Vector& a, const Vector& b) {
   const Vector difference = b - a;
   const Vector towards = difference - a * a.dot(difference);
@@ -97,7 +99,7 @@ Element element_with_shadow(const ConeSystem& system, const Vector& axis, double
 
 double base_distance(Base base, const Vector& a, const Vector& b) {
   if (base == Base::plane) {
-    const double plain = (a - b).norm();  // Squares leave the doubles long before lengths do.
+    const double plain = (a - b).norm();  // Squares overflow long before lengths do.
     return plain > 1e-150 && plain < 1e150 ? plain : (a - b).stableNorm();
   }
   return 2 * std::atan2((a - b).norm(), (a + b).norm());

@@ -4,8 +4,8 @@
 //
 // The cone of u lies between the arcs of radius h through u that are centred on the boundary, at
 // u_: ± s(u); they meet the boundary at distance h − s = p from u_:. Valid for 0 < x_d < h.
-// Without a common ancestor: the radius of the semicircle through u and v, the lowest horosphere
-// for which one exists. Coneheads (2023), eq. 5-6 and 23.
+// Without a common ancestor the height is the radius of the semicircle through u and v, which is
+// the height of the lowest horosphere for which one exists. Coneheads (2023), eq. 5-6 and 23.
 #include <cmath>
 
 #include "core/base/cone_parameters.h"

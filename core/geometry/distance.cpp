@@ -26,7 +26,7 @@ double distance_klein(const ModelPoint& u, const ModelPoint& v) {
 }
 
 /// sinh a · sinh b · sin²(θ/2) for the spatial parts, ‖far‖ ≥ ‖near‖ > 0. The component of the
-/// difference across `near` keeps the angle accurate for close points far from the origin.
+/// difference orthogonal to `near` keeps the angle accurate for close points far from the origin.
 double angular_part(const Vector& far, const Vector& near) {
   const double a = far.stableNorm(), b = near.stableNorm();
   const Vector direction = near / b;

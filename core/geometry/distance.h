@@ -1,7 +1,8 @@
-// Hyperbolic distance in every model, accurate near 0 and far out.
+// Hyperbolic distance in the five models. It is accurate for close points and for distant ones.
 //
-// No acosh(1 + tiny): each formula is a sinh of the distance whose square is a sum of positive
-// terms, built from differences of the given coordinates, which are exact for close points.
+// The formula acosh(1 + tiny) is avoided: each formula below is a sinh of the distance whose square
+// is a sum of positive terms. The terms are built from differences of the given coordinates, which
+// are exact for close points.
 //   halfspace    d = 2 asinh( ‖u−v‖ / (2√(u_d v_d)) )
 //   ball         d = 2 asinh( ‖u−v‖ / √((1−‖u‖²)(1−‖v‖²)) )
 //   klein        d = asinh √( (g_u‖D‖² + ⟨u,D⟩²) / (g_u g_v) ),  D = u−v, g = 1−‖·‖²
@@ -15,14 +16,16 @@
 
 namespace conelab::geometry {
 
-/// Distance of two points; of different models through the spatial parts. Misuse when the
-/// dimensions differ, naming both. Symmetric to rounding; 0 exactly for equal coordinates.
+/// Returns the distance of two points. If their models differ, it is computed from the spatial
+/// parts on the hyperboloid. It is symmetric to rounding, and exactly 0 for equal coordinates.
+/// Throws misuse if the dimensions differ; the message names both.
 [[nodiscard]] double distance(const ModelPoint& u, const ModelPoint& v);
-/// The same for bare coordinates of one model (checked by `point`).
+/// Does the same for coordinates [d, or d + 1 on the hyperboloid] of one model, which `point`
+/// checks.
 [[nodiscard]] double distance(Model model, const Vector& u, const Vector& v);
 
-/// Angle between two directions (any non-zero vectors), 2 atan2(‖a−b‖, ‖a+b‖) of the unit vectors:
-/// accurate near 0 and near π, where acos of the scalar product is not.
+/// Returns the angle between two non-zero vectors as 2 atan2(‖a−b‖, ‖a+b‖) of their unit vectors.
+/// Near 0 and near π this is accurate, while acos of the scalar product is not.
 [[nodiscard]] double angle_between(const Vector& a, const Vector& b);
 
 }  // namespace conelab::geometry

@@ -54,39 +54,4 @@ double umbral_reach(double rho_u, double rho_v, double angle) {
   return std::asinh(a * std::sin(angle) / chord * b);
 }
 
-double penumbral_potential_by_rho(double source_radius, double rho) {
-  return std::sinh(source_radius) / (std::sinh(rho) * excess(source_radius, rho));
-}
-
-double penumbral_potential_by_radius(double source_radius, double rho) {
-  return -std::cosh(rho) / (std::cosh(source_radius) * excess(source_radius, rho));
-}
-
-double penumbral_distance_by_potential(double source_radius, double s) {
-  const double t = std::tanh(source_radius), c = std::cos(s);
-  return t * std::sin(s) / ((c - t) * (c + t));
-}
-
-double penumbral_distance_by_radius(double source_radius, double s) {
-  const double t = std::tanh(source_radius), c = std::cos(s), cosh = std::cosh(source_radius);
-  return c / (cosh * cosh * (c - t) * (c + t));
-}
-
-double umbral_potential_by_rho(double object_radius, double rho) {
-  return std::sinh(object_radius) / (std::tanh(rho) * excess(object_radius, rho));
-}
-
-double umbral_potential_by_radius(double object_radius, double rho) {
-  return -std::cosh(object_radius) / excess(object_radius, rho);
-}
-
-double umbral_distance_by_potential(double object_radius, double s) {
-  const double sigma = std::sinh(object_radius), sine = std::abs(std::sin(s));
-  return sigma * std::cos(s) / (sine * std::hypot(sine, sigma));
-}
-
-double umbral_distance_by_radius(double object_radius, double s) {
-  return std::cosh(object_radius) / std::hypot(std::sin(s), std::sinh(object_radius));
-}
-
 }  // namespace conelab::geometry

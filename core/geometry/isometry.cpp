@@ -22,7 +22,7 @@ double positive(double value, const char* what) {
   return value;
 }
 
-/// Boundary point of the half-space ↔ point of the unit sphere (stereographic from e_d).
+/// Maps a boundary point of the half-space to the unit sphere (stereographic projection from e_d).
 Vector to_sphere(const Vector& boundary) {
   const double n = boundary.squaredNorm();
   Vector out(boundary.size() + 1);
@@ -30,7 +30,8 @@ Vector to_sphere(const Vector& boundary) {
   return out;
 }
 
-/// Empty at the north pole, which is ∞. The larger of 1 ∓ y_d keeps the quotient accurate.
+/// The inverse; absent at the north pole, which is ∞. Dividing by the larger of 1 ∓ y_d keeps the
+/// quotient accurate.
 std::optional<Vector> from_sphere(const Vector& y) {
   const Eigen::Index m = y.size() - 1;
   const double across = y.head(m).squaredNorm();

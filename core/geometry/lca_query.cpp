@@ -10,7 +10,7 @@
 namespace conelab::geometry {
 namespace {
 
-/// The whole text as one number, which may have a plus; none when it is anything else.
+/// Returns the number if the whole text is one (a leading plus is allowed), otherwise nothing.
 std::optional<double> number(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   return parse_number(text);
@@ -47,7 +47,7 @@ LcaResult describe(const ConeSystem& system, const std::optional<double>& gamma)
   return result;
 }
 
-/// Coordinates near the largest double have sums and squares beyond it.
+/// Throws misuse if the answer overflows: coordinates near the largest double have larger sums.
 void check_representable(const Lca& found) {
   const bool place = !found.place || (found.place->axis.allFinite() && std::isfinite(found.radial));
   if (!place || !std::isfinite(found.base) || !std::isfinite(found.depth)) {

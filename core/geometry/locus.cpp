@@ -40,7 +40,7 @@ Geodesic geodesic_through(const Vector& u, const Vector& v) {
   const Vector direction = across / length;
   const double centre = length / 2 + (v[m] - u[m]) * (v[m] + u[m]) / (2 * length);
   const double radius = std::hypot(centre, u[m]);
-  // One end without cancellation, the other from their product −u_d².
+  // Compute one end without cancellation, and the other from the product of both, −u_d².
   const double far = centre >= 0 ? centre + radius : centre - radius;
   const double near = -u[m] * u[m] / far;
   const double left = std::min(far, near), right = std::max(far, near);
@@ -65,7 +65,7 @@ Vector nearest_on_geodesic(const Geodesic& g, const Vector& x) {
   return foot;
 }
 
-// sinh²δ = ‖x−a‖²‖x−b‖²/(L y)² − 1, with the −1 taken out by hand.
+// sinh²δ = ‖x−a‖²‖x−b‖²/(L y)² − 1, rearranged so that subtracting 1 does not cancel.
 double distance_to_geodesic(const Geodesic& g, const Vector& x) {
   const Eigen::Index m = x.size() - 1;
   if (!g.from || !g.to) {

@@ -58,7 +58,8 @@ void check_inside(bool inside, const std::string& label, Model model, const char
   }
 }
 
-/// Throws when the hyperboloid's equation is missed; returns the point put back on it.
+/// Returns the point with its time coordinate computed anew. Throws misuse if the given one
+/// violates the equation of the hyperboloid.
 Vector on_hyperboloid(const Vector& x, const std::string& label) {
   const Eigen::Index d = x.size() - 1;
   const double time = std::hypot(1.0, x.head(d).norm());
@@ -104,7 +105,7 @@ double one_minus_squared_norm(const Vector& x) {
     const double square = value * value;
     const double square_error = std::fma(value, value, -square);
     const double next = sum - square;
-    // Two-sum: what `next` rounded away.
+    // Two-sum: the rounding error of `next`.
     const double back = next - sum;
     lost += (sum - (next - back)) - (square + back) - square_error;
     sum = next;

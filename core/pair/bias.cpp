@@ -1,3 +1,11 @@
+// The rows of biases.
+//
+//   none   0
+//   alibi  -m |j - i'|, one slope m per head                     Press et al.
+//   hype   -tau sinh(mu (j - i'))                                HyPE eq. 5; tau = -1 by default,
+//   with
+//          which distant past tokens count less, as with ALiBi
+//   t5     t5_bias[bucket(j - i')]                               Raffel et al., section 2.1
 #include "core/pair/bias.h"
 
 #include <algorithm>
@@ -6,72 +14,90 @@
 #include <cmath>
 #include <limits>
 
-#include "core/simd/kernels.h"
-
 namespace conelab {
 namespace {
 
 constexpr double from_input = std::numeric_limits<double>::quiet_NaN();
+using Values = PartValues;
 
-double no_bias(const double*, double) { return 0; }
-void no_slope(const double*, double, double*) {}
-double no_initial(int, int, int, long) { return 0; }
-bool always_finite(const double*, double, double) { return true; }
+double no_bias(const Values&, double) { return 0; }
+void no_slope(const Values&, double, double, Values&) {}
 
 constexpr std::array alibi_parameters{ParameterInfo{
     "alibi_slope", from_input, Domain::any, true,
     "m, one per head; default 2^(-8 (head+1)/p), p the largest power of two <= heads; the "
     "heads from p on 2^(-4 (2 (head-p) + 1)/p)"}};
-double alibi(const double* p, double offset) { return -p[0] * std::abs(offset); }
-void alibi_gradient(const double*, double offset, double* slope) { slope[0] = -std::abs(offset); }
-double alibi_initial(int, int head, int heads, long) { return alibi_slope(head, heads); }
+double alibi(const Values& v, double offset) { return -v.p[0] * std::abs(offset); }
+void alibi_slope(const Values&, double offset, double upstream, Values& gradient) {
+  gradient.p[0] -= upstream * std::abs(offset);
+}
+double alibi_initial(int, const DefaultContext& c) {
+  const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(c.heads)));
+  const auto p = static_cast<double>(power);
+  if (c.head < power) return std::exp2(-8.0 * static_cast<double>(c.head + 1) / p);
+  return std::exp2(-4.0 * static_cast<double>(2 * (c.head - power) + 1) / p);
+}
 
 constexpr std::array hype_parameters{
     ParameterInfo{"hype_mu", from_input, Domain::any, true,
                   "mu, curvature of the bias per position; default 1/max(n_q, n_k)"},
     ParameterInfo{"hype_tau", -1.0, Domain::any, true,
                   "tau; -1 prefers the nearer of past tokens, as ALiBi"}};
-double hype(const double* p, double offset) { return -p[1] * std::sinh(p[0] * offset); }
-void hype_gradient(const double* p, double offset, double* slope) {
-  slope[0] = -p[1] * offset * std::cosh(p[0] * offset);
-  slope[1] = -std::sinh(p[0] * offset);
+double hype(const Values& v, double offset) { return -v.p[1] * std::sinh(v.p[0] * offset); }
+void hype_slope(const Values& v, double offset, double upstream, Values& gradient) {
+  if (upstream == 0) return;
+  gradient.p[0] -= upstream * v.p[1] * offset * std::cosh(v.p[0] * offset);
+  gradient.p[1] -= upstream * std::sinh(v.p[0] * offset);
 }
-double hype_initial(int index, int, int, long longest) {
-  return index == 0 ? 1.0 / static_cast<double>(std::max(1L, longest)) : -1.0;
+double hype_initial(int, const DefaultContext& c) {
+  return 1.0 / static_cast<double>(std::max<std::int64_t>(1, std::max(c.query, c.key)));
 }
-bool hype_finite(const double* p, double longest, double exponent_limit) {
-  const double bend = std::abs(p[0]) * longest;
-  const double steepest = std::abs(p[1]) * std::max(1.0, longest) * std::cosh(bend);
-  return bend <= exponent_limit && steepest <= std::exp(exponent_limit);
+
+constexpr std::array t5_parameters{
+    ParameterInfo{"t5_bias", from_input, Domain::tensor, true, "the bias of each bucket", "",
+                  "buckets"},
+    ParameterInfo{"t5_direction", 0, Domain::choice, false,
+                  "both: half of the buckets are for keys ahead; causal: those share bucket 0",
+                  "both|causal"},
+    ParameterInfo{"t5_distance", 128, Domain::whole, false,
+                  "distances from this on share the last bucket"}};
+/// Half of a direction's buckets hold one distance each, the others grow geometrically.
+std::size_t t5_bucket(const Values& v, double offset) {
+  const bool causal = v.p[1] != 0;
+  const std::size_t all = v.tensor[0].size();
+  const std::size_t own = std::max<std::size_t>(1, causal ? all : all / 2);
+  const std::size_t first = !causal && offset > 0 && all > 1 ? own : 0;
+  const double distance = causal ? std::max(0.0, -offset) : std::abs(offset);
+  const auto exact = static_cast<double>(std::max<std::size_t>(1, own / 2));
+  if (distance < exact) return first + std::min(own - 1, static_cast<std::size_t>(distance));
+  const double growth = std::log(std::max(v.p[2] / exact, 1 + 1e-9));
+  const double steps = std::log(distance / exact) / growth * (static_cast<double>(own) - exact);
+  // Distances that begin a bucket must not fall short of it by rounding.
+  const double bucket = std::min(exact + std::floor(steps + 1e-9), static_cast<double>(own - 1));
+  return first + static_cast<std::size_t>(bucket);
+}
+double t5(const Values& v, double offset) { return v.tensor[0][t5_bucket(v, offset)]; }
+void t5_slope(const Values& v, double offset, double upstream, Values& gradient) {
+  gradient.tensor[0][t5_bucket(v, offset)] += upstream;
 }
 
 constexpr std::array table{
-    BiasRow{"none", "0", {}, &no_bias, &no_slope, &no_initial, &always_finite},
-    BiasRow{"alibi", "-m |j - i'|, i' = i + n_k - n_q (Press et al.)", alibi_parameters, &alibi,
-            &alibi_gradient, &alibi_initial, &always_finite},
+    BiasRow{"none", "0", {}, nullptr, &no_bias, &no_slope},
+    BiasRow{"alibi", "-m |j - i'|, i' = i + n_k - n_q (Press et al.)", alibi_parameters,
+            &alibi_initial, &alibi, &alibi_slope},
     BiasRow{"hype", "-tau sinh(mu (j - i')), i' = i + n_k - n_q (HyPE eq. 5)", hype_parameters,
-            &hype, &hype_gradient, &hype_initial, &hype_finite}};
-static_assert(std::all_of(table.begin(), table.end(),
-                          [](const BiasRow& row) {
-                            return row.parameters.size() <= max_bias_slopes;
-                          }),
-              "raise max_bias_slopes");
+            &hype_initial, &hype, &hype_slope},
+    BiasRow{"t5", "t5_bias[bucket(j - i')], i' = i + n_k - n_q (Raffel et al.)", t5_parameters,
+            nullptr, &t5, &t5_slope}};
 
 }  // namespace
 
 std::span<const BiasRow> bias_table() { return table; }
 
 const BiasRow* find_bias(const std::string& name) {
-  for (const BiasRow& row : table) {
-    if (name == row.name) return &row;
-  }
-  return nullptr;
-}
-
-double alibi_slope(int head, int heads) {
-  const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(heads)));
-  if (head < power) return std::exp2(-8.0 * (head + 1) / power);
-  return std::exp2(-4.0 * (2 * (head - power) + 1) / power);
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const BiasRow& row) { return name == row.name; });
+  return found == table.end() ? nullptr : &*found;
 }
 
 }  // namespace conelab

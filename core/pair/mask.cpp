@@ -1,155 +1,140 @@
 #include "core/pair/mask.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
 
 namespace conelab {
 namespace {
 
-using Index = std::int64_t;
-
-Cover full_cover(const MaskInput&, const double*, const MaskTile&) { return Cover::all; }
-KeyRange full_range(const MaskInput& in, const double*, Index, Index) { return {0, in.key}; }
-
-/// The key that a query sits at.
-Index position(const MaskInput& in, Index query) { return query + in.key - in.query; }
-
-Cover causal_cover(const MaskInput& in, const double*, const MaskTile& t) {
-  if (t.key_end - 1 <= position(in, t.query_begin)) return Cover::all;
-  return t.key_begin > position(in, t.query_end - 1) ? Cover::none : Cover::partial;
-}
-KeyRange causal_range(const MaskInput& in, const double*, Index, Index query) {
-  return {0, position(in, query) + 1};
-}
-
-Cover padding_cover(const MaskInput& in, const double*, const MaskTile& t) {
-  if (t.key_end <= in.lengths[t.batch]) return Cover::all;
-  return t.key_begin >= in.lengths[t.batch] ? Cover::none : Cover::partial;
-}
-KeyRange padding_range(const MaskInput& in, const double*, Index batch, Index) {
-  return {0, in.lengths[batch]};
-}
-
-constexpr std::array window_parameters{
-    ParameterInfo{"window", std::numeric_limits<double>::quiet_NaN(), Domain::positive, false,
-                  "keys at a distance below this many positions are seen; no default"}};
-/// |j - position| < p[0] over whole positions, at most as wide as there are positions.
-Index window(const MaskInput& in, const double* p) {
-  return static_cast<Index>(std::min(std::ceil(p[0]), static_cast<double>(in.query + in.key)));
-}
-Cover window_cover(const MaskInput& in, const double* p, const MaskTile& t) {
-  const Index width = window(in, p);
-  const Index lowest = t.key_begin - position(in, t.query_end - 1);
-  const Index highest = t.key_end - 1 - position(in, t.query_begin);
-  if (lowest >= width || highest <= -width) return Cover::none;
-  return lowest > -width && highest < width ? Cover::all : Cover::partial;
-}
-KeyRange window_range(const MaskInput& in, const double* p, Index, Index query) {
-  const Index width = window(in, p);
-  return {position(in, query) - width + 1, position(in, query) + width};
-}
-
-Cover explicit_cover(const MaskInput& in, const double*, const MaskTile& t) {
-  Index admitted = 0;
-  for (Index i = t.query_begin; i < t.query_end; ++i) {
-    const std::uint8_t* row = in.allowed + i * in.key;
-    admitted += std::count_if(row + t.key_begin, row + t.key_end, [](auto a) { return a != 0; });
+void require_operand(const MaskRow& row, const MaskInput& input) {
+  if (row.operand == MaskOperand::lengths && input.lengths == nullptr) {
+    misuse("mask {} needs the number of keys of each batch element (--lengths of attend and tree)",
+           row.name);
   }
-  const Index pairs = (t.query_end - t.query_begin) * (t.key_end - t.key_begin);
-  return admitted == 0 ? Cover::none : admitted == pairs ? Cover::all : Cover::partial;
-}
-const std::uint8_t* explicit_row(const MaskInput& in, const double*, Index query) {
-  return in.allowed + query * in.key;
+  if (row.operand == MaskOperand::allowed && input.allowed == nullptr &&
+      input.query * input.key > 0) {
+    misuse("mask {} needs the array 'mask' [n_q x n_k] beside q", row.name);
+  }
+  if (row.operand == MaskOperand::edges && !input.has_edges) {
+    misuse("mask {} needs the array 'edge' [m x 2] of whole numbers beside q", row.name);
+  }
 }
 
-constexpr std::array table{MaskRow{"full",
-                                   "every query sees every key",
-                                   {},
-                                   MaskOperand::none,
-                                   &full_cover,
-                                   &full_range,
-                                   nullptr},
-                           MaskRow{"causal",
-                                   "j <= i + n_k - n_q",
-                                   {},
-                                   MaskOperand::none,
-                                   &causal_cover,
-                                   &causal_range,
-                                   nullptr},
-                           MaskRow{"padding",
-                                   "j < length of the batch element",
-                                   {},
-                                   MaskOperand::lengths,
-                                   &padding_cover,
-                                   &padding_range,
-                                   nullptr},
-                           MaskRow{"window", "|j - (i + n_k - n_q)| < window", window_parameters,
-                                   MaskOperand::none, &window_cover, &window_range, nullptr},
-                           MaskRow{"explicit",
-                                   "the n_q x n_k dataset `mask` of the input",
-                                   {},
-                                   MaskOperand::allowed,
-                                   &explicit_cover,
-                                   &full_range,
-                                   &explicit_row}};
+bool is_missing(const MaskRow& row, const MaskInput& input) {
+  return (row.operand == MaskOperand::lengths && input.lengths == nullptr) ||
+         (row.operand == MaskOperand::allowed && input.allowed == nullptr) ||
+         (row.operand == MaskOperand::edges && !input.has_edges);
+}
+
+/// The lists of a graph's neighbours; p[0] is the index of "undirected" (0) or "directed" (1).
+std::shared_ptr<const Neighbours> neighbours(const MaskInput& in, bool directed) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+  const auto add = [&](std::int64_t query, std::int64_t key) {
+    if (query < in.query && key < in.key) pairs.emplace_back(query, key);
+  };
+  for (std::size_t e = 0; e + 1 < in.edges.size(); e += 2) {
+    const std::int64_t i = in.edges[e], j = in.edges[e + 1];
+    const std::int64_t most = std::max(in.query, in.key);
+    if (i < 0 || j < 0 || i >= most || j >= most) {
+      fail("edge {} joins tokens {} and {} (expected numbers from 0 to {})", e / 2, i, j, most - 1);
+    }
+    add(i, j);
+    if (!directed) add(j, i);
+  }
+  for (std::int64_t i = 0; i < in.query; ++i) {
+    const std::int64_t own = i + in.key - in.query;
+    if (own >= 0) pairs.emplace_back(i, own);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  auto lists = std::make_shared<Neighbours>();
+  lists->first.assign(static_cast<std::size_t>(in.query) + 1, 0);
+  for (const auto& [query, key] : pairs) {
+    ++lists->first[static_cast<std::size_t>(query) + 1];
+    lists->neighbour.push_back(key);
+  }
+  for (std::size_t i = 1; i < lists->first.size(); ++i) lists->first[i] += lists->first[i - 1];
+  return lists;
+}
 
 }  // namespace
 
-std::span<const MaskRow> mask_table() { return table; }
-
-const MaskRow* find_mask(const std::string& name) {
-  for (const MaskRow& row : table) {
-    if (name == row.name) return &row;
+Mask::Mask(std::vector<MaskPart> parts, MaskInput input, bool check_operands) : input_(input) {
+  for (MaskPart& part : parts) {
+    if (check_operands) require_operand(*part.row, input_);
+    if (is_missing(*part.row, input_)) continue;
+    parts_.push_back({std::move(part), nullptr});
+    Part& own = parts_.back();
+    if (own.mask.row->operand == MaskOperand::edges) {
+      own.graph = neighbours(input_, own.mask.p.front() != 0);
+    }
   }
-  return nullptr;
+  for (const Part& part : parts_) {
+    if (sparse_ == nullptr && part.mask.row->list != nullptr) sparse_ = &part;
+  }
 }
 
-void require_operands(std::span<const MaskPart> parts, const MaskInput& input) {
-  const bool has_pairs = input.query * input.key > 0;
-  for (const MaskPart& part : parts) {
-    const MaskRow* row = part.row;
-    if (row->operand == MaskOperand::lengths && input.lengths == nullptr) {
-      misuse(
-          "mask {} needs the number of keys of each batch element (--lengths of attend and tree)",
-          row->name);
-    }
-    if (row->operand == MaskOperand::allowed && input.allowed == nullptr && has_pairs) {
-      misuse("mask {} needs the array 'mask' [n_q x n_k] beside q", row->name);
-    }
-  }
+KeyRange Mask::range_of(const Part& part, std::int64_t batch, std::int64_t query) const {
+  if (part.mask.row->range == nullptr) return {0, input_.key};
+  return part.mask.row->range(context(part), batch, query);
+}
+
+Cover Mask::cover_of(const Part& part, const MaskTile& tile) const {
+  // Ranges move forward with the query, so that the first and the last query bound all others.
+  const KeyRange first = range_of(part, tile.batch, tile.query_begin);
+  const KeyRange last = range_of(part, tile.batch, tile.query_end - 1);
+  if (last.end <= tile.key_begin || first.begin >= tile.key_end) return Cover::none;
+  const bool all =
+      part.mask.row->whole_range && last.begin <= tile.key_begin && first.end >= tile.key_end;
+  return all ? Cover::all : Cover::partial;
 }
 
 Cover Mask::cover(const MaskTile& tile) const {
   Cover result = Cover::all;
-  for (const MaskPart& mask : parts_) {
-    const Cover c = mask.row->cover(input_, mask.p.data(), tile);
+  for (const Part& part : parts_) {
+    const Cover c = cover_of(part, tile);
     if (c == Cover::none) return Cover::none;
     if (c == Cover::partial) result = Cover::partial;
   }
   return result;
 }
 
+bool Mask::admits(std::int64_t batch, std::int64_t query, std::int64_t key) const {
+  std::uint8_t sees = 0;
+  row(batch, query, key, 1, &sees);
+  return sees != 0;
+}
+
 KeyRange Mask::range(std::int64_t batch, std::int64_t query) const {
   KeyRange seen{0, input_.key};
-  for (const MaskPart& mask : parts_) {
-    const KeyRange own = mask.row->range(input_, mask.p.data(), batch, query);
+  for (const Part& part : parts_) {
+    const KeyRange own = range_of(part, batch, query);
     seen = {std::max(seen.begin, own.begin), std::min(seen.end, own.end)};
   }
   return seen.begin < seen.end ? seen : KeyRange{0, 0};
 }
 
 double Mask::share() const {
-  constexpr std::int64_t most_asked = 1 << 16;
-  const std::int64_t step = (input_.query + most_asked - 1) / most_asked;
+  constexpr double most_pairs = 1 << 25;  // Pairs looked at, where ranges do not tell.
+  constexpr std::int64_t most_queries = 1 << 16;
+  const bool by_pairs = has_holes() && !is_sparse();
+  const auto keys_at_once = static_cast<double>(std::max<std::int64_t>(1, input_.key));
+  const std::int64_t queries =
+      by_pairs ? static_cast<std::int64_t>(most_pairs / keys_at_once) + 1 : most_queries;
+  const std::int64_t step = (input_.query + queries - 1) / queries;
+  std::vector<std::uint8_t> sees(by_pairs ? static_cast<std::size_t>(input_.key) : 0);
   double seen = 0, asked = 0;
-  for (std::int64_t query = step / 2; query < input_.query; query += step) {
-    const KeyRange keys = range(0, query);
-    seen += static_cast<double>(keys.end - keys.begin);
-    ++asked;
+  for (std::int64_t query = step / 2; query < input_.query; query += step, ++asked) {
+    if (is_sparse()) {
+      seen += static_cast<double>(keys(0, query).size());
+    } else if (by_pairs) {
+      row(0, query, 0, input_.key, sees.data());
+      seen += static_cast<double>(std::count(sees.begin(), sees.end(), 1));
+    } else {
+      const KeyRange own = range(0, query);
+      seen += static_cast<double>(own.end - own.begin);
+    }
   }
   const double pairs = asked * static_cast<double>(input_.key);
   return pairs > 0 ? seen / pairs : 0;
@@ -157,49 +142,40 @@ double Mask::share() const {
 
 bool Mask::has_holes() const {
   return std::any_of(parts_.begin(), parts_.end(),
-                     [](const MaskPart& mask) { return mask.row->keys != nullptr; });
+                     [](const Part& part) { return !part.mask.row->whole_range; });
 }
 
-bool Mask::is_hole(std::int64_t query, std::int64_t key) const {
-  return std::any_of(parts_.begin(), parts_.end(), [&](const MaskPart& mask) {
-    return mask.row->keys != nullptr && mask.keys(input_, query)[key] == 0;
-  });
-}
-
-void Mask::holes(std::int64_t query, std::uint8_t* sees) const {
-  std::fill_n(sees, input_.key, std::uint8_t{1});
-  for (const MaskPart& mask : parts_) {
-    const std::uint8_t* row = mask.row->keys == nullptr ? nullptr : mask.keys(input_, query);
-    for (Index key = 0; row != nullptr && key < input_.key; ++key) sees[key] &= row[key] != 0;
+void Mask::row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, std::int64_t count,
+               std::uint8_t* sees) const {
+  std::fill_n(sees, count, std::uint8_t{1});
+  std::vector<std::uint8_t> own;
+  for (const Part& part : parts_) {
+    const KeyRange seen = range_of(part, batch, query);
+    const auto begin = std::clamp<std::int64_t>(seen.begin - key_begin, 0, count);
+    const auto end = std::clamp<std::int64_t>(seen.end - key_begin, begin, count);
+    std::fill(sees, sees + begin, std::uint8_t{0});
+    std::fill(sees + end, sees + count, std::uint8_t{0});
+    if (part.mask.row->whole_range || begin == end) continue;
+    own.resize(static_cast<std::size_t>(end - begin));
+    part.mask.row->sees(context(part), batch, query, key_begin + begin, end - begin, own.data());
+    for (std::int64_t c = begin; c < end; ++c) sees[c] &= own[static_cast<std::size_t>(c - begin)];
   }
 }
 
 void Mask::visible(const MaskTile& tile, std::uint8_t* sees) const {
-  const Index columns = tile.key_end - tile.key_begin;
-  std::vector<float> row(static_cast<std::size_t>(columns));
-  for (Index query = tile.query_begin; query < tile.query_end; ++query, sees += columns) {
-    std::fill(row.begin(), row.end(), 0.0F);
-    apply(tile.batch, query, tile.key_begin, static_cast<int>(columns), row.data());
-    std::transform(row.begin(), row.end(), sees, [](float entry) { return entry == 0 ? 1 : 0; });
+  const std::int64_t columns = tile.key_end - tile.key_begin;
+  for (std::int64_t query = tile.query_begin; query < tile.query_end; ++query, sees += columns) {
+    row(tile.batch, query, tile.key_begin, columns, sees);
   }
 }
 
-template <class T>
-void Mask::apply(std::int64_t batch, std::int64_t query, std::int64_t key_begin, int count,
-                 T* row) const {
-  constexpr T masked = -std::numeric_limits<T>::infinity();
-  for (const MaskPart& mask : parts_) {
-    const KeyRange seen = mask.row->range(input_, mask.p.data(), batch, query);
-    const auto begin = static_cast<int>(std::clamp<Index>(seen.begin - key_begin, 0, count));
-    const auto end = static_cast<int>(std::clamp<Index>(seen.end - key_begin, begin, count));
-    std::fill(row, row + begin, masked);
-    std::fill(row + end, row + count, masked);
-    if (mask.row->keys == nullptr) continue;
-    const std::uint8_t* sees = mask.keys(input_, query) + key_begin;
-    for (int c = begin; c < end; ++c) row[c] = sees[c] != 0 ? row[c] : masked;
+std::vector<std::int64_t> Mask::keys(std::int64_t batch, std::int64_t query) const {
+  std::vector<std::int64_t> keys;
+  sparse_->mask.row->list(context(*sparse_), query, keys);
+  if (parts_.size() > 1) {
+    std::erase_if(keys, [&](std::int64_t key) { return !admits(batch, query, key); });
   }
+  return keys;
 }
-template void Mask::apply(std::int64_t, std::int64_t, std::int64_t, int, float*) const;
-template void Mask::apply(std::int64_t, std::int64_t, std::int64_t, int, double*) const;
 
 }  // namespace conelab

@@ -1,16 +1,14 @@
-// Masks: which keys a query may attend to.
+// Masks: which keys a query may attend to. One row of a table for each.
 //
-//   full      all
-//   causal    j <= i + n_k - n_q
-//   padding   j < length of the batch element
-//   window    |j - (i + n_k - n_q)| < window
-//   explicit  the n_q × n_k array `allowed` of the input
-//
-// Several masks intersect. The drivers ask for the cover of a tile first and skip it whole, take it
-// whole, or ask for the single pairs.
+// Query i sits at key i' = i + n_k - n_q. Several masks of a call intersect. A row says which keys
+// a query sees; it may also say outside which range of keys a query sees none, whether it sees all
+// of that range, and where it sees few keys, which ones. From these the drivers derive what they
+// need: tiles without pairs are skipped, tiles whose pairs are all seen take no mask, and where a
+// query sees few keys, only those are computed.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,21 +19,42 @@ namespace conelab {
 
 enum class Cover { none, partial, all };
 
-/// Rows [query_begin, query_end) × columns [key_begin, key_end) of one batch element.
+/// Rows [query_begin, query_end) x columns [key_begin, key_end) of one batch element.
 struct MaskTile {
   std::int64_t batch, query_begin, query_end, key_begin, key_end;
 };
 
-/// What masks need to know of the call.
+/// The neighbours of each token in a graph: those of token i are
+/// neighbour[first[i]] ... neighbour[first[i + 1] - 1], ascending, each once, itself among them.
+struct Neighbours {
+  std::vector<std::int64_t> first;  ///< [n_q + 1]
+  std::vector<std::int64_t> neighbour;
+};
+
+/// What masks read of a call.
 struct MaskInput {
-  std::int64_t query = 0;                 ///< n_q
-  std::int64_t key = 0;                   ///< n_k
-  const std::uint8_t* allowed = nullptr;  ///< [n_q × n_k] or null
-  const std::int64_t* lengths = nullptr;  ///< [batch] or null
+  std::int64_t query = 0;                    ///< n_q
+  std::int64_t key = 0;                      ///< n_k
+  const std::uint8_t* allowed = nullptr;     ///< [n_q x n_k] 1 = may attend, or null
+  const std::int64_t* lengths = nullptr;     ///< [batch] keys that are not padding, or null
+  std::span<const std::int64_t> edges = {};  ///< [m x 2] pairs (query, key); see `has_edges`
+  bool has_edges = false;
 };
 
 /// What a mask reads besides its parameters.
-enum class MaskOperand { none, lengths, allowed };
+enum class MaskOperand { none, lengths, allowed, edges };
+
+/// What the functions of a row are given.
+struct MaskContext {
+  const MaskInput& input;
+  const double* p;          ///< The mask's own parameters; a choice is the index of its word.
+  const Neighbours* graph;  ///< For MaskOperand::edges.
+
+  /// The key i' that a query sits at.
+  [[nodiscard]] std::int64_t position(std::int64_t query) const {
+    return query + input.key - input.query;
+  }
+};
 
 /// Keys [begin, end); empty where end <= begin.
 struct KeyRange {
@@ -47,60 +66,71 @@ struct MaskRow {
   const char* about;
   std::span<const ParameterInfo> parameters;
   MaskOperand operand;
-  // All take the mask's own parameters, p [parameters].
-  Cover (*cover)(const MaskInput& input, const double* p, const MaskTile& tile);
-  /// The keys outside which a query sees none.
-  KeyRange (*range)(const MaskInput& input, const double* p, std::int64_t batch,
-                    std::int64_t query);
-  /// Which keys within that range it sees, [n_k] of 0 for those that it does not; null: all.
-  const std::uint8_t* (*keys)(const MaskInput& input, const double* p, std::int64_t query);
+  DefaultOf initial;  ///< Null where every default stands in `parameters`.
+  /// Sets sees[c] to 1 where the query sees key key_begin + c, else to 0; for c < count.
+  void (*sees)(const MaskContext& context, std::int64_t batch, std::int64_t query,
+               std::int64_t key_begin, std::int64_t count, std::uint8_t* sees);
+  /// The keys outside which a query sees none; null: all keys. Neither end may fall from a query to
+  /// the next.
+  KeyRange (*range)(const MaskContext& context, std::int64_t batch, std::int64_t query);
+  bool whole_range;  ///< Whether a query sees every key of its range.
+  /// Appends the keys that a query sees, ascending. Null unless they are few: the cost of a call
+  /// follows their number.
+  void (*list)(const MaskContext& context, std::int64_t query, std::vector<std::int64_t>& keys);
 };
+
+[[nodiscard]] std::span<const MaskRow> mask_table();
+/// The row of this name, or null.
+[[nodiscard]] const MaskRow* find_mask(const std::string& name);
 
 /// A mask of a call with its parameters.
 struct MaskPart {
   const MaskRow* row;
   std::vector<double> p;
-
-  [[nodiscard]] const std::uint8_t* keys(const MaskInput& input, std::int64_t query) const {
-    return row->keys(input, p.data(), query);
-  }
 };
 
-[[nodiscard]] std::span<const MaskRow> mask_table();
-[[nodiscard]] const MaskRow* find_mask(const std::string& name);
-
-/// A mask without what it reads would silently be none: throws misuse that says what is missing.
-void require_operands(std::span<const MaskPart> parts, const MaskInput& input);
-
-/// The intersection of some masks over one call's input.
+/// The intersection of some masks over one call's input. The input must outlive it.
 class Mask {
  public:
-  Mask(std::vector<MaskPart> parts, MaskInput input) : parts_(std::move(parts)), input_(input) {}
+  /// Throws misuse where a mask lacks what it reads, and a failure for an edge that names a token
+  /// that is not there. With `check_operands` false such a mask admits every pair.
+  Mask(std::vector<MaskPart> parts, MaskInput input, bool check_operands = true);
+
+  /// What is known of a tile from ranges alone: `partial` may turn out to be none or all.
   [[nodiscard]] Cover cover(const MaskTile& tile) const;
-  [[nodiscard]] bool admits(std::int64_t batch, std::int64_t query, std::int64_t key) const {
-    double entry = 0;
-    apply(batch, query, key, 1, &entry);
-    return entry == 0;
-  }
+  /// Whether a query may see a key.
+  [[nodiscard]] bool admits(std::int64_t batch, std::int64_t query, std::int64_t key) const;
   /// The keys outside which a query sees none.
   [[nodiscard]] KeyRange range(std::int64_t batch, std::int64_t query) const;
-  /// The part of the pairs of the first batch element that lie in these ranges, 0 to 1.
+  /// The part of all pairs of the first batch element that are seen, 0 to 1. Of long sequences
+  /// evenly spaced queries are counted.
   [[nodiscard]] double share() const;
-  /// Whether a query may see only some of the keys within its range, and whether it sees this one.
+  /// Whether a query may see only some of the keys within its range.
   [[nodiscard]] bool has_holes() const;
-  [[nodiscard]] bool is_hole(std::int64_t query, std::int64_t key) const;
-  /// The same of all keys: sees [n_k] becomes 0 for the holes, else 1.
-  void holes(std::int64_t query, std::uint8_t* sees) const;
-  /// Which pairs of a tile are seen: 1, else 0, into sees [rows × columns].
+  /// Sets sees[c] to 1 where the query sees key key_begin + c, else to 0; for c < count.
+  void row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, std::int64_t count,
+           std::uint8_t* sees) const;
+  /// Which pairs of a tile are seen: 1, else 0, into sees [rows x columns].
   void visible(const MaskTile& tile, std::uint8_t* sees) const;
-  /// Sets the entries of row [count] to -infinity where query may not see key key_begin + c.
-  template <class T>
-  void apply(std::int64_t batch, std::int64_t query, std::int64_t key_begin, int count,
-             T* row) const;
+  /// Whether queries see so few keys that these are listed.
+  [[nodiscard]] bool is_sparse() const { return sparse_ != nullptr; }
+  /// The keys that a query sees, ascending; for sparse masks.
+  [[nodiscard]] std::vector<std::int64_t> keys(std::int64_t batch, std::int64_t query) const;
 
  private:
-  std::vector<MaskPart> parts_;
+  struct Part {
+    MaskPart mask;
+    std::shared_ptr<const Neighbours> graph;
+  };
+  std::vector<Part> parts_;
   MaskInput input_;
+  const Part* sparse_ = nullptr;  ///< The first mask that lists keys.
+
+  [[nodiscard]] MaskContext context(const Part& part) const {
+    return {input_, part.mask.p.data(), part.graph.get()};
+  }
+  [[nodiscard]] KeyRange range_of(const Part& part, std::int64_t batch, std::int64_t query) const;
+  [[nodiscard]] Cover cover_of(const Part& part, const MaskTile& tile) const;
 };
 
 }  // namespace conelab

@@ -3,37 +3,31 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/error.h"
-#include "core/reference/logits.h"
+#include "core/reference/maps.h"
+#include "core/reference/similarities.h"
+#include "core/reference/structured.h"
 
 namespace conelab::reference {
 namespace {
 
 constexpr Real nothing = -std::numeric_limits<Real>::infinity();
 
-bool mask_admits(const std::string& mask, const Problem& p, std::int64_t b, std::int64_t i,
-                 std::int64_t j) {
-  const std::int64_t n_k = p.key.shape.token;
-  const std::int64_t position = i + n_k - p.query.shape.token;
-  if (mask == "full") return true;
-  if (mask == "causal") return j <= position;
-  if (mask == "padding") {
-    return p.key_lengths.empty() || j < p.key_lengths[static_cast<std::size_t>(b)];
-  }
-  if (mask == "window") return std::abs(j - position) < p.number("window", 0);
-  if (mask == "explicit") {
-    return p.allowed.empty() || p.allowed[static_cast<std::size_t>(i * n_k + j)] != 0;
-  }
-  misuse("the reference has no mask {}", mask);
+/// A token of a head as a point of the similarity's model.
+Point point_of(const Problem& p, const Tensor4<Real>& tokens, std::int64_t b, std::int64_t head,
+               std::int64_t row) {
+  const Real* x = tokens.row(b, head, row);
+  const bool is_query = &tokens == &p.query;
+  return map_token(p.call.map, map_settings(p, head),
+                   mapped_token(p, head, is_query, row, {x, x + tokens.shape.feature}));
 }
 
 void logits_of_head(const Problem& p, std::int64_t b, std::int64_t head, Tensor4<Real>& logits) {
   const std::int64_t n_q = p.query.shape.token;
   const std::int64_t n_k = p.key.shape.token;
   std::vector<Point> keys;
-  for (std::int64_t j = 0; j < n_k; ++j) keys.push_back(map_row(p, p.key, b, head, j));
+  for (std::int64_t j = 0; j < n_k; ++j) keys.push_back(point_of(p, p.key, b, head, j));
   for (std::int64_t i = 0; i < n_q; ++i) {
-    const Point query = map_row(p, p.query, b, head, i);
+    const Point query = point_of(p, p.query, b, head, i);
     for (std::int64_t j = 0; j < n_k; ++j) {
       if (!sees(p, b, i, j)) continue;
       logits.at(b, head, i, j) = similarity(p, head, query, keys[static_cast<std::size_t>(j)]) +
@@ -89,14 +83,8 @@ void aggregate_row(const Problem& p, std::int64_t b, std::int64_t head, const Re
 
 }  // namespace
 
-bool sees(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
-  for (const std::string& mask : p.call.masks) {
-    if (!mask_admits(mask, p, b, i, j)) return false;
-  }
-  return true;
-}
-
 Result evaluate(const Problem& p) {
+  if (!is_attention(p.call)) return structured(p);
   const Shape4 q = p.query.shape;
   const std::int64_t n_k = p.key.shape.token;
   Result r{Tensor4<Real>({q.batch, q.head, q.token, p.value.shape.feature}),

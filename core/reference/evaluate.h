@@ -5,15 +5,15 @@
 //   output_i  = sum_j weight_ij v_j,   or   sum_j weight_ij g_j v_j / sum_j weight_ij g_j,
 //               g_j = 1 / sqrt(1 - |v_j|^2)  (Einstein midpoint, Klein coordinates)
 //
-// Textbook formulas, plain loops, n × n arrays, one thread, no code shared with the fast path.
-// (Only a similarity that the reference does not know is taken from its header: there is none in
-// the table. Who adds one writes its formula in logits.cpp, else tests compare it with itself.)
+// Textbook formulas, plain loops, n x n arrays, one thread, no code shared with the fast path. A
+// part without a formula of its own here is a failure that names it.
 //
 // Edges. A masked pair is never evaluated, so nothing of it can leak. A logit of -inf weighs
 // nothing. A row without any weight gives zeros and lse = -inf. A NaN logit makes its row NaN
 // (under sigmoid weights too, through the sum). The Einstein midpoint of zero weight is zero.
 #pragma once
 
+#include "core/reference/pair_terms.h"
 #include "core/reference/problem.h"
 
 namespace conelab::reference {
@@ -26,8 +26,5 @@ struct Result {
 };
 
 [[nodiscard]] Result evaluate(const Problem& problem);
-
-/// Whether query i of batch element b may see key j: the intersection of the call's masks.
-[[nodiscard]] bool sees(const Problem& problem, std::int64_t b, std::int64_t i, std::int64_t j);
 
 }  // namespace conelab::reference

@@ -156,20 +156,6 @@ bool split_panels(const T* rows, std::ptrdiff_t stride, int count, T* out,
 }
 
 template <class T>
-void read_step(const T* panels, std::ptrdiff_t panel_stride, int step, int columns, T* out) {
-  constexpr int panel = panel_columns<T>;
-  const T* from = panels + static_cast<std::ptrdiff_t>(step) * panel;
-  for (int c = 0; c < columns; c += panel, from += panel_stride) {
-    for (int i = 0; i < panel; ++i) out[c + i] = from[i];
-  }
-}
-
-template <class T>
-void read_column(const T* panel, int column, int depth, T* out) {
-  for (int step = 0; step < depth; ++step) out[step] = panel[step * panel_columns<T> + column];
-}
-
-template <class T>
 double exact_product(const T* a, const T* b, int size) {
   return exact_sum(a, b, size, [](auto x, auto y, auto sum) { return hn::MulAdd(x, y, sum); });
 }
@@ -188,8 +174,6 @@ void add_operands(Kernels<T>& k) {
   k.store_scaled = &store_scaled<T>;
   k.pack_panels = &pack_panels<T>;
   k.split_panels = &split_panels<T>;
-  k.read_step = &read_step<T>;
-  k.read_column = &read_column<T>;
   k.exact_product = &exact_product<T>;
   k.exact_distance2 = &exact_distance2<T>;
 }

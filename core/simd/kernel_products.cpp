@@ -5,7 +5,6 @@
 // 16 registers 6 × 2 vectors, one panel, is the largest tile without spills; with 32 registers 6 ×
 // 4, two panels. 12 × 2 vectors are as fast on a core of one's own, but take 38 instructions for 24
 // multiply-adds in place of 34: where another thread shares the core it loses 13 %.
-#include <cstdint>
 #include <utility>
 
 #include "core/simd/kernel_parts.h"
@@ -331,38 +330,6 @@ void margins(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row
   }
 }
 
-/// The lanes of v above `bound`, as bits.
-template <class T>
-std::uint64_t lanes_above(Vector<T> v, Vector<T> bound) {
-  std::uint8_t bytes[sizeof(std::uint64_t)] = {};
-  hn::StoreMaskBits(Tag<T>(), hn::Gt(v, bound), bytes);
-  return __builtin_bit_cast(std::uint64_t, bytes);
-}
-
-template <class T>
-int take_heavy(T* weights, int columns, T limit, HeavyWeight<T>* heavy, T* rest) {
-  const auto bound = hn::Set(Tag<T>(), limit);
-  auto total = hn::Zero(Tag<T>());
-  int count = 0;
-  for (int first = 0; first < columns; first += Pack<T>::size) {
-    auto part = Pack<T>::load(weights + first);
-    if (!hn::AllFalse(Tag<T>(), hn::Gt(folded_max(part), bound))) {
-      for (int v = 0; v < pack_vectors; ++v) {
-        for (std::uint64_t left = lanes_above<T>(part.v[v], bound); left != 0; left &= left - 1) {
-          if (count == most_heavy) break;
-          const int c = first + v * lanes<T> + __builtin_ctzll(left);
-          heavy[count++] = {0, c, weights[c]};
-          weights[c] = 0;
-        }
-      }
-      part = Pack<T>::load(weights + first);
-    }
-    total = hn::Add(total, folded_sum(part));
-  }
-  *rest = lane_sum<T>(total);
-  return count;
-}
-
 /// Enough accumulators to hide the latency of a multiply-add on two units.
 constexpr int peak_chains = 12;
 
@@ -398,7 +365,6 @@ void add_products(Kernels<T>& k) {
   k.product = &product<T>;
   k.squared_distance = &squared_distance<T>;
   k.margins = &margins<T>;
-  k.take_heavy = &take_heavy<T>;
   k.peak = &peak<T>;
   k.peak_flops = 2 * peak_chains * lanes<T>;
 }

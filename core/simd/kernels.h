@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "core/base/half.h"
+#include "core/base/weights.h"
 
 namespace conelab {
-
-/// The most parameters of any bias: sizes of fixed arrays.
-constexpr int max_bias_slopes = 2;
 
 /// The most that any target's `forward_rows` is: sizes of fixed arrays.
 constexpr int most_forward_rows = 64;
@@ -84,35 +82,19 @@ struct SlopeTile {
   const T* reference;      ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
   const T* inverse_sum;    ///< Per row.
   const T* delta;          ///< Per row: sum of output * output_grad.
-  T* largest_weight;       ///< Per row, out.
   T* query_slope;          ///< Per row: dL/dpotential is added. Unused without token slopes.
   T* key_slope;            ///< Per column: likewise.
   T* far_key_slope;        ///< [columns] room of the kernel's own. Unused where `least` is null.
   double* constant_slope;  ///< [constants]: dL/dconstant is added.
-  const T* const* bias_slope;  ///< [bias_slopes] dbias/dparameter, addressed as addend.
-  int bias_slopes;
-  std::ptrdiff_t bias_stride;
-  double* bias_gradient;  ///< [bias_slopes]: dL/dparameter is added.
-};
-
-/// The most weights that `take_heavy` takes: so many parts of a row's sum may be heavy.
-constexpr int most_heavy = 16;
-
-/// A weight that stands out of its row.
-template <class T>
-struct HeavyWeight {
-  int row, column;
-  T weight;
+  T* logit_slope;          ///< Out: dL/dlogit, addressed as the tile; null: not wanted.
 };
 
 /// The part of the kernels that differs from similarity to similarity.
 template <class T>
 struct Tail {
   void (*score)(const ScoreTile<T>&);
-  void (*softmax_weight)(const WeightTile<T>&);
-  void (*sigmoid_weight)(const WeightTile<T>&);
-  void (*softmax_slope)(const SlopeTile<T>&);
-  void (*sigmoid_slope)(const SlopeTile<T>&);
+  void (*weight[weight_laws])(const WeightTile<T>&);  ///< By WeightLaw.
+  void (*slope[weight_laws])(const SlopeTile<T>&);    ///< Likewise.
 };
 
 template <class T>
@@ -138,9 +120,6 @@ struct Kernels {
   /// Adds the sums of a tile's rows and columns.
   void (*margins)(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row_sum,
                   T* column_sum);
-  /// Sets the weights of a row above `limit` to 0, the first most_heavy of them, and puts them into
-  /// `heavy`; returns how many. *rest is the sum of the others.
-  int (*take_heavy)(T* weights, int columns, T limit, HeavyWeight<T>* heavy, T* rest);
   /// Rounds factor x - centre [size] into a row; returns the squared norm of what is rounded.
   double (*store_scaled)(const T* x, double factor, const double* centre, int size, T* row);
   /// Rows [count × stride], `count` a multiple of `panel`, times `factor` into packed panels of
@@ -150,10 +129,6 @@ struct Kernels {
   /// Returns whether all numbers are finite.
   bool (*split_panels)(const T* rows, std::ptrdiff_t stride, int count, T* out,
                        std::ptrdiff_t panel_stride);
-  /// Reads one step of packed panels back, [columns], or the first `depth` steps of one column of a
-  /// panel.
-  void (*read_step)(const T* panels, std::ptrdiff_t panel_stride, int step, int columns, T* out);
-  void (*read_column)(const T* panel, int column, int depth, T* out);
   /// The product and the squared distance of two vectors in double.
   double (*exact_product)(const T* a, const T* b, int size);
   double (*exact_distance2)(const T* a, const T* b, int size);

@@ -19,11 +19,9 @@ template <class T, int constants>
 struct SlopeSums {
   Vector<T> query = hn::Zero(Tag<T>());
   Vector<T> constant[constants + 1];
-  Vector<T> bias[max_bias_slopes];
 
   SlopeSums() {
     for (auto& c : constant) c = hn::Zero(Tag<T>());
-    for (auto& b : bias) b = hn::Zero(Tag<T>());
   }
 };
 
@@ -39,9 +37,7 @@ HWY_INLINE void collect(const SlopeTile<T>& t, int r, int c, const P& upstream,
   }
   for (int i = 0; i < constants; ++i) add_products(upstream, part.constant[i], sums.constant[i]);
   if constexpr (biased) {
-    for (int b = 0; b < t.bias_slopes; ++b) {
-      add_products(upstream, P::load(t.bias_slope[b] + r * t.bias_stride + c), sums.bias[b]);
-    }
+    if (t.logit_slope != nullptr) upstream.store(t.logit_slope + r * t.score.stride + c);
   }
 }
 
@@ -62,7 +58,6 @@ HWY_INLINE void add_sums(const SlopeTile<T>& t, int r, const SlopeSums<T, consta
     const T sum = lane_sum<T>(sums.constant[i]);
     t.constant_slope[i] += far ? sum / t.score.constants[i] : sum;
   }
-  for (int b = 0; b < t.bias_slopes; ++b) t.bias_gradient[b] += lane_sum<T>(sums.bias[b]);
 }
 
 template <class S, class Law, bool far, class T, bool biased>
@@ -75,7 +70,6 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
   broadcast_query<S>(t.score.query_values, t.score.query_stride, r, query);
   using Part = decltype(slope_of<S, far>(P(0), query, key, constants));
   SlopeSums<T, std::extent_v<decltype(Part::constant)>> sums;
-  auto greatest = hn::Zero(Tag<T>());
   for (int c = 0; c < t.score.columns; c += P::size) {
     load_key<S>(t.score.key_values, t.score.key_stride, c, key);
     Part part = slope_of<S, far>(P::load(tile + c), query, key, constants);
@@ -84,7 +78,6 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
     const P weight = Law::weight(rounded(logit), t.reference[r], t.inverse_sum[r]);
     P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
     weight.store(tile + c);
-    greatest = hn::Max(greatest, folded_max(weight));
     // A masked pair has weight 0; its slope is 0 even where dL/dweight or the formula is not
     // finite.
     const auto masked = weight == P(0);
@@ -94,7 +87,6 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
     }
     collect<S::token_slope, biased>(t, r, c, upstream, part, key_slope, sums);
   }
-  t.largest_weight[r] = hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
   add_sums<S, far>(t, r, sums);
 }
 

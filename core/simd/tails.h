@@ -38,9 +38,9 @@ void score(const ScoreTile<T>& t) {
 /// The tails of all similarities, in the order of the list.
 template <class T, class... S>
 const Tail<T>* tail_table(TypeList<S...>) {
-  static const Tail<T> table[] = {{&score<S, T>, &weights<S, SoftmaxLaw, T>,
-                                   &weights<S, SigmoidLaw, T>, &slopes<S, SoftmaxLaw, T>,
-                                   &slopes<S, SigmoidLaw, T>}...};
+  static const Tail<T> table[] = {{&score<S, T>,
+                                   {&weights<S, SoftmaxLaw, T>, &weights<S, SigmoidLaw, T>},
+                                   {&slopes<S, SoftmaxLaw, T>, &slopes<S, SigmoidLaw, T>}}...};
   return table;
 }
 

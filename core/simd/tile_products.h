@@ -60,8 +60,6 @@ class TileProducts : private TileTerms<most_terms> {
     k.squared_distance = &squared_distance;
     k.pack_panels = &pack_panels;
     k.split_panels = &split_panels;
-    k.read_step = &read_step;
-    k.read_column = &read_column;
     k.peak = &peak;
     k.peak_flops = 2 * block * block * steps;
     return k;
@@ -118,19 +116,6 @@ class TileProducts : private TileTerms<most_terms> {
       }
     }
     return finite;
-  }
-
-  static void read_step(const float* panels, std::ptrdiff_t panel_stride, int step, int columns,
-                        float* out) {
-    for (int c = 0; c < columns; c += block, panels += panel_stride) {
-      for (int i = 0; i < block; ++i) out[c + i] = read(units(panels)[step / steps], step, i);
-    }
-  }
-
-  static void read_column(const float* panel, int column, int depth, float* out) {
-    for (int step = 0; step < depth; ++step) {
-      out[step] = read(units(panel)[step / steps], step, column);
-    }
   }
 
   /// Numbers of steps [step, step + 16) of the rows [first, first + 16), a vector per row; zeros

@@ -1,5 +1,5 @@
-// Every similarity: the only registration. Command-line names, menus, benchmark axes, tests and the
-// CPU and CUDA kernels fold over this list.
+// The list of all similarities. This list is their only registration: the names on the command
+// line, menus, benchmark axes, tests and the CPU and CUDA kernels are generated from it.
 #pragma once
 
 #include "core/similarity/dot.h"

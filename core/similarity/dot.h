@@ -2,7 +2,8 @@
 //
 //   logit = scale * q.k,  scale = 1/sqrt(d) by default
 //
-// Vaswani et al., Attention Is All You Need, eq. 1; the baseline of all five papers.
+// Domain: all real vectors. Source: Vaswani et al., Attention Is All You Need, eq. 1. It is the
+// baseline of all five papers.
 #pragma once
 
 #include <array>

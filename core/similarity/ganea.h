@@ -1,10 +1,10 @@
 // Ganea's entailment cones in the Poincare ball.
 //
-//   psi(x) = arcsin(K (1 - |x|^2) / |x|)
+//   logit = +gamma rho(LCA),  half-aperture psi(x) = arcsin(K (1 - |x|^2) / |x|),  K > 0
 //
-// They are the penumbral cones of a light of radius R, sinh R = 2K, about the origin,
-// so the logit is that of penumbral-finite. Ganea et al., Hyperbolic Entailment Cones, eq. 26;
-// Coneheads section 3, "agnostic to the cone choice".
+// The cones equal the penumbral cones of a ball of light of radius R about the origin, where sinh R
+// = 2K. The logit is therefore that of penumbral_finite.h. Domain: points at distance rho > R.
+// Source: Ganea et al., Hyperbolic Entailment Cones (2018), eq. 26; Coneheads, section 3.
 #pragma once
 
 #include <array>

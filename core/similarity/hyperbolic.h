@@ -2,11 +2,13 @@
 //
 //   logit = -beta d_H(q, k) - c,   d_H = 2 asinh(sqrt z) = log1p(2z + 2 sqrt(z (1 + z)))
 //
-// z = sinh^2(d_H / 2) is a sum of squares in either model, so nothing cancels near d_H = 0:
-//   hyperboloid  z = sinh^2((r_u - r_v)/2) + sinh r_u sinh r_v |u^ - v^|^2 / 4, u^ the directions
+// z = sinh^2(d_H / 2) is a sum of squares in both models, so there is no cancellation near d_H = 0:
+//   hyperboloid  z = sinh^2((r_u - r_v)/2) + sinh r_u sinh r_v |u^ - v^|^2 / 4,
+//                r the distance from the origin, u^ the unit direction of u
 //   half-space   z = (|u_: - v_:|^2 + (u_d - v_d)^2) / (4 u_d v_d)
-// Gulcehre et al., Hyperbolic Attention Networks, eq. 2; the half-space form is Coneheads'
-// baseline. At d_H = 0 the slope is taken as 0.
+// At d_H = 0 the derivative of d_H is taken as 0.
+// Source: Gulcehre et al., Hyperbolic Attention Networks, eq. 2; the half-space form is a baseline
+// of Coneheads.
 #pragma once
 
 #include <array>
@@ -18,7 +20,8 @@
 
 namespace conelab {
 
-/// What both models share: from z on. Model::rise(z) is sqrt(z (1 + z)) of all z that it may have.
+/// The part of the formula that both models share, from z to the logit. `Model::half_sinh(z)`
+/// returns sqrt(z (1 + z)) = sinh(d_H) / 2 and its inverse for every z that the model can produce.
 template <class Model>
 struct HyperbolicLaw {
   static constexpr std::array parameters{
@@ -41,30 +44,30 @@ struct HyperbolicLaw {
   static void token_gradient(const Place&, const double*, double slope, Place& gradient, double*) {
     gradient.height += slope;
   }
-  /// d_H, given sqrt(z (1 + z)).
+  /// Returns d_H, given z and root = sqrt(z (1 + z)).
   template <class N>
   CONELAB_FORMULA static N distance(N z, N root) {
     return log1p(N(2) * (z + root));
   }
   template <class N>
   CONELAB_FORMULA static N logit(N z, const N* c) {
-    return -(c[0] * distance(z, Model::rise(z).value) + c[1]);
+    return -(c[0] * distance(z, Model::half_sinh(z).value) + c[1]);
   }
   template <class N>
   CONELAB_FORMULA static bool is_closed(const N* c) {
     return c[0] == N(1) && c[1] == N(0);
   }
-  /// e^-d_H.
+  /// Returns e^-d_H.
   template <class N>
   CONELAB_FORMULA static N decay(N z) {
-    return N(1) / (N(1) + N(2) * (z + Model::rise(z).value));
+    return N(1) / (N(1) + N(2) * (z + Model::half_sinh(z).value));
   }
-  /// d_H and dlogit/dz; dd_H/dz = 1/sqrt(z (1 + z)).
+  /// d_H and dlogit/dz, where dd_H/dz = 1/sqrt(z (1 + z)).
   template <class N>
   struct Rate {
     N distance, by_z;
     CONELAB_FORMULA Rate(N z, const N* c) {
-      const Root<N> r = Model::rise(z);
+      const Root<N> r = Model::half_sinh(z);
       distance = HyperbolicLaw::distance(z, r.value);
       by_z = -(c[0] * r.inverse);
     }
@@ -81,8 +84,8 @@ struct HyperbolicHyperboloid : HyperbolicLaw<HyperbolicHyperboloid> {
       "pi",
       &model,
       "hyperboloid"};
-  // 2 sinh(r/2), e^(-r/2), sinh r: near the origin the first is as exact as r, far away its
-  // products with the second cancel no more than the radii do.
+  // 2 sinh(r/2), e^(-r/2) and sinh r. Near the origin the first is as exact as r; far from it, its
+  // products with the second cancel no more than the difference of the radii does.
   static constexpr int values = 3;
 
   static void token(const Place& place, const double*, double* value) {
@@ -91,10 +94,11 @@ struct HyperbolicHyperboloid : HyperbolicLaw<HyperbolicHyperboloid> {
     value[1] = half.decay;
     value[2] = 2 * half.sinh * half.cosh;
   }
-  /// Floats beyond e^21.7 from the origin are out of reach: z stays below 3e18.
+  /// In float, tokens lie at most 21.7 from the origin, so that z stays below 3e18 and
+  /// the product below does not overflow.
   template <class N>
-  CONELAB_FORMULA static Root<N> rise(N z) {
-    if constexpr (is_double<N>) return rising_root(z);
+  CONELAB_FORMULA static Root<N> half_sinh(N z) {
+    if constexpr (is_double<N>) return root_z_1_plus_z(z);
     return root(z * (N(1) + z));
   }
   template <class N>
@@ -146,13 +150,13 @@ struct HyperbolicHalfSpace : HyperbolicLaw<HyperbolicHalfSpace> {
     value[1] = 1 / place.height;
   }
   template <class N>
-  CONELAB_FORMULA static Root<N> rise(N z) {
-    return rising_root(z);
+  CONELAB_FORMULA static Root<N> half_sinh(N z) {
+    return root_z_1_plus_z(z);
   }
   template <class N>
   CONELAB_FORMULA static N half_distance2(N x, const N* q, const N* k) {
-    const N climb = q[0] - k[0];
-    return N(0.25) * (x + climb * climb) * q[1] * k[1];
+    const N difference = q[0] - k[0];
+    return N(0.25) * (x + difference * difference) * q[1] * k[1];
   }
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
@@ -167,12 +171,12 @@ struct HyperbolicHalfSpace : HyperbolicLaw<HyperbolicHalfSpace> {
     const N z = half_distance2(x, q, k);
     const auto [d, by_z] = Rate<N>(z, c);
     const N inverse = q[1] * k[1];
-    const N climb = by_z * N(0.5) * (q[0] - k[0]) * inverse;
-    const N by_log = by_z * z;  // z itself may be large, and so may the heights' inverses.
+    const N by_height = by_z * N(0.5) * (q[0] - k[0]) * inverse;
+    const N by_log = by_z * z;  // The factors' order avoids overflow of z times inverse heights.
     return {-(c[0] * d + c[1]),
             by_z * N(0.25) * inverse,
-            climb - by_log * q[1],
-            -(climb + by_log * k[1]),
+            by_height - by_log * q[1],
+            -(by_height + by_log * k[1]),
             {-d, N(-1)}};
   }
 };

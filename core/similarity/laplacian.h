@@ -2,8 +2,9 @@
 //
 //   logit = -gamma |q - k|
 //
-// Coneheads, the baseline of section 5; umbral cones of equal heights reduce to it. At q = k the
-// slope of the distance is taken as 0.
+// Domain: all real vectors. At q = k, where |q - k| has no derivative, its derivative is taken as
+// 0. Umbral cones of points of equal height reduce to this kernel.
+// Source: Coneheads, section 5 (baseline).
 #pragma once
 
 #include <array>

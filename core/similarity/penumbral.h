@@ -1,14 +1,16 @@
-// Penumbral cones, light a horosphere of height h.
+// Penumbral cones; the source of light is the horoball above the horosphere of height h.
 //
 //   logit = -gamma height(LCA)
 //
-// With s(x) = sqrt(h^2 - x_d^2) and p = h - s, D the distance of the base points x_::
-//   a common cone exists iff D <= s_u + s_v; then, without cancellation,
-//     delta  = max(p_u, p_v, (p_u + p_v + D) / 2),  height^2 = delta (2h - delta),
-//   else the lowest light for which one exists, the semicircle through u and v:
-//     height^2 = D^2/4 + (a_u + a_v)/2 + (a_u - a_v)^2 / (4 D^2),  a = x_d^2.
-// Coneheads eq. 5 and 6 (eq. 7 corrected to the test above). The logit is continuous at the border,
-// its slope is not: the <= decides. Ties split equally; at D = 0 the slope of the distance is 0.
+// Let s(x) = sqrt(h^2 - x_d^2), p = h - s, and D the distance of the base points x_:. The domain
+// is 0 < x_d < h. A common ancestor exists iff D <= s_u + s_v; then
+//   delta  = max(p_u, p_v, (p_u + p_v + D) / 2),  height^2 = delta (2h - delta).
+// Otherwise the height is that of the lowest horosphere for which a common ancestor exists. It is
+// the radius of the semicircle through u and v:
+//   height^2 = D^2/4 + (a_u + a_v)/2 + (a_u - a_v)^2 / (4 D^2),  a = x_d^2.
+// At the border between both cases the logit is continuous and its derivative is not; the test <=
+// decides. Equal terms share the derivative equally. At D = 0 the derivative of D is taken as 0.
+// Source: Coneheads, eq. 5 and 6 (and eq. 7, corrected to the test above).
 #pragma once
 
 #include <array>
@@ -56,7 +58,8 @@ struct Penumbral {
     value[1] = place.height * place.height;
     value[2] = s;
   }
-  /// p = h - sqrt(gap (h + height)); `slope` is dL/dp. On the horosphere itself it is taken as 0.
+  /// Adds the derivatives of p = h - sqrt(gap (h + height)), times `slope` = dL/dp. On the
+  /// horosphere itself, where the derivative is infinite, it is taken as 0.
   static void token_gradient(const Place& place, const double* p, double slope, Place& gradient,
                              double* dp) {
     const double s = potential(place, p[1]);
@@ -68,7 +71,7 @@ struct Penumbral {
     dp[1] -= half * place.gap;
   }
 
-  /// Four times the squared height of the LCA, or of its extension where there is none.
+  /// Returns four times the squared height of the LCA.
   template <class N>
   CONELAB_FORMULA static N inside_height2(N x, const N* q, const N* k, const N* c) {
     const N larger = max(q[0], k[0]);
@@ -89,29 +92,30 @@ struct Penumbral {
     if (all(inside)) return within;
     return select(inside, within, outside_height2(x, q, k));
   }
-  /// The largest P x, below, of which a root may be taken.
+  /// The upper bound of P x (see `NoAncestor`) below which its inverse root is taken.
   static constexpr float largest_square = 3.4e38F;
 
-  /// Of pairs outside one inverse root, y = 1 / sqrt(P x) with P = 4 x height^2, gives all: height
-  /// = P y / 2, dheight/da_u = (x + a_u - a_v) y / 2, and of both these and the height dheight/dx.
+  /// Computes a pair without a common ancestor from one inverse root, y = 1 / sqrt(P x) where
+  /// P = 4 x height^2: height = P y / 2, dheight/da_u = (x + a_u - a_v) y / 2, and dheight/dx
+  /// follows from these.
   template <class N>
-  struct Outside {
+  struct NoAncestor {
     N difference, product, square;  ///< a_u - a_v, P, P x
 
-    CONELAB_FORMULA Outside(N x, const N* q, const N* k) {
+    CONELAB_FORMULA NoAncestor(N x, const N* q, const N* k) {
       difference = q[1] - k[1];
-      // x^2 + 2 (a_u + a_v) x + (a_u - a_v)^2; beyond least_far 4 a_u a_v is a quarter of the
-      // square at most.
+      // P = x^2 + 2 (a_u + a_v) x + (a_u - a_v)^2. Beyond least_far the subtracted 4 a_u a_v is at
+      // most a quarter of the square.
       const N sum = x + (q[1] + k[1]);
       product = multiply_add(sum, sum, (N(-4) * q[1]) * k[1]);
       square = product * x;
     }
-    /// Where P x is no number to take a root of. (Nor where it is too small: x^3 <= P x.)
+    /// Returns whether P x is too large for its root. It cannot be too small, because x^3 <= P x.
     CONELAB_FORMULA auto overflows() const { return square > N(largest_square); }
     CONELAB_FORMULA N score(const N* c) const {
       return product * over_sqrt(N(-0.5) * c[0], square);
     }
-    /// With respect to x, a_u, a_v, and log gamma.
+    /// Returns the logit and its derivatives with respect to x, a_u, a_v and log gamma.
     CONELAB_FORMULA Slope<N, 1> slope(N x, const N* c) const {
       const N rate = over_sqrt(N(-0.5) * c[0], square);
       const N logit = product * rate;
@@ -121,16 +125,16 @@ struct Penumbral {
       return {logit, by_q * (N(1) / gamma) * (by_k * (N(2) / gamma)) * logit, by_q, by_k, {logit}};
     }
   };
-  /// Beyond it pairs lie outside, P does not cancel (near the light it would), and P x does not
-  /// underflow.
+  /// Returns a bound of x above which pairs have no common ancestor, P does not cancel (as it does
+  /// near the light) and P x does not underflow.
   template <class N>
   CONELAB_FORMULA static N least_far(const N* q, const N* k) {
     const N reach = q[2] + k[2];
     return max(reach * reach, q[1] + k[1]) + N(2.5e-13);
   }
 
-  /// Whether all pairs with x within `least` and `most` have far_score and far_slope; q and k are
-  /// the largest values of their tokens.
+  /// Returns whether far_score and far_slope hold for every pair with `least` <= x <= `most`. q and
+  /// k hold the largest values of the tokens.
   template <class N>
   CONELAB_FORMULA static bool is_far(N least, N most, const N* q, const N* k) {
     const N sum = most + (q[1] + k[1]);
@@ -138,19 +142,19 @@ struct Penumbral {
   }
   template <class N>
   CONELAB_FORMULA static N far_score(N x, const N* q, const N* k, const N* c) {
-    if constexpr (has_over_sqrt<N>) {  // 9 cycles per 8 pairs in place of 13 (avx512), 6 of 8.4
-                                       // (avx2)
-      return Outside<N>(x, q, k).score(c);
+    if constexpr (has_over_sqrt<N>) {
+      return NoAncestor<N>(x, q, k).score(c);
     }
     return rooted_score(outside_height2(x, q, k), c);
   }
-  /// In packs of which not all pairs are alike, what a pair gets depends on that pair alone.
+  /// Returns the logit. The result for a pair depends on that pair only, also if the pairs of a
+  /// pack take different branches.
   template <class N>
   CONELAB_FORMULA static N score(N x, const N* q, const N* k, const N* c) {
     if constexpr (has_over_sqrt<N>) {
       const auto near = x <= least_far(q, k);
       if (all(near)) return rooted_score(height2(x, q, k, c), c);
-      const Outside<N> outside(x, q, k);
+      const NoAncestor<N> outside(x, q, k);
       if (!any(near) && !may_overflow(outside.square)) return outside.score(c);
       const N rooted = rooted_score(height2(x, q, k, c), c);
       return select(either(near, outside.overflows()), rooted, outside.score(c));
@@ -162,27 +166,27 @@ struct Penumbral {
     return N(-0.5) * c[0] * sqrt(four_height2);
   }
 
-  /// The squared height (in place of a logit) and its slopes with respect to x, p_u, p_v, and h
-  /// with p held fixed.
+  /// Returns the squared height (in the field `logit`) and its derivatives with respect to x, p_u,
+  /// p_v, and h with p held fixed.
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> inside_slope(N x, const N* q, const N* k, const N* c) {
     const N distance = sqrt(x);
     const N larger = max(q[0], k[0]);
     const N between = N(0.5) * (q[0] + k[0] + distance);
     const N delta = max(larger, between);
-    const N apart = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
-    const N own = select(q[0] > k[0], N(1), select(q[0] == k[0], N(0.5), N(0)));
-    const N q_share = N(0.5) * apart + (N(1) - apart) * own;
+    const N distinct = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
+    const N q_larger = select(q[0] > k[0], N(1), select(q[0] == k[0], N(0.5), N(0)));
+    const N q_share = N(0.5) * distinct + (N(1) - distinct) * q_larger;
     const N rate = N(2) * (c[1] - delta);
-    const N by_x = select(x > N(0), N(0.25) * rate * apart / distance, N(0));
+    const N by_x = select(x > N(0), N(0.25) * rate * distinct / distance, N(0));
     return {delta * (N(2) * c[1] - delta),
             by_x,
             rate * q_share,
             rate * (N(1) - q_share),
             {N(2) * delta}};
   }
-  /// The same where no common cone exists, with respect to a in place of p; h does not matter
-  /// there.
+  /// Returns the same if there is no common ancestor, with respect to a in place of p. The
+  /// derivative with respect to h is 0.
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
     const N difference = q[1] - k[1];
@@ -192,14 +196,16 @@ struct Penumbral {
     return {
         N(0.25) * (x + N(2) * (q[1] + k[1]) + difference * tilt), by_q * by_k, by_q, by_k, {N(0)}};
   }
-  /// A slope by a as one by p: a = p (2h - p), so da/dp = 2s and da/dh = 2p.
+  /// Converts a derivative with respect to a into one with respect to p: since a = p (2h - p),
+  /// da/dp = 2s and da/dh = 2p.
   template <class N>
   CONELAB_FORMULA static N far_potential(N slope, const N* token, N* by_constant) {
     const N twice = slope + slope;
     by_constant[1] = by_constant[1] + twice * token[0];
     return twice * token[2];
   }
-  /// Slopes by a as slopes by p; the first constant's stays.
+  /// Converts the derivatives with respect to a_u, a_v into those with respect to p_u, p_v and h.
+  /// The derivative with respect to the first constant is kept.
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> by_p(const Slope<N, 1>& s, const N* q, const N* k) {
     N by_constant[constants] = {s.constant[0], N(0)};
@@ -216,7 +222,7 @@ struct Penumbral {
     const Slope<N, 1> out{s.logit, s.x, s.query, s.key, {s.constant[1]}};
     return any(inside) ? select(inside, inside_slope(x, q, k, c), out) : out;
   }
-  /// The logit's from those of the squared height.
+  /// Returns the logit and its derivatives, given those of the squared height.
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> rooted_slope(const Slope<N, 1>& s, const N* c) {
     const N height = sqrt(s.logit);
@@ -227,12 +233,12 @@ struct Penumbral {
             half_rate * s.key,
             {-height, half_rate * s.constant[0]}};
   }
-  /// With respect to x, a_u, a_v, and log gamma: nothing that belongs to one token remains to be
-  /// done for a pair.
+  /// Returns the logit and its derivatives with respect to x, a_u, a_v and log gamma. The factors
+  /// that belong to one token are left to far_potential, which applies them once per token.
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> far_slope(N x, const N* q, const N* k, const N* c) {
     if constexpr (has_over_sqrt<N>) {
-      return Outside<N>(x, q, k).slope(x, c);
+      return NoAncestor<N>(x, q, k).slope(x, c);
     }
     const Slope<N, constants> s = rooted_slope(outside_slope(x, q, k), c);
     return {s.logit, s.x, s.query, s.key, {s.logit}};
@@ -242,12 +248,12 @@ struct Penumbral {
     if constexpr (has_over_sqrt<N>) {
       const auto near = x <= least_far(q, k);
       if (all(near)) return rooted_slope(height2_slope(x, q, k, c), c);
-      const Outside<N> outside(x, q, k);
-      Slope<N, constants> apart = by_p(outside.slope(x, c), q, k);
-      apart.constant[0] = apart.constant[0] / c[0];
-      if (!any(near) && !may_overflow(outside.square)) return apart;
+      const NoAncestor<N> outside(x, q, k);
+      Slope<N, constants> far = by_p(outside.slope(x, c), q, k);
+      far.constant[0] = far.constant[0] / c[0];
+      if (!any(near) && !may_overflow(outside.square)) return far;
       const Slope<N, constants> rooted = rooted_slope(height2_slope(x, q, k, c), c);
-      return select(either(near, outside.overflows()), rooted, apart);
+      return select(either(near, outside.overflows()), rooted, far);
     }
     return rooted_slope(height2_slope(x, q, k, c), c);
   }

@@ -1,12 +1,14 @@
-// Penumbral cones of a finite light, a ball of radius R about the centre.
+// Penumbral cones of a finite source of light, a ball of radius R.
 //
-//   logit = +gamma rho(LCA),  s(x) = arccos(tanh R / tanh rho)
+//   logit = +gamma rho(LCA),  potential s(x) = arccos(tanh R / tanh rho),  domain rho > R
 //
-// The law is finite_cone.h's, with phi = arccos(tanh R) - s, y = coth rho - 1 and
+// rho is the distance from the centre of the source. The law is that of finite_cone.h, with phi =
+// arccos(tanh R) - s, y = coth rho - 1 and
 //   1/sinh^2 rho = y (2 + y) = sin 2g / sinh R - (1 - 1/sinh^2 R) sin^2 g.
-// Without a common ancestor: the geodesic uv lies at tanh R' from the centre, in Klein coordinates
-// a chord, 1/tanh^2 R' = (coth^2 rho_u + coth^2 rho_v - 2 coth rho_u coth rho_v cos theta) / sin^2
-// theta. Coneheads section 3 has the cones; the closed form is ours.
+// If there is no common ancestor, rho(LCA) is taken as the distance R' of the geodesic through u
+// and v from the centre. In Klein coordinates this geodesic is a chord, hence
+//   1/tanh^2 R' = (coth^2 rho_u + coth^2 rho_v - 2 coth rho_u coth rho_v cos theta) / sin^2 theta.
+// Source: Coneheads, section 3, defines the cones. The closed form is derived here.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +28,7 @@ struct PenumbralShadow {
     c[2] = 1 - 1 / (light.sinh * light.sinh);
     c[3] = 2 * light.sinh;
   }
-  /// dL/dR of dL/dc1, dL/dc2 and dL/dR through the tokens.
+  /// Returns dL/dR given dL/dc1, dL/dc2 and, in dc[3], the dL/dR that passes through the tokens.
   static double constant_gradient(const Radius& light, const double* dc) {
     const double s = light.sinh;
     return light.cosh / (s * s) * (2 * dc[2] / s - dc[1]) + dc[3];
@@ -34,13 +36,13 @@ struct PenumbralShadow {
   static void token(const Place& place, const Source& light, double* value) {
     const TokenRadius token(place.gap, light);
     const double t = light.tanh;
-    const double narrow = light.narrow;
+    const double sech = light.sech;
     const double y = 2 * token.decay * token.decay / token.rise;
     const double shadow = token.shadow;
-    const double sine = narrow * shadow;  // sin s
-    const double cosine = t * (1 + y);    // cos s
-    // cos s - cos(s + phi) = t y, and 2 sin(s + phi/2) by the halves of both angles.
-    const double sum = (1 + t) * sine + (1 + cosine) * narrow;
+    const double sine = sech * shadow;  // sin s
+    const double cosine = t * (1 + y);  // cos s
+    // cos s - cos(s + phi) = t y; `sum` is 2 sin(s + phi/2), from the half angles of both.
+    const double sum = (1 + t) * sine + (1 + cosine) * sech;
     value[1] = t * y * std::sqrt((1 + t) * (1 + cosine)) / sum;
     value[0] = std::sqrt((1 - value[1]) * (1 + value[1]));
     value[2] = y;

@@ -1,13 +1,15 @@
 // Penumbral cones as the authors' published code computes them.
 //
-//   logit = -gamma height^2                        convention = reference (no final root)
+//   logit = -gamma height^2        (convention = reference: the final root is not taken)
 //
-// With s(x) = sqrt(h^2 - x_d^2 + e), r(x) = sqrt(h^2 - x_d^2), a = x_d^2, e = 1e-6, u the query, v
-// the key, and D the distance of the base points x_::
+// Let s(x) = sqrt(h^2 - x_d^2 + e), r(x) = sqrt(h^2 - x_d^2), a = x_d^2, e = 1e-6; u is the query,
+// v the key, and D the distance of the base points x_:. Then
 //   D <= s_u + r_v:  height^2 = max(a_u, a_v, h^2 - ((s_u + s_v - D) / 2)^2)
-//   else             height^2 = ((D^2 + a_v - a_u) / (2D + e))^2 + a_u
-// Not symmetric in u and v by that e. The published code takes D from a matrix product above 25
-// rows; here it is always exact. In terms of the potential s, a = h^2 + e - s^2.
+//   otherwise:       height^2 = ((D^2 + a_v - a_u) / (2D + e))^2 + a_u
+// Because of e the formula is not symmetric in u and v. The published code computes D from a matrix
+// product if there are more than 25 rows; here D is always exact. In terms of the potential s, a =
+// h^2 + e - s^2.
+// Source: the code published with Coneheads.
 #pragma once
 
 #include "core/similarity/penumbral.h"
@@ -50,9 +52,10 @@ struct PenumbralReference {
     dp[1] += half * place.gap;
   }
 
-  /// (D^2 + a_v - a_u) / (2D + e), the foot of the semicircle through u and v seen from u.
+  /// Returns (D^2 + a_v - a_u) / (2D + e), the horizontal distance from u to the centre of the
+  /// semicircle through u and v.
   template <class N>
-  CONELAB_FORMULA static N foot(N x, const N* q, const N* k) {
+  CONELAB_FORMULA static N centre(N x, const N* q, const N* k) {
     return (x + k[1] - q[1]) / (N(2) * sqrt(x) + N(epsilon));
   }
   template <class N>
@@ -60,7 +63,7 @@ struct PenumbralReference {
     const N below = N(0.5) * (q[0] + k[0] - sqrt(x));
     const N within = max(max(q[1], k[1]), c[1] * c[1] - below * below);
     const N reach = q[0] + k[2];
-    const N outside = foot(x, q, k);
+    const N outside = centre(x, q, k);
     return select(x <= reach * reach, within, outside * outside + q[1]);
   }
   template <class N>
@@ -68,25 +71,25 @@ struct PenumbralReference {
     return -(c[0] * height2(x, q, k, c));
   }
 
-  /// The squared height (in place of a logit) and its slopes; the one with respect to h at fixed
-  /// potentials is 2h everywhere.
+  /// Returns the squared height (in the field `logit`) and its derivatives if the pair has a common
+  /// ancestor. The derivative with respect to h at fixed potentials is 2h, for `outside_slope` too.
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> inside_slope(N x, const N* q, const N* k, const N* c) {
     const N distance = sqrt(x);
     const N below = N(0.5) * (q[0] + k[0] - distance);
     const N between = c[1] * c[1] - below * below;
     const N larger = max(q[1], k[1]);
-    const N apart = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
-    const N own = select(q[1] > k[1], N(1), select(q[1] == k[1], N(0.5), N(0)));
-    const N common = -(apart * below);
-    const N rest = N(1) - apart;
+    const N distinct = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
+    const N q_larger = select(q[1] > k[1], N(1), select(q[1] == k[1], N(0.5), N(0)));
+    const N common = -(distinct * below);
+    const N rest = N(1) - distinct;
     return {max(larger, between),
-            select(x > N(0), N(0.5) * apart * below / distance, N(0)),
-            common - N(2) * rest * own * q[0],
-            common - N(2) * rest * (N(1) - own) * k[0],
+            select(x > N(0), N(0.5) * distinct * below / distance, N(0)),
+            common - N(2) * rest * q_larger * q[0],
+            common - N(2) * rest * (N(1) - q_larger) * k[0],
             {N(0)}};
   }
-  /// With f the foot: d(f^2 + a_u) = 2 f df + da_u and da = -2 s ds.
+  /// With f the centre: d(f^2 + a_u) = 2 f df + da_u and da = -2 s ds.
   template <class N>
   CONELAB_FORMULA static Slope<N, 1> outside_slope(N x, const N* q, const N* k) {
     const N distance = sqrt(x);

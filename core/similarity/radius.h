@@ -1,4 +1,4 @@
-// Hyperbolic functions of a distance from a centre.
+// Hyperbolic functions of a distance r >= 0 from a centre, computed without cancellation.
 #pragma once
 
 #include <algorithm>
@@ -7,23 +7,24 @@
 
 namespace conelab {
 
-/// Without cancellation.
+/// sinh r, cosh r and e^-r of a distance r >= 0.
 struct Radius {
   double sinh, cosh;
   double decay;  ///< e^-r
 
-  /// By one exponential; bounded where sinh would overflow.
+  /// Computes all three from one exponential. Where sinh r would overflow, it stays the largest
+  /// double.
   static Radius of(double r) {
     const double m = std::min(std::expm1(r), std::numeric_limits<double>::max());
     const double decay = 1 / (1 + m);
     return {0.5 * m * (1 + decay), 1 + 0.5 * m * (m * decay), decay};
   }
-  /// sinh at most 1e154.
+  /// Computes the same from sinh r, which must be at most 1e154 (its square must not overflow).
   static Radius of_sinh(double sinh) {
     const double cosh = std::sqrt(1 + sinh * sinh);
     return {sinh, cosh, 1 / (sinh + cosh)};
   }
-  /// 1 - e^(-2r)
+  /// Returns 1 - e^(-2r) without cancellation.
   [[nodiscard]] double rise() const { return 2 * sinh * decay; }
 };
 

@@ -1,27 +1,28 @@
-// What a similarity is: the vocabulary that every header of this folder uses.
+// The contract of a similarity, and the types that every header of this folder uses.
 //
-// A similarity is a formula for the logit of one query-key pair. The driver hands it
-//   x          the pair's measure: the product q.k or the squared distance |q - k|^2 of the
-//              placed tokens' base coordinates, see `Measure`,
+// A similarity is a formula for the logit of one pair of a query and a key. The driver passes it
+//   x          the measure of the pair, see `Measure`: the product q.k, or the squared distance
+//              |q - k|^2 of the tokens' base coordinates,
 //   q[], k[]   `values` numbers per token, computed once per token by `token`,
-//   c[]        `constants` numbers per head, computed once per head by `constant`,
-// and takes back the logit (`score`), or the logit with its partial derivatives (`slope`). It owns
-// no loops. `Similarity` below is the contract; table.cpp holds every similarity to it. Optional
-// are
-//   proportional   true: the logit is c[0] times what does not depend on it, so that with c[0]
-//              times log2 e it is one to base 2, core/simd/weight_rows.h
-//   one_pass   true: the formula is short enough to share registers with exp,
-//              core/simd/weight_rows.h
-//   light      the distance of the light that its parameters stand for (Space::ball only)
-//   shared, share  how many numbers the tokens of a head have in common, and what makes them of its
-//              parameters; `token` finds them behind the parameters
-//   is_far, far_score, far_slope, far_potential   shorter formulas for rows all of whose pairs lie
-//              far apart, all of them or none; no result is infinite. far_slope is with respect to
-//              x, to a potential of its own, and to the logarithms of the first constants; what the
-//              pairs of a token add up to in that potential, far_potential takes to the token's
-//              own.
-//   is_closed, exponential   whether e^logit has a closed form under these constants, and that
-//              form: weights then take no logarithm and no exponential. At most e^44.
+//   c[]        `constants` numbers per head, computed once per head by `constant`.
+// `score` returns the logit, `slope` the logit with its partial derivatives. A similarity owns no
+// loops. The concept `Similarity` below lists what a similarity must have; table.cpp checks it at
+// compile time. A similarity may also have
+//   proportional   is true if the logit is c[0] times an expression without c[0]. The driver can
+//       then fold log2 e into c[0] and use powers of 2 (core/simd/weight_rows.h).
+//   one_pass   is true if the formula is so short that it can share the registers with the
+//       exponential (core/simd/weight_rows.h).
+//   light   returns the radius of the source or object that the parameters define (Space::ball).
+//   shared, share   `share` computes from the parameters the `shared` numbers that all tokens of a
+//       head use. `token` finds them behind the parameters.
+//   is_far, far_score, far_slope, far_potential   are shorter formulas for rows in which every pair
+//       is far, as decided by is_far. Their results must be finite. far_slope returns derivatives
+//       with respect to x, to an auxiliary potential of its choice, and to the logarithms of the
+//       first constants. far_potential converts the sum of a token's derivatives with respect to
+//       the auxiliary potential to a derivative with respect to the token's potential.
+//   is_closed, exponential   is_closed returns whether e^logit has a closed form for these
+//       constants, and exponential returns that value, which must be at most e^44. Weights are then
+//       computed without a logarithm and an exponential.
 #pragma once
 
 #include <concepts>
@@ -31,46 +32,48 @@
 
 namespace conelab {
 
-/// What the driver computes for each pair.
+/// The quantity that the driver computes for each pair.
 enum class Measure { product, squared_distance };
 
-/// Where tokens live after the map; decides which maps a similarity accepts and what a token is:
+/// The space in which the mapped tokens lie. It decides which maps a similarity accepts and how a
+/// token is stored:
 ///   euclidean    base = all d coordinates; no height
-///   half_space   base = x_: (d-1), height = x_d
-///   hyperboloid  base = unit direction, height = distance r >= 0 from the origin
-///   ball         base = unit direction, height = distance rho from the centre
+///   half_space   base = x_: [d-1], height = x_d > 0
+///   hyperboloid  base = unit direction [d], height = distance r >= 0 from the origin
+///   ball         base = unit direction [d], height = distance rho > 0 from the centre
 enum class Space { euclidean, half_space, hyperboloid, ball };
 
-/// A token placed by a map, its base coordinates apart. `gap` is the distance to the light without
-/// cancellation: h - height under a horosphere of height h, height - rho_0 in the ball; unused
-/// elsewhere.
+/// The height of a mapped token; its base coordinates are stored elsewhere. `gap` is the distance
+/// from the token to the light, computed without cancellation: h - height below a horosphere of
+/// height h, height - rho_0 in a ball. The other spaces do not use it.
 struct Place {
   double height = 0;
   double gap = 0;
 };
 
-/// The most per-token values and per-head constants of any similarity: sizes of fixed arrays.
+/// The largest number of values per token and of constants per head. They are sizes of arrays.
 constexpr int max_values = 7;
 constexpr int max_constants = 4;
 
-/// Names of a similarity for lists, menus and files.
+/// The names of a similarity in lists, menus and files.
 struct SimilarityInfo {
   const char* name;
-  const char* about;  ///< The formula in one line, and the paper.
+  const char* about;  ///< The formula in one line, with the paper.
   Space space;
   Measure measure;
   const char* default_map;
-  const ParameterInfo* choice;  ///< Of a row that serves one word of a choice: `convention` ...
-  const char* word;             ///< ... "reference". Null and empty where there is one row only.
+  const ParameterInfo* choice;  ///< The choice that selects between rows of this name, or null.
+  const char* word;             ///< The value of the choice that selects this row, or "".
 };
 
-/// The choice between a paper's formula and that of the code published with it.
+/// The choice between the formula of the paper and that of the authors' published code.
 inline constexpr ParameterInfo convention{
     "convention",     0, Domain::choice, false, "the paper's formula, or the published code's",
     "paper|reference"};
 
-/// A logit and its partial derivatives. `query` and `key` are with respect to the token's
-/// potential, the one number that `token_gradient` takes further; `constant` to the constants.
+/// A logit and its partial derivatives. `query` and `key` are the derivatives with respect to the
+/// potentials of the tokens, from which `token_gradient` continues; `constant` holds those with
+/// respect to the constants.
 template <class N, int constants>
 struct Slope {
   N logit;
@@ -80,7 +83,7 @@ struct Slope {
   N constant[constants];
 };
 
-/// `condition ? yes : no`, lane by lane.
+/// Returns `condition ? yes : no` for each lane and each member.
 template <class M, class N, int constants>
 CONELAB_FORMULA inline Slope<N, constants> select(const M& condition,
                                                   const Slope<N, constants>& yes,
@@ -96,7 +99,7 @@ CONELAB_FORMULA inline Slope<N, constants> select(const M& condition,
   return s;
 }
 
-/// What the kernels and the table take of a similarity.
+/// The members that kernels and the table require of a similarity.
 template <class S>
 concept Similarity = requires(const double* p, const Place& place, double* out, Place& gradient) {
   { S::info } -> std::convertible_to<const SimilarityInfo&>;
@@ -122,7 +125,7 @@ concept HasShared = requires(const double* p, double* out) {
   { S::shared } -> std::convertible_to<int>;
   S::share(p, out);
 };
-/// A similarity with shorter formulas for rows all of whose pairs lie far apart.
+/// A similarity with shorter formulas for rows in which every pair is far.
 template <class S>
 concept HasFar = requires(const float* p, float* out) {
   { S::is_far(0.0F, 0.0F, p, p) } -> std::same_as<bool>;

@@ -8,7 +8,8 @@
 namespace conelab {
 namespace {
 
-/// Misspelt optional members would be silently ignored.
+/// Returns whether every similarity fulfils the contract. An optional member with a misspelt name
+/// would otherwise be ignored silently.
 template <class... S>
 constexpr bool complete(TypeList<S...>) {
   return ((Similarity<S> && HasLight<S> == (S::info.space == Space::ball) &&

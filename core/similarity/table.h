@@ -1,4 +1,4 @@
-// The similarities as a run-time table: what the host-side driver needs of each.
+// The similarities as a table at run time, for code outside the kernels.
 #pragma once
 
 #include <span>
@@ -10,45 +10,51 @@
 
 namespace conelab {
 
-/// Of one pair in float64, with as many constants as the similarity has.
+/// The logit of one pair and its derivatives in float64. The array has room for the constants of
+/// every similarity; a similarity fills its own number of them.
 using PairSlope = Slope<double, max_constants>;
 
 struct SimilarityRow {
   SimilarityInfo info;
   std::span<const ParameterInfo> parameters;
-  int values;        ///< Numbers per token.
-  int constants;     ///< Numbers per head.
-  bool token_slope;  ///< Whether slopes with respect to the tokens' potentials exist.
-  /// The logit of one pair in float64 from its measure, tokens and constants: see similarity.h.
+  int values;        ///< Numbers per token that `token` computes.
+  int constants;     ///< Numbers per head that `constant` computes.
+  bool token_slope;  ///< Whether the logit has derivatives with respect to the tokens' potentials.
+  /// Returns the logit of one pair in float64. x is the measure of the pair (`Measure`), q and k
+  /// [values] are the values of the tokens, c [constants] the constants of the head.
   double (*score)(double x, const double* q, const double* k, const double* c);
-  /// The same with its partial derivatives.
+  /// Returns the same logit with its partial derivatives.
   PairSlope (*slope)(double x, const double* q, const double* k, const double* c);
-  /// Where tokens live in a ball: parameters -> rho_0, the radius that they must lie beyond. Null
-  /// elsewhere.
+  /// Returns, for tokens in a ball, the radius rho_0 of the source or object that the parameters p
+  /// define; tokens must lie outside it. Null for the other spaces.
   double (*light)(const double* p);
-  /// parameters -> constants, and dL/dconstants -> added to dL/dparameters, whose next entry holds
-  /// dL/dlight.
+  /// `constant` computes the constants of a head from its parameters. `constant_gradient` adds to
+  /// dp, dL/d(parameters), what follows from dc, dL/d(constants). On entry, the element of dp
+  /// behind the parameters holds dL/d(rho_0).
   void (*constant)(const double* p, double* c);
   void (*constant_gradient)(const double* p, const double* dc, double* dp);
-  /// parameters -> what tokens share of them; null where that is nothing.
+  /// Computes the `shared` numbers that all tokens of a head use, from the parameters. Null if
+  /// there are none.
   void (*share)(const double* p, double* shared);
-  int shared;  ///< Numbers of it.
-  /// place, parameters (`token_parameters` for `token`) -> values, and dL/dpotential -> added to
-  /// dL/dplace and dL/dparameters.
+  int shared;  ///< How many numbers `share` computes.
+  /// `token` computes the values of a token from its place and the result of `token_parameters`.
+  /// `token_gradient` adds to dL/d(place) and dL/d(parameters) what follows from `slope`, which is
+  /// dL/d(potential).
   void (*token)(const Place& place, const double* p, double* value);
   void (*token_gradient)(const Place& place, const double* p, double slope, Place& gradient,
                          double* dp);
 };
 
-/// In the order of `Similarities`; kernels are indexed alike.
+/// Returns the rows in the order of `Similarities`. Kernels are indexed in the same order.
 [[nodiscard]] std::span<const SimilarityRow> similarity_table();
 
-/// A head's parameters followed by what its tokens share.
+/// Returns the parameters of a head followed by the numbers that its tokens share.
 [[nodiscard]] std::vector<double> token_parameters(const SimilarityRow& row,
                                                    std::vector<double> parameters);
 
-/// The row that serves `name` with this word for its choice (empty: the first row of that name).
-/// Null where there is none.
+/// Returns the row with this name that serves this value of its choice, for instance "reference" of
+/// `convention`. An empty choice selects the first row of the name. Returns null if there is no
+/// such row.
 [[nodiscard]] const SimilarityRow* find_similarity(const std::string& name,
                                                    const std::string& choice);
 

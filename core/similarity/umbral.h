@@ -1,10 +1,12 @@
-// Umbral cones, light at infinity.
+// Umbral cones of a source of light at infinity; the objects are balls of radius r.
 //
 //   logit  = -gamma height,  height = max(u_d, v_d, D / (2 sinh r) + (u_d + v_d) / 2)
 //
-// D is the distance of the base points x_:, r the radius of every object. Coneheads eq. 8. Slopes:
-// where the third term wins, 1/(2 sinh r) to D and 1/2 to each height; otherwise the larger height
-// takes 1. Ties split equally; at D = 0 the slope of the distance is 0.
+// D is the distance of the base points x_:. Domain: half-space, x_d > 0. If the third term is the
+// largest, the derivative of the height is 1/(2 sinh r) with respect to D and 1/2 with respect to
+// each height; otherwise it is 1 with respect to the larger height. Equal terms share the
+// derivative equally. At D = 0 the derivative of D is taken as 0.
+// Source: Coneheads, eq. 8.
 #pragma once
 
 #include <array>
@@ -47,9 +49,9 @@ struct Umbral {
     gradient.height += slope;
   }
 
-  /// Twice the third term. A compiler can join product and sum in one way only, so that score and
-  /// slope round alike: at logits of a thousand weights that differ in the last bit of a logit
-  /// leave gradients with errors of 1e-2.
+  /// Returns twice the third term. A compiler can contract this expression in one way only, so that
+  /// score and slope round alike. They must: at logits of a thousand, a difference in the last bit
+  /// of a logit would cause errors of 1e-2 in the gradients.
   template <class N>
   CONELAB_FORMULA static N twice_between(N distance, const N* q, const N* k, const N* c) {
     return c[1] * distance + (q[0] + k[0]);
@@ -67,18 +69,18 @@ struct Umbral {
     const N between = N(0.5) * twice_between(distance, q, k, c);
     const N share = N(-0.5) * c[0];
     const N half_rate = N(0.5) * share * c[1];
-    if (all(between > larger)) {  // of most pairs, and then distance > 0
+    if (all(between > larger)) {  // True for most packs; distance > 0 then.
       return {-(c[0] * between), half_rate * inverse, share, share, {-between, share * distance}};
     }
-    const N apart = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
-    const N own = select(q[0] > k[0], N(1), select(q[0] == k[0], N(0.5), N(0)));
-    const N q_share = N(0.5) * apart + (N(1) - apart) * own;
+    const N distinct = select(between > larger, N(1), select(between == larger, N(0.5), N(0)));
+    const N q_larger = select(q[0] > k[0], N(1), select(q[0] == k[0], N(0.5), N(0)));
+    const N q_share = N(0.5) * distinct + (N(1) - distinct) * q_larger;
     const N height = max(larger, between);
     return {-(c[0] * height),
-            half_rate * apart * inverse,
+            half_rate * distinct * inverse,
             -(c[0] * q_share),
             -(c[0] * (N(1) - q_share)),
-            {-height, share * distance * apart}};
+            {-height, share * distance * distinct}};
   }
 };
 

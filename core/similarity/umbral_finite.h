@@ -1,12 +1,13 @@
-// Umbral cones of a point light at the centre, objects balls of radius r.
+// Umbral cones of a point source of light; the objects are balls of radius r.
 //
-//   logit = +gamma rho(LCA),  s(x) = -arcsin(sinh r / sinh rho)
+//   logit = +gamma rho(LCA),  potential s(x) = -arcsin(sinh r / sinh rho),  domain rho > r
 //
-// The law is finite_cone.h's, with phi = -s, y = 1 / sinh rho and w = y^2 = sin^2 g / sinh^2 r; a
-// common ancestor exists iff g <= pi/2. Without one, with a = sinh rho_u and b = sinh rho_v,
-//   rho = arsinh(a b sin theta / sqrt(a^2 + b^2 - 2 a b cos theta)),
-// the largest smaller object radius that would do. Coneheads section 3 has the cones; the closed
-// form is ours.
+// rho is the distance from the source. The law is that of finite_cone.h, with phi = -s, y = 1 /
+// sinh rho and w = y^2 = sin^2 g / sinh^2 r. A common ancestor exists iff g <= pi/2. If there is
+// none, rho(LCA) is taken as the largest smaller object radius for which one would exist; with a =
+// sinh rho_u and b = sinh rho_v it is
+//   rho = arsinh(a b sin theta / sqrt(a^2 + b^2 - 2 a b cos theta)).
+// Source: Coneheads, section 3, defines the cones. The closed form is derived here.
 #pragma once
 
 #include <algorithm>

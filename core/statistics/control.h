@@ -1,8 +1,9 @@
-// The A/A control: cases that are measured twice, as if they were two, must not differ. How often
-// the verdict says otherwise is published with every sweep.
+// The A/A control of a benchmark: a case that is measured as two cases must not differ from itself.
+// Every sweep publishes how often the verdict says that it does.
 //
-// One comparison a control: resampling the rounds of few controls would only repeat the same noise
-// and state a rate more precise than it is. Measured rates are in ratio.h.
+// Each control yields one comparison. Resampling the rounds of a few controls would repeat the same
+// noise and state the rate more precisely than it is known. Measured rates are in
+// datasets/reference_runs/README.md.
 #pragma once
 
 #include <vector>
@@ -13,12 +14,13 @@ namespace conelab {
 
 struct ControlResult {
   std::vector<RatioResult> comparisons;
-  double false_positive_rate = 0;  ///< Verdicts faster or slower over comparisons; NaN for none.
-  /// Exact 95 % interval of the rate (Clopper, Pearson 1934): few controls say little.
+  double false_positive_rate = 0;  ///< Fraction of verdicts "faster" or "slower"; NaN for none.
+  /// The exact 95 % interval of the rate (Clopper, Pearson 1934). It is wide for few controls.
   double rate_low = 0, rate_high = 1;
 };
 
-/// first[i] and second[i] are the times [round] of the two copies of one case.
+/// Compares the two copies of each case. first[i] and second[i] hold the times [round] of the
+/// copies of case i, in seconds; `margin` is that of `judge` (ratio.h).
 [[nodiscard]] ControlResult control_rate(const std::vector<std::vector<double>>& first,
                                          const std::vector<std::vector<double>>& second,
                                          double margin = 0.02);

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/statistics/student.h"
 
 namespace conelab {
 namespace {
@@ -29,7 +28,7 @@ void check_shapes(const std::vector<double>& lengths, const Table& times) {
   }
 }
 
-/// Logarithms [length][round] of the rounds in which no length is missing.
+/// Returns the logarithms [length][round] of the rounds in which no length is missing.
 Table complete_rounds(const Table& times) {
   std::size_t rounds = times.empty() ? 0 : times.front().size();
   for (const auto& row : times) rounds = std::min(rounds, row.size());
@@ -43,7 +42,7 @@ Table complete_rounds(const Table& times) {
   return logs;
 }
 
-/// Slope over lengths first .. last, one sample per round.
+/// Returns the slope over the lengths first .. last, one sample per round.
 Interval slope_over(const std::vector<double>& log_length, const Table& log_time, std::size_t first,
                     std::size_t last, double level) {
   std::vector<double> slopes;
@@ -58,7 +57,7 @@ Interval slope_over(const std::vector<double>& log_length, const Table& log_time
   return t_interval(slopes, level);
 }
 
-/// The first length of the octave that ends at `last`; at least the one before it.
+/// Returns the first length of the octave that ends at `last`; at most last - 1.
 std::size_t octave_begin(const std::vector<double>& lengths, std::size_t last) {
   std::size_t first = last - 1;
   while (first > 0 && lengths[first - 1] >= 0.5 * lengths[last]) --first;

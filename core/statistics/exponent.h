@@ -1,13 +1,9 @@
 // The scaling exponent e of t = c n^e.
 //
-// Each round gives one slope of log t on log n (least squares); the exponent is the mean of the
-// slopes with a t-interval over rounds. Rounds are what is independent: least squares over all
-// samples at once takes the samples of a round for independent, which drift makes them not.
-//
-// Measured, nominal 95 %, seven lengths in balanced orders, 3 to 14 rounds (8000 runs each): 94.8-
-// 95.1 % for log-normal noise, 95.1-95.5 % under a random walk. Conservative elsewhere: 95.1-95.8 %
-// for delays that only add, 95.7-98.6 % for heavy tails, bursts and hits; under a trend of 30 %
-// over the run 95.9-96.8 % from eight rounds on, 97.7-98.8 % below.
+// Each round gives one slope of log t over log n (least squares). The exponent is the mean of these
+// slopes, with a t-interval over the rounds. Rounds are independent, while the samples of one round
+// are not, because the speed of the machine drifts; least squares over all samples at once would
+// ignore this. The measured coverage of the interval is in datasets/reference_runs/README.md.
 #pragma once
 
 #include <string>
@@ -18,21 +14,22 @@
 namespace conelab {
 
 struct ExponentFit {
-  bool resolved = false;
-  std::string why_not;          ///< Where not resolved: "not resolved: ..."; otherwise empty.
-  Interval exponent;            ///< NaN where not resolved.
-  std::vector<Interval> local;  ///< [length - 1] slope over the octave that ends at length[i + 1].
+  bool resolved = false;        ///< Whether the data suffice for an exponent.
+  std::string why_not;          ///< "not resolved: ..." if `resolved` is false; otherwise empty.
+  Interval exponent;            ///< NaN if not resolved.
+  std::vector<Interval> local;  ///< [length - 1] Slope over the octave that ends at length i + 1.
 };
 
-/// Slope of the least-squares line through (x, y); NaN for fewer than two different x.
+/// Returns the slope of the least-squares line through (x, y), or NaN for fewer than two different
+/// x.
 [[nodiscard]] double least_squares_slope(const std::vector<double>& x,
                                          const std::vector<double>& y);
 
-/// `lengths` ascending, [length]; `times` in seconds, [length][round], NaN where missing (rounds
-/// with a missing time are left out). Not resolved below three octaves of n or three complete
-/// rounds; the local exponents are there from two rounds on. They show where one exponent hides a
-/// bend. Throws misuse where lengths and rows of times differ in number, or lengths do not ascend
-/// from above 0.
+/// Fits the exponent. `lengths` [length] must ascend; `times` [length][round] are in seconds, NaN
+/// if missing. A round with a missing time is left out. The exponent is resolved from three octaves
+/// of n and three complete rounds on. The local exponents, available from two rounds on, show
+/// whether a single exponent hides a bend. Throws misuse if the number of lengths differs from that
+/// of the rows of `times`, or if the lengths are not positive and ascending.
 [[nodiscard]] ExponentFit fit_exponent(const std::vector<double>& lengths,
                                        const std::vector<std::vector<double>>& times,
                                        double level = usual_level);

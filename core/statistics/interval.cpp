@@ -1,6 +1,8 @@
 #include "core/statistics/interval.h"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 
@@ -9,7 +11,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Ascending, without the missing samples.
+/// Returns the samples in ascending order, without the missing ones.
 std::vector<double> sorted(std::vector<double> samples) {
   std::erase_if(samples, [](double x) { return std::isnan(x); });
   std::sort(samples.begin(), samples.end());
@@ -23,9 +25,9 @@ double median_of_sorted(const std::vector<double>& x) {
 }
 
 /// gamma_d: coverage of [x_d, x_(n+1-d)].
-double coverage(int d, int n) { return 1 - 2 * binomial_half_cdf(d - 1, n); }
+double coverage(int d, int n) { return 1 - 2 * cdf(boost::math::binomial(n, 0.5), d - 1); }
 
-/// The largest d >= 1 whose interval covers at least `level`; 1 where none does.
+/// Returns the largest d >= 1 whose interval covers at least `level`, or 1 if none does.
 int depth_for(double level, int n) {
   int d = 1;
   while (2 * (d + 1) <= n && coverage(d + 1, n) >= level) ++d;
@@ -44,15 +46,6 @@ struct Ordered {
 };
 
 }  // namespace
-
-double binomial_half_cdf(int k, int n) {
-  double sum = 0;
-  for (int i = 0; i <= std::min(k, n); ++i) {
-    sum += std::exp(std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) -
-                    n * std::log(2.0));
-  }
-  return std::min(sum, 1.0);
-}
 
 int samples_to_cover(double level) {
   int n = 1;
@@ -82,6 +75,19 @@ Interval median_interval(std::vector<double> samples, double level) {
   const double weight = (o.n - d) * part / (d + (o.n - 2 * d) * part);
   return {median_of_sorted(o.x), (1 - weight) * o.low(d) + weight * o.low(d + 1),
           (1 - weight) * o.high(d) + weight * o.high(d + 1), level};
+}
+
+Interval t_interval(const std::vector<double>& samples, double level) {
+  if (samples.empty()) return {unknown, unknown, unknown, unknown};
+  const auto n = static_cast<double>(samples.size());
+  double mean = 0, squares = 0;
+  for (const double x : samples) mean += x / n;
+  for (const double x : samples) squares += (x - mean) * (x - mean);
+  if (samples.size() < 2) return {mean, unknown, unknown, unknown};
+  const int degrees = static_cast<int>(samples.size()) - 1;
+  const double half = quantile(boost::math::students_t(degrees), 0.5 + 0.5 * level) *
+                      std::sqrt(squares / degrees / n);
+  return {mean, mean - half, mean + half, level};
 }
 
 }  // namespace conelab

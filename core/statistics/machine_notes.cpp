@@ -43,7 +43,7 @@ std::vector<std::string> machine_notes(const MachineRecord& record) {
                     slowed, record.peaks.size()));
   }
   const std::vector<double> loads = known(record.loads);
-  // The benchmark itself adds one for each thread; half a process more is noise of the average.
+  // The benchmark adds one for each thread; another half is noise of the average.
   if (!loads.empty() && loads.back() > record.threads + 0.5) {
     notes.push_back(fmt::format("the load average reached {:.1f} with {} thread{} of our own",
                                 loads.back(), record.threads, record.threads == 1 ? "" : "s"));

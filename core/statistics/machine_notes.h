@@ -1,7 +1,8 @@
-// Was the machine itself when a sample was taken? Notes for people, from what was measured beside
-// the times: the multiply-add peak around each sample, the load and the clock of each round.
+// Notes on disturbances of the machine during a benchmark, for the reader. They are derived from
+// what was measured along with the times: the multiply-add peak next to each sample, and the load
+// and the clock of each round.
 //
-// Nothing is discarded because of a note: leaving out slow samples would bias the medians.
+// A note never removes a sample: leaving out slow samples would bias the medians.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +11,24 @@
 
 namespace conelab {
 
-/// What was seen beside the samples of one run; NaN where not measured.
+/// What was measured along with the samples of one run; NaN if not measured.
 struct MachineRecord {
-  std::vector<double> peaks;   ///< Beside each sample, over the best of its kind of case.
-  std::vector<double> loads;   ///< 1-minute load average, [round].
-  std::vector<double> clocks;  ///< Hz, [round].
-  int threads = 1;             ///< That the cases used at most.
+  std::vector<double> peaks;  ///< [sample] Peak next to a sample, relative to the best of its case.
+  std::vector<double> loads;  ///< [round] Load average over 1 minute.
+  std::vector<double> clocks;  ///< [round] Clock in Hz.
+  int threads = 1;             ///< The largest number of threads that a case used.
 };
 
-/// The best that the machine reached repeatedly: the 90 % quantile, so that one lucky measurement
-/// sets no standard; NaN for none.
+/// Returns the 90 % quantile of the peaks, which the machine reached repeatedly; a single high
+/// measurement does not count. Returns NaN for no peaks.
 [[nodiscard]] double repeated_peak(const std::vector<double>& peaks);
 
-/// The indices of the samples beside which the peak was more than `tolerance` below that.
+/// Returns the indices of the samples whose peak is more than `tolerance` below `repeated_peak`.
 [[nodiscard]] std::vector<std::size_t> slowed_samples(const std::vector<double>& peaks,
                                                       double tolerance = 0.1);
 
-/// One line each for: slowed samples, load beyond the threads in use, clocks that moved by over 10
-/// %. Empty for a quiet machine.
+/// Returns one line for each of: slowed samples, a load above the threads in use, a clock that
+/// changed by more than 10 %. Returns nothing for an undisturbed machine.
 [[nodiscard]] std::vector<std::string> machine_notes(const MachineRecord& record);
 
 }  // namespace conelab

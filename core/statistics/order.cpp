@@ -9,14 +9,14 @@
 namespace conelab {
 namespace {
 
-/// 0, 1, n-1, 2, n-2, ...: neighbours differ by every amount once (modulo n, n even).
+/// Returns 0, 1, n-1, 2, n-2, ...: for even n, neighbours differ by every amount once (modulo n).
 std::vector<int> zigzag(int n) {
   std::vector<int> row;
   for (int i = 0; i < n; ++i) row.push_back(i % 2 == 1 ? (i + 1) / 2 : (n - i / 2) % n);
   return row;
 }
 
-/// `count` <= n different rows of a Williams square over shuffled cases, in random order.
+/// Returns `count` <= n different rows of a Williams square over shuffled cases, in random order.
 void add_square(int n, int count, Random& random, std::vector<std::vector<int>>& orders) {
   std::vector<int> names(static_cast<std::size_t>(n));
   std::iota(names.begin(), names.end(), 0);

@@ -7,7 +7,7 @@
 namespace conelab {
 namespace {
 
-/// From logarithms of ratios to ratios.
+/// Converts logarithms of ratios to ratios.
 RatioResult finish(const Interval& logs, double margin) {
   RatioResult result;
   result.ratio = {std::exp(logs.value), std::exp(logs.low), std::exp(logs.high), logs.coverage};
@@ -23,9 +23,9 @@ std::vector<double> logarithms(const std::vector<double>& times) {
   return logs;
 }
 
-/// P(U = u) of the Mann-Whitney count of a against b samples from one distribution, u = 0 .. a b.
-/// Of all arrangements, those whose largest sample is of the first kind count b pairs for it:
-/// f(a, b, u) = (a f(a-1, b, u-b) + b f(a, b-1, u)) / (a + b).
+/// Returns P(U = u) of the Mann-Whitney count of a against b samples from one distribution, u = 0
+/// .. a b. Of all arrangements, those whose largest sample is of the first kind count b pairs for
+/// it: f(a, b, u) = (a f(a-1, b, u-b) + b f(a, b-1, u)) / (a + b).
 std::vector<double> mann_whitney(std::size_t a, std::size_t b) {
   std::vector<std::vector<double>> row(b + 1, {1.0});  // f(i, j, .) for the present i, all j
   for (std::size_t i = 1; i <= a; ++i) {
@@ -46,9 +46,9 @@ std::vector<double> mann_whitney(std::size_t a, std::size_t b) {
   return row[b];
 }
 
-/// P(U <= u) for u = 0 .. a b / 2. Beyond 2500 pairs the exact count would soon take seconds. The
-/// normal approximation with continuity correction lies above it around 0.025 (by under 3e-4 for 51
-/// against 50, 9e-3 for 1300 against 2), so that intervals only get wider.
+/// Returns P(U <= u) for u = 0 .. a b / 2. Beyond 2500 pairs the exact count would take seconds.
+/// The normal approximation with continuity correction lies above it around 0.025 (by under 3e-4
+/// for 51 against 50, 9e-3 for 1300 against 2), so that intervals only get wider.
 std::vector<double> mann_whitney_cdf(std::size_t a, std::size_t b) {
   std::vector<double> cdf(a * b / 2 + 1);
   if (a * b <= 2500) {

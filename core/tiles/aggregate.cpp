@@ -26,20 +26,20 @@ void lift_midpoint(const S* v, std::int64_t size, std::int64_t token, Compute<S>
 }  // namespace
 
 template <class S>
-void lift_values(bool einstein, const S* values, std::int64_t value_size, std::int64_t first,
+void lift_values(Aggregate aggregate, const S* values, std::int64_t value_size, std::int64_t first,
                  std::int64_t count, std::ptrdiff_t stride, Compute<S>* out,
-                 std::vector<std::int64_t>& bad) {
+                 std::vector<std::int64_t>& non_finite) {
   for (std::int64_t i = 0; i < count; ++i) {
     const S* v = values + i * value_size;
     Compute<S>* row = out + i * stride;
     std::fill(row + value_size, row + stride, Compute<S>(0));
     if (!all_finite(v, value_size)) {
-      bad.push_back(first + i);
+      non_finite.push_back(first + i);
       for (std::int64_t c = 0; c < value_size; ++c) {
         const Compute<S> x = v[c];
-        row[c] = einstein || !std::isfinite(x) ? 0 : x;
+        row[c] = is_midpoint(aggregate) || !std::isfinite(x) ? 0 : x;
       }
-    } else if (einstein) {
+    } else if (is_midpoint(aggregate)) {
       lift_midpoint(v, value_size, first + i, row);
     } else {
       for (std::int64_t c = 0; c < value_size; ++c) row[c] = v[c];
@@ -48,31 +48,31 @@ void lift_values(bool einstein, const S* values, std::int64_t value_size, std::i
 }
 
 template <class S>
-void finish_row(bool einstein, const Compute<S>* sums, std::int64_t value_size, Compute<S> scale,
-                S* output) {
+void finish_row(Aggregate aggregate, const Compute<S>* sums, std::int64_t value_size,
+                Compute<S> scale, S* output) {
   using T = Compute<S>;
-  const T divisor = einstein ? sums[value_size] : T(1);
-  const T factor = einstein ? (divisor == 0 ? T(0) : 1 / divisor) : scale;
+  const T divisor = is_midpoint(aggregate) ? sums[value_size] : T(1);
+  const T factor = is_midpoint(aggregate) ? (divisor == 0 ? T(0) : 1 / divisor) : scale;
   for (std::int64_t c = 0; c < value_size; ++c) output[c] = static_cast<S>(sums[c] * factor);
 }
 
 template <class S>
-void lift_output_grad(bool einstein, const S* output_grad, const S* output, std::int64_t value_size,
-                      Compute<S> divisor, Compute<S>* out) {
+void lift_output_grad(Aggregate aggregate, const S* output_grad, const S* output,
+                      std::int64_t value_size, Compute<S> divisor, Compute<S>* out) {
   using T = Compute<S>;
-  const T inverse = !einstein ? T(1) : divisor == 0 ? T(0) : 1 / divisor;
+  const T inverse = !is_midpoint(aggregate) ? T(1) : divisor == 0 ? T(0) : 1 / divisor;
   for (std::int64_t c = 0; c < value_size; ++c) out[c] = output_grad[c] * inverse;
-  if (!einstein) return;
+  if (!is_midpoint(aggregate)) return;
   T along = 0;
   for (std::int64_t c = 0; c < value_size; ++c) along += out[c] * output[c];
   out[value_size] = -along;
 }
 
 template <class S>
-void lower_value_grad(bool einstein, const Compute<S>* lifted_grad, const S* value,
+void lower_value_grad(Aggregate aggregate, const Compute<S>* lifted_grad, const S* value,
                       std::int64_t value_size, S* out) {
   double gamma = 1, radial = 0;
-  if (einstein) {
+  if (is_midpoint(aggregate)) {
     // (g v, g) with dg/dv = g^3 v.
     gamma = 1 / std::sqrt(1 - squared_norm(value, value_size));
     double by_gamma = lifted_grad[value_size];
@@ -80,17 +80,18 @@ void lower_value_grad(bool einstein, const Compute<S>* lifted_grad, const S* val
     radial = by_gamma * gamma * gamma * gamma;
   }
   for (std::int64_t c = 0; c < value_size; ++c) {
-    const double along = einstein ? radial * value[c] : 0;
+    const double along = is_midpoint(aggregate) ? radial * value[c] : 0;
     out[c] = static_cast<S>(gamma * lifted_grad[c] + along);
   }
 }
 
-#define CONELAB_AGGREGATE(S)                                                                       \
-  template void lift_values(bool, const S*, std::int64_t, std::int64_t, std::int64_t,              \
-                            std::ptrdiff_t, Compute<S>*, std::vector<std::int64_t>&);              \
-  template void finish_row(bool, const Compute<S>*, std::int64_t, Compute<S>, S*);                 \
-  template void lift_output_grad(bool, const S*, const S*, std::int64_t, Compute<S>, Compute<S>*); \
-  template void lower_value_grad(bool, const Compute<S>*, const S*, std::int64_t, S*);
+#define CONELAB_AGGREGATE(S)                                                               \
+  template void lift_values(Aggregate, const S*, std::int64_t, std::int64_t, std::int64_t, \
+                            std::ptrdiff_t, Compute<S>*, std::vector<std::int64_t>&);      \
+  template void finish_row(Aggregate, const Compute<S>*, std::int64_t, Compute<S>, S*);    \
+  template void lift_output_grad(Aggregate, const S*, const S*, std::int64_t, Compute<S>,  \
+                                 Compute<S>*);                                             \
+  template void lower_value_grad(Aggregate, const Compute<S>*, const S*, std::int64_t, S*);
 CONELAB_AGGREGATE(float)
 CONELAB_AGGREGATE(double)
 CONELAB_AGGREGATE(Float16)

@@ -1,93 +1,69 @@
-// The public door of the engine: attention, forward and backward, on the CPU.
+// Attention over tiles of pairs, forward and backward, for a plan without maps of tokens. The
+// public interface is core/operators/operator.h.
 //
-//   logit_ij = similarity(map(q_i), map(k_j)) + bias(j - i - n_k + n_q),  -inf where masked
-//   weight_i = softmax_j(logit_ij)  or  sigmoid(logit_ij)
-//   output_i = sum_j weight_ij v_j,  or the Einstein midpoint of the v_j
+// 16-bit tensors are widened tile by tile, computed in float and rounded once, at the end. Tile
+// units keep 16 bits of the factors of 16-bit tensors (core/simd/tile_products.h).
 //
-// Tensors hold double, float, Float16 or Bfloat16; the 16-bit types are widened tile by tile,
-// computed in float and rounded once, at the end. Memory beyond inputs and outputs is O(n): no n ×
-// n array exists unless weights or logits are asked for. Results do not depend on the number of
-// threads. Tile units keep 16 bits of the factors of 16-bit tensors (core/simd/tile_products.h).
-//
-// Errors of float32 against float64, N(0,1) tokens, n = 512, d = 64: outputs 4e-7 (cones
-// 1e-7), gradients 5e-6 of their largest entry. A logit of some hundreds (umbral with radius 0.1 on
-// unscaled tokens) is itself rounded to 1e-5: outputs there are within 1e-4, gradients 1e-5, as for
-// the same formula in any float32 library; scale the tokens, or use float64. Of float32 values
-// below 2e-31 and upstream gradients below 5e-36 results may be 0. Rows of finite tokens that are
-// too far out for float32 are computed in float64 (wide_rows.h), at its speed; where even that
-// overflows they are NaN.
+// Errors of float32, float16 and bfloat16 against float64 are at most twice those of the same
+// formula evaluated plainly in that type, on N(0,1) tokens with planted twins and near-twins,
+// outputs and gradients. A row that sees a finite token beyond the reach of its type (head.h) is
+// NaN; use float64 there. Of float32 values below 2e-31 and upstream gradients below 5e-36 results
+// may be 0.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "core/base/half.h"
 #include "core/base/parallel.h"
-#include "core/base/tensor.h"
 #include "core/call/plan.h"
 
 namespace conelab {
 
-/// A row that was computed in float64, because its tokens or logits are too far out for T
-/// (wide_rows.h): its weights are exp(logit - reference) / sum, or sigmoid(logit), in double.
-struct WideRow {
-  std::int64_t batch, head, query;
-  double reference, sum;
-};
-
-/// What forward computes, and what backward needs to recompute the rest.
+/// Computes the output of the chain of parts. Throws a failure where the input is not that of the
+/// plan, and for a token that lies outside its model.
 template <class T>
-struct Forward {
-  Tensor4<T> output;        ///< [batch × head × n_q × d_v]
-  Tensor4<Compute<T>> lse;  ///< [batch × head × n_q × 1] log-sum-exp; -inf for a masked row;
-                            ///< for sigmoid weights the logarithm of the sum of weights.
-  /// [batch × head × n_q × 1] the reference m of a row, often 0, and the row's sum of
-  /// exp(logit - m): lse = m + log(sum).
-  Tensor4<Compute<T>> row_reference, row_sum;
-  Tensor4<Compute<T>> midpoint_sum;  ///< Einstein midpoint only: the divisor
-                                     ///< sum of weight * Lorentz factor.
-  std::vector<WideRow> wide_rows;    ///< In order; their row_sum says nothing.
-};
-
-/// Gradients of L = sum(output * output_grad); total derivatives, through the map too.
+[[nodiscard]] Forward<T> attention_forward(const Plan& plan, const AttentionInput<T>& input,
+                                           const Execution& execution = {});
+/// Computes the gradients; `saved` is what `attention_forward` returned for the same plan and
+/// input.
 template <class T>
-struct Backward {
-  Tensor4<T> query, key, value;  ///< In the shapes of the inputs.
-  /// By key, every differentiable parameter of the plan: [1] summed over batch and heads, or
-  /// [head] where it was given as a list.
-  std::map<std::string, std::vector<double>> parameters;
-};
+[[nodiscard]] Backward<T> attention_backward(const Plan& plan, const AttentionInput<T>& input,
+                                             const Forward<T>& saved,
+                                             const Execution& execution = {});
 
+/// A result of a plan's sizes, filled with zeros.
 template <class T>
-[[nodiscard]] Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,
-                                 const Execution& execution = {});
+[[nodiscard]] Forward<T> empty_forward(const Plan& plan) {
+  const Extents& e = plan.extents;
+  const Shape4 per_row{e.batch, e.head, e.query, 1};
+  using N = Compute<T>;
+  Forward<T> result{Tensor4<T>({e.batch, e.head, e.query, e.value}),
+                    Tensor4<N>(per_row),
+                    Tensor4<N>(per_row),
+                    Tensor4<N>(per_row),
+                    {}};
+  if (is_midpoint(plan.aggregate)) result.midpoint_sum = Tensor4<N>(per_row);
+  return result;
+}
 
-/// `saved` is what `forward` returned for the same plan and input.
-template <class T>
-[[nodiscard]] Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
-                                   const Forward<T>& saved, const Execution& execution = {});
-
-/// The n_q × n_k arrays, for figures and files: [batch × head × n_q × n_k].
-/// Masked logits are -inf, masked weights 0.
 enum class Map2d { logits, weights };
-template <class T>
-[[nodiscard]] Tensor4<Compute<T>> attention_map(const Plan& plan, const AttentionInput<T>& input,
-                                                Map2d which, const Execution& execution = {});
 
-/// A rectangle of one head's map: rows [query_begin, query_end) × keys [key_begin, key_end).
+/// A rectangle of one head's map: rows [query_begin, query_end) x keys [key_begin, key_end).
 struct MapTile {
   std::int64_t batch, head, query_begin, query_end, key_begin, key_end;
 };
 
-/// Into row-major `out`; memory O(tile), rows shared by the threads. `saved` is needed for weights
-/// only, values are not read: of `input`, queries and keys are to have the plan's extents, which is
-/// not checked. Throws a failure for a tile that is not of the map; an empty one is none.
+/// Fills row-major `out` with logits or weights of a rectangle; memory O(tile), rows shared by the
+/// threads. Masked logits are -inf, masked weights 0. `saved` is needed for weights only; values
+/// are not read. Queries and keys must have the plan's extents, which is not checked. Throws a
+/// failure for a rectangle that is not within the map; an empty one is left alone.
 template <class T>
-void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d which,
-                        const Forward<T>* saved, const MapTile& tile, Compute<T>* out,
-                        const Execution& execution = {});
+void pair_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d which,
+                   const Forward<T>* saved, const MapTile& tile, Compute<T>* out,
+                   const Execution& execution = {});
+
+/// The whole map, for figures and files: [batch x head x n_q x n_k].
+template <class T>
+[[nodiscard]] Tensor4<Compute<T>> pair_map(const Plan& plan, const AttentionInput<T>& input,
+                                           Map2d which, const Execution& execution = {});
 
 }  // namespace conelab

@@ -1,20 +1,14 @@
 // Attention maps for figures and files: rectangles of logits or weights, O(tile) memory.
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <tuple>
-#include <vector>
 
 #include "core/base/error.h"
-#include "core/base/finite.h"
 #include "core/base/parallel.h"
 #include "core/tiles/attention.h"
-#include "core/tiles/exact.h"
 #include "core/tiles/keys.h"
 #include "core/tiles/row_weights.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
-#include "core/tiles/wide_rows.h"
 
 namespace conelab {
 namespace {
@@ -39,7 +33,7 @@ class HeadMap {
         kernels_(kernels<S>(simd, plan.extents.query)),
         group_rows_(kernels_.forward_rows),
         mask_(plan.mask(input)),
-        law_(plan, kernels_, head_, input.key.row(batch_, head_, 0)),
+        law_(plan, kernels_, head_, input.key.row(batch_, head_, 0), input.tensors),
         keys_(plan, kernels_, law_, columns_, key_begin_) {
     const S* keys = input.key.row(batch_, head_, key_begin_);
     for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);
@@ -53,8 +47,7 @@ class HeadMap {
     Operand<T> queries;
     law_.place(input_.query.row(batch_, head_, begin), rows, rows, "q", begin, kernels_.panel,
                queries);
-    ExactPairs<T> exact = exact_pairs();
-    Tiles<T> tiles(plan_, kernels_, law_, mask_, batch_, exact);
+    Tiles<S> tiles(plan_, kernels_, law_, mask_, input_.key, batch_ * plan_.extents.head + head_);
     Buffer<T> tile(static_cast<std::size_t>(group_rows_) * forward_keys<T>);
     for (int t = 0; t < keys_.tiles(); ++t) {
       const KeyTile<T> part = keys_.tile(t);
@@ -64,7 +57,6 @@ class HeadMap {
         for (int r = 0; r < count; ++r) {
           T* to = out + (row + r) * columns_ + (part.first - key_begin_);
           std::copy_n(tile.data() + static_cast<std::ptrdiff_t>(r) * part.columns, part.count, to);
-          widen(begin + row + r, part, exact, to);
         }
       }
     }
@@ -72,24 +64,12 @@ class HeadMap {
 
   /// Turns logits of queries [begin, begin + rows) into weights.
   void weigh_rows(const Forward<S>& saved, std::int64_t begin, std::int64_t rows, T* out) const {
-    ExactPairs<T> exact = exact_pairs();
     for (std::int64_t r = 0; r < rows; ++r) {
       const T reference = *saved.row_reference.row(batch_, head_, begin + r);
       const T sum = *saved.row_sum.row(batch_, head_, begin + r);
       T* row = out + r * columns_;
-      if (const WideRow* wide = wide_row(saved, begin + r); wide != nullptr) {
-        weigh_wide(*wide, exact, row);
-        continue;
-      }
-      const RowWeights<T> law{plan_.sigmoid, reference, sum == 0 ? T(0) : 1 / sum};
+      const RowWeights<T> law{plan_.weights, reference, sum == 0 ? T(0) : 1 / sum};
       std::transform(row, row + columns_, row, [&](T logit) { return law.of(logit); });
-      if (!sharpens_weights<T>(plan_)) continue;
-      for (std::int64_t c = 0; c < columns_; ++c) {
-        if (!is_decisive(row[c], reference)) continue;
-        const double weight =
-            std::exp(exact.logit(begin + r, key_begin_ + c) - reference) / static_cast<double>(sum);
-        row[c] = static_cast<T>(sharpened(row[c], weight));
-      }
     }
   }
 
@@ -103,63 +83,10 @@ class HeadMap {
   Head<T> law_;
   PackedKeys<T> keys_;
 
-  [[nodiscard]] ExactPairs<T> exact_pairs() const {
-    return {plan_, kernels_, law_, given_tokens(law_, input_.query, batch_, head_),
-            given_tokens(law_, input_.key, batch_, head_)};
-  }
-
-  [[nodiscard]] bool sees(std::int64_t query, std::int64_t key) const {
-    return mask_.admits(batch_, query, key);
-  }
-
-  /// Logits of a row that T did not hold on the way, and perhaps does; those of tokens that are not
-  /// finite stay NaN.
-  void widen(std::int64_t query, const KeyTile<T>& part, ExactPairs<T>& exact, T* logits) const {
-    if (std::all_of(logits, logits + part.count, [](T x) { return std::isfinite(x); })) return;
-    const std::int64_t d = plan_.extents.feature;
-    if (!all_finite(input_.query.row(batch_, head_, query), d)) return;
-    for (int c = 0; c < part.count; ++c) {
-      const std::int64_t key = part.first + c;
-      if (std::isfinite(logits[c]) || !sees(query, key)) continue;
-      if (!all_finite(input_.key.row(batch_, head_, key), d)) continue;
-      logits[c] = narrowed<T>(exact.logit(query, key));
-    }
-  }
-
-  /// The row among those that forward took from float64, or null.
-  [[nodiscard]] const WideRow* wide_row(const Forward<S>& saved, std::int64_t query) const {
-    const auto place = [](const WideRow& r) { return std::tuple(r.batch, r.head, r.query); };
-    const WideRow wanted{batch_, head_, query, 0, 0};
-    const auto found =
-        std::lower_bound(saved.wide_rows.begin(), saved.wide_rows.end(), wanted,
-                         [&](const WideRow& a, const WideRow& b) { return place(a) < place(b); });
-    const bool there = found != saved.wide_rows.end() && place(*found) == place(wanted);
-    return there ? &*found : nullptr;
-  }
-
-  void weigh_wide(const WideRow& wide, ExactPairs<T>& exact, T* weights) const {
-    // Exact logits and the tiles' are apart by some of their own rounding: beyond this the row's
-    // reference is to be theirs.
-    constexpr double largest_alike = 1e8;
-    const auto logit_of = [&](std::int64_t key) {
-      return sees(wide.query, key) ? exact.logit(wide.query, key)
-                                   : -std::numeric_limits<double>::infinity();
-    };
-    RowWeights<double> law{plan_.sigmoid, wide.reference, 1 / wide.sum};
-    if (!plan_.sigmoid && std::abs(wide.reference) > largest_alike) {
-      std::vector<double> logits;
-      for (std::int64_t j = 0; j < plan_.extents.key; ++j) logits.push_back(logit_of(j));
-      law = row_weights(false, logits.data(), plan_.extents.key);
-    }
-    for (std::int64_t c = 0; c < columns_; ++c) {
-      weights[c] = static_cast<T>(law.of(logit_of(key_begin_ + c)));
-    }
-  }
-
-  static void score(Tiles<T>& tiles, const QueryGroup<T>& group, const KeyTile<T>& part,
+  static void score(Tiles<S>& tiles, const QueryGroup<T>& group, const KeyTile<T>& part,
                     Buffer<T>& tile) {
     const Cover cover = tiles.cover(group.first, group.first + group.rows, part);
-    if (cover == Cover::none) {
+    if (cover == Cover::none || !tiles.sees_any(group, part, cover)) {
       std::fill(tile.begin(), tile.end(), -std::numeric_limits<T>::infinity());
       return;
     }
@@ -186,9 +113,9 @@ void check_tile(const MapTile& tile, const Extents& e) {
 }  // namespace
 
 template <class S>
-void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d which,
-                        const Forward<S>* saved, const MapTile& tile, Compute<S>* out,
-                        const Execution& execution) {
+void pair_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d which,
+                   const Forward<S>* saved, const MapTile& tile, Compute<S>* out,
+                   const Execution& execution) {
   using T = Compute<S>;
   if (tile.query_end <= tile.query_begin || tile.key_end <= tile.key_begin) return;
   check_tile(tile, plan.extents);
@@ -211,13 +138,13 @@ void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d 
 }
 
 template <class S>
-Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& input, Map2d which,
-                                  const Execution& execution) {
+Tensor4<Compute<S>> pair_map(const Plan& plan, const AttentionInput<S>& input, Map2d which,
+                             const Execution& execution) {
   check_input(plan, input);
   const Extents& e = plan.extents;
   Tensor4<Compute<S>> map({e.batch, e.head, e.query, e.key});
   Forward<S> saved;
-  if (which == Map2d::weights) saved = forward(plan, input, stage(execution, 0, 0.5));
+  if (which == Map2d::weights) saved = attention_forward(plan, input, stage(execution, 0, 0.5));
   constexpr std::int64_t block = 96;
   const std::int64_t blocks = (e.query + block - 1) / block;
   Execution alone;  // Heads and blocks are what the threads share here.
@@ -228,19 +155,18 @@ Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& inp
   run_tickets(e.batch * e.head * blocks, rest, [&](std::int64_t ticket, const auto&) {
     const std::int64_t b = ticket / blocks / e.head, h = ticket / blocks % e.head;
     const std::int64_t begin = ticket % blocks * block;
-    attention_map_tile(plan, input, which, &saved,
-                       {b, h, begin, std::min(begin + block, e.query), 0, e.key},
-                       map.row(b, h, begin), alone);
+    pair_map_tile(plan, input, which, &saved,
+                  {b, h, begin, std::min(begin + block, e.query), 0, e.key}, map.row(b, h, begin),
+                  alone);
   });
   return map;
 }
 
-#define CONELAB_MAPS(S)                                                                    \
-  template void attention_map_tile(const Plan&, const AttentionInput<S>&, Map2d,           \
-                                   const Forward<S>*, const MapTile&, Compute<S>*,         \
-                                   const Execution&);                                      \
-  template Tensor4<Compute<S>> attention_map(const Plan&, const AttentionInput<S>&, Map2d, \
-                                             const Execution&);
+#define CONELAB_MAPS(S)                                                                        \
+  template void pair_map_tile(const Plan&, const AttentionInput<S>&, Map2d, const Forward<S>*, \
+                              const MapTile&, Compute<S>*, const Execution&);                  \
+  template Tensor4<Compute<S>> pair_map(const Plan&, const AttentionInput<S>&, Map2d,          \
+                                        const Execution&);
 CONELAB_MAPS(float)
 CONELAB_MAPS(double)
 CONELAB_MAPS(Float16)

@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -20,10 +21,10 @@
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
 #include "core/tiles/backward_tile.h"
+#include "core/tiles/sparse.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
 #include "core/tiles/upstream.h"
-#include "core/tiles/wide_rows.h"
 
 namespace conelab {
 namespace {
@@ -64,7 +65,7 @@ class BackwardPass {
     run_tickets(heads_ * tiles_, execution_,
                 [&](std::int64_t ticket, const auto& stopped) { run_tile(ticket, stopped); });
     run_tickets(heads_, brief, [&](std::int64_t h, const auto&) { finish_queries(h); });
-    result_.parameters = parameter_gradients(plan_, sums_);
+    add_parameter_gradients(plan_, sums_, result_);
     return std::move(result_);
   }
 
@@ -96,7 +97,10 @@ class BackwardPass {
     const std::int64_t h = head_of(index);
     const auto n = static_cast<std::size_t>(e.query);
     auto head = std::make_unique<BackwardHead<T>>(
-        Head<T>(plan_, kernels_, h, input_.key.row(b, h, 0)), blocks_);
+        Head<T>(plan_, kernels_, h, input_.key.row(b, h, 0), input_.tensors), blocks_);
+    if (head->head.bias().has_gradient()) {
+      head->by_offset.assign(static_cast<std::size_t>(e.query + e.key), 0.0);
+    }
     const std::ptrdiff_t stride = operand_stride(head->head.base_size(), kernels_.panel);
     head->query_grad = result_rows(result_.query, b, h, stride);
     const bool own_sums = head->query_grad == nullptr;
@@ -137,18 +141,19 @@ class BackwardPass {
         static_cast<int>(std::min<std::int64_t>(backward_keys<T>, plan_.extents.key - first));
     KeyWork<T> work(plan_, kernels_, shared.head, input_.key.row(b, h, 0),
                     input_.value.row(b, h, 0), first, count, block_rows_);
-    ExactPairs<T> exact(plan_, kernels_, shared.head, given_tokens(shared.head, input_.query, b, h),
-                        given_tokens(shared.head, input_.key, b, h));
-    Tiles<T> tiles(plan_, kernels_, shared.head, mask_, b, exact);
+    Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index);
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const Cover cover = cover_of(tiles, work, block);
       QueryGroup<T> group{};
+      bool seen = false;
       if (cover != Cover::none) {
         group = group_of(index, shared, work.queries, block);
-        run_pair_tile(index, shared, work, tiles, group, cover);
+        seen = tiles.sees_any(group, work.keys(), cover);
+        if (seen) run_pair_tile(index, shared, work, tiles, group, cover);
       }
       if (!wait_for_turn(shared, block, t, stopped)) return;
-      if (cover != Cover::none) add_query_grad(shared, work, tiles, group);
+      if (seen) add_query_grad(shared, work, group);
+      if (block + 1 == blocks_) add_bias_gradient(shared, work);
       shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
     }
     finish_keys(index, t, shared, work);
@@ -159,7 +164,7 @@ class BackwardPass {
         std::min<std::int64_t>(block_rows_, plan_.extents.query - block * block_rows_));
   }
 
-  [[nodiscard]] Cover cover_of(Tiles<T>& tiles, const KeyWork<T>& w, std::int64_t block) const {
+  [[nodiscard]] Cover cover_of(Tiles<S>& tiles, const KeyWork<T>& w, std::int64_t block) const {
     const std::int64_t first = block * block_rows_;
     return tiles.cover(first, first + rows_of(block), w.keys());
   }
@@ -176,7 +181,7 @@ class BackwardPass {
   }
 
   /// One tile of pairs: P and W, and what they add to dV and dK.
-  void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
+  void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
                      const QueryGroup<T>& group, Cover cover) {
     const FlushSubnormals flush;
     const int columns = w.keys().columns;
@@ -186,12 +191,11 @@ class BackwardPass {
                                          stride, w.upstream.data());
     kernels_.product(group.rows, columns, w.operands.width(), {upstream, stride, 1},
                      w.operands.values(), w.slope.data(), columns, Store::replace);
-    mark_columns(w.operands.bad_values(), w.keys().first, w.keys().count, group.rows,
+    mark_columns(w.operands.non_finite_values(), w.keys().first, w.keys().count, group.rows,
                  w.slope.data(), columns);
-    set_close_pairs_apart(index, shared, tiles, group, w);
+    find_close_pairs(tiles, group, w);
     apply_tail(shared, w, tiles, group, score);
-    if (sharpens_weights<T>(plan_)) sharpen_weights(shared, w, tiles, group, upstream);
-    add_close_pairs(plan_.sigmoid, shared, w, tiles, group);
+    take_close_pairs(group, w);
     kernels_.product(w.keys().count, static_cast<int>(stride), group.rows,
                      {w.tile.data(), 1, columns}, {upstream, stride, false}, w.value_grad.data(),
                      stride, Store::add);
@@ -201,36 +205,41 @@ class BackwardPass {
                      w.key_grad.data(), w.operands.base_stride(), Store::add);
   }
 
-  /// Takes close pairs out of the tile: with dL/dweight = delta (0 of a sigmoid) they add nothing.
-  void set_close_pairs_apart(std::int64_t index, const BackwardHead<T>& shared, Tiles<T>& tiles,
-                             const QueryGroup<T>& group, KeyWork<T>& w) const {
+  /// Remembers the tile's close pairs, by their measures.
+  void find_close_pairs(const Tiles<S>& tiles, const QueryGroup<T>& group, KeyWork<T>& w) const {
     w.close_pairs.clear();
     if (!tiles.has_close_pairs()) return;
     for (int r = 0; r < group.rows; ++r) {
-      const std::int64_t i = group.first + r;
-      const T delta = plan_.sigmoid ? T(0) : shared.delta[static_cast<std::size_t>(i)];
       for (int c = 0; c < w.keys().count; ++c) {
         const auto at = static_cast<std::size_t>(r * w.keys().columns + c);
-        if (!tiles.is_close(group, r, w.keys(), c, w.tile[at])) continue;
-        const bool mean = !plan_.sigmoid && !plan_.einstein;
-        w.close_pairs.push_back(
-            {r, c,
-             mean ? upstream_.above_mean(batch_of(index), head_of(index), i, w.keys().first + c)
-                  : static_cast<double>(w.slope[at] - delta),
-             T(0)});
-        w.slope[at] = delta;
+        if (tiles.is_close(group, r, w.keys(), c, w.tile[at]))
+          w.close_pairs.push_back({r, c, T(0)});
       }
     }
   }
 
-  /// Measures and dL/dweight to weights and dL/dmeasure.
-  void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
-                  const QueryGroup<T>& group, const ScoreTile<T>& score) {
-    const int slopes = shared.head.bias().slopes();
-    const T* bias_slope[max_bias_slopes] = {};
-    for (int p = 0; p < slopes; ++p) {
-      bias_slope[p] = shared.head.bias().slope(p, group.first, w.keys().first);
+  /// Takes the slopes of close pairs out of the tile, and adds them to dK times differences.
+  void take_close_pairs(const QueryGroup<T>& group, KeyWork<T>& w) const {
+    for (ClosePair<T>& pair : w.close_pairs) {
+      const auto at = static_cast<std::size_t>(pair.row * w.keys().columns + pair.column);
+      pair.slope = std::exchange(w.slope[at], T(0));
+      add_difference(group, pair, w, pair.slope,
+                     w.key_grad.data() + pair.column * w.operands.base_stride());
     }
+  }
+
+  /// Adds (q - k) times `factor` to out [base_size].
+  static void add_difference(const QueryGroup<T>& group, const ClosePair<T>& pair,
+                             const KeyWork<T>& w, T factor, T* out) {
+    if (factor == 0) return;
+    const T* q = group.base + pair.row * group.stride;
+    const T* k = w.operands.base() + pair.column * group.stride;
+    for (std::ptrdiff_t i = 0; i < group.stride; ++i) out[i] += factor * (q[i] - k[i]);
+  }
+
+  /// Computes the weights and dL/dmeasure of a tile, given measures and dL/dweight.
+  void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
+                  const QueryGroup<T>& group, const ScoreTile<T>& score) {
     std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
     const SlopeTile<T> tile{
         .score = score,
@@ -238,17 +247,30 @@ class BackwardPass {
         .reference = shared.reference.data() + group.first,
         .inverse_sum = shared.inverse_sum.data() + group.first,
         .delta = shared.delta.data() + group.first,
-        .largest_weight = w.largest_weight.data(),
         .query_slope = w.row_slope.data(),
         .key_slope = w.key_slope.data(),
         .far_key_slope = w.far_key_slope.data(),
         .constant_slope = w.sums.constant.data(),
-        .bias_slope = bias_slope,
-        .bias_slopes = slopes,
-        .bias_stride = -1,  // One key to the left per query, as of ScoreTile::addend.
-        .bias_gradient = w.sums.bias.data(),
+        .logit_slope = w.logit_slope.empty() ? nullptr : w.logit_slope.data(),
     };
-    (plan_.sigmoid ? tiles.tail().sigmoid_slope : tiles.tail().softmax_slope)(tile);
+    tiles.tail().slope[static_cast<int>(plan_.weights)](tile);
+    if (!w.logit_slope.empty()) collect_by_offset(shared.head.bias(), w, group);
+  }
+
+  /// Adds dL/dlogit of a tile to the ticket's sums by relative position.
+  static void collect_by_offset(const HeadBias<T>& bias, KeyWork<T>& w,
+                                const QueryGroup<T>& group) {
+    for (int r = 0; r < group.rows; ++r) {
+      const T* row = w.logit_slope.data() + r * w.keys().columns;
+      double* to = w.by_offset.data() + bias.index(group.first + r, w.keys().first);
+      for (int c = 0; c < w.keys().count; ++c) to[c] += static_cast<double>(row[c]);
+    }
+  }
+
+  /// Adds a ticket's sums to those of the head. Tickets do so in the order of their tiles, each on
+  /// its turn at the last block.
+  static void add_bias_gradient(BackwardHead<T>& shared, const KeyWork<T>& w) {
+    for (std::size_t i = 0; i < w.by_offset.size(); ++i) shared.by_offset[i] += w.by_offset[i];
   }
 
   /// Row and column sums of W, which does not hold the close pairs.
@@ -269,8 +291,7 @@ class BackwardPass {
     return !stopped();
   }
 
-  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
-                      const QueryGroup<T>& group) {
+  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, const QueryGroup<T>& group) {
     const FlushSubnormals flush;
     const std::ptrdiff_t stride = group.stride;
     T* out = shared.query_grad + group.first * stride;
@@ -278,8 +299,7 @@ class BackwardPass {
                      {w.slope.data(), w.keys().columns, 1}, w.operands.keys(), out, stride,
                      Store::add);
     for (const ClosePair<T>& pair : w.close_pairs) {
-      tiles.exact().add_difference(group.first + pair.row, w.keys().first + pair.column,
-                                   -pair.slope, out + pair.row * stride);
+      add_difference(group, pair, w, -pair.slope, out + pair.row * stride);
     }
     for (int r = 0; r < group.rows; ++r) {
       const auto i = static_cast<std::size_t>(group.first + r);
@@ -307,7 +327,7 @@ class BackwardPass {
                                 result_.key.row(b, h, w.keys().first), w.sums.similarity.data());
     for (int c = 0; c < w.keys().count; ++c) {
       const std::int64_t j = w.keys().first + c;
-      lower_value_grad(plan_.einstein, w.value_grad.data() + c * w.operands.value_stride(),
+      lower_value_grad(plan_.aggregate, w.value_grad.data() + c * w.operands.value_stride(),
                        input_.value.row(b, h, j), plan_.extents.value, result_.value.row(b, h, j));
     }
     sums_[static_cast<std::size_t>(index * (tiles_ + 1) + t)] = std::move(w.sums);
@@ -318,6 +338,7 @@ class BackwardPass {
     const std::int64_t h = head_of(index);
     BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
     ParameterSums& sums = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + tiles_)];
+    shared.head.bias().collect(shared.by_offset.data(), sums.bias);
     Operand<T> own;
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const QueryGroup<T> group = group_of(index, shared, own, block);
@@ -346,17 +367,16 @@ void check_saved(const Plan& plan, const Forward<T>& saved) {
 }  // namespace
 
 template <class S>
-Backward<S> backward(const Plan& plan, const AttentionInput<S>& input, const Forward<S>& saved,
-                     const Execution& execution) {
+Backward<S> attention_backward(const Plan& plan, const AttentionInput<S>& input,
+                               const Forward<S>& saved, const Execution& execution) {
   check_input(plan, input);
   check_saved(plan, saved);
-  Backward<S> result = BackwardPass<S>(plan, input, saved, execution).run();
-  mend_wide_gradients(plan, input, saved, execution, result);
-  return result;
+  if (plan.mask(input).is_sparse()) return sparse_backward(plan, input, saved, execution);
+  return BackwardPass<S>(plan, input, saved, execution).run();
 }
-#define CONELAB_BACKWARD(S)                                                               \
-  template Backward<S> backward(const Plan&, const AttentionInput<S>&, const Forward<S>&, \
-                                const Execution&);
+#define CONELAB_BACKWARD(S)                                                      \
+  template Backward<S> attention_backward(const Plan&, const AttentionInput<S>&, \
+                                          const Forward<S>&, const Execution&);
 CONELAB_BACKWARD(float)
 CONELAB_BACKWARD(double)
 CONELAB_BACKWARD(Float16)

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/buffer.h"
-#include "core/tiles/exact.h"
 #include "core/tiles/head.h"
 #include "core/tiles/key_operands.h"
 #include "core/tiles/parameter_sums.h"
@@ -29,15 +28,16 @@ struct BackwardHead {
   T* query_grad = nullptr;             ///< [n_q × stride] W K
   std::vector<T> query_slope;          ///< [n_q] dL/dpotential
   std::vector<T> query_margin;         ///< [n_q] sum_j w_ij
+  std::vector<double> by_offset;       ///< [n_q + n_k] dL/dlogit by relative position, or empty.
   std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
 };
 
-/// A pair whose gradient products would cancel: it is added by itself.
+/// A pair whose tokens are so close that the products of its gradient would cancel: its slope is
+/// multiplied by the difference of the tokens.
 template <class T>
 struct ClosePair {
   int row, column;
-  double by_weight;  ///< dL/dweight - delta
-  T slope;           ///< dL/dmeasure
+  T slope;  ///< dL/dmeasure
 };
 
 /// What a ticket owns: one tile of keys, its gradients, and room for a block of queries against it.
@@ -56,9 +56,10 @@ struct KeyWork {
         upstream(size_of(rows * operands.value_stride()), T(0)),
         tile(size_of(rows) * columns()),
         slope(tile.size()),
+        logit_slope(head.bias().has_gradient() ? tile.size() : 0),
+        by_offset(head.bias().has_gradient() ? size_of(plan.extents.query + plan.extents.key) : 0),
         row_slope(size_of(rows)),
         row_margin(row_slope.size()),
-        largest_weight(row_slope.size()),
         sums(plan) {}
 
   KeyOperands<T> operands;
@@ -68,7 +69,9 @@ struct KeyWork {
   Operand<T> queries;               ///< A block of them, where the head keeps none.
   Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
   Buffer<T> tile, slope;            ///< [rows × columns]
-  std::vector<T> row_slope, row_margin, largest_weight;  ///< [rows]
+  Buffer<T> logit_slope;            ///< [rows × columns] dL/dlogit; empty where it is not wanted.
+  std::vector<double> by_offset;    ///< [n_q + n_k] dL/dlogit by relative position, or empty.
+  std::vector<T> row_slope, row_margin;  ///< [rows]
   std::vector<ClosePair<T>> close_pairs;
   ParameterSums sums;
 
@@ -78,17 +81,5 @@ struct KeyWork {
   [[nodiscard]] std::size_t columns() const { return size_of(operands.tile().columns); }
   static std::size_t size_of(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 };
-
-/// Sharpens the decisive weights (exact.h), once the similarity's kernel has made weights and
-/// slopes, as forward did; `upstream` [rows × value_stride] is dL/doutput of the group. (Shares of
-/// very nearly least_share may differ between the passes by the rounding of sums.)
-template <class T>
-void sharpen_weights(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
-                     const QueryGroup<T>& group, const T* upstream);
-
-/// Sets the close pairs' slopes, from exact tokens, and adds what they make of them to all but dQ.
-template <class T>
-void add_close_pairs(bool sigmoid, const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<T>& tiles,
-                     const QueryGroup<T>& group);
 
 }  // namespace conelab

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -13,14 +12,13 @@
 #include "core/base/subnormals.h"
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
-#include "core/tiles/bad_values.h"
-#include "core/tiles/exact.h"
 #include "core/tiles/keys.h"
+#include "core/tiles/non_finite_values.h"
 #include "core/tiles/row_sums.h"
+#include "core/tiles/sparse.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
 #include "core/tiles/values.h"
-#include "core/tiles/wide_rows.h"
 
 namespace conelab {
 namespace {
@@ -38,7 +36,7 @@ struct ForwardHead {
   Head<Compute<S>> head;
   PackedKeys<Compute<S>> keys;
   PackedValues<S> values;
-  BadValues<S> bad_values;  ///< Once all values are packed.
+  NonFiniteValues<S> non_finite_values;  ///< Once all values are packed.
 };
 
 template <class S>
@@ -55,25 +53,21 @@ class ForwardPass {
         mask_(plan.mask(input)) {}
 
   Forward<S> run() {
+    result_ = empty_forward<S>(plan_);
     query_block_ = query_block();
     blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
-    std::vector<std::int64_t> all(
-        static_cast<std::size_t>(plan_.extents.batch * plan_.extents.head * blocks_));
-    std::iota(all.begin(), all.end(), 0);
-    return run_blocks(all);
-  }
-
-  /// Only the blocks of queries that hold one of these rows, which are in order.
-  Forward<S> run_only(const std::vector<WideRow>& rows) {
-    query_block_ = query_block();
-    blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
-    std::vector<std::int64_t> blocks;
-    for (const WideRow& row : rows) {
-      const std::int64_t block =
-          (row.batch * plan_.extents.head + row.head) * blocks_ + row.query / query_block_;
-      if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
-    }
-    return run_blocks(blocks);
+    const std::int64_t heads = plan_.extents.batch * plan_.extents.head;
+    heads_.resize(static_cast<std::size_t>(heads));
+    const Execution prepare = quiet(execution_);
+    run_tickets(heads, prepare, [&](std::int64_t head, const auto&) { prepare_head(head); });
+    const std::int64_t tiles = (plan_.extents.key + forward_keys<T> - 1) / forward_keys<T>;
+    run_tickets(heads * tiles, prepare, [&](std::int64_t ticket, const auto&) {
+      prepare_tile(ticket / tiles, static_cast<int>(ticket % tiles));
+    });
+    for (std::int64_t head = 0; head < heads; ++head) find_non_finite_values(head);
+    run_tickets(heads * blocks_, execution_,
+                [&](std::int64_t ticket, const auto& stopped) { run_block(ticket, stopped); });
+    return std::move(result_);
   }
 
  private:
@@ -106,47 +100,10 @@ class ForwardPass {
                         : std::min(most_queries, round_up<std::int64_t>(share, group_rows_));
   }
 
-  /// `blocks` in order, head after head.
-  Forward<S> run_blocks(const std::vector<std::int64_t>& blocks) {
-    allocate();
-    const Extents& e = plan_.extents;
-    std::vector<std::int64_t> heads;
-    for (const std::int64_t block : blocks) {
-      if (heads.empty() || heads.back() != block / blocks_) heads.push_back(block / blocks_);
-    }
-    const auto at = [](const auto& list, std::int64_t i) {
-      return list[static_cast<std::size_t>(i)];
-    };
-    const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
-    heads_.resize(static_cast<std::size_t>(e.batch * e.head));
-    const Execution prepare = quiet(execution_);
-    run_tickets(count(heads), prepare,
-                [&](std::int64_t ticket, const auto&) { prepare_head(at(heads, ticket)); });
-    const std::int64_t tiles = (e.key + forward_keys<T> - 1) / forward_keys<T>;
-    run_tickets(count(heads) * tiles, prepare, [&](std::int64_t ticket, const auto&) {
-      prepare_tile(at(heads, ticket / tiles), static_cast<int>(ticket % tiles));
-    });
-    for (const std::int64_t head : heads) find_bad_values(head);
-    run_tickets(count(blocks), execution_, [&](std::int64_t ticket, const auto& stopped) {
-      run_block(at(blocks, ticket), stopped);
-    });
-    return std::move(result_);
-  }
-
-  void allocate() {
-    const Extents& e = plan_.extents;
-    result_.output = Tensor4<S>({e.batch, e.head, e.query, e.value});
-    const Shape4 per_row{e.batch, e.head, e.query, 1};
-    result_.lse = Tensor4<T>(per_row);
-    result_.row_reference = Tensor4<T>(per_row);
-    result_.row_sum = Tensor4<T>(per_row);
-    if (plan_.einstein) result_.midpoint_sum = Tensor4<T>(per_row);
-  }
-
   void prepare_head(std::int64_t index) {
     const Extents& e = plan_.extents;
-    Head<T> head(plan_, kernels_, index % e.head,
-                 input_.key.row(index / e.head, index % e.head, 0));
+    Head<T> head(plan_, kernels_, index % e.head, input_.key.row(index / e.head, index % e.head, 0),
+                 input_.tensors);
     PackedKeys<T> keys(plan_, kernels_, head, e.key);
     PackedValues<S> values(plan_, kernels_, input_.value, index / e.head, index % e.head);
     heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<S>>(
@@ -160,35 +117,29 @@ class ForwardPass {
     shared.values.pack(t);
   }
 
-  void find_bad_values(std::int64_t index) {
+  void find_non_finite_values(std::int64_t index) {
     ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
     const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
-    shared.bad_values = BadValues<S>(plan_.einstein, input_.value.row(b, h, 0), plan_.extents.value,
-                                     shared.values.bad());
+    shared.non_finite_values = NonFiniteValues<S>(plan_.aggregate, input_.value.row(b, h, 0),
+                                                  plan_.extents.value, shared.values.non_finite());
   }
 
   void run_block(std::int64_t ticket, const std::function<bool()>& stopped) {
     const std::int64_t index = ticket / blocks_;
     const ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
     Block block = start(index, (ticket % blocks_) * query_block_, shared);
-    ExactPairs<T> exact(plan_, kernels_, shared.head,
-                        given_tokens(shared.head, input_.query, block.batch, block.head),
-                        given_tokens(shared.head, input_.key, block.batch, block.head));
-    Tiles<T> tiles(plan_, kernels_, shared.head, mask_, block.batch, exact);
+    Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index);
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
       attend_tile(block, shared, tiles, t);
-    const auto value = [&](std::int64_t key, T* out) { shared.values.lift(key, out); };
     for (int r = 0; r < block.rows; ++r) {
-      const std::int64_t query = block.begin + r;
-      block.sums.sharpen(
-          r, [&](std::int64_t key) { return exact.logit(query, key); }, value);
       finish(block, r);
-      shared.bad_values.spoil(mask_, block.batch, query,
-                              result_.output.row(block.batch, block.head, query));
+      shared.non_finite_values.add_seen(
+          mask_, block.batch, block.begin + r,
+          result_.output.row(block.batch, block.head, block.begin + r));
     }
   }
 
-  void attend_tile(Block& block, const ForwardHead<S>& shared, Tiles<T>& tiles, int t) {
+  void attend_tile(Block& block, const ForwardHead<S>& shared, Tiles<S>& tiles, int t) {
     const KeyTile<T> keys = shared.keys.tile(t);
     if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) return;
     const T* values = shared.values.panels(t, block.room);
@@ -223,7 +174,7 @@ class ForwardPass {
             begin,
             rows,
             {},
-            RowSums<T>(plan_, kernels_, rows, shared.values.stride()),
+            RowSums<T>(plan_, rows, shared.values.stride()),
             Buffer<T>(static_cast<std::size_t>(group_rows_) * forward_keys<T>),
             {}};
     shared.head.place(input_.query.row(b.batch, b.head, begin), rows, rows, "q", begin,
@@ -232,7 +183,7 @@ class ForwardPass {
   }
 
   /// `panels` are those of the whole tile's values.
-  void attend_group(Block& block, Tiles<T>& tiles, const KeyTile<T>& tile, const T* panels, int row,
+  void attend_group(Block& block, Tiles<S>& tiles, const KeyTile<T>& tile, const T* panels, int row,
                     int rows) {
     const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
     Cover cover = tiles.cover(group.first, group.first + rows, tile);
@@ -240,53 +191,53 @@ class ForwardPass {
     const KeyTile<T> keys = cover == Cover::all ? tile : tiles.seen_part(group, tile);
     if (keys.count == 0) return;
     if (keys.count < tile.count) cover = tiles.cover(group.first, group.first + rows, keys);
+    if (!tiles.sees_any(group, keys, cover)) return;
     const T* values = panels + kernels_.packed_size(keys.first - tile.first);
     T row_sum[most_forward_rows], row_maximum[most_forward_rows], reference[most_forward_rows];
     std::copy_n(block.sums.references(row), rows, reference);
     const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()), reference,
                                 row_sum, row_maximum};
-    const auto weigh = plan_.sigmoid ? tiles.tail().sigmoid_weight : tiles.tail().softmax_weight;
-    weigh(weights);
+    tiles.tail().weight[static_cast<int>(plan_.weights)](weights);
     block.sums.settle(weights, row, [&](int r) { weigh_again(weights, group, r, tiles, keys); });
-    block.sums.set_apart(weights, row);
+    block.sums.add(weights, row);
     const auto stride = static_cast<int>(block.sums.stride());
     kernels_.product(rows, stride, keys.count, {block.tile.data(), keys.columns, 1},
                      {values, kernels_.packed_size(forward_keys<T>), true}, block.sums.sums(row),
                      stride, Store::add);
-    block.sums.add_apart(weights, row, values, keys.first);
   }
 
   /// A row of a tile whose weights are lost, from its measures, which are computed again.
-  void weigh_again(const WeightTile<T>& w, const QueryGroup<T>& group, int row, Tiles<T>& tiles,
+  void weigh_again(const WeightTile<T>& w, const QueryGroup<T>& group, int row, Tiles<S>& tiles,
                    const KeyTile<T>& keys) const {
     QueryGroup<T> alone = group;
     alone.base += row * group.stride;
     alone.values += row;
     alone.norms += row;
     alone.first += row;
-    alone.bad_offset += row;
+    alone.non_finite_offset += row;
     alone.rows = 1;
     const Cover cover = tiles.cover(alone.first, alone.first + 1, keys);
     w.reference[row] = no_reference<T>;
-    tiles.tail().softmax_weight(
+    (void)tiles.sees_any(alone, keys, cover);
+    tiles.tail().weight[static_cast<int>(WeightLaw::softmax)](
         {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
          w.row_sum + row, w.row_maximum + row, true});
   }
 
   void finish(const Block& block, int row) {
     const double sum = block.sums.total(row);
-    const bool empty = plan_.sigmoid || sum == 0;
-    const T m = empty ? T(0) : *block.sums.references(row);
+    const bool softmax = plan_.weights == WeightLaw::softmax;
+    const T m = !softmax || sum == 0 ? T(0) : *block.sums.references(row);
     const T* sums = block.sums.sums(row);
     const std::int64_t i = block.begin + row;
-    const T scale = plan_.sigmoid ? T(1) : sum == 0 ? T(0) : static_cast<T>(1 / sum);
-    finish_row(plan_.einstein, sums, plan_.extents.value, scale,
+    const T scale = !softmax ? T(1) : sum == 0 ? T(0) : static_cast<T>(1 / sum);
+    finish_row(plan_.aggregate, sums, plan_.extents.value, scale,
                result_.output.row(block.batch, block.head, i));
     *result_.row_reference.row(block.batch, block.head, i) = m;
     *result_.row_sum.row(block.batch, block.head, i) = static_cast<T>(sum);
     *result_.lse.row(block.batch, block.head, i) =
         sum == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(sum));
-    if (plan_.einstein) {
+    if (is_midpoint(plan_.aggregate)) {
       *result_.midpoint_sum.row(block.batch, block.head, i) = sums[plan_.extents.value] * scale;
     }
   }
@@ -295,21 +246,18 @@ class ForwardPass {
 }  // namespace
 
 template <class S>
-Forward<S> forward(const Plan& plan, const AttentionInput<S>& input, const Execution& execution) {
+Forward<S> attention_forward(const Plan& plan, const AttentionInput<S>& input,
+                             const Execution& execution) {
   check_input(plan, input);
-  Forward<S> result = ForwardPass<S>(plan, input, execution).run();
-  mend_wide_rows(plan, input, execution, result);
-  return result;
+  if (plan.mask(input).is_sparse()) return sparse_forward(plan, input, execution);
+  return ForwardPass<S>(plan, input, execution).run();
 }
 
-Forward<double> forward_only(const Plan& plan, const AttentionInput<double>& input,
-                             const std::vector<WideRow>& rows, const Execution& execution) {
-  return ForwardPass<double>(plan, input, execution).run_only(rows);
-}
-
-template Forward<float> forward(const Plan&, const AttentionInput<float>&, const Execution&);
-template Forward<double> forward(const Plan&, const AttentionInput<double>&, const Execution&);
-template Forward<Float16> forward(const Plan&, const AttentionInput<Float16>&, const Execution&);
-template Forward<Bfloat16> forward(const Plan&, const AttentionInput<Bfloat16>&, const Execution&);
+#define CONELAB_FORWARD(S) \
+  template Forward<S> attention_forward(const Plan&, const AttentionInput<S>&, const Execution&);
+CONELAB_FORWARD(float)
+CONELAB_FORWARD(double)
+CONELAB_FORWARD(Float16)
+CONELAB_FORWARD(Bfloat16)
 
 }  // namespace conelab

@@ -40,7 +40,8 @@ const T* numbers_of(const S* token, std::int64_t d, Buffer<T>& converted) {
 
 template <class T>
 template <class S>
-Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys)
+Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys,
+              const std::map<std::string, Array<S>>& tensors)
     : plan_(&plan),
       kernels_(&kernels),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
@@ -49,7 +50,7 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, co
       map_values_(plan.values(plan.map_parameters, head)),
       context_(plan.map_context(map_values_, head)),
       first_axis_(static_cast<std::size_t>(base_size_), T(0)),
-      bias_(plan, head) {
+      bias_(plan, plan.values(plan.bias_parameters, head, tensors)) {
   double constants[max_constants] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, max_constants, constants_);
@@ -101,7 +102,7 @@ void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, 
   for (int v = 0; v < values; ++v) {
     std::fill_n(out.values.begin() + v * capacity + count, capacity - count, T(0));
   }
-  out.bad.clear();
+  out.non_finite.clear();
   Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(d));
   for (std::int64_t i = 0; i < count; ++i) {
     const T* x = numbers_of(tokens + i * d, d, converted);
@@ -131,7 +132,7 @@ void Head<T>::fail_outside(const Place& place, const char* tensor, std::int64_t 
 
 template <class T>
 void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
-  out.bad.push_back(i);
+  out.non_finite.push_back(i);
   std::fill_n(out.base.begin() + i * out.stride, out.stride, T(0));
   out.norms[static_cast<std::size_t>(i)] = 0;
   for (int v = 0; v < plan_->similarity->values; ++v) out.values[v * out.value_stride + i] = T(0);
@@ -141,7 +142,6 @@ template <class T>
 bool Head<T>::is_within_reach(double norm2, double height) const {
   const Space space = plan_->similarity->info.space;
   if (space == Space::hyperboloid || space == Space::ball) return height <= std::log(reach<T>);
-  if constexpr (std::is_same_v<T, double>) return true;
   return norm2 <= reach<T> * reach<T> &&
          (space == Space::euclidean || (height <= reach<T> && height >= 1 / reach<T>));
 }
@@ -174,13 +174,6 @@ const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Opera
 }
 
 template <class T>
-void Head<T>::exact_token(const double* x, double* base, double* values) const {
-  Place place;
-  (void)place_token(*plan_->map, context(), x, base, place);
-  plan_->similarity->token(place, similarity_values_.data(), values);
-}
-
-template <class T>
 template <class S>
 void Head<T>::token_gradients(const S* tokens, std::int64_t count,
                               const OperandGradient<T>& upstream, S* dx,
@@ -194,7 +187,7 @@ void Head<T>::token_gradients(const S* tokens, std::int64_t count,
     const T potential = upstream.potential[i];
     const bool untouched = potential == 0 && std::all_of(base_gradient, base_gradient + base_size_,
                                                          [](T v) { return v == 0; });
-    if (untouched) {  // also a bad token that nobody saw
+    if (untouched) {  // also a token that is not finite and that nobody saw
       std::fill_n(dx, d, S(0));
       continue;
     }
@@ -213,7 +206,8 @@ void Head<T>::token_gradients(const S* tokens, std::int64_t count,
 }
 
 #define CONELAB_HEAD(T, S)                                                                      \
-  template Head<T>::Head(const Plan&, const Kernels<T>&, std::int64_t, const S*);               \
+  template Head<T>::Head(const Plan&, const Kernels<T>&, std::int64_t, const S*,                \
+                         const std::map<std::string, Array<S>>&);                               \
   template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t, \
                                int, Operand<T>&) const;                                         \
   template void Head<T>::token_gradients(const S*, std::int64_t, const OperandGradient<T>&, S*, \

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -25,8 +27,8 @@ struct OperandGradient {
 /// How large e^radius of a token may be, of which a pair multiplies two. In float32 also its
 /// coordinates, its height in the half-space and the inverse of that, of which a pair multiplies up
 /// to four (the squared distance over both heights), and so do its slopes: float32 holds them all,
-/// and log1p of four times that (core/simd/exponential.h).
-/// float64 has nothing wider behind it (wide_rows.h): there a pair may overflow.
+/// and log1p of four times that (core/simd/exponential.h). float64 reaches further than needed:
+/// only what overflows is out of its reach.
 template <class T>
 inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
 
@@ -37,16 +39,13 @@ class Head {
   /// `keys` are the head's keys [n_k × d]: where they lie off the origin together, the median of a
   /// sample becomes the centre of both operands, so that squared distances keep more of their bits.
   /// Where a mask hides keys the origin stays the centre: not even the last bits of a row may
-  /// depend on a key that it does not see.
+  /// depend on a key that it does not see. `tensors` are the input's.
   template <class S>
-  Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys);
+  Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys,
+       const std::map<std::string, Array<S>>& tensors);
 
   [[nodiscard]] int feature() const { return context_.feature; }
   [[nodiscard]] int base_size() const { return base_size_; }
-  /// Whether tokens are their own base coordinates and have no other values.
-  [[nodiscard]] bool takes_tokens_as_they_are() const {
-    return plan_->map->space == Space::euclidean && plan_->similarity->values == 0;
-  }
   [[nodiscard]] const T* constants() const { return constants_; }
   [[nodiscard]] const HeadBias<T>& bias() const { return bias_; }
 
@@ -56,9 +55,6 @@ class Head {
   void place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
-  /// What a finite token x [d] is before it is centred and rounded: its base coordinates [m]
-  /// and the similarity's values of it.
-  void exact_token(const double* x, double* base, double* values) const;
   /// Sets dL/dx of tokens [count × d], and adds dL/dparameters: those of the similarity, then
   /// dL/dlight. `upstream.base` may be dx itself, `stride` d then.
   template <class S>

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 
 #include "core/base/error.h"
@@ -11,46 +13,47 @@
 namespace conelab {
 
 template <class T>
-HeadBias<T>::HeadBias(const Plan& plan, std::int64_t head)
-    : row_(plan.bias),
-      extents_(plan.extents),
-      parameters_(plan.values(plan.bias_parameters, head)) {
-  if (parameters_.empty()) return;
+HeadBias<T>::HeadBias(const Plan& plan, PartValues values)
+    : row_(plan.bias), extents_(plan.extents), values_(std::move(values)) {
+  if (values_.p.empty()) return;
   const Extents& e = extents_;
-  const double* p = parameters_.data();
-  const double longest = static_cast<double>(std::max(e.query, e.key) - 1);
-  const double limit = sizeof(T) == 4 ? 88.7 : 709.8;
-  if (!row_->finite(p, longest, limit)) {
-    std::string given;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      const char* key = plan.parameters[plan.bias_parameters[i]].info.key;
-      given += fmt::format("{}{} = {}", i == 0 ? "" : ", ", key, p[i]);
-    }
-    misuse("bias {} overflows {} positions apart (found {}; the largest number is e^{})",
-           plan.call.bias, longest, given, limit);
+  for (const std::size_t i : plan.bias_parameters) {
+    has_gradient_ |= plan.parameters[i].info.differentiable;
   }
   // One number for each relative position, and a tile's width of padding.
-  const auto size = static_cast<std::size_t>(e.query + e.key + 2 * forward_keys<T>);
-  table_.assign(size, T(0));
-  slopes_.assign(parameters_.size(), Buffer<T>(size, T(0)));
-  std::vector<double> slope(parameters_.size());
+  table_.assign(static_cast<std::size_t>(e.query + e.key + 2 * forward_keys<T>), T(0));
   for (std::int64_t i = 0; i < e.query + e.key - 1; ++i) {
-    const auto offset = static_cast<double>(i - (e.key - 1));
-    const auto at = static_cast<std::size_t>(i);
-    table_[at] = static_cast<T>(row_->value(p, offset));
-    row_->slope(p, offset, slope.data());
-    for (std::size_t k = 0; k < slope.size(); ++k) slopes_[k][at] = static_cast<T>(slope[k]);
+    const double value = row_->value(values_, offset(i));
+    table_[static_cast<std::size_t>(i)] = static_cast<T>(value);
+    if (std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max())) continue;
+    std::string given;
+    for (std::size_t k = 0; k < values_.p.size(); ++k) {
+      const char* key = plan.parameters[plan.bias_parameters[k]].info.key;
+      given += fmt::format("{}{} = {}", k == 0 ? "" : ", ", key, values_.p[k]);
+    }
+    misuse("bias {} overflows {} positions apart (found {}; the largest number is {})",
+           plan.call.bias, std::abs(offset(i)), given, std::numeric_limits<T>::max());
   }
 }
 
 template <class T>
-double HeadBias<T>::exact(std::int64_t query, std::int64_t key) const {
-  return exists() ? row_->value(parameters_.data(), offset(query, key)) : 0;
+void HeadBias<T>::collect(const double* by_offset, PartValues& gradient) const {
+  if (!has_gradient_) return;
+  for (std::int64_t i = 0; i < extents_.query + extents_.key - 1; ++i) {
+    row_->slope(values_, offset(i), by_offset[i], gradient);
+  }
 }
 
 template <class T>
-void HeadBias<T>::exact_slope(std::int64_t query, std::int64_t key, double* by_parameter) const {
-  if (exists()) row_->slope(parameters_.data(), offset(query, key), by_parameter);
+std::vector<T> HeadBias<T>::slope_table(std::size_t parameter) const {
+  std::vector<T> table;
+  PartValues gradient{std::vector<double>(values_.p.size(), 0.0), values_.tensor};
+  for (std::int64_t i = 0; i < extents_.query + extents_.key - 1; ++i) {
+    std::fill(gradient.p.begin(), gradient.p.end(), 0.0);
+    row_->slope(values_, offset(i), 1, gradient);
+    table.push_back(static_cast<T>(gradient.p[parameter]));
+  }
+  return table;
 }
 
 template class HeadBias<float>;

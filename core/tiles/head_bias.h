@@ -1,4 +1,4 @@
-// The bias of one head, tabulated by relative position, and its derivatives.
+// The bias of one head, tabulated by relative position.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,39 @@ namespace conelab {
 template <class T>
 class HeadBias {
  public:
-  /// Throws misuse where the bias overflows at a position that the plan has.
-  HeadBias(const Plan& plan, std::int64_t head);
+  /// `values` are the bias's parameters for this head. Throws misuse where the bias overflows at a
+  /// position that the plan has.
+  HeadBias(const Plan& plan, PartValues values);
 
   /// Whether the plan has a bias.
   [[nodiscard]] bool exists() const { return !table_.empty(); }
-  /// Parameters that it is differentiated by.
-  [[nodiscard]] int slopes() const { return static_cast<int>(slopes_.size()); }
+  /// Whether some parameter of it is differentiated.
+  [[nodiscard]] bool has_gradient() const { return has_gradient_; }
   /// The bias of the pair (query, key), and of the keys after it; one number to the left for each
   /// query further down.
   [[nodiscard]] const T* values(std::int64_t query, std::int64_t key) const {
-    return table_.data() + place(query, key);
+    return table_.data() + index(query, key);
   }
-  [[nodiscard]] const T* slope(int parameter, std::int64_t query, std::int64_t key) const {
-    return slopes_[static_cast<std::size_t>(parameter)].data() + place(query, key);
+  /// The position of a pair in the table and in sums by relative position: key - query + n_q - 1.
+  [[nodiscard]] std::ptrdiff_t index(std::int64_t query, std::int64_t key) const {
+    return key - query + extents_.query - 1;
   }
-  /// The bias of a pair, 0 without one, and its derivatives [slopes], before rounding.
-  [[nodiscard]] double exact(std::int64_t query, std::int64_t key) const;
-  void exact_slope(std::int64_t query, std::int64_t key, double* by_parameter) const;
+  /// Applies the chain rule: adds dL/dparameters, from dL/dlogit summed by relative position
+  /// [n_q + n_k - 1].
+  void collect(const double* by_offset, PartValues& gradient) const;
+  /// The derivative by one number, tabulated as the bias is [n_q + n_k - 1].
+  [[nodiscard]] std::vector<T> slope_table(std::size_t parameter) const;
 
  private:
   const BiasRow* row_;
   Extents extents_;
-  std::vector<double> parameters_;
+  PartValues values_;
   Buffer<T> table_;
-  std::vector<Buffer<T>> slopes_;
+  bool has_gradient_ = false;
 
-  [[nodiscard]] std::ptrdiff_t place(std::int64_t query, std::int64_t key) const {
-    return key - query + extents_.query - 1;
-  }
-  /// How far a key lies ahead of a query's own position.
-  [[nodiscard]] double offset(std::int64_t query, std::int64_t key) const {
-    return static_cast<double>(key - query + extents_.query - extents_.key);
+  /// How far a key lies ahead of a query's own position, by its index.
+  [[nodiscard]] double offset(std::int64_t index) const {
+    return static_cast<double>(index - (extents_.key - 1));
   }
 };
 

@@ -10,8 +10,8 @@ template <class S>
 KeyOperands<T>::KeyOperands(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
                             const S* keys, const S* values, std::int64_t first, int count)
     : kernels_(&kernels),
-      width_(aggregate_width(plan.einstein, plan.extents.value)),
-      value_stride_(conelab::value_stride(plan.einstein, plan.extents.value, kernels.panel)),
+      width_(aggregate_width(plan.aggregate, plan.extents.value)),
+      value_stride_(conelab::value_stride(plan.aggregate, plan.extents.value, kernels.panel)),
       packed_(plan, kernels, head, count, first),
       placed_(packed_.pack(plan, kernels, head, keys + first * plan.extents.feature, 0)) {
   static_assert(backward_keys<T> <= forward_keys<T>);  // One tile of packed_.
@@ -23,18 +23,10 @@ KeyOperands<T>::KeyOperands(const Plan& plan, const Kernels<T>& kernels, const H
   (void)kernels.split_panels(placed_.base.data(), placed_.stride, columns, key_panels_.data(),
                              kernels.packed_size(columns));
   Buffer<T> rows(static_cast<std::size_t>(columns * value_stride_), T(0));
-  lift_values(plan.einstein, values + first * plan.extents.value, plan.extents.value, first, count,
-              value_stride_, rows.data(), bad_values_);
+  lift_values(plan.aggregate, values + first * plan.extents.value, plan.extents.value, first, count,
+              value_stride_, rows.data(), non_finite_values_);
   value_panels_.resize(panels(columns, width_));
   kernels.pack_panels(rows.data(), value_stride_, columns, width_, T(1), value_panels_.data());
-}
-
-template <class T>
-double KeyOperands<T>::value_product(int column, const T* upstream) const {
-  value_.resize(static_cast<std::size_t>(width_));
-  kernels_->read_column(value_panels_.data() + column / panel() * kernels_->packed_size(width_),
-                        column % panel(), width_, value_.data());
-  return kernels_->exact_product(upstream, value_.data(), width_);
 }
 
 #define CONELAB_KEY_OPERANDS(T, S)                                                               \

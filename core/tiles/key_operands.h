@@ -22,12 +22,14 @@ class KeyOperands {
   KeyOperands(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
               const S* values, std::int64_t first, int count);
   /// What the measures take.
-  [[nodiscard]] KeyTile<T> tile() const { return packed_.tile(0); }
+  [[nodiscard]] KeyTile<T> tile() const {
+    KeyTile<T> tile = packed_.tile(0);
+    tile.base = base();
+    return tile;
+  }
   /// The placed keys, [columns × base_stride].
   [[nodiscard]] const T* base() const { return placed_.base.data(); }
   [[nodiscard]] std::ptrdiff_t base_stride() const { return placed_.stride; }
-  /// Columns of a panel.
-  [[nodiscard]] int panel() const { return kernels_->panel; }
   /// Numbers of a lifted value (aggregate.h), and the same in whole panels.
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] std::ptrdiff_t value_stride() const { return value_stride_; }
@@ -38,11 +40,10 @@ class KeyOperands {
   [[nodiscard]] RightOperand<T> keys() const {
     return {key_panels_.data(), kernels_->packed_size(tile().columns), true};
   }
-  /// The product of lifted dL/doutput [width] with one value, in double. Not for two threads at
-  /// once.
-  [[nodiscard]] double value_product(int column, const T* upstream) const;
   /// Keys of the head, ascending, whose values are not finite; their panels hold 0.
-  [[nodiscard]] const std::vector<std::int64_t>& bad_values() const { return bad_values_; }
+  [[nodiscard]] const std::vector<std::int64_t>& non_finite_values() const {
+    return non_finite_values_;
+  }
 
  private:
   const Kernels<T>* kernels_;
@@ -51,8 +52,7 @@ class KeyOperands {
   PackedKeys<T> packed_;
   Operand<T> placed_;
   Buffer<T> key_panels_, value_panels_;
-  mutable Buffer<T> value_;  ///< [width] One value, read back.
-  std::vector<std::int64_t> bad_values_;
+  std::vector<std::int64_t> non_finite_values_;
 };
 
 }  // namespace conelab

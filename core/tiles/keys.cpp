@@ -15,12 +15,12 @@ PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Hea
       panel_(kernels.panel),
       panel_size_(kernels.packed_size(head.base_size())),
       value_stride_(round_up<std::int64_t>(count, kernels.column_multiple)),
-      bad_(static_cast<std::size_t>((count + forward_keys<T> - 1) / forward_keys<T>)) {
+      non_finite_(static_cast<std::size_t>((count + forward_keys<T> - 1) / forward_keys<T>)) {
   const auto padded = static_cast<std::size_t>(value_stride_);
   panels_.resize(static_cast<std::size_t>(value_stride_ / panel_ * panel_size_));
   values_.resize(padded * static_cast<std::size_t>(std::max(1, plan.similarity->values)));
   norms_.resize(padded);
-  largest_norms_.resize(bad_.size());
+  largest_norms_.resize(non_finite_.size());
 }
 
 template <class T>
@@ -56,8 +56,8 @@ Operand<T> PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, cons
   }
   std::copy_n(placed.norms.begin(), columns, norms_.begin() + begin);
   largest_norms_[static_cast<std::size_t>(tile)] = placed.largest_norm();
-  for (const std::int64_t i : placed.bad) {
-    bad_[static_cast<std::size_t>(tile)].push_back(first_ + begin + i);
+  for (const std::int64_t i : placed.non_finite) {
+    non_finite_[static_cast<std::size_t>(tile)].push_back(first_ + begin + i);
   }
   return placed;
 }
@@ -73,7 +73,7 @@ KeyTile<T> PackedKeys<T>::tile(int index) const {
           first_ + begin,
           keys_of(index),
           round_up(keys_of(index), column_multiple_),
-          &bad_[static_cast<std::size_t>(index)]};
+          &non_finite_[static_cast<std::size_t>(index)]};
 }
 
 #define CONELAB_PACKED_KEYS(T, S)                                                         \

@@ -21,7 +21,7 @@ class PackedKeys {
   Operand<T> pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
                   int tile);
 
-  [[nodiscard]] int tiles() const { return static_cast<int>(bad_.size()); }
+  [[nodiscard]] int tiles() const { return static_cast<int>(non_finite_.size()); }
   [[nodiscard]] KeyTile<T> tile(int index) const;
   /// A tile's panels.
   [[nodiscard]] std::span<const T> panels(int tile) const;
@@ -36,8 +36,8 @@ class PackedKeys {
   Buffer<T> panels_;
   Buffer<T> values_;
   Buffer<T> norms_;
-  std::vector<T> largest_norms_;                ///< Per tile.
-  std::vector<std::vector<std::int64_t>> bad_;  ///< Per tile, see KeyTile.
+  std::vector<T> largest_norms_;                       ///< Per tile.
+  std::vector<std::vector<std::int64_t>> non_finite_;  ///< Per tile, see KeyTile.
 
   [[nodiscard]] int keys_of(int tile) const;
   /// Where a tile's panels begin.

@@ -26,7 +26,7 @@ struct Operand {
   /// Tokens that are not finite, as given or once placed in T, ascending. Their numbers above are
   /// 0, so that they cannot leak into rows that do not see them; the tiles mark their pairs with
   /// NaN.
-  std::vector<std::int64_t> bad;
+  std::vector<std::int64_t> non_finite;
 
   [[nodiscard]] T largest_norm() const {
     return norms.empty() ? T(0) : *std::max_element(norms.begin(), norms.end());

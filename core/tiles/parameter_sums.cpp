@@ -1,5 +1,7 @@
 #include "core/tiles/parameter_sums.h"
 
+#include "core/base/half.h"
+
 namespace conelab {
 namespace {
 
@@ -7,28 +9,17 @@ void add(std::vector<double>& to, const std::vector<double>& from) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
 }
 
-/// dL/d of the plan's parameters [parameters], as this head's number of each.
-std::vector<double> by_parameter(const Plan& plan, std::int64_t head,
-                                 std::span<const ParameterSums> parts) {
+ParameterSums sum_of(const Plan& plan, std::span<const ParameterSums> parts) {
   ParameterSums total(plan);
   for (const ParameterSums& part : parts) {
     add(total.similarity, part.similarity);
     add(total.constant, part.constant);
-    add(total.bias, part.bias);
+    add(total.bias.p, part.bias.p);
+    for (std::size_t k = 0; k < total.bias.tensor.size(); ++k) {
+      add(total.bias.tensor[k], part.bias.tensor[k]);
+    }
   }
-  plan.similarity->constant_gradient(plan.values(plan.similarity_parameters, head).data(),
-                                     total.constant.data(), total.similarity.data());
-  std::vector<double> slopes(plan.parameters.size(), 0.0);
-  if (const int light = plan.light_index(); light >= 0) {
-    slopes[static_cast<std::size_t>(light)] += total.similarity.back();
-  }
-  for (std::size_t i = 0; i < plan.similarity_parameters.size(); ++i) {
-    slopes[plan.similarity_parameters[i]] += total.similarity[i];
-  }
-  for (std::size_t i = 0; i < plan.bias_parameters.size(); ++i) {
-    slopes[plan.bias_parameters[i]] += total.bias[i];
-  }
-  return slopes;
+  return total;
 }
 
 }  // namespace
@@ -36,26 +27,39 @@ std::vector<double> by_parameter(const Plan& plan, std::int64_t head,
 ParameterSums::ParameterSums(const Plan& plan)
     : similarity(plan.similarity_parameters.size() + 1, 0.0),
       constant(static_cast<std::size_t>(plan.similarity->constants), 0.0),
-      bias(plan.bias_parameters.size(), 0.0) {}
+      bias(plan.zeros(plan.bias_parameters)) {}
 
-std::map<std::string, std::vector<double>> parameter_gradients(
-    const Plan& plan, std::span<const ParameterSums> sums) {
-  std::map<std::string, std::vector<double>> gradients;
-  for (const Parameter& p : plan.parameters) {
-    if (p.info.differentiable) gradients[p.info.key].assign(p.values.size(), 0.0);
-  }
+template <class T>
+void add_parameter_gradients(const Plan& plan, std::span<const ParameterSums> sums,
+                             Backward<T>& result) {
   const auto heads = static_cast<std::size_t>(plan.extents.batch * plan.extents.head);
   const std::size_t parts = heads == 0 ? 0 : sums.size() / heads;
+  ParameterSet light;
+  if (plan.light_index() >= 0) light = {static_cast<std::size_t>(plan.light_index())};
+  std::vector<PartValues> similarity, height, bias;
   for (std::size_t index = 0; index < heads; ++index) {
+    ParameterSums total = sum_of(plan, sums.subspan(index * parts, parts));
     const auto head = static_cast<std::int64_t>(index) % plan.extents.head;
-    const std::vector<double> slopes = by_parameter(plan, head, sums.subspan(index * parts, parts));
-    for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
-      const Parameter& p = plan.parameters[i];
-      if (!p.info.differentiable) continue;
-      gradients[p.info.key][p.per_head() ? static_cast<std::size_t>(head) : 0] += slopes[i];
-    }
+    plan.similarity->constant_gradient(plan.values(plan.similarity_parameters, head).data(),
+                                       total.constant.data(), total.similarity.data());
+    height.push_back({{total.similarity.back()}, {}});
+    total.similarity.pop_back();
+    similarity.push_back({std::move(total.similarity), {}});
+    bias.push_back(std::move(total.bias));
   }
-  return gradients;
+  add_gradients(plan, plan.similarity_parameters, similarity, result);
+  add_gradients(plan, plan.map_parameters,
+                std::vector<PartValues>(heads, plan.zeros(plan.map_parameters)), result);
+  add_gradients(plan, light, height, result);
+  add_gradients(plan, plan.bias_parameters, bias, result);
 }
+template void add_parameter_gradients(const Plan&, std::span<const ParameterSums>,
+                                      Backward<float>&);
+template void add_parameter_gradients(const Plan&, std::span<const ParameterSums>,
+                                      Backward<double>&);
+template void add_parameter_gradients(const Plan&, std::span<const ParameterSums>,
+                                      Backward<Float16>&);
+template void add_parameter_gradients(const Plan&, std::span<const ParameterSums>,
+                                      Backward<Bfloat16>&);
 
 }  // namespace conelab

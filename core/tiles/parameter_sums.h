@@ -1,28 +1,27 @@
 // What pairs and tokens add to the gradients of a call's parameters.
 #pragma once
 
-#include <map>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/call/plan.h"
 
 namespace conelab {
 
-/// Sums over some pairs and tokens of one head. Those that threads add to at once are kept apart,
-/// so that the order of all additions is fixed.
+/// Sums over some pairs and tokens of one head. Each ticket of a pass has its own, so that the
+/// order of all additions is fixed.
 struct ParameterSums {
   explicit ParameterSums(const Plan& plan);
 
   std::vector<double> similarity;  ///< [similarity parameters + light]
   std::vector<double> constant;    ///< [constants]
-  std::vector<double> bias;        ///< [bias parameters]
+  PartValues bias;                 ///< In the form of the bias's parameters.
 };
 
-/// dL/d of every differentiable parameter, by its key, with as many numbers as it has: from the
-/// sums [batch × head × parts] of all heads, added up in this order.
-[[nodiscard]] std::map<std::string, std::vector<double>> parameter_gradients(
-    const Plan& plan, std::span<const ParameterSums> sums);
+/// Adds dL/d of every differentiable parameter of similarity, map and bias to the result, from the
+/// sums [batch x head x parts] of all heads, added up in this order.
+template <class T>
+void add_parameter_gradients(const Plan& plan, std::span<const ParameterSums> sums,
+                             Backward<T>& result);
 
 }  // namespace conelab

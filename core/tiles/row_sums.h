@@ -2,16 +2,10 @@
 // under an online softmax.
 //
 // What a row has gathered is referred to its reference (row_reference.h), which the kernels move.
-//
-// Weights that are large beside their row's sum leave the tile and are added by themselves. Small
-// terms added to a large one in a register round at the large one's magnitude, each of them: a row
-// that one key dominates would err five times as much. They are remembered, for some of them come
-// to decide about their row, exact.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "core/base/buffer.h"
@@ -25,7 +19,7 @@ template <class T>
 class RowSums {
  public:
   /// Of `rows` rows, each with sums [stride].
-  RowSums(const Plan& plan, const Kernels<T>& kernels, int rows, std::ptrdiff_t stride);
+  RowSums(const Plan& plan, int rows, std::ptrdiff_t stride);
 
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
   [[nodiscard]] T* sums(int row) { return sums_.data() + row * stride_; }
@@ -45,40 +39,19 @@ class RowSums {
       if (tile.reference[r] != *references(row + r)) move_reference(row + r, tile.reference[r]);
     }
   }
-  /// Adds the weights of a tile to the totals, and takes the large ones out of it.
-  void set_apart(const WeightTile<T>& tile, int row);
-  /// Adds the weights taken out last, times their values: step c of `panels` (PackedValues) is that
-  /// of key first_key + c, column c of the tile.
-  void add_apart(const WeightTile<T>& tile, int row, const T* panels, std::int64_t first_key);
-  /// Sharpens the decisive weights of a row, exact.h, from its exact logits; value(key, out
-  /// [stride]) is what a key's weight belongs to.
-  void sharpen(int row, const std::function<double(std::int64_t key)>& logit,
-               const std::function<void(std::int64_t key, T* out)>& value);
+  /// Adds the sums of a tile's weights to the totals.
+  void add(const WeightTile<T>& tile, int row);
 
  private:
-  /// A weight that may come to decide about its row.
-  struct LargeWeight {
-    T weight, reference;
-    std::int64_t key;
-    int before;  ///< The row's one before, or none.
-  };
-  static constexpr int none = -1;
-
   /// Whether a reference of the tile's rows has moved, or is to.
   [[nodiscard]] bool any_moved(const WeightTile<T>& tile, int row) const;
   void move_reference(int row, T reference);
 
-  const Kernels<T>* kernels_;
   std::ptrdiff_t stride_;
-  bool refers_;  ///< Not to be asked of a sigmoid.
-  bool sharpens_;
+  bool refers_;     ///< Not to be asked of a sigmoid.
   Buffer<T> sums_;  ///< [rows × stride]
   std::vector<double> totals_;
   std::vector<T> references_;
-  std::vector<HeavyWeight<T>> apart_;  ///< Of the last tile.
-  std::vector<LargeWeight> large_;     ///< Of all rows so far, where weights are sharpened.
-  std::vector<int> last_large_;        ///< Per row, an index of `large_`.
-  Buffer<T> value_;                    ///< [stride]
 };
 
 }  // namespace conelab

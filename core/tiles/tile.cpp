@@ -7,16 +7,17 @@
 
 namespace conelab {
 
-template <class T>
-Cover Tiles<T>::cover(std::int64_t query_begin, std::int64_t query_end,
+template <class S>
+Cover Tiles<S>::cover(std::int64_t query_begin, std::int64_t query_end,
                       const KeyTile<T>& keys) const {
   const Cover c =
       mask_->cover({batch_, query_begin, query_end, keys.first, keys.first + keys.count});
   return c == Cover::all && keys.count < keys.columns ? Cover::partial : c;
 }
 
-template <class T>
-KeyTile<T> Tiles<T>::seen_part(const QueryGroup<T>& queries, const KeyTile<T>& keys) const {
+template <class S>
+KeyTile<Compute<S>> Tiles<S>::seen_part(const QueryGroup<T>& queries,
+                                        const KeyTile<T>& keys) const {
   std::int64_t begin = keys.count, end = 0;
   for (int r = 0; r < queries.rows; ++r) {
     const KeyRange range = mask_->range(batch_, queries.first + r);
@@ -36,8 +37,8 @@ KeyTile<T> Tiles<T>::seen_part(const QueryGroup<T>& queries, const KeyTile<T>& k
   return part;
 }
 
-template <class T>
-void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+template <class S>
+void Tiles<S>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                        std::ptrdiff_t stride) {
   const int depth = head_->base_size();
   const LeftOperand<T> left{queries.base, queries.stride, 1};
@@ -45,7 +46,7 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
   has_close_pairs_ = false;
   if (plan_->similarity->info.measure == Measure::product) {
     kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride, Store::replace);
-    mark_bad_tokens(queries, keys, tile, stride);
+    mark_non_finite_tokens(queries, keys, tile, stride);
     return;
   }
   least_.resize(static_cast<std::size_t>(queries.rows));
@@ -55,51 +56,76 @@ void Tiles<T>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
   for (int r = 0; r < queries.rows; ++r) {
     T& least = least_[static_cast<std::size_t>(r)];
     if (least < perhaps_close<T> * queries.norms[r] &&
-        mend_close_pairs(queries, r, keys, tile + r * stride)) {
+        measure_close_pairs(queries, r, keys, tile + r * stride)) {
       least = 0;
     }
     // |q - k|^2 <= 2 (|q|^2 + |k|^2), and what rounding adds.
     most_[static_cast<std::size_t>(r)] = T(2.01) * (queries.norms[r] + keys.largest_norm);
   }
-  mark_bad_tokens(queries, keys, tile, stride);
+  mark_non_finite_tokens(queries, keys, tile, stride);
 }
 
 template <class T>
-void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
+void mark_columns(const std::vector<std::int64_t>& keys, std::int64_t first, int count, int rows,
                   T* tile, std::ptrdiff_t stride) {
-  const auto end = std::lower_bound(bad.begin(), bad.end(), first + count);
-  for (auto key = std::lower_bound(bad.begin(), bad.end(), first); key != end; ++key) {
+  const auto end = std::lower_bound(keys.begin(), keys.end(), first + count);
+  for (auto key = std::lower_bound(keys.begin(), keys.end(), first); key != end; ++key) {
     for (int r = 0; r < rows; ++r) {
       tile[r * stride + (*key - first)] = std::numeric_limits<T>::quiet_NaN();
     }
   }
 }
 
-template <class T>
-void Tiles<T>::mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
-                               std::ptrdiff_t stride) const {
-  mark_columns(*keys.bad, keys.first, keys.count, queries.rows, tile, stride);
-  for (const std::int64_t query : *queries.bad) {
-    const std::int64_t r = query - queries.bad_offset;
+template <class S>
+void Tiles<S>::mark_non_finite_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+                                      std::ptrdiff_t stride) const {
+  mark_columns(*keys.non_finite, keys.first, keys.count, queries.rows, tile, stride);
+  for (const std::int64_t query : *queries.non_finite) {
+    const std::int64_t r = query - queries.non_finite_offset;
     if (r < 0 || r >= queries.rows) continue;
     std::fill_n(tile + r * stride, keys.columns, std::numeric_limits<T>::quiet_NaN());
   }
 }
 
-template <class T>
-bool Tiles<T>::mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
-                                T* tile) {
+template <class S>
+bool Tiles<S>::measure_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
+                                   T* tile) {
   bool any = false;
   for (int c = 0; c < keys.count; ++c) {
     if (!is_close(queries, row, keys, c, tile[c])) continue;
     any = has_close_pairs_ = true;
-    tile[c] = static_cast<T>(exact_->distance2(queries.first + row, keys.first + c));
+    tile[c] = static_cast<T>(kernels_->exact_distance2(queries.base + row * queries.stride,
+                                                       placed_keys(keys) + c * queries.stride,
+                                                       head_->base_size()));
   }
   return any;
 }
 
-template <class T>
-Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover) {
+template <class S>
+const Compute<S>* Tiles<S>::placed_keys(const KeyTile<T>& keys) {
+  if (keys.base != nullptr) return keys.base;
+  if (placed_first_ != keys.first || placed_count_ != keys.count) {
+    head_->place(keys_ + keys.first * plan_->extents.feature, keys.count, keys.count, "k",
+                 keys.first, kernels_->panel, placed_);
+    placed_first_ = keys.first;
+    placed_count_ = keys.count;
+  }
+  return placed_.base.data();
+}
+
+template <class S>
+bool Tiles<S>::sees_any(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover) {
+  if (cover == Cover::all) return true;
+  sees_.resize(static_cast<std::size_t>(queries.rows) * static_cast<std::size_t>(keys.count));
+  mask_->visible(
+      {batch_, queries.first, queries.first + queries.rows, keys.first, keys.first + keys.count},
+      sees_.data());
+  return !mask_->has_holes() || std::find(sees_.begin(), sees_.end(), 1) != sees_.end();
+}
+
+template <class S>
+Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
+                                    Cover cover) {
   if (cover == Cover::all) {
     if (!head_->bias().exists()) return {};
     return {head_->bias().values(queries.first, keys.first), -1};  // one key to the left per query
@@ -114,23 +140,26 @@ Addend<T> Tiles<T>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
       std::fill_n(row, keys.count, T(0));
     }
     std::fill(row + keys.count, row + keys.columns, -std::numeric_limits<T>::infinity());
-    mask_->apply(batch_, queries.first + r, keys.first, keys.count, row);
+    const std::uint8_t* sees = sees_.data() + static_cast<std::ptrdiff_t>(r) * keys.count;
+    for (int c = 0; c < keys.count; ++c) {
+      row[c] = sees[c] != 0 ? row[c] : -std::numeric_limits<T>::infinity();
+    }
   }
   return {addend_.data(), keys.columns};
 }
 
 // Nothing of tiles with keys that some row does not see: short formulas may round otherwise, and no
 // such key may decide on them.
-template <class T>
-Bounds<T> Tiles<T>::bounds(Cover cover) const {
+template <class S>
+Bounds<Compute<S>> Tiles<S>::bounds(Cover cover) const {
   if (plan_->similarity->info.measure != Measure::squared_distance) return {};
   if (cover != Cover::all && !plan_->sees_all()) return {};
   return {least_.data(), most_.data()};
 }
 
-template <class T>
-ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover,
-                                T* tile) {
+template <class S>
+ScoreTile<Compute<S>> Tiles<S>::measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
+                                         Cover cover, T* tile) {
   measure(queries, keys, tile, keys.columns);
   const Addend<T> bias = addend(queries, keys, cover);
   const Bounds<T> known = bounds(cover);
@@ -149,8 +178,8 @@ ScoreTile<T> Tiles<T>::measured(const QueryGroup<T>& queries, const KeyTile<T>& 
           .most = known.most};
 }
 
-template <class T>
-const Tail<T>& Tiles<T>::tail() const {
+template <class S>
+const Tail<Compute<S>>& Tiles<S>::tail() const {
   return kernels_->tails[plan_->similarity - similarity_table().data()];
 }
 
@@ -168,6 +197,8 @@ template void mark_columns(const std::vector<std::int64_t>&, std::int64_t, int, 
                            std::ptrdiff_t);
 template class Tiles<float>;
 template class Tiles<double>;
+template class Tiles<Float16>;
+template class Tiles<Bfloat16>;
 template void pack_keys(const Plan&, const Kernels<float>&, const Head<float>&,
                         const Operand<float>&, std::int64_t, int, float*);
 template void pack_keys(const Plan&, const Kernels<double>&, const Head<double>&,

@@ -1,5 +1,5 @@
-// Tiles of one head: the measure of every pair, close pairs made exact, and the bias and mask that
-// the similarity's kernels are to add. Shared by forward, backward and the maps for figures.
+// Tiles of one head: the measure of every pair, and the bias and mask that the similarity's kernels
+// are to add. Shared by forward, backward and the maps for figures.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 #include "core/call/plan.h"
 #include "core/pair/mask.h"
 #include "core/simd/kernels.h"
-#include "core/tiles/exact.h"
 #include "core/tiles/head.h"
 
 namespace conelab {
 
-/// Pairs closer than this, relative to the squared norms, are recomputed from exact coordinates.
+/// Squared distances below this, relative to the squared norms, are recomputed as sums of squared
+/// differences: |q|^2 + |k|^2 - 2 q.k cancels there.
 template <class T>
 constexpr T close_ratio = T(1) / T(16);
 /// Of the query's squared norm: what a squared distance falls below where the pair is close. With t
@@ -32,8 +32,8 @@ struct QueryGroup {
   const T* norms;
   std::int64_t first;
   int rows;
-  const std::vector<std::int64_t>* bad;  ///< Operand::bad ...
-  std::int64_t bad_offset;               ///< ... in which this group's first row has this index.
+  const std::vector<std::int64_t>* non_finite;  ///< Operand::non_finite ...
+  std::int64_t non_finite_offset;  ///< ... in which this group's first row has this index.
 };
 
 /// A tile of packed keys, the first of which is key `first` of the head.
@@ -48,7 +48,9 @@ struct KeyTile {
   int count;    ///< Keys.
   int columns;  ///< Keys rounded up to the kernels' multiple.
   const std::vector<std::int64_t>*
-      bad;  ///< Its keys that are not finite, as in the head, ascending.
+      non_finite;  ///< Its keys that are not finite, as in the head, ascending.
+  const T* base =
+      nullptr;  ///< [count × operand stride] placed keys where they are at hand, else null.
 };
 
 /// The part of `operand` from row `begin`.
@@ -62,7 +64,7 @@ template <class T>
           operand.norms.data() + begin,
           first + begin,
           rows,
-          &operand.bad,
+          &operand.non_finite,
           begin};
 }
 
@@ -79,43 +81,47 @@ struct Bounds {
   const T *least = nullptr, *most = nullptr;
 };
 
-/// Sets the columns of keys [first, first + count) that are in `bad` (ascending) to NaN.
+/// Sets the columns of keys [first, first + count) that are in `keys` (ascending) to NaN.
 template <class T>
-void mark_columns(const std::vector<std::int64_t>& bad, std::int64_t first, int count, int rows,
+void mark_columns(const std::vector<std::int64_t>& keys, std::int64_t first, int count, int rows,
                   T* tile, std::ptrdiff_t stride);
 
-/// The head's tiles. Not to be shared between threads: it owns buffers, and answers for the tile
-/// that was measured last.
-template <class T>
+/// The tiles of one head. An object serves one thread: it owns buffers, and answers for the tile
+/// that was measured last. S is the type of the tensors' numbers.
+template <class S>
 class Tiles {
+  using T = Compute<S>;
+
  public:
+  /// `keys` are those of the call; `index` is batch * heads + head.
   Tiles(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const Mask& mask,
-        std::int64_t batch, ExactPairs<T>& exact)
+        const Tensor4<S>& keys, std::int64_t index)
       : plan_(&plan),
         kernels_(&kernels),
         head_(&head),
         mask_(&mask),
-        batch_(batch),
-        exact_(&exact) {}
+        batch_(index / plan.extents.head),
+        keys_(keys.row(batch_, index % plan.extents.head, 0)) {}
 
   [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
                             const KeyTile<T>& keys) const;
   /// The part of a tile, in whole packs, outside which the queries see none of its keys.
   [[nodiscard]] KeyTile<T> seen_part(const QueryGroup<T>& queries, const KeyTile<T>& keys) const;
+  /// Looks which pairs of a partly covered tile are seen; false where there are none. The result is
+  /// used by `measured` for the same tile, which must follow.
+  [[nodiscard]] bool sees_any(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover);
   /// Measures into tile [rows × columns of the keys], as what the similarity's kernels take;
-  /// distances of close pairs are recomputed from their exact difference, pairs of tokens that are
-  /// not finite are NaN. Bias, mask and bounds of the result are valid until the next call.
+  /// distances of close pairs are recomputed from differences, pairs of tokens that are not finite
+  /// are NaN. Bias, mask and bounds of the result are valid until the next call.
   [[nodiscard]] ScoreTile<T> measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                       Cover cover, T* tile);
-  /// Whether the tile that was measured last had pairs so close that products cancel: they were
-  /// recomputed, and their gradients have to be taken directly as well.
+  /// Whether the tile that was measured last had close pairs: their gradients have to be taken from
+  /// differences as well.
   [[nodiscard]] bool has_close_pairs() const { return has_close_pairs_; }
   [[nodiscard]] bool is_close(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                               int column, T measure) const {
     return measure < close_ratio<T> * (queries.norms[row] + keys.norms[column]);
   }
-  /// Pairs of the same head by themselves.
-  [[nodiscard]] ExactPairs<T>& exact() const { return *exact_; }
   /// The kernels of the plan's similarity.
   [[nodiscard]] const Tail<T>& tail() const;
 
@@ -125,10 +131,14 @@ class Tiles {
   const Head<T>* head_;
   const Mask* mask_;
   std::int64_t batch_;
-  ExactPairs<T>* exact_;
+  const S* keys_;  ///< [n_k × d]
   Buffer<T> addend_;
+  std::vector<std::uint8_t> sees_;  ///< [rows × keys] of a partly covered tile.
   Buffer<T> least_, most_;
   bool has_close_pairs_ = false;
+  Operand<T> placed_;  ///< Keys [placed_first_, placed_first_ + placed_count_), see `placed_keys`.
+  std::int64_t placed_first_ = 0;
+  int placed_count_ = 0;
 
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                std::ptrdiff_t stride);
@@ -136,10 +146,13 @@ class Tiles {
   [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover);
   /// Of each row of the last measure, made of a tile of this cover.
   [[nodiscard]] Bounds<T> bounds(Cover cover) const;
-  void mark_bad_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
-                       std::ptrdiff_t stride) const;
-  /// Whether there were any.
-  bool mend_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys, T* tile);
+  void mark_non_finite_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+                              std::ptrdiff_t stride) const;
+  /// Recomputes the distances of a row's close pairs. Returns whether there were any.
+  bool measure_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys, T* tile);
+  /// Placed keys of a tile [count × operand stride]; they are placed again where the tile has only
+  /// its panels.
+  [[nodiscard]] const T* placed_keys(const KeyTile<T>& keys);
 };
 
 /// Packs placed keys [columns × stride] as a tile's panels, packed_size(base_size) numbers each.

@@ -8,7 +8,7 @@ namespace conelab {
 
 template <class S>
 Compute<S> Upstream<S>::delta(std::int64_t b, std::int64_t h, std::int64_t query) const {
-  if (plan_->einstein) return 0;
+  if (is_midpoint(plan_->aggregate)) return 0;
   const S* upstream = row(b, h, query);
   const S* output = saved_->output.row(b, h, query);
   double sum = 0;
@@ -23,30 +23,17 @@ const Compute<S>* Upstream<S>::lifted(std::int64_t b, std::int64_t h, std::int64
                                       std::ptrdiff_t stride, T* room) const {
   const std::int64_t size = plan_->extents.value;
   if constexpr (std::is_same_v<S, T>) {
-    const bool as_is = !plan_->einstein && size == stride && !input_->output_grad.empty();
+    const bool as_is =
+        !is_midpoint(plan_->aggregate) && size == stride && !input_->output_grad.empty();
     if (as_is) return input_->output_grad.row(b, h, first);
   }
   for (int r = 0; r < rows; ++r) {
     const std::int64_t i = first + r;
-    const T divisor = plan_->einstein ? *saved_->midpoint_sum.row(b, h, i) : T(1);
-    lift_output_grad(plan_->einstein, row(b, h, i), saved_->output.row(b, h, i), size, divisor,
+    const T divisor = is_midpoint(plan_->aggregate) ? *saved_->midpoint_sum.row(b, h, i) : T(1);
+    lift_output_grad(plan_->aggregate, row(b, h, i), saved_->output.row(b, h, i), size, divisor,
                      room + r * stride);
   }
   return room;
-}
-
-template <class S>
-double Upstream<S>::above_mean(std::int64_t b, std::int64_t h, std::int64_t query,
-                               std::int64_t key) const {
-  const S* upstream = row(b, h, query);
-  const S* output = saved_->output.row(b, h, query);
-  const S* value = input_->value.row(b, h, key);
-  double sum = 0;
-  for (std::int64_t c = 0; c < plan_->extents.value; ++c) {
-    sum += static_cast<double>(upstream[c]) *
-           (static_cast<double>(value[c]) - static_cast<double>(output[c]));
-  }
-  return sum;
 }
 
 template class Upstream<float>;

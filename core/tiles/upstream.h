@@ -29,10 +29,6 @@ class Upstream {
   /// they lie.
   [[nodiscard]] const T* lifted(std::int64_t b, std::int64_t h, std::int64_t first, int rows,
                                 std::ptrdiff_t stride, T* room) const;
-  /// dL/dweight - delta = dO.(v - o) of a weighted mean. Between twins v is almost o, and of two
-  /// rounded numbers the difference would be lost.
-  [[nodiscard]] double above_mean(std::int64_t b, std::int64_t h, std::int64_t query,
-                                  std::int64_t key) const;
 
  private:
   const Plan* plan_;

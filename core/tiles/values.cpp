@@ -25,9 +25,10 @@ PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels, const
       values_(&values),
       batch_(batch),
       head_(head),
-      stride_(value_stride(plan.einstein, plan.extents.value, kernels.panel)),
-      bad_(static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
-  const std::size_t numbers = bad_.size() * panel_numbers();
+      stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)),
+      non_finite_(
+          static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
+  const std::size_t numbers = non_finite_.size() * panel_numbers();
   if (numbers * sizeof(T) <= kept_limit) kept_.resize(numbers);
 }
 
@@ -44,7 +45,7 @@ int PackedValues<S>::keys_of(int tile) const {
 }
 
 template <class S>
-void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& bad) const {
+void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& non_finite) const {
   const std::int64_t size = plan_->extents.value;
   const std::ptrdiff_t panel_stride = kernels_->packed_size(forward_keys<T>);
   const int keys = keys_of(tile);
@@ -55,11 +56,11 @@ void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& bad) 
     const S* rows = values_->row(batch_, head_, first);
     T* out = panels + kernels_->packed_size(begin);
     if constexpr (std::is_same_v<S, T>) {
-      const bool as_is = !plan_->einstein && size == stride_;
+      const bool as_is = !is_midpoint(plan_->aggregate) && size == stride_;
       if (as_is && kernels_->split_panels(rows, stride_, count, out, panel_stride)) continue;
     }
     lifted.resize(static_cast<std::size_t>(chunk * stride_));
-    lift_values(plan_->einstein, rows, size, first, count, stride_, lifted.data(), bad);
+    lift_values(plan_->aggregate, rows, size, first, count, stride_, lifted.data(), non_finite);
     (void)kernels_->split_panels(lifted.data(), stride_, count, out, panel_stride);
   }
 }
@@ -70,7 +71,7 @@ void PackedValues<S>::pack(int tile) {
   Buffer<T> unused;
   if (kept_.empty()) unused.resize(panel_numbers());
   T* panels = kept_.empty() ? unused.data() : kept_.data() + at * panel_numbers();
-  load(tile, panels, bad_[at]);
+  load(tile, panels, non_finite_[at]);
 }
 
 template <class S>
@@ -95,18 +96,11 @@ std::span<const std::byte> PackedValues<S>::source(int tile) const {
 }
 
 template <class S>
-std::vector<std::int64_t> PackedValues<S>::bad() const {
+std::vector<std::int64_t> PackedValues<S>::non_finite() const {
   std::vector<std::int64_t> keys;
-  for (const std::vector<std::int64_t>& tile : bad_)
+  for (const std::vector<std::int64_t>& tile : non_finite_)
     keys.insert(keys.end(), tile.begin(), tile.end());
   return keys;
-}
-
-template <class S>
-void PackedValues<S>::lift(std::int64_t key, T* out) const {
-  std::vector<std::int64_t> known;
-  lift_values(plan_->einstein, values_->row(batch_, head_, key), plan_->extents.value, key, 1,
-              stride_, out, known);
 }
 
 template class PackedValues<float>;

@@ -33,9 +33,7 @@ class PackedValues {
   [[nodiscard]] std::span<const std::byte> source(int tile) const;
   /// The keys whose values are not finite, ascending, once all tiles are packed; their panels hold
   /// 0.
-  [[nodiscard]] std::vector<std::int64_t> bad() const;
-  /// One lifted value [stride].
-  void lift(std::int64_t key, T* out) const;
+  [[nodiscard]] std::vector<std::int64_t> non_finite() const;
 
  private:
   const Plan* plan_;
@@ -44,11 +42,11 @@ class PackedValues {
   std::int64_t batch_, head_;
   std::ptrdiff_t stride_;
   Buffer<T> kept_;  ///< All panels, or empty.
-  std::vector<std::vector<std::int64_t>> bad_;
+  std::vector<std::vector<std::int64_t>> non_finite_;
 
   [[nodiscard]] std::size_t panel_numbers() const;
   [[nodiscard]] int keys_of(int tile) const;
-  void load(int tile, T* panels, std::vector<std::int64_t>& bad) const;
+  void load(int tile, T* panels, std::vector<std::int64_t>& non_finite) const;
 };
 
 }  // namespace conelab

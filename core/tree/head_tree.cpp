@@ -39,7 +39,7 @@ const Tensor4<double>& tensor_of(const AttentionInput<double>& input, Tokens tok
   return tokens == Tokens::key ? input.key : input.query;
 }
 
-/// The call's similarity and map alone, every token attending to every other.
+/// Returns the call with its similarity and map only; every token attends to every other.
 Plan bare(const Plan& plan, std::int64_t n) {
   Plan out = plan;
   out.bias = find_bias("none");
@@ -49,7 +49,7 @@ Plan bare(const Plan& plan, std::int64_t n) {
   return out;
 }
 
-/// Places tokens as the call's map does.
+/// Maps tokens as the call does.
 class Placer {
  public:
   Placer(const Plan& plan, const ConeSystem& system, std::int64_t head)
@@ -79,7 +79,8 @@ class Placer {
     return {Vector::Constant(base, nan), nan, nan};
   }
 
-  /// A map that stays inside may still round onto the border: a step back inside is exact enough.
+  /// Moves a point that the map has rounded onto the border of the domain to the nearest inner
+  /// point.
   [[nodiscard]] Element at(const Vector& axis, double radial, const std::string& label) const {
     const geometry::RadialDomain domain = system_.family->domain(system_.values);
     if (plan_.map->inside_domain) {
@@ -89,7 +90,7 @@ class Placer {
     try {
       return geometry::element_at(system_, axis, radial, label);
     } catch (const Error& error) {
-      fail("{}", error.what());  // Of the data, not of the command.
+      fail("{}", error.what());  // The data are at fault, not the command.
     }
   }
 
@@ -127,7 +128,7 @@ void fill_cone_tree(const HeadElements& tokens, HeadTree& tree, const Execution&
   tree.order = ancestor_order(tokens.system.family->base, tokens.elements);
 }
 
-/// Logits of all pairs of the same tokens, without bias and mask.
+/// Returns the logits of all pairs of the same tokens, without bias and mask.
 std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& input,
                                 Tokens tokens, std::int64_t batch, std::int64_t head,
                                 const Execution& execution) {
@@ -153,8 +154,8 @@ bool pads(const Plan& plan) {
   });
 }
 
-/// Tokens of a batch element that are padding under the call's masks. Lengths are those of the
-/// keys; queries have them where both are as many.
+/// Returns how many tokens of a batch element are padding under the masks of the call. The lengths
+/// are those of the keys; they hold for the queries if there are as many of them.
 std::int64_t padding_of(const Plan& plan, const AttentionInput<double>& input, Tokens tokens,
                         std::int64_t batch) {
   if (!pads(plan) || (tokens == Tokens::query && plan.extents.query != plan.extents.key)) return 0;
@@ -162,8 +163,7 @@ std::int64_t padding_of(const Plan& plan, const AttentionInput<double>& input, T
   return std::max<std::int64_t>(0, plan.extents.key - length);
 }
 
-/// The input with its padding without a place: unlike that of a mistaken token, nobody asks where
-/// it lies.
+/// Returns the input with NaN in its padding, so that padding is undefined and never an error.
 AttentionInput<double> without_padding(const Plan& plan, AttentionInput<double> input) {
   const auto blank = [&](Tensor4<double>& tensor, Tokens tokens) {
     const Shape4& shape = tensor.shape;
@@ -180,7 +180,7 @@ AttentionInput<double> without_padding(const Plan& plan, AttentionInput<double> 
   return input;
 }
 
-/// The last `padding` tokens are neither keys nor queries.
+/// Segments the attention of a head. The last `padding` tokens are neither keys nor queries.
 Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
                           const Forward<double>& saved, std::int64_t batch, std::int64_t head,
                           std::int64_t padding, const Execution& execution) {
@@ -199,9 +199,9 @@ Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
 
 }  // namespace
 
-std::size_t HeadTree::unplaced_count() const {
+std::size_t HeadTree::undefined_count() const {
   std::size_t count = 0;
-  for (std::size_t i = 0; i < size; ++i) count += unplaced(i);
+  for (std::size_t i = 0; i < size; ++i) count += undefined(i);
   return count;
 }
 
@@ -234,7 +234,8 @@ std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>&
   const AttentionInput<double>& input = own ? *own : given;
   const bool square = e.query == e.key;
   Forward<double> saved;
-  const double before = square ? 0.5 : 0;  // The part of the progress that is forward's.
+  const double before =
+      square ? 0.5 : 0;  // The part of the progress that belongs to the forward pass.
   if (square) saved = forward(plan, input, stage(execution, 0, before));
   const Execution rest = stage(execution, before, 1), brief = quiet(execution);
   std::vector<HeadTree> trees;

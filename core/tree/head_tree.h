@@ -1,13 +1,14 @@
 // The trees of an attention head: what `conelab tree` computes and the desktop draws.
 //
-// For the tokens of one head (its keys or its queries, mapped as the call says): pairwise depths of
-// lowest common ancestors, the ancestor relation with its Hasse diagram, the dendrogram by depth;
-// and for the head's attention, how much of it crosses each boundary between adjacent tokens.
-// Similarities that are no cone family have no ancestors: their logit stands for the depth.
+// For the tokens of one head (its keys or its queries, mapped as the call says) this computes the
+// depths of the lowest common ancestors of all pairs, the ancestor relation with its Hasse diagram,
+// and the dendrogram by depth. For the attention of the head it computes how much of it crosses
+// each boundary between adjacent tokens. A similarity that is no cone family has no ancestors; its
+// logit replaces the depth.
 //
-// A token with numbers that are not finite has no place: its depths are NaN, it is nobody's
-// ancestor or descendant and has no common ancestor with anyone, and it merges last, at NaN. Nor
-// have the tokens that the mask `padding` calls padding; their attention is nobody's.
+// A token is undefined if its numbers are not finite or if the mask `padding` excludes it. Its
+// depths are NaN; it has no ancestors, descendants and common ancestors; and it merges last, at
+// depth NaN. Padding neither gives nor receives attention.
 #pragma once
 
 #include <cmath>
@@ -22,44 +23,45 @@
 
 namespace conelab::tree {
 
-/// Which tensor's tokens become the tree.
+/// The tensor whose tokens form the tree.
 enum class Tokens { key, query };
-/// "key", "query"; misuse for another name.
+/// Returns the tensor of the name "key" or "query". Throws misuse for another name.
 [[nodiscard]] Tokens tokens_from_name(const std::string& name);
 
-/// One head of one batch element; n tokens.
+/// The trees of one head of one batch element, with n tokens.
 struct HeadTree {
   std::size_t size = 0;
-  std::size_t padding = 0;  ///< The last tokens, which are padding. Not kept in files.
-  /// [n × n] Depth of the lowest common ancestor at γ = 1: −height for infinite sources, ρ for
-  /// finite ones, extended where there is none; the logit where the similarity is no cone family.
-  /// NaN with a token that has no place.
+  std::size_t padding = 0;  ///< How many tokens at the end are padding. Files do not store it.
+  /// [n × n] Depths of the lowest common ancestors at γ = 1: −height for an infinite source, ρ for
+  /// a finite one, and the extension of the family if there is no ancestor. If the similarity is no
+  /// cone family: its logits. NaN for pairs with an undefined token.
   std::vector<double> depth;
-  bool heights = false;  ///< Depths are negative heights: a cone family with an infinite source.
-  /// [n × n] 1 where a common ancestor exists; empty where the similarity is no cone family.
+  bool heights = false;  ///< Whether depths are negative heights (families with infinite source).
+  /// [n × n] 1 if a common ancestor exists. Empty if the similarity is no cone family.
   std::vector<std::uint8_t> common;
-  /// The tokens' ancestor relation; none where the similarity is no cone family.
+  /// The ancestor relation of the tokens. Absent if the similarity is no cone family.
   std::optional<AncestorOrder> order;
   Dendrogram dendrogram;
-  /// Of the attention weights of the call; none where queries and keys differ in number.
+  /// The segmentation by the attention weights. Absent if there are not as many queries as keys.
   std::optional<Segmentation> segmentation;
 
-  /// Whether the token has no place, is padding for one: its own depth is NaN.
-  [[nodiscard]] bool unplaced(std::size_t i) const { return std::isnan(depth[i * size + i]); }
-  [[nodiscard]] std::size_t unplaced_count() const;
+  /// Returns whether token i is undefined (see above): its own depth is NaN.
+  [[nodiscard]] bool undefined(std::size_t i) const { return std::isnan(depth[i * size + i]); }
+  [[nodiscard]] std::size_t undefined_count() const;
 };
 
-/// [batch × head], row-major. `plan` is the call whose weights are segmented; its map and
-/// similarity place the tokens, its bias and masks but `padding` play no part in the tree itself.
-/// Needs memory for three n × n arrays of doubles a head that is in work, and the results. Failure,
-/// naming tensor and token, for a token outside the cones' domain.
+/// Computes the trees of all heads, [batch × head], row-major. `plan` is the call whose weights are
+/// segmented. Its map and similarity determine the tree; its bias and masks, except `padding`, do
+/// not affect it. Each head that is being computed needs three n × n arrays of doubles besides the
+/// results. Throws a failure for a token outside the domain of the cones; the message names tensor
+/// and token.
 [[nodiscard]] std::vector<HeadTree> head_trees(const Plan& plan,
                                                const AttentionInput<double>& input,
                                                Tokens tokens = Tokens::key,
                                                const Execution& execution = {});
 
-/// The tokens of one head as elements of the cone family, and the family itself; none where the
-/// similarity is no cone family. Tokens without a place are NaN throughout.
+/// The tokens of one head as elements of the cone family, with the family. Absent if the similarity
+/// is no cone family. All numbers of an undefined token are NaN.
 struct HeadElements {
   geometry::ConeSystem system;
   std::vector<geometry::Element> elements;

@@ -6,14 +6,14 @@
 namespace conelab::tree {
 namespace {
 
-/// NaN is below everything, −∞ too.
+/// Returns whether depth a is greater than b. NaN is smaller than every number, −∞ included.
 bool deeper(double a, double b) { return a > b || (std::isnan(b) && !std::isnan(a)); }
 
 double shallower_of(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
-/// Complete linkage with each cluster's best later partner remembered. A cluster lives in the slot
-/// of its first token; slots only lose similarity, so a remembered partner stays best unless it
-/// takes part in the merge.
+/// Complete linkage that stores for each cluster its best partner with a larger index. A cluster
+/// has the index of its first token. Merging never increases a depth, so that a stored partner
+/// remains the best one unless it takes part in the merge.
 class Agglomeration {
  public:
   Agglomeration(const std::vector<double>& depth, std::size_t n)

@@ -8,7 +8,7 @@ namespace {
 
 using geometry::Relation;
 
-/// A square 0/1 matrix with rows packed into words.
+/// A square 0/1 matrix whose rows are packed into words.
 class BitRows {
  public:
   explicit BitRows(std::size_t n) : words_((n + 63) / 64), bits_(n * words_) {}

@@ -1,7 +1,7 @@
-// The tokens of a head as a partial order: who is whose ancestor, and the Hasse diagram.
+// The partial order of the tokens of a head: the ancestor relation and its Hasse diagram.
 //
-// u ≼ v by the law of the cone family (core/geometry/cone_law.h). Tokens at one place (equal axes
-// and shadows) are one element of the order; the first of them represents it.
+// u ≼ v is decided by the law of the cone family (core/geometry/cone_law.h). Equal tokens (equal
+// axes and shadows) are one element of the order, which the first of them represents.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 namespace conelab::tree {
 
 struct AncestorOrder {
-  std::size_t size = 0;  ///< n tokens.
-  /// [n × n], row-major: 1 where the row's token is a proper ancestor of the column's.
+  std::size_t size = 0;  ///< The number n of tokens.
+  /// [n × n], row-major: 1 if the token of the row is a proper ancestor of that of the column.
   std::vector<std::uint8_t> ancestor;
-  /// [n × n]: 1 where moreover nothing stands between the two and both represent their places: the
-  /// edges of the Hasse diagram, the transitive reduction.
+  /// [n × n]: 1 for the edges of the Hasse diagram, which is the transitive reduction: the row is
+  /// an ancestor of the column, no third token is between them, and both represent their element.
   std::vector<std::uint8_t> cover;
-  /// [n]: the first token at the same place, the token itself where it is the first.
+  /// [n] The first of the tokens equal to this one (possibly the token itself).
   std::vector<std::int64_t> representative;
 
   [[nodiscard]] bool is_ancestor(std::size_t u, std::size_t v) const {
@@ -27,16 +27,16 @@ struct AncestorOrder {
   [[nodiscard]] bool covers(std::size_t u, std::size_t v) const { return cover[u * size + v] != 0; }
 };
 
-/// O(n² d + n³/64).
+/// Computes the order in O(n² d + n³/64).
 [[nodiscard]] AncestorOrder ancestor_order(geometry::Base base,
                                            const std::vector<geometry::Element>& tokens);
 
-/// The transitive reduction of a strict partial order [n × n]; of a relation that rounding made
-/// not quite transitive, the pairs with nothing between them.
+/// Returns the transitive reduction of a strict partial order [n × n]. If rounding has made the
+/// relation not quite transitive, it returns the pairs without a third element between them.
 [[nodiscard]] std::vector<std::uint8_t> transitive_reduction(
     const std::vector<std::uint8_t>& strict_order, std::size_t n);
 
-/// The longest chain above each element: 0 for elements without ancestors [n].
+/// Returns the length of the longest chain of ancestors of each element [n]; 0 without ancestors.
 [[nodiscard]] std::vector<std::int64_t> levels(const AncestorOrder& order);
 
 }  // namespace conelab::tree

@@ -7,7 +7,8 @@
 namespace conelab::tree {
 namespace {
 
-/// Fractions that cross each boundary: +w where a pair opens, −w where it closes, then a sum.
+/// Returns the fraction of the weight that crosses each boundary: adds +w where a pair begins and
+/// −w where it ends, then forms the cumulative sum.
 class Crossing {
  public:
   explicit Crossing(std::size_t n) : change_(n) {}

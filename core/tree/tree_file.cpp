@@ -16,7 +16,7 @@ LabelledAxis counted(const std::string& name, std::size_t size) {
   return {name, labels, ""};
 }
 
-/// One group over the heads, with further axes of its own.
+/// Builds one group over the heads, with further axes.
 class Group {
  public:
   Group(const TreeLabels& labels, const std::vector<std::pair<std::string, std::size_t>>& axes) {
@@ -25,7 +25,7 @@ class Group {
     for (const auto& [name, size] : axes) out_.axes.push_back(counted(name, size));
   }
 
-  /// Adds a variable by what `part(tree)` appends for each head.
+  /// Adds a variable whose values `part(tree)` appends for each head.
   template <class T, class Part>
   void add(const std::string& name, const Axes& axes, const std::vector<HeadTree>& trees,
            const char* about, Part part) {
@@ -150,7 +150,7 @@ void check(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
 
 // ---- reading -----------------------------------------------------------------------------------
 
-/// The numbers of a variable, one block a head.
+/// The numbers of a variable, one block per head.
 template <class T>
 class Blocks {
  public:
@@ -185,7 +185,7 @@ void check_index(const char* where, const char* name, std::int64_t index, std::s
   }
 }
 
-/// Every cluster is joined once, and every token drawn once: anything else is no tree.
+/// Throws a failure unless every cluster is merged once and every token is drawn once.
 void check_dendrogram(const Dendrogram& tree, std::size_t n) {
   std::vector<bool> joined(2 * n), drawn(n);
   const auto mark = [](std::vector<bool>& seen, const char* name, std::int64_t index) {
@@ -290,7 +290,8 @@ StoredTrees read_trees(const LabelledFile& file) {
     tree.size = n;
     tree.depth = numbers.of(h);
     tree.heights = heights;
-    if (n == 1) tree.dendrogram.leaf_order = {0};  // Files hold no dendrogram of one token.
+    if (n == 1)
+      tree.dendrogram.leaf_order = {0};  // Files do not store the dendrogram of one token.
     out.trees.push_back(std::move(tree));
   }
   if (depth->variable("common_ancestor") != nullptr) {

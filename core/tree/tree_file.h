@@ -1,4 +1,4 @@
-// The result of `conelab tree` as labelled groups, each of which opens by itself in xarray.
+// The result of `conelab tree` as labelled groups. xarray can open each of them alone.
 //
 //   tree/depth         lca_depth, common_ancestor [batch, head, token, other]; token_text [token]
 //   tree/order         is_ancestor, cover [batch, head, ancestor, descendant];
@@ -8,10 +8,10 @@
 //   tree/segmentation  crossing, uniform, relative [batch, head, boundary];
 //                      strongest [batch, head]
 //
-// Tokens whose numbers are not finite have NaN depths, no ancestors, and merge last at NaN; where
-// weights are not finite, crossing and relative are NaN and strongest is −1.
-// What each means is in head_tree.h, order.h, merge.h and segmentation.h. Groups without content
-// (no cone family, one token only, queries and keys that differ in number) are left out.
+// For undefined tokens (head_tree.h), depths are NaN, there are no ancestors, and merges come last
+// at NaN. If weights are not finite, crossing and relative are NaN and strongest is −1.
+// head_tree.h, order.h, merge.h and segmentation.h define the quantities. A group without content
+// is left out: no cone family, one token only, or different numbers of queries and keys.
 #pragma once
 
 #include <string>
@@ -22,21 +22,22 @@
 
 namespace conelab::tree {
 
-/// What the trees are of.
+/// The extents and the tokens of the trees in a file.
 struct TreeLabels {
   std::int64_t batch = 1, head = 1;
-  std::vector<std::string> tokens;  ///< Texts [n]; empty: none known.
+  std::vector<std::string> tokens;  ///< [n] The texts of the tokens; empty if unknown.
 };
 
-/// The groups above; `creator` and further attributes are the caller's. Misuse when there are not
-/// batch × head trees, or not one text a token.
+/// Returns the groups above. The caller adds `creator` and further attributes. Throws misuse if
+/// there are not batch × head trees, or not as many texts as tokens.
 [[nodiscard]] LabelledFile tree_file(const std::vector<HeadTree>& trees, const TreeLabels& labels);
 
-/// The inverse: what figures draw. Failure, naming the group, where something is missing.
+/// The trees of a file.
 struct StoredTrees {
   TreeLabels labels;
   std::vector<HeadTree> trees;
 };
+/// Reads the groups back. Throws a failure, naming the group, if something is missing.
 [[nodiscard]] StoredTrees read_trees(const LabelledFile& file);
 
 }  // namespace conelab::tree

@@ -1,8 +1,8 @@
-// The fast path: warpgroup products on Hopper (sm_90a) for calls of a common kind.
+// The fast path on Hopper (sm_90a), which multiplies tiles by warpgroups.
 //
-// Similarities of `FastSimilarities`, 16-bit operands, base and value of up to 128 numbers,
-// softmax, no bias, no explicit mask; forward and backward. Everything else takes the portable
-// path.
+// It takes the similarities of `FastSimilarities` on 16-bit operands, base and value of at most 128
+// numbers, with softmax, without a bias and without an explicit mask, forward and backward. All
+// other calls take the portable path. Tiles are in the order of gpu/hopper/layout.h.
 #pragma once
 
 #include <type_traits>
@@ -13,20 +13,23 @@
 
 namespace conelab::gpu::hopper {
 
+/// The similarities that have fast kernels.
 using FastSimilarities = TypeList<Dot, Laplacian, Umbral, Penumbral>;
 
-/// A call's operands in the order of gpu/hopper/layout.h, padded with zeros to whole tiles.
+/// The operands of the forward kernel, padded with zeros to whole tiles of `width` columns.
 struct FastProblem {
-  Problem<float> call;                   ///< Extents, spans, constants, the queries' numbers.
+  Problem<float> call;                   ///< Has extents, spans, constants, the queries' numbers.
   const unsigned char* query = nullptr;  ///< [group × ⌈n_q / 64⌉] tiles [64 × width]
   const unsigned char* key = nullptr;    ///< [group × ⌈n_k / 128⌉] tiles [128 × width]
-  const unsigned char* value = nullptr;  ///< likewise
-  const float* facts = nullptr;          ///< [group × ⌈n_k / 128⌉ × (1 + values) × 128]
+  const unsigned char* value = nullptr;  ///< [group × ⌈n_k / 128⌉] tiles [128 × width]
+  const float* facts = nullptr;  ///< [group × ⌈n_k / 128⌉ × (1 + values) × 128] of keys:
+                                 ///< their offset, then their values.
 };
 
-/// The backward pass' operands, all in tiles [64 × width]. Facts are [tile × (values + 3) × 64]: a
-/// token's offset, its values, then for queries the log-sum-exp in units of ln 2 (+infinity where
-/// the row saw nothing, and beyond the end) and delta, for keys the value's mark and 0.
+/// The operands of the backward kernels, all in tiles [64 × width]. The facts are [group × tiles ×
+/// (values + 3) × 64]: a token's offset and its values; then for a query the log-sum-exp of its row
+/// in units of ln 2 (+infinity if the row saw no key, and beyond the last query) and delta (see
+/// Upstream); for a key the mark of its value (see Problem) and 0.
 struct FastGradient {
   Problem<float> call;
   const unsigned char* query = nullptr;
@@ -37,41 +40,46 @@ struct FastGradient {
   const float* key_facts = nullptr;
 };
 
-/// 64 or 128: the padded width of base and value; 0 where the fast path does not take the call.
-/// `index` is the similarity's in the table.
+/// Returns the padded width of base and value, 64 or 128, for row `index` of the similarity table;
+/// 0 if the fast path does not take the call.
 [[nodiscard]] int fast_width(int index, const Problem<float>& call);
 
-/// Arrays of a FastProblem.
+/// The arrays of a FastProblem, owned.
 struct FastOperands {
   std::vector<unsigned char> query, key, value;
   std::vector<float> facts;
 };
-/// From host arrays; `values` numbers per token.
+/// Packs the host arrays of `call` into tiles; `values` is the similarity's count of numbers per
+/// token.
 [[nodiscard]] FastOperands pack_operands(const Problem<float>& call, int width, int values);
 
-/// Arrays of a FastGradient.
+/// The arrays of a FastGradient, owned.
 struct FastGradientOperands {
   std::vector<unsigned char> query, key, value, output_grad;
   std::vector<float> query_facts, key_facts;
 };
-/// From host arrays; the upstream gradient is rounded to the call's storage.
+/// Packs the host arrays of `call` and `upstream`; the upstream gradient is rounded to the storage
+/// of the call.
 [[nodiscard]] FastGradientOperands pack_gradient_operands(const Problem<float>& call,
                                                           const Upstream<float>& upstream,
                                                           int width, int values);
 
-/// Variants of the kernel, for tuning; the first is the default.
+/// A variant of the forward kernel: how many warpgroups compute, how many tiles of keys are in
+/// flight.
 struct Variant {
   int consumers, stages;
-  bool turns;  ///< Two consumers alternate in starting products.
+  bool turns;  ///< Whether two consumers alternate in starting products.
 };
+/// All variants; the first is the default, the others are for tuning.
 constexpr Variant variants[] = {{2, 2, true}, {2, 2, false}};
 
-/// Launches on a cudaStream_t; false where this program has no such kernel. Errors are left for
-/// cudaGetLastError.
+/// Launches the forward kernel on `stream`, a cudaStream_t, and returns at once. Returns false if
+/// this program has no such kernel. cudaGetLastError reports errors.
 [[nodiscard]] bool launch_forward(int index, int variant, const FastProblem& p,
                                   const ForwardResult<float>& result, void* stream);
 
-/// Likewise, both sides. Potentials and sums are written as the portable kernels write them.
+/// Launches the backward kernels of queries and of keys likewise. The results have the layout of
+/// the portable kernels' results.
 [[nodiscard]] bool launch_gradient(int index, const FastGradient& g,
                                    const GradientResult<float>& result, void* stream);
 

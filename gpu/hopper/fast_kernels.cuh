@@ -1,4 +1,4 @@
-// The kernels of one similarity and width: both number types, every variant.
+// The fast kernels of one similarity and width, for both number types and every variant.
 #pragma once
 
 #include <utility>

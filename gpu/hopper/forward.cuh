@@ -1,4 +1,4 @@
-// Forward kernel of the fast path: forward_block.h on the device.
+// The forward kernel of the fast path: it runs forward_block.h on the device.
 #pragma once
 
 #include "gpu/hopper/forward_block.h"
@@ -7,7 +7,7 @@
 
 namespace conelab::gpu::hopper {
 
-/// The Machine of forward_block.h: one thread.
+/// The Machine of forward_block.h for one thread of the device.
 template <class Block>
 class ForwardThread : public RingThread<Block> {
  public:
@@ -22,7 +22,7 @@ class ForwardThread : public RingThread<Block> {
     work(static_cast<int>(threadIdx.x) % group_threads, tail_);
   }
 
-  /// tile = queries * keys
+  /// Starts tile = queries keys^T.
   __device__ __forceinline__ void start_first(int stage) {
     const std::uint32_t query = shared_address(at(Block::query_at(consumer)));
     const std::uint32_t key = shared_address(at(Block::key_at(stage)));
@@ -36,7 +36,7 @@ class ForwardThread : public RingThread<Block> {
     product_commit();
   }
 
-  /// output += weights * values
+  /// Starts output += weights values.
   __device__ __forceinline__ void start_second(int stage) {
     const std::uint32_t value = shared_address(at(Block::value_at(stage)));
     pin(tail_.output);
@@ -50,7 +50,8 @@ class ForwardThread : public RingThread<Block> {
     product_commit();
   }
 
-  /// The first product is always older than the second.
+  /// Waits for products. The first product of a tile is always older than the second of the tile
+  /// before, so that finish<1> completes the first.
   template <int pending>
   __device__ __forceinline__ void finish() {
     product_wait<pending>();
@@ -113,7 +114,7 @@ __global__ __launch_bounds__(group_threads*(consumers + 1), 1) void fast_forward
 #endif
 }
 
-/// False where the block's shared memory or registers do not suffice.
+/// Launches the kernel. Returns false if the variant needs more shared memory than a block has.
 template <class S, class Type, int width, int consumers, int stages, bool turns>
 bool launch(const FastProblem& p, const ForwardResult<float>& result, void* stream) {
   constexpr Budget budget{consumers, width, S::values, stages};
@@ -121,7 +122,7 @@ bool launch(const FastProblem& p, const ForwardResult<float>& result, void* stre
     const auto kernel = &fast_forward<S, Type, width, consumers, stages, turns>;
     if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, budget.total()) !=
         cudaSuccess) {
-      return true;  // The error is there for who asks.
+      return true;  // cudaGetLastError reports the error.
     }
     const int blocks = ForwardBlock<S, Type, width, consumers, stages, turns>::blocks(p.call);
     kernel<<<static_cast<unsigned>(blocks), group_threads*(consumers + 1), budget.total(),

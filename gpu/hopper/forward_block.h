@@ -1,21 +1,25 @@
-// The forward kernel's flow of control, shared by the device and by its emulation on the host: who
-// waits for what, copies what, and hands what back.
+// The flow of control of the fast forward kernel. The device and its emulation on the host share
+// it: it says which warpgroup waits for which barrier, copies which tile, and releases which stage.
 //
-// One warpgroup copies tiles in, `stages` ahead; each of the others owns 64 queries and walks the
-// tiles of 128 keys that any of the block's queries sees. A consumer's second product of one tile
-// runs while it weighs the next (FlashAttention-3, sections 3.1 and 3.2): keys and values are
-// therefore handed back separately. With `turns`, two consumers alternate in starting products, so
-// that one weighs while the other multiplies.
+// One warpgroup, the producer, copies tiles into shared memory, up to `stages` tiles ahead. Each
+// other warpgroup, a consumer, owns 64 queries and visits the tiles of 128 keys that any query of
+// the block sees. The second product of a tile (weights times values) runs while the consumer
+// computes the weights of the next tile (FlashAttention-3, sections 3.1 and 3.2); therefore keys
+// and values are released separately. With `turns`, two consumers alternate in starting products,
+// so that one computes weights while the other multiplies.
 //
-// A Machine is one thread of the device, or a warpgroup of the emulation:
-//   wait(gate, stage, parity), release(gate, stage)       of the barriers in shared memory
-//   expect(gate, stage, bytes), copy(to, from, bytes, gate, stage)
-//   each(f)                     f(thread, tail) for every thread of the warpgroup
-//   at(byte), end_reads()       ordinary reads of shared memory, over before a copy overwrites it
-//   start_first(stage), start_second(stage)               products begin, in one group each
-//   finish<n>()                 all but the n last groups are done
-//   share_maxima(), share_sums()                          between the four threads of a row
-//   await_turn(), pass_turn()
+// A Machine is one thread on the device, or one warpgroup in the emulation. It has
+//   wait(gate, stage, parity)   waits until the barrier's phase of this parity is complete
+//   release(gate, stage)        arrives at the barrier of a stage that is no longer needed
+//   expect(gate, stage, bytes)  announces that copies of so many bytes will arrive
+//   copy(to, from, bytes, gate, stage)   starts a copy to byte `to` of shared memory
+//   each(f)                     calls f(thread, tail) for every thread of the warpgroup
+//   at(byte)                    returns the address of a byte of shared memory
+//   end_reads()                 orders ordinary reads of shared memory before later copies into it
+//   start_first(stage), start_second(stage)   starts a product, as one group of instructions each
+//   finish<n>()                 waits until all but the last n groups are complete
+//   share_maxima(), share_sums()              combines these numbers among the four threads of a
+//   row await_turn(), pass_turn()   waits for, and passes, the right to start products
 #pragma once
 
 #include "gpu/hopper/fast.h"
@@ -34,7 +38,7 @@ struct ForwardBlock {
   static constexpr int query_tile_bytes = tile_bytes(group_rows, width);
   static_assert(!turns || consumers == 2);
 
-  /// Bytes of the parts of shared memory.
+  /// Where the parts of shared memory begin, in bytes.
   CONELAB_TILE static constexpr int query_at(int consumer) { return consumer * query_tile_bytes; }
   CONELAB_TILE static constexpr int key_at(int stage) {
     return budget.query_bytes() + stage * budget.stage_bytes();
@@ -47,23 +51,26 @@ struct ForwardBlock {
   }
   CONELAB_TILE static constexpr int barriers_at() { return key_at(stages); }
 
-  /// What a block works on.
+  /// The part of the problem that one block computes.
   struct Work {
-    int group, query_tile;      ///< The first of its tiles of 64 queries.
-    int first_tile, last_tile;  ///< Tiles of keys [first, last).
+    int group, query_tile;      ///< The first of the block's tiles of 64 queries.
+    int first_tile, last_tile;  ///< The tiles of keys that it visits, [first, last).
   };
 
+  /// Returns the number of blocks of the whole problem.
   CONELAB_TILE static int blocks(const Problem<float>& p) {
     return ceil_div(p.query.count, group_rows * consumers) * p.groups;
   }
 
+  /// Returns the keys that a tile of queries sees; none for a tile beyond the last query.
   CONELAB_TILE static BlockSpan span_of(const Problem<float>& p, int group, int query_tile) {
     const int tiles = ceil_div(p.query.count, group_rows);
     if (query_tile >= tiles) return {{0, 0}, {0, 0}};
     return p.block_span[static_cast<std::int64_t>(group / p.heads) * tiles + query_tile];
   }
 
-  /// Blocks with the latest queries come first: under a causal mask they have the most to do.
+  /// Returns the work of block `block`. The latest queries come first, because under a causal mask
+  /// they see the most keys.
   CONELAB_TILE static Work work_of(const Problem<float>& p, int block) {
     const int of_group = ceil_div(p.query.count, group_rows * consumers);
     const int place = of_group - 1 - block % of_group;
@@ -81,6 +88,7 @@ struct ForwardBlock {
     return work;
   }
 
+  /// Runs the producer: copies the queries, then every tile of keys and values.
   template <class Machine>
   CONELAB_TILE static void produce(Machine& m, const FastProblem& p, const Work& work) {
     copy_queries(m, p, work);
@@ -101,6 +109,7 @@ struct ForwardBlock {
     }
   }
 
+  /// Runs one consumer: computes the rows of its 64 queries and writes them to `result`.
   template <class Machine>
   CONELAB_TILE static void consume(Machine& m, const FastProblem& p,
                                    const ForwardResult<float>& result, const Work& work,
@@ -123,10 +132,10 @@ struct ForwardBlock {
   }
 
  private:
-  /// A consumer's place in its walk.
+  /// The tile that a consumer visits, and the stage of shared memory that holds it.
   struct Place {
     int tile, last_tile, consumer;
-    const KeySpan* span;  ///< Of the consumer's rows.
+    const KeySpan* span;  ///< [rows] those of the consumer's rows.
     int rows;
     Ring<stages> ring;
     [[nodiscard]] CONELAB_TILE int begin() const { return tile * key_tile; }
@@ -148,7 +157,7 @@ struct ForwardBlock {
     }
   }
 
-  /// The first consumer begins. Without tiles nobody would take the turn.
+  /// Gives the first turn to consumer 0. Without tiles nobody would take it.
   template <class Machine>
   CONELAB_TILE static void begin_turns(Machine& m, const Work& work, int consumer) {
     if constexpr (turns) {
@@ -159,7 +168,8 @@ struct ForwardBlock {
   CONELAB_TILE static void await_turn(Machine& m) {
     if constexpr (turns) m.await_turn();
   }
-  /// Nobody takes a turn after the second consumer's last.
+  /// Passes the turn to the other consumer, except after the last tile of consumer 1, because
+  /// nobody would take it.
   template <class Machine>
   CONELAB_TILE static void pass_turn(Machine& m, const Place& now) {
     if constexpr (turns) {
@@ -167,7 +177,7 @@ struct ForwardBlock {
     }
   }
 
-  /// A tile that only other consumers need.
+  /// Releases a tile that only other consumers need.
   template <class Machine>
   CONELAB_TILE static void skip(Machine& m, Place& now) {
     const auto [stage, parity] = now.ring;
@@ -180,7 +190,7 @@ struct ForwardBlock {
     now.advance();
   }
 
-  /// All tiles that the consumer's queries see.
+  /// Visits all tiles that the consumer's queries see.
   template <class Machine>
   CONELAB_TILE static void attend(Machine& m, Place& now, const BlockSpan& span) {
     m.wait(Gate::key, now.ring.stage, now.ring.parity);
@@ -214,7 +224,7 @@ struct ForwardBlock {
     m.release(Gate::value_empty, before.stage);
   }
 
-  /// The tile's products -> weights; its keys are handed back.
+  /// Turns the products of a tile into weights and releases its keys.
   template <class Machine>
   CONELAB_TILE static void weigh(Machine& m, const Place& now, const BlockSpan& span) {
     const bool whole = span.all.begin <= now.begin() && now.end() <= span.all.end;

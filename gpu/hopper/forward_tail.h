@@ -1,12 +1,14 @@
-// What a consumer thread does between the two products of a tile: products -> logits -> weights.
+// The arithmetic of a consumer thread of the fast forward kernel between the two products of a
+// tile: it turns products into logits and logits into weights.
 //
-// A thread holds 64 of the 64 × 128 products of its warpgroup: 32 columns of two rows. Between the
-// steps, four neighbouring threads (which share the rows) agree on the rows' maxima. Device code
-// calls the steps from a kernel, tests from a loop over the threads; the arithmetic is the same.
+// A thread holds 64 of the 64 × 128 products of its warpgroup: 32 columns of two rows. Between
+// `score` and `weigh`, the four neighbouring threads that share these rows combine their maxima.
+// The kernel calls these functions on the device, the tests call them in a loop over the threads;
+// the arithmetic is the same.
 //
-// What bounds a cone here is how many instructions a pair takes: 15 at the speed aimed at. Hence a
-// weight is one multiply-add and one exp2, masks are looked at only in tiles that have any, and the
-// output is rescaled once a tile, when the products of the tile before have arrived.
+// The number of instructions for a pair bounds the speed of a cone. Therefore a weight takes one
+// multiply-add and one exp2, masks are read only in tiles that need them, and the output is
+// rescaled once a tile, when the products of the tile before have arrived.
 #pragma once
 
 #include <limits>
@@ -15,17 +17,18 @@
 
 namespace conelab::gpu::hopper {
 
-/// Where a consumer finds the tile in shared memory.
+/// Where a consumer's tile lies in shared memory.
 struct TileView {
   const unsigned char* query;  ///< [64 × width] swizzled
   const unsigned char* key;    ///< [128 × width] swizzled
-  const float* facts;          ///< [1 + values][128] offsets, then values of the keys
-  int key_begin;
-  bool whole;           ///< Every query of the warpgroup sees every key of the tile.
-  const KeySpan* span;  ///< [rows] of the warpgroup's queries; read only where not `whole`
-  int rows;             ///< Queries from the warpgroup's first on, may be more than it has.
+  const float* facts;          ///< [1 + values][128] the keys' offsets, then their values.
+  int key_begin;               ///< The first key of the tile.
+  bool whole;                  ///< Whether every query of the warpgroup sees every key of the tile.
+  const KeySpan* span;  ///< [rows] those of the warpgroup's queries; read only if not `whole`.
+  int rows;             ///< The number of queries from the warpgroup's first one on; may exceed 64.
 };
 
+/// The state of one thread for similarity S, 16-bit type `Type` and rows of `width` numbers.
 template <class S, class Type, int width>
 class ForwardTail {
  public:
@@ -34,13 +37,14 @@ class ForwardTail {
   static constexpr int steps = key_tile / 16;
   static constexpr float lowest = -std::numeric_limits<float>::infinity();
 
-  float tile[products];           ///< Products, then logits, then weights; see the steps.
+  float tile[products];           ///< Products, then logits, then weights.
   std::uint32_t left[4 * steps];  ///< The weights as left operand: four registers for 16 keys.
-  float output[width / 2];
-  float maximum[2];  ///< Of the tile, to be shared by the row's threads.
-  float sum[2];      ///< Of this thread's columns.
+  float output[width / 2];        ///< Sums of weight * value.
+  float maximum[2];               ///< The largest logit of the tile in each of the two rows.
+  float sum[2];                   ///< The sums of weights over this thread's columns.
 
-  /// Reads the two rows' numbers; `row` is the first query of the warpgroup.
+  /// Clears the sums and reads the numbers of the thread's two rows. `row` is the first query of
+  /// the warpgroup.
   CONELAB_TILE void start(int thread, const Problem<float>& p, int group, int row) {
 #pragma unroll
     for (int n = 0; n < S::constants; ++n) {
@@ -58,7 +62,8 @@ class ForwardTail {
     for (float& o : output) o = 0;
   }
 
-  /// Products -> logits; `maximum` becomes the largest of this thread's columns of each row.
+  /// Turns products into logits, and sets `maximum` to the largest of this thread's columns in each
+  /// row. Pairs that are not seen become -infinity.
   CONELAB_TILE void score(int thread, const TileView& view) {
     measure(thread, view);
 #pragma unroll
@@ -83,7 +88,8 @@ class ForwardTail {
     }
   }
 
-  /// Logits -> weights, given the rows' maxima over the tile.
+  /// Turns logits into weights exp(logit - m), given in `maximum` the largest logit of the whole
+  /// row of the tile. m is the largest logit of all tiles so far, 0 if the row has seen no key.
   CONELAB_TILE void weigh() {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -102,7 +108,7 @@ class ForwardTail {
     }
   }
 
-  /// What the output holds of the tiles before, moved to the reference of this one.
+  /// Multiplies the output, which holds the sums of earlier tiles, by exp(m before - m now).
   CONELAB_TILE void rescale() {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -111,13 +117,13 @@ class ForwardTail {
     }
   }
 
-  /// Weights -> the left operand of the second product.
+  /// Rounds the weights to 16 bits and packs them as the left operand of the second product.
   CONELAB_TILE void pack() {
 #pragma unroll
     for (int r = 0; r < 4 * steps; ++r) left[r] = Type::pack(tile[2 * r], tile[2 * r + 1]);
   }
 
-  /// Writes the two rows, `sum` being that of the whole row.
+  /// Writes the two rows of output, maximum and sum. `sum` must hold the sums of the whole rows.
   CONELAB_TILE void write(int thread, const Problem<float>& p, const ForwardResult<float>& result,
                           int group, int row) const {
 #pragma unroll
@@ -125,7 +131,8 @@ class ForwardTail {
       const int r = row + accumulator_row(thread, 2 * h);
       if (r >= p.query.count) continue;
       const std::int64_t at = static_cast<std::int64_t>(group) * p.query.count + r;
-      // Under products a query that is not finite shows here, not in each of its pairs.
+      // If the similarity measures products, a query that is not finite makes its row NaN here; its
+      // offset is NaN.
       const float all = S::info.measure == Measure::product ? sum[h] + offset_[h] : sum[h];
       if (thread % 4 == 0) {
         result.sum[at] = all;
@@ -142,7 +149,7 @@ class ForwardTail {
   }
 
  private:
-  // Four in a row of 128 numbers: the output takes the registers that more would need.
+  // With 128 numbers only four lanes: the output takes the registers that more would need.
   static constexpr int lanes = width == 64 ? 8 : 4;
   static constexpr int chunks = products / 2 / lanes;
   using N = Lanes<lanes>;
@@ -150,20 +157,20 @@ class ForwardTail {
 
   float constants_[S::constants];
   float offset_[2];
-  float running_[2];  ///< Maximum of all tiles so far.
+  float running_[2];  ///< The largest logit of all tiles so far.
   float scale_[2];    ///< exp(maximum before - maximum now)
   TokenValues<S, float> values_[2];
 
-  /// Accumulator of this thread's e-th column of row h.
+  /// Returns the index of the accumulator that holds this thread's e-th column of row h.
   CONELAB_TILE static constexpr int accumulator(int h, int e) { return e / 2 * 4 + h * 2 + e % 2; }
   CONELAB_TILE static constexpr int column(int thread, int chunk, int lane) {
     return accumulator_column(thread, accumulator(0, chunk * lanes + lane));
   }
 
-  /// Products -> what the similarity measures.
+  /// Turns products into what the similarity measures: products plus offsets, or squared distances.
   CONELAB_TILE void measure(int thread, const TileView& view) {
     if constexpr (S::info.measure == Measure::product) {
-      // The query's own offset is for `write`.
+      // `write` adds the query's own offset.
 #pragma unroll
       for (int i = 0; i < products; ++i) tile[i] += view.facts[accumulator_column(thread, i)];
     } else {
@@ -186,8 +193,8 @@ class ForwardTail {
     for (int l = 0; l < lanes; ++l) tile[accumulator(h, c * lanes + l)] = logit.at[l];
   }
 
-  /// Takes out the pairs that are not seen. Spans are read again in each of the few such tiles:
-  /// kept, they would take four registers that the widest cone does not have.
+  /// Sets the logits of pairs that are not seen to -infinity. Spans are read again in each such
+  /// tile, because four registers to keep them would be too many.
   CONELAB_TILE void hide(int thread, const TileView& view) {
     const KeySpan* spans = read_late(view.span);
 #pragma unroll

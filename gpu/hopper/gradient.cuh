@@ -1,4 +1,4 @@
-// Backward kernel of the fast path, once for each side: gradient_block.h on the device.
+// The backward kernel of the fast path, once for each side: it runs gradient_block.h on the device.
 #pragma once
 
 #include "gpu/hopper/gradient_block.h"
@@ -7,7 +7,7 @@
 
 namespace conelab::gpu::hopper {
 
-/// The Machine of gradient_block.h: one thread.
+/// The Machine of gradient_block.h for one thread of the device.
 template <class Block>
 class GradientThread : public RingThread<Block> {
  public:
@@ -22,7 +22,7 @@ class GradientThread : public RingThread<Block> {
     work(thread(), tail_);
   }
 
-  /// tile = own * other^T, slope = own values * other values^T
+  /// Starts tile = own other^T and slope = own_values other_values^T.
   __device__ __forceinline__ void start_products(int stage, int part) {
     const std::uint32_t skipped = part * Tail::columns * line_bytes;
     pin(tail_.tile);
@@ -35,7 +35,7 @@ class GradientThread : public RingThread<Block> {
     product_commit();
   }
 
-  /// base += W other, value += P other values
+  /// Starts base += W other and, for keys, value += P other_values.
   __device__ __forceinline__ void start_sums(int stage, int part) {
     pin(tail_.base);
     pin(tail_.value);
@@ -136,7 +136,7 @@ class GradientThread : public RingThread<Block> {
     }
   }
 
-  /// One number a parameter and block, added in a fixed order.
+  /// Writes one sum for each parameter and block. It is added in a fixed order.
   __device__ void write_sums(const Problem<float>& p, const GradientResult<float>& result,
                              int group, int own_tile) const {
     auto* of_warps = reinterpret_cast<double*>(at(Block::sums_at(consumer)));
@@ -179,13 +179,14 @@ __global__ __launch_bounds__(GradientBlock<S, Type, width, owner>::threads, 1) v
 #endif
 }
 
+/// Launches the kernel that computes the gradients of the side `owner`.
 template <class S, class Type, int width, Owner owner>
 void launch_owner(const FastGradient& g, const GradientResult<float>& result, void* stream) {
   using Block = GradientBlock<S, Type, width, owner>;
   const auto kernel = &fast_gradient<S, Type, width, owner>;
   if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Block::total) !=
       cudaSuccess) {
-    return;  // The error is there for who asks.
+    return;  // cudaGetLastError reports the error.
   }
   kernel<<<static_cast<unsigned>(Block::blocks(g.call)), Block::threads, Block::total,
            static_cast<cudaStream_t>(stream)>>>(g, result);

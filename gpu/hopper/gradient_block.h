@@ -1,20 +1,21 @@
-// The backward kernel's flow of control, once for each side, shared by the device and by its
-// emulation on the host as in forward_block.h.
+// The flow of control of the fast backward kernel, which runs once for the queries and once for the
+// keys. The device and its emulation on the host share it, as in forward_block.h.
 //
-// One warpgroup copies the other side's tiles of 64 tokens, `stages` ahead; each of two consumers
-// owns 64 tokens and walks the tiles of which any of its pairs is seen. The sums of one part are
-// still being added up when the products of the next begin, also across tiles: a consumer waits
-// once a part, and hands a tile back only then. Products are not started before the formulas of the
-// part before, as the forward pass does: a second set of products takes 64 registers, which keys
-// 128 numbers wide do not have. Nor do consumers take turns: a cone's formulas (43 to 67
-// instructions a pair, counted in the machine code) last longer than the other consumer's products,
-// so that the two fall apart by themselves. Whether turns would help is for a GPU to say.
+// One warpgroup, the producer, copies the other side's tiles of 64 tokens into shared memory, up to
+// `stages` tiles ahead. Each of two consumers owns 64 tokens and visits the tiles in which any of
+// its pairs is seen, in parts (gradient_tail.h). The sums of one part are still being added up when
+// the products of the next begin, also across tiles: a consumer waits once for each part, and
+// releases a tile only then. Unlike in the forward kernel, products do not overlap the formulas of
+// the part before, because the second set of products would take 64 registers, which keys of 128
+// numbers do not leave. Consumers do not take turns either: a cone's formulas last longer than the
+// other consumer's products.
 //
-// A Machine is one thread of the device, or a warpgroup of the emulation:
+// A Machine is one thread on the device, or one warpgroup in the emulation. It has
 //   wait, release, expect, copy, each, at, end_reads      as in forward_block.h
-//   start_products(stage, part), start_sums(stage, part)  products begin, in one group each
-//   finish()                                              all groups are done
-//   write(g, result, work, consumer)
+//   start_products(stage, part), start_sums(stage, part)  starts products, as one group each
+//   finish()                                              waits until all groups are complete
+//   write(g, result, work, consumer)                      writes the gradients of the consumer's
+//   tokens
 #pragma once
 
 #include "gpu/hopper/fast.h"
@@ -23,7 +24,7 @@
 
 namespace conelab::gpu::hopper {
 
-/// How much of a tile of pairs queries see.
+/// How many pairs of a tile are seen.
 enum class Seen { none, partial, all };
 
 template <class Similarity, class Number, int width_, Owner owner_>
@@ -40,7 +41,7 @@ struct GradientBlock {
   static constexpr int fact_bytes = (S::values + 3) * group_rows * 4;
   static constexpr int stage_bytes = 2 * bytes + (fact_bytes + 1023) / 1024 * 1024;
 
-  /// Bytes of the parts of shared memory.
+  /// Where the parts of shared memory begin, in bytes.
   CONELAB_TILE static constexpr int own_at(int consumer) { return consumer * 2 * bytes; }
   CONELAB_TILE static constexpr int own_value_at(int consumer) { return own_at(consumer) + bytes; }
   CONELAB_TILE static constexpr int other_at(int stage) {
@@ -49,18 +50,18 @@ struct GradientBlock {
   CONELAB_TILE static constexpr int other_value_at(int stage) { return other_at(stage) + bytes; }
   CONELAB_TILE static constexpr int facts_at(int stage) { return other_at(stage) + 2 * bytes; }
   CONELAB_TILE static constexpr int barriers_at() { return other_at(stages); }
-  /// [consumer][warp] sums on their way to one number.
+  /// [consumer][warp] the warps' sums of a parameter's gradient.
   CONELAB_TILE static constexpr int sums_at(int consumer) {
     return barriers_at() + 512 + consumer * 4 * 8;
   }
 
-  /// With what the alignment of the start takes.
+  /// Bytes of all shared memory, with 1024 for the alignment of its start.
   static constexpr int total = 1024 + barriers_at() + 1024;
   static_assert(total <= shared_limit);
   static_assert(fact_bytes % 16 == 0);
   static_assert(sizeof(Barriers<stages>) <= 512);
 
-  /// Both sides by role.
+  /// The operands of the side that the block owns and of the other side.
   struct Sides {
     const unsigned char *own, *own_value, *other, *other_value;
     const float* facts;
@@ -76,19 +77,20 @@ struct GradientBlock {
     }
   }
 
-  /// What a block works on.
+  /// The part of the problem that one block computes.
   struct Work {
-    int group, own_tile;  ///< The first of its tiles of 64 own tokens.
-    int tiles;            ///< Of the other side.
+    int group, own_tile;  ///< The first of the block's tiles of 64 own tokens.
+    int tiles;            ///< The number of the other side's tiles.
   };
+  /// Returns the number of blocks of one group, and below of the whole problem.
   CONELAB_TILE static int blocks_of_group(const Problem<float>& p) {
     const int tokens = owner == Owner::query ? p.query.count : p.key.count;
     return ceil_div(tokens, group_rows * consumers);
   }
   CONELAB_TILE static int blocks(const Problem<float>& p) { return blocks_of_group(p) * p.groups; }
 
-  /// Under a causal mask the latest queries and the earliest keys have the most to do: they come
-  /// first.
+  /// Returns the work of block `block`. The latest queries and the earliest keys come first,
+  /// because under a causal mask they have the most pairs.
   CONELAB_TILE static Work work_of(const Problem<float>& p, int block) {
     const int of_group = blocks_of_group(p);
     const int place = owner == Owner::query ? of_group - 1 - block % of_group : block % of_group;
@@ -96,7 +98,7 @@ struct GradientBlock {
     return {block / of_group, place * consumers, ceil_div(other, group_rows)};
   }
 
-  /// What a consumer's queries and a tile's keys see of each other, or the other way round.
+  /// Returns how many pairs of own tile `own_tile` and the other side's tile `tile` are seen.
   CONELAB_TILE static Seen cover(const Problem<float>& p, int group, int own_tile, int tile) {
     const int query_tile = owner == Owner::query ? own_tile : tile;
     const int key = (owner == Owner::query ? tile : own_tile) * group_rows;
@@ -109,6 +111,7 @@ struct GradientBlock {
                      (query_tile + 1) * group_rows <= p.query.count;
     return all ? Seen::all : Seen::partial;
   }
+  /// Returns whether any consumer of the block needs the tile.
   CONELAB_TILE static bool needed(const Problem<float>& p, const Work& work, int tile) {
     bool any = false;
     for (int c = 0; c < consumers; ++c) {
@@ -117,6 +120,7 @@ struct GradientBlock {
     return any;
   }
 
+  /// Runs the producer: copies the own tiles, then every tile that a consumer needs.
   template <class Machine>
   CONELAB_TILE static void produce(Machine& m, const FastGradient& g, const Work& work) {
     const Sides sides = sides_of(g);
@@ -135,6 +139,7 @@ struct GradientBlock {
     }
   }
 
+  /// Runs one consumer: computes the gradients of its 64 tokens and writes them to `result`.
   template <class Machine>
   CONELAB_TILE static void consume(Machine& m, const FastGradient& g,
                                    const GradientResult<float>& result, const Work& work,
@@ -178,7 +183,8 @@ struct GradientBlock {
     }
   }
 
-  /// All products are done; the tile whose sums were under way is handed back.
+  /// Waits for all products and releases the stage `held`, whose sums were not complete; afterwards
+  /// `held` is `nothing`.
   template <class Machine>
   CONELAB_TILE static void finish(Machine& m, int& held) {
     m.finish();
@@ -187,8 +193,8 @@ struct GradientBlock {
     held = nothing;
   }
 
-  /// A tile that only the other consumer needs. What is held goes back first: the copying warpgroup
-  /// may need that stage for the next tile.
+  /// Releases a tile that only the other consumer needs. The stage `held` is released first,
+  /// because the producer may need it for the next tile.
   template <class Machine>
   CONELAB_TILE static void skip(Machine& m, const Ring<stages>& ring, int& held) {
     finish(m, held);
@@ -196,6 +202,7 @@ struct GradientBlock {
     m.release(Gate::key_empty, ring.stage);
   }
 
+  /// Computes the pairs of one tile, part by part. Its stage stays in use until the next `finish`.
   template <class Machine>
   CONELAB_TILE static void meet(Machine& m, int consumer, int tile, int stage, bool whole,
                                 int& held) {

@@ -1,17 +1,19 @@
-// What a consumer thread of the backward pass does between products: the owner's 64 tokens against
-// a part of a tile of 64 of the other side.
+// The arithmetic of a consumer thread of the fast backward kernel between products: it
+// differentiates the pairs of the consumer's 64 own tokens and a part of a tile of 64 tokens of the
+// other side.
 //
-// A part is the whole tile, or half of one for keys 128 numbers wide: those keep 128 sums of each
-// thread's 240 registers, and whole tiles would take 96 more. Half a tile reads its left operand
-// twice, half as much again for two of four products; that is hidden behind the other consumer's
-// formulas, which bound a cone's speed, and leaves registers for twice the lanes.
+//   from the products  S = own other^T  and  dP = own_value other_value^T
+//   it computes the weights P and W = dL/d(measure);
+//   then  base += W other,  value += P other_value,
+//   dL/d(own) = 2 (own sum_j W_j - base)  for squared distances,  base  for products.
 //
-//   products S = own other^T and dP = own_value other_value^T  ->  weights P and W = dL/dmeasure
-//   base += W other,  value += P other_value;  dL/down = 2 (own sum W - base), or base for products
+// If the owner is the query, own values are upstream gradients and the other values are values; if
+// it is the key, the reverse. W and P are rounded to 16 bits for the products. `margin`, the sum of
+// W, adds the rounded numbers, so that own * margin and base cancel as exactly as float allows.
+// Every token has one owner, so that equal input gives equal bits.
 //
-// W and P are rounded to 16 bits for the products; the margin sum W adds the rounded numbers, so
-// that own * margin and base cancel as exactly as float allows. Owner query: values are upstream
-// gradients; owner key: values. Deterministic as the portable path: every token has one owner.
+// A part is a whole tile; for keys of 128 numbers it is half a tile, because these keep 128 sums in
+// each thread's 240 registers and whole tiles would take 96 more.
 #pragma once
 
 #include "gpu/hopper/fast.h"
@@ -20,16 +22,17 @@
 
 namespace conelab::gpu::hopper {
 
-/// Where a consumer finds a tile of the other side, and its own, in shared memory.
+/// Where a consumer's own tile and a tile of the other side lie in shared memory.
 struct GradientView {
-  const unsigned char* own;    ///< [64 × width] swizzled, base
-  const unsigned char* other;  ///< [64 × width] swizzled, base
-  const float* facts;          ///< [values + 3][64] of the others, see FastGradient
-  int begin;                   ///< The others' first token.
-  bool whole;                  ///< Every query sees every key of the tile.
-  int first;                   ///< The part's first column of the tile.
+  const unsigned char* own;    ///< [64 × width] base, swizzled
+  const unsigned char* other;  ///< [64 × width] base, swizzled
+  const float* facts;          ///< [values + 3][64] those of the other side, see FastGradient.
+  int begin;                   ///< The first token of the other side's tile.
+  bool whole;                  ///< Whether every query sees every key of the tile.
+  int first;                   ///< The first column of the tile that belongs to the part.
 };
 
+/// The state of one thread for similarity S, 16-bit type `Type` and rows of `width` numbers.
 template <class S, class Type, int width, Owner owner>
 class GradientTail {
  public:
@@ -39,16 +42,18 @@ class GradientTail {
   static constexpr int steps = columns / 16;
   static constexpr int value_numbers = owner == Owner::key ? width / 2 : 1;
 
-  float tile[products];   ///< In: S. Out: nothing of use; the weights are in `weight`.
-  float slope[products];  ///< In: dP.
+  float tile[products];   ///< S before `differentiate`; afterwards undefined.
+  float slope[products];  ///< dP before `differentiate`.
   float base[width / 2];
   float value[value_numbers];
-  float margin[2];     ///< Of this thread's columns.
-  float potential[2];  ///< Likewise.
+  float margin[2];     ///< The sums of W over this thread's columns, of two rows.
+  float potential[2];  ///< The sums of dL/d(potential) over them.
   double sums[S::constants];
-  std::uint32_t by_measure[products / 2];                        ///< W as left operand
-  std::uint32_t weight[owner == Owner::key ? products / 2 : 1];  ///< P as left operand
+  std::uint32_t by_measure[products / 2];                        ///< W as left operand.
+  std::uint32_t weight[owner == Owner::key ? products / 2 : 1];  ///< P as left operand.
 
+  /// Clears the sums and reads the numbers of the thread's two rows. `row` is the consumer's first
+  /// token.
   CONELAB_TILE void start(int thread, const FastGradient& g, int group, int row) {
     const Problem<float>& p = g.call;
     problem_ = &p;
@@ -77,11 +82,12 @@ class GradientTail {
     for (double& s : sums) s = 0;
   }
 
+  /// Turns the products of one part into `by_measure` and `weight`, and adds to `margin`,
+  /// `potential` and the parameters' `sums`.
   CONELAB_TILE void differentiate(int thread, const GradientView& view) {
     float tile_sums[S::constants] = {};
     measure(thread, view);
-    // Two versions of all pairs: questions after masks would cost every pair of the many whole
-    // tiles.
+    // The pairs are compiled in two versions, so that whole tiles do not test masks.
     if (view.whole) {
       pairs<true>(thread, view, 0, tile_sums);
     } else {
@@ -93,7 +99,7 @@ class GradientTail {
     }
   }
 
-  /// Accumulator of this thread's e-th column of row h.
+  /// Returns the index of the accumulator that holds this thread's e-th column of row h.
   CONELAB_TILE static constexpr int accumulator(int h, int e) { return e / 2 * 4 + h * 2 + e % 2; }
 
  private:

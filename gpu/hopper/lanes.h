@@ -1,9 +1,9 @@
-// Several floats of one thread as the number type of a similarity's formula: as the CPU's packs, it
-// turns a formula into a breadth-first stream of instructions. Votes are of the whole warp, so that
-// a branch that no pair takes is skipped by all of its threads at once.
+// Several floats of one thread as the number type of a similarity's formula. As with the CPU's
+// packs, the instructions of several pairs interleave. `any` and `all` ask the whole warp, so that
+// all of its threads skip a branch that no pair takes.
 //
-// On the device square roots and quotients are the special-function unit's (relative error 2^-22):
-// the operands have 16 bits, and correctly rounded ones cost eight instructions.
+// On the device, square roots and quotients come from the special-function unit, with a relative
+// error of 2^-22: the operands have 16 bits, and correctly rounded results cost eight instructions.
 #pragma once
 
 #include <cmath>
@@ -13,6 +13,7 @@
 
 namespace conelab::gpu::hopper {
 
+/// Returns the square root of x >= 0; on the device denormal numbers count as 0.
 CONELAB_TILE float fast_sqrt(float x) {
 #if defined(__CUDA_ARCH__)
   float y;
@@ -23,6 +24,7 @@ CONELAB_TILE float fast_sqrt(float x) {
 #endif
 }
 
+/// Returns 1 / sqrt(x), likewise.
 CONELAB_TILE float fast_rsqrt(float x) {
 #if defined(__CUDA_ARCH__)
   float y;
@@ -33,6 +35,7 @@ CONELAB_TILE float fast_rsqrt(float x) {
 #endif
 }
 
+/// Returns 2^x, likewise.
 CONELAB_TILE float fast_exp2(float x) {
 #if defined(__CUDA_ARCH__)
   float y;
@@ -43,6 +46,7 @@ CONELAB_TILE float fast_exp2(float x) {
 #endif
 }
 
+/// Returns a / b.
 CONELAB_TILE float fast_quotient(float a, float b) {
 #if defined(__CUDA_ARCH__)
   return __fdividef(a, b);
@@ -51,7 +55,7 @@ CONELAB_TILE float fast_quotient(float a, float b) {
 #endif
 }
 
-/// The larger; NaN where one is NaN.
+/// Returns the larger number, or NaN if one of them is NaN.
 CONELAB_TILE float nan_max(float a, float b) {
 #if defined(__CUDA_ARCH__)
   float y;
@@ -62,8 +66,8 @@ CONELAB_TILE float nan_max(float a, float b) {
 #endif
 }
 
-/// The same pointer, which the compiler cannot know: what is read there is read there and then, and
-/// keeps no registers busy before.
+/// Returns the same pointer, but hides that from the compiler, so that it reads the memory where it
+/// is used and not earlier, which would occupy registers.
 template <class T>
 CONELAB_TILE const T* read_late(const T* pointer) {
 #if defined(__CUDA_ARCH__)
@@ -72,11 +76,13 @@ CONELAB_TILE const T* read_late(const T* pointer) {
   return pointer;
 }
 
+/// One truth value for each lane.
 template <int count>
 struct LaneMask {
   bool at[count];
 };
 
+/// `count` floats with the operations that formulas use.
 template <int count>
 struct Lanes {
   float at[count];
@@ -148,8 +154,8 @@ struct Lanes {
   }
 };
 
-/// Lanes from memory, two neighbours at a time: `at(l)` is the place of lanes l and l + 1, 8-byte
-/// aligned. Half as many loads as one by one.
+/// Loads lanes from memory in pairs: `at(l)` returns the address of lanes l and l + 1, which must
+/// be aligned to 8 bytes.
 template <int count, class Place>
 CONELAB_TILE Lanes<count> load_pairs(Place at) {
   struct alignas(8) Pair {
@@ -165,11 +171,13 @@ CONELAB_TILE Lanes<count> load_pairs(Place at) {
   return r;
 }
 
+/// Returns `yes` in lanes where the mask is true, else `no`.
 template <int count>
 CONELAB_TILE Lanes<count> select(LaneMask<count> mask, Lanes<count> yes, Lanes<count> no) {
   return Lanes<count>::make([&](int i) { return mask.at[i] ? yes.at[i] : no.at[i]; });
 }
 
+/// Returns the lane-wise or.
 template <int count>
 CONELAB_TILE LaneMask<count> either(LaneMask<count> a, LaneMask<count> b) {
 #pragma unroll
@@ -177,6 +185,7 @@ CONELAB_TILE LaneMask<count> either(LaneMask<count> a, LaneMask<count> b) {
   return a;
 }
 
+/// Returns whether any lane is true, on the device in any thread of the warp.
 template <int count>
 CONELAB_TILE bool any(LaneMask<count> mask) {
   bool found = false;
@@ -189,6 +198,7 @@ CONELAB_TILE bool any(LaneMask<count> mask) {
 #endif
 }
 
+/// Returns whether all lanes are true, on the device in all threads of the warp.
 template <int count>
 CONELAB_TILE bool all(LaneMask<count> mask) {
   bool found = true;
@@ -201,7 +211,7 @@ CONELAB_TILE bool all(LaneMask<count> mask) {
 #endif
 }
 
-/// False where all lanes of x >= 0 are finite.
+/// Returns whether any lane of x >= 0 is infinite.
 template <int count>
 CONELAB_TILE bool may_overflow(Lanes<count> x) {
   return any(x > Lanes<count>(3.40282347e38f));
@@ -209,6 +219,7 @@ CONELAB_TILE bool may_overflow(Lanes<count> x) {
 
 }  // namespace conelab::gpu::hopper
 
-/// One operation of the special-function unit in place of two, where penumbral cones lie apart.
+/// `over_sqrt` takes one operation of the special-function unit where a root and a quotient take
+/// two; the formula of penumbral cones without a common ancestor uses it.
 template <int count>
 inline constexpr bool conelab::has_over_sqrt<conelab::gpu::hopper::Lanes<count>> = true;

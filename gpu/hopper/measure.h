@@ -1,8 +1,10 @@
-// Squared distances of a thread's pairs from their products, in place; close pairs are recomputed
-// from the tiles in shared memory.
+// Computes the squared distances of a thread's pairs from their products, in place:
 //
-// The warp votes once a tile, not once for a few pairs: a vote takes three instructions and parts
-// the stream that the compiler can interleave, and the code that mends is there once.
+//   |u - v|^2 = |u|^2 + |v|^2 - 2 u·v
+//
+// Close pairs, for which this cancels, are recomputed by direct difference from the tiles in shared
+// memory. The warp decides once for a whole tile whether any pair is close, because a decision
+// takes three instructions and keeps the compiler from interleaving those around it.
 #pragma once
 
 #include <bit>
@@ -21,16 +23,17 @@ struct TileBytes {
   int rows;
 };
 
+/// The pairs of one thread: two rows, and the columns of its `products` accumulators.
 template <class Type, int width, int products>
 struct SquaredDistances {
   int thread;
-  const float (&row_offset)[2];  ///< Squared norms of the thread's two rows.
-  const float* column_offset;    ///< [columns] 8-byte aligned
+  const float (&row_offset)[2];  ///< The squared norms of the thread's two rows.
+  const float* column_offset;    ///< [columns] their squared norms, aligned to 8 bytes.
   TileBytes rows, columns;
-  int first;  ///< Row of `columns` that is the products' first column.
+  int first;  ///< The row of `columns` that belongs to the products' first column.
 
-  /// |u|^2 + |v|^2 - 2 u v. A difference below zero is below the border too: it is mended, and
-  /// needs no bound.
+  /// Replaces the products in `tile` by squared distances. A result below zero counts as close and
+  /// is recomputed, so that it needs no bound.
   CONELAB_TILE void replace(float (&tile)[products]) const {
     std::uint32_t signs = 0;
 #pragma unroll
@@ -41,21 +44,23 @@ struct SquaredDistances {
       for (int j = i; j < i + 4; ++j) {
         const float both = row_offset[j / 2 % 2] + column.at[j % 2];
         tile[j] = fmaf(-2.0f, tile[j], both);
-        // The signs of all together, as a comparison would cost twice as much.
+        // Collects the signs of all pairs; comparisons would cost twice as much.
         signs |= std::bit_cast<std::uint32_t>(beyond_border(tile[j], both));
       }
     }
-    if (any(LaneMask<1>{static_cast<std::int32_t>(signs) < 0})) mend(tile);
+    if (any(LaneMask<1>{static_cast<std::int32_t>(signs) < 0})) recompute_close(tile);
   }
 
  private:
+  /// Returns a negative number if the squared distance x is below close_share * both.
   CONELAB_TILE static float beyond_border(float x, float both) {
     return fmaf(-close_share<float>, both, x);
   }
 
-  /// One at a time: they are few. Which ones is found out again, as remembering costs every pair;
-  /// offsets are read as volatile, or the compiler would remember them by itself, and spill others.
-  CONELAB_TILE void mend(float (&tile)[products]) const {
+  /// Recomputes the close pairs one at a time, because they are few. It finds them again, because
+  /// remembering them would cost every pair. Offsets are read as volatile; otherwise the compiler
+  /// would keep them in registers and spill others.
+  CONELAB_TILE void recompute_close(float (&tile)[products]) const {
     const volatile float* offset = column_offset;
     std::uint64_t close = 0;
 #pragma unroll

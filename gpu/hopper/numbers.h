@@ -1,4 +1,4 @@
-// The two 16-bit types of the matrix instructions.
+// The two 16-bit number types of the matrix instructions, with their names in PTX.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 namespace conelab::gpu::hopper {
 
 struct Bf16 {
-  static constexpr char name[] = "bf16";  ///< In instructions.
+  static constexpr char name[] = "bf16";  ///< Its name in instructions.
   static constexpr Storage storage = Storage::bf16;
   CONELAB_TILE static float widen(std::uint16_t bits) { return from_bf16(bits); }
-  /// Two numbers in one register, `low` in the lower half.
+  /// Rounds two numbers and packs them into one register, `low` in the lower half.
   CONELAB_TILE static std::uint32_t pack(float low, float high) {
 #if defined(__CUDA_ARCH__)
     std::uint32_t both;

@@ -1,8 +1,9 @@
-// The instructions that C++ has no words for: bulk copies, their barriers, and warpgroup products.
+// Wrappers of PTX instructions that CUDA C++ does not offer: bulk copies, their barriers, and
+// products of warpgroups.
 //
-// Own thin wrappers instead of CuTe: operands are packed for plain bulk copies, so neither tensor
-// maps nor a layout algebra is needed, the kernels build wherever nvcc is, and the few layouts are
-// tested on the host (gpu/hopper/layout.h), against CuTe where it is found.
+// They take the place of CuTe, because operands are packed for plain bulk copies, so that neither
+// tensor maps nor a layout algebra is needed. The kernels build wherever nvcc is, and the few
+// layouts are tested on the host (gpu/hopper/layout.h) and compared with CuTe's where it is found.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,29 +14,33 @@
 
 namespace conelab::gpu::hopper {
 
+/// Returns the address in shared memory that instructions take.
 __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
+/// Initialises a barrier whose phases complete after so many arrivals (PTX mbarrier.init).
 __device__ __forceinline__ void barrier_init(std::uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
                "r"(arrivals));
 }
-/// Makes initialised barriers visible to the copy engine.
+/// Makes initialised barriers visible to bulk copies.
 __device__ __forceinline__ void barrier_init_fence() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
+/// Arrives, and announces that copies of so many bytes will complete on the barrier.
 __device__ __forceinline__ void barrier_expect(std::uint64_t* barrier, int bytes) {
   asm volatile(
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
       "r"(bytes)
       : "memory");
 }
+/// Arrives at the barrier.
 __device__ __forceinline__ void barrier_arrive(std::uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
                : "memory");
 }
-/// Waits until the phase of this parity has completed.
+/// Waits until the phase of this parity is complete.
 __device__ __forceinline__ void barrier_wait(std::uint64_t* barrier, int parity) {
   std::uint32_t done = 0;
   while (done == 0) {
@@ -51,7 +56,8 @@ __device__ __forceinline__ void barrier_wait(std::uint64_t* barrier, int parity)
   }
 }
 
-/// Copies `bytes` (a multiple of 16) and completes them on the barrier.
+/// Starts a copy of `bytes`, a multiple of 16, from global to shared memory, which completes on the
+/// barrier.
 __device__ __forceinline__ void bulk_copy(void* to, const void* from, int bytes,
                                           std::uint64_t* barrier) {
   asm volatile(
@@ -61,35 +67,41 @@ __device__ __forceinline__ void bulk_copy(void* to, const void* from, int bytes,
       : "memory");
 }
 
-/// Ordinary reads of shared memory come before the copies that are started after it.
+/// Orders the ordinary reads of shared memory before it and the copies that are started after it.
 __device__ __forceinline__ void end_ordinary_reads() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/// Waits until this warpgroup's threads can have so many registers each.
 template <int registers>
 __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
+/// Reduces this warpgroup's threads to so many registers each.
 template <int registers>
 __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
-/// Comes before the first product, and after any other use of its registers. The warp's threads,
-/// which may have parted over close pairs, meet first: products are for whole warps.
+/// Must come before the first product, and after any other use of its registers. It first
+/// synchronises the warp, whose threads may have diverged at close pairs, because products are for
+/// whole warps.
 __device__ __forceinline__ void product_fence() {
   __syncwarp();
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
+/// Ends a group of products.
 __device__ __forceinline__ void product_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
+/// Waits until all groups but the last `pending` are complete.
 template <int pending>
 __device__ __forceinline__ void product_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-/// Keeps the compiler from moving uses of operands in registers across a product that is under way.
+/// Keeps the compiler from moving uses of operands in registers across a product that is not
+/// complete.
 template <int count>
 __device__ __forceinline__ void pin(float (&d)[count]) {
 #pragma unroll
@@ -102,10 +114,11 @@ __device__ __forceinline__ void pin(std::uint32_t (&d)[count]) {
   for (int i = 0; i < count; ++i) asm volatile("" : "+r"(d[i])::"memory");
 }
 
-/// d[64 × columns] (+)= a b, 16 deep. `shared`: a[64 × 16] and b[columns × 16] in shared memory,
-/// both with lines along the depth. `registers`: a in registers, b[16 × columns] with lines along
-/// its columns. `add` = 0 replaces d. Written out for each width, as every accumulator is an
-/// operand of its own; the type's name is spliced into the instruction (constraint "C").
+/// Starts d [64 × columns] += a b over 16 steps of the summed axis; `add` = 0 replaces d instead.
+/// `shared` takes descriptors of a [64 × 16] and b [columns × 16] in shared memory, both with lines
+/// along the summed axis. `registers` takes a in registers, and b [16 × columns] with lines along
+/// its columns. Each width is written out, because every accumulator is an operand of its own. The
+/// constraint "C" inserts the type's name into the instruction.
 template <class Type, int columns>
 struct Product;
 

@@ -1,4 +1,4 @@
-// The barriers of a ring of stages on the device, and how a thread meets others at them.
+// The barriers of a ring of stages on the device, and what one thread does with them.
 #pragma once
 
 #include "gpu/hopper/ptx.cuh"
@@ -6,7 +6,7 @@
 
 namespace conelab::gpu::hopper {
 
-/// One thread initialises; the caller lets all threads meet afterwards.
+/// Initialises the barriers in thread 0. The caller synchronises all threads afterwards.
 template <int stages>
 __device__ __forceinline__ void init_barriers(Barriers<stages>& barriers, int consumers) {
   if (threadIdx.x != 0) return;
@@ -19,30 +19,32 @@ __device__ __forceinline__ void init_barriers(Barriers<stages>& barriers, int co
   barrier_init_fence();
 }
 
-/// The warpgroup of this thread. Taken from lane 0, as the compiler then knows that a warp's
-/// threads agree: what follows from it lives in uniform registers.
+/// Returns the warpgroup of this thread. It is taken from lane 0, so that the compiler knows that
+/// the threads of a warp agree, and keeps what depends on it in uniform registers.
 __device__ __forceinline__ int group_of_thread() {
   return __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / group_threads, 0);
 }
 
-/// Lets the threads of one consumer meet.
+/// Synchronises the threads of one consumer.
 __device__ __forceinline__ void group_barrier(int consumer) {
   asm volatile("bar.sync %0, %1;" ::"r"(consumer + 1), "n"(group_threads) : "memory");
 }
 
-/// One of two consumers waits until the other has passed it the turn; see bar.arrive.
+/// Waits until the other of two consumers has passed the turn to this one (PTX ISA, bar.arrive).
 __device__ __forceinline__ void await_turn(int consumer) {
   asm volatile("bar.sync %0, %1;" ::"r"(consumer + 3), "n"(2 * group_threads) : "memory");
 }
+/// Passes the turn to `consumer`.
 __device__ __forceinline__ void pass_turn_to(int consumer) {
   asm volatile("bar.arrive %0, %1;" ::"r"(consumer + 3), "n"(2 * group_threads) : "memory");
 }
 
-/// Of a Machine of forward_block.h or gradient_block.h: one thread's dealings with shared memory.
+/// The part of a Machine of forward_block.h and gradient_block.h that concerns shared memory, for
+/// one thread.
 template <class Block>
 class RingThread {
  public:
-  /// `shared` is 1024-byte aligned.
+  /// `shared` must be aligned to 1024 bytes.
   __device__ explicit RingThread(unsigned char* shared) : shared_(shared) {}
 
   __device__ Barriers<Block::stages>& barriers() const {

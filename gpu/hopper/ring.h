@@ -1,4 +1,4 @@
-// The ring of stages between the copying warpgroup and those that consume, as both walk it.
+// The ring of stages in shared memory through which the producer hands tiles to the consumers.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,17 @@
 
 namespace conelab::gpu::hopper {
 
-/// The barriers in shared memory: a copy has arrived, or every consumer is done with it.
+/// What a barrier in shared memory stands for: a copy has arrived (query, key, value), or every
+/// consumer has released the stage (key_empty, value_empty).
 enum class Gate { query, key, value, key_empty, value_empty };
 
+/// All barriers of a block, as they lie in shared memory.
 template <int stages>
 struct Barriers {
   std::uint64_t query;
   std::uint64_t key[stages], value[stages], key_empty[stages], value_empty[stages];
 
+  /// Returns the barrier of a stage; there is one for queries, whatever the stage.
   CONELAB_TILE std::uint64_t* at(Gate gate, int stage) {
     switch (gate) {
       case Gate::query:
@@ -31,13 +34,13 @@ struct Barriers {
   }
 };
 
-/// Arrivals that complete a barrier's phase: the copying thread's, or one lane's of every
-/// consuming warp.
+/// Returns the arrivals that complete a barrier's phase: one of the copying thread, or one of each
+/// warp of every consumer.
 CONELAB_TILE constexpr int arrivals(Gate gate, int consumers) {
   return gate == Gate::key_empty || gate == Gate::value_empty ? consumers * 4 : 1;
 }
 
-/// A position in the ring of stages.
+/// A position in the ring: the stage, and the parity of the phase that its barriers are in.
 template <int stages>
 struct Ring {
   int stage = 0;

@@ -1,9 +1,9 @@
-// A thread block as tile code sees it: numbered threads that work in phases.
+// The thread block of the portable kernels: numbered threads that work in phases.
 //
-// Tile code is a sequence of phases with a barrier after each: what one thread wrote to shared
-// memory in a phase, others read in later phases only. Numbers that a thread keeps from phase to
-// phase are `Local`. On the device a phase runs once in every thread; on the host it is a loop over
-// the threads, so the same code runs under a debugger, sanitizers and the tests, without a GPU.
+// Tile code is a sequence of phases with a barrier after each. What one thread writes to shared
+// memory in a phase, others may read in later phases only. Numbers that a thread keeps from phase
+// to phase are `Local`. On the device a phase runs once in every thread. On the host it is a loop
+// over the threads, so that the same code runs in tests, debuggers and sanitizers without a GPU.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,10 @@
 
 namespace conelab::gpu {
 
-/// Threads of every portable tile.
+/// The number of threads of a block.
 constexpr int tile_threads = 128;
 
+/// The block on the host: `phase` runs the threads one after the other.
 class HostBlock {
  public:
   template <class State>

@@ -1,6 +1,11 @@
-// Forward pass of one block: 64 queries, 64 columns of the output, all tiles of keys that any of
-// the queries sees. Online softmax (Milakov and Gimelshein, 2018): the output and its sum are
-// rescaled when a tile raises a row's maximum.
+// The portable forward pass of one block: 64 queries, 64 columns of the output, and all tiles of
+// keys that any of the queries sees.
+//
+//   output_i = sum_j w_ij v_j / sum_j w_ij,  w_ij = exp(logit_ij - m_i)
+//
+// The softmax is computed online (Milakov and Gimelshein 2018, algorithm 3): the output and its sum
+// are rescaled when a tile raises the row's maximum m_i. Sigmoid weights have m = 0 and are not
+// divided by their sum.
 #pragma once
 
 #include <limits>
@@ -9,14 +14,16 @@
 
 namespace conelab::gpu {
 
+/// The pass for similarity S in numbers N on the block type `Block` (gpu/tile/block.h).
 template <class S, class N, class Block>
 class ForwardTile {
  public:
-  /// The slices of `width` columns that blocks share out.
+  /// Returns the number of slices of 64 output columns; a block computes one.
   CONELAB_TILE static int slices(const Problem<N>& p) {
     return max(1, ceil_div(p.width, tile_columns));
   }
 
+  /// Computes the block at `place` and writes its part of `result`.
   CONELAB_TILE static void run(const Block& block, const Problem<N>& p,
                                const ForwardResult<N>& result, const TilePlace& place,
                                SharedTile<N>& shared) {
@@ -42,7 +49,7 @@ class ForwardTile {
   struct State {
     Fragment<N> output, tile;
     N maximum[row_share];
-    N sum[row_share];  ///< Of this thread's columns.
+    N sum[row_share];  ///< The sums of weights over this thread's columns.
   };
 
   static constexpr N lowest = -std::numeric_limits<N>::infinity();
@@ -58,7 +65,8 @@ class ForwardTile {
     }
   }
 
-  /// Products -> logits, and the largest of each row.
+  /// Turns products into logits, and finds the largest of this thread's columns in each row. Pairs
+  /// that are not seen get -infinity.
   CONELAB_TILE static void score(int thread, const Problem<N>& p, int group, int row, int column,
                                  SharedTile<N>& shared, State& s) {
     measure_pairs<S>(thread, p, group, p.query, row, p.key, column, s.tile);
@@ -91,7 +99,7 @@ class ForwardTile {
     }
   }
 
-  /// Logits -> weights, in shared memory; the row's maximum is found by each of its threads.
+  /// Turns logits into weights, in shared memory. Each thread of a row computes the row's maximum.
   CONELAB_TILE static void weigh(int thread, const Problem<N>& p, SharedTile<N>& shared, State& s) {
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
@@ -107,7 +115,8 @@ class ForwardTile {
     }
   }
 
-  /// Moves row i to its new maximum and rescales what it has summed; returns a finite reference.
+  /// Updates the maximum of row i and rescales its sums. Returns the maximum, or 0 if the row has
+  /// seen no key.
   CONELAB_TILE static N raise(int row, int i, const SharedTile<N>& shared, State& s) {
     N largest = s.maximum[i];
     for (int t = 0; t < row_threads; ++t) {
@@ -122,7 +131,7 @@ class ForwardTile {
     return largest;
   }
 
-  /// output += weights * values
+  /// Adds weights * values to the output.
   template <class Locals>
   CONELAB_TILE static void aggregate(const Block& block, const Problem<N>& p,
                                      const TilePlace& place, int column, SharedTile<N>& shared,

@@ -1,33 +1,39 @@
-// Backward pass of one block: the gradients of 64 tokens of one side, 64 columns of them.
+// The portable backward pass of one block: 64 columns of the gradients of 64 tokens of one side.
 //
-//   W = dL/dmeasure,  dq_i = 2 sum_j W_ij (q_i - k_j)  or  sum_j W_ij k_j,  dv_j = sum_i P_ij dO_i
+//   P_ij = weight,  W_ij = dL/d(measure_ij),
+//   dq_i = 2 sum_j W_ij (q_i - k_j)  for squared distances,  sum_j W_ij k_j  for products,
+//   dk_j likewise with the roles exchanged,  dv_j = sum_i P_ij dO_i.
 //
-// Every token's gradient is owned by one block, which walks the other side's tiles in their order:
-// no atomics, so the same input gives the same bits. The price is that weights are recomputed once
-// per side. Differences are taken before products, so that close pairs do not cancel.
+// One block owns each token's gradient and visits the other side's tiles in their order, without
+// atomics, so that equal input gives equal bits. The price is that weights are computed once for
+// each side. Differences are taken before they are multiplied, so that close pairs do not cancel.
 #pragma once
 
 #include "gpu/tile/pair.h"
 
 namespace conelab::gpu {
 
-/// The side whose gradients a block owns.
+/// The side whose gradients a block computes.
 enum class Owner { query, key };
 
-/// The most numbers of S::constants and of bias parameters together.
+/// The largest sum of S::constants and the number of bias parameters.
 constexpr int max_sums = 8;
 
+/// The pass for similarity S in numbers N on the block type `Block` (gpu/tile/block.h).
 template <class S, class N, Owner owner, class Block>
 class GradientTile {
  public:
+  /// Returns the number of slices of 64 columns of the base.
   CONELAB_TILE static int base_slices(const Problem<N>& p) {
     return p.base_size <= tile_columns ? 1 : ceil_div(p.base_size, tile_columns);
   }
-  /// Slices of the base's columns, then (keys) of the value's.
+  /// Returns the number of slices; a block computes one. First come those of the base's columns,
+  /// then, for keys, those of the value's columns.
   CONELAB_TILE static int slices(const Problem<N>& p) {
     return base_slices(p) + (owner == Owner::key ? ceil_div(p.width, tile_columns) : 0);
   }
 
+  /// Computes the block at `place` and writes its part of `result`.
   CONELAB_TILE static void run(const Block& block, const Problem<N>& p, const Upstream<N>& in,
                                const GradientResult<N>& result, const TilePlace& place,
                                SharedTile<N>& shared) {
@@ -59,12 +65,12 @@ class GradientTile {
     double sums[max_sums];
   };
 
-  /// What stays the same for all tiles of the block.
+  /// What all tiles of the block have in common.
   struct Tile {
     const Problem<N>* p;
     int group, batch, head, row, slice;
-    bool of_value;  ///< The slice belongs to the gradient of values.
-    int column;     ///< Of the slice, within base or value.
+    bool of_value;  ///< Whether the slice belongs to the gradient of values.
+    int column;     ///< The slice's first column, of base or value.
     Source own, other, own_value, other_value;
 
     CONELAB_TILE Tile(const Problem<N>& problem, const Upstream<N>& in, const TilePlace& place)
@@ -93,11 +99,12 @@ class GradientTile {
       return owner == Owner::query ? p.query : p.key;
     }
     CONELAB_TILE const Side<N>& others() const { return owner == Owner::query ? p->key : p->query; }
-    /// Parameters are summed once, by the queries' first slice.
+    /// Returns whether this block sums the gradients of parameters: the first slice of queries
+    /// does.
     CONELAB_TILE bool sums_parameters() const { return owner == Owner::query && slice == 0; }
   };
 
-  /// Whether any pair of the block and the other side's tile t is seen.
+  /// Returns whether any pair of the block and the other side's tile t is seen.
   CONELAB_TILE static bool meets(const Problem<N>& p, const Tile& tile, int t) {
     const int blocks = ceil_div(p.query.count, tile_rows);
     const int query_block = owner == Owner::query ? tile.row / tile_rows : t;
@@ -126,7 +133,7 @@ class GradientTile {
     }
   }
 
-  /// Products -> the factors of `accumulate`: dL/dmeasure, or weights for values' slices.
+  /// Turns products into the factors of `accumulate`: W, or P for slices of values.
   CONELAB_TILE static void tail(int thread, const Problem<N>& p, const Upstream<N>& in,
                                 const Tile& tile, int column, SharedTile<N>& shared, State& s) {
     const Side<N>& owns = Tile::owns(p);
@@ -164,7 +171,8 @@ class GradientTile {
     int query, key;
   };
 
-  /// One visible pair: returns its factor, adds to the owner's potential and the parameters' sums.
+  /// Computes one pair that is seen: returns its factor, and adds to the owner's potential and to
+  /// the sums of parameters.
   CONELAB_TILE static N pair(const Problem<N>& p, const Upstream<N>& in, const Tile& tile, Pair at,
                              N measure, N weight_slope, const N* q, const N* k, N& potential,
                              N* sums) {

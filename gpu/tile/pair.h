@@ -1,4 +1,5 @@
-// What a tile needs of a single pair: its measure, whether the query sees the key, its bias.
+// What a portable tile needs of a single pair: its measure (product or squared distance), whether
+// the query sees the key, and its bias.
 #pragma once
 
 #include <cmath>
@@ -10,11 +11,13 @@
 
 namespace conelab::gpu {
 
-/// Pairs closer than this, relative to the squared norms, are recomputed directly, from
-/// rounded coordinates. (The CPU takes exact ones.)
+/// A pair whose squared distance is below this share of the sum of the squared norms is recomputed
+/// by direct difference, from coordinates rounded to the storage type. (The CPU uses exact
+/// coordinates.)
 template <class N>
 constexpr N close_share = N(1) / N(16);
 
+/// Return the base coordinates of a side, and the values, as matrices of one group.
 template <class N>
 CONELAB_TILE Source base_of(const Problem<N>& p, const Side<N>& side, int group) {
   return {side.base,   p.storage,  static_cast<std::int64_t>(group) * side.count * p.base_size,
@@ -26,13 +29,13 @@ CONELAB_TILE Source value_of(const Problem<N>& p, int group) {
           p.width, p.key.count, p.width};
 }
 
-/// An offset of 0 for rows beyond the end.
+/// Returns the offset of a token, 0 beyond the last.
 template <class N>
 CONELAB_TILE N offset_of(const Side<N>& side, int group, int row) {
   return row < side.count ? side.offset[static_cast<std::int64_t>(group) * side.count + row] : N(0);
 }
 
-/// |a - b|^2 by direct difference.
+/// Returns |a - b|^2 of two rows by direct difference.
 template <class N>
 CONELAB_TILE N direct_distance2(const Source& a, int row, const Source& b, int column) {
   N sum = N(0);
@@ -43,7 +46,7 @@ CONELAB_TILE N direct_distance2(const Source& a, int row, const Source& b, int c
   return sum;
 }
 
-/// The products of a thread's pairs -> their measures.
+/// Turns the products of a thread's pairs into what the similarity measures, in place.
 template <class S, class N>
 CONELAB_TILE void measure_pairs(int thread, const Problem<N>& p, int group, const Side<N>& rows,
                                 int row, const Side<N>& columns, int column, Fragment<N>& tile) {
@@ -70,7 +73,7 @@ CONELAB_TILE void measure_pairs(int thread, const Problem<N>& p, int group, cons
   }
 }
 
-/// The similarity's numbers of one token.
+/// The similarity's numbers of one token; zeros beyond the last.
 template <class S, class N>
 struct TokenValues {
   N at[S::values > 0 ? S::values : 1];
@@ -86,6 +89,7 @@ CONELAB_TILE TokenValues<S, N> token_values(const Side<N>& side, int group, int 
   return values;
 }
 
+/// Returns whether the query sees the key; false beyond the last query or key.
 template <class N>
 CONELAB_TILE bool sees(const Problem<N>& p, int batch, int query, int key) {
   if (query >= p.query.count || key >= p.key.count) return false;
@@ -95,11 +99,12 @@ CONELAB_TILE bool sees(const Problem<N>& p, int batch, int query, int key) {
          p.allowed[static_cast<std::int64_t>(query) * p.key.count + key] != 0;
 }
 
-/// Where a pair stands in a head's tables of relative positions.
+/// Returns the index of a pair in a head's tables of relative positions, j - i + n_q - 1.
 template <class N>
 CONELAB_TILE std::int64_t relative(const Problem<N>& p, int query, int key) {
   return key - query + p.query.count - 1;
 }
+/// Return the bias of a pair (0 if the call has none) and its derivative by a bias parameter.
 template <class N>
 CONELAB_TILE N bias_of(const Problem<N>& p, int head, int query, int key) {
   if (p.bias == nullptr) return N(0);
@@ -112,9 +117,11 @@ CONELAB_TILE N bias_slope_of(const Problem<N>& p, int head, int parameter, int q
   return p.bias_slope[(head * p.bias_slopes + parameter) * length + relative(p, query, key)];
 }
 
+/// Return e^x.
 CONELAB_TILE float exponential(float x) { return ::expf(x); }
 CONELAB_TILE double exponential(double x) { return ::exp(x); }
 
+/// Returns 1 / (1 + e^-logit).
 template <class N>
 CONELAB_TILE N sigmoid(N logit) {
   return N(1) / (N(1) + exponential(-logit));

@@ -1,7 +1,8 @@
-// One attention call as device code sees it: plain pointers and extents, every head in one array.
+// One attention call for device code: plain pointers and extents, with all heads in one array.
 //
-// `N` is the number type of the arithmetic: float on the device; the host's tests also take double.
-// A group is one head of one batch element, group = batch * heads + head.
+// `N` is the number type of the arithmetic: float on the device, float or double in the host's
+// tests. A group is one head of one batch element, group = batch * heads + head. All arrays are
+// row-major.
 #pragma once
 
 #include <cstdint>
@@ -11,71 +12,76 @@
 
 namespace conelab::gpu {
 
-/// How the numbers of tensors lie in memory.
+/// The number type of tensors in memory.
 enum class Storage { f64, f32, f16, bf16 };
 
+/// Returns the bytes of one number.
 constexpr int storage_size(Storage storage) {
   return storage == Storage::f64 ? 8 : storage == Storage::f32 ? 4 : 2;
 }
 
-/// The tokens of one side, placed by the map.
+/// The tokens of one side (queries or keys) after the map.
 template <class N>
 struct Side {
   const void* base = nullptr;  ///< [group × count × base_size] of Problem::storage
-  const N* values = nullptr;   ///< [group × values × count] numbers per token of the similarity
-  /// [group × count]: what a token adds to a pair's measure. The squared norm of the stored base
-  /// under distances, 0 under products, NaN for tokens that are not finite (their base is 0).
+  const N* values = nullptr;   ///< [group × values × count] the similarity's numbers per token.
+  /// [group × count] what a token adds to a pair's measure: the squared norm of the stored base for
+  /// squared distances, 0 for products, NaN for a token that is not finite (its base is 0).
   const N* offset = nullptr;
   int count = 0;
 };
 
-/// Keys [begin, end) that a query sees.
+/// The keys [begin, end) that a query sees.
 struct KeySpan {
   int begin = 0, end = 0;
 };
 
-/// Of a block of queries: keys that any of them sees, and keys that all of them see.
+/// The keys that any query of a block sees, and the keys that all of them see.
 struct BlockSpan {
   KeySpan any, all;
 };
 
+/// The operands and extents of a call.
 template <class N>
 struct Problem {
   int groups = 0;
   int heads = 1;
-  int base_size = 0;  ///< Base coordinates of a token.
-  int width = 0;      ///< Aggregated numbers of a value; d_v, one more for the midpoint.
+  int base_size = 0;  ///< The number of base coordinates of a token.
+  int width = 0;      ///< The numbers of a value: d_v, or d_v + 1 for the Einstein midpoint.
   Storage storage = Storage::f32;
   bool sigmoid = false;
   Side<N> query, key;
-  const void* value = nullptr;            ///< [group × n_k × width] of `storage`
-  const N* value_mark = nullptr;          ///< [group × n_k] 0, NaN where the value is not finite
-  const N* constants = nullptr;           ///< [head × constants]
+  const void* value = nullptr;            ///< [group × n_k × width] of type `storage`
+  const N* value_mark = nullptr;          ///< [group × n_k] 0, or NaN if the value is not finite
+  const N* constants = nullptr;           ///< [head × constants] of the similarity
   const N* bias = nullptr;                ///< [head × (n_q + n_k - 1)] or null
   const N* bias_slope = nullptr;          ///< [head × bias_slopes × (n_q + n_k - 1)] or null
-  int bias_slopes = 0;                    ///< Parameters of the bias.
+  int bias_slopes = 0;                    ///< The number of the bias's parameters.
   const std::uint8_t* allowed = nullptr;  ///< [n_q × n_k] or null
   const KeySpan* span = nullptr;          ///< [batch × n_q]
-  const BlockSpan* block_span = nullptr;  ///< [batch × query blocks]
+  const BlockSpan* block_span = nullptr;  ///< [batch × ⌈n_q / 64⌉]
 };
 
-/// What forward writes: row sums of weight * value, divided by `sum` under softmax.
+/// What the forward kernel writes: the sums of weight * value of each row, divided by `sum` for
+/// softmax.
 template <class N>
 struct ForwardResult {
   N* output = nullptr;   ///< [group × n_q × width]
-  N* maximum = nullptr;  ///< [group × n_q] reference m of the row; 0 where it sees nothing
-  N* sum = nullptr;      ///< [group × n_q] sum of exp(logit - m), or of sigmoids
+  N* maximum = nullptr;  ///< [group × n_q] the row's reference m; 0 if it sees no key.
+  N* sum = nullptr;      ///< [group × n_q] the sum of exp(logit - m), or of sigmoid(logit).
 };
 
-/// What backward needs beyond the problem.
+/// What the backward kernels need besides the problem.
 template <class N>
 struct Upstream {
   const N* output_grad = nullptr;  ///< [group × n_q × width]
   const N* reference = nullptr;    ///< [group × n_q] weight = exp(logit - reference) * inverse_sum
   const N* inverse_sum = nullptr;  ///< [group × n_q]
-  const N* delta = nullptr;        ///< [group × n_q] sum of output * output_grad
+  const N* delta = nullptr;        ///< [group × n_q] the sum of output * output_grad over the row.
 };
 
+/// What the backward kernels write: gradients by base coordinates, by the potential
+/// (core/similarity documents it) of each token, by values, and sums for the parameters.
 template <class N>
 struct GradientResult {
   N* query_base = nullptr;       ///< [group × n_q × base_size]
@@ -83,17 +89,19 @@ struct GradientResult {
   N* key_base = nullptr;         ///< [group × n_k × base_size]
   N* key_potential = nullptr;    ///< [group × n_k]
   N* value = nullptr;            ///< [group × n_k × width]
-  double* sums = nullptr;        ///< [group × query blocks × (constants + bias_slopes)]
+  double* sums = nullptr;        ///< [group × ⌈n_q / 64⌉ × (constants + bias_slopes)]
 };
 
-/// Which tile a block works on: rows of a group and a slice of the output's columns.
+/// The tile that a block computes: a block of rows of a group, and a slice of output columns.
 struct TilePlace {
   int group, block, slice;
 };
 
+/// Returns a / b, rounded up, for a >= 0 and b > 0.
 CONELAB_TILE int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
-/// Number `index` of an array, exact unless double is read as float.
+/// Returns number `index` of an array of type `storage`. It is exact unless a double is read as
+/// float.
 template <class N>
 CONELAB_TILE N load(const void* data, Storage storage, std::int64_t index) {
   switch (storage) {

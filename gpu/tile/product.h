@@ -1,8 +1,10 @@
-// Products of tiles: 64 rows × 64 columns held by 128 threads, 4 × 8 numbers each.
+// Products of tiles in the portable kernels: 64 rows × 64 columns, held by 128 threads with 4 × 8
+// numbers each.
 //
 // Operands pass through shared memory in chunks of 32 steps, as [step][row or column]. A thread's
 // rows and columns are strided, so that the threads of a warp read neighbouring words or the same
-// word; rows are padded by one word, so that transposing stores do not meet in one bank.
+// word. Rows are padded by one word, so that the stores of a transposition fall into different
+// banks.
 #pragma once
 
 #include "gpu/tile/block.h"
@@ -16,25 +18,27 @@ constexpr int tile_steps = 32;
 constexpr int padded = tile_rows + 1;
 constexpr int row_share = 4;
 constexpr int column_share = 8;
-constexpr int row_threads = tile_columns / column_share;  ///< Threads that share a row.
+constexpr int row_threads = tile_columns / column_share;  ///< The threads that share a row.
 
+/// Return the tile's row and column of a thread's element [i][j].
 CONELAB_TILE constexpr int row_of(int thread, int i) { return thread / row_threads + 16 * i; }
 CONELAB_TILE constexpr int column_of(int thread, int j) {
   return thread % row_threads + row_threads * j;
 }
 
-/// A thread's part of a tile: element [i][j] is (row_of(i), column_of(j)).
+/// A thread's part of a tile: element [i][j] is that at (row_of(thread, i), column_of(thread, j)).
 template <class N>
 struct Fragment {
   N at[row_share][column_share];
 };
 
+/// The shared memory of a block.
 template <class N>
 struct SharedTile {
   N rows[tile_steps][padded];
   N columns[tile_steps][padded];
   N weights[tile_columns][padded];    ///< [column][row]
-  N partial[row_threads][tile_rows];  ///< One number a row and thread.
+  N partial[row_threads][tile_rows];  ///< One number for each row and thread of the row.
   double sums[tile_threads];
 };
 
@@ -44,9 +48,10 @@ struct Source {
   Storage storage;
   std::int64_t first;
   int stride;
-  int rows, columns;  ///< Beyond these it reads as zero.
+  int rows, columns;  ///< Elements beyond these read as zero.
 };
 
+/// Returns element (row, column).
 template <class N>
 CONELAB_TILE N element(const Source& source, int row, int column) {
   if (row >= source.rows || column >= source.columns) return N(0);
@@ -54,7 +59,7 @@ CONELAB_TILE N element(const Source& source, int row, int column) {
                  source.first + static_cast<std::int64_t>(row) * source.stride + column);
 }
 
-/// to[step][r] = source(row + r, step_begin + step)
+/// Loads a chunk transposed: to[step][r] = source(row + r, step_begin + step).
 template <class N>
 CONELAB_TILE void load_transposed(int thread, const Source& source, int row, int step_begin,
                                   N (*to)[padded]) {
@@ -64,7 +69,7 @@ CONELAB_TILE void load_transposed(int thread, const Source& source, int row, int
   }
 }
 
-/// to[step][c] = source(row + step, column + c)
+/// Loads a chunk: to[step][c] = source(row + step, column + c).
 template <class N>
 CONELAB_TILE void load_direct(int thread, const Source& source, int row, int column,
                               N (*to)[padded]) {
@@ -74,8 +79,8 @@ CONELAB_TILE void load_direct(int thread, const Source& source, int row, int col
   }
 }
 
-/// sum[i][j] += rows[step][i] * factor(i, j, columns[step][j]) over the chunk's steps, i and j
-/// being the thread's share of rows and columns.
+/// Adds rows[step][i] * factor(i, j, columns[step][j]) over the chunk's steps to sum[i][j], for the
+/// thread's rows i and columns j.
 template <class N, class Factor>
 CONELAB_TILE void multiply_by(int thread, const N (*rows)[padded], const N (*columns)[padded],
                               Fragment<N>& sum, const Factor& factor) {
@@ -95,14 +100,15 @@ CONELAB_TILE void multiply_by(int thread, const N (*rows)[padded], const N (*col
   }
 }
 
-/// sum += rows^T columns
+/// Adds rows^T columns to the sum.
 template <class N>
 CONELAB_TILE void multiply(int thread, const N (*rows)[padded], const N (*columns)[padded],
                            Fragment<N>& sum) {
   multiply_by(thread, rows, columns, sum, [](int, int, N column) { return column; });
 }
 
-/// sum += weight * (own - column): differences before products, so that nothing cancels.
+/// Adds weight * (own - column) to the sum. The difference is taken first, so that close numbers do
+/// not cancel.
 template <class N>
 CONELAB_TILE void multiply_difference(int thread, const N (*weights)[padded],
                                       const N (*columns)[padded], const Fragment<N>& own,
@@ -111,6 +117,7 @@ CONELAB_TILE void multiply_difference(int thread, const N (*weights)[padded],
               [&](int i, int j, N column) { return own.at[i][j] - column; });
 }
 
+/// Sets all numbers to 0.
 template <class N>
 CONELAB_TILE void clear(Fragment<N>& f) {
 #pragma unroll
@@ -120,8 +127,8 @@ CONELAB_TILE void clear(Fragment<N>& f) {
   }
 }
 
-/// fragment = a b^T for the tile at (row, column), `size` steps deep. `Member` picks the fragment
-/// out of a thread's state.
+/// Computes fragment = a b^T for the tile at (row, column), summed over `size` steps. `member`
+/// points to the fragment in a thread's state.
 template <class N, class Block, class Locals, class Member>
 CONELAB_TILE void product_tile(const Block& block, SharedTile<N>& shared, const Source& a, int row,
                                const Source& b, int column, int size, Locals& locals,

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "core/files/attention_file.h"
+#include "core/study/attention_file.h"
 #include "core/files/bench_file.h"
 
 namespace conelab {

@@ -102,23 +102,6 @@ TEST_P(Portable, KeepsFloatsPrecision) {
   EXPECT_LE(difference(found.backward.value, gradient.value), 2e-5);
 }
 
-TEST(PortableWideRows, ComeFromFloat64) {
-  const Extents extents{1, 2, 19, 37, 5, 3};
-  Call call;
-  call.similarity = "umbral";
-  for (const float height : {48.0F, 60.0F, 95.0F}) {  // squares, logits, coordinates overflow
-    auto input = convert<float>(random_input(call, extents, 7));
-    for (Tensor4<float>* t : {&input.query, &input.key}) {
-      for (std::int64_t i = 4; i < t->shape.size(); i += 5)
-        t->data[static_cast<std::size_t>(i)] += height;
-    }
-    const auto exact = reference::evaluate(reference::make_problem(call, convert<double>(input)));
-    const Emulation<float> found = emulate(call, input, Storage::f32, false);
-    EXPECT_LE(difference(found.forward.output, exact.output), 1e-6) << height;
-    EXPECT_FALSE(found.forward.wide_rows.empty()) << height;
-  }
-}
-
 /// 16-bit numbers as the float64 numbers that they are.
 std::vector<std::byte> widened(const std::vector<std::byte>& narrow, Storage storage) {
   std::vector<std::byte> wide(narrow.size() * 4);

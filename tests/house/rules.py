@@ -21,7 +21,7 @@ MAY_INCLUDE = {
 }
 # Libraries that stay out of a folder.
 FOREIGN = {
-    "core": r"^(Q[A-Z]|Qt|imgui|nlohmann|CLI/|toml|cuda)",
+    "core": r"^(Q[A-Z]|Qt|imgui|CLI/|toml|cuda)",
     "gpu": r"^(Q[A-Z]|Qt|imgui|nlohmann|CLI/|toml)",
     "datasets": r"^(Q[A-Z]|Qt|imgui|CLI/|cuda)",
     "widgets": r"^(CLI/|cuda|nlohmann)",

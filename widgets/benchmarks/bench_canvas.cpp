@@ -14,9 +14,9 @@ namespace conelab::desktop {
 namespace {
 
 constexpr double margin = 14;
-/// Pixels a point at which the figures' 7 pt are well read.
+/// Pixels per point at which the 7 pt text of figures is legible.
 constexpr double wanted_scale = 1.75;
-/// How near the pointer has to be to a case, in pixels.
+/// The largest distance of the pointer from a case, in pixels.
 constexpr double reach = 14;
 
 }  // namespace
@@ -80,7 +80,7 @@ void BenchCanvas::paintEvent(QPaintEvent*) {
   }
   painter.setRenderHint(QPainter::Antialiasing);
   const QRectF page(origin(), QSizeF(picture_.list.width, picture_.list.height) * scale());
-  painter.fillRect(page, Qt::white);  // Figures stay white in every theme.
+  painter.fillRect(page, Qt::white);  // Figures are white in every theme.
   painter.setPen(hair_line(palette()));
   painter.drawRect(page.adjusted(-0.5, -0.5, 0.5, 0.5));
   painter.save();

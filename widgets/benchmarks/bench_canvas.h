@@ -1,4 +1,4 @@
-// The picture of a benchmark on a white page, and the case that is pointed at.
+// The picture of a benchmark on a white page; pointing at a case shows its numbers.
 #pragma once
 
 #include <QWidget>
@@ -15,12 +15,12 @@ class BenchCanvas : public QWidget {
   explicit BenchCanvas(BenchModel& model, QWidget* parent = nullptr);
 
   [[nodiscard]] const BenchPicture& picture() const { return picture_; }
-  /// The width in points at which the picture is drawn: that of the widget at a size at which its
-  /// text is well read, between a journal's column and two.
+  /// Returns the width of the picture in points: that of the widget at a size with legible text,
+  /// between one and two columns of a journal.
   [[nodiscard]] double page_width() const;
-  /// Where a spot is in the widget.
+  /// Returns the position of a case in the widget.
   [[nodiscard]] QPointF place_of(const BenchSpot& spot) const;
-  /// The exact numbers of the case that was pointed at last; empty before.
+  /// Returns the exact numbers of the case that was pointed at last; empty before.
   [[nodiscard]] const QString& pointed_text() const { return text_; }
 
  signals:

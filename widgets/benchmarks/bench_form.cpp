@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reads one field; an error is noted under its name, without the name in front.
+/// Reads one field. An error is stored under the field's name, without the name at its beginning.
 class Fields {
  public:
   explicit Fields(std::map<std::string, std::string>& errors) : errors_(errors) {}
@@ -168,7 +168,7 @@ std::string free_path(const std::string& path) {
   constexpr int most_tried = 1000;
   const fs::path whole(path);
   std::error_code error;
-  // Where nothing can be seen or written, no other name is free either.
+  // If the folder cannot be read or written, no other name is free either.
   if (!fs::exists(path, error)) probe_writable(path);
   std::string tried = path;
   for (int i = 2; fs::exists(tried, error) || Parts::exist(tried); ++i) {

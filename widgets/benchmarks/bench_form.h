@@ -1,4 +1,4 @@
-// The form of a sweep: from what is typed to a sweep, or to what is wrong, field by field.
+// The form of a sweep: it converts typed texts to a sweep, or reports the errors of each field.
 #pragma once
 
 #include <map>
@@ -12,30 +12,32 @@
 namespace conelab::desktop {
 
 struct BenchCheck {
-  Sweep sweep;  ///< To be run where there are no errors.
-  /// By field (named as the members of BenchChoice): what is wrong, one line.
+  Sweep sweep;  ///< Valid if there are no errors.
+  /// Errors by field (named as the members of BenchChoice), one line each.
   std::map<std::string, std::string> errors;
-  std::string extent;  ///< "8 cases in 9 rounds"; or what is missing.
+  std::string extent;  ///< "8 cases in 9 rounds", or what is missing.
 
   [[nodiscard]] bool sound() const { return errors.empty(); }
 };
 
-/// `devices`: those besides the CPU, as far as known; an unknown one is not held against the sweep.
+/// Checks the form. `devices` are the known devices besides the CPU; a device that is not among
+/// them is no error.
 [[nodiscard]] BenchCheck check_bench(const BenchChoice& typed,
                                      const std::vector<std::string>& operators,
                                      const std::vector<DeviceState>& devices);
 
-/// The form of the sweep that a result is of ("lengths=256,512", …), as far as this program has its
-/// operators; what those lines do not say, or in no form that can be read, stays as in `typed`.
+/// Returns the form of the sweep that a result describes ("lengths=256,512", …), with the operators
+/// that this program has. Fields that the lines do not contain, or not in a readable form, are
+/// those of `typed`.
 [[nodiscard]] BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lines,
                                         const std::vector<std::string>& operators);
 
-/// The result file of the sweep, absolute: what is typed, in `folder` unless a path is, with ".h5"
-/// where there is no ending; "bench.h5" where nothing is typed.
+/// Returns the absolute path of the result. A name without a folder is placed in `folder`; ".h5" is
+/// added if there is no extension; an empty text gives "bench.h5".
 [[nodiscard]] std::string result_path(const std::string& typed, const std::string& folder);
 
-/// The first of "x.h5", "x-2.h5", "x-3.h5", … where neither a result nor an unfinished run lies.
-/// Fails where nothing can be written there, or where none of a thousand is free.
+/// Returns the first of "x.h5", "x-2.h5", "x-3.h5", … for which neither a result nor an unfinished
+/// run exists. Throws a failure if nothing can be written there, or if a thousand names are taken.
 [[nodiscard]] std::string free_path(const std::string& path);
 
 }  // namespace conelab::desktop

@@ -18,7 +18,6 @@
 #include <cmath>
 
 #include "core/call/call.h"
-#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -26,7 +25,7 @@ namespace {
 
 QString text_of(const std::string& text) { return QString::fromStdString(text); }
 
-/// Texts that may be long must not decide how wide the form is.
+/// Long texts must not determine the width of the form.
 QLabel* small_label(const char* name) {
   auto* label = new QLabel;
   label->setObjectName(name);
@@ -185,7 +184,7 @@ void BenchFormView::add_names(QFormLayout* form, const Axis& axis) {
     box->setObjectName(QStringLiteral("bench-%1-%2").arg(axis.option, text_of(name)));
     box->setToolTip(help_of_label(name));
     const int at = static_cast<int>(all.boxes.size());
-    // The last of an incomplete row takes the rest of it.
+    // The last box of an incomplete row takes the rest of the row.
     const bool alone = at % columns == 0 && at + 1 == static_cast<int>(names.size());
     line->addWidget(box, at / columns, at % columns, 1, alone ? columns + 1 : 1);
     all.boxes.emplace_back(name, box);
@@ -221,8 +220,8 @@ QLineEdit* BenchFormView::add_text(QFormLayout* form, const char* field, const Q
   return edit;
 }
 
-/// Names stay in the order in which they are offered, but the operators in which they were chosen:
-/// the first one is what ratios are against.
+/// Names keep the order in which they are offered. Operators keep the order in which they were
+/// chosen, because ratios are relative to the first one.
 void BenchFormView::toggle(const Axis& axis, const std::string& name, bool on,
                            const std::vector<std::string>& order) {
   model_.document().edit(tr("change the sweep"), [&](Session& s) {
@@ -291,7 +290,7 @@ void BenchFormView::show_devices() {
     auto* box = findChild<QCheckBox*>(QStringLiteral("bench-devices-%1").arg(text_of(device.name)));
     if (box == nullptr) continue;
     box->setToolTip(text_of(device.about));
-    // One that was chosen elsewhere can still be taken back.
+    // A name that was chosen elsewhere can still be removed.
     box->setEnabled(device.available || box->isChecked());
     note = text_of(device.name + ": " + device.about);
   }

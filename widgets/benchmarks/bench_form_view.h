@@ -1,5 +1,5 @@
-// The form of a sweep: one field an axis, each with its help and, where it is wrong, the reason
-// beneath; run, resume, cancel, progress.
+// The view of a sweep's form: one field per axis with its help and, below it, its error; buttons to
+// run, resume and cancel; progress.
 #pragma once
 
 #include <QWidget>
@@ -28,7 +28,7 @@ class BenchFormView : public QWidget {
   explicit BenchFormView(BenchModel& model, QWidget* parent = nullptr);
 
  signals:
-  /// The command of this sweep is wanted on the clipboard.
+  /// The command of this sweep should be copied to the clipboard.
   void command_wanted(const QString& command);
 
  private:

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int poll_pause = 200;
-/// Two times that differ by less are the same; what `conelab compare` takes as well.
+/// Times that differ by less are equal; `conelab compare` uses the same margin.
 constexpr double same_margin = 0.02;
 constexpr std::size_t most_warnings = 3;
 
@@ -183,13 +183,14 @@ void BenchModel::open(const std::string& file) {
   opened_ = file;
   if (shown_ == file && !live()) {
     if (data_) return fill_form(file);
-    if (!loading_.active()) return show_file();  // It could not be read, and may be another now.
+    if (!loading_.active())
+      return show_file();  // It could not be read before and may have changed.
   }
   document_.edit(
       open_label, [&](Session& s) { s.bench.shown = file; }, QString::fromStdString(file));
 }
 
-/// One step of undoing with the opening itself.
+/// This edit and the opening of the file are one step of the history.
 void BenchModel::fill_form(const std::string& file) {
   if (std::exchange(opened_, {}) != file) return;
   document_.edit(
@@ -237,13 +238,13 @@ void BenchModel::show_file() {
       },
       [this](const std::string& message) {
         loading_.finished();
-        opened_.clear();  // The form is not to change unasked once the file can be read.
+        opened_.clear();  // The form must not change later, when the file becomes readable.
         say(message, true);
       },
       true);
 }
 
-/// Compares files, so only what is finished.
+/// Compares files, hence finished results only.
 void BenchModel::compare() {
   const std::pair<std::string, std::string> wanted = {choice().compared, choice().shown};
   if (wanted == compared_) return;
@@ -267,7 +268,7 @@ void BenchModel::compare() {
       },
       [this](const std::string& message) {
         comparing_.finished();
-        if (message == job_cancelled) compared_ = {};  // The next change compares them.
+        if (message == job_cancelled) compared_ = {};  // The next change compares again.
         say(message, true);
       });
 }
@@ -282,13 +283,13 @@ std::vector<std::string> BenchModel::visible() const {
   return names;
 }
 
-/// What the figure is told: nothing that is its own default.
+/// Returns the parameters of the figure that differ from its defaults.
 std::map<std::string, std::string> BenchModel::keys() const {
   std::map<std::string, std::string> keys;
   for (const Axis& axis : fixed_axes()) {
     const std::string label = axis.name;
     const std::vector<std::string> known = label_values(data_->cases, label);
-    if (known.empty()) continue;  // A result without cases.
+    if (known.empty()) continue;  // The result has no cases.
     const auto chosen = choice().place.find(label);
     const bool has = chosen != choice().place.end() &&
                      std::find(known.begin(), known.end(), chosen->second) != known.end();

@@ -1,8 +1,8 @@
-// The benchmarks view without its window: the sweep's form, the sweep that runs, the result on
-// display, its pictures and tables.
+// The model of the benchmarks view: the form of a sweep, the running sweep, and the result on
+// display with its pictures and tables.
 //
 // Pictures are the display lists of the figures `scaling`, `ratio` and `roofline`, drawn from the
-// same numbers by the same functions, so that what is exported is what is seen.
+// same numbers by the same functions, so that exported figures equal those on the screen.
 #pragma once
 
 #include <QObject>
@@ -21,10 +21,10 @@
 
 namespace conelab::desktop {
 
-/// A measured case on a picture.
+/// A measured case in a picture.
 struct BenchSpot {
-  figure::Point at;  ///< On the page.
-  std::string text;  ///< Exact numbers, one line.
+  figure::Point at;  ///< Its position on the page.
+  std::string text;  ///< Its exact numbers in one line.
 };
 
 struct BenchPicture {
@@ -44,56 +44,55 @@ class BenchModel : public QObject {
 
   // ---- the sweep
   [[nodiscard]] const BenchCheck& check() const { return check_; }
-  /// Devices besides the CPU; empty until `find_devices` has found them.
+  /// Returns the devices besides the CPU; empty until `find_devices` has found them.
   [[nodiscard]] const std::vector<DeviceState>& devices() const { return devices_; }
   void find_devices();
-  /// Where the sweep's result goes.
+  /// Returns the file of the sweep's result.
   [[nodiscard]] std::string output() const;
   [[nodiscard]] bool running() const { return polling_.isActive(); }
   [[nodiscard]] bool can_run() const { return !running() && check_.sound(); }
-  /// An unfinished run lies beside the output.
+  /// Returns whether there is an unfinished run next to the output.
   [[nodiscard]] bool can_resume() const;
-  /// Runs the sweep into the output, or beside it where something lies there already: no result is
-  /// ever overwritten.
+  /// Runs the sweep into the output, or into a new file if the output exists: a result is never
+  /// overwritten.
   void run();
   void resume();
   void cancel();
   [[nodiscard]] const BenchProgress& progress() const { return progress_; }
-  /// "34 of 72 samples, 1 min 20 s left: penumbral forward …"
+  /// Returns for instance "34 of 72 samples, 1 min 20 s left: penumbral forward …".
   [[nodiscard]] std::string progress_text() const;
   [[nodiscard]] std::string command() const;
 
   // ---- the result on display
-  /// Null where there is none.
+  /// Returns the result; null if there is none.
   [[nodiscard]] const std::shared_ptr<const BenchData>& data() const { return data_; }
-  /// Whether it is the one of the sweep that runs.
+  /// Returns whether it is the result of the running sweep.
   [[nodiscard]] bool live() const;
-  /// What to say below it; `failed` where it is an error.
+  /// Returns the message below the result, which is an error if `failed`.
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] bool failed() const { return failed_; }
-  /// What the run of the result on display found amiss and went on: the first few, and how many
-  /// more.
+  /// Returns the warnings of the run on display: the first few, and how many more there are.
   [[nodiscard]] std::vector<std::string> warnings() const;
-  /// A finished result; the form becomes that of its sweep.
+  /// Opens a finished result. The form is set to its sweep.
   void open(const std::string& file);
   void compare_with(const std::string& file);
-  /// The operators on display, in the order of their colours.
+  /// Returns the operators on display, in the order of their colours.
   [[nodiscard]] std::vector<std::string> visible() const;
-  /// The current page at `width` points; an empty list where the page is a table, or there is
-  /// nothing to draw.
+  /// Returns the current page, `width` points wide. The list is empty if the page is a table or
+  /// there is nothing to draw.
   [[nodiscard]] BenchPicture picture(double width) const;
-  /// The same as `conelab figure` would be asked for it.
+  /// Returns the request for the same figure in the form of `conelab figure`.
   [[nodiscard]] FigureChoice figure(double width) const;
-  /// The table of the current page; of a picture, the numbers behind it.
+  /// Returns the table of the current page, or for a picture the numbers behind it.
   [[nodiscard]] TextTable table() const;
-  /// One line above the table of a comparison: how many are faster, slower, ...
+  /// Returns the line above a comparison: how many cases are faster, slower and so on.
   [[nodiscard]] std::string comparison_text() const;
   [[nodiscard]] const std::optional<BenchComparison>& comparison() const { return comparison_; }
 
  signals:
-  /// The form, what is on display, or a message.
+  /// The form, the display or a message has changed.
   void changed();
-  /// The running sweep went on.
+  /// The running sweep has advanced.
   void progressed();
 
  private:
@@ -115,17 +114,17 @@ class BenchModel : public QObject {
   std::vector<DeviceState> devices_;
   BenchRun run_;
   BenchProgress progress_;
-  std::vector<std::string> warnings_;  ///< Of the last run.
+  std::vector<std::string> warnings_;  ///< Warnings of the last run.
   QTimer polling_;
   std::shared_ptr<const BenchData> data_;
-  std::string shown_;   ///< The file that `data_` is of, or that is being read.
-  std::string opened_;  ///< A file whose sweep the form is to show once it is read; or empty.
+  std::string shown_;   ///< The file of `data_`, or the one that is being read.
+  std::string opened_;  ///< A file whose sweep the form will show once it is read; or empty.
   std::string message_;
   bool failed_ = false;
-  std::pair<std::string, std::string> compared_;  ///< The files that `comparison_` is of.
+  std::pair<std::string, std::string> compared_;  ///< The files of `comparison_`.
   std::optional<BenchComparison> comparison_;
   JobHandle loading_, comparing_, finding_;
-  FileWatch watch_;  ///< A file that is being written is read once it rests.
+  FileWatch watch_;  ///< Reports a change after the file has not changed for a moment.
 };
 
 }  // namespace conelab::desktop

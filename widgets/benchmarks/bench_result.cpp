@@ -12,7 +12,7 @@ namespace {
 
 std::string digits(double value) { return std::isnan(value) ? "" : fmt::format("{:.6g}", value); }
 
-/// The exponent over the octave that ends at the case of this index.
+/// Returns the exponent over the octave that ends at the case of this index.
 double local_exponent_at(const BenchData& data, std::size_t index) {
   const std::size_t line = index / data.lengths.size(), at = index % data.lengths.size();
   if (line >= data.exponents.size() || at >= data.exponents[line].local.size()) {
@@ -38,8 +38,8 @@ void drop_column(TextTable& table, std::ptrdiff_t at) {
   for (auto& row : table.rows) row.erase(row.begin() + at);
 }
 
-/// Label columns that hold one value throughout are told once, above the table, and left out here;
-/// the operator stays.
+/// Label columns with a single value are stated once above the table and left out of it, except for
+/// the operator.
 void drop_constant_labels(TextTable& table) {
   for (std::size_t i = line_axes().size() - 1; i > 0; --i) {
     const bool constant = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
@@ -49,7 +49,7 @@ void drop_constant_labels(TextTable& table) {
   }
 }
 
-/// Notes are told only where there are any: they take room from the numbers.
+/// A column of notes exists only if there are notes, because it takes space from the numbers.
 void drop_empty_notes(TextTable& table) {
   const auto at =
       std::find(table.header.begin(), table.header.end(), "note") - table.header.begin();

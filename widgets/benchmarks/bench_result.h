@@ -1,4 +1,4 @@
-// A benchmark's result as the view shows it: of a file, or of a sweep that still runs.
+// The result of a benchmark as the view shows it, from a file or from a running sweep.
 #pragma once
 
 #include <memory>
@@ -12,31 +12,31 @@ namespace conelab::desktop {
 
 struct BenchData {
   std::string name;                         ///< The file.
-  std::vector<MeasuredCase> cases;          ///< Row-major, the lengths innermost.
-  Labels lengths;                           ///< Of every line, ascending.
-  std::vector<MeasuredExponent> exponents;  ///< One a line, or none.
-  std::vector<std::string> sweep;           ///< "lengths=256,512", …; empty where not told.
+  std::vector<MeasuredCase> cases;          ///< Row-major; the lengths are the innermost axis.
+  Labels lengths;                           ///< The lengths of every line, ascending.
+  std::vector<MeasuredExponent> exponents;  ///< One per line, or none.
+  std::vector<std::string> sweep;           ///< "lengths=256,512", …; empty if unknown.
   std::vector<std::string> notes;           ///< A/A control and machine, one line each.
 };
 
-/// Fails as `measured_cases` does.
+/// Reads a result. Throws like `measured_cases`.
 [[nodiscard]] std::shared_ptr<const BenchData> bench_data(const LabelledFile& file,
                                                           const std::string& name);
 
-/// The twin of the curves: all cases with their numbers as digits, in SI units without prefixes, to
-/// be read and pasted elsewhere.
+/// Returns all cases as a table of numbers in SI units without prefixes, for reading and copying.
 [[nodiscard]] TextTable numbers_table(const BenchData& data);
 
-/// Fitted exponents, and the local ones by length.
+/// Returns the fitted exponents, and the local ones by length.
 [[nodiscard]] TextTable exponents_table(const BenchData& data);
 
-/// A comparison's table with the verdicts right after the names, where a narrow view shows them.
+/// Returns the table of a comparison with the verdicts next to the names, where a narrow view shows
+/// them.
 [[nodiscard]] TextTable verdicts_first(TextTable comparison);
 
-/// The exponent over the octave that ends at the case; NaN where there is none.
+/// Returns the exponent over the octave that ends at the case; NaN if there is none.
 [[nodiscard]] double local_exponent(const BenchData& data, const Case& labels);
 
-/// All that is known of a case in one line: time with interval, rate, memory, error.
+/// Returns everything known about a case in one line: time with interval, rate, memory, error.
 [[nodiscard]] std::string case_text(const BenchData& data, const MeasuredCase& c);
 
 }  // namespace conelab::desktop

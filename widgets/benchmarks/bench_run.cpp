@@ -11,8 +11,8 @@
 namespace conelab::desktop {
 namespace {
 
-/// Between two pictures of a running sweep: to draw them takes time from the machine that is
-/// measured.
+/// The time between two pictures of a running sweep. Drawing takes time from the machine that is
+/// being measured.
 constexpr auto picture_pause = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -29,7 +29,7 @@ struct BenchRun::Shared {
 
 namespace {
 
-/// Keeps the latest result, and turns it into a picture's numbers now and then.
+/// Keeps the latest result and converts it to numbers of a picture from time to time.
 class Pictures {
  public:
   Pictures(std::string output, std::function<void(std::shared_ptr<const BenchData>)> show)
@@ -60,8 +60,8 @@ void BenchRun::start(const Sweep& sweep, const std::string& output, bool resume)
   shared->state.outcome = Outcome::running;
   shared_ = shared;
   output_ = output;
-  // A job that is cancelled before it begins never runs: that the last holder of this is gone is
-  // the one sign that always comes.
+  // A job that is cancelled before it starts never runs. The destruction of this object is the only
+  // event that always happens.
   const auto ended = std::shared_ptr<void>(nullptr, [shared](void*) {
     shared->set([](State& s) {
       if (s.outcome == Outcome::running) s.outcome = Outcome::stopped;

@@ -20,8 +20,7 @@
 #include "widgets/benchmarks/bench_form_view.h"
 #include "widgets/painter/painter.h"
 #include "widgets/tables/text_table_model.h"
-#include "widgets/theme/follow_palette.h"
-#include "widgets/theme/inset.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -30,7 +29,7 @@ namespace {
 struct Page {
   const char *title, *help;
 };
-/// Of `bench_pages`, in their order.
+/// Titles of `bench_pages`, in the same order.
 constexpr Page pages[] = {
     {QT_TRANSLATE_NOOP("Bench", "Time"), "Median time over length, with intervals"},
     {QT_TRANSLATE_NOOP("Bench", "Ratio"), "Time over that of the first operator, round by round"},
@@ -43,7 +42,7 @@ constexpr Page pages[] = {
 };
 static_assert(std::size(pages) == std::size(bench_pages));
 
-/// The i-th series' marker in its colour; a grey dash for what is not drawn.
+/// Returns the marker of the i-th series in its colour, or a grey dash for a hidden series.
 QIcon marker_icon(int series, double ratio, const QPalette& palette) {
   QPixmap pixmap(QSize(14, 14) * ratio);
   pixmap.setDevicePixelRatio(ratio);
@@ -135,7 +134,7 @@ void BenchmarksView::build_pages() {
   pages_->setDrawBase(false);
   pages_->setUsesScrollButtons(true);
   pages_->setExpanding(false);
-  pages_->setStyleSheet("QTabBar::tab { padding: 6px 7px; }");  // Six beside the form.
+  pages_->setStyleSheet("QTabBar::tab { padding: 6px 7px; }");  // Six tabs fit next to the form.
   for (const Page& page : pages) {
     pages_->setTabToolTip(pages_->addTab(tr(page.title)), tr(page.help));
   }
@@ -226,7 +225,7 @@ void BenchmarksView::show_model() {
   show_message();
 }
 
-/// A choice for each label that has several values.
+/// Shows a choice for each label that has several values.
 void BenchmarksView::show_choices() {
   const auto& data = model_.data();
   const bool table = pages_->currentIndex() >= 3;
@@ -268,7 +267,7 @@ void BenchmarksView::show_legend() {
   fit_legend();
 }
 
-/// As high as its rows, at most three of them.
+/// The legend is as high as its rows, at most three of them.
 void BenchmarksView::fit_legend() {
   if (legend_->count() == 0) return;
   legend_->doItemsLayout();

@@ -1,4 +1,5 @@
-// Benchmarks: a sweep's form, its curves while it runs, results from files, comparisons.
+// The benchmarks view: the form of a sweep, its curves while it runs, results of files,
+// comparisons.
 #pragma once
 
 #include <QWidget>
@@ -33,7 +34,7 @@ class BenchmarksView : public QWidget {
 
  signals:
   void command_wanted(const QString& command);
-  /// The picture is wanted in the view of figures.
+  /// The user wants the picture in the view of figures.
   void figure_wanted(const FigureChoice& figure);
 
  protected:
@@ -54,7 +55,7 @@ class BenchmarksView : public QWidget {
 
   BenchModel model_;
   QTabBar* pages_ = nullptr;
-  std::map<std::string, QComboBox*> places_;  ///< By the figures' keys.
+  std::map<std::string, QComboBox*> places_;  ///< By the keys of the figures.
   QListWidget* legend_ = nullptr;
   QStackedWidget* stack_ = nullptr;
   BenchCanvas* canvas_ = nullptr;

@@ -8,9 +8,9 @@
 #include <QTreeWidget>
 #include <utility>
 
-#include "widgets/theme/inset.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
-#include "widgets/trace/gradients.h"
+#include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
 namespace {
@@ -74,7 +74,7 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   tree_->setObjectName("data-tree");
   tree_->setAccessibleName(tr("Content of the file"));
   tree_->setHeaderLabels({tr("name"), tr("extent"), tr("type")});
-  // Names are never squeezed by long types: the tree scrolls instead.
+  // Long types do not shrink the column of names; the tree scrolls instead.
   tree_->header()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   tree_->header()->setStretchLastSection(false);
   tree_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);

@@ -1,4 +1,5 @@
-// The tree of an opened file: groups and arrays with extents, types, health; read in a job.
+// The tree of an open file: its groups and arrays with shapes, types and invalid values. The file
+// is read in a job.
 #pragma once
 
 #include <QWidget>
@@ -19,14 +20,14 @@ class DataView : public QWidget {
  public:
   explicit DataView(Workspace& workspace, QWidget* parent = nullptr);
 
-  /// Reads a file's content in a job and shows it.
+  /// Reads the content of a file in a job and shows it.
   void show_file(const QString& file);
-  /// What that file holds, as it has been looked into already; null: nobody has.
+  /// Passes the content of that file if it has been read already; null if not.
   void know(const QString& file, std::shared_ptr<const Inspection> content);
   [[nodiscard]] QTreeWidget& tree() { return *tree_; }
 
  signals:
-  /// A group that holds a trace was chosen.
+  /// The user chose a group that contains a trace.
   void trace_wanted(const QString& file, const QString& group);
 
  private:
@@ -40,7 +41,7 @@ class DataView : public QWidget {
   JobHandle job_;
   QString file_;
   std::shared_ptr<const Inspection> inspection_;
-  QString known_file_;  ///< That `known_` is of, which is shown once.
+  QString known_file_;  ///< The file of `known_`, which is shown once.
   std::shared_ptr<const Inspection> known_;
 };
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/figure/cone_curves.h"
-#include "widgets/explorer/lines_apart.h"
 #include "widgets/explorer/space_surfaces.h"
 
 namespace conelab::desktop {
@@ -18,7 +17,7 @@ using geometry::Model;
 using geometry::Vector;
 
 Vector vector(const std::array<double, 2>& p) { return Eigen::Vector2d(p[0], p[1]); }
-constexpr double usual_window = 1.5;  ///< Heights that a window shows at scale 1.
+constexpr double usual_window = 1.5;  ///< Height of the visible half-plane at scale 1.
 
 AxisShadow shadow_of(const LawPoint& p) { return {p.axis, p.shadow}; }
 
@@ -35,10 +34,10 @@ Line circle(const PlanePoint& centre, double radius) {
   return out;
 }
 
-/// The curves of one scene, added to a picture one kind after the other.
+/// Adds the curves of one scene to a picture, one kind after the other.
 class Builder {
  public:
-  /// `window`: how high the part of the half-plane is that is looked at.
+  /// `window` is the height of the visible part of the half-plane.
   Builder(const ConeChoice& choice, const ConeScene& scene, Projection project, const Box& box,
           double window = usual_window)
       : choice_(choice),
@@ -121,7 +120,7 @@ class Builder {
   }
 
  private:
-  /// The box without a circle: pieces that lie side by side, which are painted faster than an
+  /// Fills the box except for a circle, in adjacent pieces. They are painted faster than an
   /// even-odd area as large as the window.
   [[nodiscard]] std::vector<Line> around(const Line& circle, const PlanePoint& centre) const {
     const double beyond = 4 * std::hypot(box_.width, box_.height);
@@ -151,8 +150,8 @@ class Builder {
     if (!out.pieces.empty()) picture.strokes.push_back(std::move(out));
   }
 
-  /// A whole level of the radial coordinate. On the half-plane that of an infinite source is a
-  /// horizontal line, which passes through the far point.
+  /// Draws a complete level of the radial coordinate. On the half-plane, that of an infinite source
+  /// is a horizontal line through ∞.
   [[nodiscard]] Line level(double radial) const {
     const figure::CycleArc arc = curves_.level(radial);
     if (scene_.infinite && choice_.model == "space") {  // Across its plane in space.
@@ -168,8 +167,8 @@ class Builder {
     return scene_.infinite && choice_.model == "halfspace";
   }
 
-  /// As the exported figure spaces them; where depths have no end (umbral), over what is seen, or
-  /// above u where that is high.
+  /// Draws level lines at the same distances as in the exported figure. If depths have no end
+  /// (umbral), they cover the visible part, or the part above u if u is high.
   void draw_levels() {
     if (!choice_.level_lines) return;
     const AxisShadow u = shadow_of(scene_.u);
@@ -180,13 +179,14 @@ class Builder {
     for (const Curve& line : lines.beyond) level_line(line, true);
   }
 
-  /// Left out where it comes too close to those before it: many at the border make a moiré.
+  /// Draws a line, except where it is too close to earlier lines: many lines at the border would
+  /// make a moiré pattern.
   void level_line(const Curve& curve, bool dashes) {
     Stroke out{Ink::level, 0.55, 1, dashes, {}};
     for (const Line& piece : clipped_line(flattened(curve, project_, box_), box_.grown(4))) {
       for (Line& part : apart_.kept(piece)) out.pieces.push_back(std::move(part));
     }
-    apart_.remember(out.pieces);
+    apart_.add(out.pieces);
     if (!out.pieces.empty()) picture.strokes.push_back(std::move(out));
   }
 
@@ -209,7 +209,7 @@ class Builder {
     }
   }
 
-  /// Where the light (or the room for objects) ends.
+  /// Draws the border of the light (or of the part in which objects fit).
   void draw_border() {
     if (scene_.infinite && !scene_.penumbral) return;
     const geometry::RadialDomain domain = scene_.system.family->domain(scene_.system.values);
@@ -224,10 +224,10 @@ class Builder {
   double window_;
   std::optional<double> light_ends_;  ///< Half-plane: the lowest pixel of the light.
   ConeCurves curves_;
-  LinesApart apart_;
+  LineSpacing apart_;
 };
 
-/// The border of the model itself.
+/// Draws the border of the model.
 Stroke boundary(const PlaneFrame& frame, const Box& box) {
   const PlanePoint o = frame.origin();
   Stroke border{Ink::boundary, 1, 1.2, false, {}};

@@ -1,6 +1,6 @@
-// A cone scene as fills and lines of pixels, in drawing order: what the viewport paints below its
-// controls. Every curve is one of core/figure/cone_curves.h, so the screen shows what a figure of
-// the same scene exports.
+// A cone scene as fills and lines in pixels, in drawing order; the viewport paints it below its
+// controls. All curves come from core/figure/cone_curves.h, so that the screen shows what a figure
+// of the same scene exports.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace conelab::desktop {
 
-/// What a fill or line stands for; the theme gives it a colour.
+/// The role of a fill or line. The theme assigns a colour to it.
 enum class Ink {
   light,
-  excluded,  ///< Umbral, finite: where no object fits beside the light.
-  outside,   ///< Beyond the model.
+  excluded,  ///< Finite umbral families: the part next to the light in which no object fits.
+  outside,   ///< Outside the model.
   ancestors,
   u,
   v,
@@ -28,27 +28,28 @@ enum class Ink {
 struct Fill {
   Ink ink;
   double opacity;
-  std::vector<Line> contours;  ///< Closed lines; even-odd inside.
-  bool plain = false;          ///< Contours are convex and do not overlap.
+  std::vector<Line> contours;  ///< Closed lines, filled by the even-odd rule.
+  bool plain = false;          ///< True if contours are convex and do not overlap.
 };
 
 struct Stroke {
   Ink ink;
-  double opacity, width;  ///< Width in pixels.
+  double opacity, width;  ///< The width is in pixels.
   bool dashed = false;
   std::vector<Line> pieces;
 };
 
 struct ConePicture {
-  Line ground;  ///< Closed, convex: outside of it everything is under opaque fills.
+  Line ground;  ///< The closed, convex border of the model; opaque fills cover all outside it.
   std::vector<Fill> fills;
   std::vector<Stroke> strokes;
 };
 
-/// The picture in a flat model.
+/// Returns the picture in a flat model.
 [[nodiscard]] ConePicture cone_picture(const ConeChoice& choice, const ConeScene& scene,
                                        const PlaneFrame& frame);
-/// Only cones, common ancestors and objects, or only the lines, under any projection.
+/// Return only the fills of cones, common ancestors and objects, or only the lines, in any
+/// projection.
 [[nodiscard]] std::vector<Fill> cone_fills(const ConeChoice& choice, const ConeScene& scene,
                                            const Projection& project, const figure::Box& box);
 [[nodiscard]] std::vector<Stroke> cone_strokes(const ConeChoice& choice, const ConeScene& scene,

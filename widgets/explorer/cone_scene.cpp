@@ -31,6 +31,17 @@ std::string number(double value) { return fmt::format("{:.12g}", value); }
 std::string point_text(double x, double y) { return number(x) + ", " + number(y); }
 std::string point_text(const std::array<double, 2>& p) { return point_text(p[0], p[1]); }
 
+constexpr double snap_reach = 9;  ///< Pixels within which another point attracts.
+
+/// Returns the smallest of 1, 2, 5 · 10^k that is at least `least`.
+double round_step(double least) {
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double m : {1.0, 2.0, 5.0}) {
+    if (m * power >= least) return m * power;
+  }
+  return 10 * power;
+}
+
 }  // namespace
 
 std::string exact_text(double value) { return number(value); }
@@ -92,7 +103,7 @@ NamedNumbers cone_numbers(const ConeChoice& choice, const ConeScene& scene) {
     rows.emplace_back(family.parameters[i].key, number(scene.system.values[i]));
   }
   if (!scene.infinite) rows.emplace_back("source", point_text(choice.source));
-  const double sign = scene.infinite ? -1 : 1;  // As attention reads it.
+  const double sign = scene.infinite ? -1 : 1;  // The sign that attention uses.
   rows.emplace_back("depth u", number(sign * scene.u.radial));
   rows.emplace_back("depth v", number(sign * scene.v.radial));
   if (!scene.lca) return rows;
@@ -110,7 +121,7 @@ PlanePoint into_domain(const ConeChoice& choice, const PlanePoint& wanted) {
       p.y = std::min(p.y, domain.high * (1 - 1e-9));
       return p;
     }
-    // Outwards along the ray from the source until just outside its ball.
+    // Moves along the ray from the source until the point is just outside its ball.
     const geometry::ModelPoint at = geometry::point(Model::halfspace, Eigen::Vector2d(p.x, p.y));
     const geometry::ModelPoint source = place_of(choice.source, "source");
     const double rho = geometry::distance(at, source);
@@ -198,6 +209,29 @@ std::string figure_leaves_out(const ConeChoice& choice) {
   if (choice.follow_tokens) text += " It has u and v without the other tokens.";
   if (choice.camera) text += " It shows all of the scene, wherever you look.";
   return text.empty() ? "" : "The figure has the exact curves." + text;
+}
+
+PlanePoint snapped(const ConeChoice& choice, const std::string& name, const PlanePoint& wanted,
+                   const PlaneFrame& frame) {
+  const PlanePoint here = frame.page(wanted);
+  const auto pixels = [&](const PlanePoint& p) {
+    const PlanePoint q = frame.page(p);
+    return std::hypot(q.x - here.x, q.y - here.y);
+  };
+  // The size of a pixel at this point.
+  const double across = 1e-3 * wanted.y;
+  const double unit = across / std::max(1e-12, pixels({wanted.x + across, wanted.y}));
+  const double step = round_step(8 * unit);
+  PlanePoint p{std::round(wanted.x / step) * step,
+               std::max(1.0, std::round(wanted.y / step)) * step};
+  const bool finite = geometry::cone_family(choice.family).base == geometry::Base::sphere;
+  for (const auto& [other, at] :
+       {std::pair{"u", &choice.u}, {"v", &choice.v}, {"source", &choice.source}}) {
+    if (name == other || (!finite && std::string(other) == "source")) continue;
+    if (pixels({(*at)[0], wanted.y}) < snap_reach) p.x = (*at)[0];
+    if (pixels({wanted.x, (*at)[1]}) < snap_reach) p.y = (*at)[1];
+  }
+  return p;
 }
 
 }  // namespace conelab::desktop

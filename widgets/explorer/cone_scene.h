@@ -1,5 +1,6 @@
-// What the cone explorer shows of a session, in numbers: both points as the law sees them, their
-// lowest common ancestor, distances, potentials, K.
+// The numbers behind the scene of the cone explorer: both points in the coordinates of the law,
+// their lowest common ancestor, distances, potentials and K. Also the commands that reproduce the
+// scene.
 #pragma once
 
 #include <optional>
@@ -13,16 +14,17 @@
 
 namespace conelab::desktop {
 
-/// A point of the plane in the law's coordinates: axis (x, or the angle at the source) and p.
+/// A point of the plane in the coordinates of the law: axis (x, or the angle seen from the source),
+/// shadow radius p, and radial coordinate.
 struct LawPoint {
   double axis = 0, shadow = 0, radial = 0;
 };
 
 struct ConeScene {
-  std::string error;  ///< One line where a point lies outside the family's domain; else empty.
+  std::string error;  ///< One line if a point is outside the domain of the family; otherwise empty.
   geometry::ConeSystem system;
   bool infinite = true, penumbral = true;
-  double parameter = 1;  ///< h, r, R, or Ganea's K as the radius it stands for.
+  double parameter = 1;  ///< h, r or R; for Ganea's cones the radius R that K determines.
   LawPoint u, v;
   std::optional<LawPoint> lca;
   std::optional<PlanePoint> lca_place;
@@ -32,34 +34,39 @@ struct ConeScene {
   double potential_u = 0, potential_v = 0;
 };
 
-/// The choice's parameters that its family takes: a choice may hold those of several.
+/// Returns the parameters that the family takes; a choice may also hold those of other families.
 [[nodiscard]] std::map<std::string, double> own_parameters(const ConeChoice& choice);
 
 [[nodiscard]] ConeScene cone_scene(const ConeChoice& choice);
 
-/// Names and values.
+/// Pairs of name and value.
 using NamedNumbers = std::vector<std::pair<std::string, std::string>>;
-/// The exact numbers that a person follows, one line each, to read and to copy.
+/// Returns the exact numbers that change while a point is dragged, one per line.
 [[nodiscard]] NamedNumbers cone_readout(const ConeChoice& choice, const ConeScene& scene);
-/// These and all others that the picture shows: the source, parameters, the depths of u and v.
+/// Returns these and all other numbers of the picture: the source, parameters, depths of u and v.
 [[nodiscard]] NamedNumbers cone_numbers(const ConeChoice& choice, const ConeScene& scene);
-/// With twelve digits, as in the readout.
+/// Formats a number with twelve digits, as in the readout.
 [[nodiscard]] std::string exact_text(double value);
 
-/// How many level lines of K(u, ·) are drawn on each side of the border of the common ancestors.
+/// The number of level lines of K(u, ·) on each side of the border of the common ancestors.
 inline constexpr int level_lines = 6;
 
-/// The nearest point to `wanted` inside the family's domain, for dragging.
+/// Returns the point inside the domain of the family that is nearest to `wanted`, for dragging.
 [[nodiscard]] PlanePoint into_domain(const ConeChoice& choice, const PlanePoint& wanted);
 
-/// The command that computes the same: `conelab lca …`.
+/// Returns `wanted` moved to the nearest of: the x of another point, the height of another point,
+/// and multiples of the round number that is 8 to 20 pixels long there. `name` is u, v or source.
+[[nodiscard]] PlanePoint snapped(const ConeChoice& choice, const std::string& name,
+                                 const PlanePoint& wanted, const PlaneFrame& frame);
+
+/// Returns the command that computes the same numbers: `conelab lca …`.
 [[nodiscard]] std::vector<std::string> cone_command(const ConeChoice& choice);
 
-/// The same scene as `conelab figure` draws it: figure `cones` with every choice that it
-/// knows. H³ is drawn by its slice, the half-plane; the figure has the view that fits.
+/// Returns the figure `cones` of the same scene with every setting that the figure has. The figure
+/// of H³ shows its slice, the half-plane. The figure chooses its own view.
 [[nodiscard]] FigureChoice cone_figure(const ConeChoice& choice);
 
-/// What is seen and the command (the figure) does not hold, in one line; empty where it holds all.
+/// Return one line on what is visible but not part of that command or figure; empty if nothing is.
 [[nodiscard]] std::string command_leaves_out(const ConeChoice& choice);
 [[nodiscard]] std::string figure_leaves_out(const ConeChoice& choice);
 

@@ -40,7 +40,7 @@ class Splitter {
  private:
   Point page(double t) const { return project_(at_(t)); }
 
-  /// Whether a piece whose points lie within `reach` of its chord cannot be seen.
+  /// Returns whether a piece whose points lie within `reach` of its chord is invisible.
   bool unseen(const Point& a, const Point& b, double reach) const {
     return std::max(a.x, b.x) + reach < seen_.x || std::min(a.x, b.x) - reach > seen_.right() ||
            std::max(a.y, b.y) + reach < seen_.y || std::min(a.y, b.y) - reach > seen_.bottom();
@@ -49,7 +49,7 @@ class Splitter {
   void split(double a, double b, const Point& from, const Point& to, int left) {
     const double middle = (a + b) / 2;
     const Point m = page(middle);
-    // Two further points, so that an inflection at the middle does not deceive.
+    // Two further points detect an inflection in the middle.
     const double bow = std::max({away(m, from, to), away(page(0.75 * a + 0.25 * b), from, to),
                                  away(page(0.25 * a + 0.75 * b), from, to)});
     if (bow < sagitta || left == 0 || out_.size() > most_points || unseen(from, to, 2 * bow)) {
@@ -67,7 +67,8 @@ class Splitter {
   Line& out_;
 };
 
-/// One half-plane of Sutherland and Hodgman: `inside` is how far within, `cross` the border point.
+/// Clips at one half-plane (Sutherland and Hodgman). `inside` returns the signed distance from the
+/// border, `cross` the point on the border.
 template <class Inside>
 Line cut(const Line& closed, Inside inside) {
   Line out;
@@ -84,7 +85,7 @@ Line cut(const Line& closed, Inside inside) {
   return out;
 }
 
-/// Liang and Barsky: the part of the segment inside the box; false where there is none.
+/// Returns the part of the segment inside the box, false if there is none (Liang and Barsky).
 bool clip_segment(Point& a, Point& b, const Box& box) {
   double low = 0, high = 1;
   const double dx = b.x - a.x, dy = b.y - a.y;
@@ -104,13 +105,39 @@ bool clip_segment(Point& a, Point& b, const Box& box) {
   return true;
 }
 
+constexpr double cell = 3, stride = 2;  ///< Pixels.
+constexpr double shortest = 15;         ///< Pixels; shorter parts are not drawn.
+
+double length(const Line& line) {
+  double sum = 0;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    sum += std::hypot(line[i + 1].x - line[i].x, line[i + 1].y - line[i].y);
+  }
+  return sum;
+}
+
+/// Visits the points of the line, and more points between those whose distance exceeds a stride.
+template <class Visit>
+void visit_points(const Line& line, Visit visit) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    visit(line[i], true);
+    if (i + 1 == line.size()) break;
+    const figure::Point &a = line[i], &b = line[i + 1];
+    const int parts = static_cast<int>(std::hypot(b.x - a.x, b.y - a.y) / stride);
+    for (int k = 1; k < parts; ++k) {
+      const double t = static_cast<double>(k) / parts;
+      visit(figure::Point{a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)}, false);
+    }
+  }
+}
+
 }  // namespace
 
 Line flattened(const figure::Curve& curve, const Projection& project, const Box& visible) {
   Line out;
   const Box seen = visible.grown(20);
   for (const figure::CycleArc& arc : curve) Splitter(arc, project, seen, out).run();
-  // Where arcs meet, twice the same point.
+  // Two arcs that meet share a point.
   const auto same = [](const Point& a, const Point& b) {
     return std::abs(a.x - b.x) + std::abs(a.y - b.y) < 1e-6;
   };
@@ -157,6 +184,54 @@ std::vector<Line> dashed(const Line& line, double on, double off) {
     }
   }
   return out;
+}
+
+LineSpacing::LineSpacing(const figure::Box& box)
+    : box_(box),
+      columns_(std::max(1, static_cast<int>(std::ceil(box.width / cell)))),
+      rows_(std::max(1, static_cast<int>(std::ceil(box.height / cell)))),
+      cells_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_), 0) {}
+
+bool LineSpacing::taken(const figure::Point& p) const {
+  const int column = static_cast<int>(std::floor((p.x - box_.x) / cell));
+  const int row = static_cast<int>(std::floor((p.y - box_.y) / cell));
+  for (int r = std::max(0, row - 1); r <= std::min(rows_ - 1, row + 1); ++r) {
+    for (int c = std::max(0, column - 1); c <= std::min(columns_ - 1, column + 1); ++c) {
+      if (cells_[static_cast<std::size_t>(r * columns_ + c)] != 0) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<Line> LineSpacing::kept(const Line& line) const {
+  std::vector<Line> out;
+  bool on = false;
+  figure::Point last;
+  const auto end = [&] {
+    if (on && !(out.back().back() == last)) out.back().push_back(last);
+    if (on && length(out.back()) < shortest) out.pop_back();
+    on = false;
+  };
+  visit_points(line, [&](const figure::Point& p, bool corner) {
+    if (taken(p)) return end();
+    if (!on) out.emplace_back(Line{p});
+    if (on && corner) out.back().push_back(p);
+    on = true;
+    last = p;
+  });
+  end();
+  return out;
+}
+
+void LineSpacing::add(const std::vector<Line>& lines) {
+  for (const Line& line : lines) {
+    visit_points(line, [&](const figure::Point& p, bool) {
+      const int column = static_cast<int>(std::floor((p.x - box_.x) / cell));
+      const int row = static_cast<int>(std::floor((p.y - box_.y) / cell));
+      if (column < 0 || row < 0 || column >= columns_ || row >= rows_) return;
+      cells_[static_cast<std::size_t>(row * columns_ + column)] = 1;
+    });
+  }
 }
 
 }  // namespace conelab::desktop

@@ -1,27 +1,27 @@
-// What the explorer's viewport does with the pointer, and the controls over its scene.
+// The reactions of the explorer's viewport to the pointer, and the controls above its scene.
 #include <imgui.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
+#include "widgets/explorer/cone_scene.h"
 #include "widgets/explorer/explorer_viewport.h"
-#include "widgets/explorer/snap.h"
 #include "widgets/imgui/overlay.h"
 
 namespace conelab::desktop {
 namespace {
 
-constexpr double grasp = 14;          ///< Pixels around a point within which it is taken.
-constexpr int roomy = 560;            ///< Widths from which the settings are open by themselves.
-constexpr double farthest = 400;      ///< How far the light recedes, over the height it began at.
-constexpr double recession_time = 3;  ///< Seconds of the whole way.
+constexpr double grasp = 14;          ///< Distance in pixels within which a point is grabbed.
+constexpr int roomy = 560;            ///< Width from which the settings are open by default.
+constexpr double farthest = 400;      ///< Final height of a receding light over its first height.
+constexpr double recession_time = 3;  ///< Duration of the recession in seconds.
 
-constexpr float usual_opacity = 0.86F, seen_through = 0.3F;  ///< Of the settings.
-constexpr double stride = 30;                                ///< Pixels between spots.
+constexpr float usual_opacity = 0.86F, seen_through = 0.3F;  ///< Opacity of the settings.
+constexpr double stride = 30;  ///< Pixels between candidate positions.
 
-/// Where the settings may stand: in a corner, or further along a side. The first legend has one
-/// corner.
+/// Returns the candidate positions of the settings: in a corner, or farther along a side. The first
+/// legend occupies one corner.
 std::vector<OverlaySpot> spots(double height) {
   std::vector<OverlaySpot> all = {{true, false}, {false, false}, {true, true}};
   for (double away = stride; away < height; away += stride) {
@@ -41,7 +41,7 @@ bool finite_family(const ConeChoice& choice) {
   return geometry::cone_family(choice.family).base == geometry::Base::sphere;
 }
 
-/// The height from which a light recedes: above both points.
+/// Returns the height from which a light recedes; it is above both points.
 double lowest_light(const ConeChoice& c) { return std::max({1.05, 1.05 * c.u[1], 1.05 * c.v[1]}); }
 
 void keep_in_domain(ConeChoice& c) {
@@ -66,7 +66,7 @@ void ExplorerViewport::edit(const QString& label, Change change, const QString& 
       label,
       [&](Session& s) {
         s.cones = shown_;
-        s.cones.follow_tokens = false;  // Who moves a point looks at that point.
+        s.cones.follow_tokens = false;  // A user who moves a point wants to see that point.
         change(s.cones);
       },
       merge);
@@ -86,12 +86,12 @@ void ExplorerViewport::draw_settings() {
     draw_recession(overlay);
   }
   settings_settled_ = overlay.size() == settings_place_.size();
-  if (!settings_settled_) wake();  // Opened or closed, they are placed anew.
+  if (!settings_settled_) wake();  // After opening or closing, the position is chosen again.
   settings_place_ = settings_spot_.place(overlay.size(), size());
   if (open && settings_settled_) settings_open_ = settings_place_.size();
 }
 
-/// The points that the scene is about, in every pane.
+/// Returns the points of the scene in every pane.
 std::vector<QPointF> ExplorerViewport::points_shown() const {
   std::vector<QPointF> shown;
   for (std::size_t i = 0; i < panes_.size(); ++i) {
@@ -103,21 +103,22 @@ std::vector<QPointF> ExplorerViewport::points_shown() const {
   return shown;
 }
 
-/// Where they cover none of the points, or the fewest; not away from under the pointer. Where they
-/// would cover one wherever they stand, they open only when asked to, and are seen through.
+/// Moves the settings to the position where they cover no points, or the fewest; never away from
+/// under the pointer. If they would cover a point everywhere, they open only on request and are
+/// translucent.
 void ExplorerViewport::place_settings() {
   if (!settings_settled_) return;
   const std::vector<QPointF> points = points_shown();
   const auto covered = [&](const OverlaySpot& spot, const QSizeF& card) {
-    constexpr double room = 14, name = 44;  // Of a point, and of its name at its right.
+    constexpr double space = 14, name = 44;  // Sizes of a point and of the name to its right.
     const QRectF place = spot.place(card, size());
-    const QRectF around = place.adjusted(-name, -room, room, room);
+    const QRectF around = place.adjusted(-name, -space, space, space);
     return std::count_if(points.begin(), points.end(),
                          [&](const QPointF& p) { return around.contains(p); });
   };
   const auto cost = [&](const OverlaySpot& spot, const QSizeF& card) {
     const QRectF place = spot.place(card, size());
-    constexpr double off = 1000;  // Worse than any point.
+    constexpr double off = 1000;  // Costs more than any number of points.
     double sum = 10 * static_cast<double>(covered(spot, card));
     if (place.bottom() > height() - 4) sum += off;
     for (const auto* texts : {&titles_, &legends_}) {
@@ -127,7 +128,7 @@ void ExplorerViewport::place_settings() {
     }
     return sum;
   };
-  // Where the view or they themselves have changed their size, they do not stay for nothing.
+  // If the view or the settings have another size, the old position has no preference.
   const bool anew = placed_in_ != size() || placed_size_ != settings_place_.size();
   const auto best = [&](const QSizeF& card) {
     OverlaySpot found = anew ? spots(height()).front() : settings_spot_;
@@ -149,7 +150,7 @@ void ExplorerViewport::place_settings() {
   wake();
 }
 
-/// Those of every family that is shown.
+/// Draws the parameters of every family that is shown.
 void ExplorerViewport::draw_parameters(Overlay& overlay) {
   for (const Pane& pane : panes_) {
     const geometry::ConeFamily& family = geometry::cone_family(pane.choice.family);
@@ -240,7 +241,7 @@ void ExplorerViewport::handle_pointer() {
     receding_.stop();
   }
   if (ImGui::IsMouseReleased(0)) {
-    // Looking around is one step, however often the ground is taken and let go.
+    // Successive movements of the camera are one step of the history.
     if (dragged_ != "ground") document_.close_step();
     dragged_.clear();
   }
@@ -251,11 +252,11 @@ void ExplorerViewport::handle_pointer() {
   if (ImGui::IsMouseDoubleClicked(0) && !io.WantCaptureMouse && under.isEmpty()) look({});
 }
 
-/// The point that was taken stays under the pointer, by an isometry.
+/// Moves the camera by an isometry so that the grabbed point stays under the pointer.
 void ExplorerViewport::move_ground(const QPointF& pointer) {
   ConeCamera next = looking();
   if (in_space()) {
-    constexpr double turn = 0.008;  // Radians a pixel.
+    constexpr double turn = 0.008;  // Radians per pixel.
     const ImVec2 by = ImGui::GetIO().MouseDelta;
     const SpaceCamera turned =
         SpaceCamera{view_.yaw + turn * by.x, view_.pitch + turn * by.y, view_.zoom}.bounded();
@@ -269,8 +270,8 @@ void ExplorerViewport::move_ground(const QPointF& pointer) {
   look(next);
 }
 
-/// Half-plane: dilation about the boundary point under the pointer. Elsewhere what is under the
-/// pointer comes nearer to the middle, or goes away from it.
+/// Zooms. On the half-plane this is a dilation about the boundary point under the pointer; in the
+/// other models the point under the pointer moves towards the middle or away from it.
 void ExplorerViewport::zoom(double notches, const QPointF& pointer) {
   ConeCamera next = looking();
   if (in_space()) {
@@ -312,7 +313,7 @@ void ExplorerViewport::move_handle(const QPointF& to) {
       tr("move %1").arg(name),
       [&](ConeChoice& c) {
         ConeChoice seen = c;
-        seen.family = family;  // The pane's domain counts.
+        seen.family = family;  // The domain of the pane's family applies.
         if (name == "source") {
           seen.source = c.source = {wanted->x, std::max(wanted->y, 1e-12)};
           keep_in_domain(seen);
@@ -327,7 +328,8 @@ void ExplorerViewport::move_handle(const QPointF& to) {
 
 // ---- the receding source ------------------------------------------------------------------------
 
-/// The ball of a penumbral source keeps touching one horosphere, so that its cones have a limit.
+/// The ball of a penumbral source touches one horosphere all the time, so that its cones have a
+/// limit.
 void ExplorerViewport::set_source_height(double height, const QString& label,
                                          const QString& merge) {
   edit(

@@ -1,4 +1,4 @@
-// What the heat layer's colours mean: in each pane, since each family has its own depths.
+// The legend of the heat layer. Each pane has its own, because each family has its own depths.
 #include <imgui.h>
 
 #include "widgets/explorer/explorer_viewport.h"
@@ -7,9 +7,9 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr float bar = 96, thick = 8;  ///< Of the colours, in pixels.
+constexpr float bar = 96, thick = 8;  ///< Size of the colour bar in pixels.
 constexpr int parts = 24;
-constexpr int narrowest = 380;  ///< Widths from which there is room for a legend beside the points.
+constexpr int narrowest = 380;  ///< Width of a pane from which a legend fits next to the points.
 
 ImU32 packed(const QColor& c, double alpha = 1) {
   return IM_COL32(c.red(), c.green(), c.blue(), static_cast<int>(255 * alpha));
@@ -28,7 +28,7 @@ void draw_colours(ImDrawList& list, float x, float y, figure::ColourMap map) {
 
 }  // namespace
 
-/// The depths at the colours' ends, and how fine the layer is while it is not as fine as it gets.
+/// Writes the depths at the ends of the colours, and the resolution while the layer is refined.
 void ExplorerViewport::draw_legend(std::size_t pane) {
   const Pane& p = panes_[pane];
   const bool coloured = p.heat || (shown_.heat && shown_.model == "hyperboloid");

@@ -1,10 +1,8 @@
-// The explorer's pictures in space: H³ with bodies of revolution, and the hyperboloid.
+// The pictures of the explorer in space: H³ with bodies of revolution, and the hyperboloid.
 #include <algorithm>
 #include <cmath>
 
 #include "widgets/explorer/explorer_viewport.h"
-#include "widgets/explorer/paint_colours.h"
-#include "widgets/theme/on_ground.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -26,8 +24,8 @@ PlaneColours plane_colours(const ConeScene& scene, const QPalette& palette, bool
           regions};
 }
 
-/// The hyperboloid's rim on the page, an ellipse; lines that leave it are put on it and are not to
-/// be seen there.
+/// Returns the rim of the hyperboloid on the page, an ellipse. Lines that leave the surface are
+/// mapped to the rim and hidden there.
 class Rim {
  public:
   explicit Rim(const SpaceFrame& frame) {
@@ -100,13 +98,13 @@ void ExplorerViewport::show_half_space(Pane& pane, const SpaceFrame& frame,
         frame.page(z.allFinite() ? in_slice({z.x(), z.y()}) : Eigen::Vector3d(0, 0, zenith)));
   };
   ConeChoice lines = pane.choice;
-  lines.level_lines = false;  // The heat layer is not seen in space.
+  lines.level_lines = false;  // The heat layer is not shown in space.
   for (Stroke& stroke : cone_strokes(lines, pane.scene, project, pane.box)) {
     pane.picture.strokes.push_back(std::move(stroke));
   }
 }
 
-/// Where no part stands before another, cones are filled by their exact borders.
+/// If no part of the surface hides another, cones are filled up to their exact borders.
 void ExplorerViewport::show_hyperboloid(Pane& pane, const SpaceFrame& frame,
                                         const QPalette& palette) {
   const bool unhidden = -frame.away().z() >= std::sin(unhidden_pitch);

@@ -1,4 +1,4 @@
-// The tokens' points in the explorer's viewport: drawn, pointed at, chosen.
+// The points of tokens in the explorer's viewport: drawing, pointing and choosing.
 #include <imgui.h>
 
 #include <cmath>
@@ -37,14 +37,14 @@ QPointF ExplorerViewport::token_place(std::size_t token) const {
 }
 
 void ExplorerViewport::draw_tokens() {
-  if (in_space()) return;  // Their plane is a picture of the plane's models.
+  if (in_space()) return;  // Tokens are shown in the models of the plane only.
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   const PlaneFrame f = frame();
   const ImU32 ground = packed(palette().color(QPalette::Base), 217);
   const ImU32 ink = packed(palette().color(QPalette::WindowText), 200);
   for (std::size_t i = 0; i < tokens_.places.size(); ++i) {
     const PlanePoint p = f.page(tokens_.places[i]);
-    if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;  // A token without a place.
+    if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;  // An undefined token.
     const ImVec2 at(static_cast<float>(p.x), static_cast<float>(p.y));
     const bool focused = tokens_.focused == i;
     list->AddCircleFilled(at, focused ? 5.5F : 4.0F, ground, 16);
@@ -55,7 +55,7 @@ void ExplorerViewport::draw_tokens() {
 void ExplorerViewport::point_at_tokens() {
   if (in_space()) return;
   const ImGuiIO& io = ImGui::GetIO();
-  // While a button is down, something else is being dragged.
+  // While a button is pressed, something else is being dragged.
   if (io.WantCaptureMouse || (ImGui::IsMouseDown(0) && !ImGui::IsMouseClicked(0))) return;
   const auto under = token_at(tokens_, frame(), io.MousePos.x, io.MousePos.y);
   if (under) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);

@@ -17,24 +17,23 @@
 #include "core/figure/text.h"
 #include "core/geometry/lca_query.h"
 #include "widgets/theme/flow_layout.h"
-#include "widgets/theme/inset.h"
 
 namespace conelab::desktop {
 namespace {
 
-/// Longer sequences are not placed anew at every movement of the pointer.
+/// For longer sequences the tokens' plane is not computed at every movement of the pointer.
 constexpr std::int64_t most_followed = 4096;
 
 constexpr QMargins readout_margins(12, 6, 12, 8);
 
-/// Of `cone_models`, in their order.
+/// Titles of `cone_models`, in the same order.
 constexpr const char* model_titles[] = {"half-plane", "Poincaré ball",     "Klein ball",
                                         "band",       "hyperboloid (3-D)", "half-space H³ (3-D)"};
 static_assert(std::size(model_titles) == std::size(cone_models));
 
 QString exact(double value) { return QString::number(value, 'g', 12); }
 
-/// "key 8 “Haus”".
+/// Returns for instance "key 8 “Haus”".
 QString token_name(const char* what, std::int64_t i, const std::string& text) {
   return QStringLiteral("%1 %2 “%3”")
       .arg(QLatin1String(what))
@@ -54,7 +53,7 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
   column->addWidget(stack_, 1);
   build_readout();
   column->addLayout(inset(readout_, readout_margins));
-  constexpr int pause = 50;  // Milliseconds: as often as numbers can be read.
+  constexpr int pause = 50;  // Milliseconds; numbers cannot be read faster.
   readout_pause_.setSingleShot(true);
   readout_pause_.setInterval(pause);
   connect(&readout_pause_, &QTimer::timeout, this, [this] {
@@ -64,7 +63,7 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
   connect(&workspace_.document(), &Document::focus_changed, this, &ExplorerView::show_session);
   connect(&workspace_, &Workspace::trace_changed, this, &ExplorerView::show_session);
   connect(viewport_, &ExplorerViewport::scene_changed, this, &ExplorerView::show_readout);
-  // Queued: they are told while the viewport is painting.
+  // Queued, because these signals are emitted while the viewport paints.
   connect(viewport_, &ExplorerViewport::token_pointed, this, &ExplorerView::point_at_token,
           Qt::QueuedConnection);
   connect(viewport_, &ExplorerViewport::token_chosen, this, &ExplorerView::choose_token,
@@ -73,9 +72,10 @@ ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
   show_readout();
 }
 
-/// The token under the pointer is the key that all views look at, with the query of the plane.
+/// The token under the pointer is a key. It becomes the focus of all views, with the query of the
+/// plane.
 void ExplorerView::point_at_token(int token) {
-  if (token >= 0 ? !pair_ : !pointing_) return;  // What another view points at is its own.
+  if (token >= 0 ? !pair_ : !pointing_) return;  // The focus of another view is not changed.
   pointing_ = token >= 0;
   workspace_.document().hover(pointing_ ? std::optional(Focus{pair_->query, token}) : std::nullopt);
 }
@@ -98,7 +98,7 @@ void ExplorerView::build_scene() {
   stack_->addWidget(viewport_);
   stack_->addWidget(tables_);
   connect(tables_, &SceneTables::token_chosen, this, [this](int token) {
-    // Not where the table follows what was chosen elsewhere.
+    // Not if the table follows a choice made elsewhere.
     if (pair_ && pair_->key != token) choose_token(token);
   });
 }
@@ -114,7 +114,7 @@ void ExplorerView::build_readout() {
   readout_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
 }
 
-/// Three rows: what is shown and where, the points, what stands beside it and leaves the view.
+/// Builds three rows of tools: family and model, the points, further families and export.
 QWidget* ExplorerView::build_tools() {
   auto* tools = new QWidget;
   auto* rows = new QVBoxLayout(tools);
@@ -140,7 +140,7 @@ QWidget* ExplorerView::build_tools() {
 
 QWidget* ExplorerView::build_last_row() {
   auto* row = new QWidget;
-  auto* line = new FlowLayout(row);  // Breaks in a narrow dock.
+  auto* line = new FlowLayout(row);  // Continues in a new line in a narrow dock.
   line->setContentsMargins(0, 0, 0, 0);
   line->addWidget(beside_ = build_beside());
   line->addWidget(numbers_ = add_button("numbers", tr("numbers"),
@@ -158,7 +158,7 @@ QComboBox* ExplorerView::build_choice(const char* name, const QString& about) {
   auto* choice = new QComboBox;
   choice->setObjectName(QStringLiteral("explorer-") + name);
   choice->setAccessibleName(about);
-  // They widen to their words where there is room, and a narrow dock stays narrow.
+  // The boxes are as wide as their texts if there is space; they do not widen a narrow dock.
   choice->setMinimumWidth(70);
   choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   choice->setMinimumContentsLength(6);
@@ -213,8 +213,8 @@ void ExplorerView::connect_tools() {
   });
 }
 
-/// The light's place goes below the points where the three beside each other would be cut; the
-/// readout has as many columns as there is room for.
+/// The source moves below the points if the three do not fit next to each other. The readout has as
+/// many columns as fit.
 void ExplorerView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   constexpr int roomy = 420;
@@ -224,7 +224,7 @@ void ExplorerView::resizeEvent(QResizeEvent* event) {
 
 // ---- edits --------------------------------------------------------------------------------------
 
-/// The scene as a table, a command or a figure; what those that leave the explorer lack is told.
+/// Shows the scene as a table, a command or a figure, and reports what the latter cannot contain.
 void ExplorerView::leave(const QString& as) {
   const ConeChoice& choice = viewport_->choice();
   if (as == "numbers") {
@@ -252,7 +252,7 @@ void ExplorerView::choose_family(const QString& name) {
   workspace_.document().edit(tr("change the cone family"), [&](Session& s) {
     s.cones = viewport_->choice();
     s.cones.follow_tokens = false;
-    // One that stood beside it already changes places with it.
+    // A family that is already shown beside it is exchanged with it.
     std::replace(s.cones.beside.begin(), s.cones.beside.end(), name.toStdString(), s.cones.family);
     s.cones.family = name.toStdString();
     s.cones.camera.reset();
@@ -301,7 +301,7 @@ QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
         s.cones.*member = typed;
       });
     } catch (const Error& error) {
-      readout_->say(QString::fromStdString(error.what()).toHtmlEscaped());
+      readout_->show_text(QString::fromStdString(error.what()).toHtmlEscaped());
     }
   });
   return field;
@@ -326,15 +326,15 @@ const HeadTokens* ExplorerView::tokens_of_head() {
           head_tokens(*head, call_of_head(call, workspace_.trace()->extents(), session.trace.head));
       if (tokens_) return &*tokens_;
     } catch (const Error&) {
-      continue;  // The maps tell what is wrong with this operator.
+      continue;  // The maps view reports the error of this operator.
     }
   }
   return nullptr;
 }
 
-/// The session's scene, or the pair of tokens in focus in their own plane with all keys.
+/// Returns the session's scene, or the focused pair of tokens in its own plane with all keys.
 TokenPlane ExplorerView::wanted() {
-  unplaced_.clear();
+  no_plane_.clear();
   const Session& session = workspace_.document().session();
   const auto focus = pointing_ ? pair_ : workspace_.document().focused();
   pair_.reset();
@@ -346,7 +346,7 @@ TokenPlane ExplorerView::wanted() {
   }
   const auto placed = [&](const auto& list, std::int64_t i, const QString& name) {
     if (std::isfinite(list[static_cast<std::size_t>(i)].radial)) return true;
-    unplaced_ = tr("%1 has numbers that are not finite: its pairs have no plane, and the scene"
+    no_plane_ = tr("%1 has numbers that are not finite: its pairs have no plane, and the scene"
                    " does not follow them.")
                     .arg(name);
     return false;
@@ -363,7 +363,7 @@ void ExplorerView::show_session() {
   const ConeChoice before = viewport_->choice();
   TokenPlane plane = wanted();
   ConeChoice& choice = plane.choice;
-  // A pair's plane is looked at as it fits, wherever the session looks.
+  // The camera of a pair's plane is fitted, whatever the camera of the session.
   if (choice.follow_tokens) choice.camera = before.camera;
   const bool other = choice.model != before.model || choice.family != before.family ||
                      choice.beside.size() != before.beside.size() ||
@@ -376,7 +376,7 @@ void ExplorerView::show_session() {
   show_choices(choice);
 }
 
-/// Some of the families, neither one nor all, have no entry of their own: they are named instead.
+/// If neither one nor all of the other families are shown, the entry lists their names.
 void ExplorerView::show_beside(const ConeChoice& choice) {
   const QSignalBlocker quiet(beside_);
   QStringList names;
@@ -392,7 +392,7 @@ void ExplorerView::show_beside(const ConeChoice& choice) {
   beside_->setCurrentIndex(names.isEmpty() ? 0 : beside_->findData(entry));
 }
 
-/// The widgets over the viewport say what it shows.
+/// Updates the widgets above the viewport.
 void ExplorerView::show_choices(const ConeChoice& choice) {
   const QSignalBlocker a(family_), b(model_);
   show_beside(choice);
@@ -429,7 +429,7 @@ QString ExplorerView::key_name(std::int64_t i) const {
 }
 
 QString ExplorerView::about_tokens() const {
-  if (!unplaced_.isEmpty()) return unplaced_;
+  if (!no_plane_.isEmpty()) return no_plane_;
   const auto focus = workspace_.document().focused();
   if (!pair_ || !focus || !workspace_.trace()) return {};
   QString text = tr("u is %1, v is %2.").arg(query_name(pair_->query), key_name(pair_->key));
@@ -457,8 +457,8 @@ QString ExplorerView::readout() const {
   return text;
 }
 
-// Laying out and painting it costs more than the scene: while a point is being dragged, not in
-// every frame.
+// Laying out and painting the readout costs more than the scene. While a point is dragged, this is
+// therefore not done in every frame.
 void ExplorerView::show_readout() {
   readout_waits_ = readout_pause_.isActive();
   if (readout_waits_) return;
@@ -484,7 +484,7 @@ void ExplorerView::write_tables() {
 
 void ExplorerView::write_readout() {
   QString html = "<table cellspacing='0'>";
-  // As wide as full numbers get, so that columns stay while a point is dragged.
+  // As wide as complete numbers, so that columns do not move while a point is dragged.
   const int pair = readout_->fontMetrics().horizontalAdvance(
       QStringLiteral("potential u  -0.123456789012, -0.123456789012 "));
   const int room = width() - readout_margins.left() - readout_margins.right();
@@ -505,7 +505,7 @@ void ExplorerView::write_readout() {
     if (!line.isEmpty()) html += "<p>" + with_values_bound(line).toHtmlEscaped() + "</p>";
   }
   const bool anew = std::exchange(readout_columns_, columns) != columns;
-  anew ? readout_->say_anew(html) : readout_->say(html);
+  anew ? readout_->show_new_text(html) : readout_->show_text(html);
 }
 
 }  // namespace conelab::desktop

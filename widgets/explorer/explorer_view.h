@@ -1,4 +1,5 @@
-// The cone explorer: family, model, typed coordinates, the viewport, the exact readout.
+// The cone explorer: choice of family and model, coordinate fields, the viewport, the exact
+// numbers.
 #pragma once
 
 #include <QTimer>
@@ -25,15 +26,15 @@ class ExplorerView : public QWidget {
   explicit ExplorerView(Workspace& workspace, QWidget* parent = nullptr);
 
   [[nodiscard]] ExplorerViewport& viewport() { return *viewport_; }
-  /// The readout as text, one "name: value" a line.
+  /// Returns the readout as text, one "name: value" per line.
   [[nodiscard]] QString readout() const;
   [[nodiscard]] SceneTables& tables() { return *tables_; }
 
  signals:
   void text_copied(const QString& text);
-  /// The session's figure is now of this scene; the figures are to be seen.
+  /// The session's figure now shows this scene, and the figures view should be shown.
   void figure_shown();
-  /// The command that draws this figure is to be copied.
+  /// The command that draws this figure should be copied.
   void figure_command_wanted(const FigureChoice& choice);
 
  protected:
@@ -65,33 +66,34 @@ class ExplorerView : public QWidget {
   void write_tables();
   void show_tokens(const TokenPlane& plane);
   void point_at_token(int token);
-  /// What the points are, and which token is u, v and under the pointer.
+  /// Returns what the points are, and which tokens are u, v and under the pointer.
   [[nodiscard]] QString about_tokens() const;
   [[nodiscard]] QString query_name(std::int64_t i) const;
   [[nodiscard]] QString key_name(std::int64_t i) const;
   [[nodiscard]] TokenPlane wanted();
-  /// Of the first operator that is a cone family and places all tokens; null where none is.
+  /// Returns the tokens under the first operator that is a cone family and whose domain holds all
+  /// tokens; null if there is none.
   [[nodiscard]] const HeadTokens* tokens_of_head();
 
   Workspace& workspace_;
   ExplorerViewport* viewport_;
-  QStackedWidget* stack_;  ///< The viewport, or its tables.
+  QStackedWidget* stack_;  ///< Shows the viewport or its tables.
   SceneTables* tables_;
-  QBoxLayout* points_ = nullptr;  ///< Their coordinates, in one row or two.
+  QBoxLayout* points_ = nullptr;  ///< The coordinate fields, in one row or two.
   QToolButton* numbers_ = nullptr;
   QComboBox *family_ = nullptr, *model_ = nullptr, *beside_ = nullptr;
   SteadyLabel* readout_;
   QTimer readout_pause_;
-  bool readout_waits_ = false;  ///< For the end of the pause.
-  int readout_columns_ = 0;     ///< Of its table, as last written.
-  /// The head's tokens as last placed, and what they were placed by.
+  bool readout_waits_ = false;  ///< Whether the readout is written at the end of the pause.
+  int readout_columns_ = 0;     ///< Columns of its table when it was last written.
+  /// The tokens of the head, and the input and calls that they were computed from.
   std::optional<HeadTokens> tokens_;
   std::shared_ptr<const HeadInput> tokens_head_;
   std::vector<Call> tokens_calls_;
-  std::optional<Focus> pair_;  ///< Whose plane is shown; none: the session's scene.
-  QString unplaced_;           ///< Why the focused pair has no plane; empty where it has.
-  bool pointing_ = false;      ///< At a token here: the plane stays that of its pair.
-  QString left_out_;           ///< What the command or figure that was just made does not hold.
+  std::optional<Focus> pair_;  ///< The pair whose plane is shown; absent: the session's scene.
+  QString no_plane_;           ///< Why the focused pair has no plane; empty if it has one.
+  bool pointing_ = false;      ///< Pointing at a token: the plane of the pair does not change.
+  QString left_out_;           ///< What the last command or figure does not contain.
   std::vector<std::pair<QLineEdit*, std::array<double, 2> ConeChoice::*>> fields_;
 };
 

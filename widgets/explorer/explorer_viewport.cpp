@@ -10,17 +10,15 @@
 #include <cmath>
 
 #include "widgets/explorer/label_places.h"
-#include "widgets/explorer/paint_colours.h"
 #include "widgets/imgui/overlay.h"
-#include "widgets/theme/on_ground.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
 
-constexpr int fine_step = 2;  ///< Pixels between the heat layer's nodes.
-constexpr double slice = 8;   ///< Milliseconds of refinement a frame.
-constexpr int rest = 120;     ///< Milliseconds after which nothing moves.
+constexpr int fine_step = 2;  ///< Pixels between nodes of the refined heat layer.
+constexpr double slice = 8;   ///< Milliseconds of refinement per frame.
+constexpr int rest = 120;     ///< Milliseconds without movement before the refinement starts.
 constexpr double gap = 6;     ///< Pixels between panes.
 
 ImU32 packed(const QColor& c, double alpha = 1) {
@@ -33,7 +31,7 @@ bool finite_family(const ConeChoice& choice) {
   return geometry::cone_family(choice.family).base == geometry::Base::sphere;
 }
 
-/// On a ground of its own, so that it is read over every picture.
+/// Draws text on its own background, so that it is legible on every picture.
 void draw_text(ImDrawList& list, double x, double y, const char* text, const QPalette& palette) {
   const ImVec2 at(static_cast<float>(x), static_cast<float>(y)), extent = ImGui::CalcTextSize(text);
   list.AddRectFilled(ImVec2(at.x - 3, at.y), ImVec2(at.x + extent.x + 3, at.y + extent.y),
@@ -92,7 +90,7 @@ void ExplorerViewport::make_panes() {
   dirty_ = true;
 }
 
-/// As many columns as make the panes most nearly square.
+/// Returns the number of columns for which panes are most nearly square.
 void ExplorerViewport::lay_out() {
   const auto count = static_cast<int>(panes_.size());
   int columns = 1;
@@ -170,7 +168,7 @@ void ExplorerViewport::fit() {
   framed_ = shown_;
   fitted_ = size();
   wake();
-  if (shown_.model != "halfspace") return;  // The others show all of the plane.
+  if (shown_.model != "halfspace") return;  // The other models show the whole plane.
   const ConeScene& scene = panes_[0].scene;
   const figure::Box& box = panes_[0].box;
   const double top = std::max({shown_.u[1], shown_.v[1], scene.lca_place ? scene.lca_place->y : 0,
@@ -194,7 +192,7 @@ void ExplorerViewport::destroy_scene() {
 }
 
 void ExplorerViewport::changeEvent(QEvent* event) {
-  if (event->type() == QEvent::PaletteChange) dirty_ = true;  // The heat layer is on its ground.
+  if (event->type() == QEvent::PaletteChange) dirty_ = true;  // The heat layer contains its colour.
   Viewport::changeEvent(event);
 }
 
@@ -230,9 +228,9 @@ void ExplorerViewport::update_pictures() {
   resting_.start();
 }
 
-/// A slice of the fine heat layer; again until it is whole.
+/// Computes a slice of the fine heat layer, and continues in the next frame until it is complete.
 void ExplorerViewport::refine() {
-  // What has changed since the last picture is drawn coarsely first, and rests then.
+  // A changed picture is drawn coarsely first and refined at rest.
   if (dirty_) return;
   bool whole = true;
   QElapsedTimer clock;
@@ -287,7 +285,7 @@ void ExplorerViewport::draw_controls() {
   frame_time_ = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
 }
 
-/// Points lie over all that is written.
+/// Points are drawn over all texts.
 void ExplorerViewport::draw_panes() {
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   titles_.clear();
@@ -331,7 +329,7 @@ void ExplorerViewport::draw_strokes(const std::vector<Stroke>& strokes) {
   }
 }
 
-/// The points, each with its name where there is room for it: u and v before the others.
+/// Draws the points, each with its name if there is space; u and v have precedence.
 void ExplorerViewport::draw_marks(std::size_t pane) {
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   const Pane& p = panes_[pane];
@@ -358,7 +356,7 @@ void ExplorerViewport::draw_marks(std::size_t pane) {
   std::vector<figure::Box> taken = titles_;
   taken.insert(taken.end(), legends_.begin(), legends_.end());
   const auto names = place_names(named, p.box, std::move(taken));
-  for (std::size_t i = marks.size(); i-- > 0;) {  // u lies on top.
+  for (std::size_t i = marks.size(); i-- > 0;) {  // Draws u last.
     const ImVec2 at(static_cast<float>(named[i].at.x), static_cast<float>(named[i].at.y));
     const auto radius = static_cast<float>(marks[i].radius);
     list->AddCircleFilled(at, radius + 1.5F, packed(palette().color(QPalette::Base), 0.85), 24);
@@ -367,7 +365,7 @@ void ExplorerViewport::draw_marks(std::size_t pane) {
   }
 }
 
-/// The family, where there are several, and what is wrong or missing.
+/// Draws the family, if there are several, and an error or what is missing.
 void ExplorerViewport::draw_title(std::size_t pane) {
   const Pane& p = panes_[pane];
   std::vector<std::string> lines;

@@ -1,8 +1,8 @@
-// The cone explorer's viewport: the scene in one pane a family, its points to be dragged, and
-// controls over it.
+// The viewport of the cone explorer: the scene in one pane per family, with points that can be
+// dragged and controls above it.
 //
 // Curves and fills are exact in every frame. The heat layer is computed on a coarse grid while
-// something moves and refined, a slice at a time, once it rests; the legend says which.
+// something moves. At rest it is refined in time slices; the legend shows the current resolution.
 #pragma once
 
 #include <QTimer>
@@ -12,8 +12,7 @@
 #include "widgets/explorer/scene_painter.h"
 #include "widgets/explorer/scene_table.h"
 #include "widgets/explorer/space_surfaces.h"
-#include "widgets/explorer/token_marks.h"
-#include "widgets/imgui/overlay_spot.h"
+#include "widgets/explorer/token_plane.h"
 #include "widgets/imgui/viewport.h"
 #include "widgets/session/document.h"
 
@@ -28,40 +27,44 @@ class ExplorerViewport : public Viewport {
   explicit ExplorerViewport(Document& document, QWidget* parent = nullptr);
   ~ExplorerViewport() override;
 
-  /// What is looked at: the session's scene, or a pair of tokens in their plane, whose camera is
-  /// not the session's: it fits each pair anew.
+  /// Shows the session's scene, or a pair of tokens in their plane. The camera of a pair is not
+  /// part of the session: it is fitted to each pair.
   void show_choice(ConeChoice choice);
-  /// With the camera as it is.
+  /// Returns the choice with the current camera.
   [[nodiscard]] const ConeChoice& choice() const { return shown_; }
-  /// Of a pane: 0 is the session's family, the others those beside it.
+  /// Returns the scene of a pane: 0 is the session's family, the others are those beside it.
   [[nodiscard]] const ConeScene& scene(std::size_t pane = 0) const { return panes_[pane].scene; }
   [[nodiscard]] std::size_t pane_count() const { return panes_.size(); }
   [[nodiscard]] ShownScene shown(std::size_t i) const {
     return {panes_[i].choice, panes_[i].scene};
   }
   [[nodiscard]] PlaneFrame frame(std::size_t pane = 0) const;
-  /// Hyperboloid and H³ are seen in space, where dragging the ground turns the view.
+  /// Returns whether the model is the hyperboloid or H³. Dragging the background then turns the
+  /// view.
   [[nodiscard]] bool in_space() const;
   [[nodiscard]] SpaceFrame turned_frame(std::size_t pane = 0) const;
-  /// Where "u", "v" or "source" is on the viewport.
+  /// Returns the position of "u", "v" or "source" in the viewport.
   [[nodiscard]] QPointF handle(const char* name, std::size_t pane = 0) const;
-  /// The camera fits itself to the scene and to the window until it is moved.
+  /// Fits the camera to the scene and the window, and keeps doing so until the user moves it.
   void fit();
-  /// Tokens as points of the first pane's plane; none: an empty list.
+  /// Shows tokens as points in the plane of the first pane; an empty list removes them.
   void show_tokens(TokenMarks marks);
   [[nodiscard]] const TokenMarks& tokens() const { return tokens_; }
   [[nodiscard]] QPointF token_place(std::size_t token) const;
-  /// A finite source recedes until its cones are those of the infinite family; again: it stops.
+  /// Moves a finite source away until its cones equal those of the infinite family. A second call
+  /// stops it.
   void recede();
   [[nodiscard]] bool receding() const { return receding_.isActive(); }
-  /// Pixels between the heat layer's nodes in the last frame, and whether it is as fine as it gets.
+  /// Returns the distance in pixels of the nodes of the heat layer in the last frame.
   [[nodiscard]] int heat_step() const { return heat_step_; }
-  /// Where the settings were in the last frame, and whether the scene is seen through them.
+  /// Return where the settings were in the last frame, and whether they cover points.
   [[nodiscard]] QRectF settings_place() const { return settings_place_; }
   [[nodiscard]] bool settings_cover_points() const { return covered_points_ > 0; }
-  /// Where the heat layers' legends were in the last frame: one in each pane that has room for it.
+  /// Returns where the legends of the heat layers were in the last frame; a pane that is too small
+  /// has none.
   [[nodiscard]] const std::vector<figure::Box>& legends() const { return legends_; }
-  /// Milliseconds of the last frame's drawing, to its completion where `measured`.
+  /// Returns the milliseconds that drawing the last frame took, including its completion if
+  /// `measured`.
   [[nodiscard]] double frame_time() const { return frame_time_; }
   bool measured = false;
   [[nodiscard]] const PlaneCamera& camera() const { return camera_; }
@@ -69,7 +72,7 @@ class ExplorerViewport : public Viewport {
 
  signals:
   void scene_changed();
-  /// The pointer is over a token's point, or over none (−1); it was clicked.
+  /// The pointer is over the point of a token, or over none (−1); or it was clicked.
   void token_pointed(int token);
   void token_chosen(int token);
 
@@ -82,23 +85,25 @@ class ExplorerViewport : public Viewport {
   void changeEvent(QEvent* event) override;
 
  private:
-  static constexpr int coarse_step = 8;  ///< Pixels between the heat layer's nodes in movement.
+  static constexpr int coarse_step =
+      8;  ///< Pixels between nodes of the heat layer during movement.
   struct Pane {
     ConeChoice choice;
     ConeScene scene;
     figure::Box box;
     ConePicture picture;
-    std::shared_ptr<HeatRaster> heat, finer;  ///< What is shown; what is being computed.
+    std::shared_ptr<HeatRaster> heat, finer;  ///< The layer shown, and the one being computed.
     long heat_version = 0;
-    std::vector<Corner> triangles;  ///< In space: far ones first.
+    std::vector<Corner> triangles;  ///< In space, ordered from far to near.
   };
   void make_panes();
   void lay_out();
   void look_from(const std::optional<ConeCamera>& camera);
-  /// The user looks elsewhere, or (none) at all of the scene: an edit, many in a row one step.
+  /// Records that the user has moved the camera (or, if absent, has fitted it). Several moves in a
+  /// row are one edit.
   void look(const std::optional<ConeCamera>& camera);
   [[nodiscard]] ConeCamera looking() const;
-  /// Pictures anew where something has changed, heat refined where nothing has.
+  /// Updates pictures that have changed, and refines the heat layers of the others.
   void update_pictures();
   [[nodiscard]] std::shared_ptr<HeatRaster> raster(std::size_t pane, int step) const;
   void refine();
@@ -106,7 +111,7 @@ class ExplorerViewport : public Viewport {
   static void show_half_space(Pane& pane, const SpaceFrame& frame, const QPalette& palette);
   static void show_hyperboloid(Pane& pane, const SpaceFrame& frame, const QPalette& palette);
   [[nodiscard]] std::optional<PlanePoint> point_under(std::size_t pane, const QPointF& p) const;
-  /// Where the point that is being dragged goes.
+  /// Returns the new position of the dragged point.
   [[nodiscard]] std::optional<PlanePoint> dragged_to(const QPointF& to) const;
   [[nodiscard]] QPointF pixel_of(std::size_t pane, const PlanePoint& p) const;
   void draw_panes();
@@ -136,7 +141,7 @@ class ExplorerViewport : public Viewport {
   TokenMarks tokens_;
   std::optional<std::size_t> token_under_;
   Document& document_;
-  ConeChoice shown_;  ///< Its camera is none as long as the view fits itself.
+  ConeChoice shown_;  ///< Its camera is absent while the view is fitted automatically.
   PlaneCamera camera_;
   SpaceCamera view_;
   std::vector<Pane> panes_;
@@ -147,26 +152,26 @@ class ExplorerViewport : public Viewport {
     QSize size;
     bool operator==(const Drawn&) const = default;
   } drawn_;
-  ConeChoice framed_;  ///< The scene for which the view into space was fitted: it stands still.
+  ConeChoice framed_;  ///< The scene to which the view into space was fitted; that view is kept.
   bool dirty_ = true;
   int heat_step_ = 0;
-  QString dragged_;  ///< "u", "v", "source", "ground", or empty.
+  QString dragged_;  ///< "u", "v", "source", "ground" or empty.
   std::size_t dragged_pane_ = 0;
-  std::optional<PlanePoint> grabbed_;  ///< The point of the ground that follows the pointer.
+  std::optional<PlanePoint> grabbed_;  ///< The point of the plane that follows the pointer.
   QTimer receding_, resting_;
-  QSize fitted_;                  ///< The size for which the camera was fitted.
-  std::optional<bool> settings_;  ///< Open or closed by the user; else by the room there is.
+  QSize fitted_;                  ///< The size of the view to which the camera was fitted.
+  std::optional<bool> settings_;  ///< Whether the user opened or closed them; absent: by the space.
   OverlaySpot settings_spot_;
-  QRectF settings_place_;             ///< In the last frame.
-  QSize placed_in_;                   ///< The view's size when their spot was chosen,
-  QSizeF placed_size_;                ///< and theirs.
-  QSizeF settings_open_;              ///< When they were last open.
-  bool settings_settled_ = false;     ///< Their size is what it was in the frame before.
-  bool settings_crowded_ = false;     ///< Open, they would cover a point wherever they stand.
-  int covered_points_ = 0;            ///< By the settings as they are.
-  std::vector<figure::Box> titles_;   ///< Of the panes, in the last frame.
-  std::vector<figure::Box> legends_;  ///< Likewise.
-  double recede_time_ = 0;            ///< Of the last step, in seconds.
+  QRectF settings_place_;             ///< Position in the last frame.
+  QSize placed_in_;                   ///< The size of the view when their corner was chosen.
+  QSizeF placed_size_;                ///< Their own size at that time.
+  QSizeF settings_open_;              ///< Their size when they were last open.
+  bool settings_settled_ = false;     ///< Whether their size equals that of the previous frame.
+  bool settings_crowded_ = false;     ///< Whether they would cover a point in every corner.
+  int covered_points_ = 0;            ///< The number of points that the settings cover.
+  std::vector<figure::Box> titles_;   ///< Titles of the panes in the last frame.
+  std::vector<figure::Box> legends_;  ///< Legends in the last frame.
+  double recede_time_ = 0;            ///< Duration of the last step, in seconds.
   double frame_time_ = 0;
 };
 

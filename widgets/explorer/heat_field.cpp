@@ -10,9 +10,9 @@ namespace conelab::desktop {
 namespace {
 
 constexpr int table_size = 256;
-constexpr int rows_at_once = 16;                 ///< Between two looks at the clock.
-constexpr double least_range = 1e-3;             ///< Of depths: where u is at the light.
-constexpr double strength = 0.55, faint = 0.30;  ///< Of the colours over the ground.
+constexpr int rows_at_once = 16;                 ///< Rows between two checks of the time.
+constexpr double least_range = 1e-3;             ///< Smallest range of depths (u near the light).
+constexpr double strength = 0.55, faint = 0.30;  ///< Opacity of the colours over the background.
 
 figure::Colour mixed(const figure::Colour& a, const figure::Colour& b, double t) {
   const auto part = [t](std::uint8_t x, std::uint8_t y) {
@@ -29,8 +29,8 @@ std::vector<figure::Colour> table(figure::ColourMap map, figure::Colour ground, 
   return out;
 }
 
-/// The point under a pixel; outside the model the nearest one inside, so that colours reach the
-/// model's border unmixed.
+/// Returns the point at a pixel, or the nearest point if the pixel is outside the model, so that
+/// colours are not mixed at the border of the model.
 std::optional<PlanePoint> plane_nearby(const PlaneFrame& frame, double x, double y) {
   const PlanePoint o = frame.origin();
   if (frame.model() == geometry::Model::halfspace) return frame.plane(x, std::min(y, o.y - 0.01));
@@ -110,7 +110,7 @@ HeatRaster::HeatRaster(const PlaneFrame& frame, const ConeChoice& choice, const 
       beyond_(table(map, ground, faint)),
       ground_(ground) {}
 
-/// Whether a node is so far beyond a round model that no pixel inside it takes from its colour.
+/// Returns whether a node is so far outside a round model that no pixel inside uses its colour.
 bool HeatRaster::hidden(double x, double y) const {
   if (frame_.model() == geometry::Model::halfspace || frame_.model() == geometry::Model::band) {
     return false;

@@ -1,7 +1,8 @@
-// K(u, ·), the similarity that attention reads, at any point of the plane: the heat layer.
+// The heat layer: K(u, ·), the similarity that attention uses, at any point of the plane.
 //
-// The law of core/geometry/cone_law.h without its vectors: a picture asks for it some ten thousand
-// times a frame. Beyond the common ancestors it is the family's extension, as in attention.
+// It evaluates the law of core/geometry/cone_law.h without its vectors, because a picture needs
+// some ten thousand values per frame. If there is no common ancestor, the value is the family's
+// extension, as in attention.
 #pragma once
 
 #include <vector>
@@ -11,8 +12,8 @@
 
 namespace conelab::desktop {
 
-/// The value of K (the depth) at which the colours begin and end. Of a finite family they end at
-/// that of u itself, beyond which no K(u, ·) lies.
+/// The values of K (the depth) at which the colours begin and end. For finite families they end at
+/// the depth of u itself, which K(u, ·) cannot exceed.
 struct DepthRange {
   double low = 0, high = 1;
 };
@@ -22,12 +23,13 @@ class HeatField {
  public:
   struct Value {
     LawPoint place;
-    double depth = 0;       ///< K(u, x).
-    bool outside = false;   ///< x is outside the family's domain; the depth is the border's.
+    double depth = 0;  ///< K(u, x).
+    bool outside =
+        false;  ///< x is outside the domain of the family; the depth is that of its border.
     bool extended = false;  ///< u and x have no common ancestor.
   };
 
-  /// A valid scene (no error) of that choice.
+  /// The scene must belong to the choice and have no error.
   HeatField(const ConeChoice& choice, const ConeScene& scene);
   [[nodiscard]] Value at(const PlanePoint& x) const;
 
@@ -43,20 +45,21 @@ class HeatField {
   PlanePoint source_;
 };
 
-/// The heat layer's colours on a grid of a frame's pixels, some rows at a time and each by the
-/// thread that is free, so that it can be computed in slices while the window stays responsive.
+/// The colours of the heat layer on a grid of pixels. Rows are computed in slices and in parallel,
+/// so that the window stays responsive.
 class HeatRaster {
  public:
-  /// `step` pixels between nodes; the first and last nodes are on the rectangle's border.
+  /// `step` is the distance of nodes in pixels. The first and last nodes are on the border of the
+  /// frame.
   HeatRaster(const PlaneFrame& frame, const ConeChoice& choice, const ConeScene& scene, int step,
              figure::ColourMap map, figure::Colour ground);
   [[nodiscard]] bool done() const { return row_ >= rows_; }
-  /// Computes rows until `milliseconds` have passed, or all.
+  /// Computes rows until `milliseconds` have passed or all are done.
   void run(double milliseconds = all_of_it);
   static constexpr double all_of_it = 1e9;
   [[nodiscard]] int columns() const { return columns_; }
   [[nodiscard]] int rows() const { return rows_; }
-  /// RGBA [rows × columns], opaque; row 0 on top.
+  /// Returns the colours RGBA [rows × columns × 4], opaque; row 0 is at the top.
   [[nodiscard]] const std::vector<std::uint8_t>& pixels() const { return pixels_; }
 
  private:
@@ -67,7 +70,7 @@ class HeatRaster {
   DepthRange range_;
   int step_, columns_, rows_, row_ = 0;
   std::vector<std::uint8_t> pixels_;
-  std::vector<figure::Colour> near_, beyond_;  ///< Colours by place; beyond the common ancestors.
+  std::vector<figure::Colour> near_, beyond_;  ///< Colour tables with and without common ancestor.
   figure::Colour ground_;
 };
 

@@ -10,7 +10,7 @@ using figure::Box;
 
 constexpr double gap = 5;  ///< Pixels between a mark and its name.
 
-/// Beside the mark, in the order in which the eye looks for a name.
+/// Returns the positions next to a mark in the order in which readers look for a name.
 std::array<Box, 6> places_beside(const NamedPoint& p) {
   const double right = p.at.x + p.radius + gap, left = p.at.x - p.radius - gap - p.width;
   const double above = p.at.y - p.height - 1, below = p.at.y + 3, middle = p.at.x - p.width / 2;
@@ -31,7 +31,7 @@ Box mark_box(const NamedPoint& p) {
 
 }  // namespace
 
-bool apart(const Box& a, const Box& b) {
+bool disjoint(const Box& a, const Box& b) {
   return a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
 }
 
@@ -44,7 +44,7 @@ std::vector<std::optional<Box>> place_names(const std::vector<NamedPoint>& point
     if (!area.contains(p.at)) continue;
     for (const Box& box : places_beside(p)) {
       const bool free = std::all_of(taken.begin(), taken.end(),
-                                    [&](const Box& other) { return apart(box, other); });
+                                    [&](const Box& other) { return disjoint(box, other); });
       if (!free || !holds(area, box)) continue;
       taken.push_back(box);
       out.back() = box;

@@ -1,4 +1,4 @@
-// Where the names of points stand: beside their points, over no other name and no point.
+// Positions of the names of points: next to their points, without overlapping names or points.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@ namespace conelab::desktop {
 
 struct NamedPoint {
   figure::Point at;
-  double radius = 6;             ///< Of the mark, pixels.
-  double width = 0, height = 0;  ///< Of the name.
+  double radius = 6;             ///< Radius of the mark, in pixels.
+  double width = 0, height = 0;  ///< Size of the name, in pixels.
 };
 
-/// One box a point, those that come first choose first; none where a name fits nowhere beside its
-/// point within `area`, or the point is not there. `taken` is left free.
+/// Returns one box per point, chosen in the order of the points. It is absent if the name fits
+/// nowhere next to its point inside `area`, or if the point is outside. Boxes in `taken` stay free.
 [[nodiscard]] std::vector<std::optional<figure::Box>> place_names(
     const std::vector<NamedPoint>& points, const figure::Box& area,
     std::vector<figure::Box> taken = {});
 
-/// Boxes that share no inner point.
-[[nodiscard]] bool apart(const figure::Box& a, const figure::Box& b);
+/// Returns whether two boxes share no inner point.
+[[nodiscard]] bool disjoint(const figure::Box& a, const figure::Box& b);
 
 }  // namespace conelab::desktop

@@ -8,10 +8,10 @@ namespace {
 
 using geometry::Model;
 
-constexpr double window_height = 1.5;  ///< Of the half-plane at scale 1.
+constexpr double window_height = 1.5;  ///< Height of the visible half-plane at scale 1.
 constexpr double bottom_margin = 26;   ///< Pixels below the boundary.
 constexpr double band_half_length = 2.6;
-constexpr double far_away = 1e9;  ///< Pixels; stands for infinity.
+constexpr double far_away = 1e9;  ///< Pixels; represents infinity.
 
 double bounded(double pixels) {
   return std::isnan(pixels) ? far_away : std::clamp(pixels, -far_away, far_away);

@@ -1,8 +1,8 @@
 // The hyperbolic plane on a rectangle of pixels, in one of its models.
 //
-// The camera is an isometry, z ↦ (z − x0)/λ of the half-plane, kept as (x0, log λ) in double: what
-// is looked at is carried to the middle of the model, so that pan and zoom are exact at any depth
-// in every model, and only numbers relative to the camera reach the graphics card.
+// The camera is the isometry z ↦ (z − x0)/λ of the half-plane, stored as (x0, log λ) in double. It
+// maps the visible part to the middle of the model. Moving and zooming are therefore exact at any
+// depth in every model, and the graphics card gets only numbers relative to the camera.
 #pragma once
 
 #include <optional>
@@ -19,28 +19,28 @@ struct PlanePoint {
 };
 
 struct PlaneCamera {
-  double x0 = 0;         ///< Half-plane: the boundary point at the middle.
-  double log_scale = 0;  ///< Half-plane: the window is e^log_scale · 1.5 high.
+  double x0 = 0;         ///< Half-plane: the boundary point in the middle.
+  double log_scale = 0;  ///< Half-plane: the window has the height 1.5 e^log_scale.
   bool operator==(const PlaneCamera&) const = default;
-  /// Beyond this, a pixel is no longer told from the next one in double.
+  /// Bounds of log_scale, beyond which neighbouring pixels cannot be distinguished in double.
   static constexpr double deepest = -25, farthest = 12;
 };
 
 class PlaneFrame {
  public:
-  /// A rectangle of `width` × `height` pixels whose top left is `corner`. Half-plane, ball, Klein
-  /// and band; the others have no flat picture and are shown as the ball.
+  /// A rectangle of `width` × `height` pixels with its top left at `corner`. The half-plane, the
+  /// ball, the Klein ball and the band are flat; the other models are shown as the ball.
   PlaneFrame(geometry::Model model, PlaneCamera camera, double width, double height,
              PlanePoint corner = {0, 0});
 
-  /// Pixels, y downwards.
+  /// Returns the pixel of a point, y downwards.
   [[nodiscard]] PlanePoint page(const PlanePoint& p) const;
-  /// The same for any point of the closed plane, ideal ones included; what lies at infinity of the
-  /// page is far outside the rectangle.
+  /// Does the same for any point of the closed plane, including ideal ones. A point at infinity of
+  /// the page is far outside the rectangle.
   [[nodiscard]] PlanePoint project(const figure::HemispherePoint& p) const;
-  /// The point under a pixel; none outside the model.
+  /// Returns the point at a pixel; absent outside the model.
   [[nodiscard]] std::optional<PlanePoint> plane(double x, double y) const;
-  /// The camera under which `p` stands at the pixel (x, y); none outside the model.
+  /// Returns the camera for which `p` appears at the pixel (x, y); absent outside the model.
   [[nodiscard]] std::optional<PlaneCamera> with_point_at(const PlanePoint& p, double x,
                                                          double y) const;
 
@@ -48,16 +48,18 @@ class PlaneFrame {
   [[nodiscard]] double width() const { return width_; }
   [[nodiscard]] double height() const { return height_; }
   [[nodiscard]] PlanePoint corner() const { return corner_; }
-  /// Model coordinates of the middle of the bottom (half-plane) or of the window, and per pixel.
+  /// `origin` returns the pixel of the middle of the bottom (half-plane) or of the window, `unit`
+  /// the pixels per unit of the model.
   [[nodiscard]] PlanePoint origin() const { return origin_; }
   [[nodiscard]] double unit() const { return unit_; }
-  /// x ↦ (x − x0)/λ makes half-plane coordinates relative to the camera.
+  /// The map x ↦ (x − x0)/λ gives half-plane coordinates relative to the camera.
   [[nodiscard]] double x0() const { return camera_.x0; }
   [[nodiscard]] double lambda() const;
 
  private:
   [[nodiscard]] PlanePoint to_model(const PlanePoint& p) const;
-  /// Half-plane coordinates relative to the camera of a pixel; none outside the model.
+  /// Returns the half-plane coordinates of a pixel relative to the camera; absent outside the
+  /// model.
   [[nodiscard]] std::optional<PlanePoint> relative(double x, double y) const;
   geometry::Model model_;
   PlaneCamera camera_;

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "widgets/explorer/paint_colours.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
@@ -33,7 +33,7 @@ out vec4 result;
 void main() { result = tint; }
 )";
 
-// The colour carries the place in the picture.
+// The colour carries the texture coordinates.
 constexpr const char* picture_source = R"(#version 330 core
 in vec4 tint;
 uniform sampler2D picture;
@@ -58,7 +58,7 @@ void add_rectangle(std::vector<Corner>& out, const figure::Box& b, const QColor&
   for (const int i : {0, 1, 2, 0, 2, 3}) out.push_back(four[i]);
 }
 
-/// The inside of a convex line.
+/// Triangulates the interior of a convex line.
 void add_convex(std::vector<Corner>& out, const Line& line, const QColor& c, double alpha) {
   for (std::size_t i = 2; i < line.size(); ++i) {
     for (const figure::Point& p : {line[0], line[i - 1], line[i]}) {
@@ -90,23 +90,23 @@ bool is_rectangle(const Fill& fill) {
 }
 
 struct Triangle {
-  int storey;
+  int layer;
   double depth;
   Corner corners[3];
 };
 
-/// One lit triangle of a surface, from three of its points; none where they lie on a line.
+/// Appends one lit triangle of a surface; nothing if its three points are on a line.
 void add_triangle(std::vector<Triangle>& out, const Surface& s, std::array<std::size_t, 3> at,
                   const SpaceFrame& frame, const Eigen::Vector3d& light, const QColor& ink) {
   const Eigen::Vector3d& origin = s.points[at[0]];
   const Eigen::Vector3d normal = (s.points[at[1]] - origin).cross(s.points[at[2]] - origin);
   const double size = normal.norm();
   if (!(size > 1e-14)) return;
-  // Surfaces with colours of their own are to be read: less shade.
+  // Surfaces with their own colours get less shade, so that the colours can be read.
   const double facing = 0.28 * std::abs(normal.dot(light)) / size;
   const auto shade = static_cast<float>(s.colours.empty() ? 0.72 + facing : 0.96 + 0.14 * facing);
   Triangle t{};
-  t.storey = s.storey;
+  t.layer = s.layer;
   for (std::size_t i = 0; i < 3; ++i) {
     const Eigen::Vector3d p = frame.page(s.points[at[i]]);
     Corner& c = t.corners[i];
@@ -122,12 +122,13 @@ void add_triangle(std::vector<Triangle>& out, const Surface& s, std::array<std::
   out.push_back(t);
 }
 
-/// Of the corners that were sent.
+/// A range of the uploaded corners.
 struct Range {
   int begin, count;
 };
 
-/// One range of triangles, or a fan for each contour and the triangles of a rectangle around them.
+/// The ranges of a fill: one range of triangles, or a fan for each contour and the triangles of a
+/// rectangle around them.
 std::vector<Range> add_fill(std::vector<Corner>& corners, const Fill& fill, const QColor& colour,
                             const figure::Box& box) {
   const auto begin = static_cast<int>(corners.size());
@@ -166,7 +167,7 @@ std::vector<Corner> triangles_of(const std::vector<Surface>& surfaces, const Spa
   }
   const bool from_above = frame.away().z() < 0;
   std::stable_sort(all.begin(), all.end(), [&](const Triangle& a, const Triangle& b) {
-    if (a.storey != b.storey) return (a.storey < b.storey) == from_above;
+    if (a.layer != b.layer) return (a.layer < b.layer) == from_above;
     return a.depth > b.depth;
   });
   std::vector<Corner> out;
@@ -192,11 +193,11 @@ struct ScenePainter::Objects {
     gl->glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, sizeof(Corner),
                               reinterpret_cast<const void*>(offsetof(Corner, r)));
   }
-  /// Even-odd: the fan of a contour flips the stencil's bit of every pixel once for each triangle
-  /// over it; the rectangle around it, the last of the ranges, then paints where the bit is set,
-  /// and clears it. It reaches a pixel further than the fans, and what lies outside of the box is
-  /// touched by neither, so that every picture leaves the stencil as it found it: to clear all of
-  /// it takes a software renderer as long as to fill it.
+  /// Fills by the even-odd rule. The fan of a contour flips the stencil bit of a pixel once for
+  /// each triangle over it. The rectangle around the contours, the last range, paints where the bit
+  /// is set and clears it. It extends one pixel beyond the fans, and neither draws outside the box.
+  /// The stencil is therefore zero again after every picture; clearing all of it would take a
+  /// software renderer as long as filling it.
   void draw_fans(const std::vector<Range>& ranges) const {
     gl->glEnable(GL_STENCIL_TEST);
     gl->glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
@@ -211,7 +212,7 @@ struct ScenePainter::Objects {
     gl->glDrawArrays(GL_TRIANGLES, ranges.back().begin, ranges.back().count);
     gl->glDisable(GL_STENCIL_TEST);
   }
-  /// To the pixels that the box touches.
+  /// Restricts drawing to the pixels that the box touches.
   void clip_to(const figure::Box& box) const {
     const double left = std::floor(box.x * density), right = std::ceil(box.right() * density);
     const double low = std::floor((size.height() - box.bottom()) * density);
@@ -246,7 +247,7 @@ void ScenePainter::create() {
 void ScenePainter::destroy() {
   if (!objects_) return;
   QOpenGLFunctions* gl = QOpenGLContext::currentContext()->functions();
-  for (auto& [slot, texture] : objects_->textures) gl->glDeleteTextures(1, &texture.name);
+  for (auto& [texture, texture] : objects_->textures) gl->glDeleteTextures(1, &texture.name);
   objects_.reset();
 }
 
@@ -268,10 +269,10 @@ void ScenePainter::end() {
   o.gl->glUseProgram(0);
 }
 
-void ScenePainter::heat(int slot, long version, const HeatRaster& raster, const PlaneFrame& frame,
-                        const Line& ground) {
+void ScenePainter::heat(int texture, long version, const HeatRaster& raster,
+                        const PlaneFrame& frame, const Line& ground) {
   Objects& o = *objects_;
-  Texture& texture = o.textures[slot];
+  Texture& texture = o.textures[texture];
   o.gl->glActiveTexture(GL_TEXTURE0);
   if (texture.name == 0) o.gl->glGenTextures(1, &texture.name);
   o.gl->glBindTexture(GL_TEXTURE_2D, texture.name);
@@ -287,7 +288,7 @@ void ScenePainter::heat(int slot, long version, const HeatRaster& raster, const 
     }
     texture.version = version;
   }
-  // Nodes are the texels' middles.
+  // Nodes are the centres of the texels.
   const auto columns = static_cast<float>(raster.columns());
   const auto rows = static_cast<float>(raster.rows());
   std::vector<Corner> corners;
@@ -317,7 +318,7 @@ void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette
   o.send(corners);
   o.use(o.tint);
   o.clip_to(box);
-  // The window stays opaque.
+  // Alpha is not written, so that the window stays opaque.
   o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   for (std::size_t f = 0; f < shapes.size(); ++f) {
     fills[f].opacity < 1 ? o.gl->glEnable(GL_BLEND) : o.gl->glDisable(GL_BLEND);
@@ -340,6 +341,44 @@ void ScenePainter::triangles(const std::vector<Corner>& corners) {
   o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   o.gl->glDrawArrays(GL_TRIANGLES, 0, static_cast<int>(corners.size()));
   o.gl->glDisable(GL_BLEND);
+}
+
+QColor line_colour(Ink ink, const QPalette& palette) {
+  const bool dark = is_dark(palette);
+  switch (ink) {
+    case Ink::u:
+      return operator_colour(0, palette);
+    case Ink::v:
+      return operator_colour(1, palette);
+    case Ink::ancestors:
+      return operator_colour(2, palette);
+    case Ink::depth:
+      return focus_colour();
+    case Ink::light:
+      return dark ? QColor(0xe6, 0xb8, 0x4a) : QColor(0xc9, 0x86, 0x00);
+    case Ink::level:
+      return dark ? QColor(0xd0, 0xd6, 0xde) : QColor(0x30, 0x48, 0x5c);
+    case Ink::geodesic:
+      return dark ? QColor(0xe4, 0xe6, 0xea) : QColor(0x40, 0x46, 0x4e);
+    default:
+      return quiet_ink(palette);
+  }
+}
+
+QColor fill_colour(Ink ink, const QPalette& palette) {
+  const bool dark = is_dark(palette);
+  switch (ink) {
+    case Ink::light:
+      return dark ? QColor(0x57, 0x4a, 0x22) : QColor(0xff, 0xf0, 0xc4);
+    case Ink::excluded:
+      return palette.color(QPalette::Window);
+    case Ink::outside:
+      return palette.color(QPalette::Window);
+    case Ink::shadow:
+      return dark ? QColor(0, 0, 0) : QColor(0x50, 0x50, 0x50);
+    default:
+      return line_colour(ink, palette);
+  }
 }
 
 }  // namespace conelab::desktop

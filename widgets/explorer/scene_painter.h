@@ -1,5 +1,5 @@
-// What the explorer draws with OpenGL: the heat layer as a picture, fills by the stencil buffer,
-// surfaces in space as lit triangles. Lines and marks are ImGui's, over these.
+// Drawing of the explorer with OpenGL: the heat layer as a texture, fills by the stencil buffer,
+// and surfaces in space as lit triangles. Lines and marks are drawn over these by ImGui.
 #pragma once
 
 #include <QColor>
@@ -15,13 +15,18 @@
 
 namespace conelab::desktop {
 
-/// A corner of a triangle, in pixels.
+/// Return the colour of a line, or of a fill at full opacity, in the light or the dark theme.
+[[nodiscard]] QColor line_colour(Ink ink, const QPalette& palette);
+[[nodiscard]] QColor fill_colour(Ink ink, const QPalette& palette);
+
+/// A corner of a triangle, in pixels, with its colour.
 struct Corner {
   float x, y;
   float r, g, b, a;
 };
 
-/// The surfaces as triangles in pixels, lit from above the viewer's shoulder, far ones first.
+/// Returns the surfaces as triangles in pixels, ordered from far to near. The light comes from
+/// above and behind the viewer.
 [[nodiscard]] std::vector<Corner> triangles_of(const std::vector<Surface>& surfaces,
                                                const SpaceFrame& frame, const QPalette& palette);
 
@@ -32,17 +37,18 @@ class ScenePainter {
   ScenePainter(const ScenePainter&) = delete;
   ScenePainter& operator=(const ScenePainter&) = delete;
 
-  // With an OpenGL context current.
+  // All of the following need a current OpenGL context.
   void create();
   void destroy();
-  /// Before the others, once a frame: the window's size in units and pixels per unit.
+  /// Begins a frame. `size` is that of the window in units, `density` the pixels per unit.
   void begin(const QSizeF& size, double density);
-  /// The raster stretched over the frame's rectangle, inside `ground` (closed, convex) alone;
-  /// `slot` keeps its texture, and what is already there (by `version`) is not sent again.
-  void heat(int slot, long version, const HeatRaster& raster, const PlaneFrame& frame,
+  /// Draws the raster over the rectangle of the frame, but only inside `ground` (closed, convex).
+  /// The texture is stored under the index `texture` and is uploaded again only if `version`
+  /// differs.
+  void heat(int texture, long version, const HeatRaster& raster, const PlaneFrame& frame,
             const Line& ground);
   void fills(const std::vector<Fill>& fills, const QPalette& palette, const figure::Box& box);
-  /// Triangles blended in their order.
+  /// Draws triangles, blended in their order.
   void triangles(const std::vector<Corner>& corners);
   void end();
 

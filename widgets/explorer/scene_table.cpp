@@ -11,7 +11,7 @@
 namespace conelab::desktop {
 namespace {
 
-/// The row of that name, made where there is none.
+/// Returns the row of this name and adds it if it is missing.
 std::vector<std::string>& row_named(TextTable& table, const std::string& name) {
   const auto found = std::find_if(table.rows.begin(), table.rows.end(),
                                   [&](const auto& row) { return row.front() == name; });
@@ -66,7 +66,7 @@ SceneTables::SceneTables(QWidget* parent)
   column->addWidget(tokens_, 1);
   scene_->setObjectName("explorer-scene-table");
   scene_->setAccessibleName(tr("The scene as numbers, one column a cone family"));
-  // All columns are numbers: the last one is not to be cut.
+  // All columns contain numbers, so that the last one must not be cut.
   for (TextTableView* table : {scene_, tokens_}) {
     table->horizontalHeader()->setStretchLastSection(false);
   }

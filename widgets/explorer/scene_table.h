@@ -1,4 +1,4 @@
-// The explorer's scene as numbers: the twin of its picture for reading, copying and screen readers.
+// The scene of the explorer as tables of numbers, for reading, copying and screen readers.
 #pragma once
 
 #include <QWidget>
@@ -8,23 +8,24 @@
 
 namespace conelab::desktop {
 
-/// A family as it is shown in a pane.
+/// A family as a pane shows it.
 struct ShownScene {
   const ConeChoice& choice;
   const ConeScene& scene;
 };
-/// One row a quantity, one column a family; empty cells where a family has no such quantity.
+/// Returns one row per quantity and one column per family. A cell is empty if the family lacks the
+/// quantity.
 [[nodiscard]] TextTable scene_table(const std::vector<ShownScene>& panes);
 
-/// The tokens' points in the plane of u and v under the first family.
+/// The points of the tokens in the plane of u and v, under the first family.
 struct TokenNames {
   std::vector<PlanePoint> places;
-  std::vector<std::string> names;  ///< Of as many.
+  std::vector<std::string> names;  ///< [places]
 };
-/// One row a token: its place, its distance to u and its K(u, ·), which are exact.
+/// Returns one row per token: its point, its distance from u and its K(u, ·), which are exact.
 [[nodiscard]] TextTable token_table(const ConeChoice& choice, const TokenNames& tokens);
 
-/// The two tables; that of tokens is there only with tokens.
+/// The two tables. That of the tokens is hidden if there are none.
 class SceneTables : public QWidget {
   Q_OBJECT
 
@@ -33,7 +34,7 @@ class SceneTables : public QWidget {
   void show_scene(const std::vector<ShownScene>& panes, const TokenNames& tokens);
 
  signals:
-  /// The row of a token was made the current one.
+  /// The row of a token has become the current one.
   void token_chosen(int token);
 
  private:

@@ -57,7 +57,8 @@ PlanePoint from_hyperboloid(const Eigen::Vector3d& p) {
   return {p.x() / below, 1 / below};
 }
 
-/// The places below the rim where the line a + s d meets the hyperboloid: ⟨a + s d, a + s d⟩ = −1.
+/// Returns the points below the rim where the line a + s d meets the hyperboloid: ⟨a + s d, a + s
+/// d⟩ = −1.
 std::vector<Eigen::Vector3d> met(const Eigen::Vector3d& a, const Eigen::Vector3d& d) {
   const double dd = minkowski(d, d), ad = minkowski(a, d), aa = minkowski(a, a) + 1;
   std::vector<double> ways;
@@ -74,8 +75,8 @@ std::vector<Eigen::Vector3d> met(const Eigen::Vector3d& a, const Eigen::Vector3d
   return places;
 }
 
-/// The last pixel towards (x, y) where the view still meets the hyperboloid. Its picture is that of
-/// a convex body, so that the way there from the middle leaves it once.
+/// Returns the last pixel towards (x, y) at which the line of sight still meets the hyperboloid.
+/// The picture of the hyperboloid is convex, so that the line from its middle leaves it once.
 Eigen::Vector2d last_met(const SpaceFrame& f, const Eigen::Vector2d& pointer) {
   const Eigen::Vector2d middle = f.page({0, 0, (1 + hyperboloid_rim) / 2}).head<2>();
   double in = 0, out = 1;

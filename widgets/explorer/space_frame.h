@@ -1,7 +1,7 @@
-// A view into space that can be turned: the hyperboloid in R³, or the half-space H³.
+// A view into space that can be turned: the hyperboloid in R³ or the half-space H³.
 //
-// Parallel projection: `yaw` turns about the vertical axis, `pitch` tips the view; pixels, y
-// downwards, and a depth that grows away from the viewer.
+// The projection is parallel: `yaw` turns about the vertical axis, `pitch` tilts the view.
+// Coordinates are pixels, y downwards, and a depth that grows away from the viewer.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,27 +12,29 @@
 
 namespace conelab::desktop {
 
-/// The hyperboloid is nowhere steeper than 45°: from here no part of it stands before another.
+/// From this pitch on no part of the hyperboloid hides another, because it is nowhere steeper than
+/// 45°.
 inline constexpr double unhidden_pitch = 0.79;
-/// From where it is first seen.
+/// The initial pitch.
 inline constexpr double hyperboloid_pitch = 0.82;
 
 struct SpaceCamera {
   double yaw = 0.5, pitch = 0.38, zoom = 1;
   bool operator==(const SpaceCamera&) const = default;
-  /// Never upside down, never lost: within what turning and zooming reach.
+  /// Returns the camera with pitch and zoom limited to the range that the user can reach.
   [[nodiscard]] SpaceCamera bounded() const;
 };
 
 class SpaceFrame {
  public:
-  /// `centre` [3] stands at the middle of the rectangle, `reach` world units from its border.
+  /// `centre` [3] appears in the middle of the rectangle, `reach` world units from its border.
   SpaceFrame(SpaceCamera camera, const figure::Box& box, const Eigen::Vector3d& centre,
              double reach);
 
-  /// (x, y, depth); x and y in pixels, the depth in world units.
+  /// Returns (x, y, depth) of a point; x and y in pixels, the depth in world units.
   [[nodiscard]] Eigen::Vector3d page(const Eigen::Vector3d& p) const;
-  /// The world's direction away from the viewer, and a world point that is seen at a pixel.
+  /// Return the direction away from the viewer, and a point that appears at a pixel; world
+  /// coordinates.
   [[nodiscard]] Eigen::Vector3d away() const { return turn_.row(2); }
   [[nodiscard]] Eigen::Vector3d under(double x, double y) const;
   [[nodiscard]] double reach() const { return reach_; }
@@ -44,19 +46,21 @@ class SpaceFrame {
   PlanePoint middle_;
 };
 
-/// X_t up to which the hyperboloid is shown.
+/// The height X_t up to which the hyperboloid is shown.
 inline constexpr double hyperboloid_rim = 2.8;
 
-// The plane on the hyperboloid (X₁, X₂, X_t), and in the half-space H³ as the slice x₂ = 0.
+// The plane on the hyperboloid as (X₁, X₂, X_t), and in H³ as the slice x₂ = 0.
 [[nodiscard]] Eigen::Vector3d on_hyperboloid(const PlanePoint& p);
-/// What lies beyond the rim is put on it.
+/// A point beyond the rim is mapped to the rim.
 [[nodiscard]] Eigen::Vector3d on_hyperboloid(const figure::HemispherePoint& p);
 [[nodiscard]] Eigen::Vector3d in_slice(const PlanePoint& p);
-/// The point of the plane under a pixel: where the view meets the hyperboloid first, or the slice.
+/// Returns the point of the plane at a pixel, where the line of sight first meets the hyperboloid
+/// or the slice.
 [[nodiscard]] std::optional<PlanePoint> hyperboloid_under(const SpaceFrame& f, double x, double y);
-/// Where a point that is being dragged goes on the hyperboloid. The view meets it twice where its
-/// rim is tipped towards the viewer: the place nearest to `held` is meant, so that it stays on its
-/// side. A pointer beside the hyperboloid takes the point along to its silhouette or its rim.
+/// Returns the new position of a dragged point on the hyperboloid. If the rim is tilted towards the
+/// viewer, the line of sight meets the surface twice; the position nearer to `held` is chosen, so
+/// that the point stays on its side. If the pointer is next to the hyperboloid, the point moves to
+/// the silhouette or the rim.
 [[nodiscard]] PlanePoint dragged_on_hyperboloid(const SpaceFrame& f, double x, double y,
                                                 const PlanePoint& held);
 [[nodiscard]] std::optional<PlanePoint> slice_under(const SpaceFrame& f, double x, double y);

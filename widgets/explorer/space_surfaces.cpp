@@ -11,15 +11,16 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr std::size_t turns = 48, steps = 28;  ///< Quads around a body, and along its profile.
+constexpr std::size_t turns = 48, steps = 28;  ///< Quads around a body and along its profile.
 
-/// Places of the half-space by the law's coordinates about an axis of the slice.
+/// Converts the coordinates of the law about an axis of the slice to points of the half-space.
 class Revolution {
  public:
   Revolution(const ConeChoice& choice, const ConeScene& scene)
       : infinite_(scene.infinite), source_{choice.source[0], choice.source[1]} {}
 
-  /// At base distance `off` from `axis`, turned by `azimuth`, with that radial coordinate.
+  /// Returns the point at base distance `off` from `axis`, rotated by `azimuth`, with this radial
+  /// coordinate.
   [[nodiscard]] Vector3d at(double axis, double off, double azimuth, double radial) const {
     const double across = off * std::cos(azimuth), aside = off * std::sin(azimuth);
     if (infinite_) return {axis + across, aside, radial};
@@ -28,7 +29,7 @@ class Revolution {
     const Vector3d direction =
         std::cos(off) * ahead +
         std::sin(off) * (std::cos(azimuth) * left + std::sin(azimuth) * Vector3d::UnitY());
-    // The ball about the source to the half-space.
+    // Converts from the ball about the source to the half-space.
     const double r = std::isinf(radial) ? 1 : std::tanh(radial / 2);
     const Vector3d y = r * direction;
     const double below = y.x() * y.x() + y.y() * y.y() + (1 - y.z()) * (1 - y.z());
@@ -61,7 +62,7 @@ class Bodies {
     out.lines.emplace_back(ink, std::move(rim));
   }
 
-  /// The boundary of the half-space, so that the eye has a ground.
+  /// Draws the boundary of the half-space, as an orientation for the eye.
   void add_ground() {
     const double middle = (choice_.u[0] + choice_.v[0]) / 2, reach = level_reach(choice_);
     constexpr int parts = 6;
@@ -78,15 +79,15 @@ class Bodies {
       const double shadow = l.shadow + (top - l.shadow) * t;
       return Profile{shadow - l.shadow, radial(shadow)};
     });
-    if (scene_.infinite) out.surfaces.back().storey = 2;
+    if (scene_.infinite) out.surfaces.back().layer = 2;
   }
 
-  /// A whole level: a plane over the scene, or a sphere about the source.
-  void add_level(Ink ink, double opacity, double level, int storey) {
+  /// Draws a complete level: a plane above the scene, or a sphere about the source.
+  void add_level(Ink ink, double opacity, double level, int layer) {
     if (scene_.infinite) {
       const double middle = (choice_.u[0] + choice_.v[0]) / 2;
       const double wide = level_reach(choice_);
-      Surface plane{ink, opacity, 9, 9, {}, {}, storey};
+      Surface plane{ink, opacity, 9, 9, {}, {}, layer};
       for (int i = 0; i < 9; ++i) {
         for (int j = 0; j < 9; ++j) {
           plane.points.emplace_back(middle + wide * (i / 4.0 - 1), wide * (j / 4.0 - 1), level);
@@ -215,7 +216,7 @@ Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
 SpaceFrame space_frame(const ConeChoice& choice, const ConeScene& scene, SpaceCamera camera,
                        const figure::Box& box) {
   if (choice.model == "hyperboloid") {
-    // In the middle of its picture, between the far rim and the near one or the apex.
+    // The middle of its picture, between the far rim and the near rim or the apex.
     const double tipped =
         std::sqrt(hyperboloid_rim * hyperboloid_rim - 1) * std::abs(std::tan(camera.pitch));
     const double middle = std::min(hyperboloid_rim, (1 + hyperboloid_rim + tipped) / 2);

@@ -10,7 +10,7 @@ namespace {
 
 using geometry::Vector;
 
-/// Base coordinates of the plane: the position on u's line towards v, 0 in the middle.
+/// Base coordinates of the plane: the position on the line from u towards v, 0 in the middle.
 class Axis {
  public:
   Axis(const geometry::ConeSystem& system, const Vector& u, const Vector& v)
@@ -22,7 +22,7 @@ class Axis {
   [[nodiscard]] double length() const { return length_; }
   [[nodiscard]] double place(const Vector& t) const {
     const double away = geometry::base_distance(base_, u_, t);
-    // On the sphere u is normal to `towards_`, so that it drops out.
+    // On the sphere u is orthogonal to `towards_` and does not contribute.
     const double lean = base_ == geometry::Base::plane ? (t - u_).dot(towards_) : t.dot(towards_);
     return -length_ / 2 + (lean < 0 ? -away : away);
   }
@@ -33,9 +33,9 @@ class Axis {
   double length_;
 };
 
-/// The point of the plane at a base coordinate with an element's radial coordinate.
+/// Returns the point of the plane at a base coordinate, with the radial coordinate of an element.
 PlanePoint place_of(const geometry::ConeSystem& flat, double along, double radial) {
-  if (flat.infinite() || std::isnan(radial)) return {along, radial};  // NaN: it has no place.
+  if (flat.infinite() || std::isnan(radial)) return {along, radial};  // NaN: undefined token.
   const Eigen::Vector2d axis(std::sin(along), -std::cos(along));
   const auto element = geometry::element_at(flat, Vector(axis), radial);
   const Vector x = geometry::place(flat, element, geometry::Model::halfspace).x;

@@ -1,10 +1,11 @@
 // The tokens of a head in the plane of one pair of them, a query u and a key v.
 //
 // The pair itself is exact: for infinite families at distance D of their base coordinates with
-// their own heights, for finite ones at their angle at the source with their own distances to it.
-// Every other key keeps two numbers: its radial coordinate and its base distance to u, on v's side
-// of u where it leans towards v and on the other side where it does not. So whether it lies in u's
-// cone, its LCA with u and K(u, ·) under it are exact too; distances between two keys are not.
+// their own heights, for finite families at their angle at the source with their own distances from
+// it. Every other key keeps two numbers: its radial coordinate and its base distance from u. It
+// lies on the side of v if it is in the direction of v, and on the other side otherwise. Whether it
+// lies in the cone of u, its LCA with u and K(u, ·) are therefore exact too; distances between two
+// keys are not.
 #pragma once
 
 #include <optional>
@@ -17,22 +18,32 @@
 
 namespace conelab::desktop {
 
-/// Queries and keys of a head as elements of a cone family.
+/// The queries and keys of a head as elements of a cone family.
 struct HeadTokens {
   tree::HeadElements queries, keys;
 };
-/// None where the call's similarity is no cone family. Throws where a token lies outside its
-/// domain.
+/// Returns the tokens, or nothing if the similarity of the call is no cone family. Throws if a
+/// token lies outside the domain of the family.
 [[nodiscard]] std::optional<HeadTokens> head_tokens(const HeadInput& input,
                                                     const Call& call_of_head);
 
 struct TokenPlane {
   ConeChoice choice;             ///< u and v, the family and its parameters.
-  std::vector<PlanePoint> keys;  ///< [n_k] Half-plane coordinates; v's among them.
+  std::vector<PlanePoint> keys;  ///< [n_k] Half-plane coordinates, including v.
 };
 
-/// `choice` says how the scene is shown besides.
+/// Returns the plane of a pair. `choice` supplies the other settings of the scene.
 [[nodiscard]] TokenPlane plane_of_pair(const ConeChoice& choice, const HeadTokens& tokens,
                                        const Focus& pair);
+
+/// Tokens as points of the explorer's plane.
+struct TokenMarks {
+  std::vector<PlanePoint> places;      ///< Half-plane coordinates, one per key of the head.
+  std::optional<std::size_t> focused;  ///< The token that is highlighted.
+};
+
+/// Returns the token nearest to a pixel of the frame; absent if none is within `reach` pixels.
+[[nodiscard]] std::optional<std::size_t> token_at(const TokenMarks& marks, const PlaneFrame& frame,
+                                                  double x, double y, double reach = 9);
 
 }  // namespace conelab::desktop

@@ -60,7 +60,7 @@ QComboBox* FigureFields::add_choice(QFormLayout* form, const figure::FigureKey& 
   fields_.emplace_back(row.key, [box, initial](const QString& value) {
     const QString wanted = value.isEmpty() ? initial : value;
     const QSignalBlocker quiet(box);
-    // What is wrong is shown as well, so that it can be seen and changed.
+    // An invalid value is shown as well, so that it can be changed.
     if (box->findData(wanted) < 0) box->addItem(wanted, wanted);
     box->setCurrentIndex(box->findData(wanted));
   });
@@ -90,7 +90,7 @@ QLineEdit* FigureFields::add_line(QFormLayout* form, const figure::FigureKey& ro
   return line;
 }
 
-/// A menu of all operators beside the line: one is chosen, or several are ticked.
+/// Adds a menu of all operators next to the field, in which one or several can be chosen.
 void FigureFields::add_operators(QLineEdit* line, const QString& key, const QString& initial) {
   auto* button = new QToolButton;
   button->setText(QStringLiteral("…"));

@@ -1,4 +1,4 @@
-// The keys of one figure as fields: a list where there are only so many values, else a line.
+// The parameters of a figure as a form: a list for a limited set of values, otherwise a text field.
 #pragma once
 
 #include <QWidget>
@@ -22,11 +22,10 @@ class FigureFields : public QWidget {
  public:
   explicit FigureFields(const figure::FigureInfo& info, QWidget* parent = nullptr);
 
-  /// Shows what is set; the other fields show their defaults.
+  /// Shows the values that are set; the other fields show their defaults.
   void show_values(const figure::Parameters& values);
 
- signals:
-  /// `value` is empty where the default is wanted.
+  /// The user edited a field. `value` is empty for the default.
   void edited(const QString& key, const QString& value);
 
  private:
@@ -35,7 +34,7 @@ class FigureFields : public QWidget {
   [[nodiscard]] QLineEdit* add_line(QFormLayout* form, const figure::FigureKey& row);
   void add_operators(QLineEdit* line, const QString& key, const QString& initial);
 
-  /// One a key: how it shows a value.
+  /// For each key, the function that shows a value.
   std::vector<std::pair<std::string, Show>> fields_;
 };
 

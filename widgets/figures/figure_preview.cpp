@@ -14,7 +14,7 @@ constexpr double margin = 18, points_an_inch = 72;
 
 QImage painted(const figure::DisplayList& list, QSize size, double scale) {
   QImage picture(size, QImage::Format_RGB32);
-  picture.fill(Qt::white);  // Figures stay white in every theme.
+  picture.fill(Qt::white);  // Figures are white in every theme.
   QPainter painter(&picture);
   painter.scale(scale, scale);
   figure::paint(list, painter);
@@ -46,7 +46,7 @@ void FigurePreview::set_zoom(double zoom) {
 
 double FigurePreview::real_scale() const {
   const double across = screen() ? screen()->physicalDotsPerInchX() : 0;
-  // Screens that do not know their size say nonsense.
+  // Some screens report a wrong physical size.
   const bool known = across >= 50 && across <= 600;
   return (known ? across : logicalDpiX()) / points_an_inch;
 }

@@ -1,8 +1,7 @@
-// The figure as it will be written: its display list on a white page, as large as fits or at its
-// real size.
+// The preview of a figure: its display list on a white page, fitted to the view or in real size.
 //
-// The page is painted to an image in a job and the window only shows that image, so that a figure
-// of a large map does not hold the window up; while a new one is painted, the old one is scaled.
+// The page is painted to an image in a job, so that a large figure does not block the window. Until
+// the new image is ready, the old one is scaled.
 #pragma once
 
 #include <QImage>
@@ -23,13 +22,14 @@ class FigurePreview : public QWidget {
   void show_list(std::shared_ptr<const figure::DisplayList> list);
   [[nodiscard]] const std::shared_ptr<const figure::DisplayList>& list() const { return list_; }
 
-  /// How large the page is against its real size on this screen; 0: as large as fits.
+  /// Sets the size of the page relative to its real size on this screen; 0 fits it to the view.
   void set_zoom(double zoom);
-  /// Pixels a point.
+  /// Returns the pixels per point.
   [[nodiscard]] double scale() const;
-  /// Pixels a point at which a centimetre of the figure is a centimetre of the screen.
+  /// Returns the pixels per point at which a centimetre of the figure is a centimetre on the
+  /// screen.
   [[nodiscard]] double real_scale() const;
-  /// Whether what is on the screen is this figure at this size.
+  /// Returns whether the screen shows the current figure at the current size.
   [[nodiscard]] bool sharp() const;
   [[nodiscard]] const QImage& picture() const { return picture_; }
 
@@ -39,7 +39,7 @@ class FigurePreview : public QWidget {
 
  private:
   [[nodiscard]] QSize picture_size() const;
-  void fit_size();
+  QSize asked_;  ///< The size of the image that is being painted.
   void start();
 
   JobPool& jobs_;

@@ -35,7 +35,7 @@ namespace {
 
 constexpr double millimetres_a_point = 25.4 / 72;
 
-/// A field with a button beside it.
+/// Returns a field with a button to its right.
 QWidget* with_button(QWidget* field, QPushButton* button) {
   auto* whole = new QWidget;
   auto* line = new QHBoxLayout(whole);
@@ -53,7 +53,7 @@ QPushButton* push_button(const QString& text, const char* name, const QString& h
   return button;
 }
 
-/// The user's documents, or the home folder.
+/// Returns the folder of the user's documents, or the home folder.
 QString usual_folder() {
   const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
   return QDir(documents).exists() ? documents : QDir::homePath();
@@ -73,7 +73,7 @@ FiguresView::FiguresView(Document& document, JobPool& jobs, Draw draw, QWidget* 
   build_preview(place);
   line->addWidget(place, 1);
   connect(&document_, &Document::changed, this, &FiguresView::show_session);
-  drawn_.name.clear();  // Unlike any figure: the first is drawn, or says what it lacks.
+  drawn_.name.clear();  // Differs from any figure, so that the first one is drawn.
   show_session();
 }
 
@@ -198,7 +198,7 @@ void FiguresView::build_preview(QWidget* place) {
   column->setContentsMargins(0, 4, 0, 0);
   column->setSpacing(0);
   auto* tools = new QWidget;
-  auto* row = new FlowLayout(tools, 10);  // Breaks where the view is narrow.
+  auto* row = new FlowLayout(tools, 10);  // Continues in a new line if the view is narrow.
   row->setContentsMargins(10, 2, 10, 4);
   auto* zoom = new QComboBox;
   zoom->setObjectName("figure-zoom");
@@ -366,7 +366,7 @@ void FiguresView::choose_output() {
   const QString file = QFileDialog::getSaveFileName(this, tr("Export the figure"), output(),
                                                     tr("Figures (*.pdf *.svg *.png)"));
   if (file.isEmpty()) return;
-  written_ = file;  // The dialog has asked.
+  written_ = file;  // The dialog has asked about overwriting.
   document_.edit(tr("choose the figure's file"),
                  [&](Session& s) { s.figure_output = file.toStdString(); });
 }
@@ -386,7 +386,7 @@ void FiguresView::export_asking() {
 }
 
 void FiguresView::export_to(const QString& file) {
-  if (exporting()) return;  // To begin another would cancel it in the middle, unheard.
+  if (exporting()) return;  // Starting another export would cancel the current one silently.
   if (drawing()) fail("{}: the figure is still being drawn", file.toStdString());
   if (!preview_->list()) fail("{}: there is no figure to write", file.toStdString());
   export_job_ = jobs_.start<bool>(

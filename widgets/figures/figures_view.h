@@ -1,8 +1,8 @@
-// Figures: a template, its keys, its width; a preview of exactly what is written; export.
+// The view of figures: a template with its parameters and width, an exact preview, and export.
 //
-// The figure is drawn by the program's own `conelab figure` (see backends.h) in a job, as a display
-// list; the preview paints that list, and export writes it through the same sinks, in a job as
-// well, so that the bytes are those of the command.
+// The figure is drawn by the function behind `conelab figure` (see backends.h) in a job, as a
+// display list. The preview paints this list. Export writes it with the same code as the command,
+// also in a job, so that the bytes are equal.
 #pragma once
 
 #include <QWidget>
@@ -29,23 +29,24 @@ class FiguresView : public QWidget {
   Q_OBJECT
 
  public:
-  /// The figure; stops where the second argument says so.
+  /// Draws a figure. It stops if the second argument returns true.
   using Draw =
       std::function<figure::DisplayList(const FigureChoice&, const std::function<bool()>&)>;
   FiguresView(Document& document, JobPool& jobs, Draw draw, QWidget* parent = nullptr);
 
   [[nodiscard]] FigurePreview& preview() { return *preview_; }
   [[nodiscard]] QString message() const;
-  /// While it draws, the preview is still the figure before, and nothing is exported.
+  /// Returns whether a figure is being drawn. Meanwhile the preview shows the previous one, and
+  /// nothing can be exported.
   [[nodiscard]] bool drawing() const { return job_.active(); }
-  /// The session's figure; without an input of its own, of the open trace.
+  /// Returns the session's figure. If it has no input, its input is the open trace.
   [[nodiscard]] FigureChoice wanted() const;
-  /// Where `Export` writes to.
+  /// Returns the file that `Export` writes.
   [[nodiscard]] QString output() const;
-  /// Writes what is previewed, in a job; .svg, .pdf or .png by the ending. Fails while it is being
-  /// drawn; what else is wrong is said by the message. Nothing while another is being written.
-  void export_to(const QString& file);
-  /// A file or the clipboard is being written.
+  /// Writes the previewed figure in a job; the extension .svg, .pdf or .png selects the format.
+  /// Throws while the figure is being drawn; other errors appear as the message. Does nothing while
+  /// another figure is being written.
+  /// Returns whether a file or the clipboard is being written.
   [[nodiscard]] bool exporting() const { return export_job_.active(); }
 
  signals:
@@ -76,11 +77,11 @@ class FiguresView : public QWidget {
   QComboBox *name_ = nullptr, *width_ = nullptr;
   QLineEdit *input_ = nullptr, *output_ = nullptr;
   QLabel *message_ = nullptr, *about_ = nullptr;
-  QLabel *size_ = nullptr, *points_ = nullptr;  ///< Of the figure, in two units.
+  QLabel *size_ = nullptr, *points_ = nullptr;  ///< The size of the figure in two units.
   FigureFields* keys_ = nullptr;
   QWidget* keys_place_ = nullptr;
   std::string keys_of_;
-  QString written_;  ///< May be overwritten without asking.
+  QString written_;  ///< The file that may be overwritten without asking.
   FigureChoice drawn_;
   JobHandle job_, export_job_;
 };

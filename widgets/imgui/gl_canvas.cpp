@@ -8,10 +8,10 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr GLenum bgra = 0x80E1;  ///< QImage's order; core since OpenGL 1.2, not in Qt's headers.
+constexpr GLenum bgra = 0x80E1;  ///< Order of QImage; in OpenGL since 1.2, not in Qt's headers.
 constexpr std::pair<int, int> needed = {3, 3};  ///< The version of the shaders.
 
-/// Of a side of a framebuffer.
+/// The largest side of a framebuffer.
 int most_pixels(QOpenGLFunctions& gl) {
   int texture = 0, buffer = 0;
   gl.glGetIntegerv(GL_MAX_TEXTURE_SIZE, &texture);
@@ -50,8 +50,8 @@ bool GlCanvas::fail(const QString& why) {
   return false;
 }
 
-// The colours' order is QImage's, so that reading them is a mere copy. The stencil is zero once:
-// who draws with it leaves zeros behind.
+// The order of colours is that of QImage, so that reading is a plain copy. The stencil is cleared
+// once; code that uses it must leave zeros.
 bool GlCanvas::create_frame(const QSize& size) {
   QOpenGLExtraFunctions* gl = context_.extraFunctions();
   const auto refused = [&](const QString& why) {
@@ -63,7 +63,7 @@ bool GlCanvas::create_frame(const QSize& size) {
   if (const int most = most_pixels(*gl); size.width() > most || size.height() > most) {
     return refused(QObject::tr("a side has %1 at most").arg(most));
   }
-  while (gl->glGetError() != GL_NO_ERROR) continue;  // What others left.
+  while (gl->glGetError() != GL_NO_ERROR) continue;  // Discards errors of other code.
   gl->glGenTextures(1, &colour_);
   gl->glBindTexture(GL_TEXTURE_2D, colour_);
   gl->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, size.width(), size.height(), 0, bgra,
@@ -123,7 +123,7 @@ void GlCanvas::end() {
   gl->glPixelStorei(GL_PACK_ALIGNMENT, 4);
   gl->glReadPixels(0, 0, picture_.width(), picture_.height(), bgra, GL_UNSIGNED_BYTE,
                    picture_.bits());
-  picture_.mirror();  // OpenGL begins with the lowest row.
+  picture_.mirror();  // In OpenGL the lowest row is first.
   done_current();
 }
 

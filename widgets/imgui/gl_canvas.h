@@ -1,9 +1,9 @@
-// An OpenGL framebuffer that is read back into a picture: what a viewport draws on.
+// An OpenGL framebuffer that is read back into an image; a viewport draws on it.
 //
-// A QOpenGLWidget makes Qt compose the whole window with OpenGL, every dock and every label of it,
-// whenever one pixel changes. A picture that is read back leaves the window an ordinary one: only
-// what has changed is sent to the screen. The canvas has a context of its own, so docking a window
-// elsewhere takes nothing from it.
+// With a QOpenGLWidget, Qt would compose the whole window with OpenGL, including every dock and
+// label, whenever one pixel changes. An image that is read back leaves the window an ordinary one,
+// so that only changed parts are sent to the screen. The canvas has its own context and therefore
+// survives docking the view in another window.
 #pragma once
 
 #include <QImage>
@@ -14,25 +14,25 @@ namespace conelab::desktop {
 
 class GlCanvas {
  public:
-  /// Makes the context of the default format; where none is to be had, `error` says so.
+  /// Creates a context of the default format. If that fails, `error` returns the reason.
   GlCanvas();
   ~GlCanvas();
   GlCanvas(const GlCanvas&) = delete;
   GlCanvas& operator=(const GlCanvas&) = delete;
 
-  /// Why nothing can be drawn, in one line; empty where it can.
+  /// Returns why nothing can be drawn, in one line; empty if drawing works.
   [[nodiscard]] const QString& error() const { return error_; }
-  /// False where the context is gone.
+  /// Makes the context current. Returns false if it is lost.
   bool make_current();
   void done_current() { context_.doneCurrent(); }
 
-  /// Makes the context current and binds the framebuffer (colour, depth, stencil) of that many
-  /// pixels, at least one each way. False, with an `error`, where the context is gone or gives no
-  /// framebuffer of that size; a later call may succeed.
+  /// Makes the context current and binds a framebuffer (colour, depth, stencil) of this size in
+  /// pixels; each side is at least 1. Returns false and sets `error` if the context is lost or
+  /// gives no framebuffer of that size. A later call may succeed.
   bool begin(const QSize& pixels);
-  /// Reads what was drawn into `picture` and lets the context go.
+  /// Copies the drawing into `picture` and releases the context.
   void end();
-  /// As last read, row 0 on top; null before the first frame.
+  /// Returns the last copy, row 0 at the top; null before the first frame.
   [[nodiscard]] const QImage& picture() const { return picture_; }
 
  private:

@@ -27,7 +27,7 @@ struct Apply {
     io.KeySuper = e.super;
   }
   void operator()(const TextEntry& e) const { io.AddInputCharactersUTF8(e.utf8.c_str()); }
-  // A key or button that is released elsewhere is never heard of again.
+  // The release of a key or button elsewhere is never reported.
   void operator()(const FocusLoss&) const {
     std::fill(std::begin(io.KeysDown), std::end(io.KeysDown), false);
     std::fill(std::begin(io.MouseDown), std::end(io.MouseDown), false);
@@ -58,7 +58,7 @@ bool InputQueue::apply(ImGuiIO& io) {
 }
 
 int key_index(int qt_key) {
-  constexpr int special = 0x01000000;  // Where Qt's keys without a Latin character begin.
+  constexpr int special = 0x01000000;  // The first of Qt's keys without a Latin character.
   return qt_key >= special ? 256 + (qt_key & 0xff) : qt_key & 0xff;
 }
 

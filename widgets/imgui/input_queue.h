@@ -1,8 +1,9 @@
-// What happened to a viewport between two frames, handed to Dear ImGui one transition at a time.
+// The queue of input events of a viewport, which passes them to Dear ImGui one change per frame.
 //
-// Dear ImGui 1.86 looks at the state of buttons and keys once a frame: a press and its release
-// before the same frame would be lost, and a click would be taken where the pointer is later. So a
-// frame ends after a button or key has changed and before the next change or movement.
+// Dear ImGui 1.86 reads the state of buttons and keys once per frame. A press and its release
+// before the same frame would be lost, and a click would be taken at the later position of the
+// pointer. A frame therefore ends after a button or key has changed, before the next change or
+// movement.
 #pragma once
 
 #include <deque>
@@ -14,7 +15,7 @@ struct ImGuiIO;
 namespace conelab::desktop {
 
 struct PointerMove {
-  float x, y;  ///< Viewport coordinates, independent of the screen's density.
+  float x, y;  ///< Viewport coordinates, independent of the screen's pixel density.
 };
 struct PointerLeave {};
 struct ButtonChange {
@@ -25,7 +26,7 @@ struct WheelTurn {
   float horizontal, vertical;  ///< In notches.
 };
 struct KeyChange {
-  int index;  ///< Of ImGuiIO::KeysDown; see key_index.
+  int index;  ///< Index into ImGuiIO::KeysDown, see key_index.
   bool down;
 };
 struct Modifiers {
@@ -42,7 +43,7 @@ using InputEvent = std::variant<PointerMove, PointerLeave, ButtonChange, WheelTu
 class InputQueue {
  public:
   void push(InputEvent event) { events_.push_back(std::move(event)); }
-  /// Applies the events of one frame; true where more wait for the next.
+  /// Applies the events of one frame. Returns true if more events are left for the next frame.
   bool apply(ImGuiIO& io);
   [[nodiscard]] bool empty() const { return events_.empty(); }
 
@@ -50,10 +51,11 @@ class InputQueue {
   std::deque<InputEvent> events_;
 };
 
-/// The slot of a Qt key in ImGuiIO::KeysDown [512]: Latin keys by their code, others from 256 on.
+/// Returns the index of a Qt key in ImGuiIO::KeysDown [512]. Latin keys have their code, others
+/// have indices from 256 on.
 [[nodiscard]] int key_index(int qt_key);
 
-/// Fills ImGuiIO::KeyMap by `key_index`.
+/// Fills ImGuiIO::KeyMap using `key_index`.
 void map_keys(ImGuiIO& io);
 
 }  // namespace conelab::desktop

@@ -1,17 +1,16 @@
-// Controls over a viewport's scene: ImGui windows that close themselves, and controls that remember
-// where they stood, so that tests and help can point at them.
+// Controls above the scene of a viewport: ImGui windows that close automatically. Controls record
+// their positions, so that tests and help can point at them.
 #pragma once
 
 #include <imgui.h>
 
 #include <string>
 
-#include "widgets/imgui/overlay_spot.h"
 #include "widgets/imgui/viewport.h"
 
 namespace conelab::desktop {
 
-/// A small window fixed at a side of the viewport, as long as the guard lives.
+/// A small window at a side of the viewport. It is open while the object exists.
 class Overlay {
  public:
   Overlay(Viewport& viewport, const char* name, const OverlaySpot& spot, float opacity);
@@ -20,7 +19,7 @@ class Overlay {
   Overlay& operator=(const Overlay&) = delete;
   [[nodiscard]] QSizeF size() const;
 
-  // As ImGui's; true where the user changed something.
+  // These work as in ImGui and return true if the user changed something.
   bool button(const char* label);
   bool checkbox(const char* label, bool& value);
   bool slider(const char* label, double& value, double low, double high,
@@ -34,7 +33,7 @@ class Overlay {
   void record(const char* label);
 };
 
-/// ImGui's colours from the widget's palette, light or dark.
+/// Sets the colours of ImGui from the palette of the widget, light or dark.
 void apply_palette(const QPalette& palette);
 
 }  // namespace conelab::desktop

@@ -20,7 +20,7 @@ namespace conelab::desktop {
 namespace {
 
 constexpr float text_height = 14;
-constexpr int settling = 16;  ///< Milliseconds between a frame and the next that nobody asked for.
+constexpr int settling = 16;  ///< Milliseconds before a further frame without an input.
 
 const char* clipboard_text(void*) {
   static QByteArray kept;
@@ -126,7 +126,7 @@ void Viewport::begin_frame() {
   ImGui::NewFrame();
 }
 
-// What was covered and is seen again is painted from the last picture.
+// Parts that were covered are painted from the last picture.
 void Viewport::paintEvent(QPaintEvent*) {
   const QSize pixels = size() * devicePixelRatioF();
   if ((wanted_ > 0 || pixels != drawn_) && canvas_.begin(pixels)) {
@@ -173,7 +173,7 @@ void Viewport::draw_frame() {
 
 void Viewport::wake(int frames) {
   wanted_ = std::max(wanted_, frames);
-  if (!drawing_) update();  // What a frame itself has changed it shows, or its settling does.
+  if (!drawing_) update();  // Changes made by a frame appear in it or in the following ones.
 }
 
 QRectF Viewport::control(const std::string& label) const {
@@ -212,7 +212,7 @@ bool Viewport::button(QEvent* event) {
   pointer(mouse->position());
   if (event->type() == QEvent::MouseMove) return true;
   if (index < 0) return false;
-  // A double click comes instead of a press, so that it counts as one.
+  // Qt sends a double click in place of a press.
   queue_.push(ButtonChange{index, event->type() != QEvent::MouseButtonRelease});
   return true;
 }
@@ -236,7 +236,7 @@ bool Viewport::key(QEvent* event) {
   if (event->type() == QEvent::KeyPress && !text.isEmpty() && text[0].isPrint()) {
     queue_.push(TextEntry{text.toStdString()});
   }
-  // Keys that no control is waiting for are shortcuts, or move on to the next widget.
+  // Keys that no control waits for are shortcuts, or move the focus to the next widget.
   return io.WantCaptureKeyboard || io.WantTextInput;
 }
 

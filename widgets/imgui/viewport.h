@@ -1,15 +1,16 @@
-// An OpenGL viewport with Dear ImGui inside: the base of every view that draws with OpenGL.
+// A viewport for OpenGL with Dear ImGui: the base class of every view that draws with OpenGL.
 //
-// One ImGui context and one font atlas a viewport, made current in every handler. It paints on
-// demand only: one frame at once and two a little later after an input (ImGui settles within them),
-// so that while the pointer moves no frame is painted twice, and none when idle. Events wait in a
-// queue, see input_queue.h. Sizes handed to subclasses are independent of the screen's
-// density; `density` pixels stand for one unit.
+// Each viewport has its own ImGui context and font atlas, which every handler makes current. It
+// paints on demand only: after an input, one frame at once and two a little later (ImGui needs
+// these to reach its final state). No frame is painted twice while the pointer moves, and none when
+// idle. Events are queued, see input_queue.h. Sizes passed to subclasses are independent of the
+// screen; `density` is the number of pixels per unit.
 //
-// ImGui 1.86 of Debian aborts the program on misuse, so subclasses open windows by the guards of
-// overlay.h, which close themselves.
+// ImGui 1.86 of Debian aborts the program on misuse. Subclasses therefore open windows with the
+// classes of overlay.h, which close them automatically.
 #pragma once
 
+#include <QRectF>
 #include <QTimer>
 #include <QWidget>
 #include <map>
@@ -22,6 +23,16 @@ struct ImGuiContext;
 
 namespace conelab::desktop {
 
+/// The position of a small window in a viewport: in a corner, or away from it along the vertical
+/// side.
+struct OverlaySpot {
+  bool right = true, low = false;
+  double away = 0;  ///< Distance from the corner, in pixels.
+
+  /// Returns the position of a window of this size in a viewport.
+  [[nodiscard]] QRectF place(const QSizeF& size, const QSizeF& viewport) const;
+};
+
 class Viewport : public QWidget {
   Q_OBJECT
 
@@ -29,34 +40,34 @@ class Viewport : public QWidget {
   explicit Viewport(QWidget* parent = nullptr);
   ~Viewport() override;
 
-  /// Asks for `frames` further frames.
+  /// Requests `frames` further frames.
   void wake(int frames = 3);
-  /// How many frames were painted so far; it stands still at rest.
+  /// Returns how many frames have been painted. The number does not change while idle.
   [[nodiscard]] long frames_painted() const { return painted_; }
-  /// Where a labelled control was in the last frame, for tests and for help that points at things;
-  /// empty where there is none.
+  /// Returns where a control with this label was in the last frame, for tests and help; empty if
+  /// there was none.
   [[nodiscard]] QRectF control(const std::string& label) const;
-  /// Why there is no picture, in one line; empty where there is one.
+  /// Returns why there is no picture, in one line; empty if there is one.
   [[nodiscard]] const QString& error() const { return canvas_.error(); }
-  /// What is on the screen, in pixels.
+  /// Returns the picture on the screen, in pixels.
   [[nodiscard]] QImage picture() const { return canvas_.picture(); }
-  /// Called by overlay.h.
+  /// Records the position of a control. Called by overlay.h.
   void record_control(const std::string& label, const QRectF& place) { controls_[label] = place; }
 
  protected:
-  /// Before the first frame; the context is current.
+  /// Called before the first frame, with the context current.
   virtual void create_scene() {}
-  /// What `create_scene` made is to be freed; the context is current.
+  /// Called to free what `create_scene` created, with the context current.
   virtual void destroy_scene() {}
-  /// Calls `destroy_scene`, once. For the destructors of subclasses that have one.
+  /// Calls `destroy_scene` once. Destructors of subclasses that override it must call this.
   void release();
-  /// OpenGL below the controls; the framebuffer is bound and cleared.
+  /// Draws with OpenGL below the controls. The framebuffer is bound and cleared.
   virtual void draw_scene() {}
-  /// ImGui, between NewFrame and Render.
+  /// Draws with ImGui, between NewFrame and Render.
   virtual void draw_controls() = 0;
-  /// The ground behind the scene.
+  /// Returns the colour behind the scene.
   [[nodiscard]] virtual QColor ground() const;
-  /// Whether `draw_scene` paints every pixel, so that nothing needs to be cleared before.
+  /// Returns whether `draw_scene` paints every pixel, so that clearing is not needed.
   [[nodiscard]] virtual bool covers_ground() const { return false; }
 
   void paintEvent(QPaintEvent* event) final;
@@ -80,7 +91,7 @@ class Viewport : public QWidget {
   std::map<std::string, QRectF> controls_, controls_before_;
   double atlas_density_ = 0;
   bool renderer_ = false, drawing_ = false;
-  QSize drawn_;  ///< The pixels of the last frame.
+  QSize drawn_;  ///< Size of the last frame in pixels.
   int wanted_ = 3;
   QTimer settling_;
   long painted_ = 0;

@@ -23,7 +23,7 @@ JobPool::~JobPool() {
   }
   wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
-  *alive_ = false;  // Calls still in the window's queue find nobody.
+  *alive_ = false;  // Calls that are still queued do nothing.
 }
 
 JobHandle JobPool::enqueue(std::string title, Work work, Failed failed, bool urgent) {
@@ -60,8 +60,8 @@ void JobPool::loop() {
   }
 }
 
-void JobPool::tell(const std::shared_ptr<JobState>& state, bool result,
-                   std::function<void()> call) {
+void JobPool::report(const std::shared_ptr<JobState>& state, bool result,
+                     std::function<void()> call) {
   deliver_([alive = alive_, state, result, call = std::move(call)] {
     if (!*alive || (result && state->cancelled) || state->settled.exchange(true)) return;
     call();
@@ -69,7 +69,7 @@ void JobPool::tell(const std::shared_ptr<JobState>& state, bool result,
 }
 
 void JobPool::run(const Entry& entry) {
-  const auto say = [&](std::function<void()> call) { tell(entry.state, true, std::move(call)); };
+  const auto say = [&](std::function<void()> call) { report(entry.state, true, std::move(call)); };
   const auto fail_with = [&](const std::string& message) {
     say([failed = entry.failed, message] {
       if (failed) failed(message);
@@ -96,15 +96,15 @@ std::vector<std::shared_ptr<const JobState>> JobPool::running() const {
 void JobPool::cancel_all() {
   std::vector<Listed> cancelled;
   {
-    // All at once: the thread of one that ends must not begin another that is to be cancelled next.
+    // All at once, so that no thread starts another job that is about to be cancelled.
     const std::lock_guard lock(mutex_);
     for (const Listed& each : listed_) {
-      // Else it was told already, or nobody waits.
+      // Otherwise the end was reported already, or no one waits for it.
       if (!each.state->cancelled.exchange(true)) cancelled.push_back(each);
     }
   }
   for (const Listed& each : cancelled) {
-    tell(each.state, false, [failed = each.failed] {
+    report(each.state, false, [failed = each.failed] {
       if (failed) failed(job_cancelled);
     });
   }

@@ -1,10 +1,10 @@
-// Long work off the window's thread: progress, cancel, a typed result or an error.
+// Jobs outside the window's thread: progress, cancellation, and a typed result or an error.
 //
-// Work runs on a thread of the pool and is handed a `JobContext`; its result, or the error that it
-// threw, comes back on the window's thread through `deliver`. Whoever asked holds a `JobHandle`: to
-// drop it is to cancel, and after that nothing of the job is heard any more, so a view that is
-// closed in the middle needs to do nothing else. Where the pool cancels, views that wait are told.
-// No Qt here: tests deliver by hand.
+// Work runs on a thread of the pool and receives a `JobContext`. Its result, or the error that it
+// threw, is reported on the window's thread through `deliver`. The caller holds a `JobHandle`.
+// Destroying the handle cancels the job, and nothing of it is reported afterwards; a view that is
+// closed meanwhile therefore needs no further code. If the pool cancels a job, its caller is
+// notified. There is no Qt in this file: tests deliver the calls themselves.
 #pragma once
 
 #include <atomic>
@@ -21,36 +21,36 @@
 
 namespace conelab::desktop {
 
-/// Puts a call into the queue of the window's thread.
+/// Adds a call to the queue of the window's thread.
 using Deliver = std::function<void(std::function<void()>)>;
 
-/// What `failed` is told of a job that the pool cancelled.
+/// The message that `failed` receives for a job that the pool cancelled.
 inline constexpr const char* job_cancelled = "cancelled";
 
-/// What every job shares with its handle and the list of running jobs.
+/// The state that a job shares with its handle and with the list of running jobs.
 struct JobState {
   std::uint64_t id = 0;
   std::string title;
-  std::atomic<bool> cancelled{false};  ///< The work is to stop.
-  std::atomic<bool> settled{false};    ///< Its end was told, or nobody is left to be told.
+  std::atomic<bool> cancelled{false};  ///< The work must stop.
+  std::atomic<bool> settled{false};    ///< The end was reported, or no one waits for it any more.
   std::atomic<double> fraction{0};
   std::atomic<bool> running{false};
 };
 
-/// What the work sees.
+/// The interface of a job for its work.
 class JobContext {
  public:
   explicit JobContext(std::shared_ptr<JobState> state) : state_(std::move(state)) {}
   [[nodiscard]] bool cancelled() const { return state_->cancelled; }
   void progress(double fraction) const { state_->fraction = fraction; }
-  /// For Execution and the like.
+  /// Returns a function for Execution::cancelled and similar members.
   [[nodiscard]] std::function<bool()> cancel_check() const {
     return [state = state_] { return state->cancelled.load(); };
   }
   [[nodiscard]] std::function<void(double)> progress_report() const {
     return [state = state_](double fraction) { state->fraction = fraction; };
   }
-  /// Throws Error(interrupted) where the job was cancelled.
+  /// Throws interrupted if the job was cancelled.
   void stop_if_cancelled() const;
 
  private:
@@ -71,10 +71,10 @@ class JobHandle {
     if (state_) state_->cancelled = state_->settled = true;
     state_.reset();
   }
-  /// Whether a result, or that there is none, is still to be told.
+  /// Returns whether the end of the job has not been reported yet.
   [[nodiscard]] bool active() const { return state_ != nullptr && !state_->settled; }
   [[nodiscard]] double fraction() const { return state_ ? state_->fraction.load() : 0; }
-  /// Called where the result is taken in.
+  /// Must be called when the result is received.
   void finished() { state_.reset(); }
 
  private:
@@ -84,16 +84,16 @@ class JobHandle {
 class JobPool {
  public:
   explicit JobPool(Deliver deliver, int threads = 2);
-  /// Cancels everything and waits for the threads.
+  /// Cancels all jobs and waits for the threads.
   ~JobPool();
   JobPool(const JobPool&) = delete;
   JobPool& operator=(const JobPool&) = delete;
 
   using Failed = std::function<void(const std::string& message)>;
 
-  /// `work` on a thread; then, on the window's thread, `done` with its result or `failed` with one
-  /// line. Neither is called once the handle is gone or was cancelled, else one of them, once.
-  /// `urgent` work goes first.
+  /// Runs `work` on a thread. Afterwards it calls, on the window's thread, either `done` with the
+  /// result or `failed` with one line, exactly once; neither is called if the handle was destroyed
+  /// or cancelled. `urgent` work is started before other work.
   template <class Result>
   [[nodiscard]] JobHandle start(std::string title, std::function<Result(const JobContext&)> work,
                                 std::function<void(Result)> done, Failed failed,
@@ -107,11 +107,12 @@ class JobPool {
         std::move(failed), urgent);
   }
 
-  /// Jobs that wait or run, oldest first.
+  /// Returns the jobs that wait or run, oldest first.
   [[nodiscard]] std::vector<std::shared_ptr<const JobState>> running() const;
-  /// Every job stops, and `failed` is told `job_cancelled` at once, on the window's thread.
+  /// Cancels all jobs, and calls their `failed` with `job_cancelled` at once on the window's
+  /// thread.
   void cancel_all();
-  /// Told on the window's thread that the list of jobs has changed.
+  /// Sets a function that is called on the window's thread when the list of jobs changes.
   void on_change(std::function<void()> listener) { listener_ = std::move(listener); }
 
  private:
@@ -130,9 +131,9 @@ class JobPool {
   JobHandle enqueue(std::string title, Work work, Failed failed, bool urgent);
   void loop();
   void run(const Entry& entry);
-  /// Tells how a job ended, unless that was told or nobody is left; `result`: of work that was not
-  /// cancelled.
-  void tell(const std::shared_ptr<JobState>& state, bool result, std::function<void()> call);
+  /// Reports the end of a job unless that was done or no one waits for it. `result` is true for the
+  /// result of work that was not cancelled.
+  void report(const std::shared_ptr<JobState>& state, bool result, std::function<void()> call);
   void changed();
 
   Deliver deliver_;

@@ -14,7 +14,7 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr double legend_room = 36, legend_width = 520, margin = 14;  ///< Pixels.
+constexpr double legend_height = 36, legend_width = 520, margin = 14;  ///< Pixels.
 
 }  // namespace
 
@@ -41,8 +41,8 @@ void HeadsCanvas::arrange() {
           ? std::clamp(static_cast<double>(maps.columns()) / static_cast<double>(maps.rows()), 0.3,
                        3.0)
           : 1;
-  grid_ =
-      arrange_heads(width(), height() - legend_room, model_.rows().size(), model_.heads(), aspect);
+  grid_ = arrange_heads(width(), height() - legend_height, model_.rows().size(), model_.heads(),
+                        aspect);
   pictures_.resize(grid_.maps.size());
   if (under_ && *under_ >= grid_.maps.size()) under_.reset();
 }
@@ -104,14 +104,14 @@ void HeadsCanvas::draw_map_of(QPainter& painter, std::size_t index, const MapCam
   draw_frame(painter, index);
 }
 
-/// The colours that all heads share, and what stands for no value in any; maps that each have their
-/// own range have the latter alone.
+/// Draws the colours that all heads share, and the special colours. If each map has its own range,
+/// only the latter are drawn.
 void HeadsCanvas::draw_legend(QPainter& painter) {
-  const double top = height() - legend_room + 4;
+  const double top = height() - legend_height + 4;
   if (grid_.maps.empty() || grid_.maps.back().cells.bottom() > top) return;
   const auto& rows = model_.rows();
   const auto differs = std::find_if(rows.begin(), rows.end(), [](const auto& row) {
-    return row->difference;  // The other row, if any, is what the rest is compared with.
+    return row->difference;  // The other row, if any, is the reference.
   });
   const HeadRow& row = differs == rows.end() ? *rows.front() : **differs;
   MapsModel& maps = model_.maps();

@@ -1,12 +1,12 @@
-// All heads as small maps: pointing at one tells its numbers and the pair under the pointer, a
-// click makes it the head of every view.
+// All heads as small maps. Pointing at a map shows its numbers and the pair under the pointer; a
+// click makes its head the head of all views.
 #pragma once
 
 #include <QWidget>
 
-#include "widgets/maps/head_grid.h"
 #include "widgets/maps/heads_model.h"
-#include "widgets/maps/map_picture.h"
+#include "widgets/maps/map_layout.h"
+#include "widgets/maps/map_raster.h"
 
 namespace conelab::desktop {
 
@@ -17,7 +17,7 @@ class HeadsCanvas : public QWidget {
   explicit HeadsCanvas(HeadsModel& model, QWidget* parent = nullptr);
 
   [[nodiscard]] const HeadGrid& grid() const { return grid_; }
-  /// What is under the pointer, in words; empty where nothing is.
+  /// Returns a description of what is under the pointer; empty if there is nothing.
   [[nodiscard]] QString pointed() const;
   [[nodiscard]] double paint_time() const { return paint_time_; }
   [[nodiscard]] QSize minimumSizeHint() const override { return {320, 240}; }
@@ -45,7 +45,7 @@ class HeadsCanvas : public QWidget {
   HeadsModel& model_;
   HeadGrid grid_;
   std::vector<MapPicture> pictures_;
-  std::optional<std::size_t> under_;  ///< Of grid_.maps.
+  std::optional<std::size_t> under_;  ///< Index into grid_.maps.
   double paint_time_ = 0;
 };
 

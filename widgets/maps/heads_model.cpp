@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::int64_t largest_small_map = 256;
 
-/// All that the job of one operator needs, independent of the window.
+/// What the job of one operator needs, independent of the window.
 struct HeadsWork {
   std::shared_ptr<const Trace> trace;
   std::int64_t batch = 0;
   Call call;
   std::optional<Call> reference;
   Map2d quantity = Map2d::weights;
-  std::shared_ptr<HeadShelf> shelf;
+  std::shared_ptr<HeadResults> results;
   Backend* device = nullptr;
 
   [[nodiscard]] std::shared_ptr<MapPyramid> pyramid(std::int64_t head) const {
@@ -37,7 +37,7 @@ void fill_heads(const HeadsWork& work, const JobContext& context) {
     const auto pyramid = work.pyramid(head);
     pyramid->fill_sample();
     pyramid->drop_source();
-    work.shelf->put(static_cast<std::size_t>(head), pyramid);
+    work.results->put(static_cast<std::size_t>(head), pyramid);
   }
   Execution execution;
   execution.cancelled = context.cancel_check();
@@ -49,19 +49,19 @@ void fill_heads(const HeadsWork& work, const JobContext& context) {
     };
     pyramid->fill(execution);
     pyramid->drop_source();
-    work.shelf->put(static_cast<std::size_t>(head), pyramid);
+    work.results->put(static_cast<std::size_t>(head), pyramid);
   }
 }
 
 }  // namespace
 
-void HeadShelf::put(std::size_t head, std::shared_ptr<const MapPyramid> pyramid) {
+void HeadResults::put(std::size_t head, std::shared_ptr<const MapPyramid> pyramid) {
   const std::lock_guard lock(mutex_);
   pyramids_[head] = std::move(pyramid);
   ++revision_;
 }
 
-std::shared_ptr<const MapPyramid> HeadShelf::get(std::size_t head) const {
+std::shared_ptr<const MapPyramid> HeadResults::get(std::size_t head) const {
   const std::lock_guard lock(mutex_);
   return pyramids_[head];
 }
@@ -99,8 +99,8 @@ void HeadsModel::look(bool looked_at) {
   }
 }
 
-/// Another trace, batch element, list of operators, quantity or reference makes other maps; the
-/// session's head does not.
+/// Another trace, batch element, list of operators, quantity or reference requires other maps;
+/// another head of the session does not.
 void HeadsModel::rebuild() {
   if (!looked_at_) return;
   const Session& session = maps_.workspace().document().session();
@@ -130,11 +130,11 @@ void HeadsModel::start(const std::shared_ptr<HeadRow>& row, const Call& call,
   row->title = panel_title(call, reference);
   row->difference = reference != nullptr;
   row->error.clear();
-  row->shelf = std::make_shared<HeadShelf>(heads());
+  row->results = std::make_shared<HeadResults>(heads());
   row->pyramids.assign(heads(), nullptr);
   row->summaries.assign(heads(), {});
   row->revision = 0;
-  HeadsWork work{trace_, batch_, call, {}, Map2d::weights, row->shelf};
+  HeadsWork work{trace_, batch_, call, {}, Map2d::weights, row->results};
   if (reference != nullptr) work.reference = *reference;
   if (choice_.quantity == "logits") work.quantity = Map2d::logits;
   if (const auto& head = maps_.workspace().head()) work.device = head->device;
@@ -164,7 +164,7 @@ void HeadsModel::cancel() {
   emit changed();
 }
 
-/// Rows that were not finished begin again; those that were stay.
+/// Restarts rows that were not complete; complete rows remain.
 void HeadsModel::resume() {
   cancelled_ = false;
   rebuild();
@@ -183,11 +183,11 @@ void HeadsModel::resume() {
 void HeadsModel::poll() {
   bool news = false;
   for (const auto& row : rows_) {
-    if (row->shelf->revision() == row->revision) continue;
-    row->revision = row->shelf->revision();
+    if (row->results->revision() == row->revision) continue;
+    row->revision = row->results->revision();
     news = true;
     for (std::size_t head = 0; head < heads(); ++head) {
-      const auto pyramid = row->shelf->get(head);
+      const auto pyramid = row->results->get(head);
       if (pyramid == row->pyramids[head]) continue;
       row->pyramids[head] = pyramid;
       row->summaries[head] = pyramid->summary();

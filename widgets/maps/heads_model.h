@@ -1,9 +1,8 @@
-// The maps of all heads of a layer under every operator, small: what the heads view shows, without
-// a window.
+// The small maps of all heads of a layer under every operator: the model of the heads view.
 //
-// One job an operator goes through its heads: first a sample of each where maps are large, then the
-// whole pass. Of each head a pyramid of at most 256 cells a side is kept and nothing of its
-// tensors. Work begins when the view is looked at and ends, cancelled, when it no longer is.
+// One job per operator computes its heads: for large maps first a sample of each head, then the
+// complete pass. Of each head, a pyramid of at most 256 cells a side is kept, and none of its
+// tensors. The jobs run while the view is visible and are cancelled when it is hidden.
 #pragma once
 
 #include <QObject>
@@ -17,13 +16,13 @@
 
 namespace conelab::desktop {
 
-/// What a job has finished; any thread may read and write.
-class HeadShelf {
+/// The results of a job. Any thread may read and write.
+class HeadResults {
  public:
-  explicit HeadShelf(std::size_t heads) : pyramids_(heads) {}
+  explicit HeadResults(std::size_t heads) : pyramids_(heads) {}
   void put(std::size_t head, std::shared_ptr<const MapPyramid> pyramid);
   [[nodiscard]] std::shared_ptr<const MapPyramid> get(std::size_t head) const;
-  /// Counts what was put.
+  /// Returns how many results have been stored.
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
  private:
@@ -32,13 +31,13 @@ class HeadShelf {
   std::atomic<std::uint64_t> revision_{0};
 };
 
-/// One operator: a small map of each head.
+/// One operator, with a small map of each head.
 struct HeadRow {
   std::string title, error;
   bool difference = false;
-  std::shared_ptr<HeadShelf> shelf;
-  std::uint64_t revision = 0;                               ///< Of the shelf, as last looked at.
-  std::vector<std::shared_ptr<const MapPyramid>> pyramids;  ///< [head], null until it is there.
+  std::shared_ptr<HeadResults> results;
+  std::uint64_t revision = 0;  ///< Revision of `results` when last read.
+  std::vector<std::shared_ptr<const MapPyramid>> pyramids;  ///< [head], null until computed.
   std::vector<MapSummary> summaries;                        ///< [head]
   JobHandle job;
 };
@@ -50,20 +49,21 @@ class HeadsModel : public QObject {
   explicit HeadsModel(MapsModel& maps, QObject* parent = nullptr);
 
   [[nodiscard]] MapsModel& maps() { return maps_; }
-  /// The view is looked at, or no longer.
+  /// Starts or stops the jobs when the view becomes visible or hidden.
   void look(bool looked_at);
   [[nodiscard]] const std::vector<std::shared_ptr<HeadRow>>& rows() const { return rows_; }
   [[nodiscard]] std::size_t heads() const;
   [[nodiscard]] bool busy() const;
-  /// Every head of every operator is exact.
+  /// Returns whether every head of every operator is exact.
   [[nodiscard]] bool complete() const;
 
   [[nodiscard]] ColourChoice colour_choice(const HeadRow& row) const;
-  /// Of all heads and operators where the session shares limits, else of the head alone.
+  /// Returns the limits over all heads and operators if the session shares limits, otherwise those
+  /// of the head.
   [[nodiscard]] figure::Limits limits(const HeadRow& row, std::size_t head) const;
-  /// Which of the colours for zero, masked and NaN some head uses.
+  /// Returns which of the colours for zero, masked and NaN occur.
   [[nodiscard]] figure::Specials specials() const;
-  /// "penumbral, head 3: mean entropy 2.31 nats, largest weight 0.92"
+  /// Returns for instance "penumbral, head 3: mean entropy 2.31 nats, largest weight 0.92".
   [[nodiscard]] std::string about(std::size_t row, std::size_t head) const;
 
   void cancel();
@@ -80,7 +80,7 @@ class HeadsModel : public QObject {
 
   MapsModel& maps_;
   std::vector<std::shared_ptr<HeadRow>> rows_;
-  std::shared_ptr<const Trace> trace_;  ///< What the rows are of.
+  std::shared_ptr<const Trace> trace_;  ///< The trace of the rows.
   std::int64_t batch_ = 0;
   std::string device_;
   MapChoice choice_;

@@ -10,7 +10,7 @@
 namespace conelab::desktop {
 namespace {
 
-/// As many tokens of a cluster are named.
+/// The largest number of tokens of a cluster that are listed.
 constexpr std::size_t most_named = 8;
 
 std::string number(double value) { return fmt::format("{:.10g}", value); }
@@ -19,7 +19,7 @@ std::string token(const std::vector<std::string>& tokens, std::size_t i) {
   return i < tokens.size() ? figure::clean_text(tokens[i]) : "";
 }
 
-/// Why an operator has no rows.
+/// Returns why an operator has no rows.
 void add_note(LayoutRows& rows, const std::string& title, const std::string& note) {
   std::vector<std::string> cells(rows.table.header.size());
   cells.front() = title, cells.back() = note;
@@ -27,7 +27,7 @@ void add_note(LayoutRows& rows, const std::string& title, const std::string& not
   rows.pair.emplace_back();
 }
 
-/// The tokens of each cluster, by the numbers of `Dendrogram`.
+/// Returns the tokens of each cluster, numbered as in `Dendrogram`.
 std::vector<std::vector<std::size_t>> clusters_of(const tree::HeadTree& tree) {
   std::vector<std::vector<std::size_t>> clusters(tree.size);
   for (std::size_t i = 0; i < tree.size; ++i) clusters[i] = {i};

@@ -1,5 +1,5 @@
-// All heads, arcs, trees and orders as numbers: the tables beside those canvases, for reading,
-// copying and screen readers. Maps have a table of their own (map_table.h).
+// All heads, arcs, trees and orders as tables of numbers, for reading, copying and screen readers.
+// The maps have their own table (map_table.h).
 #pragma once
 
 #include <optional>
@@ -11,20 +11,21 @@
 
 namespace conelab::desktop {
 
-/// A table, and what a row is about.
+/// A table, with what each of its rows refers to.
 struct LayoutRows {
   TextTable table;
   std::vector<std::optional<Focus>> pair;         ///< [row]
-  std::vector<std::optional<std::int64_t>> head;  ///< [row], or empty.
+  std::vector<std::optional<std::int64_t>> head;  ///< [row]; may be empty.
 };
 
-/// One row a head of each operator: mean entropy, range.
+/// Returns one row per head of each operator: mean entropy and range.
 [[nodiscard]] LayoutRows heads_rows(const HeadsModel& heads);
-/// One row an arc that is drawn, of each query the strongest first.
+/// Returns one row per arc that is drawn; for each query the strongest first.
 [[nodiscard]] LayoutRows arcs_rows(const RelationsModel& relations);
-/// One row a merge of each operator's tree, deepest first, with the tokens that it joins.
+/// Returns one row per merge of each operator's tree, the deepest first, with the tokens that it
+/// merges.
 [[nodiscard]] LayoutRows tree_rows(const RelationsModel& relations);
-/// One row an edge of each operator's Hasse diagram.
+/// Returns one row per edge of each operator's Hasse diagram.
 [[nodiscard]] LayoutRows order_rows(const RelationsModel& relations);
 
 class LayoutTableView : public TextTableView {

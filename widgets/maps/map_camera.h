@@ -1,4 +1,4 @@
-// Which part of a matrix is seen: pan and zoom in cells, shared by all panels.
+// The visible part of a matrix, in cells. All panels share it.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,16 @@ namespace conelab::desktop {
 
 struct MapCamera {
   double row = 0, column = 0;  ///< The cell coordinates at the middle of the panel.
-  double scale = 1;            ///< Pixels a cell.
+  double scale = 1;            ///< Pixels per cell.
 
-  /// So that four tokens fill a screen.
+  /// At this scale four tokens fill a screen.
   static constexpr double largest_scale = 400;
   bool operator==(const MapCamera&) const = default;
 
-  /// All of a matrix in a panel of that many pixels.
+  /// Shows the complete matrix in a panel of this size in pixels.
   void fit(std::int64_t rows, std::int64_t columns, double width, double height);
-  /// The cell coordinate at a pixel, counted from the panel's top left.
+  /// The following convert between cell coordinates and pixels, relative to the top left of the
+  /// panel.
   [[nodiscard]] double row_at(double y, double height) const {
     return row + (y - height / 2) / scale;
   }
@@ -29,11 +30,11 @@ struct MapCamera {
     return (c - column) * scale + width / 2;
   }
   void pan(double dx, double dy) { column -= dx / scale, row -= dy / scale; }
-  /// Zooms by a factor with the cell under the pixel staying where it is.
+  /// Zooms by a factor. The cell at the pixel (x, y) does not move. `least` is the smallest scale.
   void zoom(double factor, double x, double y, double width, double height, double least);
-  /// Keeps the middle of the panel over the matrix.
+  /// Moves the camera so that the middle of the panel is inside the matrix.
   void clamp(std::int64_t rows, std::int64_t columns);
-  /// The pyramid's level whose cells are at least one pixel wide.
+  /// Returns the level of the pyramid whose cells are at least one pixel wide.
   [[nodiscard]] int level(int levels) const;
 };
 

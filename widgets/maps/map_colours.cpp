@@ -15,8 +15,8 @@ std::uint32_t packed(figure::Colour c) {
          static_cast<std::uint32_t>(c.g) << 8 | c.b;
 }
 
-/// Zero by its bits: drawing happens where a graphics driver may have made the processor take the
-/// smallest numbers for zeros, and the legend counts only true ones.
+/// Tests for zero by its bits. A graphics driver may have set the processor to treat subnormal
+/// numbers as zero while drawing, but the legend counts exact zeros only.
 bool is_zero(float value) { return (std::bit_cast<std::uint32_t>(value) << 1) == 0; }
 
 }  // namespace
@@ -32,7 +32,8 @@ Limits colour_limits(const MapSummary& summary, const ColourChoice& choice) {
     const double reach = std::max(std::abs(limits.low), std::abs(limits.high));
     return {-reach, reach};
   }
-  // As in figures: else a map of equal weights, one a row and all others masked, had no scale.
+  // As in figures. Otherwise a map with equal weights, one per row and all others masked, would
+  // have no scale.
   if (choice.scale != HeatScale::log && limits.low > 0) limits.low = 0;
   return limits;
 }

@@ -1,7 +1,7 @@
-// Cells to colours, fast enough for every pixel of every frame.
+// The conversion of cells to colours, fast enough for every pixel of every frame.
 //
-// The same scales, maps and special colours as in figures (core/figure/heat_values.h); ranks come
-// from the sorted sample of the summary.
+// Scales, colour maps and special colours are those of figures (core/figure/heat_values.h). Ranks
+// come from the sorted sample of the summary.
 #pragma once
 
 #include <array>
@@ -16,22 +16,22 @@ namespace conelab::desktop {
 struct ColourChoice {
   figure::HeatScale scale = figure::HeatScale::linear;
   figure::ColourMap map = figure::ColourMap::sequential;
-  bool diverging = false;     ///< A difference: limits symmetric about 0, diverging map.
-  bool zero_special = false;  ///< Exact zeros have their own colour (weights).
+  bool diverging = false;     ///< A difference: limits are symmetric about 0, with a diverging map.
+  bool zero_special = false;  ///< Whether exact zeros (of weights) have their own colour.
   bool operator==(const ColourChoice&) const = default;
 };
 
-/// The range that a map's colours span, for the bar beside it and for sharing between maps.
+/// Returns the range of a map's colours, for its colour bar and for sharing between maps.
 [[nodiscard]] figure::Limits colour_limits(const MapSummary& summary, const ColourChoice& choice);
 
 class MapColours {
  public:
-  /// `summary` is kept by reference and must outlive this.
+  /// Stores a reference to `summary`, which must outlive this object.
   MapColours(const ColourChoice& choice, const figure::Limits& limits, const MapSummary& summary);
 
-  /// 0xffRRGGBB of a cell in this row of the matrix.
+  /// Returns the colour 0xffRRGGBB of a cell in this row of the matrix.
   [[nodiscard]] std::uint32_t operator()(float value, std::int64_t row) const;
-  /// Where the value lies between the limits, in [0, 1].
+  /// Returns the position of the value between the limits, in [0, 1].
   [[nodiscard]] float place(float value, std::int64_t row) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace conelab::desktop {
 namespace {
 
-/// A list of numbers, one a head, as that head's number: a figure is of one head.
+/// Replaces a list of numbers per head by the number of the head, because a figure shows one head.
 std::string of_head(const std::string& value, std::int64_t head) {
   const std::vector<std::string_view> numbers = split_commas(value);
   const auto at = static_cast<std::size_t>(head);
@@ -23,7 +23,7 @@ std::string text_of(Call call, std::int64_t head) {
   return call_text(call);
 }
 
-/// Nothing that is the figure's own default.
+/// Adds a parameter unless it equals the default of the figure.
 void set(FigureChoice& figure, const char* key, const std::string& value, const char* usual) {
   if (value != usual) figure.parameters[key] = value;
 }
@@ -33,7 +33,7 @@ void set_maps(FigureChoice& figure, const MapChoice& maps, std::int64_t head) {
   const auto reference = static_cast<std::size_t>(maps.reference);
   const bool differs = maps.reference >= 0 && reference < maps.calls.size();
   if (differs) figure.parameters["difference"] = text_of(maps.calls[reference], head);
-  // Logits and differences have signs, which a logarithm cannot show.
+  // Logits and differences have signs, which a logarithmic scale cannot show.
   const bool no_log = maps.quantity != "weights" || differs;
   set(figure, "scale", maps.scale == "log" && no_log ? "linear" : maps.scale, "linear");
   set(figure, "colours", maps.colours, "sequential");

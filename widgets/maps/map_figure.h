@@ -1,5 +1,5 @@
-// What the maps view shows as a figure: the template of its layout with the session's choices, so
-// that `conelab figure` draws the same numbers.
+// The figure that corresponds to the maps view: the template of its layout with the choices of the
+// session, so that `conelab figure` draws the same numbers.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,13 @@
 
 namespace conelab::desktop {
 
-/// Of maps, arcs and tables all operators; of trees and orders that of the `operation`-th. None for
-/// all heads at once, which no figure shows, and where there is no such operator.
+/// Returns the figure: of all operators for maps, arcs and tables, of the one with this index for
+/// trees and orders. Returns nothing for the layout of all heads, which no figure shows, and if
+/// there is no such operator.
 [[nodiscard]] std::optional<FigureChoice> map_figure(const Session& session, const Trace& trace,
                                                      std::size_t operation = 0);
 
-/// Whether a layout's figure is of one operator.
+/// Returns whether the figure of a layout shows one operator only.
 [[nodiscard]] bool figure_of_one(const std::string& layout);
 
 }  // namespace conelab::desktop

@@ -14,7 +14,8 @@ std::int64_t shrunk(std::int64_t n, int level) {
   return (n + (std::int64_t{1} << level) - 1) >> level;
 }
 
-/// Rows that a pass computes at once: a whole number of base cells, about a million cells.
+/// Returns how many rows a pass computes at once: a whole number of base cells, about a million
+/// cells.
 std::int64_t block_rows(std::int64_t columns, int base_level) {
   const std::int64_t step = std::int64_t{1} << base_level;
   const std::int64_t rows =
@@ -43,14 +44,14 @@ MapPyramid::MapPyramid(std::shared_ptr<MatrixSource> source, std::int64_t larges
 
 // ---- filling ------------------------------------------------------------------------------------
 
-/// Only where it is filled, in a job: tens of megabytes are not made within a moment.
-void MapPyramid::make_room() {
-  std::vector<std::vector<float>> room;
+/// Called in the job that fills the pyramid, because allocating tens of megabytes takes time.
+void MapPyramid::allocate_levels() {
+  std::vector<std::vector<float>> cells;
   for (const Level& l : coarse_) {
-    room.emplace_back(static_cast<std::size_t>(l.rows * l.columns), masked_cell);
+    cells.emplace_back(static_cast<std::size_t>(l.rows * l.columns), masked_cell);
   }
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < room.size(); ++i) coarse_[i].cells = std::move(room[i]);
+  for (std::size_t i = 0; i < cells.size(); ++i) coarse_[i].cells = std::move(cells[i]);
 }
 
 void MapPyramid::fill_sample() {
@@ -59,7 +60,7 @@ void MapPyramid::fill_sample() {
   while (shrunk(std::max(rows(), columns()), level) > largest_sample) ++level;
   std::vector<float> cells = source_->sample(std::int64_t{1} << level);
   if (cells.empty()) return;
-  MapSummary found = exact_;  // In which nothing is known yet.
+  MapSummary found = exact_;  // It is empty at this point.
   for (const float v : cells) {
     if (is_masked(v) || std::isnan(v)) continue;
     found.limits.include({v, v});
@@ -75,11 +76,11 @@ void MapPyramid::fill_sample() {
 }
 
 void MapPyramid::fill(const Execution& execution) {
-  make_room();
+  allocate_levels();
   source_->prepare(execution);
   const std::int64_t block = block_rows(columns(), base_level_);
   const std::int64_t blocks = (rows() + block - 1) / block;
-  // Blocks are computed side by side and taken in in order.
+  // Blocks are computed in parallel and added in order.
   constexpr std::int64_t wide = 4;
   Execution quiet = execution;
   quiet.progress = nullptr;
@@ -98,7 +99,7 @@ void MapPyramid::fill(const Execution& execution) {
   }
 }
 
-/// What the job alone reads is done before the lock: the window waits for it.
+/// Work on data of the job alone is done before the lock is taken, because the window waits for it.
 void MapPyramid::take(const MapBlock& block) {
   exact_.add(block);
   const bool whole = block.row_end == rows();
@@ -147,7 +148,7 @@ void MapPyramid::compute_tile(const TileKey& key) {
   const std::int64_t column_end = std::min(column + tile_side * step, columns());
   std::vector<float> cells(tile_side * tile_side, masked_cell);
   std::vector<float> strip;
-  // A strip of 256 rows at a time, so that memory stays small at every level.
+  // Strips of 256 rows keep the memory small at every level.
   for (std::int64_t begin = first_row; begin < std::min(first_row + tile_side * step, rows());
        begin += tile_side) {
     const std::int64_t end = std::min({begin + tile_side, first_row + tile_side * step, rows()});
@@ -216,7 +217,7 @@ void MapPyramid::read_coarse(int level, std::int64_t row, std::int64_t column, s
     std::copy_n(l.cells.data() + row * l.columns + column, count, out);
     return;
   }
-  for (std::int64_t i = 0; i < count; ++i) {  // Level and sample may be finer than one another.
+  for (std::int64_t i = 0; i < count; ++i) {  // Either of level and sample may be the finer one.
     const std::int64_t r = (row << level) >> sample_level_;
     const std::int64_t c = ((column + i) << level) >> sample_level_;
     out[i] = sample_.cells[static_cast<std::size_t>(r * sample_.columns + c)];

@@ -1,14 +1,15 @@
-// A large matrix at every zoom: coarse levels kept whole, fine ones as tiles on demand.
+// A large matrix at every zoom: coarse levels are stored completely, fine levels as tiles on
+// demand.
 //
-// At level l a cell stands for a block of 2^l × 2^l cells and holds the block's largest value, of a
-// difference that of largest magnitude (NaN where any is NaN, masked where all are), so that a
-// single bright cell is seen from any distance. Levels from `base_level` on (at most 2048 cells a
-// side) are filled by one pass over the matrix, block of rows by block of rows, which also gives
-// each row's entropy and each column's sum; levels below are tiles of 256 × 256 cells, computed
-// where they are looked at and dropped when they have not been looked at for long. No array of the
-// whole matrix exists unless it is small.
+// At level l a cell represents a block of 2^l × 2^l cells. It holds the largest value of the block,
+// or in a difference the value of largest magnitude; NaN if one cell is NaN, masked if all are. A
+// single bright cell is therefore visible at every zoom. Levels from `base_level` on (at most 2048
+// cells a side) are filled by one pass over the matrix, one block of rows after the other, which
+// also yields the entropy of each row and the sum of each column. Lower levels consist of tiles of
+// 256 × 256 cells; a tile is computed when it is visible and deleted when it has not been used for
+// long. An array of the whole matrix exists only if the matrix is small.
 //
-// Threads: one thread fills, any thread may read; a lock is held for short copies only.
+// Threads: one thread fills the pyramid, any thread may read. A lock is held for short copies only.
 #pragma once
 
 #include <atomic>
@@ -30,13 +31,13 @@ inline constexpr std::int64_t tile_side = 256;
 
 struct TileKey {
   int level = 0;
-  std::int64_t row = 0, column = 0;  ///< In tiles.
+  std::int64_t row = 0, column = 0;  ///< In units of tiles.
   auto operator<=>(const TileKey&) const = default;
 };
 
 class MapPyramid {
  public:
-  /// Levels of at most `largest_side` cells a side are kept whole.
+  /// Levels of at most `largest_side` cells a side are stored completely.
   explicit MapPyramid(std::shared_ptr<MatrixSource> source,
                       std::int64_t largest_side = largest_whole_level);
 
@@ -47,26 +48,27 @@ class MapPyramid {
   [[nodiscard]] int base_level() const { return base_level_; }
   [[nodiscard]] int levels() const { return base_level_ + static_cast<int>(coarse_.size()); }
 
-  /// The quick picture of a large matrix before anything is exact; nothing for a small one.
+  /// Computes a quick picture of a large matrix from a sample. Does nothing for a small one.
   void fill_sample();
-  /// The whole pass: prepares the source and fills what is kept. Throws interrupted on `cancelled`.
+  /// Runs the complete pass: prepares the source and fills the stored levels. Throws interrupted if
+  /// `execution` is cancelled.
   void fill(const Execution& execution);
-  /// Computes a tile of a level below base_level and keeps it.
+  /// Computes and stores a tile of a level below base_level.
   void compute_tile(const TileKey& key);
-  /// Lets go of the source, and with it of the tensors it computes from: what is there stays, and
-  /// nothing can be computed any more.
+  /// Releases the source and the tensors that it uses. Stored cells remain; nothing can be computed
+  /// afterwards.
   void drop_source() { source_.reset(); }
   [[nodiscard]] bool has_tile(const TileKey& key) const;
 
-  /// True once `fill` has ended; before, rows from `rows_done` on are a sample or unknown (NaN is
-  /// not used for that: unknown cells read as masked).
+  /// Returns whether `fill` has ended. Before that, rows from `rows_done` on are from the sample or
+  /// unknown; unknown cells read as masked, not as NaN.
   [[nodiscard]] bool complete() const { return rows_done_ >= rows(); }
   [[nodiscard]] std::int64_t rows_done() const { return rows_done_; }
-  /// Counts changes, so that views know when to paint again.
+  /// Returns a number that grows with each change, so that views know when to repaint.
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
-  /// Cells [column, column + count) of a row of a level into `out`, from that level where it is
-  /// there, else from the coarser ones.
+  /// Copies the cells [column, column + count) of a row of a level to `out`. Cells that this level
+  /// does not have are taken from coarser levels.
   void read_row(int level, std::int64_t row, std::int64_t column, std::int64_t count,
                 float* out) const;
   [[nodiscard]] MapSummary summary() const;
@@ -74,16 +76,16 @@ class MapPyramid {
  private:
   struct Level {
     std::int64_t rows = 0, columns = 0;
-    std::vector<float> cells;  ///< Empty until `fill`.
+    std::vector<float> cells;  ///< [rows × columns]; empty until `fill`.
   };
   struct Tile {
     std::vector<float> cells;  ///< [tile_side × tile_side]
     std::list<TileKey>::iterator used;
   };
-  /// 256 MB of tiles at most.
+  /// Tiles use at most 256 MB.
   static constexpr std::size_t most_tiles = 1024;
 
-  void make_room();
+  void allocate_levels();
   void take(const MapBlock& block);
   void pool_upwards(std::int64_t begin, std::int64_t end);
   void read_coarse(int level, std::int64_t row, std::int64_t column, std::int64_t count,
@@ -97,8 +99,8 @@ class MapPyramid {
   Level sample_;
   int sample_level_ = 0;
   std::map<TileKey, Tile> tiles_;
-  mutable std::list<TileKey> recent_;  ///< Least recently used first.
-  MapSummary summary_;                 ///< What is shown: with the sample until all is exact.
+  mutable std::list<TileKey> recent_;  ///< The least recently used tile is first.
+  MapSummary summary_;                 ///< The summary shown; includes the sample until complete.
   MapSummary exact_;
   mutable std::mutex mutex_;
   std::atomic<std::int64_t> rows_done_{0};

@@ -6,7 +6,8 @@
 namespace conelab::desktop {
 namespace {
 
-/// The cells [first, first + count) of a level that pixels show, and which each shows (−1: none).
+/// The cells [first, first + count) of a level that are visible, and the cell of each pixel (−1:
+/// none).
 struct Axis {
   std::int64_t first = 0, count = 0;
   std::vector<std::int32_t> cell;  ///< [pixels], relative to `first`.
@@ -51,7 +52,7 @@ void draw_map(const MapPyramid& pyramid, const MapColours& colours, const MapCam
       std::fill_n(line, width, 0U);
       continue;
     }
-    if (row == known) {  // The same cells as in the line above.
+    if (row == known) {  // The same cells as in the previous line.
       std::copy_n(line - width, width, line);
       continue;
     }
@@ -95,6 +96,26 @@ std::vector<TileKey> missing_tiles(const MapPyramid& pyramid, const MapCamera& c
   std::sort(missing.begin(), missing.end(),
             [&](const TileKey& a, const TileKey& b) { return away(a) < away(b); });
   return missing;
+}
+
+const QImage& MapPicture::draw(const MapPyramid& pyramid, const MapSummary& summary,
+                               const MapCamera& camera, const ColourChoice& choice,
+                               const figure::Limits& limits, double width, double height,
+                               double density) {
+  const QSize size(static_cast<int>(std::lround(width * density)),
+                   static_cast<int>(std::lround(height * density)));
+  const std::uint64_t revision = pyramid.revision();
+  if (image_.size() == size && pyramid_ == &pyramid && revision_ == revision && camera_ == camera &&
+      choice_ == choice && limits_ == limits) {
+    return image_;
+  }
+  if (image_.size() != size) image_ = QImage(size, QImage::Format_ARGB32_Premultiplied);
+  draw_map(pyramid, MapColours(choice, limits, summary), camera, size.width(), size.height(),
+           density, reinterpret_cast<std::uint32_t*>(image_.bits()));
+  image_.setDevicePixelRatio(density);
+  pyramid_ = &pyramid, revision_ = revision;
+  camera_ = camera, choice_ = choice, limits_ = limits;
+  return image_;
 }
 
 }  // namespace conelab::desktop

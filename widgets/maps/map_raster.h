@@ -1,6 +1,8 @@
-// The pixels of a map: every pixel shows the cell under it, crisp at every zoom.
+// The pixels of a map, and a map as an image. Every pixel shows the cell under it, so that edges
+// are sharp at every zoom.
 #pragma once
 
+#include <QImage>
 #include <cstdint>
 #include <vector>
 
@@ -10,13 +12,31 @@
 
 namespace conelab::desktop {
 
-/// Fills `pixels` [height × width] of 0xffRRGGBB; 0 (clear) outside the matrix. `density` pixels of
-/// the screen stand for one of the camera's.
+/// Fills `pixels` [height × width] with 0xffRRGGBB, or 0 (transparent) outside the matrix. One
+/// pixel of the camera has `density` pixels of the screen.
 void draw_map(const MapPyramid& pyramid, const MapColours& colours, const MapCamera& camera,
               int width, int height, double density, std::uint32_t* pixels);
 
-/// Tiles that this picture would like to have and that are not there, the middle ones first.
+/// Returns the tiles that this picture lacks, those in the middle first.
 [[nodiscard]] std::vector<TileKey> missing_tiles(const MapPyramid& pyramid, const MapCamera& camera,
                                                  double width, double height);
+
+/// The cells of a map as an image, which is drawn again only if something about it has changed.
+class MapPicture {
+ public:
+  /// Draws `width` × `height` pixels of the camera, with `density` pixels of the screen for each.
+  /// `summary` must be the summary of the pyramid that the limits were computed from.
+  const QImage& draw(const MapPyramid& pyramid, const MapSummary& summary, const MapCamera& camera,
+                     const ColourChoice& choice, const figure::Limits& limits, double width,
+                     double height, double density);
+
+ private:
+  QImage image_;
+  const MapPyramid* pyramid_ = nullptr;
+  std::uint64_t revision_ = 0;
+  MapCamera camera_;
+  ColourChoice choice_;
+  figure::Limits limits_;
+};
 
 }  // namespace conelab::desktop

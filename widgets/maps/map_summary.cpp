@@ -55,7 +55,7 @@ MapBlock map_block(const MatrixSource& source, std::int64_t row_begin, std::int6
                    int level) {
   const std::int64_t columns = source.columns(), side = std::int64_t{1} << level;
   const std::int64_t pooled_columns = (columns + side - 1) >> level;
-  // An odd step, so that it does not keep to some of the columns of a square matrix.
+  // An odd step, because an even one would sample only some columns of a square matrix.
   const std::int64_t step = (source.rows() * columns / sampled_cells) | 1;
   MapBlock block;
   block.row_begin = row_begin;

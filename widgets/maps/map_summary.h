@@ -1,4 +1,4 @@
-// What one pass over a matrix finds out: pooled cells, limits, entropies, sums.
+// The summary that one pass over a matrix computes: pooled cells, limits, entropies and sums.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace conelab::desktop {
 
-/// The larger of two, of a difference that of larger magnitude, as levels are built; NaN wins,
-/// masked loses. As `figure::pooled` for paper.
+/// Returns the larger of two cells, or in a difference that of larger magnitude. NaN takes
+/// precedence, masked cells are ignored. This is the rule of `figure::pooled`.
 [[nodiscard]] float pooled_cell(float a, float b, bool difference);
 
-/// Rows [row_begin, row_end) of a matrix, digested.
+/// The summary of the rows [row_begin, row_end) of a matrix.
 struct MapBlock {
   std::int64_t row_begin = 0, row_end = 0;
   std::vector<float> cells;  ///< Pooled to the base level.
@@ -21,26 +21,27 @@ struct MapBlock {
   std::int64_t masked = 0, nan = 0, zero = 0;
   std::vector<float> row_entropy, row_largest;  ///< [row_end - row_begin]
   std::vector<double> column_sum;               ///< [columns]
-  std::vector<float> sample;                    ///< Evenly drawn cells, in their order.
+  std::vector<float> sample;                    ///< Evenly spaced cells, in their order.
 };
 
-/// Computes and digests; cells are pooled by 2^level, of which row_begin is a multiple.
+/// Computes and summarises rows. Cells are pooled by 2^level, of which row_begin must be a
+/// multiple.
 [[nodiscard]] MapBlock map_block(const MatrixSource& source, std::int64_t row_begin,
                                  std::int64_t row_end, int level);
 
-/// What is known of the whole matrix; grows while the pass runs.
+/// The summary of a whole matrix. It grows during the pass.
 struct MapSummary {
   MapSummary() = default;
   MapSummary(std::int64_t rows, std::int64_t columns, bool weights);
   void add(const MapBlock& block);
 
-  figure::Limits limits;           ///< Of all cells that are finite and not masked.
-  figure::Limits positive_limits;  ///< Of those above zero, for logarithmic scales.
+  figure::Limits limits;           ///< Over all cells that are finite and not masked.
+  figure::Limits positive_limits;  ///< Over those above zero, for logarithmic scales.
   std::int64_t masked = 0, nan = 0, zero = 0;
-  std::vector<float> row_entropy;    ///< [rows] nats; empty unless weights.
-  std::vector<float> row_largest;    ///< [rows] the largest magnitude.
-  std::vector<double> column_sum;    ///< [columns]; empty unless weights.
-  std::vector<float> sorted_sample;  ///< About 65,536 cells, ascending once complete, for ranks.
+  std::vector<float> row_entropy;    ///< [rows] in nats; empty if cells are no weights.
+  std::vector<float> row_largest;    ///< [rows] The largest magnitude.
+  std::vector<double> column_sum;    ///< [columns]; empty if cells are no weights.
+  std::vector<float> sorted_sample;  ///< About 65,536 cells for ranks; sorted when complete.
 };
 
 }  // namespace conelab::desktop

@@ -24,7 +24,7 @@ QString near_text(const MapPanel& panel, std::int64_t row, std::int64_t column) 
   return is_masked(value) ? QObject::tr("masked") : QString::number(value, 'g', 5);
 }
 
-/// What is pointed at or copied, however long it takes.
+/// For cells that are pointed at or copied, however long the computation takes.
 std::string exact_text(const MapPanel& panel, std::int64_t row, std::int64_t column) {
   const double value = panel.pyramid->source().exact(row, column);
   return std::isinf(value) && value < 0 ? "masked" : fmt::format("{:.12g}", value);
@@ -53,7 +53,7 @@ QVariant MapTableModel::data(const QModelIndex& index, int role) const {
     return {};
   }
   const MapPanel& shown = *maps_.panels()[panel];
-  // Five digits are those of the picture, too, where the exact row takes long.
+  // Five digits of the picture's float value are shown if the exact row takes long.
   const bool quick = !shown.pyramid || shown.pyramid->source().exact_is_quick(index.row());
   if (role == Qt::DisplayRole && !quick) return near_text(shown, index.row(), index.column());
   const std::string text = quick ? maps_.value_text(shown, {index.row(), index.column()})
@@ -95,7 +95,7 @@ MapTableView::MapTableView(MapsModel& maps, QWidget* parent)
             lock_pair(maps_.workspace().document(), Focus{now.row(), now.column()});
           });
   auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);
-  // What the tool tips say: all digits.
+  // The tooltips show all digits.
   connect(copy, &QShortcut::activated, this, [this] { copy_selection(*table_, Qt::ToolTipRole); });
   refill();
 }

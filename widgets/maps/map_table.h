@@ -1,4 +1,4 @@
-// The maps' numbers as a table: the twin of the canvas for reading, selecting and screen readers.
+// The numbers of the maps as a table, for reading, selecting and screen readers.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -11,7 +11,7 @@ class QTableView;
 
 namespace conelab::desktop {
 
-/// One operator's matrix; cells are computed where the table looks.
+/// The matrix of one operator. A cell is computed when the table shows it.
 class MapTableModel : public QAbstractTableModel {
   Q_OBJECT
 

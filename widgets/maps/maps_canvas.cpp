@@ -15,8 +15,8 @@
 namespace conelab::desktop {
 namespace {
 
-/// Of a map's side that labels may take, and pixels that they always may.
-constexpr double label_part = 0.3, least_label_room = 34;
+/// The fraction of a map's side that labels may take, and the pixels that they may always take.
+constexpr double label_part = 0.3, least_label_space = 34;
 
 }  // namespace
 
@@ -47,23 +47,23 @@ void MapsCanvas::describe() {
 void MapsCanvas::arrange() {
   const auto& trace = model_.workspace().trace();
   const QFontMetricsF metrics(label_font(font()));
-  LabelRoom room;
-  room.row = trace ? label_room(metrics, trace->query_token, model_.rows()) : 30;
-  room.column = trace ? label_room(metrics, trace->key_token, model_.columns()) : 30;
+  LabelSpace space;
+  space.row = trace ? label_space(metrics, trace->query_token, model_.rows()) : 30;
+  space.column = trace ? label_space(metrics, trace->key_token, model_.columns()) : 30;
   const auto& session = model_.workspace().document().session();
-  room.own_bars = !session.maps.shared_limits || session.maps.reference >= 0;
+  space.own_bars = !session.maps.shared_limits || session.maps.reference >= 0;
   const double aspect =
       model_.rows() > 0 ? static_cast<double>(model_.columns()) / static_cast<double>(model_.rows())
                         : 1;
   const auto arranged = [&] {
     return arrange_panels(width(), height(), model_.panels().size(), std::clamp(aspect, 0.3, 3.0),
-                          room);
+                          space);
   };
   layout_ = arranged();
-  if (!layout_.panels.empty()) {  // Where maps are small, long tokens are cut rather than the map.
+  if (!layout_.panels.empty()) {  // In small maps long tokens are cut to keep the map large.
     const Box& cells = layout_.panels.front().cells;
-    room.row = std::min(room.row, std::max(least_label_room, label_part * cells.width));
-    room.column = std::min(room.column, std::max(least_label_room, label_part * cells.height));
+    space.row = std::min(space.row, std::max(least_label_space, label_part * cells.width));
+    space.column = std::min(space.column, std::max(least_label_space, label_part * cells.height));
     layout_ = arranged();
   }
   pictures_.resize(layout_.panels.size());

@@ -1,14 +1,14 @@
-// The attention maps on screen: panels side by side under one camera, with labels, margins, colour
-// bars and the focused pair.
+// The attention maps on the screen: panels under one camera, with labels, margins, colour bars and
+// the focused pair.
 //
-// Wheel zooms about the pointer, dragging pans, a click locks a pair, arrow keys move it, F shows
-// all, holding R shows the reference in every panel.
+// The wheel zooms about the pointer, dragging moves the maps, a click locks a pair, arrow keys move
+// it, F shows everything, and holding R shows the reference in every panel.
 #pragma once
 
 #include <QWidget>
 
 #include "widgets/maps/map_layout.h"
-#include "widgets/maps/map_picture.h"
+#include "widgets/maps/map_raster.h"
 #include "widgets/maps/maps_model.h"
 
 namespace conelab::desktop {
@@ -19,12 +19,12 @@ class MapsCanvas : public QWidget {
  public:
   explicit MapsCanvas(MapsModel& model, QWidget* parent = nullptr);
 
-  /// Where a panel's cells stand, and where a cell of it is, for tests and for help.
+  /// Returns the layout, and the position of a cell, for tests and help.
   [[nodiscard]] const MapLayout& layout_now() const { return layout_; }
   [[nodiscard]] QPointF cell_centre(std::size_t panel, const Focus& cell) const;
-  /// The cell under a point of the canvas; none outside the matrices.
+  /// Returns the cell at a point of the canvas; absent outside the matrices.
   [[nodiscard]] std::optional<Focus> cell_at(const QPointF& point) const;
-  /// Milliseconds that the last paint took.
+  /// Returns the milliseconds that the last paint took.
   [[nodiscard]] double paint_time() const { return paint_time_; }
   [[nodiscard]] long paints() const { return paints_; }
 
@@ -63,7 +63,7 @@ class MapsCanvas : public QWidget {
   MapsModel& model_;
   MapLayout layout_;
   std::vector<MapPicture> pictures_;
-  std::optional<QPointF> press_;  ///< Where the left button went down, until it is released.
+  std::optional<QPointF> press_;  ///< Where the left button was pressed, until it is released.
   QPointF last_;
   bool dragged_ = false;
   double paint_time_ = 0;

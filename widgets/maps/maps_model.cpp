@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t most_tile_jobs = 4;
 constexpr std::size_t most_made = 24;
 
-/// Tells panels apart: equal keys show equal matrices.
+/// Returns a key that identifies a panel: equal keys mean equal matrices.
 std::string key_of(const Call& c, const Call* reference, const std::string& quantity) {
   return quantity + "|" + call_text(c) + "|" + (reference ? call_text(*reference) : "");
 }
@@ -175,7 +175,7 @@ ColourChoice MapsModel::colour_choice(bool difference) const {
   choice.map = figure::colour_map_from_name(choice_.colours);
   choice.diverging = difference;
   choice.zero_special = !difference && choice_.quantity == "weights";
-  // Logits and differences have signs, which a logarithm cannot show.
+  // Logits and differences have signs, which a logarithmic scale cannot show.
   if (choice.scale == figure::HeatScale::log && !choice.zero_special) {
     choice.scale = figure::HeatScale::linear;
   }
@@ -211,7 +211,7 @@ figure::Limits MapsModel::limits(const MapPanel& panel) const {
 }
 
 bool MapsModel::flat(const MapPanel& panel) const {
-  constexpr double least = 0.12;  // Of the colour map: fewer shades hide what the panel shows.
+  constexpr double least = 0.12;  // Fraction of the colour map that a panel needs to be readable.
   const ColourChoice choice = colour_choice(panel);
   const figure::Limits own = colour_limits(panel.summary, choice), all = limits(panel);
   if (own.empty() || own == all) return false;

@@ -1,7 +1,7 @@
-// What the attention maps view shows, without a window: panels, camera, colours, readouts.
+// The model of the attention maps view: panels, camera, colours, readouts.
 //
-// One panel an operator of the session, all of the same trace, layer and head, under one camera.
-// Each panel's pass over its matrix and its tiles are jobs; dropping a panel cancels them.
+// There is one panel per operator of the session, all of the same trace, layer and head, under one
+// camera. The pass over each matrix and its tiles are jobs; removing a panel cancels them.
 #pragma once
 
 #include <QObject>
@@ -22,12 +22,12 @@
 namespace conelab::desktop {
 
 struct MapPanel {
-  std::string title;  ///< "penumbral", or "penumbral − dot".
+  std::string title;  ///< "penumbral" or "penumbral − dot".
   bool difference = false;
-  std::string error;                    ///< One line where the call does not resolve or run.
-  std::shared_ptr<MapPyramid> pyramid;  ///< Null where there is an error.
-  MapSummary summary;                   ///< Of the pyramid, as last looked at.
-  std::uint64_t revision = 0;           ///< Of that look.
+  std::string error;                    ///< One line if the call is invalid or fails.
+  std::shared_ptr<MapPyramid> pyramid;  ///< Null if there is an error.
+  MapSummary summary;                   ///< The summary of the pyramid when last read.
+  std::uint64_t revision = 0;           ///< The revision of the pyramid at that time.
   JobHandle pass;
   std::map<TileKey, JobHandle> tiles;
   JobHandle exact;
@@ -43,7 +43,7 @@ class MapsModel : public QObject {
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] const std::vector<std::shared_ptr<MapPanel>>& panels() const { return panels_; }
-  /// The panel that is drawn in a place: the reference everywhere while a key is held.
+  /// Returns the panel that is drawn at a position: while a key is held, the reference everywhere.
   [[nodiscard]] const MapPanel& shown(std::size_t place) const;
   void flip(bool held);
   [[nodiscard]] bool flipped() const { return flipped_; }
@@ -55,42 +55,45 @@ class MapsModel : public QObject {
   [[nodiscard]] ColourChoice colour_choice(const MapPanel& panel) const {
     return colour_choice(panel.difference);
   }
-  /// What the colours of a map mean: "weights", "rank of weights", "difference of logits".
+  /// Returns what the colours of a map mean: "weights", "rank of weights", "difference of logits".
   [[nodiscard]] std::string value_name(bool difference) const;
-  /// Whether exact zeros have their own colour.
+  /// Returns whether exact zeros have their own colour.
   [[nodiscard]] bool zeros_are_special(bool difference) const;
-  /// Which of the colours for zero, masked and NaN a panel uses.
+  /// Returns which of the colours for zero, masked and NaN a panel uses.
   [[nodiscard]] figure::Specials specials(const MapPanel& panel) const;
-  /// Shared with the other panels where the session says so.
+  /// Returns the limits of a panel, which are those of all panels if the session shares them.
   [[nodiscard]] figure::Limits limits(const MapPanel& panel) const;
-  /// Whether another panel's values leave this one little of the shared colours.
+  /// Returns whether the panel uses only a small part of the shared colours, because another panel
+  /// has much larger values.
   [[nodiscard]] bool flat(const MapPanel& panel) const;
 
-  /// Starts jobs for what a picture of this size lacks, and ends those for what it no longer shows.
+  /// Starts jobs for the tiles that a picture of this size lacks, and cancels those that it does
+  /// not show any more.
   void request_tiles(std::size_t place, double width, double height);
 
-  /// Cancels everything under way; what is there stays. `resume` starts it again.
+  /// Cancels all jobs; their results so far remain. `resume` starts them again.
   void cancel();
   void resume();
   [[nodiscard]] bool cancelled() const { return cancelled_; }
 
-  /// Computes, in jobs, what a pair's exact values need and what takes longer than a moment;
-  /// `exact_known` tells when it is there.
+  /// Starts jobs for the exact values of a pair that take long to compute. `exact_known` is emitted
+  /// when they are available.
   void prepare_exact(const std::optional<Focus>& cell);
-  /// The value of a cell in double precision, "masked", or "computing …".
+  /// Returns the value of a cell in double precision, or "masked" or "computing …".
   [[nodiscard]] std::string value_text(const MapPanel& panel, const Focus& cell) const;
-  /// One line a panel with exact values, the tokens first; empty where nothing is focused.
+  /// Returns the tokens and then one line per panel with exact values; empty without a focused
+  /// pair.
   [[nodiscard]] std::string readout(const std::optional<Focus>& cell) const;
 
   MapCamera camera;
-  bool camera_fits = true;  ///< The camera follows the window until it is moved.
+  bool camera_fits = true;  ///< Whether the camera follows the window; until the user moves it.
 
  signals:
-  /// Panels were made or dropped; the camera was reset with the matrix's size.
+  /// Panels were created or removed, and the camera was reset if the matrix has another size.
   void panels_changed();
   /// Pixels have changed.
   void progressed();
-  /// Exact values that were computed are there.
+  /// Exact values have been computed.
   void exact_known();
 
  private:
@@ -101,22 +104,22 @@ class MapsModel : public QObject {
 
   Workspace& workspace_;
   std::vector<std::shared_ptr<MapPanel>> panels_;
-  std::map<std::string, std::shared_ptr<MapPanel>> made_;  ///< By what they show, for undo.
+  std::map<std::string, std::shared_ptr<MapPanel>> made_;  ///< Panels by content, for undo.
   std::shared_ptr<const HeadInput> head_;
   MapChoice choice_;
   QTimer poll_;
   bool flipped_ = false, cancelled_ = false;
 };
 
-/// What the end of a job without a result means to the model whose it was: one that was cancelled
-/// is started again by `resume`, all else is an error.
+/// Handles a job that ended without a result: sets `cancelled` if it was cancelled, so that
+/// `resume` can start it again, otherwise `error`.
 void take_failure(const std::string& message, bool& cancelled, std::string& error);
-/// The call's title, minus the reference's where there is one.
+/// Returns the title of a call, followed by " − " and that of the reference if there is one.
 [[nodiscard]] std::string panel_title(const Call& call, const Call* reference);
-/// The call that others are subtracted from; null: none.
+/// Returns the call that is subtracted from the others; null if there is none.
 [[nodiscard]] const Call* reference_call(const MapChoice& choice);
-/// A head's matrix under a call, minus that under the reference where there is one. Throws misuse
-/// for calls that do not resolve.
+/// Returns the matrix of a head under a call, minus that under the reference if there is one.
+/// Throws misuse for invalid calls.
 [[nodiscard]] std::shared_ptr<MatrixSource> map_source(
     const std::shared_ptr<const HeadInput>& input, const Trace& trace, std::int64_t head,
     const Call& call, const Call* reference, Map2d quantity);

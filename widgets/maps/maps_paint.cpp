@@ -10,21 +10,21 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr int smallest_label = 8;    ///< Pixels: smaller letters are not read.
+constexpr int smallest_label = 8;    ///< Smallest legible font size in pixels.
 constexpr double number_pitch = 28;  ///< Pixels that a number needs along its axis.
-constexpr double bar_high = 9;       ///< Of a colour scale.
+constexpr double bar_high = 9;       ///< Height of a colour bar in pixels.
 
 QColor ink(const QPainter& painter) {
   return painter.device() ? QPalette().color(QPalette::WindowText) : QColor(Qt::black);
 }
 
-/// A token as it is shown: control characters visible, never longer than a line.
+/// Returns a token for display: control characters are visible, and it is at most one line long.
 QString shown(const std::string& token) {
   const QString text = QString::fromStdString(figure::clean_text(token));
   return text.size() > 40 ? text.left(39) + QChar(0x2026) : text;
 }
 
-/// A tick's label with its exponent raised: "10⁻⁷".
+/// Returns the label of a tick with a raised exponent: "10⁻⁷".
 QString tick_text(const figure::Tick& tick) {
   static const QString from = QStringLiteral("0123456789−"), to = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹⁻");
   QString text;
@@ -37,9 +37,9 @@ QString tick_text(const figure::Tick& tick) {
   return text;
 }
 
-/// One direction of a panel: where cells lie along it, in pixels of the canvas.
+/// One direction of a panel: the positions of its cells in pixels of the canvas.
 struct Along {
-  double begin = 0, end = 0;   ///< Of the panel's cells.
+  double begin = 0, end = 0;   ///< Pixels of the panel's cells.
   double first = 0, last = 0;  ///< The cell coordinates at its ends.
   double scale = 1;
   [[nodiscard]] double place(double cell) const { return begin + (cell - first) * scale; }
@@ -53,8 +53,8 @@ Along across_columns(const Box& cells, const MapCamera& camera) {
           camera.column_at(cells.width, cells.width), camera.scale};
 }
 
-/// Labels of the cells in view by `draw(cell, place)`, thinned to what fits; the focused one always
-/// and nothing over it.
+/// Draws the labels of the visible cells by `draw(cell, place)`, thinned so that they fit. The
+/// focused cell always has a label, which nothing overlaps.
 template <class Draw>
 void draw_labels(QPainter& painter, const Along& along, std::int64_t count, bool numbers,
                  std::int64_t focused, const Draw& draw) {
@@ -62,7 +62,7 @@ void draw_labels(QPainter& painter, const Along& along, std::int64_t count, bool
   const auto [letters, step] = plan_labels(painter.font(), along.scale, numbers);
   painter.setFont(letters);
   const double pitch = label_line(letters);
-  if (along.end - along.begin < pitch) return painter.restore();  // No room for one.
+  if (along.end - along.begin < pitch) return painter.restore();  // Not even one label fits.
   const auto label = [&](std::int64_t cell) {
     const double at = along.place(static_cast<double>(cell) + 0.5);
     if (at < along.begin || at > along.end) return;
@@ -79,8 +79,8 @@ void draw_labels(QPainter& painter, const Along& along, std::int64_t count, bool
   painter.restore();
 }
 
-QString label_text(const QPainter& painter, const std::string& token, double room) {
-  return QFontMetricsF(painter.font()).elidedText(shown(token), Qt::ElideRight, room);
+QString label_text(const QPainter& painter, const std::string& token, double space) {
+  return QFontMetricsF(painter.font()).elidedText(shown(token), Qt::ElideRight, space);
 }
 
 QColor bar_colour() {
@@ -89,8 +89,8 @@ QColor bar_colour() {
   return colour;
 }
 
-/// One bar a cell, or a pixel where cells are smaller, then of the largest value under it;
-/// `bar(place, thickness, part)` is its rectangle.
+/// Draws one bar per cell. If cells are smaller than a pixel, it draws one bar per pixel, of the
+/// largest value in it. `bar(place, thickness, part)` returns the rectangle.
 template <class Values, class Bar>
 void draw_bars(QPainter& painter, const Box& box, const Along& along, const Values& values,
                double most, const Bar& bar) {
@@ -109,7 +109,7 @@ void draw_bars(QPainter& painter, const Box& box, const Along& along, const Valu
   }
 }
 
-/// What is no value on the map.
+/// Draws swatches of the special colours.
 struct Swatch {
   figure::Colour colour;
   QString text;
@@ -133,7 +133,7 @@ void draw_gradient(QPainter& painter, const Box& bar, const ColourChoice& choice
   }
 }
 
-/// Below the bar; numbers that would run into the one before are left out.
+/// Draws the labels below a colour bar; a label that would overlap the previous one is left out.
 void draw_ticks(QPainter& painter, const Box& bar, const figure::Limits& limits,
                 figure::HeatScale scale) {
   const auto ticks = scale == figure::HeatScale::log
@@ -189,8 +189,8 @@ QFont label_font(const QFont& base) {
   return font;
 }
 
-double label_room(const QFontMetricsF& metrics, const std::vector<std::string>& tokens,
-                  std::int64_t count) {
+double label_space(const QFontMetricsF& metrics, const std::vector<std::string>& tokens,
+                   std::int64_t count) {
   double widest = metrics.horizontalAdvance(QString::number(count));
   const std::size_t step = tokens.size() / 400 + 1;
   for (std::size_t i = 0; i < tokens.size(); i += step) {
@@ -219,10 +219,10 @@ void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& pane
   };
   const QString title = QString::fromStdString(panel.title);
   if (flat && state.isEmpty() && width_of(title) + width_of(hint) + 12 < box.width()) state = hint;
-  const double room = state.isEmpty() ? 0 : width_of(state) + 12;
+  const double space = state.isEmpty() ? 0 : width_of(state) + 12;
   painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter,
                    painter.fontMetrics().elidedText(title, Qt::ElideRight,
-                                                    static_cast<int>(box.width() - room)));
+                                                    static_cast<int>(box.width() - space)));
   if (state.isEmpty()) return;
   painter.setPen(quiet_ink(QPalette()));
   bold.setBold(false);
@@ -325,19 +325,19 @@ void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera
 void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
                        const figure::Limits& limits, const figure::Specials& used,
                        const QString& title) {
-  constexpr double least = 40;  // Pixels of a bar that is read.
+  constexpr double least = 40;  // Smallest readable length of a bar in pixels.
   const QFontMetricsF metrics(painter.font());
   const std::vector<Swatch> special = swatches(used);
-  double room = 16;
-  for (const Swatch& s : special) room += swatch_width(metrics, s);
+  double space = 16;
+  for (const Swatch& s : special) space += swatch_width(metrics, s);
   const double name = metrics.horizontalAdvance(title) + 10;
   double x = box.x;
-  if (box.width - room - name >= least) {  // Else the name goes before the bar does.
+  if (box.width - space - name >= least) {  // Otherwise the name is left out rather than the bar.
     painter.setPen(quiet_ink(QPalette()));
     painter.drawText(QRectF(x, box.y, name, bar_high + 2), Qt::AlignLeft | Qt::AlignVCenter, title);
     x += name;
   }
-  const double width = std::max(least, box.x + box.width - room - x);
+  const double width = std::max(least, box.x + box.width - space - x);
   if (!limits.empty()) {
     draw_gradient(painter, {x, box.y + 1, width, bar_high}, choice);
     draw_ticks(painter, {x, box.y + 1, width, bar_high}, limits, choice.scale);

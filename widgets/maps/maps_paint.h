@@ -1,4 +1,4 @@
-// The pieces that an attention map is painted from, besides its cells.
+// The parts of an attention map's picture other than its cells.
 #pragma once
 
 #include <QFont>
@@ -15,26 +15,28 @@ namespace conelab::desktop {
 
 [[nodiscard]] inline QRectF desktop_rect(const Box& b) { return {b.x, b.y, b.width, b.height}; }
 [[nodiscard]] QFont label_font(const QFont& base);
-/// How labels of cells are written: in which letters, and every how many cells one.
+/// The font of cell labels, and the step between labelled cells.
 struct LabelPlan {
   QFont letters;
   std::int64_t step = 1;
 };
-/// For cells of `scale` pixels: every cell where letters that can still be read fit, else as many
-/// as do; in letters as large as these have room, at most the usual ones. Cells a pixel too small
-/// for a line label every other token, in letters of two cells, rather than have letters touch.
+/// Plans the labels of cells of `scale` pixels. Every cell is labelled if a legible font fits;
+/// otherwise every `step`-th one. The font is as large as fits, at most the usual one. If a line is
+/// one pixel too high for a cell, every other cell is labelled with a larger font, so that letters
+/// do not touch.
 [[nodiscard]] LabelPlan plan_labels(const QFont& usual, double scale, bool numbers);
-/// Pixels from the top of the highest letters to the bottom of the lowest: lines of labels that are
-/// this far apart do not touch.
+/// Returns the height from the highest to the lowest letters, in pixels. Lines of labels at this
+/// distance do not touch.
 [[nodiscard]] double label_line(const QFont& letters);
-/// Every how many cells one is labelled, where a line of labels needs `pitch` pixels. Round steps
-/// of numbers read better: 1, 2, 5, 10, 20, …
+/// Returns the step between labelled cells if a line needs `pitch` pixels. Steps of numbers are
+/// round: 1, 2, 5, 10, 20, …
 [[nodiscard]] std::int64_t label_step(double scale, double pitch, bool numbers);
-/// Room for token labels, or for numbers where there are none.
-[[nodiscard]] double label_room(const QFontMetricsF& metrics,
-                                const std::vector<std::string>& tokens, std::int64_t count);
+/// Returns the space for token labels, or for numbers if there are none.
+[[nodiscard]] double label_space(const QFontMetricsF& metrics,
+                                 const std::vector<std::string>& tokens, std::int64_t count);
 
-/// Beside the name, how far it is computed; else, where there is room, that it is `flat`.
+/// Draws the title of a panel with the progress of its computation; when that is complete and there
+/// is space, with a note if the panel is `flat`.
 void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& panel, bool cancelled,
                 bool flat);
 void draw_cell_grid(QPainter& painter, const Box& cells, const MapCamera& camera, std::int64_t rows,
@@ -43,16 +45,16 @@ void draw_row_labels(QPainter& painter, const PanelPlace& place, const MapCamera
                      const Trace& trace, std::int64_t rows, std::int64_t focused);
 void draw_column_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
                         const Trace& trace, std::int64_t columns, std::int64_t focused);
-/// Right of the cells: each row's entropy against the largest possible.
+/// Draws, to the right of the cells, the entropy of each row relative to the largest possible one.
 void draw_entropy(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
                   const MapPanel& panel);
-/// Below the cells: what each key receives from all queries.
+/// Draws, below the cells, what each key receives from all queries.
 void draw_column_sums(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
                       const MapPanel& panel);
-/// A cross of thin lines through the cell, and its frame.
+/// Draws a frame around the cell and thin lines through it.
 void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera,
                     const std::optional<Focus>& cell, bool locked);
-/// The colour bar with ticks, and swatches of the special colours that occur.
+/// Draws the colour bar with ticks, and swatches of the special colours that occur.
 void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
                        const figure::Limits& limits, const figure::Specials& used,
                        const QString& title);

@@ -16,15 +16,14 @@
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_table.h"
 #include "widgets/theme/flow_layout.h"
-#include "widgets/theme/inset.h"
 
 namespace conelab::desktop {
 namespace {
 
-/// Of a choice in the tool bar.
+/// The width of a choice in the tool bar.
 constexpr int narrowest = 56, widest = 240;
 
-/// A small preview of a colour map for its menu.
+/// Returns a small preview of a colour map for its menu.
 QIcon map_icon(figure::ColourMap map) {
   QPixmap pixmap(48, 12);
   QPainter painter(&pixmap);
@@ -152,7 +151,7 @@ void MapsView::build_tools(QWidget* row) {
   build_export_tools(row);
 }
 
-/// How matrices become pictures.
+/// Builds the tools that determine how matrices become pictures.
 void MapsView::build_map_tools(QWidget* row) {
   const QStringList matrices = {"maps", "heads", "table"}, pictures = {"maps", "heads"};
   only_in(add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
@@ -244,7 +243,7 @@ void MapsView::build_work_tools(QWidget* row) {
   });
 }
 
-/// The canvas as numbers, as a figure, as a command.
+/// Builds the tools that show the canvas as numbers, as a figure or as a command.
 void MapsView::build_export_tools(QWidget* row) {
   QLayout* line = row->layout();
   numbers_ = new QToolButton;
@@ -348,8 +347,8 @@ void MapsView::show_session() {
   show_work();
 }
 
-/// What is pointed at besides a pair, else the pair: its value under each operator, and what the
-/// layout knows of it.
+/// Returns a description of what is pointed at; for a pair, its value under each operator and what
+/// the layout knows about it.
 void MapsView::show_readout() {
   const std::string layout = layout_name();
   const auto focus = workspace_.document().focused();
@@ -364,12 +363,13 @@ void MapsView::show_readout() {
   }
   if (!text.isEmpty() && !pair.isEmpty()) text += "\n";
   text += pair;
-  readout_->keep_room_for(with_values_bound(longest_readout()));
-  readout_->say(text.isEmpty() ? tr("Point at a cell for its exact values; click to keep it.")
-                               : with_values_bound(text.replace('\n', "    ")));
+  readout_->reserve_space_for(with_values_bound(longest_readout()));
+  readout_->show_text(text.isEmpty() ? tr("Point at a cell for its exact values; click to keep it.")
+                                     : with_values_bound(text.replace('\n', "    ")));
 }
 
-/// As long as readouts of this layout get, so that the canvas keeps its size when one appears.
+/// Returns a text as long as the readouts of this layout, so that the canvas keeps its size when a
+/// readout appears.
 QString MapsView::longest_readout() const {
   const auto& trace = workspace_.trace();
   if (!trace) return {};

@@ -1,5 +1,5 @@
-// The attention maps view: its tool bar, one canvas a layout (maps, all heads, arcs and trees, a
-// table), the exact readout.
+// The attention maps view: its tool bar, one canvas per layout (maps, all heads, arcs and trees,
+// table), and the exact numbers of the focused pair.
 #pragma once
 
 #include <QWidget>
@@ -31,12 +31,12 @@ class MapsView : public QWidget {
   [[nodiscard]] HeadsCanvas& heads_canvas() { return *heads_canvas_; }
   [[nodiscard]] RelationsModel& relations() { return relations_; }
   [[nodiscard]] RelationsCanvas& relations_canvas() { return *relations_canvas_; }
-  /// The readout's text, as it can be selected and copied.
+  /// Returns the text of the readout.
   [[nodiscard]] QString readout() const;
   [[nodiscard]] LayoutTableView& numbers() { return *numbers_page_; }
 
  signals:
-  /// What is seen is wanted in the view of figures, or as the command that draws it.
+  /// The user wants the current layout in the view of figures, or the command that draws it.
   void figure_wanted(const FigureChoice& figure);
   void command_wanted(const FigureChoice& figure);
 
@@ -53,7 +53,7 @@ class MapsView : public QWidget {
   void only_in(QWidget* control, const QStringList& layouts);
   QComboBox* add_choice(QWidget* row, const QString& name, const QString& help,
                         std::span<const char* const> words, std::string MapChoice::*member);
-  /// A choice by number, whose words come with the session.
+  /// Adds a choice whose entries come from the session.
   QComboBox* add_numbered(QWidget* row, const char* name, const QString& accessible,
                           const QString& help);
   void show_session();

@@ -6,16 +6,16 @@
 #include <mutex>
 
 #include "core/base/error.h"
-#include "core/call/plan.h"
+#include "core/operators/operator.h"
 #include "core/tiles/row_weights.h"
 
 namespace conelab::desktop {
 namespace {
 
-/// Numbers of a row's keys from which its logits are computed within a millisecond or two.
+/// How many numbers of the keys of a row can be processed within a millisecond or two.
 constexpr std::int64_t most_at_once = std::int64_t{1} << 18;
 
-/// Every stride-th token.
+/// Returns every stride-th token.
 Tensor4<float> thinned(const Tensor4<float>& all, std::int64_t stride) {
   Tensor4<float> out({1, 1, (all.shape.token + stride - 1) / stride, all.shape.feature});
   for (std::int64_t i = 0; i < out.shape.token; ++i) {
@@ -24,12 +24,26 @@ Tensor4<float> thinned(const Tensor4<float>& all, std::int64_t stride) {
   return out;
 }
 
+bool has_random_tensor(const Call& call) {
+  return std::any_of(call.parameters.begin(), call.parameters.end(),
+                     [](const auto& parameter) { return parameter.second == "random"; });
+}
+
 class AttentionSource : public MatrixSource {
  public:
   AttentionSource(std::shared_ptr<const HeadInput> input, const Call& call, Map2d quantity)
-      : input_(std::move(input)),
-        plan_(resolve(call, check_extents(input_->fast))),
-        quantity_(quantity) {}
+      : input_(std::move(input)), quantity_(quantity) {
+    plan_ = resolve(call, check_extents(input_->fast));
+    const bool own = plan_->inner || has_random_tensor(call);
+    if (!own && is_attention(call)) return;
+    auto mapped = std::make_shared<HeadInput>();
+    mapped->device = input_->device;
+    PairCall<double> exact = pair_call(call, input_->exact);
+    mapped->exact = std::move(exact.input);
+    mapped->fast = convert<float>(mapped->exact);
+    plan_ = exact.plan;
+    input_ = std::move(mapped);
+  }
 
   [[nodiscard]] std::int64_t rows() const override { return plan_->extents.query; }
   [[nodiscard]] std::int64_t columns() const override { return plan_->extents.key; }
@@ -59,7 +73,7 @@ class AttentionSource : public MatrixSource {
   }
 
   [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
-    if (plan_->call.bias != "none") return {};  // A bias depends on the true positions.
+    if (plan_->call.bias != "none") return {};  // A bias depends on the original positions.
     for (const PlannedMask& mask : plan_->masks) {
       const std::string_view name = mask.row->name;
       if (name != "causal" && name != "full") return {};
@@ -73,7 +87,7 @@ class AttentionSource : public MatrixSource {
     const std::int64_t count = thin.key.shape.token;
     for (std::int64_t r = 0; holds_weights() && r < thin.query.shape.token; ++r) {
       float* row = out.data() + r * count;
-      RowWeights<float> law = row_weights(plan_->sigmoid, row, count);
+      RowWeights<float> law = row_weights(plan_->weights, row, count);
       law.inverse_sum /= static_cast<float>(stride);  // Estimated from every stride-th column.
       std::transform(row, row + count, row,
                      [&](float cell) { return is_masked(cell) ? cell : law.of(cell); });
@@ -82,7 +96,7 @@ class AttentionSource : public MatrixSource {
   }
 
  private:
-  /// One panel at a time: a device is not shared by its calls.
+  /// Serialises calls, because a device is not shared by several of them.
   [[nodiscard]] Forward<float> forward_on_device(const Execution& execution) const {
     static std::mutex one_call;
     const std::lock_guard lock(one_call);
@@ -101,7 +115,7 @@ class AttentionSource : public MatrixSource {
     }
   }
 
-  /// The row in double, weights normalised by the row itself; the last row is kept.
+  /// Returns a row in double, with weights normalised over this row; the last row is kept.
   std::shared_ptr<const std::vector<double>> exact_row(std::int64_t row) const {
     {
       const std::lock_guard lock(mutex_);
@@ -111,7 +125,7 @@ class AttentionSource : public MatrixSource {
     attention_map_tile<double>(*plan_, input_->exact, Map2d::logits, nullptr,
                                {0, 0, row, row + 1, 0, columns()}, values->data());
     if (holds_weights()) {
-      const RowWeights<double> law = row_weights(plan_->sigmoid, values->data(), columns());
+      const RowWeights<double> law = row_weights(plan_->weights, values->data(), columns());
       for (double& logit : *values) logit = law.of(logit);
     }
     const std::lock_guard lock(mutex_);

@@ -1,14 +1,14 @@
-// A matrix that is computed where it is looked at: attention of one head under one operator, or the
-// difference of two.
+// A matrix whose cells are computed on demand: the attention of one head under one operator, or the
+// difference of two such matrices.
 //
-// Cells are floats; `masked_cell` marks pairs outside the mask, NaN stays NaN.
+// Cells are floats. `masked_cell` marks pairs outside the mask; NaN is a computed NaN.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <memory>
 
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 #include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
@@ -16,7 +16,7 @@ namespace conelab::desktop {
 inline constexpr float masked_cell = -std::numeric_limits<float>::infinity();
 [[nodiscard]] constexpr bool is_masked(float value) { return value == masked_cell; }
 
-/// Cells [row_begin, row_end) × [column_begin, column_end).
+/// The cells [row_begin, row_end) × [column_begin, column_end).
 struct CellRange {
   std::int64_t row_begin = 0, row_end = 0, column_begin = 0, column_end = 0;
   [[nodiscard]] std::int64_t rows() const { return row_end - row_begin; }
@@ -28,31 +28,33 @@ class MatrixSource {
   virtual ~MatrixSource() = default;
   [[nodiscard]] virtual std::int64_t rows() const = 0;
   [[nodiscard]] virtual std::int64_t columns() const = 0;
-  /// What must be known before cells are computed (the rows' sums); long, called once, in a job.
+  /// Computes what cells depend on (the sums of rows). This takes long; it is called once, in a
+  /// job.
   virtual void prepare(const Execution& execution) = 0;
-  /// Cells of a range, row-major; after `prepare`, from any thread.
+  /// Computes the cells of a range, row-major. May be called after `prepare`, from any thread.
   virtual void cells(const CellRange& range, float* out) const = 0;
-  /// One cell in double precision, as `conelab attend --dtype f64` computes it.
-  /// The row is computed with it and kept: long for a row of many keys. From any thread.
+  /// Returns one cell in double precision, as `conelab attend --dtype f64` computes it. Its whole
+  /// row is computed and kept, which takes long for many keys. May be called from any thread.
   [[nodiscard]] virtual double exact(std::int64_t row, std::int64_t column) const = 0;
-  /// Whether `exact` takes a moment only: the row is short, or the one that is kept.
+  /// Returns whether `exact` is fast: the row is short, or it is the one that is kept.
   [[nodiscard]] virtual bool exact_is_quick(std::int64_t row) const = 0;
-  /// Every `stride`-th row and column at once, without `prepare`; weights are estimated from the
-  /// sample. Empty where that is not possible. [ceil(rows/stride) × ceil(columns/stride)]
+  /// Returns every `stride`-th row and column without `prepare`: [ceil(rows/stride) ×
+  /// ceil(columns/stride)]. Weights are estimated from the sample. Empty if sampling is impossible.
   [[nodiscard]] virtual std::vector<float> sample(std::int64_t stride) const = 0;
-  /// Weights have rows that sum to one, and vanish exactly: entropy and zero mean something.
+  /// Returns whether cells are weights: rows sum to one and cells may be exactly zero, so that
+  /// entropies and zeros have a meaning.
   [[nodiscard]] virtual bool holds_weights() const = 0;
-  /// Values of both signs that count alike, so that a block of them is the one of largest magnitude
-  /// and not the largest.
+  /// Returns whether cells are differences. A block of them is represented by the value of largest
+  /// magnitude instead of the largest value.
   [[nodiscard]] virtual bool is_difference() const { return false; }
 };
 
-/// Attention of one head. Throws misuse for a call that does not resolve.
+/// Returns the attention of one head. Throws misuse for an invalid call.
 [[nodiscard]] std::shared_ptr<MatrixSource> attention_source(std::shared_ptr<const HeadInput> input,
                                                              const Call& call_of_head,
                                                              Map2d quantity);
 
-/// a − b, masked where either is. Both have equal sizes, else misuse.
+/// Returns a − b, masked if one of them is. Throws misuse if the sizes differ.
 [[nodiscard]] std::shared_ptr<MatrixSource> difference_source(std::shared_ptr<MatrixSource> a,
                                                               std::shared_ptr<MatrixSource> b);
 

@@ -1,5 +1,5 @@
-// The keys that move the locked pair of tokens, in every view that shows pairs: arrows step to the
-// next query or key, Escape lets go.
+// The keys that move the locked pair of tokens, in every view that shows pairs: arrows move it to
+// the next query or key, Escape unlocks it.
 #pragma once
 
 #include <QKeyEvent>
@@ -8,10 +8,11 @@
 
 namespace conelab::desktop {
 
-/// True where the key was one of them; `rows` queries and `columns` keys.
+/// Handles a key event and returns whether it was one of these keys. There are `rows` queries and
+/// `columns` keys.
 bool move_pair(Document& document, const QKeyEvent& event, std::int64_t rows, std::int64_t columns);
 
-/// A click on a pair, or on none.
+/// Handles a click on a pair, or on none.
 void lock_pair(Document& document, const std::optional<Focus>& pair);
 
 }  // namespace conelab::desktop

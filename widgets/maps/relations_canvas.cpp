@@ -11,7 +11,6 @@
 #include "core/base/error.h"
 #include "widgets/maps/pair_keys.h"
 #include "widgets/painter/painter.h"
-#include "widgets/theme/on_ground.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -20,12 +19,12 @@ namespace {
 using figure::Box;
 using figure::Point;
 
-constexpr double scale = 1.4;   ///< Pixels a point: text as large as the window's labels.
-constexpr double grasp = 5;     ///< Points around a thing within which it is pointed at.
-constexpr double faded = 0.35;  ///< Opacity of what is not in focus.
-constexpr double least_width = 240, most_width = 900;  ///< Of a sheet, in points.
+constexpr double scale = 1.4;   ///< Pixels per point: text is as large as the window's labels.
+constexpr double grasp = 5;     ///< Distance in points within which an item is pointed at.
+constexpr double faded = 0.35;  ///< Opacity of items that are not in focus.
+constexpr double least_width = 240, most_width = 900;  ///< Width of a sheet in points.
 
-/// The place of the point nearest to `p`, at most `reach` away.
+/// Returns the index of the point nearest to `p`, at most `reach` away.
 template <class Points, class Place>
 std::optional<std::size_t> nearest(const Points& points, const Place& place, Point p,
                                    double reach) {
@@ -38,7 +37,7 @@ std::optional<std::size_t> nearest(const Points& points, const Place& place, Poi
   return best;
 }
 
-/// The token whose column a point of the label band lies in.
+/// Returns the token whose column contains a point of the band of labels.
 std::int64_t column_of(const Box& band, std::size_t count, Point p) {
   const double part = (p.x - band.x) / band.width * static_cast<double>(count);
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(part), 0,
@@ -66,7 +65,7 @@ std::vector<figure::TextItem> texts_of(const figure::DisplayList& list) {
   return texts;
 }
 
-/// The label of a token, tinted.
+/// Returns the label of a token in a colour.
 void mark_label(figure::DisplayList& list, const Box& band, double x, std::size_t count) {
   const double width = std::max(4.0, band.width / static_cast<double>(count));
   list.rectangle({x - width / 2, band.y, width, band.height},
@@ -98,7 +97,8 @@ void RelationsCanvas::lay_out() {
   width_ = page_width();
   density_ = devicePixelRatioF();
   pointed_.clear();
-  // Until they are drawn anew, sheets look as they did; of other panels nothing is pointed at.
+  // Sheets keep their old picture until they are drawn again. Panels that were removed cannot be
+  // pointed at.
   const bool same = panels_ == model_.panels();
   panels_ = model_.panels();
   sheets_.resize(panels_.empty() || panels_.front()->tree ? panels_.size() : 1);
@@ -110,7 +110,7 @@ void RelationsCanvas::lay_out() {
   stack();
 }
 
-/// In a job: a thousand tokens are neither laid out nor painted within a moment.
+/// Runs in a job, because laying out and painting a thousand tokens takes long.
 void RelationsCanvas::draw(Sheet& sheet) {
   std::function<Page(const JobContext&)> work;
   const auto paint = [palette = palette(), density = density_](const figure::DisplayList& drawn) {
@@ -149,7 +149,7 @@ void RelationsCanvas::draw(Sheet& sheet) {
       nullptr, true);
 }
 
-/// One below the other.
+/// Arranges the sheets one below the other.
 void RelationsCanvas::stack() {
   QStringList described;
   double top = 0;
@@ -200,7 +200,7 @@ bool RelationsCanvas::sharp() const {
 
 void RelationsCanvas::paint_sheet(QPainter& painter, const Sheet& sheet) const {
   const auto pair = model_.workspace().document().focused();
-  // Arcs cover each other: what is not of the pair steps back.
+  // Arcs overlap each other, so that those that do not belong to the pair are faded.
   painter.setOpacity(pair && !sheet.page.arcs.empty() ? faded : 1);
   painter.drawImage(QPointF(0, sheet.top), sheet.page.picture);
   painter.setOpacity(1);
@@ -219,8 +219,8 @@ figure::DisplayList RelationsCanvas::marks(const Sheet& sheet, const Focus& pair
   return list;
 }
 
-/// Titles and labels again over the faded picture, all arcs of the query and of the key, and the
-/// pair's own in the colour of the focus.
+/// Draws titles and labels again over the faded picture, with all arcs of the query and of the key;
+/// the arc of the pair has the colour of the focus.
 void RelationsCanvas::mark_arcs(figure::DisplayList& list, const Sheet& sheet,
                                 const Focus& pair) const {
   list.items.assign(sheet.page.texts.begin(), sheet.page.texts.end());
@@ -243,7 +243,7 @@ void RelationsCanvas::mark_arcs(figure::DisplayList& list, const Sheet& sheet,
   }
 }
 
-/// Both tokens, and in a dendrogram the way from each up to where they join.
+/// Marks both tokens, and in a dendrogram the path from each to the merge that joins them.
 void RelationsCanvas::mark_tree(figure::DisplayList& list, const Sheet& sheet,
                                 const Focus& pair) const {
   const figure::TreePlaces& places = *sheet.page.tree;
@@ -286,7 +286,7 @@ RelationsCanvas::Hit RelationsCanvas::hit(const QPointF& at) const {
 RelationsCanvas::Hit RelationsCanvas::hit_arcs(const Sheet& sheet, Point p) const {
   for (const figure::ArcsPlace& place : sheet.page.arcs) {
     if (!place.box.grown(2).contains(p)) continue;
-    // Arcs are pointed at where they are drawn; the strongest of those near lies on top.
+    // Arcs are found where they are drawn; of several near ones the strongest is on top.
     const figure::PlacedArc* best = nullptr;
     double reach = grasp;
     for (auto arc = place.arcs.rbegin(); arc != place.arcs.rend(); ++arc) {
@@ -345,7 +345,7 @@ RelationsCanvas::Hit RelationsCanvas::hit_tree(const Sheet& sheet, Point p) cons
   return {};
 }
 
-/// One token alone is a pair with the other of the locked pair, or with itself.
+/// A single token forms a pair with the other token of the locked pair, or with itself.
 Focus RelationsCanvas::with_token(std::int64_t token, bool key) const {
   const auto& locked = model_.workspace().document().session().locked;
   if (!locked) return {std::min(token, model_.queries() - 1), std::min(token, model_.keys() - 1)};

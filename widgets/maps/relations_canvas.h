@@ -1,5 +1,5 @@
-// Arcs, trees and orders of all operators, painted from the display lists of the figures of that
-// name, on the ground of the theme; the pair of tokens in focus stands out in all of them.
+// Arcs, trees and orders of all operators, painted from the display lists of the figures of the
+// same names, with the background of the theme. The focused pair is highlighted in all of them.
 //
 // Pointing at an arc or a token focuses it, a click locks it, arrow keys move it.
 #pragma once
@@ -17,15 +17,15 @@ class RelationsCanvas : public QWidget {
  public:
   explicit RelationsCanvas(RelationsModel& model, QWidget* parent = nullptr);
 
-  /// What is under the pointer besides a pair of tokens, in words.
+  /// Returns a description of what is under the pointer, if it is not a pair of tokens.
   [[nodiscard]] QString pointed() const { return pointed_; }
-  /// Where the middle of an arc, a token, a merge or a boundary is on the canvas, for tests.
+  /// Return the position of the middle of an arc, of a token, a merge or a boundary, for tests.
   [[nodiscard]] std::optional<QPointF> place_of_arc(std::size_t panel, const Focus& arc) const;
   [[nodiscard]] std::optional<QPointF> place_of_token(std::size_t panel, std::size_t token) const;
   [[nodiscard]] std::optional<QPointF> place_of_merge(std::size_t panel, std::size_t merge) const;
   [[nodiscard]] std::optional<QPointF> place_of_boundary(std::size_t panel, std::size_t b) const;
   [[nodiscard]] double paint_time() const { return paint_time_; }
-  /// What is seen is as it is now.
+  /// Returns whether the screen shows the current state at full resolution.
   [[nodiscard]] bool sharp() const;
 
  signals:
@@ -41,24 +41,24 @@ class RelationsCanvas : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  /// A page of figures, drawn and painted in a job, with what is needed to point at it: the window
-  /// itself never handles a display list of a thousand tokens.
+  /// A page of figures, drawn and painted in a job, with what is needed to point at it. The window
+  /// never handles a display list of a thousand tokens itself.
   struct Page {
     double width = 0, height = 0;  ///< Points.
     QImage picture;
     QString description;
-    std::vector<figure::TextItem> texts;  ///< Titles and labels of arcs.
+    std::vector<figure::TextItem> texts;  ///< Titles and labels of the arcs.
     std::vector<figure::ArcsPlace> arcs = {};
     std::optional<figure::TreePlaces> tree = {};
   };
-  /// All operators' arcs, or one operator's tree.
+  /// A page with the arcs of all operators, or the tree of one.
   struct Sheet {
     std::size_t panel = 0;
-    double top = 0;  ///< Pixels.
-    Page page;       ///< Until the job is done, that of before.
+    double top = 0;  ///< Upper edge in pixels.
+    Page page;       ///< The previous page until the job is done.
     JobHandle job;
   };
-  /// What is under a point.
+  /// What is at a point of the canvas.
   struct Hit {
     std::optional<Focus> pair;
     QString text;
@@ -80,8 +80,8 @@ class RelationsCanvas : public QWidget {
 
   RelationsModel& model_;
   std::vector<Sheet> sheets_;
-  std::vector<std::shared_ptr<RelationPanel>> panels_;  ///< Of which the sheets are.
-  double width_ = 0, density_ = 0;                      ///< For which they are drawn.
+  std::vector<std::shared_ptr<RelationPanel>> panels_;  ///< The panels that the sheets show.
+  double width_ = 0, density_ = 0;                      ///< The size for which they are drawn.
   QString pointed_;
   double paint_time_ = 0;
 };

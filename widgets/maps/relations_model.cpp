@@ -15,8 +15,8 @@ constexpr std::size_t most_made = 24;
 
 bool shows_tree(const std::string& layout) { return layout == "tree" || layout == "hasse"; }
 
-/// The strongest arcs of every query, a strip of rows at a time; adds to `unknown` the weights that
-/// are not finite.
+/// Returns the strongest arcs of every query, processing strips of rows. Adds the number of weights
+/// that are not finite to `unknown`.
 std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
                                         const JobContext& context, std::size_t& unknown) {
   Execution execution;
@@ -52,7 +52,7 @@ tree::HeadTree tree_of(const HeadInput& head, const Call& call, const std::strin
   return std::move(trees.front());
 }
 
-/// "unknown" with a token whose numbers are not finite.
+/// Returns "unknown" if one of the tokens is undefined.
 std::string number(double value) {
   return std::isnan(value) ? "unknown" : fmt::format("{:.6g}", value);
 }

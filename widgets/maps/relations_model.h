@@ -1,8 +1,8 @@
-// What relates the tokens of a head under each operator, without a window: the strongest arcs of
-// attention, the tree of lowest common ancestors, the ancestor order, the segmentation.
+// The model of arcs, trees and orders: the strongest arcs of attention, the tree of lowest common
+// ancestors, the ancestor order and the segmentation of a head's tokens under each operator.
 //
-// Which of them is computed follows the session's layout; each operator's is one job, and what was
-// computed is kept until the head changes.
+// The layout of the session decides which of them are computed. Each operator has one job; its
+// result is kept until the head changes.
 #pragma once
 
 #include <QObject>
@@ -17,18 +17,18 @@
 
 namespace conelab::desktop {
 
-// More tokens than these are no picture any more; `conelab tree` takes as many as memory holds.
+// More tokens cannot be read in a picture. `conelab tree` is limited only by memory.
 inline constexpr std::int64_t most_arc_tokens = 2048, most_tree_tokens = 1024;
-/// As many arcs of a query are kept, so that fewer are shown without computing anew.
+/// How many arcs of a query are kept, so that fewer can be shown without computing again.
 inline constexpr std::size_t most_arcs = 16;
 
 struct RelationPanel {
   Call call;
-  bool tree = false;   ///< A tree, else arcs.
-  std::string tokens;  ///< Of a tree: "key" or "query".
+  bool tree = false;   ///< True for a tree, false for arcs.
+  std::string tokens;  ///< For a tree: "key" or "query".
   std::string title, error;
   std::vector<figure::Arc> arcs;
-  std::size_t unknown = 0;  ///< Of arcs: weights that are not finite.
+  std::size_t unknown = 0;  ///< For arcs: the number of weights that are not finite.
   std::shared_ptr<const tree::HeadTree> head_tree;
   JobHandle job;
 };
@@ -40,7 +40,7 @@ class RelationsModel : public QObject {
   explicit RelationsModel(Workspace& workspace, QObject* parent = nullptr);
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
-  /// One an operator; empty while the layout shows something else.
+  /// Returns one panel per operator; empty if the layout shows something else.
   [[nodiscard]] const std::vector<std::shared_ptr<RelationPanel>>& panels() const {
     return panels_;
   }
@@ -48,20 +48,22 @@ class RelationsModel : public QObject {
   [[nodiscard]] std::int64_t keys() const;
   [[nodiscard]] bool busy() const;
 
-  /// What there is so far, at that width in points; the caption says why there is nothing.
+  /// Return the figures of the results so far, `width` points wide. The caption explains why a
+  /// figure is empty.
   [[nodiscard]] figure::ArcsFigure arcs_figure(double width) const;
   [[nodiscard]] figure::TreeFigure tree_figure(std::size_t panel, double width) const;
 
-  /// The texts of a tree's tokens, or none.
+  /// Returns the texts of the tokens of a tree; empty if there are none.
   [[nodiscard]] std::vector<std::string> tokens(std::size_t panel) const;
 
-  /// One line an operator about a pair: its LCA and relation, or its arc's place among the query's.
+  /// Returns one line per operator about a pair: its LCA and relation, or the rank of its arc among
+  /// those of the query.
   [[nodiscard]] std::string about(const Focus& pair) const;
   [[nodiscard]] std::string about_merge(std::size_t panel, std::size_t merge) const;
   [[nodiscard]] std::string about_boundary(std::size_t panel, std::size_t boundary) const;
 
-  /// The merges from a token up to the root, by the numbers of `Dendrogram`; from their cluster
-  /// the LCA of two tokens is the first that both have.
+  /// Returns the merges from a token up to the root, numbered as in `Dendrogram`. The LCA of two
+  /// tokens is the first merge that both lists contain.
   [[nodiscard]] static std::vector<std::size_t> merges_above(const tree::HeadTree& tree,
                                                              std::size_t token);
 

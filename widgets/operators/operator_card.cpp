@@ -9,48 +9,37 @@
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
-
-const PartInfo* part_named(const std::vector<PartInfo>& parts, const std::string& name) {
-  const auto found =
-      std::find_if(parts.begin(), parts.end(), [&](const PartInfo& p) { return p.name == name; });
-  return found == parts.end() ? nullptr : &*found;
-}
 
 QString help_of(const PartInfo& part) {
   return QString::fromStdString(part.name + ": " + part.about);
 }
 
 QString initial_text(const ParameterInfo& info) {
+  if (info.domain == Domain::tensor) return QObject::tr("of the trace, or random");
   return std::isnan(info.initial) ? QObject::tr("from the input")
                                   : QString::number(info.initial, 'g', 6);
 }
 
-/// Parameters of the similarity and of its default map, then those of the bias and masks.
-std::vector<ParameterInfo> parameters_of(const Call& call) {
-  std::vector<ParameterInfo> all;
-  const auto add = [&](const PartInfo* part) {
-    if (!part) return;
-    for (const ParameterInfo& info : part->parameters) {
-      const bool known = std::any_of(all.begin(), all.end(), [&](const ParameterInfo& p) {
-        return std::string_view(p.key) == info.key;
-      });
-      if (!known) all.push_back(info);
-    }
-  };
-  const std::vector<PartInfo> similarities = list_similarities();
-  const PartInfo* similarity = part_named(similarities, call.similarity);
-  add(similarity);
-  const std::vector<PartInfo> maps = list_maps(), biases = list_biases(), masks = list_masks();
-  if (similarity) add(part_named(maps, call.map.empty() ? similarity->default_map : call.map));
-  add(part_named(biases, call.bias));
-  for (const std::string& mask : call.masks) add(part_named(masks, mask));
-  return all;
+/// The name of a part as objects and labels have it: "mask" for the field "masks".
+QString part_label(const CallField& field) { return QString::fromUtf8(field.option).mid(2); }
+
+/// Whether the card has a box for a field. The operator's name is its title; a map and an aggregate
+/// are chosen on the command line.
+bool is_shown(const CallField& field) {
+  return field.word != &Call::similarity && field.word != &Call::map &&
+         field.word != &Call::aggregate;
+}
+
+bool is_structured(const std::string& name) {
+  const auto table = operator_table().subspan(1);
+  return std::any_of(table.begin(), table.end(),
+                     [&](const OperatorRow& row) { return name == row.info.name; });
 }
 
 }  // namespace
@@ -61,17 +50,19 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
   column->setSpacing(6);
   column->addLayout(build_title());
   column->addLayout(build_parts());
-  connect(similarity_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
-    call_.similarity = name.toStdString();
-    call_.map.clear();
-    call_.parameters.clear();
+  connect(operator_, &QComboBox::currentTextChanged, this, [this](const QString& chosen) {
+    const std::string name = chosen.toStdString();
+    const Call before = std::exchange(call_, Call{});
+    (is_structured(name) ? call_.operation : call_.similarity) = name;
+    if (is_attention(call_)) {
+      for (const auto& [field, box] : parts_) {
+        set_field(*field, call_, field_text(*field, before, ','), ',');
+      }
+    }
+    show_parts();
     build_parameters();
-    tell(tr("similarity"));
+    announce(tr("similarity"));
   });
-  connect_part(mask_, tr("mask"), [this](std::string name) { call_.masks = {std::move(name)}; });
-  connect_part(bias_, tr("bias"), [this](std::string name) { call_.bias = std::move(name); });
-  connect_part(weights_, tr("weights"),
-               [this](std::string name) { call_.weights = std::move(name); });
 }
 
 /// Its colour in the maps, its similarity, and what is done with it as a whole.
@@ -85,14 +76,14 @@ QHBoxLayout* OperatorCard::build_title() {
     dot->setPalette(colours);
   });
   title->addWidget(dot);
-  similarity_ = new QComboBox;
-  similarity_->setObjectName(QStringLiteral("operator-%1-similarity").arg(index_));
-  similarity_->setAccessibleName(tr("Similarity of operator %1").arg(index_ + 1));
-  for (const PartInfo& part : list_similarities()) {
-    similarity_->addItem(QString::fromStdString(part.name));
-    similarity_->setItemData(similarity_->count() - 1, help_of(part), Qt::ToolTipRole);
+  operator_ = new QComboBox;
+  operator_->setObjectName(QStringLiteral("operator-%1-similarity").arg(index_));
+  operator_->setAccessibleName(tr("Similarity of operator %1").arg(index_ + 1));
+  for (const OperatorListing& listing : list_operators()) {
+    operator_->addItem(QString::fromStdString(listing.part.name));
+    operator_->setItemData(operator_->count() - 1, help_of(listing.part), Qt::ToolTipRole);
   }
-  title->addWidget(similarity_, 1);
+  title->addWidget(operator_, 1);
   const auto add = [&](const QString& sign, const QString& about, const QString& name,
                        void (OperatorCard::*told)(int)) {
     auto* button = new QToolButton;
@@ -110,45 +101,49 @@ QHBoxLayout* OperatorCard::build_title() {
 }
 
 QFormLayout* OperatorCard::build_parts() {
-  auto* form = new QFormLayout;
-  form->setHorizontalSpacing(10);
-  mask_ = add_part(form, tr("mask"), list_masks());
-  bias_ = add_part(form, tr("bias"), list_biases());
-  weights_ = add_part(form, tr("weights"), {});
-  weights_->addItems({"softmax", "sigmoid"});
-  weights_->setToolTip(tr("softmax: rows sum to one. sigmoid: each pair by itself."));
-  return form;
+  form_ = new QFormLayout;
+  form_->setHorizontalSpacing(10);
+  for (const CallField& field : call_fields()) {
+    if (is_shown(field)) add_part(form_, field);
+  }
+  return form_;
 }
 
-void OperatorCard::connect_part(QComboBox* box, const QString& what,
-                                const std::function<void(std::string)>& set) {
-  connect(box, &QComboBox::currentTextChanged, this, [this, what, set](const QString& name) {
-    set(name.toStdString());
-    build_parameters();
-    tell(what);
-  });
-}
-
-QComboBox* OperatorCard::add_part(QFormLayout* form, const QString& label,
-                                  const std::vector<PartInfo>& parts) {
+void OperatorCard::add_part(QFormLayout* form, const CallField& field) {
   auto* box = new QComboBox;
+  const QString label = part_label(field);
   box->setAccessibleName(label);
   box->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(label));
-  for (const PartInfo& part : parts) {
+  box->setToolTip(QString::fromUtf8(field.about));
+  for (const PartInfo& part : field.parts()) {
     // What a file must bring along is offered by the file alone.
     if (part.name == "explicit" || part.name == "padding") continue;
     box->addItem(QString::fromStdString(part.name));
     box->setItemData(box->count() - 1, help_of(part), Qt::ToolTipRole);
   }
   form->addRow(label, box);
-  return box;
+  parts_.emplace_back(&field, box);
+  connect(box, &QComboBox::currentTextChanged, this, [this, &field, label](const QString& name) {
+    set_field(field, call_, name.toStdString(), ',');
+    build_parameters();
+    announce(label);
+  });
 }
 
-void OperatorCard::tell(const QString& what) { emit edited(index_, call_, what); }
+void OperatorCard::show_parts() {
+  for (const auto& [field, box] : parts_) {
+    const bool fits = is_attention(call_) || field->list == &Call::masks;
+    box->setVisible(fits);
+    form_->labelForField(box)->setVisible(fits);
+  }
+}
+
+void OperatorCard::announce(const QString& what) { emit edited(index_, call_, what); }
 
 void OperatorCard::build_parameters() {
-  std::string wanted = call_.similarity + "/" + call_.map + "/" + call_.bias;
-  for (const std::string& mask : call_.masks) wanted += "/" + mask;
+  Call bare = call_;
+  bare.parameters.clear();
+  const std::string wanted = call_text(bare);
   if (wanted == built_for_) return;
   built_for_ = wanted;
   delete fields_;
@@ -158,11 +153,11 @@ void OperatorCard::build_parameters() {
   auto* form = new QFormLayout(fields_);
   form->setContentsMargins(0, 0, 0, 0);
   form->setHorizontalSpacing(10);
-  for (const ParameterInfo& info : parameters_of(call_)) add_parameter(info);
+  for (const ParameterInfo& info : call_parameters(call_)) add_parameter(info);
   static_cast<QVBoxLayout*>(layout())->insertWidget(1, fields_);
-  const std::vector<PartInfo> similarities = list_similarities();
-  const PartInfo* part = part_named(similarities, call_.similarity);
-  if (part) similarity_->setToolTip(help_of(*part));
+  for (const OperatorListing& listing : list_operators()) {
+    if (listing.part.name == operator_name(call_)) operator_->setToolTip(help_of(listing.part));
+  }
 }
 
 void OperatorCard::add_parameter(const ParameterInfo& info) {
@@ -174,7 +169,7 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
   const auto set = [this, key](const QString& text) {
     text.isEmpty() ? static_cast<void>(call_.parameters.erase(key))
                    : static_cast<void>(call_.parameters[key] = text.toStdString());
-    tell(QString::fromStdString(key));
+    announce(QString::fromStdString(key));
   };
   if (info.domain == Domain::choice) {
     auto* box = new QComboBox;
@@ -205,11 +200,14 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
 
 void OperatorCard::show_call(const Call& call) {
   call_ = call;
-  const QSignalBlocker a(similarity_), b(mask_), c(bias_), d(weights_);
-  similarity_->setCurrentText(QString::fromStdString(call.similarity));
-  mask_->setCurrentText(QString::fromStdString(call.masks.empty() ? "full" : call.masks.front()));
-  bias_->setCurrentText(QString::fromStdString(call.bias));
-  weights_->setCurrentText(QString::fromStdString(call.weights));
+  const QSignalBlocker silent(operator_);
+  operator_->setCurrentText(QString::fromStdString(operator_name(call)));
+  for (const auto& [field, box] : parts_) {
+    const QSignalBlocker also_silent(box);
+    const std::string value = field_text(*field, call, ',');
+    box->setCurrentText(QString::fromStdString(value.substr(0, value.find(','))));
+  }
+  show_parts();
   build_parameters();
   const auto text = [&](const std::string& key) {
     const auto found = call.parameters.find(key);

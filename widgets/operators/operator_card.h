@@ -1,7 +1,8 @@
-// One operator of the session as a form: similarity, its parameters, mask, bias, weights.
+// One operator of the session as a form: the operator's name, its parameters, and the parts that it
+// combines with.
 //
 // Names, defaults and tooltips with formula and paper come from the engine's tables, so that a new
-// similarity or parameter appears by itself.
+// operator, part or parameter appears by itself.
 #pragma once
 
 #include <QFrame>
@@ -9,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 
 class QComboBox;
 class QFormLayout;
@@ -38,16 +39,18 @@ class OperatorCard : public QFrame {
  private:
   [[nodiscard]] QHBoxLayout* build_title();
   [[nodiscard]] QFormLayout* build_parts();
-  void connect_part(QComboBox* box, const QString& what,
-                    const std::function<void(std::string)>& set);
-  QComboBox* add_part(QFormLayout* form, const QString& label, const std::vector<PartInfo>& parts);
+  void add_part(QFormLayout* form, const CallField& field);
+  /// Shows the parts that the operator combines with, and hides the others.
+  void show_parts();
   void build_parameters();
   void add_parameter(const ParameterInfo& info);
-  void tell(const QString& what);
+  void announce(const QString& what);
 
   int index_;
   Call call_;
-  QComboBox *similarity_ = nullptr, *mask_ = nullptr, *bias_ = nullptr, *weights_ = nullptr;
+  QComboBox* operator_ = nullptr;
+  std::vector<std::pair<const CallField*, QComboBox*>> parts_;
+  QFormLayout* form_ = nullptr;
   QWidget* fields_ = nullptr;
   std::vector<std::pair<std::string, QLineEdit*>> values_;
   std::vector<std::pair<std::string, QComboBox*>> words_;

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/figure/file_format.h"
-#include "core/figure/png.h"
+#include "core/figure/raster.h"
 #include "core/figure/svg.h"
 #include "core/figure/text.h"
 #include "core/files/atomic_file.h"
@@ -18,8 +18,8 @@
 namespace conelab::figure {
 namespace {
 
-/// Overwrites what follows each `key` up to `end` by `fill`, keeping the length: offsets in the
-/// cross-reference table stay right.
+/// Overwrites the text between each `key` and `end` with `fill`. The length does not change, so
+/// that offsets in the cross-reference table remain valid.
 void blank(QByteArray& bytes, const QByteArray& key, char end, const QByteArray& fill) {
   for (qsizetype i = bytes.indexOf(key); i >= 0; i = bytes.indexOf(key, i + 1)) {
     const qsizetype begin = i + key.size(), stop = bytes.indexOf(end, begin);
@@ -32,7 +32,7 @@ std::string program(const Metadata& m) {
   return clean_text(m.version.empty() ? m.creator : m.creator + " " + m.version);
 }
 
-/// An XMP packet (ISO 16684-1): what the PDF's own fields have no place for.
+/// Returns an XMP packet (ISO 16684-1) with what the fields of PDF cannot hold.
 QByteArray xmp(const Metadata& m) {
   std::string text =
       "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n"
@@ -58,8 +58,8 @@ QByteArray xmp(const Metadata& m) {
   return QByteArray::fromStdString(text);
 }
 
-/// Qt writes a PDF's fonts in the order of a hash table, which it seeds anew in every process. The
-/// seed is one for all threads: the first to be done would take it from the others.
+/// Qt writes the fonts of a PDF in the order of a hash table with a random seed per process. The
+/// seed is shared by all threads, so that only one PDF is written at a time.
 class FixedHashOrder {
  public:
   FixedHashOrder() : alone_(mutex()) { QHashSeed::setDeterministicGlobalSeed(); }

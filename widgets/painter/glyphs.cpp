@@ -1,5 +1,3 @@
-#include "widgets/painter/glyphs.h"
-
 #include <QFont>
 #include <QFontDatabase>
 #include <QRawFont>
@@ -10,20 +8,20 @@
 
 #include "core/base/error.h"
 #include "core/figure/font_metrics.h"
-#include "core/figure/font_subset.h"
 #include "core/figure/fonts.h"
 #include "core/figure/missing_glyphs.h"
 #include "core/figure/text.h"
+#include "widgets/painter/painter.h"
 
 namespace conelab::figure {
 namespace {
 
-/// Registers the embedded font with Qt. Through the database rather than from bytes: QPdfWriter
-/// embeds only fonts that have a file name, and gives these one of its own.
+/// Registers the embedded font with Qt's font database instead of loading it from bytes: QPdfWriter
+/// embeds only fonts with a file name, and the database assigns one.
 QString enter(FontFile file) {
   static constexpr const char* names[] = {"Conelab Sans", "Conelab Sans Bold",
                                           "Conelab Sans Italic", "Conelab Fallback"};
-  const auto bytes = renamed_font(font(file), names[static_cast<std::size_t>(file)]);
+  const auto bytes = renamed_font(file, names[static_cast<std::size_t>(file)]);
   const int id = QFontDatabase::addApplicationFontFromData(QByteArray(
       reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size())));
   const QStringList families = QFontDatabase::applicationFontFamilies(id);
@@ -44,8 +42,8 @@ QRawFont open(FontFile file) {
   return QRawFont::fromFont(request);
 }
 
-/// Opened once a thread, as Qt's raw fonts are each of one thread, and never closed: at the
-/// program's end Qt may be gone before static objects are.
+/// Raw fonts belong to one thread and are opened once per thread. They are never closed, because at
+/// the end of the program Qt may be destroyed before static objects.
 QRawFont raw_font(FontFile file) {
   static thread_local const auto& fonts =
       *new std::array<QRawFont, 4>{open(FontFile::regular), open(FontFile::bold),
@@ -53,7 +51,8 @@ QRawFont raw_font(FontFile file) {
   return fonts[static_cast<std::size_t>(file)];
 }
 
-/// Scripts whose letters join or reorder; all others are drawn letter by letter.
+/// Returns whether the letters of a script join or reorder. Other scripts are drawn letter by
+/// letter.
 bool shaped(std::u32string_view text) {
   for (const char32_t c : text) {
     if ((c >= 0x0590 && c < 0x0900) || (c >= 0x0900 && c < 0x0E00) || (c >= 0xFB1D && c < 0xFE00) ||
@@ -64,7 +63,7 @@ bool shaped(std::u32string_view text) {
   return false;
 }
 
-/// Appends glyph runs at 1000 units an em, the size of the raw fonts; returns the pen's x.
+/// Appends glyph runs at 1000 units per em, the size of the raw fonts, and returns the final x.
 class Setter {
  public:
   double place(std::u32string_view text, FontFile file, double x, double y, double size) {
@@ -77,14 +76,12 @@ class Setter {
  private:
   double letters(std::u32string_view text, FontFile file, const QRawFont& raw, double x, double y,
                  double scale) {
-    const TrueType& f = font(file);
     QList<quint32> glyphs;
     QList<QPointF> places;
     for (const char32_t c : text) {
-      const auto glyph = f.glyph(c);
-      glyphs << glyph;
+      glyphs << glyph_of(file, c);
       places << QPointF(x, y);
-      x += f.advance(glyph) * 1000 * scale;
+      x += advance(file, c) * 1000 * scale;
     }
     add(raw, glyphs, places, scale);
     return x;
@@ -115,8 +112,8 @@ class Setter {
   }
 };
 
-/// Moves runs so that the anchor lies at the origin. By the drawn width: shaped scripts differ from
-/// the sum of their letters.
+/// Moves runs so that the anchor is at the origin. It uses the drawn width, which for shaped
+/// scripts differs from the sum of the letters.
 void anchor_runs(QList<QGlyphRun>& runs, Anchor anchor, double width) {
   const double shift = anchor == Anchor::start ? 0 : anchor == Anchor::middle ? width / 2 : width;
   for (QGlyphRun& run : runs) {

@@ -5,9 +5,8 @@
 #include <QPainterPath>
 #include <QRawFont>
 
-#include "core/figure/arc_curves.h"
+#include "core/figure/display_list.h"
 #include "core/figure/raster.h"
-#include "widgets/painter/glyphs.h"
 
 namespace conelab::figure {
 namespace {
@@ -62,7 +61,7 @@ QPainterPath glyph_outlines(const QList<QGlyphRun>& runs) {
   return path;
 }
 
-/// Draws items; a clip is a saved painter state.
+/// Draws items; a clip is a saved state of the painter.
 struct PaintItem {
   QPainter& painter;
   bool text_as_text;
@@ -112,10 +111,10 @@ void ensure_application() {
   static int count = 1;
   static char name[] = "conelab";
   static char* arguments[] = {name, nullptr};
-  // Without a session Qt warns about XDG_RUNTIME_DIR, which nothing here needs.
+  // Without a user session Qt warns about XDG_RUNTIME_DIR, which is not needed here.
   const QtMessageHandler usual =
       qInstallMessageHandler([](QtMsgType, const QMessageLogContext&, const QString&) {});
-  new QGuiApplication(count, arguments);  // Lives as long as the program: fonts refer to it.
+  new QGuiApplication(count, arguments);  // Never destroyed, because fonts refer to it.
   qInstallMessageHandler(usual);
 }
 

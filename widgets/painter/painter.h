@@ -1,10 +1,12 @@
-// A display list through QPainter: the screen, PDF and PNG.
+// Drawing of a display list with QPainter: for the screen, PDF and PNG.
 //
-// Fonts are the embedded ones, placed by core's metrics, so that Qt neither substitutes nor moves
-// text. PDF carries text as text (embedded fonts); everywhere else glyphs are filled outlines, so
-// that pixels do not depend on the platform's text rendering.
+// The fonts are the embedded ones, positioned with the metrics of core, so that Qt neither
+// substitutes fonts nor moves text. PDF contains text as text with embedded fonts. Elsewhere glyphs
+// are filled outlines, so that pixels do not depend on the text rendering of the platform.
 #pragma once
 
+#include <QGlyphRun>
+#include <QList>
 #include <QPainter>
 #include <cstdint>
 #include <string>
@@ -14,24 +16,31 @@
 
 namespace conelab::figure {
 
-/// Draws in points with the origin at the page's top left; the caller scales the painter. Restores
-/// the painter's state. Throws a failure for a list that is not sound.
+/// Draws in points with the origin at the top left of the page; the caller scales the painter. The
+/// state of the painter is restored. Throws a failure for an invalid list.
 void paint(const DisplayList& list, QPainter& painter);
 
-/// The figure as a one-page PDF 1.4 of exactly its size (whole points; others are rounded), with
-/// fonts embedded, arcs as curves within 0.002 pt, lossless images; no wall clock. One at a time:
-/// others wait.
+/// Returns the figure as a PDF 1.4 of one page. Its size is that of the figure, rounded to whole
+/// points. Fonts are embedded, arcs are curves within 0.002 pt, images are stored without loss, and
+/// no time is written. Calls from several threads are serialised.
 [[nodiscard]] std::vector<std::uint8_t> to_pdf(const DisplayList& list);
 
-/// The figure as PNG on white. Throws misuse for a density outside [10, 2400] dots per inch.
+/// Returns the figure as PNG on white. Throws misuse for a density outside [10, 2400] dots per
+/// inch.
 [[nodiscard]] std::vector<std::uint8_t> to_png(const DisplayList& list, double dots_per_inch = 300);
 
-/// To a file, whole or not at all (core/files/atomic_file.h), by the ending: .svg, .pdf or .png at
-/// that density; misuse for any other. Throws a failure naming the file.
+/// Writes the figure to a file, completely or not at all (core/files/atomic_file.h). The extension
+/// .svg, .pdf or .png selects the format; other extensions throw misuse. Throws a failure that
+/// names the file if it cannot be written.
 void write_figure(const DisplayList& list, const std::string& path, double dots_per_inch = 300);
 
-/// PDF and fonts need an application object. Without one this creates an offscreen one, which
-/// needs no display; the other functions here call it themselves.
+/// Creates an application object if there is none; PDF and fonts need one. It is offscreen and
+/// needs no display. The other functions here call this themselves.
 void ensure_application();
+
+/// Returns the glyphs of a text item in the embedded fonts, with the baseline of its anchor at the
+/// origin, not rotated, in points. Advances are those of core; only right-to-left and joined
+/// scripts are shaped by Qt.
+[[nodiscard]] QList<QGlyphRun> glyph_runs(const TextItem& item);
 
 }  // namespace conelab::figure

@@ -2,7 +2,7 @@
 
 namespace conelab::desktop {
 
-void Document::tell(const std::optional<Focus>& before) {
+void Document::report(const std::optional<Focus>& before) {
   emit changed();
   if (focused() != before) emit focus_changed();
 }
@@ -14,15 +14,15 @@ void Document::edit(const QString& label, const std::function<void(Session&)>& c
   if (next == session()) return;
   const auto before = focused();
   history_.record(std::move(next), label.toStdString(), merge.toStdString());
-  tell(before);
+  report(before);
 }
 
 void Document::undo() {
   if (!history_.can_undo()) return;
   const auto before = focused();
   history_.undo();
-  history_.close_step();  // It is what somebody went back to: an edit is no part of it.
-  tell(before);
+  history_.close_step();  // The user returned to this state, so that the next edit is a new step.
+  report(before);
 }
 
 void Document::redo() {
@@ -30,13 +30,13 @@ void Document::redo() {
   const auto before = focused();
   history_.redo();
   history_.close_step();
-  tell(before);
+  report(before);
 }
 
 void Document::replace(Session session) {
   const auto before = focused();
   history_ = History(std::move(session));
-  tell(before);
+  report(before);
 }
 
 void Document::hover(std::optional<Focus> pair) {

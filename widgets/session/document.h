@@ -1,6 +1,7 @@
-// The session as the views share it: edited in one place, told to all, and taken back.
+// The session that all views share. It is edited here; every view is notified; edits can be undone.
 //
-// Focus is what all views look at: the pair under the pointer, else the pair that was clicked.
+// The focus is the pair of tokens that all views show: the pair under the pointer, otherwise the
+// pair that was clicked.
 #pragma once
 
 #include <QObject>
@@ -21,15 +22,15 @@ class Document : public QObject {
   [[nodiscard]] const Session& session() const { return history_.now(); }
   [[nodiscard]] const History& history() const { return history_; }
 
-  /// One edit; `label` names it in the menu, equal `merge` in a row make one step. `change` gets a
-  /// copy to work on: where it throws, nothing has happened.
+  /// Makes one edit. `label` is its name in the menu; successive edits with the same `merge` become
+  /// one step of the history. `change` modifies a copy: if it throws, nothing has changed.
   void edit(const QString& label, const std::function<void(Session&)>& change,
             const QString& merge = {});
-  /// Ends a drag: the next edit is a step of its own.
+  /// Ends a series of merged edits, such as a drag: the next edit is a new step.
   void close_step() { history_.close_step(); }
   void undo();
   void redo();
-  /// Another session altogether, with no history.
+  /// Replaces the session by another one and clears the history.
   void replace(Session session);
 
   void hover(std::optional<Focus> pair);
@@ -39,13 +40,13 @@ class Document : public QObject {
   }
 
  signals:
-  /// After each edit, undo, redo and replacement.
+  /// Emitted after each edit, undo, redo and replacement.
   void changed();
-  /// After `focused` has changed, for whichever reason.
+  /// Emitted after `focused` has changed for any reason.
   void focus_changed();
 
  private:
-  void tell(const std::optional<Focus>& before);
+  void report(const std::optional<Focus>& before);
 
   History history_;
   std::optional<Focus> hovered_;

@@ -1,7 +1,6 @@
-// Undo and redo by whole snapshots: a session is small, and no edit can be forgotten.
+// Undo and redo by complete copies of the session. A session is small, and no edit can be missed.
 //
-// Edits with the same non-empty `merge` that follow each other (a drag, a slider, typing) are one
-// step.
+// Successive edits with the same non-empty `merge` (a drag, a slider, typing) form one step.
 #pragma once
 
 #include <string>
@@ -16,20 +15,21 @@ class History {
   explicit History(Session start = {}) { steps_.push_back({std::move(start), "", ""}); }
 
   [[nodiscard]] const Session& now() const { return steps_[at_].session; }
-  /// Makes `next` the present; what was undone is forgotten. No step where nothing changes.
+  /// Makes `next` the current session and removes the steps that were undone. Adds no step if
+  /// nothing changes.
   void record(Session next, std::string label, std::string merge = "");
-  /// The next edit begins a step of its own, whatever its `merge`.
+  /// Makes the next edit a new step, whatever its `merge`.
   void close_step() { steps_[at_].merge.clear(); }
 
   [[nodiscard]] bool can_undo() const { return at_ > 0; }
   [[nodiscard]] bool can_redo() const { return at_ + 1 < steps_.size(); }
-  /// What undo (redo) would take back (do again), for the menu.
+  /// Return what undo (redo) would revert (repeat), for the menu.
   [[nodiscard]] std::string undo_label() const { return can_undo() ? steps_[at_].label : ""; }
   [[nodiscard]] std::string redo_label() const { return can_redo() ? steps_[at_ + 1].label : ""; }
   void undo() { at_ -= can_undo() ? 1 : 0; }
   void redo() { at_ += can_redo() ? 1 : 0; }
 
-  /// The oldest steps beyond this are forgotten.
+  /// The largest number of steps; the oldest ones are removed.
   static constexpr std::size_t most_steps = 1000;
 
  private:

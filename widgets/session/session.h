@@ -1,8 +1,8 @@
-// The one document of the desktop: everything a user can change and take back, as plain data.
+// The document of the desktop: everything that a user can change and undo, as plain data.
 //
-// Views show it and edit it through the Document (document.h); what follows from it (attention
-// maps, figures, cones) is computed and not kept here. What the pointer is over and how windows lie
-// is no part of it.
+// Views show it and edit it through the Document (document.h). What follows from it (attention
+// maps, figures, cones) is computed and not stored. The position of the pointer and the arrangement
+// of windows do not belong to it.
 #pragma once
 
 #include <array>
@@ -18,63 +18,63 @@
 
 namespace conelab::desktop {
 
-// The words that a member may have, its default first: views offer them, and a file's other words
-// become the default (session_json.cpp).
+// The allowed values of a member, the default first. Views offer them; another value in a file is
+// replaced by the default (session_json.cpp).
 inline constexpr const char* trace_devices[] = {"cpu", "cuda"};
 inline constexpr const char* map_quantities[] = {"weights", "logits"};
 inline constexpr const char* map_scales[] = {"linear", "log", "row", "rank"};
 inline constexpr const char* map_layouts[] = {"maps", "heads", "arcs", "tree", "hasse", "table"};
 inline constexpr const char* arc_arrangements[] = {"sides", "above", "rows"};
 inline constexpr const char* tree_sides[] = {"key", "query"};
-/// "space" is H³; the others are of the plane.
+/// "space" is H³; the others are models of the plane.
 inline constexpr const char* cone_models[] = {"halfspace", "ball",        "klein",
                                               "band",      "hyperboloid", "space"};
 inline constexpr const char* bench_pages[] = {"scaling", "ratio",     "roofline",
                                               "table",   "exponents", "comparison"};
 inline constexpr const char* themes[] = {"system", "light", "dark"};
 
-/// Which numbers of a trace are looked at.
+/// The part of a trace that is shown.
 struct TraceChoice {
-  std::string file;   ///< Empty: none is open.
-  std::string group;  ///< HDF5: "/german/layer3"; else empty.
+  std::string file;   ///< Empty: no trace is open.
+  std::string group;  ///< Group of an HDF5 file such as "/german/layer3"; otherwise empty.
   std::int64_t batch = 0;
   std::int64_t head = 0;
-  std::string device = trace_devices[0];  ///< Where passes over the whole of it run.
+  std::string device = trace_devices[0];  ///< The device of passes over all pairs.
   bool operator==(const TraceChoice&) const = default;
 };
 
-/// A similarity with every default.
+/// Returns a call of this similarity with all defaults.
 [[nodiscard]] inline Call plain_call(const char* similarity) {
   Call call;
   call.similarity = similarity;
   return call;
 }
 
-/// How attention maps are shown.
+/// The display of attention maps.
 struct MapChoice {
   std::vector<Call> calls = {plain_call("dot"), plain_call("penumbral"), plain_call("umbral")};
   std::string quantity = map_quantities[0];
   std::string scale = map_scales[0];
   std::string colours = "sequential";  ///< A name of figure::colour_maps.
   bool shared_limits = true;
-  int reference = -1;  ///< The operator whose values the others are subtracted from; -1: none.
+  int reference = -1;  ///< Index of the operator that is subtracted from the others; −1: none.
   std::string layout = map_layouts[0];
-  int arc_top = 3;              ///< Arcs of a query, its strongest.
-  double arc_threshold = 0.01;  ///< The weakest weight that is an arc.
+  int arc_top = 3;              ///< How many of the strongest arcs of a query are shown.
+  double arc_threshold = 0.01;  ///< Arcs with a smaller weight are not shown.
   std::string arc_arrangement = arc_arrangements[0];
-  std::string tree_tokens = tree_sides[0];  ///< Whose tokens become the tree.
-  bool numbers = false;                     ///< Heads, arcs, trees and orders as a table.
+  std::string tree_tokens = tree_sides[0];  ///< The tokens that form the tree.
+  bool numbers = false;                     ///< Shows heads, arcs, trees and orders as a table.
   bool operator==(const MapChoice&) const = default;
 };
 
-/// The pair of tokens that all views look at.
+/// The pair of tokens that all views show.
 struct Focus {
   std::int64_t query = 0, key = 0;
   bool operator==(const Focus&) const = default;
 };
 
-/// From where the cone explorer looks: the isometry of its flat models, z ↦ (z − x0) e^−log_scale,
-/// and how its views into space are turned.
+/// The camera of the cone explorer: the isometry z ↦ (z − x0) e^−log_scale of its flat models, and
+/// the direction and zoom of its views into space.
 struct ConeCamera {
   double x0 = 0, log_scale = 0;
   double yaw = 0.5, pitch = 0.38, zoom = 1;
@@ -84,31 +84,31 @@ struct ConeCamera {
 /// The scene of the cone explorer, in half-plane coordinates.
 struct ConeChoice {
   std::string family = "penumbral";
-  std::vector<std::string> beside;  ///< Further families, side by side with the same u and v.
-  /// Those that differ from the defaults, of any family: each takes its own.
+  std::vector<std::string> beside;  ///< Further families, shown next to it with the same u and v.
+  /// Parameters that differ from the defaults, of any family; each family takes its own.
   std::map<std::string, double> parameters;
   std::string model = cone_models[0];
   std::array<double, 2> u = {-0.35, 0.35}, v = {0.45, 0.2}, source = {0, 1};
   bool heat = true, level_lines = true, ancestors = true, objects = false, geodesic = true;
-  bool horospheres = true;     ///< The levels of u, v and the depth that attention reads.
-  bool snap = false;           ///< Dragged points keep to round numbers and to each other.
+  bool horospheres = true;  ///< Shows the levels of u, of v and of the depth that attention uses.
+  bool snap = false;        ///< Dragged points snap to round numbers and to each other.
   bool follow_tokens = false;  ///< u and v are the focused tokens in their plane.
-  bool numbers = false;        ///< The scene as a table.
-  /// None: the view fits itself to the scene and to the window.
+  bool numbers = false;        ///< Shows the scene as a table.
+  /// Absent while the view fits itself to the scene and to the window.
   std::optional<ConeCamera> camera;
   bool operator==(const ConeChoice&) const = default;
 };
 
-/// A figure as it is asked for: what `conelab figure` takes.
+/// A figure as `conelab figure` takes it.
 struct FigureChoice {
   std::string name = "heatmap";
   std::vector<std::string> inputs;
   std::map<std::string, std::string> parameters;
-  std::string width;  ///< "86mm", "double", …; empty: the figure's preset.
+  std::string width;  ///< "86mm", "double", …; empty: the default of the figure.
   bool operator==(const FigureChoice&) const = default;
 };
 
-/// A sweep as it is typed, which is what `conelab bench` takes, and how its result is shown.
+/// A sweep as it is typed, in the form that `conelab bench` takes, and the display of its result.
 struct BenchChoice {
   /// Every axis with its initial labels, but a sweep that is over soon.
   BenchChoice();
@@ -116,12 +116,12 @@ struct BenchChoice {
   /// "256..2048:x2".
   std::vector<Labels> labels;
   std::string batch = "1", rounds = "9", controls = "4", seed = "1", time_limit = "600";
-  bool cold = true;      ///< Also time runs with flushed caches.
-  std::string output;    ///< Where the sweep's result goes; empty: the program chooses.
+  bool cold = true;      ///< Whether runs with flushed caches are timed too.
+  std::string output;    ///< The file of the result; empty: the program chooses.
   std::string shown;     ///< The result on display; empty: none.
-  std::string compared;  ///< An older result that it is compared with; empty: none.
+  std::string compared;  ///< An older result for comparison; empty: none.
   std::string page = bench_pages[0];
-  std::map<std::string, std::string> place;  ///< Which cases are drawn, by the figures' keys.
+  std::map<std::string, std::string> place;  ///< The cases that are drawn, by the keys of figures.
   std::vector<std::string> hidden;           ///< Operators that are not drawn.
   [[nodiscard]] Labels& names(std::string_view axis) { return labels[index_of(axis_named(axis))]; }
   [[nodiscard]] const Labels& names(std::string_view axis) const {
@@ -151,7 +151,7 @@ struct Session {
   std::optional<Focus> locked;  ///< The pair that was clicked.
   ConeChoice cones;
   FigureChoice figure;
-  std::string figure_output;  ///< The file it is exported to; empty: the program chooses.
+  std::string figure_output;  ///< The file of an exported figure; empty: the program chooses.
   BenchChoice bench;
   std::string theme = themes[0];
   bool operator==(const Session&) const = default;

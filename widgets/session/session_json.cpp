@@ -143,8 +143,8 @@ void keep_known_words(ConeChoice& c) {
   std::erase_if(c.beside, unknown);
 }
 
-/// Words that no view knows, as of a later version, become the defaults; a figure that there is not
-/// goes with its inputs and keys.
+/// Words that no view knows, for instance those of a later version, become the defaults. An unknown
+/// figure is removed with its inputs and parameters.
 void keep_known_words(Session& s) {
   keep(s.trace.device, trace_devices);
   keep_known_words(s.maps);

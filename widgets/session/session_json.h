@@ -1,8 +1,8 @@
-// A session as JSON: its file, and the autosave.
+// A session as JSON, for its file and the automatic save.
 //
 //   {"conelab_session": 1, "session": {...}, "layout": "base64"}
-// Members that are absent keep their defaults, unknown ones are passed over, so that sessions of
-// neighbouring versions open.
+// Missing members keep their defaults and unknown members are ignored, so that sessions of
+// neighbouring versions can be opened.
 #pragma once
 
 #include <QByteArray>
@@ -14,14 +14,14 @@ namespace conelab::desktop {
 
 struct SavedSession {
   Session session;
-  QByteArray layout;  ///< The main window's own state, opaque.
+  QByteArray layout;  ///< The state of the main window, in Qt's format.
 };
 
 [[nodiscard]] QByteArray session_to_json(const SavedSession& saved);
-/// Fails where the text is no session, saying why in one line that begins with `name`.
+/// Parses a session. Throws a failure if the text is no session; the message begins with `name`.
 [[nodiscard]] SavedSession session_from_json(const QByteArray& json, const QString& name);
 
-/// Whole or not at all. Fails with `PATH: why`.
+/// Writes a session completely or not at all. Throws a failure `PATH: why`.
 void save_session(const SavedSession& saved, const QString& path);
 [[nodiscard]] SavedSession load_session(const QString& path);
 

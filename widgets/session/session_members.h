@@ -1,6 +1,6 @@
-// The members of a session, told once: for its file, and for tests that go through every one.
+// The list of the members of a session, for its file and for tests that cover every member.
 //
-// `members(a, part)` calls `a(name, member)` for each member; a member that is a part itself has
+// `members(a, part)` calls `a(name, member)` for each member. A member that is itself a part has
 // members of its own.
 #pragma once
 
@@ -10,8 +10,15 @@ namespace conelab::desktop {
 
 template <class A>
 void members(A& a, Call& c) {
-  a("similarity", c.similarity), a("map", c.map), a("bias", c.bias), a("masks", c.masks);
-  a("weights", c.weights), a("aggregate", c.aggregate), a("parameters", c.parameters);
+  a("operator", c.operation);
+  for (const CallField& field : call_fields()) {
+    if (field.word != nullptr) {
+      a(field.name, c.*field.word);
+    } else {
+      a(field.name, c.*field.list);
+    }
+  }
+  a("parameters", c.parameters);
 }
 template <class A>
 void members(A& a, TraceChoice& c) {

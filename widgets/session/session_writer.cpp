@@ -35,7 +35,7 @@ void SessionWriter::finish() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return waiting_.empty() && !writing_; });
   }
-  tell();
+  report();
 }
 
 void SessionWriter::loop() {
@@ -52,7 +52,7 @@ void SessionWriter::loop() {
     writing_ = false;
     outcomes_.push_back({next.path, std::move(error)});
     changed_.notify_all();
-    QMetaObject::invokeMethod(this, &SessionWriter::tell, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(this, &SessionWriter::report, Qt::QueuedConnection);
   }
 }
 
@@ -65,7 +65,7 @@ QString SessionWriter::write_one(const Waiting& waiting) const {
   }
 }
 
-void SessionWriter::tell() {
+void SessionWriter::report() {
   std::vector<Outcome> outcomes;
   {
     const std::lock_guard lock(mutex_);

@@ -1,8 +1,8 @@
-// Sessions on their way into files: in the background, one at a time, the newest state of a file
+// Writes sessions to files in the background, one at a time. The newest state of a file is written
 // last.
 //
-// A thread of its own, because a save must neither wait for work that computes nor be cancelled
-// with it.
+// It has its own thread, because saving must neither wait for computations nor be cancelled with
+// them.
 #pragma once
 
 #include <QObject>
@@ -20,21 +20,20 @@ class SessionWriter : public QObject {
   Q_OBJECT
 
  public:
-  /// Writes a state whole or not at all, and throws Error where it cannot.
+  /// Writes a state completely or not at all. Throws Error if it cannot.
   using Write = std::function<void(const SavedSession&, const QString& path)>;
 
   explicit SessionWriter(Write write = save_session);
-  /// Writes what still waits.
+  /// Writes everything that is still waiting.
   ~SessionWriter() override;
 
-  /// Returns at once. A state that still waits for the same file is left out: the newer one says
-  /// it all.
+  /// Queues a state and returns at once. An older state that waits for the same file is dropped.
   void save(SavedSession state, const QString& path);
-  /// Returns once nothing waits and nothing is being written, and all has been told.
+  /// Returns when nothing waits or is being written and everything has been reported.
   void finish();
 
  signals:
-  /// Told on the thread that owns this object, in the order of the writes.
+  /// Both are emitted on the thread of this object, in the order of the writes.
   void saved(const QString& path);
   void failed(const QString& path, const QString& message);
 
@@ -47,15 +46,15 @@ class SessionWriter : public QObject {
     QString path, error;
   };
   void loop();
-  /// Empty where it is written.
+  /// Returns an empty string on success, otherwise the error.
   [[nodiscard]] QString write_one(const Waiting& waiting) const;
-  void tell();
+  void report();
 
   Write write_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Waiting> waiting_;   ///< In the order of the first wish for each file.
-  std::vector<Outcome> outcomes_;  ///< Not yet told.
+  std::vector<Waiting> waiting_;   ///< In the order of the first request for each file.
+  std::vector<Outcome> outcomes_;  ///< Results that have not been reported.
   bool writing_ = false, closing_ = false;
   std::thread thread_;
 };

@@ -12,7 +12,7 @@ namespace conelab::desktop {
 namespace {
 
 constexpr int column_gap = 14;
-constexpr int looked_at = 50;  ///< Rows besides those in view, for the widths of columns.
+constexpr int looked_at = 50;  ///< Rows outside the view that are used for the widths of columns.
 
 }  // namespace
 
@@ -63,7 +63,7 @@ bool TextTableModel::holds_remarks(int column) const {
   return is_titled(column, {"note", "status"});
 }
 
-/// Names are in the first column, texts in the last and in those of remarks, numbers between.
+/// The first column contains names, the last one and those of remarks texts, the others numbers.
 QVariant TextTableModel::alignment(int column) const {
   const bool left = column == 0 || column + 1 == columnCount() || holds_remarks(column) ||
                     is_titled(column, {"verdict"});
@@ -93,7 +93,7 @@ void TextTableView::show_table(TextTable table) {
   model_.show_table(std::move(table));
   const bool anew = columns != model_.columnCount();
   const int fitted = model_.columnCount() - (horizontalHeader()->stretchLastSection() ? 1 : 0);
-  for (int i = 0; i < fitted; ++i) {  // A stretched column takes what is left.
+  for (int i = 0; i < fitted; ++i) {  // The stretched column takes the rest.
     if (model_.holds_remarks(i)) continue;
     const int need = needed_width(i);
     if (anew || need > columnWidth(i)) setColumnWidth(i, need);

@@ -1,4 +1,4 @@
-// A table of texts for Qt's table view, and the view that shows it and copies what is selected.
+// A table of texts as a Qt model, and the view that shows it and copies the selection.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -8,7 +8,8 @@
 
 namespace conelab::desktop {
 
-/// Copies the selected cells as tab-separated text; `role`: which of their texts.
+/// Copies the selected cells to the clipboard as tab-separated text. `role` selects which text of a
+/// cell is copied.
 void copy_selection(const QTableView& table, int role = Qt::DisplayRole);
 
 class TextTableModel : public QAbstractTableModel {
@@ -16,14 +17,16 @@ class TextTableModel : public QAbstractTableModel {
 
  public:
   using QAbstractTableModel::QAbstractTableModel;
-  /// Cells that stay in place are updated, so that selection and scroll bars stay as they are.
+  /// Shows a table. Cells that keep their position are updated, so that selection and scroll bars
+  /// do not change.
   void show_table(TextTable table);
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation,
                                     int role) const override;
-  /// Whether a column holds sentences, which may be cut: their whole text is in tooltips.
+  /// Returns whether a column contains sentences. They may be cut; the tooltip shows them
+  /// completely.
   [[nodiscard]] bool holds_remarks(int column) const;
 
  private:
@@ -38,8 +41,8 @@ class TextTableView : public QTableView {
 
  public:
   explicit TextTableView(QWidget* parent = nullptr);
-  /// Columns widen where texts have become longer, and shrink only with other columns. One of
-  /// remarks takes what the columns before it leave of the view.
+  /// Shows a table. Columns become wider for longer texts and become narrower only if the columns
+  /// change. A column of sentences takes the space that the columns before it leave.
   void show_table(TextTable table);
 
  protected:

@@ -1,8 +1,10 @@
-// Widgets in a line that goes on in the next one where there is no room: tool bars of narrow views.
+// A layout that continues in the next line where a line is full, for tool bars of narrow views; and
+// a layout with margins.
 #pragma once
 
-#include <QLayout>
+#include <QHBoxLayout>
 #include <QList>
+#include <QMargins>
 
 namespace conelab::desktop {
 
@@ -23,10 +25,20 @@ class FlowLayout : public QLayout {
   void setGeometry(const QRect& rect) override;
 
  private:
-  /// Places the items, or only finds how high they are.
+  /// Positions the items if `place` is true, and returns their height.
   int arrange(const QRect& rect, bool place) const;
 
   QList<QLayoutItem*> items_;
 };
+
+/// Returns a layout that holds the widget within these margins; it takes no space while the widget
+/// is hidden. The margins of a label itself would be lost whenever its style sheet is set again, as
+/// for a new theme.
+[[nodiscard]] inline QLayout* inset(QWidget* widget, const QMargins& margins) {
+  auto* line = new QHBoxLayout;
+  line->setContentsMargins(margins);
+  line->addWidget(widget);
+  return line;
+}
 
 }  // namespace conelab::desktop

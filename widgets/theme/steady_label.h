@@ -1,6 +1,5 @@
-// A readout that keeps room for the longest text it will have, grows where that was too little and
-// does not shrink again, so that what stands beside it keeps its size while the text follows the
-// pointer.
+// A label that reserves space for its longest text. It grows if that was too little and does not
+// shrink again, so that its neighbours keep their sizes while the text follows the pointer.
 #pragma once
 
 #include <QLabel>
@@ -9,8 +8,8 @@
 
 namespace conelab::desktop {
 
-/// The text with its values bound to what they are values of: lines do not break after a colon or
-/// an equals sign, before a number, nor around a minus sign.
+/// Returns the text with non-breaking spaces between values and their names: lines do not break
+/// after a colon or an equals sign, before a number, or around a minus sign.
 [[nodiscard]] inline QString with_values_bound(QString text) {
   static const QRegularExpression breaks(
       QStringLiteral("(?<=[:=−]) (?! )|(?<! ) (?=[-−=]?\\d|[=−] )"));
@@ -21,32 +20,32 @@ class SteadyLabel : public QLabel {
  public:
   using QLabel::QLabel;
 
-  /// Its text where it needs another number of lines than before for another reason than its
-  /// values: the room that it took is given back.
-  void say_anew(const QString& text) {
+  /// Shows a text whose number of lines changed for another reason than its values. The reserved
+  /// space is computed again.
+  void show_new_text(const QString& text) {
     setText(text);
     if (isVisible()) settle();
   }
-  void say(const QString& text) {
+  void show_text(const QString& text) {
     setText(text);
     if (wordWrap() && isVisible()) grow(heightForWidth(width()));
   }
-  /// The room that `longest` needs is kept from now on.
-  void keep_room_for(const QString& longest) {
+  /// Reserves the space that `longest` needs from now on.
+  void reserve_space_for(const QString& longest) {
     if (longest == longest_) return;
     longest_ = longest;
     setMinimumHeight(height_of(longest_));
   }
 
-  // The layout around it is asked nothing when a text changes: laying out rich text at the widths
-  // that it tries costs more than a frame of a picture.
+  // The layout around the label is not asked when a text changes, because laying out rich text at
+  // several widths takes longer than a frame.
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
   [[nodiscard]] QSize sizeHint() const override { return {1, minimumHeight()}; }
   [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
 
  protected:
   void resizeEvent(QResizeEvent* event) override {
-    if (width() != wrapped_) settle();  // Other lines: other heights.
+    if (width() != wrapped_) settle();  // Another width changes the lines and the height.
     QLabel::resizeEvent(event);
   }
   void showEvent(QShowEvent* event) override {
@@ -57,7 +56,7 @@ class SteadyLabel : public QLabel {
  private:
   void settle() {
     wrapped_ = width();
-    setMinimumHeight(0);  // A label counts it into what its text needs.
+    setMinimumHeight(0);  // Otherwise the label includes it in the height of its text.
     setMinimumHeight(std::max(height_of(longest_), wordWrap() ? heightForWidth(width()) : 0));
   }
   void grow(int height) { setMinimumHeight(std::max(minimumHeight(), height)); }

@@ -1,11 +1,14 @@
 #include "widgets/theme/theme.h"
 
 #include <QApplication>
+#include <QEvent>
 #include <QPainter>
 #include <QProxyStyle>
 #include <QStyleFactory>
 #include <QStyleOption>
+#include <QWidget>
 #include <algorithm>
+#include <utility>
 
 #include "core/figure/style.h"
 
@@ -52,7 +55,7 @@ QPalette palette_of(const Tones& t) {
   return p;
 }
 
-// Only what the palette cannot say: spacing, corners and hair lines.
+// The style sheet of what a palette cannot express: spacing, corners and thin lines.
 QString sheet_of(const Tones& t) {
   return QStringLiteral(
              "QMainWindow::separator { width: 5px; height: 5px; background: transparent; }"
@@ -88,8 +91,9 @@ QString sheet_of(const Tones& t) {
            t.base.name(), t.text.name(), t.on_accent.name());
 }
 
-/// Fusion, but check boxes with a frame that is seen on dark ground as well, and lists of choices
-/// that are lists: as menus their highlighted row would not take the sheet's colours.
+/// The style Fusion, with frames of check boxes that are visible in a dark theme, and with combo
+/// boxes that open lists. As menus, their highlighted row would not have the colours of the style
+/// sheet.
 class Style : public QProxyStyle {
  public:
   Style() : QProxyStyle(QStyleFactory::create("Fusion")) {}
@@ -138,6 +142,51 @@ bool system_is_dark() {
   return dark_at_start;
 }
 
+using figure::Colour;
+
+constexpr int most_of_grey = 12;  ///< Colours whose channels differ by at most this are grey.
+
+Colour adapted(const Colour& c, const QColor& ground, const QColor& text) {
+  if (c.a == 0) return c;
+  const auto [low, high] = std::minmax({c.r, c.g, c.b});
+  if (high - low > most_of_grey) {
+    Colour lighter = figure_colour(QColor(c.r, c.g, c.b).lighter(125));
+    lighter.a = c.a;
+    return lighter;
+  }
+  const double grey = c.g / 255.0;
+  const auto mix = [&](int from, int to) {
+    return static_cast<std::uint8_t>(from + (to - from) * grey);
+  };
+  return {mix(text.red(), ground.red()), mix(text.green(), ground.green()),
+          mix(text.blue(), ground.blue()), c.a};
+}
+
+/// Calls `recolour` after the palette or the style of its parent has changed: once for several
+/// changes, after all widgets have received them.
+class PaletteFollower : public QObject {
+ public:
+  PaletteFollower(QWidget* parent, std::function<void()> recolour)
+      : QObject(parent), recolour_(std::move(recolour)) {
+    parent->installEventFilter(this);
+  }
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override {
+    const QEvent::Type type = event->type();
+    const bool changed = type == QEvent::PaletteChange || type == QEvent::StyleChange;
+    if (changed && !std::exchange(waits_, true)) {
+      QMetaObject::invokeMethod(
+          this, [this] { waits_ = false, recolour_(); }, Qt::QueuedConnection);
+    }
+    return QObject::eventFilter(object, event);
+  }
+
+ private:
+  std::function<void()> recolour_;
+  bool waits_ = false;
+};
+
 }  // namespace
 
 void apply_theme(QApplication& application, const QString& theme) {
@@ -175,6 +224,31 @@ QColor operator_colour(std::size_t i, const QPalette& palette) {
   const figure::Colour c = figure::series_colour(i);
   const QColor colour(c.r, c.g, c.b);
   return is_dark(palette) ? colour.lighter(125) : colour;
+}
+
+Colour figure_colour(const QColor& colour) {
+  const auto channel = [](int value) { return static_cast<std::uint8_t>(value); };
+  return {channel(colour.red()), channel(colour.green()), channel(colour.blue()),
+          channel(colour.alpha())};
+}
+
+figure::DisplayList on_ground(figure::DisplayList list, const QPalette& palette) {
+  if (!is_dark(palette)) return list;
+  const QColor ground = canvas_ground(palette), text = palette.color(QPalette::WindowText);
+  for (figure::Item& item : list.items) {
+    if (auto* path = std::get_if<figure::PathItem>(&item)) {
+      path->paint.fill = adapted(path->paint.fill, ground, text);
+      path->paint.stroke.colour = adapted(path->paint.stroke.colour, ground, text);
+    } else if (auto* run = std::get_if<figure::TextItem>(&item)) {
+      run->colour = adapted(run->colour, ground, text);
+    }
+  }
+  return list;
+}
+
+void follow_palette(QWidget* widget, std::function<void()> recolour) {
+  recolour();
+  new PaletteFollower(widget, std::move(recolour));
 }
 
 }  // namespace conelab::desktop

@@ -1,31 +1,47 @@
-// The look of the program: light and dark palettes, one accent, the same measures everywhere.
+// The appearance of the program: light and dark palettes with one accent colour, and the colours of
+// views and figures.
 #pragma once
 
 #include <QColor>
 #include <QPalette>
 #include <QString>
+#include <functional>
+
+#include "core/figure/display_list.h"
 
 class QApplication;
+class QWidget;
 
 namespace conelab::desktop {
 
-/// "light", "dark" or "system" (what the desktop environment uses).
+/// Applies the theme "light", "dark" or "system" (that of the desktop environment).
 void apply_theme(QApplication& application, const QString& theme);
 
-/// Whether a palette is a dark one.
+/// Returns whether a palette is dark.
 [[nodiscard]] bool is_dark(const QPalette& palette);
 
-// Colours that views draw with, by the palette they are shown in.
+// Colours for drawing in views, for the palette of the view.
 [[nodiscard]] QColor quiet_ink(const QPalette& palette);  ///< Ticks, secondary text.
 [[nodiscard]] QColor hair_line(const QPalette& palette);  ///< Frames and grids.
 [[nodiscard]] QColor canvas_ground(const QPalette& palette);
-/// The colour of the pair that is looked at, over any colour map.
+/// Returns the colour of the focused pair, which is visible over every colour map.
 [[nodiscard]] QColor focus_colour();
-/// What is wrong in a form.
+/// Returns the colour of errors in a form.
 [[nodiscard]] QColor error_ink(const QPalette& palette);
-/// Verdicts: faster (true) and slower.
+/// Returns the colour of a verdict: faster (true) or slower.
 [[nodiscard]] QColor verdict_colour(bool faster, const QPalette& palette);
-/// The i-th operator's colour: Okabe and Ito's, lighter on dark ground.
+/// Returns the colour of the i-th operator: that of Okabe and Ito, lighter in a dark theme.
 [[nodiscard]] QColor operator_colour(std::size_t i, const QPalette& palette);
+
+/// Returns the list for the background of the theme; figures are drawn for white paper. In a dark
+/// theme, greys are mapped to colours between the background and the text of the palette, and other
+/// colours become lighter; alpha and images do not change. In a light theme the list is unchanged.
+[[nodiscard]] figure::DisplayList on_ground(figure::DisplayList list, const QPalette& palette);
+
+/// Converts a colour to that of figures.
+[[nodiscard]] figure::Colour figure_colour(const QColor& colour);
+
+/// Calls `recolour` now and whenever the palette of `widget` has changed.
+void follow_palette(QWidget* widget, std::function<void()> recolour);
 
 }  // namespace conelab::desktop

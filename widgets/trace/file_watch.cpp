@@ -8,7 +8,7 @@ namespace {
 
 constexpr int rest_milliseconds = 300;
 
-/// The file, or the first folder above it that exists.
+/// Returns the file, or the nearest folder above it that exists.
 QString nearest_there(QString path) {
   while (!QFileInfo::exists(path)) {
     const QString above = QFileInfo(path).path();
@@ -29,7 +29,7 @@ FileWatch::FileWatch(QObject* parent) : QObject(parent) {
   };
   connect(&watcher_, &QFileSystemWatcher::fileChanged, this, touched);
   connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, touched);
-  connect(&rest_, &QTimer::timeout, this, &FileWatch::tell);
+  connect(&rest_, &QTimer::timeout, this, &FileWatch::report);
 }
 
 void FileWatch::watch(const QString& file) {
@@ -40,21 +40,21 @@ void FileWatch::watch(const QString& file) {
   aim();
 }
 
-/// Anew also where the path is watched already: it may be another file by now.
+/// Watches the path again even if it is watched, because it may be another file now.
 void FileWatch::aim() {
   const QStringList watched = watcher_.files() + watcher_.directories();
   if (!watched.isEmpty()) watcher_.removePaths(watched);
   if (file_.isEmpty()) return;
   const QString nearest = nearest_there(file_);
   watcher_.addPath(nearest);
-  // What came between the look and the watch would be missed.
+  // A change between the check and the watch would be missed otherwise.
   if (nearest_there(file_) != nearest) rest_.start();
 }
 
-void FileWatch::tell() {
+void FileWatch::report() {
   aim();
   const bool before = std::exchange(there_, QFileInfo::exists(file_));
-  if (before || there_) emit changed();  // Else it was a neighbour.
+  if (before || there_) emit changed();  // Otherwise another file of the folder has changed.
 }
 
 }  // namespace conelab::desktop

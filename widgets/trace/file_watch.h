@@ -1,8 +1,8 @@
-// A file that a view shows and another program writes: tells when it is another.
+// Watches a file that a view shows and another program may write.
 //
-// Qt's watcher forgets a path that is removed or replaced, which is how files are rewritten whole.
-// Here the path is watched anew after each change, and while nothing is there, the nearest folder
-// that is: the file may come back.
+// The watcher of Qt forgets a path that is removed or replaced, which is how files are usually
+// rewritten. This class watches the path again after each change. If the file does not exist, it
+// watches the nearest existing folder, because the file may appear again.
 #pragma once
 
 #include <QFileSystemWatcher>
@@ -17,19 +17,19 @@ class FileWatch : public QObject {
  public:
   explicit FileWatch(QObject* parent = nullptr);
 
-  /// From now on that file, whether it is there or not; empty: none.
+  /// Watches this file from now on, whether it exists or not. An empty name stops watching.
   void watch(const QString& file);
 
  signals:
-  /// The file was written, removed, replaced or has appeared, and has rested for a moment since.
+  /// The file was written, removed, replaced or created, and has not changed for a moment.
   void changed();
 
  private:
   void aim();
-  void tell();
+  void report();
 
   QString file_;
-  bool there_ = false;  ///< When it was told of last.
+  bool there_ = false;  ///< Whether the file existed at the last report.
   QFileSystemWatcher watcher_;
   QTimer rest_;
 };

@@ -1,12 +1,11 @@
 #include "widgets/trace/trace.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
-#include "core/call/call_text.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
-#include "widgets/trace/gradients.h"
 
 namespace conelab::desktop {
 namespace {
@@ -14,13 +13,6 @@ namespace {
 std::string label(const std::vector<std::string>& tokens, std::int64_t i) {
   const auto index = static_cast<std::size_t>(i);
   return index < tokens.size() ? tokens[index] : std::to_string(i);
-}
-
-/// One head [1 × 1 × token × feature].
-Tensor4<double> one_head(const Tensor4<double>& all, std::int64_t batch, std::int64_t head) {
-  Tensor4<double> one({1, 1, all.shape.token, all.shape.feature});
-  std::copy_n(all.row(batch, head, 0), one.data.size(), one.data.begin());
-  return one;
 }
 
 void check_index(const char* axis, std::int64_t index, std::int64_t size) {
@@ -32,8 +24,10 @@ void check_index(const char* axis, std::int64_t index, std::int64_t size) {
 }  // namespace
 
 Extents Trace::extents() const {
-  return {query.shape.batch, query.shape.head,    query.shape.token,
-          key.shape.token,   query.shape.feature, value.shape.feature};
+  Extents e{query.shape.batch, query.shape.head,    query.shape.token,
+            key.shape.token,   query.shape.feature, value.shape.feature};
+  for (const auto& [name, tensor] : tensors) e.tensors[name] = tensor.extents;
+  return e;
 }
 
 std::string Trace::query_label(std::int64_t i) const { return label(query_token, i); }
@@ -42,7 +36,9 @@ std::string Trace::key_label(std::int64_t i) const { return label(key_token, i);
 std::shared_ptr<const Trace> load_trace(const std::string& file, const std::string& group,
                                         const Cancelled& cancelled) {
   const std::string spec = group.empty() ? file : file + ":" + group;
-  Input input = read_input_sandboxed(spec, {}, {.cancelled = cancelled});
+  InputOptions options;
+  for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
+  Input input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
   auto trace = std::make_shared<Trace>();
   trace->file = file;
   trace->group = group;
@@ -52,6 +48,9 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->query_token = std::move(input.query_token);
   trace->key_token = std::move(input.key_token);
   trace->allowed = std::move(input.mask);
+  for (const auto& [name, tensor] : input.parameters) {
+    trace->tensors[name] = {tensor.extents, to_doubles(tensor)};
+  }
   const InputTensor* const read[] = {&input.query, &input.key_or_query(), &input.value_or_query()};
   for (const InputTensor* t : read) {
     trace->nan_count += t->nan_count;
@@ -79,20 +78,26 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
   check_index("batch element", batch, e.batch);
   check_index("head", head, e.head);
   auto one = std::make_shared<HeadInput>();
-  one->exact.query = one_head(trace.query, batch, head);
-  one->exact.key = one_head(trace.key, batch, head);
-  one->exact.value = one_head(trace.value, batch, head);
+  one->exact.query = head_of(trace.query, batch, head);
+  one->exact.key = head_of(trace.key, batch, head);
+  one->exact.value = head_of(trace.value, batch, head);
   one->exact.allowed = trace.allowed;
-  one->fast.query = convert<float>(one->exact.query);
-  one->fast.key = convert<float>(one->exact.key);
-  one->fast.value = convert<float>(one->exact.value);
-  one->fast.allowed = trace.allowed;
+  one->exact.tensors = tensors_of_head(trace.tensors, head);
+  if (const auto edge = one->exact.tensors.find("edge"); edge != one->exact.tensors.end()) {
+    one->exact.indices["edge"] = convert<std::int64_t>(edge->second);
+    one->exact.tensors.erase(edge);
+  }
+  one->fast = convert<float>(one->exact);
   one->device = device;
   return one;
 }
 
 Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
   if (!trace.allowed.empty()) call = call_with_own_mask(call);
+  for (const ParameterInfo& info : call_parameters(call)) {
+    const bool needed = info.domain == Domain::tensor && std::isnan(info.initial);
+    if (needed && !trace.tensors.contains(info.key)) call.parameters.emplace(info.key, "random");
+  }
   return call_of_head(call, trace.extents(), head);
 }
 

@@ -9,7 +9,7 @@ namespace conelab::desktop {
 
 namespace {
 
-/// Numbers of a head that are copied within a few milliseconds.
+/// How many numbers of a head can be copied within a few milliseconds.
 constexpr std::int64_t most_at_once = std::int64_t{1} << 19;
 
 std::int64_t numbers_of_head(const Trace& trace) {
@@ -34,12 +34,12 @@ void Workspace::open_first(const QString& file, const std::vector<std::string>& 
   load(QFileInfo(file).absoluteFilePath().toStdString(), "", true, groups);
 }
 
-/// What the session names, after an edit, an undo or another session.
+/// Loads what the session names, after an edit, an undo or a replacement of the session.
 void Workspace::follow() {
   const TraceChoice& wanted = document_.session().trace;
   const TraceChoice before = std::exchange(followed_, wanted);
   if (is_open(wanted)) return choose_head();
-  // An edit of something else leaves the file alone that is being opened.
+  // Edits of other members do not affect the file that is being opened.
   const bool same = wanted.file == before.file && wanted.group == before.group;
   if (same && opening_ && job_.active()) return;
   if (wanted.file.empty()) {
@@ -63,8 +63,8 @@ void Workspace::load(const std::string& file, const std::string& group, bool int
                      const std::vector<std::string>& groups) {
   failed_ = {};
   opening_ = into_session;
-  if (!into_session) changed_.clear();  // What the session names is read as it is now.
-  if (!into_session) watch_.watch(QString::fromStdString(file));  // It may be right later.
+  if (!into_session) changed_.clear();  // The current content of the session's file is read.
+  if (!into_session) watch_.watch(QString::fromStdString(file));  // It may become readable later.
   job_ = jobs_.start<Loaded>(
       "reading " + QFileInfo(QString::fromStdString(file)).fileName().toStdString(),
       [file, group, groups](const JobContext& context) {
@@ -83,7 +83,7 @@ void Workspace::load(const std::string& file, const std::string& group, bool int
         failed_ = {.file = file, .group = group};
         emit loading_changed();
         emit failed(QString::fromStdString(message));
-        if (opening_) follow();  // What the session names may not have been read for this one.
+        if (opening_) follow();  // What the session names may not have been read in favour of this.
         read_changed();
       },
       true);
@@ -109,7 +109,7 @@ void Workspace::take(Loaded loaded, bool into_session) {
   read_changed();
 }
 
-/// A small head at once, so that nothing flickers; a large one in a job, since it is copied twice.
+/// A small head is copied at once, so that nothing flickers; a large one in a job.
 void Workspace::choose_head() {
   const TraceChoice wanted = document_.session().trace;
   if (!trace_ || wanted == shown_) return;
@@ -133,7 +133,7 @@ void Workspace::choose_head() {
   head_job_ = jobs_.start<Head>(
       "head " + std::to_string(wanted.head), [read](const JobContext&) { return read(); },
       [this](Head head) { take_head(std::move(head)); }, failed_to, true);
-  if (head_of_ == trace_) return;  // The head before stays until this one is there.
+  if (head_of_ == trace_) return;  // The previous head remains until this one is ready.
   head_.reset();
   emit trace_changed();
 }
@@ -147,7 +147,7 @@ void Workspace::take_head(Head head) {
 
 void Workspace::file_changed() {
   const TraceChoice& open = document_.session().trace;
-  if (opening_ && job_.active()) {  // Another file may be about to take its place, or not.
+  if (opening_ && job_.active()) {  // Another file may replace it, or fail to be read.
     changed_ = open.file;
     return;
   }
@@ -155,8 +155,8 @@ void Workspace::file_changed() {
   load(open.file, open.group, false);
 }
 
-/// What has changed while a file was opened, where that is still what the session names: the other
-/// could not be read, or it was another group of the same file.
+/// Reads a file that changed while another was opened, if the session still names it: the other
+/// file could not be read, or another group of the same file was opened.
 void Workspace::read_changed() {
   const std::string changed = std::exchange(changed_, {});
   if (!changed.empty() && changed == document_.session().trace.file) file_changed();

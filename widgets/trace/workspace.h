@@ -1,4 +1,5 @@
-// The trace that the session names, kept loaded: read in a job, read again when the file changes.
+// The trace that the session names, kept in memory: it is read in a job, and again when the file
+// changes.
 #pragma once
 
 #include <QObject>
@@ -18,27 +19,30 @@ class Workspace : public QObject {
   Workspace(Document& document, JobPool& jobs, QObject* parent = nullptr);
 
   [[nodiscard]] Document& document() { return document_; }
-  /// Devices by name, null for those that are none; the CPU needs no telling.
+  /// Sets the function that finds a device by name; it returns null for unknown names. The CPU
+  /// needs none.
   void use_devices(std::function<Backend*(const std::string&)> find) { devices_ = std::move(find); }
   [[nodiscard]] JobPool& jobs() { return jobs_; }
-  /// Null while nothing is open or the file is being read.
+  /// Returns the trace; null if none is open or while the file is read.
   [[nodiscard]] const std::shared_ptr<const Trace>& trace() const { return trace_; }
-  /// The session's head of it.
+  /// Returns the head of the trace that the session selects.
   [[nodiscard]] const std::shared_ptr<const HeadInput>& head() const { return head_; }
   [[nodiscard]] bool loading() const { return job_.active() || head_job_.active(); }
-  /// Groups of the open file that hold a trace.
+  /// Returns the groups of the open file that contain a trace.
   [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }
 
-  /// Opens a file as the session's trace, once it has been read: a file that cannot be read leaves
-  /// the session as it was and is told by `failed`. `group` empty: the first that holds a trace.
+  /// Opens a file as the session's trace after it has been read. If it cannot be read, the session
+  /// does not change and `failed` is emitted. An empty `group` selects the first group that
+  /// contains a trace.
   void open(const QString& file, const QString& group = {});
-  /// The same for the first of the groups, where all that hold a trace are known already.
+  /// Does the same for the first of `groups`, which must be all groups of the file that contain a
+  /// trace.
   void open_first(const QString& file, const std::vector<std::string>& groups);
 
  signals:
-  /// Another trace, or another head of it, or none.
+  /// The trace or the selected head has changed, or no trace is open any more.
   void trace_changed();
-  /// A file could not be read; one line.
+  /// A file could not be read; the message is one line.
   void failed(const QString& message);
   /// Reading has begun or ended.
   void loading_changed();
@@ -50,7 +54,7 @@ class Workspace : public QObject {
   };
   void follow();
   [[nodiscard]] bool is_open(const TraceChoice& wanted) const;
-  /// `groups`: those of the file, or empty where they are to be found out.
+  /// `groups` are those of the file; if empty, they are searched.
   void load(const std::string& file, const std::string& group, bool into_session,
             const std::vector<std::string>& groups = {});
   void take(Loaded loaded, bool into_session);
@@ -64,16 +68,16 @@ class Workspace : public QObject {
   JobPool& jobs_;
   std::shared_ptr<const Trace> trace_;
   std::shared_ptr<const HeadInput> head_;
-  std::shared_ptr<const Trace> head_of_;  ///< Whose head that is.
-  TraceChoice shown_;                     ///< What `head_` is of.
-  TraceChoice followed_;                  ///< What the session named last.
-  bool opening_ = false;                  ///< Whether `job_` reads what the session is to name.
+  std::shared_ptr<const Trace> head_of_;  ///< The trace of `head_`.
+  TraceChoice shown_;                     ///< The choice that `head_` belongs to.
+  TraceChoice followed_;                  ///< The last choice of the session.
+  bool opening_ = false;                  ///< Whether `job_` reads a file that `open` was given.
   std::string changed_;                   ///< A file that changed while `job_` opens another.
-  TraceChoice failed_;                    ///< What could not be read: not tried again by itself.
+  TraceChoice failed_;                    ///< A choice that could not be read; not tried again.
   std::vector<std::string> groups_;
   std::function<Backend*(const std::string&)> devices_;
   JobHandle job_, head_job_;
-  FileWatch watch_;  ///< A file that is being written is read once it rests.
+  FileWatch watch_;  ///< Reports a change after the file has not changed for a moment.
 };
 
 }  // namespace conelab::desktop

@@ -1,27 +1,27 @@
-// What the window cannot do itself and is handed over by the program: figures by name, commands,
-// benchmarks. Plain functions, so that tests hand over their own.
+// Functions that the program supplies to the window: figures by name, commands, benchmarks. They
+// are plain functions, so that tests can supply their own.
 #pragma once
 
 #include <functional>
 #include <string>
 
 #include "core/figure/display_list.h"
-#include "widgets/benchmarks/bench_backend.h"
+#include "widgets/benchmarks/bench_run.h"
 #include "widgets/session/session.h"
 
 namespace conelab::desktop {
 
 struct Backends {
   std::string version;
-  std::string shipped_trace;  ///< The demonstration's trace; empty where it was not found.
-  /// A figure exactly as `conelab figure` draws it. Throws as it does; called from a job, and stops
-  /// where the second argument says so.
+  std::string shipped_trace;  ///< The trace of the demonstration; empty if it was not found.
+  /// Returns a figure exactly as `conelab figure` draws it and throws as it does. Called from a
+  /// job; stops if the second argument returns true.
   std::function<figure::DisplayList(const FigureChoice&, const std::function<bool()>&)> draw_figure;
-  /// The command lines that do the same headless.
+  /// Return the command lines that do the same without the window.
   std::function<std::string(const FigureChoice&)> figure_command;
   std::function<std::string(const TraceChoice&, const Call&)> attend_command;
   BenchBackend bench;
-  /// A device besides the CPU by name; null where the name is of none.
+  /// Returns a device other than the CPU by name; null if there is none of that name.
   std::function<Backend*(const std::string&)> device;
 };
 

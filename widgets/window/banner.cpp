@@ -44,7 +44,7 @@ void ElidedLine::resizeEvent(QResizeEvent*) { emit fits_changed(); }
 Banner::Banner(QWidget* parent) : QToolBar(tr("Message"), parent) {
   setObjectName("banner");
   setMovable(false);
-  toggleViewAction()->setVisible(false);  // Only a message shows it.
+  toggleViewAction()->setVisible(false);  // The banner is shown by messages only.
   auto* row = new QWidget;
   row->setObjectName("banner-row");
   row->setAttribute(Qt::WA_StyledBackground);
@@ -120,7 +120,7 @@ void Banner::show_colours() {
   const QString ink = error_ ? "white" : "palette(window-text)";
   const QString hover = error_ ? "#b8482a" : "palette(midlight)";
   const QString edge = error_ ? "#9c2f10" : "palette(highlight)";
-  // A tool bar's padding counts on all its sides: the row has the room at its ends.
+  // The padding of a tool bar applies to all sides; the margins are therefore set on the row.
   setStyleSheet(QStringLiteral("QToolBar { background: %1; padding: 2px; border: 0; }"
                                "QWidget#banner-row { border-left: 4px solid %4; }"
                                "QLabel, QToolButton, QWidget { color: %2; }"

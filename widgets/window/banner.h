@@ -1,5 +1,5 @@
-// One line of news across the window: an error in red, a notice in calm colours. What does not fit
-// is elided and shown on demand; a notice may offer one thing to do.
+// A message in one line across the window: an error in red, or a notice. A text that does not fit
+// is cut, and a button shows it completely. A notice may offer one action.
 #pragma once
 
 #include <QToolBar>
@@ -10,7 +10,7 @@ class QToolButton;
 
 namespace conelab::desktop {
 
-/// A line of text that ends in "…" where it does not fit.
+/// A line of text that ends in "…" if it does not fit.
 class ElidedLine : public QWidget {
   Q_OBJECT
 
@@ -33,7 +33,7 @@ class ElidedLine : public QWidget {
   QString text_;
 };
 
-// A tool bar, because only tool bars lie across all docks.
+// A tool bar, because only tool bars extend across all docks.
 class Banner : public QToolBar {
   Q_OBJECT
 
@@ -41,10 +41,10 @@ class Banner : public QToolBar {
   explicit Banner(QWidget* parent = nullptr);
 
   void show_error(const QString& message);
-  /// `offer` names what `act` does; empty: nothing is offered.
+  /// Shows a notice. `offer` is the label of a button that calls `act`; if empty, there is none.
   void show_notice(const QString& message, const QString& offer = {},
                    const std::function<void()>& act = {});
-  /// Empty where nothing is shown.
+  /// Returns the message; empty if none is shown.
   [[nodiscard]] QString text() const;
   [[nodiscard]] bool shows_error() const { return error_; }
 

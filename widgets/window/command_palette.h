@@ -1,4 +1,5 @@
-// Every action of the window by typing a few of its letters (Ctrl+Shift+P).
+// Lists of the actions of the window: the command palette, which finds an action by some of its
+// letters (Ctrl+Shift+P), and the list of shortcuts (?).
 #pragma once
 
 #include <QAction>
@@ -10,8 +11,8 @@ class QListWidget;
 
 namespace conelab::desktop {
 
-/// How well `typed` fits `name`: its letters must occur in order; runs and word beginnings count
-/// more. Negative: not at all.
+/// Returns how well `typed` matches `name`. Its letters must occur in order; consecutive letters
+/// and beginnings of words score higher. Negative if they do not match.
 [[nodiscard]] int match_score(const QString& typed, const QString& name);
 
 class CommandPalette : public QDialog {
@@ -33,7 +34,15 @@ class CommandPalette : public QDialog {
   QListWidget* list_;
 };
 
-/// An action's text as a person reads it, without mnemonics and ellipsis.
+/// Returns the text of an action without mnemonics and ellipsis.
 [[nodiscard]] QString action_name(const QAction& action);
+
+/// The list of shortcuts: keys of the actions of the window and of the views.
+class ShortcutSheet : public QDialog {
+  Q_OBJECT
+
+ public:
+  ShortcutSheet(const QList<QAction*>& actions, QWidget* parent);
+};
 
 }  // namespace conelab::desktop

@@ -119,7 +119,7 @@ bool DockLayout::restore(const QByteArray& state) {
   QDataStream stream(state);
   stream >> geometry >> docks;
   window_.restoreGeometry(geometry);
-  // Widths of docks hold only once the window has its size on the screen.
+  // Widths of docks can be set only after the window has its size on the screen.
   if (!window_.isVisible()) shown_later_ = state;
   given_ = {};
   before_single_.clear();
@@ -140,9 +140,9 @@ bool DockLayout::eventFilter(QObject* object, QEvent* event) {
         this, [this, later = std::exchange(shown_later_, {})] { restore(later); },
         Qt::QueuedConnection);
   }
-  // The main window's own layout has done its part by now.
+  // The layout of the main window has finished at this point.
   if (object == &window_ && event->type() == QEvent::Resize) share_width();
-  // Docks that change in a window that does not were changed by a person or by the program.
+  // If docks change while the window does not, the user or the program has changed them.
   const bool moved = event->type() == QEvent::Resize || event->type() == QEvent::Show;
   if (object != &window_ && moved && !sharing_ && window_.width() == shared_width_) {
     measuring_.start();

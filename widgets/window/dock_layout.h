@@ -1,8 +1,8 @@
-// The docks of the main window: where they are, which is in front, and how wide they are.
+// The docks of the main window: their arrangement, which one is in front, and their widths.
 //
-// Docks at the left are panels that keep their width; the others share what the window gains or
-// loses in proportion to their widths. All is computed from the widths that a person or a session
-// last gave them, so that a window that is enlarged and shrunk again looks as before.
+// Docks at the left are panels that keep their width. The others share what the window gains or
+// loses in proportion to their widths. All widths are computed from those that the user or a
+// session set last, so that a window that is enlarged and shrunk again looks as before.
 #pragma once
 
 #include <QByteArray>
@@ -25,18 +25,19 @@ class DockLayout : public QObject {
   QDockWidget* add(const QString& name, const QString& title, QWidget* view,
                    Qt::DockWidgetArea area);
   [[nodiscard]] const QList<QDockWidget*>& docks() const { return docks_; }
-  /// Deletes them with their views.
+  /// Deletes the docks with their views.
   void clear();
 
-  /// The arrangement as it is now, at these widths, is the usual one.
+  /// Makes the current arrangement, with these widths, the default one.
   void make_usual(const QHash<QDockWidget*, int>& widths);
   void restore_usual();
-  /// Shows a dock by its name, in front of those that share its place.
+  /// Shows a dock by its name, in front of those at the same position.
   void raise(const QString& name);
-  /// The dock in front takes the whole window, or gives it back.
+  /// Shows only the dock in front in the whole window, or restores the others.
   void toggle_single();
 
-  /// Place and size of the window and its docks; restoring is false where the bytes say nothing.
+  /// Returns position and size of the window and its docks. `restore` returns false if the bytes
+  /// are invalid.
   [[nodiscard]] QByteArray state() const;
   bool restore(const QByteArray& state);
 
@@ -45,14 +46,14 @@ class DockLayout : public QObject {
 
  private:
   struct Widths {
-    int window = 0;  ///< 0: not known.
-    int fixed = 0;   ///< What of it the panels and the gaps between docks take.
+    int window = 0;  ///< 0 if unknown.
+    int fixed = 0;   ///< The part that the panels and the gaps between docks take.
     QHash<QDockWidget*, int> docks;
   };
   [[nodiscard]] bool is_panel(QDockWidget* dock) const;
-  /// The one that has the keyboard, else the first that is seen.
+  /// Returns the dock with the keyboard focus, otherwise the first visible one.
   [[nodiscard]] QDockWidget* in_front() const;
-  /// Docks as in `state`; a bar with a message stays as it is, which is no part of an arrangement.
+  /// Arranges the docks as in `state`. The banner is not part of it and does not change.
   bool arrange(const QByteArray& state);
   void restore_state(const QByteArray& state);
   void measure();
@@ -61,10 +62,10 @@ class DockLayout : public QObject {
   QMainWindow& window_;
   QList<QDockWidget*> docks_;
   QByteArray usual_;
-  QByteArray before_single_;  ///< The arrangement before one view took all; empty: none did.
-  QByteArray shown_later_;    ///< A state restored before the window was seen.
+  QByteArray before_single_;  ///< The arrangement before one dock filled the window; or empty.
+  QByteArray shown_later_;    ///< A state that was restored before the window was visible.
   Widths given_, usual_widths_;
-  int shared_width_ = 0;  ///< The window's width that is shared out.
+  int shared_width_ = 0;  ///< The width of the window that was distributed last.
   bool sharing_ = false;
   QTimer measuring_;
 };

@@ -13,7 +13,7 @@
 namespace conelab::desktop {
 namespace {
 
-/// By its ending and its beginning.
+/// Returns the kind by extension and first bytes.
 bool is_session_file(const QString& file) {
   QFile opened(file);
   return file.endsWith(".json", Qt::CaseInsensitive) && opened.open(QIODevice::ReadOnly) &&
@@ -27,7 +27,8 @@ const InspectedItem* item_at(const Inspection& inspection, const char* path) {
   return found == items.end() ? nullptr : &*found;
 }
 
-/// The input in the attribute `spec` of a result's group; none where there is no such attribute.
+/// Returns the input named by the attribute `spec` of a result's group, if there is such an
+/// attribute.
 std::optional<std::string> spec_input(const InspectedItem* group) {
   if (group == nullptr) return std::nullopt;
   for (const auto& [name, value] : group->attributes) {

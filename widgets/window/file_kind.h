@@ -1,4 +1,4 @@
-// What a file is that was dropped or named: one of those that this program writes or reads.
+// The kind of a file that was dropped or named, among those that this program writes or reads.
 #pragma once
 
 #include <QString>
@@ -13,29 +13,29 @@ namespace conelab::desktop {
 enum class FileKind {
   trace,
   benchmark,
-  result,   ///< Of attend.
+  result,   ///< A result of attend.
   tree,     ///< A result of tree.
-  session,  ///< Of this program.
-  other,    ///< Sound, but of no kind that has a view of its own.
+  session,  ///< A session of this program.
+  other,    ///< Valid, but without a view of its kind.
 };
 
 struct FoundFile {
   FileKind kind = FileKind::other;
-  QString path;               ///< Absolute.
-  std::string group = {};     ///< Of a trace: the one that was asked for, or empty.
-  std::string quantity = {};  ///< Of a result of attend: the map it stored, or empty.
-  std::string made_of = {};   ///< Of a result: the trace it was computed from.
-  std::shared_ptr<SavedSession> session = {};      ///< Of a session.
-  std::shared_ptr<const Inspection> content = {};  ///< What was looked into; or null.
+  std::string path;           ///< Absolute path.
+  std::string group = {};     ///< For a trace: the requested group, or empty.
+  std::string quantity = {};  ///< For a result of attend: the map that it contains, or empty.
+  std::string made_of = {};   ///< For a result: the trace that it was computed from.
+  std::shared_ptr<SavedSession> session = {};      ///< For a session.
+  std::shared_ptr<const Inspection> content = {};  ///< The content, if it was read; or null.
 
-  /// Whether the figures can draw it.
+  /// Returns whether a figure can show the file.
   [[nodiscard]] bool has_figure() const {
     return kind == FileKind::tree || (kind == FileKind::result && !quantity.empty());
   }
 };
 
-/// `named`: a path, or "FILE.h5:/group" for one trace of a file. Fails where the file cannot be
-/// read at all; throws interrupted where `cancelled` says so.
+/// Determines the kind of a file. `named` is a path, or "FILE.h5:/group" for one trace of a file.
+/// Throws a failure if the file cannot be read, and interrupted if `cancelled` returns true.
 [[nodiscard]] FoundFile find_out(const QString& named, const Cancelled& cancelled = {});
 
 }  // namespace conelab::desktop

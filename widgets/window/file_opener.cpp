@@ -30,7 +30,7 @@ bool is_among(const Files& files, const FoundFile& one) {
   });
 }
 
-/// Also under another of its names: through a link, say.
+/// Compares files also under different names, for instance through a link.
 bool is_known(const Files& files, const FoundFile& one) {
   return std::any_of(files.begin(), files.end(), [&](const FoundFile& each) {
     return each.group == one.group && QFileInfo(each.path) == QFileInfo(one.path);
@@ -49,8 +49,8 @@ QStringList names_of(const Files& files) {
   return names;
 }
 
-/// Which view has what, where several have something: one of them is in front of the others. What
-/// is to be said of results says so itself.
+/// Returns a notice about which view shows what, if several views have something new. Results have
+/// their own notice.
 QString places_text(const Files& shown) {
   std::set<std::string> views;
   for (const FoundFile& file : shown) {
@@ -68,7 +68,8 @@ QString places_text(const Files& shown) {
   return places.isEmpty() ? QString() : QObject::tr("Open: %1.").arg(places.join(", "));
 }
 
-/// What is to be said of results, which are no traces; empty where there are none among the files.
+/// Returns the notice about results, which contain no traces; empty if there are none among the
+/// files.
 QString result_text(const Files& shown) {
   const auto first = std::find_if(shown.begin(), shown.end(), [](const FoundFile& file) {
     return file.kind == FileKind::tree || file.kind == FileKind::result;
@@ -89,7 +90,7 @@ QString result_text(const Files& shown) {
   return QObject::tr("%1 is a result of attend: its stored %2 are in Figures.").arg(name, quantity);
 }
 
-/// What the first result was computed from.
+/// Returns the trace from which the first result was computed.
 QString trace_of(const Files& shown) {
   const auto first = std::find_if(shown.begin(), shown.end(),
                                   [](const FoundFile& file) { return !file.made_of.empty(); });
@@ -127,7 +128,7 @@ FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContex
     context.stop_if_cancelled();
     try {
       const FoundFile one = find_out(file, context.cancel_check());
-      // Of several traces one is shown: what is wrong with the others would not be noticed.
+      // Of several traces one is shown, so that errors of the others would go unnoticed.
       const bool unread = one.kind == FileKind::trace && !one.content;
       if (files.size() > 1 && unread) {
         (void)load_trace(one.path.toStdString(), one.group, context.cancel_check());
@@ -145,7 +146,7 @@ void FileOpener::Found::add(const FoundFile& file) {
   if (is_known(files, file)) return;
   files.push_back(file);
   const bool sound = !file.content || file.content->sound();
-  // A trace may be whole beside what is damaged: the workspace tells what it could not read.
+  // A damaged file may contain an intact trace. The workspace reports what it could not read.
   if (file.kind == FileKind::trace || sound) return;
   errors << QString::fromStdString(file.content->problems.front());
 }
@@ -153,21 +154,21 @@ void FileOpener::Found::add(const FoundFile& file) {
 void FileOpener::take(const Found& found) {
   const Files& files = found.files;
   shown_.clear();
-  // A session says what is open: what is opened with it comes on top.
+  // A session determines what is open. Files that are opened with it are shown above it.
   show_session(of_kind(files, FileKind::session));
   show_trace(of_kind(files, FileKind::trace));
   show_benchmarks(of_kind(files, FileKind::benchmark));
   show_figure(files);
   show_content(files);
   for (auto file = files.rbegin(); file != files.rend(); ++file) {
-    // A trace that is read now may still turn out to be damaged: the workspace tells of it.
+    // A trace that is being read may still be damaged; the workspace reports this.
     if (file->kind != FileKind::trace || !is_among(shown_, *file)) emit opened(file->path);
   }
   const auto first = std::find_if(files.begin(), files.end(), [](const FoundFile& file) {
     return file.kind != FileKind::session;
   });
   if (first != files.end()) emit view_wanted(dock_of(*first));
-  tell(found);
+  report(found);
 }
 
 void FileOpener::show_session(const Files& sessions) {
@@ -192,7 +193,7 @@ void FileOpener::show_benchmarks(const Files& benchmarks) {
   if (count > 0) benchmarks_.open(benchmarks[count - 1].path.toStdString());
 }
 
-/// As `conelab figure` draws them: maps of one quantity side by side, or one file of trees.
+/// Shows files as `conelab figure` draws them: maps of one quantity, or one file of trees.
 void FileOpener::show_figure(const Files& files) {
   const auto first = std::find_if(files.begin(), files.end(),
                                   [](const FoundFile& file) { return file.has_figure(); });
@@ -212,7 +213,8 @@ void FileOpener::show_figure(const Files& files) {
   });
 }
 
-/// Of the first file that is neither trace nor benchmark; that of a trace is shown anyway.
+/// Shows the content of the first file that is neither trace nor benchmark; traces are shown
+/// anyway.
 void FileOpener::show_content(const Files& files) {
   if (!of_kind(files, FileKind::trace).empty()) return;
   const auto first = std::find_if(files.begin(), files.end(), [](const FoundFile& file) {
@@ -224,8 +226,8 @@ void FileOpener::show_content(const Files& files) {
   if (!first->has_figure()) shown_.push_back(*first);
 }
 
-/// There is one line for all of it: what failed comes first.
-void FileOpener::tell(const Found& found) {
+/// All messages share one line; errors come first.
+void FileOpener::report(const Found& found) {
   QStringList text, others;
   QStringList errors = found.errors;
   for (const FoundFile& file : found.files) {

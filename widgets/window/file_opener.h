@@ -1,9 +1,9 @@
-// Opens files of every kind in the views that show them, any number at once.
+// Opens files of every kind, any number at once, in the views that show them.
 //
-// Traces go to the maps, results of attend and of tree to the figures, benchmarks to their view,
-// sessions replace the session, and of everything else the content is shown. Several results of
-// attend stand side by side in one figure, two benchmarks are compared, the second with the first.
-// Where there is room for one only, the first is shown and a notice names the others.
+// Traces are opened in the maps, results of attend and tree in the figures, benchmarks in their
+// view; a session replaces the session; of other files the content is shown. Several results of
+// attend are shown in one figure, and of two benchmarks the second is compared with the first. If a
+// view can show only one file, it shows the first, and a notice names the others.
 #pragma once
 
 #include <QObject>
@@ -25,18 +25,18 @@ class FileOpener : public QObject {
  public:
   FileOpener(Workspace& workspace, BenchModel& benchmarks, DataView& data);
 
-  /// Files that were asked for before and are not open yet are opened as well, behind these.
+  /// Opens files. Files of earlier calls that are not open yet are opened as well, after these.
   void open(const QStringList& files);
 
  signals:
   void session_found(const SavedSession& saved, const QString& path);
-  /// The dock of the first file is to be seen.
+  /// The dock of the first file should be shown.
   void view_wanted(const QString& dock);
-  /// `trace`: what a result was computed from, to be offered; or empty.
+  /// Emits a notice. `trace` is the trace that a result was computed from, to be offered; or empty.
   void notice(const QString& text, const QString& trace);
-  /// One line for all that could not be read, and what a notice would have said beside it.
+  /// Emits one line about everything that could not be read, followed by what a notice would say.
   void failed(const QString& message);
-  /// Worth to be remembered; the traces are told by the workspace once they are there.
+  /// Emits a file to be remembered. The workspace reports traces itself after reading them.
   void opened(const QString& path);
 
  private:
@@ -45,7 +45,7 @@ class FileOpener : public QObject {
     Files files;
     QStringList errors;
 
-    /// Unless it is among them under another name.
+    /// Adds a file unless it is already present under another name.
     void add(const FoundFile& file);
   };
   static Found find_all(const QStringList& files, const JobContext& context);
@@ -55,14 +55,14 @@ class FileOpener : public QObject {
   void show_benchmarks(const Files& benchmarks);
   void show_figure(const Files& files);
   void show_content(const Files& files);
-  void tell(const Found& found);
+  void report(const Found& found);
 
   Workspace& workspace_;
   BenchModel& benchmarks_;
   DataView& data_;
   QStringList pending_;
   JobHandle job_;
-  Files shown_;  ///< Those of the files that are opened now for which there was room.
+  Files shown_;  ///< The files of the current call that are shown.
 };
 
 }  // namespace conelab::desktop

@@ -22,7 +22,7 @@ JobBar::JobBar(JobPool& jobs, QWidget* parent) : QWidget(parent), jobs_(jobs) {
   line->addWidget(bar_);
   line->addWidget(cancel);
   connect(cancel, &QToolButton::clicked, this, [this] { jobs_.cancel_all(); });
-  // Work that is done within a moment is not worth a flicker.
+  // Short jobs are not shown, because the bar would flicker.
   poll_.setInterval(200);
   connect(&poll_, &QTimer::timeout, this, &JobBar::show_jobs);
   jobs_.on_change([this] {

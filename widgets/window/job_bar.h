@@ -1,4 +1,4 @@
-// What is being computed, in the status bar: title, progress, cancel.
+// The running jobs in the status bar: title, progress, cancel.
 #pragma once
 
 #include <QTimer>

@@ -26,7 +26,6 @@
 #include "widgets/window/command_palette.h"
 #include "widgets/window/file_opener.h"
 #include "widgets/window/job_bar.h"
-#include "widgets/window/shortcut_sheet.h"
 #include "widgets/window/welcome.h"
 
 namespace conelab::desktop {
@@ -38,12 +37,12 @@ Deliver into_event_loop(QObject* receiver) {
   };
 }
 
-/// Where a state of the program is kept; empty where nothing is.
+/// Returns the path of a file with state of the program; empty if nothing is stored.
 QString state_file(const QString& directory, const char* name) {
   return directory.isEmpty() ? QString() : QDir(directory).filePath(QLatin1String(name));
 }
 
-/// A view that is scrolled where its dock is narrower: it does not decide how wide the window is.
+/// Returns a view with scroll bars, so that it does not determine the width of the window.
 QWidget* scrolled(QWidget* view) {
   auto* scroll = new QScrollArea;
   scroll->setFrameShape(QFrame::NoFrame);
@@ -94,7 +93,7 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
   show_session();
 }
 
-// Views hold handles of jobs and refer to the workspace, so they go first.
+// Views hold handles of jobs and refer to the workspace, so they are destroyed first.
 MainWindow::~MainWindow() {
   disconnect(&document_, nullptr, this, nullptr);
   disconnect(workspace_.get(), nullptr, this, nullptr);
@@ -108,7 +107,7 @@ MainWindow::~MainWindow() {
 void MainWindow::build_views() {
   maps_ = new MapsView(*workspace_);
   operators_ = new OperatorsPanel(document_);
-  operators_->setMinimumWidth(260);  // Its fields and the scroll bar beside them.
+  operators_->setMinimumWidth(260);  // Space for its fields and the scroll bar.
   data_ = new DataView(*workspace_);
   welcome_ = new Welcome(backends_.shipped_trace);
   explorer_ = new ExplorerView(*workspace_);
@@ -318,7 +317,7 @@ void MainWindow::restore_theme() {
     session.theme = saved->session.theme;
     document_.replace(std::move(session));
   } catch (const Error&) {
-    return;  // Whoever wants the session of last time is told; here only its colours are missed.
+    return;  // `restore_autosave` reports the error; without it only the theme is missing.
   }
 }
 
@@ -327,7 +326,7 @@ void MainWindow::showEvent(QShowEvent* event) {
   benchmarks_->model().find_devices();
 }
 
-/// Stays where a file that was to be saved could not be; closed once more, it goes.
+/// The window stays open if a file could not be saved. A second attempt closes it.
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (!session_file_.close()) return event->ignore();
   jobs_->cancel_all();
@@ -356,7 +355,7 @@ void MainWindow::save_dialog() {
 void MainWindow::remember(const QString& file) {
   try {
     recent_.add(file);
-  } catch (const Error& error) {  // Not worth more than a word.
+  } catch (const Error& error) {  // A short notice is enough.
     statusBar()->showMessage(QString::fromStdString(error.what()), 8000);
   }
   show_recent();

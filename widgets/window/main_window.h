@@ -1,4 +1,4 @@
-// The main window: docks of views over one session, menus, palette, autosave.
+// The main window: docks with views of one session, menus, command palette, automatic save.
 #pragma once
 
 #include <QMainWindow>
@@ -28,7 +28,8 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  /// `state_directory` holds autosave and recent files; empty: nothing is kept.
+  /// `state_directory` contains the automatic save and the recent files; if empty, nothing is
+  /// stored.
   MainWindow(Backends backends, const QString& state_directory);
   ~MainWindow() override;
 
@@ -38,16 +39,16 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] ExplorerView& explorer() { return *explorer_; }
   [[nodiscard]] BenchmarksView& benchmarks() { return *benchmarks_; }
 
-  /// Traces, results and sessions, whatever they turn out to be (see file_opener.h). What cannot be
-  /// read is told in the window, and the session stays as it is.
+  /// Opens traces, results and sessions of any kind (see file_opener.h). Files that cannot be read
+  /// are reported in the window and do not change the session.
   void open(const QStringList& files);
-  /// The session of last time, where there is one; true where it was restored.
+  /// Restores the session of the last run. Returns whether there was one.
   bool restore_autosave();
-  /// Only the theme of it: a person's choice outlives sessions that do not carry another.
+  /// Restores only the theme of that session: it is used until a session sets another.
   void restore_theme();
-  /// The error in the banner; empty where none is shown.
+  /// Returns the error in the banner; empty if none is shown.
   [[nodiscard]] QString error_shown() const;
-  /// The notice there.
+  /// Returns the notice in the banner.
   [[nodiscard]] QString notice_shown() const;
   void show_error(const QString& message);
 
@@ -70,7 +71,7 @@ class MainWindow : public QMainWindow {
                       const std::function<void()>& run);
   void show_session();
   void apply_session_theme();
-  /// Another session that belongs to no file; the theme stays.
+  /// Starts another session that belongs to no file. The theme does not change.
   void begin_session(const QString& label, const Session& session);
   void start_example(int index);
   void open_one(const QString& file) { open({file}); }

@@ -1,4 +1,4 @@
-// The files that were opened last, kept from one run to the next.
+// The files that were opened last; they are stored between runs.
 #pragma once
 
 #include <QString>
@@ -8,12 +8,12 @@ namespace conelab::desktop {
 
 class RecentFiles {
  public:
-  /// Kept in that file, one a line; empty: nothing is kept.
+  /// Stores the list in this file, one name per line; if empty, nothing is stored.
   explicit RecentFiles(const QString& kept_in) : kept_in_(kept_in) {}
 
-  /// The newest first.
+  /// Returns the files, the newest first.
   [[nodiscard]] QStringList all() const;
-  /// Fails with `PATH: why` where that cannot be kept.
+  /// Adds a file. Throws a failure `PATH: why` if the list cannot be stored.
   void add(const QString& file);
 
  private:

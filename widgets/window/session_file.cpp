@@ -14,7 +14,7 @@ SessionFile::SessionFile(std::function<SavedSession()> now, const QString& autos
   connect(&writer_, &SessionWriter::failed, this, &SessionFile::take_failure);
   connect(&writer_, &SessionWriter::saved, this, [this](const QString& path) {
     if (path == autosave_) return;
-    if (path == path_) kept_ = path;  // Not where another session has taken its place meanwhile.
+    if (path == path_) kept_ = path;  // Not if another session has been opened meanwhile.
     emit saved(path);
   });
 }

@@ -1,4 +1,4 @@
-// Where the session is kept: the file that a person saves to, and the autosave of the last run.
+// The files of the session: the one that the user saves to, and the automatic save of the last run.
 #pragma once
 
 #include <QObject>
@@ -14,27 +14,28 @@ class SessionFile : public QObject {
   Q_OBJECT
 
  public:
-  /// `now` gives what is to be kept; `autosave` is the autosave's path, empty: there is none.
+  /// `now` returns the state to store; `autosave` is the path of the automatic save, empty if there
+  /// is none.
   SessionFile(std::function<SavedSession()> now, const QString& autosave);
 
-  /// The file that `save` writes; empty: none was chosen yet.
+  /// Returns the file that `save` writes; empty if none has been chosen.
   [[nodiscard]] const QString& path() const { return path_; }
-  /// The session is that of a file that was opened, or of none.
+  /// Sets the file that the session was opened from; empty if there is none.
   void came_from(const QString& path) { path_ = kept_ = path; }
   void save() { save_as(path_); }
   void save_as(const QString& path);
-  /// The session has changed: it is kept after a pause.
+  /// Must be called when the session has changed; it is stored after a pause.
   void changed();
-  /// The session of last time; none where there was none. Fails where it cannot be read.
+  /// Returns the session of the last run, if there was one. Throws a failure if it cannot be read.
   [[nodiscard]] std::optional<SavedSession> last_time() const;
-  /// Before the program ends: waits for what is being saved and keeps the session. False where a
-  /// file that a person saved to could not be written, which `failed` has told.
+  /// Ends saving before the program exits: waits for current writes and stores the session. Returns
+  /// false if a file that the user chose could not be written; `failed` has been emitted then.
   [[nodiscard]] bool close();
 
  signals:
   void saved(const QString& path);
   void failed(const QString& message);
-  /// Not worth more than a word.
+  /// The automatic save failed; this deserves only a short notice.
   void autosave_failed(const QString& message);
 
  private:
@@ -44,7 +45,7 @@ class SessionFile : public QObject {
   std::function<SavedSession()> now_;
   QString autosave_;
   QString path_;
-  QString kept_;  ///< As long as the file that was chosen last is not written: the one before.
+  QString kept_;  ///< The previous file, until the one that was chosen last has been written.
   QTimer pause_;
   SessionWriter writer_;
   int failures_ = 0;

@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QPushButton>
 
-#include "widgets/theme/follow_palette.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -40,7 +39,7 @@ std::vector<Example> examples(const std::string& shipped_trace) {
   cones.trace = {shipped_trace, "/german/layer3", 0, 5};
   cones.cones.follow_tokens = true;
   cones.locked = Focus{2, 6};
-  // Any two tokens have a common ancestor here; under a penumbral light many have none.
+  // Any two tokens have a common ancestor here; under a penumbral light many pairs have none.
   cones.maps.calls = {with("umbral", {})};
   return {
       {"What cones see that dot products do not",
@@ -101,7 +100,8 @@ Welcome::Welcome(const std::string& shipped_trace, QWidget* parent) : QWidget(pa
   hint->setEnabled(false);
   column->addWidget(hint);
   column->addStretch(2);
-  follow_palette(this, [this] { show_recent(files_); });  // A link's colour is a part of its text.
+  follow_palette(this,
+                 [this] { show_recent(files_); });  // The colour of links is part of the text.
 }
 
 void Welcome::show_recent(const QStringList& files) {

@@ -11,13 +11,13 @@ class QVBoxLayout;
 
 namespace conelab::desktop {
 
-/// A guided example: what it shows, and the session that shows it.
+/// A guided example: its description, and the session that shows it.
 struct Example {
   const char* title;
   const char* about;
   Session session;
 };
-/// Three of them, over the shipped trace.
+/// Returns three examples with the shipped trace.
 [[nodiscard]] std::vector<Example> examples(const std::string& shipped_trace);
 
 class Welcome : public QWidget {
@@ -34,7 +34,7 @@ class Welcome : public QWidget {
 
  private:
   QVBoxLayout* recent_;
-  QStringList files_;  ///< What `recent_` shows.
+  QStringList files_;  ///< The files that `recent_` shows.
 };
 
 }  // namespace conelab::desktop

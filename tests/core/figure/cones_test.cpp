@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/base/error.h"
-#include "core/figure/arc_curves.h"
+#include "core/figure/display_list.h"
 #include "core/figure/plane_scene.h"
 #include "tests/core/figure/figure_checks.h"
 

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/geometry/aperture.h"
 #include "core/geometry/distance.h"
 #include "core/geometry/locus.h"
 #include "core/geometry/tangent.h"
@@ -85,7 +85,29 @@ Pair random_pair(Sampler& sampler, const ConeSystem& system, Eigen::Index d) {
   return {at(a), at(b)};
 }
 
-/// What the independent tests say of u ≼ v.
+/// Membership in the penumbral cone of u from distances only; s is the source.
+bool in_penumbra(double d_su, double d_sv, double d_uv, double source_radius) {
+  const double outside = std::sinh(d_su + source_radius) * std::sinh(d_su - source_radius);
+  return std::cosh(d_sv) - std::cosh(d_su) * std::cosh(d_uv) >=
+         std::sinh(d_uv) * std::sqrt(std::max(0.0, outside));
+}
+
+/// Ganea's half-aperture and angle (Hyperbolic Entailment Cones, eq. 26 and 28): y is in the cone
+/// of x iff the angle is at most the half-aperture.
+///   psi(x) = arcsin(K (1 - |x|^2) / |x|)
+///   Xi(x, y) = arccos((<x,y> (1 + |x|^2) - |x|^2 (1 + |y|^2))
+///                     / (|x| |x - y| sqrt(1 + |x|^2 |y|^2 - 2 <x,y>)))
+double ganea_half_aperture(double k, const Vector& x) {
+  return std::asin(k * one_minus_squared_norm(x) / x.norm());
+}
+double ganea_angle(const Vector& x, const Vector& y) {
+  const double xx = x.squaredNorm(), yy = y.squaredNorm(), xy = x.dot(y);
+  const double numerator = xy * (1 + xx) - xx * (1 + yy);
+  const double scale = std::sqrt(xx) * (x - y).norm() * std::sqrt(1 + xx * yy - 2 * xy);
+  return scale == 0 ? 0 : std::acos(std::clamp(numerator / scale, -1.0, 1.0));
+}
+
+/// Whether u ≼ v by formulas that do not use the law of cone_law.h.
 bool independent(const ConeSystem& system, const Pair& p) {
   const std::string name = system.family->name;
   const double value = system.values[0];

@@ -35,37 +35,6 @@ TEST(FiniteCone, ShadowsKeepTheirDigitsFarAway) {
   EXPECT_NEAR(umbral_distance(0.1, umbral_shadow(0.1, 300)), 300, 1e-11);
 }
 
-TEST(FiniteCone, DerivativesMatchFiniteDifferences) {
-  Sampler sampler(2);
-  const double h = 1e-6;
-  const auto slope = [h](auto&& f, double x) { return (f(x + h) - f(x - h)) / (2 * h); };
-  for (int i = 0; i < 200; ++i) {
-    const double r = sampler.uniform(0.1, 1.5), rho = r + sampler.uniform(0.2, 2);
-    const auto s = [](double radius, double x) { return potential_penumbral(radius, x); };
-    const auto b = [](double radius, double x) { return -umbral_shadow(radius, x); };
-    const auto near = [](double found, double expected) {
-      EXPECT_NEAR(found, expected, 1e-7 * (1 + std::abs(expected)));
-    };
-    near(penumbral_potential_by_rho(r, rho), slope([&](double x) { return s(r, x); }, rho));
-    near(penumbral_potential_by_radius(r, rho), slope([&](double x) { return s(x, rho); }, r));
-    near(umbral_potential_by_rho(r, rho), slope([&](double x) { return b(r, x); }, rho));
-    near(umbral_potential_by_radius(r, rho), slope([&](double x) { return b(x, rho); }, r));
-    const double at = s(r, rho), under = b(r, rho);
-    const auto depth = [](double radius, double x) {
-      return std::atanh(std::tanh(radius) / std::cos(x));
-    };
-    const auto depth_u = [](double radius, double x) {
-      return std::asinh(std::sinh(radius) / std::sin(-x));
-    };
-    near(penumbral_distance_by_potential(r, at), slope([&](double x) { return depth(r, x); }, at));
-    near(penumbral_distance_by_radius(r, at), slope([&](double x) { return depth(x, at); }, r));
-    near(umbral_distance_by_potential(r, under),
-         slope([&](double x) { return depth_u(r, x); }, under));
-    near(umbral_distance_by_radius(r, under),
-         slope([&](double x) { return depth_u(x, under); }, r));
-  }
-}
-
 TEST(FiniteCone, ReachIsTheDistanceOfTheGeodesicFromTheSource) {
   Sampler sampler(3);
   for (int i = 0; i < 500; ++i) {

@@ -220,6 +220,18 @@ struct Room {
   ~Room() { EXPECT_EQ(numbers.back(), T(9)); }
 };
 
+/// One step of packed panels [columns], read as the product with a row that is 1 there and else 0.
+template <class T>
+std::vector<T> read_step(const Kernels<T>& k, const Room<T>& panels, int depth, int columns,
+                         int step) {
+  std::vector<T> row(static_cast<std::size_t>(depth), T(0)), out(static_cast<std::size_t>(columns));
+  row[static_cast<std::size_t>(step)] = 1;
+  k.product(1, columns, depth, {row.data(), depth, 1},
+            {panels.numbers.data(), k.packed_size(depth), true}, out.data(), columns,
+            Store::replace);
+  return out;
+}
+
 template <class T>
 void expect_packed(const Kernels<T>& k) {
   const int count = 2 * k.panel;
@@ -228,12 +240,10 @@ void expect_packed(const Kernels<T>& k) {
   for (const int depth : {0, 1, 2, 3, 4, 31, 32, 33, 63, 64, 70}) {
     Room<T> packed(2 * k.packed_size(depth));
     k.pack_panels(rows.data(), stride, count, depth, T(-2), packed.numbers.data());
-    std::vector<T> column(static_cast<std::size_t>(depth));
-    for (int i = 0; i < count; ++i) {
-      k.read_column(packed.numbers.data() + i / k.panel * k.packed_size(depth), i % k.panel, depth,
-                    column.data());
-      for (int c = 0; c < depth; ++c) {
-        ASSERT_EQ(column[static_cast<std::size_t>(c)],
+    for (int c = 0; c < depth; ++c) {
+      const std::vector<T> step = read_step(k, packed, depth, count, c);
+      for (int i = 0; i < count; ++i) {
+        ASSERT_EQ(step[static_cast<std::size_t>(i)],
                   -2 * rows[static_cast<std::size_t>(i * stride + c)])
             << k.name << " " << depth << " " << i << " " << c;
       }
@@ -252,9 +262,8 @@ void expect_split(const Kernels<T>& k) {
       return k.split_panels(rows.data(), stride, count, split.numbers.data(), panel);
     };
     EXPECT_TRUE(run()) << k.name;
-    std::vector<T> step(static_cast<std::size_t>(stride));
     for (int row = 0; row < count; ++row) {
-      k.read_step(split.numbers.data(), panel, row, stride, step.data());
+      const std::vector<T> step = read_step(k, split, count, stride, row);
       for (int c = 0; c < stride; ++c) {
         ASSERT_EQ(step[static_cast<std::size_t>(c)],
                   rows[static_cast<std::size_t>(row * stride + c)])
@@ -278,43 +287,6 @@ TEST(Kernels, PackPanels) {
   for_all_kernels([](const auto& k) {
     expect_packed(k);
     expect_split(k);
-  });
-}
-
-template <class T>
-void expect_heavy_taken(const Kernels<T>& k) {
-  std::vector<T> weights(columns, T(1) / 1024);
-  weights[0] = weights[63] = T(0.25);
-  weights[64] = weights[191] = T(0.5);
-  weights[65] = T(0.125);  // at the limit, not above it
-  HeavyWeight<T> heavy[most_heavy];
-  T rest = 0;
-  ASSERT_EQ(k.take_heavy(weights.data(), columns, T(0.125), heavy, &rest), 4) << k.name;
-  EXPECT_EQ(rest, T(0.125) + T(187) / 1024) << k.name;
-  const int expected[] = {0, 63, 64, 191};
-  for (int i = 0; i < 4; ++i) {
-    EXPECT_EQ(heavy[i].column, expected[i]) << k.name;
-    EXPECT_EQ(heavy[i].weight, i < 2 ? T(0.25) : T(0.5)) << k.name;
-    EXPECT_EQ(weights[static_cast<std::size_t>(expected[i])], T(0)) << k.name;
-  }
-  EXPECT_EQ(weights[65], T(0.125)) << k.name;
-}
-
-template <class T>
-void expect_most_heavy(const Kernels<T>& k) {
-  std::vector<T> weights(columns, T(1));
-  weights[3] = std::numeric_limits<T>::quiet_NaN();
-  HeavyWeight<T> heavy[most_heavy];
-  T rest = 0;
-  EXPECT_EQ(k.take_heavy(weights.data(), columns, T(0.5), heavy, &rest), most_heavy) << k.name;
-  EXPECT_EQ(heavy[3].column, 4) << k.name << ": what is no number is not taken";
-  EXPECT_TRUE(std::isnan(rest)) << k.name;
-}
-
-TEST(Kernels, HeavyWeightsAreTakenOutOfARow) {
-  for_all_kernels([](const auto& k) {
-    expect_heavy_taken(k);
-    expect_most_heavy(k);
   });
 }
 

@@ -46,13 +46,11 @@ void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
   const Tail<T>& tail = tail_of(k, "laplacian");
   tail.score(tile_of(logits, 1, constants));
   double by_constant[1] = {};
-  T largest[1];
   tail.sigmoid_slope({.score = tile_of(weights, 1, constants),
                       .slope = slopes.data(),
                       .reference = reference,
                       .inverse_sum = one,
                       .delta = none,
-                      .largest_weight = largest,
                       .query_slope = nullptr,
                       .key_slope = nullptr,
                       .far_key_slope = nullptr,
@@ -224,7 +222,7 @@ struct Slopes {
     const std::vector<T> queries = tokens(rows), keys = tokens(columns);
     std::vector<T> least(rows, T(17)), most(rows, T(117)), reference(rows), inverse_sum(rows),
         delta(rows);
-    std::vector<T> largest(rows), room(columns);
+    std::vector<T> room(columns);
     for (T& x : weights) x = static_cast<T>(17 + 100 * random.uniform());
     for (T& s : slopes) s = static_cast<T>(random.normal());
     for (T& m : reference) m = static_cast<T>(-8 + random.uniform());
@@ -248,7 +246,6 @@ struct Slopes {
          .reference = reference.data(),
          .inverse_sum = inverse_sum.data(),
          .delta = delta.data(),
-         .largest_weight = largest.data(),
          .query_slope = by_query.data(),
          .key_slope = by_key.data(),
          .far_key_slope = room.data(),

@@ -19,7 +19,9 @@ const std::vector<Parts>& all_parts() {
       {"alibi", {"causal"}, "softmax", "mean", true},
       {"hype", {"window", "causal"}, "softmax", "einstein", true},
       {"none", {"explicit", "padding"}, "softmax", "mean", false},
-      {"none", {"padding"}, "sigmoid", "mean", true},
+      {"t5", {"padding"}, "sigmoid", "mean", true},
+      {"none", {"strided", "window"}, "softmax", "einstein", true},
+      {"t5", {"graph", "causal"}, "softmax", "mean", false},
       {"alibi", {"window", "explicit"}, "sigmoid", "einstein", false}};
   return parts;
 }
@@ -58,6 +60,42 @@ TEST_P(Agreement, OfEveryPart) {
     const AttentionInput<double> input = random_input(call, extents, 7);
     expect_agreement<double>(call, input, double_tolerance);
     expect_agreement<float>(call, input, float_tolerance);
+  }
+}
+
+/// Every bias and every mask of the tables, alone and joined, sparse masks over several tiles.
+TEST(AgreementOfParts, OfEveryBiasAndMask) {
+  const Extents extents{2, 2, 130, 150, 5, 3};
+  for (const char* similarity : {"dot", "laplacian", "penumbral", "multiplicative"}) {
+    Variant variant{similarity, {}};
+    variant.call.similarity = similarity;
+    for (const std::string& bias : bias_names()) {
+      for (const std::string& mask : mask_names()) {
+        const Parts parts{bias, {mask}, mask == "graph" ? "sigmoid" : "softmax", "mean", true};
+        SCOPED_TRACE(std::string(similarity) + ": " + describe(parts, extents));
+        const Call call = make_call(variant, parts, extents);
+        const AttentionInput<double> input = random_input(call, extents, 29);
+        expect_agreement<double>(call, input, double_tolerance);
+        expect_agreement<float>(call, input, float_tolerance);
+      }
+    }
+  }
+}
+
+TEST(AgreementOfParts, OfEveryPosition) {
+  const Extents extents{2, 3, 19, 37, 6, 3};
+  for (const PartInfo& position : list_positions()) {
+    for (const char* text :
+         {"dot", "multiplicative", "penumbral:masks=causal", "umbral:layout=halves"}) {
+      if (position.name == "none" && std::string(text).find("layout") != std::string::npos)
+        continue;
+      SCOPED_TRACE(position.name + " " + text);
+      Call call = with_drawn_tensors(call_from_text(text));
+      call.position = position.name;
+      const AttentionInput<double> input = random_input(call, extents, 31);
+      expect_agreement<double>(call, input, double_tolerance);
+      expect_agreement<float>(call, input, float_tolerance);
+    }
   }
 }
 

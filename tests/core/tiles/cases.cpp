@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/call/composed.h"
 #include "core/similarity/table.h"
 
 namespace conelab::tests {
@@ -36,7 +37,7 @@ std::vector<Variant> choices_of(const PartInfo& similarity) {
 
 bool resolves(const Call& call) {
   try {
-    const auto plan = resolve(call, {1, 1, 2, 2, 3, 1});
+    const auto plan = resolve(with_drawn_tensors(call), {1, 1, 2, 2, 3, 1});
     return plan != nullptr;
   } catch (const Error&) {
     return false;
@@ -72,6 +73,7 @@ double sample_value(const ParameterInfo& info, std::int64_t head) {
   if (key == "window") return 4;
   if (key == "height") return 1.25 + 0.25 * static_cast<double>(head);
   const double step = 0.125 * static_cast<double>(head);
+  if (info.domain == Domain::whole) return 3;
   if (key == "hype_mu") return 0.0625 + 0.25 * step;
   return info.domain == Domain::any ? -0.375 - step : 0.75 + step;
 }
@@ -87,7 +89,7 @@ enum class Points { euclidean, half_space, hyperboloid, below_light, ball };
 
 Points points_of(const Call& call) {
   if (call.similarity == "penumbral" && call.map == "psi") return Points::below_light;
-  if (call.map != "none") return Points::euclidean;
+  if (call.map != "none" || find_composed(call.similarity) != nullptr) return Points::euclidean;
   const auto model = call.parameters.find("model");
   const std::string choice = model == call.parameters.end() ? "" : model->second;
   switch (find_similarity(call.similarity, choice)->info.space) {
@@ -173,11 +175,13 @@ Call make_call(const Variant& variant, const Parts& parts, const Extents& extent
   const bool window =
       std::find(parts.masks.begin(), parts.masks.end(), "window") != parts.masks.end();
   if (window) call.parameters.emplace("window", "4");
+  call = with_drawn_tensors(std::move(call));
   const auto plan = resolve(call, extents);
+  const ComposedSimilarity* composed = find_composed(call.similarity);
   for (const Parameter& p : parameters(*plan)) {
     const std::string key = p.info.key;
     const bool list = parts.per_head && p.info.differentiable;
-    if (p.info.domain != Domain::choice) {
+    if (p.is_number() && (composed == nullptr || key != composed->fixed)) {
       call.parameters[key] = sample_text(p.info, list ? extents.head : 1);
     }
   }
@@ -201,7 +205,28 @@ AttentionInput<double> random_input(const Call& call, const Extents& e, std::uin
   for (std::int64_t b = 0; b < e.batch; ++b) {
     input.key_lengths.push_back(static_cast<std::int64_t>(random.uniform(0, 1) * (e.key + 1)));
   }
+  draw_tensors(call, input, true, seed);
   return input;
+}
+
+std::vector<std::string> bias_names() {
+  std::vector<std::string> names;
+  for (const PartInfo& part : list_biases()) names.push_back(part.name);
+  return names;
+}
+
+std::vector<std::string> mask_names() {
+  std::vector<std::string> names;
+  for (const PartInfo& part : list_masks()) names.push_back(part.name);
+  return names;
+}
+
+Call with_drawn_tensors(Call call) {
+  for (const ParameterInfo& info : call_parameters(call)) {
+    const bool needed = info.domain == Domain::tensor && std::isnan(info.initial);
+    if (needed) call.parameters.emplace(info.key, "random");
+  }
+  return call;
 }
 
 }  // namespace conelab::tests

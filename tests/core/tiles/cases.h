@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "core/operators/operator.h"
 #include "core/reference/evaluate.h"
-#include "core/tiles/attention.h"
 
 namespace conelab::tests {
 
@@ -62,7 +62,14 @@ class Random {
 [[nodiscard]] AttentionInput<double> random_input(const Call& call, const Extents& extents,
                                                   std::uint64_t seed, double spread = 1.5);
 
-/// What the engine says, all of it.
+/// Names of all biases, and of all masks that combine with any other part.
+[[nodiscard]] std::vector<std::string> bias_names();
+[[nodiscard]] std::vector<std::string> mask_names();
+
+/// The call with "random" for every tensor that it needs.
+[[nodiscard]] Call with_drawn_tensors(Call call);
+
+/// What the engine says, all of it; no logits and weights of a structured operator.
 template <class T>
 struct Answer {
   Forward<T> forward;
@@ -80,6 +87,7 @@ template <class T>
 [[nodiscard]] Answer<T> run(const Call& call, const AttentionInput<T>& input,
                             const Execution& execution = one_thread()) {
   const auto plan = resolve(call, check_extents(input));
+  if (!is_attention(call)) return {forward(*plan, input, execution), {}, {}};
   return {forward(*plan, input, execution), attention_map(*plan, input, Map2d::logits, execution),
           attention_map(*plan, input, Map2d::weights, execution)};
 }

@@ -55,7 +55,7 @@ void expect_tensor(const Problem& problem, Tensor4<Real>& x, const Tensor4<doubl
 void expect_parameters(const Plan& plan, Problem& problem, const Backward<double>& found,
                        Count& count) {
   for (const Parameter& p : parameters(plan)) {
-    if (!p.info.differentiable) continue;
+    if (!p.info.differentiable || !p.is_number()) continue;
     const std::string key = p.info.key;
     ASSERT_EQ(found.parameters.count(key), 1u) << key;
     const std::vector<double>& slopes = found.parameters.at(key);
@@ -69,6 +69,21 @@ void expect_parameters(const Plan& plan, Problem& problem, const Backward<double
   }
 }
 
+void expect_tensors(const Plan& plan, Problem& problem, const Backward<double>& found,
+                    Count& count) {
+  for (const Parameter& p : parameters(plan)) {
+    if (p.info.domain != Domain::tensor || !p.info.differentiable || p.extents.empty()) continue;
+    ASSERT_EQ(found.tensors.count(p.info.key), 1u) << p.info.key;
+    const Array<double>& slopes = found.tensors.at(p.info.key);
+    ASSERT_EQ(slopes.extents, p.extents) << p.info.key;
+    Array<Real>& x = problem.tensors.at(p.info.key);
+    for (std::size_t i = 0; i < x.data.size(); ++i) {
+      expect_slope(slopes.data[i], central_difference(problem, x.data[i]), 1e-3,
+                   fmt::format("{} {}", p.info.key, i), count);
+    }
+  }
+}
+
 Count expect_gradients(const Call& call, const AttentionInput<double>& input) {
   const auto plan = resolve(call, check_extents(input));
   const Backward<double> found = slopes_of(*plan, input);
@@ -78,6 +93,7 @@ Count expect_gradients(const Call& call, const AttentionInput<double>& input) {
   expect_tensor(problem, problem.key, found.key, "key", count);
   expect_tensor(problem, problem.value, found.value, "value", count);
   expect_parameters(*plan, problem, found, count);
+  expect_tensors(*plan, problem, found, count);
   return count;
 }
 
@@ -194,6 +210,43 @@ TEST_P(Gradient, AcrossTilesIsThatOfTheReference) {
                  count);
   }
   EXPECT_LE(count.skipped, 2);
+}
+
+/// Every bias and every mask of the tables, each with a similarity of products and one of
+/// distances.
+TEST(GradientOfParts, IsThatOfTheReference) {
+  const Extents extents{1, 2, 9, 11, 4, 3};
+  std::uint64_t seed = 71;
+  for (const char* similarity : {"dot", "umbral"}) {
+    Variant variant{similarity, {}};
+    variant.call.similarity = similarity;
+    const auto check = [&](const Parts& parts) {
+      SCOPED_TRACE(fmt::format("{} bias {} mask {}", similarity, parts.bias, parts.masks.front()));
+      const Call call = make_call(variant, parts, extents);
+      const Count count = expect_gradients(call, random_input(call, extents, ++seed));
+      EXPECT_GT(count.compared, 100);
+    };
+    for (const std::string& bias : bias_names()) check({bias, {"full"}, "softmax", "mean", true});
+    for (const std::string& mask : mask_names()) {
+      check({"alibi", {mask}, "softmax", "mean", true});
+      check({"t5", {mask, "causal"}, "sigmoid", "einstein", false});
+    }
+  }
+}
+
+/// Every position, alone and after the projection of a composed similarity.
+TEST(GradientOfPositions, IsThatOfTheReference) {
+  const Extents extents{1, 2, 5, 7, 4, 3};
+  for (const PartInfo& position : list_positions()) {
+    for (const char* similarity : {"dot", "multiplicative", "penumbral"}) {
+      SCOPED_TRACE(position.name + " " + similarity);
+      Variant variant{similarity, {}};
+      variant.call.similarity = similarity;
+      variant.call.position = position.name;
+      const Call call = make_call(variant, {"alibi", {"causal"}, "softmax", "mean", true}, extents);
+      (void)expect_gradients(call, random_input(call, extents, 83));
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Similarity, Gradient, testing::ValuesIn(variants()), variant_name);

@@ -31,12 +31,12 @@ void expect_known_answers(double least_tolerance) {
 TEST(KnownAnswers, HoldInFloat64) { expect_known_answers<double>(1e-12); }
 TEST(KnownAnswers, HoldInFloat32) { expect_known_answers<float>(1e-5); }
 
-TEST(KnownAnswers, ExistForEverySimilarity) {
+TEST(KnownAnswers, ExistForEveryOperator) {
   std::set<std::string> files;
   for (const KnownAnswer& known : known_answers()) files.insert(known.file);
-  ASSERT_FALSE(list_similarities().empty());
-  for (const PartInfo& similarity : list_similarities()) {
-    EXPECT_EQ(files.count(similarity.name), 1u) << "no tests/vectors/" << similarity.name << ".txt";
+  ASSERT_FALSE(operator_names().empty());
+  for (const std::string& name : operator_names()) {
+    EXPECT_EQ(files.count(name), 1u) << "no tests/vectors/" << name << ".txt";
   }
 }
 

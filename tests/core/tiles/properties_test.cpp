@@ -28,10 +28,12 @@ std::int64_t any_size(Random& random, std::int64_t most) {
 }
 
 Parts any_parts(Random& random) {
-  static const std::vector<std::string> biases{"none", "alibi", "hype"};
-  static const std::vector<std::vector<std::string>> masks{
-      {"full"},   {"causal"},   {"padding"},
-      {"window"}, {"explicit"}, {"causal", "padding", "explicit"}};
+  static const std::vector<std::string> biases = bias_names();
+  static const std::vector<std::vector<std::string>> masks = [] {
+    std::vector<std::vector<std::string>> all{{"causal", "padding", "explicit"}};
+    for (const std::string& name : mask_names()) all.push_back({name});
+    return all;
+  }();
   static const std::vector<std::string> weights{"softmax", "sigmoid"};
   static const std::vector<std::string> aggregates{"mean", "einstein"};
   return {any_of(random, biases), any_of(random, masks), any_of(random, weights),

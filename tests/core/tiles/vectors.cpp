@@ -40,17 +40,30 @@ void read_parameters(const std::string& text, Call& call) {
   }
 }
 
+/// "W 1 2; 3 4"; one row is a vector.
+void read_tensor(const std::string& text, AttentionInput<double>& input) {
+  const auto space = text.find(' ');
+  const Tensor4<double> rows = rows_of(text.substr(space + 1));
+  const std::string name = text.substr(0, space);
+  if (name == "edge") {
+    input.indices[name] = {{rows.shape.token, 2}, {rows.data.begin(), rows.data.end()}};
+    return;
+  }
+  Array<double>& tensor = input.tensors[name];
+  tensor.data = rows.data;
+  tensor.extents = {rows.shape.feature};
+  if (rows.shape.token > 1) tensor.extents.insert(tensor.extents.begin(), rows.shape.token);
+}
+
 void read_line(const std::string& key, const std::string& rest, KnownAnswer& answer) {
   Call& call = answer.call;
-  std::map<std::string, std::string*> names{{"similarity", &call.similarity},
-                                            {"map", &call.map},
-                                            {"bias", &call.bias},
-                                            {"weights", &call.weights},
-                                            {"aggregate", &call.aggregate}};
-  if (names.count(key) > 0) {
-    *names[key] = rest;
-  } else if (key == "masks") {
-    call.masks = words_of(rest);
+  for (const CallField& field : call_fields()) {
+    if (key == field.name) return set_field(field, call, rest, ' ');
+  }
+  if (key == "operator") {
+    call.operation = rest;
+  } else if (key == "tensor") {
+    read_tensor(rest, answer.input);
   } else if (key == "parameters") {
     read_parameters(rest, call);
   } else if (key == "tolerance") {
@@ -83,6 +96,7 @@ KnownAnswer read_case(const std::string& file, const std::vector<std::string>& l
     const auto space = lines[i].find(' ');
     read_line(lines[i].substr(0, space), lines[i].substr(space + 1), answer);
   }
+  if (!is_attention(answer.call)) answer.input.key = answer.input.value = answer.input.query;
   if (answer.input.value.empty()) {
     answer.input.value = Tensor4<double>({1, 1, answer.input.key.shape.token, 1});
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 
 namespace conelab::tests {
 

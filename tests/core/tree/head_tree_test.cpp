@@ -90,8 +90,8 @@ TEST(HeadTree, InventsNothingForTokensThatAreNotFinite) {
         const HeadTree clean = trees_of(call, input).front();
         input.key.at(0, 0, 3, feature) = wrong;
         const HeadTree tree = trees_of(call, input).front();
-        EXPECT_EQ(tree.unplaced_count(), 1u) << name;
-        EXPECT_TRUE(tree.unplaced(3));
+        EXPECT_EQ(tree.undefined_count(), 1u) << name;
+        EXPECT_TRUE(tree.undefined(3));
         for (std::size_t i = 0; i < 6; ++i) {
           EXPECT_TRUE(std::isnan(tree.depth[i * 6 + 3]) && std::isnan(tree.depth[3 * 6 + i]));
           for (std::size_t j = 0; j < 6; ++j) {
@@ -143,7 +143,7 @@ TEST(HeadTree, OfPaddedTokensIsThatOfTheTokensWithoutPadding) {
       const auto expected = trees_of(call, first_tokens(input, length), tokens);
       for (std::size_t h = 0; h < 2; ++h) {
         EXPECT_EQ(trees[h].padding, n - length);
-        EXPECT_EQ(trees[h].unplaced_count(), n - length);
+        EXPECT_EQ(trees[h].undefined_count(), n - length);
         for (std::size_t i = 0; i < length; ++i) {
           for (std::size_t j = 0; j < length; ++j) {
             EXPECT_NEAR(trees[h].depth[i * n + j], expected[h].depth[i * length + j], 1e-12);
@@ -174,7 +174,7 @@ TEST(HeadTree, AsksNobodyWherePaddingLies) {
   call.map = "none";
   call.masks = {"padding"};
   const auto trees = trees_of(call, input);
-  EXPECT_EQ(trees[0].unplaced_count(), 1u);
+  EXPECT_EQ(trees[0].undefined_count(), 1u);
   EXPECT_GE(trees[0].segmentation->strongest, 0);
 }
 

@@ -6,9 +6,9 @@
 
 #include "core/base/random.h"
 #include "widgets/explorer/cone_picture.h"
+#include "widgets/explorer/cone_scene.h"
 #include "widgets/explorer/heat_field.h"
 #include "widgets/explorer/label_places.h"
-#include "widgets/explorer/snap.h"
 
 namespace conelab::desktop {
 namespace {
@@ -275,13 +275,13 @@ TEST(LabelPlaces, NamesLieOverNoNameAndNoPoint) {
     for (std::size_t k = 0; k < 4; ++k) {
       if (!names[k]) continue;
       ++placed;
-      EXPECT_TRUE(apart(*names[k], taken));
+      EXPECT_TRUE(disjoint(*names[k], taken));
       EXPECT_GE(names[k]->y, area.y);
       EXPECT_LE(names[k]->right(), area.right());
       for (std::size_t j = 0; j < 4; ++j) {
         const figure::Box mark{points[j].at.x - 7, points[j].at.y - 7, 14, 14};
-        EXPECT_TRUE(apart(*names[k], mark));
-        EXPECT_TRUE(j == k || !names[j] || apart(*names[k], *names[j]));
+        EXPECT_TRUE(disjoint(*names[k], mark));
+        EXPECT_TRUE(j == k || !names[j] || disjoint(*names[k], *names[j]));
       }
     }
   }

@@ -270,9 +270,9 @@ TEST(MapRaster, EveryPixelShowsItsCell) {
 TEST(MapLayout, PanelsNeitherOverlapNorLeaveTheCanvas) {
   for (const std::size_t count : {1U, 2U, 3U, 5U, 8U}) {
     for (const bool own : {false, true}) {
-      LabelRoom room;
-      room.own_bars = own;
-      const MapLayout layout = arrange_panels(1100, 700, count, 1, room);
+      LabelSpace space;
+      space.own_bars = own;
+      const MapLayout layout = arrange_panels(1100, 700, count, 1, space);
       ASSERT_EQ(layout.panels.size(), count);
       for (std::size_t i = 0; i < count; ++i) {
         const PanelPlace& p = layout.panels[i];

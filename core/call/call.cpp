@@ -1,0 +1,154 @@
+#include "core/call/call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/call/composed.h"
+#include "core/pair/bias.h"
+#include "core/pair/mask.h"
+#include "core/base/weights.h"
+#include "core/similarity/table.h"
+#include "core/token/map.h"
+#include "core/token/token_map.h"
+
+namespace conelab {
+namespace {
+
+constexpr std::array fields{
+    CallField{"similarity", "--similarity", "pairwise logit", &Call::similarity, nullptr,
+              &list_similarities},
+    CallField{"position", "--position", "how positions change queries and keys", &Call::position,
+              nullptr, &list_positions},
+    CallField{"map", "--map", "from Euclid to the model; default: the similarity's own", &Call::map,
+              nullptr, &list_maps},
+    CallField{"bias", "--bias", "a number added to the logit by relative position", &Call::bias,
+              nullptr, &list_biases},
+    CallField{"masks", "--mask", "which keys a query sees; several intersect: causal,padding",
+              nullptr, &Call::masks, &list_masks},
+    CallField{"weights", "--weights", "how logits become weights", &Call::weights, nullptr,
+              &list_weights},
+    CallField{"aggregate", "--aggregate", "how weighted values become the output", &Call::aggregate,
+              nullptr, &list_aggregates},
+};
+
+template <class Row>
+PartInfo part_info(const Row& row) {
+  PartInfo info{row.name, row.about, {}, ""};
+  if constexpr (requires { row.parameters; }) {
+    info.parameters.assign(row.parameters.begin(), row.parameters.end());
+  }
+  return info;
+}
+
+template <class Rows>
+std::vector<PartInfo> part_list(const Rows& rows) {
+  std::vector<PartInfo> list;
+  for (const auto& row : rows) list.push_back(part_info(row));
+  return list;
+}
+
+PartInfo similarity_info(const SimilarityRow& row) {
+  PartInfo info{row.info.name,
+                row.info.about,
+                {row.parameters.begin(), row.parameters.end()},
+                row.info.default_map};
+  if (row.info.choice != nullptr) info.parameters.push_back(*row.info.choice);
+  return info;
+}
+
+const PartInfo* part_named(const std::vector<PartInfo>& parts, const std::string& name) {
+  const auto found =
+      std::find_if(parts.begin(), parts.end(), [&](const PartInfo& p) { return p.name == name; });
+  return found == parts.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::span<const CallField> call_fields() { return fields; }
+
+std::string field_text(const CallField& field, const Call& call, char separator) {
+  if (field.word != nullptr) return call.*field.word;
+  std::string text;
+  for (const std::string& entry : call.*field.list) {
+    text += (text.empty() ? "" : std::string(1, separator)) + entry;
+  }
+  return text;
+}
+
+void set_field(const CallField& field, Call& call, const std::string& text, char separator) {
+  if (field.word != nullptr) {
+    call.*field.word = text;
+    return;
+  }
+  std::vector<std::string>& list = call.*field.list;
+  list.assign(1, "");
+  for (const char c : text) c == separator ? list.emplace_back() : list.back() += c;
+}
+
+bool is_default(const CallField& field, const Call& call) {
+  return field_text(field, call, ',') == field_text(field, Call{}, ',');
+}
+
+std::vector<PartInfo> list_similarities() {
+  std::vector<PartInfo> list;
+  for (const SimilarityRow& row : similarity_table()) {
+    const bool another = !list.empty() && list.back().name == row.info.name;
+    if (!another) {
+      list.push_back(similarity_info(row));
+    } else if (list.back().about != row.info.about) {
+      list.back().about +=
+          fmt::format("; {} = {}: {}", row.info.choice->key, row.info.word, row.info.about);
+    }
+  }
+  for (const ComposedSimilarity& composed : composed_similarities()) {
+    const TokenMapRow* tokens = find_token_map(composed.token_map);
+    list.push_back({composed.name,
+                    composed.about,
+                    {tokens->parameters.begin(), tokens->parameters.end()},
+                    find_similarity(composed.similarity, "")->info.default_map});
+  }
+  return list;
+}
+std::vector<PartInfo> list_positions() {
+  std::vector<PartInfo> list{{"none", "positions do not change tokens", {}, ""}};
+  for (const TokenMapRow& row : token_map_table()) {
+    if (row.is_position) list.push_back(part_info(row));
+  }
+  return list;
+}
+std::vector<PartInfo> list_maps() { return part_list(map_table()); }
+std::vector<PartInfo> list_biases() { return part_list(bias_table()); }
+std::vector<PartInfo> list_masks() { return part_list(mask_table()); }
+std::vector<PartInfo> list_weights() { return part_list(weight_rows); }
+std::vector<PartInfo> list_aggregates() { return part_list(aggregate_rows); }
+
+std::vector<ParameterInfo> part_parameters(const Call& call) {
+  std::vector<ParameterInfo> all;
+  const auto add = [&](const PartInfo* part) {
+    if (part == nullptr) return;
+    for (const ParameterInfo& info : part->parameters) {
+      const bool known = std::any_of(all.begin(), all.end(), [&](const ParameterInfo& p) {
+        return std::string_view(p.key) == info.key;
+      });
+      if (!known) all.push_back(info);
+    }
+  };
+  Call named = call;
+  const std::vector<PartInfo> similarities = list_similarities();
+  const PartInfo* similarity = part_named(similarities, call.similarity);
+  if (named.map.empty() && similarity != nullptr) named.map = similarity->default_map;
+  for (const CallField& field : call_fields()) {
+    if (!is_attention(call) && field.list != &Call::masks) continue;
+    const std::vector<PartInfo> parts = field.parts();
+    if (field.word != nullptr) {
+      add(part_named(parts, named.*field.word));
+    } else {
+      for (const std::string& entry : named.*field.list) add(part_named(parts, entry));
+    }
+  }
+  return all;
+}
+
+}  // namespace conelab

@@ -1,0 +1,149 @@
+// The plan of a chain of parts: tokens, map, similarity, bias, masks, weights, aggregate.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/call/composed.h"
+#include "core/call/resolver.h"
+
+namespace conelab {
+namespace {
+
+template <class Parts>
+std::vector<std::string> names_of(const Parts& parts) {
+  std::vector<std::string> names;
+  for (const auto& part : parts) {
+    if (std::find(names.begin(), names.end(), part.name) == names.end())
+      names.emplace_back(part.name);
+  }
+  return names;
+}
+
+/// The row of a table by its name; unknown names are misuse.
+template <class Rows>
+const auto& row_named(const char* what, const Rows& rows, const std::string& name) {
+  for (const auto& row : rows) {
+    if (name == row.name) return row;
+  }
+  unknown_name(what, name, names_of(rows));
+}
+
+/// The default of the product's scale, the only one of a similarity that depends on the input.
+double inverse_root_of_columns(int, const DefaultContext& context) {
+  return 1 / std::sqrt(std::max(1.0, static_cast<double>(context.feature)));
+}
+
+/// The word that the call chooses among the rows of one similarity; empty where there is no choice.
+std::string chosen_word(Resolver& resolver, const std::string& similarity) {
+  const SimilarityRow* first = find_similarity(similarity, "");
+  if (first == nullptr || first->info.choice == nullptr) return "";
+  const ParameterSet set = resolver.add(similarity, {first->info.choice, 1});
+  const Parameter& choice = resolver.plan().parameters[set.front()];
+  return choice_words(choice.info)[static_cast<std::size_t>(choice.values.front())];
+}
+
+void choose_similarity(Resolver& resolver) {
+  Plan& plan = resolver.plan();
+  const ComposedSimilarity* composed = find_composed(plan.call.similarity);
+  const std::string name = composed == nullptr ? plan.call.similarity : composed->similarity;
+  plan.similarity = find_similarity(name, chosen_word(resolver, name));
+  if (plan.similarity == nullptr) unknown_name("similarity", name, names_of(list_similarities()));
+  if (composed != nullptr) {
+    plan.similarity_parameters =
+        resolver.add_fixed(plan.similarity->parameters.front(), composed->value);
+  } else {
+    plan.similarity_parameters =
+        resolver.add(name, plan.similarity->parameters, &inverse_root_of_columns);
+  }
+}
+
+void choose_map(Resolver& resolver) {
+  Plan& plan = resolver.plan();
+  std::string& name = plan.call.map;
+  const Space space = plan.similarity->info.space;
+  if (name.empty()) name = plan.similarity->info.default_map;
+  plan.map = find_map(name, space);
+  if (plan.map == nullptr) {
+    std::vector<std::string> fitting;
+    for (const MapRow& row : map_table()) {
+      if (row.space == space) fitting.emplace_back(row.name);
+    }
+    unknown_name(fmt::format("map for {}", plan.call.similarity), name, fitting);
+  }
+  if (plan.extents.feature < 1 && space != Space::euclidean) {
+    fail("{} needs at least one feature per token (found 0)", plan.call.similarity);
+  }
+  plan.map_parameters = resolver.add("map " + name, plan.map->parameters);
+}
+
+/// The token maps of the call, in order: the projection of a composed similarity, then the
+/// position.
+std::vector<const TokenMapRow*> token_maps_of(const Call& call) {
+  std::vector<const TokenMapRow*> rows;
+  if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
+    rows.push_back(find_token_map(composed->token_map));
+  }
+  if (call.position == "none") return rows;
+  const TokenMapRow* row = find_token_map(call.position);
+  if (row == nullptr || !row->is_position) {
+    unknown_name("position", call.position, names_of(list_positions()));
+  }
+  rows.push_back(row);
+  return rows;
+}
+
+/// The call on the mapped tokens: the parameters of the token maps are no longer its own.
+Call inner_call(const Plan& plan) {
+  Call call = plan.call;
+  call.position = "none";
+  if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
+    call.similarity = composed->similarity;
+    call.parameters[composed->fixed] = fmt::format("{}", composed->value);
+  }
+  for (const PlannedTokens& tokens : plan.token_maps) {
+    for (const std::size_t i : tokens.parameters) {
+      call.parameters.erase(plan.parameters[i].info.key);
+    }
+  }
+  return call;
+}
+
+void choose_tokens(Resolver& resolver) {
+  Plan& plan = resolver.plan();
+  for (const TokenMapRow* row : token_maps_of(plan.call)) {
+    if (const char* wrong = row->refuses(plan.extents.feature)) {
+      fail("{} (found d = {})", wrong, plan.extents.feature);
+    }
+    plan.token_maps.push_back({row, resolver.add(row->name, row->parameters)});
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents) {
+  Resolver resolver(call, extents);
+  Plan& plan = resolver.plan();
+  choose_similarity(resolver);
+  choose_map(resolver);
+  choose_tokens(resolver);
+  const BiasRow& bias = row_named("bias", bias_table(), call.bias);
+  plan.bias = &bias;
+  plan.bias_parameters = resolver.add("bias " + call.bias, bias.parameters, bias.initial);
+  resolver.add_masks();
+  plan.weights = row_named("weights", weight_rows, call.weights).law;
+  plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;
+  resolver.check_keys(call.similarity);
+  if (!plan.token_maps.empty()) {
+    Extents inner = extents;
+    Call on_mapped = inner_call(plan);
+    on_mapped.parameters.erase("seed");
+    plan.inner = resolve_attention(on_mapped, inner);
+  }
+  return resolver.take();
+}
+
+}  // namespace conelab

@@ -1,0 +1,196 @@
+#include "core/call/resolver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/base/parse_number.h"
+
+namespace conelab {
+namespace {
+
+std::vector<double> parse_numbers(const std::string& key, const std::string& text) {
+  std::vector<double> values;
+  for (const std::string_view part : split_commas(text)) {
+    const std::optional<double> value = parse_number(part);
+    if (!value) misuse("parameter {}: '{}' is not a number", key, part);
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::string shape_text(const ParameterInfo& info) {
+  std::string text = "[";
+  for (const char* c = info.shape; *c != 0; ++c) text += *c == ',' ? " x " : std::string(1, *c);
+  return text + "]";
+}
+
+/// The size of an axis of a drawn tensor where nothing else says it. Four edges for each token make
+/// about eight neighbours.
+std::int64_t drawn_size(const ParameterInfo& info, const Extents& e) {
+  const std::string_view shape = info.shape;
+  return shape == "buckets" ? 32 : shape == "m,2" ? 4 * std::max(e.query, e.key) : 8;
+}
+
+}  // namespace
+
+Resolver::Resolver(const Call& call, const Extents& extents) : call_(call) {
+  plan_->call = call;
+  plan_->extents = extents;
+  sizes_ = {
+      {"d", extents.feature}, {"d_v", extents.value}, {"n_q", extents.query}, {"n_k", extents.key}};
+}
+
+std::size_t Resolver::declare(const ParameterInfo& info, bool is_known) {
+  auto& all = plan_->parameters;
+  const auto same = std::find_if(all.begin(), all.end(), [&](const Parameter& p) {
+    return std::string_view(p.info.key) == info.key;
+  });
+  const auto at = static_cast<std::size_t>(same - all.begin());
+  if (same == all.end()) {
+    all.push_back({info, {}, {}});
+    if (is_known) known_keys_.emplace_back(info.key);
+  }
+  return at;
+}
+
+ParameterSet Resolver::add(const std::string& part, std::span<const ParameterInfo> infos,
+                           DefaultOf initial) {
+  ParameterSet set;
+  for (const ParameterInfo& info : infos) set.push_back(declare(info, true));
+  // Numbers that are given first, as they may be sizes of tensors; then tensors, whose sizes may be
+  // defaults of numbers.
+  const auto order = [&](const Parameter& p) {
+    if (p.info.domain == Domain::tensor) return 1;
+    return call_.parameters.contains(p.info.key) ? 0 : 2;
+  };
+  for (int turn = 0; turn < 3; ++turn) {
+    for (std::size_t k = 0; k < set.size(); ++k) {
+      Parameter& p = plan_->parameters[set[k]];
+      if (order(p) == turn) fill(part, p, static_cast<int>(k), initial);
+    }
+  }
+  return set;
+}
+
+ParameterSet Resolver::add_fixed(const ParameterInfo& info, double value) {
+  ParameterInfo fixed = info;
+  fixed.differentiable = false;
+  const std::size_t at = declare(fixed, false);
+  plan_->parameters[at].values = {value};
+  return {at};
+}
+
+void Resolver::fill(const std::string& part, Parameter& p, int index, DefaultOf initial) {
+  if (!p.values.empty()) return;
+  if (p.info.domain == Domain::tensor) return fill_tensor(part, p);
+  if (p.info.domain == Domain::choice) return fill_word(p);
+  p.values = call_.parameters.contains(p.info.key) ? given(p) : defaults(p, index, initial);
+  if (p.values.empty()) misuse("{} needs parameter {}: {}", part, p.info.key, p.info.about);
+  for (const double v : p.values) check_domain(p.info, v);
+  if (p.info.domain == Domain::whole || p.info.domain == Domain::count) {
+    sizes_.emplace(p.info.key, static_cast<std::int64_t>(p.values.front()));
+  }
+}
+
+void Resolver::fill_word(Parameter& p) const {
+  const std::vector<std::string> words = choice_words(p.info);
+  const auto found = call_.parameters.find(p.info.key);
+  const std::string& word = found == call_.parameters.end() ? words.front() : found->second;
+  const auto at = std::find(words.begin(), words.end(), word);
+  if (at == words.end()) unknown_name(p.info.key, word, words);
+  p.values = {static_cast<double>(at - words.begin())};
+}
+
+void Resolver::fill_tensor(const std::string& part, Parameter& p) {
+  if (!p.extents.empty()) return;
+  const auto text = call_.parameters.find(p.info.key);
+  const bool drawn = text != call_.parameters.end() && text->second == "random";
+  if (text != call_.parameters.end() && !drawn && !text->second.starts_with('@')) {
+    misuse("parameter {} is a tensor (expected {}=random or {}=@FILE.npy, found '{}')", p.info.key,
+           p.info.key, p.info.key, text->second);
+  }
+  if (std::find(known_keys_.begin(), known_keys_.end(), "seed") == known_keys_.end()) {
+    known_keys_.emplace_back("seed");
+  }
+  const auto found = plan_->extents.tensors.find(p.info.key);
+  if (found != plan_->extents.tensors.end()) {
+    p.extents = found->second;
+  } else if (drawn) {
+    p.extents = drawn_shape(p.info, sizes_, drawn_size(p.info, plan_->extents));
+  } else if (std::isnan(p.info.initial)) {
+    fail(
+        "{} needs tensor {} {}, {}: a dataset of that name beside q, -p {}=@FILE.npy or -p "
+        "{}=random",
+        part, p.info.key, shape_text(p.info), p.info.about, p.info.key, p.info.key);
+  } else {
+    return;
+  }
+  check_shape(p.info, p.extents, plan_->extents.head, sizes_);
+}
+
+std::vector<double> Resolver::given(const Parameter& p) const {
+  std::vector<double> values = parse_numbers(p.info.key, call_.parameters.at(p.info.key));
+  const auto count = static_cast<std::int64_t>(values.size());
+  if (count != 1 && count != plan_->extents.head) {
+    misuse("parameter {}: a list gives one value per head (expected {}, found {})", p.info.key,
+           plan_->extents.head, count);
+  }
+  return values;
+}
+
+std::vector<double> Resolver::defaults(const Parameter& p, int index, DefaultOf initial) const {
+  if (!std::isnan(p.info.initial)) return {p.info.initial};
+  const auto size = sizes_.find(p.info.key);
+  if (size != sizes_.end()) return {static_cast<double>(size->second)};
+  if (initial == nullptr) return {};
+  const Extents& e = plan_->extents;
+  std::vector<double> values;
+  for (std::int64_t h = 0; h < std::max<std::int64_t>(1, e.head); ++h) {
+    const DefaultContext context{h, std::max<std::int64_t>(1, e.head), e.query, e.key, e.feature};
+    values.push_back(initial(index, context));
+  }
+  if (std::isnan(values.front())) return {};
+  const bool equal =
+      std::all_of(values.begin(), values.end(), [&](double v) { return v == values.front(); });
+  if (equal) values.resize(1);
+  return values;
+}
+
+void Resolver::add_masks() {
+  Call& call = plan_->call;
+  if (call.masks.empty()) call.masks = {"full"};
+  for (const std::string& name : call.masks) {
+    const MaskRow* row = find_mask(name);
+    if (row == nullptr) {
+      std::vector<std::string> known;
+      for (const MaskRow& r : mask_table()) known.emplace_back(r.name);
+      unknown_name("mask", name, known);
+    }
+    for (const ParameterInfo& info : row->parameters) {
+      const auto text = call_.parameters.find(info.key);
+      if (text == call_.parameters.end()) continue;
+      const std::size_t count = split_commas(text->second).size();
+      if (count > 1) {
+        misuse("parameter {} of mask {} is one number for all heads (found {})", info.key, name,
+               count);
+      }
+    }
+    plan_->masks.push_back({row, add("mask " + name, row->parameters, row->initial)});
+  }
+}
+
+void Resolver::check_keys(const std::string& name) const {
+  for (const auto& [key, text] : call_.parameters) {
+    if (std::find(known_keys_.begin(), known_keys_.end(), key) != known_keys_.end()) continue;
+    const std::string nearest = nearest_name(key, known_keys_);
+    misuse("unknown parameter '{}'{} ({} takes: {})", key,
+           nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest), name,
+           known_keys_.empty() ? "none" : join(known_keys_));
+  }
+}
+
+}  // namespace conelab

@@ -1,0 +1,54 @@
+// From a call to a plan, part by part.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/call/plan.h"
+
+namespace conelab {
+
+/// Fills a plan with the parameters of one part after another, checks what the user gave for them
+/// and fills in defaults. Every function throws misuse for what is wrong with the call, and a
+/// failure for a tensor that is missing or has another shape.
+class Resolver {
+ public:
+  Resolver(const Call& call, const Extents& extents);
+
+  /// Declares a part's parameters and returns their positions; a key that an earlier part has
+  /// declared is shared. `initial` gives the defaults that `infos` does not say, or is null.
+  ParameterSet add(const std::string& part, std::span<const ParameterInfo> infos,
+                   DefaultOf initial = nullptr);
+  /// The same for a parameter whose value the call cannot choose.
+  ParameterSet add_fixed(const ParameterInfo& info, double value);
+  /// The masks that the call names, each with its parameters, which are the same for all heads.
+  void add_masks();
+  /// Refuses keys that no part has declared.
+  void check_keys(const std::string& name) const;
+
+  [[nodiscard]] Plan& plan() { return *plan_; }
+  [[nodiscard]] std::shared_ptr<Plan> take() { return std::move(plan_); }
+
+ private:
+  const Call& call_;
+  std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
+  std::vector<std::string> known_keys_;
+  NamedSizes sizes_;
+
+  std::size_t declare(const ParameterInfo& info, bool is_known);
+  void fill(const std::string& part, Parameter& p, int index, DefaultOf initial);
+  void fill_tensor(const std::string& part, Parameter& p);
+  void fill_word(Parameter& p) const;
+  [[nodiscard]] std::vector<double> given(const Parameter& p) const;
+  [[nodiscard]] std::vector<double> defaults(const Parameter& p, int index,
+                                             DefaultOf initial) const;
+};
+
+/// The plan of a chain of parts: names, keys, domains, lists and shapes are checked for tensors of
+/// these extents. Throws misuse: unknown names get the nearest known name and the list, unknown
+/// keys those that the chosen parts take.
+[[nodiscard]] std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents);
+
+}  // namespace conelab

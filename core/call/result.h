@@ -1,0 +1,43 @@
+// What an operator computes, forward and backward.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/half.h"
+#include "core/base/tensor.h"
+
+namespace conelab {
+
+enum class Pass { forward, backward };
+
+/// The output, and what backward needs to recompute the rest. T is the type of the tensors.
+template <class T>
+struct Forward {
+  Tensor4<T> output;  ///< [batch x head x n_q x columns]
+  /// [batch x head x n_q x 1] The log-sum-exp of the logits; -inf for a masked row; for sigmoid
+  /// weights the logarithm of the sum of weights. Empty for a structured operator, as are all
+  /// below.
+  Tensor4<Compute<T>> lse;
+  /// [batch x head x n_q x 1] The reference m of a row, often 0, and the row's sum of
+  /// exp(logit - m): lse = m + log(sum).
+  Tensor4<Compute<T>> row_reference, row_sum;
+  /// [batch x head x n_q x 1] Einstein midpoint only: the sum of weight * Lorentz factor, by which
+  /// the sums are divided.
+  Tensor4<Compute<T>> midpoint_sum;
+};
+
+/// Gradients of L = sum(output * output_grad); total derivatives, through maps of tokens too.
+template <class T>
+struct Backward {
+  /// In the shapes of the inputs; empty where the operator does not read them.
+  Tensor4<T> query, key, value;
+  /// By key, every differentiable number: [1] summed over batch and heads, or [head] where it was
+  /// given as a list.
+  std::map<std::string, std::vector<double>> parameters;
+  /// By name, every differentiable tensor, in its own sizes.
+  std::map<std::string, Array<double>> tensors = {};
+};
+
+}  // namespace conelab

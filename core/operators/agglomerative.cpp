@@ -1,0 +1,454 @@
+#include "core/operators/agglomerative.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace conelab {
+namespace {
+
+template <class T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T>
+using Row = Eigen::Matrix<T, 1, Eigen::Dynamic>;
+template <class T>
+using Tokens = Eigen::Map<const Matrix<T>>;
+
+/// Tokens that are taken at a time.
+constexpr std::int64_t block_rows = 256;
+/// Positions of the tensors in the operator's list of parameters.
+enum { p_P, p_Q, p_W_reference, p_W_query, p_b_reference, p_b_query, p_classes, p_convention };
+
+/// One head's tensors.
+template <class T>
+struct Weights {
+  Matrix<T> P, Q, W_reference, W_query;
+  Row<T> b_reference, b_query;
+  std::int64_t classes, width;  ///< m and d/m
+  bool published;               ///< convention=reference
+
+  Weights(const PartValues& v, std::int64_t d)
+      : classes(static_cast<std::int64_t>(v.p[p_classes])),
+        width(d / classes),
+        published(v.p[p_convention] != 0) {
+    const auto matrix = [&](int at, std::int64_t columns) {
+      return Tokens<double>(v.tensor[static_cast<std::size_t>(at)].data(), d, columns)
+          .template cast<T>();
+    };
+    P = matrix(p_P, d);
+    Q = matrix(p_Q, d);
+    W_reference = matrix(p_W_reference, classes);
+    W_query = matrix(p_W_query, classes);
+    const auto offsets = [&](int at) -> Row<T> {
+      const std::vector<double>& given = v.tensor[static_cast<std::size_t>(at)];
+      if (given.empty()) return Row<T>::Zero(classes);
+      return Eigen::Map<const Row<double>>(given.data(), classes).template cast<T>();
+    };
+    b_reference = offsets(p_b_reference);
+    b_query = offsets(p_b_query);
+  }
+};
+
+/// log softmax over classes of x W + b, row by row.
+template <class T>
+Matrix<T> log_classes(const Eigen::Ref<const Matrix<T>>& x, const Matrix<T>& W, const Row<T>& b) {
+  Matrix<T> a = (x * W).rowwise() + b;
+  for (Eigen::Index i = 0; i < a.rows(); ++i) {
+    const T most = a.row(i).maxCoeff();
+    a.row(i).array() -= most + std::log((a.row(i).array() - most).exp().sum());
+  }
+  return a;
+}
+
+/// The averages of the classes over the tokens so far: sums of c (x P)_k, and the sums of c, both
+/// times e^-level. Class k of row i has numbers [k width, (k + 1) width).
+struct Averages {
+  Row<double> sum;                   ///< [columns]
+  std::vector<double> total, level;  ///< [classes] level: the largest log c so far; 0 if published.
+  bool published;
+
+  Averages(std::int64_t classes, std::int64_t columns, bool is_published)
+      : sum(Row<double>::Zero(columns)),
+        total(static_cast<std::size_t>(classes), 0.0),
+        level(static_cast<std::size_t>(classes),
+              is_published ? 0.0 : -std::numeric_limits<double>::infinity()),
+        published(is_published) {}
+
+  [[nodiscard]] std::int64_t width() const {
+    return sum.size() / static_cast<std::int64_t>(total.size());
+  }
+
+  /// Adds a token whose class k has log c and the numbers y [width].
+  template <class Y>
+  void add(std::size_t k, double log_c, const Y& y) {
+    const std::int64_t w = width(), first = static_cast<std::int64_t>(k) * w;
+    if (!published && log_c > level[k]) {
+      const double scale = std::exp(level[k] - log_c);
+      total[k] *= scale;
+      sum.segment(first, w) *= scale;
+      level[k] = log_c;
+    }
+    const double c = std::exp(log_c - level[k]);
+    total[k] += c;
+    sum.segment(first, w) += c * y.template cast<double>();
+  }
+  /// The logarithm of what the sum of class k is divided by.
+  [[nodiscard]] double log_divisor(std::size_t k) const {
+    return published ? std::log(std::max(total[k], 1e-3)) : level[k] + std::log(total[k]);
+  }
+  /// Whether the divisor follows the sum of c.
+  [[nodiscard]] bool is_active(std::size_t k) const { return !published || total[k] >= 1e-3; }
+  /// The class's average [width].
+  [[nodiscard]] Row<double> mean(std::size_t k) const {
+    const std::int64_t w = width();
+    const double divisor = published ? std::max(total[k], 1e-3) : total[k];
+    return sum.segment(static_cast<std::int64_t>(k) * w, w) / divisor;
+  }
+};
+
+/// One head forward and backward, in T.
+template <class T>
+class Head {
+ public:
+  Head(const PartValues& values, const T* x, std::int64_t n, std::int64_t d, bool causal)
+      : w_(values, d), x_(x, n, d), causal_(causal) {}
+
+  void forward(T* output) const {
+    Eigen::Map<Matrix<T>> out(output, x_.rows(), x_.cols());
+    if (causal_) {
+      Averages averages(w_.classes, x_.cols(), w_.published);
+      for_blocks([&](std::int64_t first, std::int64_t count) {
+        const Matrix<T> means = causal_block(first, count, averages).means;
+        out.middleRows(first, count).noalias() = mixed(query_classes(first, count), means) * w_.Q;
+      });
+      return;
+    }
+    const Matrix<T> mixture = class_outputs(full_averages().means);
+    for_blocks([&](std::int64_t first, std::int64_t count) {
+      out.middleRows(first, count).noalias() = query_classes(first, count) * mixture;
+    });
+  }
+
+  /// Sets dx and adds to the gradients of the tensors.
+  void backward(const T* output_grad, T* dx, PartValues& gradient) const {
+    const Tokens<T> g(output_grad, x_.rows(), x_.cols());
+    Eigen::Map<Matrix<T>> dx_map(dx, x_.rows(), x_.cols());
+    dx_map.setZero();
+    causal_ ? backward_causal(g, dx_map, gradient) : backward_full(g, dx_map, gradient);
+  }
+
+ private:
+  Weights<T> w_;
+  Tokens<T> x_;
+  bool causal_;
+
+  template <class Work>
+  void for_blocks(const Work& work) const {
+    for (std::int64_t first = 0; first < x_.rows(); first += block_rows) {
+      work(first, std::min<std::int64_t>(block_rows, x_.rows() - first));
+    }
+  }
+
+  [[nodiscard]] Matrix<T> query_classes(std::int64_t first, std::int64_t count) const {
+    return log_classes<T>(x_.middleRows(first, count), w_.W_query, w_.b_query)
+        .array()
+        .exp()
+        .matrix();
+  }
+  [[nodiscard]] Matrix<T> log_reference(std::int64_t first, std::int64_t count) const {
+    return log_classes<T>(x_.middleRows(first, count), w_.W_reference, w_.b_reference);
+  }
+
+  /// [c_i0 Mean_i0, ..., c_i,m-1 Mean_i,m-1] of each row; means [rows x d].
+  [[nodiscard]] Matrix<T> mixed(const Matrix<T>& c, const Matrix<T>& means) const {
+    Matrix<T> u = means;
+    for (std::int64_t k = 0; k < w_.classes; ++k) {
+      u.middleCols(k * w_.width, w_.width).array().colwise() *= c.col(k).array();
+    }
+    return u;
+  }
+
+  // Full: averages of tokens first, then the projection of m of them.
+
+  struct FullAverages {
+    Matrix<double> tokens;  ///< [m x d] averages of x
+    Matrix<T> means;        ///< [m x width] of x P, the class's own columns
+    std::vector<double> log_divisor;
+    std::vector<bool> active;
+  };
+  [[nodiscard]] FullAverages full_averages() const {
+    const std::int64_t d = x_.cols(), m = w_.classes;
+    Averages averages(m, m * d, w_.published);
+    for_blocks([&](std::int64_t first, std::int64_t count) { add_block(first, count, averages); });
+    FullAverages full{Matrix<double>(m, d), Matrix<T>(m, w_.width), {}, {}};
+    for (std::int64_t k = 0; k < m; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      full.tokens.row(k) = averages.mean(at);
+      full.means.row(k) = full.tokens.row(k).template cast<T>() * own_columns(k);
+      full.log_divisor.push_back(averages.log_divisor(at));
+      full.active.push_back(averages.is_active(at));
+    }
+    return full;
+  }
+  /// Adds a block's tokens to averages of whole tokens [m x d], as one product.
+  void add_block(std::int64_t first, std::int64_t count, Averages& averages) const {
+    const Matrix<T> log_c = log_reference(first, count);
+    Matrix<T> c(count, w_.classes);
+    for (std::int64_t k = 0; k < w_.classes; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      const double most = log_c.col(k).maxCoeff();
+      if (!averages.published && most > averages.level[at]) {
+        const double scale = std::exp(averages.level[at] - most);
+        averages.total[at] *= scale;
+        averages.sum.segment(k * x_.cols(), x_.cols()) *= scale;
+        averages.level[at] = most;
+      }
+      c.col(k) = (log_c.col(k).array() - static_cast<T>(averages.level[at])).exp();
+      averages.total[at] += c.col(k).template cast<double>().sum();
+    }
+    const Matrix<T> sums = c.transpose() * x_.middleRows(first, count);
+    averages.sum += Eigen::Map<const Row<T>>(sums.data(), sums.size()).template cast<double>();
+  }
+  [[nodiscard]] auto own_columns(std::int64_t k) const {
+    return w_.P.middleCols(k * w_.width, w_.width);
+  }
+  /// Mean_k times the rows of Q that belong to class k: [m x d].
+  [[nodiscard]] Matrix<T> class_outputs(const Matrix<T>& means) const {
+    Matrix<T> outputs(w_.classes, x_.cols());
+    for (std::int64_t k = 0; k < w_.classes; ++k) {
+      outputs.row(k).noalias() = means.row(k) * w_.Q.middleRows(k * w_.width, w_.width);
+    }
+    return outputs;
+  }
+
+  // Causal: running averages, a block of tokens at a time.
+
+  struct CausalBlock {
+    Matrix<T> y, log_c;          ///< [rows x d] x P, [rows x m]
+    Matrix<T> means;             ///< [rows x d]
+    Matrix<double> log_divisor;  ///< [rows x m]
+    Matrix<double> active;       ///< [rows x m] 1 or 0
+  };
+  CausalBlock causal_block(std::int64_t first, std::int64_t count, Averages& averages) const {
+    const std::int64_t w = w_.width;
+    CausalBlock b{x_.middleRows(first, count) * w_.P, log_reference(first, count),
+                  Matrix<T>(count, x_.cols()), Matrix<double>(count, w_.classes),
+                  Matrix<double>(count, w_.classes)};
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t k = 0; k < w_.classes; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        averages.add(at, static_cast<double>(b.log_c(i, k)), b.y.row(i).segment(k * w, w));
+        b.means.row(i).segment(k * w, w) = averages.mean(at).template cast<T>();
+        b.log_divisor(i, k) = averages.log_divisor(at);
+        b.active(i, k) = averages.is_active(at) ? 1 : 0;
+      }
+    }
+    return b;
+  }
+
+  // Backward.
+
+  template <class Part>
+  static void add_to(std::vector<double>& sum, const Part& part) {
+    const Matrix<T> whole = part;
+    Eigen::Map<Row<double>>(sum.data(), whole.size()) +=
+        Eigen::Map<const Row<T>>(whole.data(), whole.size()).template cast<double>();
+  }
+  /// From dL/dlog c of a block: through the softmax to W, b and x.
+  void through_classes(std::int64_t first, const Matrix<T>& c, const Matrix<T>& dlog_c, int W,
+                       PartValues& gradient, Eigen::Map<Matrix<T>>& dx) const {
+    const Matrix<T> da = dlog_c - (c.array().colwise() * dlog_c.rowwise().sum().array()).matrix();
+    const auto x = x_.middleRows(first, c.rows());
+    add_to(gradient.tensor[static_cast<std::size_t>(W)], x.transpose() * da);
+    std::vector<double>& db =
+        gradient.tensor[static_cast<std::size_t>(W == p_W_query ? p_b_query : p_b_reference)];
+    if (!db.empty()) add_to(db, da.colwise().sum());
+    const Matrix<T>& weights = W == p_W_query ? w_.W_query : w_.W_reference;
+    dx.middleRows(first, c.rows()).noalias() += da * weights.transpose();
+  }
+  /// Of a block: dL/dmeans [rows x d], and all that follows from the queries' classes and Q.
+  Matrix<T> through_queries(std::int64_t first, const Matrix<T>& means, const Tokens<T>& g,
+                            Eigen::Map<Matrix<T>>& dx, PartValues& gradient) const {
+    const std::int64_t count = means.rows(), w = w_.width;
+    const Matrix<T> c = query_classes(first, count);
+    add_to(gradient.tensor[p_Q], mixed(c, means).transpose() * g.middleRows(first, count));
+    const Matrix<T> du = g.middleRows(first, count) * w_.Q.transpose();
+    Matrix<T> dlog_c(count, w_.classes);
+    for (std::int64_t k = 0; k < w_.classes; ++k) {
+      dlog_c.col(k) =
+          (du.middleCols(k * w, w).array() * means.middleCols(k * w, w).array()).rowwise().sum() *
+          c.col(k).array();
+    }
+    through_classes(first, c, dlog_c, p_W_query, gradient, dx);
+    return mixed(c, du);
+  }
+
+  void backward_full(const Tokens<T>& g, Eigen::Map<Matrix<T>>& dx, PartValues& gradient) const {
+    const FullAverages full = full_averages();
+    const std::int64_t d = x_.cols(), w = w_.width, m = w_.classes;
+    Row<T> flat(d);
+    for (std::int64_t k = 0; k < m; ++k) flat.segment(k * w, w) = full.means.row(k);
+    Row<double> dmeans = Row<double>::Zero(d);
+    for_blocks([&](std::int64_t first, std::int64_t count) {
+      const Matrix<T> means = flat.replicate(count, 1);
+      dmeans +=
+          through_queries(first, means, g, dx, gradient).template cast<double>().colwise().sum();
+    });
+    Eigen::Map<Matrix<double>> dP(gradient.tensor[p_P].data(), d, d);
+    Matrix<T> by_token(m, d);  // dL/d(average of x) of each class
+    Row<T> at_mean(m);
+    for (std::int64_t k = 0; k < m; ++k) {
+      const Row<double> own = dmeans.segment(k * w, w);
+      dP.middleCols(k * w, w) += full.tokens.row(k).transpose() * own;
+      by_token.row(k) = own.template cast<T>() * own_columns(k).transpose();
+      const bool active = full.active[static_cast<std::size_t>(k)];
+      at_mean(k) = active ? static_cast<T>(own.dot(full.means.row(k).template cast<double>())) : 0;
+    }
+    for_blocks([&](std::int64_t first, std::int64_t count) {
+      const Matrix<T> log_c = log_reference(first, count);
+      Matrix<T> p(count, m);
+      for (std::int64_t k = 0; k < m; ++k) {
+        const auto divisor = static_cast<T>(full.log_divisor[static_cast<std::size_t>(k)]);
+        p.col(k) = (log_c.col(k).array() - divisor).exp();
+      }
+      const auto x = x_.middleRows(first, count);
+      const Matrix<T> dlog_c = p.array() * ((x * by_token.transpose()).rowwise() - at_mean).array();
+      dx.middleRows(first, count).noalias() += p * by_token;
+      through_classes(first, log_c.array().exp().matrix(), dlog_c, p_W_reference, gradient, dx);
+    });
+  }
+
+  void backward_causal(const Tokens<T>& g, Eigen::Map<Matrix<T>>& dx, PartValues& gradient) const {
+    // The averages before each block, from which its means are computed again.
+    std::vector<Averages> before;
+    Averages averages(w_.classes, x_.cols(), w_.published);
+    for_blocks([&](std::int64_t first, std::int64_t count) {
+      before.push_back(averages);
+      (void)causal_block(first, count, averages);
+    });
+    Later later(w_.classes, x_.cols());
+    for (auto block = static_cast<std::int64_t>(before.size()) - 1; block >= 0; --block) {
+      const std::int64_t first = block * block_rows;
+      const std::int64_t count = std::min<std::int64_t>(block_rows, x_.rows() - first);
+      const CausalBlock b = causal_block(first, count, before[static_cast<std::size_t>(block)]);
+      const Matrix<T> dmeans = through_queries(first, b.means, g, dx, gradient);
+      Matrix<T> dy(count, x_.cols()), dlog_c(count, w_.classes);
+      for (std::int64_t i = count - 1; i >= 0; --i) later.step(b, dmeans, i, w_.width, dy, dlog_c);
+      const auto x = x_.middleRows(first, count);
+      add_to(gradient.tensor[p_P], x.transpose() * dy);
+      dx.middleRows(first, count).noalias() += dy * w_.P.transpose();
+      through_classes(first, b.log_c.array().exp().matrix(), dlog_c, p_W_reference, gradient, dx);
+    }
+  }
+
+  /// Of the rows from the present one to the last: sums of dL/dmean over the divisor, and of their
+  /// products with the mean, both times the present divisor. Divisors never fall from row to row.
+  struct Later {
+    Row<double> by_mean;            ///< [d]
+    std::vector<double> at_mean;    ///< [m]
+    std::vector<double> log_scale;  ///< [m] logarithm of the divisor that the sums are times.
+
+    Later(std::int64_t classes, std::int64_t d)
+        : by_mean(Row<double>::Zero(d)),
+          at_mean(static_cast<std::size_t>(classes), 0.0),
+          log_scale(static_cast<std::size_t>(classes), 0.0) {}
+
+    void step(const CausalBlock& b, const Matrix<T>& dmeans, std::int64_t i, std::int64_t w,
+              Matrix<T>& dy, Matrix<T>& dlog_c) {
+      for (std::size_t k = 0; k < at_mean.size(); ++k) {
+        const auto column = static_cast<std::int64_t>(k);
+        const auto sum = by_mean.segment(column * w, w);
+        const Row<double> own = dmeans.row(i).segment(column * w, w).template cast<double>();
+        const Row<double> mean = b.means.row(i).segment(column * w, w).template cast<double>();
+        const double divisor = b.log_divisor(i, column);
+        const double fall = std::exp(divisor - log_scale[k]);
+        log_scale[k] = divisor;
+        by_mean.segment(column * w, w) = sum * fall + own;
+        at_mean[k] = at_mean[k] * fall + b.active(i, column) * own.dot(mean);
+        const double p = std::exp(static_cast<double>(b.log_c(i, column)) - divisor);
+        dy.row(i).segment(column * w, w) = (p * by_mean.segment(column * w, w)).template cast<T>();
+        const Row<double> y = b.y.row(i).segment(column * w, w).template cast<double>();
+        dlog_c(i, column) =
+            static_cast<T>(p * (by_mean.segment(column * w, w).dot(y) - at_mean[k]));
+      }
+    }
+  };
+};
+
+bool is_causal(const Plan& plan) {
+  const auto& masks = plan.call.masks;
+  return std::find(masks.begin(), masks.end(), "causal") != masks.end();
+}
+
+template <class T>
+Head<T> head_of(const Plan& plan, const AttentionInput<T>& input, std::int64_t b, std::int64_t h) {
+  return Head<T>(plan.values(plan.operator_parameters, h, input.tensors), input.query.row(b, h, 0),
+                 plan.extents.query, plan.extents.feature, is_causal(plan));
+}
+
+}  // namespace
+
+void Agglomerative::check(const Plan& plan) {
+  const auto classes =
+      static_cast<std::int64_t>(plan.values(plan.operator_parameters, 0)[p_classes]);
+  if (plan.extents.feature % classes != 0) {
+    misuse("agglomerative: the number of classes must divide d (found {} classes, d = {})", classes,
+           plan.extents.feature);
+  }
+}
+
+double Agglomerative::flops(const Plan& plan, Pass pass) {
+  const Extents& e = plan.extents;
+  const auto n = static_cast<double>(e.query), d = static_cast<double>(e.feature);
+  const double m = plan.values(plan.operator_parameters, 0)[p_classes];
+  const double forward =
+      is_causal(plan) ? 4 * n * d * d + 4 * n * d * m : 8 * n * d * m + 4 * d * d;
+  return static_cast<double>(e.batch * e.head) * forward * (pass == Pass::forward ? 1 : 3);
+}
+
+template <class T>
+Forward<T> Agglomerative::forward(const Plan& plan, const AttentionInput<T>& input,
+                                  const Execution& run) {
+  const Extents& e = plan.extents;
+  Forward<T> result;
+  result.output = Tensor4<T>({e.batch, e.head, e.query, e.feature});
+  run_tickets(e.batch * e.head, run, [&](std::int64_t index, const auto&) {
+    const std::int64_t b = index / e.head, h = index % e.head;
+    head_of(plan, input, b, h).forward(result.output.row(b, h, 0));
+  });
+  return result;
+}
+
+template <class T>
+Backward<T> Agglomerative::backward(const Plan& plan, const AttentionInput<T>& input,
+                                    const Forward<T>& saved, const Execution& run) {
+  const Extents& e = plan.extents;
+  Backward<T> result;
+  result.query = Tensor4<T>(input.query.shape);
+  const Tensor4<T> ones =
+      input.output_grad.empty() ? Tensor4<T>(saved.output.shape, T(1)) : Tensor4<T>();
+  const Tensor4<T>& grad = input.output_grad.empty() ? ones : input.output_grad;
+  std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
+  run_tickets(e.batch * e.head, run, [&](std::int64_t index, const auto&) {
+    const std::int64_t b = index / e.head, h = index % e.head;
+    PartValues& own = gradients[static_cast<std::size_t>(index)];
+    own = plan.zeros(plan.operator_parameters);
+    head_of(plan, input, b, h).backward(grad.row(b, h, 0), result.query.row(b, h, 0), own);
+  });
+  add_gradients(plan, plan.operator_parameters, gradients, result);
+  return result;
+}
+
+template Forward<float> Agglomerative::forward(const Plan&, const AttentionInput<float>&,
+                                               const Execution&);
+template Forward<double> Agglomerative::forward(const Plan&, const AttentionInput<double>&,
+                                                const Execution&);
+template Backward<float> Agglomerative::backward(const Plan&, const AttentionInput<float>&,
+                                                 const Forward<float>&, const Execution&);
+template Backward<double> Agglomerative::backward(const Plan&, const AttentionInput<double>&,
+                                                  const Forward<double>&, const Execution&);
+
+}  // namespace conelab

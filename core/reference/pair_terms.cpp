@@ -1,0 +1,154 @@
+#include "core/reference/pair_terms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace conelab::reference {
+namespace {
+
+/// The formula of this name in a table; a row of the engine without one is a failure.
+template <class Formulas>
+auto formula_of(const char* what, const Formulas& formulas, const std::string& name) {
+  for (const auto& [known, formula] : formulas) {
+    if (name == known) return formula;
+  }
+  fail("the reference has no formula of {} {}: write it in core/reference/pair_terms.cpp", what,
+       name);
+}
+
+/// One pair of one batch element.
+struct Pair {
+  std::int64_t b, i, j;
+  std::int64_t position;  ///< i + n_k - n_q
+};
+
+bool has_edge(const Problem& p, std::int64_t i, std::int64_t j) {
+  const std::vector<std::int64_t>& edge = p.indices.at("edge").data;
+  for (std::size_t e = 0; e < edge.size(); e += 2) {
+    if (edge[e] == i && edge[e + 1] == j) return true;
+  }
+  return false;
+}
+
+using Admits = bool (*)(const Problem&, const Pair&);
+constexpr std::pair<const char*, Admits> masks[] = {
+    {"full", [](const Problem&, const Pair&) { return true; }},
+    {"causal", [](const Problem&, const Pair& x) { return x.j <= x.position; }},
+    {"padding",
+     [](const Problem& p, const Pair& x) {
+       return p.key_lengths.empty() || x.j < p.key_lengths[static_cast<std::size_t>(x.b)];
+     }},
+    {"window",
+     [](const Problem& p, const Pair& x) {
+       return static_cast<Real>(std::abs(x.j - x.position)) < p.number("window", 0);
+     }},
+    {"explicit",
+     [](const Problem& p, const Pair& x) {
+       const std::int64_t n_k = p.key.shape.token;
+       return p.allowed.empty() || p.allowed[static_cast<std::size_t>(x.i * n_k + x.j)] != 0;
+     }},
+    {"strided",
+     [](const Problem& p, const Pair& x) {
+       const auto l = static_cast<std::int64_t>(p.number("stride", 0));
+       const std::int64_t back = x.position - x.j;
+       return back >= 0 && (back < l || back == back / l * l);
+     }},
+    {"graph",
+     [](const Problem& p, const Pair& x) {
+       if (!p.indices.contains("edge") || x.j == x.position) return true;
+       return has_edge(p, x.i, x.j) || (p.word("edges") == "undirected" && has_edge(p, x.j, x.i));
+     }},
+};
+
+/// Raffel et al.: one bucket for each small distance, then buckets whose borders grow
+/// geometrically; the bucket is the largest b whose border exact (distance / exact)^((b - exact) /
+/// (own - exact)) has been reached.
+std::size_t t5_bucket(const Problem& p, std::int64_t buckets, std::int64_t offset) {
+  const bool causal = p.word("t5_direction") == "causal";
+  const std::int64_t own = std::max<std::int64_t>(1, causal ? buckets : buckets / 2);
+  const std::int64_t first = !causal && offset > 0 && buckets > 1 ? own : 0;
+  const std::int64_t distance = causal ? std::max<std::int64_t>(0, -offset) : std::abs(offset);
+  const std::int64_t exact = std::max<std::int64_t>(1, own / 2);
+  if (distance < exact) return static_cast<std::size_t>(first + std::min(own - 1, distance));
+  const Real furthest = std::max(p.number("t5_distance", 0), static_cast<Real>(exact));
+  std::int64_t bucket = exact;
+  while (bucket + 1 < own) {
+    const Real part = static_cast<Real>(bucket + 1 - exact) / static_cast<Real>(own - exact);
+    const Real border =
+        static_cast<Real>(exact) * std::pow(furthest / static_cast<Real>(exact), part);
+    if (static_cast<Real>(distance) < border - 1e-9L) break;
+    ++bucket;
+  }
+  return static_cast<std::size_t>(first + std::min(bucket, own - 1));
+}
+
+using Bias = Real (*)(const Problem&, std::int64_t head, std::int64_t offset);
+constexpr std::pair<const char*, Bias> biases[] = {
+    {"none", [](const Problem&, std::int64_t, std::int64_t) { return Real(0); }},
+    {"alibi",
+     [](const Problem& p, std::int64_t h, std::int64_t offset) {
+       return -p.number("alibi_slope", h) * static_cast<Real>(std::abs(offset));
+     }},
+    {"hype",
+     [](const Problem& p, std::int64_t h, std::int64_t offset) {
+       return -p.number("hype_tau", h) *
+              std::sinh(p.number("hype_mu", h) * static_cast<Real>(offset));
+     }},
+    {"t5",
+     [](const Problem& p, std::int64_t h, std::int64_t offset) {
+       const std::int64_t buckets = p.tensors.at("t5_bias").extents.back();
+       return p.tensor("t5_bias", h, 1)[t5_bucket(p, buckets, offset)];
+     }},
+};
+
+/// RoFormer eq. 34: a pair of columns as a complex number, times e^{i p base^(-2i/d)}.
+std::vector<Real> rope(const Problem& p, std::int64_t position, const std::vector<Real>& x) {
+  const std::size_t pairs = x.size() / 2;
+  const bool halves = p.word("layout") == "halves";
+  std::vector<Real> out = x;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const Real exponent = -2 * static_cast<Real>(i) / static_cast<Real>(x.size());
+    const Real angle =
+        static_cast<Real>(position) * std::pow(p.number("position_base", 0), exponent);
+    const std::size_t a = halves ? i : 2 * i, b = halves ? i + pairs : 2 * i + 1;
+    out[a] = x[a] * std::cos(angle) - x[b] * std::sin(angle);
+    out[b] = x[b] * std::cos(angle) + x[a] * std::sin(angle);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool sees(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
+  const Pair pair{b, i, j, i + p.key.shape.token - p.query.shape.token};
+  return std::all_of(p.call.masks.begin(), p.call.masks.end(), [&](const std::string& mask) {
+    return formula_of("mask", masks, mask)(p, pair);
+  });
+}
+
+Real position_bias(const Problem& p, std::int64_t head, std::int64_t offset) {
+  return formula_of("bias", biases, p.call.bias)(p, head, offset);
+}
+
+std::vector<Real> mapped_token(const Problem& p, std::int64_t head, bool is_query,
+                               std::int64_t index, std::vector<Real> x) {
+  if (is_query && p.call.similarity == "multiplicative") {  // q^T W k: (W^T q).k
+    const std::vector<Real> q = x;
+    const Real* w = p.tensor("W", head, 2);
+    for (std::size_t c = 0; c < x.size(); ++c) {
+      x[c] = 0;
+      for (std::size_t r = 0; r < q.size(); ++r) x[c] += q[r] * w[r * q.size() + c];
+    }
+  }
+  const std::int64_t first = is_query ? p.key.shape.token - p.query.shape.token : 0;
+  if (p.call.position == "rope") return rope(p, first + index, x);
+  if (p.call.position != "none") {
+    fail("the reference has no formula of position {}: write it in core/reference/pair_terms.cpp",
+         p.call.position);
+  }
+  return x;
+}
+
+}  // namespace conelab::reference

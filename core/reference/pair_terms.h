@@ -1,0 +1,22 @@
+// Masks, biases and maps of tokens, each written once more from its definition.
+#pragma once
+
+#include <vector>
+
+#include "core/reference/problem.h"
+
+namespace conelab::reference {
+
+/// Whether query i of batch element b may see key j: the intersection of the call's masks. A mask
+/// that reads an array that is not there admits every pair.
+[[nodiscard]] bool sees(const Problem& problem, std::int64_t b, std::int64_t i, std::int64_t j);
+
+/// The bias at relative position `offset` = j - i - (n_k - n_q): query i sits at key i + n_k - n_q.
+[[nodiscard]] Real position_bias(const Problem& problem, std::int64_t head, std::int64_t offset);
+
+/// A query (or key) after the call's maps of tokens.
+[[nodiscard]] std::vector<Real> mapped_token(const Problem& problem, std::int64_t head,
+                                             bool is_query, std::int64_t index,
+                                             std::vector<Real> x);
+
+}  // namespace conelab::reference

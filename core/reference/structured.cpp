@@ -1,0 +1,87 @@
+#include "core/reference/structured.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace conelab::reference {
+namespace {
+
+/// One head of one batch element.
+struct HeadIndex {
+  std::int64_t b, h;
+};
+
+/// softmax over classes of x W + b, of one token.
+std::vector<Real> classes_of(const Problem& p, HeadIndex at, std::int64_t token,
+                             const std::string& side, std::int64_t m) {
+  const std::int64_t d = p.query.shape.feature;
+  const Real* x = p.query.row(at.b, at.h, token);
+  const Real* w = p.tensor("W_" + side, at.h, 2);
+  const Real* offset = p.tensor("b_" + side, at.h, 1);
+  std::vector<Real> a(static_cast<std::size_t>(m));
+  for (std::int64_t k = 0; k < m; ++k) {
+    Real& sum = a[static_cast<std::size_t>(k)];
+    sum = offset == nullptr ? 0 : offset[k];
+    for (std::int64_t i = 0; i < d; ++i) sum += x[i] * w[i * m + k];
+  }
+  const Real most = *std::max_element(a.begin(), a.end());
+  Real total = 0;
+  for (Real& each : a) total += each = std::exp(each - most);
+  for (Real& each : a) each /= total;
+  return a;
+}
+
+/// Agglomerative Attention, Methods: for every query the weighted average of each class over all
+/// tokens, or those up to its own, class k over its own columns of x P.
+void agglomerative(const Problem& p, HeadIndex at, Tensor4<Real>& output) {
+  const std::int64_t n = p.query.shape.token, d = p.query.shape.feature;
+  const auto m = static_cast<std::int64_t>(p.number("classes", at.h));
+  const Real *P = p.tensor("P", at.h, 2), *Q = p.tensor("Q", at.h, 2);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::vector<Real> own = classes_of(p, at, i, "query", m);
+    std::vector<Real> u(static_cast<std::size_t>(d), 0);
+    for (std::int64_t column = 0; column < d; ++column) {
+      const auto k = static_cast<std::size_t>(column / (d / m));
+      Real sum = 0, total = 0;
+      for (std::int64_t t = 0; t < n; ++t) {
+        if (!sees(p, at.b, i, t)) continue;
+        const Real c = classes_of(p, at, t, "reference", m)[k];
+        Real y = 0;
+        for (std::int64_t r = 0; r < d; ++r) y += p.query.at(at.b, at.h, t, r) * P[r * d + column];
+        sum += c * y;
+        total += c;
+      }
+      const Real divisor = p.published() ? std::max(total, Real(1e-3)) : total;
+      u[static_cast<std::size_t>(column)] = own[k] * sum / divisor;
+    }
+    for (std::int64_t column = 0; column < d; ++column) {
+      Real& out = output.at(at.b, at.h, i, column);
+      for (std::int64_t r = 0; r < d; ++r)
+        out += u[static_cast<std::size_t>(r)] * Q[r * d + column];
+    }
+  }
+}
+
+using Formula = void (*)(const Problem&, HeadIndex, Tensor4<Real>& output);
+constexpr std::pair<const char*, Formula> formulas[] = {{"agglomerative", &agglomerative}};
+
+}  // namespace
+
+Result structured(const Problem& p) {
+  for (const auto& [name, formula] : formulas) {
+    if (p.call.operation != name) continue;
+    const Shape4 q = p.query.shape;
+    Result result;
+    result.output = Tensor4<Real>(q);
+    for (std::int64_t b = 0; b < q.batch; ++b) {
+      for (std::int64_t h = 0; h < q.head; ++h) formula(p, {b, h}, result.output);
+    }
+    return result;
+  }
+  fail("the reference has no formula of operator {}: write it in core/reference/structured.cpp",
+       p.call.operation);
+}
+
+}  // namespace conelab::reference

@@ -1,0 +1,11 @@
+// Structured operators, each written once more from its definition.
+#pragma once
+
+#include "core/reference/evaluate.h"
+
+namespace conelab::reference {
+
+/// Output only; an operator without a formula of its own here is a failure.
+[[nodiscard]] Result structured(const Problem& problem);
+
+}  // namespace conelab::reference

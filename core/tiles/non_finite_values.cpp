@@ -1,0 +1,54 @@
+#include "core/tiles/non_finite_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace conelab {
+
+template <class S>
+NonFiniteValues<S>::NonFiniteValues(Aggregate aggregate, const S* values, std::int64_t value_size,
+                                    std::vector<std::int64_t> keys)
+    : aggregate_(aggregate),
+      values_(values),
+      value_size_(value_size),
+      keys_(std::move(keys)),
+      sums_(static_cast<std::size_t>(value_size), T(0)) {
+  for (const std::int64_t key : keys_) add(key, sums_.data());
+}
+
+template <class S>
+void NonFiniteValues<S>::add_seen(const Mask& mask, std::int64_t batch, std::int64_t query,
+                                  S* output) const {
+  if (keys_.empty()) return;
+  const Cover cover = mask.cover({batch, query, query + 1, keys_.front(), keys_.back() + 1});
+  if (cover == Cover::none) return;
+  std::vector<T> sums = sums_;
+  if (cover == Cover::partial) {
+    std::fill(sums.begin(), sums.end(), T(0));
+    for (const std::int64_t key : keys_) {
+      if (mask.admits(batch, query, key)) add(key, sums.data());
+    }
+  }
+  for (std::int64_t c = 0; c < value_size_; ++c) {
+    const T sum = sums[static_cast<std::size_t>(c)];
+    if (sum != 0) output[c] = static_cast<S>(output[c] + sum);
+  }
+}
+
+template <class S>
+void NonFiniteValues<S>::add(std::int64_t key, T* sums) const {
+  const S* value = values_ + key * value_size_;
+  for (std::int64_t c = 0; c < value_size_; ++c) {
+    const T x = is_midpoint(aggregate_) ? std::numeric_limits<T>::quiet_NaN() : T(value[c]);
+    if (!std::isfinite(x)) sums[c] += x;
+  }
+}
+
+template class NonFiniteValues<float>;
+template class NonFiniteValues<double>;
+template class NonFiniteValues<Float16>;
+template class NonFiniteValues<Bfloat16>;
+
+}  // namespace conelab

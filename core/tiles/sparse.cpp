@@ -1,0 +1,378 @@
+#include "core/tiles/sparse.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/base/buffer.h"
+#include "core/base/parallel.h"
+#include "core/simd/row_reference.h"
+#include "core/tiles/aggregate.h"
+#include "core/tiles/head.h"
+#include "core/tiles/parameter_sums.h"
+#include "core/tiles/upstream.h"
+
+namespace conelab {
+namespace {
+
+/// Queries of a ticket on the way forward.
+constexpr std::int64_t ticket_rows = 256;
+
+/// One head's tokens as operands, and its values as they are aggregated.
+template <class S>
+class SparseHead {
+  using T = Compute<S>;
+
+ public:
+  SparseHead(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<S>& input,
+             std::int64_t batch, std::int64_t head)
+      : plan_(plan),
+        kernels_(kernels),
+        head_(plan, kernels, head, input.key.row(batch, head, 0), input.tensors),
+        width_(aggregate_width(plan.aggregate, plan.extents.value)),
+        stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)) {
+    const Extents& e = plan.extents;
+    place(input.query.row(batch, head, 0), e.query, "q", queries_);
+    place(input.key.row(batch, head, 0), e.key, "k", keys_);
+    values_.resize(static_cast<std::size_t>(e.key * stride_));
+    const S* values = input.value.row(batch, head, 0);
+    std::vector<std::int64_t> not_finite;
+    lift_values(plan.aggregate, values, e.value, 0, e.key, stride_, values_.data(), not_finite);
+    // Only rows that see a value read it, so that it may be what it is.
+    for (const std::int64_t key : not_finite) {
+      for (std::int64_t c = 0; c < e.value; ++c) {
+        const T x = values[key * e.value + c];
+        values_[static_cast<std::size_t>(key * stride_ + c)] =
+            plan.aggregate == Aggregate::mean ? x : std::numeric_limits<T>::quiet_NaN();
+      }
+    }
+  }
+
+  [[nodiscard]] const Head<T>& head() const { return head_; }
+  [[nodiscard]] const Operand<T>& queries() const { return queries_; }
+  [[nodiscard]] const Operand<T>& keys() const { return keys_; }
+  /// Numbers of a lifted value, and of a row of them.
+  [[nodiscard]] int width() const { return width_; }
+  [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
+  [[nodiscard]] const T* value(std::int64_t key) const { return values_.data() + key * stride_; }
+  [[nodiscard]] const T* base(const Operand<T>& tokens, std::int64_t i) const {
+    return tokens.base.data() + i * tokens.stride;
+  }
+  [[nodiscard]] const Tail<T>& tail() const {
+    return kernels_.tails[plan_.similarity - similarity_table().data()];
+  }
+
+  /// The pair's product or squared distance; NaN with a token that is not finite.
+  [[nodiscard]] T measure(std::int64_t query, std::int64_t key) const {
+    if (contains(queries_.non_finite, query) || contains(keys_.non_finite, key)) {
+      return std::numeric_limits<T>::quiet_NaN();
+    }
+    const bool product = plan_.similarity->info.measure == Measure::product;
+    const auto of = product ? kernels_.exact_product : kernels_.exact_distance2;
+    return static_cast<T>(of(base(queries_, query), base(keys_, key), head_.base_size()));
+  }
+
+ private:
+  const Plan& plan_;
+  const Kernels<T>& kernels_;
+  Head<T> head_;
+  int width_;
+  std::ptrdiff_t stride_;
+  Operand<T> queries_, keys_;
+  Buffer<T> values_;
+
+  void place(const S* tokens, std::int64_t count, const char* name, Operand<T>& out) const {
+    head_.place(tokens, count, count, name, 0, kernels_.panel, out);
+  }
+  static bool contains(const std::vector<std::int64_t>& sorted, std::int64_t i) {
+    return !sorted.empty() && std::binary_search(sorted.begin(), sorted.end(), i);
+  }
+};
+
+/// The pairs of one query as a tile of one row.
+template <class S>
+class SparseRow {
+  using T = Compute<S>;
+
+ public:
+  SparseRow(const Plan& plan, const Kernels<T>& kernels, const SparseHead<S>& head,
+            const Mask& mask, std::int64_t batch)
+      : plan_(plan), kernels_(kernels), head_(head), mask_(mask), batch_(batch) {
+    std::copy_n(head.head().constants(), max_constants, constants_);
+  }
+
+  /// Gathers and measures the keys of a query; false where it sees none.
+  bool gather(std::int64_t query) {
+    query_ = query;
+    keys_ = mask_.keys(batch_, query);
+    if (keys_.empty()) return false;
+    columns_ = round_up(static_cast<int>(keys_.size()), kernels_.column_multiple);
+    const auto columns = static_cast<std::size_t>(columns_);
+    tile_.assign(columns, T(0));
+    addend_.assign(columns, -std::numeric_limits<T>::infinity());
+    const int values = plan_.similarity->values;
+    key_values_.assign(columns * static_cast<std::size_t>(std::max(1, values)), T(0));
+    const HeadBias<T>& bias = head_.head().bias();
+    for (std::size_t c = 0; c < keys_.size(); ++c) {
+      tile_[c] = head_.measure(query, keys_[c]);
+      addend_[c] = bias.exists() ? *bias.values(query, keys_[c]) : T(0);
+      for (int v = 0; v < values; ++v) {
+        key_values_[static_cast<std::size_t>(v) * columns + c] =
+            head_.keys().values[static_cast<std::size_t>(v * head_.keys().value_stride + keys_[c])];
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] ScoreTile<T> score() {
+    const Operand<T>& q = head_.queries();
+    return {.tile = tile_.data(),
+            .stride = columns_,
+            .rows = 1,
+            .columns = columns_,
+            .query_values = q.values.data() + query_,
+            .query_stride = q.value_stride,
+            .key_values = key_values_.data(),
+            .key_stride = columns_,
+            .constants = constants_,
+            .addend = addend_.data(),
+            .addend_stride = columns_,
+            .least = nullptr,
+            .most = nullptr};
+  }
+  [[nodiscard]] const std::vector<std::int64_t>& keys() const { return keys_; }
+  [[nodiscard]] std::size_t columns() const { return static_cast<std::size_t>(columns_); }
+  [[nodiscard]] const Buffer<T>& tile() const { return tile_; }
+
+ private:
+  const Plan& plan_;
+  const Kernels<T>& kernels_;
+  const SparseHead<S>& head_;
+  const Mask& mask_;
+  std::int64_t batch_, query_ = 0;
+  T constants_[max_constants];
+  std::vector<std::int64_t> keys_;
+  int columns_ = 0;
+  Buffer<T> tile_, addend_, key_values_;
+};
+
+template <class S>
+void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row, std::int64_t b,
+                 std::int64_t h, std::int64_t i, Forward<S>& result) {
+  using T = Compute<S>;
+  std::vector<T> sums(static_cast<std::size_t>(head.stride()), T(0));
+  T reference = no_reference<T>, sum = 0, maximum = 0;
+  if (row.gather(i)) {
+    const WeightTile<T> tile{row.score(), &reference, &sum, &maximum, true};
+    head.tail().weight[static_cast<int>(plan.weights)](tile);
+    for (std::size_t c = 0; c < row.keys().size(); ++c) {
+      const T weight = row.tile()[c];
+      if (weight == 0) continue;
+      const T* value = head.value(row.keys()[c]);
+      for (int k = 0; k < head.width(); ++k) sums[static_cast<std::size_t>(k)] += weight * value[k];
+    }
+  }
+  const bool softmax = plan.weights == WeightLaw::softmax;
+  const T m = softmax && sum != 0 ? reference : T(0);
+  const T scale = !softmax ? T(1) : sum == 0 ? T(0) : 1 / sum;
+  finish_row(plan.aggregate, sums.data(), plan.extents.value, scale, result.output.row(b, h, i));
+  *result.row_reference.row(b, h, i) = m;
+  *result.row_sum.row(b, h, i) = sum;
+  *result.lse.row(b, h, i) =
+      sum == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(sum));
+  if (plan.aggregate == Aggregate::einstein) {
+    *result.midpoint_sum.row(b, h, i) = sums[static_cast<std::size_t>(plan.extents.value)] * scale;
+  }
+}
+
+/// The backward pass of one head, query after query.
+template <class S>
+class SparseBackward {
+  using T = Compute<S>;
+
+ public:
+  SparseBackward(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<S>& input,
+                 const Forward<S>& saved, const Mask& mask, std::int64_t b, std::int64_t h)
+      : plan_(plan),
+        input_(input),
+        saved_(saved),
+        upstream_(plan, input, saved),
+        b_(b),
+        h_(h),
+        head_(plan, kernels, input, b, h),
+        row_(plan, kernels, head_, mask, b),
+        sums_(plan) {
+    const Extents& e = plan.extents;
+    by_query_ = Gradient(e.query, head_.queries().stride);
+    by_key_ = Gradient(e.key, head_.keys().stride);
+    value_grad_.assign(static_cast<std::size_t>(e.key * head_.stride()), T(0));
+    by_offset_.assign(static_cast<std::size_t>(e.query + e.key), 0.0);
+  }
+
+  /// Writes the head's rows of the result and returns what its parameters get.
+  ParameterSums run(Backward<S>& result, const std::function<bool()>& stopped) {
+    for (std::int64_t i = 0; i < plan_.extents.query && !stopped(); ++i) add_row(i);
+    const Extents& e = plan_.extents;
+    const Head<T>& head = head_.head();
+    head.token_gradients(input_.query.row(b_, h_, 0), e.query, by_query_.operand(),
+                         result.query.row(b_, h_, 0), sums_.similarity.data());
+    head.token_gradients(input_.key.row(b_, h_, 0), e.key, by_key_.operand(),
+                         result.key.row(b_, h_, 0), sums_.similarity.data());
+    for (std::int64_t j = 0; j < e.key; ++j) {
+      lower_value_grad(plan_.aggregate, value_grad_.data() + j * head_.stride(),
+                       input_.value.row(b_, h_, j), e.value, result.value.row(b_, h_, j));
+    }
+    head.bias().collect(by_offset_.data(), sums_.bias);
+    return std::move(sums_);
+  }
+
+ private:
+  /// dL/d(placed tokens): of base coordinates and of potentials.
+  struct Gradient {
+    std::ptrdiff_t stride = 0;
+    Buffer<T> base;
+    std::vector<T> potential;
+
+    Gradient() = default;
+    Gradient(std::int64_t count, std::ptrdiff_t s) : stride(s) {
+      base.assign(static_cast<std::size_t>(count * s), T(0));
+      potential.assign(static_cast<std::size_t>(count), T(0));
+    }
+    [[nodiscard]] T* row(std::int64_t i) { return base.data() + i * stride; }
+    [[nodiscard]] OperandGradient<T> operand() const {
+      return {base.data(), stride, potential.data()};
+    }
+  };
+
+  const Plan& plan_;
+  const AttentionInput<S>& input_;
+  const Forward<S>& saved_;
+  Upstream<S> upstream_;
+  std::int64_t b_, h_;
+  SparseHead<S> head_;
+  SparseRow<S> row_;
+  ParameterSums sums_;
+  Gradient by_query_, by_key_;
+  Buffer<T> value_grad_;           ///< [n_k x stride] dL/d(lifted value)
+  std::vector<double> by_offset_;  ///< [n_q + n_k] dL/dlogit by relative position
+  Buffer<T> slope_, logit_slope_, key_slope_, room_, upstream_row_;
+
+  void add_row(std::int64_t i) {
+    if (!row_.gather(i)) return;
+    slope_.assign(row_.columns(), T(0));
+    logit_slope_.assign(row_.columns(), T(0));
+    key_slope_.assign(row_.columns(), T(0));
+    room_.assign(row_.columns(), T(0));
+    upstream_row_.assign(static_cast<std::size_t>(head_.stride()), T(0));
+    const T* upstream = upstream_.lifted(b_, h_, i, 1, head_.stride(), upstream_row_.data());
+    for (std::size_t c = 0; c < row_.keys().size(); ++c) {
+      const T* value = head_.value(row_.keys()[c]);
+      T sum = 0;
+      for (int k = 0; k < head_.width(); ++k) sum += upstream[k] * value[k];
+      slope_[c] = sum;
+    }
+    apply_formula(i);
+    for (std::size_t c = 0; c < row_.keys().size(); ++c) add_pair(i, c, upstream);
+  }
+
+  /// From measures and dL/dweight to weights, dL/dmeasure and dL/dlogit.
+  void apply_formula(std::int64_t i) {
+    const T reference = *saved_.row_reference.row(b_, h_, i), sum = *saved_.row_sum.row(b_, h_, i);
+    const T inverse_sum = sum == 0 ? T(0) : 1 / sum, delta = upstream_.delta(b_, h_, i);
+    const SlopeTile<T> tile{.score = row_.score(),
+                            .slope = slope_.data(),
+                            .reference = &reference,
+                            .inverse_sum = &inverse_sum,
+                            .delta = &delta,
+                            .query_slope = &by_query_.potential[static_cast<std::size_t>(i)],
+                            .key_slope = key_slope_.data(),
+                            .far_key_slope = room_.data(),
+                            .constant_slope = sums_.constant.data(),
+                            .logit_slope = logit_slope_.data()};
+    head_.tail().slope[static_cast<int>(plan_.weights)](tile);
+  }
+
+  void add_pair(std::int64_t i, std::size_t c, const T* upstream) {
+    const std::int64_t j = row_.keys()[c];
+    const T weight = row_.tile()[c], slope = slope_[c];
+    T* value_grad = value_grad_.data() + j * head_.stride();
+    for (int k = 0; k < head_.width(); ++k) value_grad[k] += weight * upstream[k];
+    by_key_.potential[static_cast<std::size_t>(j)] += key_slope_[c];
+    by_offset_[static_cast<std::size_t>(j - i + plan_.extents.query - 1)] +=
+        static_cast<double>(logit_slope_[c]);
+    const T* q = head_.base(head_.queries(), i);
+    const T* k = head_.base(head_.keys(), j);
+    T *dq = by_query_.row(i), *dk = by_key_.row(j);
+    const int size = head_.head().base_size();
+    if (plan_.similarity->info.measure == Measure::product) {
+      for (int x = 0; x < size; ++x) {
+        dq[x] += slope * k[x];
+        dk[x] += slope * q[x];
+      }
+      return;
+    }
+    for (int x = 0; x < size; ++x) {
+      const T part = 2 * slope * (q[x] - k[x]);
+      dq[x] += part;
+      dk[x] -= part;
+    }
+  }
+};
+
+}  // namespace
+
+template <class S>
+Forward<S> sparse_forward(const Plan& plan, const AttentionInput<S>& input, const Execution& run) {
+  const Extents& e = plan.extents;
+  const Kernels<Compute<S>>& k = kernels<S>(run.simd, 1);
+  const Mask mask = plan.mask(input);
+  Forward<S> result = empty_forward<S>(plan);
+  for (std::int64_t b = 0; b < e.batch; ++b) {
+    for (std::int64_t h = 0; h < e.head; ++h) {
+      const SparseHead<S> head(plan, k, input, b, h);
+      const std::int64_t tickets = (e.query + ticket_rows - 1) / ticket_rows;
+      const double done = static_cast<double>(b * e.head + h);
+      const double heads = static_cast<double>(e.batch * e.head);
+      run_tickets(tickets, stage(run, done / heads, (done + 1) / heads),
+                  [&](std::int64_t ticket, const auto&) {
+                    SparseRow<S> row(plan, k, head, mask, b);
+                    const std::int64_t end = std::min(e.query, (ticket + 1) * ticket_rows);
+                    for (std::int64_t i = ticket * ticket_rows; i < end; ++i) {
+                      forward_row(plan, head, row, b, h, i, result);
+                    }
+                  });
+    }
+  }
+  return result;
+}
+
+template <class S>
+Backward<S> sparse_backward(const Plan& plan, const AttentionInput<S>& input,
+                            const Forward<S>& saved, const Execution& run) {
+  const Extents& e = plan.extents;
+  const Kernels<Compute<S>>& k = kernels<S>(run.simd, 1);
+  const Mask mask = plan.mask(input);
+  Backward<S> result{Tensor4<S>(input.query.shape),
+                     Tensor4<S>(input.key.shape),
+                     Tensor4<S>(input.value.shape),
+                     {}};
+  std::vector<ParameterSums> sums(static_cast<std::size_t>(e.batch * e.head), ParameterSums(plan));
+  run_tickets(e.batch * e.head, run, [&](std::int64_t index, const auto& stopped) {
+    SparseBackward<S> pass(plan, k, input, saved, mask, index / e.head, index % e.head);
+    sums[static_cast<std::size_t>(index)] = pass.run(result, stopped);
+  });
+  add_parameter_gradients(plan, sums, result);
+  return result;
+}
+
+#define CONELAB_SPARSE(S)                                                                        \
+  template Forward<S> sparse_forward(const Plan&, const AttentionInput<S>&, const Execution&);   \
+  template Backward<S> sparse_backward(const Plan&, const AttentionInput<S>&, const Forward<S>&, \
+                                       const Execution&);
+CONELAB_SPARSE(float)
+CONELAB_SPARSE(double)
+CONELAB_SPARSE(Float16)
+CONELAB_SPARSE(Bfloat16)
+
+}  // namespace conelab

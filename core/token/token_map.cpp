@@ -1,0 +1,119 @@
+// The rows of token maps.
+//
+//   rope       column pair i of the token at position p is turned by the angle p base^(-2i/d)
+//              (RoFormer, section 3.2.2). interleaved: columns 2i, 2i + 1; halves: i, i + d/2
+//   bilinear   q' = W^T q, so that q'.k = q^T W k
+#include "core/token/token_map.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace conelab {
+namespace {
+
+constexpr double needed = std::numeric_limits<double>::quiet_NaN();
+
+template <class T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T>
+using Rows = Eigen::Map<const Matrix<T>>;
+
+const char* nothing(std::int64_t) { return nullptr; }
+
+constexpr std::array rope_parameters{
+    ParameterInfo{"position_base", 10000, Domain::positive, false,
+                  "base of the angles p base^(-2i/d)"},
+    ParameterInfo{"layout", 0, Domain::choice, false,
+                  "which columns turn together: 2i and 2i + 1, or i and i + d/2",
+                  "interleaved|halves"}};
+
+const char* refuses_odd(std::int64_t columns) {
+  return columns % 2 == 0 ? nullptr : "rope turns pairs of columns: their number must be even";
+}
+
+/// Turns every pair by `sign` times its angle.
+template <class T>
+void turn(const TokenBlock<T>& b, const T* x, double sign, T* out) {
+  const std::int64_t pairs = b.columns / 2;
+  const bool halves = b.values.p[1] != 0;
+  std::vector<double> rate(static_cast<std::size_t>(pairs));
+  for (std::int64_t i = 0; i < pairs; ++i) {
+    const double part = static_cast<double>(2 * i) / static_cast<double>(b.columns);
+    rate[static_cast<std::size_t>(i)] = std::pow(b.values.p[0], -part);
+  }
+  for (std::int64_t t = 0; t < b.count; ++t, x += b.columns, out += b.columns) {
+    for (std::int64_t i = 0; i < pairs; ++i) {
+      const double angle = static_cast<double>(b.position + t) * rate[static_cast<std::size_t>(i)];
+      const double c = std::cos(angle), s = sign * std::sin(angle);
+      const std::int64_t first = halves ? i : 2 * i, second = halves ? i + pairs : 2 * i + 1;
+      const auto u = static_cast<double>(x[first]), v = static_cast<double>(x[second]);
+      out[first] = static_cast<T>(c * u - s * v);
+      out[second] = static_cast<T>(s * u + c * v);
+    }
+  }
+}
+template <class T>
+void rope(const TokenBlock<T>& block, T* out) {
+  turn(block, block.x, 1, out);
+}
+template <class T>
+void rope_back(const TokenBlock<T>& block, const T* upstream, T* dx, PartValues&) {
+  turn(block, upstream, -1, dx);
+}
+
+constexpr std::array bilinear_parameters{
+    ParameterInfo{"W", needed, Domain::tensor, true, "the matrix of q^T W k", "", "d,d"}};
+
+template <class T>
+Matrix<T> matrix_of(const PartValues& values, std::int64_t columns) {
+  return Rows<double>(values.tensor[0].data(), columns, columns).template cast<T>();
+}
+template <class T>
+void bilinear(const TokenBlock<T>& b, T* out) {
+  const Rows<T> x(b.x, b.count, b.columns);
+  Eigen::Map<Matrix<T>>(out, b.count, b.columns).noalias() = x * matrix_of<T>(b.values, b.columns);
+}
+template <class T>
+void bilinear_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
+  const Rows<T> x(b.x, b.count, b.columns), up(upstream, b.count, b.columns);
+  Eigen::Map<Matrix<T>>(dx, b.count, b.columns).noalias() =
+      up * matrix_of<T>(b.values, b.columns).transpose();
+  const Matrix<T> dw = x.transpose() * up;
+  Eigen::Map<Matrix<double>>(gradient.tensor[0].data(), b.columns, b.columns) +=
+      dw.template cast<double>();
+}
+
+constexpr std::array table{TokenMapRow{"rope",
+                                       "column pairs turned by p base^(-2i/d) (RoFormer)",
+                                       rope_parameters,
+                                       true,
+                                       true,
+                                       true,
+                                       &refuses_odd,
+                                       {&rope<float>, &rope_back<float>},
+                                       {&rope<double>, &rope_back<double>}},
+                           TokenMapRow{"bilinear",
+                                       "q' = W^T q",
+                                       bilinear_parameters,
+                                       false,
+                                       true,
+                                       false,
+                                       &nothing,
+                                       {&bilinear<float>, &bilinear_back<float>},
+                                       {&bilinear<double>, &bilinear_back<double>}}};
+
+}  // namespace
+
+std::span<const TokenMapRow> token_map_table() { return table; }
+
+const TokenMapRow* find_token_map(const std::string& name) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const TokenMapRow& row) { return name == row.name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace conelab

@@ -1,0 +1,27 @@
+// The yardstick of the numerical promise: a call evaluated plainly in the type S of its tensors, as
+// a tensor library does that stores every intermediate result in that type.
+//
+//   x_ij      q_i . k_j, or sum_c (q_ic - k_jc)^2, of the placed tokens
+//   weight_ij exp(logit_ij - max_j logit_ij) / sum_j, or sigmoid(logit_ij)
+//   dL/dlogit_ij = weight_ij (dL/dweight_ij - sum_j weight_ij dL/dweight_ij)
+//
+// Sums are taken in float, term after term; each result is rounded to S. Formulas of a similarity,
+// a map and a bias are evaluated in double from rounded numbers and rounded once, which is at least
+// as exact as any evaluation in S: the yardstick errs on the strict side.
+#pragma once
+
+#include "core/call/plan.h"
+#include "core/tiles/attention.h"
+
+namespace conelab::tests {
+
+/// All tensors in the shapes of Forward::output and Backward.
+struct Plain {
+  Tensor4<double> output, query, key, value;
+};
+
+/// S is float, Float16 or Bfloat16.
+template <class S>
+[[nodiscard]] Plain evaluate_plainly(const Plan& plan, const AttentionInput<S>& input);
+
+}  // namespace conelab::tests
