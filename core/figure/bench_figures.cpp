@@ -107,7 +107,9 @@ void add_ratios(const BenchSelection& s, figure::ScalingFigure& figure) {
 /// "forward, cpu, f32, 2 threads, d = 64, 8 heads"
 std::string fixed_caption(const Case& c) {
   std::vector<std::string> words;
-  for (const Axis& axis : fixed_axes()) words.push_back(label_text(axis, c[axis]));
+  for (const Axis& axis : fixed_axes()) {
+    if (!is_implied(axis, c[axis])) words.push_back(label_text(axis, c[axis]));
+  }
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

@@ -2,7 +2,7 @@
 
     conelab bench -o out.h5 --peer "python3 tests/peers/worker.py" --operators dot,torch_sdpa ...
 
-Answers the protocol of core/bench/worker.h and core/bench/peer.h, a line a request. One process
+Answers the protocol of core/bench/worker.h, a line a request. One process
 serves all cases. Operators, as far as what they need can be imported:
 
     torch_sdpa                      scaled_dot_product_attention (fused on the CPU)
