@@ -144,7 +144,7 @@ class Case:
         shape = (words.batch, words.head, words.length, words.dim)
         self.q, self.k, self.v, self.grad = (
             torch.randn(shape, generator=generator).to(words.dtype) for _ in range(4))
-        if words.length >= 4:  # The twins of `bench` (core/bench/case_input.h): close pairs cancel.
+        if words.length >= 4:  # The twins of `bench` (core/bench/case_problem.h): close pairs cancel.
             self.k[:, :, 1] = self.q[:, :, 0]
             self.k[:, :, 3] = self.q[:, :, 2]
             self.k[:, :, 3, 0] += 1e-4
