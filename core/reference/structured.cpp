@@ -9,12 +9,12 @@ namespace conelab::reference {
 namespace {
 
 /// One head of one batch element.
-struct HeadIndex {
+struct HeadOf {
   std::int64_t b, h;
 };
 
 /// softmax over classes of x W + b, of one token.
-std::vector<Real> classes_of(const Problem& p, HeadIndex at, std::int64_t token,
+std::vector<Real> classes_of(const Problem& p, HeadOf at, std::int64_t token,
                              const std::string& side, std::int64_t m) {
   const std::int64_t d = p.query.shape.feature;
   const Real* x = p.query.row(at.b, at.h, token);
@@ -34,7 +34,7 @@ std::vector<Real> classes_of(const Problem& p, HeadIndex at, std::int64_t token,
 }
 
 /// x P of one token.
-std::vector<Real> projected(const Problem& p, HeadIndex at, std::int64_t token) {
+std::vector<Real> projected(const Problem& p, HeadOf at, std::int64_t token) {
   const std::int64_t d = p.query.shape.feature;
   const Real* P = p.tensor("P", at.h, 2);
   std::vector<Real> y(static_cast<std::size_t>(d), 0);
@@ -48,7 +48,7 @@ std::vector<Real> projected(const Problem& p, HeadIndex at, std::int64_t token) 
 
 /// Agglomerative Attention, Methods: for every query the weighted average of each class over all
 /// tokens, or those up to its own, class k over its own columns of x P.
-void agglomerative(const Problem& p, HeadIndex at, Tensor4<Real>& output) {
+void agglomerative(const Problem& p, HeadOf at, Tensor4<Real>& output) {
   const std::int64_t n = p.query.shape.token, d = p.query.shape.feature;
   const auto m = static_cast<std::int64_t>(p.number("classes", at.h));
   const Real* Q = p.tensor("Q", at.h, 2);
@@ -74,13 +74,13 @@ void agglomerative(const Problem& p, HeadIndex at, Tensor4<Real>& output) {
   }
 }
 
-using Formula = void (*)(const Problem&, HeadIndex, Tensor4<Real>& output);
-constexpr std::pair<const char*, Formula> formulas[] = {{"agglomerative", &agglomerative}};
+using OperatorFormula = void (*)(const Problem&, HeadOf, Tensor4<Real>& output);
+constexpr std::pair<const char*, OperatorFormula> operators[] = {{"agglomerative", &agglomerative}};
 
 }  // namespace
 
 Result structured(const Problem& p) {
-  for (const auto& [name, formula] : formulas) {
+  for (const auto& [name, formula] : operators) {
     if (p.call.operation != name) continue;
     const Shape4 q = p.query.shape;
     Result result;
