@@ -14,9 +14,9 @@
 #include "core/base/parallel.h"
 #include "core/call/call_text.h"
 #include "core/files/atomic_file.h"
-#include "core/study/attention_file.h"
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
+#include "core/study/attention_file.h"
 
 namespace conelab {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/tensor.h"
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 
 namespace conelab {
 

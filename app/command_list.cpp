@@ -12,8 +12,8 @@
 #include "app/output.h"
 #include "core/base/names.h"
 #include "core/figure/figure_table.h"
+#include "core/operators/operator.h"
 #include "core/simd/kernels.h"
-#include "core/tiles/attention.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {
@@ -29,8 +29,14 @@ const char* domain_text(Domain domain) {
       return "1e-15 .. 1e15";
     case Domain::non_negative:
       return ">= 0";
+    case Domain::whole:
+      return "whole number >= 1";
+    case Domain::count:
+      return "whole number >= 0";
     case Domain::choice:
       return "choice";
+    case Domain::tensor:
+      return "tensor";
     case Domain::any:
       break;
   }
@@ -41,6 +47,10 @@ Json parameter_json(const ParameterInfo& info) {
   Json json{{"key", info.key}, {"about", info.about}, {"domain", domain_text(info.domain)}};
   if (info.domain == Domain::choice) {
     json["choices"] = info.choices;
+  } else if (info.domain == Domain::tensor) {
+    json["shape"] = info.shape;
+    json["needed"] = std::isnan(info.initial);
+    json["differentiable"] = info.differentiable;
   } else {
     json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(info.initial);
     json["differentiable"] = info.differentiable;
@@ -57,6 +67,17 @@ Json parts_json(const std::vector<PartInfo>& parts) {
     for (const ParameterInfo& info : part.parameters) {
       json["parameters"].push_back(parameter_json(info));
     }
+    list.push_back(json);
+  }
+  return list;
+}
+
+/// Every similarity and every structured operator, with its cost in n.
+Json operators_json() {
+  Json list = Json::array();
+  for (const OperatorListing& listing : list_operators()) {
+    Json json = parts_json({listing.part}).front();
+    json["cost"] = listing.cost;
     list.push_back(json);
   }
   return list;
@@ -121,16 +142,25 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   return out;
 }
 
+/// The default of a parameter as it is listed; of a choice its words, the default first.
+std::string default_text(const Json& p) {
+  if (p.contains("shape")) return "[" + p["shape"].get<std::string>() + "]";
+  if (!p.contains("default")) return p["choices"].get<std::string>();
+  if (p["default"].is_string()) return p["default"].get<std::string>();
+  if (!p["default"].is_null()) return p["default"].dump();
+  // Without a number, `about` says what the default depends on, or that there is none.
+  const bool none =
+      p["about"].get_ref<const std::string&>().find("no default") != std::string::npos;
+  return none ? "(needed)" : "from the input";
+}
+
 void print_parameters(const Json& part) {
   std::size_t width = 0;
   for (const Json& p : part["parameters"]) {
     width = std::max(width, p["key"].get_ref<const std::string&>().size());
   }
   for (const Json& p : part["parameters"]) {
-    const std::string value = p.contains("choices")      ? p["choices"].get<std::string>()
-                              : p["default"].is_null()   ? "from the input"
-                              : p["default"].is_string() ? p["default"].get<std::string>()
-                                                         : p["default"].dump();
+    const std::string value = default_text(p);
     say("      -p {:<{}} = {:<16} {}", p["key"].get<std::string>(), width, value,
         p["about"].get<std::string>());
   }
@@ -142,8 +172,9 @@ void print_rows(const Json& rows) {
     width = std::max(width, row["name"].get_ref<const std::string&>().size());
   }
   for (const Json& row : rows) {
-    const std::string map =
+    std::string map =
         row.contains("default_map") ? " [map " + row["default_map"].get<std::string>() + "]" : "";
+    if (row.contains("cost")) map += " [cost " + row["cost"].get<std::string>() + "]";
     say("  {:<{}}  {}", row["name"].get<std::string>(), width,
         wrapped(row["about"].get<std::string>() + map, width + 4));
     if (row.contains("parameters")) print_parameters(row);
@@ -164,10 +195,13 @@ struct Listing {
 
 const Listing listings[] = {
     {"similarities", [] { return parts_json(list_similarities()); }},
-    {"operators", [] { return parts_json(list_similarities()); }},
+    {"operators", operators_json},
     {"maps", [] { return parts_json(list_maps()); }},
     {"masks", [] { return parts_json(list_masks()); }},
     {"biases", [] { return parts_json(list_biases()); }},
+    {"positions", [] { return parts_json(list_positions()); }},
+    {"weights", [] { return parts_json(list_weights()); }},
+    {"aggregates", [] { return parts_json(list_aggregates()); }},
     {"figures", figures_json},
     {"datasets", datasets_json},
     {"devices", devices_json, print_devices},

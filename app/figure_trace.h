@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/figure_request.h"
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 
 namespace conelab {
 

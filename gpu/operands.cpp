@@ -49,6 +49,16 @@ int to_int(std::int64_t count) {
   return static_cast<int>(count);
 }
 
+/// The bias's differentiable numbers, by their positions among its parameters.
+std::vector<std::size_t> bias_numbers(const Plan& plan) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t k = 0; k < plan.bias_parameters.size(); ++k) {
+    const Parameter& p = plan.parameters[plan.bias_parameters[k]];
+    if (p.info.differentiable && p.is_number()) numbers.push_back(k);
+  }
+  return numbers;
+}
+
 template <class N>
 class Builder {
  public:
@@ -59,12 +69,12 @@ class Builder {
     p.groups = to_int(e.batch * e.head);
     p.heads = to_int(std::max<std::int64_t>(1, e.head));
     p.base_size = plan.map->base_size(static_cast<int>(e.feature));
-    p.width = aggregate_width(plan.einstein, e.value);
+    p.width = aggregate_width(plan.aggregate, e.value);
     p.storage = storage;
-    p.sigmoid = plan.sigmoid;
+    p.sigmoid = plan.weights == WeightLaw::sigmoid;
     p.query.count = to_int(e.query);
     p.key.count = to_int(e.key);
-    p.bias_slopes = static_cast<int>(plan.bias_parameters.size());
+    p.bias_slopes = static_cast<int>(bias_numbers(plan).size());
   }
 
   Operands<N> run(const Execution& execution) {
@@ -101,7 +111,7 @@ class Builder {
     out_.non_finite_values.resize(size_of(p.groups));
     for (int g = 0; g < p.groups; ++g) {
       out_.heads.emplace_back(plan_, kernels<N>(), g % p.heads,
-                              input_.key.row(g / p.heads, g % p.heads, 0));
+                              input_.key.row(g / p.heads, g % p.heads, 0), input_.tensors);
     }
   }
 
@@ -115,7 +125,7 @@ class Builder {
           out_.key_offset);
     std::vector<N> lifted(size_of(static_cast<std::int64_t>(p.key.count) * p.width));
     std::vector<std::int64_t>& bad = out_.non_finite_values[size_of(g)];
-    lift_values(plan_.einstein, input_.value.row(b, h, 0), plan_.extents.value, 0, p.key.count,
+    lift_values(plan_.aggregate, input_.value.row(b, h, 0), plan_.extents.value, 0, p.key.count,
                 p.width, lifted.data(), bad);
     const auto size = static_cast<std::int64_t>(lifted.size());
     store(lifted.data(), size, p.storage, out_.value.data() + g * size * storage_size(p.storage));
@@ -165,8 +175,8 @@ class Builder {
     };
     const std::int64_t last = plan_.extents.query - 1;
     append(out_.bias, head.bias().values(last, 0));
-    for (int b = 0; b < out_.shape.bias_slopes; ++b) {
-      append(out_.bias_slope, head.bias().slope(b, last, 0));
+    for (const std::size_t k : bias_numbers(plan_)) {
+      append(out_.bias_slope, head.bias().slope_table(k).data() + head.bias().index(last, 0));
     }
   }
 
@@ -186,7 +196,9 @@ class Builder {
     }
     if (!mask.has_holes()) return;
     out_.allowed.resize(size_of(e.query * e.key));
-    for (std::int64_t i = 0; i < e.query; ++i) mask.holes(i, &out_.allowed[size_of(i * e.key)]);
+    for (std::int64_t i = 0; i < e.query; ++i) {
+      mask.row(0, i, 0, e.key, &out_.allowed[size_of(i * e.key)]);
+    }
   }
 
   /// What a block of queries sees; queries that see nothing do not widen it.
@@ -211,7 +223,7 @@ void add_non_finite_values(const Plan& plan, const AttentionInput<N>& input,
   const Mask mask = plan.mask(input);
   run_tickets(operands.shape.groups, execution, [&](std::int64_t g, const auto&) {
     const std::int64_t b = g / operands.shape.heads, h = g % operands.shape.heads;
-    const NonFiniteValues<N> values(plan.einstein, input.value.row(b, h, 0), plan.extents.value,
+    const NonFiniteValues<N> values(plan.aggregate, input.value.row(b, h, 0), plan.extents.value,
                                     operands.non_finite_values[size_of(g)]);
     for (std::int64_t i = 0; i < plan.extents.query; ++i)
       values.add_seen(mask, b, i, output.row(b, h, i));
@@ -244,17 +256,17 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
   result.lse = Tensor4<N>(per_row);
   result.row_reference = Tensor4<N>(per_row);
   result.row_sum = Tensor4<N>(per_row);
-  if (plan.einstein) result.midpoint_sum = Tensor4<N>(per_row);
+  if (is_midpoint(plan.aggregate)) result.midpoint_sum = Tensor4<N>(per_row);
   for (std::size_t i = 0; i < sums.sum.size(); ++i) {
     const N* lifted = sums.output.data() + i * static_cast<std::size_t>(width);
-    finish_row(plan.einstein, lifted, e.value, N(1),
+    finish_row(plan.aggregate, lifted, e.value, N(1),
                result.output.data.data() + i * static_cast<std::size_t>(e.value));
     const N sum = sums.sum[i];
     result.row_reference.data[i] = sum == 0 ? N(0) : sums.maximum[i];
     result.row_sum.data[i] = sum;
     result.lse.data[i] =
         sum == 0 ? -std::numeric_limits<N>::infinity() : sums.maximum[i] + std::log(sum);
-    if (plan.einstein) result.midpoint_sum.data[i] = lifted[e.value];
+    if (is_midpoint(plan.aggregate)) result.midpoint_sum.data[i] = lifted[e.value];
   }
   add_non_finite_values(plan, input, operands, quiet(execution), result.output);
   return result;
@@ -263,6 +275,12 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
 template <class N>
 UpstreamArrays<N> make_upstream(const Plan& plan, const AttentionInput<N>& input,
                                 const Problem<N>& p, const Forward<N>& saved) {
+  for (const std::size_t i : plan.bias_parameters) {
+    const ParameterInfo& info = plan.parameters[i].info;
+    if (info.domain == Domain::tensor && info.differentiable) {
+      fail("gradients of tensor {} are computed on the CPU only", info.key);
+    }
+  }
   const std::int64_t rows = static_cast<std::int64_t>(p.groups) * p.query.count;
   const conelab::Upstream<N> upstream(plan, input, saved);
   UpstreamArrays<N> u;
@@ -318,21 +336,23 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
     tokens(input.query, sums.query_base, sums.query_potential, result.query);
     tokens(input.key, sums.key_base, sums.key_potential, result.key);
     for (std::int64_t j = 0; j < e.key; ++j) {
-      lower_value_grad(plan.einstein, sums.value.data() + (g * e.key + j) * p.width,
+      lower_value_grad(plan.aggregate, sums.value.data() + (g * e.key + j) * p.width,
                        input.value.row(b, h, j), e.value, result.value.row(b, h, j));
     }
   });
   const int constants = plan.similarity->constants, count = constants + p.bias_slopes;
   const int blocks = ceil_div(p.query.count, tile_rows);
+  const std::vector<std::size_t> numbers = bias_numbers(plan);
   for (std::int64_t g = 0; g < p.groups; ++g) {
     ParameterSums& total = parameters[size_of(g)];
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(blocks) * count; ++i) {
       const auto k = static_cast<int>(i % count);
-      (k < constants ? total.constant[size_of(k)] : total.bias[size_of(k - constants)]) +=
-          sums.sums[size_of(g * blocks * count + i)];
+      double& sum = k < constants ? total.constant[size_of(k)]
+                                  : total.bias.p[numbers[size_of(k - constants)]];
+      sum += sums.sums[size_of(g * blocks * count + i)];
     }
   }
-  result.parameters = parameter_gradients(plan, parameters);
+  add_parameter_gradients<N>(plan, parameters, result);
   return result;
 }
 

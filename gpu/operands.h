@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/call/plan.h"
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 #include "core/tiles/head.h"
 #include "gpu/tile/problem.h"
 

@@ -6,8 +6,6 @@
 #include <type_traits>
 
 #include "core/base/random.h"
-#include "core/call/call_text.h"
-#include "core/call/plan.h"
 #include "core/reference/differences.h"
 #include "core/reference/evaluate.h"
 
@@ -95,6 +93,10 @@ AttentionInput<double> exact_input(const AttentionInput<S>& in, HeadIndex at, Qu
   exact.key = tokens_of(in.key, at, keys);
   exact.value = tokens_of(in.value, at, keys);
   exact.output_grad = tokens_of(in.output_grad, at, queries);
+  for (const auto& [name, tensor] : tensors_of_head(in.tensors, at.head)) {
+    exact.tensors[name] = convert<double>(tensor);
+  }
+  exact.indices = in.indices;
   return exact;
 }
 
@@ -153,10 +155,52 @@ double slope_error(const Call& call, const AttentionInput<double>& input,
   return compared > 0 ? largest : unknown;
 }
 
+/// Whether some queries by themselves are another problem: a structured operator's outputs depend
+/// on all tokens, and a graph's edges name queries by their number.
+bool needs_all_queries(const Call& call) {
+  return !is_attention(call) ||
+         std::find(call.masks.begin(), call.masks.end(), "graph") != call.masks.end();
+}
+
+/// All queries: by the reference up to a length, beyond by the engine's own float64 path.
+template <class T>
+double whole_output_error(const Call& call, const AttentionInput<T>& input,
+                          const Tensor4<T>& output) {
+  const QueryRange all{0, input.query.shape.token};
+  return over_heads(input.query.shape, [&](HeadIndex at) {
+    const AttentionInput<double> exact = exact_input(input, at, all);
+    const Call own = call_of(call, input, at);
+    if (all.count <= outputs_checked_whole) {
+      const auto problem = reference::make_problem(own, exact);
+      return largest_difference(output, at, 0, reference::evaluate(problem).output);
+    }
+    if constexpr (std::is_same_v<T, double>) return unknown;
+    const auto plan = resolve(own, check_extents(exact));
+    return largest_difference(output, at, 0, forward(*plan, exact).output);
+  });
+}
+
+template <class T>
+double whole_gradient_error(const Call& call, const AttentionInput<T>& input,
+                            const Backward<T>& gradient, const Execution& execution) {
+  if constexpr (std::is_same_v<T, double>) return unknown;
+  const QueryRange all{0, input.query.shape.token};
+  return over_heads(input.query.shape, [&](HeadIndex at) {
+    const AttentionInput<double> exact = exact_input(input, at, all);
+    const auto plan = resolve(call_of(call, input, at), check_extents(exact));
+    const auto g = backward(*plan, exact, forward(*plan, exact, execution), execution);
+    double error = largest_difference(gradient.query, at, 0, g.query);
+    if (!g.key.empty()) error = worse(error, largest_difference(gradient.key, at, 0, g.key));
+    if (!g.value.empty()) error = worse(error, largest_difference(gradient.value, at, 0, g.value));
+    return error;
+  });
+}
+
 }  // namespace
 
 template <class T>
 double output_error(const Call& call, const AttentionInput<T>& input, const Tensor4<T>& output) {
+  if (needs_all_queries(call)) return whole_output_error(call, input, output);
   const QueryRange queries =
       checked_queries_up_to(outputs_checked_whole, call, input.query.shape.token);
   return over_heads(input.query.shape, [&](HeadIndex at) {
@@ -169,6 +213,7 @@ double output_error(const Call& call, const AttentionInput<T>& input, const Tens
 template <class T>
 double gradient_error(const Call& call, const AttentionInput<T>& input, const Backward<T>& gradient,
                       const Execution& execution) {
+  if (needs_all_queries(call)) return whole_gradient_error(call, input, gradient, execution);
   if constexpr (std::is_same_v<T, double>) return slope_error(call, input, gradient.query);
   const std::int64_t n = input.query.shape.token;
   const QueryRange queries = checked_queries_up_to(gradients_checked_whole, call, n);

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/bench/axes.h"
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 
 namespace conelab {
 

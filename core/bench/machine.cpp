@@ -126,20 +126,20 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// Memory that vanishes with it; huge pages, so that what is measured is no page table.
-class Buffer {
+class StreamArray {
  public:
-  explicit Buffer(std::size_t size)
+  explicit StreamArray(std::size_t size)
       : size_(size),
         memory_(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
 #ifdef MADV_HUGEPAGE
     if (memory_ != MAP_FAILED) madvise(memory_, size, MADV_HUGEPAGE);
 #endif
   }
-  ~Buffer() {
+  ~StreamArray() {
     if (memory_ != MAP_FAILED) munmap(memory_, size_);
   }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
+  StreamArray(const StreamArray&) = delete;
+  StreamArray& operator=(const StreamArray&) = delete;
 
   /// None where there was no memory.
   [[nodiscard]] Words words() const {
@@ -185,7 +185,7 @@ std::size_t bandwidth_bytes() { return std::max(4 * last_cache_bytes(), std::siz
 double measure_bandwidth(int threads, double seconds) {
   const std::size_t size = bandwidth_bytes();
   if (available_memory() > 0 && static_cast<double>(size) > available_memory() / 4) return unknown;
-  const Buffer array(size);
+  const StreamArray array(size);
   if (array.words().empty()) return unknown;
   const auto count = static_cast<std::size_t>(std::max(1, threads));
   const std::size_t share = array.words().size() / count;

@@ -11,9 +11,7 @@
 #include "core/base/half.h"
 #include "core/bench/case_problem.h"
 #include "core/bench/machine.h"
-#include "core/call/call_text.h"
-#include "core/call/plan.h"
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 
 namespace conelab {
 namespace {
@@ -45,18 +43,28 @@ struct CaseOperator {
         dtype(dtype_from_name(c["dtype"])),
         threads(static_cast<int>(c.number("threads"))) {
     const std::int64_t n = c.number("seq_len"), d = c.number("dim");
-    plan = resolve(call_from_text(c["operator"]), {batch, c.number("head"), n, n, d, d});
+    plan = resolve(with_random_tensors(call_from_text(c["operator"])),
+                   {batch, c.number("head"), n, n, d, d});
     call = resolved_call(*plan);
   }
 
   [[nodiscard]] bool forward_only() const { return pass == "forward"; }
   [[nodiscard]] bool backward_only() const { return pass == "backward"; }
 
+  /// The case's tokens, with the tensors that the operator reads.
+  [[nodiscard]] AttentionInput<float> input(const Case& c, std::int64_t batch,
+                                            std::uint64_t seed) const {
+    AttentionInput<float> in = random_input(c, batch, seed);
+    draw_tensors(call, in, seed);
+    return in;
+  }
+
   /// Of one run of the pass; pairs that a mask hides do not count.
-  [[nodiscard]] double flops() const {
-    const double forward = backward_only() ? 0 : forward_flops(plan->extents);
-    const double backward = forward_only() ? 0 : backward_flops(plan->extents);
-    return (forward + backward) * plan->mask(AttentionInput<float>{}).share();
+  template <class T>
+  [[nodiscard]] double flops(const AttentionInput<T>& input) const {
+    const double forward = backward_only() ? 0 : pass_flops(*plan, input, Pass::forward);
+    const double backward = forward_only() ? 0 : pass_flops(*plan, input, Pass::backward);
+    return forward + backward;
   }
 
   /// Numbers of one of the tensors q, k, v, output.
@@ -75,6 +83,19 @@ struct CaseOperator {
   }
 };
 
+/// What masks read of an input of these sizes, without its tokens.
+AttentionInput<float> mask_operands(const Call& call, const Extents& e) {
+  AttentionInput<float> in;
+  in.query.shape = {e.batch, e.head, e.query, 0};
+  in.key.shape = in.value.shape = {e.batch, e.head, e.key, 0};
+  Call masks;
+  masks.similarity = "dot";
+  masks.masks = call.masks;
+  masks = with_random_tensors(masks);
+  draw_tensors(masks, in);
+  return in;
+}
+
 /// Inputs, outputs and the engine's packed copies (in what it computes in), and of one head the
 /// wider copies for the error.
 Prediction predict_case(const Case& c, std::int64_t batch) {
@@ -85,22 +106,26 @@ Prediction predict_case(const Case& c, std::int64_t batch) {
   const Extents& e = op.plan->extents;
   const double of_head = static_cast<double>(e.query) * static_cast<double>(e.feature);
   return {program + static_cast<double>(flush_bytes()) + all + wider * of_head, program + all / 2,
-          op.flops()};
+          op.flops(mask_operands(op.call, e))};
 }
 
 /// Throws misuse for a call that no case can have: of masks, those that read operands.
 void check_operator(const std::string& text) {
-  const Tensor4<float> some({1, 1, 4, 4});
-  const auto plan = resolve(call_from_text(text), {1, 1, 4, 4, 4, 4});
-  (void)plan->mask(AttentionInput<float>{some, some, some, {}, {}, {}});
+  // Eight columns, so that the classes of agglomerative divide them.
+  const Tensor4<float> some({1, 1, 4, 8});
+  AttentionInput<float> input{some, some, some, {}};
+  const Call call = with_random_tensors(call_from_text(text));
+  draw_tensors(call, input);
+  (void)resolve(call, check_extents(input))->mask(input);
 }
 
 // ---- on the CPU ---------------------------------------------------------------------------------
 
 /// The case's input in the numbers of its tensors.
 template <class T>
-AttentionInput<T> input_of(const Case& c, std::int64_t batch, std::uint64_t seed) {
-  AttentionInput<float> in = random_input(c, batch, seed);
+AttentionInput<T> input_of(const CaseOperator& op, const Case& c, std::int64_t batch,
+                           std::uint64_t seed) {
+  AttentionInput<float> in = op.input(c, batch, seed);
   if constexpr (std::is_same_v<T, float>)
     return in;
   else
@@ -111,12 +136,12 @@ template <class T>
 class HostCase : public CaseExecutor {
  public:
   HostCase(const Case& c, std::int64_t batch, std::uint64_t seed)
-      : case_(c), operator_(c, batch), input_(input_of<T>(c, batch, seed)) {
+      : case_(c), operator_(c, batch), input_(input_of<T>(operator_, c, batch, seed)) {
     execution_.threads = operator_.threads;
     if (operator_.backward_only()) saved_ = forward(*operator_.plan, input_, execution_);
   }
 
-  CaseFacts facts() override { return {operator_.flops(), operator_.bytes(), error()}; }
+  CaseFacts facts() override { return {operator_.flops(input_), operator_.bytes(), error()}; }
 
   Sample sample(bool cold) override {
     if (!warm_) first_run();
@@ -247,19 +272,23 @@ float rounded(double x, Dtype dtype) {
 class DeviceCase : public CaseExecutor {
  public:
   DeviceCase(Backend& backend, const Case& c, std::int64_t batch, std::uint64_t seed)
-      : backend_(backend), operator_(c, batch), input_(random_input(c, batch, seed)) {
+      : backend_(backend), operator_(c, batch), input_(operator_.input(c, batch, seed)) {
     for (Tensor4<float>* t : {&input_.query, &input_.key, &input_.value, &input_.output_grad}) {
       for (float& x : t->data) x = rounded(x, operator_.dtype);
     }
-    device_ = backend.prepare(*operator_.plan, input_, operator_.dtype, {});
+    if (!is_attention(operator_.call)) {
+      fail("skipped: {} runs on the CPU only", operator_.call.operation);
+    }
+    pairs_ = pair_call(operator_.call, input_);
+    device_ = backend.prepare(*pairs_.plan, pairs_.input, operator_.dtype, {});
     saved_ = device_->forward();
   }
 
   CaseFacts facts() override {
     const Call& call = operator_.call;
-    return {operator_.flops(), operator_.bytes(),
+    return {operator_.flops(input_), operator_.bytes(),
             operator_.forward_only() ? output_error(call, input_, saved_.output)
-                                     : gradient_error(call, input_, device_->backward(saved_), {})};
+                                     : gradient_error(call, input_, gradients(), {})};
   }
 
   Sample sample(bool cold) override {
@@ -282,9 +311,16 @@ class DeviceCase : public CaseExecutor {
   Backend& backend_;
   CaseOperator operator_;
   AttentionInput<float> input_;
+  PairCall<float> pairs_;  ///< After maps of tokens, which are not timed.
   std::unique_ptr<DeviceCall> device_;
   Forward<float> saved_;
   int runs_ = 0;
+
+  [[nodiscard]] Backward<float> gradients() {
+    Backward<float> found = device_->backward(saved_);
+    const bool maps = operator_.plan->inner != nullptr;
+    return maps ? pull_back(*operator_.plan, input_, std::move(found)) : std::move(found);
+  }
 
   [[nodiscard]] Pass pass() const {
     return operator_.backward_only() ? Pass::backward : Pass::forward;
@@ -302,12 +338,7 @@ class DeviceCase : public CaseExecutor {
 
 Workload operator_workload() {
   Workload workload;
-  for (const PartInfo& part : list_similarities()) {
-    auto& names = workload.operations;
-    if (std::find(names.begin(), names.end(), part.name) == names.end()) {
-      names.push_back(part.name);
-    }
-  }
+  workload.operations = operator_names();
   workload.check = check_operator;
   workload.make = make_host_case;
   workload.predict = predict_case;

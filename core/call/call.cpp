@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/weights.h"
 #include "core/call/composed.h"
 #include "core/pair/bias.h"
 #include "core/pair/mask.h"
-#include "core/base/weights.h"
 #include "core/similarity/table.h"
 #include "core/token/map.h"
 #include "core/token/token_map.h"

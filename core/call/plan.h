@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "core/base/weights.h"
 #include "core/call/call.h"
 #include "core/call/input.h"
 #include "core/call/result.h"
 #include "core/pair/bias.h"
 #include "core/pair/mask.h"
-#include "core/base/weights.h"
 #include "core/similarity/table.h"
 #include "core/token/map.h"
 #include "core/token/token_map.h"

@@ -140,7 +140,9 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   if (!plan.token_maps.empty()) {
     Extents inner = extents;
     Call on_mapped = inner_call(plan);
-    on_mapped.parameters.erase("seed");
+    const bool draws = std::any_of(on_mapped.parameters.begin(), on_mapped.parameters.end(),
+                                   [](const auto& entry) { return entry.second == "random"; });
+    if (!draws) on_mapped.parameters.erase("seed");
     plan.inner = resolve_attention(on_mapped, inner);
   }
   return resolver.take();

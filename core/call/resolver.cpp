@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -27,6 +28,9 @@ std::string shape_text(const ParameterInfo& info) {
   for (const char* c = info.shape; *c != 0; ++c) text += *c == ',' ? " x " : std::string(1, *c);
   return text + "]";
 }
+
+constexpr ParameterInfo seed_parameter{"seed", 0, Domain::count, false,
+                                       "of the tensors that are drawn"};
 
 /// The size of an axis of a drawn tensor where nothing else says it. Four edges for each token make
 /// about eight neighbours.
@@ -73,6 +77,7 @@ ParameterSet Resolver::add(const std::string& part, std::span<const ParameterInf
       if (order(p) == turn) fill(part, p, static_cast<int>(k), initial);
     }
   }
+  if (std::exchange(draws_, false)) (void)add(part, std::span(&seed_parameter, 1));
   return set;
 }
 
@@ -113,9 +118,7 @@ void Resolver::fill_tensor(const std::string& part, Parameter& p) {
     misuse("parameter {} is a tensor (expected {}=random or {}=@FILE.npy, found '{}')", p.info.key,
            p.info.key, p.info.key, text->second);
   }
-  if (std::find(known_keys_.begin(), known_keys_.end(), "seed") == known_keys_.end()) {
-    known_keys_.emplace_back("seed");
-  }
+  draws_ |= drawn;
   const auto found = plan_->extents.tensors.find(p.info.key);
   if (found != plan_->extents.tensors.end()) {
     p.extents = found->second;

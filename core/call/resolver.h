@@ -36,6 +36,7 @@ class Resolver {
   std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
   std::vector<std::string> known_keys_;
   NamedSizes sizes_;
+  bool draws_ = false;  ///< Whether a tensor of the part at hand is drawn.
 
   std::size_t declare(const ParameterInfo& info, bool is_known);
   void fill(const std::string& part, Parameter& p, int index, DefaultOf initial);

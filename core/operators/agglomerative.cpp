@@ -111,9 +111,10 @@ struct Averages {
 
 /// One head forward and backward, in T.
 template <class T>
-class Head {
+class AgglomerativeHead {
  public:
-  Head(const PartValues& values, const T* x, std::int64_t n, std::int64_t d, bool causal)
+  AgglomerativeHead(const PartValues& values, const T* x, std::int64_t n, std::int64_t d,
+                    bool causal)
       : w_(values, d), x_(x, n, d), causal_(causal) {}
 
   void forward(T* output) const {
@@ -384,9 +385,11 @@ bool is_causal(const Plan& plan) {
 }
 
 template <class T>
-Head<T> head_of(const Plan& plan, const AttentionInput<T>& input, std::int64_t b, std::int64_t h) {
-  return Head<T>(plan.values(plan.operator_parameters, h, input.tensors), input.query.row(b, h, 0),
-                 plan.extents.query, plan.extents.feature, is_causal(plan));
+AgglomerativeHead<T> agglomerative_head(const Plan& plan, const AttentionInput<T>& input,
+                                        std::int64_t b, std::int64_t h) {
+  return AgglomerativeHead<T>(plan.values(plan.operator_parameters, h, input.tensors),
+                              input.query.row(b, h, 0), plan.extents.query, plan.extents.feature,
+                              is_causal(plan));
 }
 
 }  // namespace
@@ -417,7 +420,7 @@ Forward<T> Agglomerative::forward(const Plan& plan, const AttentionInput<T>& inp
   result.output = Tensor4<T>({e.batch, e.head, e.query, e.feature});
   run_tickets(e.batch * e.head, run, [&](std::int64_t index, const auto&) {
     const std::int64_t b = index / e.head, h = index % e.head;
-    head_of(plan, input, b, h).forward(result.output.row(b, h, 0));
+    agglomerative_head(plan, input, b, h).forward(result.output.row(b, h, 0));
   });
   return result;
 }
@@ -436,7 +439,8 @@ Backward<T> Agglomerative::backward(const Plan& plan, const AttentionInput<T>& i
     const std::int64_t b = index / e.head, h = index % e.head;
     PartValues& own = gradients[static_cast<std::size_t>(index)];
     own = plan.zeros(plan.operator_parameters);
-    head_of(plan, input, b, h).backward(grad.row(b, h, 0), result.query.row(b, h, 0), own);
+    agglomerative_head(plan, input, b, h)
+        .backward(grad.row(b, h, 0), result.query.row(b, h, 0), own);
   });
   add_gradients(plan, plan.operator_parameters, gradients, result);
   return result;

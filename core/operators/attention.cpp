@@ -127,7 +127,7 @@ double attention_flops(const Plan& plan, Pass pass) {
 }
 
 template <class S>
-constexpr OperatorFunctions<S> functions{&forward_attention<S>, &backward_attention<S>};
+constexpr OperatorFunctions<S> attention_functions{&forward_attention<S>, &backward_attention<S>};
 
 constexpr const char* all_masks[] = {""};
 
@@ -224,10 +224,10 @@ OperatorRow attention_row() {
           nullptr,
           &attention_flops,
           true,
-          functions<double>,
-          functions<float>,
-          functions<Float16>,
-          functions<Bfloat16>};
+          attention_functions<double>,
+          attention_functions<float>,
+          attention_functions<Float16>,
+          attention_functions<Bfloat16>};
 }
 
 }  // namespace conelab

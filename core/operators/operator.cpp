@@ -171,18 +171,21 @@ std::vector<ParameterInfo> call_parameters(const Call& call) {
   return all;
 }
 
+Call with_random_tensors(Call call) {
+  for (const ParameterInfo& info : call_parameters(call)) {
+    const bool needed = info.domain == Domain::tensor && std::isnan(info.initial);
+    if (needed) call.parameters.emplace(info.key, "random");
+  }
+  return call;
+}
+
 template <class T>
-void draw_tensors(const Call& given, AttentionInput<T>& input, bool all, std::uint64_t seed) {
-  Call call = given;
+void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed) {
   const auto text = call.parameters.find("seed");
   if (text != call.parameters.end()) seed += std::stoull(text->second);
   const auto is_there = [&](const char* key) {
     return input.tensors.contains(key) || input.indices.contains(key);
   };
-  for (const ParameterInfo& info : call_parameters(call)) {
-    const bool needed = info.domain == Domain::tensor && std::isnan(info.initial);
-    if (all && needed && !is_there(info.key)) call.parameters[info.key] = "random";
-  }
   const auto plan = resolve(call, check_extents(input));
   for (const Parameter& p : plan->parameters) {
     if (p.info.domain != Domain::tensor || p.extents.empty() || is_there(p.info.key)) continue;
@@ -231,7 +234,7 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
                                                            std::int64_t);                          \
   template AttentionInput<T> input_of_head(const AttentionInput<T>&, std::int64_t, std::int64_t);  \
   template double pass_flops(const Plan&, const AttentionInput<T>&, Pass);                         \
-  template void draw_tensors(const Call&, AttentionInput<T>&, bool, std::uint64_t);
+  template void draw_tensors(const Call&, AttentionInput<T>&, std::uint64_t);
 CONELAB_OPERATORS(float)
 CONELAB_OPERATORS(double)
 CONELAB_OPERATORS(Float16)

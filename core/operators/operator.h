@@ -150,12 +150,13 @@ template <class T>
 /// The parameters of the call's operator and parts, each key once.
 [[nodiscard]] std::vector<ParameterInfo> call_parameters(const Call& call);
 
-/// Draws the tensors that the call wants drawn (`W=random`), or with `all` every tensor that it
-/// needs and the input lacks: numbers from N(0, 1/columns), by the call's `seed` plus `seed`. Under
-/// the mask graph `all` draws edges too, so that a token has about eight neighbours.
+/// The call with "random" for every tensor that it needs and does not name.
+[[nodiscard]] Call with_random_tensors(Call call);
+/// Draws the tensors that the call wants drawn (`W=random`) and the input lacks: numbers from
+/// N(0, 1/columns), by the call's `seed` plus `seed`; edges of a graph so that a token has about
+/// eight neighbours.
 template <class T>
-void draw_tensors(const Call& call, AttentionInput<T>& input, bool all = false,
-                  std::uint64_t seed = 0);
+void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed = 0);
 
 /// The call as it reads for one head alone: lists become that head's number, and defaults that
 /// depend on the head are written out. Throws misuse as `resolve` does.

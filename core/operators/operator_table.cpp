@@ -38,7 +38,7 @@ Backward<S> backward_of(const Plan& plan, const AttentionInput<S>& input, const 
 }
 
 template <class O, class S>
-constexpr OperatorFunctions<S> functions{&forward_of<O, S>, &backward_of<O, S>};
+constexpr OperatorFunctions<S> structured_functions{&forward_of<O, S>, &backward_of<O, S>};
 
 template <class O>
 OperatorRow row() {
@@ -46,10 +46,10 @@ OperatorRow row() {
           &O::check,
           &O::flops,
           false,
-          functions<O, double>,
-          functions<O, float>,
-          functions<O, Float16>,
-          functions<O, Bfloat16>};
+          structured_functions<O, double>,
+          structured_functions<O, float>,
+          structured_functions<O, Float16>,
+          structured_functions<O, Bfloat16>};
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void t5_slope(const Values& v, double offset, double upstream, Values& gradient)
   gradient.tensor[0][t5_bucket(v, offset)] += upstream;
 }
 
-constexpr std::array table{
+constexpr std::array biases{
     BiasRow{"none", "0", {}, nullptr, &no_bias, &no_slope},
     BiasRow{"alibi", "-m |j - i'|, i' = i + n_k - n_q (Press et al.)", alibi_parameters,
             &alibi_initial, &alibi, &alibi_slope},
@@ -92,12 +92,12 @@ constexpr std::array table{
 
 }  // namespace
 
-std::span<const BiasRow> bias_table() { return table; }
+std::span<const BiasRow> bias_table() { return biases; }
 
 const BiasRow* find_bias(const std::string& name) {
-  const auto found = std::find_if(table.begin(), table.end(),
+  const auto found = std::find_if(biases.begin(), biases.end(),
                                   [&](const BiasRow& row) { return name == row.name; });
-  return found == table.end() ? nullptr : &*found;
+  return found == biases.end() ? nullptr : &*found;
 }
 
 }  // namespace conelab

@@ -10,7 +10,7 @@ namespace conelab {
 namespace {
 
 using Index = std::int64_t;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_default = std::numeric_limits<double>::quiet_NaN();
 
 /// A row's `sees` from a function of one pair.
 template <bool (*pair)(const MaskContext&, Index batch, Index query, Index key)>
@@ -32,7 +32,7 @@ KeyRange padding_range(const MaskContext& c, Index batch, Index) {
 }
 
 constexpr std::array window_parameters{
-    ParameterInfo{"window", nan, Domain::positive, false,
+    ParameterInfo{"window", no_default, Domain::positive, false,
                   "keys at a distance below this many positions are seen; no default"}};
 /// p[0] as whole positions, at most as many as there are.
 Index window_width(const MaskContext& c) {
@@ -50,8 +50,8 @@ bool allowed(const MaskContext& c, Index, Index i, Index j) {
   return c.input.allowed[i * c.input.key + j] != 0;
 }
 
-constexpr std::array strided_parameters{
-    ParameterInfo{"stride", nan, Domain::whole, false, "l; default the root of n_k, rounded"}};
+constexpr std::array strided_parameters{ParameterInfo{"stride", no_default, Domain::whole, false,
+                                                      "l; default the root of n_k, rounded"}};
 double root_of_keys(int, const DefaultContext& context) {
   return std::max(1.0, std::round(std::sqrt(static_cast<double>(context.key))));
 }
@@ -71,7 +71,7 @@ void strided_keys(const MaskContext& c, Index i, std::vector<Index>& keys) {
 constexpr std::array graph_parameters{
     ParameterInfo{"edges", 0, Domain::choice, false,
                   "whether an edge (i, j) also lets query j see key i", "undirected|directed"},
-    ParameterInfo{"edge", nan, Domain::tensor, false,
+    ParameterInfo{"edge", no_default, Domain::tensor, false,
                   "whole numbers: edge (i, j) lets query i see key j", "", "m,2"}};
 /// The neighbours of a query.
 std::span<const Index> neighbours_of(const MaskContext& c, Index i) {
@@ -90,7 +90,7 @@ void graph_keys(const MaskContext& c, Index i, std::vector<Index>& keys) {
 }
 
 constexpr MaskOperand no_operand = MaskOperand::none;
-constexpr std::array table{
+constexpr std::array masks{
     MaskRow{"full",
             "every query sees every key",
             {},
@@ -140,12 +140,12 @@ constexpr std::array table{
 
 }  // namespace
 
-std::span<const MaskRow> mask_table() { return table; }
+std::span<const MaskRow> mask_table() { return masks; }
 
 const MaskRow* find_mask(const std::string& name) {
-  const auto found = std::find_if(table.begin(), table.end(),
+  const auto found = std::find_if(masks.begin(), masks.end(),
                                   [&](const MaskRow& row) { return name == row.name; });
-  return found == table.end() ? nullptr : &*found;
+  return found == masks.end() ? nullptr : &*found;
 }
 
 }  // namespace conelab

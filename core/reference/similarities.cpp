@@ -202,7 +202,7 @@ constexpr Formula formulas[] = {
     {"ganea", &penumbral_finite, Model::ball, true},
 };
 
-const Formula& formula_of(const Problem& p) {
+const Formula& similarity_of(const Problem& p) {
   for (const Formula& formula : formulas) {
     if (p.similarity == formula.similarity) return formula;
   }
@@ -213,11 +213,11 @@ const Formula& formula_of(const Problem& p) {
 }  // namespace
 
 Real similarity(const Problem& p, std::int64_t head, const Point& u, const Point& v) {
-  return formula_of(p).logit(p, head, u, v);
+  return similarity_of(p).logit(p, head, u, v);
 }
 
 MapSettings map_settings(const Problem& p, std::int64_t head) {
-  const Formula& formula = formula_of(p);
+  const Formula& formula = similarity_of(p);
   MapSettings settings;
   settings.model = formula.model;
   if (p.similarity == "hyperbolic" && p.word("model") == "halfspace") {

@@ -9,12 +9,12 @@ namespace conelab::reference {
 namespace {
 
 /// One head of one batch element.
-struct HeadIndex {
+struct HeadOf {
   std::int64_t b, h;
 };
 
 /// softmax over classes of x W + b, of one token.
-std::vector<Real> classes_of(const Problem& p, HeadIndex at, std::int64_t token,
+std::vector<Real> classes_of(const Problem& p, HeadOf at, std::int64_t token,
                              const std::string& side, std::int64_t m) {
   const std::int64_t d = p.query.shape.feature;
   const Real* x = p.query.row(at.b, at.h, token);
@@ -33,44 +33,54 @@ std::vector<Real> classes_of(const Problem& p, HeadIndex at, std::int64_t token,
   return a;
 }
 
+/// x P of one token.
+std::vector<Real> projected(const Problem& p, HeadOf at, std::int64_t token) {
+  const std::int64_t d = p.query.shape.feature;
+  const Real* P = p.tensor("P", at.h, 2);
+  std::vector<Real> y(static_cast<std::size_t>(d), 0);
+  for (std::int64_t c = 0; c < d; ++c) {
+    for (std::int64_t r = 0; r < d; ++r) {
+      y[static_cast<std::size_t>(c)] += p.query.at(at.b, at.h, token, r) * P[r * d + c];
+    }
+  }
+  return y;
+}
+
 /// Agglomerative Attention, Methods: for every query the weighted average of each class over all
 /// tokens, or those up to its own, class k over its own columns of x P.
-void agglomerative(const Problem& p, HeadIndex at, Tensor4<Real>& output) {
+void agglomerative(const Problem& p, HeadOf at, Tensor4<Real>& output) {
   const std::int64_t n = p.query.shape.token, d = p.query.shape.feature;
   const auto m = static_cast<std::int64_t>(p.number("classes", at.h));
-  const Real *P = p.tensor("P", at.h, 2), *Q = p.tensor("Q", at.h, 2);
+  const Real* Q = p.tensor("Q", at.h, 2);
+  std::vector<std::vector<Real>> reference, y;
+  for (std::int64_t t = 0; t < n; ++t) {
+    reference.push_back(classes_of(p, at, t, "reference", m));
+    y.push_back(projected(p, at, t));
+  }
   for (std::int64_t i = 0; i < n; ++i) {
     const std::vector<Real> own = classes_of(p, at, i, "query", m);
-    std::vector<Real> u(static_cast<std::size_t>(d), 0);
-    for (std::int64_t column = 0; column < d; ++column) {
-      const auto k = static_cast<std::size_t>(column / (d / m));
+    for (std::int64_t r = 0; r < d; ++r) {
+      const auto k = static_cast<std::size_t>(r / (d / m)), column = static_cast<std::size_t>(r);
       Real sum = 0, total = 0;
       for (std::int64_t t = 0; t < n; ++t) {
         if (!sees(p, at.b, i, t)) continue;
-        const Real c = classes_of(p, at, t, "reference", m)[k];
-        Real y = 0;
-        for (std::int64_t r = 0; r < d; ++r) y += p.query.at(at.b, at.h, t, r) * P[r * d + column];
-        sum += c * y;
+        const Real c = reference[static_cast<std::size_t>(t)][k];
+        sum += c * y[static_cast<std::size_t>(t)][column];
         total += c;
       }
-      const Real divisor = p.published() ? std::max(total, Real(1e-3)) : total;
-      u[static_cast<std::size_t>(column)] = own[k] * sum / divisor;
-    }
-    for (std::int64_t column = 0; column < d; ++column) {
-      Real& out = output.at(at.b, at.h, i, column);
-      for (std::int64_t r = 0; r < d; ++r)
-        out += u[static_cast<std::size_t>(r)] * Q[r * d + column];
+      const Real u = own[k] * sum / (p.published() ? std::max(total, Real(1e-3)) : total);
+      for (std::int64_t c = 0; c < d; ++c) output.at(at.b, at.h, i, c) += u * Q[r * d + c];
     }
   }
 }
 
-using Formula = void (*)(const Problem&, HeadIndex, Tensor4<Real>& output);
-constexpr std::pair<const char*, Formula> formulas[] = {{"agglomerative", &agglomerative}};
+using OperatorFormula = void (*)(const Problem&, HeadOf, Tensor4<Real>& output);
+constexpr std::pair<const char*, OperatorFormula> operators[] = {{"agglomerative", &agglomerative}};
 
 }  // namespace
 
 Result structured(const Problem& p) {
-  for (const auto& [name, formula] : formulas) {
+  for (const auto& [name, formula] : operators) {
     if (p.call.operation != name) continue;
     const Shape4 q = p.query.shape;
     Result result;

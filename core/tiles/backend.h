@@ -33,8 +33,6 @@ class DeviceMemoryError : public Error {
   explicit DeviceMemoryError(const std::string& what) : Error(ErrorKind::failure, what) {}
 };
 
-enum class Pass { forward, backward };
-
 /// A call whose operands lie on the device.
 class DeviceCall {
  public:

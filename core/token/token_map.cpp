@@ -87,33 +87,33 @@ void bilinear_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&
       dw.template cast<double>();
 }
 
-constexpr std::array table{TokenMapRow{"rope",
-                                       "column pairs turned by p base^(-2i/d) (RoFormer)",
-                                       rope_parameters,
-                                       true,
-                                       true,
-                                       true,
-                                       &refuses_odd,
-                                       {&rope<float>, &rope_back<float>},
-                                       {&rope<double>, &rope_back<double>}},
-                           TokenMapRow{"bilinear",
-                                       "q' = W^T q",
-                                       bilinear_parameters,
-                                       false,
-                                       true,
-                                       false,
-                                       &nothing,
-                                       {&bilinear<float>, &bilinear_back<float>},
-                                       {&bilinear<double>, &bilinear_back<double>}}};
+constexpr std::array token_maps{TokenMapRow{"rope",
+                                            "column pairs turned by p base^(-2i/d) (RoFormer)",
+                                            rope_parameters,
+                                            true,
+                                            true,
+                                            true,
+                                            &refuses_odd,
+                                            {&rope<float>, &rope_back<float>},
+                                            {&rope<double>, &rope_back<double>}},
+                                TokenMapRow{"bilinear",
+                                            "q' = W^T q",
+                                            bilinear_parameters,
+                                            false,
+                                            true,
+                                            false,
+                                            &nothing,
+                                            {&bilinear<float>, &bilinear_back<float>},
+                                            {&bilinear<double>, &bilinear_back<double>}}};
 
 }  // namespace
 
-std::span<const TokenMapRow> token_map_table() { return table; }
+std::span<const TokenMapRow> token_map_table() { return token_maps; }
 
 const TokenMapRow* find_token_map(const std::string& name) {
-  const auto found = std::find_if(table.begin(), table.end(),
+  const auto found = std::find_if(token_maps.begin(), token_maps.end(),
                                   [&](const TokenMapRow& row) { return name == row.name; });
-  return found == table.end() ? nullptr : &*found;
+  return found == token_maps.end() ? nullptr : &*found;
 }
 
 }  // namespace conelab

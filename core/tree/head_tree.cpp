@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/base/finite.h"
 #include "core/base/names.h"
-#include "core/call/plan.h"
 
 namespace conelab::tree {
 namespace {
@@ -136,7 +135,7 @@ std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& 
   same.query = same.key = tensor_of(input, tokens);
   const std::int64_t n = same.key.shape.token;
   std::vector<double> out(static_cast<std::size_t>(n * n));
-  attention_map_tile<double>(bare(plan, n), same, Map2d::logits, nullptr, {batch, head, 0, n, 0, n},
+  pair_map_tile<double>(bare(plan, n), same, Map2d::logits, nullptr, {batch, head, 0, n, 0, n},
                              out.data(), execution);
   for (std::int64_t t = 0; t < n; ++t) {
     if (all_finite(same.key.row(batch, head, t), same.key.shape.feature)) continue;

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 #include "core/tree/merge.h"
 #include "core/tree/order.h"
 #include "core/tree/segmentation.h"

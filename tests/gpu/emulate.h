@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 #include "gpu/operands.h"
 
 namespace conelab::gpu::tests {

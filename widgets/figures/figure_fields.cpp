@@ -9,7 +9,7 @@
 #include <QSignalBlocker>
 #include <QToolButton>
 
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 
 namespace conelab::desktop {
 namespace {

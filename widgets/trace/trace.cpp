@@ -1,7 +1,6 @@
 #include "widgets/trace/trace.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "core/files/inspect.h"
@@ -94,10 +93,11 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
 
 Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
   if (!trace.allowed.empty()) call = call_with_own_mask(call);
-  for (const ParameterInfo& info : call_parameters(call)) {
-    const bool needed = info.domain == Domain::tensor && std::isnan(info.initial);
-    if (needed && !trace.tensors.contains(info.key)) call.parameters.emplace(info.key, "random");
+  Call drawn = with_random_tensors(call);
+  for (const auto& [name, tensor] : trace.tensors) {
+    if (!call.parameters.contains(name)) drawn.parameters.erase(name);
   }
+  call = std::move(drawn);
   return call_of_head(call, trace.extents(), head);
 }
 

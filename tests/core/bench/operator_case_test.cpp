@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "core/bench/machine.h"
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 #include "tests/core/bench/fixtures.h"
 
 namespace conelab {

@@ -18,7 +18,7 @@ std::vector<Call> structured_calls() {
       Call call;
       call.operation = row.info.name;
       call.masks = {mask};
-      calls.push_back(with_drawn_tensors(call));
+      calls.push_back(with_random_tensors(call));
       for (const ParameterInfo& info : row.info.parameters) {
         if (info.domain != Domain::choice) continue;
         for (const std::string& word : choice_words(info)) {
@@ -37,13 +37,13 @@ AttentionInput<double> tokens_of(const Call& call, const Extents& e, std::uint64
   input.query = Tensor4<double>({e.batch, e.head, e.query, e.feature});
   for (double& x : input.query.data) x = random.uniform(-1.5, 1.5);
   input.key = input.value = input.query;
-  draw_tensors(call, input, true, seed);
+  draw_tensors(call, input, seed);
   // Tensors that may be absent are given here.
   Call all = call;
   for (const ParameterInfo& info : call_parameters(call)) {
     if (info.domain == Domain::tensor) all.parameters[info.key] = "random";
   }
-  draw_tensors(all, input, false, seed);
+  draw_tensors(all, input, seed);
   return input;
 }
 
@@ -123,11 +123,11 @@ std::string refusal(const Call& call, const Extents& extents) {
 
 TEST(Structured, RefusesWhatItDoesNotCombineWith) {
   const Extents extents{1, 1, 4, 4, 8, 8};
-  Call call = with_drawn_tensors(call_from_text("agglomerative:bias=alibi"));
+  Call call = with_random_tensors(call_from_text("agglomerative:bias=alibi"));
   EXPECT_THAT(refusal(call, extents), testing::HasSubstr("does not combine with bias alibi"));
-  call = with_drawn_tensors(call_from_text("agglomerative:masks=window"));
+  call = with_random_tensors(call_from_text("agglomerative:masks=window"));
   EXPECT_THAT(refusal(call, extents), testing::HasSubstr("full, causal"));
-  call = with_drawn_tensors(call_from_text("agglomerative:classes=3"));
+  call = with_random_tensors(call_from_text("agglomerative:classes=3"));
   EXPECT_THAT(refusal(call, extents), testing::HasSubstr("must divide d"));
   EXPECT_THAT(refusal(call_from_text("agglomerative"), extents), testing::HasSubstr("tensor P"));
   EXPECT_THAT(refusal(call_from_text("aglomerative"), extents),
@@ -136,7 +136,7 @@ TEST(Structured, RefusesWhatItDoesNotCombineWith) {
 }
 
 TEST(Agglomerative, OfTheLastCausalRowIsThatOfTheFullOne) {
-  const Call full = with_drawn_tensors(call_from_text("agglomerative"));
+  const Call full = with_random_tensors(call_from_text("agglomerative"));
   Call causal = full;
   causal.masks = {"causal"};
   const AttentionInput<double> input = tokens_of(full, {1, 1, 300, 300, 8, 8}, 3);

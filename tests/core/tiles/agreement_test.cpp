@@ -90,7 +90,7 @@ TEST(AgreementOfParts, OfEveryPosition) {
       if (position.name == "none" && std::string(text).find("layout") != std::string::npos)
         continue;
       SCOPED_TRACE(position.name + " " + text);
-      Call call = with_drawn_tensors(call_from_text(text));
+      Call call = with_random_tensors(call_from_text(text));
       call.position = position.name;
       const AttentionInput<double> input = random_input(call, extents, 31);
       expect_agreement<double>(call, input, double_tolerance);

@@ -37,7 +37,7 @@ std::vector<Variant> choices_of(const PartInfo& similarity) {
 
 bool resolves(const Call& call) {
   try {
-    const auto plan = resolve(with_drawn_tensors(call), {1, 1, 2, 2, 3, 1});
+    const auto plan = resolve(with_random_tensors(call), {1, 1, 2, 2, 3, 1});
     return plan != nullptr;
   } catch (const Error&) {
     return false;
@@ -175,7 +175,7 @@ Call make_call(const Variant& variant, const Parts& parts, const Extents& extent
   const bool window =
       std::find(parts.masks.begin(), parts.masks.end(), "window") != parts.masks.end();
   if (window) call.parameters.emplace("window", "4");
-  call = with_drawn_tensors(std::move(call));
+  call = with_random_tensors(std::move(call));
   const auto plan = resolve(call, extents);
   const ComposedSimilarity* composed = find_composed(call.similarity);
   for (const Parameter& p : parameters(*plan)) {
@@ -205,7 +205,7 @@ AttentionInput<double> random_input(const Call& call, const Extents& e, std::uin
   for (std::int64_t b = 0; b < e.batch; ++b) {
     input.key_lengths.push_back(static_cast<std::int64_t>(random.uniform(0, 1) * (e.key + 1)));
   }
-  draw_tensors(call, input, true, seed);
+  draw_tensors(with_random_tensors(call), input, seed);
   return input;
 }
 
@@ -219,14 +219,6 @@ std::vector<std::string> mask_names() {
   std::vector<std::string> names;
   for (const PartInfo& part : list_masks()) names.push_back(part.name);
   return names;
-}
-
-Call with_drawn_tensors(Call call) {
-  for (const ParameterInfo& info : call_parameters(call)) {
-    const bool needed = info.domain == Domain::tensor && std::isnan(info.initial);
-    if (needed) call.parameters.emplace(info.key, "random");
-  }
-  return call;
 }
 
 }  // namespace conelab::tests

@@ -66,9 +66,6 @@ class Random {
 [[nodiscard]] std::vector<std::string> bias_names();
 [[nodiscard]] std::vector<std::string> mask_names();
 
-/// The call with "random" for every tensor that it needs.
-[[nodiscard]] Call with_drawn_tensors(Call call);
-
 /// What the engine says, all of it; no logits and weights of a structured operator.
 template <class T>
 struct Answer {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/unplaced_tokens.h"
 #include "widgets/explorer/cone_scene.h"
