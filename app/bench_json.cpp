@@ -3,7 +3,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/bench/case_axes.h"
 #include "core/bench/summary.h"
 
 namespace conelab {
@@ -44,7 +43,7 @@ Json case_json(const MeasuredCase& c) {
 
 Json exponent_json(const MeasuredExponent& e) {
   Json json = labels_json(e.labels);
-  json.erase("seq_len");
+  json.erase(axes().back().name);
   json["resolved"] = std::isfinite(e.value);
   if (std::isfinite(e.value)) {
     json["exponent"] = e.value;
@@ -61,11 +60,11 @@ Json exponent_json(const MeasuredExponent& e) {
 
 Json labels_json(const Case& c) {
   Json json;
-  for (const CaseAxis& axis : case_axes) {
-    if (axis.text != nullptr)
-      json[axis.label] = c.*axis.text;
+  for (const Axis& axis : axes()) {
+    if (axis.numeric)
+      json[axis.name] = c.number(axis.name);
     else
-      json[axis.label] = c.*axis.number;
+      json[axis.name] = c[axis];
   }
   return json;
 }

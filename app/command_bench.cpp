@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "app/bench_case.h"
 #include "app/bench_json.h"
+#include "app/bench_setup.h"
 #include "app/command.h"
 #include "app/command_line.h"
 #include "app/interrupt.h"
@@ -19,9 +19,8 @@
 #include "app/progress.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/bench/peer.h"
+#include "core/bench/parts.h"
 #include "core/bench/runner.h"
-#include "core/bench/stored_run.h"
 #include "core/bench/summary.h"
 #include "core/bench/worker.h"
 #include "core/files/sandbox.h"
@@ -30,19 +29,21 @@ namespace conelab {
 namespace {
 
 /// Seconds for a peer to start and say what it is.
-constexpr double peer_patience = 120;
+constexpr double peer_limit = 120;
 
 struct TypedBench {
-  std::string output, operators = "dot,laplacian,penumbral,umbral", lengths = "256..16384:x2",
-                      dims = "64", heads = "8", passes = "forward,backward", dtypes = "f32",
-                      devices = "cpu", threads = "1";
-  std::string resumed;  ///< FILE of `--resume FILE`.
+  std::string output;
+  std::vector<std::string> labels;  ///< [axis] As typed.
+  std::string resumed;              ///< FILE of `--resume FILE`.
   std::vector<std::string> peers;
   Sweep sweep;
   bool warm_only = false, json = false;
   const CLI::App* options = nullptr;
 
-  [[nodiscard]] bool given(const char* option) const { return options->count(option) > 0; }
+  TypedBench() {
+    for (const Axis& axis : axes()) labels.emplace_back(axis.initial);
+  }
+  [[nodiscard]] bool given(const std::string& option) const { return options->count(option) > 0; }
 };
 
 /// `-o FILE` and `--resume FILE` name the same.
@@ -72,24 +73,21 @@ std::optional<StoredRun> run_to_resume(const TypedBench& typed, const std::strin
   return run;
 }
 
-std::vector<std::int64_t> numbers_of(const char* option, const std::string& text) {
-  return parse_integers(option, std::string(unshielded(text)));
+std::string option_of(const Axis& axis) { return std::string("--") + axis.option; }
+
+Labels labels_of(const TypedBench& typed, const Axis& axis) {
+  const std::string& text = typed.labels[index_of(axis)];
+  // Only numbers may begin with a minus sign, which CLI11 must not take for an option.
+  return parse_labels(axis, option_of(axis), axis.numeric ? std::string(unshielded(text)) : text);
 }
 
 /// What was typed, over the sweep that is resumed, if any: where they differ, the runner refuses.
 Sweep sweep_of(const TypedBench& typed, const std::optional<StoredRun>& resumed) {
   Sweep sweep = resumed ? resumed->sweep : Sweep();
-  const auto take = [&](const char* option, auto& item, const auto& value) {
+  const auto take = [&](const std::string& option, auto& item, const auto& value) {
     if (!resumed || typed.given(option)) item = value;
   };
-  take("--operators", sweep.operations, parse_names("--operators", typed.operators));
-  take("--passes", sweep.passes, parse_names("--passes", typed.passes));
-  take("--dtypes", sweep.dtypes, parse_names("--dtypes", typed.dtypes));
-  take("--devices", sweep.devices, parse_names("--devices", typed.devices));
-  take("--lengths", sweep.lengths, numbers_of("--lengths", typed.lengths));
-  take("--dims", sweep.dims, numbers_of("--dims", typed.dims));
-  take("--heads", sweep.heads, numbers_of("--heads", typed.heads));
-  take("--threads", sweep.threads, numbers_of("--threads", typed.threads));
+  for (const Axis& axis : axes()) take(option_of(axis), sweep[axis], labels_of(typed, axis));
   take("--batch", sweep.batch, typed.sweep.batch);
   take("--rounds", sweep.rounds, typed.sweep.rounds);
   take("--controls", sweep.controls, typed.sweep.controls);
@@ -129,11 +127,9 @@ std::vector<std::string> command_words(const std::string& command) {
 /// A peer that has no part in the sweep was probably meant to.
 void warn_of_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers) {
   for (const Peer& peer : peers) {
-    const bool used =
-        std::any_of(peer.operations.begin(), peer.operations.end(), [&](const std::string& name) {
-          return std::find(sweep.operations.begin(), sweep.operations.end(), name) !=
-                 sweep.operations.end();
-        });
+    const Labels& operators = sweep["operator"];
+    const bool used = std::any_of(operators.begin(), operators.end(),
+                                  [&](const std::string& name) { return peer.has(name); });
     if (!used) {
       warn("--peer {}: --operators names none of its operators ({})", fmt::join(peer.command, " "),
            join(peer.operations));
@@ -149,7 +145,7 @@ int run(const TypedBench& typed) {
   options.cancelled = interrupted;
   const std::optional<StoredRun> resumed = run_to_resume(typed, options.output);
   for (const std::string& command : typed.peers) {
-    options.peers.push_back(ask_peer(command_words(command), {peer_patience, interrupted}));
+    options.peers.push_back(ask_peer(command_words(command), {peer_limit, interrupted}));
   }
   const Sweep sweep = sweep_of(typed, resumed);
   warn_of_idle_peers(sweep, options.peers);
@@ -182,20 +178,11 @@ std::string check_seed(const std::string& number) {
 }
 
 void declare_axes(CLI::App& options, TypedBench& typed) {
-  options
-      .add_option("--operators", typed.operators,
-                  "names (`conelab list operators`), or calls as penumbral:gamma=2:bias=alibi")
-      ->capture_default_str();
-  options.add_option("--lengths", typed.lengths, "256,512 or 256..16384:x2 or 256..2048:+256")
-      ->capture_default_str();
-  options.add_option("--dims", typed.dims, "d = d_v per head")->capture_default_str();
-  options.add_option("--heads", typed.heads, "numbers of heads")->capture_default_str();
+  for (const Axis& axis : axes()) {
+    options.add_option(option_of(axis), typed.labels[index_of(axis)], axis.about)
+        ->capture_default_str();
+  }
   options.add_option("--batch", typed.sweep.batch, "batch size")->capture_default_str();
-  options.add_option("--passes", typed.passes, "forward, backward, forward+backward")
-      ->capture_default_str();
-  options.add_option("--dtypes", typed.dtypes, "f64, f32, bf16, f16")->capture_default_str();
-  options.add_option("--devices", typed.devices, "cpu, cuda")->capture_default_str();
-  options.add_option("--threads", typed.threads, "numbers of threads")->capture_default_str();
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "core/base/names.h"
+#include "core/figure/figure_table.h"
 #include "core/figure/missing_glyphs.h"
 #include "core/figure/style.h"
-#include "core/figure/templates.h"
 
 namespace conelab {
 namespace {
@@ -38,7 +38,7 @@ std::string spec_of(const TypedFigure& typed) {
 
 std::string figure_names() {
   std::vector<std::string> names;
-  for (const figure::TemplateInfo& info : figure::figure_templates()) names.emplace_back(info.name);
+  for (const figure::FigureInfo& info : figure::figure_table()) names.emplace_back(info.name);
   return join(names);
 }
 

@@ -11,7 +11,7 @@
 #include "app/command.h"
 #include "app/output.h"
 #include "core/base/names.h"
-#include "core/figure/templates.h"
+#include "core/figure/figure_table.h"
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
 #include "gpu/cuda_backend.h"
@@ -85,14 +85,15 @@ Json operators_json() {
 
 Json figures_json() {
   Json list = Json::array();
-  for (const figure::TemplateInfo& figure : figure::figure_templates()) {
+  for (const figure::FigureInfo& figure : figure::figure_table()) {
     Json json{{"name", figure.name},
               {"about", figure.about},
-              {"input", figure.input},
+              {"input", figure.input()},
               {"parameters", Json::array()}};
-    for (const figure::TemplateKey& key : figure.keys) {
-      json["parameters"].push_back(
-          {{"key", key.key}, {"about", key.about}, {"default", key.initial}});
+    for (const figure::FigureKey& key : figure.keys) {
+      Json parameter{{"key", key.key}, {"about", key.about}, {"default", key.initial}};
+      if (*key.choices != '\0') parameter["choices"] = key.choices;
+      json["parameters"].push_back(parameter);
     }
     list.push_back(json);
   }
@@ -141,17 +142,25 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   return out;
 }
 
+/// The default of a parameter as it is listed; of a choice its words, the default first.
+std::string default_text(const Json& p) {
+  if (p.contains("shape")) return "[" + p["shape"].get<std::string>() + "]";
+  if (!p.contains("default")) return p["choices"].get<std::string>();
+  if (p["default"].is_string()) return p["default"].get<std::string>();
+  if (!p["default"].is_null()) return p["default"].dump();
+  // Without a number, `about` says what the default depends on, or that there is none.
+  const bool none =
+      p["about"].get_ref<const std::string&>().find("no default") != std::string::npos;
+  return none ? "(needed)" : "from the input";
+}
+
 void print_parameters(const Json& part) {
   std::size_t width = 0;
   for (const Json& p : part["parameters"]) {
     width = std::max(width, p["key"].get_ref<const std::string&>().size());
   }
   for (const Json& p : part["parameters"]) {
-    const std::string value = p.contains("shape")        ? "[" + p["shape"].get<std::string>() + "]"
-                              : p.contains("choices")    ? p["choices"].get<std::string>()
-                              : p["default"].is_null()   ? "from the input"
-                              : p["default"].is_string() ? p["default"].get<std::string>()
-                                                         : p["default"].dump();
+    const std::string value = default_text(p);
     say("      -p {:<{}} = {:<16} {}", p["key"].get<std::string>(), width, value,
         p["about"].get<std::string>());
   }

@@ -6,8 +6,7 @@
 #include <filesystem>
 
 #include "app/attend_job.h"
-#include "app/bench_case.h"
-#include "app/bench_command.h"
+#include "app/bench_setup.h"
 #include "app/call_json.h"
 #include "app/desktop_backends.h"
 #include "app/figure_request.h"

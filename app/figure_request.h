@@ -1,14 +1,13 @@
-// A figure that is asked for by name: reads its input and draws it. The names, keys and looks are
-// rows of the table in core/figure/templates.h; this header turns files into the numbers of a
-// figure.
+// A figure asked for by name: reads its input and makes it. Which figures there are, their keys and
+// what makes them is core's table (core/figure/figure_table.h); what is here turns files into the
+// numbers that a figure is made of, one reader for each kind of source.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "core/figure/geometry_templates.h"
-#include "core/figure/templates.h"
+#include "core/figure/figure_table.h"
 
 namespace conelab {
 
@@ -33,14 +32,9 @@ struct FigureRequest {
 /// names, keys and values, and a failure for input that cannot be read.
 [[nodiscard]] figure::DisplayList draw_figure(const FigureRequest& request);
 
-/// Returns the names of all figures that `draw_figure` can draw.
-[[nodiscard]] std::vector<std::string> drawn_figures();
-
-// Each reads the request's input and returns the figure's numbers. The look is not set yet.
-[[nodiscard]] figure::HeatmapFigure read_heatmap(const FigureRequest& request);
-[[nodiscard]] figure::ArcsFigure read_arcs(const FigureRequest& request);
-[[nodiscard]] figure::ScalingFigure read_scaling(const FigureRequest& request);
-[[nodiscard]] figure::RooflineFigure read_roofline(const FigureRequest& request);
-[[nodiscard]] figure::TreeFigure read_tree(const FigureRequest& request);
+// The readers: each fills the members of its source and the caption.
+void read_maps(const FigureRequest& request, figure::FigureInput& input);   // figure_maps.cpp
+void read_bench(const FigureRequest& request, figure::FigureInput& input);  // figure_request.cpp
+void read_tree(const FigureRequest& request, figure::FigureInput& input);   // figure_tree.cpp
 
 }  // namespace conelab

@@ -1,4 +1,4 @@
-// Figures `tree` and `hasse` from a result of `tree`, or from a trace.
+// Reads the tree of one head, from a result of `tree` or from a trace.
 #include "app/figure_request.h"
 #include "app/figure_result.h"
 #include "app/figure_trace.h"
@@ -22,49 +22,48 @@ bool is_tree_result(const std::string& path, const std::function<bool()>& cancel
   }
 }
 
-figure::TreeFigure from_result(const FigureRequest& request, const std::string& input) {
-  const LabelledFile file = read_result(input, request.cancelled);
+void from_result(const FigureRequest& request, const std::string& path,
+                 figure::FigureInput& input) {
+  const LabelledFile file = read_result(path, request.cancelled);
   const tree::StoredTrees stored = tree::read_trees(file);
   const std::size_t batch = request.index("batch"), head = request.index("head");
   check_index("batch", batch, stored.labels.batch);
   check_index("head", head, stored.labels.head);
-  figure::TreeFigure figure;
-  figure.tree = std::make_shared<tree::HeadTree>(
+  input.tree = std::make_shared<tree::HeadTree>(
       stored.trees[batch * static_cast<std::size_t>(stored.labels.head) + head]);
-  figure.tokens = stored.labels.tokens;
-  figure.cone = result_similarity(file.attributes);
+  input.tokens = stored.labels.tokens;
+  input.cone = result_similarity(file.attributes);
   const std::string title = result_title(file.attributes, head);
-  refuse_trace_keys(request, input, title.empty() ? "trees" : "trees of " + title,
+  refuse_trace_keys(request, path, title.empty() ? "trees" : "trees of " + title,
                     {"similarity", "tokens"});
   const std::string source =
       result_source(file.attributes, text_attribute(file.attributes, "input_model"));
-  figure.caption =
+  input.caption =
       head_caption(source, stored.labels.batch, request) + (title.empty() ? "" : ", " + title);
-  return figure;
 }
 
-figure::TreeFigure from_trace(const FigureRequest& request) {
+void from_trace(const FigureRequest& request, figure::FigureInput& input) {
   const TraceHead trace = read_trace_head(request);
   const tree::Tokens tokens = tree::tokens_from_name(request.value("tokens"));
   const std::string similarity = request.value("similarity");
   const auto plan = resolve(call_on(trace, similarity), check_extents(trace.input));
   Execution execution;
   execution.cancelled = request.cancelled;
-  figure::TreeFigure figure;
-  figure.tree = std::make_shared<tree::HeadTree>(
+  input.tree = std::make_shared<tree::HeadTree>(
       std::move(tree::head_trees(*plan, trace.input, tokens, execution).front()));
-  figure.tokens = tokens == tree::Tokens::key ? trace.key_token : trace.query_token;
-  figure.cone = call_from_text(similarity).similarity;
-  figure.caption = trace.caption + ", " + call_title(call_from_text(similarity));
-  return figure;
+  input.tokens = tokens == tree::Tokens::key ? trace.key_token : trace.query_token;
+  input.cone = call_from_text(similarity).similarity;
+  input.caption = trace.caption + ", " + call_title(call_from_text(similarity));
 }
 
 }  // namespace
 
-figure::TreeFigure read_tree(const FigureRequest& request) {
-  const std::string& input = request.single_input();
-  return is_tree_result(input, request.cancelled) ? from_result(request, input)
-                                                  : from_trace(request);
+void read_tree(const FigureRequest& request, figure::FigureInput& input) {
+  const std::string& path = request.single_input();
+  if (is_tree_result(path, request.cancelled))
+    from_result(request, path, input);
+  else
+    from_trace(request, input);
 }
 
 }  // namespace conelab

@@ -129,6 +129,10 @@ const Axis& axis_named(std::string_view name) {
 
 std::size_t index_of(const Axis& axis) { return static_cast<std::size_t>(&axis - table); }
 
+bool is_implied(const Axis& axis, const std::string& label) {
+  return *axis.before != '\0' && label == axis.before;
+}
+
 Labels choices_of(const Axis& axis) {
   Labels labels;
   std::string_view rest = axis.choices;
@@ -205,6 +209,7 @@ void Case::set(std::string_view axis, std::string label) {
 std::string describe(const Case& c) {
   std::vector<std::string> words;
   for (const Axis& axis : table) {
+    if (is_implied(axis, c[axis])) continue;
     words.push_back((axis.numeric ? axis.title + std::string("=") : "") + c[axis]);
   }
   return fmt::format("{}", fmt::join(words, " "));

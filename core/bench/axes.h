@@ -30,9 +30,12 @@ struct Axis {
   const char* drawn = "";    ///< The label that figures choose by default; empty: the file's first.
   const char* choices = "";  ///< "f64|f32|bf16|f16": the only labels there are; empty: any.
   const char* unit = "";     ///< "thread", so that captions say "2 threads"; empty: "d = 64".
-  const char* before = "";   ///< The label in files from before this axis; empty: all have it.
-  bool numeric = false;      ///< Labels are whole numbers, in ascending order.
-  bool always = false;       ///< Tables have its column even where all cases share one label.
+  /// Of an axis that was added later: the label of all cases from before. Files, messages and
+  /// requests leave the axis out where a sweep has this label only. Empty: the axis is always
+  /// there.
+  const char* before = "";
+  bool numeric = false;  ///< Labels are whole numbers, in ascending order.
+  bool always = false;   ///< Tables have its column even where all cases share one label.
 };
 
 /// All axes in the order of the result file. The first is the operator, the last the length.
@@ -46,6 +49,8 @@ struct Axis {
 [[nodiscard]] const Axis& axis_named(std::string_view name);
 /// The position of an element of `axes()`.
 [[nodiscard]] std::size_t index_of(const Axis& axis);
+/// Whether the label says nothing, because it is that of all cases from before the axis.
+[[nodiscard]] bool is_implied(const Axis& axis, const std::string& label);
 /// The labels of `Axis::choices`; empty where any label is allowed.
 [[nodiscard]] Labels choices_of(const Axis& axis);
 /// "cpu", "2 threads", "d = 64": a label as captions write it.

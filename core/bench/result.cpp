@@ -21,24 +21,24 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 using Numbers = std::vector<double>;
 
-/// The names of some axes.
-std::vector<std::string> names_of(std::span<const Axis> some) {
-  std::vector<std::string> names;
-  for (const Axis& axis : some) names.emplace_back(axis.name);
-  return names;
-}
-
-const std::vector<std::string> case_labels = names_of(axes());
-
+/// Those of some axes that the file has.
 std::vector<LabelledAxis> axes_of(const Sweep& s, std::span<const Axis> some) {
   std::vector<LabelledAxis> all;
   for (const Axis& axis : some) {
+    const Labels& labels = s[axis];
+    if (labels.size() == 1 && is_implied(axis, labels.front())) continue;
     if (axis.numeric)
       all.push_back({axis.name, s.numbers(axis), ""});
     else
-      all.push_back({axis.name, s[axis], ""});
+      all.push_back({axis.name, labels, ""});
   }
   return all;
+}
+
+std::vector<std::string> names_of(const Sweep& s, std::span<const Axis> some) {
+  std::vector<std::string> names;
+  for (const LabelledAxis& axis : axes_of(s, some)) names.push_back(axis.name);
+  return names;
 }
 
 /// How many cases a line has.
@@ -74,14 +74,15 @@ double largest_of(const CaseResult& c, double Sample::*field) {
 /// Collects the variables of bench/runtime.
 class RuntimeGroup {
  public:
-  explicit RuntimeGroup(const BenchResult& result) : result_(result) {}
+  explicit RuntimeGroup(const BenchResult& result)
+      : result_(result), case_labels_(names_of(result.sweep, axes())) {}
 
   /// A number per case.
   template <class F>
   void per_case(const char* name, const char* units, const char* about, F value) {
     Numbers data;
     for (const CaseResult& c : result_.cases) data.push_back(value(c));
-    add({name, case_labels, std::move(data), units, {}}, about);
+    add({name, case_labels_, std::move(data), units, {}}, about);
   }
   /// A number per case and round.
   void per_round(const char* name, const char* units, const char* about, double Sample::*field) {
@@ -90,7 +91,7 @@ class RuntimeGroup {
       const Numbers values = field_of(c, field);
       data.insert(data.end(), values.begin(), values.end());
     }
-    std::vector<std::string> axes = case_labels;
+    std::vector<std::string> axes = case_labels_;
     axes.emplace_back("round");
     add({name, std::move(axes), std::move(data), units, {}}, about);
   }
@@ -101,14 +102,15 @@ class RuntimeGroup {
       status.push_back(static_cast<std::int64_t>(c.status));
       reasons.push_back(c.reason);
     }
-    add({"status", case_labels, std::move(status), "", {}},
+    add({"status", case_labels_, std::move(status), "", {}},
         "0 ok, 1 skipped, 2 crashed, 3 timed out, 4 failed, 5 out of memory");
-    add({"status_reason", case_labels, std::move(reasons), "", {}}, "why a case has no time");
+    add({"status_reason", case_labels_, std::move(reasons), "", {}}, "why a case has no time");
   }
   [[nodiscard]] std::vector<LabelledVariable> take() { return std::move(variables_); }
 
  private:
   const BenchResult& result_;
+  std::vector<std::string> case_labels_;
   std::vector<LabelledVariable> variables_;
 
   void add(LabelledVariable variable, const char* about) {
@@ -286,7 +288,7 @@ LabelledArray fit_group(const BenchResult& r) {
   }
   LabelledArray a;
   a.axes = axes_of(r.sweep, line_axes());
-  const std::vector<std::string> names = names_of(line_axes());
+  const std::vector<std::string> names = names_of(r.sweep, line_axes());
   a.variables = {{"exponent", names, exponent, "", {}},
                  {"exponent_low", names, low, "", {}},
                  {"exponent_high", names, high, "", {}},
@@ -309,6 +311,7 @@ LabelledArray local_fit_group(const BenchResult& r) {
   }
   LabelledArray a;
   a.axes = axes_of(r.sweep, axes());
+  const std::vector<std::string> case_labels = names_of(r.sweep, axes());
   a.variables = {{"exponent", case_labels, value, "", {}},
                  {"exponent_low", case_labels, low, "", {}},
                  {"exponent_high", case_labels, high, "", {}}};

@@ -31,10 +31,22 @@ namespace conelab {
 
 namespace {
 
+/// The labels that every case has; `read_later` reads those of later axes.
 Case read_case(std::istringstream& words) {
-  Labels labels(axes().size());
-  for (std::string& label : labels) words >> label;
-  return Case(std::move(labels));
+  Case c;
+  for (const Axis& axis : axes()) {
+    std::string label = axis.before;
+    if (label.empty()) words >> label;
+    c.set(axis.name, label);
+  }
+  return c;
+}
+
+void read_later(std::istringstream& words, Case& c) {
+  for (std::string word; words >> word;) {
+    const std::size_t equals = std::min(word.find('='), word.size() - 1);
+    c.set(word.substr(0, equals), word.substr(equals + 1));
+  }
 }
 
 /// One line of the protocol: what went wrong, without line breaks.
@@ -50,10 +62,11 @@ std::string serve(ExecutorFactory factory, std::unique_ptr<CaseExecutor>& execut
   std::string request;
   words >> request;
   if (request == "case") {
-    const Case c = read_case(words);
+    Case c = read_case(words);
     std::int64_t batch = 1;
     std::uint64_t seed = 1;
     if (!(words >> batch >> seed)) return "failed the request is malformed";
+    read_later(words, c);
     executor.reset();
     executor = factory(c, batch, seed);
     return "ready";
@@ -181,11 +194,16 @@ bool readable(int pipe, int milliseconds) {
   return poll(&waiting, 1, milliseconds) > 0;
 }
 
-/// The words that name a case in a request.
-std::string case_words(const Case& c, std::int64_t batch) {
-  std::string words;
-  for (const Axis& axis : axes()) words += c[axis] + " ";
-  return words + std::to_string(batch);
+/// The words that name a case in a request; `numbers` are the batch and perhaps the seed.
+std::string case_words(const Case& c, const std::string& numbers) {
+  std::string words, later;
+  for (const Axis& axis : axes()) {
+    if (*axis.before == '\0')
+      words += c[axis] + " ";
+    else if (!is_implied(axis, c[axis]))
+      later += fmt::format(" {}={}", axis.name, c[axis]);
+  }
+  return words + numbers + later;
 }
 
 }  // namespace
@@ -332,14 +350,14 @@ CaseStatus WorkerProcess::ask_numbers(const std::string& request, const std::str
 
 CaseStatus WorkerProcess::prepare(const Case& c, std::int64_t batch, std::uint64_t seed,
                                   const WaitLimit& limit) {
-  return ask(fmt::format("case {} {}", case_words(c, batch), seed), "ready", limit);
+  return ask("case " + case_words(c, fmt::format("{} {}", batch, seed)), "ready", limit);
 }
 
 CaseStatus WorkerProcess::predict(const Case& c, std::int64_t batch, const WaitLimit& limit,
                                   Prediction& prediction) {
   std::vector<double> n;
   const CaseStatus status =
-      ask_numbers("predict " + case_words(c, batch), "predict", {2}, limit, n);
+      ask_numbers("predict " + case_words(c, std::to_string(batch)), "predict", {2}, limit, n);
   if (status != CaseStatus::ok) return status;
   if (!(n[0] >= 0 && n[1] >= 0)) {
     return wrong_answer("predict " + reason_, "bytes and operations from 0");

@@ -2,10 +2,10 @@
 //
 // Each case has a process of its own (those of a peer share one), which shows its peak memory and
 // contains crashes, hangs and the end of memory. Requests and answers are one line of text each,
-// over the worker's standard streams; a case is its labels, in the order of the axes (axes.h),
-// without their names:
+// over the worker's standard streams. A case is its labels, in the order of the axes (axes.h). Axes
+// that were added later are named, and left out where their label is implied:
 //
-//   > case LABEL ... BATCH SEED
+//   > case LABEL ... BATCH SEED [AXIS=LABEL ...]
 //   < ready                                    | skipped WHY | memory WHY | failed WHY
 //   > facts
 //   < facts FLOPS BYTES ERROR                  | memory WHY | failed WHY

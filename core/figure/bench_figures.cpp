@@ -9,6 +9,7 @@
 #include "core/base/names.h"
 #include "core/bench/compare.h"
 #include "core/call/call_text.h"
+#include "core/figure/figure_table.h"
 
 namespace conelab {
 namespace {
@@ -106,7 +107,9 @@ void add_ratios(const BenchSelection& s, figure::ScalingFigure& figure) {
 /// "forward, cpu, f32, 2 threads, d = 64, 8 heads"
 std::string fixed_caption(const Case& c) {
   std::vector<std::string> words;
-  for (const Axis& axis : fixed_axes()) words.push_back(label_text(axis, c[axis]));
+  for (const Axis& axis : fixed_axes()) {
+    if (!is_implied(axis, c[axis])) words.push_back(label_text(axis, c[axis]));
+  }
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -209,4 +212,57 @@ figure::RooflineFigure roofline_figure(const BenchSelection& s) {
   return figure;
 }
 
+// ---- makers -------------------------------------------------------------------------------------
+
+namespace figure {
+namespace {
+
+/// By the keys given. A default that the file has no case of is replaced by a label that it has.
+BenchSelection selected(const FigureInput& input) {
+  std::map<std::string, std::string> keys;
+  for (const FigureKey& row : input.info->keys) {
+    if (!row.data) continue;
+    std::string& value = keys[row.key] = input.value(row.key);
+    if (value.empty() || input.parameters.count(row.key) != 0) continue;
+    const Labels known = label_values(input.cases, row.key);
+    if (std::find(known.begin(), known.end(), value) == known.end()) value.clear();
+  }
+  return select_cases(input.cases, input.exponents, keys);
+}
+
+}  // namespace
+
+void set_parameters(const Parameters& p, ScalingFigure& figure) {
+  if (const auto ratio = p.find("ratio"); ratio != p.end()) {
+    if (ratio->second != "yes" && ratio->second != "no") {
+      misuse("-p ratio={}: expected yes or no", ratio->second);
+    }
+    figure.ratio_panel = ratio->second == "yes";
+  }
+  if (const auto guide = p.find("guide"); guide != p.end()) {
+    figure.guide = std::nullopt;
+    if (guide->second != "none") figure.guide = number("guide", guide->second);
+  }
+  if (const auto caption = p.find("caption"); caption != p.end()) figure.caption = caption->second;
+}
+
+void set_parameters(const Parameters& p, RooflineFigure& figure) {
+  if (const auto caption = p.find("caption"); caption != p.end()) figure.caption = caption->second;
+}
+
+DisplayList make_scaling(const FigureInput& input) {
+  return finished(scaling_figure(selected(input)), input, draw_scaling);
+}
+
+DisplayList make_ratio(const FigureInput& input) {
+  ScalingFigure figure = scaling_figure(selected(input));
+  figure.ratio_only = true;
+  return finished(std::move(figure), input, draw_scaling);
+}
+
+DisplayList make_roofline(const FigureInput& input) {
+  return finished(roofline_figure(selected(input)), input, draw_roofline);
+}
+
+}  // namespace figure
 }  // namespace conelab

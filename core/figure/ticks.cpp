@@ -90,6 +90,17 @@ std::vector<Tick> digit_ticks(double low, double high, const std::vector<int>& l
   return ticks;
 }
 
+/// The multiples of a step in [low, high].
+std::vector<Tick> ticks_by(double step, double low, double high) {
+  std::vector<Tick> ticks;
+  for (double k = std::ceil(low / step - 1e-9); k <= high / step + 1e-9; ++k) {
+    const double value = k * step;
+    ticks.push_back({value, number_label(k == 0 ? 0 : value, 6)});
+    if (ticks.size() > 64) break;  // A step that vanishes against the values cannot advance.
+  }
+  return ticks;
+}
+
 bool bad_range(double low, double high) {
   return !(std::isfinite(low) && std::isfinite(high)) || high < low;
 }
@@ -107,17 +118,20 @@ std::vector<TextRun> number_label(double value, int digits) {
   return scientific_label(value, digits);
 }
 
+std::vector<Tick> whole_ticks(double low, double high, int most) {
+  if (bad_range(low, high) || !std::isfinite(high - low)) return {};
+  const double step = std::max(1.0, nice_step((high - low) / std::max(1, most - 1)));
+  std::vector<Tick> ticks = ticks_by(step, low, high);
+  if (ticks.size() < 2 && step > 1 && most < 6) return whole_ticks(low, high, 6);
+  return ticks;
+}
+
 std::vector<Tick> linear_ticks(double low, double high, int most) {
   if (bad_range(low, high)) return {};
   if (low == high) return {{low, number_label(low)}};
   if (!std::isfinite(high - low)) return {{low, number_label(low)}, {high, number_label(high)}};
   const double step = nice_step((high - low) / std::max(1, most - 1));
-  std::vector<Tick> ticks;
-  for (double k = std::ceil(low / step - 1e-9); k <= high / step + 1e-9; ++k) {
-    const double value = k * step;
-    ticks.push_back({value, number_label(k == 0 ? 0 : value, 6)});
-    if (ticks.size() > 64) break;  // A step that vanishes against the values cannot advance.
-  }
+  std::vector<Tick> ticks = ticks_by(step, low, high);
   // A step that falls between the ends leaves one tick or none; a fifth of the range never does.
   if (ticks.size() < 2 && most < 6) return linear_ticks(low, high, 6);
   return ticks;
@@ -157,8 +171,9 @@ std::vector<Tick> binary_ticks(double low, double high, int most) {
     const bool plain_number = e >= 0 && e <= 16;
     ticks.push_back({value, plain_number ? run(fmt::format("{:.0f}", value)) : power("2", e)});
   }
-  if (ticks.size() < 2) return log_ticks(low, high, most);
-  return ticks;
+  if (ticks.size() >= 2) return ticks;
+  ticks = whole_ticks(low, high, most);
+  return ticks.size() < 2 ? log_ticks(low, high, most) : ticks;
 }
 
 }  // namespace conelab::figure

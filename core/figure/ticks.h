@@ -27,8 +27,12 @@ struct Tick {
 /// linear steps where that would leave fewer than two, or within one digit.
 [[nodiscard]] std::vector<Tick> log_ticks(double low, double high, int most);
 
-/// Powers of two, as lengths of sequences are: 256, 512, …; from 2^17 on as 2^k. As log_ticks where
-/// the range has fewer than two.
+/// Whole numbers in steps of 1, 2 or 5 times a power of ten over [low, high], at most about `most`
+/// of them: for axes that count whole things. Fewer than two only where the range holds fewer.
+[[nodiscard]] std::vector<Tick> whole_ticks(double low, double high, int most);
+
+/// Powers of two, as lengths of sequences are: 256, 512, …; from 2^17 on as 2^k. As whole_ticks
+/// where the range has fewer than two: a length is a whole number.
 [[nodiscard]] std::vector<Tick> binary_ticks(double low, double high, int most);
 
 }  // namespace conelab::figure

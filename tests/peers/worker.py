@@ -2,7 +2,7 @@
 
     conelab bench -o out.h5 --peer "python3 tests/peers/worker.py" --operators dot,torch_sdpa ...
 
-Answers the protocol of core/bench/worker.h and core/bench/peer.h, a line a request. One process
+Answers the protocol of core/bench/worker.h, a line a request. One process
 serves all cases. Operators, as far as what they need can be imported:
 
     torch_sdpa                      scaled_dot_product_attention (fused on the CPU)
@@ -144,7 +144,7 @@ class Case:
         shape = (words.batch, words.head, words.length, words.dim)
         self.q, self.k, self.v, self.grad = (
             torch.randn(shape, generator=generator).to(words.dtype) for _ in range(4))
-        if words.length >= 4:  # The twins of `bench` (core/bench/case_input.h): close pairs cancel.
+        if words.length >= 4:  # The twins of `bench` (core/bench/case_problem.h): close pairs cancel.
             self.k[:, :, 1] = self.q[:, :, 0]
             self.k[:, :, 3] = self.q[:, :, 2]
             self.k[:, :, 3, 0] += 1e-4

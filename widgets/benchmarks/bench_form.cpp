@@ -32,11 +32,17 @@ class Fields {
       errors_.emplace(field, text);
     }
   }
-  void integers(const std::string& field, const std::string& text,
-                std::vector<std::int64_t>& values) {
-    read(field, [&] {
+  /// The labels chosen or typed on an axis.
+  void labels(const Axis& axis, const Labels& chosen, Labels& labels) {
+    read(axis.option, [&] {
+      if (!axis.numeric) {
+        if (chosen.empty()) misuse("choose at least one");
+        labels = chosen;
+        return;
+      }
+      const std::string& text = chosen.front();
       if (text.empty()) misuse("expected a number, a list (256,512) or a range (256..4096:x2)");
-      values = parse_integers(field, text);
+      labels = parse_labels(axis, axis.option, text);
     });
   }
   void count(const std::string& field, const std::string& text, std::int64_t& value) {
@@ -61,36 +67,22 @@ class Fields {
       value = *number;
     });
   }
-  void names(const std::string& field, const std::vector<std::string>& chosen) {
-    read(field, [&] {
-      if (chosen.empty()) misuse("choose at least one");
-    });
-  }
 
  private:
   std::map<std::string, std::string>& errors_;
 };
 
-void check_devices(const std::vector<std::string>& chosen, const std::vector<DeviceState>& known) {
+void check_devices(const Labels& chosen, const std::vector<DeviceState>& known) {
   for (const DeviceState& device : known) {
     const bool wanted = std::find(chosen.begin(), chosen.end(), device.name) != chosen.end();
     if (wanted && !device.available) misuse("{}: {}", device.name, device.about);
   }
 }
 
-/// Returns the names that a text of a file lists, or `otherwise` if it lists none.
-std::vector<std::string> names_in(const std::string& field, const std::string& text,
-                                  const std::vector<std::string>& otherwise) {
+/// Whether a file's text lists labels of the axis.
+bool holds_labels(const Axis& axis, const std::string& text) {
   try {
-    return parse_names(field, text);
-  } catch (const Error&) {
-    return otherwise;
-  }
-}
-
-bool holds_numbers(const std::string& field, const std::string& text) {
-  try {
-    return !parse_integers(field, text).empty();
+    return !parse_labels(axis, axis.option, text).empty();
   } catch (const Error&) {
     return false;
   }
@@ -106,21 +98,12 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
                        const std::vector<DeviceState>& devices) {
   BenchCheck check;
   Sweep& sweep = check.sweep;
-  sweep.operations = typed.operators;
-  sweep.passes = typed.passes;
-  sweep.dtypes = typed.dtypes;
-  sweep.devices = typed.devices;
   sweep.cold = typed.cold;
   Fields fields(check.errors);
-  fields.names("operators", typed.operators);
-  fields.names("passes", typed.passes);
-  fields.names("dtypes", typed.dtypes);
-  fields.names("devices", typed.devices);
-  fields.read("devices", [&] { check_devices(typed.devices, devices); });
-  fields.integers("lengths", typed.lengths, sweep.lengths);
-  fields.integers("dims", typed.dims, sweep.dims);
-  fields.integers("heads", typed.heads, sweep.heads);
-  fields.integers("threads", typed.threads, sweep.threads);
+  for (const Axis& axis : axes()) {
+    fields.labels(axis, typed.labels[index_of(axis)], sweep[axis]);
+  }
+  fields.read("devices", [&] { check_devices(sweep["device"], devices); });
   std::int64_t rounds = 0, controls = 0, seed = 0;
   fields.count("batch", typed.batch, sweep.batch);
   fields.count("rounds", typed.rounds, rounds);
@@ -151,26 +134,25 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
 
 BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lines,
                           const std::vector<std::string>& operators) {
-  using Names = std::vector<std::string> BenchChoice::*;
-  using Text = std::string BenchChoice::*;
-  static const std::map<std::string, Names> names = {{"operators", &BenchChoice::operators},
-                                                     {"passes", &BenchChoice::passes},
-                                                     {"devices", &BenchChoice::devices},
-                                                     {"dtypes", &BenchChoice::dtypes}};
-  static const std::map<std::string, Text> texts = {
-      {"threads", &BenchChoice::threads},   {"dims", &BenchChoice::dims},
-      {"heads", &BenchChoice::heads},       {"lengths", &BenchChoice::lengths},
-      {"batch", &BenchChoice::batch},       {"rounds", &BenchChoice::rounds},
-      {"controls", &BenchChoice::controls}, {"seed", &BenchChoice::seed}};
+  static const std::map<std::string, std::string BenchChoice::*> texts = {
+      {"batch", &BenchChoice::batch},
+      {"rounds", &BenchChoice::rounds},
+      {"controls", &BenchChoice::controls},
+      {"seed", &BenchChoice::seed}};
   for (const std::string& line : lines) {
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
     const std::string name = line.substr(0, equals), value = line.substr(equals + 1);
-    if (names.contains(name)) typed.*names.at(name) = names_in(name, value, typed.*names.at(name));
-    if (texts.contains(name) && holds_numbers(name, value)) typed.*texts.at(name) = value;
+    for (const Axis& axis : axes()) {
+      if (name != axis.option || !holds_labels(axis, value)) continue;
+      typed.names(axis.name) = axis.numeric ? Labels{value} : parse_names(name, value);
+    }
+    if (texts.contains(name) && holds_labels(axes().back(), value)) {
+      typed.*texts.at(name) = value;
+    }
     if (name == "cold") typed.cold = value == "1";
   }
-  std::erase_if(typed.operators, [&](const std::string& name) {
+  std::erase_if(typed.names("operator"), [&](const std::string& name) {
     return std::find(operators.begin(), operators.end(), name) == operators.end();
   });
   return typed;

@@ -35,6 +35,22 @@ QLabel* small_label(const char* name) {
   return label;
 }
 
+/// What a label means; empty where it says that itself.
+QString help_of_label(const std::string& label) {
+  static const std::map<std::string, const char*> help = {
+      {"forward", "output and LSE"},
+      {"backward", "the gradients of query, key and value"},
+      {"forward+backward", "both as one run"},
+      {"f64", "double precision"},
+      {"f32", "single precision"},
+      {"bf16", "bfloat16: the exponent of f32, 8 bits of precision"},
+      {"f16", "half precision"},
+      {"cpu", "this machine's processor"},
+      {"cuda", "an NVIDIA GPU"}};
+  const auto found = help.find(label);
+  return found == help.end() ? QString() : BenchFormView::tr(found->second);
+}
+
 QString help_of(const std::string& operation) {
   for (const PartInfo& part : list_similarities()) {
     if (part.name == operation) return text_of(part.about);
@@ -71,43 +87,40 @@ BenchFormView::BenchFormView(BenchModel& model, QWidget* parent) : QWidget(paren
 }
 
 void BenchFormView::build_fields(QFormLayout* form) {
-  add_operators(form);
-  add_names(form, "passes",
-            tr("What is timed: each pass alone (backward: output and row sums given), or both"),
-            &BenchChoice::passes, 2,
-            {{"forward", tr("the output")},
-             {"backward", tr("the gradients of query, key and value")},
-             {"forward+backward", tr("both as one run")}});
-  add_names(form, "dtypes", tr("In which numbers is computed"), &BenchChoice::dtypes, 4,
-            {{"f64", tr("double precision")},
-             {"f32", tr("single precision")},
-             {"bf16", tr("bfloat16: the exponent of f32, 8 bits of precision")},
-             {"f16", tr("half precision")}});
-  add_names(form, "devices", tr("Where is computed"), &BenchChoice::devices, 2,
-            {{"cpu", tr("this machine's processor")}, {"cuda", tr("an NVIDIA GPU")}});
-  device_note_ = small_label("bench-device-note");
-  form->addRow(QString(), device_note_);
-  add_text(form, "lengths", tr("lengths n"),
-           tr("Lengths of the sequence: 256,512 or 256..16384:x2 or 256..2048:+256"),
-           &BenchChoice::lengths);
-  add_text(form, "dims", tr("dims d"), tr("d = d_v per head: 64 or 32,64,128"), &BenchChoice::dims);
-  add_text(form, "heads", tr("heads"), tr("Numbers of heads: 8 or 1,8"), &BenchChoice::heads);
-  add_text(form, "batch", tr("batch"), tr("Batch size: one whole number"), &BenchChoice::batch);
-  add_text(form, "threads", tr("threads"), tr("Numbers of threads: 1 or 1,2,4"),
-           &BenchChoice::threads);
+  for (const Axis& axis : axes()) {
+    const std::string option = axis.option, title = axis.title;
+    if (axis.numeric) {
+      add_text(form, axis.option, text_of(option == title ? option : option + " " + title),
+               tr("%1: a number, a list or a range (256..4096:x2)").arg(tr(axis.about)),
+               [&axis](BenchChoice& c) -> std::string& { return c.numbers(axis.name); });
+    } else if (index_of(axis) == 0) {
+      add_operators(form, axis);
+    } else {
+      add_names(form, axis);
+    }
+    if (option == "devices") {
+      device_note_ = small_label("bench-device-note");
+      form->addRow(QString(), device_note_);
+    }
+  }
+  const auto member = [](std::string BenchChoice::*text) {
+    return [text](BenchChoice& c) -> std::string& { return c.*text; };
+  };
+  add_text(form, "batch", tr("batch"), tr("Batch size: one whole number"),
+           member(&BenchChoice::batch));
   add_text(form, "rounds", tr("rounds"),
            tr("In each round every case runs once, in balanced random order. Nine give a 95 % "
               "interval of the median; fewer than six give less."),
-           &BenchChoice::rounds);
+           member(&BenchChoice::rounds));
   add_text(form, "controls", tr("controls"),
            tr("At most so many cases are measured twice: how often they come out different is the "
               "rate of false positives"),
-           &BenchChoice::controls);
+           member(&BenchChoice::controls));
   add_text(form, "seed", tr("seed"), tr("Of the random inputs and of the orders"),
-           &BenchChoice::seed);
+           member(&BenchChoice::seed));
   add_text(form, "time_limit", tr("time limit (s)"),
            tr("Seconds that one sample may take before its worker is ended"),
-           &BenchChoice::time_limit);
+           member(&BenchChoice::time_limit));
   cold_ = new QCheckBox(tr("also with cold caches"));
   cold_->setObjectName("bench-cold");
   cold_->setToolTip(tr("Times one more run a round with flushed caches"));
@@ -116,8 +129,8 @@ void BenchFormView::build_fields(QFormLayout* form) {
     model_.document().edit(tr("change cold caches"), [&](Session& s) { s.bench.cold = on; });
   });
   output_ = add_text(form, "output", tr("result file"),
-                     tr("The HDF5 file to write; what lies there already is never overwritten"),
-                     &BenchChoice::output);
+                     tr("The HDF5 file to write; what exists there already is never overwritten"),
+                     member(&BenchChoice::output));
   QAction* choose = output_->addAction(style()->standardIcon(QStyle::SP_DirOpenIcon),
                                        QLineEdit::TrailingPosition);
   choose->setToolTip(tr("Choose the result file"));
@@ -132,7 +145,7 @@ void BenchFormView::add_error(QFormLayout* form, const char* field) {
   errors_[field] = label;
 }
 
-void BenchFormView::add_operators(QFormLayout* form) {
+void BenchFormView::add_operators(QFormLayout* form, const Axis& axis) {
   operators_ = new QListWidget;
   operators_->setObjectName("bench-operators");
   operators_->setAccessibleName(tr("Operators of the sweep"));
@@ -148,16 +161,16 @@ void BenchFormView::add_operators(QFormLayout* form) {
   auto* label = new QLabel(tr("operators"));
   label->setBuddy(operators_);
   form->addRow(label, operators_);
-  add_error(form, "operators");
-  connect(operators_, &QListWidget::itemChanged, this, [this](QListWidgetItem* item) {
-    toggle(&BenchChoice::operators, item->text().toStdString(), item->checkState() == Qt::Checked,
+  add_error(form, axis.option);
+  connect(operators_, &QListWidget::itemChanged, this, [this, &axis](QListWidgetItem* item) {
+    toggle(axis, item->text().toStdString(), item->checkState() == Qt::Checked,
            model_.backend().operators);
   });
 }
 
-void BenchFormView::add_names(QFormLayout* form, const char* field, const QString& help,
-                              Names member, int columns,
-                              const std::vector<std::pair<std::string, QString>>& names) {
+void BenchFormView::add_names(QFormLayout* form, const Axis& axis) {
+  const Labels names = choices_of(axis);
+  const int columns = names.size() < 4 ? 2 : 4;
   auto* row = new QWidget;
   row->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   auto* line = new QGridLayout(row);
@@ -165,30 +178,28 @@ void BenchFormView::add_names(QFormLayout* form, const char* field, const QStrin
   line->setHorizontalSpacing(8);
   line->setVerticalSpacing(2);
   line->setColumnStretch(columns, 1);
-  std::vector<std::string> order;
-  for (const auto& [name, about] : names) order.push_back(name);
-  NameBoxes all{member, {}};
-  for (const auto& [name, about] : names) {
+  NameBoxes all{&axis, {}};
+  for (const std::string& name : names) {
     auto* box = new QCheckBox(text_of(name));
-    box->setObjectName(QStringLiteral("bench-%1-%2").arg(field, text_of(name)));
-    box->setToolTip(about);
+    box->setObjectName(QStringLiteral("bench-%1-%2").arg(axis.option, text_of(name)));
+    box->setToolTip(help_of_label(name));
     const int at = static_cast<int>(all.boxes.size());
     // The last box of an incomplete row takes the rest of the row.
     const bool alone = at % columns == 0 && at + 1 == static_cast<int>(names.size());
     line->addWidget(box, at / columns, at % columns, 1, alone ? columns + 1 : 1);
     all.boxes.emplace_back(name, box);
     connect(box, &QCheckBox::clicked, this,
-            [this, member, name = name, order](bool on) { toggle(member, name, on, order); });
+            [this, &axis, name, names](bool on) { toggle(axis, name, on, names); });
   }
   names_.push_back(std::move(all));
-  auto* label = new QLabel(tr(field));
-  label->setToolTip(help);
+  auto* label = new QLabel(tr(axis.option));
+  label->setToolTip(tr(axis.about));
   form->addRow(label, row);
-  add_error(form, field);
+  add_error(form, axis.option);
 }
 
 QLineEdit* BenchFormView::add_text(QFormLayout* form, const char* field, const QString& label,
-                                   const QString& help, Text member) {
+                                   const QString& help, const Text& member) {
   auto* edit = new QLineEdit;
   edit->setObjectName(QStringLiteral("bench-%1").arg(field));
   edit->setAccessibleName(label);
@@ -203,7 +214,7 @@ QLineEdit* BenchFormView::add_text(QFormLayout* form, const char* field, const Q
   connect(edit, &QLineEdit::textEdited, this, [this, member, label, merge](const QString& text) {
     model_.document().edit(
         tr("change %1 of the sweep").arg(label),
-        [&](Session& s) { s.bench.*member = text.trimmed().toStdString(); }, merge);
+        [&](Session& s) { member(s.bench) = text.trimmed().toStdString(); }, merge);
   });
   connect(edit, &QLineEdit::editingFinished, this, [this] { model_.document().close_step(); });
   return edit;
@@ -211,13 +222,13 @@ QLineEdit* BenchFormView::add_text(QFormLayout* form, const char* field, const Q
 
 /// Names keep the order in which they are offered. Operators keep the order in which they were
 /// chosen, because ratios are relative to the first one.
-void BenchFormView::toggle(Names member, const std::string& name, bool on,
+void BenchFormView::toggle(const Axis& axis, const std::string& name, bool on,
                            const std::vector<std::string>& order) {
   model_.document().edit(tr("change the sweep"), [&](Session& s) {
-    std::vector<std::string>& chosen = s.bench.*member;
+    Labels& chosen = s.bench.names(axis.name);
     std::erase(chosen, name);
     if (on) chosen.push_back(name);
-    if (member == &BenchChoice::operators) return;
+    if (index_of(axis) == 0) return;
     std::sort(chosen.begin(), chosen.end(), [&](const auto& a, const auto& b) {
       return std::find(order.begin(), order.end(), a) < std::find(order.begin(), order.end(), b);
     });
@@ -264,7 +275,7 @@ void BenchFormView::build_actions(QVBoxLayout* column) {
 
 void BenchFormView::show_operators() {
   const QSignalBlocker quiet(operators_);
-  const std::vector<std::string>& chosen = model_.choice().operators;
+  const Labels& chosen = model_.choice().labels.front();
   for (int i = 0; i < operators_->count(); ++i) {
     QListWidgetItem* item = operators_->item(i);
     const bool on =
@@ -288,17 +299,17 @@ void BenchFormView::show_devices() {
 }
 
 void BenchFormView::show_model() {
-  const BenchChoice& choice = model_.choice();
+  BenchChoice choice = model_.choice();
   show_operators();
   for (const NameBoxes& all : names_) {
-    const std::vector<std::string>& chosen = choice.*all.member;
+    const Labels& chosen = choice.labels[index_of(*all.axis)];
     for (const auto& [name, box] : all.boxes) {
       box->setChecked(std::find(chosen.begin(), chosen.end(), name) != chosen.end());
     }
   }
   show_devices();
   for (const auto& [member, edit] : texts_) {
-    const QString text = text_of(choice.*member);
+    const QString text = text_of(member(choice));
     if (edit->text().trimmed() != text) edit->setText(text);
   }
   output_->setPlaceholderText(text_of(model_.output()));

@@ -32,22 +32,20 @@ class BenchFormView : public QWidget {
   void command_wanted(const QString& command);
 
  private:
-  using Names = std::vector<std::string> BenchChoice::*;
-  using Text = std::string BenchChoice::*;
+  using Text = std::function<std::string&(BenchChoice&)>;
   struct NameBoxes {
-    Names member;
+    const Axis* axis;
     std::vector<std::pair<std::string, QCheckBox*>> boxes;
   };
 
   void build_fields(QFormLayout* form);
   void build_actions(QVBoxLayout* column);
-  void add_operators(QFormLayout* form);
-  void add_names(QFormLayout* form, const char* field, const QString& help, Names member,
-                 int columns, const std::vector<std::pair<std::string, QString>>& names);
+  void add_operators(QFormLayout* form, const Axis& axis);
+  void add_names(QFormLayout* form, const Axis& axis);
   QLineEdit* add_text(QFormLayout* form, const char* field, const QString& label,
-                      const QString& help, Text member);
+                      const QString& help, const Text& member);
   void add_error(QFormLayout* form, const char* field);
-  void toggle(Names member, const std::string& name, bool on,
+  void toggle(const Axis& axis, const std::string& name, bool on,
               const std::vector<std::string>& order);
   void show_model();
   void show_operators();

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/bench/case_axes.h"
 #include "core/bench/parts.h"
 #include "core/files/sandbox.h"
 
@@ -40,7 +39,8 @@ std::string duration_text(double seconds) {
 
 const MeasuredCase* case_at(const BenchSelection& s, const std::string& operation, double length) {
   for (const MeasuredCase& c : s.cases) {
-    if (c.labels.operation == operation && static_cast<double>(c.labels.seq_len) == length)
+    if (c.labels["operator"] == operation &&
+        static_cast<double>(c.labels.number("seq_len")) == length)
       return &c;
   }
   return nullptr;
@@ -286,18 +286,15 @@ std::vector<std::string> BenchModel::visible() const {
 /// Returns the parameters of the figure that differ from its defaults.
 std::map<std::string, std::string> BenchModel::keys() const {
   std::map<std::string, std::string> keys;
-  for (const CaseAxis& axis : place_axes()) {
-    const std::string label = axis.label;
+  for (const Axis& axis : fixed_axes()) {
+    const std::string label = axis.name;
     const std::vector<std::string> known = label_values(data_->cases, label);
     if (known.empty()) continue;  // The result has no cases.
     const auto chosen = choice().place.find(label);
     const bool has = chosen != choice().place.end() &&
                      std::find(known.begin(), known.end(), chosen->second) != known.end();
     const std::string value = has ? chosen->second : known.front();
-    const bool usual = value == "forward" || value == "cpu";
-    if (known.size() > 1 || ((label == "pass" || label == "device") && !usual)) {
-      keys[label] = value;
-    }
+    if (known.size() > 1 || (*axis.drawn != '\0' && value != axis.drawn)) keys[label] = value;
   }
   const std::vector<std::string> names = visible();
   if (names.size() < label_values(data_->cases, "operator").size()) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/bench/compare.h"
-#include "core/bench/figures.h"
+#include "core/figure/bench_figures.h"
 #include "widgets/benchmarks/bench_form.h"
 #include "widgets/benchmarks/bench_run.h"
 #include "widgets/session/document.h"

@@ -5,22 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/bench/case_axes.h"
+#include "core/bench/axes.h"
 
 namespace conelab::desktop {
 namespace {
 
 std::string digits(double value) { return std::isnan(value) ? "" : fmt::format("{:.6g}", value); }
-
-/// Lengths are the innermost axis: the lengths of the first line are those of all lines.
-std::vector<std::int64_t> lengths_of(const std::vector<MeasuredCase>& cases) {
-  std::vector<std::int64_t> lengths;
-  for (const MeasuredCase& c : cases) {
-    if (!lengths.empty() && c.labels.seq_len <= lengths.back()) break;
-    lengths.push_back(c.labels.seq_len);
-  }
-  return lengths;
-}
 
 /// Returns the exponent over the octave that ends at the case of this index.
 double local_exponent_at(const BenchData& data, std::size_t index) {
@@ -33,13 +23,13 @@ double local_exponent_at(const BenchData& data, std::size_t index) {
 
 std::vector<std::string> label_cells(const Case& c) {
   std::vector<std::string> cells;
-  for (const CaseAxis& axis : line_axes()) cells.push_back(label_of(c, axis));
+  for (const Axis& axis : line_axes()) cells.push_back(c[axis]);
   return cells;
 }
 
 std::vector<std::string> label_titles() {
   std::vector<std::string> titles;
-  for (const CaseAxis& axis : line_axes()) titles.emplace_back(axis.title);
+  for (const Axis& axis : line_axes()) titles.emplace_back(axis.title);
   return titles;
 }
 
@@ -85,7 +75,7 @@ std::shared_ptr<const BenchData> bench_data(const LabelledFile& file, const std:
   auto data = std::make_shared<BenchData>();
   data->name = name;
   data->cases = measured_cases(file, name);
-  data->lengths = lengths_of(data->cases);
+  data->lengths = label_values(data->cases, axes().back().name);
   data->exponents = measured_exponents(file, name);
   data->sweep = sweep_of(file);
   data->notes = summary_notes(file);
@@ -103,9 +93,9 @@ TextTable numbers_table(const BenchData& data) {
     std::vector<std::string> row = label_cells(c.labels);
     const double rate = c.flops / c.time;
     row.insert(row.end(),
-               {std::to_string(c.labels.seq_len), digits(c.time), digits(c.time_low),
-                digits(c.time_high), digits(c.time_cold), digits(rate), digits(peak_share(c)),
-                digits(c.extra_bytes), digits(c.error), digits(local_exponent_at(data, i)),
+               {c.labels[axes().back()], digits(c.time), digits(c.time_low), digits(c.time_high),
+                digits(c.time_cold), digits(rate), digits(peak_share(c)), digits(c.extra_bytes),
+                digits(c.error), digits(local_exponent_at(data, i)),
                 c.status == CaseStatus::ok ? (std::isnan(c.time) ? "not measured yet" : "ok")
                                            : std::string(status_name(c.status)) + ": " + c.reason});
     table.rows.push_back(std::move(row));
@@ -118,7 +108,7 @@ TextTable exponents_table(const BenchData& data) {
   TextTable table;
   table.header = label_titles();
   table.header.insert(table.header.end(), {"exponent", "note", "low", "high"});
-  const std::vector<std::int64_t>& lengths = data.lengths;
+  const Labels& lengths = data.lengths;
   for (std::size_t i = 1; i < lengths.size(); ++i) {
     table.header.push_back(fmt::format("{} → {}", lengths[i - 1], lengths[i]));
   }

@@ -13,7 +13,7 @@ namespace conelab::desktop {
 struct BenchData {
   std::string name;                         ///< The file.
   std::vector<MeasuredCase> cases;          ///< Row-major; the lengths are the innermost axis.
-  std::vector<std::int64_t> lengths;        ///< The lengths of every line, ascending.
+  Labels lengths;                           ///< The lengths of every line, ascending.
   std::vector<MeasuredExponent> exponents;  ///< One per line, or none.
   std::vector<std::string> sweep;           ///< "lengths=256,512", …; empty if unknown.
   std::vector<std::string> notes;           ///< A/A control and machine, one line each.

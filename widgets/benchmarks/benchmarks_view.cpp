@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/bench/case_axes.h"
+#include "core/bench/axes.h"
 #include "core/figure/style.h"
 #include "widgets/benchmarks/bench_form_view.h"
 #include "widgets/painter/painter.h"
@@ -145,8 +145,8 @@ void BenchmarksView::build_pages() {
 }
 
 void BenchmarksView::build_tools(QHBoxLayout* line) {
-  for (const CaseAxis& axis : place_axes()) {
-    const char* label = axis.label;
+  for (const Axis& axis : fixed_axes()) {
+    const char* label = axis.name;
     auto* box = new QComboBox;
     box->setObjectName(QStringLiteral("bench-place-%1").arg(label));
     box->setAccessibleName(tr(label));
@@ -235,7 +235,7 @@ void BenchmarksView::show_choices() {
     box->setVisible(values.size() > 1);
     const QSignalBlocker quiet(box);
     box->clear();
-    const bool number = axis_named(label).number != nullptr;
+    const bool number = axis_named(label).numeric;
     for (const std::string& value : values) {
       const QString text = QString::fromStdString(value);
       box->addItem(number ? tr("%1 = %2").arg(QString::fromStdString(label), text) : text, text);

@@ -29,11 +29,11 @@ QStringList operator_names() {
 
 }  // namespace
 
-FigureFields::FigureFields(const figure::TemplateInfo& info, QWidget* parent) : QWidget(parent) {
+FigureFields::FigureFields(const figure::FigureInfo& info, QWidget* parent) : QWidget(parent) {
   auto* form = new QFormLayout(this);
   form->setContentsMargins(0, 0, 0, 0);
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  for (const figure::TemplateKey& row : info.keys) {
+  for (const figure::FigureKey& row : info.keys) {
     QWidget* field = nullptr;
     if (*row.choices != '\0') {
       field = add_choice(form, row);
@@ -47,7 +47,7 @@ FigureFields::FigureFields(const figure::TemplateInfo& info, QWidget* parent) : 
   }
 }
 
-QComboBox* FigureFields::add_choice(QFormLayout* form, const figure::TemplateKey& row) {
+QComboBox* FigureFields::add_choice(QFormLayout* form, const figure::FigureKey& row) {
   auto* box = new QComboBox;
   const QString key = QString::fromUtf8(row.key), initial = QString::fromUtf8(row.initial);
   if (initial.isEmpty()) box->addItem(tr("automatic"), QString());
@@ -67,7 +67,7 @@ QComboBox* FigureFields::add_choice(QFormLayout* form, const figure::TemplateKey
   return box;
 }
 
-QLineEdit* FigureFields::add_line(QFormLayout* form, const figure::TemplateKey& row) {
+QLineEdit* FigureFields::add_line(QFormLayout* form, const figure::FigureKey& row) {
   auto* line = new QLineEdit;
   const QString key = QString::fromUtf8(row.key), initial = QString::fromUtf8(row.initial);
   line->setPlaceholderText(initial);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/figure/templates.h"
+#include "core/figure/figure_table.h"
 
 class QComboBox;
 class QFormLayout;
@@ -20,7 +20,7 @@ class FigureFields : public QWidget {
   Q_OBJECT
 
  public:
-  explicit FigureFields(const figure::TemplateInfo& info, QWidget* parent = nullptr);
+  explicit FigureFields(const figure::FigureInfo& info, QWidget* parent = nullptr);
 
   /// Shows the values that are set; the other fields show their defaults.
   void show_values(const figure::Parameters& values);
@@ -30,8 +30,8 @@ class FigureFields : public QWidget {
 
  private:
   using Show = std::function<void(const QString&)>;
-  [[nodiscard]] QComboBox* add_choice(QFormLayout* form, const figure::TemplateKey& row);
-  [[nodiscard]] QLineEdit* add_line(QFormLayout* form, const figure::TemplateKey& row);
+  [[nodiscard]] QComboBox* add_choice(QFormLayout* form, const figure::FigureKey& row);
+  [[nodiscard]] QLineEdit* add_line(QFormLayout* form, const figure::FigureKey& row);
   void add_operators(QLineEdit* line, const QString& key, const QString& initial);
 
   /// For each key, the function that shows a value.

@@ -22,9 +22,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/figure/figure_table.h"
 #include "core/figure/missing_glyphs.h"
 #include "core/figure/svg.h"
-#include "core/figure/templates.h"
 #include "core/files/replaceable.h"
 #include "widgets/figures/figure_fields.h"
 #include "widgets/painter/painter.h"
@@ -114,7 +114,7 @@ void FiguresView::build_files(QVBoxLayout* column) {
   name_ = new QComboBox;
   name_->setObjectName("figure-name");
   name_->setAccessibleName(tr("Figure"));
-  for (const figure::TemplateInfo& info : figure::figure_templates()) {
+  for (const figure::FigureInfo& info : figure::figure_table()) {
     name_->addItem(QString::fromUtf8(info.name));
     name_->setItemData(name_->count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
   }
@@ -242,7 +242,7 @@ void FiguresView::edit(const QString& what, const std::function<void(FigureChoic
 FigureChoice FiguresView::wanted() const {
   const Session& session = document_.session();
   FigureChoice choice = session.figure;
-  const std::string needs = figure::figure_template(choice.name).input;
+  const std::string needs = figure::figure_named(choice.name).input();
   if (choice.inputs.empty() && needs.find("trace") != std::string::npos &&
       !session.trace.file.empty()) {
     choice.inputs = {session.trace.group.empty() ? session.trace.file
@@ -257,7 +257,7 @@ void FiguresView::build_keys() {
   if (keys_of_ != choice.name) {
     keys_of_ = choice.name;
     delete keys_;
-    keys_ = new FigureFields(figure::figure_template(choice.name));
+    keys_ = new FigureFields(figure::figure_named(choice.name));
     connect(keys_, &FigureFields::edited, this, [this](const QString& key, const QString& value) {
       edit(tr("change the figure's %1").arg(key), [&](FigureChoice& c) {
         if (value.isEmpty())
@@ -273,7 +273,7 @@ void FiguresView::build_keys() {
 
 void FiguresView::show_session() {
   const FigureChoice& choice = document_.session().figure;
-  const figure::TemplateInfo& info = figure::figure_template(choice.name);
+  const figure::FigureInfo& info = figure::figure_named(choice.name);
   const QSignalBlocker quiet(name_), silent(width_);
   name_->setCurrentText(QString::fromStdString(choice.name));
   width_->setCurrentText(QString::fromStdString(choice.width));
@@ -281,7 +281,7 @@ void FiguresView::show_session() {
   QStringList inputs;
   for (const std::string& input : choice.inputs) inputs << QString::fromStdString(input);
   input_->setText(inputs.join("; "));
-  const QString needs = QString::fromUtf8(info.input);
+  const QString needs = QString::fromUtf8(info.input());
   input_->setPlaceholderText(needs.isEmpty() ? tr("none needed") : needs);
   about_->setText(QString::fromUtf8(info.about));
   output_->setText(QString::fromStdString(document_.session().figure_output));
@@ -294,9 +294,9 @@ void FiguresView::redraw() {
   const FigureChoice choice = wanted();
   if (choice == drawn_ || !draw_) return;
   drawn_ = choice;
-  if (choice.inputs.empty() && *figure::figure_template(choice.name).input != '\0') {
+  if (choice.inputs.empty() && *figure::figure_named(choice.name).input() != '\0') {
     say(tr("This figure needs an input: %1")
-            .arg(QString::fromUtf8(figure::figure_template(choice.name).input)));
+            .arg(QString::fromUtf8(figure::figure_named(choice.name).input())));
     job_.cancel();
     preview_->show_list(nullptr);
     return show_size();

@@ -10,8 +10,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/bench/axes.h"
 #include "core/call/call.h"
 
 namespace conelab::desktop {
@@ -108,10 +110,12 @@ struct FigureChoice {
 
 /// A sweep as it is typed, in the form that `conelab bench` takes, and the display of its result.
 struct BenchChoice {
-  std::vector<std::string> operators = {"dot", "penumbral"};
-  std::vector<std::string> passes = {"forward"}, dtypes = {"f32"}, devices = {"cpu"};
-  std::string lengths = "256..2048:x2", dims = "64", heads = "1", batch = "1", threads = "1";
-  std::string rounds = "9", controls = "4", seed = "1", time_limit = "600";
+  /// Every axis with its initial labels, but a sweep that is over soon.
+  BenchChoice();
+  /// [axis] (core/bench/axes.h) The names that are chosen; on a numeric axis one text of numbers,
+  /// "256..2048:x2".
+  std::vector<Labels> labels;
+  std::string batch = "1", rounds = "9", controls = "4", seed = "1", time_limit = "600";
   bool cold = true;      ///< Whether runs with flushed caches are timed too.
   std::string output;    ///< The file of the result; empty: the program chooses.
   std::string shown;     ///< The result on display; empty: none.
@@ -119,8 +123,27 @@ struct BenchChoice {
   std::string page = bench_pages[0];
   std::map<std::string, std::string> place;  ///< The cases that are drawn, by the keys of figures.
   std::vector<std::string> hidden;           ///< Operators that are not drawn.
+  [[nodiscard]] Labels& names(std::string_view axis) { return labels[index_of(axis_named(axis))]; }
+  [[nodiscard]] const Labels& names(std::string_view axis) const {
+    return labels[index_of(axis_named(axis))];
+  }
+  [[nodiscard]] std::string& numbers(std::string_view axis) { return names(axis).front(); }
+  [[nodiscard]] const std::string& numbers(std::string_view axis) const {
+    return names(axis).front();
+  }
   bool operator==(const BenchChoice&) const = default;
 };
+
+inline BenchChoice::BenchChoice() {
+  for (const Axis& axis : axes()) {
+    labels.push_back(axis.numeric ? Labels{axis.initial}
+                                  : parse_labels(axis, axis.option, axis.initial));
+  }
+  names("operator") = {"dot", "penumbral"};
+  names("pass") = {"forward"};
+  numbers("head") = std::string("1");  // A literal draws a false warning from GCC 12.
+  numbers("seq_len") = std::string("256..2048:x2");
+}
 
 struct Session {
   TraceChoice trace;

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
-#include "core/figure/templates.h"
+#include "core/figure/figure_table.h"
 #include "core/files/atomic_file.h"
 #include "core/geometry/cone_family.h"
 #include "widgets/session/session_members.h"
@@ -151,8 +151,8 @@ void keep_known_words(Session& s) {
   keep_known_words(s.cones);
   keep(s.bench.page, bench_pages);
   keep(s.theme, themes);
-  const auto name_of = [](const figure::TemplateInfo& info) { return info.name; };
-  if (!names_one(figure::figure_templates(), s.figure.name, name_of)) s.figure = {};
+  const auto name_of = [](const figure::FigureInfo& info) { return info.name; };
+  if (!names_one(figure::figure_table(), s.figure.name, name_of)) s.figure = {};
 }
 
 }  // namespace

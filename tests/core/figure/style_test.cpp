@@ -176,6 +176,10 @@ TEST(Ticks, LengthsArePowersOfTwo) {
   EXPECT_EQ(labels(binary_ticks(200, 20000, 10)), "256 512 1024 2048 4096 8192 16384");
   EXPECT_EQ(labels(binary_ticks(200, 20000, 4)), "256 1024 4096 16384");
   EXPECT_EQ(labels(binary_ticks(300, 400, 4)), "300 350 400");
+  EXPECT_EQ(labels(binary_ticks(5, 7.5, 9)), "5 6 7");  // A length is a whole number.
+  EXPECT_EQ(labels(whole_ticks(-1.5, 2, 12)), "−1 0 1 2");
+  EXPECT_EQ(labels(whole_ticks(0, 40, 5)), "0 10 20 30 40");
+  EXPECT_TRUE(whole_ticks(0.2, 0.8, 5).empty());
 }
 
 TEST(Axes, RangesHoldTheirValues) {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/bench/case_input.h"
+#include "core/bench/case_problem.h"
 #include "core/call/call_text.h"
 #include "core/simd/kernels.h"
 #include "tests/core/tiles/cases.h"
@@ -48,8 +48,9 @@ LargestErrors largest_errors(const Output& output, const Gradients& found,
 template <class S>
 AttentionInput<S> promise_input(const Call& call, std::uint64_t seed) {
   Case c;
-  c.seq_len = 256;
-  c.dim = 64;
+  c.set("seq_len", 256);
+  c.set("dim", 64);
+  c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, seed);
   if (call.aggregate == "einstein") {  // Values inside the ball.
     for (float& x : input.value.data) x *= 0.05F;

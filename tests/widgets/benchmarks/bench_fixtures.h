@@ -28,7 +28,7 @@ inline BenchBackend fake_bench_backend(const QTemporaryDir& folder) {
   };
   backend.devices = [] { return std::vector<DeviceState>{{"cuda", false, "no device", "", 0}}; };
   backend.command = [](const BenchChoice& typed, const std::string& output) {
-    return "conelab bench -o " + output + " --lengths " + typed.lengths;
+    return "conelab bench -o " + output + " --lengths " + typed.numbers("seq_len");
   };
   return backend;
 }
@@ -36,8 +36,8 @@ inline BenchBackend fake_bench_backend(const QTemporaryDir& folder) {
 /// Two operators at two lengths in six rounds: done within a moment.
 inline BenchChoice quick_sweep() {
   BenchChoice choice;
-  choice.operators = {"steady", "slow"};
-  choice.lengths = "256,512";
+  choice.names("operator") = {"steady", "slow"};
+  choice.numbers("seq_len") = "256,512";
   choice.rounds = "6";
   choice.cold = false;
   return choice;

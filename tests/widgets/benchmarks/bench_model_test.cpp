@@ -37,8 +37,8 @@ const std::vector<std::string> known = {"dot", "penumbral"};
 
 TEST(BenchForm, ReadsASweep) {
   BenchChoice typed;
-  typed.lengths = "256..1024:x2";
-  typed.threads = "1,2";
+  typed.numbers("seq_len") = "256..1024:x2";
+  typed.numbers("threads") = "1,2";
   const BenchCheck check = check_bench(typed, known, {});
   ASSERT_TRUE(check.sound());
   EXPECT_EQ(check.sweep["seq_len"], (std::vector<std::int64_t>{256, 512, 1024}));
@@ -48,12 +48,12 @@ TEST(BenchForm, ReadsASweep) {
 
 TEST(BenchForm, SaysWhatIsWrongByField) {
   BenchChoice typed;
-  typed.operators = {"dot", "penumbra"};
+  typed.names("operator") = {"dot", "penumbra"};
   EXPECT_NE(check_bench(typed, known, {}).errors.at("operators").find("penumbral"),
             std::string::npos);
-  typed.operators = {};
-  typed.lengths = "256..1024";
-  typed.dims = "";
+  typed.names("operator") = {};
+  typed.numbers("seq_len") = "256..1024";
+  typed.numbers("dim") = "";
   typed.rounds = "1,2";
   typed.batch = "0";
   typed.time_limit = "-1";
@@ -80,7 +80,7 @@ TEST(BenchForm, NoControlsAreAChoice) {
 
 TEST(BenchForm, AMissingDeviceIsExplained) {
   BenchChoice typed;
-  typed.devices = {"cuda"};
+  typed.names("device") = {"cuda"};
   EXPECT_TRUE(check_bench(typed, known, {}).sound());
   EXPECT_EQ(check_bench(typed, known, {{"cuda", false, "no driver", "", 0}}).errors.at("devices"),
             "cuda: no driver");
@@ -89,15 +89,15 @@ TEST(BenchForm, AMissingDeviceIsExplained) {
 
 TEST(BenchForm, LinesThatCannotBeReadLeaveIt) {
   BenchChoice typed;
-  typed.operators = {"dot"};
-  typed.lengths = "8,16";
+  typed.names("operator") = {"dot"};
+  typed.numbers("seq_len") = "8,16";
   const std::vector<std::string> lines = {
       "operators=", "passes=forward,,backward", "dtypes=,", "lengths=8,x", "rounds=", "heads=-1",
       "nothing"};
   EXPECT_TRUE(form_of_sweep(typed, lines, known) == typed);
   const BenchChoice read = form_of_sweep(typed, {"operators=", "lengths=32", "passes=,"}, known);
-  EXPECT_EQ(read.lengths, "32");
-  EXPECT_EQ(read.operators, typed.operators);
+  EXPECT_EQ(read.numbers("seq_len"), "32");
+  EXPECT_EQ(read.names("operator"), typed.names("operator"));
 }
 
 TEST(BenchForm, ResultsGoWhereNothingLies) {
@@ -149,7 +149,7 @@ TEST(BenchModel, ASpotTellsExactNumbers) {
 TEST(BenchModel, CurvesAppearWhileItRunsAndCancelKeepsThem) {
   BenchChoice choice = quick_sweep();
   choice.rounds = "200";
-  choice.operators = {"slow"};
+  choice.names("operator") = {"slow"};
   Bench bench(choice);
   bench.model.run();
   ASSERT_TRUE(wait_for([&] { return !bench.model.picture(300).spots.empty(); }));
@@ -176,7 +176,7 @@ std::set<double> sealed_times(const std::string& output) {
 TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
   BenchChoice choice = quick_sweep();
   choice.rounds = "40";
-  choice.operators = {"slow"};
+  choice.names("operator") = {"slow"};
   Bench bench(choice);
   bench.model.run();
   ASSERT_TRUE(wait_for([&] { return bench.model.progress().done > 12; }));
@@ -206,7 +206,7 @@ TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
 TEST(BenchModel, TellsOfDamagedSamplesThatAreMeasuredAgain) {
   BenchChoice choice = quick_sweep();
   choice.rounds = "40";
-  choice.operators = {"slow"};
+  choice.names("operator") = {"slow"};
   Bench bench(choice);
   bench.model.run();
   ASSERT_TRUE(wait_for([&] { return bench.model.progress().done > 12; }));
@@ -399,7 +399,7 @@ TEST(BenchModel, AFileThatFailedIsOpenedOnceItIsRight) {
 
 TEST(BenchModel, DevicesAreFoundInAJob) {
   Bench bench;
-  bench.document.edit("cuda", [](Session& s) { s.bench.devices = {"cuda"}; });
+  bench.document.edit("cuda", [](Session& s) { s.bench.names("device") = {"cuda"}; });
   EXPECT_TRUE(bench.model.can_run());
   bench.model.find_devices();
   ASSERT_TRUE(wait_for([&] { return !bench.model.devices().empty(); }));

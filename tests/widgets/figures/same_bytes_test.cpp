@@ -8,7 +8,7 @@
 #include <QTemporaryDir>
 
 #include "app/desktop_backends.h"
-#include "core/figure/templates.h"
+#include "core/figure/figure_table.h"
 #include "tests/widgets/driving.h"
 #include "widgets/explorer/cone_scene.h"
 #include "widgets/figures/figures_view.h"
@@ -44,8 +44,8 @@ struct ShownTemplates {
   FiguresView view{document, jobs, desktop_backends().draw_figure};
 
   /// Empty where the figure needs no input.
-  QString input_of(const figure::TemplateInfo& info) {
-    const std::string needs = info.input;
+  QString input_of(const figure::FigureInfo& info) {
+    const std::string needs = info.input();
     if (needs.empty()) return "";
     const QString trace = QString::fromStdString(shipped_trace()) + ":/german/layer3";
     if (needs.find("trace") != std::string::npos) return trace;
@@ -89,7 +89,7 @@ struct ShownTemplates {
 
 TEST(FigureBytes, OfEveryTemplateAreThoseOfTheCommand) {
   ShownTemplates shown;
-  for (const figure::TemplateInfo& info : figure::figure_templates()) {
+  for (const figure::FigureInfo& info : figure::figure_table()) {
     SCOPED_TRACE(info.name);
     const QString input = shown.input_of(info);
     shown.document.edit("choose", [&](Session& s) {
@@ -240,9 +240,9 @@ TEST(FigureBytes, OfTheMapsLayoutsAreWhatTheViewShows) {
 
 TEST(FigureBytes, EveryOptionHasAFieldThatExplainsIt) {
   ShownTemplates shown;
-  for (const figure::TemplateInfo& info : figure::figure_templates()) {
+  for (const figure::FigureInfo& info : figure::figure_table()) {
     shown.view.findChild<QComboBox*>("figure-name")->setCurrentText(info.name);
-    for (const figure::TemplateKey& key : info.keys) {
+    for (const figure::FigureKey& key : info.keys) {
       auto* field = shown.view.findChild<QWidget*>(QStringLiteral("figure-%1").arg(key.key));
       ASSERT_NE(field, nullptr) << info.name << " " << key.key;
       EXPECT_FALSE(field->toolTip().isEmpty());

@@ -163,9 +163,9 @@ TEST(OpenFiles, ABenchmarkFillsTheFormWithItsSweep) {
   opened.drop({"new.h5"});
   ASSERT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
   const BenchChoice& form = opened.session().bench;
-  EXPECT_EQ(form.operators, (std::vector<std::string>{"laplacian", "dot"}));
-  EXPECT_EQ(form.passes, std::vector<std::string>{"backward"});
-  EXPECT_EQ(form.lengths, "16,32");
+  EXPECT_EQ(form.names("operator"), (std::vector<std::string>{"laplacian", "dot"}));
+  EXPECT_EQ(form.names("pass"), std::vector<std::string>{"backward"});
+  EXPECT_EQ(form.numbers("seq_len"), "16,32");
   EXPECT_EQ(form.rounds, "6");
   EXPECT_FALSE(form.cold);
   EXPECT_TRUE(opened.window.benchmarks().model().check().sound());

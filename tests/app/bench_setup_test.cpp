@@ -1,8 +1,7 @@
-#include "app/bench_command.h"
+#include "app/bench_setup.h"
 
 #include <gtest/gtest.h>
 
-#include "app/bench_case.h"
 #include "app/call_json.h"
 
 namespace conelab {
@@ -10,9 +9,9 @@ namespace {
 
 TEST(BenchCommand, WritesEveryOptionOut) {
   desktop::BenchChoice typed;
-  typed.operators = {"dot", "umbral"};
-  typed.passes = {"forward", "backward"};
-  typed.lengths = "256..1024:x2";
+  typed.names("operator") = {"dot", "umbral"};
+  typed.names("pass") = {"forward", "backward"};
+  typed.numbers("seq_len") = "256..1024:x2";
   typed.cold = false;
   EXPECT_EQ(shell_line(bench_command(typed, "my result.h5")),
             "conelab bench -o 'my result.h5' --operators dot,umbral --lengths 256..1024:x2 "

@@ -1,35 +1,35 @@
-#include "core/figure/templates.h"
+#include "core/figure/figure_table.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
+#include <sstream>
 
 #include "core/base/error.h"
-#include "core/figure/geometry_templates.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {
 namespace {
 
-TEST(Templates, NamesAndKeysAreDistinctAndDescribed) {
+TEST(FigureTable, NamesAndKeysAreDistinctAndDescribed) {
   std::set<std::string> names;
-  for (const TemplateInfo& info : figure_templates()) {
+  for (const FigureInfo& info : figure_table()) {
     EXPECT_TRUE(names.insert(info.name).second) << info.name;
-    EXPECT_EQ(&figure_template(info.name), &info);
+    EXPECT_EQ(&figure_named(info.name), &info);
     EXPECT_NO_THROW((void)width_in_points(info.width));
     std::set<std::string> keys;
-    for (const TemplateKey& key : info.keys) {
+    for (const FigureKey& key : info.keys) {
       EXPECT_TRUE(keys.insert(key.key).second) << key.key;
       EXPECT_NE(std::string(key.about), "");
     }
   }
-  EXPECT_THROW((void)figure_template("heatmaps"), Error);
+  EXPECT_THROW((void)figure_named("heatmaps"), Error);
 }
 
-TEST(Templates, UnknownKeysAreNamedWithTheKnown) {
+TEST(FigureTable, UnknownKeysAreNamedWithTheKnown) {
   try {
-    check_keys(figure_template("cones"), {{"hight", "1"}});
+    check_keys(figure_named("cones"), {{"hight", "1"}});
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("height"), std::string::npos) << error.what();
@@ -37,38 +37,121 @@ TEST(Templates, UnknownKeysAreNamedWithTheKnown) {
   }
 }
 
-TEST(Templates, DefaultsOfTheTableAreThoseOfTheStructs) {
-  for (const TemplateInfo& info : figure_templates()) {
-    Parameters written;
-    for (const TemplateKey& key : info.keys) {
-      if (!key.data && *key.initial != '\0') written[key.key] = key.initial;
+MeasuredCase measured(const char* operation, std::int64_t length) {
+  MeasuredCase c;
+  c.labels = {{"operator", operation}, {"seq_len", std::to_string(length)}};
+  const auto n = static_cast<double>(length);
+  c.flops = 4e3 * n, c.bytes = 1e3 * n, c.peak_flops = 1e11, c.bandwidth = 1e10;
+  c.time = 1e-9 * n * n, c.time_low = 0.9 * c.time, c.time_high = 1.1 * c.time;
+  c.samples.assign(9, c.time);
+  return c;
+}
+
+HeatmapPanel map_of(const char* title, double first) {
+  HeatmapPanel panel;
+  panel.title = title;
+  panel.rows = panel.cols = 2;
+  panel.values = {first, 1 - first, 0.25, 0.75};
+  return panel;
+}
+
+/// A tree of three tokens: the first two join below the third, which is above both.
+std::shared_ptr<const tree::HeadTree> small_tree() {
+  auto head = std::make_shared<tree::HeadTree>();
+  head->size = 3;
+  head->heights = true;
+  head->depth = {-1, -2, -4, -2, -1, -4, -4, -4, -3};
+  head->common.assign(9, 1);
+  head->order =
+      tree::AncestorOrder{3, {0, 0, 0, 0, 0, 0, 1, 1, 0}, {0, 0, 0, 0, 0, 0, 1, 1, 0}, {0, 1, 2}};
+  head->dendrogram = tree::merge_by_depth(head->depth, 3);
+  head->segmentation = tree::segmentation(std::vector<double>(9, 1.0 / 3), 3);
+  return head;
+}
+
+/// An example of what a source holds; fails the test for a source that has none.
+FigureInput example(const FigureInfo& info) {
+  FigureInput input;
+  input.info = &info;
+  switch (info.source) {
+    case FigureSource::none:
+      return input;
+    case FigureSource::maps:
+      input.panels = {map_of("dot", 0.5), map_of("penumbral", 0.25)};
+      return input;
+    case FigureSource::bench:
+      for (const char* name : {"dot", "umbral"}) {
+        for (const std::int64_t n : {64, 128, 256}) input.cases.push_back(measured(name, n));
+      }
+      return input;
+    case FigureSource::tree:
+      input.tree = small_tree();
+      input.tokens = {"fir", "oak", "tree"};
+      input.cone = "penumbral";
+      return input;
+  }
+  ADD_FAILURE() << info.name << ": its source has no example here";
+  return input;
+}
+
+/// Every figure of the table, on an example of its source: a new one is tested on arrival.
+TEST(FigureTable, EveryFigureIsDrawnWithItsDefaults) {
+  for (const FigureInfo& info : figure_table()) {
+    SCOPED_TRACE(info.name);
+    FigureInput input = example(info);
+    const DisplayList plain = info.make(input);
+    EXPECT_FALSE(plain.items.empty());
+    expect_good_figure(plain);
+    for (const FigureKey& key : info.keys) {
+      if (*key.initial != '\0') input.parameters[key.key] = key.initial;
     }
-    const std::string name = info.name;
-    if (name == "cones") {
-      ConesFigure f;
-      set_parameters(written, f);
-      EXPECT_EQ(dump(draw_cones(f)), dump(draw_cones({})));
-    } else if (name == "heatmap") {
-      HeatmapFigure f;
-      set_parameters(written, f);
-      EXPECT_EQ(f.scale, HeatmapFigure().scale);
-      EXPECT_EQ(f.shared_limits, HeatmapFigure().shared_limits);
-      EXPECT_EQ(f.map, HeatmapFigure().map);
-    } else if (name == "arcs") {
-      ArcsFigure f;
-      set_parameters(written, f);
-      EXPECT_EQ(f.arrangement, ArcsFigure().arrangement);
-      EXPECT_EQ(f.shared_limits, ArcsFigure().shared_limits);
-    } else if (name == "scaling") {
-      ScalingFigure f;
-      set_parameters(written, f);
-      EXPECT_EQ(f.guide, ScalingFigure().guide);
-      EXPECT_EQ(f.ratio_panel, ScalingFigure().ratio_panel);
+    check_keys(info, input.parameters);
+    // A default that is written out may choose among the cases, but draws the same.
+    EXPECT_EQ(dump(info.make(input)), dump(plain));
+  }
+}
+
+TEST(FigureTable, EveryChoiceOfAKeyIsDrawn) {
+  for (const FigureInfo& info : figure_table()) {
+    for (const FigureKey& key : info.keys) {
+      if (key.data || key.key == std::string("points")) continue;  // Both speak of other values.
+      std::string word;
+      for (std::istringstream words(key.choices); std::getline(words, word, '|');) {
+        SCOPED_TRACE(std::string(info.name) + " -p " + key.key + "=" + word);
+        FigureInput input = example(info);
+        input.parameters[key.key] = word;
+        EXPECT_NO_THROW(EXPECT_FALSE(info.make(input).items.empty()));
+      }
     }
   }
 }
 
-TEST(Templates, ValuesAreRead) {
+TEST(FigureTable, EveryKeyHasItsEffectOnTheFrame) {
+  for (const FigureInfo& info : figure_table()) {
+    FigureInput input = example(info);
+    input.width = 300;
+    input.metadata.spec = "the command";
+    input.parameters["caption"] = "as it was asked for";
+    const DisplayList list = info.make(input);
+    EXPECT_EQ(list.width, 300) << info.name;
+    EXPECT_EQ(list.metadata.spec, "the command") << info.name;
+    EXPECT_NE(list.metadata.description.find("as it was asked for"), std::string::npos)
+        << info.name << ": " << list.metadata.description;
+  }
+}
+
+TEST(FigureTable, ValuesOfWholeNumbersAreChecked) {
+  for (const FigureInfo& info : figure_table()) {
+    for (const FigureKey& key : info.keys) {
+      for (const char* wrong : {"-1", "1.5", "x", ""}) {
+        if (!key.whole) continue;
+        EXPECT_THROW(check_keys(info, {{key.key, wrong}}), Error) << info.name << " " << key.key;
+      }
+    }
+  }
+}
+
+TEST(FigureTable, ValuesAreRead) {
   ConesFigure cones;
   set_parameters({{"cone", "umbral"}, {"u", "-0.3,0.2"}, {"radius", "0.25"}, {"ancestors", "no"}},
                  cones);
@@ -99,7 +182,7 @@ TEST(Templates, ValuesAreRead) {
   EXPECT_TRUE(scaling.ratio_panel);
 }
 
-TEST(Templates, AModelOfPointsThatAreNotGivenIsMisuse) {
+TEST(FigureTable, AModelOfPointsThatAreNotGivenIsMisuse) {
   ConesFigure cones;
   EXPECT_THROW(set_parameters({{"points", "ball"}}, cones), Error);
   EXPECT_NO_THROW(set_parameters({{"points", "halfspace"}}, cones));  // the default, written out
@@ -109,7 +192,7 @@ TEST(Templates, AModelOfPointsThatAreNotGivenIsMisuse) {
   }
 }
 
-TEST(Templates, ValuesThatDoNotReadAreMisuse) {
+TEST(FigureTable, ValuesThatDoNotReadAreMisuse) {
   ConesFigure cones;
   for (const Parameters& bad : std::vector<Parameters>{{{"u", "1"}},
                                                        {{"u", "1,"}},

@@ -1,4 +1,4 @@
-// Figures `heatmap` and `arcs` from a trace (q, k, v) or from results of `attend`.
+// Reads attention maps of one head, from a trace (q, k, v) or from results of `attend`.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::string stem_of(const std::string& path) { return std::filesystem::path(path
 
 Map2d quantity_of(const FigureRequest& request) {
   const std::string name = request.value("quantity");
-  if (name == "weights") return Map2d::weights;
+  if (name == "weights" || name.empty()) return Map2d::weights;
   if (name == "logits") return Map2d::logits;
   unknown_name("quantity", name, {"weights", "logits"});
 }
@@ -129,37 +129,6 @@ HeatmapPanel panel_of(const ResultMap& result, const std::string& path, Map2d qu
 
 // ---- both ---------------------------------------------------------------------------------------
 
-/// Which panel a reference names: by its file, its title or its operator.
-std::size_t reference_panel(const std::vector<HeatmapPanel>& panels,
-                            const std::vector<std::string>& inputs, const std::string& reference) {
-  std::vector<std::string> known;
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    const std::string& title = panels[i].title;
-    const bool file = panels.size() == inputs.size() && stem_of(inputs[i]) == reference;
-    if (file || title == reference || title == call_title(call_from_text(reference))) return i;
-    known.push_back(title);
-  }
-  unknown_name("value of -p difference", reference, known);
-}
-
-/// Every panel but the reference becomes its difference to the reference, which stands first.
-void subtract_reference(std::vector<HeatmapPanel>& panels, const FigureRequest& request) {
-  const std::string reference = request.value("difference");
-  const auto found = panels.begin() + static_cast<std::ptrdiff_t>(
-                                          reference_panel(panels, request.inputs, reference));
-  std::rotate(panels.begin(), found, found + 1);
-  for (std::size_t p = 1; p < panels.size(); ++p) {
-    if (panels[p].values.size() != panels[0].values.size()) {
-      misuse("{} and {} differ in size and cannot be subtracted", panels[p].title, reference);
-    }
-    for (std::size_t i = 0; i < panels[p].values.size(); ++i) {
-      panels[p].values[i] -= panels[0].values[i];
-    }
-    panels[p].title += " − " + panels[0].title;
-    panels[p].diverging = true;
-  }
-}
-
 /// One matrix an operator or a result.
 struct Maps {
   std::vector<HeatmapPanel> panels;
@@ -199,10 +168,9 @@ Maps read_results(const FigureRequest& request, Map2d quantity) {
   return maps;
 }
 
-Maps read_maps(const FigureRequest& request, Map2d quantity) {
+Maps maps_of(const FigureRequest& request, Map2d quantity) {
   if (request.inputs.empty()) {
-    misuse("figure {} needs --input: {}", request.name,
-           figure::figure_template(request.name).input);
+    misuse("figure {} needs --input: {}", request.name, figure::figure_named(request.name).input());
   }
   Maps maps = read_results(request, quantity);
   if (!maps.panels.empty()) return maps;
@@ -214,51 +182,14 @@ Maps read_maps(const FigureRequest& request, Map2d quantity) {
   return maps;
 }
 
-figure::ArcsPanel arcs_of(const HeatmapPanel& map, const figure::ArcChoice& choice) {
-  figure::ArcsPanel panel;
-  panel.title = map.title;
-  panel.queries = map.rows;
-  panel.keys = map.cols;
-  panel.unknown = static_cast<std::size_t>(std::count_if(
-      map.values.begin(), map.values.end(), [](double w) { return !std::isfinite(w); }));
-  for (std::size_t i = 0; i < map.rows; ++i) {
-    figure::pick_arcs(map.values.data() + i * map.cols, map.cols, i, choice, panel.arcs);
-  }
-  if (panel.arcs.empty() && panel.unknown == map.values.size()) {
-    panel.note = "the weights are not finite numbers";
-  } else if (panel.arcs.empty()) {
-    panel.note = fmt::format("no weight reaches {}", choice.threshold);
-  }
-  return panel;
-}
-
 }  // namespace
 
-figure::HeatmapFigure read_heatmap(const FigureRequest& request) {
-  const Map2d quantity = quantity_of(request);
-  Maps maps = read_maps(request, quantity);
-  figure::HeatmapFigure figure;
-  figure.value_name = quantity == Map2d::weights ? "attention weight" : "logit";
-  figure.panels = std::move(maps.panels);
-  figure.caption = std::move(maps.caption);
-  if (!request.value("difference").empty()) subtract_reference(figure.panels, request);
-  return figure;
-}
-
-figure::ArcsFigure read_arcs(const FigureRequest& request) {
-  figure::ArcsFigure figure;
-  figure.choice = {request.index("top"), figure::number("threshold", request.value("threshold"))};
-  if (figure.choice.top == 0) misuse("-p top=0: leaves no arcs (expected 1 or more)");
-  const Maps maps = read_maps(request, Map2d::weights);
-  for (const HeatmapPanel& map : maps.panels) {
-    figure.panels.push_back(arcs_of(map, figure.choice));
-  }
-  if (!maps.panels.empty()) {
-    figure.query_tokens = maps.panels.front().row_tokens;
-    figure.key_tokens = maps.panels.front().column_tokens;
-  }
-  figure.caption = maps.caption;
-  return figure;
+void read_maps(const FigureRequest& request, figure::FigureInput& input) {
+  Maps maps = maps_of(request, quantity_of(request));
+  input.panels = std::move(maps.panels);
+  input.caption = std::move(maps.caption);
+  if (input.panels.size() != request.inputs.size()) return;
+  for (const std::string& path : request.inputs) input.files.push_back(stem_of(path));
 }
 
 }  // namespace conelab

@@ -1,0 +1,239 @@
+#include "core/figure/figure_table.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/base/parse_number.h"
+#include "core/geometry/cone_family.h"
+
+namespace conelab::figure {
+
+// The makers, one family a file.
+DisplayList make_heatmap(const FigureInput& input);             // map_figures.cpp
+DisplayList make_arcs(const FigureInput& input);                // map_figures.cpp
+DisplayList make_scaling(const FigureInput& input);             // bench_figures.cpp
+DisplayList make_ratio(const FigureInput& input);               // bench_figures.cpp
+DisplayList make_roofline(const FigureInput& input);            // bench_figures.cpp
+DisplayList make_tree(const FigureInput& input);                // geometry_figures.cpp
+DisplayList make_hasse(const FigureInput& input);               // geometry_figures.cpp
+DisplayList make_cones(const FigureInput& input);               // geometry_figures.cpp
+DisplayList make_models(const FigureInput& input);              // geometry_figures.cpp
+DisplayList make_finite_to_infinite(const FigureInput& input);  // geometry_figures.cpp
+DisplayList make_convexity(const FigureInput& input);           // geometry_figures.cpp
+DisplayList make_lub(const FigureInput& input);                 // geometry_figures.cpp
+
+namespace {
+
+using Keys = std::vector<FigureKey>;
+
+// ---- keys that several figures take -------------------------------------------------------------
+
+const FigureKey caption_key = {"caption", "", "text under the figure"};
+const FigureKey batch_key = {"batch", "0", "which batch element", true, "", true};
+const FigureKey head_key = {"head", "0", "which head", true, "", true};
+const FigureKey similarities_key = {
+    "similarities", "dot,penumbral,umbral",
+    "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal", true};
+const FigureKey limits_key = {"limits", "shared", "shared by the panels, or own", false,
+                              "shared|own"};
+
+/// Of a figure of a benchmark: which of its cases, then what it takes besides.
+Keys bench_keys(const char* operators, const Keys& more = {}) {
+  Keys keys = {{"operators", "", operators, true}};
+  for (const Axis& axis : fixed_axes()) {
+    keys.push_back({axis.name, axis.drawn, axis.which, true, axis.choices});
+  }
+  keys.insert(keys.end(), more.begin(), more.end());
+  keys.push_back(caption_key);
+  return keys;
+}
+
+/// What `cones` and `models` share.
+Keys cone_keys() {
+  static const std::string names = geometry::cone_family_names("|");
+  return {
+      {"cone", "penumbral", "family of the cones", false, names.c_str()},
+      {"u", "", "first point, x,height of the half-plane unless `points` says otherwise"},
+      {"v", "", "second point"},
+      {"source", "", "finite families: where the light is; default: the models' origin"},
+      {"points", "halfspace", "model of u, v and source: halfspace, ball, klein, band, hyperboloid",
+       false, "halfspace|ball|klein|band|hyperboloid"},
+      {"height", "", "penumbral: height of the light's horosphere (1)"},
+      {"radius", "", "umbral: hyperbolic radius of the objects (0.4, so that they are seen)"},
+      {"source_radius", "", "penumbral-finite: radius of the light (0.5)"},
+      {"object_radius", "", "umbral-finite: radius of the objects (0.3)"},
+      {"K", "", "ganea: constant of the half-aperture (0.1)"},
+      {"levels", "0", "how many level lines of the similarity with u"},
+      {"ancestors", "yes", "yes or no: the region of common ancestors", false, "yes|no"},
+      caption_key,
+  };
+}
+
+Keys with(Keys keys, std::ptrdiff_t at, const FigureKey& key) {
+  keys.insert(keys.begin() + at, key);
+  return keys;
+}
+
+Keys tree_keys() {
+  return {batch_key,
+          head_key,
+          {"similarity", "penumbral",
+           "of a trace: which operator, with parameters as penumbral:gamma=2", true},
+          {"tokens", "key", "of a trace: key or query", true, "key|query"},
+          caption_key};
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+std::vector<FigureInfo> all_figures() {
+  const char* chosen = "which of the file's operators";
+  return {
+      {"heatmap",
+       "attention of several operators side by side on one trace, with token labels",
+       FigureSource::maps,
+       "double",
+       {similarities_key,
+        {"quantity", "weights", "weights or logits", true, "weights|logits"},
+        batch_key,
+        head_key,
+        {"difference", "", "operator whose values the others are subtracted from", true},
+        {"scale", "linear", "linear, log, row (divided by the row's largest) or rank", false,
+         "linear|log|row|rank"},
+        limits_key,
+        {"low", "", "lower limit of the colours"},
+        {"high", "", "upper limit of the colours"},
+        {"colours", "sequential", "sequential, dark or diverging", false,
+         "sequential|dark|diverging"},
+        caption_key},
+       make_heatmap},
+      {"arcs",
+       "attention of several operators on one trace as arcs between tokens",
+       FigureSource::maps,
+       "double",
+       {similarities_key,
+        batch_key,
+        head_key,
+        {"top", "3", "how many arcs a query has at most, its strongest", true, "", true},
+        {"threshold", "0.01", "the weakest weight that is drawn", true},
+        {"arrangement", "sides",
+         "sides (above: to earlier tokens, below: to later ones), above, or rows", false,
+         "sides|above|rows"},
+        limits_key,
+        caption_key},
+       make_arcs},
+      {"scaling", "time against sequence length, with 95 % intervals and fitted exponents",
+       FigureSource::bench, "double",
+       bench_keys(chosen,
+                  {{"ratio", "no", "yes adds a panel of times relative to the first operator",
+                    false, "yes|no"},
+                   {"guide", "2", "slope of the guide line, or none"}}),
+       make_scaling},
+      {"ratio", "time relative to the first operator against sequence length", FigureSource::bench,
+       "single", bench_keys("which of the file's operators; the first is the base"), make_ratio},
+      {"roofline", "attained against attainable performance", FigureSource::bench, "single",
+       bench_keys(chosen), make_roofline},
+      {"cones", "shadow cones of two points and their lowest common ancestor, any family and model",
+       FigureSource::none, "single",
+       with(cone_keys(), 1,
+            {"model", "halfspace", "halfspace, ball, klein, hyperboloid or band", false,
+             "halfspace|ball|klein|hyperboloid|band"}),
+       make_cones},
+      {"models", "the same cones in half-plane, ball, Klein ball, hyperboloid and band",
+       FigureSource::none, "double", cone_keys(), make_models},
+      {"finite-to-infinite",
+       "a finite light recedes and its cones become the infinite ones",
+       FigureSource::none,
+       "double",
+       {{"cone", "penumbral", "penumbral or umbral", false, "penumbral|umbral"}, caption_key},
+       make_finite_to_infinite},
+      {"convexity",
+       "a geodesic leaves an umbral cone and stays in a penumbral one",
+       FigureSource::none,
+       "double",
+       {caption_key},
+       make_convexity},
+      {"lub",
+       "the lowest common ancestor is the least upper bound for d = 2, not for d = 3",
+       FigureSource::none,
+       "double",
+       {caption_key},
+       make_lub},
+      {"tree", "dendrogram of a head's tokens by LCA depth, and its segmentation",
+       FigureSource::tree, "double",
+       with(tree_keys(), 2, {"segmentation", "yes", "yes or no: the lower panel", false, "yes|no"}),
+       make_tree},
+      {"hasse", "ancestor order of a head's tokens (cone families)", FigureSource::tree, "double",
+       tree_keys(), make_hasse},
+  };
+}
+
+}  // namespace
+
+const char* source_text(FigureSource source) {
+  switch (source) {
+    case FigureSource::maps:
+      return "a trace (q, k, v) or a result of `attend`";
+    case FigureSource::bench:
+      return "a result of `bench`";
+    case FigureSource::tree:
+      return "a result of `tree`, or a trace (q, k, v)";
+    case FigureSource::none:
+      break;
+  }
+  return "";
+}
+
+const std::vector<FigureInfo>& figure_table() {
+  static const std::vector<FigureInfo> table = all_figures();
+  return table;
+}
+
+const FigureInfo& figure_named(const std::string& name) {
+  std::vector<std::string> known;
+  for (const FigureInfo& info : figure_table()) {
+    if (name == info.name) return info;
+    known.emplace_back(info.name);
+  }
+  unknown_name("figure", name, known);
+}
+
+std::string FigureInput::value(const std::string& key) const {
+  return value_of(*info, parameters, key);
+}
+
+std::string value_of(const FigureInfo& info, const Parameters& parameters, const std::string& key) {
+  if (const auto given = parameters.find(key); given != parameters.end()) return given->second;
+  for (const FigureKey& row : info.keys) {
+    if (row.key == key) return row.initial;
+  }
+  return "";
+}
+
+void check_keys(const FigureInfo& info, const Parameters& parameters) {
+  std::vector<std::string> known;
+  for (const FigureKey& row : info.keys) known.emplace_back(row.key);
+  for (const auto& [key, value] : parameters) {
+    const auto found = std::find(known.begin(), known.end(), key);
+    if (found == known.end()) {
+      unknown_name("key of figure " + std::string(info.name), key, known);
+    }
+    const FigureKey& row = info.keys[static_cast<std::size_t>(found - known.begin())];
+    if (row.whole) (void)whole_number(key, value);
+  }
+}
+
+double number(const std::string& key, std::string_view text) {
+  const std::optional<double> value = parse_number(text);
+  if (!value) misuse("-p {}={}: not a number", key, text);
+  return *value;
+}
+
+std::size_t whole_number(const std::string& key, std::string_view text) {
+  const std::optional<std::int64_t> number = parse_integer(text);
+  if (!number || *number < 0) misuse("-p {}={}: expected a whole number from 0", key, text);
+  return static_cast<std::size_t>(*number);
+}
+
+}  // namespace conelab::figure

@@ -1,0 +1,132 @@
+// The figures `heatmap` and `arcs`, from attention maps of one head.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/call/call_text.h"
+#include "core/figure/figure_table.h"
+
+namespace conelab::figure {
+namespace {
+
+std::optional<std::string> value_of(const Parameters& parameters, const std::string& key) {
+  const auto found = parameters.find(key);
+  return found == parameters.end() ? std::nullopt : std::optional(found->second);
+}
+
+void read(const Parameters& p, const std::string& key, double& value) {
+  if (const auto text = value_of(p, key)) value = number(key, *text);
+}
+
+void read(const Parameters& p, const std::string& key, std::string& value) {
+  if (const auto text = value_of(p, key)) value = *text;
+}
+
+/// One of two words; true for the first.
+void read(const Parameters& p, const std::string& key, const std::string& yes,
+          const std::string& no, bool& value) {
+  const auto text = value_of(p, key);
+  if (!text) return;
+  if (*text != yes && *text != no) misuse("-p {}={}: expected {} or {}", key, *text, yes, no);
+  value = *text == yes;
+}
+
+/// Which panel a reference names: by its file, its title or its operator.
+std::size_t reference_panel(const FigureInput& input, const std::string& reference) {
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < input.panels.size(); ++i) {
+    const std::string& title = input.panels[i].title;
+    const bool file = i < input.files.size() && input.files[i] == reference;
+    if (file || title == reference || title == call_title(call_from_text(reference))) return i;
+    known.push_back(title);
+  }
+  unknown_name("value of -p difference", reference, known);
+}
+
+/// Every panel but the reference becomes its difference to the reference, which stands first.
+void subtract_reference(std::vector<HeatmapPanel>& panels, const FigureInput& input) {
+  const std::string reference = input.value("difference");
+  const auto found =
+      panels.begin() + static_cast<std::ptrdiff_t>(reference_panel(input, reference));
+  std::rotate(panels.begin(), found, found + 1);
+  for (std::size_t p = 1; p < panels.size(); ++p) {
+    if (panels[p].values.size() != panels[0].values.size()) {
+      misuse("{} and {} differ in size and cannot be subtracted", panels[p].title, reference);
+    }
+    for (std::size_t i = 0; i < panels[p].values.size(); ++i) {
+      panels[p].values[i] -= panels[0].values[i];
+    }
+    panels[p].title += " − " + panels[0].title;
+    panels[p].diverging = true;
+  }
+}
+
+ArcsPanel arcs_of(const HeatmapPanel& map, const ArcChoice& choice) {
+  ArcsPanel panel;
+  panel.title = map.title;
+  panel.queries = map.rows;
+  panel.keys = map.cols;
+  panel.unknown = static_cast<std::size_t>(std::count_if(
+      map.values.begin(), map.values.end(), [](double w) { return !std::isfinite(w); }));
+  for (std::size_t i = 0; i < map.rows; ++i) {
+    pick_arcs(map.values.data() + i * map.cols, map.cols, i, choice, panel.arcs);
+  }
+  if (panel.arcs.empty() && panel.unknown == map.values.size()) {
+    panel.note = "the weights are not finite numbers";
+  } else if (panel.arcs.empty()) {
+    panel.note = fmt::format("no weight reaches {}", choice.threshold);
+  }
+  return panel;
+}
+
+}  // namespace
+
+void set_parameters(const Parameters& p, HeatmapFigure& figure) {
+  if (const auto scale = value_of(p, "scale")) figure.scale = heat_scale_from_name(*scale);
+  if (const auto map = value_of(p, "colours")) figure.map = colour_map_from_name(*map);
+  read(p, "limits", "shared", "own", figure.shared_limits);
+  const bool low = p.contains("low"), high = p.contains("high");
+  if (low != high) misuse("heatmap: low and high are given together (found one of them)");
+  if (low) {
+    read(p, "low", figure.limits.low), read(p, "high", figure.limits.high);
+    if (!(figure.limits.low < figure.limits.high)) misuse("heatmap: low must be below high");
+  }
+  read(p, "caption", figure.caption);
+}
+
+void set_parameters(const Parameters& p, ArcsFigure& figure) {
+  if (const auto name = value_of(p, "arrangement")) {
+    figure.arrangement = arc_arrangement_from_name(*name);
+  }
+  read(p, "limits", "shared", "own", figure.shared_limits);
+  read(p, "caption", figure.caption);
+}
+
+DisplayList make_heatmap(const FigureInput& input) {
+  HeatmapFigure figure;
+  figure.value_name = input.value("quantity") == "logits" ? "logit" : "attention weight";
+  figure.panels = input.panels;
+  figure.caption = input.caption;
+  if (!input.value("difference").empty()) subtract_reference(figure.panels, input);
+  return finished(std::move(figure), input, draw_heatmap);
+}
+
+DisplayList make_arcs(const FigureInput& input) {
+  ArcsFigure figure;
+  figure.choice = {whole_number("top", input.value("top")),
+                   number("threshold", input.value("threshold"))};
+  if (figure.choice.top == 0) misuse("-p top=0: leaves no arcs (expected 1 or more)");
+  for (const HeatmapPanel& map : input.panels) figure.panels.push_back(arcs_of(map, figure.choice));
+  if (!input.panels.empty()) {
+    figure.query_tokens = input.panels.front().row_tokens;
+    figure.key_tokens = input.panels.front().column_tokens;
+  }
+  figure.caption = input.caption;
+  return finished(std::move(figure), input, draw_arcs);
+}
+
+}  // namespace conelab::figure
