@@ -88,6 +88,15 @@ TEST(Sandbox, AHangIsOneLine) {
               HasSubstr("too much processor time"));
 }
 
+TEST(Sandbox, LimitsGrowWithTheFile) {
+  const SandboxLimits limits;
+  EXPECT_LE(limits.scaled_to(1 << 20).seconds, 11);
+  EXPECT_LE(limits.scaled_to(1 << 20).processor_seconds, 6);
+  // 2 GB at 10 MB/s, as a slow disk has it and deflate.
+  EXPECT_GE(limits.scaled_to(std::uint64_t{2} << 30).seconds, 200);
+  EXPECT_GE(limits.scaled_to(std::uint64_t{2} << 30).processor_seconds, 200);
+}
+
 TEST(Sandbox, OnlyWhatTheChildDoesIsACrash) {
   const auto crashes = [](const SandboxLimits& limits, const std::function<void()>& act) {
     try {
