@@ -15,7 +15,6 @@
 
 #include "core/files/hdf5.h"
 #include "core/files/inspect.h"
-#include "core/files/reader_crash.h"
 #include "tests/core/files/examples.h"
 
 namespace conelab {
