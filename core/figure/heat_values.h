@@ -26,7 +26,6 @@ enum class HeatScale {
 };
 /// Returns the scale of the name "linear", "log", "row" or "rank". Throws misuse for another name.
 [[nodiscard]] HeatScale heat_scale_from_name(const std::string& name);
-[[nodiscard]] const char* heat_scale_name(HeatScale scale);
 
 /// The matrix [rows x cols] of one operator, row-major; rows are queries, columns are keys.
 struct HeatmapPanel {

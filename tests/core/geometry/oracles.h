@@ -1,5 +1,5 @@
 // Formulas of hyperbolic geometry that share none with core/geometry, as independent answers:
-// distances to geodesics, balls, and membership in cones without the law of cone_law.h.
+// distances to geodesics, balls, and how far a point is outside a cone.
 #pragma once
 
 #include <algorithm>
@@ -68,28 +68,6 @@ inline EuclideanBall ball_in_ball(const Vector& c, double radius) {
   const double m = std::tanh(radius / 2);
   const double scale = 1 / (1 - m * m * c.squaredNorm());
   return {c * ((1 - m * m) * scale), m * one_minus_squared_norm(c) * scale};
-}
-
-/// Whether v is in the penumbral cone of u, from distances only, in any model and dimension:
-/// cosh d_sv − cosh d_su cosh d_uv ≥ sinh d_uv √(sinh² d_su − sinh² R).
-inline bool in_penumbra(double d_su, double d_sv, double d_uv, double source_radius) {
-  const double outside = std::sinh(d_su + source_radius) * std::sinh(d_su - source_radius);
-  return std::cosh(d_sv) - std::cosh(d_su) * std::cosh(d_uv) >=
-         std::sinh(d_uv) * std::sqrt(std::max(0.0, outside));
-}
-
-/// Ganea's ψ(x) = arcsin(K(1−‖x‖²)/‖x‖) and Ξ(x,y) on the Poincaré ball: y is in the cone of x
-/// where Ξ ≤ ψ.
-inline double ganea_half_aperture(double k, const Vector& x) {
-  return std::asin(k * one_minus_squared_norm(x) / x.norm());
-}
-
-inline double ganea_angle(const Vector& x, const Vector& y) {
-  const double xx = x.squaredNorm(), yy = y.squaredNorm(), xy = x.dot(y);
-  const double numerator = xy * (1 + xx) - xx * (1 + yy);
-  const double scale = std::sqrt(xx) * (x - y).norm() * std::sqrt(1 + xx * yy - 2 * xy);
-  if (scale == 0) return 0;
-  return std::acos(std::clamp(numerator / scale, -1.0, 1.0));
 }
 
 /// How far v is outside the cone of u: max(0, base − (p_u − p_v)), 0 exactly for members.

@@ -215,8 +215,8 @@ TEST(MapColours, AgreeWithFigures) {
     for (std::size_t i = 0; i < panel.values.size(); ++i) {
       const float cell = panel.masked[i] ? masked_cell : static_cast<float>(panel.values[i]);
       const std::uint32_t c = colours(cell, static_cast<std::int64_t>(i / 40));
-      EXPECT_NEAR((c >> 16) & 255, expected[4 * i], 3) << i << " " << heat_scale_name(scale);
-      EXPECT_NEAR(c & 255, expected[4 * i + 2], 3) << i << " " << heat_scale_name(scale);
+      EXPECT_NEAR((c >> 16) & 255, expected[4 * i], 3) << i << " " << static_cast<int>(scale);
+      EXPECT_NEAR(c & 255, expected[4 * i + 2], 3) << i << " " << static_cast<int>(scale);
     }
   }
 }
