@@ -34,7 +34,8 @@ class ReaderCrash : public Error {
 
 /// What a reading child may use. The times are those for a small file; `scaled_to` adds to both for
 /// larger ones. The processor limit is the smaller one: a child that spins meets it first and is
-/// known to spin, even where the machine has other work; a disk that does not answer meets the other.
+/// known to spin, even where the machine has other work; a disk that does not answer meets the
+/// other.
 struct SandboxLimits {
   /// Beyond what the process has when forked; declared arrays are added once they are checked.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
