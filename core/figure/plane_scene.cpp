@@ -60,8 +60,6 @@ Path PlaneScene::circle(Point centre, double radius) const {
   return Path::circle(page(centre), radius * scale_);
 }
 
-Path PlaneScene::segment(Point from, Point to) const { return Path::segment(page(from), page(to)); }
-
 void LabelPlacer::avoid_segment(Point from, Point to) {
   // A circle of a scene may be a billion pages wide: only its part on the page is used.
   if (!clip_to(page_.grown(2), from, to)) return;

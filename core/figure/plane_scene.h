@@ -39,7 +39,6 @@ class PlaneScene {
   /// otherwise clockwise.
   void arc(Path& path, Point centre, double radius, double from, double to) const;
   [[nodiscard]] Path circle(Point centre, double radius) const;
-  [[nodiscard]] Path segment(Point from, Point to) const;
 
  private:
   Window window_;
