@@ -13,10 +13,10 @@ namespace conelab {
 struct Execution {
   int threads = 0;   ///< 0 means all cores. More than the cores are not used.
   std::string simd;  ///< A SIMD target such as "avx2"; empty for the best one.
-  std::function<bool()>
-      cancelled;  ///< Polled between tiles. If it returns true, the run throws interrupted.
-  std::function<void(double)>
-      progress;  ///< Receives the fraction done, in [0, 1], from any thread.
+  /// Polled between tiles. If it returns true, the run throws interrupted.
+  std::function<bool()> cancelled;
+  /// Receives the fraction done, in [0, 1], from any thread.
+  std::function<void(double)> progress;
 };
 
 /// Returns the settings for one step of a longer run. The progress of the step is mapped to the

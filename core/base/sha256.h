@@ -1,4 +1,4 @@
-// SHA-256, which identifies the content of files in results.
+// SHA-256 by OpenSSL (Apache License 2.0), which identifies the content of files in results.
 #pragma once
 
 #include <cstddef>

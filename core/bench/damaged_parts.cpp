@@ -10,7 +10,6 @@
 
 #include "core/bench/parts.h"
 #include "core/files/bench_file.h"
-#include "core/files/reader_crash.h"
 #include "core/files/sandbox.h"
 
 namespace conelab {

@@ -52,8 +52,8 @@ struct ArcsFigure {
   std::vector<std::string> query_tokens, key_tokens;  ///< Texts of the tokens; empty: numbers.
   ArcArrangement arrangement = ArcArrangement::sides;
   ArcChoice choice;  ///< The selection that was applied to the arcs, for the caption.
-  bool shared_limits =
-      true;  ///< Whether the largest width is the strongest arc of all panels, or of each.
+  /// Whether the largest width is the strongest arc of all panels, or of each.
+  bool shared_limits = true;
   std::string caption;
   double width = double_column;
   Metadata metadata;

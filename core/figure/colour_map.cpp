@@ -9,6 +9,11 @@
 namespace conelab::figure {
 namespace {
 
+/// A colour in OKLab: lightness L in [0, 1] and the two opponent axes.
+struct OkLab {
+  double L, a, b;
+};
+
 struct Rgb {
   double r, g, b;  ///< Linear, without gamma.
 };
@@ -33,11 +38,6 @@ std::uint8_t encoded(double linear) {
   const double x = std::clamp(linear, 0.0, 1.0);
   const double v = x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1 / 2.4) - 0.055;
   return static_cast<std::uint8_t>(std::lround(255 * v));
-}
-
-double decoded(std::uint8_t value) {
-  const double v = value / 255.0;
-  return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
 }
 
 /// Returns a point of a curve in OKLCh as a colour. The curves below lie inside sRGB, because
@@ -149,16 +149,6 @@ Colour colour_at(ColourMap map, double t) {
   if (std::isnan(t)) return nan_colour;
   const double place = std::clamp(t, 0.0, 1.0) * (steps - 1);
   return tables[static_cast<std::size_t>(map)][static_cast<std::size_t>(std::lround(place))];
-}
-
-OkLab to_oklab(Colour colour) {
-  const double r = decoded(colour.r), g = decoded(colour.g), b = decoded(colour.b);
-  const double l = std::cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
-  const double m = std::cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
-  const double s = std::cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
-  return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
-          1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
-          0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
 }
 
 }  // namespace conelab::figure

@@ -36,10 +36,4 @@ inline constexpr Colour zero_colour{255, 255, 255, 255};    ///< Exactly zero.
 inline constexpr Colour masked_colour{196, 196, 196, 255};  ///< Not computed, outside the mask.
 inline constexpr Colour nan_colour{230, 0, 115, 255};       ///< Computed, but not a number.
 
-/// A colour in OKLab: lightness L in [0, 1] and the two opponent axes.
-struct OkLab {
-  double L, a, b;
-};
-[[nodiscard]] OkLab to_oklab(Colour colour);
-
 }  // namespace conelab::figure

@@ -100,8 +100,6 @@ HeatScale heat_scale_from_name(const std::string& name) {
   unknown_name("scale", name, {std::begin(scale_names), std::end(scale_names)});
 }
 
-const char* heat_scale_name(HeatScale scale) { return scale_names[static_cast<int>(scale)]; }
-
 void check_panel(const HeatmapPanel& p) {
   const auto check = [&](const char* what, std::size_t found, std::size_t expected, bool optional) {
     if (found != expected && !(optional && found == 0)) {

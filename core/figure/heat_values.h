@@ -26,7 +26,6 @@ enum class HeatScale {
 };
 /// Returns the scale of the name "linear", "log", "row" or "rank". Throws misuse for another name.
 [[nodiscard]] HeatScale heat_scale_from_name(const std::string& name);
-[[nodiscard]] const char* heat_scale_name(HeatScale scale);
 
 /// The matrix [rows x cols] of one operator, row-major; rows are queries, columns are keys.
 struct HeatmapPanel {
@@ -36,8 +35,8 @@ struct HeatmapPanel {
   std::vector<std::uint8_t> masked;        ///< [rows x cols], 1 outside the mask; empty: no mask.
   std::vector<std::string> row_tokens;     ///< [rows]; empty: numbers are shown.
   std::vector<std::string> column_tokens;  ///< [cols]; empty: numbers are shown.
-  bool diverging =
-      false;  ///< A difference: limits are symmetric about 0, with a diverging map and its own bar.
+  /// A difference: limits are symmetric about 0, with a diverging map and its own bar.
+  bool diverging = false;
 };
 
 /// Throws misuse, naming the panel, if its vectors do not match rows x cols.

@@ -56,32 +56,8 @@ void PlaneScene::arc(Path& path, Point centre, double radius, double from, doubl
   path.arc(page(centre), radius * scale_, -from, from - to);
 }
 
-void PlaneScene::arc_between(Path& path, Point centre, Point from, Point to) const {
-  const double radius = std::hypot(from.x - centre.x, from.y - centre.y);
-  const double begin = std::atan2(from.y - centre.y, from.x - centre.x);
-  const double turn = std::atan2(to.y - centre.y, to.x - centre.x) - begin;
-  arc(path, centre, radius, begin, begin + std::remainder(turn, 2 * std::numbers::pi));
-}
-
 Path PlaneScene::circle(Point centre, double radius) const {
   return Path::circle(page(centre), radius * scale_);
-}
-
-Path PlaneScene::segment(Point from, Point to) const { return Path::segment(page(from), page(to)); }
-
-Path PlaneScene::half_plane_geodesic(Point a, Point b, bool extended) const {
-  if (std::abs(a.x - b.x) <= 1e-12 * (std::abs(a.x) + std::abs(b.x) + a.y + b.y)) {
-    return extended ? segment({a.x, 0}, {a.x, window_.high}) : segment(a, b);
-  }
-  const Point centre = {(a.x + b.x) / 2 + (a.y - b.y) * (a.y + b.y) / (2 * (a.x - b.x)), 0};
-  const double radius = std::hypot(a.x - centre.x, a.y);
-  Path path;
-  if (extended) {
-    arc(path, centre, radius, 0, std::numbers::pi);
-  } else {
-    arc_between(path, centre, a, b);
-  }
-  return path;
 }
 
 void LabelPlacer::avoid_segment(Point from, Point to) {

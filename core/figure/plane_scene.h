@@ -38,16 +38,7 @@ class PlaneScene {
   /// Adds the arc of the circle from one world angle to another, counterclockwise if `to` > `from`,
   /// otherwise clockwise.
   void arc(Path& path, Point centre, double radius, double from, double to) const;
-  /// Adds the arc of the circle about `centre` from one point to another, over less than a half
-  /// turn. The distances of both points from the centre may differ by rounding only.
-  void arc_between(Path& path, Point centre, Point from, Point to) const;
   [[nodiscard]] Path circle(Point centre, double radius) const;
-  [[nodiscard]] Path segment(Point from, Point to) const;
-
-  /// Returns the geodesic of the half-plane y > 0 through two points, either between them or
-  /// extended to the boundary. It is an arc centred on the boundary, or a vertical line if the x
-  /// agree.
-  [[nodiscard]] Path half_plane_geodesic(Point a, Point b, bool extended = false) const;
 
  private:
   Window window_;

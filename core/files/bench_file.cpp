@@ -5,8 +5,8 @@
 
 #include "core/base/error.h"
 #include "core/files/atomic_file.h"
+#include "core/files/hdf5_read.h"
 #include "core/files/hdf5_write.h"
-#include "core/files/labelled_group.h"
 #include "core/files/seal.h"
 
 namespace conelab {

@@ -86,4 +86,8 @@ void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, c
 /// Any object at a resolved path, for its attributes.
 [[nodiscard]] Object open_object(const File& file, const Where& where);
 
+/// Reads the data sets of a group as a labelled array; members that are no numbers or strings are
+/// left out.
+[[nodiscard]] LabelledArray read_labelled_group(const File& file, const Where& where);
+
 }  // namespace conelab::hdf5

@@ -1,5 +1,6 @@
 // HDF5 files as a source of tensors.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/error.h"
@@ -118,10 +119,10 @@ class Hdf5Source : public TensorSource {
   /// "; its trace is FILE", by the attribute `spec`; empty where it does not tell.
   [[nodiscard]] std::string trace_of(const std::string& path) const {
     try {
-      const JsonValue spec = parse_json(spec_of(path).value_or("{}"), "spec");
-      const JsonValue* input = spec.find("input");
-      if (input == nullptr || input->text.empty()) return "";
-      return "; its trace is " + printable(input->text);
+      const nlohmann::json spec = parse_json(spec_of(path).value_or("{}"), "spec");
+      const auto input = spec.find("input");
+      if (input == spec.end() || !input->is_string() || *input == "") return "";
+      return "; its trace is " + printable(input->get_ref<const std::string&>());
     } catch (const Error&) {
       return "";  // Files come from strangers: what does not read is unknown.
     }

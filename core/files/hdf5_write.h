@@ -51,4 +51,8 @@ void write_numbers(const Dataset& dataset, hid_t type, const void* numbers, cons
 /// Makes `scale` the scale of the data set's axis number `axis`.
 void attach_scale(const Dataset& dataset, const Dataset& scale, unsigned axis, const Where& where);
 
+/// Writes scales, variables and attributes of a labelled array into a new, empty group. Fails with
+/// `where`: what is wrong, for names, axes and sizes that do not fit together.
+void write_labelled_group(hid_t group, const LabelledArray& array, const Where& where);
+
 }  // namespace conelab::hdf5

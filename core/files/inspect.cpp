@@ -5,7 +5,6 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/files/byte_file.h"
-#include "core/files/inspect_hdf5.h"
 #include "core/files/read_tensors.h"
 
 namespace conelab {

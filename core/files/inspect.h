@@ -61,4 +61,7 @@ struct Inspection {
 /// `limits.cancelled`, polled throughout, says so.
 [[nodiscard]] Inspection inspect(const std::string& path, const SandboxLimits& limits = {});
 
+/// The part of `inspect` that walks HDF5: adds items and problems, in this process.
+void inspect_hdf5(Inspection& inspection);
+
 }  // namespace conelab

@@ -1,5 +1,3 @@
-#include "core/files/inspect_hdf5.h"
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -11,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/half.h"
 #include "core/files/hdf5_read.h"
+#include "core/files/inspect.h"
 #include "core/files/seal.h"
 #include "core/files/text.h"
 

@@ -1,6 +1,7 @@
 // Labelled hyper-rectangles: numbers and strings over named axes, as xarray sees a data set.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -47,8 +48,20 @@ struct LabelledArray {
   Attributes attributes;
 
   /// By name; null where there is none.
-  [[nodiscard]] const LabelledAxis* axis(const std::string& name) const;
-  [[nodiscard]] const LabelledVariable* variable(const std::string& name) const;
+  [[nodiscard]] const LabelledAxis* axis(const std::string& name) const {
+    return named(axes, name);
+  }
+  [[nodiscard]] const LabelledVariable* variable(const std::string& name) const {
+    return named(variables, name);
+  }
+
+ private:
+  template <class Item>
+  static const Item* named(const std::vector<Item>& list, const std::string& name) {
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const Item& item) { return item.name == name; });
+    return found == list.end() ? nullptr : &*found;
+  }
 };
 
 }  // namespace conelab

@@ -1,4 +1,4 @@
-#include "core/files/labelled_group.h"
+// One labelled hyper-rectangle as a group of an HDF5 file that is being written or read.
 
 #include <hdf5_hl.h>
 
@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/half.h"
+#include "core/files/hdf5_read.h"
 #include "core/files/hdf5_write.h"
 
 namespace conelab::hdf5 {
@@ -252,8 +253,6 @@ void restore_text_labels(LabelledArray& array) {
   }
 }
 
-}  // namespace
-
 void check_labelled(const LabelledArray& array, const Where& where) {
   std::set<std::string> seen;
   for (const LabelledAxis& axis : array.axes) check_name(axis.name, seen, where);
@@ -266,6 +265,8 @@ void check_labelled(const LabelledArray& array, const Where& where) {
     fail("{}: the signal '{}' is no variable", where.text(), array.signal);
   }
 }
+
+}  // namespace
 
 void write_labelled_group(hid_t group, const LabelledArray& array, const Where& where) {
   check_labelled(array, where);

@@ -1,11 +1,21 @@
-// .npz archives as a source of tensors.
+// .npz archives as a source of tensors: members NAME.npy of a zip file, read by libzip in memory
+// and in order; nothing is extracted to disk.
+//
+// Refused beyond what libzip refuses (duplicate names, directories and headers that disagree):
+// encryption, methods other than stored and deflate, absolute names, `..`, members that together
+// are larger than the file (they overlap), and members that hold more or less than they declare. Of
+// an archive that was cut the message says how long it was at least, which libzip does not tell.
+#include <zip.h>
+
 #include <algorithm>
+#include <limits>
+#include <memory>
 
 #include "core/base/error.h"
+#include "core/files/byte_file.h"
 #include "core/files/npy_header.h"
 #include "core/files/tensor_source.h"
 #include "core/files/text.h"
-#include "core/files/zip_archive.h"
 
 namespace conelab {
 namespace {
@@ -13,11 +23,103 @@ namespace {
 constexpr std::string_view ending = ".npy";
 /// deflate cannot do better than 1 : 1032 (zlib's technical notes).
 constexpr std::uint64_t best_deflate = 1032;
+/// Between two looks at whether a read was cancelled.
+constexpr std::uint64_t most_at_once = std::uint64_t{1} << 26;
+
+using ArchiveHandle = std::unique_ptr<zip_t, decltype(&zip_discard)>;
+using MemberHandle = std::unique_ptr<zip_file_t, decltype(&zip_fclose)>;
+
+struct Member {
+  std::string name;
+  zip_uint64_t index = 0;
+  std::uint64_t stored_bytes = 0;
+  std::uint64_t declared_bytes = 0;
+};
+
+/// The length up to the end of the members whose headers are there, and at least one more byte than
+/// the file has; 0 where the file does not begin as an archive.
+std::uint64_t least_length(const ByteFile& file) {
+  if (file.peek(0, 4) != "PK\x03\x04") return 0;
+  std::uint64_t at = 0;
+  while (at + 30 <= file.size()) {
+    const std::string header = file.read(at, 30);
+    const auto field = [&](int offset, int size) {
+      return little_endian(header.data() + offset, size);
+    };
+    if (header.compare(0, 4, "PK\x03\x04") != 0) break;
+    std::uint64_t stored = field(18, 4);
+    const std::string extra = file.peek(at + 30 + field(26, 2), field(28, 2));
+    if (stored == 0xFFFFFFFF && extra.size() >= 20) stored = little_endian(&extra[12], 8);  // zip64
+    if (stored > std::numeric_limits<std::uint64_t>::max() / 4) break;
+    at += 30 + field(26, 2) + field(28, 2) + stored;
+  }
+  constexpr std::uint64_t end_record = 22;
+  return std::max(at + end_record, file.size() + 1);
+}
+
+ArchiveHandle open_archive(const ByteFile& file) {
+  int code = 0;
+  ArchiveHandle archive(zip_open(file.path().c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code),
+                        zip_discard);
+  if (archive) return archive;
+  if (code == ZIP_ER_NOZIP) check_not_truncated(file.path(), least_length(file), file.size());
+  if (code == ZIP_ER_NOZIP) fail("{}: is not a zip archive", file.path());
+  if (code == ZIP_ER_EXISTS) fail("{}: two members have the same name", file.path());
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  const std::string why = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  fail("{}: damaged zip archive ({})", file.path(), why);
+}
+
+void check_name(const std::string& path, const std::string& name) {
+  const bool climbs = ("/" + name + "/").find("/../") != std::string::npos;
+  const bool absolute =
+      name.empty() || name.front() == '/' || name.find_first_of("\\:") != std::string::npos;
+  if (climbs || absolute) {
+    fail("{}: a member is called '{}' (refused: it leads out of the archive)", path,
+         printable(name));
+  }
+}
+
+Member member_at(const std::string& path, zip_t* archive, zip_uint64_t index) {
+  zip_stat_t stat;
+  if (zip_stat_index(archive, index, ZIP_FL_ENC_RAW, &stat) != 0) {
+    fail("{}: damaged zip archive ({})", path, zip_strerror(archive));
+  }
+  Member member{stat.name, index, stat.comp_size, stat.size};
+  check_name(path, member.name);
+  const std::string place = fmt::format("{}: {}", path, printable(member.name));
+  if (stat.encryption_method != ZIP_EM_NONE) fail("{}: is encrypted (refused)", place);
+  if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
+    fail("{}: compression method {} is not read (expected stored or deflate)", place,
+         stat.comp_method);
+  }
+  return member;
+}
+
+std::vector<Member> members_of(const ByteFile& file, zip_t* archive) {
+  std::vector<Member> members;
+  std::uint64_t left = file.size();
+  const zip_int64_t count = zip_get_num_entries(archive, 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    members.push_back(member_at(file.path(), archive, static_cast<zip_uint64_t>(i)));
+    const Member& member = members.back();
+    if (member.stored_bytes > left) {
+      fail("{}: damaged zip archive (its members are larger than the file)", file.path());
+    }
+    left -= member.stored_bytes;
+  }
+  return members;
+}
 
 class NpzSource : public TensorSource {
  public:
   NpzSource(const std::string& path, const SourceRules& rules)
-      : file_(path, rules.cancelled), members_(list_zip(file_)) {}
+      : cancelled_(rules.cancelled),
+        file_(path, rules.cancelled),
+        archive_(open_archive(file_)),
+        members_(members_of(file_, archive_.get())) {}
 
   std::string place(const std::string& name) const override {
     return fmt::format("{}: {}", file_.path(), name);
@@ -25,52 +127,51 @@ class NpzSource : public TensorSource {
 
   std::vector<std::string> names() override {
     std::vector<std::string> list;
-    for (const ZipMember& member : members_) {
+    for (const Member& member : members_) {
       const std::string& name = member.name;
-      const bool array = name.size() > ending.size() &&
-                         name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+      const bool array = name.size() > ending.size() && name.ends_with(ending);
       list.push_back(array ? name.substr(0, name.size() - ending.size()) : name);
     }
     return list;
   }
 
   std::optional<DeclaredArray> find(const std::string& name) override {
-    const ZipMember* found = member(name);
+    const Member* found = member(name);
     if (found == nullptr) return {};
     const NpyHeader header = header_of(*found);
     return DeclaredArray{name, header.element, header.descr, header.extents};
   }
 
   void read(const DeclaredArray& array, void* numbers) override {
-    const ZipMember& found = *member(array.name);
+    const Member& found = *member(array.name);
     const NpyHeader header = header_of(found);
-    read_member(file_, found, header.data_offset, numbers, header.data_bytes());
+    read_member(found, header.data_offset, numbers, header.data_bytes());
     normalise_npy(header, numbers);
   }
 
   std::vector<std::string> read_strings(const DeclaredArray& array) override {
-    const ZipMember& found = *member(array.name);
+    const Member& found = *member(array.name);
     const NpyHeader header = header_of(found);
     std::string bytes(header.data_bytes(), '\0');
-    read_member(file_, found, header.data_offset, bytes.data(), bytes.size());
+    read_member(found, header.data_offset, bytes.data(), bytes.size());
     return npy_strings(header, bytes, place(array.name));
   }
 
   std::optional<AttributeValue> attribute(const std::string&) override { return {}; }
 
  private:
-  [[nodiscard]] const ZipMember* member(const std::string& name) const {
-    const auto found = std::find_if(members_.begin(), members_.end(), [&](const ZipMember& m) {
+  [[nodiscard]] const Member* member(const std::string& name) const {
+    const auto found = std::find_if(members_.begin(), members_.end(), [&](const Member& m) {
       return m.name == name || m.name == name + std::string(ending);
     });
     return found == members_.end() ? nullptr : &*found;
   }
 
   /// The header, after comparing what it declares with what the archive declares and stores.
-  [[nodiscard]] NpyHeader header_of(const ZipMember& found) const {
+  [[nodiscard]] NpyHeader header_of(const Member& found) const {
     const std::string where = place(printable(found.name));
-    const std::string prefix =
-        peek_member(file_, found, std::min(most_npy_prefix, found.declared_bytes));
+    std::string prefix(std::min(most_npy_prefix, found.declared_bytes), '\0');
+    prefix.resize(read_some(open(found).get(), where, prefix.data(), prefix.size()));
     NpyHeader header = parse_npy_header(prefix, prefix.size(), where);
     const std::uint64_t expected = header.data_offset + header.data_bytes();
     if (expected != found.declared_bytes) {
@@ -83,8 +184,53 @@ class NpzSource : public TensorSource {
     return header;
   }
 
+  [[nodiscard]] MemberHandle open(const Member& found) const {
+    MemberHandle handle(zip_fopen_index(archive_.get(), found.index, 0), zip_fclose);
+    if (!handle) {
+      fail("{}: damaged zip member ({})", place(printable(found.name)),
+           zip_strerror(archive_.get()));
+    }
+    return handle;
+  }
+
+  /// Reads as many bytes as there are, at most `count`.
+  std::uint64_t read_some(zip_file_t* handle, const std::string& where, char* bytes,
+                          std::uint64_t count) const {
+    std::uint64_t got = 0;
+    while (got < count) {
+      if (cancelled_ && cancelled_()) throw Error(ErrorKind::interrupted, "interrupted");
+      const zip_int64_t now = zip_fread(handle, bytes + got, std::min(count - got, most_at_once));
+      if (now < 0) {
+        zip_error_t* error = zip_file_get_error(handle);
+        if (zip_error_code_zip(error) == ZIP_ER_CRC) fail("{}: wrong checksum", where);
+        fail("{}: damaged zip member ({})", where, zip_error_strerror(error));
+      }
+      if (now == 0) break;
+      got += static_cast<std::uint64_t>(now);
+    }
+    return got;
+  }
+
+  /// Skips `skip` bytes and reads exactly `count`, which must be all that is left. libzip compares
+  /// the CRC-32 when it meets the end.
+  void read_member(const Member& found, std::uint64_t skip, void* bytes,
+                   std::uint64_t count) const {
+    const std::string where = place(printable(found.name));
+    const MemberHandle handle = open(found);
+    std::string skipped(skip, '\0');
+    std::uint64_t got = read_some(handle.get(), where, skipped.data(), skip);
+    if (got == skip) got += read_some(handle.get(), where, static_cast<char*>(bytes), count);
+    check_not_truncated(where, skip + count, got);
+    char beyond = 0;
+    if (read_some(handle.get(), where, &beyond, 1) != 0) {
+      fail("{}: holds more than it declares (expected {} bytes)", where, skip + count);
+    }
+  }
+
+  std::function<bool()> cancelled_;
   ByteFile file_;
-  std::vector<ZipMember> members_;
+  ArchiveHandle archive_;
+  std::vector<Member> members_;
 };
 
 }  // namespace

@@ -3,9 +3,13 @@
 //   header length (8 bytes, little endian)  JSON header  numbers
 //
 // The header maps names to {"dtype", "shape", "data_offsets": [begin, end]}. The ranges must cover
-// the numbers exactly: no holes, no overlap, as the format's own parser demands.
+// the numbers exactly: no holes, no overlap, as the format's own parser demands. Names are listed
+// in the order of their bytes.
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "core/files/byte_file.h"
@@ -16,7 +20,10 @@
 namespace conelab {
 namespace {
 
+using nlohmann::json;
+
 constexpr std::uint64_t longest_header = 100'000'000;
+constexpr std::uint64_t most_whole = std::numeric_limits<std::int64_t>::max();
 
 struct TensorRange {
   DeclaredArray array;
@@ -43,35 +50,37 @@ Element element_of(const std::string& dtype) {
   return Element::other;
 }
 
-std::vector<std::int64_t> whole_numbers(const JsonValue* list, const char* what,
+/// The member `key` of a tensor's description: a list of whole numbers from 0 to 2^63 - 1.
+std::vector<std::int64_t> whole_numbers(const json& tensor, const char* key,
                                         const std::string& place) {
-  std::vector<std::int64_t> numbers;
-  if (list == nullptr || list->kind != JsonValue::Kind::array) {
-    fail("{}: malformed header (expected a list {})", place, what);
+  const auto list = tensor.find(key);
+  if (list == tensor.end() || !list->is_array()) {
+    fail("{}: malformed header (expected a list {})", place, key);
   }
-  for (const JsonValue& item : list->items) {
-    const std::optional<std::int64_t> number = item.whole_number();
-    if (!number) fail("{}: malformed header (expected whole numbers in {})", place, what);
-    numbers.push_back(*number);
+  std::vector<std::int64_t> numbers;
+  for (const json& item : *list) {
+    // What is not negative is unsigned to nlohmann-json; beyond 64 bits it is no whole number.
+    if (!item.is_number_unsigned() || item.get<std::uint64_t>() > most_whole) {
+      fail("{}: malformed header (expected whole numbers in {})", place, key);
+    }
+    numbers.push_back(item.get<std::int64_t>());
   }
   return numbers;
 }
 
-TensorRange parse_tensor(const std::string& name, const JsonValue& value,
-                         const std::string& place) {
-  const JsonValue* dtype = value.find("dtype");
-  if (dtype == nullptr || dtype->kind != JsonValue::Kind::string) {
+TensorRange parse_tensor(const std::string& name, const json& value, const std::string& place) {
+  const auto dtype = value.find("dtype");
+  if (dtype == value.end() || !dtype->is_string()) {
     fail("{}: malformed header (expected a string dtype)", place);
   }
-  const std::vector<std::int64_t> offsets =
-      whole_numbers(value.find("data_offsets"), "data_offsets", place);
+  const std::vector<std::int64_t> offsets = whole_numbers(value, "data_offsets", place);
   if (offsets.size() != 2 || offsets[0] > offsets[1]) {
     fail("{}: malformed header (expected data_offsets [begin, end], found {})", place,
          extents_text(offsets));
   }
+  const auto& type = dtype->get_ref<const std::string&>();
   TensorRange range;
-  range.array = {name, element_of(dtype->text), printable(dtype->text),
-                 whole_numbers(value.find("shape"), "shape", place)};
+  range.array = {name, element_of(type), printable(type), whole_numbers(value, "shape", place)};
   range.begin = static_cast<std::uint64_t>(offsets[0]);
   range.end = static_cast<std::uint64_t>(offsets[1]);
   return range;
@@ -102,8 +111,8 @@ class SafetensorsSource final : public TensorSource {
     }
     check_not_truncated(path, 8 + length, file_.size());
     data_offset_ = 8 + length;
-    header_ = parse_json(file_.read(8, length), path);
-    parse_header();
+    parse_header(parse_json(file_.read(8, length), path));
+    check_cover();
   }
 
   std::string place(const std::string& name) const override {
@@ -130,10 +139,9 @@ class SafetensorsSource final : public TensorSource {
   }
 
   std::optional<AttributeValue> attribute(const std::string& name) override {
-    const JsonValue* metadata = header_.find("__metadata__");
-    const JsonValue* value = metadata ? metadata->find(name) : nullptr;
-    if (value == nullptr || value->kind != JsonValue::Kind::string) return {};
-    return AttributeValue(value->text);
+    const auto value = metadata_.find(name);
+    if (value == metadata_.end() || !value->is_string()) return {};
+    return AttributeValue(value->get<std::string>());
   }
 
  private:
@@ -143,32 +151,31 @@ class SafetensorsSource final : public TensorSource {
     return found == ranges_.end() ? nullptr : &*found;
   }
 
-  void parse_header() {
-    if (header_.kind != JsonValue::Kind::object) {
-      fail("{}: malformed header (expected a JSON object)", file_.path());
-    }
-    for (const auto& [name, value] : header_.members) {
-      if (name == "__metadata__") continue;
+  /// Fills ranges_, in the order of their bytes.
+  void parse_header(const json& header) {
+    if (!header.is_object()) fail("{}: malformed header (expected a JSON object)", file_.path());
+    for (const auto& [name, value] : header.items()) {
+      if (name == "__metadata__") {
+        metadata_ = value;
+        continue;
+      }
       ranges_.push_back(parse_tensor(name, value, place(name)));
       check_size(ranges_.back(), place(name));
     }
-    check_cover();
+    std::sort(ranges_.begin(), ranges_.end(), [](const TensorRange& a, const TensorRange& b) {
+      return std::tie(a.begin, a.end, a.array.name) < std::tie(b.begin, b.end, b.array.name);
+    });
   }
 
-  /// The ranges, in order, must follow each other from 0 to the end of the file.
+  /// The ranges must follow each other from 0 to the end of the file.
   void check_cover() const {
-    std::vector<const TensorRange*> order;
-    for (const TensorRange& range : ranges_) order.push_back(&range);
-    std::sort(order.begin(), order.end(), [](const TensorRange* a, const TensorRange* b) {
-      return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
-    });
     std::uint64_t covered = 0;
-    for (const TensorRange* range : order) {
-      if (range->begin != covered) {
-        fail("{}: its bytes {} (expected to begin at {}, found {})", place(range->array.name),
-             range->begin < covered ? "overlap others" : "leave a hole", covered, range->begin);
+    for (const TensorRange& range : ranges_) {
+      if (range.begin != covered) {
+        fail("{}: its bytes {} (expected to begin at {}, found {})", place(range.array.name),
+             range.begin < covered ? "overlap others" : "leave a hole", covered, range.begin);
       }
-      covered = range->end;
+      covered = range.end;
     }
     check_not_truncated(file_.path(), data_offset_ + covered, file_.size());
     if (data_offset_ + covered < file_.size()) {
@@ -179,8 +186,8 @@ class SafetensorsSource final : public TensorSource {
 
   ByteFile file_;
   std::uint64_t data_offset_ = 0;
-  JsonValue header_;
-  std::vector<TensorRange> ranges_;
+  json metadata_;
+  std::vector<TensorRange> ranges_;  ///< In the order of their bytes.
 };
 
 }  // namespace

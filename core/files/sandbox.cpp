@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -18,7 +19,6 @@
 
 #include "core/base/error.h"
 #include "core/files/hdf5.h"
-#include "core/files/reader_crash.h"
 
 namespace conelab {
 namespace {
@@ -224,15 +224,6 @@ class Child {
   std::uint64_t length_ = 0;
 };
 
-SandboxLimits scaled(SandboxLimits limits, const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return limits;
-  const double extra = 1e-7 * static_cast<double>(status.st_size);
-  limits.seconds += extra;
-  limits.processor_seconds += static_cast<int>(extra);
-  return limits;
-}
-
 struct Started {
   pid_t process;
   int pipe;  ///< The end to read from.
@@ -264,6 +255,14 @@ Started start_child(const std::string& path, const SandboxLimits& limits,
 
 }  // namespace
 
+SandboxLimits SandboxLimits::scaled_to(std::uint64_t file_bytes) const {
+  SandboxLimits limits = *this;
+  const double extra = 1e-7 * static_cast<double>(file_bytes);
+  limits.seconds += extra;
+  limits.processor_seconds += static_cast<int>(std::ceil(extra));
+  return limits;
+}
+
 void allow_more_memory(std::uint64_t bytes) {
   struct rlimit limit {};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
@@ -273,7 +272,10 @@ void allow_more_memory(std::uint64_t bytes) {
 void run_sandboxed(const std::string& path, const SandboxLimits& given,
                    const std::function<void(ArchiveWriter&)>& produce,
                    const std::function<void(ArchiveReader&)>& consume) {
-  const SandboxLimits limits = scaled(given, path);
+  struct stat status {};
+  const bool known = ::stat(path.c_str(), &status) == 0;
+  const SandboxLimits limits =
+      given.scaled_to(known ? static_cast<std::uint64_t>(status.st_size) : 0);
   const Started started = start_child(path, limits, produce);
   Child child(started.process, started.pipe, path, limits);
   ArchiveReader reader([&] { return child.next_length(); },

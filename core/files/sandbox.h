@@ -16,19 +16,36 @@
 #include <optional>
 #include <string>
 
+#include "core/base/error.h"
 #include "core/files/archive.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
 
 namespace conelab {
 
+/// The one failure of a reading child that says something of its file rather than of the machine:
+/// the child crashed, or took more processor time than any file explains. What `run_sandboxed` says
+/// otherwise (no process to be had, no memory, a disk that does not answer) is no evidence of
+/// damage.
+class ReaderCrash : public Error {
+ public:
+  explicit ReaderCrash(const std::string& message) : Error(ErrorKind::failure, message) {}
+};
+
+/// What a reading child may use. The times are those for a small file; `scaled_to` adds to both for
+/// larger ones. The processor limit is the smaller one: a child that spins meets it first and is
+/// known to spin, even where the machine has other work; a disk that does not answer meets the
+/// other.
 struct SandboxLimits {
   /// Beyond what the process has when forked; declared arrays are added once they are checked.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
-  double seconds = 60;                   ///< Wall time; 0.1 s are added for each MB of the file.
-  int processor_seconds = 60;            ///< Likewise.
+  double seconds = 10;                   ///< Wall time.
+  int processor_seconds = 5;             ///< Processor time.
   std::function<bool()> cancelled = {};  ///< Polled while waiting; true ends the child and throws
                                          ///< interrupted.
+
+  /// The same limits with 0.1 s more for each MB of a file of `file_bytes`.
+  [[nodiscard]] SandboxLimits scaled_to(std::uint64_t file_bytes) const;
 };
 
 /// Raises the memory limit of a child by `bytes`; the argument for `before_allocation`.

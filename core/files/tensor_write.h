@@ -1,9 +1,17 @@
 // Tensors in the number types of files, written whole or in blocks of rows. Needs a Lock held.
+//
+// HDF5 packs one chunk at a time, which for a map takes longer than to compute it. So rows are
+// packed here by many threads, to the same bytes, and handed to H5Dwrite_chunk. A chunk is what
+// create_dataset (hdf5_write.h) stores: bytes of equal significance together (shuffle), deflate,
+// and at the end the Fletcher-32 sum of what deflate made, as HDF5 computes it.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "core/base/parallel.h"
 #include "core/base/tensor.h"
 #include "core/files/hdf5.h"
-#include "core/files/packed_chunks.h"
 
 namespace conelab::hdf5 {
 
@@ -12,8 +20,17 @@ namespace conelab::hdf5 {
                                     const std::vector<hsize_t>& extents,
                                     const std::vector<hsize_t>& chunk, const Where& where);
 
+/// Rows [first, first + count) of one head of a [batch × head × row × column] data set.
+struct RowsOfHead {
+  hsize_t batch = 0, head = 0;
+  hsize_t first = 0;  ///< A multiple of the chunk's rows.
+  hsize_t count = 0;  ///< A multiple of them as well, but at the data set's end.
+  hsize_t columns = 0;
+};
+
 /// Writes rows of one head of a [batch × head × row × column] data set whose chunks are
 /// `chunk_rows` × `chunk_columns` of one head; packed by the threads of `execution`.
+/// Throws interrupted where `execution.cancelled` says so.
 template <class T>
 void write_rows(const Dataset& dataset, Dtype dtype, hsize_t chunk_rows, hsize_t chunk_columns,
                 const RowsOfHead& rows, const T* numbers, const Execution& execution,

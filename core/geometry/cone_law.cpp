@@ -64,11 +64,6 @@ ConeSystem with_source(const ConeSystem& system, const ModelPoint& source) {
   return {system.family, system.values, carry(s, Vector::Unit(s.size(), s.size() - 1))};
 }
 
-ConeSystem with_ideal_source(const ConeSystem& system, const Vector& a) {
-  if (!system.infinite()) misuse("{} cones have a finite source", system.family->name);
-  return {system.family, system.values, carry_to_infinity(a)};
-}
-
 Element element(const ConeSystem& system, const ModelPoint& p, const std::string& label) {
   const auto [axis, radial] = split(system, system.to_standard ? apply(*system.to_standard, p) : p);
   return element_at(system, axis, radial, label);
@@ -136,10 +131,6 @@ Relation relation(Base base, const Element& u, const Element& v) {
   if (down && up) return Relation::equal;
   if (down) return Relation::u_is_ancestor;
   return up ? Relation::v_is_ancestor : Relation::unrelated;
-}
-
-double energy(Base base, const Element& u, const Element& v) {
-  return std::max(0.0, base_distance(base, u.axis, v.axis) - (u.shadow - v.shadow));
 }
 
 double potential(const ConeSystem& system, double shadow) {

@@ -33,9 +33,6 @@ struct ConeSystem {
                                      const std::map<std::string, double>& parameters = {});
 /// Returns the same family with a finite source at the interior point `source`.
 [[nodiscard]] ConeSystem with_source(const ConeSystem& system, const ModelPoint& source);
-/// Returns the same family with an infinite source at the boundary point a [d−1] of the half-space.
-/// The horosphere of a penumbral source of height h is then ‖z−a‖² = height/h.
-[[nodiscard]] ConeSystem with_ideal_source(const ConeSystem& system, const Vector& a);
 
 /// A point as the law uses it.
 struct Element {
@@ -70,10 +67,6 @@ enum class Relation { u_is_ancestor, v_is_ancestor, equal, unrelated };
 /// Returns whether u ≼ v, that is, whether v lies in the cone of u. True for u = v.
 [[nodiscard]] bool is_ancestor(Base base, const Element& u, const Element& v);
 [[nodiscard]] Relation relation(Base base, const Element& u, const Element& v);
-/// Returns the distance of v from the cone of u on the base space, max(0, base − (p_u − p_v)). It
-/// is exactly 0 for members.
-[[nodiscard]] double energy(Base base, const Element& u, const Element& v);
-
 /// Returns the potential s = s(∞) − p.
 [[nodiscard]] double potential(const ConeSystem& system, double shadow);
 

@@ -98,11 +98,6 @@ Isometry carry(const Vector& p, const Vector& q) {
 
 Isometry carry_to_infinity(const Vector& a) { return inversion(a, 1); }
 
-Isometry carry_to_axis(const Vector& a, const Vector& b) {
-  const Vector image = b + (a - b) / (a - b).squaredNorm();
-  return compose(translation(-image), carry_to_infinity(b));
-}
-
 // second∘first with first = b₁ + λ₁A₁ι(x−a₁). After moving second's pole to 0, the middle is
 // ι(λA ι(z) + c) with z = x − a₁; with w = z + λAᵀc/‖c‖² it equals
 // c/‖c‖² + (λ/‖c‖²)(I − 2ĉĉᵀ)A ι(w), the standard form again.

@@ -45,9 +45,6 @@ struct Isometry {
 [[nodiscard]] Isometry carry(const Vector& p, const Vector& q);
 /// Returns an isometry that maps the boundary point a [d−1] to ∞.
 [[nodiscard]] Isometry carry_to_infinity(const Vector& a);
-/// Returns an isometry that maps the boundary points a, b [d−1] to 0 and ∞, hence their geodesic to
-/// the vertical axis.
-[[nodiscard]] Isometry carry_to_axis(const Vector& a, const Vector& b);
 
 /// Returns the composition that applies `first` and then `second`.
 [[nodiscard]] Isometry compose(const Isometry& second, const Isometry& first);

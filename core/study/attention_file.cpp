@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/files/atomic_file.h"
 #include "core/files/hdf5_write.h"
-#include "core/files/labelled_group.h"
 #include "core/files/seal.h"
 #include "core/files/tensor_write.h"
 

@@ -15,10 +15,10 @@ namespace conelab::tree {
 
 /// One merge. Clusters are numbered as in SciPy: tokens are 0 … n−1, merge k creates cluster n + k.
 struct Merge {
-  std::int64_t left = 0,
-               right = 0;  ///< `left` is the cluster that contains the smaller first token.
-  double depth = 0;        ///< Never above that of an earlier merge; NaN comes last.
-  std::int64_t size = 0;   ///< The number of tokens in the new cluster.
+  /// `left` is the cluster that contains the smaller first token.
+  std::int64_t left = 0, right = 0;
+  double depth = 0;       ///< Never above that of an earlier merge; NaN comes last.
+  std::int64_t size = 0;  ///< The number of tokens in the new cluster.
 };
 
 struct Dendrogram {

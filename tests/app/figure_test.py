@@ -200,7 +200,7 @@ class Heatmap(ProgramTest):
                 self.fails(1, "figure", "heatmap", "-o", self.folder / "maps.svg", *words,
                            says=[wrong, says])
         self.fails(1, "figure", "heatmap", "-o", self.folder / "maps.svg", "-i",
-                   self.folder / "dot.h5", "-i", TRACE, says="no result of attend")
+                   self.folder / "dot.h5", "-i", TRACE, says="not a result of attend")
         self.assert_clean(*held)
 
     def test_a_difference_has_its_own_colour_bar(self):

@@ -62,8 +62,7 @@ void BenchCanvas::redraw() {
 void BenchCanvas::point_at(std::optional<std::size_t> spot) {
   spot_ = spot;
   if (spot_) {
-    text_ = QString::fromStdString(picture_.spots[*spot_].text);
-    emit pointed(text_);
+    emit pointed(QString::fromStdString(picture_.spots[*spot_].text));
   }
   update();
 }

@@ -20,8 +20,6 @@ class BenchCanvas : public QWidget {
   [[nodiscard]] double page_width() const;
   /// Returns the position of a case in the widget.
   [[nodiscard]] QPointF place_of(const BenchSpot& spot) const;
-  /// Returns the exact numbers of the case that was pointed at last; empty before.
-  [[nodiscard]] const QString& pointed_text() const { return text_; }
 
  signals:
   void pointed(const QString& text);
@@ -42,7 +40,6 @@ class BenchCanvas : public QWidget {
   BenchModel& model_;
   BenchPicture picture_;
   std::optional<std::size_t> spot_;
-  QString text_;
 };
 
 }  // namespace conelab::desktop

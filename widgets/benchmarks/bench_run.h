@@ -17,14 +17,15 @@ namespace conelab::desktop {
 
 /// Functions that the program supplies to the benchmarks view: running a sweep (its workers are
 /// processes of the program), devices, the command.
-std::vector<std::string> operators;  ///< Names that a sweep may contain.
-std::string folder;                  ///< The folder of results, unless the user chooses another.
-/// Calls run_bench with the operators and workers of the program; called from a job.
-std::function<void(const Sweep&, const BenchOptions&)> run;
-/// Returns the state of every device except the CPU. It may take long and is called from a job.
-std::function<std::vector<DeviceState>()> devices;
-/// Returns the command line that runs the same sweep and writes `output`.
-std::function<std::string(const BenchChoice&, const std::string& output)> command;
+struct BenchBackend {
+  std::vector<std::string> operators;  ///< Names that a sweep may contain.
+  std::string folder;                  ///< The folder of results, unless the user chooses another.
+  /// Calls run_bench with the operators and workers of the program; called from a job.
+  std::function<void(const Sweep&, const BenchOptions&)> run;
+  /// Returns the state of every device except the CPU. It may take long and is called from a job.
+  std::function<std::vector<DeviceState>()> devices;
+  /// Returns the command line that runs the same sweep and writes `output`.
+  std::function<std::string(const BenchChoice&, const std::string& output)> command;
 };
 
 class BenchRun {

@@ -85,8 +85,8 @@ class ExplorerViewport : public Viewport {
   void changeEvent(QEvent* event) override;
 
  private:
-  static constexpr int coarse_step =
-      8;  ///< Pixels between nodes of the heat layer during movement.
+  /// Pixels between nodes of the heat layer during movement.
+  static constexpr int coarse_step = 8;
   struct Pane {
     ConeChoice choice;
     ConeScene scene;

@@ -24,8 +24,8 @@ class HeatField {
   struct Value {
     LawPoint place;
     double depth = 0;  ///< K(u, x).
-    bool outside =
-        false;  ///< x is outside the domain of the family; the depth is that of its border.
+    /// x is outside the domain of the family; the depth is that of its border.
+    bool outside = false;
     bool extended = false;  ///< u and x have no common ancestor.
   };
 

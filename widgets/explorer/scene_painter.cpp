@@ -247,7 +247,7 @@ void ScenePainter::create() {
 void ScenePainter::destroy() {
   if (!objects_) return;
   QOpenGLFunctions* gl = QOpenGLContext::currentContext()->functions();
-  for (auto& [texture, texture] : objects_->textures) gl->glDeleteTextures(1, &texture.name);
+  for (auto& [index, texture] : objects_->textures) gl->glDeleteTextures(1, &texture.name);
   objects_.reset();
 }
 
@@ -269,10 +269,10 @@ void ScenePainter::end() {
   o.gl->glUseProgram(0);
 }
 
-void ScenePainter::heat(int texture, long version, const HeatRaster& raster,
-                        const PlaneFrame& frame, const Line& ground) {
+void ScenePainter::heat(int index, long version, const HeatRaster& raster, const PlaneFrame& frame,
+                        const Line& ground) {
   Objects& o = *objects_;
-  Texture& texture = o.textures[texture];
+  Texture& texture = o.textures[index];
   o.gl->glActiveTexture(GL_TEXTURE0);
   if (texture.name == 0) o.gl->glGenTextures(1, &texture.name);
   o.gl->glBindTexture(GL_TEXTURE_2D, texture.name);

@@ -43,9 +43,9 @@ class ScenePainter {
   /// Begins a frame. `size` is that of the window in units, `density` the pixels per unit.
   void begin(const QSizeF& size, double density);
   /// Draws the raster over the rectangle of the frame, but only inside `ground` (closed, convex).
-  /// The texture is stored under the index `texture` and is uploaded again only if `version`
+  /// The texture is stored under `index` and is uploaded again only if `version`
   /// differs.
-  void heat(int texture, long version, const HeatRaster& raster, const PlaneFrame& frame,
+  void heat(int index, long version, const HeatRaster& raster, const PlaneFrame& frame,
             const Line& ground);
   void fills(const std::vector<Fill>& fills, const QPalette& palette, const figure::Box& box);
   /// Draws triangles, blended in their order.

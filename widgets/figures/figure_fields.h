@@ -25,6 +25,7 @@ class FigureFields : public QWidget {
   /// Shows the values that are set; the other fields show their defaults.
   void show_values(const figure::Parameters& values);
 
+ signals:
   /// The user edited a field. `value` is empty for the default.
   void edited(const QString& key, const QString& value);
 

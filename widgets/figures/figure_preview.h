@@ -39,13 +39,13 @@ class FigurePreview : public QWidget {
 
  private:
   [[nodiscard]] QSize picture_size() const;
-  QSize asked_;  ///< The size of the image that is being painted.
+  void fit_size();
   void start();
 
   JobPool& jobs_;
   std::shared_ptr<const figure::DisplayList> list_, painted_;
   QImage picture_;
-  QSize asked_;  ///< Of the picture that is being painted.
+  QSize asked_;  ///< The size of the image that is being painted.
   double zoom_ = 0;
   JobHandle job_;
 };

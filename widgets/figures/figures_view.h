@@ -46,6 +46,7 @@ class FiguresView : public QWidget {
   /// Writes the previewed figure in a job; the extension .svg, .pdf or .png selects the format.
   /// Throws while the figure is being drawn; other errors appear as the message. Does nothing while
   /// another figure is being written.
+  void export_to(const QString& file);
   /// Returns whether a file or the clipboard is being written.
   [[nodiscard]] bool exporting() const { return export_job_.active(); }
 

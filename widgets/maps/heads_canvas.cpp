@@ -1,6 +1,5 @@
 #include "widgets/maps/heads_canvas.h"
 
-#include <QElapsedTimer>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -62,8 +61,6 @@ QString HeadsCanvas::pointed() const {
 // ---- painting -----------------------------------------------------------------------------------
 
 void HeadsCanvas::paintEvent(QPaintEvent*) {
-  QElapsedTimer clock;
-  clock.start();
   QPainter painter(this);
   painter.fillRect(rect(), canvas_ground(palette()));
   painter.setFont(font());
@@ -84,7 +81,6 @@ void HeadsCanvas::paintEvent(QPaintEvent*) {
   const MapCamera fitted = camera();
   for (std::size_t i = 0; i < grid_.maps.size(); ++i) draw_map_of(painter, i, fitted);
   draw_legend(painter);
-  paint_time_ = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
 }
 
 void HeadsCanvas::draw_map_of(QPainter& painter, std::size_t index, const MapCamera& camera) {

@@ -19,7 +19,6 @@ class HeadsCanvas : public QWidget {
   [[nodiscard]] const HeadGrid& grid() const { return grid_; }
   /// Returns a description of what is under the pointer; empty if there is nothing.
   [[nodiscard]] QString pointed() const;
-  [[nodiscard]] double paint_time() const { return paint_time_; }
   [[nodiscard]] QSize minimumSizeHint() const override { return {320, 240}; }
 
  signals:
@@ -46,7 +45,6 @@ class HeadsCanvas : public QWidget {
   HeadGrid grid_;
   std::vector<MapPicture> pictures_;
   std::optional<std::size_t> under_;  ///< Index into grid_.maps.
-  double paint_time_ = 0;
 };
 
 }  // namespace conelab::desktop

@@ -41,20 +41,21 @@ struct MapLayout {
                                        double aspect, const LabelSpace& space);
 
 /// The position of the small map of one head of one operator, in pixels.
-std::size_t operation = 0, head = 0;
-figure::Box cells;
-figure::Box label;  ///< Above the cells.
+struct HeadPlace {
+  std::size_t operation = 0, head = 0;
+  figure::Box cells;
+  figure::Box label;  ///< Above the cells.
 };
 
 /// The positions of all small maps: a block of rows per operator, with as many heads in a row as
 /// make the maps largest.
-std::vector<figure::Box> titles;  ///< One per operator.
-std::vector<HeadPlace> maps;
-double width = 0, height = 0;  ///< Size of a map.
-/// Returns the index of the map at a point; absent if there is none.
-[[nodiscard]] std::optional<std::size_t> at(figure::Point point) const;
-}
-;
+struct HeadGrid {
+  std::vector<figure::Box> titles;  ///< One per operator.
+  std::vector<HeadPlace> maps;
+  double width = 0, height = 0;  ///< Size of a map.
+  /// Returns the index of the map at a point; absent if there is none.
+  [[nodiscard]] std::optional<std::size_t> at(figure::Point point) const;
+};
 
 /// Computes the positions. `aspect` is the width of a map divided by its height. Maps are at least
 /// 18 pixels high; if they do not fit, the grid is higher than the canvas.

@@ -1,6 +1,5 @@
 #include "widgets/maps/maps_canvas.h"
 
-#include <QElapsedTimer>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -106,8 +105,6 @@ QPointF MapsCanvas::cell_centre(std::size_t panel, const Focus& cell) const {
 // ---- painting -----------------------------------------------------------------------------------
 
 void MapsCanvas::paintEvent(QPaintEvent*) {
-  QElapsedTimer clock;
-  clock.start();
   QPainter painter(this);
   painter.fillRect(rect(), canvas_ground(palette()));
   arrange();
@@ -119,8 +116,6 @@ void MapsCanvas::paintEvent(QPaintEvent*) {
   }
   for (std::size_t i = 0; i < layout_.panels.size(); ++i) draw_panel(painter, i);
   if (!layout_.panels.empty()) draw_bars(painter);
-  paint_time_ = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
-  ++paints_;
 }
 
 void MapsCanvas::draw_message(QPainter& painter, const QString& text) {

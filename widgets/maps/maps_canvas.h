@@ -19,14 +19,10 @@ class MapsCanvas : public QWidget {
  public:
   explicit MapsCanvas(MapsModel& model, QWidget* parent = nullptr);
 
-  /// Returns the layout, and the position of a cell, for tests and help.
-  [[nodiscard]] const MapLayout& layout_now() const { return layout_; }
+  /// Returns the position of a cell, for tests and help.
   [[nodiscard]] QPointF cell_centre(std::size_t panel, const Focus& cell) const;
   /// Returns the cell at a point of the canvas; absent outside the matrices.
   [[nodiscard]] std::optional<Focus> cell_at(const QPointF& point) const;
-  /// Returns the milliseconds that the last paint took.
-  [[nodiscard]] double paint_time() const { return paint_time_; }
-  [[nodiscard]] long paints() const { return paints_; }
 
   void fit();
 
@@ -66,8 +62,6 @@ class MapsCanvas : public QWidget {
   std::optional<QPointF> press_;  ///< Where the left button was pressed, until it is released.
   QPointF last_;
   bool dragged_ = false;
-  double paint_time_ = 0;
-  long paints_ = 0;
 };
 
 }  // namespace conelab::desktop

@@ -1,6 +1,5 @@
 #include "widgets/maps/relations_canvas.h"
 
-#include <QElapsedTimer>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -175,8 +174,6 @@ void RelationsCanvas::changeEvent(QEvent* event) {
 // ---- painting -----------------------------------------------------------------------------------
 
 void RelationsCanvas::paintEvent(QPaintEvent* event) {
-  QElapsedTimer clock;
-  clock.start();
   QPainter painter(this);
   painter.fillRect(rect(), canvas_ground(palette()));
   if (std::all_of(sheets_.begin(), sheets_.end(),
@@ -190,7 +187,6 @@ void RelationsCanvas::paintEvent(QPaintEvent* event) {
     const QRectF box(0, sheet.top, sheet.page.width * scale, sheet.page.height * scale);
     if (box.intersects(QRectF(event->rect()))) paint_sheet(painter, sheet);
   }
-  paint_time_ = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
 }
 
 bool RelationsCanvas::sharp() const {

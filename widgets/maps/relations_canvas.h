@@ -24,7 +24,6 @@ class RelationsCanvas : public QWidget {
   [[nodiscard]] std::optional<QPointF> place_of_token(std::size_t panel, std::size_t token) const;
   [[nodiscard]] std::optional<QPointF> place_of_merge(std::size_t panel, std::size_t merge) const;
   [[nodiscard]] std::optional<QPointF> place_of_boundary(std::size_t panel, std::size_t b) const;
-  [[nodiscard]] double paint_time() const { return paint_time_; }
   /// Returns whether the screen shows the current state at full resolution.
   [[nodiscard]] bool sharp() const;
 
@@ -83,7 +82,6 @@ class RelationsCanvas : public QWidget {
   std::vector<std::shared_ptr<RelationPanel>> panels_;  ///< The panels that the sheets show.
   double width_ = 0, density_ = 0;                      ///< The size for which they are drawn.
   QString pointed_;
-  double paint_time_ = 0;
 };
 
 }  // namespace conelab::desktop

@@ -21,7 +21,7 @@ enum class FileKind {
 
 struct FoundFile {
   FileKind kind = FileKind::other;
-  std::string path;           ///< Absolute path.
+  QString path;               ///< Absolute path.
   std::string group = {};     ///< For a trace: the requested group, or empty.
   std::string quantity = {};  ///< For a result of attend: the map that it contains, or empty.
   std::string made_of = {};   ///< For a result: the trace that it was computed from.

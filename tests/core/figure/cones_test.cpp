@@ -246,19 +246,6 @@ TEST(Cones, AWrongPointIsNamed) {
   EXPECT_TRUE(message(f).starts_with("v: ")) << message(f);
 }
 
-TEST(PlaneScene, GeodesicsAreCentredOnTheBoundary) {
-  const PlaneScene scene({-2, 2, 0, 2}, {0, 0}, 400, 400);
-  const Path path = scene.half_plane_geodesic({0.6, 0.8}, {-0.6, 0.8});
-  const auto& arc = std::get<ArcTo>(path.segments.at(1));
-  EXPECT_NEAR(arc.centre.x, 200, 1e-9);
-  EXPECT_NEAR(arc.centre.y, 200, 1e-9);
-  EXPECT_NEAR(arc.rx, 100, 1e-9);
-  EXPECT_NEAR(arc.end().x, 140, 1e-9);
-  EXPECT_NEAR(arc.end().y, 120, 1e-9);
-  const Path line = scene.half_plane_geodesic({1, 0.5}, {1, 1});
-  EXPECT_TRUE(std::holds_alternative<LineTo>(line.segments.at(1)));
-}
-
 TEST(PlaneScene, TallWindowsAreWidened) {
   const PlaneScene scene({-1, 1, 0, 10}, {5, 5}, 100, 200);
   EXPECT_DOUBLE_EQ(scene.box().height, 200);

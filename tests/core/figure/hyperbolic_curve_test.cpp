@@ -7,7 +7,7 @@
 #include "core/figure/cone_curves.h"
 #include "core/figure/model_view.h"
 #include "core/geometry/distance.h"
-#include "core/geometry/locus.h"
+#include "tests/core/geometry/oracles.h"
 #include "tests/core/geometry/sampling.h"
 
 namespace conelab::figure {

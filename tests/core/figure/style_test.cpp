@@ -51,6 +51,27 @@ TEST(Style, WrapKeepsLinesWithinTheWidth) {
   }
 }
 
+/// A colour in OKLab (B. Ottosson, 2020): lightness L in [0, 1] and the two opponent axes.
+struct OkLab {
+  double L, a, b;
+};
+
+/// Returns the linear value of an sRGB channel.
+double decoded(std::uint8_t channel) {
+  const double c = channel / 255.0;
+  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+
+OkLab to_oklab(Colour colour) {
+  const double r = decoded(colour.r), g = decoded(colour.g), b = decoded(colour.b);
+  const double l = std::cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+  const double m = std::cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+  const double s = std::cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+  return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
+          1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
+          0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
+}
+
 double step(Colour a, Colour b) {
   const OkLab p = to_oklab(a), q = to_oklab(b);
   return std::hypot(p.L - q.L, p.a - q.a, p.b - q.b);

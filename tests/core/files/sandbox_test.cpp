@@ -15,7 +15,6 @@
 
 #include "core/files/hdf5.h"
 #include "core/files/inspect.h"
-#include "core/files/reader_crash.h"
 #include "tests/core/files/examples.h"
 
 namespace conelab {
@@ -86,6 +85,15 @@ TEST(Sandbox, AHangIsOneLine) {
   };
   EXPECT_THAT(sandbox_error({1u << 30, reader_patience, 1}, spin),
               HasSubstr("too much processor time"));
+}
+
+TEST(Sandbox, LimitsGrowWithTheFile) {
+  const SandboxLimits limits;
+  EXPECT_LE(limits.scaled_to(1 << 20).seconds, 11);
+  EXPECT_LE(limits.scaled_to(1 << 20).processor_seconds, 6);
+  // 2 GB at 10 MB/s, as a slow disk has it and deflate.
+  EXPECT_GE(limits.scaled_to(std::uint64_t{2} << 30).seconds, 200);
+  EXPECT_GE(limits.scaled_to(std::uint64_t{2} << 30).processor_seconds, 200);
 }
 
 TEST(Sandbox, OnlyWhatTheChildDoesIsACrash) {

@@ -10,6 +10,7 @@ namespace conelab {
 namespace {
 
 using fixtures::add_tensor;
+using fixtures::bytes_of;
 using fixtures::error_of;
 using fixtures::FilesTest;
 using fixtures::floats;
@@ -363,7 +364,7 @@ TEST_F(WrongInput, Npz) {
   EXPECT_THAT(named("/k.npy"), HasSubstr("leads out of the archive"));
   EXPECT_THAT(named("a/../../k.npy"), HasSubstr("leads out of the archive"));
   EXPECT_THAT(named("C:\\k.npy"), HasSubstr("leads out of the archive"));
-  EXPECT_EQ(named("q.npy"), "t.npz: two members are called 'q.npy'");
+  EXPECT_EQ(named("q.npy"), "t.npz: two members have the same name");
   EXPECT_THAT(bytes_error("t.npz", zip({{"x.npy", q}})), HasSubstr("no array q (found: x)"));
   EXPECT_EQ(bytes_error("t.npz", "hello world"), "t.npz: is not a zip archive");
   // A header that declares more, less, and a bomb behind a small header.
@@ -371,20 +372,37 @@ TEST_F(WrongInput, Npz) {
               HasSubstr("wrong size"));
   const std::string bomb = q + std::string(50'000'000, '\0');
   EXPECT_THAT(bytes_error("t.npz", zip({{"q.npy", bomb, true}})), HasSubstr("wrong size"));
-  std::string lying = zip({{"q.npy", bomb, true}});
-  const std::string size(
-      reinterpret_cast<const char*>(
-          std::vector<std::uint32_t>{static_cast<std::uint32_t>(q.size())}.data()),
-      4);
-  lying = patched(lying, lying.rfind("PK\x01\x02") + 24, size);
-  EXPECT_THAT(bytes_error("t.npz", lying), HasSubstr("holds more than it declares"));
+  /// Changes a field of the directory and of the member's header, where it lies 2 bytes before.
+  const auto in_both = [](const std::string& archive, std::size_t field, const std::string& by) {
+    return patched(patched(archive, archive.rfind("PK\x01\x02") + field, by), field - 2, by);
+  };
+  const std::string size = bytes_of<std::uint32_t>({static_cast<std::uint32_t>(q.size())});
+  const std::string lying = zip({{"q.npy", bomb, true}});
+  EXPECT_THAT(bytes_error("t.npz", in_both(lying, 24, size)),
+              HasSubstr("holds more than it declares"));
+  EXPECT_THAT(bytes_error("t.npz", patched(lying, lying.rfind("PK\x01\x02") + 24, size)),
+              HasSubstr("damaged zip archive"));
   const std::string good = zip({{"q.npy", q}});
   EXPECT_THAT(bytes_error("t.npz", patched(good, good.find("PK\x01\x02") - 1, "?")),
               HasSubstr("wrong checksum"));
-  EXPECT_THAT(bytes_error("t.npz", patched(good, good.find("PK\x01\x02") + 8, "\1")),
-              HasSubstr("is encrypted"));
-  EXPECT_THAT(bytes_error("t.npz", patched(good, good.find("PK\x01\x02") + 10, "\x0c")),
+  EXPECT_THAT(bytes_error("t.npz", in_both(good, 8, "\1")), HasSubstr("is encrypted"));
+  EXPECT_THAT(bytes_error("t.npz", in_both(good, 10, "\x0c")),
               HasSubstr("compression method 12 is not read"));
+}
+
+TEST_F(WrongInput, MembersOfAnNpzThatOverlap) {
+  const std::string inner = zip({{"k.npy", npy("<f4", "(200, 3)", floats(600))}});
+  const std::size_t directory = inner.rfind("PK\x01\x02"), end = inner.rfind("PK\x05\x06");
+  // The bytes of q.npy are the whole member k.npy, which the directory lists as well.
+  std::string outer = zip({{"q.npy", inner.substr(0, directory)}});
+  const std::string second =
+      patched(inner.substr(directory, end - directory), 42, bytes_of<std::uint32_t>({30 + 5}));
+  const std::size_t outer_end = outer.rfind("PK\x05\x06");
+  const auto both = static_cast<std::uint32_t>(2 * second.size());  // Names of the same length.
+  outer = patched(outer, outer_end + 8, bytes_of<std::uint16_t>({2, 2}));
+  outer = patched(outer, outer_end + 12, bytes_of<std::uint32_t>({both}));
+  EXPECT_EQ(bytes_error("t.npz", outer.insert(outer_end, second)),
+            "t.npz: damaged zip archive (its members are larger than the file)");
 }
 
 TEST_F(WrongInput, Safetensors) {

@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/geometry/distance.h"
-#include "core/geometry/locus.h"
 #include "core/geometry/tangent.h"
+#include "tests/core/geometry/oracles.h"
 #include "tests/core/geometry/sampling.h"
 
 namespace conelab::geometry {
@@ -313,16 +313,6 @@ TEST(Recession, FiniteUmbralConesConvergeWithTheSquareOfTheDistance) {
 }
 
 // ---- facts -------------------------------------------------------------------------------------
-
-TEST(Cones, IdealSourceIsAnIsometryAwayFromTheOneAtInfinity) {
-  const ConeSystem system =
-      with_ideal_source(cone_system("penumbral", {{"height", 2}}), vec({0.5}));
-  // The horosphere of height 2 at ∞ is |z − a|² = y/2 at a: its top is (0.5, 0.5).
-  EXPECT_NO_THROW((void)element(system, point(Model::halfspace, vec({0.5, 0.51}))));
-  EXPECT_THROW((void)element(system, point(Model::halfspace, vec({0.5, 0.49}))), Error);
-  EXPECT_THROW((void)with_ideal_source(cone_system("ganea"), vec({0})), Error);
-  EXPECT_THROW((void)with_source(system, point(Model::halfspace, vec({0, 1}))), Error);
-}
 
 // Every common ancestor of u and v is an ancestor of the LCA exactly when d = 2.
 TEST(Lca, IsTheLeastUpperBoundInTheHyperbolicPlaneOnly) {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/geometry/distance.h"
-#include "core/geometry/locus.h"
+#include "tests/core/geometry/oracles.h"
 #include "tests/core/geometry/sampling.h"
 
 namespace conelab::geometry {

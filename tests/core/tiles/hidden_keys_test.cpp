@@ -163,38 +163,6 @@ TEST(WindowedKeys, OutsideItChangeNoBitOfARow) {
   }
 }
 
-/// Keys so far that their norms overflow have no weight, and hide no twin from being computed
-/// directly.
-TEST(FarKeys, WhoseNormsOverflowLeaveTheOthersAlone) {
-  for (const char* similarity : {"laplacian", "penumbral", "umbral"}) {
-    Call call;
-    call.similarity = similarity;
-    const Extents few{1, 1, 16, 16, 32, 3};
-    const auto near = convert<float>(random_input(call, few, 1, 1));
-    AttentionInput<float> all{near.query,
-                              Tensor4<float>({1, 1, 24, 32}),
-                              Tensor4<float>({1, 1, 24, 3}),
-                              near.output_grad,
-                              {},
-                              {}};
-    AttentionInput<float> twins = near;
-    std::copy_n(near.query.row(0, 0, 0), 16 * 32, twins.key.row(0, 0, 0));
-    for (std::int64_t j = 0; j < 24; ++j) {
-      std::copy_n(near.query.row(0, 0, j % 16), 32, all.key.row(0, 0, j));
-      std::copy_n(near.value.row(0, 0, j % 16), 3, all.value.row(0, 0, j));
-      if (j >= 16) all.key.at(0, 0, j, 0) = 1e21F;
-    }
-    for (const std::string& target : simd_targets()) {
-      Execution execution = one_thread();
-      execution.simd = target;
-      const auto expected = run(call, convert<double>(twins)).forward;
-      const auto found = run(call, all, execution).forward;
-      EXPECT_LE(difference(found.output, expected.output), 1e-5) << similarity << " " << target;
-      EXPECT_LE(difference(found.lse, expected.lse), 1e-5) << similarity << " " << target;
-    }
-  }
-}
-
 /// Beside the guard against subnormal results: small values and upstream gradients keep theirs.
 TEST(SmallNumbers, KeepTheirDigits) {
   Call call;

@@ -1,11 +1,13 @@
 #include "tests/core/tiles/plain.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "core/base/half.h"
+#include "core/similarity/all.h"
 
 namespace conelab::tests {
 namespace {
@@ -26,8 +28,26 @@ float sum_of(std::int64_t count, const F& f) {
 /// A placed token in S.
 struct PlacedToken {
   std::vector<float> base;
-  double value[max_values] = {};
+  float value[max_values] = {};
 };
+
+/// The formula of a similarity in float, by scalar code.
+struct Formula {
+  float (*score)(float x, const float* q, const float* k, const float* c);
+  /// dlogit/dx, and with respect to both potentials.
+  std::array<float, 3> (*slope)(float x, const float* q, const float* k, const float* c);
+};
+
+template <class... S>
+Formula formula_of(const SimilarityRow& row, TypeList<S...>) {
+  static constexpr Formula formulas[] = {
+      {[](float x, const float* q, const float* k, const float* c) { return S::score(x, q, k, c); },
+       [](float x, const float* q, const float* k, const float* c) {
+         const auto s = S::slope(x, q, k, c);
+         return std::array{s.x, s.query, s.key};
+       }}...};
+  return formulas[&row - similarity_table().data()];
+}
 
 /// One head of a call.
 template <class S>
@@ -44,10 +64,12 @@ class PlainHead {
         context_(plan.map_context(map_values_, head)),
         base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
         bias_values_(plan.values(plan.bias_parameters, head)),
-        mask_(plan.mask(input)) {
+        mask_(plan.mask(input)),
+        formula_(formula_of(*plan.similarity, Similarities{})) {
     context_.p = map_values_.data();
-    plan.similarity->constant(similarity_values_.data(), constants_);
-    for (double& c : constants_) c = rounded<S>(c);
+    double constants[max_constants] = {};
+    plan.similarity->constant(similarity_values_.data(), constants);
+    std::transform(constants, constants + max_constants, constants_, rounded<S>);
     for (std::int64_t i = 0; i < plan.extents.query; ++i) {
       query_.push_back(placed(input.query.row(b_, h_, i)));
     }
@@ -69,17 +91,18 @@ class PlainHead {
       float query_slope = 0;
       for (std::size_t j = 0; j < key_.size(); ++j) {
         if (row.weight[j] == 0 || !sees(i, j)) continue;
-        const PairSlope slope = slope_of(i, j);
+        const auto [slope_x, slope_query, slope_key] = formula_.slope(
+            measure(i, j), query_[static_cast<std::size_t>(i)].value, key_[j].value, constants_);
         const float by_logit = row.by_logit[j];
-        const float by_x = rounded<S>(by_logit * slope.x);
+        const float by_x = rounded<S>(by_logit * slope_x);
         for (std::size_t c = 0; c < base_size(); ++c) {
           const float q = query_[static_cast<std::size_t>(i)].base[c], k = key_[j].base[c];
           const float apart = rounded<S>(2 * rounded<S>(q - k));
           query_base[c] += by_x * (is_distance() ? apart : k);
           key_base[j][c] += by_x * (is_distance() ? -apart : q);
         }
-        query_slope += rounded<S>(by_logit * slope.query);
-        key_slope[j] += rounded<S>(by_logit * slope.key);
+        query_slope += rounded<S>(by_logit * slope_query);
+        key_slope[j] += rounded<S>(by_logit * slope_key);
         for (std::size_t c = 0; c < width(); ++c) value[j][c] += row.weight[j] * row.upstream[c];
       }
       finish_token(in_.query.row(b_, h_, i), query_base, query_slope, out.query.row(b_, h_, i));
@@ -107,7 +130,8 @@ class PlainHead {
   int base_size_;
   std::vector<double> bias_values_;
   Mask mask_;
-  double constants_[max_constants] = {};
+  Formula formula_;
+  float constants_[max_constants];
   std::vector<PlacedToken> query_, key_;
   std::vector<std::vector<float>> value_;  ///< [n_k × width]
 
@@ -136,8 +160,9 @@ class PlainHead {
     (void)place_token(*plan_.map, context_, x.data(), base.data(), place);
     PlacedToken out;
     for (const double v : base) out.base.push_back(rounded<S>(v));
-    plan_.similarity->token(place, similarity_values_.data(), out.value);
-    for (double& v : out.value) v = rounded<S>(v);
+    double value[max_values] = {};
+    plan_.similarity->token(place, similarity_values_.data(), value);
+    std::transform(value, value + max_values, out.value, rounded<S>);
     return out;
   }
 
@@ -159,7 +184,7 @@ class PlainHead {
     return out;
   }
 
-  [[nodiscard]] double measure(std::int64_t i, std::size_t j) const {
+  [[nodiscard]] float measure(std::int64_t i, std::size_t j) const {
     const std::vector<float>&q = query_[static_cast<std::size_t>(i)].base, &k = key_[j].base;
     return sum_of<S>(base_size_, [&](std::int64_t at) {
       const auto c = static_cast<std::size_t>(at);
@@ -168,14 +193,9 @@ class PlainHead {
     });
   }
 
-  [[nodiscard]] PairSlope slope_of(std::int64_t i, std::size_t j) const {
-    return plan_.similarity->slope(measure(i, j), query_[static_cast<std::size_t>(i)].value,
-                                   key_[j].value, constants_);
-  }
-
   [[nodiscard]] float logit(std::int64_t i, std::size_t j) const {
     if (!sees(i, j)) return -std::numeric_limits<float>::infinity();
-    const float score = rounded<S>(plan_.similarity->score(
+    const float score = rounded<S>(formula_.score(
         measure(i, j), query_[static_cast<std::size_t>(i)].value, key_[j].value, constants_));
     if (bias_values_.empty()) return score;
     const auto offset = static_cast<double>(static_cast<std::int64_t>(j) - i + plan_.extents.query -
@@ -229,9 +249,10 @@ class PlainHead {
         return row.upstream[static_cast<std::size_t>(c)] * value_[j][static_cast<std::size_t>(c)];
       }));
     }
-    const float mean = plan_.sigmoid ? 0 : sum_of<S>(plan_.extents.key, [&](std::int64_t j) {
-      const auto at = static_cast<std::size_t>(j);
-      return row.weight[at] * row.by_logit[at];
+    // The Einstein midpoint's sums are free of scale: their mean is 0.
+    const bool has_mean = !plan_.sigmoid && !plan_.einstein;
+    const float mean = !has_mean ? 0 : sum_of<S>(plan_.extents.value, [&](std::int64_t c) {
+      return row.upstream[static_cast<std::size_t>(c)] * row.output[static_cast<std::size_t>(c)];
     });
     for (std::size_t j = 0; j < key_.size(); ++j) {
       const float rate =

@@ -3,11 +3,12 @@
 //
 //   x_ij      q_i . k_j, or sum_c (q_ic - k_jc)^2, of the placed tokens
 //   weight_ij exp(logit_ij - max_j logit_ij) / sum_j, or sigmoid(logit_ij)
-//   dL/dlogit_ij = weight_ij (dL/dweight_ij - sum_j weight_ij dL/dweight_ij)
+//   dL/dlogit_ij = weight_ij (dL/dweight_ij - dL/doutput_i . output_i), as libraries' fused
+//             attention has it; of a sigmoid weight_ij (1 - weight_ij) dL/dweight_ij
 //
-// Sums are taken in float, term after term; each result is rounded to S. Formulas of a similarity,
-// a map and a bias are evaluated in double from rounded numbers and rounded once, which is at least
-// as exact as any evaluation in S: the yardstick errs on the strict side.
+// Sums are taken in float, term after term; each result is rounded to S. The formula of a
+// similarity is its header's, evaluated in float by scalar code. Maps and biases are evaluated in
+// double and rounded once, which is at least as exact as any evaluation in S.
 #pragma once
 
 #include "core/call/plan.h"
