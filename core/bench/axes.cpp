@@ -133,6 +133,10 @@ bool is_implied(const Axis& axis, const std::string& label) {
   return *axis.before != '\0' && label == axis.before;
 }
 
+bool all_implied(const Axis& axis, const Labels& labels) {
+  return labels.size() == 1 && is_implied(axis, labels.front());
+}
+
 Labels choices_of(const Axis& axis) {
   Labels labels;
   std::string_view rest = axis.choices;

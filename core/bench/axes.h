@@ -51,6 +51,8 @@ struct Axis {
 [[nodiscard]] std::size_t index_of(const Axis& axis);
 /// Whether the label says nothing, because it is that of all cases from before the axis.
 [[nodiscard]] bool is_implied(const Axis& axis, const std::string& label);
+/// Whether that is the only one of the labels.
+[[nodiscard]] bool all_implied(const Axis& axis, const Labels& labels);
 /// The labels of `Axis::choices`; empty where any label is allowed.
 [[nodiscard]] Labels choices_of(const Axis& axis);
 /// "cpu", "2 threads", "d = 64": a label as captions write it.

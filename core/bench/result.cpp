@@ -26,7 +26,7 @@ std::vector<LabelledAxis> axes_of(const Sweep& s, std::span<const Axis> some) {
   std::vector<LabelledAxis> all;
   for (const Axis& axis : some) {
     const Labels& labels = s[axis];
-    if (labels.size() == 1 && is_implied(axis, labels.front())) continue;
+    if (all_implied(axis, labels)) continue;
     if (axis.numeric)
       all.push_back({axis.name, s.numbers(axis), ""});
     else

@@ -98,6 +98,7 @@ std::vector<Case> Sweep::cases() const {
 std::vector<std::pair<std::string, std::string>> Sweep::items() const {
   std::vector<std::pair<std::string, std::string>> all;
   for (const Axis& axis : axes()) {
+    if (all_implied(axis, (*this)[axis])) continue;
     all.emplace_back(axis.option, fmt::format("{}", fmt::join((*this)[axis], ",")));
   }
   all.insert(all.end(), {{"batch", std::to_string(batch)},
