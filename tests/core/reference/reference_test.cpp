@@ -63,6 +63,7 @@ TEST(Reference, DifferencesGiveTheSlopeOfASigmoid) {
 TEST(Reference, DifferencesNoticeAKink) {
   Problem p = small_dot_problem();
   p.similarity = "laplacian";
+  p.numbers["gamma"] = {1};
   p.call.map = "none";
   p.query.data[0] = 1;  // On the second key.
   EXPECT_FALSE(central_difference(p, p.query.data[0]).smooth);

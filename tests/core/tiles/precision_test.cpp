@@ -121,12 +121,15 @@ AttentionInput<float> trace(const std::string& group) {
 TEST_P(Precision, OnTheTokensOfARealModel) {
   for (const char* group : {"/german/layer0", "/german/layer5", "/taxonomy/layer3"}) {
     SCOPED_TRACE(group);
-    expect_close(GetParam().call, trace(group));
+    AttentionInput<float> input = trace(group);
+    draw_tensors(GetParam().call, input);
+    expect_close(GetParam().call, input);
   }
 }
 
 TEST_P(Precision, OfTheReferenceOnTheTokensOfARealModel) {
   AttentionInput<double> input = convert<double>(trace("/english/layer5"));
+  draw_tensors(GetParam().call, input);
   const auto expected = reference::evaluate(reference::make_problem(GetParam().call, input));
   const Answer<double> found = run(GetParam().call, input);
   EXPECT_LE(difference(found.logits, expected.logits), 1e-12);
