@@ -2,8 +2,8 @@
 // that hold one number and compute as float.
 //
 // Narrowing starts from double or from float, so that one rounding (to nearest, ties to even)
-// happens whatever the source; overflow gives infinity, subnormals are kept, NaN stays NaN. Widening
-// is exact.
+// happens whatever the source; overflow gives infinity, subnormals are kept, NaN stays NaN.
+// Widening is exact.
 //
 // This is own code for two promises that Eigen::half and Eigen::bfloat16 do not keep: a double is
 // rounded once (Eigen converts it to float first, which rounds twice), and widening has no branch,

@@ -118,7 +118,8 @@ void choose_tokens(Resolver& resolver) {
     if (const char* wrong = row->refuses(plan.extents.feature)) {
       fail("{} (found d = {})", wrong, plan.extents.feature);
     }
-    plan.token_maps.push_back({row, resolver.add(row->name, row->parameters)});
+    const std::string& part = row->is_position ? plan.call.position : plan.call.similarity;
+    plan.token_maps.push_back({row, resolver.add(part, row->parameters)});
   }
 }
 

@@ -12,9 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_levels = 64;
+constexpr std::size_t most_nested = 64;
 /// A header of tensors needs seven for each.
-constexpr std::size_t most_values = 2'000'000;
+constexpr std::size_t most_json_values = 2'000'000;
 
 /// Checks what nlohmann-json does not, before a value is built. Functions return false to stop.
 class Checker : public nlohmann::json_sax<json> {
@@ -51,9 +51,11 @@ class Checker : public nlohmann::json_sax<json> {
     problem = why;
     return false;
   }
-  bool count() { return ++values_ <= most_values || refuse("expected at most 2,000,000 values"); }
+  bool count() {
+    return ++values_ <= most_json_values || refuse("expected at most 2,000,000 values");
+  }
   bool open() {
-    if (keys_.size() == most_levels) return refuse("expected at most 64 levels");
+    if (keys_.size() == most_nested) return refuse("expected at most 64 levels");
     keys_.emplace_back();
     return count();
   }

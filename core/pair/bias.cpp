@@ -70,7 +70,8 @@ std::size_t t5_bucket(const Values& v, double offset) {
   const double distance = causal ? std::max(0.0, -offset) : std::abs(offset);
   const auto exact = static_cast<double>(std::max<std::size_t>(1, own / 2));
   if (distance < exact) return first + std::min(own - 1, static_cast<std::size_t>(distance));
-  const double growth = std::log(std::max(v.p[2] / exact, 1 + 1e-9));
+  if (v.p[2] <= exact) return first + own - 1;
+  const double growth = std::log(v.p[2] / exact);
   const double steps = std::log(distance / exact) / growth * (static_cast<double>(own) - exact);
   // Distances that begin a bucket must not fall short of it by rounding.
   const double bucket = std::min(exact + std::floor(steps + 1e-9), static_cast<double>(own - 1));

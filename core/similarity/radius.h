@@ -12,8 +12,8 @@ struct Radius {
   double sinh, cosh;
   double decay;  ///< e^-r
 
-  /// Computes all three from one exponential. Where sinh r would overflow, it stays the largest
-  /// double.
+  /// Computes all three from one exponential. If sinh r overflows, a large finite number
+  /// takes its place.
   static Radius of(double r) {
     const double m = std::min(std::expm1(r), std::numeric_limits<double>::max());
     const double decay = 1 / (1 + m);

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <string>
 
-#include "core/study/attention_file.h"
 #include "core/files/bench_file.h"
+#include "core/study/attention_file.h"
 
 namespace conelab {
 namespace {

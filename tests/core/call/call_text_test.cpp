@@ -1,8 +1,7 @@
-#include "core/call/call_text.h"
-
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "core/operators/operator.h"
 
 namespace conelab {
 namespace {

@@ -37,16 +37,6 @@ TEST(Reference, GivesEveryKnownAnswer) {
   }
 }
 
-TEST(Reference, HasTheSlopesOfAlibi) {
-  const auto slopes = alibi_slopes(12);
-  const double expected[] = {0.5,       0.25,       0.125,      0.0625,     0.03125,   0.015625,
-                             0.0078125, 0.00390625, 0.70710678, 0.35355339, 0.1767767, 0.08838835};
-  for (int i = 0; i < 12; ++i) EXPECT_NEAR(static_cast<double>(slopes[i]), expected[i], 1e-8);
-  EXPECT_NEAR(static_cast<double>(alibi_slopes(6)[3]), 0.00390625, 1e-12);
-  EXPECT_NEAR(static_cast<double>(alibi_slopes(6)[5]), 0.125, 1e-12);
-  EXPECT_NEAR(static_cast<double>(alibi_slopes(1)[0]), 0.00390625, 1e-12);
-}
-
 Problem small_dot_problem() {
   AttentionInput<double> input;
   input.query = Tensor4<double>({1, 1, 1, 1}, 1.0);
@@ -72,7 +62,8 @@ TEST(Reference, DifferencesGiveTheSlopeOfASigmoid) {
 
 TEST(Reference, DifferencesNoticeAKink) {
   Problem p = small_dot_problem();
-  p.call.similarity = "laplacian";
+  p.similarity = "laplacian";
+  p.numbers["gamma"] = {1};
   p.call.map = "none";
   p.query.data[0] = 1;  // On the second key.
   EXPECT_FALSE(central_difference(p, p.query.data[0]).smooth);

@@ -86,7 +86,8 @@ struct Weights {
     const ScoreTile<T> tile{
         weights.data(), columns,     1,       columns, p.query.data(), 1,      p.keys.data(),
         columns,        p.constants, nullptr, 0,       nullptr,        nullptr};
-    p.tail->softmax_weight({tile, &reference, &sum, &maximum, by_logits});
+    p.tail->weight[static_cast<int>(WeightLaw::softmax)](
+        {tile, &reference, &sum, &maximum, by_logits});
   }
 };
 

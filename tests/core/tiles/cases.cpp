@@ -59,6 +59,7 @@ std::vector<Variant> make_variants() {
       const std::string stem = variant.name;
       for (const std::string& map : map_names()) {
         variant.call.map = map;
+        variant.call = with_random_tensors(variant.call);
         variant.name = fmt::format("{}_{}", stem, map);
         if (resolves(variant.call)) all.push_back(variant);
       }
@@ -74,6 +75,7 @@ double sample_value(const ParameterInfo& info, std::int64_t head) {
   if (key == "height") return 1.25 + 0.25 * static_cast<double>(head);
   const double step = 0.125 * static_cast<double>(head);
   if (info.domain == Domain::whole) return 3;
+  if (info.domain == Domain::count) return 0;
   if (key == "hype_mu") return 0.0625 + 0.25 * step;
   return info.domain == Domain::any ? -0.375 - step : 0.75 + step;
 }

@@ -63,7 +63,7 @@ class PlainHead {
         map_values_(plan.values(plan.map_parameters, head)),
         context_(plan.map_context(map_values_, head)),
         base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
-        bias_values_(plan.values(plan.bias_parameters, head)),
+        bias_values_(plan.values(plan.bias_parameters, head, input.tensors)),
         mask_(plan.mask(input)),
         formula_(formula_of(*plan.similarity, Similarities{})) {
     context_.p = map_values_.data();
@@ -128,7 +128,7 @@ class PlainHead {
   std::vector<double> similarity_values_, map_values_;
   MapContext context_;
   int base_size_;
-  std::vector<double> bias_values_;
+  PartValues bias_values_;
   Mask mask_;
   Formula formula_;
   float constants_[max_constants];
@@ -138,7 +138,7 @@ class PlainHead {
   [[nodiscard]] std::size_t base_size() const { return static_cast<std::size_t>(base_size_); }
   /// Numbers of a value; the midpoint has the Lorentz factor as well.
   [[nodiscard]] std::size_t width() const {
-    return static_cast<std::size_t>(plan_.extents.value) + (plan_.einstein ? 1 : 0);
+    return static_cast<std::size_t>(plan_.extents.value) + (is_midpoint(plan_.aggregate) ? 1 : 0);
   }
   [[nodiscard]] bool is_distance() const {
     return plan_.similarity->info.measure == Measure::squared_distance;
@@ -177,7 +177,7 @@ class PlainHead {
   std::vector<float> lifted(const S* token) const {
     const std::vector<double> v = wide(token, plan_.extents.value);
     std::vector<float> out(v.begin(), v.end());
-    if (!plan_.einstein) return out;
+    if (!is_midpoint(plan_.aggregate)) return out;
     const float gamma = lorentz_factor(v);
     for (float& x : out) x = rounded<S>(gamma * x);
     out.push_back(gamma);
@@ -197,15 +197,15 @@ class PlainHead {
     if (!sees(i, j)) return -std::numeric_limits<float>::infinity();
     const float score = rounded<S>(formula_.score(
         measure(i, j), query_[static_cast<std::size_t>(i)].value, key_[j].value, constants_));
-    if (bias_values_.empty()) return score;
+    if (bias_values_.p.empty()) return score;
     const auto offset = static_cast<double>(static_cast<std::int64_t>(j) - i + plan_.extents.query -
                                             plan_.extents.key);
-    return rounded<S>(score + rounded<S>(plan_.bias->value(bias_values_.data(), offset)));
+    return rounded<S>(score + rounded<S>(plan_.bias->value(bias_values_, offset)));
   }
 
   void set_weights(std::int64_t i, std::vector<float>& weight) const {
     for (std::size_t j = 0; j < key_.size(); ++j) weight.push_back(logit(i, j));
-    if (plan_.sigmoid) {
+    if (plan_.weights == WeightLaw::sigmoid) {
       for (float& w : weight) w = rounded<S>(1 / (1 + std::exp(-w)));
       return;
     }
@@ -228,7 +228,7 @@ class PlainHead {
     row.output.assign(sums.begin(), sums.begin() + plan_.extents.value);
     const S* given = in_.output_grad.row(b_, h_, i);
     for (std::int64_t c = 0; c < plan_.extents.value; ++c) row.upstream.push_back(float(given[c]));
-    if (plan_.einstein) set_midpoint(sums.back(), row);
+    if (is_midpoint(plan_.aggregate)) set_midpoint(sums.back(), row);
     set_slopes(row);
     return row;
   }
@@ -250,13 +250,14 @@ class PlainHead {
       }));
     }
     // The Einstein midpoint's sums are free of scale: their mean is 0.
-    const bool has_mean = !plan_.sigmoid && !plan_.einstein;
+    const bool has_mean = plan_.weights == WeightLaw::softmax && !is_midpoint(plan_.aggregate);
     const float mean = !has_mean ? 0 : sum_of<S>(plan_.extents.value, [&](std::int64_t c) {
       return row.upstream[static_cast<std::size_t>(c)] * row.output[static_cast<std::size_t>(c)];
     });
     for (std::size_t j = 0; j < key_.size(); ++j) {
-      const float rate =
-          plan_.sigmoid ? rounded<S>(row.weight[j] * (1 - row.weight[j])) : row.weight[j];
+      const float rate = plan_.weights == WeightLaw::sigmoid
+                             ? rounded<S>(row.weight[j] * (1 - row.weight[j]))
+                             : row.weight[j];
       row.by_logit[j] = rounded<S>(rate * rounded<S>(row.by_logit[j] - mean));
     }
   }
@@ -280,7 +281,7 @@ class PlainHead {
   void finish_value(const S* token, const std::vector<float>& by_lifted, double* out) const {
     const std::vector<double> v = wide(token, plan_.extents.value);
     double gamma = 1, radial = 0;
-    if (plan_.einstein) {
+    if (is_midpoint(plan_.aggregate)) {
       gamma = lorentz_factor(v);
       double by_gamma = rounded<S>(by_lifted.back());
       for (std::size_t c = 0; c < v.size(); ++c) by_gamma += rounded<S>(by_lifted[c]) * v[c];

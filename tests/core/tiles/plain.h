@@ -12,7 +12,7 @@
 #pragma once
 
 #include "core/call/plan.h"
-#include "core/tiles/attention.h"
+#include "core/operators/operator.h"
 
 namespace conelab::tests {
 

@@ -52,8 +52,9 @@ SquaredErrors squared_errors(const Output& output, const Gradients& found,
 template <class S>
 AttentionInput<S> promise_input(const Call& call, std::uint64_t seed) {
   Case c;
-  c.seq_len = 600;  // More keys than a tile of floats has.
-  c.dim = 64;
+  c.set("seq_len", 600);  // More keys than a tile of floats has.
+  c.set("dim", 64);
+  c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, seed);
   if (call.aggregate == "einstein") {  // Values inside the ball.
     for (float& x : input.value.data) x *= 0.05F;

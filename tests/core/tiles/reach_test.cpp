@@ -13,7 +13,7 @@
 namespace conelab::tests {
 namespace {
 
-constexpr Extents extents{1, 2, 21, 33, 5, 3};
+const Extents extents{1, 2, 21, 33, 5, 3};
 
 /// Tokens whose x_: are `scale` times those of N(0,1)-like ones, and x_d about `last`.
 struct Far {
