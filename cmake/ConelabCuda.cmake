@@ -1,10 +1,18 @@
-# Finds nvcc and enables CUDA, for the whole project at once; CONELAB_HAS_CUDA says whether it is there.
+# Enables CUDA for the whole project at once; CONELAB_HAS_CUDA says whether it is there.
+# CONELAB_CUDA: AUTO compiles it where this machine has a GPU and nvcc, ON wherever nvcc is found.
 # CONELAB_CUDA_ARCHITECTURES: 80-virtual is compiled for the GPU at hand when first used, 90a-real is
 # machine code for Hopper.
 set(CONELAB_CUDA_ARCHITECTURES "80-virtual;90a-real" CACHE STRING "Architectures of the portable kernels")
 set(CONELAB_HAS_CUDA OFF)
 
-if(CONELAB_CUDA)
+set(wants_cuda ${CONELAB_CUDA})
+if(CONELAB_CUDA STREQUAL "AUTO")
+  set(wants_cuda OFF)
+  if(EXISTS /dev/nvidiactl OR EXISTS /dev/dxg)  # Linux; Windows' subsystem for Linux
+    set(wants_cuda ON)
+  endif()
+endif()
+if(wants_cuda)
   find_program(CONELAB_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH
     PATHS /usr/local/cuda PATH_SUFFIXES bin)
   if(CONELAB_NVCC AND NOT CMAKE_CUDA_COMPILER)
@@ -15,7 +23,7 @@ if(CONELAB_CUDA)
   check_language(CUDA)
 endif()
 
-if(CONELAB_CUDA AND CMAKE_CUDA_COMPILER)
+if(wants_cuda AND CMAKE_CUDA_COMPILER)
   enable_language(CUDA)
   # CMake 3.25 does not know that nvcc has C++20.
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
@@ -25,5 +33,5 @@ if(CONELAB_CUDA AND CMAKE_CUDA_COMPILER)
   set(CONELAB_HAS_CUDA ON)
   message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CONELAB_CUDA_ARCHITECTURES}")
 else()
-  message(STATUS "CUDA: no nvcc, or switched off: the device's path is left out")
+  message(STATUS "CUDA is left out: no nvcc, no GPU or switched off (CONELAB_CUDA=${CONELAB_CUDA})")
 endif()

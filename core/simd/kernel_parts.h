@@ -11,8 +11,8 @@ void add_operands(Kernels<T>& kernels);
 /// Fills products and what else serves every similarity.
 template <class T>
 void add_products(Kernels<T>& kernels);
-/// Fills the similarities' tails.
-template <class T>
-void add_tails(Kernels<T>& kernels);
+/// Returns the kernels of the similarity S, which core/simd/kernel_similarity.cpp.in instantiates.
+template <class S, class T>
+Tail<T> tail();
 
 }  // namespace conelab::CONELAB_SIMD

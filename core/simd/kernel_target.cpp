@@ -1,12 +1,15 @@
 // The complete kernel table of this target.
 #include "core/simd/kernel_parts.h"
+#include "core/similarity/all.h"
 
 namespace conelab::CONELAB_SIMD {
 
-template <>
-void add_tails(Kernels<float>& kernels);
-template <>
-void add_tails(Kernels<double>& kernels);
+/// The tails of all similarities, in the order of the list.
+template <class T, class... S>
+const Tail<T>* tail_table(TypeList<S...>) {
+  static const Tail<T> table[] = {tail<S, T>()...};
+  return table;
+}
 
 template <class T>
 Kernels<T> make_kernels(const char* name) {
@@ -14,7 +17,7 @@ Kernels<T> make_kernels(const char* name) {
   k.name = name;
   add_operands(k);
   add_products(k);
-  add_tails(k);
+  k.tails = tail_table<T>(Similarities{});
   return k;
 }
 template Kernels<float> make_kernels(const char*);

@@ -1,10 +1,11 @@
-// The loops around a similarity's formula, written once for all similarities.
+// The loops around a similarity's formula, written once for all similarities. A generated source for
+// each similarity (kernel_similarity.cpp.in) instantiates `tail` for its formula.
 #pragma once
 
+#include "core/simd/kernel_parts.h"
 #include "core/simd/slope_rows.h"
 #include "core/simd/tail_rows.h"
 #include "core/simd/weight_rows.h"
-#include "core/similarity/all.h"
 
 namespace conelab::CONELAB_SIMD {
 
@@ -35,13 +36,10 @@ void score(const ScoreTile<T>& t) {
   }
 }
 
-/// The tails of all similarities, in the order of the list.
-template <class T, class... S>
-const Tail<T>* tail_table(TypeList<S...>) {
-  static const Tail<T> table[] = {{&score<S, T>, &weights<S, SoftmaxLaw, T>,
-                                   &weights<S, SigmoidLaw, T>, &slopes<S, SoftmaxLaw, T>,
-                                   &slopes<S, SigmoidLaw, T>}...};
-  return table;
+template <class S, class T>
+Tail<T> tail() {
+  return {&score<S, T>, &weights<S, SoftmaxLaw, T>, &weights<S, SigmoidLaw, T>,
+          &slopes<S, SoftmaxLaw, T>, &slopes<S, SigmoidLaw, T>};
 }
 
 }  // namespace conelab::CONELAB_SIMD

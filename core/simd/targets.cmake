@@ -1,3 +1,31 @@
+file(GLOB kernel_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/simd/kernel_*.cpp)
+# A source for each similarity of core/similarity/all.h, so that an edited formula compiles alone.
+set(similarity_folder ${CMAKE_CURRENT_SOURCE_DIR}/similarity)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${similarity_folder}/all.h)
+file(READ ${similarity_folder}/all.h all_similarities)
+string(REGEX MATCH "Similarities =[^<]*TypeList<([^>]*)>" list "${all_similarities}")
+string(REGEX MATCHALL "[A-Za-z0-9_]+" similarities "${CMAKE_MATCH_1}")
+file(GLOB similarity_headers RELATIVE ${CMAKE_SOURCE_DIR} ${similarity_folder}/*.h)
+foreach(CONELAB_SIMILARITY IN LISTS similarities)
+  set(CONELAB_HEADER)
+  foreach(header IN LISTS similarity_headers)
+    file(STRINGS ${CMAKE_SOURCE_DIR}/${header} definition REGEX "^struct ${CONELAB_SIMILARITY} ")
+    if(definition)
+      set(CONELAB_HEADER ${header})
+    endif()
+  endforeach()
+  if(NOT CONELAB_HEADER)
+    message(FATAL_ERROR "no header of core/similarity defines 'struct ${CONELAB_SIMILARITY}', which all.h lists")
+  endif()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/kernel_${CONELAB_SIMILARITY}.cpp)
+  configure_file(${CMAKE_CURRENT_SOURCE_DIR}/simd/kernel_similarity.cpp.in ${source} @ONLY)
+  list(APPEND kernel_sources ${source})
+endforeach()
+
+# It sees the list of similarities, and must not instantiate their kernels.
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/simd/kernel_target.cpp PROPERTIES
+  SKIP_PRECOMPILE_HEADERS ON)
+
 # The kernel sources once for each SIMD target, each in a namespace of its own. Only these files see
 # the target's flags; tests/house checks that no symbol of theirs is shared with other objects.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -9,6 +37,11 @@ set(simd_flags_avx512 -march=skylake-avx512 -maes -mpclmul -mprefer-vector-width
 set(simd_flags_avx2 -march=haswell -maes -mpclmul)
 set(simd_flags_portable "")
 
+# Compiled from a precompiled header, GCC's own header of AVX-512 seems to use values before they are set.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND simd_flags_avx512 -Wno-maybe-uninitialized -Wno-uninitialized)
+endif()
+
 # What Highway must have understood from these flags; a silent fall-back would only be slow.
 set(simd_check_avx512 HWY_AVX3)
 set(simd_check_avx2 HWY_AVX2)
@@ -19,6 +52,7 @@ foreach(target IN LISTS simd_targets)
   target_include_directories(conelab_simd_${target} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(conelab_simd_${target} PRIVATE PkgConfig::HWY fmt::fmt)
   conelab_house_rules(conelab_simd_${target})
+  target_precompile_headers(conelab_simd_${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/simd/tails.h)
   # The kernels may fuse multiply and add: their errors are measured, not derived.
   target_compile_options(conelab_simd_${target} PRIVATE
     ${simd_flags_${target}} -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math)
@@ -34,7 +68,7 @@ foreach(target IN LISTS simd_targets)
   target_compile_definitions(conelab_simd_${target} PRIVATE
     CONELAB_SIMD=simd_${target} CONELAB_SIMD_CHECK=${simd_check_${target}}
     HWY_COMPILE_ONLY_STATIC)
-  target_sources(conelab_core PRIVATE $<TARGET_OBJECTS:conelab_simd_${target}>)
+  target_sources(conelab_simd PRIVATE $<TARGET_OBJECTS:conelab_simd_${target}>)
 endforeach()
 
 # The tile unit on top of avx512, where the compiler and its assembler know it.
@@ -59,7 +93,7 @@ if(has_amx)
   if(CONELAB_SANITIZE)
     target_compile_options(conelab_simd_amx PRIVATE -O1 -fno-sanitize=all)
   endif()
-  target_sources(conelab_core PRIVATE $<TARGET_OBJECTS:conelab_simd_amx>)
+  target_sources(conelab_simd PRIVATE $<TARGET_OBJECTS:conelab_simd_amx>)
 endif()
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/simd/kernels.cpp PROPERTIES
   COMPILE_DEFINITIONS CONELAB_AMX=$<BOOL:${has_amx}>)
