@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/base/sha256.h"
@@ -16,7 +17,7 @@ figure::DisplayList finished(Figure figure, const FigureRequest& request,
                              figure::DisplayList (*draw)(const Figure&)) {
   figure::set_parameters(request.parameters, figure);
   if (request.width > 0) figure.width = request.width;
-  figure.metadata.version = CONELAB_VERSION;
+  figure.metadata.version = version();
   figure.metadata.spec = request.spec;
   if (!request.inputs.empty()) {
     figure.metadata.data_hash =

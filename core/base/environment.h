@@ -21,6 +21,9 @@ using EnvironmentValue = std::variant<std::string, double>;
 /// program's SHA-256; "unknown" where the system does not show the program.
 [[nodiscard]] std::string program_digest();
 
+/// "0.1.0".
+[[nodiscard]] std::string version();
+
 /// "conelab 0.1.0".
 [[nodiscard]] std::string program_version();
 

@@ -231,7 +231,8 @@ class Walk {
     InspectedItem item = start(where, depth, ItemKind::group);
     item.attributes = attributes(where);
     add(std::move(item));
-    if (depth >= most_group_levels) fail("{}: more than {} levels of groups", where.text(), most_group_levels);
+    if (depth >= most_group_levels)
+      fail("{}: more than {} levels of groups", where.text(), most_group_levels);
     for (const std::string& name : children(file_, where)) member(where.child(name), depth + 1);
   }
 
