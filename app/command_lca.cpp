@@ -10,6 +10,7 @@
 #include "app/command_line.h"
 #include "app/figure_sink.h"
 #include "app/output.h"
+#include "core/base/environment.h"
 #include "core/figure/cones.h"
 #include "core/geometry/lca_query.h"
 
@@ -100,7 +101,7 @@ std::string write_lca_figure(const LcaResult& result, const TypedLca& typed) {
   f.v = plane.v;
   const bool solid = result.u.size() - (f.model == geometry::Model::hyperboloid ? 1 : 0) > 2;
   if (solid) f.caption = "In the plane of u, v and the light";
-  f.metadata.version = CONELAB_VERSION;
+  f.metadata.version = version();
   f.metadata.spec = spec_of(typed);
   const figure::DisplayList list = figure::draw_cones(f);
   write_figure_file(list, typed.figure);

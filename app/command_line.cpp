@@ -8,6 +8,7 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/report_error.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 
@@ -125,7 +126,7 @@ int dispatch(std::vector<std::string> arguments) {
     return 0;
   }
   if (arguments[0] == "--version") {
-    print_text("conelab " CONELAB_VERSION "\n");
+    print_text(program_version() + "\n");
     return 0;
   }
   if (arguments[0].starts_with('-')) {

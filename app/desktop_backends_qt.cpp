@@ -10,6 +10,7 @@
 #include "app/call_json.h"
 #include "app/desktop_backends.h"
 #include "app/figure_request.h"
+#include "core/base/environment.h"
 #include "core/figure/style.h"
 #include "gpu/cuda_backend.h"
 
@@ -93,7 +94,7 @@ desktop::BenchBackend bench_backend() {
 }  // namespace
 
 desktop::Backends desktop_backends() {
-  return {CONELAB_VERSION,
+  return {version(),
           shipped_trace(),
           draw,
           figure_command,

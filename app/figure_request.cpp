@@ -3,6 +3,7 @@
 #include "app/labelled_view.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/base/environment.h"
 #include "core/bench/parts.h"
 #include "core/files/read_tensors.h"
 
@@ -57,7 +58,7 @@ figure::DisplayList draw_figure(const FigureRequest& request) {
   input.info = &info;
   input.parameters = request.parameters;
   input.width = request.width;
-  input.metadata.version = CONELAB_VERSION;
+  input.metadata.version = version();
   input.metadata.spec = request.spec;
   read_source(info.source, request, input);
   if (!request.inputs.empty()) {

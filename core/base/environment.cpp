@@ -54,7 +54,9 @@ std::string cpu_name() {
 
 }  // namespace
 
-std::string program_version() { return "conelab " CONELAB_VERSION; }
+std::string version() { return CONELAB_VERSION; }
+
+std::string program_version() { return "conelab " + version(); }
 
 std::string program_digest() {
   const char* running = "/proc/self/exe";  // Still the running file if a build has replaced it.
@@ -66,7 +68,7 @@ std::vector<std::pair<std::string, EnvironmentValue>> environment(const std::str
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) all.emplace_back(name, value);
   };
-  add("version", CONELAB_VERSION);
+  add("version", version());
   add("git_hash", CONELAB_GIT_HASH);
   add("compiler", CONELAB_COMPILER);
   add("compiler_flags", CONELAB_FLAGS);

@@ -14,7 +14,7 @@ namespace {
 
 using hdf5::Where;
 
-constexpr std::int64_t format_version = 1;
+constexpr std::int64_t bench_format_version = 1;
 
 /// "bench/runtime" as the groups to create: "/bench", "/bench/runtime".
 std::vector<std::string> prefixes(const std::string& path) {
@@ -36,7 +36,7 @@ void write_root_attributes(hid_t root, const LabelledFile& file, const Where& wh
   if (!file.groups.empty()) {
     write_attribute(root, "default", prefixes(file.groups.front().first).front().substr(1), where);
   }
-  write_attribute(root, "conelab_format", format_version, where);
+  write_attribute(root, "conelab_format", bench_format_version, where);
   write_attribute(root, "creator", file.creator, where);
   write_attributes(root, file.attributes, where);
 }

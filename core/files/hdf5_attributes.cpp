@@ -9,7 +9,7 @@ namespace {
 /// Longer lists are no labels; they are skipped.
 constexpr hssize_t most_values = 4096;
 /// Fixed-length strings beyond this are damage; they read as empty.
-constexpr std::size_t most_string_bytes = std::size_t{1} << 26;
+constexpr std::size_t most_attribute_bytes = std::size_t{1} << 26;
 
 std::vector<std::string> attribute_strings(const Attribute& attribute, const Type& type,
                                            std::size_t count, const Where& where) {
@@ -24,7 +24,7 @@ std::vector<std::string> attribute_strings(const Attribute& attribute, const Typ
     return strings;
   }
   const std::size_t size = H5Tget_size(type.id());
-  if (size > most_string_bytes / count) return std::vector<std::string>(count);
+  if (size > most_attribute_bytes / count) return std::vector<std::string>(count);
   std::string bytes(count * size, '\0');
   CONELAB_HDF5(where, "give an attribute", H5Aread(attribute.id(), type.id(), bytes.data()));
   for (std::size_t i = 0; i < count; ++i) {

@@ -21,7 +21,7 @@ using hdf5::ObjectKind;
 using hdf5::Where;
 
 constexpr std::size_t most_items = 100000;
-constexpr int most_levels = 256;
+constexpr int most_group_levels = 256;
 
 /// Bit patterns of a float type: above `infinity`, sign removed, is NaN.
 template <class Bits>
@@ -230,7 +230,8 @@ class Walk {
     InspectedItem item = start(where, depth, ItemKind::group);
     item.attributes = attributes(where);
     add(std::move(item));
-    if (depth >= most_levels) fail("{}: more than {} levels of groups", where.text(), most_levels);
+    if (depth >= most_group_levels)
+      fail("{}: more than {} levels of groups", where.text(), most_group_levels);
     for (const std::string& name : children(file_, where)) member(where.child(name), depth + 1);
   }
 

@@ -11,7 +11,7 @@
 namespace conelab {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_exponent = std::numeric_limits<double>::quiet_NaN();
 constexpr double octaves_needed = 3;
 constexpr std::size_t rounds_needed = 3;
 
@@ -91,14 +91,14 @@ double least_squares_slope(const std::vector<double>& x, const std::vector<doubl
     xx += (x[i] - mean_x) * (x[i] - mean_x);
     xy += (x[i] - mean_x) * (y[i] - mean_y);
   }
-  return xx > 0 ? xy / xx : unknown;
+  return xx > 0 ? xy / xx : no_exponent;
 }
 
 ExponentFit fit_exponent(const std::vector<double>& lengths,
                          const std::vector<std::vector<double>>& times, double level) {
   check_shapes(lengths, times);
   ExponentFit fit;
-  fit.exponent = {unknown, unknown, unknown, unknown};
+  fit.exponent = {no_exponent, no_exponent, no_exponent, no_exponent};
   const Table logs = complete_rounds(times);
   const std::size_t rounds = logs.empty() ? 0 : logs.front().size();
   fit.why_not = why_not_resolved(lengths, rounds);

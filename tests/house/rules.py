@@ -19,6 +19,8 @@ MAY_INCLUDE = {
     "app": {"core", "gpu", "datasets", "widgets", "app"},
     "tests": {"core", "gpu", "datasets", "widgets", "app", "tests"},
 }
+# Which folders of core a folder of core may include: the rows of this file.
+CORE_ROWS = "core/CMakeLists.txt"
 # Libraries that stay out of a folder.
 FOREIGN = {
     "core": r"^(Q[A-Z]|Qt|imgui|CLI/|toml|cuda)",
@@ -78,6 +80,37 @@ def include_breaches(name, text):
             yield f"{name}: {folder} may not use {target}"
 
 
+def core_rows():
+    """Folder of core -> folders that it may include; and the exceptions, as pairs."""
+    text = (ROOT / CORE_ROWS).read_text()
+    calls = re.findall(r"^conelab_(folder|may_include)\(([a-z ]+)\)", text, re.M)
+    rows = {words.split()[0]: set(words.split()[1:]) for kind, words in calls if kind == "folder"}
+    exceptions = {(folder, other) for kind, words in calls if kind == "may_include"
+                  for folder, *others in [words.split()] for other in others}
+    return rows, exceptions
+
+
+def core_breaches(graph):
+    """Of `graph`, file -> files that it includes: what the rows of core forbid or lack."""
+    rows, exceptions = core_rows()
+    seen = {}
+    for name, targets in graph.items():
+        for target in targets:
+            pair = tuple(p.split("/")[1] for p in (name, target))
+            if name.startswith("core/") and target.startswith("core/") and pair[0] != pair[1]:
+                seen.setdefault(pair, f"{name} includes {target}")
+    folders = {n.split("/")[1] for n in graph if n.startswith("core/") and n.count("/") > 1}
+    for folder in sorted(folders - set(rows)):
+        yield f"{CORE_ROWS}: no row for the folder core/{folder}"
+    for (folder, other), where in sorted(seen.items()):
+        if other not in rows.get(folder, ()) and (folder, other) not in exceptions:
+            yield f"{where}: {folder} may not include {other} ({CORE_ROWS})"
+    for folder, other in sorted(exceptions - set(seen)):
+        yield f"{CORE_ROWS}: {folder} includes nothing of {other} any more; delete the exception"
+    yield from cycles({folder: sorted(others | {o for f, o in exceptions if f == folder})
+                       for folder, others in rows.items()})
+
+
 def cycles(graph):
     done, path = set(), []
 
@@ -125,6 +158,7 @@ def breaches():
             if kind in {".h", ".cuh"}:
                 yield from header_breaches(name, text)
     yield from cycles(graph)
+    yield from core_breaches(graph)
 
 
 def main():

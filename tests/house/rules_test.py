@@ -54,5 +54,41 @@ class Includes(unittest.TestCase):
         self.assertEqual(self.breaches("core/base/names.cpp", "<error.h>"), [])
 
 
+class FoldersOfCore(unittest.TestCase):
+    def breaches(self, rows, graph):
+        with tempfile.TemporaryDirectory() as folder:
+            self.addCleanup(setattr, rules, "ROOT", rules.ROOT)
+            rules.ROOT = pathlib.Path(folder)
+            (rules.ROOT / "core").mkdir()
+            (rules.ROOT / rules.CORE_ROWS).write_text(rows)
+            return list(rules.core_breaches(graph))
+
+    ROWS = "conelab_folder(base)\nconelab_folder(files base)\n"
+
+    def test_what_the_rows_allow(self):
+        graph = {"core/files/a.h": ["core/base/b.h", "core/files/c.h"], "core/base/b.h": []}
+        self.assertEqual(self.breaches(self.ROWS, graph), [])
+
+    def test_what_they_forbid(self):
+        graph = {"core/base/b.h": ["core/files/a.h"], "core/files/a.h": []}
+        self.assertEqual(self.breaches(self.ROWS, graph),
+                         ["core/base/b.h includes core/files/a.h: base may not include files "
+                          "(core/CMakeLists.txt)"])
+
+    def test_a_folder_without_a_row(self):
+        self.assertEqual(self.breaches(self.ROWS, {"core/tree/a.h": []}),
+                         ["core/CMakeLists.txt: no row for the folder core/tree"])
+
+    def test_an_exception_as_long_as_it_is_needed(self):
+        rows = self.ROWS + "conelab_folder(tree base)\nconelab_may_include(tree files)  # until ...\n"
+        graph = {"core/tree/a.h": ["core/files/a.h"]}
+        self.assertEqual(self.breaches(rows, graph), [])
+        self.assertEqual(len(self.breaches(rows, {"core/tree/a.h": []})), 1)
+
+    def test_rows_that_form_a_cycle(self):
+        rows = "conelab_folder(base files)\nconelab_folder(files base)\n"
+        self.assertIn("include cycle: base -> files -> base", self.breaches(rows, {}))
+
+
 if __name__ == "__main__":
     unittest.main()
