@@ -1,9 +1,9 @@
 #include "app/figure_request.h"
 
 #include "app/labelled_view.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "core/base/environment.h"
 #include "core/bench/parts.h"
 #include "core/files/read_tensors.h"
 

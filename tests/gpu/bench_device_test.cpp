@@ -6,6 +6,7 @@
 
 #include "core/bench/operator_case.h"
 #include "core/bench/result.h"
+#include "core/operators/operator.h"
 
 namespace conelab::gpu::tests {
 namespace {
@@ -54,7 +55,16 @@ class StandIn : public Backend {
 };
 
 Case small_case(const char* pass, const char* dtype = "f32") {
-  return {"penumbral", pass, "cuda", dtype, 1, 8, 2, 40};
+  Case c;
+  for (const auto& [name, label] : std::vector<std::pair<const char*, const char*>>{
+           {"operator", "penumbral"}, {"pass", pass}, {"device", "cuda"}, {"dtype", dtype}}) {
+    c.set(name, label);
+  }
+  for (const auto& [name, label] : std::vector<std::pair<const char*, std::int64_t>>{
+           {"threads", 1}, {"dim", 8}, {"head", 2}, {"seq_len", 40}}) {
+    c.set(name, label);
+  }
+  return c;
 }
 
 std::string why_not(StandIn& backend, const Case& c) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "core/operators/operator.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab::gpu::tests {

@@ -41,7 +41,7 @@ TEST(BenchForm, ReadsASweep) {
   typed.numbers("threads") = "1,2";
   const BenchCheck check = check_bench(typed, known, {});
   ASSERT_TRUE(check.sound());
-  EXPECT_EQ(check.sweep["seq_len"], (std::vector<std::int64_t>{256, 512, 1024}));
+  EXPECT_EQ(check.sweep["seq_len"], (std::vector<std::string>{"256", "512", "1024"}));
   EXPECT_EQ(check.sweep.cases().size(), 12U);
   EXPECT_EQ(check.extent, "12 cases in 9 rounds");
 }
@@ -412,7 +412,8 @@ TEST(BenchModel, APictureOfManyCurvesTakesAMoment) {
   BenchResult result;
   result.sweep["operator"] = fixtures::fake_workload().operations;
   result.sweep["pass"] = {"forward", "backward"};
-  for (std::int64_t n = 64; n <= 65536; n *= 2) result.sweep["seq_len"].push_back(n);
+  for (std::int64_t n = 64; n <= 65536; n *= 2)
+    result.sweep["seq_len"].push_back(std::to_string(n));
   for (const Case& c : result.sweep.cases()) {
     CaseResult one{c, CaseStatus::ok, "", {1e6, 1e3, 1e-7}, {}};
     for (int round = 0; round < result.sweep.rounds; ++round) {
