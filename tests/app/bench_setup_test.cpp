@@ -1,5 +1,6 @@
 #include "app/bench_setup.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "app/call_json.h"
