@@ -197,7 +197,7 @@ class Builder {
     if (!mask.has_holes()) return;
     out_.allowed.resize(size_of(e.query * e.key));
     for (std::int64_t i = 0; i < e.query; ++i) {
-      mask.row(0, i, 0, e.key, &out_.allowed[size_of(i * e.key)]);
+      mask.holes(i, &out_.allowed[size_of(i * e.key)]);
     }
   }
 

@@ -107,6 +107,9 @@ class Mask {
   [[nodiscard]] double share() const;
   /// Whether a query may see only some of the keys within its range.
   [[nodiscard]] bool has_holes() const;
+  /// Sets sees[c] to 0 for the keys that masks with holes hide from a query, whatever the batch
+  /// element, else to 1; for all n_k keys.
+  void holes(std::int64_t query, std::uint8_t* sees) const;
   /// Sets sees[c] to 1 where the query sees key key_begin + c, else to 0; for c < count.
   void row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, std::int64_t count,
            std::uint8_t* sees) const;

@@ -191,15 +191,10 @@ void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file
   group.close();
 }
 
-/// One number, or one for each head, in double.
-void write_parameter_gradient(TensorGroup& group, const std::string& name, const Axis& head,
-                              const std::vector<double>& values) {
+/// Numbers of a parameter's gradient, in double.
+void write_gradient(TensorGroup& group, const std::string& name, const std::vector<Axis>& axes,
+                    const std::vector<double>& values) {
   const Where here = group.where().child(name);
-  const bool scalar = values.size() == 1;
-  if (!scalar && static_cast<std::int64_t>(values.size()) != head.size) {
-    fail("{}: wrong length (expected 1 or {}, found {})", here.text(), head.size, values.size());
-  }
-  const std::vector<Axis> axes = scalar ? std::vector<Axis>{} : std::vector<Axis>{head};
   Dataset dataset = hdf5::create_dataset(group.id(), name, H5T_IEEE_F64LE, sizes(axes), {}, here);
   hdf5::write_numbers(dataset, H5T_NATIVE_DOUBLE, values.data(), here);
   group.attach(dataset, axes, here);
@@ -214,10 +209,27 @@ void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& f
   TensorGroup group(parent, where, "gradients");
   group.describe("NXcollection", "", {});
   group.write("q", file.dtype, {a.batch, a.head, a.query, a.feature}, gradients.query);
-  group.write("k", file.dtype, {a.batch, a.head, a.key, a.feature}, gradients.key);
-  group.write("v", file.dtype, {a.batch, a.head, a.key, a.value_feature}, gradients.value);
+  if (!gradients.key.empty()) {
+    group.write("k", file.dtype, {a.batch, a.head, a.key, a.feature}, gradients.key);
+  }
+  if (!gradients.value.empty()) {
+    group.write("v", file.dtype, {a.batch, a.head, a.key, a.value_feature}, gradients.value);
+  }
   for (const auto& [name, values] : gradients.parameters) {
-    write_parameter_gradient(group, name, a.head, values);
+    const Where here = group.where().child(name);
+    const bool scalar = values.size() == 1;
+    if (!scalar && static_cast<std::int64_t>(values.size()) != a.head.size) {
+      fail("{}: wrong length (expected 1 or {}, found {})", here.text(), a.head.size,
+           values.size());
+    }
+    write_gradient(group, name, scalar ? std::vector<Axis>{} : std::vector<Axis>{a.head}, values);
+  }
+  for (const auto& [name, tensor] : gradients.tensors) {
+    std::vector<Axis> axes;
+    for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
+      axes.push_back({fmt::format("{}_axis_{}", name, i), tensor.extents[i]});
+    }
+    write_gradient(group, name, axes, tensor.data);
   }
   group.close();
 }

@@ -9,7 +9,7 @@
 //     gradients/q         [batch, head, query, feature]  only when kept
 //     gradients/k         [batch, head, key, feature]
 //     gradients/v         [batch, head, key, value_feature]
-//     gradients/KEY       a number, or [head]
+//     gradients/KEY       a number, or [head]; of a tensor over KEY_axis_0, ...
 //     parameters/KEY      a number, a word or [head]; tensors over KEY_axis_0, ...
 //     environment/KEY     a number or a word
 //

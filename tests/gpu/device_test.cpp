@@ -107,7 +107,7 @@ TEST_P(OnDevice, GivesTheSameBitsTwice) {
   EXPECT_EQ(again.parameters, gradient.parameters);
 }
 
-INSTANTIATE_TEST_SUITE_P(Similarities, OnDevice, testing::ValuesIn(conelab::tests::variants()),
+INSTANTIATE_TEST_SUITE_P(Similarities, OnDevice, testing::ValuesIn(conelab::tests::pair_variants()),
                          conelab::tests::variant_name);
 
 }  // namespace

@@ -17,7 +17,7 @@ using conelab::tests::one_thread;
 using conelab::tests::Parts;
 using conelab::tests::random_input;
 using conelab::tests::Variant;
-using conelab::tests::variants;
+using conelab::tests::pair_variants;
 
 const std::vector<Parts>& all_parts() {
   static const std::vector<Parts> parts{
@@ -151,7 +151,7 @@ TEST_P(Portable, KeepsFloatsPrecisionOnSixteenBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Similarities, Portable, testing::ValuesIn(variants()),
+INSTANTIATE_TEST_SUITE_P(Similarities, Portable, testing::ValuesIn(pair_variants()),
                          conelab::tests::variant_name);
 
 AttentionInput<double> small_input(const Call& call, const Extents& extents) {

@@ -162,6 +162,13 @@ std::vector<Variant> rounded_variants() {
   return some;
 }
 
+std::vector<Variant> pair_variants() {
+  std::vector<Variant> some;
+  std::copy_if(variants().begin(), variants().end(), std::back_inserter(some),
+               [](const Variant& v) { return find_composed(v.call.similarity) == nullptr; });
+  return some;
+}
+
 std::string variant_name(const testing::TestParamInfo<Variant>& info) {
   std::string name = info.param.name;
   std::replace(name.begin(), name.end(), '-', '_');

@@ -27,6 +27,8 @@ inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant
 /// Those that take tokens rounded to 16 bits: under map none a rounded token of the hyperboloid is
 /// no longer on it.
 [[nodiscard]] std::vector<Variant> rounded_variants();
+/// Those without maps of tokens: what a device computes.
+[[nodiscard]] std::vector<Variant> pair_variants();
 /// The name of a parametrised test.
 [[nodiscard]] std::string variant_name(const testing::TestParamInfo<Variant>& info);
 

@@ -45,8 +45,8 @@ void expect_tensor(const Problem& problem, Tensor4<Real>& x, const Tensor4<doubl
                    const std::string& name, Count& count) {
   ASSERT_EQ(found.shape, x.shape) << name;
   // An element far below the others is compared on the scale of a thousandth of the largest, one of
-  // a tensor that is 0 but for rounding within 1e-15.
-  const double scale = std::max(1e-3 * largest(found), 1e-9);
+  // a tensor that is 0 but for rounding within 1e-14.
+  const double scale = std::max(1e-3 * largest(found), 1e-8);
   for (std::size_t i = 0; i < x.data.size(); ++i) {
     expect_slope(found.data[i], central_difference(problem, x.data[i]), scale,
                  fmt::format("{} {}", name, i), count);
