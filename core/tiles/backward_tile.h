@@ -31,14 +31,6 @@ struct BackwardHead {
   std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
 };
 
-/// A pair whose tokens are so close that the products of its gradient would cancel: its slope is
-/// multiplied by the difference of the tokens.
-template <class T>
-struct ClosePair {
-  int row, column;
-  T slope;  ///< dL/dmeasure
-};
-
 /// What a ticket owns: one tile of keys, its gradients, and room for a block of queries against it.
 template <class T>
 struct KeyWork {
@@ -57,7 +49,8 @@ struct KeyWork {
         slope(tile.size()),
         row_slope(size_of(rows)),
         row_margin(row_slope.size()),
-        sums(plan) {}
+        sums(plan),
+        keys_(operands.tile()) {}
 
   KeyOperands<T> operands;
   Buffer<T> key_grad, value_grad;   ///< [columns × base_stride] W^T Q, [columns × value_stride]
@@ -67,12 +60,13 @@ struct KeyWork {
   Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
   Buffer<T> tile, slope;            ///< [rows × columns]
   std::vector<T> row_slope, row_margin;  ///< [rows]
-  std::vector<ClosePair<T>> close_pairs;
   ParameterSums sums;
 
-  [[nodiscard]] KeyTile<T> keys() const { return operands.tile(); }
+  [[nodiscard]] const KeyTile<T>& keys() const { return keys_; }
 
  private:
+  KeyTile<T> keys_;
+
   [[nodiscard]] std::size_t columns() const { return size_of(operands.tile().columns); }
   static std::size_t size_of(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 };
