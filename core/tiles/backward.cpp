@@ -152,7 +152,7 @@ class BackwardPass {
         if (seen) run_pair_tile(index, shared, work, tiles, group, cover);
       }
       if (!wait_for_turn(shared, block, t, stopped)) return;
-      if (seen) add_query_grad(shared, work, group);
+      if (seen) add_query_grad(shared, work, tiles.close_pairs(), group);
       if (block + 1 == blocks_) add_bias_gradient(shared, work);
       shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
     }
@@ -193,9 +193,8 @@ class BackwardPass {
                      w.operands.values(), w.slope.data(), columns, Store::replace);
     mark_columns(w.operands.non_finite_values(), w.keys().first, w.keys().count, group.rows,
                  w.slope.data(), columns);
-    find_close_pairs(tiles, group, w);
     apply_tail(shared, w, tiles, group, score);
-    take_close_pairs(group, w);
+    take_close_pairs(tiles.close_pairs(), group, w);
     kernels_.product(w.keys().count, static_cast<int>(stride), group.rows,
                      {w.tile.data(), 1, columns}, {upstream, stride, false}, w.value_grad.data(),
                      stride, Store::add);
@@ -205,22 +204,10 @@ class BackwardPass {
                      w.key_grad.data(), w.operands.base_stride(), Store::add);
   }
 
-  /// Remembers the tile's close pairs, by their measures.
-  void find_close_pairs(const Tiles<S>& tiles, const QueryGroup<T>& group, KeyWork<T>& w) const {
-    w.close_pairs.clear();
-    if (!tiles.has_close_pairs()) return;
-    for (int r = 0; r < group.rows; ++r) {
-      for (int c = 0; c < w.keys().count; ++c) {
-        const auto at = static_cast<std::size_t>(r * w.keys().columns + c);
-        if (tiles.is_close(group, r, w.keys(), c, w.tile[at]))
-          w.close_pairs.push_back({r, c, T(0)});
-      }
-    }
-  }
-
   /// Takes the slopes of close pairs out of the tile, and adds them to dK times differences.
-  void take_close_pairs(const QueryGroup<T>& group, KeyWork<T>& w) const {
-    for (ClosePair<T>& pair : w.close_pairs) {
+  static void take_close_pairs(std::vector<ClosePair<T>>& pairs, const QueryGroup<T>& group,
+                               KeyWork<T>& w) {
+    for (ClosePair<T>& pair : pairs) {
       const auto at = static_cast<std::size_t>(pair.row * w.keys().columns + pair.column);
       pair.slope = std::exchange(w.slope[at], T(0));
       add_difference(group, pair, w, pair.slope,
@@ -291,14 +278,15 @@ class BackwardPass {
     return !stopped();
   }
 
-  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w, const QueryGroup<T>& group) {
+  void add_query_grad(BackwardHead<T>& shared, KeyWork<T>& w,
+                      const std::vector<ClosePair<T>>& close_pairs, const QueryGroup<T>& group) {
     const FlushSubnormals flush;
     const std::ptrdiff_t stride = group.stride;
     T* out = shared.query_grad + group.first * stride;
     kernels_.product(group.rows, static_cast<int>(stride), w.keys().count,
                      {w.slope.data(), w.keys().columns, 1}, w.operands.keys(), out, stride,
                      Store::add);
-    for (const ClosePair<T>& pair : w.close_pairs) {
+    for (const ClosePair<T>& pair : close_pairs) {
       add_difference(group, pair, w, -pair.slope, out + pair.row * stride);
     }
     for (int r = 0; r < group.rows; ++r) {

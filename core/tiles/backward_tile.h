@@ -32,14 +32,6 @@ struct BackwardHead {
   std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
 };
 
-/// A pair whose tokens are so close that the products of its gradient would cancel: its slope is
-/// multiplied by the difference of the tokens.
-template <class T>
-struct ClosePair {
-  int row, column;
-  T slope;  ///< dL/dmeasure
-};
-
 /// What a ticket owns: one tile of keys, its gradients, and room for a block of queries against it.
 template <class T>
 struct KeyWork {
@@ -60,7 +52,8 @@ struct KeyWork {
         by_offset(head.bias().has_gradient() ? size_of(plan.extents.query + plan.extents.key) : 0),
         row_slope(size_of(rows)),
         row_margin(row_slope.size()),
-        sums(plan) {}
+        sums(plan),
+        keys_(operands.tile()) {}
 
   KeyOperands<T> operands;
   Buffer<T> key_grad, value_grad;   ///< [columns × base_stride] W^T Q, [columns × value_stride]
@@ -72,12 +65,13 @@ struct KeyWork {
   Buffer<T> logit_slope;            ///< [rows × columns] dL/dlogit; empty where it is not wanted.
   std::vector<double> by_offset;    ///< [n_q + n_k] dL/dlogit by relative position, or empty.
   std::vector<T> row_slope, row_margin;  ///< [rows]
-  std::vector<ClosePair<T>> close_pairs;
   ParameterSums sums;
 
-  [[nodiscard]] KeyTile<T> keys() const { return operands.tile(); }
+  [[nodiscard]] const KeyTile<T>& keys() const { return keys_; }
 
  private:
+  KeyTile<T> keys_;
+
   [[nodiscard]] std::size_t columns() const { return size_of(operands.tile().columns); }
   static std::size_t size_of(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <type_traits>
 
 #include "core/base/error.h"
@@ -12,21 +11,9 @@
 namespace conelab {
 namespace {
 
-/// Enough of the keys to find their middle; the centre only steers rounding.
+/// Enough of the keys to find what their coordinates have in common; the centre only steers
+/// rounding.
 constexpr std::int64_t centre_samples = 16;
-
-/// The median where most of the values deviate little from it; else 0. Outliers and values of many
-/// scales must not move the centre: what it rounds away is lost to every distance.
-double common_offset(std::span<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  const double offset = *middle;
-  const auto near = std::count_if(values.begin(), values.end(), [&](double v) {
-    return std::abs(v - offset) < std::abs(offset) / 4;
-  });
-  return static_cast<std::size_t>(near) > values.size() / 2 ? offset : 0;
-}
 
 /// The numbers of a token as the kernels take them.
 template <class T, class S>
@@ -65,24 +52,24 @@ template <class S>
 void Head<T>::find_centre(const S* keys) {
   const std::int64_t count = plan_->extents.key;
   const std::int64_t d = plan_->extents.feature;
-  const auto samples = static_cast<std::size_t>(std::min(count, centre_samples));
+  const std::int64_t samples = std::min(count, centre_samples);
   const MapContext c = context();
   std::vector<double> x(static_cast<std::size_t>(d)), base(centre_.size());
-  std::vector<double> coordinates(centre_.size() * static_cast<std::size_t>(samples));
-  std::vector<int> known(centre_.size(), 0);
-  for (std::size_t s = 0; s < samples; ++s) {
-    const auto key = static_cast<std::int64_t>(s * static_cast<std::size_t>(count) / samples);
-    std::copy_n(keys + key * d, d, x.begin());
+  std::vector<double> square(centre_.size(), 0.0);
+  for (std::int64_t s = 0; s < samples; ++s) {
+    std::copy_n(keys + s * count / samples * d, d, x.begin());
     Place place;
     (void)place_token(*plan_->map, c, x.data(), base.data(), place);
     for (std::size_t i = 0; i < centre_.size(); ++i) {
-      if (std::isfinite(base[i])) coordinates[i * samples + known[i]++] = base[i];
+      centre_[i] += base[i] / static_cast<double>(samples);
+      square[i] += base[i] * base[i] / static_cast<double>(samples);
     }
   }
   for (std::size_t i = 0; i < centre_.size(); ++i) {
-    const std::span values(coordinates.data() + i * samples, static_cast<std::size_t>(known[i]));
-    // Representable, so that subtracting it rounds once.
-    centre_[i] = static_cast<double>(static_cast<T>(common_offset(values)));
+    // The mean, where it is four times the standard deviation; a value far from all others is no
+    // reason to move them. Representable, so that subtracting it rounds once.
+    const double mean = static_cast<double>(static_cast<T>(centre_[i]));
+    centre_[i] = square[i] < mean * mean * (1 + 1. / 16) ? mean : 0;
   }
 }
 

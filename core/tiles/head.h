@@ -36,7 +36,7 @@ inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
 template <class T>
 class Head {
  public:
-  /// `keys` are the head's keys [n_k × d]: where they lie off the origin together, the median of a
+  /// `keys` are the head's keys [n_k × d]: where they lie off the origin together, the mean of a
   /// sample becomes the centre of both operands, so that squared distances keep more of their bits.
   /// Where a mask hides keys the origin stays the centre: not even the last bits of a row may
   /// depend on a key that it does not see. `tensors` are the input's.

@@ -43,7 +43,7 @@ void Tiles<S>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
   const int depth = head_->base_size();
   const LeftOperand<T> left{queries.base, queries.stride, 1};
   const RightOperand<T> right{keys.panels, kernels_->packed_size(depth), true};
-  has_close_pairs_ = false;
+  close_pairs_.clear();
   if (plan_->similarity->info.measure == Measure::product) {
     kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride, Store::replace);
     mark_non_finite_tokens(queries, keys, tile, stride);
@@ -90,15 +90,15 @@ void Tiles<S>::mark_non_finite_tokens(const QueryGroup<T>& queries, const KeyTil
 template <class S>
 bool Tiles<S>::measure_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                                    T* tile) {
-  bool any = false;
+  const std::size_t before = close_pairs_.size();
   for (int c = 0; c < keys.count; ++c) {
-    if (!is_close(queries, row, keys, c, tile[c])) continue;
-    any = has_close_pairs_ = true;
+    if (!(tile[c] < close_ratio<T> * (queries.norms[row] + keys.norms[c]))) continue;
+    close_pairs_.push_back({row, c, T(0)});
     tile[c] = static_cast<T>(kernels_->exact_distance2(queries.base + row * queries.stride,
                                                        placed_keys(keys) + c * queries.stride,
                                                        head_->base_size()));
   }
-  return any;
+  return close_pairs_.size() > before;
 }
 
 template <class S>

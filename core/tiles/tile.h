@@ -86,6 +86,14 @@ template <class T>
 void mark_columns(const std::vector<std::int64_t>& keys, std::int64_t first, int count, int rows,
                   T* tile, std::ptrdiff_t stride);
 
+/// A pair whose tokens are so close that the products of its distance and its gradient would
+/// cancel.
+template <class T>
+struct ClosePair {
+  int row, column;
+  T slope;  ///< dL/dmeasure, set by backward.
+};
+
 /// The tiles of one head. An object serves one thread: it owns buffers, and answers for the tile
 /// that was measured last. S is the type of the tensors' numbers.
 template <class S>
@@ -115,13 +123,9 @@ class Tiles {
   /// are NaN. Bias, mask and bounds of the result are valid until the next call.
   [[nodiscard]] ScoreTile<T> measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                       Cover cover, T* tile);
-  /// Whether the tile that was measured last had close pairs: their gradients have to be taken from
-  /// differences as well.
-  [[nodiscard]] bool has_close_pairs() const { return has_close_pairs_; }
-  [[nodiscard]] bool is_close(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
-                              int column, T measure) const {
-    return measure < close_ratio<T> * (queries.norms[row] + keys.norms[column]);
-  }
+  /// The close pairs of the tile that was measured last: their gradients have to be taken from
+  /// differences as well. Backward keeps their slopes here.
+  [[nodiscard]] std::vector<ClosePair<T>>& close_pairs() { return close_pairs_; }
   /// The kernels of the plan's similarity.
   [[nodiscard]] const Tail<T>& tail() const;
 
@@ -135,7 +139,7 @@ class Tiles {
   Buffer<T> addend_;
   std::vector<std::uint8_t> sees_;  ///< [rows × keys] of a partly covered tile.
   Buffer<T> least_, most_;
-  bool has_close_pairs_ = false;
+  std::vector<ClosePair<T>> close_pairs_;
   Operand<T> placed_;  ///< Keys [placed_first_, placed_first_ + placed_count_), see `placed_keys`.
   std::int64_t placed_first_ = 0;
   int placed_count_ = 0;

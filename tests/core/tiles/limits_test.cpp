@@ -261,7 +261,8 @@ void expect_the_nearer(double far, double tolerance) {
 
 TEST(Limit, FiniteConesOfFarTokensKeepTheirDepth) {
   for (const double far : {35.0, 40.0, 200.0, 340.0}) expect_the_nearer<double>(far, 1e-13);
-  for (const double far : {12.0, 15.0, 17.0}) expect_the_nearer<float>(far, 6e-7);
+  // Four units in the last place: at 12 the far token's sinh has lost as much.
+  for (const double far : {12.0, 15.0, 17.0, 19.0}) expect_the_nearer<float>(far, 6e-7);
 }
 
 /// A finite token beside the source is no bad one, though its gap angle is as steep as can be.
