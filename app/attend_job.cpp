@@ -124,6 +124,15 @@ class Attend {
   }
 
   [[nodiscard]] const Extents& extents() const { return result_.extents; }
+  /// The parts of the job that the operator has.
+  [[nodiscard]] std::vector<std::string> kept() const {
+    std::vector<std::string> parts = job_.keep;
+    if (plan_->operation->has_map) return parts;
+    std::erase_if(parts, [](const std::string& part) {
+      return part == "lse" || part == "weights" || part == "logits";
+    });
+    return parts;
+  }
   [[nodiscard]] std::int64_t bad_outputs() const { return count_bad(forward_.output); }
   [[nodiscard]] std::int64_t bad_gradients() const {
     std::int64_t sum =
@@ -244,6 +253,7 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
                        const StageProgress& progress, AttendSummary& summary) {
   Attend<T> attend(job, std::move(input), summary.dtype, cancelled, progress);
   summary.extents = attend.extents();
+  summary.kept = attend.kept();
   summary.rounded_to_infinity =
       attend.bad_inputs(summary.from_query) - summary.nan_count - summary.infinite_count;
   const Clock::time_point start = Clock::now();

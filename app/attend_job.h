@@ -41,9 +41,10 @@ struct AttendSummary {
   double compute_seconds = 0;
   double write_seconds = 0;
   std::vector<std::string>
-      from_query;              ///< Of "k" and "v" those that q stands for: they are absent.
-  bool own_mask = false;       ///< Whether a mask of the input's own was applied.
-  std::int64_t nan_count = 0;  ///< In the input.
+      from_query;                 ///< Of "k" and "v" those that q stands for: they are absent.
+  std::vector<std::string> kept;  ///< What was written: an operator may lack some parts.
+  bool own_mask = false;          ///< Whether a mask of the input's own was applied.
+  std::int64_t nan_count = 0;     ///< In the input.
   std::int64_t infinite_count = 0;
   std::int64_t rounded_to_infinity = 0;  ///< Of the input's finite numbers.
   std::int64_t bad_outputs = 0;          ///< Numbers of the output that are not finite.

@@ -85,7 +85,7 @@ void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
 Json summary_json(const AttendJob& job, const AttendSummary& summary) {
   const Extents& e = summary.extents;
   return {{"output", job.output},
-          {"kept", job.keep},
+          {"kept", summary.kept},
           {"extents",
            {{"batch", e.batch},
             {"head", e.head},
@@ -130,7 +130,7 @@ int run(const TypedAttend& typed) {
     const Extents& e = summary.extents;
     say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}; computed in "
         "{}, written in {}",
-        job.output, join(job.keep), operator_name(job.call), e.batch, e.head, e.query, e.key,
+        job.output, join(summary.kept), operator_name(job.call), e.batch, e.head, e.query, e.key,
         given_text(summary), dtype_name(summary.dtype), summary.device,
         duration_text(summary.compute_seconds), duration_text(summary.write_seconds));
   }

@@ -31,8 +31,9 @@ struct Operands {
   std::vector<std::uint8_t> allowed;
   std::vector<KeySpan> span;
   std::vector<BlockSpan> block_span;
-  std::vector<Head<N>> heads;                         ///< [group]
-  std::vector<std::vector<std::int64_t>> non_finite_values;  ///< [group] keys whose value is not finite
+  std::vector<Head<N>> heads;  ///< [group]
+  std::vector<std::vector<std::int64_t>>
+      non_finite_values;  ///< [group] keys whose value is not finite
 
   /// Returns the problem with its pointers set: `place(array)` returns where the array lies, for
   /// example in device memory.

@@ -1,5 +1,5 @@
-// The loops around a similarity's formula, written once for all similarities. A generated source for
-// each similarity (kernel_similarity.cpp.in) instantiates `tail` for its formula.
+// The loops around a similarity's formula, written once for all similarities. A generated source
+// for each similarity (kernel_similarity.cpp.in) instantiates `tail` for its formula.
 #pragma once
 
 #include "core/simd/kernel_parts.h"

@@ -136,7 +136,7 @@ std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& 
   const std::int64_t n = same.key.shape.token;
   std::vector<double> out(static_cast<std::size_t>(n * n));
   pair_map_tile<double>(bare(plan, n), same, Map2d::logits, nullptr, {batch, head, 0, n, 0, n},
-                             out.data(), execution);
+                        out.data(), execution);
   for (std::int64_t t = 0; t < n; ++t) {
     if (all_finite(same.key.row(batch, head, t), same.key.shape.feature)) continue;
     for (std::int64_t other = 0; other < n; ++other) {

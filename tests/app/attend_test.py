@@ -158,21 +158,56 @@ class Results(AttendTest):
             self.assertTrue(np.isfinite(logits[()]).all())
             self.assertGreater(np.abs(logits[()]).max(), 65504)
 
-    def test_tokens_too_far_out_for_float32_have_the_results_of_float64(self):
+    def test_rows_out_of_float32s_reach_are_nan_and_the_advice_is_float64(self):
         q, k, v = random_tensors()
         q[..., -1] += 60  # heights e^60
         source = self.write(q=q, k=k, v=v)
-        exact = self.attend(source, "-s", "umbral", "--keep", "weights,gradients", out="f64.h5")
+        exact = self.attend(source, "-s", "umbral", out="f64.h5")
+        self.assertTrue(np.isfinite(exact["output/output"][()]).all())
         text = self.ok("attend", source, "-s", "umbral", "--dtype", "f32", "-o",
-                       self.folder / "f32.h5", "--keep", "weights,gradients")
-        self.assertNotIn("not finite", text.err)
-        with h5py.File(self.folder / "f32.h5") as file:
-            for name in ("output/output", "weights/weight", "gradients/v"):
-                np.testing.assert_allclose(file["attention"][name][()], exact[name][()], atol=1e-6)
+                       self.folder / "f32.h5", "--keep", "output,gradients")
+        self.assertIn("output numbers are not finite", text.err)
+        self.assertIn("--dtype f64", text.err)
         q[..., -1] = 400  # beyond float64
         text = self.ok("attend", self.write("far.h5", q=q, k=k, v=v), "-s", "umbral", "-o",
                        self.folder / "far-out.h5")
         self.assertIn("output numbers are not finite", text.err)
+
+    def test_tensor_parameters_come_from_the_file_from_npy_or_are_drawn(self):
+        q, k, v = random_tensors()
+        W = np.random.default_rng(5).normal(size=(q.shape[-1], q.shape[-1]))
+        beside = self.attend(self.write(q=q, k=k, v=v, W=W), "-s", "multiplicative", "--keep",
+                             "logits,gradients", out="beside.h5")
+        scores = np.einsum("...id,de,...je->...ij", q, W, k)
+        np.testing.assert_allclose(beside["logits/logit"][()].reshape(scores.shape), scores,
+                                   rtol=1e-9)
+        self.assertEqual(beside["gradients/W"].shape, W.shape)
+        np.save(self.folder / "W.npy", W)
+        plain = self.write("plain.h5", q=q, k=k, v=v)
+        given = self.attend(plain, "-s", "multiplicative", "-p", f"W=@{self.folder / 'W.npy'}",
+                            out="given.h5")
+        np.testing.assert_array_equal(given["output/output"][()], beside["output/output"][()])
+        drawn = self.attend(plain, "-s", "multiplicative", "-p", "W=random", "-p", "seed=7",
+                            out="drawn.h5")
+        self.assertEqual(drawn["parameters/W"].shape, W.shape)
+        self.fails(1, "attend", plain, "-s", "multiplicative", "-o", self.folder / "missing.h5",
+                   says="tensor W [d x d]")
+
+    def test_a_structured_operator_reads_q_alone_and_has_no_weights(self):
+        q, k, v = random_tensors()
+        d = q.shape[-1]
+        draw = [word for name in ("P", "Q", "W_reference", "W_query")
+                for word in ("-p", f"{name}=random")]
+        source = self.write(q=q, k=k, v=v)
+        text = self.ok("attend", source, "--operator", "agglomerative", *draw, "-p",
+                       f"classes={1 if d % 2 else 2}", "-o", self.folder / "a.h5", "--keep",
+                       "output,weights,gradients")
+        self.assertIn("has no weights: left out", text.err)
+        with h5py.File(self.folder / "a.h5") as file:
+            self.assertEqual(file["attention/output/output"].shape[-2:], q.shape[-2:])
+            self.assertEqual(file["attention/gradients/P"].shape, (d, d))
+            self.assertNotIn("k", file["attention/gradients"])
+            self.assertNotIn("weights", file["attention"])
 
     def test_threads_change_no_bit(self):
         one = self.folder / "one.h5"

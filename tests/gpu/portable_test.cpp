@@ -14,10 +14,10 @@ namespace {
 using conelab::tests::difference;
 using conelab::tests::make_call;
 using conelab::tests::one_thread;
+using conelab::tests::pair_variants;
 using conelab::tests::Parts;
 using conelab::tests::random_input;
 using conelab::tests::Variant;
-using conelab::tests::pair_variants;
 
 const std::vector<Parts>& all_parts() {
   static const std::vector<Parts> parts{
