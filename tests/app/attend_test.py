@@ -162,7 +162,7 @@ class Results(AttendTest):
         q, k, v = random_tensors()
         q[..., -1] += 60  # heights e^60
         source = self.write(q=q, k=k, v=v)
-        exact = self.attend(source, "-s", "umbral", out="f64.h5")
+        exact = self.attend(source, "-s", "umbral", "--dtype", "f64", out="f64.h5")
         self.assertTrue(np.isfinite(exact["output/output"][()]).all())
         text = self.ok("attend", source, "-s", "umbral", "--dtype", "f32", "-o",
                        self.folder / "f32.h5", "--keep", "output,gradients")
@@ -180,7 +180,7 @@ class Results(AttendTest):
                              "logits,gradients", out="beside.h5")
         scores = np.einsum("...id,de,...je->...ij", q, W, k)
         np.testing.assert_allclose(beside["logits/logit"][()].reshape(scores.shape), scores,
-                                   rtol=1e-9)
+                                   rtol=1e-3, atol=1e-4)
         self.assertEqual(beside["gradients/W"].shape, W.shape)
         np.save(self.folder / "W.npy", W)
         plain = self.write("plain.h5", q=q, k=k, v=v)

@@ -1,7 +1,5 @@
 """`bench` and `compare`: the result's shape, kill -9 at any moment, Ctrl-C, verdicts."""
 import random
-import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -308,27 +306,6 @@ class Compare(ProgramTest):
         self.fails(1, "compare", ROOT / "datasets/minilm_trace.h5", self.folder / "b.h5",
                    says="minilm_trace.h5")
         self.fails(2, "compare", self.folder / "a.h5", says="--base")
-
-
-class Readme(ProgramTest):
-    """The benchmark's lines of the README, word for word but for the sizes."""
-
-    def test_its_examples_run_in_their_order(self):
-        lines = [shlex.split(line)[1:] for line in (ROOT / "README.md").read_text().splitlines()
-                 if re.match(r"    build/bin/conelab (bench|compare|figure).* runs\.h5", line)]
-        self.assertGreaterEqual(len(lines), 5)
-        self.assertTrue(any("--resume" in words for words in lines))
-        begun = []
-        for words in lines:
-            if words[0] == "bench" and "-o" in words:
-                words = ["64,128" if ".." in word else word for word in words] + [
-                    "--rounds", "3", "--warm-only"]
-                begun = [word for word in words if word != "--resume"]
-            if "--resume" in words:
-                out = self.folder / "runs.h5"
-                out.unlink()
-                self.leave_unfinished(out, *begun, cwd=self.folder)
-            self.ok(*words, cwd=self.folder)
 
 
 if __name__ == "__main__":
