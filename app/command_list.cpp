@@ -207,13 +207,17 @@ const Listing listings[] = {
     {"devices", devices_json, print_devices},
 };
 
+std::vector<std::string> listing_names() {
+  std::vector<std::string> names;
+  for (const Listing& listing : listings) names.emplace_back(listing.name);
+  return names;
+}
+
 const Listing& find_listing(const std::string& name) {
-  std::vector<std::string> known;
   for (const Listing& listing : listings) {
     if (listing.name == name) return listing;
-    known.emplace_back(listing.name);
   }
-  unknown_name("list", name, known);
+  unknown_name("list", name, listing_names());
 }
 
 }  // namespace
@@ -224,10 +228,7 @@ Action declare_list(CLI::App& options) {
     bool json = false;
   };
   const auto typed = std::make_shared<Typed>();
-  options
-      .add_option("WHAT", typed->what,
-                  "similarities, operators, maps, masks, biases, figures, datasets or devices")
-      ->required();
+  options.add_option("WHAT", typed->what, join(listing_names()))->required();
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] {
     const Listing& listing = find_listing(typed->what);

@@ -47,7 +47,7 @@ std::span<const Command> command_table() {
        false, declare_figure},
       {"inspect", "what is in a file, whether it is sound, which program wrote it",
        "  conelab inspect out.h5\n  conelab inspect qkv.npz --json\n", false, declare_inspect},
-      {"list", "names of similarities, maps, masks, biases, figures, data sets, devices",
+      {"list", "names of operators, their parts, figures, data sets and devices",
        "  conelab list similarities\n  conelab list devices --json\n", false, declare_list},
       {"gui", "open the desktop program", "  conelab gui trace.h5\n", false, declare_gui},
       {"help", "the manual by topics", "  conelab help\n  conelab help data\n", false,

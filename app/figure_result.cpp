@@ -20,7 +20,7 @@ Json spec_of(const Attributes& attributes) {
   return spec.is_object() ? spec : Json();
 }
 
-/// Files come from strangers: what does not read is unknown.
+/// Returns nothing where the attributes cannot be read: a file may hold any text.
 std::optional<Call> call_of(const Attributes& attributes) {
   try {
     const std::string typed = text_attribute(attributes, "call");

@@ -16,7 +16,7 @@ namespace conelab {
 enum class WeightLaw { softmax, sigmoid };
 constexpr int weight_laws = 2;
 enum class Aggregate { mean, einstein };
-/// Whether values are lifted to (g v, g) and the sums divided by that of g.
+/// Whether values become (g v, g), and their sums are divided by that of g.
 constexpr bool is_midpoint(Aggregate aggregate) { return aggregate == Aggregate::einstein; }
 
 struct WeightRow {

@@ -61,7 +61,7 @@ template <class T>
 [[nodiscard]] Extents check_extents(const AttentionInput<T>& input);
 
 /// FLOP of the products of one pass, the count used for rooflines: forward 2 n_q n_k (d + d_v) per
-/// head, backward 2 n_q n_k (3 d + 2 d_v). Masked tiles are not subtracted.
+/// head, backward 2 n_q n_k (3 d + 2 d_v). All pairs count, masked or not.
 [[nodiscard]] double forward_flops(const Extents& extents);
 [[nodiscard]] double backward_flops(const Extents& extents);
 

@@ -1,4 +1,4 @@
-// The one checked door to the HDF5 library.
+// The one checked wrapper of the HDF5 library.
 //
 // HDF5 as distributions ship it is not safe under threads: every public function of core/files
 // holds `Lock` for as long as it has anything of HDF5 in its hands. The first Lock also sets the

@@ -124,7 +124,7 @@ class Hdf5Source : public TensorSource {
       if (input == spec.end() || !input->is_string() || *input == "") return "";
       return "; its trace is " + printable(input->get_ref<const std::string&>());
     } catch (const Error&) {
-      return "";  // Files come from strangers: what does not read is unknown.
+      return "";  // A file may hold any text: what cannot be read is unknown.
     }
   }
 

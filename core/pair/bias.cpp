@@ -2,9 +2,8 @@
 //
 //   none   0
 //   alibi  -m |j - i'|, one slope m per head                     Press et al.
-//   hype   -tau sinh(mu (j - i'))                                HyPE eq. 5; tau = -1 by default,
-//   with
-//          which distant past tokens count less, as with ALiBi
+//   hype   -tau sinh(mu (j - i'))                                HyPE eq. 5
+//          With tau = -1, the default, distant past tokens count less, as with ALiBi.
 //   t5     t5_bias[bucket(j - i')]                               Raffel et al., section 2.1
 #include "core/pair/bias.h"
 

@@ -145,7 +145,8 @@ HWY_INLINE Pack<T, n> sqrt(const Pack<T, n>& a) {
   return each(a, [](auto x) { return hn::Sqrt(x); });
 }
 
-/// Whether the machine's estimate of an inverse root, with what mends it, costs less than its root.
+/// Whether the machine's estimate of an inverse root, with what corrects it, costs less than its
+/// root.
 constexpr bool estimates_roots = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2;
 
 /// scale / sqrt(x) of normal, finite x, within 3 ulp: from an estimate of 14 bits, or of 12.
@@ -169,9 +170,9 @@ HWY_INLINE Pack<float, n> quotient(const Pack<float, n>& a, const Pack<float, n>
   return multiply_add(a - b * q, y, q);
 }
 
-/// `y` but where x is one of the `classes` that the instruction knows.
+/// Returns y, but the number of its class where x is one of the `classes` of the instruction.
 template <int classes, int n>
-HWY_INLINE Pack<float, n> mended(const Pack<float, n>& y, const Pack<float, n>& x) {
+HWY_INLINE Pack<float, n> corrected(const Pack<float, n>& y, const Pack<float, n>& x) {
   return each(y, x, [](auto a, auto b) {
     return decltype(a){_mm512_fixupimm_ps(a.raw, b.raw, _mm512_set1_epi32(classes), 0)};
   });
@@ -186,8 +187,8 @@ HWY_INLINE Root<Pack<float, n>> root(const Pack<float, n>& x) {
   const P y = each(x, [](auto a) { return hn::ApproximateReciprocalSqrt(a); });
   const P s = x * y;
   const P rest = P(0.5) - P(0.5) * s * y;
-  return {mended<zero_and_infinity_stay>(multiply_add(rest, s, s), x),
-          mended<zero_of_zero_and_infinity>(multiply_add(rest, y, y), x)};
+  return {corrected<zero_and_infinity_stay>(multiply_add(rest, s, s), x),
+          corrected<zero_of_zero_and_infinity>(multiply_add(rest, y, y), x)};
 }
 /// The same number, so that a formula and its slopes round alike.
 template <int n>

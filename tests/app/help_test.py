@@ -83,6 +83,8 @@ class Examples(ProgramTest):
         os.symlink(ROOT / "datasets", self.folder / "datasets")
         numbers = np.random.default_rng(1)
         np.savez(self.folder / "mine.npz", **{key: numbers.standard_normal((2, 12, 8)) for key in "qkv"})
+        np.save(self.folder / "W.npy", numbers.standard_normal((8, 8)))
+        np.save(self.folder / "edge.npy", np.array([[0, 1], [1, 2]]))
 
 
 def example_test(file):

@@ -1,4 +1,5 @@
 """Usage: help, lists, unknown names, exit status, one line for each error."""
+import re
 import subprocess
 import unittest
 
@@ -63,8 +64,10 @@ class Usage(ProgramTest):
 
 class Lists(ProgramTest):
     def test_every_list_in_both_forms(self):
-        for what in ("similarities", "operators", "maps", "masks", "biases", "figures", "datasets",
-                     "devices"):
+        known = re.search(r"known: ([a-z, ]+)", run("list", "nothing").err).group(1).split(", ")
+        self.assertIn("aggregates", known)
+        self.assertIn(", ".join(known), " ".join(self.ok("list", "--help").out.split()))
+        for what in known:
             rows = self.ok("list", what, "--json").json()
             text = self.ok("list", what).out
             self.assertTrue(rows, what)

@@ -21,7 +21,7 @@ inline QString trace_with_unplaced_tokens(const QTemporaryDir& folder) {
   EXPECT_TRUE(QFile::setPermissions(copy, QFile::ReadOwner | QFile::WriteOwner));
   const hdf5::Lock lock;
   const hdf5::File file(H5Fopen(copy.toUtf8().constData(), H5F_ACC_RDWR, H5P_DEFAULT));
-  const auto spoil = [&](const char* path, hsize_t token) {
+  const auto write_nan = [&](const char* path, hsize_t token) {
     const hdf5::Dataset dataset(H5Dopen2(file.id(), path, H5P_DEFAULT));
     const hdf5::Space space(H5Dget_space(dataset.id()));
     const hsize_t start[] = {5, token, 0}, count[] = {1, 1, 32};
@@ -32,8 +32,8 @@ inline QString trace_with_unplaced_tokens(const QTemporaryDir& folder) {
         H5Dwrite(dataset.id(), H5T_NATIVE_FLOAT, numbers.id(), space.id(), H5P_DEFAULT, nan.data()),
         0);
   };
-  spoil("/german/layer3/q", unplaced_query);
-  spoil("/german/layer3/k", unplaced_key);
+  write_nan("/german/layer3/q", unplaced_query);
+  write_nan("/german/layer3/k", unplaced_key);
   return copy;
 }
 

@@ -224,8 +224,8 @@ TEST_P(NanInput, InPaddingIsNeverSeen) {
 
 /// With this number as coordinate c of query 1 and of key 2, rows that see it are NaN.
 template <class S>
-void expect_spoilt(const Call& call, const Extents& e, int c, double number,
-                   const std::string& target) {
+void expect_nan_rows(const Call& call, const Extents& e, int c, double number,
+                     const std::string& target) {
   Execution execution;
   execution.simd = target;
   const auto plan = resolve(call, e);
@@ -234,10 +234,10 @@ void expect_spoilt(const Call& call, const Extents& e, int c, double number,
     (of_query ? input.query.at(0, 0, 1, c) : input.key.at(0, 0, 2, c)) = static_cast<S>(number);
     const Forward<S> found = forward(*plan, input, execution);
     for (std::int64_t i = 0; i < e.query; ++i) {
-      const bool spoilt = of_query ? i == 1 : i >= 2;
+      const bool expects_nan = of_query ? i == 1 : i >= 2;
       const double x = found.output.at(0, 0, i, 0);
-      EXPECT_EQ(std::isnan(x), spoilt) << target << " d = " << e.feature << ", " << c << " "
-                                       << number << " row " << i << " " << x;
+      EXPECT_EQ(std::isnan(x), expects_nan) << target << " d = " << e.feature << ", " << c << " "
+                                            << number << " row " << i << " " << x;
     }
   }
 }
@@ -249,10 +249,10 @@ TEST_P(NanInput, OfAnyCoordinateSpoilsTheRowsThatSeeIt) {
     for (int c = 0; c < d; ++c) {
       for (const double x : {nan, infinity, -infinity}) {
         for (const std::string& target : simd_targets<double>()) {
-          expect_spoilt<double>(plain, few, c, x, target);
+          expect_nan_rows<double>(plain, few, c, x, target);
         }
         for (const std::string& target : simd_targets<float>()) {
-          expect_spoilt<float>(plain, few, c, x, target);
+          expect_nan_rows<float>(plain, few, c, x, target);
         }
       }
     }
@@ -279,17 +279,17 @@ TEST(NoFeature, LeavesTheMeanOfTheValues) {
   }
 }
 
-TEST_P(NanInput, InfiniteTokensSpoilNoOtherRow) {
+TEST_P(NanInput, InfiniteTokensChangeNoOtherRow) {
   for (const double x : {infinity, -infinity}) {
-    AttentionInput<double> spoilt = input;
-    spoilt.query.at(0, 0, 33, 1) = x;
-    const Tensor4<double> found = run(call, spoilt).forward.output;
+    AttentionInput<double> infinite = input;
+    infinite.query.at(0, 0, 33, 1) = x;
+    const Tensor4<double> found = run(call, infinite).forward.output;
     for (std::int64_t i = 0; i < 70; ++i) {
       if (i == 33) continue;
       EXPECT_NEAR(found.at(0, 0, i, 0), clean.at(0, 0, i, 0), 1e-12) << i;
     }
     const auto plan = resolve(call, extents);
-    const Backward<double> g = backward(*plan, spoilt, forward(*plan, spoilt));
+    const Backward<double> g = backward(*plan, infinite, forward(*plan, infinite));
     EXPECT_TRUE(std::isfinite(g.query.at(0, 0, 12, 0)));
   }
 }

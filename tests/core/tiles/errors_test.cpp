@@ -1,4 +1,4 @@
-// What the public door says to callers who got something wrong.
+// What the public interface says to callers who got something wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ Error resolve_error(const Call& call) {
   return error_of([&] { return resolve(call, small) != nullptr; });
 }
 
-TEST(Door, NamesTheNearestPart) {
+TEST(Interface, NamesTheNearestPart) {
   Call call;
   call.similarity = "penumbra";
   const Error error = resolve_error(call);
@@ -53,7 +53,7 @@ TEST(Door, NamesTheNearestPart) {
   EXPECT_THAT(resolve_error(mask).what(), HasSubstr("causal"));
 }
 
-TEST(Door, NamesTheKeysThatAreTaken) {
+TEST(Interface, NamesTheKeysThatAreTaken) {
   Call call;
   call.parameters = {{"gama", "1"}};
   const Error error = resolve_error(call);
@@ -64,7 +64,7 @@ TEST(Door, NamesTheKeysThatAreTaken) {
   EXPECT_EQ(resolve_error(call).exit_status(), 2);
 }
 
-TEST(Door, RefusesValuesOutsideTheirDomain) {
+TEST(Interface, RefusesValuesOutsideTheirDomain) {
   for (const char* text : {"0", "-1", "nan", "inf", "one", "", "1,2,3", "1,,2", "1 2"}) {
     Call call;
     call.parameters = {{"gamma", text}};
@@ -77,7 +77,7 @@ TEST(Door, RefusesValuesOutsideTheirDomain) {
   EXPECT_THAT(resolve_error(call).what(), HasSubstr("reference"));
 }
 
-TEST(Door, NamesBothOperandsAndSizes) {
+TEST(Interface, NamesBothOperandsAndSizes) {
   const AttentionInput<double> good = random_input(Call{}, small, 1);
   const auto expect_error = [&](auto change, const std::vector<const char*>& words) {
     AttentionInput<double> bad = good;
@@ -94,7 +94,7 @@ TEST(Door, NamesBothOperandsAndSizes) {
   expect_error([](auto& in) { in.key_lengths = {1, 2}; }, {"1", "2"});
 }
 
-TEST(Door, NamesTheTokenOutsideTheModel) {
+TEST(Interface, NamesTheTokenOutsideTheModel) {
   Call call;
   call.map = "none";
   AttentionInput<double> input = random_input(call, small, 2);
@@ -114,7 +114,7 @@ TEST(Door, NamesTheTokenOutsideTheModel) {
   expect_error(" q", "1");
 }
 
-TEST(Door, NamesTheTokenInsideTheSourceOrOutsideTheBall) {
+TEST(Interface, NamesTheTokenInsideTheSourceOrOutsideTheBall) {
   for (const char* name : {"penumbral-finite", "umbral-finite", "ganea"}) {
     Call call;
     call.similarity = name;
@@ -132,7 +132,7 @@ TEST(Door, NamesTheTokenInsideTheSourceOrOutsideTheBall) {
   }
 }
 
-TEST(Door, TakesTheHorosphereItselfAsAPlace) {
+TEST(Interface, TakesTheHorosphereItselfAsAPlace) {
   Call call;
   call.map = "none";
   AttentionInput<double> input = random_input(call, small, 2);
@@ -146,7 +146,7 @@ TEST(Door, TakesTheHorosphereItselfAsAPlace) {
   }
 }
 
-TEST(Door, NamesTheValueOutsideTheBall) {
+TEST(Interface, NamesTheValueOutsideTheBall) {
   Call call;
   call.aggregate = "einstein";
   AttentionInput<double> input = random_input(call, small, 3);
@@ -158,7 +158,7 @@ TEST(Door, NamesTheValueOutsideTheBall) {
   EXPECT_THAT(error.what(), HasSubstr("v"));
 }
 
-TEST(Door, RefusesHypeThatOverflows) {
+TEST(Interface, RefusesHypeThatOverflows) {
   Call call;
   call.bias = "hype";
   call.parameters = {{"hype_mu", "300"}};
@@ -179,7 +179,7 @@ TEST(Door, RefusesHypeThatOverflows) {
   EXPECT_NE(run_it(0.0f).exit_status(), 0);
 }
 
-TEST(Door, MapsCheckWhatTheyAreGiven) {
+TEST(Interface, MapsCheckWhatTheyAreGiven) {
   const Call call;
   const auto plan = resolve(call, small);
   const AttentionInput<double> input = random_input(call, small, 4);
@@ -207,7 +207,7 @@ TEST(Door, MapsCheckWhatTheyAreGiven) {
   }
 }
 
-TEST(Door, StopsWhenAsked) {
+TEST(Interface, StopsWhenAsked) {
   Call call;
   const Extents e{1, 1, 300, 300, 8, 4};
   const AttentionInput<double> input = random_input(call, e, 5);
@@ -219,7 +219,7 @@ TEST(Door, StopsWhenAsked) {
   EXPECT_EQ(error_of([&] { return backward(*plan, input, saved, execution); }).exit_status(), 130);
 }
 
-TEST(Door, ReportsProgressUpToOne) {
+TEST(Interface, ReportsProgressUpToOne) {
   const Extents e{1, 2, 200, 200, 8, 4};
   const AttentionInput<double> input = random_input(Call{}, e, 6);
   std::atomic<double> last{0};
@@ -235,7 +235,7 @@ TEST(Door, ReportsProgressUpToOne) {
   EXPECT_EQ(last, 1.0);
 }
 
-TEST(Door, RefusesAnUnknownSimdTarget) {
+TEST(Interface, RefusesAnUnknownSimdTarget) {
   const AttentionInput<double> input = random_input(Call{}, small, 7);
   Execution execution;
   execution.simd = "abacus";
@@ -244,7 +244,7 @@ TEST(Door, RefusesAnUnknownSimdTarget) {
       2);
 }
 
-TEST(Door, ListsEveryPartWithWords) {
+TEST(Interface, ListsEveryPartWithWords) {
   for (const auto& list : {list_similarities(), list_maps(), list_biases(), list_masks()}) {
     ASSERT_FALSE(list.empty());
     for (const PartInfo& part : list) {

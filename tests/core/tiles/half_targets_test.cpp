@@ -90,15 +90,15 @@ TEST(HalfTargets, KeepWhatIsNotFiniteFromThoseWhoDoNotSeeIt) {
   call.masks = {"causal"};
   const Extents extents{1, 1, 100, 100, 8, 8};
   const AttentionInput<Float16> clean = convert<Float16>(random_input(call, extents, 23, 1));
-  AttentionInput<Float16> spoiled = clean;
-  spoiled.value.at(0, 0, 60, 2) = Float16(1e9);  // infinite in f16
-  spoiled.key.at(0, 0, 70, 0) = Float16(std::nan(""));
-  spoiled.query.at(0, 0, 80, 0) = Float16(std::nan(""));
+  AttentionInput<Float16> with_nan = clean;
+  with_nan.value.at(0, 0, 60, 2) = Float16(1e9);  // infinite in f16
+  with_nan.key.at(0, 0, 70, 0) = Float16(std::nan(""));
+  with_nan.query.at(0, 0, 80, 0) = Float16(std::nan(""));
   const auto plan = resolve(call, extents);
   for (const std::string& name : simd_targets<Float16>()) {
     SCOPED_TRACE(name);
     const auto expected = forward(*plan, clean, on_target(name)).output;
-    const auto found = forward(*plan, spoiled, on_target(name)).output;
+    const auto found = forward(*plan, with_nan, on_target(name)).output;
     for (std::int64_t i = 0; i < extents.query; ++i) {
       for (std::int64_t c = 0; c < extents.value; ++c) {
         const float f = found.at(0, 0, i, c);

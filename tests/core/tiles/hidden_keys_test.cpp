@@ -90,7 +90,7 @@ TEST_P(HiddenKeys, ChangeNoBitOfABiasedRow) {
   for (const std::string& target : simd_targets()) expect_no_bit_changed(target);
 }
 
-TEST_P(HiddenKeys, SpoilNoRowBesideAFarOne) {
+TEST_P(HiddenKeys, MakeNoRowNanBesideAFarOne) {
   for (const std::string& target : simd_targets()) {
     SCOPED_TRACE(target);
     input.key.at(0, 0, 0, 0) = 1e8F;
