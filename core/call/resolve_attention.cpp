@@ -125,9 +125,11 @@ void choose_tokens(Resolver& resolver) {
 
 }  // namespace
 
-std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents) {
+std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents,
+                                        const OperatorRow& row) {
   Resolver resolver(call, extents);
   Plan& plan = resolver.plan();
+  plan.operation = &row;
   choose_similarity(resolver);
   choose_map(resolver);
   choose_tokens(resolver);
@@ -144,7 +146,7 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
     const bool draws = std::any_of(on_mapped.parameters.begin(), on_mapped.parameters.end(),
                                    [](const auto& entry) { return entry.second == "random"; });
     if (!draws) on_mapped.parameters.erase("seed");
-    plan.inner = resolve_attention(on_mapped, inner);
+    plan.inner = resolve_attention(on_mapped, inner, row);
   }
   return resolver.take();
 }

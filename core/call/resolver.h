@@ -48,8 +48,9 @@ class Resolver {
 };
 
 /// The plan of a chain of parts: names, keys, domains, lists and shapes are checked for tensors of
-/// these extents. Throws misuse: unknown names get the nearest known name and the list, unknown
-/// keys those that the chosen parts take.
-[[nodiscard]] std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents);
+/// these extents. `row` is that of attention. Throws misuse: unknown names get the nearest known
+/// name and the list, unknown keys those that the chosen parts take.
+[[nodiscard]] std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents,
+                                                      const OperatorRow& row);
 
 }  // namespace conelab

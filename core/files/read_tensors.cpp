@@ -200,9 +200,11 @@ Declared find_tensors(TensorSource& source, const InputOptions& options, const s
   const std::optional<DeclaredArray> query = find_tensor(source, options.query, "q");
   if (!query) fail_without_query(source, where);
   declared.query = *query;
-  if (options.query_only) return declared;
-  if (!npy || !options.key.empty()) declared.key = find_tensor(source, options.key, "k");
-  if (!npy || !options.value.empty()) declared.value = find_tensor(source, options.value, "v");
+  const auto is_read = [&](const std::string& name) {
+    return !options.query_only && (!npy || !name.empty());
+  };
+  if (is_read(options.key)) declared.key = find_tensor(source, options.key, "k");
+  if (is_read(options.value)) declared.value = find_tensor(source, options.value, "v");
   if (!npy) declared.output_grad = find_tensor(source, "", "output_grad");
   check_shapes(source, declared);
   return declared;

@@ -1,9 +1,10 @@
-#include "core/operators/attention.h"
-
+// Attention, the chain of parts, as a row of operators: maps of tokens first, then the tiles of
+// pairs.
 #include <algorithm>
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/operators/operator.h"
 
 namespace conelab {
 namespace {
@@ -219,6 +220,7 @@ CONELAB_PAIRS(double)
 CONELAB_PAIRS(Float16)
 CONELAB_PAIRS(Bfloat16)
 
+OperatorRow attention_row();
 OperatorRow attention_row() {
   return {{"attention", "similarity, bias, mask, weights, aggregate", "n^2", {}, all_masks},
           nullptr,

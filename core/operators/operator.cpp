@@ -51,6 +51,7 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
   resolver.add_masks();
   resolver.plan().operator_parameters = resolver.add(row.info.name, row.info.parameters);
   resolver.check_keys(row.info.name);
+  resolver.plan().operation = &row;
   if (row.check != nullptr) row.check(resolver.plan());
   return resolver.take();
 }
@@ -69,10 +70,8 @@ std::vector<std::int64_t> random_edges(std::int64_t count, std::int64_t n, Rando
 
 std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents) {
   const OperatorRow& row = row_of(call.operation);
-  std::shared_ptr<Plan> plan = is_attention(call) ? resolve_attention(call, extents)
-                                                  : resolve_structured(call, extents, row);
-  plan->operation = &row;
-  return plan;
+  return is_attention(call) ? resolve_attention(call, extents, row)
+                            : resolve_structured(call, extents, row);
 }
 
 template <class T>

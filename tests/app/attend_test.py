@@ -204,10 +204,16 @@ class Results(AttendTest):
                        "output,weights,gradients")
         self.assertIn("has no weights: left out", text.err)
         with h5py.File(self.folder / "a.h5") as file:
+            self.assertNotIn("weights", file["attention"])
             self.assertEqual(file["attention/output/output"].shape[-2:], q.shape[-2:])
             self.assertEqual(file["attention/gradients/P"].shape, (d, d))
             self.assertNotIn("k", file["attention/gradients"])
-            self.assertNotIn("weights", file["attention"])
+            ones = file["attention/gradients/q"][()]
+        twice = self.write("twice.h5", q=q, output_grad=np.full_like(q, 2))
+        self.ok("attend", twice, "--operator", "agglomerative", *draw, "-p",
+                f"classes={1 if d % 2 else 2}", "-o", self.folder / "b.h5", "--keep", "gradients")
+        with h5py.File(self.folder / "b.h5") as file:
+            np.testing.assert_allclose(file["attention/gradients/q"][()], 2 * ones, rtol=1e-4)
 
     def test_threads_change_no_bit(self):
         one = self.folder / "one.h5"

