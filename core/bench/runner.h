@@ -2,23 +2,22 @@
 //
 // The path of one sample:
 //   1. A sweep (sweep.h) lists labels on every axis (axes.h). Its cases are their product, in
-//   row-major
-//      order; some shorter ones are in the run twice (the A/A control). Each is a series of
-//      samples, one a round (schedule.h).
-//   2. In each round every series is visited once, in an order in which over the rounds each stands
-//   in
-//      each position equally often. Before its first visit `Admission` decides whether the case
-//      fits into memory and will end in time; otherwise it is recorded as skipped.
+//      row-major order; some shorter ones are in the run twice (the A/A control). Each is a series
+//      of samples, one a round (schedule.h).
+//   2. In each round every series is visited once, in an order in which over the rounds each
+//      stands in each position equally often (core/statistics/order.h). Before its first visit
+//      `Admission` decides whether the case fits into memory and will end in time; otherwise it is
+//      recorded as skipped. The runner itself measures the machine's memory bandwidth.
 //   3. The series' worker, a process of its own, is asked for one sample (worker.h). There a
 //      `CaseExecutor` (executor.h), which `Workload::make` prepared from the case's labels, runs
 //      the operator (operator_case.h): time, caches, memory, and once the FLOP and the error.
-//   4. The answer is sealed at once as a small file in OUT.h5.parts/ (parts.h), beside it the state
-//   of
-//      the machine. A kill at any moment loses at most the sample under way; a resumed run reads
-//      the sealed parts first and measures only what is missing. A damaged part is measured again.
-//   5. After the last round all samples, [case][round] in `BenchResult`, are merged into the result
-//      file: medians with their intervals, fits, the A/A control, the environment (result.h). The
-//      parts are removed.
+//   4. The answer, with the state of the machine beside it, is written at once as a small file in
+//      OUT.h5.parts/ (parts.h). A kill at any moment loses at most the sample under way; a resumed
+//      run reads these files first and measures only what is missing. A damaged one is measured
+//      again.
+//   5. After the last round all samples, [case][round] in `BenchResult`, are merged into the
+//      result file (bench_file.h): medians with their intervals, fits, the A/A control, the
+//      environment (result.h). The files of samples are removed.
 //   6. Whoever reads the file gets `MeasuredCase`s (measured.h). `summary.h` makes tables of them,
 //      `compare.h` verdicts, and core/figure/bench_figures.h figures.
 //
@@ -70,9 +69,8 @@ enum class BenchEnding {
 /// Runs or resumes the sweep and writes the result file. What exists at the output decides:
 ///
 ///   nothing, an empty file   the result is written if something was measured
-///   a result of `bench`      is replaced at the very end; with `resume` it is finished, provided
-///   that
-///                            it is of the same sweep
+///   a result of `bench`      is replaced at the very end; with `resume` it is finished, if it is
+///                            of the same sweep
 ///   any other file           stays: the run does not begin
 ///
 /// Throws misuse where the sweep is wrong, where two operators have the same name, where the output

@@ -11,8 +11,8 @@
 //   < facts FLOPS BYTES ERROR                  | memory WHY | failed WHY
 //   > sample COLD(0|1)
 //   < sample WARM COLD RUNS PEAK_FLOPS PEAK_BYTES EXTRA_BYTES DEVICE_BYTES [DEVICE_CLOCK
-//     DEVICE_MEMORY_CLOCK DEVICE_TEMPERATURE DEVICE_POWER DEVICE_THROTTLE] | memory WHY | failed
-//     WHY
+//     DEVICE_MEMORY_CLOCK DEVICE_TEMPERATURE DEVICE_POWER DEVICE_THROTTLE]
+//                                              | memory WHY | failed WHY
 //
 // A peer is another program whose operators join a sweep, so that rivals are timed in the same
 // rounds. It answers the same protocol, and

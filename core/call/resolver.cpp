@@ -74,7 +74,7 @@ ParameterSet Resolver::add(const std::string& part, std::span<const ParameterInf
   for (int turn = 0; turn < 3; ++turn) {
     for (std::size_t k = 0; k < set.size(); ++k) {
       Parameter& p = plan_->parameters[set[k]];
-      if (order(p) == turn) fill(part, p, static_cast<int>(k), initial);
+      if (order(p) == turn) fill(part, infos[k], p, static_cast<int>(k), initial);
     }
   }
   if (std::exchange(draws_, false)) (void)add(part, std::span(&seed_parameter, 1));
@@ -89,13 +89,15 @@ ParameterSet Resolver::add_fixed(const ParameterInfo& info, double value) {
   return {at};
 }
 
-void Resolver::fill(const std::string& part, Parameter& p, int index, DefaultOf initial) {
-  if (!p.values.empty()) return;
-  if (p.info.domain == Domain::tensor) return fill_tensor(part, p);
-  if (p.info.domain == Domain::choice) return fill_word(p);
-  p.values = call_.parameters.contains(p.info.key) ? given(p) : defaults(p, index, initial);
+void Resolver::fill(const std::string& part, const ParameterInfo& info, Parameter& p, int index,
+                    DefaultOf initial) {
+  if (p.values.empty()) {
+    if (p.info.domain == Domain::tensor) return fill_tensor(part, p);
+    if (p.info.domain == Domain::choice) return fill_word(p);
+    p.values = call_.parameters.contains(p.info.key) ? given(p) : defaults(p, index, initial);
+  }
   if (p.values.empty()) misuse("{} needs parameter {}: {}", part, p.info.key, p.info.about);
-  for (const double v : p.values) check_domain(p.info, v);
+  for (const double v : p.values) check_domain(info, v);
   if (p.info.domain == Domain::whole || p.info.domain == Domain::count) {
     sizes_.emplace(p.info.key, static_cast<std::int64_t>(p.values.front()));
   }

@@ -18,7 +18,8 @@ class Resolver {
   Resolver(const Call& call, const Extents& extents);
 
   /// Declares a part's parameters and returns their positions; a key that an earlier part has
-  /// declared is shared. `initial` gives the defaults that `infos` does not say, or is null.
+  /// declared is shared, and its value must lie in the domains of both. `initial` gives the
+  /// defaults that `infos` does not say, or is null.
   ParameterSet add(const std::string& part, std::span<const ParameterInfo> infos,
                    DefaultOf initial = nullptr);
   /// The same for a parameter whose value the call cannot choose.
@@ -39,7 +40,10 @@ class Resolver {
   bool draws_ = false;  ///< Whether a tensor of the part at hand is drawn.
 
   std::size_t declare(const ParameterInfo& info, bool is_known);
-  void fill(const std::string& part, Parameter& p, int index, DefaultOf initial);
+  /// `info` is the part's own description of `p`, whose domain may differ from that of an earlier
+  /// part that shares the key.
+  void fill(const std::string& part, const ParameterInfo& info, Parameter& p, int index,
+            DefaultOf initial);
   void fill_tensor(const std::string& part, Parameter& p);
   void fill_word(Parameter& p) const;
   [[nodiscard]] std::vector<double> given(const Parameter& p) const;

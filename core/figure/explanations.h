@@ -3,8 +3,7 @@
 //   finite-to-infinite  as a finite source recedes, its cones approach the infinite ones; the error
 //                       of the LCA falls with the square of the source's height
 //   convexity           a geodesic leaves an umbral cone and stays in a penumbral one
-//   lub                 for d = 2 every common ancestor is an ancestor of the LCA, for d = 3 it is
-//                       not
+//   lub                 every common ancestor is an ancestor of the LCA for d = 2, not for d = 3
 // Source: Yu et al., "Shadow Cones" (2023); Tseng et al., "Coneheads" (2023), section 4.
 #pragma once
 

@@ -2,12 +2,14 @@
 //
 //   struct MeanPool {
 //     static constexpr OperatorInfo info{...};
-//     static void check(const Plan& plan);                  // refuses what no parameter shows
-//     alone static double flops(const Plan& plan, Pass pass); template <class T> static Forward<T>
-//     forward(const Plan&, const AttentionInput<T>&,
-//                                                  const Execution&);
-//     template <class T> static Backward<T> backward(const Plan&, const AttentionInput<T>&,
-//                                                    const Forward<T>& saved, const Execution&);
+//     // Optional: throws misuse for what the domains of single parameters do not exclude.
+//     static void check(const Plan& plan);
+//     static double flops(const Plan& plan, Pass pass);
+//     template <class T>
+//     static Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);
+//     template <class T>
+//     static Backward<T> backward(const Plan&, const AttentionInput<T>&, const Forward<T>& saved,
+//                                 const Execution&);
 //   };
 //   OperatorRow mean_pool_row() { return structured_row<MeanPool>(); }
 #pragma once
@@ -51,9 +53,14 @@ template <class O, class S>
 constexpr OperatorFunctions<S> structured_functions{&forward_of<O, S>, &backward_of<O, S>};
 
 template <class O>
+void check_of(const Plan& plan) {
+  if constexpr (requires { O::check(plan); }) O::check(plan);
+}
+
+template <class O>
 [[nodiscard]] OperatorRow structured_row() {
   return {O::info,
-          &O::check,
+          &check_of<O>,
           &O::flops,
           false,
           structured_functions<O, double>,

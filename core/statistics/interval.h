@@ -1,8 +1,8 @@
 // Medians with distribution-free intervals, and means with Student's.
 //
 // Let x_1 < ... < x_n be independent samples with the same median m. The number of samples below m
-// is binomial (n, 1/2). For any distribution, [x_d, x_(n+1-d)] therefore covers m with probability
-// exactly
+// is binomial (n, 1/2). For any distribution, [x_d, x_(n+1-d)] therefore covers m with exactly the
+// probability
 //   gamma_d = 1 - 2 P(B <= d - 1),
 // the sign-test interval. For few samples the steps of gamma_d are coarse: n = 8 offers 93.0 % and
 // 99.2 %. Between two steps the interval is interpolated (Hettmansperger, Sheather, Statistics &

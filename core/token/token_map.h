@@ -18,7 +18,9 @@ template <class T>
 struct TokenBlock {
   const T* x;
   std::int64_t count, columns;
-  std::int64_t position;     ///< Of the first token; queries sit at i + n_k - n_q.
+  /// Of the first token. Keys sit at j, queries at i + n_k - n_q, which is negative for the first
+  /// ones where n_q > n_k.
+  std::int64_t position;
   const PartValues& values;  ///< The row's parameters for this head.
 };
 

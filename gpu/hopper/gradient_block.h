@@ -14,8 +14,7 @@
 //   wait, release, expect, copy, each, at, end_reads      as in forward_block.h
 //   start_products(stage, part), start_sums(stage, part)  starts products, as one group each
 //   finish()                                              waits until all groups are complete
-//   write(g, result, work, consumer)                      writes the gradients of the consumer's
-//   tokens
+//   write(g, result, work, consumer)                      writes gradients of the consumer's tokens
 #pragma once
 
 #include "gpu/hopper/fast.h"

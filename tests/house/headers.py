@@ -5,9 +5,8 @@ compile_commands.json, checks syntax only, two at a time, and remembers what pas
 of everything a header includes, so that only changed headers are compiled again. A header that
 stands first in a source of the build, with nothing compiled before it, has passed there.
 
-What headers include of libraries is compiled once, before all headers of equal flags, which takes a
-third of the time. That a header itself includes what it names of the standard library is looked up
-in its text (STANDARD).
+What headers include of libraries is compiled once, before all headers of equal flags. That a header
+itself includes what it names of the standard library is looked up in its text (STANDARD).
 """
 import concurrent.futures
 import hashlib

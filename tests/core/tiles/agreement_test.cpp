@@ -82,19 +82,30 @@ TEST(AgreementOfParts, OfEveryBiasAndMask) {
   }
 }
 
+/// The parameters of a part, with every word of its choices once.
+std::vector<std::map<std::string, std::string>> choices_of_part(const PartInfo& part) {
+  std::vector<std::map<std::string, std::string>> all{{}};
+  for (const ParameterInfo& p : part.parameters) {
+    if (p.domain != Domain::choice) continue;
+    for (const std::string& word : choice_words(p)) all.push_back({{p.key, word}});
+  }
+  return all;
+}
+
 TEST(AgreementOfParts, OfEveryPosition) {
-  const Extents extents{2, 3, 19, 37, 6, 3};
-  for (const PartInfo& position : list_positions()) {
-    for (const char* text :
-         {"dot", "multiplicative", "penumbral:masks=causal", "umbral:layout=halves"}) {
-      if (position.name == "none" && std::string(text).find("layout") != std::string::npos)
-        continue;
-      SCOPED_TRACE(position.name + " " + text);
-      Call call = with_random_tensors(call_from_text(text));
-      call.position = position.name;
-      const AttentionInput<double> input = random_input(call, extents, 31);
-      expect_agreement<double>(call, input, double_tolerance);
-      expect_agreement<float>(call, input, float_tolerance);
+  for (const Extents& extents : {Extents{2, 3, 19, 37, 6, 3}, Extents{1, 2, 21, 9, 4, 3}}) {
+    for (const PartInfo& position : list_positions()) {
+      for (const auto& choice : choices_of_part(position)) {
+        for (const char* text : {"dot", "multiplicative", "penumbral:masks=causal", "umbral"}) {
+          Call call = with_random_tensors(call_from_text(text));
+          call.position = position.name;
+          for (const auto& [key, word] : choice) call.parameters[key] = word;
+          SCOPED_TRACE(call_text(call));
+          const AttentionInput<double> input = random_input(call, extents, 31);
+          expect_agreement<double>(call, input, double_tolerance);
+          expect_agreement<float>(call, input, float_tolerance);
+        }
+      }
     }
   }
 }

@@ -181,9 +181,13 @@ Call make_call(const Variant& variant, const Parts& parts, const Extents& extent
   call.masks = parts.masks;
   call.weights = parts.weights;
   call.aggregate = parts.aggregate;
-  const bool window =
-      std::find(parts.masks.begin(), parts.masks.end(), "window") != parts.masks.end();
-  if (window) call.parameters.emplace("window", "4");
+  for (const PartInfo& mask : list_masks()) {
+    if (std::find(parts.masks.begin(), parts.masks.end(), mask.name) == parts.masks.end()) continue;
+    for (const ParameterInfo& p : mask.parameters) {
+      if (p.domain == Domain::tensor || !std::isnan(p.initial)) continue;
+      call.parameters.emplace(p.key, sample_text(p, 1));
+    }
+  }
   call = with_random_tensors(std::move(call));
   const auto plan = resolve(call, extents);
   const ComposedSimilarity* composed = find_composed(call.similarity);

@@ -412,8 +412,9 @@ TEST(BenchModel, APictureOfManyCurvesTakesAMoment) {
   BenchResult result;
   result.sweep["operator"] = fixtures::fake_workload().operations;
   result.sweep["pass"] = {"forward", "backward"};
-  for (std::int64_t n = 64; n <= 65536; n *= 2)
-    result.sweep["seq_len"].push_back(std::to_string(n));
+  std::vector<std::string>& lengths = result.sweep["seq_len"];
+  lengths.clear();
+  for (std::int64_t n = 64; n <= 65536; n *= 2) lengths.push_back(std::to_string(n));
   for (const Case& c : result.sweep.cases()) {
     CaseResult one{c, CaseStatus::ok, "", {1e6, 1e3, 1e-7}, {}};
     for (int round = 0; round < result.sweep.rounds; ++round) {
