@@ -23,7 +23,7 @@ struct AttendJob {
   std::optional<Dtype> dtype;             ///< Absent: f64 for input of f64, else f32.
   std::string device = "auto";            ///< "cpu", "cuda" or "auto".
   int threads = 0;                        ///< 0: all cores.
-  /// What the result holds, of `attend_parts`; output and lse are always written.
+  /// The result holds these of `attend_parts`; output and lse are always written.
   std::vector<std::string> keep = {"output", "lse"};
   bool allow_external = false;  ///< Whether HDF5 links and storage may lead out of the input.
 
@@ -33,7 +33,7 @@ struct AttendJob {
 /// Returns the names that `keep` may hold: "output", "lse", "weights", "logits", "gradients".
 [[nodiscard]] const std::vector<std::string>& attend_parts();
 
-/// What a finished job reports.
+/// A finished job reports this summary.
 struct AttendSummary {
   Extents extents;
   Dtype dtype = Dtype::f32;

@@ -15,7 +15,7 @@ std::unique_ptr<CaseExecutor> make_case(const Case& c, std::int64_t batch, std::
   return operator_workload().make(c, batch, seed);
 }
 
-/// What the sweep's devices are, the CPU aside.
+/// Returns a description of each device of the sweep except the CPU.
 std::vector<std::string> device_lines(const Sweep& sweep) {
   const Labels& devices = sweep["device"];
   if (std::find(devices.begin(), devices.end(), "cuda") == devices.end()) return {};

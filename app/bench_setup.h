@@ -1,5 +1,5 @@
-// What only the program knows of a benchmark: on which devices its cases run, how workers start,
-// and the command line of the desktop's form.
+// This header adds to a benchmark what only the program knows: the devices that cases run on, how
+// workers start, and the command line of the desktop's form.
 #pragma once
 
 #include <string>

@@ -65,7 +65,7 @@ Json call_to_json(const Call& call) {
   Json json;
   if (!is_attention(call)) json["operator"] = call.operation;
   for (const CallField& field : call_fields()) {
-    // Of a structured operator, and of fields that few calls use, only what is not the default.
+    // A structured operator, and a field that few calls use, show only what is not the default.
     const bool optional =
         !is_attention(call) || field.word == &Call::map || field.word == &Call::position;
     if (optional && is_default(field, call)) continue;

@@ -12,7 +12,7 @@ class App;
 
 namespace conelab {
 
-/// What a subcommand does once its options are read. It returns the exit status, and throws
+/// A subcommand runs this once its options are read. It returns the exit status, and throws
 /// conelab::Error if the work fails or the options are wrong.
 using Action = std::function<int()>;
 

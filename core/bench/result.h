@@ -25,7 +25,7 @@ struct BenchResult {
   std::vector<CaseResult> controls;  ///< A/A: a second series of some cases, with the same labels.
   std::vector<double> load, clock, temperature;  ///< [round]; NaN where unknown.
   std::vector<std::string> peers;                ///< Names and versions of other programs.
-  std::vector<std::string> devices;              ///< What the sweep's devices are, the CPU aside.
+  std::vector<std::string> devices;              ///< Describes each device except the CPU.
 };
 
 /// The contract's file: groups bench/runtime (times, memory, errors, status), bench/fit and

@@ -49,7 +49,7 @@ struct BenchOptions {
   /// Argument vector that starts a worker, its first word a path.
   std::vector<std::string> worker;
   std::vector<Peer> peers;           ///< Whose operators the sweep may name too.
-  std::vector<std::string> devices;  ///< What the sweep's devices are, the CPU aside, in words.
+  std::vector<std::string> devices;  ///< Describes each device of the sweep except the CPU.
   std::function<bool()> cancelled;   ///< True: throw away the sample under way and stop.
   std::function<void(const BenchProgress&)> progress;
   /// Called after each sample with what is known by then, for pictures of a sweep that still runs.
