@@ -89,6 +89,8 @@ class Attend {
     draw_tensors(call, input_);
     result_.extents = check_extents(input_);
     plan_ = resolve(call, result_.extents);
+    check_input(*plan_, input_);
+    result_.pairs = plan_->pairs;
   }
 
   void compute() {
@@ -100,13 +102,11 @@ class Attend {
     result_.output = &forward_.output;
     if (!forward_.lse.empty()) result_.lse = &forward_.lse;
     std::optional<PairMap<T>> pairs;
-    if (plan_->operation->has_map) {
-      pairs.emplace(*plan_, input_);
-    } else {
-      say_what_is_left_out();
-    }
-    if (pairs && job_.keeps("weights")) result_.weights = rows_of(*pairs, Map2d::weights);
-    if (pairs && job_.keeps("logits")) result_.logits = rows_of(*pairs, Map2d::logits);
+    say_what_is_left_out();
+    const auto wants = [this](const char* part) { return job_.keeps(part) && has(part); };
+    if (wants("weights") || wants("logits")) pairs.emplace(*plan_, input_);
+    if (wants("weights")) result_.weights = rows_of(*pairs, Map2d::weights);
+    if (wants("logits")) result_.logits = rows_of(*pairs, Map2d::logits);
     result_.tensor_parameters = tensor_parameters();
     AttendJob resolved = job_;
     resolved.call = resolved_call(*plan_);
@@ -127,10 +127,7 @@ class Attend {
   /// The parts of the job that the operator has.
   [[nodiscard]] std::vector<std::string> kept() const {
     std::vector<std::string> parts = job_.keep;
-    if (plan_->operation->has_map) return parts;
-    std::erase_if(parts, [](const std::string& part) {
-      return part == "lse" || part == "weights" || part == "logits";
-    });
+    std::erase_if(parts, [this](const std::string& part) { return !has(part); });
     return parts;
   }
   [[nodiscard]] std::int64_t bad_outputs() const { return count_bad(forward_.output); }
@@ -160,6 +157,13 @@ class Attend {
   [[nodiscard]] std::string device() const { return on_device_ ? device_->state().name : "cpu"; }
 
  private:
+  /// Whether the operator has this part of a result.
+  [[nodiscard]] bool has(std::string_view part) const {
+    const auto& operation = *plan_->operation;
+    if (part == "weights") return operation.has_map(*plan_, Map2d::weights);
+    if (part == "lse" || part == "logits") return operation.has_map(*plan_, Map2d::logits);
+    return true;
+  }
   static std::int64_t count_bad(const Tensor4<T>& tensor) {
     return std::count_if(tensor.data.begin(), tensor.data.end(),
                          [](T x) { return !std::isfinite(static_cast<Compute<T>>(x)); });
@@ -218,7 +222,9 @@ class Attend {
 
   void say_what_is_left_out() const {
     for (const char* part : {"weights", "logits"}) {
-      if (job_.keeps(part)) warn("{} has no {}: left out", plan_->call.operation, part);
+      if (job_.keeps(part) && !has(part)) {
+        warn("{} has no {}: left out", plan_->call.operation, part);
+      }
     }
   }
 
@@ -240,8 +246,9 @@ class Attend {
                                  std::int64_t end, Compute<T>* out) {
       pairs.tile(which, &forward_, {batch, head, begin, end, 0, extents().key}, out, execution_);
       if (!progress_) return;
-      const auto heads = static_cast<double>(extents().batch * extents().head);
-      const auto done = static_cast<double>(batch * extents().head + head) +
+      const Shape4& sizes = plan_->pairs;
+      const auto heads = static_cast<double>(sizes.batch * sizes.head);
+      const auto done = static_cast<double>(batch * sizes.head + head) +
                         static_cast<double>(end) / static_cast<double>(extents().query);
       progress_(which == Map2d::weights ? "weights" : "logits", done / heads);
     };

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/half.h"
+#include "core/base/random.h"
 #include "core/bench/case_problem.h"
 #include "core/bench/machine.h"
 #include "core/operators/operator.h"
@@ -56,6 +57,11 @@ struct CaseOperator {
                                             std::uint64_t seed) const {
     AttentionInput<float> in = random_input(c, batch, seed);
     draw_tensors(call, in, seed);
+    if (in.output_grad.shape != plan->output) {
+      in.output_grad = Tensor4<float>(plan->output);
+      Random random(seed + 1);
+      for (float& x : in.output_grad.data) x = static_cast<float>(random.normal());
+    }
     return in;
   }
 

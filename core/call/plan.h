@@ -38,6 +38,8 @@ class Plan {
   const OperatorRow* operation = nullptr;
   Call call;  ///< With defaults written out.
   Extents extents;
+  Shape4 output = {};  ///< Sizes of the output.
+  Shape4 pairs = {};   ///< Sizes of weights and logits: [batch x head x n_q x n_k].
   std::vector<Parameter> parameters;
   std::vector<PlannedMask> masks;
   ParameterSet operator_parameters;  ///< Of a structured operator.

@@ -148,6 +148,8 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
     if (!draws) on_mapped.parameters.erase("seed");
     plan.inner = resolve_attention(on_mapped, inner, row);
   }
+  plan.output = {extents.batch, extents.head, extents.query, extents.value};
+  plan.pairs = {extents.batch, extents.head, extents.query, extents.key};
   return resolver.take();
 }
 

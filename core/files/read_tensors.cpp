@@ -187,11 +187,10 @@ void check_shapes(TensorSource& source, const Declared& declared) {
   }
   require_equal(source, "number of tokens n_k", k, sk.token, v, sv.token);
   if (!declared.output_grad) return;
-  const Shape4 expected{sq.batch, sq.head, sq.token, sv.feature};
-  if (shape_of(*declared.output_grad) != expected) {
-    fail("{}: wrong shape (expected {}, found {})", source.place("output_grad"),
-         to_string(expected), extents_text(declared.output_grad->extents));
-  }
+  // The other sizes are those of the operator's output.
+  const Shape4 grad = shape_of(*declared.output_grad);
+  require_equal(source, "batch size", q, sq.batch, *declared.output_grad, grad.batch);
+  require_equal(source, "number of tokens n_q", q, sq.token, *declared.output_grad, grad.token);
 }
 
 Declared find_tensors(TensorSource& source, const InputOptions& options, const std::string& where,

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "core/base/error.h"
-#include "core/operators/operator.h"
+#include "core/operators/structured.h"
 
 namespace conelab {
 namespace {
@@ -75,32 +75,6 @@ Tensor4<T> pulled_back(const Plan& plan, const Stages<T>& stages, Tensor4<T> gra
 }
 
 template <class S>
-Forward<S> narrowed(Forward<Compute<S>>&& wide) {
-  if constexpr (std::is_same_v<S, Compute<S>>) {
-    return std::move(wide);
-  } else {
-    return {convert<S>(wide.output), std::move(wide.lse), std::move(wide.row_reference),
-            std::move(wide.row_sum), std::move(wide.midpoint_sum)};
-  }
-}
-
-template <class S>
-Forward<Compute<S>> widened(const Forward<S>& narrow) {
-  return {convert<Compute<S>>(narrow.output), narrow.lse, narrow.row_reference, narrow.row_sum,
-          narrow.midpoint_sum};
-}
-
-template <class S>
-Backward<S> narrowed(Backward<Compute<S>>&& wide) {
-  if constexpr (std::is_same_v<S, Compute<S>>) {
-    return std::move(wide);
-  } else {
-    return {convert<S>(wide.query), convert<S>(wide.key), convert<S>(wide.value),
-            std::move(wide.parameters), std::move(wide.tensors)};
-  }
-}
-
-template <class S>
 Forward<S> forward_attention(const Plan& plan, const AttentionInput<S>& input,
                              const Execution& run) {
   if (!plan.inner) return attention_forward(plan, input, run);
@@ -128,7 +102,8 @@ double attention_flops(const Plan& plan, Pass pass) {
 }
 
 template <class S>
-constexpr OperatorFunctions<S> attention_functions{&forward_attention<S>, &backward_attention<S>};
+constexpr OperatorFunctions<S> attention_functions{&forward_attention<S>, &backward_attention<S>,
+                                                   nullptr};
 
 constexpr const char* all_masks[] = {""};
 
@@ -161,7 +136,8 @@ Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, Backward
 template <class S>
 PairMap<S>::PairMap(const Plan& plan, const AttentionInput<S>& input)
     : plan_(&plan), input_(&input) {
-  if (!is_attention(plan.call)) {
+  const auto has = plan.operation->has_map;
+  if (!has(plan, Map2d::weights) && !has(plan, Map2d::logits)) {
     misuse("{} has no weights or logits of pairs", plan.call.operation);
   }
   if (plan.inner) mapped_ = map_tokens(plan, input);
@@ -170,6 +146,9 @@ PairMap<S>::PairMap(const Plan& plan, const AttentionInput<S>& input)
 template <class S>
 void PairMap<S>::tile(Map2d which, const Forward<S>* saved, const MapTile& tile, Compute<S>* out,
                       const Execution& run) const {
+  if (!is_attention(plan_->call)) {
+    return functions_of<S>(*plan_).map(*plan_, *input_, which, saved, tile, out, run);
+  }
   if (!plan_->inner) return pair_map_tile(*plan_, *input_, which, saved, tile, out, run);
   Forward<Compute<S>> rows;
   if (saved != nullptr) {
@@ -189,9 +168,20 @@ void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d 
 template <class S>
 Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& input, Map2d which,
                                   const Execution& run) {
-  const PairMap<S> pairs(plan, input);  // Refuses structured operators.
-  if (!plan.inner) return pair_map(plan, input, which, run);
-  return pair_map(*plan.inner, map_tokens(plan, input), which, run);
+  if (is_attention(plan.call)) {
+    if (!plan.inner) return pair_map(plan, input, which, run);
+    return pair_map(*plan.inner, map_tokens(plan, input), which, run);
+  }
+  const PairMap<S> pairs(plan, input);
+  const Shape4 sizes = plan.pairs;
+  Tensor4<Compute<S>> map(sizes);
+  const Forward<S> saved = forward(plan, input, run);
+  for (std::int64_t b = 0; b < sizes.batch; ++b) {
+    for (std::int64_t h = 0; h < sizes.head; ++h) {
+      pairs.tile(which, &saved, {b, h, 0, sizes.token, 0, sizes.feature}, map.row(b, h, 0), run);
+    }
+  }
+  return map;
 }
 
 template <class T>
@@ -225,7 +215,8 @@ OperatorRow attention_row() {
   return {{"attention", "similarity, bias, mask, weights, aggregate", "n^2", {}, all_masks},
           nullptr,
           &attention_flops,
-          true,
+          [](const Plan&, Map2d) { return true; },
+          nullptr,
           attention_functions<double>,
           attention_functions<float>,
           attention_functions<Float16>,

@@ -14,15 +14,6 @@
 namespace conelab {
 namespace {
 
-template <class T>
-const OperatorFunctions<T>& functions_of(const Plan& plan) {
-  const OperatorRow& row = *plan.operation;
-  if constexpr (std::is_same_v<T, double>) return row.f64;
-  if constexpr (std::is_same_v<T, float>) return row.f32;
-  if constexpr (std::is_same_v<T, Float16>) return row.f16;
-  if constexpr (std::is_same_v<T, Bfloat16>) return row.bf16;
-}
-
 const OperatorRow& row_of(const std::string& name) {
   for (const OperatorRow& row : operator_table()) {
     if (name == row.info.name) return row;
@@ -53,6 +44,7 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
   resolver.check_keys(row.info.name);
   resolver.plan().operation = &row;
   if (row.check != nullptr) row.check(resolver.plan());
+  row.set_sizes(resolver.plan());
   return resolver.take();
 }
 

@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/parallel.h"
@@ -42,6 +43,9 @@ struct OperatorFunctions {
   Forward<T> (*forward)(const Plan& plan, const AttentionInput<T>& input, const Execution& run);
   Backward<T> (*backward)(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& saved,
                           const Execution& run);
+  /// As PairMap::tile, of a structured operator that has weights or logits of pairs; else null.
+  void (*map)(const Plan& plan, const AttentionInput<T>& input, Map2d which,
+              const Forward<T>* saved, const MapTile& tile, Compute<T>* out, const Execution& run);
 };
 
 struct OperatorRow {
@@ -50,12 +54,25 @@ struct OperatorRow {
   void (*check)(const Plan& plan);
   /// Floating-point operations of one pass over all pairs or tokens: the leading terms.
   double (*flops)(const Plan& plan, Pass pass);
-  bool has_map;  ///< Whether it has weights and logits of pairs.
+  /// Whether it has these numbers of pairs.
+  bool (*has_map)(const Plan& plan, Map2d which);
+  /// Sets the plan's sizes of the output and of pairs; null for attention.
+  void (*set_sizes)(Plan& plan);
   OperatorFunctions<double> f64;
   OperatorFunctions<float> f32;
   OperatorFunctions<Float16> f16;
   OperatorFunctions<Bfloat16> bf16;
 };
+
+/// The functions of a plan's operator.
+template <class T>
+[[nodiscard]] const OperatorFunctions<T>& functions_of(const Plan& plan) {
+  const OperatorRow& row = *plan.operation;
+  if constexpr (std::is_same_v<T, double>) return row.f64;
+  if constexpr (std::is_same_v<T, float>) return row.f32;
+  if constexpr (std::is_same_v<T, Float16>) return row.f16;
+  if constexpr (std::is_same_v<T, Bfloat16>) return row.bf16;
+}
 
 /// Attention, then the structured operators.
 [[nodiscard]] std::span<const OperatorRow> operator_table();
@@ -84,7 +101,7 @@ template <class T>
 template <class T>
 class PairMap {
  public:
-  /// Throws misuse for a structured operator, which has no weights of pairs.
+  /// Throws misuse for an operator that has neither weights nor logits of pairs.
   PairMap(const Plan& plan, const AttentionInput<T>& input);
   /// Fills a rectangle of weights or logits [rows x columns], row-major; memory O(tile). `saved` is
   /// what `forward` returned for the same call and is needed for weights only. Masked logits are

@@ -5,6 +5,13 @@
 //     // Optional: throws misuse for what the domains of single parameters do not exclude.
 //     static void check(const Plan& plan);
 //     static double flops(const Plan& plan, Pass pass);
+//     // Optional: sets plan.output and plan.pairs where the output does not have the sizes of q.
+//     static void set_sizes(Plan& plan);
+//     // Optional, together: the weights or logits of pairs, as PairMap::tile.
+//     static bool has_map(const Plan& plan, Map2d which);
+//     template <class T>
+//     static void map(const Plan&, const AttentionInput<T>&, Map2d, const Forward<T>* saved,
+//                     const MapTile&, T* out, const Execution&);
 //     template <class T>
 //     static Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);
 //     template <class T>
@@ -17,9 +24,35 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/operators/operator.h"
 
 namespace conelab {
+
+/// The type that an operator computes in, from and to the type of the tensors.
+template <class S>
+[[nodiscard]] Forward<Compute<S>> widened(const Forward<S>& narrow) {
+  return {convert<Compute<S>>(narrow.output), narrow.lse, narrow.row_reference, narrow.row_sum,
+          narrow.midpoint_sum};
+}
+template <class S>
+[[nodiscard]] Forward<S> narrowed(Forward<Compute<S>>&& wide) {
+  if constexpr (std::is_same_v<S, Compute<S>>) {
+    return std::move(wide);
+  } else {
+    return {convert<S>(wide.output), std::move(wide.lse), std::move(wide.row_reference),
+            std::move(wide.row_sum), std::move(wide.midpoint_sum)};
+  }
+}
+template <class S>
+[[nodiscard]] Backward<S> narrowed(Backward<Compute<S>>&& wide) {
+  if constexpr (std::is_same_v<S, Compute<S>>) {
+    return std::move(wide);
+  } else {
+    return {convert<S>(wide.query), convert<S>(wide.key), convert<S>(wide.value),
+            std::move(wide.parameters), std::move(wide.tensors)};
+  }
+}
 
 /// A structured operator computes in float or double; 16-bit tensors are widened.
 template <class O, class S>
@@ -28,9 +61,7 @@ Forward<S> forward_of(const Plan& plan, const AttentionInput<S>& input, const Ex
   if constexpr (std::is_same_v<S, Compute<S>>) {
     return O::template forward<S>(plan, input, run);
   } else {
-    Forward<S> result;
-    result.output = convert<S>(O::template forward<float>(plan, convert<float>(input), run).output);
-    return result;
+    return narrowed<S>(O::template forward<float>(plan, convert<float>(input), run));
   }
 }
 
@@ -41,16 +72,43 @@ Backward<S> backward_of(const Plan& plan, const AttentionInput<S>& input, const 
   if constexpr (std::is_same_v<S, Compute<S>>) {
     return O::template backward<S>(plan, input, saved, run);
   } else {
-    Forward<float> wide;
-    wide.output = convert<float>(saved.output);
-    Backward<float> result = O::template backward<float>(plan, convert<float>(input), wide, run);
-    return {convert<S>(result.query), convert<S>(result.key), convert<S>(result.value),
-            std::move(result.parameters), std::move(result.tensors)};
+    return narrowed<S>(
+        O::template backward<float>(plan, convert<float>(input), widened(saved), run));
   }
 }
 
 template <class O, class S>
-constexpr OperatorFunctions<S> structured_functions{&forward_of<O, S>, &backward_of<O, S>};
+void map_of(const Plan& plan, const AttentionInput<S>& input, Map2d which, const Forward<S>* saved,
+            const MapTile& tile, Compute<S>* out, const Execution& run) {
+  if constexpr (!requires { &O::has_map; }) {
+    misuse("{} has no weights or logits of pairs", O::info.name);
+  } else if constexpr (std::is_same_v<S, Compute<S>>) {
+    O::template map<S>(plan, input, which, saved, tile, out, run);
+  } else {
+    Forward<float> wide;
+    if (saved != nullptr) wide = widened(*saved);
+    O::template map<float>(plan, convert<float>(input), which, saved ? &wide : nullptr, tile, out,
+                           run);
+  }
+}
+
+template <class O, class S>
+constexpr OperatorFunctions<S> structured_functions{&forward_of<O, S>, &backward_of<O, S>,
+                                                    &map_of<O, S>};
+
+template <class O>
+bool has_map_of(const Plan& plan, Map2d which) {
+  if constexpr (requires { &O::has_map; }) return O::has_map(plan, which);
+  return false;
+}
+
+template <class O>
+void set_sizes_of(Plan& plan) {
+  const Extents& e = plan.extents;
+  plan.output = {e.batch, e.head, e.query, e.feature};
+  plan.pairs = {e.batch, e.head, e.query, e.key};
+  if constexpr (requires { &O::set_sizes; }) O::set_sizes(plan);
+}
 
 template <class O>
 void check_of(const Plan& plan) {
@@ -62,7 +120,8 @@ template <class O>
   return {O::info,
           &check_of<O>,
           &O::flops,
-          false,
+          &has_map_of<O>,
+          &set_sizes_of<O>,
           structured_functions<O, double>,
           structured_functions<O, float>,
           structured_functions<O, Float16>,

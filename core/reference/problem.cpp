@@ -18,9 +18,7 @@ Problem make_problem(const Call& call, const AttentionInput<double>& input) {
   p.key_lengths = input.key_lengths;
   p.indices = input.indices;
   if (input.output_grad.empty()) {
-    p.output_grad = Tensor4<Real>({input.query.shape.batch, input.query.shape.head,
-                                   input.query.shape.token, input.value.shape.feature},
-                                  1);
+    p.output_grad = Tensor4<Real>(plan->output, 1);
   }
   for (const Parameter& parameter : parameters(*plan)) {
     if (parameter.is_number()) {

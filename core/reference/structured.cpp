@@ -82,11 +82,11 @@ constexpr std::pair<const char*, OperatorFormula> operators[] = {{"agglomerative
 Result structured(const Problem& p) {
   for (const auto& [name, formula] : operators) {
     if (p.call.operation != name) continue;
-    const Shape4 q = p.query.shape;
+    const Shape4 sizes = p.output_grad.shape;
     Result result;
-    result.output = Tensor4<Real>(q);
-    for (std::int64_t b = 0; b < q.batch; ++b) {
-      for (std::int64_t h = 0; h < q.head; ++h) formula(p, {b, h}, result.output);
+    result.output = Tensor4<Real>(sizes);
+    for (std::int64_t b = 0; b < sizes.batch; ++b) {
+      for (std::int64_t h = 0; h < sizes.head; ++h) formula(p, {b, h}, result.output);
     }
     return result;
   }

@@ -32,6 +32,11 @@ struct Axes {
   Axis batch, head, query, key, feature, value_feature;
 };
 
+std::vector<Axis> pair_axes(const Shape4& pairs) {
+  return {
+      {"batch", pairs.batch}, {"head", pairs.head}, {"query", pairs.token}, {"key", pairs.feature}};
+}
+
 Axes axes_of(const Extents& e) {
   return {{"batch", e.batch}, {"head", e.head},       {"query", e.query},
           {"key", e.key},     {"feature", e.feature}, {"value_feature", e.value}};
@@ -119,10 +124,10 @@ class TensorGroup {
   std::map<std::string, Dataset> scales_;
 };
 
-std::vector<hsize_t> map_chunk(const Extents& extents) {
-  const std::int64_t keys = std::clamp<std::int64_t>(extents.key, 1, keys_a_chunk);
+std::vector<hsize_t> map_chunk(const Shape4& pairs) {
+  const std::int64_t keys = std::clamp<std::int64_t>(pairs.feature, 1, keys_a_chunk);
   const std::int64_t rows =
-      std::clamp<std::int64_t>(extents.query, 1, std::max<std::int64_t>(1, numbers_a_chunk / keys));
+      std::clamp<std::int64_t>(pairs.token, 1, std::max<std::int64_t>(1, numbers_a_chunk / keys));
   return {1, 1, static_cast<hsize_t>(rows), static_cast<hsize_t>(keys)};
 }
 
@@ -134,20 +139,21 @@ template <class T>
 void write_map_rows(const Dataset& dataset, const AttentionFile<T>& file,
                     const RowBlocks<Compute<T>>& produce, Dtype dtype,
                     const std::vector<hsize_t>& chunk, const Where& where) {
-  const Extents& e = file.extents;
+  const Shape4& p = file.pairs;
+  const std::int64_t keys = p.feature;
   const auto chunk_rows = static_cast<std::int64_t>(chunk[2]);
   const std::int64_t chunks =
-      std::max<std::int64_t>(1, numbers_a_block / std::max<std::int64_t>(1, chunk_rows * e.key));
+      std::max<std::int64_t>(1, numbers_a_block / std::max<std::int64_t>(1, chunk_rows * keys));
   const std::int64_t rows = chunk_rows * chunks;
-  std::vector<Compute<T>> block(static_cast<std::size_t>(std::min(rows, e.query) * e.key));
-  for (std::int64_t pair = 0; pair < e.batch * e.head; ++pair) {
-    const std::int64_t b = pair / e.head, h = pair % e.head;
-    for (std::int64_t begin = 0; begin < e.query; begin += rows) {
-      const std::int64_t end = std::min(begin + rows, e.query);
+  std::vector<Compute<T>> block(static_cast<std::size_t>(std::min(rows, p.token) * keys));
+  for (std::int64_t pair = 0; pair < p.batch * p.head; ++pair) {
+    const std::int64_t b = pair / p.head, h = pair % p.head;
+    for (std::int64_t begin = 0; begin < p.token; begin += rows) {
+      const std::int64_t end = std::min(begin + rows, p.token);
       produce(b, h, begin, end, block.data());
       const hdf5::RowsOfHead part{static_cast<hsize_t>(b), static_cast<hsize_t>(h),
                                   static_cast<hsize_t>(begin), static_cast<hsize_t>(end - begin),
-                                  static_cast<hsize_t>(e.key)};
+                                  static_cast<hsize_t>(keys)};
       write_rows(dataset, dtype, chunk[2], chunk[3], part, block.data(), file.execution, where);
     }
   }
@@ -158,29 +164,30 @@ void write_map(hid_t parent, const Where& where, const std::string& group_name,
                const std::string& name, const AttentionFile<T>& file,
                const RowBlocks<Compute<T>>& produce, Dtype dtype) {
   if (!produce) return;
-  const Axes a = axes_of(file.extents);
-  const std::vector<Axis> axes = {a.batch, a.head, a.query, a.key};
+  const std::vector<Axis> axes = pair_axes(file.pairs);
   TensorGroup group(parent, where, group_name);
   group.describe("NXdata", name, axes);
   const Where here = group.where().child(name);
-  const std::vector<hsize_t> chunk = map_chunk(file.extents);
+  const std::vector<hsize_t> chunk = map_chunk(file.pairs);
   Dataset dataset = create_tensor(group.id(), name, dtype, sizes(axes), chunk, here);
   write_map_rows(dataset, file, produce, dtype, chunk, here);
   group.attach(dataset, axes, here);
   dataset.close(here);
-  group.write_tokens("query_token", a.query, file.query_token);
-  group.write_tokens("key_token", a.key, file.key_token);
+  group.write_tokens("query_token", axes[2], file.query_token);
+  group.write_tokens("key_token", axes[3], file.key_token);
   group.close();
 }
 
 template <class T>
 void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file) {
   if (file.output == nullptr && file.lse == nullptr) return;
-  Axes a = axes_of(file.extents);
-  const std::vector<Axis> axes = {a.batch, a.head, a.query, {"feature", file.extents.value}};
-  const std::vector<Axis> row_axes = {a.batch, a.head, a.query};
+  const Axes a = axes_of(file.extents);
+  const std::vector<Axis> pairs = pair_axes(file.pairs);
+  const std::vector<Axis> row_axes(pairs.begin(), pairs.end() - 1);
   TensorGroup group(parent, where, "output");
   if (file.output != nullptr) {
+    const Shape4& s = file.output->shape;
+    const std::vector<Axis> axes = {a.batch, {"head", s.head}, a.query, {"feature", s.feature}};
     group.describe("NXdata", "output", axes);
     group.write("output", file.dtype, axes, *file.output);
   } else {

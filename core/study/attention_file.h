@@ -52,9 +52,10 @@ struct TensorParameter {
 template <class T>
 struct AttentionFile {
   Extents extents;
+  Shape4 pairs = {};  ///< Of weights and logits [batch × head × n_q × n_k].
   Dtype dtype = Dtype::f32;
-  const Tensor4<T>* output = nullptr;        ///< [batch × head × n_q × d_v]; null: not kept.
-  const Tensor4<Compute<T>>* lse = nullptr;  ///< [batch × head × n_q × 1]; null: not kept.
+  const Tensor4<T>* output = nullptr;        ///< [batch × head × n_q × columns]; null: not kept.
+  const Tensor4<Compute<T>>* lse = nullptr;  ///< [heads of pairs × n_q × 1]; null: not kept.
   RowBlocks<Compute<T>> weights;             ///< Empty: not kept.
   RowBlocks<Compute<T>> logits;              ///< Empty: not kept.
   const Backward<T>* gradients = nullptr;    ///< Null: not kept.

@@ -46,6 +46,7 @@ struct Example {
 
   explicit Example(Dtype dtype) {
     file.extents = {2, 3, 130, 70, 5, 4};
+    file.pairs = {2, 3, 130, 70};
     file.dtype = dtype;
     file.output = &output;
     file.lse = &lse;
@@ -183,6 +184,7 @@ TEST_F(AttentionFileTest, EqualContentGivesEqualBytes) {
 TEST_F(AttentionFileTest, AsksForBlocksInOrderAndNeverForTheWholeMap) {
   Example<float> example(Dtype::f32);
   example.file.extents = {1, 1, 5000, 1500, 5, 4};
+  example.file.pairs = {1, 1, 5000, 1500};
   example.file.output = nullptr, example.file.lse = nullptr, example.file.gradients = nullptr;
   example.file.query_token.clear(), example.file.key_token.clear();
   example.file.parameters.clear();

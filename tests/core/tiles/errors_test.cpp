@@ -82,7 +82,10 @@ TEST(Interface, NamesBothOperandsAndSizes) {
   const auto expect_error = [&](auto change, const std::vector<const char*>& words) {
     AttentionInput<double> bad = good;
     change(bad);
-    const Error error = error_of([&] { return check_extents(bad); });
+    const Error error = error_of([&] {
+      check_input(*resolve(Call{}, check_extents(good)), bad);
+      return check_extents(bad);
+    });
     EXPECT_EQ(error.exit_status(), 1);
     for (const char* word : words) EXPECT_THAT(error.what(), HasSubstr(word));
   };
