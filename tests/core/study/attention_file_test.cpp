@@ -203,11 +203,11 @@ TEST_F(AttentionFileTest, AsksForBlocksInOrderAndNeverForTheWholeMap) {
 
 TEST_F(AttentionFileTest, NamesWhatDoesNotFit) {
   Example<float> example(Dtype::f32);
-  example.output = Tensor4<float>({2, 3, 130, 5});
+  example.output = Tensor4<float>({2, 3, 129, 4});
   EXPECT_EQ(error_of([&] { write_attention(path("a.h5"), example.file); }),
             path("a.h5") +
                 ": /attention/output/output: wrong shape (expected [2, 3, 130, 4], found "
-                "[2, 3, 130, 5])");
+                "[2, 3, 129, 4])");
   Example<float> tokens(Dtype::f32);
   tokens.file.key_token.pop_back();
   EXPECT_THAT(error_of([&] { write_attention(path("a.h5"), tokens.file); }),
