@@ -88,11 +88,15 @@ void launch_gradient(const Problem<float>& p, const Upstream<float>& upstream,
 }
 
 namespace detail {
+/// Sums of tangents run on the CPU only.
+template <class S>
+constexpr bool is_portable = S::info.measure != Measure::tanh_sum;
+
 template <int group, class... S>
 PortableKernels kernels_in_group(TypeList<S...>, int index) {
   PortableKernels found;
   const auto look = [&]<class T, int at>() {
-    if constexpr (at % portable_groups == group) {
+    if constexpr (at % portable_groups == group && is_portable<T>) {
       if (at == index) found = {&launch_forward<T>, &launch_gradient<T>};
     }
   };

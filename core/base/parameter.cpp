@@ -19,12 +19,17 @@ std::vector<std::string> split(const char* text, char separator) {
   return parts;
 }
 
-/// The size that an axis is declared to have, where that is known.
+/// The size that an axis is declared to have, where that is known: a number, a name, or a multiple
+/// of a name as "2f".
 std::optional<std::int64_t> declared_size(const std::string& axis, const NamedSizes& sizes) {
   if (const std::optional<std::int64_t> number = parse_integer(axis)) return number;
   const auto known = sizes.find(axis);
-  if (known == sizes.end()) return std::nullopt;
-  return known->second;
+  if (known != sizes.end()) return known->second;
+  const std::size_t digits = axis.find_first_not_of("0123456789");
+  const auto factor = parse_integer(axis.substr(0, digits));
+  const auto part = sizes.find(axis.substr(digits));
+  if (!factor || part == sizes.end()) return std::nullopt;
+  return *factor * part->second;
 }
 
 /// "[d x classes] = [8 x 4]", unknown sizes by their names.
@@ -92,7 +97,7 @@ std::vector<std::string> choice_words(const ParameterInfo& info) {
 
 void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& extents,
                  std::int64_t heads, NamedSizes& sizes) {
-  const std::vector<std::string> axes = split(info.shape, ',');
+  const std::vector<std::string> axes = tensor_axes(info);
   if (!fits(axes, extents, heads, sizes)) {
     fail(
         "tensor {} does not have its shape (expected {}, with or without {} heads before it, found "
@@ -105,12 +110,27 @@ void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& ext
   }
 }
 
-std::size_t tensor_rank(const ParameterInfo& info) { return split(info.shape, ',').size(); }
+void take_absent(const ParameterInfo& info, NamedSizes& sizes) {
+  for (const std::string& axis : split(info.shape, ',')) {
+    const std::size_t equals = axis.find('=');
+    if (equals == std::string::npos) continue;
+    const std::optional<std::int64_t> size = declared_size(axis.substr(equals + 1), sizes);
+    if (size) sizes.emplace(axis.substr(0, equals), *size);
+  }
+}
+
+std::vector<std::string> tensor_axes(const ParameterInfo& info) {
+  std::vector<std::string> axes = split(info.shape, ',');
+  for (std::string& axis : axes) axis = axis.substr(0, axis.find('='));
+  return axes;
+}
+
+std::size_t tensor_rank(const ParameterInfo& info) { return tensor_axes(info).size(); }
 
 std::vector<std::int64_t> drawn_shape(const ParameterInfo& info, const NamedSizes& sizes,
                                       std::int64_t fallback) {
   std::vector<std::int64_t> extents;
-  for (const std::string& axis : split(info.shape, ',')) {
+  for (const std::string& axis : tensor_axes(info)) {
     extents.push_back(declared_size(axis, sizes).value_or(fallback));
   }
   return extents;

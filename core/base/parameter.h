@@ -36,8 +36,9 @@ struct ParameterInfo {
   const char* about;         ///< One line with the unit and the paper.
   const char* choices = "";  ///< For Domain::choice: "paper|reference", the default first.
   /// For Domain::tensor: its axes by name or number, "classes,d". Names known from the input are d,
-  /// d_v, n_q and n_k; any other name stands for the same size wherever it occurs. A leading axis
-  /// of heads is always allowed.
+  /// d_v, n_q and n_k; any other name stands for the same size wherever it occurs, and "2f" for
+  /// twice that of f. "f=d": where the tensor is absent, f is d. A leading axis of heads is always
+  /// allowed.
   const char* shape = "";
 };
 
@@ -90,6 +91,12 @@ using NamedSizes = std::map<std::string, std::int64_t>;
 /// into `sizes`. Throws a failure that names the tensor, its shape and the expected one.
 void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& extents,
                  std::int64_t heads, NamedSizes& sizes);
+
+/// Enters the sizes that the names of a tensor's axes have where it is absent.
+void take_absent(const ParameterInfo& info, NamedSizes& sizes);
+
+/// The axes of a tensor by name or number, that of the heads left out: of "f=d,d" they are f and d.
+[[nodiscard]] std::vector<std::string> tensor_axes(const ParameterInfo& info);
 
 /// The axes that a tensor is declared with, that of the heads not counted.
 [[nodiscard]] std::size_t tensor_rank(const ParameterInfo& info);

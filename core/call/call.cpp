@@ -54,7 +54,32 @@ PartInfo similarity_info(const SimilarityRow& row) {
                 row.info.about,
                 {row.parameters.begin(), row.parameters.end()},
                 row.info.default_map};
-  if (row.info.choice != nullptr) info.parameters.push_back(*row.info.choice);
+  for (const ChosenWord& word : row.info.words) {
+    if (word.choice != nullptr) info.parameters.push_back(*word.choice);
+  }
+  return info;
+}
+
+/// "; convention = reference: ...", the words that differ from those of the name's first row.
+std::string other_formula(const SimilarityRow& row) {
+  std::string text;
+  for (const ChosenWord& word : row.info.words) {
+    if (word.choice == nullptr || choice_words(*word.choice).front() == word.word) continue;
+    text += fmt::format("{}{} = {}", text.empty() ? "; " : ", ", word.choice->key, word.word);
+  }
+  return fmt::format("{}: {}", text, row.info.about);
+}
+
+/// The free parameters are those of the map, then those of the similarity.
+PartInfo composed_info(const ComposedSimilarity& composed) {
+  const SimilarityRow* row = find_similarity(composed.similarity);
+  PartInfo info{composed.name, composed.about, {}, row->info.default_map};
+  if (const TokenMapRow* tokens = find_token_map(composed.token_map)) {
+    info.parameters.assign(tokens->parameters.begin(), tokens->parameters.end());
+  }
+  for (const ParameterInfo& p : row->parameters) {
+    if (std::string_view(p.key) != composed.fixed) info.parameters.push_back(p);
+  }
   return info;
 }
 
@@ -94,20 +119,16 @@ bool is_default(const CallField& field, const Call& call) {
 std::vector<PartInfo> list_similarities() {
   std::vector<PartInfo> list;
   for (const SimilarityRow& row : similarity_table()) {
+    if (find_composed(row.info.name) != nullptr) continue;
     const bool another = !list.empty() && list.back().name == row.info.name;
     if (!another) {
       list.push_back(similarity_info(row));
     } else if (list.back().about != row.info.about) {
-      list.back().about +=
-          fmt::format("; {} = {}: {}", row.info.choice->key, row.info.word, row.info.about);
+      list.back().about += other_formula(row);
     }
   }
   for (const ComposedSimilarity& composed : composed_similarities()) {
-    const TokenMapRow* tokens = find_token_map(composed.token_map);
-    list.push_back({composed.name,
-                    composed.about,
-                    {tokens->parameters.begin(), tokens->parameters.end()},
-                    find_similarity(composed.similarity, "")->info.default_map});
+    list.push_back(composed_info(composed));
   }
   return list;
 }

@@ -1,6 +1,9 @@
-// Similarities that are a map of tokens followed by a similarity of the table: they need no kernel.
+// Similarities that are a map of tokens followed by a similarity of the table.
 //
-//   multiplicative   q^T W k = (W^T q).k     Luong et al.; GeometricMachineLearning
+//   multiplicative   q^T W k = (W^T q).k               Luong et al.; GeometricMachineLearning
+//   additive         v_a.tanh(W q + U k)               Bahdanau et al.
+//   gat              LeakyReLU(a_1.W q + a_2.W k)      Velickovic et al.
+//   relation         0 = 0 q.k                         relation networks, with the weights exp
 #pragma once
 
 #include <span>
@@ -11,16 +14,21 @@ namespace conelab {
 struct ComposedSimilarity {
   const char* name;
   const char* about;
-  const char* similarity;  ///< What runs on the mapped tokens.
-  const char* token_map;   ///< core/token/token_map.h
-  /// The one parameter of `similarity` that is fixed, and its value.
-  const char* fixed;
-  double value;
+  /// What runs on the mapped tokens. One that serves this map alone has the same name, and is not
+  /// listed by itself.
+  const char* similarity;
+  const char* token_map;  ///< core/token/token_map.h; empty: tokens stay as they are.
+  /// The one parameter of `similarity` that is fixed, and its value; empty: none is.
+  const char* fixed = "";
+  double value = 0;
 };
 
 inline constexpr ComposedSimilarity composed_table[] = {
     {"multiplicative", "q^T W k (Luong et al.; GeometricMachineLearning)", "dot", "bilinear",
-     "scale", 1.0}};
+     "scale", 1.0},
+    {"additive", "v_a.tanh(W q + U k) (Bahdanau et al.)", "additive", "additive"},
+    {"gat", "LeakyReLU(a_1.W q + a_2.W k) (Velickovic et al. eq. 3)", "gat", "gat"},
+    {"relation", "0, all pairs alike (relation networks)", "dot", "", "scale", 0.0}};
 
 [[nodiscard]] inline std::span<const ComposedSimilarity> composed_similarities() {
   return composed_table;

@@ -83,8 +83,7 @@ MapContext Plan::map_context(const std::vector<double>& map_values, std::int64_t
   context.feature = static_cast<int>(extents.feature);
   context.p = map_values.data();
   context.light = light(head);
-  context.published_code = similarity->info.choice == &convention &&
-                           std::string_view(similarity->info.word) == "reference";
+  context.published_code = similarity->info.has_word("reference");
   return context;
 }
 

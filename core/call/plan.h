@@ -31,6 +31,7 @@ struct PlannedMask {
 struct PlannedTokens {
   const TokenMapRow* row;
   ParameterSet parameters;
+  std::int64_t columns;  ///< Of the mapped tokens.
 };
 
 class Plan {

@@ -37,22 +37,33 @@ double inverse_root_of_columns(int, const DefaultContext& context) {
   return 1 / std::sqrt(std::max(1.0, static_cast<double>(context.feature)));
 }
 
-/// The word that the call chooses among the rows of one similarity; empty where there is no choice.
-std::string chosen_word(Resolver& resolver, const std::string& similarity) {
-  const SimilarityRow* first = find_similarity(similarity, "");
-  if (first == nullptr || first->info.choice == nullptr) return "";
-  const ParameterSet set = resolver.add(similarity, {first->info.choice, 1});
-  const Parameter& choice = resolver.plan().parameters[set.front()];
-  return choice_words(choice.info)[static_cast<std::size_t>(choice.values.front())];
+/// The row of a similarity that serves the words which the call chooses; null where none has the
+/// name.
+const SimilarityRow* chosen_row(Resolver& resolver, const std::string& similarity) {
+  const SimilarityRow* first = find_similarity(similarity);
+  if (first == nullptr) return nullptr;
+  std::vector<std::string> words;
+  std::string text;
+  for (const ChosenWord& word : first->info.words) {
+    if (word.choice == nullptr) continue;
+    const ParameterSet set = resolver.add(similarity, {word.choice, 1});
+    const Parameter& choice = resolver.plan().parameters[set.front()];
+    words.push_back(choice_words(choice.info)[static_cast<std::size_t>(choice.values.front())]);
+    text += fmt::format("{}{}={}", text.empty() ? "" : " with ", choice.info.key, words.back());
+  }
+  const SimilarityRow* row = find_similarity(similarity, words);
+  if (row == nullptr) {
+    misuse("{} has no formula for {}: the published code has no such form", similarity, text);
+  }
+  return row;
 }
 
-void choose_similarity(Resolver& resolver) {
+void choose_similarity(Resolver& resolver, const ComposedSimilarity* composed) {
   Plan& plan = resolver.plan();
-  const ComposedSimilarity* composed = find_composed(plan.call.similarity);
   const std::string name = composed == nullptr ? plan.call.similarity : composed->similarity;
-  plan.similarity = find_similarity(name, chosen_word(resolver, name));
+  plan.similarity = chosen_row(resolver, name);
   if (plan.similarity == nullptr) unknown_name("similarity", name, names_of(list_similarities()));
-  if (composed != nullptr) {
+  if (composed != nullptr && *composed->fixed != 0) {
     plan.similarity_parameters =
         resolver.add_fixed(plan.similarity->parameters.front(), composed->value);
   } else {
@@ -80,59 +91,68 @@ void choose_map(Resolver& resolver) {
   plan.map_parameters = resolver.add("map " + name, plan.map->parameters);
 }
 
-/// The token maps of the call, in order: the projection of a composed similarity, then the
-/// position.
-std::vector<const TokenMapRow*> token_maps_of(const Call& call) {
+/// The token maps of the call, in order. A composed similarity's map is a projection and comes
+/// before the position, unless it makes numbers of a pair's formula, which no position may turn.
+std::vector<const TokenMapRow*> token_maps_of(const Call& call,
+                                              const ComposedSimilarity* composed) {
   std::vector<const TokenMapRow*> rows;
-  if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
-    rows.push_back(find_token_map(composed->token_map));
+  if (call.position != "none") {
+    rows.push_back(find_token_map(call.position));
+    if (rows.back() == nullptr || !rows.back()->is_position) {
+      unknown_name("position", call.position, names_of(list_positions()));
+    }
   }
-  if (call.position == "none") return rows;
-  const TokenMapRow* row = find_token_map(call.position);
-  if (row == nullptr || !row->is_position) {
-    unknown_name("position", call.position, names_of(list_positions()));
-  }
-  rows.push_back(row);
+  const TokenMapRow* own = composed == nullptr ? nullptr : find_token_map(composed->token_map);
+  if (own != nullptr) rows.insert(own->columns == nullptr ? rows.begin() : rows.end(), own);
   return rows;
 }
 
 /// The call on the mapped tokens: the parameters of the token maps are no longer its own.
-Call inner_call(const Plan& plan) {
+Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
   Call call = plan.call;
   call.position = "none";
-  if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
+  if (composed != nullptr) {
     call.similarity = composed->similarity;
-    call.parameters[composed->fixed] = fmt::format("{}", composed->value);
+    if (*composed->fixed != 0) {
+      call.parameters[composed->fixed] = fmt::format("{}", composed->value);
+    }
   }
   for (const PlannedTokens& tokens : plan.token_maps) {
     for (const std::size_t i : tokens.parameters) {
       call.parameters.erase(plan.parameters[i].info.key);
     }
   }
+  const bool draws = std::any_of(call.parameters.begin(), call.parameters.end(),
+                                 [](const auto& entry) { return entry.second == "random"; });
+  if (!draws) call.parameters.erase("seed");
   return call;
 }
 
-void choose_tokens(Resolver& resolver) {
+void choose_tokens(Resolver& resolver, const ComposedSimilarity* composed) {
   Plan& plan = resolver.plan();
-  for (const TokenMapRow* row : token_maps_of(plan.call)) {
-    if (const char* wrong = row->refuses(plan.extents.feature)) {
-      fail("{} (found d = {})", wrong, plan.extents.feature);
-    }
+  std::int64_t columns = plan.extents.feature;
+  for (const TokenMapRow* row : token_maps_of(plan.call, composed)) {
+    if (const char* wrong = row->refuses(columns)) fail("{} (found d = {})", wrong, columns);
     const std::string& part = row->is_position ? plan.call.position : plan.call.similarity;
-    plan.token_maps.push_back({row, resolver.add(part, row->parameters)});
+    const ParameterSet set = resolver.add(part, row->parameters);
+    std::vector<Parameter> own;
+    for (const std::size_t i : set) own.push_back(plan.parameters[i]);
+    if (row->columns != nullptr) columns = row->columns(own);
+    plan.token_maps.push_back({row, set, columns});
   }
 }
 
 }  // namespace
 
 std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents,
-                                        const OperatorRow& row) {
+                                        const OperatorRow& row, bool is_mapped) {
   Resolver resolver(call, extents);
   Plan& plan = resolver.plan();
   plan.operation = &row;
-  choose_similarity(resolver);
+  const ComposedSimilarity* composed = is_mapped ? nullptr : find_composed(call.similarity);
+  choose_similarity(resolver, composed);
   choose_map(resolver);
-  choose_tokens(resolver);
+  choose_tokens(resolver, composed);
   const BiasRow& bias = row_named("bias", bias_table(), call.bias);
   plan.bias = &bias;
   plan.bias_parameters = resolver.add("bias " + call.bias, bias.parameters, bias.initial);
@@ -142,11 +162,8 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   resolver.check_keys(call.similarity);
   if (!plan.token_maps.empty()) {
     Extents inner = extents;
-    Call on_mapped = inner_call(plan);
-    const bool draws = std::any_of(on_mapped.parameters.begin(), on_mapped.parameters.end(),
-                                   [](const auto& entry) { return entry.second == "random"; });
-    if (!draws) on_mapped.parameters.erase("seed");
-    plan.inner = resolve_attention(on_mapped, inner, row);
+    inner.feature = plan.token_maps.back().columns;
+    plan.inner = resolve_attention(inner_call(plan, composed), inner, row, true);
   }
   plan.output = {extents.batch, extents.head, extents.query, extents.value};
   plan.pairs = {extents.batch, extents.head, extents.query, extents.key};

@@ -1,6 +1,6 @@
 #include "core/call/resolver.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,9 +24,7 @@ std::vector<double> parse_numbers(const std::string& key, const std::string& tex
 }
 
 std::string shape_text(const ParameterInfo& info) {
-  std::string text = "[";
-  for (const char* c = info.shape; *c != 0; ++c) text += *c == ',' ? " x " : std::string(1, *c);
-  return text + "]";
+  return fmt::format("[{}]", fmt::join(tensor_axes(info), " x "));
 }
 
 constexpr ParameterInfo seed_parameter{"seed", 0, Domain::count, false,
@@ -132,7 +130,7 @@ void Resolver::fill_tensor(const std::string& part, Parameter& p) {
         "{}=random",
         part, p.info.key, shape_text(p.info), p.info.about, p.info.key, p.info.key);
   } else {
-    return;
+    return take_absent(p.info, sizes_);
   }
   check_shape(p.info, p.extents, plan_->extents.head, sizes_);
 }

@@ -53,8 +53,10 @@ class Resolver {
 
 /// The plan of a chain of parts: names, keys, domains, lists and shapes are checked for tensors of
 /// these extents. `row` is that of attention. Throws misuse: unknown names get the nearest known
-/// name and the list, unknown keys those that the chosen parts take.
+/// name and the list, unknown keys those that the chosen parts take. `is_mapped`: the extents are
+/// those of mapped tokens, and the similarity is what runs on them.
 [[nodiscard]] std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents,
-                                                      const OperatorRow& row);
+                                                      const OperatorRow& row,
+                                                      bool is_mapped = false);
 
 }  // namespace conelab

@@ -27,7 +27,8 @@ std::int64_t first_position(const Plan& plan, Side side) {
 template <class T>
 TokenBlock<T> block_of(const Plan& plan, const Tensor4<T>& x, std::int64_t b, std::int64_t h,
                        Side side, const PartValues& values) {
-  return {x.row(b, h, 0), x.shape.token, x.shape.feature, first_position(plan, side), values};
+  return {x.row(b, h, 0),      x.shape.token, x.shape.feature, first_position(plan, side),
+          side == Side::query, values};
 }
 
 template <class T>
@@ -38,7 +39,7 @@ Stages<T> mapped_stages(const Plan& plan, Tensor4<T> tokens, Side side,
   for (const PlannedTokens& map : plan.token_maps) {
     if (!maps(*map.row, side)) continue;
     const Tensor4<T>& x = stages.back();
-    Tensor4<T> out(x.shape);
+    Tensor4<T> out({x.shape.batch, x.shape.head, x.shape.token, map.columns});
     for (std::int64_t h = 0; h < x.shape.head; ++h) {
       const PartValues values = plan.values(map.parameters, h, tensors);
       for (std::int64_t b = 0; b < x.shape.batch; ++b) {
@@ -98,7 +99,8 @@ Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
 }
 
 double attention_flops(const Plan& plan, Pass pass) {
-  return pass == Pass::forward ? forward_flops(plan.extents) : backward_flops(plan.extents);
+  const Extents& pairs = plan.inner ? plan.inner->extents : plan.extents;
+  return pass == Pass::forward ? forward_flops(pairs) : backward_flops(pairs);
 }
 
 template <class S>

@@ -97,6 +97,9 @@ Point map_token(const std::string& name, const MapSettings& settings, const std:
     if (name == "exp") return exponential(settings, x);
   }
   if (settings.model == Model::hyperboloid && name == "pi") return pseudo_polar(x);
+  if (settings.model == Model::hyperboloid && name == "lift") {
+    return {x, std::hypot(Real(1), norm(x)), 0};
+  }
   if (settings.model == Model::ball && name == "polar") return polar(settings, x);
   misuse("the reference has no map {} into this similarity's model", name);
 }

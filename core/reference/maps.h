@@ -5,6 +5,7 @@
 //   psi          (x_: e^{x_d}, e^{x_d})            convention = reference: e^{x_d/d}
 //   xi           (x_: h sigma(x_d), h sigma(x_d))  Coneheads eq. 11 with x_d for its x
 //   pi           (sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d     Coneheads eq. 13, |u| = 1
+//   lift         (x, sqrt(1 + |x|^2))                                     hyperboloid
 //   exp          Exp at (0, ..., 0, p_d), x in the orthonormal frame, Coneheads eq. 9:
 //                p_d ( x_: S, 1 ) / (cosh s - x_d S),  s = |x|, S = sinh(s)/s
 //   polar        direction x_:/|x_:|, rho = light + log(1 + e^{x_d})    ball

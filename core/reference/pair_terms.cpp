@@ -119,6 +119,33 @@ std::vector<Real> rope(const Problem& p, std::int64_t position, const std::vecto
   return out;
 }
 
+using Matrix = std::vector<std::vector<Real>>;
+
+Matrix matrix(const Problem& p, const char* name, std::int64_t head) {
+  const std::vector<std::int64_t>& extents = p.tensors.at(name).extents;
+  const Real* x = p.tensor(name, head, 2);
+  Matrix rows(static_cast<std::size_t>(extents[extents.size() - 2]));
+  for (auto& row : rows) {
+    row.assign(x, x + extents.back());
+    x += extents.back();
+  }
+  return rows;
+}
+Matrix transposed(const Matrix& m) {
+  Matrix rows(m.front().size(), std::vector<Real>(m.size()));
+  for (std::size_t r = 0; r < m.size(); ++r) {
+    for (std::size_t c = 0; c < rows.size(); ++c) rows[c][r] = m[r][c];
+  }
+  return rows;
+}
+std::vector<Real> product(const Matrix& m, const std::vector<Real>& x) {
+  std::vector<Real> out(m.size(), 0);
+  for (std::size_t r = 0; r < m.size(); ++r) {
+    for (std::size_t c = 0; c < x.size(); ++c) out[r] += m[r][c] * x[c];
+  }
+  return out;
+}
+
 }  // namespace
 
 bool sees(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
@@ -134,20 +161,20 @@ Real position_bias(const Problem& p, std::int64_t head, std::int64_t offset) {
 
 std::vector<Real> mapped_token(const Problem& p, std::int64_t head, bool is_query,
                                std::int64_t index, std::vector<Real> x) {
-  if (is_query && p.call.similarity == "multiplicative") {  // q^T W k: (W^T q).k
-    const std::vector<Real> q = x;
-    const Real* w = p.tensor("W", head, 2);
-    for (std::size_t c = 0; c < x.size(); ++c) {
-      x[c] = 0;
-      for (std::size_t r = 0; r < q.size(); ++r) x[c] += q[r] * w[r * q.size() + c];
-    }
+  const std::string& name = p.call.similarity;
+  if (is_query && name == "multiplicative") {  // q^T W k: (W^T q).k
+    x = product(transposed(matrix(p, "W", head)), x);
   }
   const std::int64_t first = is_query ? p.key.shape.token - p.query.shape.token : 0;
-  if (p.call.position == "rope") return rope(p, first + index, x);
-  if (p.call.position != "none") {
+  if (p.call.position == "rope") {
+    x = rope(p, first + index, x);
+  } else if (p.call.position != "none") {
     fail("the reference has no formula of position {}: write it in core/reference/pair_terms.cpp",
          p.call.position);
   }
+  // The rest of these formulas is in similarities.cpp.
+  if (name == "additive") return product(matrix(p, is_query ? "W" : "U", head), x);
+  if (name == "gat" && p.tensors.contains("W")) return product(matrix(p, "W", head), x);
   return x;
 }
 

@@ -1,15 +1,11 @@
 #include "core/reference/problem.h"
 
-#include "core/call/composed.h"
-
 namespace conelab::reference {
 
 Problem make_problem(const Call& call, const AttentionInput<double>& input) {
   const auto plan = resolve(call, check_extents(input));
   Problem p;
   p.call = plan->call;
-  const ComposedSimilarity* composed = find_composed(p.call.similarity);
-  p.similarity = composed == nullptr ? p.call.similarity : composed->similarity;
   p.query = convert<Real>(input.query);
   p.key = convert<Real>(input.key);
   p.value = convert<Real>(input.value);

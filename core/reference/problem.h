@@ -14,8 +14,7 @@
 namespace conelab::reference {
 
 struct Problem {
-  Call call;               ///< Map name written out.
-  std::string similarity;  ///< What acts on the mapped tokens: `dot` for a composed similarity.
+  Call call;  ///< Map name written out.
   Tensor4<Real> query, key, value, output_grad;
   std::vector<std::uint8_t> allowed;
   std::vector<std::int64_t> key_lengths;

@@ -150,8 +150,8 @@ Real product(const Point& a, const Point& b) {
 }
 
 Real finite_radius(const Problem& p, std::int64_t head) {
-  if (p.similarity == "ganea") return std::asinh(2 * p.number("K", head));
-  return p.number(p.similarity == "umbral-finite" ? "object_radius" : "source_radius", head);
+  if (p.call.similarity == "ganea") return std::asinh(2 * p.number("K", head));
+  return p.number(p.call.similarity == "umbral-finite" ? "object_radius" : "source_radius", head);
 }
 
 // The logits by name.
@@ -161,6 +161,10 @@ using Logit = Real (*)(const Problem&, std::int64_t head, const Point& u, const 
 Real dot(const Problem& p, std::int64_t h, const Point& u, const Point& v) {
   return p.number("scale", h) * product(u, v);
 }
+/// The query is W^T q.
+Real bilinear(const Problem&, std::int64_t, const Point& u, const Point& v) {
+  return product(u, v);
+}
 Real laplacian(const Problem& p, std::int64_t h, const Point& u, const Point& v) {
   return -p.number("gamma", h) * std::sqrt(squared_distance(u.base, v.base));
 }
@@ -169,13 +173,19 @@ Real hyperbolic(const Problem& p, std::int64_t h, const Point& u, const Point& v
       p.word("model") == "hyperboloid" ? hyperboloid_distance(u, v) : half_space_distance(u, v);
   return -p.number("beta", h) * distance - p.number("offset", h);
 }
+// depth = distance, for both: the hyperbolic distance along the vertical from height H up to the
+// light at h, which is the integral of dy / y; the umbral light is replaced by the height 1.
 Real penumbral(const Problem& p, std::int64_t h, const Point& u, const Point& v) {
   const Real light = p.number("height", h);
+  if (p.word("depth") == "distance") {
+    return p.number("gamma", h) * (std::log(light) - std::log(penumbral_height(u, v, light)));
+  }
   return -p.number("gamma", h) *
          (p.published() ? published_penumbral_height2(u, v, light) : penumbral_height(u, v, light));
 }
 Real umbral(const Problem& p, std::int64_t h, const Point& u, const Point& v) {
-  return -p.number("gamma", h) * umbral_height(u, v, p.number("radius", h));
+  const Real height = umbral_height(u, v, p.number("radius", h));
+  return -p.number("gamma", h) * (p.word("depth") == "distance" ? std::log(height) : height);
 }
 Real penumbral_finite(const Problem& p, std::int64_t h, const Point& u, const Point& v) {
   return p.number("gamma", h) * penumbral_depth(u, v, finite_radius(p, h));
@@ -183,6 +193,24 @@ Real penumbral_finite(const Problem& p, std::int64_t h, const Point& u, const Po
 Real umbral_finite(const Problem& p, std::int64_t h, const Point& u, const Point& v) {
   return p.number("gamma", h) * umbral_depth(u, v, finite_radius(p, h));
 }
+
+/// a.[W q, W k], the mapped tokens W q and W k one behind the other.
+Real gat(const Problem& p, std::int64_t h, const Point& u, const Point& v) {
+  const Real* a = p.tensor("a", h, 1);
+  const std::size_t f = u.base.size();
+  Real sum = 0;
+  for (std::size_t i = 0; i < f; ++i) sum += a[i] * u.base[i] + a[f + i] * v.base[i];
+  return sum > 0 ? sum : p.number("slope", h) * sum;
+}
+Real additive(const Problem& p, std::int64_t h, const Point& u, const Point& v) {
+  const Real* weight = p.tensor("v_a", h, 1);
+  Real sum = 0;
+  for (std::size_t i = 0; i < u.base.size(); ++i) {
+    sum += weight[i] * std::tanh(u.base[i] + v.base[i]);
+  }
+  return sum;
+}
+Real relation(const Problem&, std::int64_t, const Point&, const Point&) { return 0; }
 
 struct Formula {
   const char* similarity;
@@ -193,6 +221,10 @@ struct Formula {
 
 constexpr Formula formulas[] = {
     {"dot", &dot, Model::euclidean, false},
+    {"multiplicative", &bilinear, Model::euclidean, false},
+    {"additive", &additive, Model::euclidean, false},
+    {"gat", &gat, Model::euclidean, false},
+    {"relation", &relation, Model::euclidean, false},
     {"laplacian", &laplacian, Model::euclidean, false},
     {"hyperbolic", &hyperbolic, Model::hyperboloid, false},
     {"penumbral", &penumbral, Model::half_space, false},
@@ -204,10 +236,10 @@ constexpr Formula formulas[] = {
 
 const Formula& similarity_of(const Problem& p) {
   for (const Formula& formula : formulas) {
-    if (p.similarity == formula.similarity) return formula;
+    if (p.call.similarity == formula.similarity) return formula;
   }
   fail("the reference has no formula of similarity {}: write it in core/reference/similarities.cpp",
-       p.similarity);
+       p.call.similarity);
 }
 
 }  // namespace
@@ -220,7 +252,7 @@ MapSettings map_settings(const Problem& p, std::int64_t head) {
   const Formula& formula = similarity_of(p);
   MapSettings settings;
   settings.model = formula.model;
-  if (p.similarity == "hyperbolic" && p.word("model") == "halfspace") {
+  if (p.call.similarity == "hyperbolic" && p.word("model") == "halfspace") {
     settings.model = Model::half_space;
   }
   settings.light = std::numeric_limits<Real>::infinity();

@@ -14,7 +14,8 @@
 // nothing is lost near x = 0 and nothing is divided. log(1 + f) = f + f^2 P(f), P the minimax
 // polynomial of degree 7 (relative error 3e-8); in all 1.8 ulp. Arguments are 0 or more;
 // from 2.4e38 on, sqrt 2 2^127, where c 2^-n would be lost, the result stays log 2.4e38. NaN stays.
-// double: Highway's exp and log1p, 1 to 2 ulp; below -708 exp is 0.
+// float, log: as log1p with x in place of 1 + x.
+// double: Highway's exp, log and log1p, 1 to 2 ulp; below -708 exp is 0.
 #pragma once
 
 #include <cstdint>
@@ -106,26 +107,27 @@ HWY_INLINE Pack<double, n> exp(const Pack<double, n>& x) {
 /// log 2, for an exponent that still lies above 23 bits of mantissa.
 constexpr double log_2_of_bits = 8.262958294867817e-08;
 
-/// log(1 + x) for x >= 0.
-template <int n>
-HWY_INLINE Pack<float, n> log1p(const Pack<float, n>& x) {
-  using P = Pack<float, n>;
-  const hn::RebindToSigned<Tag<float>> bits;
-  const auto root_half = hn::Set(bits, 0x3F3504F3);
-  const auto one = hn::Set(bits, 0x3F800000);
-  const auto exponent_field = hn::Set(bits, static_cast<std::int32_t>(0xFF800000));
-  const P bounded = at_most(P(2.4e38), x);
-  P f, exponent;
-  for (int i = 0; i < n; ++i) {
-    const auto y = hn::Add(bounded.v[i], hn::Set(Tag<float>(), 1.0f));
-    const auto lost = hn::Sub(bounded.v[i], hn::Sub(y, hn::Set(Tag<float>(), 1.0f)));
+/// y = 2^n (1 + f) with 1/sqrt 2 <= 1 + f < sqrt 2, n as a number above 23 bits of mantissa.
+struct Mantissa {
+  Vector<float> f, exponent, inverse_power;  ///< The last is 2^-n.
+
+  HWY_INLINE explicit Mantissa(Vector<float> y) {
+    const Tag<float> tag;
+    const hn::RebindToSigned<Tag<float>> bits;
+    const auto one = hn::Set(bits, 0x3F800000);
     const auto y_bits = hn::BitCast(bits, y);
-    const auto power = hn::And(hn::Sub(y_bits, root_half), exponent_field);
-    const auto mantissa = hn::BitCast(Tag<float>(), hn::Sub(y_bits, power));
-    const auto inverse_power = hn::BitCast(Tag<float>(), hn::Sub(one, power));
-    f.v[i] = hn::MulAdd(lost, inverse_power, hn::Sub(mantissa, hn::Set(Tag<float>(), 1.0f)));
-    exponent.v[i] = hn::ConvertTo(Tag<float>(), power);
+    const auto power = hn::And(hn::Sub(y_bits, hn::Set(bits, 0x3F3504F3)),
+                               hn::Set(bits, static_cast<std::int32_t>(0xFF800000)));
+    f = hn::Sub(hn::BitCast(tag, hn::Sub(y_bits, power)), hn::Set(tag, 1.0F));
+    exponent = hn::ConvertTo(tag, power);
+    inverse_power = hn::BitCast(tag, hn::Sub(one, power));
   }
+};
+
+/// log(1 + f) + n log 2 for 1/sqrt 2 <= 1 + f < sqrt 2.
+template <int n>
+HWY_INLINE Pack<float, n> log_of_mantissa(const Pack<float, n>& f, const Pack<float, n>& exponent) {
+  using P = Pack<float, n>;
   P y = multiply_add(f, P(0.0873484277606), P(-0.143075216631));
   y = multiply_add(y, f, P(0.149179736657));
   y = multiply_add(y, f, P(-0.165705081783));
@@ -137,19 +139,35 @@ HWY_INLINE Pack<float, n> log1p(const Pack<float, n>& x) {
   return multiply_add(exponent, P(log_2_of_bits), y);
 }
 
-#if HWY_TARGET == HWY_AVX3
-/// The same without what the rounding of 1 + x loses, 6e-8, from the instruction for mantissas, 3/4
-/// <= 1 + f < 3/2, by a polynomial of degree 6 that errs by 4.4e-8: 14 operations for 21. Any x has
-/// a finite result, NaN stays.
+/// log(1 + x) for x >= 0.
 template <int n>
-HWY_INLINE Pack<float, n> log_above_one(const Pack<float, n>& x) {
+HWY_INLINE Pack<float, n> log1p(const Pack<float, n>& x) {
+  using P = Pack<float, n>;
+  const auto one = hn::Set(Tag<float>(), 1.0F);
+  const P bounded = at_most(P(2.4e38), x);
+  P f, exponent;
+  for (int i = 0; i < n; ++i) {
+    const auto y = hn::Add(bounded.v[i], one);
+    const auto lost = hn::Sub(bounded.v[i], hn::Sub(y, one));
+    const Mantissa m(y);
+    f.v[i] = hn::MulAdd(lost, m.inverse_power, m.f);
+    exponent.v[i] = m.exponent;
+  }
+  return log_of_mantissa(f, exponent);
+}
+
+#if HWY_TARGET == HWY_AVX3
+/// log x of a positive x from the instruction for mantissas, 3/4 <= 1 + f < 3/2, by a polynomial of
+/// degree 6 that errs by 4.4e-8 relative to log(1 + f): 14 operations for 21. Any x has a finite
+/// result, NaN stays.
+template <int n>
+HWY_INLINE Pack<float, n> log(const Pack<float, n>& x) {
   using P = Pack<float, n>;
   const hn::RebindToSigned<Tag<float>> bits;
-  const P above = P(1) + x;
-  const P mantissa = each(above, [](auto a) {
+  const P mantissa = each(x, [](auto a) {
     return decltype(a){_mm512_getmant_ps(a.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_zero)};
   });
-  const P exponent = each(above, mantissa, [&](auto a, auto m) {
+  const P exponent = each(x, mantissa, [&](auto a, auto m) {
     return hn::ConvertTo(Tag<float>(), hn::Sub(hn::BitCast(bits, a), hn::BitCast(bits, m)));
   });
   const P f = mantissa - P(1);
@@ -162,7 +180,30 @@ HWY_INLINE Pack<float, n> log_above_one(const Pack<float, n>& x) {
   y = multiply_add(y * f, f, f);
   return multiply_add(exponent, P(log_2_of_bits), y);
 }
+
+/// log1p without what the rounding of 1 + x loses, 6e-8.
+template <int n>
+HWY_INLINE Pack<float, n> log_above_one(const Pack<float, n>& x) {
+  return log(Pack<float, n>(1) + x);
+}
+#else
+/// log x of a normal x > 0; NaN stays.
+template <int n>
+HWY_INLINE Pack<float, n> log(const Pack<float, n>& x) {
+  Pack<float, n> f, exponent;
+  for (int i = 0; i < n; ++i) {
+    const Mantissa m(x.v[i]);
+    f.v[i] = hn::Add(m.f, hn::Sub(x.v[i], x.v[i]));  // NaN of NaN.
+    exponent.v[i] = m.exponent;
+  }
+  return log_of_mantissa(f, exponent);
+}
 #endif
+
+template <int n>
+HWY_INLINE Pack<double, n> log(const Pack<double, n>& x) {
+  return each(x, [](auto a) { return hn::Add(hn::Log(Tag<double>(), a), hn::Sub(a, a)); });
+}
 
 template <int n>
 HWY_INLINE Pack<double, n> log1p(const Pack<double, n>& x) {

@@ -11,6 +11,9 @@ void add_operands(Kernels<T>& kernels);
 /// Fills products and what else serves every similarity.
 template <class T>
 void add_products(Kernels<T>& kernels);
+/// Fills the sums of hyperbolic tangents.
+template <class T>
+void add_tanh_sums(Kernels<T>& kernels);
 /// Returns the kernels of the similarity S, which core/simd/kernel_similarity.cpp.in instantiates.
 template <class S, class T>
 Tail<T> tail();

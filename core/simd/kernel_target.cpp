@@ -17,6 +17,7 @@ Kernels<T> make_kernels(const char* name) {
   k.name = name;
   add_operands(k);
   add_products(k);
+  add_tanh_sums(k);
   k.tails = tail_table<T>(Similarities{});
   return k;
 }

@@ -117,6 +117,14 @@ struct Kernels {
   void (*squared_distance)(int rows, int columns, int depth, LeftOperand<T> left,
                            RightOperand<T> right, const T* query_norm, const T* key_norm, T* c,
                            std::ptrdiff_t stride, T* least);
+  /// c = sum_f k_{size+f} tanh(q_f + k_f) of queries [rows x q_stride] and keys
+  /// [columns x k_stride], see Measure::tanh_sum. `size` is a multiple of tanh_sum_multiple.
+  void (*tanh_sum)(int rows, int columns, int size, const T* q, std::ptrdiff_t q_stride, const T* k,
+                   std::ptrdiff_t k_stride, T* c, std::ptrdiff_t stride);
+  /// Adds to dq and dk, laid out as q and k, what follows from dL/dc `slope`, addressed as c.
+  void (*tanh_sum_slopes)(int rows, int columns, int size, const T* q, std::ptrdiff_t q_stride,
+                          const T* k, std::ptrdiff_t k_stride, const T* slope,
+                          std::ptrdiff_t stride, T* dq, T* dk);
   /// Adds the sums of a tile's rows and columns.
   void (*margins)(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row_sum,
                   T* column_sum);

@@ -19,11 +19,7 @@ struct Ganea : FiniteCone<PenumbralShadow> {
   static constexpr SimilarityInfo info{
       "ganea",
       "+gamma rho(LCA) of Ganea's cones: penumbral-finite with sinh R = 2K (Coneheads section 3)",
-      Space::ball,
-      Measure::squared_distance,
-      "polar",
-      nullptr,
-      ""};
+      Space::ball, Measure::squared_distance, "polar"};
   static constexpr std::array parameters{inverse_temperature, cone_k};
 
   static double light(const double* p) { return std::asinh(2 * p[1]); }

@@ -82,8 +82,7 @@ struct HyperbolicHyperboloid : HyperbolicLaw<HyperbolicHyperboloid> {
       Space::hyperboloid,
       Measure::squared_distance,
       "pi",
-      &model,
-      "hyperboloid"};
+      {{&model, "hyperboloid"}}};
   // 2 sinh(r/2), e^(-r/2) and sinh r. Near the origin the first is as exact as r; far from it, its
   // products with the second cancel no more than the difference of the radii does.
   static constexpr int values = 3;
@@ -141,8 +140,7 @@ struct HyperbolicHalfSpace : HyperbolicLaw<HyperbolicHalfSpace> {
                                        Space::half_space,
                                        Measure::squared_distance,
                                        "psi",
-                                       &model,
-                                       "halfspace"};
+                                       {{&model, "halfspace"}}};
   static constexpr int values = 2;  // u_d, 1/u_d
 
   static void token(const Place& place, const double*, double* value) {

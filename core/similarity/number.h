@@ -21,6 +21,8 @@ namespace conelab {
 
 CONELAB_FORMULA inline float sqrt(float x) { return ::sqrtf(x); }
 CONELAB_FORMULA inline double sqrt(double x) { return ::sqrt(x); }
+CONELAB_FORMULA inline float log(float x) { return ::logf(x); }
+CONELAB_FORMULA inline double log(double x) { return ::log(x); }
 CONELAB_FORMULA inline float log1p(float x) { return ::log1pf(x); }
 CONELAB_FORMULA inline double log1p(double x) { return ::log1p(x); }
 /// Returns the larger argument, and b if one of them is NaN. An argument that may be NaN is

@@ -32,8 +32,7 @@ struct Penumbral {
       Space::half_space,
       Measure::squared_distance,
       "xi",
-      &convention,
-      "paper"};
+      {{&convention, "paper"}, {&lca_depth, "height"}}};
   static constexpr std::array parameters{inverse_temperature, cone_height};
   static constexpr int values = 3;     // p, a = x_d^2, s
   static constexpr int constants = 2;  // gamma, h

@@ -72,11 +72,7 @@ struct PenumbralFinite : FiniteCone<PenumbralShadow> {
       "common "
       "ancestor, g > arccos(tanh R), the distance of the geodesic uv from the centre (Coneheads "
       "section 3)",
-      Space::ball,
-      Measure::squared_distance,
-      "polar",
-      nullptr,
-      ""};
+      Space::ball, Measure::squared_distance, "polar"};
   static constexpr std::array parameters{inverse_temperature, cone_source_radius};
 
   static double light(const double* p) { return p[1]; }

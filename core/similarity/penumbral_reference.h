@@ -26,8 +26,7 @@ struct PenumbralReference {
       Space::half_space,
       Measure::squared_distance,
       "xi",
-      &convention,
-      "reference"};
+      {{&convention, "reference"}, {&lca_depth, "height"}}};
   static constexpr auto parameters = Penumbral::parameters;
   static constexpr int values = 3;     // s, a = x_d^2, r
   static constexpr int constants = 2;  // gamma, h

@@ -1,8 +1,7 @@
 // The contract of a similarity, and the types that every header of this folder uses.
 //
 // A similarity is a formula for the logit of one pair of a query and a key. The driver passes it
-//   x          the measure of the pair, see `Measure`: the product q.k, or the squared distance
-//              |q - k|^2 of the tokens' base coordinates,
+//   x          the measure of the pair, see `Measure`, a function of the tokens' base coordinates,
 //   q[], k[]   `values` numbers per token, computed once per token by `token`,
 //   c[]        `constants` numbers per head, computed once per head by `constant`.
 // `score` returns the logit, `slope` the logit with its partial derivatives. A similarity owns no
@@ -26,14 +25,21 @@
 #pragma once
 
 #include <concepts>
+#include <string_view>
 
 #include "core/base/parameter.h"
 #include "core/similarity/number.h"
 
 namespace conelab {
 
-/// The quantity that the driver computes for each pair.
-enum class Measure { product, squared_distance };
+/// The quantity that the driver computes for each pair from the base coordinates q, k [m]:
+///   product           q.k
+///   squared_distance  |q - k|^2
+///   tanh_sum          sum_f k_{m/2+f} tanh(q_f + k_f), f < m/2: the second half of a key holds the
+///                     weights, that of a query is not read. m/2 is a multiple of
+///                     tanh_sum_multiple.
+enum class Measure { product, squared_distance, tanh_sum };
+constexpr int tanh_sum_multiple = 16;
 
 /// The space in which the mapped tokens lie. It decides which maps a similarity accepts and how a
 /// token is stored:
@@ -55,6 +61,12 @@ struct Place {
 constexpr int max_values = 7;
 constexpr int max_constants = 4;
 
+/// One value of a choice.
+struct ChosenWord {
+  const ParameterInfo* choice;
+  const char* word;
+};
+
 /// The names of a similarity in lists, menus and files.
 struct SimilarityInfo {
   const char* name;
@@ -62,14 +74,31 @@ struct SimilarityInfo {
   Space space;
   Measure measure;
   const char* default_map;
-  const ParameterInfo* choice;  ///< The choice that selects between rows of this name, or null.
-  const char* word;             ///< The value of the choice that selects this row, or "".
+  /// The values of choices that select this row among those of its name, which all have the same
+  /// choices; null behind the last.
+  ChosenWord words[2] = {};
+
+  [[nodiscard]] constexpr bool has_word(std::string_view word) const {
+    for (const ChosenWord& w : words) {
+      if (w.choice != nullptr && word == w.word) return true;
+    }
+    return false;
+  }
 };
 
 /// The choice between the formula of the paper and that of the authors' published code.
 inline constexpr ParameterInfo convention{
     "convention",     0, Domain::choice, false, "the paper's formula, or the published code's",
     "paper|reference"};
+/// The choice between the functions of an infinite cone's LCA.
+inline constexpr ParameterInfo lca_depth{
+    "depth",
+    0,
+    Domain::choice,
+    false,
+    "-gamma times the height of the LCA, or times the logarithm of the height, which is its "
+    "distance from the light up to a constant",
+    "height|distance"};
 
 /// A logit and its partial derivatives. `query` and `key` are the derivatives with respect to the
 /// potentials of the tokens, from which `token_gradient` continues; `constant` holds those with

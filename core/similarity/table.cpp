@@ -95,9 +95,11 @@ std::vector<double> token_parameters(const SimilarityRow& row, std::vector<doubl
   return parameters;
 }
 
-const SimilarityRow* find_similarity(const std::string& name, const std::string& choice) {
+const SimilarityRow* find_similarity(const std::string& name,
+                                     const std::vector<std::string>& words) {
   for (const SimilarityRow& r : similarity_table()) {
-    if (name == r.info.name && (choice.empty() || choice == r.info.word)) return &r;
+    const auto serves = [&](const std::string& word) { return r.info.has_word(word); };
+    if (name == r.info.name && std::all_of(words.begin(), words.end(), serves)) return &r;
   }
   return nullptr;
 }

@@ -52,10 +52,9 @@ struct SimilarityRow {
 [[nodiscard]] std::vector<double> token_parameters(const SimilarityRow& row,
                                                    std::vector<double> parameters);
 
-/// Returns the row with this name that serves this value of its choice, for instance "reference" of
-/// `convention`. An empty choice selects the first row of the name. Returns null if there is no
-/// such row.
+/// Returns the first row with this name that serves these values of its choices, for instance
+/// "reference" of `convention`. Returns null if there is no such row.
 [[nodiscard]] const SimilarityRow* find_similarity(const std::string& name,
-                                                   const std::string& choice);
+                                                   const std::vector<std::string>& words = {});
 
 }  // namespace conelab

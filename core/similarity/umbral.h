@@ -26,8 +26,7 @@ struct Umbral {
       Space::half_space,
       Measure::squared_distance,
       "psi",
-      &convention,
-      "paper"};
+      {{&convention, "paper"}, {&lca_depth, "height"}}};
   static constexpr std::array parameters{inverse_temperature, cone_radius};
   static constexpr int values = 1;     // the height u_d
   static constexpr int constants = 2;  // gamma, 1/sinh r
@@ -92,8 +91,7 @@ struct UmbralReference : Umbral {
       Space::half_space,
       Measure::squared_distance,
       "psi",
-      &convention,
-      "reference"};
+      {{&convention, "reference"}, {&lca_depth, "height"}}};
 };
 
 }  // namespace conelab

@@ -39,11 +39,7 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
       "sin g, g = max(phi_u, phi_v, (phi_u + phi_v + theta)/2), phi = arcsin(sinh r / sinh rho), "
       "theta the angle between u and v; without a common ancestor, g > pi/2, that of the largest "
       "smaller r (Coneheads section 3)",
-      Space::ball,
-      Measure::squared_distance,
-      "polar",
-      nullptr,
-      ""};
+      Space::ball, Measure::squared_distance, "polar"};
   static constexpr std::array parameters{inverse_temperature, cone_object_radius};
 
   static double light(const double* p) { return p[1]; }

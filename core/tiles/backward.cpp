@@ -5,10 +5,12 @@
 // A ticket is a tile of keys: it owns its dK and dV, and adds to dQ in the order of the tiles, each
 // block of queries passing from tile to tile like a baton. So the result is the same for any number
 // of threads, without an array per thread and without a second sweep (seven products).
-// For squared distances, dL/dq = 2 sum_j w_ij (q_i - k_j) = 2 (q_i sum_j w_ij - (W K)_i).
+// For squared distances, dL/dq = 2 sum_j w_ij (q_i - k_j) = 2 (q_i sum_j w_ij - (W K)_i). For sums
+// of tangents a kernel of their own takes the place of the last two products.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <type_traits>
@@ -49,6 +51,7 @@ class BackwardPass {
         block_rows_(kernels_.backward_rows),
         mask_(plan.mask(input)),
         distance_(plan.similarity->info.measure == Measure::squared_distance),
+        tanh_sum_(plan.similarity->info.measure == Measure::tanh_sum),
         heads_(plan.extents.batch * plan.extents.head),
         tiles_((plan.extents.key + backward_keys<T> - 1) / backward_keys<T>),
         blocks_((plan.extents.query + block_rows_ - 1) / block_rows_),
@@ -77,7 +80,7 @@ class BackwardPass {
   const Kernels<T>& kernels_;
   int block_rows_;  ///< Queries of a tile.
   Mask mask_;
-  bool distance_;
+  bool distance_, tanh_sum_;
   std::int64_t heads_, tiles_, blocks_;
   Upstream<S> upstream_;
   std::vector<std::unique_ptr<BackwardHead<T>>> shared_;
@@ -199,6 +202,13 @@ class BackwardPass {
                      {w.tile.data(), 1, columns}, {upstream, stride, false}, w.value_grad.data(),
                      stride, Store::add);
     if (distance_) take_margins(group, w);
+    if (tanh_sum_) {
+      w.query_grad.assign(static_cast<std::size_t>(group.rows * group.stride), T(0));
+      kernels_.tanh_sum_slopes(group.rows, w.keys().count, shared.head.base_size() / 2, group.base,
+                               group.stride, w.operands.base(), group.stride, w.slope.data(),
+                               columns, w.query_grad.data(), w.key_grad.data());
+      return;
+    }
     kernels_.product(w.keys().count, static_cast<int>(w.operands.base_stride()), group.rows,
                      {w.slope.data(), 1, columns}, {group.base, group.stride, false},
                      w.key_grad.data(), w.operands.base_stride(), Store::add);
@@ -283,9 +293,13 @@ class BackwardPass {
     const FlushSubnormals flush;
     const std::ptrdiff_t stride = group.stride;
     T* out = shared.query_grad + group.first * stride;
-    kernels_.product(group.rows, static_cast<int>(stride), w.keys().count,
-                     {w.slope.data(), w.keys().columns, 1}, w.operands.keys(), out, stride,
-                     Store::add);
+    if (tanh_sum_) {
+      std::transform(w.query_grad.begin(), w.query_grad.end(), out, out, std::plus<T>());
+    } else {
+      kernels_.product(group.rows, static_cast<int>(stride), w.keys().count,
+                       {w.slope.data(), w.keys().columns, 1}, w.operands.keys(), out, stride,
+                       Store::add);
+    }
     for (const ClosePair<T>& pair : close_pairs) {
       add_difference(group, pair, w, -pair.slope, out + pair.row * stride);
     }

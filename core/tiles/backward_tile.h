@@ -59,6 +59,7 @@ struct KeyWork {
   Buffer<T> key_grad, value_grad;   ///< [columns × base_stride] W^T Q, [columns × value_stride]
   Buffer<T> key_slope, key_margin;  ///< [columns] dL/dpotential, sum_i w_ij
   Buffer<T> far_key_slope;          ///< See SlopeTile.
+  Buffer<T> query_grad;             ///< [rows × base_stride] Of sums of tangents only.
   Operand<T> queries;               ///< A block of them, where the head keeps none.
   Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
   Buffer<T> tile, slope;            ///< [rows × columns]

@@ -59,6 +59,7 @@ class SparseHead {
   [[nodiscard]] const T* base(const Operand<T>& tokens, std::int64_t i) const {
     return tokens.base.data() + i * tokens.stride;
   }
+  [[nodiscard]] const Kernels<T>& kernels() const { return kernels_; }
   [[nodiscard]] const Tail<T>& tail() const {
     return kernels_.tails[plan_.similarity - similarity_table().data()];
   }
@@ -68,9 +69,19 @@ class SparseHead {
     if (contains(queries_.non_finite, query) || contains(keys_.non_finite, key)) {
       return std::numeric_limits<T>::quiet_NaN();
     }
-    const bool product = plan_.similarity->info.measure == Measure::product;
-    const auto of = product ? kernels_.exact_product : kernels_.exact_distance2;
-    return static_cast<T>(of(base(queries_, query), base(keys_, key), head_.base_size()));
+    const T *q = base(queries_, query), *k = base(keys_, key);
+    const int size = head_.base_size();
+    switch (plan_.similarity->info.measure) {
+      case Measure::product:
+        return static_cast<T>(kernels_.exact_product(q, k, size));
+      case Measure::squared_distance:
+        return static_cast<T>(kernels_.exact_distance2(q, k, size));
+      case Measure::tanh_sum:
+        break;
+    }
+    T sum = 0;
+    kernels_.tanh_sum(1, 1, size / 2, q, 0, k, 0, &sum, 0);
+    return sum;
   }
 
  private:
@@ -305,17 +316,23 @@ class SparseBackward {
     const T* k = head_.base(head_.keys(), j);
     T *dq = by_query_.row(i), *dk = by_key_.row(j);
     const int size = head_.head().base_size();
-    if (plan_.similarity->info.measure == Measure::product) {
-      for (int x = 0; x < size; ++x) {
-        dq[x] += slope * k[x];
-        dk[x] += slope * q[x];
-      }
-      return;
-    }
-    for (int x = 0; x < size; ++x) {
-      const T part = 2 * slope * (q[x] - k[x]);
-      dq[x] += part;
-      dk[x] -= part;
+    switch (plan_.similarity->info.measure) {
+      case Measure::product:
+        for (int x = 0; x < size; ++x) {
+          dq[x] += slope * k[x];
+          dk[x] += slope * q[x];
+        }
+        break;
+      case Measure::squared_distance:
+        for (int x = 0; x < size; ++x) {
+          const T part = 2 * slope * (q[x] - k[x]);
+          dq[x] += part;
+          dk[x] -= part;
+        }
+        break;
+      case Measure::tanh_sum:
+        head_.kernels().tanh_sum_slopes(1, 1, size / 2, q, 0, k, 0, &slope, 0, dq, dk);
+        break;
     }
   }
 };

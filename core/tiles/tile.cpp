@@ -44,7 +44,17 @@ void Tiles<S>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
   const LeftOperand<T> left{queries.base, queries.stride, 1};
   const RightOperand<T> right{keys.panels, kernels_->packed_size(depth), true};
   close_pairs_.clear();
-  if (plan_->similarity->info.measure == Measure::product) {
+  const Measure measure = plan_->similarity->info.measure;
+  if (measure == Measure::tanh_sum) {
+    kernels_->tanh_sum(queries.rows, keys.count, depth / 2, queries.base, queries.stride,
+                       placed_keys(keys), queries.stride, tile, stride);
+    for (int r = 0; r < queries.rows; ++r) {
+      std::fill(tile + r * stride + keys.count, tile + r * stride + keys.columns, T(0));
+    }
+    mark_non_finite_tokens(queries, keys, tile, stride);
+    return;
+  }
+  if (measure == Measure::product) {
     kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride, Store::replace);
     mark_non_finite_tokens(queries, keys, tile, stride);
     return;

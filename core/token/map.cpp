@@ -184,14 +184,28 @@ const char* place_hyperboloid(const MapContext& c, const TokenNumbers& x, Scalin
              ? "it must lie on the hyperboloid, x_t = sqrt(1 + |x_s|^2)"
              : nullptr;
 }
-void hyperboloid_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
-                          double*) {
-  const int last = c.feature - 1;
-  direction_gradient(x, last, 1, up.base, dx);
-  const double norm2 = squared_norm(x, last);
+/// Adds dL/dx_s of x_s/|x_s| and asinh |x_s|, x_s [count].
+void add_space_gradient(const double* x, int count, const PlaceGradient& up, double* dx) {
+  direction_gradient(x, count, 1, up.base, dx);
+  const double norm2 = squared_norm(x, count);
   if (norm2 == 0) return;
   const double rate = up.place.height / std::sqrt(norm2 * (1 + norm2));
-  for (int i = 0; i < last; ++i) dx[i] += rate * x[i];
+  for (int i = 0; i < count; ++i) dx[i] += rate * x[i];
+}
+void hyperboloid_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
+                          double*) {
+  add_space_gradient(x, c.feature - 1, up, dx);
+}
+
+/// The point (x, sqrt(1 + |x|^2)) of the hyperboloid above x: r = asinh |x|.
+const char* place_lift(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+  base = direction(x, c.feature, 1);
+  place.height = std::asinh(std::sqrt(x.norm2));
+  return nullptr;
+}
+void lift_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
+                   double*) {
+  add_space_gradient(x, c.feature, up, dx);
 }
 
 /// Poincare-ball coordinates: rho = 2 artanh |x|.
@@ -281,6 +295,15 @@ constexpr std::array table{
            &all_but_last,
            &place_hyperboloid,
            &hyperboloid_gradient},
+    MapRow{"lift",
+           "(x, sqrt(1 + |x|^2)), the Weierstrass lift to the hyperboloid",
+           Space::hyperboloid,
+           {},
+           true,
+           true,
+           &all_coordinates,
+           &place_lift,
+           &lift_gradient},
     MapRow{"none",
            "tokens are points of the Poincare ball, the source at its origin (penumbral-finite, "
            "umbral-finite, ganea)",

@@ -9,6 +9,7 @@
 //   polar direction x_:/|x_:|, distance          ball; our own
 //         rho = rho_0 + log(1 + e^{x_d}) from the source's centre
 //   pi    (sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d  hyperboloid; Coneheads eq. 13 (normalised)
+//   lift  (x, sqrt(1 + |x|^2))                         hyperboloid; the Weierstrass lift
 //
 // A place is base coordinates [m] and a height, see core/similarity/similarity.h. Every map scales
 // x_: by a number, so that it sees no more of a token than its numbers below, and the kernels do

@@ -21,6 +21,7 @@ struct TokenBlock {
   /// Of the first token. Keys sit at j, queries at i + n_k - n_q, which is negative for the first
   /// ones where n_q > n_k.
   std::int64_t position;
+  bool is_query;             ///< Or keys.
   const PartValues& values;  ///< The row's parameters for this head.
 };
 
@@ -40,6 +41,9 @@ struct TokenMapRow {
   bool maps_query, maps_key;
   /// Null, or what is wrong with tokens of so many columns.
   const char* (*refuses)(std::int64_t columns);
+  /// The number of columns of the mapped tokens, from the row's parameters; null where they keep
+  /// theirs.
+  std::int64_t (*columns)(std::span<const Parameter> own);
   TokenMapFunctions<float> f32;
   TokenMapFunctions<double> f64;
 

@@ -32,7 +32,11 @@ extern "C" {
 
 int conelab_similarities() { return conelab::Similarities::size; }
 const char* conelab_similarity_name(int similarity) { return info_of(similarity).name; }
-const char* conelab_similarity_choice(int similarity) { return info_of(similarity).word; }
+/// The value of its first choice, "" without one.
+const char* conelab_similarity_choice(int similarity) {
+  const char* word = info_of(similarity).words[0].word;
+  return word == nullptr ? "" : word;
+}
 int conelab_similarity_values(int similarity) {
   int values = 0;
   visit_similarity(similarity, [&](auto tag) { values = decltype(tag)::type::values; });

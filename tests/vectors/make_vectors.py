@@ -8,7 +8,8 @@ of the lowest common ancestor is searched, not taken from a closed formula.
 import pathlib
 import random
 
-from mpmath import acos, acosh, asin, asinh, atanh, cosh, exp, log1p, mp, mpf, pi, sinh, sqrt, tanh
+from mpmath import (acos, acosh, asin, asinh, atanh, cosh, exp, log1p, mp, mpf, pi, quad, sinh, sqrt,
+                    tanh)
 
 mp.dps = 50
 HERE = pathlib.Path(__file__).parent
@@ -93,6 +94,20 @@ def pi_map(x):
     return [c / length * sinh(x[-1]) for c in x[:-1]], cosh(x[-1])
 
 
+def lift(x):
+    """On the hyperboloid above x."""
+    return x, sqrt(1 + sum(c * c for c in x))
+
+
+def times(matrix, x):
+    return [sum(mpf(a) * b for a, b in zip(row, x)) for row in matrix]
+
+
+def climb(low, high):
+    """The length of a vertical of the half-space, by its integral."""
+    return quad(lambda y: 1 / y, [low, high])
+
+
 def polar(x, rho_0):
     """A direction and the distance from the source's centre."""
     length = norm(x[:-1])
@@ -155,7 +170,7 @@ def plain(table):
     return "; ".join(" ".join(repr(x) for x in row) for row in table)
 
 
-def case(name, similarity, q, k, pair, place, parameters="", map_name=""):
+def case(name, similarity, q, k, pair, place, parameters="", map_name="", tensors=None):
     exact = lambda t: [[mpf(c) for c in row] for row in t]
     places = lambda t: [place(row) for row in exact(t)]
     logits = [[pair(u, v) for v in places(k)] for u in places(q)]
@@ -164,7 +179,10 @@ def case(name, similarity, q, k, pair, place, parameters="", map_name=""):
         lines.append(f"map {map_name}")
     if parameters:
         lines.append(f"parameters {parameters}")
-    lines += [f"q {plain(q)}", f"k {plain(k)}", f"logits {rows(logits)}"]
+    lines += [f"q {plain(q)}", f"k {plain(k)}"]
+    for key, table in (tensors or {}).items():
+        lines.append(f"tensor {key} {plain(table)}")
+    lines.append(f"logits {rows(logits)}")
     return "\n".join(lines) + "\n"
 
 
@@ -196,6 +214,10 @@ def main():
         penumbral_case("searched, at the light", light, far, 1, 1),
         penumbral_case("searched, near twins", near, twins(near, 1e-7), 1, 1),
         penumbral_case("searched, exp", near, far, 1, 1.25, "exp"),
+        *[case(f"distance from the light, {name}", "penumbral", a, b,
+               lambda u, v: -1.5 * climb(mpf(2.5), penumbral(u, v, 2.5)), lambda x: xi(x, 2.5),
+               "depth=distance gamma=1.5 height=2.5") for name, a, b in (("wide", q, k),
+                                                                       ("narrow", near, far))],
     ])
 
     def umbral_case(name, q, k, gamma, r, map_name="", rate=1, parameters=""):
@@ -209,6 +231,8 @@ def main():
         umbral_case("searched, published map", q, k, 1, 1.5, rate=mpf(1) / 5,
                     parameters=" convention=reference"),
         umbral_case("searched, exp", near, far, 1, 0.75, "exp"),
+        case("distance", "umbral", q, k, lambda u, v: -0.5 * climb(1, umbral(u, v, mpf(0.25))), psi,
+             "depth=distance gamma=0.5 radius=0.25"),
     ])
 
     half = lambda beta, c: lambda u, v: -mpf(beta) * lorentz_distance(
@@ -224,6 +248,25 @@ def main():
              lambda u, v: -2 * lorentz_distance(u, v), pi_map, "beta=2"),
         case("Lorentz product, hyperboloid near twins", "hyperbolic", q, twins(q, 1e-7),
              lambda u, v: -lorentz_distance(u, v), pi_map),
+        case("Lorentz product, lift", "hyperbolic", q, k, lambda u, v: -lorentz_distance(u, v), lift,
+             "", "lift"),
+        case("Lorentz product, lift near twins", "hyperbolic", q, twins(q, 1e-7),
+             lambda u, v: -lorentz_distance(u, v), lift, "", "lift"),
+    ])
+
+    w, u = tokens(7, 3, 4), tokens(8, 3, 4)
+    a, v_a = tokens(9, 1, 6)[0], tokens(10, 1, 3)[0]
+    leaky = lambda x, slope: x if x > 0 else slope * x
+    product = lambda x, y: sum(mpf(p) * q for p, q in zip(x, y))
+    write("gat", [
+        case("projected", "gat", near, far,
+             lambda q, k: leaky(product(a, times(w, q) + times(w, k)), mpf(0.5)), lambda x: x,
+             "slope=0.5", "", {"W": w, "a": [a]}),
+    ])
+    write("additive", [
+        case("projected", "additive", near, far,
+             lambda q, k: sum(v * tanh(x + y) for v, x, y in zip(v_a, times(w, q), times(u, k))),
+             lambda x: x, "", "", {"W": w, "U": u, "v_a": [v_a]}),
     ])
 
     for name, key, pair in [("penumbral-finite", "source_radius", penumbral_finite),

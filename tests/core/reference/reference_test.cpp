@@ -62,7 +62,7 @@ TEST(Reference, DifferencesGiveTheSlopeOfASigmoid) {
 
 TEST(Reference, DifferencesNoticeAKink) {
   Problem p = small_dot_problem();
-  p.similarity = "laplacian";
+  p.call.similarity = "laplacian";
   p.numbers["gamma"] = {1};
   p.call.map = "none";
   p.query.data[0] = 1;  // On the second key.

@@ -23,18 +23,26 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Formula {
   const char* name;
-  const char* choice;
+  const char* words[2];  ///< Of its choices, or null.
   double parameters[2];
   double least, most;  ///< Heights of tokens near the origin, the horosphere or the source.
   double far;          ///< A height at which logits are beyond closed_limit.
 };
 constexpr std::array formulas{
-    Formula{"hyperbolic", "hyperboloid", {1, 0}, 0, 3, 30},
-    Formula{"hyperbolic", "halfspace", {1, 0}, 0.1, 3, 1e-9},
-    Formula{"penumbral-finite", "", {1, 0.5}, 0.5, 3, 50},
-    Formula{"umbral-finite", "", {1, 0.1}, 0.1, 3, 50},
-    Formula{"ganea", "", {1, 0.1}, 0.2, 3, 50},
+    Formula{"hyperbolic", {"hyperboloid"}, {1, 0}, 0, 3, 30},
+    Formula{"hyperbolic", {"halfspace"}, {1, 0}, 0.1, 3, 1e-9},
+    Formula{"penumbral-finite", {}, {1, 0.5}, 0.5, 3, 50},
+    Formula{"umbral-finite", {}, {1, 0.1}, 0.1, 3, 50},
+    Formula{"ganea", {}, {1, 0.1}, 0.2, 3, 50},
 };
+
+const SimilarityRow* row_of(const Formula& f) {
+  std::vector<std::string> words;
+  for (const char* word : f.words) {
+    if (word != nullptr) words.emplace_back(word);
+  }
+  return find_similarity(f.name, words);
+}
 
 /// One query and its keys.
 template <class T>
@@ -45,7 +53,7 @@ struct Pairs {
   T constants[max_constants] = {};
 
   Pairs(const Kernels<T>& k, const Formula& f, bool far, double temperature = 1)
-      : row(find_similarity(f.name, f.choice)),
+      : row(row_of(f)),
         tail(&k.tails[row - similarity_table().data()]),
         keys(static_cast<std::size_t>(row->values * columns)),
         measures(columns) {
@@ -121,7 +129,7 @@ void expect_same(const Pairs<T>& pairs, double before, const std::string& what) 
 
 template <class T>
 void expect_closed(const Kernels<T>& k, const Formula& f) {
-  const std::string what = std::string(k.name) + ' ' + f.name + ' ' + f.choice;
+  const std::string what = std::string(k.name) + ' ' + row_of(f)->info.about;
   const Pairs<T> near(k, f, false);
   const auto largest = static_cast<double>(Weights<T>(near, -infinity, true).maximum);
   EXPECT_LT(std::abs(largest), 10) << what;
@@ -187,7 +195,12 @@ std::vector<Formula> proportional_of(TypeList<S...>) {
   std::vector<Formula> list;
   const auto add = [&]<class One>(const One&) {
     if constexpr (requires { One::proportional; })
-      list.push_back({One::info.name, One::info.word, {0.7, 1}, 0.2, 0.9, 0});
+      list.push_back({One::info.name,
+                      {One::info.words[0].word, One::info.words[1].word},
+                      {0.7, 1},
+                      0.2,
+                      0.9,
+                      0});
   };
   (add(S()), ...);
   return list;

@@ -19,7 +19,7 @@ constexpr int columns = 192;  // A multiple of every target's.
 /// Distances at height 1, beta 1, of squared Euclidean distances.
 template <class T>
 std::vector<T> distances(const Kernels<T>& k, const std::vector<T>& measures) {
-  const SimilarityRow* row = find_similarity("hyperbolic", "halfspace");
+  const SimilarityRow* row = find_similarity("hyperbolic", {"halfspace"});
   const auto index = static_cast<std::size_t>(row - similarity_table().data());
   std::vector<T> tile = measures, result;
   const T query[2] = {1, 1}, constants[2] = {1, 0};

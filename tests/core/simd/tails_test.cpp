@@ -21,7 +21,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class T>
 const Tail<T>& tail_of(const Kernels<T>& k, const char* similarity) {
-  const SimilarityRow* row = find_similarity(similarity, "");
+  const SimilarityRow* row = find_similarity(similarity);
   return k.tails[row - similarity_table().data()];
 }
 
@@ -69,6 +69,45 @@ void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
   EXPECT_TRUE(std::isnan(logits[columns - 2])) << k.name;
   EXPECT_EQ(logits[columns - 1], 0) << k.name;
   EXPECT_EQ(slopes[columns - 1], 0) << k.name;
+}
+
+/// The logit of umbral with depth = distance is -log of the key's height where D = 0 and the query
+/// lies lower.
+template <class T>
+void expect_logarithms(const Kernels<T>& k, T least, T most, double tolerance) {
+  std::vector<T> heights(columns), logits(columns, T(0));
+  const double ratio = static_cast<double>(most) / static_cast<double>(least);
+  for (int i = 0; i < columns; ++i) {
+    const double share = i / (columns - 1.0);
+    heights[static_cast<std::size_t>(i)] =
+        static_cast<T>(static_cast<double>(least) * std::pow(ratio, share));
+  }
+  heights.back() = std::numeric_limits<T>::quiet_NaN();
+  const T constants[] = {1, 1}, query[] = {std::numeric_limits<T>::min()};
+  ScoreTile<T> tile = tile_of(logits, 1, constants);
+  tile.query_values = query;
+  tile.query_stride = 1;
+  tile.key_values = heights.data();
+  tile.key_stride = columns;
+  const SimilarityRow* row = find_similarity("umbral", {"distance"});
+  k.tails[row - similarity_table().data()].score(tile);
+  for (std::size_t i = 0; i + 1 < columns; ++i) {
+    const double expected = -std::log(static_cast<double>(heights[i]));
+    EXPECT_NEAR(static_cast<double>(logits[i]), expected, tolerance * std::abs(expected))
+        << k.name << " " << heights[i];
+  }
+  EXPECT_TRUE(std::isnan(logits.back())) << k.name;
+}
+
+TEST(Tails, LogarithmsOfEveryScale) {
+  for (const std::string& target : simd_targets<float>()) {
+    expect_logarithms<float>(kernels<float>(target), 1e-30F, 1e30F, 2.5e-7);
+    expect_logarithms<float>(kernels<float>(target), 0.9F, 1.1F, 2.5e-7);
+  }
+  for (const std::string& target : simd_targets<double>()) {
+    expect_logarithms<double>(kernels<double>(target), 1e-300, 1e300, 5e-16);
+    expect_logarithms<double>(kernels<double>(target), 0.9, 1.1, 5e-16);
+  }
 }
 
 TEST(Tails, RootsOfEveryScaleAndOfNothing) {
@@ -269,7 +308,7 @@ void expect_same(const std::vector<T>& a, const std::vector<T>& b, double tolera
 /// taken further, are the slopes of each pair.
 template <class T>
 void expect_far_slopes(const Kernels<T>& k, double tolerance) {
-  const SimilarityRow& row = *find_similarity("penumbral", "paper");
+  const SimilarityRow& row = *find_similarity("penumbral");
   const Slopes<T> far(k, row, true), near(k, row, false);
   const std::string what = k.name;
   expect_same(near.weights, far.weights, tolerance, what + " weights");

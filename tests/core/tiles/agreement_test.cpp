@@ -66,7 +66,7 @@ TEST_P(Agreement, OfEveryPart) {
 /// Every bias and every mask of the tables, alone and joined, sparse masks over several tiles.
 TEST(AgreementOfParts, OfEveryBiasAndMask) {
   const Extents extents{2, 2, 130, 150, 5, 3};
-  for (const char* similarity : {"dot", "laplacian", "penumbral", "multiplicative"}) {
+  for (const char* similarity : {"dot", "laplacian", "penumbral", "multiplicative", "additive"}) {
     Variant variant{similarity, {}};
     variant.call.similarity = similarity;
     for (const std::string& bias : bias_names()) {
@@ -96,7 +96,8 @@ TEST(AgreementOfParts, OfEveryPosition) {
   for (const Extents& extents : {Extents{2, 3, 19, 37, 6, 3}, Extents{1, 2, 21, 9, 4, 3}}) {
     for (const PartInfo& position : list_positions()) {
       for (const auto& choice : choices_of_part(position)) {
-        for (const char* text : {"dot", "multiplicative", "penumbral:masks=causal", "umbral"}) {
+        for (const char* text :
+             {"dot", "multiplicative", "additive", "gat", "penumbral:masks=causal", "umbral"}) {
           Call call = with_random_tensors(call_from_text(text));
           call.position = position.name;
           for (const auto& [key, word] : choice) call.parameters[key] = word;

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "core/base/error.h"
 #include "core/call/composed.h"
@@ -12,27 +11,33 @@
 namespace conelab::tests {
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::istringstream in(text);
-  std::vector<std::string> items;
-  for (std::string item; std::getline(in, item, separator);) items.push_back(item);
-  return items;
+/// Each variant once for each of these values of a parameter.
+std::vector<Variant> with_each(const std::vector<Variant>& variants, const std::string& key,
+                               const std::vector<std::string>& words) {
+  std::vector<Variant> all;
+  for (const Variant& variant : variants) {
+    for (const std::string& word : words) {
+      all.push_back(variant);
+      if (word.empty()) continue;
+      all.back().call.parameters[key] = word;
+      all.back().name += "_" + (word == "random" ? key : word);
+    }
+  }
+  return all;
 }
 
-/// The calls that differ in the word of a similarity's choice; one if it has none.
+/// The calls that differ in words of a similarity's choices, and in whether tensors that it may
+/// have are there.
 std::vector<Variant> choices_of(const PartInfo& similarity) {
   Call call;
   call.similarity = similarity.name;
+  std::vector<Variant> all{{similarity.name, call}};
   for (const ParameterInfo& p : similarity.parameters) {
-    if (p.domain != Domain::choice) continue;
-    std::vector<Variant> found;
-    for (const std::string& word : split(p.choices, '|')) {
-      call.parameters = {{p.key, word}};
-      found.push_back({fmt::format("{}_{}", similarity.name, word), call});
-    }
-    return found;
+    const bool optional = p.domain == Domain::tensor && !std::isnan(p.initial);
+    if (optional) all = with_each(all, p.key, {"", "random"});
+    if (p.domain == Domain::choice) all = with_each(all, p.key, choice_words(p));
   }
-  return {{similarity.name, call}};
+  return all;
 }
 
 bool resolves(const Call& call) {
@@ -93,8 +98,9 @@ Points points_of(const Call& call) {
   if (call.similarity == "penumbral" && call.map == "psi") return Points::below_light;
   if (call.map != "none" || find_composed(call.similarity) != nullptr) return Points::euclidean;
   const auto model = call.parameters.find("model");
-  const std::string choice = model == call.parameters.end() ? "" : model->second;
-  switch (find_similarity(call.similarity, choice)->info.space) {
+  std::vector<std::string> words;
+  if (model != call.parameters.end()) words.push_back(model->second);
+  switch (find_similarity(call.similarity, words)->info.space) {
     case Space::euclidean:
       return Points::euclidean;
     case Space::half_space:

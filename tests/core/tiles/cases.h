@@ -15,9 +15,9 @@
 
 namespace conelab::tests {
 
-/// A similarity with one word of its choice and one map that it accepts.
+/// A similarity with one word of each of its choices and one map that it accepts.
 struct Variant {
-  std::string name;  ///< "umbral_reference_psi"
+  std::string name;  ///< "umbral_reference_height_psi"
   Call call;
 };
 inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }

@@ -77,6 +77,52 @@ TEST(Interface, RefusesValuesOutsideTheirDomain) {
   EXPECT_THAT(resolve_error(call).what(), HasSubstr("reference"));
 }
 
+TEST(Interface, RefusesWordsThatHaveNoFormulaTogether) {
+  for (const char* similarity : {"penumbral", "umbral"}) {
+    Call call;
+    call.similarity = similarity;
+    call.parameters = {{"convention", "reference"}, {"depth", "distance"}};
+    const Error error = resolve_error(call);
+    EXPECT_EQ(error.exit_status(), 2);
+    EXPECT_EQ(error.what(),
+              std::string(similarity) +
+                  " has no formula for convention=reference with depth=distance: the published "
+                  "code has no such form");
+  }
+  Call finite;
+  finite.similarity = "ganea";
+  finite.parameters = {{"depth", "distance"}};
+  EXPECT_EQ(resolve_error(finite).exit_status(), 2);
+}
+
+TEST(Interface, NamesTheTensorsOfASimilarity) {
+  const auto error_with = [](const char* similarity, decltype(Extents::tensors) tensors) {
+    Call call;
+    call.similarity = similarity;
+    Extents extents = small;
+    extents.tensors = std::move(tensors);
+    const Error error = error_of([&] { return resolve(call, extents) != nullptr; });
+    EXPECT_EQ(error.exit_status(), 1);
+    return std::string(error.what());
+  };
+  EXPECT_THAT(error_with("gat", {}), HasSubstr("gat needs tensor a [2f]"));
+  EXPECT_THAT(error_with("gat", {{"a", {6}}}), HasSubstr("expected [2f] = [10]"));
+  EXPECT_THAT(error_with("gat", {{"W", {4, 5}}, {"a", {10}}}), HasSubstr("expected [2f] = [8]"));
+  EXPECT_THAT(error_with("gat", {{"W", {4, 6}}, {"a", {8}}}), HasSubstr("[f x d] = [f x 5]"));
+  EXPECT_THAT(error_with("additive", {{"W", {4, 5}}, {"v_a", {4}}}),
+              HasSubstr("additive needs tensor U [a x d]"));
+  EXPECT_THAT(error_with("additive", {{"W", {4, 5}}, {"U", {3, 5}}, {"v_a", {4}}}),
+              HasSubstr("tensor U does not have its shape (expected [a x d] = [4 x 5]"));
+  Call call;
+  call.similarity = "gat";
+  for (const std::int64_t f : {5, 4}) {  // Without W f is d.
+    Extents extents = small;
+    extents.tensors["a"] = {2, 2 * f};
+    if (f != 5) extents.tensors["W"] = {f, 5};
+    EXPECT_NE(resolve(call, extents), nullptr);
+  }
+}
+
 TEST(Interface, NamesBothOperandsAndSizes) {
   const AttentionInput<double> good = random_input(Call{}, small, 1);
   const std::shared_ptr<const Plan> plan = resolve(Call{}, check_extents(good));

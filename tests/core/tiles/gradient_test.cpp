@@ -239,7 +239,7 @@ TEST(GradientOfParts, IsThatOfTheReference) {
 TEST(GradientOfPositions, IsThatOfTheReference) {
   const Extents extents{1, 2, 5, 7, 4, 3};
   for (const PartInfo& position : list_positions()) {
-    for (const char* similarity : {"dot", "multiplicative", "penumbral"}) {
+    for (const char* similarity : {"dot", "multiplicative", "additive", "gat", "penumbral"}) {
       SCOPED_TRACE(position.name + " " + similarity);
       Variant variant{similarity, {}};
       variant.call.similarity = similarity;
@@ -270,7 +270,7 @@ TEST(GradientAtKinks, IsFinite) {
 
 TEST(GradientAtKinks, SplitsTiesEqually) {
   // One pair of equal tokens: whatever moves the logit belongs to both alike. (A composed
-  // similarity maps the query alone.)
+  // similarity maps both sides differently.)
   for (const Variant& variant : variants()) {
     if (find_composed(variant.call.similarity) != nullptr) continue;
     SCOPED_TRACE(variant.name);

@@ -3,6 +3,7 @@
 
 #include "core/call/plan.h"
 #include "core/geometry/cone_law.h"
+#include "core/geometry/model.h"
 #include "core/simd/kernels.h"
 #include "core/tiles/tile_size.h"
 #include "tests/core/tiles/cases.h"
@@ -64,6 +65,51 @@ TEST(Limit, ARowWhoseLogitsClimbFromTileToTileKeepsItsSoftmax) {
     SCOPED_TRACE(step);
     expect_softmax_of_stairs<double>(step, 1e-12);
     expect_softmax_of_stairs<float>(step, 1e-5);
+  }
+}
+
+/// Tokens of the half-space as points of the ball around (0, ..., 0, height).
+Tensor4<double> seen_from(double height, Tensor4<double> tokens) {
+  const Eigen::Index d = tokens.shape.feature;
+  for (std::int64_t i = 0; i < tokens.shape.token; ++i) {
+    Eigen::Map<Eigen::VectorXd> x(tokens.row(0, 0, i), d);
+    x = geometry::convert(x / height, geometry::Model::halfspace, geometry::Model::ball);
+  }
+  return tokens;
+}
+
+/// The largest difference of logits between the infinite family with depth = distance and the
+/// finite one whose source is at this height, its own distance from the lights subtracted.
+double receding_error(const std::string& name, double source_height) {
+  const bool penumbral = name == "penumbral";
+  const double light = 1.25, gamma = 1.5;
+  const double radius = penumbral ? std::log(source_height / light) : 0.5;
+  const std::string infinite = penumbral ? "height" : "radius";
+  const std::string finite = penumbral ? "source_radius" : "object_radius";
+  const auto text = [](double x) { return fmt::format("{:.17g}", x); };
+  const Call near = similarity(name, {{"depth", "distance"},
+                                      {"gamma", text(gamma)},
+                                      {infinite, text(penumbral ? light : radius)}});
+  const Call far = similarity(name + "-finite", {{"gamma", text(gamma)}, {finite, text(radius)}});
+  AttentionInput<double> input = random_input(near, {1, 1, 12, 15, 4, 1}, 19);
+  const Tensor4<double> expected = run(near, input).logits;
+  input.query = seen_from(source_height, input.query);
+  input.key = seen_from(source_height, input.key);
+  const Tensor4<double> found = run(far, input).logits;
+  const double between = gamma * (penumbral ? radius : std::log(source_height));
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.data.size(); ++i) {
+    worst = std::max(worst, std::abs(found.data[i] - between - expected.data[i]));
+  }
+  return worst;
+}
+
+TEST(Limit, FiniteConesBecomeThoseOfDistancesAsTheirSourceRecedes) {
+  for (const char* name : {"penumbral", "umbral"}) {
+    SCOPED_TRACE(name);
+    const double near = receding_error(name, 1e2), far = receding_error(name, 1e3);
+    EXPECT_LT(near, 0.1);
+    EXPECT_NEAR(std::log10(near / far), 2, 0.1);
   }
 }
 

@@ -95,12 +95,8 @@ class PlainHead {
             measure(i, j), query_[static_cast<std::size_t>(i)].value, key_[j].value, constants_);
         const float by_logit = row.by_logit[j];
         const float by_x = rounded<S>(by_logit * slope_x);
-        for (std::size_t c = 0; c < base_size(); ++c) {
-          const float q = query_[static_cast<std::size_t>(i)].base[c], k = key_[j].base[c];
-          const float apart = rounded<S>(2 * rounded<S>(q - k));
-          query_base[c] += by_x * (is_distance() ? apart : k);
-          key_base[j][c] += by_x * (is_distance() ? -apart : q);
-        }
+        add_pair(query_[static_cast<std::size_t>(i)].base, key_[j].base, by_x, query_base,
+                 key_base[j]);
         query_slope += rounded<S>(by_logit * slope_query);
         key_slope[j] += rounded<S>(by_logit * slope_key);
         for (std::size_t c = 0; c < width(); ++c) value[j][c] += row.weight[j] * row.upstream[c];
@@ -140,8 +136,10 @@ class PlainHead {
   [[nodiscard]] std::size_t width() const {
     return static_cast<std::size_t>(plan_.extents.value) + (is_midpoint(plan_.aggregate) ? 1 : 0);
   }
-  [[nodiscard]] bool is_distance() const {
-    return plan_.similarity->info.measure == Measure::squared_distance;
+  [[nodiscard]] Measure kind() const { return plan_.similarity->info.measure; }
+  /// Terms of a pair's measure.
+  [[nodiscard]] std::size_t terms() const {
+    return kind() == Measure::tanh_sum ? base_size() / 2 : base_size();
   }
   [[nodiscard]] bool sees(std::int64_t i, std::size_t j) const {
     return mask_.admits(b_, i, static_cast<std::int64_t>(j));
@@ -186,11 +184,32 @@ class PlainHead {
 
   [[nodiscard]] float measure(std::int64_t i, std::size_t j) const {
     const std::vector<float>&q = query_[static_cast<std::size_t>(i)].base, &k = key_[j].base;
-    return sum_of<S>(base_size_, [&](std::int64_t at) {
+    return sum_of<S>(static_cast<std::int64_t>(terms()), [&](std::int64_t at) {
       const auto c = static_cast<std::size_t>(at);
+      if (kind() == Measure::tanh_sum) return k[terms() + c] * tangent(q[c], k[c]);
       const float apart = rounded<S>(q[c] - k[c]);
-      return is_distance() ? apart * apart : q[c] * k[c];
+      return kind() == Measure::squared_distance ? apart * apart : q[c] * k[c];
     });
+  }
+
+  static float tangent(float q, float k) { return rounded<S>(std::tanh(rounded<S>(q + k))); }
+
+  /// Adds what a pair gives to dL/dbase of its tokens.
+  void add_pair(const std::vector<float>& q, const std::vector<float>& k, float by_x,
+                std::vector<float>& by_q, std::vector<float>& by_k) const {
+    for (std::size_t c = 0; c < terms(); ++c) {
+      if (kind() == Measure::tanh_sum) {
+        const float t = tangent(q[c], k[c]);
+        const float by_sum = rounded<S>(rounded<S>(by_x * k[terms() + c]) * rounded<S>(1 - t * t));
+        by_q[c] += by_sum;
+        by_k[c] += by_sum;
+        by_k[terms() + c] += by_x * t;
+        continue;
+      }
+      const float apart = rounded<S>(2 * rounded<S>(q[c] - k[c]));
+      by_q[c] += by_x * (kind() == Measure::squared_distance ? apart : k[c]);
+      by_k[c] += by_x * (kind() == Measure::squared_distance ? -apart : q[c]);
+    }
   }
 
   [[nodiscard]] float logit(std::int64_t i, std::size_t j) const {

@@ -64,12 +64,14 @@ AttentionInput<S> promise_input(const Call& call, std::uint64_t seed) {
 
 template <class S>
 void expect_promise(const std::string& text) {
-  const Call call = call_from_text(text);
+  const Call call = with_random_tensors(call_from_text(text));
   SquaredErrors plain;
   std::map<std::string, SquaredErrors> found;
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-    const AttentionInput<S> input = promise_input<S>(call, seed);
-    const auto plan = resolve(call, check_extents(input));
+    // The promise is that of pairs: the tokens are mapped before, and rounded again.
+    const PairCall<double> pairs = pair_call(call, promise_input<double>(call, seed));
+    const auto& plan = pairs.plan;
+    const AttentionInput<S> input = convert<S>(pairs.input);
     const AttentionInput<double> wide = convert<double>(input);
     const Forward<double> exact = forward(*plan, wide, one_thread());
     const Backward<double> gradients = backward(*plan, wide, exact, one_thread());
@@ -97,7 +99,9 @@ std::vector<std::string> promised_calls() {
   for (const SimilarityRow& row : similarity_table()) {
     const SimilarityInfo& info = row.info;
     std::string text = info.name;
-    if (info.choice != nullptr) text += std::string(":") + info.choice->key + "=" + info.word;
+    for (const ChosenWord& word : info.words) {
+      if (word.choice != nullptr) text += std::string(":") + word.choice->key + "=" + word.word;
+    }
     calls.push_back(text);
   }
   for (const char* text :

@@ -192,7 +192,7 @@ TEST(Property, TheFutureChangesNothingUnderACausalMask) {
 TEST(Property, LogitsAreSymmetricInQueryAndKey) {
   for (int seed = 0; seed < case_count; ++seed) {
     RandomCase c = set_case(static_cast<std::uint64_t>(seed) + 40000);
-    if (find_composed(c.call.similarity) != nullptr) continue;  // It maps the query alone.
+    if (find_composed(c.call.similarity) != nullptr) continue;  // It maps both sides differently.
     // The published penumbral code treats query and key differently by its epsilon.
     const bool published = c.variant.name.find("penumbral_reference") == 0;
     const Answer<double> one = run(c.call, c.input);

@@ -220,7 +220,7 @@ TEST(Reach, Float64HoldsDistancesWhoseSquaresItDoesNot) {
   };
   for (const Pair& pair : {Pair{"hyperboloid", 350, 4, 700, -1},
                            Pair{"halfspace", 1e-150, 1, 300 * std::numbers::ln10, 1e150}}) {
-    const SimilarityRow& row = *find_similarity("hyperbolic", pair.model);
+    const SimilarityRow& row = *find_similarity("hyperbolic", {pair.model});
     const double parameters[] = {1, 0};
     double constants[max_constants], token[max_values];
     row.constant(parameters, constants);
