@@ -26,11 +26,6 @@ Extents check_extents(const AttentionInput<T>& input) {
   check_same("the numbers of heads", "k", k.head, "v", v.head);
   check_same("the feature sizes d", "q", q.feature, "k", k.feature);
   check_same("the token counts n_k", "k", k.token, "v", v.token);
-  const Shape4 output{q.batch, q.head, q.token, v.feature};
-  if (!input.output_grad.empty() && !(input.output_grad.shape == output)) {
-    fail("output_grad does not have the sizes of the output (expected {}, found {})",
-         to_string(output), to_string(input.output_grad.shape));
-  }
   if (!input.allowed.empty() &&
       static_cast<std::int64_t>(input.allowed.size()) != q.token * k.token) {
     fail("mask does not have the size n_q x n_k (expected {} x {}, found {} entries)", q.token,
@@ -82,6 +77,11 @@ void check_input(const Plan& plan, const AttentionInput<T>& input) {
            given == found.tensors.end() ? "none"
                                         : fmt::format("[{}]", fmt::join(given->second, " x ")));
     }
+  }
+  const Shape4 output{e.batch, e.head, e.query, plan.output_columns()};
+  if (!input.output_grad.empty() && !(input.output_grad.shape == output)) {
+    fail("output_grad does not have the sizes of the output (expected {}, found {})",
+         to_string(output), to_string(input.output_grad.shape));
   }
   (void)plan.mask(input);
 }

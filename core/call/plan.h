@@ -68,6 +68,10 @@ class Plan {
                                        std::int64_t head) const;
   /// Whether every query sees every key.
   [[nodiscard]] bool sees_all() const;
+  /// Of the output of a chain of parts: d_v, or what the value map makes of it.
+  [[nodiscard]] std::int64_t output_columns() const {
+    return inner ? inner->output_columns() : extents.value;
+  }
   /// The call's masks over the input's operands; throws misuse where a mask lacks its own. The
   /// input must outlive the result.
   template <class T>

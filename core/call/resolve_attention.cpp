@@ -80,26 +80,32 @@ void choose_map(Resolver& resolver) {
   plan.map_parameters = resolver.add("map " + name, plan.map->parameters);
 }
 
-/// The token maps of the call, in order: the projection of a composed similarity, then the
-/// position.
+/// The token maps of the call, in order: the projection of a composed similarity, the position,
+/// then the value map.
 std::vector<const TokenMapRow*> token_maps_of(const Call& call) {
   std::vector<const TokenMapRow*> rows;
   if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
     rows.push_back(find_token_map(composed->token_map));
   }
-  if (call.position == "none") return rows;
-  const TokenMapRow* row = find_token_map(call.position);
-  if (row == nullptr || !row->is_position) {
-    unknown_name("position", call.position, names_of(list_positions()));
+  if (call.position != "none") {
+    rows.push_back(find_token_map(call.position));
+    if (rows.back() == nullptr || !rows.back()->is_position) {
+      unknown_name("position", call.position, names_of(list_positions()));
+    }
   }
-  rows.push_back(row);
+  if (call.value_map != "none") {
+    rows.push_back(find_token_map(call.value_map));
+    if (rows.back() == nullptr || !rows.back()->maps_value) {
+      unknown_name("value map", call.value_map, names_of(list_value_maps()));
+    }
+  }
   return rows;
 }
 
 /// The call on the mapped tokens: the parameters of the token maps are no longer its own.
 Call inner_call(const Plan& plan) {
   Call call = plan.call;
-  call.position = "none";
+  call.position = call.value_map = "none";
   if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
     call.similarity = composed->similarity;
     call.parameters[composed->fixed] = fmt::format("{}", composed->value);
@@ -115,12 +121,23 @@ Call inner_call(const Plan& plan) {
 void choose_tokens(Resolver& resolver) {
   Plan& plan = resolver.plan();
   for (const TokenMapRow* row : token_maps_of(plan.call)) {
-    if (const char* wrong = row->refuses(plan.extents.feature)) {
-      fail("{} (found d = {})", wrong, plan.extents.feature);
+    const std::int64_t columns = row->maps_value ? plan.extents.value : plan.extents.feature;
+    if (const char* wrong = row->refuses(columns)) {
+      fail("{} (found {} = {})", wrong, row->maps_value ? "d_v" : "d", columns);
     }
-    const std::string& part = row->is_position ? plan.call.position : plan.call.similarity;
+    const bool composes = !row->is_position && !row->maps_value;
+    const std::string part = composes ? plan.call.similarity : row->name;
     plan.token_maps.push_back({row, resolver.add(part, row->parameters)});
   }
+}
+
+/// The law of weights: that of its row, or of the word that the call chooses.
+void choose_weights(Resolver& resolver) {
+  Plan& plan = resolver.plan();
+  const WeightRow& row = row_named("weights", weight_rows, plan.call.weights);
+  const ParameterSet choice = resolver.add("weights " + plan.call.weights, row.parameters);
+  const std::vector<double> word = plan.values(choice, 0);
+  plan.weights = row.laws[word.empty() ? 0 : static_cast<std::size_t>(word.front())];
 }
 
 }  // namespace
@@ -137,11 +154,15 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   plan.bias = &bias;
   plan.bias_parameters = resolver.add("bias " + call.bias, bias.parameters, bias.initial);
   resolver.add_masks();
-  plan.weights = row_named("weights", weight_rows, call.weights).law;
+  choose_weights(resolver);
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;
   resolver.check_keys(call.similarity);
   if (!plan.token_maps.empty()) {
     Extents inner = extents;
+    for (const PlannedTokens& map : plan.token_maps) {
+      std::int64_t& columns = map.row->maps_value ? inner.value : inner.feature;
+      columns = map.row->columns(columns);
+    }
     Call on_mapped = inner_call(plan);
     const bool draws = std::any_of(on_mapped.parameters.begin(), on_mapped.parameters.end(),
                                    [](const auto& entry) { return entry.second == "random"; });

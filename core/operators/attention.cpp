@@ -9,14 +9,15 @@
 namespace conelab {
 namespace {
 
-/// Queries or keys as one token map after the other sees them: the first entry are the given ones.
+/// Queries, keys or values as one map after the other sees them: the first entry are the given
+/// ones.
 template <class T>
 using Stages = std::vector<Tensor4<T>>;
 
-enum class Side { query, key };
+enum class Side { query, key, value };
 
 bool maps(const TokenMapRow& row, Side side) {
-  return side == Side::query ? row.maps_query : row.maps_key;
+  return side == Side::query ? row.maps_query : side == Side::key ? row.maps_key : row.maps_value;
 }
 
 std::int64_t first_position(const Plan& plan, Side side) {
@@ -38,7 +39,7 @@ Stages<T> mapped_stages(const Plan& plan, Tensor4<T> tokens, Side side,
   for (const PlannedTokens& map : plan.token_maps) {
     if (!maps(*map.row, side)) continue;
     const Tensor4<T>& x = stages.back();
-    Tensor4<T> out(x.shape);
+    Tensor4<T> out({x.shape.batch, x.shape.head, x.shape.token, map.row->columns(x.shape.feature)});
     for (std::int64_t h = 0; h < x.shape.head; ++h) {
       const PartValues values = plan.values(map.parameters, h, tensors);
       for (std::int64_t b = 0; b < x.shape.batch; ++b) {
@@ -79,15 +80,19 @@ Forward<S> narrowed(Forward<Compute<S>>&& wide) {
   if constexpr (std::is_same_v<S, Compute<S>>) {
     return std::move(wide);
   } else {
-    return {convert<S>(wide.output), std::move(wide.lse), std::move(wide.row_reference),
-            std::move(wide.row_sum), std::move(wide.midpoint_sum)};
+    return {convert<S>(wide.output), std::move(wide.lse),          std::move(wide.row_reference),
+            std::move(wide.row_sum), std::move(wide.midpoint_sum), std::move(wide.column_lse)};
   }
 }
 
 template <class S>
 Forward<Compute<S>> widened(const Forward<S>& narrow) {
-  return {convert<Compute<S>>(narrow.output), narrow.lse, narrow.row_reference, narrow.row_sum,
-          narrow.midpoint_sum};
+  return {convert<Compute<S>>(narrow.output),
+          narrow.lse,
+          narrow.row_reference,
+          narrow.row_sum,
+          narrow.midpoint_sum,
+          narrow.column_lse};
 }
 
 template <class S>
@@ -139,6 +144,7 @@ AttentionInput<Compute<S>> map_tokens(const Plan& plan, const AttentionInput<S>&
   auto in = convert<Compute<S>>(input);
   in.query = std::move(mapped_stages(plan, std::move(in.query), Side::query, in.tensors).back());
   in.key = std::move(mapped_stages(plan, std::move(in.key), Side::key, in.tensors).back());
+  in.value = std::move(mapped_stages(plan, std::move(in.value), Side::value, in.tensors).back());
   return in;
 }
 
@@ -146,9 +152,12 @@ template <class T>
 Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, Backward<T> result) {
   const Stages<T> query = mapped_stages(plan, input.query, Side::query, input.tensors);
   const Stages<T> key = mapped_stages(plan, input.key, Side::key, input.tensors);
+  const Stages<T> value = mapped_stages(plan, input.value, Side::value, input.tensors);
   result.query =
       pulled_back(plan, query, std::move(result.query), Side::query, input.tensors, result);
   result.key = pulled_back(plan, key, std::move(result.key), Side::key, input.tensors, result);
+  result.value =
+      pulled_back(plan, value, std::move(result.value), Side::value, input.tensors, result);
   // The inner call differentiates numbers that this call fixes.
   std::erase_if(result.parameters, [&](const auto& entry) {
     return std::any_of(plan.parameters.begin(), plan.parameters.end(), [&](const Parameter& p) {
@@ -175,6 +184,7 @@ void PairMap<S>::tile(Map2d which, const Forward<S>* saved, const MapTile& tile,
   if (saved != nullptr) {
     rows.row_reference = saved->row_reference;
     rows.row_sum = saved->row_sum;
+    rows.column_lse = saved->column_lse;
   }
   pair_map_tile(*plan_->inner, mapped_, which, saved == nullptr ? nullptr : &rows, tile, out, run);
 }

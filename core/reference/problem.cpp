@@ -19,7 +19,7 @@ Problem make_problem(const Call& call, const AttentionInput<double>& input) {
   p.indices = input.indices;
   if (input.output_grad.empty()) {
     p.output_grad = Tensor4<Real>({input.query.shape.batch, input.query.shape.head,
-                                   input.query.shape.token, input.value.shape.feature},
+                                   input.query.shape.token, plan->output_columns()},
                                   1);
   }
   for (const Parameter& parameter : parameters(*plan)) {

@@ -53,7 +53,7 @@ template <class T>
 struct AttentionFile {
   Extents extents;
   Dtype dtype = Dtype::f32;
-  const Tensor4<T>* output = nullptr;        ///< [batch × head × n_q × d_v]; null: not kept.
+  const Tensor4<T>* output = nullptr;        ///< [batch × head × n_q × columns]; null: not kept.
   const Tensor4<Compute<T>>* lse = nullptr;  ///< [batch × head × n_q × 1]; null: not kept.
   RowBlocks<Compute<T>> weights;             ///< Empty: not kept.
   RowBlocks<Compute<T>> logits;              ///< Empty: not kept.

@@ -3,6 +3,9 @@
 //   rope       column pair i of the token at position p is turned by the angle p base^(-2i/d)
 //              (RoFormer, section 3.2.2). interleaved: columns 2i, 2i + 1; halves: i, i + d/2
 //   bilinear   q' = W^T q, so that q'.k = q^T W k
+//   polar      a value (v_:, r) to the point tanh(r) v_:/|v_:| of the Klein ball (Gulcehre et al.);
+//              the first axis where v_: = 0, whose derivative is 0 then; r < 0 lies opposite to |r|
+//   lift       a value v to v / sqrt(1 + |v|^2), the point (v, sqrt(1 + |v|^2)) of the hyperboloid
 #include "core/token/token_map.h"
 
 #include <Eigen/Core>
@@ -11,6 +14,8 @@
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "core/base/squared_norm.h"
 
 namespace conelab {
 namespace {
@@ -87,6 +92,88 @@ void bilinear_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&
       dw.template cast<double>();
 }
 
+/// The largest |v| of a point of the Klein ball: what is inside stays there when its coordinates
+/// are rounded to T and their squares summed in double.
+template <class T>
+constexpr double klein_border = 1 - std::max<double>(std::numeric_limits<T>::epsilon(),
+                                                     16 * std::numeric_limits<double>::epsilon());
+
+const char* refuses_one(std::int64_t columns) {
+  return columns >= 2 ? nullptr
+                      : "value map polar takes a direction and a radius: values need at "
+                        "least two columns";
+}
+std::int64_t all_but_radius(std::int64_t columns) { return columns - 1; }
+
+/// |v_:|, and the unit vector v_:/|v_:| into u [size]; the first axis where v_: = 0.
+template <class T>
+double direction_of(const T* x, std::int64_t size, double* u) {
+  const double norm = std::sqrt(squared_norm(x, size));
+  for (std::int64_t i = 0; i < size; ++i) {
+    u[i] = norm == 0 ? (i == 0 ? 1 : 0) : static_cast<double>(x[i]) / norm;
+  }
+  return norm;
+}
+template <class T>
+double klein_radius(T r) {
+  const double most = klein_border<T>;
+  return std::clamp(std::tanh(static_cast<double>(r)), -most, most);
+}
+template <class T>
+void polar(const TokenBlock<T>& b, T* out) {
+  const std::int64_t size = b.columns - 1;
+  std::vector<double> u(static_cast<std::size_t>(size));
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count; ++t, x += b.columns, out += size) {
+    (void)direction_of(x, size, u.data());
+    const double radius = klein_radius(x[size]);
+    for (std::int64_t i = 0; i < size; ++i) {
+      out[i] = static_cast<T>(radius * u[static_cast<std::size_t>(i)]);
+    }
+  }
+}
+template <class T>
+void polar_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&) {
+  const std::int64_t size = b.columns - 1;
+  std::vector<double> u(static_cast<std::size_t>(size));
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count; ++t, x += b.columns, dx += b.columns, upstream += size) {
+    const double norm = direction_of(x, size, u.data());
+    double along = 0;
+    for (std::int64_t i = 0; i < size; ++i) along += u[static_cast<std::size_t>(i)] * upstream[i];
+    const double scale = norm == 0 ? 0 : klein_radius(x[size]) / norm;
+    for (std::int64_t i = 0; i < size; ++i) {
+      dx[i] = static_cast<T>(scale * (upstream[i] - along * u[static_cast<std::size_t>(i)]));
+    }
+    const double cosine = std::cosh(static_cast<double>(x[size]));
+    dx[size] = static_cast<T>(along / (cosine * cosine));
+  }
+}
+
+template <class T>
+void lift(const TokenBlock<T>& b, T* out) {
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count; ++t, x += b.columns, out += b.columns) {
+    const double norm2 = squared_norm(x, b.columns);
+    // Where sqrt(1 + |v|^2) rounds to |v|, the point is kept inside.
+    const double time = std::max(std::sqrt(1 + norm2), std::sqrt(norm2) / klein_border<T>);
+    for (std::int64_t i = 0; i < b.columns; ++i) out[i] = static_cast<T>(x[i] / time);
+  }
+}
+template <class T>
+void lift_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&) {
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count;
+       ++t, x += b.columns, dx += b.columns, upstream += b.columns) {
+    const double time2 = 1 + squared_norm(x, b.columns), time = std::sqrt(time2);
+    double along = 0;
+    for (std::int64_t i = 0; i < b.columns; ++i) along += static_cast<double>(x[i]) * upstream[i];
+    for (std::int64_t i = 0; i < b.columns; ++i) {
+      dx[i] = static_cast<T>((upstream[i] - along / time2 * x[i]) / time);
+    }
+  }
+}
+
 constexpr std::array token_maps{TokenMapRow{"rope",
                                             "column pairs turned by p base^(-2i/d) (RoFormer)",
                                             rope_parameters,
@@ -104,7 +191,29 @@ constexpr std::array token_maps{TokenMapRow{"rope",
                                             false,
                                             &nothing,
                                             {&bilinear<float>, &bilinear_back<float>},
-                                            {&bilinear<double>, &bilinear_back<double>}}};
+                                            {&bilinear<double>, &bilinear_back<double>}},
+                                TokenMapRow{"polar",
+                                            "(v_:, r) to tanh(r) v_:/|v_:|, Klein coordinates, the "
+                                            "first axis where v_: = 0 (Gulcehre et al.)",
+                                            {},
+                                            false,
+                                            false,
+                                            false,
+                                            &refuses_one,
+                                            {&polar<float>, &polar_back<float>},
+                                            {&polar<double>, &polar_back<double>},
+                                            true,
+                                            &all_but_radius},
+                                TokenMapRow{"lift",
+                                            "v / sqrt(1 + |v|^2), Klein coordinates",
+                                            {},
+                                            false,
+                                            false,
+                                            false,
+                                            &nothing,
+                                            {&lift<float>, &lift_back<float>},
+                                            {&lift<double>, &lift_back<double>},
+                                            true}};
 
 }  // namespace
 

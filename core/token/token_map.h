@@ -1,5 +1,5 @@
-// Maps from tokens to tokens that come before a similarity: projections and positions. One row of a
-// table for each.
+// Maps from tokens to tokens: projections and positions, which come before a similarity, and maps
+// of values, which come before they are aggregated. One row of a table for each.
 //
 // A row maps a block of tokens, and takes a gradient of the mapped tokens back to the tokens and to
 // the row's parameters. Blocks are row-major in float or double.
@@ -38,10 +38,13 @@ struct TokenMapRow {
   std::span<const ParameterInfo> parameters;
   bool is_position;  ///< Whether `--position` names it.
   bool maps_query, maps_key;
-  /// Null, or what is wrong with tokens of so many columns.
+  /// Null, or what is wrong with tokens (or values) of so many columns.
   const char* (*refuses)(std::int64_t columns);
   TokenMapFunctions<float> f32;
   TokenMapFunctions<double> f64;
+  bool maps_value = false;  ///< Whether `--value-map` names it, which maps values alone.
+  /// The columns of mapped tokens of so many columns.
+  std::int64_t (*columns)(std::int64_t columns) = [](std::int64_t same) { return same; };
 
   template <class T>
   [[nodiscard]] const TokenMapFunctions<T>& functions() const {
