@@ -201,6 +201,7 @@ const Listing listings[] = {
     {"biases", [] { return parts_json(list_biases()); }},
     {"positions", [] { return parts_json(list_positions()); }},
     {"weights", [] { return parts_json(list_weights()); }},
+    {"value-maps", [] { return parts_json(list_value_maps()); }},
     {"aggregates", [] { return parts_json(list_aggregates()); }},
     {"figures", figures_json},
     {"datasets", datasets_json},

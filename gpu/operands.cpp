@@ -10,6 +10,7 @@
 #include "core/tiles/aggregate.h"
 #include "core/tiles/non_finite_values.h"
 #include "core/tiles/parameter_sums.h"
+#include "core/tiles/row_weights.h"
 #include "core/tiles/upstream.h"
 #include "gpu/tile/product.h"
 
@@ -71,7 +72,11 @@ class Builder {
     p.base_size = plan.map->base_size(static_cast<int>(e.feature));
     p.width = aggregate_width(plan.aggregate, e.value);
     p.storage = storage;
+    if (plan.weights == WeightLaw::softmax_over_queries) {
+      fail("device cuda: softmax with axis = query runs on the CPU only");
+    }
     p.sigmoid = plan.weights == WeightLaw::sigmoid;
+    p.normalised = scale_law(plan.weights, plan.aggregate) == WeightLaw::softmax;
     p.query.count = to_int(e.query);
     p.key.count = to_int(e.key);
     p.bias_slopes = static_cast<int>(bias_numbers(plan).size());
@@ -292,10 +297,9 @@ UpstreamArrays<N> make_upstream(const Plan& plan, const AttentionInput<N>& input
     if (lifted != to) std::copy_n(lifted, static_cast<std::int64_t>(p.query.count) * p.width, to);
     to += static_cast<std::int64_t>(p.query.count) * p.width;
     for (std::int64_t i = 0; i < p.query.count; ++i) {
-      const N sum = *saved.row_sum.row(b, h, i);
       u.delta.push_back(upstream.delta(b, h, i));
       u.reference.push_back(*saved.row_reference.row(b, h, i));
-      u.inverse_sum.push_back(sum == 0 ? N(0) : 1 / sum);
+      u.inverse_sum.push_back(upstream.scale(b, h, i));
     }
   }
   return u;

@@ -1,7 +1,8 @@
 // How logits become weights, and weights and values an output: the rows of two short tables.
 //
-//   softmax   weight_ij = exp(logit_ij) / sum_j exp(logit_ij)
+//   softmax   weight_ij = exp(logit_ij) / sum_j exp(logit_ij), or with axis = query / sum_i
 //   sigmoid   weight_ij = 1 / (1 + exp(-logit_ij)), each pair by itself
+//   exp       weight_ij = exp(logit_ij), not normalised; beyond the range of its type infinite
 //
 //   mean      output_i = sum_j weight_ij v_j
 //   einstein  output_i = sum_j weight_ij g_j v_j / sum_j weight_ij g_j, g(v) = 1 / sqrt(1 - |v|^2),
@@ -9,20 +10,22 @@
 #pragma once
 
 #include <span>
-#include <string>
+
+#include "core/base/parameter.h"
 
 namespace conelab {
 
-enum class WeightLaw { softmax, sigmoid };
-constexpr int weight_laws = 2;
+enum class WeightLaw { softmax, softmax_over_queries, sigmoid, exponential };
 enum class Aggregate { mean, einstein };
 /// Whether values become (g v, g), and their sums are divided by that of g.
 constexpr bool is_midpoint(Aggregate aggregate) { return aggregate == Aggregate::einstein; }
 
+/// Its choice, where it has one, picks one of its laws.
 struct WeightRow {
   const char* name;
   const char* about;
-  WeightLaw law;
+  std::span<const WeightLaw> laws;
+  std::span<const ParameterInfo> parameters = {};
 };
 struct AggregateRow {
   const char* name;
@@ -30,9 +33,19 @@ struct AggregateRow {
   Aggregate aggregate;
 };
 
+inline constexpr WeightLaw softmax_laws[] = {WeightLaw::softmax, WeightLaw::softmax_over_queries};
+inline constexpr WeightLaw sigmoid_laws[] = {WeightLaw::sigmoid};
+inline constexpr WeightLaw exponential_laws[] = {WeightLaw::exponential};
+inline constexpr ParameterInfo softmax_parameters[] = {
+    {"axis", 0, Domain::choice, false,
+     "what weights sum to 1 over: the keys that a query sees, or the queries that see a key",
+     "key|query"}};
 inline constexpr WeightRow weight_rows[] = {
-    {"softmax", "exp(logit), normalised over the keys that a query sees", WeightLaw::softmax},
-    {"sigmoid", "1 / (1 + exp(-logit)), each pair by itself", WeightLaw::sigmoid}};
+    {"softmax",
+     "exp(logit), normalised over the keys that a query sees; axis = query: over queries",
+     softmax_laws, softmax_parameters},
+    {"sigmoid", "1 / (1 + exp(-logit)), each pair by itself", sigmoid_laws},
+    {"exp", "exp(logit), not normalised", exponential_laws}};
 inline constexpr AggregateRow aggregate_rows[] = {
     {"mean", "the sum of weighted values", Aggregate::mean},
     {"einstein", "the Einstein midpoint of the values in the Klein ball (Gulcehre et al. eq. 3)",

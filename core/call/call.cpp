@@ -29,6 +29,8 @@ constexpr std::array fields{
               nullptr, &Call::masks, &list_masks},
     CallField{"weights", "--weights", "how logits become weights", &Call::weights, nullptr,
               &list_weights},
+    CallField{"value_map", "--value-map", "how values become points that are aggregated",
+              &Call::value_map, nullptr, &list_value_maps},
     CallField{"aggregate", "--aggregate", "how weighted values become the output", &Call::aggregate,
               nullptr, &list_aggregates},
 };
@@ -46,6 +48,16 @@ template <class Rows>
 std::vector<PartInfo> part_list(const Rows& rows) {
   std::vector<PartInfo> list;
   for (const auto& row : rows) list.push_back(part_info(row));
+  return list;
+}
+
+/// "none", described by `none`, and the token maps of one kind.
+template <class Kind>
+std::vector<PartInfo> token_map_list(const char* none, const Kind& kind) {
+  std::vector<PartInfo> list{{"none", none, {}, ""}};
+  for (const TokenMapRow& row : token_map_table()) {
+    if (kind(row)) list.push_back(part_info(row));
+  }
   return list;
 }
 
@@ -133,16 +145,17 @@ std::vector<PartInfo> list_similarities() {
   return list;
 }
 std::vector<PartInfo> list_positions() {
-  std::vector<PartInfo> list{{"none", "positions do not change tokens", {}, ""}};
-  for (const TokenMapRow& row : token_map_table()) {
-    if (row.is_position) list.push_back(part_info(row));
-  }
-  return list;
+  return token_map_list("positions do not change tokens",
+                        [](const TokenMapRow& row) { return row.is_position; });
 }
 std::vector<PartInfo> list_maps() { return part_list(map_table()); }
 std::vector<PartInfo> list_biases() { return part_list(bias_table()); }
 std::vector<PartInfo> list_masks() { return part_list(mask_table()); }
 std::vector<PartInfo> list_weights() { return part_list(weight_rows); }
+std::vector<PartInfo> list_value_maps() {
+  return token_map_list("values as they are; for einstein Klein coordinates",
+                        [](const TokenMapRow& row) { return row.maps_value; });
+}
 std::vector<PartInfo> list_aggregates() { return part_list(aggregate_rows); }
 
 std::vector<ParameterInfo> part_parameters(const Call& call) {

@@ -1,6 +1,7 @@
 // One call of an operator as data: which parts, with which parameters.
 //
-//   tokens (position, projections) -> map -> similarity -> bias -> mask -> weights -> aggregate
+//   tokens (position, projections) -> map -> similarity -> bias -> mask -> weights -> value map
+//   -> aggregate
 //
 // Each part is chosen by name and varies independently. A structured operator takes the place of
 // the whole chain. A `Call` is what a user writes; `resolve` (core/operators/operator.h) checks it
@@ -27,6 +28,7 @@ struct Call {
   std::string bias = "none";
   std::vector<std::string> masks = {"full"};  ///< Intersected: {"causal", "padding"} is both.
   std::string weights = "softmax";
+  std::string value_map = "none";
   std::string aggregate = "mean";
   /// `-p KEY=VALUE`, as text: a number, a list of numbers (one per head), a word, or for a tensor
   /// "random".
@@ -78,6 +80,7 @@ void set_field(const CallField& field, Call& call, const std::string& text, char
 [[nodiscard]] std::vector<PartInfo> list_biases();
 [[nodiscard]] std::vector<PartInfo> list_masks();
 [[nodiscard]] std::vector<PartInfo> list_weights();
+[[nodiscard]] std::vector<PartInfo> list_value_maps();
 [[nodiscard]] std::vector<PartInfo> list_aggregates();
 
 /// The parameters of the parts that a call names, each key once, without those of a structured

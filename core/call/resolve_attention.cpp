@@ -92,7 +92,8 @@ void choose_map(Resolver& resolver) {
 }
 
 /// The token maps of the call, in order. A composed similarity's map is a projection and comes
-/// before the position, unless it makes numbers of a pair's formula, which no position may turn.
+/// before the position, unless it makes numbers of a pair's formula, which no position may turn;
+/// the value map is the last.
 std::vector<const TokenMapRow*> token_maps_of(const Call& call,
                                               const ComposedSimilarity* composed) {
   std::vector<const TokenMapRow*> rows;
@@ -103,14 +104,20 @@ std::vector<const TokenMapRow*> token_maps_of(const Call& call,
     }
   }
   const TokenMapRow* own = composed == nullptr ? nullptr : find_token_map(composed->token_map);
-  if (own != nullptr) rows.insert(own->columns == nullptr ? rows.begin() : rows.end(), own);
+  if (own != nullptr) rows.insert(own->makes_operands ? rows.end() : rows.begin(), own);
+  if (call.value_map != "none") {
+    rows.push_back(find_token_map(call.value_map));
+    if (rows.back() == nullptr || !rows.back()->maps_value) {
+      unknown_name("value map", call.value_map, names_of(list_value_maps()));
+    }
+  }
   return rows;
 }
 
 /// The call on the mapped tokens: the parameters of the token maps are no longer its own.
 Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
   Call call = plan.call;
-  call.position = "none";
+  call.position = call.value_map = "none";
   if (composed != nullptr) {
     call.similarity = composed->similarity;
     if (*composed->fixed != 0) {
@@ -130,16 +137,29 @@ Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
 
 void choose_tokens(Resolver& resolver, const ComposedSimilarity* composed) {
   Plan& plan = resolver.plan();
-  std::int64_t columns = plan.extents.feature;
+  std::int64_t columns[] = {plan.extents.feature, plan.extents.value};
   for (const TokenMapRow* row : token_maps_of(plan.call, composed)) {
-    if (const char* wrong = row->refuses(columns)) fail("{} (found d = {})", wrong, columns);
-    const std::string& part = row->is_position ? plan.call.position : plan.call.similarity;
-    const ParameterSet set = resolver.add(part, row->parameters);
+    std::int64_t& own_columns = columns[row->maps_value ? 1 : 0];
+    if (const char* wrong = row->refuses(own_columns)) {
+      fail("{} (found {} = {})", wrong, row->maps_value ? "d_v" : "d", own_columns);
+    }
+    const bool composes = !row->is_position && !row->maps_value;
+    const ParameterSet set =
+        resolver.add(composes ? plan.call.similarity : std::string(row->name), row->parameters);
     std::vector<Parameter> own;
     for (const std::size_t i : set) own.push_back(plan.parameters[i]);
-    if (row->columns != nullptr) columns = row->columns(own);
-    plan.token_maps.push_back({row, set, columns});
+    own_columns = row->columns(own_columns, own);
+    plan.token_maps.push_back({row, set, own_columns});
   }
+}
+
+/// The law of weights: that of its row, or of the word that the call chooses.
+void choose_weights(Resolver& resolver) {
+  Plan& plan = resolver.plan();
+  const WeightRow& row = row_named("weights", weight_rows, plan.call.weights);
+  const ParameterSet choice = resolver.add("weights " + plan.call.weights, row.parameters);
+  const std::vector<double> word = plan.values(choice, 0);
+  plan.weights = row.laws[word.empty() ? 0 : static_cast<std::size_t>(word.front())];
 }
 
 }  // namespace
@@ -157,15 +177,18 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   plan.bias = &bias;
   plan.bias_parameters = resolver.add("bias " + call.bias, bias.parameters, bias.initial);
   resolver.add_masks();
-  plan.weights = row_named("weights", weight_rows, call.weights).law;
+  choose_weights(resolver);
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;
   resolver.check_keys(call.similarity);
   if (!plan.token_maps.empty()) {
     Extents inner = extents;
-    inner.feature = plan.token_maps.back().columns;
+    for (const PlannedTokens& map : plan.token_maps) {
+      (map.row->maps_value ? inner.value : inner.feature) = map.columns;
+    }
     plan.inner = resolve_attention(inner_call(plan, composed), inner, row, true);
   }
-  plan.output = {extents.batch, extents.head, extents.query, extents.value};
+  plan.output = plan.inner ? plan.inner->output
+                           : Shape4{extents.batch, extents.head, extents.query, extents.value};
   plan.pairs = {extents.batch, extents.head, extents.query, extents.key};
   return resolver.take();
 }

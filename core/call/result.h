@@ -16,16 +16,20 @@ enum class Pass { forward, backward };
 template <class T>
 struct Forward {
   Tensor4<T> output;  ///< [batch x head x n_q x columns]
-  /// [batch x head x n_q x 1] The log-sum-exp of the logits; -inf for a masked row; for sigmoid
-  /// weights the logarithm of the sum of weights. Empty for a structured operator, as are all
-  /// below.
+  /// [batch x head x n_q x 1] The logarithm of a row's sum of weights, before these are normalised
+  /// to 1: the log-sum-exp of the logits for softmax and exp; -inf for a masked row. Empty for a
+  /// structured operator, as are all below.
   Tensor4<Compute<T>> lse;
   /// [batch x head x n_q x 1] The reference m of a row, often 0, and the row's sum of
-  /// exp(logit - m): lse = m + log(sum).
+  /// exp(logit - m): lse = m + log(sum). For the softmax over queries the logits here are those
+  /// minus column_lse.
   Tensor4<Compute<T>> row_reference, row_sum;
   /// [batch x head x n_q x 1] Einstein midpoint only: the sum of weight * Lorentz factor, by which
   /// the sums are divided.
-  Tensor4<Compute<T>> midpoint_sum;
+  Tensor4<Compute<T>> midpoint_sum = {};
+  /// [batch x head x n_k x 1] Softmax over queries only: the log-sum-exp of a key's logits over the
+  /// queries that see it, -inf where none does.
+  Tensor4<Compute<T>> column_lse = {};
 };
 
 /// Gradients of L = sum(output * output_grad); total derivatives, through maps of tokens too.

@@ -9,14 +9,15 @@
 namespace conelab {
 namespace {
 
-/// Queries or keys as one token map after the other sees them: the first entry are the given ones.
+/// Queries, keys or values as one map after the other sees them: the first entry are the given
+/// ones.
 template <class T>
 using Stages = std::vector<Tensor4<T>>;
 
-enum class Side { query, key };
+enum class Side { query, key, value };
 
 bool maps(const TokenMapRow& row, Side side) {
-  return side == Side::query ? row.maps_query : row.maps_key;
+  return side == Side::query ? row.maps_query : side == Side::key ? row.maps_key : row.maps_value;
 }
 
 std::int64_t first_position(const Plan& plan, Side side) {
@@ -116,6 +117,7 @@ AttentionInput<Compute<S>> map_tokens(const Plan& plan, const AttentionInput<S>&
   auto in = convert<Compute<S>>(input);
   in.query = std::move(mapped_stages(plan, std::move(in.query), Side::query, in.tensors).back());
   in.key = std::move(mapped_stages(plan, std::move(in.key), Side::key, in.tensors).back());
+  in.value = std::move(mapped_stages(plan, std::move(in.value), Side::value, in.tensors).back());
   return in;
 }
 
@@ -123,9 +125,12 @@ template <class T>
 Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, Backward<T> result) {
   const Stages<T> query = mapped_stages(plan, input.query, Side::query, input.tensors);
   const Stages<T> key = mapped_stages(plan, input.key, Side::key, input.tensors);
+  const Stages<T> value = mapped_stages(plan, input.value, Side::value, input.tensors);
   result.query =
       pulled_back(plan, query, std::move(result.query), Side::query, input.tensors, result);
   result.key = pulled_back(plan, key, std::move(result.key), Side::key, input.tensors, result);
+  result.value =
+      pulled_back(plan, value, std::move(result.value), Side::value, input.tensors, result);
   // The inner call differentiates numbers that this call fixes.
   std::erase_if(result.parameters, [&](const auto& entry) {
     return std::any_of(plan.parameters.begin(), plan.parameters.end(), [&](const Parameter& p) {
@@ -156,6 +161,7 @@ void PairMap<S>::tile(Map2d which, const Forward<S>* saved, const MapTile& tile,
   if (saved != nullptr) {
     rows.row_reference = saved->row_reference;
     rows.row_sum = saved->row_sum;
+    rows.column_lse = saved->column_lse;
   }
   pair_map_tile(*plan_->inner, mapped_, which, saved == nullptr ? nullptr : &rows, tile, out, run);
 }

@@ -32,16 +32,20 @@ namespace conelab {
 /// The type that an operator computes in, from and to the type of the tensors.
 template <class S>
 [[nodiscard]] Forward<Compute<S>> widened(const Forward<S>& narrow) {
-  return {convert<Compute<S>>(narrow.output), narrow.lse, narrow.row_reference, narrow.row_sum,
-          narrow.midpoint_sum};
+  return {convert<Compute<S>>(narrow.output),
+          narrow.lse,
+          narrow.row_reference,
+          narrow.row_sum,
+          narrow.midpoint_sum,
+          narrow.column_lse};
 }
 template <class S>
 [[nodiscard]] Forward<S> narrowed(Forward<Compute<S>>&& wide) {
   if constexpr (std::is_same_v<S, Compute<S>>) {
     return std::move(wide);
   } else {
-    return {convert<S>(wide.output), std::move(wide.lse), std::move(wide.row_reference),
-            std::move(wide.row_sum), std::move(wide.midpoint_sum)};
+    return {convert<S>(wide.output), std::move(wide.lse),          std::move(wide.row_reference),
+            std::move(wide.row_sum), std::move(wide.midpoint_sum), std::move(wide.column_lse)};
   }
 }
 template <class S>

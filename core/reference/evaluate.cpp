@@ -36,49 +36,71 @@ void logits_of_head(const Problem& p, std::int64_t b, std::int64_t head, Tensor4
   }
 }
 
-/// Weights of one row [n_k] from its logits; returns the log-sum-exp.
-Real softmax_row(const Real* logit, std::int64_t n_k, Real* weight) {
+/// Softmax weights of `count` logits that lie `stride` apart, as the weights do; returns the
+/// log-sum-exp.
+Real softmax(const Real* logit, std::int64_t count, std::int64_t stride, Real* weight) {
   Real largest = nothing;
-  for (std::int64_t j = 0; j < n_k; ++j) {
-    if (std::isnan(logit[j]) || logit[j] > largest) largest = logit[j];
+  for (std::int64_t k = 0; k < count; ++k) {
+    const Real x = logit[k * stride];
+    if (std::isnan(x) || x > largest) largest = x;
     if (std::isnan(largest)) break;
   }
   if (largest == nothing) return nothing;
   Real sum = 0;
-  for (std::int64_t j = 0; j < n_k; ++j) sum += std::exp(logit[j] - largest);
-  for (std::int64_t j = 0; j < n_k; ++j) weight[j] = std::exp(logit[j] - largest) / sum;
+  for (std::int64_t k = 0; k < count; ++k) sum += std::exp(logit[k * stride] - largest);
+  for (std::int64_t k = 0; k < count; ++k) {
+    weight[k * stride] = std::exp(logit[k * stride] - largest) / sum;
+  }
   return largest + std::log(sum);
 }
 
-Real sigmoid_row(const Real* logit, std::int64_t n_k, Real* weight) {
-  Real sum = 0;
-  for (std::int64_t j = 0; j < n_k; ++j) {
-    weight[j] = 1 / (1 + std::exp(-logit[j]));
-    sum += weight[j];
+/// The weights of one head, and the logarithm of each row's sum of weights before they are
+/// normalised to 1.
+void weigh_head(const Problem& p, std::int64_t b, std::int64_t head, Result& r) {
+  const std::int64_t n_q = p.query.shape.token, n_k = p.key.shape.token;
+  const bool normalised = p.call.weights == "softmax";
+  const bool over_queries = normalised && p.word("axis") == "query";
+  const Real* logit = r.logits.row(b, head, 0);
+  Real* weight = r.weights.row(b, head, 0);
+  for (std::int64_t j = 0; over_queries && j < n_k; ++j) softmax(logit + j, n_q, n_k, weight + j);
+  for (std::int64_t i = 0; i < n_q; ++i, logit += n_k, weight += n_k) {
+    Real& lse = r.lse.at(b, head, i, 0);
+    if (normalised && !over_queries) {
+      lse = softmax(logit, n_k, 1, weight);
+      continue;
+    }
+    Real sum = 0;
+    for (std::int64_t j = 0; j < n_k; ++j) {
+      if (p.call.weights == "sigmoid") weight[j] = 1 / (1 + std::exp(-logit[j]));
+      if (p.call.weights == "exp") weight[j] = std::exp(logit[j]);
+      sum += weight[j];
+    }
+    lse = std::log(sum);
   }
-  return std::log(sum);
 }
 
-Real lorentz_factor(const Real* v, std::int64_t size) {
+Real lorentz_factor(const std::vector<Real>& v) {
   Real norm2 = 0;
-  for (std::int64_t c = 0; c < size; ++c) norm2 += v[c] * v[c];
+  for (const Real x : v) norm2 += x * x;
   return 1 / std::sqrt(1 - norm2);
 }
 
 void aggregate_row(const Problem& p, std::int64_t b, std::int64_t head, const Real* logit,
                    const Real* weight, Real* output) {
   const bool einstein = p.call.aggregate == "einstein";
-  const std::int64_t size = p.value.shape.feature;
   Real divisor = 0;
+  std::size_t size = 0;
   for (std::int64_t j = 0; j < p.key.shape.token; ++j) {
     if (logit[j] == nothing) continue;
-    const Real* v = p.value.row(b, head, j);
-    const Real share = einstein ? weight[j] * lorentz_factor(v, size) : weight[j];
-    for (std::int64_t c = 0; c < size; ++c) output[c] += share * v[c];
+    const Real* given = p.value.row(b, head, j);
+    const std::vector<Real> v = mapped_value(p, {given, given + p.value.shape.feature});
+    size = v.size();
+    const Real share = einstein ? weight[j] * lorentz_factor(v) : weight[j];
+    for (std::size_t c = 0; c < size; ++c) output[c] += share * v[c];
     divisor += share;
   }
   if (!einstein || divisor == 0) return;
-  for (std::int64_t c = 0; c < size; ++c) output[c] /= divisor;
+  for (std::size_t c = 0; c < size; ++c) output[c] /= divisor;
 }
 
 }  // namespace
@@ -87,20 +109,16 @@ Result evaluate(const Problem& p) {
   if (!is_attention(p.call)) return structured(p);
   const Shape4 q = p.query.shape;
   const std::int64_t n_k = p.key.shape.token;
-  Result r{Tensor4<Real>({q.batch, q.head, q.token, p.value.shape.feature}),
-           Tensor4<Real>({q.batch, q.head, q.token, 1}),
+  Result r{Tensor4<Real>(p.output_grad.shape), Tensor4<Real>({q.batch, q.head, q.token, 1}),
            Tensor4<Real>({q.batch, q.head, q.token, n_k}),
            Tensor4<Real>({q.batch, q.head, q.token, n_k}, nothing)};
-  const bool softmax = p.call.weights == "softmax";
   for (std::int64_t b = 0; b < q.batch; ++b) {
     for (std::int64_t h = 0; h < q.head; ++h) {
       logits_of_head(p, b, h, r.logits);
+      weigh_head(p, b, h, r);
       for (std::int64_t i = 0; i < q.token; ++i) {
-        const Real* logit = r.logits.row(b, h, i);
-        Real* weight = r.weights.row(b, h, i);
-        r.lse.at(b, h, i, 0) =
-            softmax ? softmax_row(logit, n_k, weight) : sigmoid_row(logit, n_k, weight);
-        aggregate_row(p, b, h, logit, weight, r.output.row(b, h, i));
+        aggregate_row(p, b, h, r.logits.row(b, h, i), r.weights.row(b, h, i),
+                      r.output.row(b, h, i));
       }
     }
   }

@@ -1,7 +1,8 @@
 // The reference: a deliberately naive evaluation of every operator part, the oracle of the tests.
 //
 //   logit_ij  = similarity(map(q_i), map(k_j)) + bias(j - i - (n_k - n_q)),   -inf where masked
-//   weight_ij = exp(logit_ij) / sum_j exp(logit_ij)   or   1 / (1 + exp(-logit_ij))
+//   weight_ij = exp(logit_ij) / sum_j exp(logit_ij),  with axis = query / sum_i exp(logit_ij)
+//               or exp(logit_ij)   or   1 / (1 + exp(-logit_ij))
 //   output_i  = sum_j weight_ij v_j,   or   sum_j weight_ij g_j v_j / sum_j weight_ij g_j,
 //               g_j = 1 / sqrt(1 - |v_j|^2)  (Einstein midpoint, Klein coordinates)
 //
@@ -10,7 +11,8 @@
 //
 // Edges. A masked pair is never evaluated, so nothing of it can leak. A logit of -inf weighs
 // nothing. A row without any weight gives zeros and lse = -inf. A NaN logit makes its row NaN
-// (under sigmoid weights too, through the sum). The Einstein midpoint of zero weight is zero.
+// (under sigmoid weights too, through the sum), with axis = query its column. The Einstein midpoint
+// of zero weight is zero.
 #pragma once
 
 #include "core/reference/pair_terms.h"

@@ -146,6 +146,28 @@ std::vector<Real> product(const Matrix& m, const std::vector<Real>& x) {
   return out;
 }
 
+/// Klein coordinates x_s/x_t of the point (x_s, x_t) of the hyperboloid.
+std::vector<Real> klein(std::vector<Real> space, Real time) {
+  for (Real& x : space) x /= time;
+  return space;
+}
+
+Real length(const std::vector<Real>& x) {
+  Real sum = 0;
+  for (const Real c : x) sum += c * c;
+  return std::sqrt(sum);
+}
+
+/// Gulcehre et al.: (v_:, r) is the point (sinh(r) u, cosh r), u = v_:/|v_:| or the first axis.
+std::vector<Real> polar_value(std::vector<Real> v) {
+  const Real r = v.back();
+  v.pop_back();
+  const Real norm = length(v);
+  if (norm == 0) v.front() = 1;
+  for (Real& x : v) x *= std::sinh(r) / (norm == 0 ? 1 : norm);
+  return klein(v, std::cosh(r));
+}
+
 }  // namespace
 
 bool sees(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
@@ -176,6 +198,17 @@ std::vector<Real> mapped_token(const Problem& p, std::int64_t head, bool is_quer
   if (name == "additive") return product(matrix(p, is_query ? "W" : "U", head), x);
   if (name == "gat" && p.tensors.contains("W")) return product(matrix(p, "W", head), x);
   return x;
+}
+
+std::vector<Real> mapped_value(const Problem& p, std::vector<Real> v) {
+  if (p.call.value_map == "none") return v;
+  if (p.call.value_map == "polar") return polar_value(std::move(v));
+  if (p.call.value_map == "lift") {
+    const Real time = std::hypot(Real(1), length(v));
+    return klein(std::move(v), time);
+  }
+  fail("the reference has no formula of value map {}: write it in core/reference/pair_terms.cpp",
+       p.call.value_map);
 }
 
 }  // namespace conelab::reference

@@ -19,4 +19,7 @@ namespace conelab::reference {
                                              bool is_query, std::int64_t index,
                                              std::vector<Real> x);
 
+/// A value under the call's value map.
+[[nodiscard]] std::vector<Real> mapped_value(const Problem& problem, std::vector<Real> v);
+
 }  // namespace conelab::reference

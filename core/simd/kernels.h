@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/base/half.h"
-#include "core/base/weights.h"
 
 namespace conelab {
 
@@ -80,8 +79,8 @@ struct SlopeTile {
   ScoreTile<T> score;      ///< Its tile: in the measures, out the weights.
   T* slope;                ///< In: dL/dweight. Out: dL/dmeasure. Addressed as the tile.
   const T* reference;      ///< Per row: m, so that weight = exp(logit - m) * inverse_sum.
-  const T* inverse_sum;    ///< Per row.
-  const T* delta;          ///< Per row: sum of output * output_grad.
+  const T* inverse_sum;    ///< Per row: of a softmax; else the scale of its weights.
+  const T* delta;          ///< Per row: what is taken from dL/dweight.
   T* query_slope;          ///< Per row: dL/dpotential is added. Unused without token slopes.
   T* key_slope;            ///< Per column: likewise.
   T* far_key_slope;        ///< [columns] room of the kernel's own. Unused where `least` is null.
@@ -89,12 +88,16 @@ struct SlopeTile {
   T* logit_slope;          ///< Out: dL/dlogit, addressed as the tile; null: not wanted.
 };
 
+/// From the logit of a pair to a number: exp(logit - m) with the reference m of its row, or
+/// sigmoid(logit). Every law of weights is one of them (core/tiles/row_weights.h).
+enum PairLaw { referred_exponential, pair_sigmoid, pair_laws };
+
 /// The part of the kernels that differs from similarity to similarity.
 template <class T>
 struct Tail {
   void (*score)(const ScoreTile<T>&);
-  void (*weight[weight_laws])(const WeightTile<T>&);  ///< By WeightLaw.
-  void (*slope[weight_laws])(const SlopeTile<T>&);    ///< Likewise.
+  void (*weight[pair_laws])(const WeightTile<T>&);  ///< By PairLaw.
+  void (*slope[pair_laws])(const SlopeTile<T>&);    ///< Likewise.
 };
 
 template <class T>
@@ -128,6 +131,10 @@ struct Kernels {
   /// Adds the sums of a tile's rows and columns.
   void (*margins)(const T* tile, std::ptrdiff_t stride, int rows, int columns, T* row_sum,
                   T* column_sum);
+  /// Adds the sums of exp(logit - reference[c]) over a tile's rows to sum[c]. No logit exceeds its
+  /// column's reference.
+  void (*add_exponentials)(const T* logits, std::ptrdiff_t stride, int rows, int columns,
+                           const T* reference, T* sum);
   /// Rounds factor x - centre [size] into a row; returns the squared norm of what is rounded.
   double (*store_scaled)(const T* x, double factor, const double* centre, int size, T* row);
   /// Rows [count × stride], `count` a multiple of `panel`, times `factor` into packed panels of

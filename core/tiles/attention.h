@@ -36,11 +36,8 @@ template <class T>
   const Extents& e = plan.extents;
   const Shape4 per_row{e.batch, e.head, e.query, 1};
   using N = Compute<T>;
-  Forward<T> result{Tensor4<T>({e.batch, e.head, e.query, e.value}),
-                    Tensor4<N>(per_row),
-                    Tensor4<N>(per_row),
-                    Tensor4<N>(per_row),
-                    {}};
+  Forward<T> result{Tensor4<T>({e.batch, e.head, e.query, e.value}), Tensor4<N>(per_row),
+                    Tensor4<N>(per_row), Tensor4<N>(per_row)};
   if (is_midpoint(plan.aggregate)) result.midpoint_sum = Tensor4<N>(per_row);
   return result;
 }

@@ -47,7 +47,8 @@ class HeadMap {
     Operand<T> queries;
     law_.place(input_.query.row(batch_, head_, begin), rows, rows, "q", begin, kernels_.panel,
                queries);
-    Tiles<S> tiles(plan_, kernels_, law_, mask_, input_.key, batch_ * plan_.extents.head + head_);
+    Tiles<S> tiles(plan_, kernels_, law_, mask_, input_.key, batch_ * plan_.extents.head + head_,
+                   {});
     Buffer<T> tile(static_cast<std::size_t>(group_rows_) * forward_keys<T>);
     for (int t = 0; t < keys_.tiles(); ++t) {
       const KeyTile<T> part = keys_.tile(t);
@@ -65,11 +66,18 @@ class HeadMap {
   /// Turns logits of queries [begin, begin + rows) into weights.
   void weigh_rows(const Forward<S>& saved, std::int64_t begin, std::int64_t rows, T* out) const {
     for (std::int64_t r = 0; r < rows; ++r) {
-      const T reference = *saved.row_reference.row(batch_, head_, begin + r);
-      const T sum = *saved.row_sum.row(batch_, head_, begin + r);
       T* row = out + r * columns_;
-      const RowWeights<T> law{plan_.weights, reference, sum == 0 ? T(0) : 1 / sum};
-      std::transform(row, row + columns_, row, [&](T logit) { return law.of(logit); });
+      RowWeights<T> law{plan_.weights};
+      if (plan_.weights == WeightLaw::softmax) {
+        law.reference = *saved.row_reference.row(batch_, head_, begin + r);
+        law.scale = row_scale(law.law, law.reference, *saved.row_sum.row(batch_, head_, begin + r));
+      }
+      for (std::int64_t c = 0; c < columns_; ++c) {
+        if (!saved.column_lse.empty()) {
+          law.reference = *saved.column_lse.row(batch_, head_, key_begin_ + c);
+        }
+        row[c] = law.of(row[c]);
+      }
     }
   }
 

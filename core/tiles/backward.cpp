@@ -5,8 +5,10 @@
 // A ticket is a tile of keys: it owns its dK and dV, and adds to dQ in the order of the tiles, each
 // block of queries passing from tile to tile like a baton. So the result is the same for any number
 // of threads, without an array per thread and without a second sweep (seven products).
-// For squared distances, dL/dq = 2 sum_j w_ij (q_i - k_j) = 2 (q_i sum_j w_ij - (W K)_i). For sums
-// of tangents a kernel of their own takes the place of the last two products.
+// Under the softmax over queries, dL/dlogit_ij = w_ij (dL/dw_ij - v_j.dV_j): a ticket then sweeps
+// the queries for dV first. For squared distances, dL/dq = 2 sum_j w_ij (q_i - k_j) = 2 (q_i sum_j
+// w_ij - (W K)_i). For sums of tangents a kernel of their own takes the place of the last two
+// products.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -20,9 +22,11 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/subnormals.h"
+#include "core/simd/row_reference.h"
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
 #include "core/tiles/backward_tile.h"
+#include "core/tiles/row_weights.h"
 #include "core/tiles/sparse.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
@@ -52,6 +56,7 @@ class BackwardPass {
         mask_(plan.mask(input)),
         distance_(plan.similarity->info.measure == Measure::squared_distance),
         tanh_sum_(plan.similarity->info.measure == Measure::tanh_sum),
+        over_queries_(plan.weights == WeightLaw::softmax_over_queries),
         heads_(plan.extents.batch * plan.extents.head),
         tiles_((plan.extents.key + backward_keys<T> - 1) / backward_keys<T>),
         blocks_((plan.extents.query + block_rows_ - 1) / block_rows_),
@@ -80,7 +85,7 @@ class BackwardPass {
   const Kernels<T>& kernels_;
   int block_rows_;  ///< Queries of a tile.
   Mask mask_;
-  bool distance_, tanh_sum_;
+  bool distance_, tanh_sum_, over_queries_;
   std::int64_t heads_, tiles_, blocks_;
   Upstream<S> upstream_;
   std::vector<std::unique_ptr<BackwardHead<T>>> shared_;
@@ -118,10 +123,9 @@ class BackwardPass {
     head->query_slope.assign(n, T(0));
     head->query_margin.assign(n, T(0));
     for (std::int64_t i = 0; i < e.query; ++i) {
-      const T sum = *saved_.row_sum.row(b, h, i);
       head->delta.push_back(upstream_.delta(b, h, i));
       head->reference.push_back(*saved_.row_reference.row(b, h, i));
-      head->inverse_sum.push_back(sum == 0 ? T(0) : 1 / sum);
+      head->scale.push_back(upstream_.scale(b, h, i));
     }
     shared_[static_cast<std::size_t>(index)] = std::move(head);
   }
@@ -144,7 +148,8 @@ class BackwardPass {
         static_cast<int>(std::min<std::int64_t>(backward_keys<T>, plan_.extents.key - first));
     KeyWork<T> work(plan_, kernels_, shared.head, input_.key.row(b, h, 0),
                     input_.value.row(b, h, 0), first, count, block_rows_);
-    Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index);
+    Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index, saved_.column_lse);
+    if (over_queries_) find_column_deltas(index, shared, work, tiles, stopped);
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const Cover cover = cover_of(tiles, work, block);
       QueryGroup<T> group{};
@@ -196,11 +201,10 @@ class BackwardPass {
                      w.operands.values(), w.slope.data(), columns, Store::replace);
     mark_columns(w.operands.non_finite_values(), w.keys().first, w.keys().count, group.rows,
                  w.slope.data(), columns);
+    if (over_queries_) subtract_column_deltas(index, w, group);
     apply_tail(shared, w, tiles, group, score);
     take_close_pairs(tiles.close_pairs(), group, w);
-    kernels_.product(w.keys().count, static_cast<int>(stride), group.rows,
-                     {w.tile.data(), 1, columns}, {upstream, stride, false}, w.value_grad.data(),
-                     stride, Store::add);
+    if (!over_queries_) add_value_grad(w, upstream, group.rows);
     if (distance_) take_margins(group, w);
     if (tanh_sum_) {
       w.query_grad.assign(static_cast<std::size_t>(group.rows * group.stride), T(0));
@@ -212,6 +216,68 @@ class BackwardPass {
     kernels_.product(w.keys().count, static_cast<int>(w.operands.base_stride()), group.rows,
                      {w.slope.data(), 1, columns}, {group.base, group.stride, false},
                      w.key_grad.data(), w.operands.base_stride(), Store::add);
+  }
+
+  /// dV += P^T dO
+  void add_value_grad(KeyWork<T>& w, const T* upstream, int rows) const {
+    const auto stride = static_cast<int>(w.operands.value_stride());
+    kernels_.product(w.keys().count, stride, rows, {w.tile.data(), 1, w.keys().columns},
+                     {upstream, stride, false}, w.value_grad.data(), stride, Store::add);
+  }
+
+  /// dV of the softmax over queries, and from it v_j.dV_j = sum_i w_ij dL/dw_ij.
+  void find_column_deltas(std::int64_t index, const BackwardHead<T>& shared, KeyWork<T>& w,
+                          Tiles<S>& tiles, const std::function<bool()>& stopped) const {
+    for (std::int64_t block = 0; block < blocks_ && !stopped(); ++block) {
+      const Cover cover = cover_of(tiles, w, block);
+      if (cover == Cover::none) continue;
+      const QueryGroup<T> group = group_of(index, shared, w.queries, block);
+      if (!tiles.sees_any(group, w.keys(), cover)) continue;
+      const FlushSubnormals flush;
+      weigh(shared, w, tiles, group, cover);
+      const T* upstream = upstream_.lifted(batch_of(index), head_of(index), group.first, group.rows,
+                                           w.operands.value_stride(), w.upstream.data());
+      add_value_grad(w, upstream, group.rows);
+    }
+    const std::ptrdiff_t stride = w.operands.value_stride();
+    Buffer<T> values(w.value_grad.size(), T(0));
+    std::vector<std::int64_t> non_finite;  // The slopes of their pairs are NaN.
+    lift_values(plan_.aggregate, input_.value.row(batch_of(index), head_of(index), w.keys().first),
+                plan_.extents.value, 0, w.keys().count, stride, values.data(), non_finite);
+    w.column_delta.assign(static_cast<std::size_t>(w.keys().columns), T(0));
+    for (int c = 0; c < w.keys().count; ++c) {
+      w.column_delta[static_cast<std::size_t>(c)] = static_cast<T>(kernels_.exact_product(
+          values.data() + c * stride, w.value_grad.data() + c * stride, w.operands.width()));
+    }
+  }
+
+  /// The weights of a tile, to the scale of the pass.
+  void weigh(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
+             const QueryGroup<T>& group, Cover cover) const {
+    const int columns = w.keys().columns;
+    std::vector<T> reference(w.row_slope.size(), no_reference<T>), unused(reference.size());
+    tiles.tail().weight[referred_exponential](
+        {tiles.measured(group, w.keys(), cover, w.tile.data()), reference.data(),
+         w.row_margin.data(), unused.data(), true});
+    for (int r = 0; r < group.rows; ++r) {
+      const T own = reference[static_cast<std::size_t>(r)];
+      const auto i = static_cast<std::size_t>(group.first + r);
+      const T factor =
+          own == no_reference<T> ? T(0) : std::exp(own - shared.reference[i]) * shared.scale[i];
+      T* row = w.tile.data() + r * columns;
+      for (int c = 0; factor != 1 && c < columns; ++c) row[c] *= factor;
+    }
+  }
+
+  /// From dL/dweight of a tile, to the scale of the pass.
+  void subtract_column_deltas(std::int64_t index, KeyWork<T>& w, const QueryGroup<T>& group) const {
+    for (int r = 0; r < group.rows; ++r) {
+      const T unit = upstream_.unit(batch_of(index), head_of(index), group.first + r);
+      T* row = w.slope.data() + r * w.keys().columns;
+      for (int c = 0; c < w.keys().columns; ++c) {
+        row[c] -= unit * w.column_delta[static_cast<std::size_t>(c)];
+      }
+    }
   }
 
   /// Takes the slopes of close pairs out of the tile, and adds them to dK times differences.
@@ -242,7 +308,7 @@ class BackwardPass {
         .score = score,
         .slope = w.slope.data(),
         .reference = shared.reference.data() + group.first,
-        .inverse_sum = shared.inverse_sum.data() + group.first,
+        .inverse_sum = shared.scale.data() + group.first,
         .delta = shared.delta.data() + group.first,
         .query_slope = w.row_slope.data(),
         .key_slope = w.key_slope.data(),
@@ -250,7 +316,7 @@ class BackwardPass {
         .constant_slope = w.sums.constant.data(),
         .logit_slope = w.logit_slope.empty() ? nullptr : w.logit_slope.data(),
     };
-    tiles.tail().slope[static_cast<int>(plan_.weights)](tile);
+    tiles.tail().slope[pair_law(plan_.weights)](tile);
     if (!w.logit_slope.empty()) collect_by_offset(shared.head.bias(), w, group);
   }
 

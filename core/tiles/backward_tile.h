@@ -22,12 +22,12 @@ struct BackwardHead {
 
   Head<T> head;
   bool keeps_queries = true;
-  Operand<T> queries;  ///< Empty where they are not kept.
-  std::vector<T> reference, inverse_sum, delta;
-  Buffer<T> own_query_grad;            ///< Empty where the result's rows serve.
-  T* query_grad = nullptr;             ///< [n_q × stride] W K
-  std::vector<T> query_slope;          ///< [n_q] dL/dpotential
-  std::vector<T> query_margin;         ///< [n_q] sum_j w_ij
+  Operand<T> queries;                      ///< Empty where they are not kept.
+  std::vector<T> reference, scale, delta;  ///< [n_q] See SlopeTile.
+  Buffer<T> own_query_grad;                ///< Empty where the result's rows serve.
+  T* query_grad = nullptr;                 ///< [n_q × stride] W K
+  std::vector<T> query_slope;              ///< [n_q] dL/dpotential
+  std::vector<T> query_margin;             ///< [n_q] sum_j w_ij
   std::vector<double> by_offset;       ///< [n_q + n_k] dL/dlogit by relative position, or empty.
   std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
 };
@@ -60,6 +60,7 @@ struct KeyWork {
   Buffer<T> key_slope, key_margin;  ///< [columns] dL/dpotential, sum_i w_ij
   Buffer<T> far_key_slope;          ///< See SlopeTile.
   Buffer<T> query_grad;             ///< [rows × base_stride] Of sums of tangents only.
+  Buffer<T> column_delta;           ///< [columns] v_j.dV_j under the softmax over queries.
   Operand<T> queries;               ///< A block of them, where the head keeps none.
   Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
   Buffer<T> tile, slope;            ///< [rows × columns]

@@ -12,9 +12,11 @@
 #include "core/base/subnormals.h"
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
+#include "core/tiles/column_lse.h"
 #include "core/tiles/keys.h"
 #include "core/tiles/non_finite_values.h"
 #include "core/tiles/row_sums.h"
+#include "core/tiles/row_weights.h"
 #include "core/tiles/sparse.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
@@ -44,16 +46,20 @@ class ForwardPass {
   using T = Compute<S>;
 
  public:
-  ForwardPass(const Plan& plan, const AttentionInput<S>& input, const Execution& execution)
+  /// `columns` are Forward::column_lse.
+  ForwardPass(const Plan& plan, const AttentionInput<S>& input, const Execution& execution,
+              Tensor4<T> columns = {})
       : plan_(plan),
         input_(input),
         execution_(execution),
         kernels_(kernels<S>(execution.simd, plan.extents.query)),
         group_rows_(kernels_.forward_rows),
-        mask_(plan.mask(input)) {}
+        mask_(plan.mask(input)) {
+    result_ = empty_forward<S>(plan_);
+    result_.column_lse = std::move(columns);
+  }
 
   Forward<S> run() {
-    result_ = empty_forward<S>(plan_);
     query_block_ = query_block();
     blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
     const std::int64_t heads = plan_.extents.batch * plan_.extents.head;
@@ -128,7 +134,7 @@ class ForwardPass {
     const std::int64_t index = ticket / blocks_;
     const ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
     Block block = start(index, (ticket % blocks_) * query_block_, shared);
-    Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index);
+    Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index, result_.column_lse);
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
       attend_tile(block, shared, tiles, t);
     for (int r = 0; r < block.rows; ++r) {
@@ -197,7 +203,7 @@ class ForwardPass {
     std::copy_n(block.sums.references(row), rows, reference);
     const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()), reference,
                                 row_sum, row_maximum};
-    tiles.tail().weight[static_cast<int>(plan_.weights)](weights);
+    tiles.tail().weight[pair_law(plan_.weights)](weights);
     block.sums.settle(weights, row, [&](int r) { weigh_again(weights, group, r, tiles, keys); });
     block.sums.add(weights, row);
     const auto stride = static_cast<int>(block.sums.stride());
@@ -219,18 +225,18 @@ class ForwardPass {
     const Cover cover = tiles.cover(alone.first, alone.first + 1, keys);
     w.reference[row] = no_reference<T>;
     (void)tiles.sees_any(alone, keys, cover);
-    tiles.tail().weight[static_cast<int>(WeightLaw::softmax)](
+    tiles.tail().weight[referred_exponential](
         {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
          w.row_sum + row, w.row_maximum + row, true});
   }
 
   void finish(const Block& block, int row) {
     const double sum = block.sums.total(row);
-    const bool softmax = plan_.weights == WeightLaw::softmax;
-    const T m = !softmax || sum == 0 ? T(0) : *block.sums.references(row);
+    const bool refers = plan_.weights != WeightLaw::sigmoid;
+    const T m = !refers || sum == 0 ? T(0) : *block.sums.references(row);
     const T* sums = block.sums.sums(row);
     const std::int64_t i = block.begin + row;
-    const T scale = !softmax ? T(1) : sum == 0 ? T(0) : static_cast<T>(1 / sum);
+    const T scale = row_scale(scale_law(plan_.weights, plan_.aggregate), m, sum);
     finish_row(plan_.aggregate, sums, plan_.extents.value, scale,
                result_.output.row(block.batch, block.head, i));
     *result_.row_reference.row(block.batch, block.head, i) = m;
@@ -250,7 +256,12 @@ Forward<S> attention_forward(const Plan& plan, const AttentionInput<S>& input,
                              const Execution& execution) {
   check_input(plan, input);
   if (plan.mask(input).is_sparse()) return sparse_forward(plan, input, execution);
-  return ForwardPass<S>(plan, input, execution).run();
+  if (plan.weights != WeightLaw::softmax_over_queries) {
+    return ForwardPass<S>(plan, input, execution).run();
+  }
+  Tensor4<Compute<S>> columns = column_lse(plan, input, stage(execution, 0, 0.5));
+  const Execution rest = stage(execution, 0.5, 1);
+  return ForwardPass<S>(plan, input, rest, std::move(columns)).run();
 }
 
 #define CONELAB_FORWARD(S) \

@@ -7,7 +7,7 @@ namespace conelab {
 template <class T>
 RowSums<T>::RowSums(const Plan& plan, int rows, std::ptrdiff_t stride)
     : stride_(stride),
-      refers_(plan.weights == WeightLaw::softmax),
+      refers_(plan.weights != WeightLaw::sigmoid),
       sums_(static_cast<std::size_t>(rows * stride), T(0)),
       totals_(static_cast<std::size_t>(rows), 0.0),
       references_(totals_.size(), refers_ ? no_reference<T> : T(0)) {}

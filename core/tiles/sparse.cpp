@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "core/base/buffer.h"
@@ -11,6 +12,7 @@
 #include "core/tiles/aggregate.h"
 #include "core/tiles/head.h"
 #include "core/tiles/parameter_sums.h"
+#include "core/tiles/row_weights.h"
 #include "core/tiles/upstream.h"
 
 namespace conelab {
@@ -56,6 +58,10 @@ class SparseHead {
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
   [[nodiscard]] const T* value(std::int64_t key) const { return values_.data() + key * stride_; }
+  /// The product of a lifted value and a vector of its size.
+  [[nodiscard]] double value_product(std::int64_t key, const T* x) const {
+    return kernels_.exact_product(value(key), x, width_);
+  }
   [[nodiscard]] const T* base(const Operand<T>& tokens, std::int64_t i) const {
     return tokens.base.data() + i * tokens.stride;
   }
@@ -107,9 +113,15 @@ class SparseRow {
   using T = Compute<S>;
 
  public:
+  /// `column_lse`: of the head's keys [n_k], to be taken from the logits; null: nothing.
   SparseRow(const Plan& plan, const Kernels<T>& kernels, const SparseHead<S>& head,
-            const Mask& mask, std::int64_t batch)
-      : plan_(plan), kernels_(kernels), head_(head), mask_(mask), batch_(batch) {
+            const Mask& mask, std::int64_t batch, const T* column_lse)
+      : plan_(plan),
+        kernels_(kernels),
+        head_(head),
+        mask_(mask),
+        batch_(batch),
+        column_lse_(column_lse) {
     std::copy_n(head.head().constants(), max_constants, constants_);
   }
 
@@ -128,6 +140,9 @@ class SparseRow {
     for (std::size_t c = 0; c < keys_.size(); ++c) {
       tile_[c] = head_.measure(query, keys_[c]);
       addend_[c] = bias.exists() ? *bias.values(query, keys_[c]) : T(0);
+      if (column_lse_ != nullptr && column_lse_[keys_[c]] != -std::numeric_limits<T>::infinity()) {
+        addend_[c] -= column_lse_[keys_[c]];
+      }
       for (int v = 0; v < values; ++v) {
         key_values_[static_cast<std::size_t>(v) * columns + c] =
             head_.keys().values[static_cast<std::size_t>(v * head_.keys().value_stride + keys_[c])];
@@ -162,6 +177,7 @@ class SparseRow {
   const SparseHead<S>& head_;
   const Mask& mask_;
   std::int64_t batch_, query_ = 0;
+  const T* column_lse_;
   T constants_[max_constants];
   std::vector<std::int64_t> keys_;
   int columns_ = 0;
@@ -176,7 +192,7 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
   T reference = no_reference<T>, sum = 0, maximum = 0;
   if (row.gather(i)) {
     const WeightTile<T> tile{row.score(), &reference, &sum, &maximum, true};
-    head.tail().weight[static_cast<int>(plan.weights)](tile);
+    head.tail().weight[pair_law(plan.weights)](tile);
     for (std::size_t c = 0; c < row.keys().size(); ++c) {
       const T weight = row.tile()[c];
       if (weight == 0) continue;
@@ -184,9 +200,9 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
       for (int k = 0; k < head.width(); ++k) sums[static_cast<std::size_t>(k)] += weight * value[k];
     }
   }
-  const bool softmax = plan.weights == WeightLaw::softmax;
-  const T m = softmax && sum != 0 ? reference : T(0);
-  const T scale = !softmax ? T(1) : sum == 0 ? T(0) : 1 / sum;
+  const bool refers = plan.weights != WeightLaw::sigmoid;
+  const T m = refers && sum != 0 ? reference : T(0);
+  const T scale = row_scale(scale_law(plan.weights, plan.aggregate), m, sum);
   finish_row(plan.aggregate, sums.data(), plan.extents.value, scale, result.output.row(b, h, i));
   *result.row_reference.row(b, h, i) = m;
   *result.row_sum.row(b, h, i) = sum;
@@ -195,6 +211,39 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
   if (plan.aggregate == Aggregate::einstein) {
     *result.midpoint_sum.row(b, h, i) = sums[static_cast<std::size_t>(plan.extents.value)] * scale;
   }
+}
+
+/// Forward::column_lse of one head.
+template <class S>
+void find_column_lse(const SparseHead<S>& head, SparseRow<S>& row, std::int64_t queries,
+                     std::span<Compute<S>> lse) {
+  using T = Compute<S>;
+  constexpr T none = -std::numeric_limits<T>::infinity();
+  std::fill(lse.begin(), lse.end(), none);  // The largest logits so far.
+  std::vector<double> sums(lse.size(), 0.0);
+  for (std::int64_t i = 0; i < queries; ++i) {
+    if (!row.gather(i)) continue;
+    head.tail().score(row.score());
+    for (std::size_t c = 0; c < row.keys().size(); ++c) {
+      const auto j = static_cast<std::size_t>(row.keys()[c]);
+      const T logit = row.tile()[c], before = lse[j];
+      if (logit == none) continue;
+      if (logit > before) lse[j] = logit;
+      if (lse[j] == none) lse[j] = 0;  // A NaN alone.
+      const double largest = lse[j];
+      sums[j] =
+          sums[j] * std::exp(before == none ? 0.0 : before - largest) + std::exp(logit - largest);
+    }
+  }
+  for (std::size_t j = 0; j < lse.size(); ++j) {
+    lse[j] = sums[j] == 0 ? none : static_cast<T>(lse[j] + std::log(sums[j]));
+  }
+}
+
+/// The first key's entry of a head in Forward::column_lse, or null.
+template <class S>
+const Compute<S>* columns_of(const Forward<S>& saved, std::int64_t b, std::int64_t h) {
+  return saved.column_lse.empty() ? nullptr : saved.column_lse.row(b, h, 0);
 }
 
 /// The backward pass of one head, query after query.
@@ -212,7 +261,7 @@ class SparseBackward {
         b_(b),
         h_(h),
         head_(plan, kernels, input, b, h),
-        row_(plan, kernels, head_, mask, b),
+        row_(plan, kernels, head_, mask, b, columns_of(saved, b, h)),
         sums_(plan) {
     const Extents& e = plan.extents;
     by_query_ = Gradient(e.query, head_.queries().stride);
@@ -223,16 +272,17 @@ class SparseBackward {
 
   /// Writes the head's rows of the result and returns what its parameters get.
   ParameterSums run(Backward<S>& result, const std::function<bool()>& stopped) {
-    for (std::int64_t i = 0; i < plan_.extents.query && !stopped(); ++i) add_row(i);
     const Extents& e = plan_.extents;
+    if (!saved_.column_lse.empty()) find_column_deltas(stopped);
+    for (std::int64_t i = 0; i < e.query && !stopped(); ++i) add_row(i);
     const Head<T>& head = head_.head();
     head.token_gradients(input_.query.row(b_, h_, 0), e.query, by_query_.operand(),
                          result.query.row(b_, h_, 0), sums_.similarity.data());
     head.token_gradients(input_.key.row(b_, h_, 0), e.key, by_key_.operand(),
                          result.key.row(b_, h_, 0), sums_.similarity.data());
     for (std::int64_t j = 0; j < e.key; ++j) {
-      lower_value_grad(plan_.aggregate, value_grad_.data() + j * head_.stride(),
-                       input_.value.row(b_, h_, j), e.value, result.value.row(b_, h_, j));
+      lower_value_grad(plan_.aggregate, value_grad(j), input_.value.row(b_, h_, j), e.value,
+                       result.value.row(b_, h_, j));
     }
     head.bias().collect(by_offset_.data(), sums_.bias);
     return std::move(sums_);
@@ -267,7 +317,38 @@ class SparseBackward {
   Gradient by_query_, by_key_;
   Buffer<T> value_grad_;           ///< [n_k x stride] dL/d(lifted value)
   std::vector<double> by_offset_;  ///< [n_q + n_k] dL/dlogit by relative position
+  Buffer<T> column_delta_;         ///< [n_k] v_j.dV_j under the softmax over queries, else empty.
   Buffer<T> slope_, logit_slope_, key_slope_, room_, upstream_row_;
+
+  const T* upstream_of(std::int64_t i) {
+    upstream_row_.assign(static_cast<std::size_t>(head_.stride()), T(0));
+    return upstream_.lifted(b_, h_, i, 1, head_.stride(), upstream_row_.data());
+  }
+
+  /// dV of the softmax over queries, and from it v_j.dV_j = sum_i w_ij dL/dw_ij.
+  void find_column_deltas(const std::function<bool()>& stopped) {
+    for (std::int64_t i = 0; i < plan_.extents.query && !stopped(); ++i) {
+      if (!row_.gather(i)) continue;
+      T reference = no_reference<T>, sum = 0, maximum = 0;
+      head_.tail().weight[referred_exponential]({row_.score(), &reference, &sum, &maximum, true});
+      if (reference == no_reference<T>) continue;
+      const T factor =
+          std::exp(reference - *saved_.row_reference.row(b_, h_, i)) * upstream_.scale(b_, h_, i);
+      const T* upstream = upstream_of(i);
+      for (std::size_t c = 0; c < row_.keys().size(); ++c) {
+        add_value(row_.keys()[c], factor * row_.tile()[c], upstream);
+      }
+    }
+    for (std::int64_t j = 0; j < plan_.extents.key; ++j) {
+      column_delta_.push_back(static_cast<T>(head_.value_product(j, value_grad(j))));
+    }
+  }
+
+  [[nodiscard]] T* value_grad(std::int64_t j) { return value_grad_.data() + j * head_.stride(); }
+  void add_value(std::int64_t j, T weight, const T* upstream) {
+    T* sum = value_grad(j);
+    for (int k = 0; k < head_.width(); ++k) sum[k] += weight * upstream[k];
+  }
 
   void add_row(std::int64_t i) {
     if (!row_.gather(i)) return;
@@ -275,13 +356,15 @@ class SparseBackward {
     logit_slope_.assign(row_.columns(), T(0));
     key_slope_.assign(row_.columns(), T(0));
     room_.assign(row_.columns(), T(0));
-    upstream_row_.assign(static_cast<std::size_t>(head_.stride()), T(0));
-    const T* upstream = upstream_.lifted(b_, h_, i, 1, head_.stride(), upstream_row_.data());
+    const T* upstream = upstream_of(i);
+    const T unit = column_delta_.empty() ? T(0) : upstream_.unit(b_, h_, i);
     for (std::size_t c = 0; c < row_.keys().size(); ++c) {
-      const T* value = head_.value(row_.keys()[c]);
+      const std::int64_t j = row_.keys()[c];
+      const T* value = head_.value(j);
       T sum = 0;
       for (int k = 0; k < head_.width(); ++k) sum += upstream[k] * value[k];
       slope_[c] = sum;
+      if (!column_delta_.empty()) slope_[c] -= unit * column_delta_[static_cast<std::size_t>(j)];
     }
     apply_formula(i);
     for (std::size_t c = 0; c < row_.keys().size(); ++c) add_pair(i, c, upstream);
@@ -289,26 +372,25 @@ class SparseBackward {
 
   /// From measures and dL/dweight to weights, dL/dmeasure and dL/dlogit.
   void apply_formula(std::int64_t i) {
-    const T reference = *saved_.row_reference.row(b_, h_, i), sum = *saved_.row_sum.row(b_, h_, i);
-    const T inverse_sum = sum == 0 ? T(0) : 1 / sum, delta = upstream_.delta(b_, h_, i);
+    const T reference = *saved_.row_reference.row(b_, h_, i);
+    const T scale = upstream_.scale(b_, h_, i), delta = upstream_.delta(b_, h_, i);
     const SlopeTile<T> tile{.score = row_.score(),
                             .slope = slope_.data(),
                             .reference = &reference,
-                            .inverse_sum = &inverse_sum,
+                            .inverse_sum = &scale,
                             .delta = &delta,
                             .query_slope = &by_query_.potential[static_cast<std::size_t>(i)],
                             .key_slope = key_slope_.data(),
                             .far_key_slope = room_.data(),
                             .constant_slope = sums_.constant.data(),
                             .logit_slope = logit_slope_.data()};
-    head_.tail().slope[static_cast<int>(plan_.weights)](tile);
+    head_.tail().slope[pair_law(plan_.weights)](tile);
   }
 
   void add_pair(std::int64_t i, std::size_t c, const T* upstream) {
     const std::int64_t j = row_.keys()[c];
-    const T weight = row_.tile()[c], slope = slope_[c];
-    T* value_grad = value_grad_.data() + j * head_.stride();
-    for (int k = 0; k < head_.width(); ++k) value_grad[k] += weight * upstream[k];
+    const T slope = slope_[c];
+    if (column_delta_.empty()) add_value(j, row_.tile()[c], upstream);
     by_key_.potential[static_cast<std::size_t>(j)] += key_slope_[c];
     by_offset_[static_cast<std::size_t>(j - i + plan_.extents.query - 1)] +=
         static_cast<double>(logit_slope_[c]);
@@ -345,15 +427,22 @@ Forward<S> sparse_forward(const Plan& plan, const AttentionInput<S>& input, cons
   const Kernels<Compute<S>>& k = kernels<S>(run.simd, 1);
   const Mask mask = plan.mask(input);
   Forward<S> result = empty_forward<S>(plan);
+  const bool over_queries = plan.weights == WeightLaw::softmax_over_queries;
+  if (over_queries) result.column_lse = Tensor4<Compute<S>>({e.batch, e.head, e.key, 1});
   for (std::int64_t b = 0; b < e.batch; ++b) {
     for (std::int64_t h = 0; h < e.head; ++h) {
       const SparseHead<S> head(plan, k, input, b, h);
+      if (over_queries) {
+        SparseRow<S> row(plan, k, head, mask, b, nullptr);
+        find_column_lse(head, row, e.query,
+                        {result.column_lse.row(b, h, 0), static_cast<std::size_t>(e.key)});
+      }
       const std::int64_t tickets = (e.query + ticket_rows - 1) / ticket_rows;
       const double done = static_cast<double>(b * e.head + h);
       const double heads = static_cast<double>(e.batch * e.head);
       run_tickets(tickets, stage(run, done / heads, (done + 1) / heads),
                   [&](std::int64_t ticket, const auto&) {
-                    SparseRow<S> row(plan, k, head, mask, b);
+                    SparseRow<S> row(plan, k, head, mask, b, columns_of(result, b, h));
                     const std::int64_t end = std::min(e.query, (ticket + 1) * ticket_rows);
                     for (std::int64_t i = ticket * ticket_rows; i < end; ++i) {
                       forward_row(plan, head, row, b, h, i, result);

@@ -134,9 +134,18 @@ bool Tiles<S>::sees_any(const QueryGroup<T>& queries, const KeyTile<T>& keys, Co
 }
 
 template <class S>
+void Tiles<S>::subtract_columns(const KeyTile<T>& keys, T* row) const {
+  const T* lse = column_lse_ + keys.first;
+  for (int c = 0; c < keys.count; ++c) {
+    // Where all logits of a key are -inf, so are the differences.
+    row[c] -= lse[c] == -std::numeric_limits<T>::infinity() ? T(0) : lse[c];
+  }
+}
+
+template <class S>
 Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                     Cover cover) {
-  if (cover == Cover::all) {
+  if (cover == Cover::all && column_lse_ == nullptr) {
     if (!head_->bias().exists()) return {};
     return {head_->bias().values(queries.first, keys.first), -1};  // one key to the left per query
   }
@@ -149,6 +158,8 @@ Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<
     } else {
       std::fill_n(row, keys.count, T(0));
     }
+    if (column_lse_ != nullptr) subtract_columns(keys, row);
+    if (cover == Cover::all) continue;  // No key is hidden, and no column a filler.
     std::fill(row + keys.count, row + keys.columns, -std::numeric_limits<T>::infinity());
     const std::uint8_t* sees = sees_.data() + static_cast<std::ptrdiff_t>(r) * keys.count;
     for (int c = 0; c < keys.count; ++c) {

@@ -101,15 +101,18 @@ class Tiles {
   using T = Compute<S>;
 
  public:
-  /// `keys` are those of the call; `index` is batch * heads + head.
+  /// `keys` are those of the call; `index` is batch * heads + head. Where `column_lse`
+  /// (Forward::column_lse) is not empty, it is taken from the logits.
   Tiles(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const Mask& mask,
-        const Tensor4<S>& keys, std::int64_t index)
+        const Tensor4<S>& keys, std::int64_t index, const Tensor4<T>& column_lse)
       : plan_(&plan),
         kernels_(&kernels),
         head_(&head),
         mask_(&mask),
         batch_(index / plan.extents.head),
-        keys_(keys.row(batch_, index % plan.extents.head, 0)) {}
+        keys_(keys.row(batch_, index % plan.extents.head, 0)),
+        column_lse_(column_lse.empty() ? nullptr
+                                       : column_lse.row(batch_, index % plan.extents.head, 0)) {}
 
   [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
                             const KeyTile<T>& keys) const;
@@ -135,7 +138,8 @@ class Tiles {
   const Head<T>* head_;
   const Mask* mask_;
   std::int64_t batch_;
-  const S* keys_;  ///< [n_k × d]
+  const S* keys_;        ///< [n_k × d]
+  const T* column_lse_;  ///< [n_k], or null.
   Buffer<T> addend_;
   std::vector<std::uint8_t> sees_;  ///< [rows × keys] of a partly covered tile.
   Buffer<T> least_, most_;
@@ -146,6 +150,8 @@ class Tiles {
 
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                std::ptrdiff_t stride);
+  /// Takes the columns' log-sum-exps from a row of addends.
+  void subtract_columns(const KeyTile<T>& keys, T* row) const;
   /// What to add to the logits.
   [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover);
   /// Of each row of the last measure, made of a tile of this cover.

@@ -1,14 +1,16 @@
 #include "core/tiles/upstream.h"
 
+#include <cmath>
 #include <type_traits>
 
 #include "core/tiles/aggregate.h"
+#include "core/tiles/row_weights.h"
 
 namespace conelab {
 
 template <class S>
 Compute<S> Upstream<S>::delta(std::int64_t b, std::int64_t h, std::int64_t query) const {
-  if (is_midpoint(plan_->aggregate)) return 0;
+  if (is_midpoint(plan_->aggregate) || plan_->weights != WeightLaw::softmax) return 0;
   const S* upstream = row(b, h, query);
   const S* output = saved_->output.row(b, h, query);
   double sum = 0;
@@ -16,6 +18,18 @@ Compute<S> Upstream<S>::delta(std::int64_t b, std::int64_t h, std::int64_t query
     sum += static_cast<double>(upstream[c]) * static_cast<double>(output[c]);
   }
   return static_cast<T>(sum);
+}
+
+template <class S>
+Compute<S> Upstream<S>::scale(std::int64_t b, std::int64_t h, std::int64_t query) const {
+  return row_scale(scale_law(plan_->weights, plan_->aggregate),
+                   *saved_->row_reference.row(b, h, query), *saved_->row_sum.row(b, h, query));
+}
+
+template <class S>
+Compute<S> Upstream<S>::unit(std::int64_t b, std::int64_t h, std::int64_t query) const {
+  if (scale_law(plan_->weights, plan_->aggregate) == plan_->weights) return 1;
+  return std::exp(*saved_->lse.row(b, h, query));
 }
 
 template <class S>

@@ -23,8 +23,14 @@ class Upstream {
         saved_(&saved),
         ones_(static_cast<std::size_t>(plan.extents.value), S(1)) {}
 
-  /// sum_j w_ij dL/dw_ij = dO.o of a row. 0 under the midpoint, whose lifted sums are scale-free.
+  /// What the backward pass takes from every dL/dw_ij of a row: sum_j w_ij dL/dw_ij = dO.o for a
+  /// softmax over keys, else 0. Also 0 under the midpoint, whose lifted sums are scale-free.
   [[nodiscard]] T delta(std::int64_t b, std::int64_t h, std::int64_t query) const;
+  /// By what exp(logit - m) of a row is multiplied in the backward pass.
+  [[nodiscard]] T scale(std::int64_t b, std::int64_t h, std::int64_t query) const;
+  /// A weight of a row over what stands for it in the backward pass: dL/d(the latter) is `unit`
+  /// times dL/dweight.
+  [[nodiscard]] T unit(std::int64_t b, std::int64_t h, std::int64_t query) const;
   /// Lifted rows of queries [first, first + rows), padded to [rows × stride]: in `room`, or where
   /// they lie.
   [[nodiscard]] const T* lifted(std::int64_t b, std::int64_t h, std::int64_t first, int rows,

@@ -6,6 +6,9 @@
 //   gat        q' = (a_1.W q, 1) and k' = (1, a_2.W k), so that q'.k' = a_1.W q + a_2.W k
 //   additive   q' = (W q, 0) and k' = (U k, v_a), each half filled up with zeros: operands of
 //              Measure::tanh_sum (core/similarity/similarity.h)
+//   polar      a value (v_:, r) to the point tanh(r) v_:/|v_:| of the Klein ball (Gulcehre et al.);
+//              the first axis where v_: = 0, whose derivative is 0 then; r < 0 lies opposite to |r|
+//   lift       a value v to v / sqrt(1 + |v|^2), the point (v, sqrt(1 + |v|^2)) of the hyperboloid
 #include "core/token/token_map.h"
 
 #include <Eigen/Core>
@@ -16,6 +19,7 @@
 #include <vector>
 
 #include "core/base/buffer.h"
+#include "core/base/squared_norm.h"
 #include "core/similarity/similarity.h"
 
 namespace conelab {
@@ -27,8 +31,6 @@ template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class T>
 using Rows = Eigen::Map<const Matrix<T>>;
-
-const char* nothing(std::int64_t) { return nullptr; }
 
 constexpr std::array rope_parameters{
     ParameterInfo{"position_base", 10000, Domain::positive, false,
@@ -98,7 +100,7 @@ constexpr std::array gat_parameters{
                   "", "f=d,d"},
     ParameterInfo{"a", needed, Domain::tensor, true, "a_1 of the query, then a_2 of the key", "",
                   "2f"}};
-std::int64_t gat_columns(std::span<const Parameter>) { return 2; }
+std::int64_t gat_columns(std::int64_t, std::span<const Parameter>) { return 2; }
 
 /// The half of a, and the half of dL/da, that belong to the block's side.
 template <class A>
@@ -151,7 +153,7 @@ constexpr std::array additive_parameters{
 std::int64_t half_columns(std::int64_t size) {
   return round_up<std::int64_t>(size, tanh_sum_multiple);
 }
-std::int64_t additive_columns(std::span<const Parameter> own) {
+std::int64_t additive_columns(std::int64_t, std::span<const Parameter> own) {
   return 2 * half_columns(own[2].extents.back());
 }
 template <class T>
@@ -184,46 +186,137 @@ void additive_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&
       up.middleCols(half, size).template cast<double>().colwise().sum();
 }
 
-constexpr std::array token_maps{TokenMapRow{"rope",
-                                            "column pairs turned by p base^(-2i/d) (RoFormer)",
-                                            rope_parameters,
-                                            true,
-                                            true,
-                                            true,
-                                            &refuses_odd,
-                                            nullptr,
-                                            {&rope<float>, &rope_back<float>},
-                                            {&rope<double>, &rope_back<double>}},
-                                TokenMapRow{"bilinear",
-                                            "q' = W^T q",
-                                            bilinear_parameters,
-                                            false,
-                                            true,
-                                            false,
-                                            &nothing,
-                                            nullptr,
-                                            {&bilinear<float>, &bilinear_back<float>},
-                                            {&bilinear<double>, &bilinear_back<double>}},
-                                TokenMapRow{"gat",
-                                            "q' = (a_1.W q, 1), k' = (1, a_2.W k)",
-                                            gat_parameters,
-                                            false,
-                                            true,
-                                            true,
-                                            &nothing,
-                                            &gat_columns,
-                                            {&gat<float>, &gat_back<float>},
-                                            {&gat<double>, &gat_back<double>}},
-                                TokenMapRow{"additive",
-                                            "q' = (W q, 0), k' = (U k, v_a)",
-                                            additive_parameters,
-                                            false,
-                                            true,
-                                            true,
-                                            &nothing,
-                                            &additive_columns,
-                                            {&additive<float>, &additive_back<float>},
-                                            {&additive<double>, &additive_back<double>}}};
+/// The largest |v| of a point of the Klein ball: what is inside stays there when its coordinates
+/// are rounded to T and their squares summed in double.
+template <class T>
+constexpr double klein_border = 1 - std::max<double>(std::numeric_limits<T>::epsilon(),
+                                                     16 * std::numeric_limits<double>::epsilon());
+
+const char* refuses_one(std::int64_t columns) {
+  return columns >= 2 ? nullptr
+                      : "value map polar takes a direction and a radius: values need at "
+                        "least two columns";
+}
+std::int64_t all_but_radius(std::int64_t columns, std::span<const Parameter>) {
+  return columns - 1;
+}
+
+/// |v_:|, and the unit vector v_:/|v_:| into u [size]; the first axis where v_: = 0.
+template <class T>
+double direction_of(const T* x, std::int64_t size, double* u) {
+  const double norm = std::sqrt(squared_norm(x, size));
+  for (std::int64_t i = 0; i < size; ++i) {
+    u[i] = norm == 0 ? (i == 0 ? 1 : 0) : static_cast<double>(x[i]) / norm;
+  }
+  return norm;
+}
+template <class T>
+double klein_radius(T r) {
+  const double most = klein_border<T>;
+  return std::clamp(std::tanh(static_cast<double>(r)), -most, most);
+}
+template <class T>
+void polar(const TokenBlock<T>& b, T* out) {
+  const std::int64_t size = b.columns - 1;
+  std::vector<double> u(static_cast<std::size_t>(size));
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count; ++t, x += b.columns, out += size) {
+    (void)direction_of(x, size, u.data());
+    const double radius = klein_radius(x[size]);
+    for (std::int64_t i = 0; i < size; ++i) {
+      out[i] = static_cast<T>(radius * u[static_cast<std::size_t>(i)]);
+    }
+  }
+}
+template <class T>
+void polar_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&) {
+  const std::int64_t size = b.columns - 1;
+  std::vector<double> u(static_cast<std::size_t>(size));
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count; ++t, x += b.columns, dx += b.columns, upstream += size) {
+    const double norm = direction_of(x, size, u.data());
+    double along = 0;
+    for (std::int64_t i = 0; i < size; ++i) along += u[static_cast<std::size_t>(i)] * upstream[i];
+    const double scale = norm == 0 ? 0 : klein_radius(x[size]) / norm;
+    for (std::int64_t i = 0; i < size; ++i) {
+      dx[i] = static_cast<T>(scale * (upstream[i] - along * u[static_cast<std::size_t>(i)]));
+    }
+    const double cosine = std::cosh(static_cast<double>(x[size]));
+    dx[size] = static_cast<T>(along / (cosine * cosine));
+  }
+}
+
+template <class T>
+void lift(const TokenBlock<T>& b, T* out) {
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count; ++t, x += b.columns, out += b.columns) {
+    const double norm2 = squared_norm(x, b.columns);
+    // Where sqrt(1 + |v|^2) rounds to |v|, the point is kept inside.
+    const double time = std::max(std::sqrt(1 + norm2), std::sqrt(norm2) / klein_border<T>);
+    for (std::int64_t i = 0; i < b.columns; ++i) out[i] = static_cast<T>(x[i] / time);
+  }
+}
+template <class T>
+void lift_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&) {
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count;
+       ++t, x += b.columns, dx += b.columns, upstream += b.columns) {
+    const double time2 = 1 + squared_norm(x, b.columns), time = std::sqrt(time2);
+    double along = 0;
+    for (std::int64_t i = 0; i < b.columns; ++i) along += static_cast<double>(x[i]) * upstream[i];
+    for (std::int64_t i = 0; i < b.columns; ++i) {
+      dx[i] = static_cast<T>((upstream[i] - along / time2 * x[i]) / time);
+    }
+  }
+}
+
+constexpr std::array token_maps{
+    TokenMapRow{.name = "rope",
+                .about = "column pairs turned by p base^(-2i/d) (RoFormer)",
+                .parameters = rope_parameters,
+                .is_position = true,
+                .maps_query = true,
+                .maps_key = true,
+                .refuses = &refuses_odd,
+                .f32 = {&rope<float>, &rope_back<float>},
+                .f64 = {&rope<double>, &rope_back<double>}},
+    TokenMapRow{.name = "bilinear",
+                .about = "q' = W^T q",
+                .parameters = bilinear_parameters,
+                .maps_query = true,
+                .f32 = {&bilinear<float>, &bilinear_back<float>},
+                .f64 = {&bilinear<double>, &bilinear_back<double>}},
+    TokenMapRow{.name = "gat",
+                .about = "q' = (a_1.W q, 1), k' = (1, a_2.W k)",
+                .parameters = gat_parameters,
+                .maps_query = true,
+                .maps_key = true,
+                .makes_operands = true,
+                .columns = &gat_columns,
+                .f32 = {&gat<float>, &gat_back<float>},
+                .f64 = {&gat<double>, &gat_back<double>}},
+    TokenMapRow{.name = "additive",
+                .about = "q' = (W q, 0), k' = (U k, v_a)",
+                .parameters = additive_parameters,
+                .maps_query = true,
+                .maps_key = true,
+                .makes_operands = true,
+                .columns = &additive_columns,
+                .f32 = {&additive<float>, &additive_back<float>},
+                .f64 = {&additive<double>, &additive_back<double>}},
+    TokenMapRow{.name = "polar",
+                .about = "(v_:, r) to tanh(r) v_:/|v_:|, Klein coordinates, the first axis where "
+                         "v_: = 0 (Gulcehre et al.)",
+                .maps_value = true,
+                .refuses = &refuses_one,
+                .columns = &all_but_radius,
+                .f32 = {&polar<float>, &polar_back<float>},
+                .f64 = {&polar<double>, &polar_back<double>}},
+    TokenMapRow{.name = "lift",
+                .about = "v / sqrt(1 + |v|^2), Klein coordinates",
+                .maps_value = true,
+                .f32 = {&lift<float>, &lift_back<float>},
+                .f64 = {&lift<double>, &lift_back<double>}}};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Maps from tokens to tokens that come before a similarity: projections and positions. One row of a
-// table for each.
+// Maps from tokens to tokens: projections and positions, which come before a similarity, and maps
+// of values, which come before they are aggregated. One row of a table for each.
 //
 // A row maps a block of tokens, and takes a gradient of the mapped tokens back to the tokens and to
 // the row's parameters. Blocks are row-major in float or double.
@@ -36,14 +36,18 @@ struct TokenMapFunctions {
 struct TokenMapRow {
   const char* name;
   const char* about;
-  std::span<const ParameterInfo> parameters;
-  bool is_position;  ///< Whether `--position` names it.
-  bool maps_query, maps_key;
-  /// Null, or what is wrong with tokens of so many columns.
-  const char* (*refuses)(std::int64_t columns);
-  /// The number of columns of the mapped tokens, from the row's parameters; null where they keep
-  /// theirs.
-  std::int64_t (*columns)(std::span<const Parameter> own);
+  std::span<const ParameterInfo> parameters = {};
+  bool is_position = false;  ///< Whether `--position` names it.
+  bool maps_query = false, maps_key = false;
+  bool maps_value = false;  ///< Whether `--value-map` names it, which maps values alone.
+  /// Whether it makes the operands of one formula, which no position may change: it comes last.
+  bool makes_operands = false;
+  /// Null, or what is wrong with tokens (or values) of so many columns.
+  const char* (*refuses)(std::int64_t columns) = [](std::int64_t) -> const
+      char* { return nullptr; };
+  /// The columns of mapped tokens, from those of the tokens and the row's own parameters.
+  std::int64_t (*columns)(std::int64_t columns, std::span<const Parameter> own) =
+      [](std::int64_t same, std::span<const Parameter>) { return same; };
   TokenMapFunctions<float> f32;
   TokenMapFunctions<double> f64;
 

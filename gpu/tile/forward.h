@@ -160,6 +160,13 @@ class ForwardTile {
     block.phase([&](int thread) { write(thread, p, result, place, shared, locals[thread]); });
   }
 
+  /// By what exp(logit - maximum) of a row is multiplied, their sum being `sum`.
+  CONELAB_TILE static N scale_of(const Problem<N>& p, N maximum, N sum) {
+    if (p.sigmoid) return N(1);
+    if (sum == N(0)) return N(0);
+    return p.normalised ? N(1) / sum : exponential(maximum);
+  }
+
   CONELAB_TILE static void write(int thread, const Problem<N>& p, const ForwardResult<N>& result,
                                  const TilePlace& place, const SharedTile<N>& shared,
                                  const State& s) {
@@ -174,7 +181,7 @@ class ForwardTile {
         result.sum[at] = sum;
         result.maximum[at] = s.maximum[i] == lowest ? N(0) : s.maximum[i];
       }
-      const N scale = p.sigmoid ? N(1) : sum == N(0) ? N(0) : N(1) / sum;
+      const N scale = scale_of(p, s.maximum[i], sum);
 #pragma unroll
       for (int j = 0; j < column_share; ++j) {
         const int c = place.slice * tile_columns + column_of(thread, j);

@@ -50,6 +50,7 @@ struct Problem {
   int width = 0;      ///< The numbers of a value: d_v, or d_v + 1 for the Einstein midpoint.
   Storage storage = Storage::f32;
   bool sigmoid = false;
+  bool normalised = true;  ///< Whether weights exp(logit) are divided by their sum.
   Side<N> query, key;
   const void* value = nullptr;            ///< [group × n_k × width] of type `storage`
   const N* value_mark = nullptr;          ///< [group × n_k] 0, or NaN if the value is not finite
@@ -62,8 +63,7 @@ struct Problem {
   const BlockSpan* block_span = nullptr;  ///< [batch × ⌈n_q / 64⌉]
 };
 
-/// What the forward kernel writes: the sums of weight * value of each row, divided by `sum` for
-/// softmax.
+/// What the forward kernel writes: the sums of weight * value of each row.
 template <class N>
 struct ForwardResult {
   N* output = nullptr;   ///< [group × n_q × width]

@@ -64,7 +64,7 @@ class Usage(ProgramTest):
 
 class Lists(ProgramTest):
     def test_every_list_in_both_forms(self):
-        known = re.search(r"known: ([a-z, ]+)", run("list", "nothing").err).group(1).split(", ")
+        known = re.search(r"known: ([a-z, -]+)", run("list", "nothing").err).group(1).split(", ")
         self.assertIn("aggregates", known)
         self.assertIn(", ".join(known), " ".join(self.ok("list", "--help").out.split()))
         for what in known:

@@ -16,8 +16,8 @@ class Side(ctypes.Structure):
 class Problem(ctypes.Structure):
     _fields_ = [("groups", ctypes.c_int), ("heads", ctypes.c_int), ("base_size", ctypes.c_int),
                 ("width", ctypes.c_int), ("storage", ctypes.c_int), ("sigmoid", ctypes.c_bool),
-                ("query", Side), ("key", Side), ("value", POINTER), ("value_mark", POINTER),
-                ("constants", POINTER), ("bias", POINTER), ("bias_slope", POINTER),
+                ("normalised", ctypes.c_bool), ("query", Side), ("key", Side), ("value", POINTER),
+                ("value_mark", POINTER), ("constants", POINTER), ("bias", POINTER), ("bias_slope", POINTER),
                 ("bias_slopes", ctypes.c_int), ("allowed", POINTER), ("span", POINTER),
                 ("block_span", POINTER)]
 
@@ -180,7 +180,8 @@ class Attention:
         self.hold = []
         # One batch element: its masks serve all heads, each of which has constants of its own.
         p = self.problem = Problem(groups=groups, heads=groups, base_size=self.query.base.shape[2],
-                                   width=width, storage=STORAGE[dtype], sigmoid=False)
+                                   width=width, storage=STORAGE[dtype], sigmoid=False,
+                                   normalised=True)
         for side, placed in ((p.query, self.query), (p.key, self.key)):
             offset = (placed.base.double() ** 2).sum(-1) if distance else torch.zeros(placed.base.shape[:2])
             side.base = self.keep(placed.base)

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/error.h"
 #include "tests/core/tiles/cases.h"
 #include "tests/gpu/emulate.h"
 
@@ -24,7 +25,9 @@ const std::vector<Parts>& all_parts() {
       {"alibi", {"causal"}, "softmax", "mean", true},
       {"hype", {"window", "causal"}, "softmax", "einstein", true},
       {"none", {"explicit", "padding"}, "softmax", "mean", false},
-      {"alibi", {"window", "padding"}, "sigmoid", "einstein", true}};
+      {"alibi", {"window", "padding"}, "sigmoid", "einstein", true},
+      {"alibi", {"explicit"}, "exp", "mean", true},
+      {"none", {"causal"}, "exp", "einstein", false}};
   return parts;
 }
 
@@ -68,6 +71,17 @@ TEST_P(Portable, AgreesInEveryPart) {
     const Call call = make_call(GetParam(), parts, extents);
     SCOPED_TRACE(describe(call, extents));
     expect_agreement(call, random_input(call, extents, 7));
+  }
+}
+
+TEST(PortableWeights, OverQueriesAreRefused) {
+  const Call call = call_from_text("dot:axis=query");
+  const Extents extents{1, 1, 3, 4, 2, 1};
+  try {
+    (void)emulate(call, random_input(call, extents, 7), Storage::f64);
+    FAIL() << "softmax over queries ran";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "device cuda: softmax with axis = query runs on the CPU only");
   }
 }
 

@@ -74,6 +74,7 @@ class AttentionSource : public MatrixSource {
 
   [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
     if (plan_->call.bias != "none") return {};  // A bias depends on the original positions.
+    if (plan_->weights == WeightLaw::softmax_over_queries) return {};
     for (const PlannedMask& mask : plan_->masks) {
       const std::string_view name = mask.row->name;
       if (name != "causal" && name != "full") return {};
@@ -88,7 +89,8 @@ class AttentionSource : public MatrixSource {
     for (std::int64_t r = 0; holds_weights() && r < thin.query.shape.token; ++r) {
       float* row = out.data() + r * count;
       RowWeights<float> law = row_weights(plan_->weights, row, count);
-      law.inverse_sum /= static_cast<float>(stride);  // Estimated from every stride-th column.
+      // Estimated from every stride-th column.
+      if (law.law == WeightLaw::softmax) law.scale /= static_cast<float>(stride);
       std::transform(row, row + count, row,
                      [&](float cell) { return is_masked(cell) ? cell : law.of(cell); });
     }
@@ -124,13 +126,21 @@ class AttentionSource : public MatrixSource {
     auto values = std::make_shared<std::vector<double>>(static_cast<std::size_t>(columns()));
     attention_map_tile<double>(*plan_, input_->exact, Map2d::logits, nullptr,
                                {0, 0, row, row + 1, 0, columns()}, values->data());
-    if (holds_weights()) {
-      const RowWeights<double> law = row_weights(plan_->weights, values->data(), columns());
-      for (double& logit : *values) logit = law.of(logit);
-    }
+    if (holds_weights()) weigh(*values);
     const std::lock_guard lock(mutex_);
     row_ = row;
     return exact_row_ = std::move(values);
+  }
+
+  void weigh(std::vector<double>& row) const {
+    RowWeights<double> law = row_weights(plan_->weights, row.data(), columns());
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      // Of the softmax over queries, which takes all rows, at the precision of the map.
+      if (!saved_.column_lse.empty()) {
+        law.reference = static_cast<double>(saved_.column_lse.data[c]);
+      }
+      row[c] = law.of(row[c]);
+    }
   }
 
   std::shared_ptr<const HeadInput> input_;

@@ -94,8 +94,7 @@ struct Weights {
     const ScoreTile<T> tile{
         weights.data(), columns,     1,       columns, p.query.data(), 1,      p.keys.data(),
         columns,        p.constants, nullptr, 0,       nullptr,        nullptr};
-    p.tail->weight[static_cast<int>(WeightLaw::softmax)](
-        {tile, &reference, &sum, &maximum, by_logits});
+    p.tail->weight[referred_exponential]({tile, &reference, &sum, &maximum, by_logits});
   }
 };
 

@@ -46,16 +46,16 @@ void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
   const Tail<T>& tail = tail_of(k, "laplacian");
   tail.score(tile_of(logits, 1, constants));
   double by_constant[1] = {};
-  tail.slope[static_cast<int>(WeightLaw::sigmoid)]({.score = tile_of(weights, 1, constants),
-                                                    .slope = slopes.data(),
-                                                    .reference = reference,
-                                                    .inverse_sum = one,
-                                                    .delta = none,
-                                                    .query_slope = nullptr,
-                                                    .key_slope = nullptr,
-                                                    .far_key_slope = nullptr,
-                                                    .constant_slope = by_constant,
-                                                    .logit_slope = nullptr});
+  tail.slope[pair_sigmoid]({.score = tile_of(weights, 1, constants),
+                            .slope = slopes.data(),
+                            .reference = reference,
+                            .inverse_sum = one,
+                            .delta = none,
+                            .query_slope = nullptr,
+                            .key_slope = nullptr,
+                            .far_key_slope = nullptr,
+                            .constant_slope = by_constant,
+                            .logit_slope = nullptr});
   for (int i = 0; i < columns - 2; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const double root = std::sqrt(static_cast<double>(x[at]));
@@ -126,8 +126,7 @@ TEST(Tails, InfiniteDistancesWeighNothing) {
     const float constants[] = {1};
     float reference[] = {-std::numeric_limits<float>::infinity()}, sum[1], most[1];
     tail_of(kernels<float>(target), "laplacian")
-        .weight[static_cast<int>(WeightLaw::softmax)](
-            {tile_of(tile, 1, constants), reference, sum, most});
+        .weight[referred_exponential]({tile_of(tile, 1, constants), reference, sum, most});
     EXPECT_EQ(tile[4], 0) << target;
     EXPECT_FLOAT_EQ(tile[5], std::exp(-2.0F)) << target;
   }
@@ -178,7 +177,7 @@ void expect_references(const Kernels<T>& k) {
   std::vector<T> reference, sum(count), most(count);
   for (const Row& row : rows) reference.push_back(static_cast<T>(row.before));
   const Tail<T>& tail = tail_of(k, "dot");
-  tail.weight[static_cast<int>(WeightLaw::softmax)](
+  tail.weight[referred_exponential](
       {tile_of(tile, count, constants), reference.data(), sum.data(), most.data()});
   for (std::size_t r = 0; r < rows.size(); ++r) {
     T* row = tile.data() + r * columns;
@@ -195,7 +194,7 @@ void expect_references(const Kernels<T>& k) {
       std::copy_n(logits.data() + r * columns, columns, row);
       reference[r] = static_cast<T>(-infinity);
       std::vector<T> alone(row, row + columns);
-      tail.weight[static_cast<int>(WeightLaw::softmax)](
+      tail.weight[referred_exponential](
           {tile_of(alone, 1, constants), &reference[r], &sum[r], &most[r]});
       std::copy(alone.begin(), alone.end(), row);
     }
@@ -267,7 +266,7 @@ struct Slopes {
     for (T& m : reference) m = static_cast<T>(-8 + random.uniform());
     for (T& s : inverse_sum) s = static_cast<T>(0.01 + random.uniform());
     for (T& d : delta) d = static_cast<T>(random.normal());
-    k.tails[&row - similarity_table().data()].slope[static_cast<int>(WeightLaw::softmax)](
+    k.tails[&row - similarity_table().data()].slope[referred_exponential](
         {.score = {.tile = weights.data(),
                    .stride = columns,
                    .rows = rows,

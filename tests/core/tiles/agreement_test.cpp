@@ -22,7 +22,12 @@ const std::vector<Parts>& all_parts() {
       {"t5", {"padding"}, "sigmoid", "mean", true},
       {"none", {"strided", "window"}, "softmax", "einstein", true},
       {"t5", {"graph", "causal"}, "softmax", "mean", false},
-      {"alibi", {"window", "explicit"}, "sigmoid", "einstein", false}};
+      {"alibi", {"window", "explicit"}, "sigmoid", "einstein", false},
+      {"alibi", {"padding"}, "exp", "mean", true},
+      {"none", {"causal"}, "exp", "einstein", false},
+      {"none", {"full"}, "softmax:axis=query", "mean", false},
+      {"hype", {"window", "explicit"}, "softmax:axis=query", "einstein", true},
+      {"alibi", {"graph"}, "softmax:axis=query", "mean", true, "lift"}};
   return parts;
 }
 
@@ -77,6 +82,30 @@ TEST(AgreementOfParts, OfEveryBiasAndMask) {
         const AttentionInput<double> input = random_input(call, extents, 29);
         expect_agreement<double>(call, input, double_tolerance);
         expect_agreement<float>(call, input, float_tolerance);
+      }
+    }
+  }
+}
+
+/// Every law of weights and every value map of the tables, over tiles and sparse masks, with fewer
+/// queries than keys and with more.
+TEST(AgreementOfParts, OfEveryWeightsAndValueMap) {
+  for (const Extents& extents : {Extents{2, 2, 70, 150, 5, 4}, Extents{1, 1, 300, 90, 5, 4}}) {
+    for (const char* similarity : {"dot", "hyperbolic", "multiplicative"}) {
+      Variant variant{similarity, {}};
+      variant.call.similarity = similarity;
+      for (const std::string& weights : weight_words()) {
+        for (const std::string& value_map : value_map_names()) {
+          for (const char* mask : {"full", "causal", "strided"}) {
+            const char* aggregate = value_map == "none" ? "mean" : "einstein";
+            const Parts parts{"alibi", {mask}, weights, aggregate, true, value_map};
+            SCOPED_TRACE(std::string(similarity) + ": " + describe(parts, extents) + value_map);
+            const Call call = make_call(variant, parts, extents);
+            const AttentionInput<double> input = random_input(call, extents, 37);
+            expect_agreement<double>(call, input, double_tolerance);
+            expect_agreement<float>(call, input, float_tolerance);
+          }
+        }
       }
     }
   }

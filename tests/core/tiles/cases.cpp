@@ -185,7 +185,13 @@ Call make_call(const Variant& variant, const Parts& parts, const Extents& extent
   Call call = variant.call;
   call.bias = parts.bias;
   call.masks = parts.masks;
-  call.weights = parts.weights;
+  const std::vector<std::string> weights = split(parts.weights, ':');
+  call.weights = weights.front();
+  if (weights.size() > 1) {
+    const std::vector<std::string> choice = split(weights.back(), '=');
+    call.parameters[choice.front()] = choice.back();
+  }
+  call.value_map = parts.value_map;
   call.aggregate = parts.aggregate;
   for (const PartInfo& mask : list_masks()) {
     if (std::find(parts.masks.begin(), parts.masks.end(), mask.name) == parts.masks.end()) continue;
@@ -217,7 +223,9 @@ AttentionInput<double> random_input(const Call& call, const Extents& e, std::uin
   // |v| < 0.9 in every dimension.
   const double radius = 0.9 / std::sqrt(std::max(1.0, static_cast<double>(e.value)));
   input.value = random_tensor({e.batch, e.head, e.key, e.value}, random, radius);
-  input.output_grad = random_tensor({e.batch, e.head, e.query, e.value}, random, 1);
+  const TokenMapRow* value_map = find_token_map(call.value_map);
+  const std::int64_t columns = value_map == nullptr ? e.value : value_map->columns(e.value);
+  input.output_grad = random_tensor({e.batch, e.head, e.query, columns}, random, 1);
   for (std::int64_t i = 0; i < e.query * e.key; ++i) {
     input.allowed.push_back(random.uniform(0, 1) < 0.75 ? 1 : 0);
   }
@@ -228,16 +236,36 @@ AttentionInput<double> random_input(const Call& call, const Extents& e, std::uin
   return input;
 }
 
-std::vector<std::string> bias_names() {
+namespace {
+
+std::vector<std::string> names_of(const std::vector<PartInfo>& parts) {
   std::vector<std::string> names;
-  for (const PartInfo& part : list_biases()) names.push_back(part.name);
+  for (const PartInfo& part : parts) names.push_back(part.name);
   return names;
 }
 
-std::vector<std::string> mask_names() {
-  std::vector<std::string> names;
-  for (const PartInfo& part : list_masks()) names.push_back(part.name);
-  return names;
+}  // namespace
+
+std::vector<std::string> bias_names() { return names_of(list_biases()); }
+std::vector<std::string> mask_names() { return names_of(list_masks()); }
+std::vector<std::string> value_map_names() { return names_of(list_value_maps()); }
+
+std::vector<std::string> weight_words() {
+  std::vector<std::string> all;
+  for (const PartInfo& part : list_weights()) {
+    if (part.parameters.empty()) all.push_back(part.name);
+    for (const ParameterInfo& choice : part.parameters) {
+      for (const std::string& word : choice_words(choice)) {
+        all.push_back(fmt::format("{}:{}={}", part.name, choice.key, word));
+      }
+    }
+  }
+  return all;
+}
+
+bool is_over_queries(const Call& call) {
+  const auto axis = call.parameters.find("axis");
+  return axis != call.parameters.end() && axis->second == "query";
 }
 
 }  // namespace conelab::tests

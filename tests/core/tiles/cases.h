@@ -32,13 +32,14 @@ inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant
 /// The name of a parametrised test.
 [[nodiscard]] std::string variant_name(const testing::TestParamInfo<Variant>& info);
 
-/// The other parts of a call: bias, masks, weights, aggregate, with per-head parameters.
+/// The other parts of a call: bias, masks, weights, aggregate, value map, with per-head parameters.
 struct Parts {
   std::string bias = "none";
   std::vector<std::string> masks = {"full"};
-  std::string weights = "softmax";
+  std::string weights = "softmax";  ///< With a word of its choice: "softmax:axis=query".
   std::string aggregate = "mean";
   bool per_head = false;  ///< Give every numeric parameter as a list, one value per head.
+  std::string value_map = "none";
 };
 
 /// `variant` with these parts for tensors of `extents`, every parameter given away from its
@@ -64,9 +65,14 @@ class Random {
 [[nodiscard]] AttentionInput<double> random_input(const Call& call, const Extents& extents,
                                                   std::uint64_t seed, double spread = 1.5);
 
-/// Names of all biases, and of all masks that combine with any other part.
+/// Names of all biases, masks and value maps, and all weights with every word of their choices, as
+/// in Parts.
 [[nodiscard]] std::vector<std::string> bias_names();
 [[nodiscard]] std::vector<std::string> mask_names();
+[[nodiscard]] std::vector<std::string> value_map_names();
+[[nodiscard]] std::vector<std::string> weight_words();
+/// Whether the weights of a call sum to 1 over queries.
+[[nodiscard]] bool is_over_queries(const Call& call);
 
 /// What the engine says, all of it; no logits and weights of a structured operator.
 template <class T>

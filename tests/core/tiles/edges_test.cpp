@@ -44,9 +44,9 @@ void expect_nothing(const Call& call, const AttentionInput<T>& input) {
 }
 
 TEST_P(Edge, MaskedRowsAreZeroNeverNan) {
-  for (const char* weights : {"softmax", "sigmoid"}) {
+  for (const std::string& weights : weight_words()) {
     for (const char* aggregate : {"mean", "einstein"}) {
-      SCOPED_TRACE(std::string(weights) + " " + aggregate);
+      SCOPED_TRACE(weights + " " + aggregate);
       const Extents e{2, 2, 5, 7, 3, 2};
       Call call = make_call(GetParam(), {"none", {"padding"}, weights, aggregate, false}, e);
       AttentionInput<double> input = random_input(call, e, 1);

@@ -103,7 +103,8 @@ const std::vector<Parts>& gradient_parts() {
                                         {"alibi", {"causal"}, "softmax", "mean", true},
                                         {"hype", {"window"}, "softmax", "einstein", true},
                                         {"hype", {"explicit", "padding"}, "sigmoid", "mean", false},
-                                        {"alibi", {"causal"}, "sigmoid", "einstein", false}};
+                                        {"alibi", {"causal"}, "sigmoid", "einstein", false},
+                                        {"alibi", {"window"}, "softmax:axis=query", "mean", true}};
   return parts;
 }
 
@@ -231,6 +232,30 @@ TEST(GradientOfParts, IsThatOfTheReference) {
     for (const std::string& mask : mask_names()) {
       check({"alibi", {mask}, "softmax", "mean", true});
       check({"t5", {mask, "causal"}, "sigmoid", "einstein", false});
+    }
+  }
+}
+
+/// Every law of weights with every value map and aggregate, under masks of tiles and of lists.
+TEST(GradientOfWeights, IsThatOfTheReference) {
+  const Extents extents{1, 2, 7, 6, 3, 3};
+  std::uint64_t seed = 171;
+  for (const char* similarity : {"dot", "hyperbolic"}) {
+    Variant variant{similarity, {}};
+    variant.call.similarity = similarity;
+    for (const std::string& weights : weight_words()) {
+      for (const std::string& value_map : value_map_names()) {
+        for (const char* mask : {"explicit", "strided"}) {
+          for (const char* aggregate : {"mean", "einstein"}) {
+            SCOPED_TRACE(
+                fmt::format("{} {} {} {} {}", similarity, weights, value_map, mask, aggregate));
+            const Parts parts{"alibi", {mask}, weights, aggregate, false, value_map};
+            const Call call = make_call(variant, parts, extents);
+            const Count count = expect_gradients(call, random_input(call, extents, ++seed));
+            EXPECT_GT(count.compared, 60);
+          }
+        }
+      }
     }
   }
 }

@@ -228,6 +228,10 @@ class PlainHead {
       for (float& w : weight) w = rounded<S>(1 / (1 + std::exp(-w)));
       return;
     }
+    if (plan_.weights == WeightLaw::exponential) {
+      for (float& w : weight) w = rounded<S>(std::exp(w));
+      return;
+    }
     const float most = *std::max_element(weight.begin(), weight.end());
     for (float& w : weight) w = rounded<S>(std::exp(rounded<S>(w - most)));
     const float sum = sum_of<S>(

@@ -106,7 +106,7 @@ std::vector<std::string> promised_calls() {
   }
   for (const char* text :
        {"umbral:radius=1", "penumbral:gamma=1.3", "laplacian:aggregate=einstein",
-        "dot:aggregate=einstein", "laplacian:weights=sigmoid",
+        "dot:aggregate=einstein", "laplacian:weights=sigmoid", "dot:weights=exp",
         "laplacian:bias=hype:masks=window:window=150", "penumbral:masks=causal"}) {
     calls.emplace_back(text);
   }

@@ -35,7 +35,7 @@ Parts any_parts(Random& random) {
     for (const std::string& name : mask_names()) all.push_back({name});
     return all;
   }();
-  static const std::vector<std::string> weights{"softmax", "sigmoid"};
+  static const std::vector<std::string> weights = weight_words();
   static const std::vector<std::string> aggregates{"mean", "einstein"};
   return {any_of(random, biases), any_of(random, masks), any_of(random, weights),
           any_of(random, aggregates), random.index(2) == 0};
@@ -103,10 +103,34 @@ TEST(Property, RowsOfWeightsSumToOneOrToNothing) {
       const double* weight = a.weights.data.data() + row * n_k;
       const double sum = std::accumulate(weight, weight + n_k, 0.0);
       const double lse = a.forward.lse.data[row];
-      ASSERT_TRUE(
-          std::all_of(weight, weight + n_k, [](double w) { return w >= 0 && w <= 1 + 1e-12; }));
-      const double expected = c.call.weights == "sigmoid" ? std::exp(lse) : lse > -1e300 ? 1 : 0;
+      ASSERT_TRUE(std::all_of(weight, weight + n_k, [&](double w) {
+        return w >= 0 && (w <= 1 + 1e-12 || c.call.weights == "exp");
+      }));
+      const bool is_one = c.call.weights == "softmax" && !is_over_queries(c.call);
+      const double expected = !is_one ? std::exp(lse) : lse > -1e300 ? 1 : 0;
       ASSERT_NEAR(sum, expected, 1e-12 * std::max(1.0, expected)) << c.variant.name << " " << seed;
+    }
+  }
+}
+
+TEST(Property, ColumnsOfWeightsOverQueriesSumToOneOrToNothing) {
+  for (int seed = 0; seed < case_count / 4; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed) * 983 + 11);
+    Parts parts = any_parts(random);
+    parts.weights = "softmax:axis=query";
+    const Extents e{1, 2, any_size(random, 12), any_size(random, 14), 4, 2};
+    const RandomCase c = make_case(static_cast<std::uint64_t>(seed), parts, e);
+    const Answer<double> a = run(c.call, c.input);
+    for (std::int64_t h = 0; h < e.head; ++h) {
+      for (std::int64_t j = 0; j < e.key; ++j) {
+        double sum = 0;
+        bool seen = false;
+        for (std::int64_t i = 0; i < e.query; ++i) {
+          sum += a.weights.at(0, h, i, j);
+          seen |= a.logits.at(0, h, i, j) > -1e300;
+        }
+        ASSERT_NEAR(sum, seen ? 1 : 0, 1e-12) << c.variant.name << " " << seed;
+      }
     }
   }
 }
@@ -165,6 +189,8 @@ TEST(Property, TheFutureChangesNothingUnderACausalMask) {
     Random random(static_cast<std::uint64_t>(seed) + 30000);
     Parts parts = any_parts(random);
     parts.masks = {"causal"};
+    // Weights over queries are shared with later queries.
+    if (parts.weights == "softmax:axis=query") parts.weights = "softmax:axis=key";
     const std::int64_t n = 2 + any_size(random, 12);
     RandomCase c = make_case(static_cast<std::uint64_t>(seed), parts, {1, 2, n, n, 4, 3});
     const Answer<double> before = run(c.call, c.input);
@@ -252,6 +278,7 @@ TEST(Property, OneQueryIsTheLastRowOfAll) {
     Random random(static_cast<std::uint64_t>(seed) + 70000);
     Parts parts = any_parts(random);
     parts.masks = {"causal", random.index(2) == 0 ? "window" : "full"};
+    if (parts.weights == "softmax:axis=query") parts.weights = "softmax:axis=key";
     const std::int64_t n = any_size(random, 20);
     const RandomCase c = make_case(static_cast<std::uint64_t>(seed), parts, {1, 2, n, n, 3, 2});
     const Answer<double> all = run(c.call, c.input);
@@ -264,10 +291,10 @@ TEST(Property, OneQueryIsTheLastRowOfAll) {
   }
 }
 
-TEST(Property, ResultsDoNotDependOnTheNumberOfThreads) {
-  for (const Variant& variant : variants()) {
+void expect_the_same_of_four_threads(const Variant& variant, const std::string& weights) {
+  for (const char* mask : {"causal", "strided"}) {
     const Extents e{2, 3, 70, 150, 5, 3};
-    const Call call = make_call(variant, {"alibi", {"causal"}, "softmax", "mean", true}, e);
+    const Call call = make_call(variant, {"alibi", {mask}, weights, "mean", true}, e);
     const AttentionInput<double> input = random_input(call, e, 71);
     const auto plan = resolve(call, e);
     Execution one, four;
@@ -279,6 +306,13 @@ TEST(Property, ResultsDoNotDependOnTheNumberOfThreads) {
     EXPECT_TRUE(same(c.query, d.query) && same(c.key, d.key) && same(c.value, d.value))
         << variant.name;
     EXPECT_EQ(c.parameters, d.parameters) << variant.name;
+  }
+}
+
+TEST(Property, ResultsDoNotDependOnTheNumberOfThreads) {
+  for (const Variant& variant : variants()) {
+    expect_the_same_of_four_threads(variant, "softmax");
+    expect_the_same_of_four_threads(variant, "softmax:axis=query");
   }
 }
 
