@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -11,9 +12,12 @@
 #include "app/command.h"
 #include "app/output.h"
 #include "core/base/names.h"
+#include "core/call/errata.h"
 #include "core/figure/figure_table.h"
+#include "core/operators/combines.h"
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
+#include "core/token/map.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {
@@ -47,38 +51,92 @@ Json parameter_json(const ParameterInfo& info) {
   Json json{{"key", info.key}, {"about", info.about}, {"domain", domain_text(info.domain)}};
   if (info.domain == Domain::choice) {
     json["choices"] = info.choices;
+    json["default"] = choice_words(info).front();
   } else if (info.domain == Domain::tensor) {
     json["shape"] = info.shape;
     json["needed"] = std::isnan(info.initial);
-    json["differentiable"] = info.differentiable;
   } else {
     json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(info.initial);
-    json["differentiable"] = info.differentiable;
+  }
+  json["differentiable"] = info.differentiable;
+  return json;
+}
+
+/// The paper and equation that `about` names in parentheses: those whose first word is a name,
+/// "(Coneheads eq. 8)". Several are joined; empty where there is none.
+std::string paper_of(const std::string& about) {
+  static const std::regex cited("\\(([A-Z][A-Za-z]{3}[^()]*)\\)");
+  std::string papers;
+  for (std::sregex_iterator found(about.begin(), about.end(), cited), end; found != end; ++found) {
+    papers += (papers.empty() ? "" : "; ") + found->str(1);
+  }
+  return papers;
+}
+
+Json part_json(const PartInfo& part) {
+  Json json{{"name", part.name}, {"about", part.about}};
+  const std::string paper = paper_of(part.about);
+  json["paper"] = paper.empty() ? Json(nullptr) : Json(paper);
+  if (!part.default_map.empty()) json["default_map"] = part.default_map;
+  json["parameters"] = Json::array();
+  for (const ParameterInfo& info : part.parameters) {
+    json["parameters"].push_back(parameter_json(info));
+  }
+  for (const Erratum& e : errata()) {
+    if (part.name != e.part) continue;
+    json["errata"].push_back(
+        {{"where", e.where}, {"printed", e.printed}, {"correct", e.correct}, {"check", e.check}});
   }
   return json;
 }
 
-Json parts_json(const std::vector<PartInfo>& parts) {
+/// Every similarity and every structured operator, with its cost in n and what it combines with.
+Json operators_json() {
+  Json list = Json::array();
+  for (const OperatorListing& listing : list_operators()) {
+    Json json = part_json(listing.part);
+    json["cost"] = listing.cost;
+    for (const Combination& c : combinations(listing.part.name))
+      json["combines"][c.field] = c.parts;
+    list.push_back(json);
+  }
+  return list;
+}
+
+/// The similarities alone.
+Json similarities_json() {
+  Json list = operators_json();
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(list_similarities().size()), list.end());
+  return list;
+}
+
+/// The parts of one field of a call, each with the operators that it combines with.
+Json parts_json(const std::string& field, const std::vector<PartInfo>& parts) {
   Json list = Json::array();
   for (const PartInfo& part : parts) {
-    Json json{{"name", part.name}, {"about", part.about}};
-    if (!part.default_map.empty()) json["default_map"] = part.default_map;
-    json["parameters"] = Json::array();
-    for (const ParameterInfo& info : part.parameters) {
-      json["parameters"].push_back(parameter_json(info));
+    Json json = part_json(part);
+    Json& operators = json["combines"]["operators"] = Json::array();
+    for (const OperatorListing& listing : list_operators()) {
+      for (const Combination& c : combinations(listing.part.name)) {
+        const bool fits = std::find(c.parts.begin(), c.parts.end(), part.name) != c.parts.end();
+        if (c.field == field && fits) operators.push_back(listing.part.name);
+      }
     }
     list.push_back(json);
   }
   return list;
 }
 
-/// Every similarity and every structured operator, with its cost in n.
-Json operators_json() {
+/// The maps, each with the similarities on its space.
+Json maps_json() {
+  const std::vector<PartInfo> parts = list_maps();
   Json list = Json::array();
-  for (const OperatorListing& listing : list_operators()) {
-    Json json = parts_json({listing.part}).front();
-    json["cost"] = listing.cost;
-    list.push_back(json);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    list.push_back(part_json(parts[i]));
+    Json& operators = list.back()["combines"]["operators"] = Json::array();
+    for (const PartInfo& similarity : list_similarities()) {
+      if (looks_at(similarity.name, map_table()[i].space)) operators.push_back(similarity.name);
+    }
   }
   return list;
 }
@@ -145,7 +203,7 @@ std::string wrapped(const std::string& text, std::size_t indent) {
 /// The default of a parameter as it is listed; of a choice its words, the default first.
 std::string default_text(const Json& p) {
   if (p.contains("shape")) return "[" + p["shape"].get<std::string>() + "]";
-  if (!p.contains("default")) return p["choices"].get<std::string>();
+  if (p.value("domain", "") == "choice") return p["choices"].get<std::string>();
   if (p["default"].is_string()) return p["default"].get<std::string>();
   if (!p["default"].is_null()) return p["default"].dump();
   // Without a number, `about` says what the default depends on, or that there is none.
@@ -166,6 +224,16 @@ void print_parameters(const Json& part) {
   }
 }
 
+void print_errata(const Json& part) {
+  for (const Json& e : part["errata"]) {
+    say("      {}",
+        wrapped(fmt::format("{} prints \"{}\"; correct: {}. {}", e["where"].get<std::string>(),
+                            e["printed"].get<std::string>(), e["correct"].get<std::string>(),
+                            e["check"].get<std::string>()),
+                6));
+  }
+}
+
 void print_rows(const Json& rows) {
   std::size_t width = 0;
   for (const Json& row : rows) {
@@ -178,6 +246,7 @@ void print_rows(const Json& rows) {
     say("  {:<{}}  {}", row["name"].get<std::string>(), width,
         wrapped(row["about"].get<std::string>() + map, width + 4));
     if (row.contains("parameters")) print_parameters(row);
+    if (row.contains("errata")) print_errata(row);
   }
 }
 
@@ -194,15 +263,15 @@ struct Listing {
 };
 
 const Listing listings[] = {
-    {"similarities", [] { return parts_json(list_similarities()); }},
+    {"similarities", similarities_json},
     {"operators", operators_json},
-    {"maps", [] { return parts_json(list_maps()); }},
-    {"masks", [] { return parts_json(list_masks()); }},
-    {"biases", [] { return parts_json(list_biases()); }},
-    {"positions", [] { return parts_json(list_positions()); }},
-    {"weights", [] { return parts_json(list_weights()); }},
-    {"value-maps", [] { return parts_json(list_value_maps()); }},
-    {"aggregates", [] { return parts_json(list_aggregates()); }},
+    {"maps", maps_json},
+    {"masks", [] { return parts_json("masks", list_masks()); }},
+    {"biases", [] { return parts_json("bias", list_biases()); }},
+    {"positions", [] { return parts_json("position", list_positions()); }},
+    {"weights", [] { return parts_json("weights", list_weights()); }},
+    {"value-maps", [] { return parts_json("value_map", list_value_maps()); }},
+    {"aggregates", [] { return parts_json("aggregate", list_aggregates()); }},
     {"figures", figures_json},
     {"datasets", datasets_json},
     {"devices", devices_json, print_devices},

@@ -44,11 +44,15 @@ const std::string& FigureRequest::single_input() const {
 }
 
 void read_bench(const FigureRequest& request, figure::FigureInput& input) {
-  const std::string& name = request.single_input();
-  Parts::check_finished(name);
-  const LabelledFile file = read_result(name, request.cancelled);
-  input.cases = measured_cases(file, name);
-  input.exponents = measured_exponents(file, name);
+  if (!input.info->several || request.inputs.empty()) (void)request.single_input();
+  for (const std::string& name : request.inputs) {
+    Parts::check_finished(name);
+    const LabelledFile file = read_result(name, request.cancelled);
+    const std::vector<MeasuredCase> cases = measured_cases(file, name);
+    const std::vector<MeasuredExponent> exponents = measured_exponents(file, name);
+    input.cases.insert(input.cases.end(), cases.begin(), cases.end());
+    input.exponents.insert(input.exponents.end(), exponents.begin(), exponents.end());
+  }
 }
 
 figure::DisplayList draw_figure(const FigureRequest& request) {

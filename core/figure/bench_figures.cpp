@@ -95,8 +95,9 @@ void add_ratios(const BenchSelection& s, figure::ScalingFigure& figure) {
   const auto comparisons = compare_operators(s.cases, s.operators.front());
   figure.ratio_coverage = ratio_coverage(comparisons);
   for (const CaseComparison& c : comparisons) {
-    for (figure::ScalingSeries& one : series) {
-      if (one.name != c.labels["operator"]) continue;
+    for (std::size_t i = 0; i < series.size(); ++i) {
+      if (s.operators[i] != c.labels["operator"]) continue;
+      figure::ScalingSeries& one = series[i];
       one.ratio.push_back(c.result.ratio.value);
       one.ratio_low.push_back(c.result.ratio.low);
       one.ratio_high.push_back(c.result.ratio.high);
@@ -166,14 +167,21 @@ BenchSelection select_cases(std::vector<MeasuredCase> cases,
   return s;
 }
 
-figure::ScalingFigure scaling_figure(const BenchSelection& s) {
+figure::ScalingFigure times_figure(const BenchSelection& s) {
   figure::ScalingFigure figure;
-  for (const std::string& name : s.operators) figure.series.push_back(series_of(s, name));
-  figure.coverage = time_coverage(s.cases);
-  add_ratios(s, figure);
   const std::vector<std::string> titles = titles_of(s.operators);
-  for (std::size_t i = 0; i < titles.size(); ++i) figure.series[i].name = titles[i];
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    figure.series.push_back(series_of(s, s.operators[i]));
+    figure.series.back().name = titles[i];
+  }
+  figure.coverage = time_coverage(s.cases);
   figure.caption = fixed_caption(s.fixed);
+  return figure;
+}
+
+figure::ScalingFigure scaling_figure(const BenchSelection& s) {
+  figure::ScalingFigure figure = times_figure(s);
+  add_ratios(s, figure);
   return figure;
 }
 
@@ -214,13 +222,9 @@ figure::RooflineFigure roofline_figure(const BenchSelection& s) {
 
 // ---- makers -------------------------------------------------------------------------------------
 
-namespace figure {
-namespace {
-
-/// By the keys given. A default that the file has no case of is replaced by a label that it has.
-BenchSelection selected(const FigureInput& input) {
+BenchSelection selected_cases(const figure::FigureInput& input) {
   std::map<std::string, std::string> keys;
-  for (const FigureKey& row : input.info->keys) {
+  for (const figure::FigureKey& row : input.info->keys) {
     if (!row.data) continue;
     std::string& value = keys[row.key] = input.value(row.key);
     if (value.empty() || input.parameters.count(row.key) != 0) continue;
@@ -230,7 +234,7 @@ BenchSelection selected(const FigureInput& input) {
   return select_cases(input.cases, input.exponents, keys);
 }
 
-}  // namespace
+namespace figure {
 
 void set_parameters(const Parameters& p, ScalingFigure& figure) {
   if (const auto ratio = p.find("ratio"); ratio != p.end()) {
@@ -240,8 +244,10 @@ void set_parameters(const Parameters& p, ScalingFigure& figure) {
     figure.ratio_panel = ratio->second == "yes";
   }
   if (const auto guide = p.find("guide"); guide != p.end()) {
-    figure.guide = std::nullopt;
-    if (guide->second != "none") figure.guide = number("guide", guide->second);
+    figure.guides.clear();
+    if (guide->second != "none") {
+      figure.guides = {power_guide(number("guide", guide->second))};
+    }
   }
   if (const auto caption = p.find("caption"); caption != p.end()) figure.caption = caption->second;
 }
@@ -251,17 +257,17 @@ void set_parameters(const Parameters& p, RooflineFigure& figure) {
 }
 
 DisplayList make_scaling(const FigureInput& input) {
-  return finished(scaling_figure(selected(input)), input, draw_scaling);
+  return finished(scaling_figure(selected_cases(input)), input, draw_scaling);
 }
 
 DisplayList make_ratio(const FigureInput& input) {
-  ScalingFigure figure = scaling_figure(selected(input));
+  ScalingFigure figure = scaling_figure(selected_cases(input));
   figure.ratio_only = true;
   return finished(std::move(figure), input, draw_scaling);
 }
 
 DisplayList make_roofline(const FigureInput& input) {
-  return finished(roofline_figure(selected(input)), input, draw_roofline);
+  return finished(roofline_figure(selected_cases(input)), input, draw_roofline);
 }
 
 }  // namespace figure

@@ -10,6 +10,10 @@
 #include "core/figure/roofline.h"
 #include "core/figure/scaling.h"
 
+namespace conelab::figure {
+struct FigureInput;
+}
+
 namespace conelab {
 
 /// What a figure draws: operators at all lengths, at one label of every other axis.
@@ -27,8 +31,16 @@ struct BenchSelection {
                                           std::vector<MeasuredExponent> exponents,
                                           const std::map<std::string, std::string>& keys);
 
-/// Times, fits, and ratios to the first operator, the latter round by round: the machine's drift is
-/// in both and cancels. Cases without a time are NaN, which the figure leaves out.
+/// The cases of a figure's input that its keys choose. A default that the file has no case of is
+/// replaced by a label that it has.
+[[nodiscard]] BenchSelection selected_cases(const figure::FigureInput& input);
+
+/// Times and fits of the operators, named by their titles; the caption says what they share. Cases
+/// without a time are NaN, which the figure leaves out.
+[[nodiscard]] figure::ScalingFigure times_figure(const BenchSelection& selection);
+
+/// The same with ratios to the first operator, round by round: the machine's drift is in both and
+/// cancels.
 [[nodiscard]] figure::ScalingFigure scaling_figure(const BenchSelection& selection);
 
 /// The longest measured sequence of each operator, at its `intensity`, under the multiply-add peak

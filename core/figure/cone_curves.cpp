@@ -73,11 +73,22 @@ Curve ConeCurves::ancestors(const AxisShadow& u) const {
   return joined({right, level_between(top, u.axis + half, u.axis - half), reversed(left)});
 }
 
+Curve ConeCurves::related(const AxisShadow& u) const {
+  const double reach = 2 * largest() - u.shadow;
+  return joined({similarity_level(u, largest()), level_between(0, u.axis + reach, u.axis - reach)});
+}
+
+int ConeCurves::side_of(const AxisShadow& u, const AxisShadow& w) const {
+  const double apart = w.axis - u.axis;
+  return (system_.infinite() ? apart : std::remainder(apart, 2 * std::numbers::pi)) > 0 ? 1 : -1;
+}
+
+Curve ConeCurves::whole_edge(const AxisShadow& u, int side) const {
+  return {null_line(u, side, 0, largest())};
+}
+
 Curve ConeCurves::ascent(const AxisShadow& u, const AxisShadow& ancestor) const {
-  const double towards = system_.infinite()
-                             ? ancestor.axis - u.axis
-                             : std::remainder(ancestor.axis - u.axis, 2 * std::numbers::pi);
-  return {null_line(u, towards > 0 ? -1 : +1, u.shadow, ancestor.shadow)};
+  return {null_line(u, -side_of(u, ancestor), u.shadow, ancestor.shadow)};
 }
 
 CycleArc ConeCurves::level(double radial) const {

@@ -49,8 +49,16 @@ class ConeCurves {
   /// Returns the region of all ancestors of u up to the light (or to ∞), closed. For u = LCA these
   /// are the common ancestors.
   [[nodiscard]] Curve ancestors(const AxisShadow& u) const;
+  /// Returns the region of all points that have a common ancestor with u, closed. The largest
+  /// shadow must be finite.
+  [[nodiscard]] Curve related(const AxisShadow& u) const;
   /// Returns the curve from u to an ancestor that lies on the edge of the region of its ancestors.
   [[nodiscard]] Curve ascent(const AxisShadow& u, const AxisShadow& ancestor) const;
+  /// Returns on which side of u a point w lies, −1 or +1.
+  [[nodiscard]] int side_of(const AxisShadow& u, const AxisShadow& w) const;
+  /// Returns the curve that bounds the cone of u on this side, continued beyond u up to the light
+  /// (or to ∞): it bounds the cones of all points on it.
+  [[nodiscard]] Curve whole_edge(const AxisShadow& u, int side) const;
   /// Returns all points of this radial coordinate: a horosphere or a circle about the source.
   [[nodiscard]] CycleArc level(double radial) const;
   /// Returns the segment of a level between two axes.

@@ -17,8 +17,7 @@ using geometry::Lca;
 using geometry::Model;
 using geometry::Vector;
 
-constexpr Colour light_fill{255, 243, 205, 255}, shadow_fill{120, 120, 120, 70},
-    ground{250, 250, 250, 255};
+constexpr Colour light_fill{255, 243, 205, 255}, shadow_fill{120, 120, 120, 70};
 
 Colour darker(Colour c) {
   const auto part = [](std::uint8_t v) { return static_cast<std::uint8_t>(0.72 * v); };
@@ -40,19 +39,18 @@ class Panel {
         u_(curves_.locate(scene.u, "u")) {
     if (!scene.v) return;
     v_ = curves_.locate(*scene.v, "v");
-    const auto element = [&](const Vector& x, const char* name) {
-      return geometry::element(scene.system, geometry::point(Model::halfspace, x, name), name);
-    };
-    lca_ = geometry::lca(scene.system, element(scene.u, "u"), element(*scene.v, "v"));
+    lca_ = scene_lca(scene);
     if (lca_->place) meeting_ = curves_.locate(*lca_->place);
   }
 
   void draw() {
     const Path domain = view_.domain();
-    list_.path(domain, Paint::filled(ground));
+    list_.path(domain, Paint::filled(scene_.ground));
     list_.clip_begin(domain);
     draw_grid();
+    draw_curves(true);
     draw_light();
+    draw_curves(false);
     draw_ancestors();
     draw_levels();
     if (scene_.v) draw_cone(*v_, *scene_.v, "v", purple);
@@ -119,6 +117,16 @@ class Panel {
   /// Returns whether a point, possibly ideal, is on this page.
   [[nodiscard]] bool at_page(const HemispherePoint& p) const {
     return view_.box().grown(1).contains(view_.page(p));
+  }
+
+  /// Draws the areas among the scene's further curves, or the lines.
+  void draw_curves(bool areas) {
+    if (scene_.curves.empty()) return;
+    group(areas ? "areas" : "curves", areas ? "Areas" : "Their borders");
+    for (const SceneCurve& c : scene_.curves) {
+      if ((c.paint.fill.a != 0) == areas) stroke(c.curve, c.paint);
+    }
+    list_.group_end();
   }
 
   void draw_ancestors() {
@@ -245,6 +253,11 @@ class Panel {
     if (meeting_) draw_point(curves_.at(*meeting_), vermilion);
     for (const Vector& mark : scene_.marks) draw_point(above(mark), ink);
     list_.group_end();
+    for (const SceneLabel& label : scene_.labels) {
+      if (!at_page(label.at)) continue;
+      labels_.place(list_, view_.page(label.at), rich(label.markup),
+                    {.size = title_size, .colour = ink, .halo = 0.8}, 0);
+    }
     name_light();
     name(above(scene_.u), "<i>u</i>", title_size);
     if (scene_.v) name(above(*scene_.v), "<i>v</i>", title_size);
@@ -347,10 +360,7 @@ Curve essential(const ConeScene& scene) {
   for (const SceneGeodesic& g : scene.geodesics) add(geodesic_curve(g.a, g.b));
   if (scene.v) {  // The common ancestor and the curves up to it.
     const AxisShadow u = curves.locate(scene.u, "u"), v = curves.locate(*scene.v, "v");
-    const auto element = [&](const Vector& x) {
-      return geometry::element(scene.system, geometry::point(Model::halfspace, x));
-    };
-    const Lca lca = geometry::lca(scene.system, element(scene.u), element(*scene.v));
+    const Lca lca = scene_lca(scene);
     if (lca.place && lca.shadow > std::max(u.shadow, v.shadow)) {
       add(curves.ascent(u, curves.locate(*lca.place)));
       add(curves.ascent(v, curves.locate(*lca.place)));
@@ -364,6 +374,13 @@ Curve essential(const ConeScene& scene) {
 }
 
 }  // namespace
+
+geometry::Lca scene_lca(const ConeScene& scene) {
+  const auto element = [&](const Vector& x, const char* name) {
+    return geometry::element(scene.system, geometry::point(Model::halfspace, x, name), name);
+  };
+  return geometry::lca(scene.system, element(scene.u, "u"), element(*scene.v, "v"));
+}
 
 Window fitted_window(const ConeScene& scene, Model model) {
   if (model != Model::halfspace && model != Model::band) return ModelView::usual_window(model);

@@ -24,6 +24,16 @@ struct SceneGeodesic {
   bool show_escape = false;
 };
 
+/// A further curve or area of a scene, drawn below the cones, and a further label.
+struct SceneCurve {
+  Curve curve;
+  Paint paint;
+};
+struct SceneLabel {
+  HemispherePoint at;
+  std::string markup;
+};
+
 struct ConeScene {
   geometry::ConeSystem system;
   geometry::Vector u;  ///< Half-plane coordinates.
@@ -33,8 +43,14 @@ struct ConeScene {
   int levels = 0;         ///< Number of level lines of K(u, ·).
   bool annotate = false;  ///< Whether the region, the depth and the light are labelled with words.
   std::vector<SceneGeodesic> geodesics;
+  std::vector<SceneCurve> curves;
+  std::vector<SceneLabel> labels;
+  Colour ground{250, 250, 250, 255};    ///< Where nothing is drawn.
   std::vector<geometry::Vector> marks;  ///< Further points, labelled w₁, w₂, …
 };
+
+/// Returns the LCA of u and v, both of which the scene must have.
+[[nodiscard]] geometry::Lca scene_lca(const ConeScene& scene);
 
 struct ScenePanel {
   ConeScene scene;

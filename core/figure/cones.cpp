@@ -14,7 +14,45 @@ using geometry::Vector;
 
 Vector at(double x, double height) { return Eigen::Vector2d(x, height); }
 
-ConeScene scene_of(const ConesFigure& f) {
+std::string number(double value) { return fmt::format("{:.4g}", value); }
+
+/// Formats a point of the half-plane in the coordinates of another model: "(0.3, −0.1)".
+std::string coordinates(const Vector& half_plane, Model model) {
+  std::string text;
+  for (const double c : geometry::convert(half_plane, Model::halfspace, model)) {
+    const double shown = std::abs(c) < 1e-12 ? 0 : c;  // Hides rounding of the conversion.
+    text += (text.empty() ? "(" : ", ") + number(shown);
+  }
+  return text + ")";
+}
+
+std::string readout(const ConesFigure& f, const ConeScene& scene, Model model) {
+  const std::string text = (f.caption.empty() ? "" : f.caption + ". ") + scene_text(scene, model);
+  const geometry::Lca lca = scene_lca(scene);
+  if (!lca.place) return text + fmt::format("; no common ancestor, depth {}", number(lca.depth));
+  const Vector x = geometry::place(scene.system, *lca.place, Model::halfspace).x;
+  return text + fmt::format("; LCA = {}, depth {}", coordinates(x, model), number(lca.depth));
+}
+
+DisplayList draw_models_of(const ConesFigure& f, const std::vector<Model>& models,
+                           std::size_t columns, const char* title) {
+  PanelFigure figure;
+  ConeScene scene = cone_scene(f);
+  scene.annotate = models.size() == 1;
+  for (const Model model : models) {
+    figure.panels.push_back({scene, model, std::nullopt, model_title(model)});
+  }
+  figure.columns = columns;
+  figure.width = f.width;
+  figure.metadata = f.metadata;
+  if (figure.metadata.title.empty()) figure.metadata.title = title;
+  figure.caption = readout(f, scene, models.size() == 1 ? models.front() : Model::halfspace);
+  return draw_panels(figure);
+}
+
+}  // namespace
+
+ConeScene cone_scene(const ConesFigure& f) {
   ConeScene scene;
   std::map<std::string, double> parameters = f.parameters;
   const bool infinite = geometry::cone_family(f.cone).base == geometry::Base::plane;
@@ -33,55 +71,16 @@ ConeScene scene_of(const ConesFigure& f) {
   return scene;
 }
 
-std::string number(double value) { return fmt::format("{:.4g}", value); }
-
-/// Formats a point of the half-plane in the coordinates of another model: "(0.3, −0.1)".
-std::string coordinates(const Vector& half_plane, Model model) {
-  std::string text;
-  for (const double c : geometry::convert(half_plane, Model::halfspace, model)) {
-    const double shown = std::abs(c) < 1e-12 ? 0 : c;  // Hides rounding of the conversion.
-    text += (text.empty() ? "(" : ", ") + number(shown);
-  }
-  return text + ")";
-}
-
-std::string readout(const ConesFigure& f, const ConeScene& scene, Model model) {
-  std::string text = f.caption.empty() ? "" : f.caption + ". ";
-  text += fmt::format("{} cones", f.cone);
+std::string scene_text(const ConeScene& scene, Model model) {
   const geometry::ConeFamily& family = *scene.system.family;
+  std::string text = fmt::format("{} cones", family.name);
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     text += fmt::format(", {} = {}", family.parameters[i].key, number(scene.system.values[i]));
   }
-  for (const auto& [name, x] : {std::pair{"u", &scene.u}, {"v", &*scene.v}}) {
-    text += fmt::format("; {} = {}", name, coordinates(*x, model));
-  }
-  const auto element = [&](const Vector& x, const char* name) {
-    return geometry::element(scene.system, geometry::point(Model::halfspace, x, name), name);
-  };
-  const geometry::Lca lca =
-      geometry::lca(scene.system, element(scene.u, "u"), element(*scene.v, "v"));
-  if (!lca.place) return text + fmt::format("; no common ancestor, depth {}", number(lca.depth));
-  const Vector x = geometry::place(scene.system, *lca.place, Model::halfspace).x;
-  return text + fmt::format("; LCA = {}, depth {}", coordinates(x, model), number(lca.depth));
+  text += "; u = " + coordinates(scene.u, model);
+  if (scene.v) text += "; v = " + coordinates(*scene.v, model);
+  return text;
 }
-
-DisplayList draw_models_of(const ConesFigure& f, const std::vector<Model>& models,
-                           std::size_t columns, const char* title) {
-  PanelFigure figure;
-  ConeScene scene = scene_of(f);
-  scene.annotate = models.size() == 1;
-  for (const Model model : models) {
-    figure.panels.push_back({scene, model, std::nullopt, model_title(model)});
-  }
-  figure.columns = columns;
-  figure.width = f.width;
-  figure.metadata = f.metadata;
-  if (figure.metadata.title.empty()) figure.metadata.title = title;
-  figure.caption = readout(f, scene, models.size() == 1 ? models.front() : Model::halfspace);
-  return draw_panels(figure);
-}
-
-}  // namespace
 
 DisplayList draw_cones(const ConesFigure& f) {
   DisplayList list = draw_models_of(f, {f.model}, 1, "Shadow cones and the lowest common ancestor");

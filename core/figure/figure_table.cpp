@@ -1,12 +1,15 @@
 #include "core/figure/figure_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/geometry/cone_family.h"
+#include "core/pair/bias.h"
+#include "core/pair/mask.h"
 
 namespace conelab::figure {
 
@@ -14,6 +17,7 @@ namespace conelab::figure {
 DisplayList make_heatmap(const FigureInput& input);             // map_figures.cpp
 DisplayList make_arcs(const FigureInput& input);                // map_figures.cpp
 DisplayList make_scaling(const FigureInput& input);             // bench_figures.cpp
+DisplayList make_growth(const FigureInput& input);              // growth.cpp
 DisplayList make_ratio(const FigureInput& input);               // bench_figures.cpp
 DisplayList make_roofline(const FigureInput& input);            // bench_figures.cpp
 DisplayList make_tree(const FigureInput& input);                // geometry_figures.cpp
@@ -23,6 +27,11 @@ DisplayList make_models(const FigureInput& input);              // geometry_figu
 DisplayList make_finite_to_infinite(const FigureInput& input);  // geometry_figures.cpp
 DisplayList make_convexity(const FigureInput& input);           // geometry_figures.cpp
 DisplayList make_lub(const FigureInput& input);                 // geometry_figures.cpp
+DisplayList make_families(const FigureInput& input);            // families.cpp
+DisplayList make_regions(const FigureInput& input);             // regions.cpp
+DisplayList make_construction(const FigureInput& input);        // construction.cpp
+DisplayList make_masks(const FigureInput& input);               // masks.cpp
+DisplayList make_bias(const FigureInput& input);                // bias.cpp
 
 namespace {
 
@@ -50,25 +59,54 @@ Keys bench_keys(const char* operators, const Keys& more = {}) {
   return keys;
 }
 
-/// What `cones` and `models` share.
-Keys cone_keys() {
+const FigureKey model_key = {"model", "halfspace", "halfspace, ball, klein, hyperboloid or band",
+                             false, "halfspace|ball|klein|hyperboloid|band"};
+
+/// What chooses a family of cones and a scene of one or two points.
+Keys scene_keys(bool pair) {
   static const std::string names = geometry::cone_family_names("|");
-  return {
+  Keys keys = {
       {"cone", "penumbral", "family of the cones", false, names.c_str()},
       {"u", "", "first point, x,height of the half-plane unless `points` says otherwise"},
-      {"v", "", "second point"},
       {"source", "", "finite families: where the light is; default: the models' origin"},
-      {"points", "halfspace", "model of u, v and source: halfspace, ball, klein, band, hyperboloid",
-       false, "halfspace|ball|klein|band|hyperboloid"},
+      {"points", "halfspace",
+       "model of the points typed: halfspace, ball, klein, band, hyperboloid", false,
+       "halfspace|ball|klein|band|hyperboloid"},
       {"height", "", "penumbral: height of the light's horosphere (1)"},
       {"radius", "", "umbral: hyperbolic radius of the objects (0.4, so that they are seen)"},
       {"source_radius", "", "penumbral-finite: radius of the light (0.5)"},
       {"object_radius", "", "umbral-finite: radius of the objects (0.3)"},
       {"K", "", "ganea: constant of the half-aperture (0.1)"},
-      {"levels", "0", "how many level lines of the similarity with u"},
-      {"ancestors", "yes", "yes or no: the region of common ancestors", false, "yes|no"},
       caption_key,
   };
+  if (pair) keys.insert(keys.begin() + 2, {"v", "", "second point"});
+  return keys;
+}
+
+/// What `cones` and `models` share.
+Keys cone_keys() {
+  Keys keys = scene_keys(true);
+  keys.insert(keys.end() - 1,
+              {{"levels", "0", "how many level lines of the similarity with u"},
+               {"ancestors", "yes", "yes or no: the region of common ancestors", false, "yes|no"}});
+  return keys;
+}
+
+/// The numbers, words and tensors of one axis that the rows of a table take, each key once; the
+/// defaults are the rows', and "random" for a tensor.
+template <class Rows>
+Keys row_keys(Keys keys, const Rows& rows) {
+  for (const auto& row : rows) {
+    for (const ParameterInfo& info : row.parameters) {
+      const auto same = [&](const FigureKey& k) { return std::string_view(k.key) == info.key; };
+      const bool tensor = info.domain == Domain::tensor;
+      if ((tensor && tensor_rank(info) > 1) || std::any_of(keys.begin(), keys.end(), same))
+        continue;
+      keys.push_back({info.key, tensor ? "random" : "", info.about, false, info.choices});
+    }
+  }
+  keys.push_back(caption_key);
+  return keys;
 }
 
 Keys with(Keys keys, std::ptrdiff_t at, const FigureKey& key) {
@@ -130,18 +168,45 @@ std::vector<FigureInfo> all_figures() {
                     false, "yes|no"},
                    {"guide", "2", "slope of the guide line, or none"}}),
        make_scaling},
+      {"growth", "time against length for operators of different order of cost, with guides",
+       FigureSource::bench, "single",
+       bench_keys("which of the files' operators", {{"guides", "n,n log n,n sqrt n,n^2",
+                                                     "orders of growth to compare with, or none"}}),
+       make_growth, true},
       {"ratio", "time relative to the first operator against sequence length", FigureSource::bench,
        "single", bench_keys("which of the file's operators; the first is the base"), make_ratio},
       {"roofline", "attained against attainable performance", FigureSource::bench, "single",
        bench_keys(chosen), make_roofline},
       {"cones", "shadow cones of two points and their lowest common ancestor, any family and model",
-       FigureSource::none, "single",
-       with(cone_keys(), 1,
-            {"model", "halfspace", "halfspace, ball, klein, hyperboloid or band", false,
-             "halfspace|ball|klein|hyperboloid|band"}),
-       make_cones},
+       FigureSource::none, "single", with(cone_keys(), 1, model_key), make_cones},
       {"models", "the same cones in half-plane, ball, Klein ball, hyperboloid and band",
        FigureSource::none, "double", cone_keys(), make_models},
+      {"families",
+       "one scene under every cone family, with its light",
+       FigureSource::none,
+       "double",
+       {caption_key},
+       make_families},
+      {"regions", "which points are descendants, ancestors, related or unrelated to a point u",
+       FigureSource::none, "single", with(scene_keys(false), 1, model_key), make_regions},
+      {"construction", "the two curves whose crossing is the lowest common ancestor",
+       FigureSource::none, "single", with(scene_keys(true), 1, model_key), make_construction},
+      {"bias", "the biases over the offset of key and query, and the error of HyPE's columns",
+       FigureSource::none, "single",
+       row_keys({{"n", "64", "how many positions", false, "", true},
+                 {"biases", "", "which biases, as alibi,hype; default: all that are curves"},
+                 {"heads", "8", "how many heads, for the defaults of a head", false, "", true},
+                 {"head", "3", "which head", false, "", true},
+                 {"seed", "1", "of tables that are drawn", false, "", true},
+                 {"d", "64", "dimension that HyPE's columns are scaled for", false, "", true}},
+                bias_table()),
+       make_bias},
+      {"masks", "which keys a query sees, for every mask side by side", FigureSource::none,
+       "single",
+       row_keys({{"n", "16", "how many queries and keys", false, "", true},
+                 {"masks", "", "which masks, as causal,window; default: all"}},
+                mask_table()),
+       make_masks},
       {"finite-to-infinite",
        "a finite light recedes and its cones become the infinite ones",
        FigureSource::none,
@@ -203,6 +268,17 @@ std::string FigureInput::value(const std::string& key) const {
   return value_of(*info, parameters, key);
 }
 
+Metadata FigureInput::titled(const char* title) const {
+  Metadata named = metadata;
+  if (named.title.empty()) named.title = title;
+  return named;
+}
+
+std::string FigureInput::described(const std::string& text) const {
+  const std::string typed = value("caption");
+  return typed.empty() ? text : typed + ". " + text;
+}
+
 std::string value_of(const FigureInfo& info, const Parameters& parameters, const std::string& key) {
   if (const auto given = parameters.find(key); given != parameters.end()) return given->second;
   for (const FigureKey& row : info.keys) {
@@ -234,6 +310,21 @@ std::size_t whole_number(const std::string& key, std::string_view text) {
   const std::optional<std::int64_t> number = parse_integer(text);
   if (!number || *number < 0) misuse("-p {}={}: expected a whole number from 0", key, text);
   return static_cast<std::size_t>(*number);
+}
+
+double typed_value(const ParameterInfo& info, const FigureInput& input, double initial) {
+  if (info.domain == Domain::tensor) return std::nan("");
+  const std::string typed = input.value(info.key);
+  if (typed.empty()) return initial;
+  if (info.domain == Domain::choice) {
+    const std::vector<std::string> words = choice_words(info);
+    const auto found = std::find(words.begin(), words.end(), typed);
+    if (found == words.end()) unknown_name(std::string("-p ") + info.key, typed, words);
+    return static_cast<double>(found - words.begin());
+  }
+  const double value = number(info.key, typed);
+  check_domain(info, value);
+  return value;
 }
 
 }  // namespace conelab::figure

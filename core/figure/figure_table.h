@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/parameter.h"
 #include "core/bench/measured.h"
 #include "core/figure/arcs.h"
 #include "core/figure/cones.h"
@@ -54,6 +55,7 @@ struct FigureInfo {
   const char* width;  ///< The preset it is drawn at: "single", "double".
   std::vector<FigureKey> keys;
   DisplayList (*make)(const FigureInput& input);
+  bool several = false;  ///< Of a benchmark: whether it draws the cases of several files.
 
   /// What --input holds, in words; empty where the figure needs none.
   [[nodiscard]] const char* input() const { return source_text(source); }
@@ -82,6 +84,12 @@ struct FigureInput {
 
   /// The value given, or the key's default.
   [[nodiscard]] std::string value(const std::string& key) const;
+  /// The width asked for, or the figure's own.
+  [[nodiscard]] double width_or(double usual) const { return width > 0 ? width : usual; }
+  /// The metadata, with this title where they have none.
+  [[nodiscard]] Metadata titled(const char* title) const;
+  /// The key `caption`, then this description.
+  [[nodiscard]] std::string described(const std::string& text) const;
 };
 
 [[nodiscard]] const std::vector<FigureInfo>& figure_table();
@@ -99,6 +107,11 @@ void check_keys(const FigureInfo& info, const Parameters& parameters);
 [[nodiscard]] double number(const std::string& key, std::string_view text);
 /// The same for a whole number from 0.
 [[nodiscard]] std::size_t whole_number(const std::string& key, std::string_view text);
+
+/// The value typed for a part's parameter, checked against its domain, or `initial`; of a choice
+/// the index of its word. NaN for a tensor.
+[[nodiscard]] double typed_value(const ParameterInfo& info, const FigureInput& input,
+                                 double initial);
 
 // Sets what concerns the look; keys that choose data are ignored. Throws misuse for values that
 // cannot be read, and for parameters that the cone family does not take.

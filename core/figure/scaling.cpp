@@ -9,6 +9,7 @@
 #include "core/figure/axes.h"
 #include "core/figure/edge_labels.h"
 #include "core/figure/font_metrics.h"
+#include "core/figure/plane_scene.h"
 #include "core/figure/style.h"
 #include "core/figure/text.h"
 
@@ -150,34 +151,62 @@ bool has_slope(const std::vector<Curve>& curves) {
   });
 }
 
-/// The guide runs along the lower right, below all curves, as far as the frame shows it.
-void draw_guide(DisplayList& list, const Frame& f, double slope, const std::vector<Curve>& curves) {
-  double offset = 1e300;  // log y − slope · log x of the lowest point.
-  double x_high = 0;
+/// The lowest start of a guide, log y at `x_low`, with which it would touch a curve.
+double touching(const Guide& guide, double x_low, const std::vector<Curve>& curves) {
+  double least = HUGE_VAL;
   for (const Curve& c : curves) {
     for (const Sample& s : c.samples) {
-      offset = std::min(offset, std::log(s.low) - slope * std::log(s.x));
-      x_high = std::max(x_high, s.x);
+      least = std::min(least, std::log(s.low) - guide.log_time(s.x) + guide.log_time(x_low));
     }
   }
-  if (x_high == 0) return;
-  const double shift = 0.06 * std::log(f.y.high / f.y.low);
-  const auto y_at = [&](double x) { return std::exp(offset - shift + slope * std::log(x)); };
-  const double middle = std::exp((std::log(f.x.low) + 2 * std::log(f.x.high)) / 3);
+  return least;
+}
+
+/// A guide from (x_low, y_low) to the right or the upper edge of the frame.
+std::vector<Point> guide_points(const Frame& f, const Guide& guide, double x_low, double y_low) {
+  constexpr int steps = 32;  // Of a straight line two would do.
+  std::vector<Point> points;
+  for (int i = 0; i <= steps; ++i) {
+    const double x = x_low * std::pow(f.x.high / x_low, static_cast<double>(i) / steps);
+    points.push_back(f.at(x, std::exp(y_low + guide.log_time(x) - guide.log_time(x_low))));
+  }
+  return points;
+}
+
+void draw_guides(DisplayList& list, const Frame& f, const std::vector<Guide>& guides,
+                 const std::vector<Curve>& curves) {
+  LabelPlacer labels(f.box.grown(-1));
+  double x_low = HUGE_VAL, y_low = HUGE_VAL;
+  for (const Curve& c : curves) {
+    std::vector<Point> line;
+    for (const Sample& s : c.samples) {
+      x_low = std::min(x_low, s.x);
+      line.push_back(f.at(s.x, s.y));
+      labels.avoid(Box{line.back().x, line.back().y, 0, 0}.grown(2.5));
+    }
+    labels.avoid_path(Path::polyline(line));
+  }
+  for (const Guide& guide : guides) y_low = std::min(y_low, touching(guide, x_low, curves));
+  y_low -= 0.06 * std::log(f.y.high / f.y.low);
+  std::vector<std::pair<Point, const Guide*>> ends;
+  list.group_begin("guides", "Orders of growth");
   list.clip_begin(f.box);
-  list.line(f.at(f.x.low, y_at(f.x.low)), f.at(f.x.high, y_at(f.x.high)),
-            {quiet, line_width, {3, 2}, Cap::butt});
+  for (const Guide& guide : guides) {
+    const std::vector<Point> points = guide_points(f, guide, x_low, y_low);
+    const Path path = Path::polyline(points);
+    list.path(path, Paint::stroked(quiet, line_width, {3, 2}));
+    labels.avoid_path(path);
+    std::vector<Point> shown;
+    std::copy_if(points.begin(), points.end(), std::back_inserter(shown),
+                 [&](Point p) { return f.box.contains(p); });
+    if (!shown.empty()) ends.emplace_back(shown[shown.size() * 4 / 5], &guide);
+  }
   list.clip_end();
-  const Point at = f.at(middle, y_at(middle));
-  const TextStyle style = {.size = small_size,
-                           .anchor = Anchor::start,
-                           .align = Align::top,
-                           .colour = quiet,
-                           .halo = 1.2};
-  const auto label = rich(fmt::format("∝ <i>n</i><sup>{:g}</sup>", slope));
-  const Box room = {f.box.x, f.box.y, f.box.width - text_width(label, small_size) - 4,
-                    f.box.height - 9};
-  if (room.contains(at)) list.text({at.x + 3, at.y + 1}, label, style);
+  for (const auto& [at, guide] : ends) {
+    labels.place(list, at, rich("∝ " + guide->label),
+                 {.size = small_size, .colour = quiet, .halo = 1.2}, 2);
+  }
+  list.group_end();
 }
 
 std::vector<EdgeLabel> labels_of(const ScalingFigure& f, const Panel& p) {
@@ -202,8 +231,8 @@ void draw_panel(DisplayList& list, const ScalingFigure& f, const Panel& p) {
   if (p.ratio) {
     const double y = p.frame.at(p.frame.x.low, 1).y;
     list.line({p.frame.box.x, y}, {p.frame.box.right(), y}, {quiet, line_width, {3, 2}, Cap::butt});
-  } else if (f.guide && has_slope(p.curves)) {
-    draw_guide(list, p.frame, *f.guide, p.curves);
+  } else if (!f.guides.empty() && has_slope(p.curves)) {
+    draw_guides(list, p.frame, f.guides, p.curves);
   }
   // Below all lines and markers, whichever series they belong to.
   list.group_begin(p.ratio ? "ratio-bands" : "time-bands", "Intervals");
@@ -307,6 +336,16 @@ std::string caption_of(const ScalingFigure& f, const std::vector<Panel>& panels)
 }
 
 }  // namespace
+
+double Guide::log_time(double n) const {
+  const double logarithm = std::log(n);
+  return power * logarithm + (log_power == 0 ? 0 : log_power * std::log(logarithm));
+}
+
+Guide power_guide(double power) {
+  if (power == 1) return {"<i>n</i>", 1};
+  return {fmt::format("<i>n</i><sup>{:g}</sup>", power), power};
+}
 
 std::vector<PlacedSample> scaling_samples(const ScalingFigure& figure) {
   std::vector<Panel> panels = panels_of(figure);

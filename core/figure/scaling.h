@@ -1,8 +1,8 @@
-// Figures `scaling` and `ratio`: run time against sequence length, several operators.
+// Figures `scaling`, `growth` and `ratio`: run time against sequence length, several operators.
 //
 // Log–log, medians with their intervals, each line labelled at its end with the fitted
-// exponent of time ∝ n^e and its interval; a guide of slope 2 (what attention costs); optionally a
-// panel of times relative to the first series.
+// exponent of time ∝ n^e and its interval; guides, of slope 2 (what attention costs) or of several
+// orders of growth; optionally a panel of times relative to the first series.
 #pragma once
 
 #include <optional>
@@ -26,13 +26,24 @@ struct ScalingSeries {
   std::vector<double> ratio = {}, ratio_low = {}, ratio_high = {};
 };
 
+/// An order of growth, time ∝ n^power (log n)^log_power, drawn as a dashed line.
+struct Guide {
+  std::string label;  ///< Markup of `rich`: "<i>n</i> log <i>n</i>".
+  double power = 2, log_power = 0;
+  [[nodiscard]] double log_time(double n) const;  ///< Of n > 1, up to a constant.
+};
+/// The guide of time ∝ n^power.
+[[nodiscard]] Guide power_guide(double power);
+
 struct ScalingFigure {
   std::vector<ScalingSeries> series;
   std::string x_title = "sequence length <i>n</i>";  ///< Markup of `rich`.
   std::string y_title = "time (s)";
-  std::optional<double> guide = 2;  ///< Slope of the guide line; none is drawn at one length.
-  bool ratio_panel = false;         ///< Adds a panel of each series over the first.
-  bool ratio_only = false;          ///< Shows that panel alone (figure `ratio`).
+  /// Guides meet at the shortest length; the one that grows least lies below all curves. None is
+  /// drawn at one length.
+  std::vector<Guide> guides = {power_guide(2)};
+  bool ratio_panel = false;  ///< Adds a panel of each series over the first.
+  bool ratio_only = false;   ///< Shows that panel alone (figure `ratio`).
   /// What the intervals of times and ratios cover, for the caption; few rounds cover less.
   double coverage = usual_level, ratio_coverage = usual_level;
   std::string caption;

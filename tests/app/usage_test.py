@@ -3,6 +3,9 @@ import re
 import subprocess
 import unittest
 
+import h5py
+import numpy as np
+
 from program import PROGRAM, ProgramTest, run
 
 COMMANDS = [line.split()[0] for line in run().out.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
@@ -81,6 +84,63 @@ class Lists(ProgramTest):
         self.assertEqual(rows["penumbral"]["default_map"], "xi")
         gamma = {p["key"]: p for p in rows["umbral"]["parameters"]}["gamma"]
         self.assertEqual(gamma["default"], 1)
+
+    def test_every_entry_tells_all_of_its_parameters(self):
+        for what in ("operators", "maps", "masks", "biases", "positions", "weights", "aggregates"):
+            for row in self.ok("list", what, "--json").json():
+                self.assertIn("paper", row, row["name"])
+                self.assertIn("combines", row, row["name"])
+                for p in row["parameters"]:
+                    self.assertTrue(p["key"] and p["about"] and p["domain"], p)
+                    self.assertIn("differentiable", p)
+                    self.assertIn("shape" if p["domain"] == "tensor" else "default", p)
+
+    def test_operators_tell_paper_and_cost(self):
+        for row in self.ok("list", "operators", "--json").json():
+            self.assertRegex(row["paper"] or "", "^[A-Z][a-z]", row["name"])
+            self.assertTrue(row["cost"], row["name"])
+
+    def test_operators_tell_what_they_combine_with(self):
+        rows = {row["name"]: row for row in self.ok("list", "operators", "--json").json()}
+        masks = [row["name"] for row in self.ok("list", "masks", "--json").json()]
+        self.assertEqual(rows["dot"]["combines"]["masks"], masks)
+        self.assertIn("alibi", rows["penumbral"]["combines"]["bias"])
+        self.assertIn("xi", rows["penumbral"]["combines"]["map"])
+        self.assertNotIn("polar", rows["penumbral"]["combines"]["map"])
+        self.assertEqual(rows["agglomerative"]["combines"], {"masks": ["full", "causal"]})
+        for row in self.ok("list", "masks", "--json").json():
+            takes = "agglomerative" in row["combines"]["operators"]
+            self.assertEqual(takes, row["name"] in ("full", "causal"), row["name"])
+        for row in self.ok("list", "maps", "--json").json():
+            self.assertTrue(row["combines"]["operators"], row["name"])
+            for name in row["combines"]["operators"]:
+                self.assertIn(row["name"], rows[name]["combines"]["map"])
+
+    def test_combinations_are_those_that_attend_accepts(self):
+        data = self.folder / "q.h5"
+        with h5py.File(data, "w") as file:
+            file["q"] = np.zeros((3, 4))
+        for row in self.ok("list", "operators", "--json").json():
+            for name in ("psi", "xi", "polar", "pi", "exp"):
+                fits = name in row["combines"].get("map", [])
+                if row["name"] != "hyperbolic" and "map" in row["combines"]:
+                    end = run("attend", data, "-o", self.folder / "o.h5", "-s", row["name"], "--map",
+                              name, *self.tensors(row))
+                    self.assertEqual("for " + row["name"] in end.err, not fits, end.err)
+
+    @staticmethod
+    def tensors(row):
+        needed = [p["key"] for p in row["parameters"] if p["domain"] == "tensor" and p["needed"]]
+        return [word for key in needed for word in ("-p", key + "=random")]
+
+    def test_errata_have_their_numbers(self):
+        rows = {row["name"]: row for row in self.ok("list", "operators", "--json").json()}
+        self.assertIn("0.543907", rows["penumbral"]["errata"][0]["check"])
+        self.assertNotIn("errata", rows["dot"])
+        biases = {row["name"]: row for row in self.ok("list", "biases", "--json").json()}
+        self.assertIn("(0.679, 0.321)", biases["hype"]["errata"][0]["check"])
+        self.assertIn("(0.679, 0.321)", self.ok("list", "biases").out)
+        self.assertIn("(0.679, 0.321)", self.ok("help", "operators").out)
 
     def test_unknown_list(self):
         self.fails(2, "list", "similarity", says=["did you mean 'similarities'?"])

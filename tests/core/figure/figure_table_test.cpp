@@ -178,7 +178,7 @@ TEST(FigureTable, ValuesAreRead) {
   EXPECT_EQ(heat.limits.low, 1e-3);
   ScalingFigure scaling;
   set_parameters({{"guide", "none"}, {"ratio", "yes"}}, scaling);
-  EXPECT_FALSE(scaling.guide);
+  EXPECT_TRUE(scaling.guides.empty());
   EXPECT_TRUE(scaling.ratio_panel);
 }
 

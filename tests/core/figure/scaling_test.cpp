@@ -56,7 +56,7 @@ TEST(Scaling, LegendShowsTheExponentAndItsInterval) {
 TEST(Scaling, SlopeTwoIsDrawnAsSlopeTwo) {
   ScalingFigure f;
   f.series = {series("dot", 1, 2)};
-  f.guide.reset();
+  f.guides.clear();
   const DisplayList list = draw_scaling(f);
   for (const Item& item : list.items) {
     const auto* path = std::get_if<PathItem>(&item);
@@ -73,7 +73,7 @@ TEST(Scaling, SamplesLieWhereTheirLinesAreDrawn) {
   ScalingFigure f;
   f.series = {series("dot", 1, 2), series("umbral", 2, 1)};
   f.ratio_panel = true;
-  f.guide.reset();
+  f.guides.clear();
   std::vector<Point> drawn;
   for (const Item& item : draw_scaling(f).items) {
     const auto* path = std::get_if<PathItem>(&item);

@@ -1,0 +1,34 @@
+// Errata of the papers that decide what a part computes, with numbers that show them.
+//
+// `conelab list` states them with the part that they concern. tests/core/operators/errata_test.cpp
+// computes every number below.
+#pragma once
+
+#include <span>
+
+namespace conelab {
+
+struct Erratum {
+  const char* part;     ///< The operator, bias, mask, ... that it concerns.
+  const char* where;    ///< The paper and the equation.
+  const char* printed;  ///< What stands there.
+  const char* correct;  ///< What is computed instead, and why.
+  const char* check;    ///< An example with its numbers.
+};
+
+inline constexpr Erratum errata_table[] = {
+    {"penumbral", "Coneheads eq. 7",
+     "a common ancestor exists iff (D - a)^2 + v_d^2 < h^2, a = sqrt(h^2 - u_d^2)",
+     "it exists iff D <= s_u + s_v, s = sqrt(h^2 - x_d^2): as printed, pairs are lost where v is "
+     "an "
+     "ancestor of u",
+     "h = 1, D = 0.1, u_d = 0.2, v_d = 0.9: v is an ancestor of u (s_u - s_v = 0.543907 >= D), but "
+     "(D - a)^2 + v_d^2 = 1.58404 >= 1"},
+    {"hype", "HyPE eq. 5 and 14", "tau = 1",
+     "tau = -1 is the default: under the mask causal, tau = 1 favours distant tokens",
+     "mu = ln 2, zero scores, causal, row 1: alibi with slope ln 2 (0.333, 0.667), tau = 1 (0.679, "
+     "0.321), tau = -1 (0.321, 0.679)"}};
+
+[[nodiscard]] inline std::span<const Erratum> errata() { return errata_table; }
+
+}  // namespace conelab

@@ -1,0 +1,76 @@
+// Figure `growth`: time against length for operators of different order of cost, from one or
+// several result files of `bench`, with fitted exponents and the orders n, n log n, n sqrt n, n^2.
+//
+// It is the figure `scaling` without ratios, which would compare rounds of different runs.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/figure/bench_figures.h"
+#include "core/figure/figure_table.h"
+
+namespace conelab::figure {
+namespace {
+
+struct Order {
+  const char* name;  ///< As it is typed.
+  Guide guide;
+};
+const std::vector<Order>& orders() {
+  static const std::vector<Order> table = {{"n", power_guide(1)},
+                                           {"n log n", {"<i>n</i> log <i>n</i>", 1, 1}},
+                                           {"n sqrt n", {"<i>n</i> √<i>n</i>", 1.5}},
+                                           {"n^2", power_guide(2)}};
+  return table;
+}
+
+/// "n,n^2", or "none".
+std::vector<Guide> guides_of(const std::string& typed) {
+  std::vector<std::string> known;
+  for (const Order& order : orders()) known.emplace_back(order.name);
+  std::vector<Guide> guides;
+  if (typed == "none") return guides;
+  for (const std::string& name : parse_names("-p guides", typed)) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) unknown_name("order of growth", name, known);
+    guides.push_back(orders()[static_cast<std::size_t>(found - known.begin())].guide);
+  }
+  return guides;
+}
+
+/// Refuses an operator without a case at the labels that are drawn, and a case that two files have.
+void check_once(const BenchSelection& selection, std::size_t total) {
+  for (const std::string& name : selection.operators) {
+    std::vector<std::string> lengths;
+    for (const MeasuredCase& c : selection.cases) {
+      if (c.labels["operator"] == name) lengths.push_back(c.labels["seq_len"]);
+    }
+    if (lengths.empty() && total > 0) {
+      misuse(
+          "growth: {} was not measured where the others were: {} (choose other labels by -p, or "
+          "operators)",
+          name, describe(selection.fixed));
+    }
+    std::sort(lengths.begin(), lengths.end());
+    const auto twice = std::adjacent_find(lengths.begin(), lengths.end());
+    if (twice != lengths.end()) {
+      misuse("growth: {} at n = {} is in more than one input (expected each case once)", name,
+             *twice);
+    }
+  }
+}
+
+}  // namespace
+
+DisplayList make_growth(const FigureInput& input) {
+  const BenchSelection selection = selected_cases(input);
+  check_once(selection, input.cases.size());
+  ScalingFigure figure = times_figure(selection);
+  figure.guides = guides_of(input.value("guides"));
+  figure.width = input.width_or(single_column);
+  figure.metadata = input.titled("Growth of run time");
+  figure.caption = input.described(figure.caption);
+  return draw_scaling(figure);
+}
+
+}  // namespace conelab::figure

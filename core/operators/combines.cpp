@@ -1,0 +1,55 @@
+#include "core/operators/combines.h"
+
+#include <algorithm>
+
+#include "core/call/composed.h"
+
+namespace conelab {
+namespace {
+
+std::vector<std::string> fitting_maps(const std::string& similarity) {
+  std::vector<std::string> names;
+  for (const MapRow& row : map_table()) {
+    const bool known = std::find(names.begin(), names.end(), row.name) != names.end();
+    if (!known && looks_at(similarity, row.space)) names.emplace_back(row.name);
+  }
+  return names;
+}
+
+std::vector<Combination> combinations_of_similarity(const std::string& similarity) {
+  std::vector<Combination> all;
+  for (const CallField& field : call_fields()) {
+    if (field.word == &Call::similarity) continue;
+    all.push_back({field.name, {}});
+    if (field.word == &Call::map) {
+      all.back().parts = fitting_maps(similarity);
+      continue;
+    }
+    for (const PartInfo& part : field.parts()) all.back().parts.push_back(part.name);
+  }
+  return all;
+}
+
+}  // namespace
+
+bool looks_at(const std::string& similarity, Space space) {
+  const ComposedSimilarity* composed = find_composed(similarity);
+  const std::string base = composed == nullptr ? similarity : composed->similarity;
+  const auto rows = similarity_table();
+  return std::any_of(rows.begin(), rows.end(), [&](const SimilarityRow& row) {
+    return row.info.name == base && row.info.space == space;
+  });
+}
+
+std::vector<Combination> combinations(const std::string& operation) {
+  for (const OperatorRow& row : operator_table().subspan(1)) {
+    const OperatorInfo& info = row.info;
+    if (operation == info.name) return {{"masks", {info.masks.begin(), info.masks.end()}}};
+  }
+  for (const PartInfo& part : list_similarities()) {
+    if (operation == part.name) return combinations_of_similarity(operation);
+  }
+  return {};
+}
+
+}  // namespace conelab

@@ -1,0 +1,39 @@
+#include <gtest/gtest.h>
+
+#include "core/figure/figure_table.h"
+#include "core/geometry/cone_family.h"
+#include "tests/core/figure/figure_checks.h"
+
+namespace conelab::figure {
+namespace {
+
+DisplayList families(double width) {
+  FigureInput input;
+  input.info = &figure_named("families");
+  input.width = width;
+  return input.info->make(input);
+}
+
+TEST(Families, ShowsEveryFamilyOfTheTableWithItsLight) {
+  for (const double width : {single_column, double_column}) {
+    const DisplayList list = families(width);
+    expect_good_figure(list);
+    std::string all = "|";
+    for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
+    for (const geometry::ConeFamily* family : geometry::cone_families()) {
+      EXPECT_EQ(count(all, std::string("|") + family->name + "|"), 1u) << family->name;
+    }
+    EXPECT_EQ(count(all, "|LCA|"), geometry::cone_families().size()) << all;
+    EXPECT_EQ(count(all, "light|") + count(all, "light at infinity|"),
+              geometry::cone_families().size())
+        << all;
+  }
+}
+
+TEST(Families, IsWiderThanHighInTwoColumns) {
+  EXPECT_LT(families(double_column).height, double_column);
+  EXPECT_GT(families(single_column).height, single_column);
+}
+
+}  // namespace
+}  // namespace conelab::figure

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/figure_table.h"
+#include "tests/core/figure/figure_checks.h"
+
+namespace conelab::figure {
+namespace {
+
+void add_cases(FigureInput& input, const char* operation, double power, std::int64_t longest) {
+  MeasuredExponent exponent;
+  exponent.labels = {{"operator", operation}};
+  exponent.value = power, exponent.low = power - 0.03, exponent.high = power + 0.04;
+  input.exponents.push_back(exponent);
+  for (std::int64_t n = 256; n <= longest; n *= 2) {
+    MeasuredCase c;
+    c.labels = {{"operator", operation}, {"seq_len", std::to_string(n)}};
+    c.time = 1e-3 * std::pow(static_cast<double>(n) / 256, power);
+    c.time_low = 0.95 * c.time, c.time_high = 1.05 * c.time;
+    c.samples.assign(9, c.time);
+    input.cases.push_back(c);
+  }
+}
+
+FigureInput growth_input() {
+  FigureInput input;
+  input.info = &figure_named("growth");
+  add_cases(input, "dot", 2, 16384);
+  add_cases(input, "agglomerative", 1, 262144);
+  add_cases(input, "dot:masks=strided", 1.5, 65536);
+  return input;
+}
+
+std::string growth_text(const DisplayList& list) {
+  std::string all = "|";
+  for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
+  return all;
+}
+
+/// The lines of the group "guides", each as its points.
+std::vector<std::vector<Point>> guide_lines(const DisplayList& list) {
+  std::vector<std::vector<Point>> lines;
+  bool inside = false;
+  for (const Item& item : list.items) {
+    if (const auto* begin = std::get_if<GroupBegin>(&item)) inside = begin->id == "guides";
+    if (std::get_if<GroupEnd>(&item) != nullptr) inside = false;
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || !inside) continue;
+    lines.emplace_back();
+    for (const Segment& segment : path->path.segments) {
+      if (const auto* move = std::get_if<MoveTo>(&segment)) lines.back().push_back(move->to);
+      if (const auto* line = std::get_if<LineTo>(&segment)) lines.back().push_back(line->to);
+    }
+  }
+  return lines;
+}
+
+TEST(Growth, OperatorsOfDifferentOrderShareAPlot) {
+  for (const double width : {single_column, double_column}) {
+    FigureInput input = growth_input();
+    input.width = width;
+    const DisplayList list = input.info->make(input);
+    expect_good_figure(list);
+    const std::string all = growth_text(list);
+    for (const char* text : {"|dot|", "|agglomerative|", "|∝ n|", "|∝ n log n|", "|∝ n2|",
+                             "n2.00  [1.97, 2.04]", "n1.00  [0.97, 1.04]", "n1.50"}) {
+      EXPECT_NE(all.find(text), std::string::npos) << text << " in " << all;
+    }
+  }
+}
+
+TEST(Growth, GuidesMeetAtTheShortestLengthAndHaveTheirSlopes) {
+  FigureInput input = growth_input();
+  const auto lines = guide_lines(input.info->make(input));
+  ASSERT_EQ(lines.size(), 4u);
+  // From n to 2n the order n rises by ln 2, n sqrt n by 1.5 ln 2, n^2 by 2 ln 2.
+  const auto rise = [&](std::size_t k, std::size_t i) { return lines[k][0].y - lines[k][i].y; };
+  const std::size_t last = lines[0].size() - 1;
+  for (std::size_t k = 1; k < 4; ++k) {
+    EXPECT_NEAR(lines[k][0].x, lines[0][0].x, 1e-9);
+    EXPECT_NEAR(lines[k][0].y, lines[0][0].y, 1e-9);
+  }
+  EXPECT_NEAR(rise(2, last) / rise(0, last), 1.5, 1e-9);
+  EXPECT_NEAR(rise(3, last) / rise(0, last), 2, 1e-9);
+  // n log n lies between n and n sqrt n here, and is the one that is bent.
+  EXPECT_GT(rise(1, last), rise(0, last));
+  EXPECT_LT(rise(1, last), rise(2, last));
+  EXPECT_GT(rise(1, last / 2), rise(1, last) / 2);
+}
+
+TEST(Growth, GuidesAreChosen) {
+  FigureInput input = growth_input();
+  input.parameters["guides"] = "none";
+  EXPECT_TRUE(guide_lines(input.info->make(input)).empty());
+  input.parameters["guides"] = "n,n^2";
+  EXPECT_EQ(guide_lines(input.info->make(input)).size(), 2u);
+  input.parameters["guides"] = "n^3";
+  EXPECT_THROW((void)input.info->make(input), Error);
+}
+
+TEST(Growth, ACaseOfTwoFilesOrOfNoneIsMisuse) {
+  FigureInput twice = growth_input();
+  add_cases(twice, "dot", 2, 512);
+  EXPECT_THROW((void)twice.info->make(twice), Error);
+  FigureInput elsewhere = growth_input();
+  MeasuredCase c = elsewhere.cases.front();
+  c.labels = {{"operator", "umbral"}, {"seq_len", "256"}, {"dim", "128"}};
+  elsewhere.cases.push_back(c);
+  EXPECT_THROW((void)elsewhere.info->make(elsewhere), Error);
+  elsewhere.parameters["operators"] = "dot,agglomerative";
+  EXPECT_NO_THROW((void)elsewhere.info->make(elsewhere));
+}
+
+}  // namespace
+}  // namespace conelab::figure

@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/figure/figure_table.h"
+#include "core/geometry/cone_family.h"
+#include "core/geometry/cone_law.h"
+#include "tests/core/figure/figure_checks.h"
+
+namespace conelab::figure {
+namespace {
+
+using geometry::Model;
+
+DisplayList regions(const Parameters& parameters) {
+  FigureInput input;
+  input.info = &figure_named("regions");
+  input.parameters = parameters;
+  return input.info->make(input);
+}
+
+struct Letter {
+  std::string name;
+  Point at;
+};
+std::vector<Letter> letters(const DisplayList& list) {
+  std::vector<Letter> found;
+  for (const TextItem& item : texts(list)) {
+    const std::string text = plain(item.runs);
+    if (text.size() == 1 && text[0] >= 'A' && text[0] <= 'D') {
+      const Box box = bounds(text_quad(item));
+      found.push_back({text, {box.x + box.width / 2, box.y + box.height / 2}});
+    }
+  }
+  return found;
+}
+
+/// The region of v by the law of cone_law.h, which the figure's outlines do not use.
+std::string region(const geometry::ConeSystem& system, const geometry::Vector& u,
+                   const geometry::Vector& v) {
+  const auto element = [&](const geometry::Vector& x) {
+    return geometry::element(system, geometry::point(Model::halfspace, x));
+  };
+  const geometry::Lca lca = geometry::lca(system, element(u), element(v));
+  if (lca.relation == geometry::Relation::u_is_ancestor) return "A";
+  if (lca.relation == geometry::Relation::v_is_ancestor) return "B";
+  return lca.place ? "C" : "D";
+}
+
+/// The page of the half-plane: u and the boundary give scale and origin.
+TEST(Regions, LettersStandInTheirRegions) {
+  for (const double u_height : {0.2, 0.55, 0.9}) {
+    const geometry::Vector u = Eigen::Vector2d(0, u_height);
+    for (const char* cone : {"penumbral", "umbral"}) {
+      const DisplayList list = regions({{"cone", cone}, {"u", "0," + std::to_string(u_height)}});
+      expect_good_figure(list);
+      Point origin{}, place{};
+      for (const Item& item : list.items) {
+        const auto* path = std::get_if<PathItem>(&item);
+        if (path == nullptr) continue;
+        if (path->paint.fill == blue) {
+          const auto& arc = std::get<ArcTo>(path->path.segments[1]);
+          place = arc.centre;
+        }
+        if (path->paint.stroke.width == 1 && path->paint.stroke.colour == ink) {
+          origin.y = std::get<MoveTo>(path->path.segments[0]).to.y;
+        }
+      }
+      const double scale = (origin.y - place.y) / u_height;
+      geometry::ConeSystem system = geometry::cone_system(
+          cone, cone == std::string("umbral") ? std::map<std::string, double>{{"radius", 0.4}}
+                                              : std::map<std::string, double>{});
+      std::string seen;
+      for (const Letter& letter : letters(list)) {
+        const geometry::Vector v =
+            Eigen::Vector2d((letter.at.x - place.x) / scale, (origin.y - letter.at.y) / scale);
+        EXPECT_EQ(region(system, u, v), letter.name) << cone << " " << v.transpose();
+        seen += letter.name;
+      }
+      EXPECT_EQ(seen, cone == std::string("umbral") ? "ABCC" : "ABCCDD");
+    }
+  }
+}
+
+TEST(Regions, EveryFamilyInEveryModel) {
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    for (const char* model : {"halfspace", "ball", "klein", "hyperboloid", "band"}) {
+      SCOPED_TRACE(std::string(family->name) + " " + model);
+      const DisplayList list = regions({{"cone", family->name}, {"model", model}});
+      expect_good_figure(list);
+      EXPECT_GE(letters(list).size(), 4u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace conelab::figure
