@@ -225,6 +225,7 @@ OperatorRow attention_row() {
           &attention_flops,
           [](const Plan&, Map2d) { return true; },
           nullptr,
+          nullptr,
           attention_functions<double>,
           attention_functions<float>,
           attention_functions<Float16>,

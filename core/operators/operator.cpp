@@ -40,7 +40,8 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
   check_parts(call, row.info);
   Resolver resolver(call, extents);
   resolver.add_masks();
-  resolver.plan().operator_parameters = resolver.add(row.info.name, row.info.parameters);
+  resolver.plan().operator_parameters =
+      resolver.add(row.info.name, row.info.parameters, row.initial);
   resolver.check_keys(row.info.name);
   resolver.plan().operation = &row;
   if (row.check != nullptr) row.check(resolver.plan());

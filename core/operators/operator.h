@@ -58,6 +58,8 @@ struct OperatorRow {
   bool (*has_map)(const Plan& plan, Map2d which);
   /// Sets the plan's sizes of the output and of pairs; null for attention.
   void (*set_sizes)(Plan& plan);
+  /// The defaults that `info.parameters` does not say; null where it says all.
+  DefaultOf initial;
   OperatorFunctions<double> f64;
   OperatorFunctions<float> f32;
   OperatorFunctions<Float16> f16;

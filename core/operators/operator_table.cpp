@@ -8,9 +8,11 @@ namespace conelab {
 
 OperatorRow attention_row();
 OperatorRow agglomerative_row();
+OperatorRow star_row();
+OperatorRow segtree_row();
 
 std::span<const OperatorRow> operator_table() {
-  static const std::array table{attention_row(), agglomerative_row()};
+  static const std::array table{attention_row(), agglomerative_row(), star_row(), segtree_row()};
   return table;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/reference/token_lists.h"
 
 namespace conelab::reference {
 namespace {
@@ -75,7 +76,10 @@ void agglomerative(const Problem& p, HeadOf at, Tensor4<Real>& output) {
 }
 
 using OperatorFormula = void (*)(const Problem&, HeadOf, Tensor4<Real>& output);
-constexpr std::pair<const char*, OperatorFormula> operators[] = {{"agglomerative", &agglomerative}};
+constexpr std::pair<const char*, OperatorFormula> operators[] = {
+    {"agglomerative", &agglomerative},
+    {"star", [](const Problem& p, HeadOf at, Tensor4<Real>& o) { star(p, at.b, at.h, o); }},
+    {"segtree", [](const Problem& p, HeadOf at, Tensor4<Real>& o) { segtree(p, at.b, at.h, o); }}};
 
 }  // namespace
 

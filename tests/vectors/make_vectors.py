@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Computes known answers with 50 digits (mpmath), from definitions, not from this project's code.
 
-Writes the part of each <similarity>.txt below the line "# computed". Hyperbolic distances come from
+Writes the part of each <operator>.txt below the line "# computed". Hyperbolic distances come from
 acosh of the Lorentz product, Exp from the hyperboloid, and cones from their inequalities: the height
 of the lowest common ancestor is searched, not taken from a closed formula.
 """
@@ -197,7 +197,82 @@ def twins(q, offset):
     return [q[0], [c + offset for c in q[1]]]
 
 
+def attend(u, listed, scale):
+    """sum_j softmax_j(scale u.c_j) c_j"""
+    weights = [exp(mpf(scale) * sum(a * b for a, b in zip(u, c))) for c in listed]
+    return [sum(w * c[k] for w, c in zip(weights, listed)) / sum(weights) for k in range(len(u))]
+
+
+def star(x, steps, scale, relay=None, masked=False):
+    h, n = x, len(x)
+    s = relay or [sum(column) / mpf(n) for column in zip(*x)]
+    for _ in range(steps):
+        ring = [[h[j % n] for j in (i - 1, i, i + 1) if 0 <= j < n or not masked] for i in range(n)]
+        h = [attend(h[i], ring[i] + [x[i], s], scale) for i in range(n)]
+        s = attend(s, [s] + h, scale)
+    return h
+
+
+def tree_cells_seen(i, n, causal):
+    """(level, place) of the cells that token i sees, as the definition lists them."""
+    seen = []
+    for j in range((n - 1).bit_length() + 1):
+        v, bit = i >> j, (i >> (j - 1)) & 1 if j else None
+        if v >= 1:
+            seen.append((j - 1, 2 * v - 2) if bit == 0 else (j, v - 1))
+        if not causal:
+            seen.append((j - 1, 2 * v + 3) if bit == 1 else (j, v + 1))
+    return [(j, v) for j, v in seen if v << j < n]
+
+
+def segtree(x, steps, scale, causal=False):
+    n = len(x)
+    cells = {(j, v): [mpf(0)] * len(x[0]) for j in range((n - 1).bit_length() + 1)
+             for v in range(-(-n // 2**j))}
+    cells.update({(0, i): row for i, row in enumerate(x)})
+    sees = {(j, v): [(j, v)] + (tree_cells_seen(v, n, causal) if j == 0 else
+                                [(0, i) for i in range(v << j, min((v + 1) << j, n))])
+            for j, v in cells}
+    for _ in range(steps):
+        cells = {u: attend(cells[u], [cells[w] for w in sees[u]], scale) for u in cells}
+    return [cells[0, i] for i in range(n)]
+
+
+def token_list_case(name, operator, x, output, *lines):
+    return "\n".join([f"case {name}", f"operator {operator}", *lines,
+                      "q " + plain([[float(c) for c in row] for row in x]),
+                      f"output {rows(output)}", ""])
+
+
+def write_token_lists():
+    line = lambda n: [[i + 1] for i in range(n)]
+    wide = [[mpf(c) for c in row] for row in tokens(7, 6, 3)]  # The numbers that a double holds.
+    cases = []
+    for masked in (False, True):
+        for steps in (1, 2):
+            key = f"parameters scale=1 steps={steps}" + (" boundary=masked" if masked else "")
+            cases.append(token_list_case(f"a line, {'masked' if masked else 'cyclic'}, {steps}", "star",
+                                         line(3), star(line(3), steps, 1, [mpf(2)], masked), key,
+                                         "tensor relay 2"))
+    cases.append(token_list_case("the mean for a relay", "star", wide, star(wide, 2, 1 / sqrt(mpf(3)))))
+    for n in (1, 2):
+        cases.append(token_list_case(f"{n} on a ring", "star", wide[:n], star(wide[:n], 3, mpf(1) / 2),
+                                     "parameters scale=0.5 steps=3"))
+    write("star", cases)
+    cases = []
+    for n in (3, 5):
+        for steps in ((1, 2) if n == 3 else (2,)):
+            for causal in ((False, True) if steps == 2 else (False,)):
+                cases.append(token_list_case(
+                    f"a line of {n}, {steps}{', causal' if causal else ''}", "segtree", line(n),
+                    segtree(line(n), steps, 1, causal), *(["masks causal"] if causal else []),
+                    f"parameters scale=1 steps={steps}"))
+    cases.append(token_list_case("three columns", "segtree", wide, segtree(wide, 2, 1 / sqrt(mpf(3)))))
+    write("segtree", cases)
+
+
 def main():
+    write_token_lists()
     q, k = tokens(1, 4, 5), tokens(2, 5, 5)
     near, far = tokens(3, 3, 4, 0.2), tokens(4, 4, 4, 0.2)
     low, light = [x[:-1] + [-4.0] for x in far], [x[:-1] + [30.0] for x in near]

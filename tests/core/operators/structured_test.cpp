@@ -31,14 +31,18 @@ std::vector<Call> structured_calls() {
   return calls;
 }
 
-AttentionInput<double> tokens_of(const Call& call, const Extents& e, std::uint64_t seed) {
+/// Whether the tensors that may be absent are given.
+enum class Optional { given, absent };
+
+AttentionInput<double> tokens_of(const Call& call, const Extents& e, std::uint64_t seed,
+                                 Optional optional = Optional::given) {
   Random random(seed);
   AttentionInput<double> input;
   input.query = Tensor4<double>({e.batch, e.head, e.query, e.feature});
   for (double& x : input.query.data) x = random.uniform(-1.5, 1.5);
   input.key = input.value = input.query;
   draw_tensors(call, input, seed);
-  // Tensors that may be absent are given here.
+  if (optional == Optional::absent) return input;
   Call all = call;
   for (const ParameterInfo& info : call_parameters(call)) {
     if (info.domain == Domain::tensor) all.parameters[info.key] = "random";
@@ -64,39 +68,68 @@ TEST(Structured, AgreesWithTheReference) {
       EXPECT_LE(error_of<double>(call, input), 1e-12) << n;
       EXPECT_LE(error_of<float>(call, input), 1e-5) << n;
       EXPECT_LE(error_of<Float16>(call, input), 4e-3) << n;
+      const auto bare = tokens_of(call, {1, 2, n, n, 8, 8}, 5, Optional::absent);
+      EXPECT_LE(error_of<double>(call, bare), 1e-12) << n;
     }
   }
 }
 
-TEST(Structured, HasTheGradientsOfTheReference) {
+/// Gives every differentiable number as a list, one value for each head.
+Call with_lists(Call call, const Extents& extents) {
+  const auto plan = resolve(call, extents);
+  for (const Parameter& p : parameters(*plan)) {
+    if (!p.is_number() || !p.info.differentiable) continue;
+    std::string& text = call.parameters[p.info.key];
+    for (std::int64_t h = 0; h < extents.head; ++h) {
+      text += fmt::format("{}{}", h == 0 ? "" : ",", (1 + 0.5 * static_cast<double>(h)) * p.at(h));
+    }
+  }
+  return call;
+}
+
+void expect_gradients(const Call& call, AttentionInput<double> input) {
   using reference::Real;
+  const auto plan = resolve(call, check_extents(input));
+  const Forward<double> saved = forward(*plan, input);
+  input.output_grad = saved.output;
+  const Backward<double> found = backward(*plan, input, saved);
+  reference::Problem problem = reference::make_problem(call, input);
+  int compared = 0;
+  const auto expect = [&](double slope, Real& x, const std::string& what) {
+    const reference::Difference difference = reference::central_difference(problem, x);
+    if (!difference.smooth) return;
+    ++compared;
+    EXPECT_NEAR(slope, difference.slope, 1e-6 * std::max(1.0, std::abs(difference.slope))) << what;
+  };
+  for (std::size_t i = 0; i < found.query.data.size(); i += 2) {
+    expect(found.query.data[i], problem.query.data[i], fmt::format("q {}", i));
+  }
+  for (const Parameter& p : parameters(*plan)) {
+    if (!p.is_number() || !p.info.differentiable) continue;
+    ASSERT_EQ(found.parameters.count(p.info.key), 1u) << p.info.key;
+    ASSERT_EQ(found.parameters.at(p.info.key).size(), p.values.size()) << p.info.key;
+    for (std::size_t i = 0; i < p.values.size(); ++i) {
+      expect(found.parameters.at(p.info.key)[i], problem.numbers.at(p.info.key)[i],
+             fmt::format("{} {}", p.info.key, i));
+    }
+  }
+  for (auto& [name, tensor] : problem.tensors) {
+    ASSERT_EQ(found.tensors.count(name), 1u) << name;
+    ASSERT_EQ(found.tensors.at(name).extents, tensor.extents) << name;
+    for (std::size_t i = 0; i < tensor.data.size(); i += 3) {
+      expect(found.tensors.at(name).data[i], tensor.data[i], fmt::format("{} {}", name, i));
+    }
+  }
+  EXPECT_GT(compared, 40);
+}
+
+TEST(Structured, HasTheGradientsOfTheReference) {
+  const Extents extents{1, 2, 7, 7, 8, 8};
   for (const Call& call : structured_calls()) {
     SCOPED_TRACE(call_text(call));
-    AttentionInput<double> input = tokens_of(call, {1, 2, 7, 7, 8, 8}, 7);
-    const auto plan = resolve(call, check_extents(input));
-    const Forward<double> saved = forward(*plan, input);
-    input.output_grad = saved.output;
-    const Backward<double> found = backward(*plan, input, saved);
-    reference::Problem problem = reference::make_problem(call, input);
-    int compared = 0;
-    const auto expect = [&](double slope, Real& x, const std::string& what) {
-      const reference::Difference difference = reference::central_difference(problem, x);
-      if (!difference.smooth) return;
-      ++compared;
-      EXPECT_NEAR(slope, difference.slope, 1e-6 * std::max(1.0, std::abs(difference.slope)))
-          << what;
-    };
-    for (std::size_t i = 0; i < found.query.data.size(); i += 2) {
-      expect(found.query.data[i], problem.query.data[i], fmt::format("q {}", i));
-    }
-    for (auto& [name, tensor] : problem.tensors) {
-      ASSERT_EQ(found.tensors.count(name), 1u) << name;
-      ASSERT_EQ(found.tensors.at(name).extents, tensor.extents) << name;
-      for (std::size_t i = 0; i < tensor.data.size(); i += 3) {
-        expect(found.tensors.at(name).data[i], tensor.data[i], fmt::format("{} {}", name, i));
-      }
-    }
-    EXPECT_GT(compared, 40);
+    expect_gradients(call, tokens_of(call, extents, 7));
+    const AttentionInput<double> bare = tokens_of(call, extents, 7, Optional::absent);
+    expect_gradients(with_lists(call, check_extents(bare)), bare);
   }
 }
 
@@ -108,7 +141,29 @@ TEST(Structured, DoesNotDependOnThreadsOrBlocks) {
     const Forward<float> alone = forward(*plan, input, one_thread());
     EXPECT_EQ(alone.output.data, forward(*plan, input).output.data);
     const Backward<float> slopes = backward(*plan, input, alone, one_thread());
-    EXPECT_EQ(slopes.query.data, backward(*plan, input, alone).query.data);
+    const Backward<float> together = backward(*plan, input, alone);
+    EXPECT_EQ(slopes.query.data, together.query.data);
+    EXPECT_EQ(slopes.parameters, together.parameters);
+    EXPECT_EQ(slopes.tensors, together.tensors);
+  }
+}
+
+TEST(Structured, RowsOfCausalOperatorsDoNotChangeWithLaterTokens) {
+  for (const Call& call : structured_calls()) {
+    if (call.masks != std::vector<std::string>{"causal"}) continue;
+    SCOPED_TRACE(call_text(call));
+    const std::int64_t n = 37, changed = 18;
+    AttentionInput<double> input = tokens_of(call, {1, 1, n, n, 8, 8}, 13);
+    const auto plan = resolve(call, check_extents(input));
+    const Tensor4<double> before = forward(*plan, input).output;
+    for (std::int64_t c = 0; c < 8; ++c) input.query.at(0, 0, changed, c) += 1;
+    const Tensor4<double> after = forward(*plan, input).output;
+    for (std::int64_t c = 0; c < before.shape.feature; ++c) {
+      for (std::int64_t i = 0; i < changed; ++i) {
+        EXPECT_NEAR(before.at(0, 0, i, c), after.at(0, 0, i, c), 1e-14) << i;
+      }
+    }
+    EXPECT_GT(difference(after, before), 1e-3);
   }
 }
 

@@ -1,0 +1,120 @@
+// What the structured operators whose tokens attend to short lists of tokens have in common: their
+// first two parameters, the loop over heads, and the division of a head into blocks of rows.
+//
+//   template <class T>
+//   class StarHead {                       // one head of one batch element
+//    public:
+//     StarHead(const Plan& plan, const PartValues& values, const T* x);
+//     void forward(T* output, const Execution& run) const;
+//     // Sets dx and adds to the gradients of the parameters.
+//     void backward(const T* output_grad, T* dx, PartValues& gradient, const Execution& run) const;
+//   };
+//   struct Star : ListOperator<StarHead> { parameters, masks, info, flops };
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/operators/structured.h"
+#include "core/operators/token_list.h"
+
+namespace conelab {
+
+/// Positions of the first two parameters of every such operator.
+enum { list_scale, list_steps };
+inline constexpr ParameterInfo list_parameters[] = {
+    {"scale", std::numeric_limits<double>::quiet_NaN(), Domain::any, true,
+     "factor of the products of tokens; default 1/sqrt(d)"},
+    {"steps", 2, Domain::whole, false, "times that all tokens are updated"}};
+
+/// Calls `work(block, first, count)` for the rows 0 ... n - 1 in blocks of `block_rows`, on the
+/// threads of `run`.
+constexpr std::int64_t block_of_rows = 256;
+[[nodiscard]] constexpr std::int64_t blocks_of_rows(std::int64_t n) {
+  return (n + block_of_rows - 1) / block_of_rows;
+}
+template <class Work>
+void for_row_blocks(std::int64_t n, const Execution& run, const Work& work) {
+  run_tickets(blocks_of_rows(n), run, [&](std::int64_t block, const auto&) {
+    const std::int64_t first = block * block_of_rows;
+    work(block, first, std::min(block_of_rows, n - first));
+  });
+}
+
+template <template <class> class Head>
+struct ListOperator {
+  /// The default of `scale`.
+  static double initial(int, const DefaultContext& context) {
+    return 1 / std::sqrt(std::max(1.0, static_cast<double>(context.feature)));
+  }
+
+  /// All heads and steps, of `step` operations each; backward counts three times.
+  static double flops_of_steps(const Plan& plan, Pass pass, double step) {
+    double steps = 0;
+    for (std::int64_t h = 0; h < plan.extents.head; ++h) {
+      steps += plan.values(plan.operator_parameters, h)[list_steps];
+    }
+    return static_cast<double>(plan.extents.batch) * steps * step * (pass == Pass::forward ? 1 : 3);
+  }
+
+  template <class T>
+  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,
+                            const Execution& run) {
+    Forward<T> result;
+    result.output = Tensor4<T>(plan.output);
+    for_heads(plan, run, [&](std::int64_t b, std::int64_t h, const Execution& own) {
+      head(plan, input, b, h).forward(result.output.row(b, h, 0), own);
+    });
+    return result;
+  }
+
+  template <class T>
+  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>&,
+                              const Execution& run) {
+    const Extents& e = plan.extents;
+    Backward<T> result;
+    result.query = Tensor4<T>(input.query.shape);
+    const Tensor4<T> ones =
+        input.output_grad.empty() ? Tensor4<T>(plan.output, T(1)) : Tensor4<T>();
+    const Tensor4<T>& grad = input.output_grad.empty() ? ones : input.output_grad;
+    std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
+    for_heads(plan, run, [&](std::int64_t b, std::int64_t h, const Execution& own) {
+      PartValues& gradient = gradients[static_cast<std::size_t>(b * e.head + h)];
+      gradient = plan.zeros(plan.operator_parameters);
+      head(plan, input, b, h).backward(grad.row(b, h, 0), result.query.row(b, h, 0), gradient, own);
+    });
+    add_gradients(plan, plan.operator_parameters, gradients, result);
+    return result;
+  }
+
+ private:
+  template <class T>
+  static Head<T> head(const Plan& plan, const AttentionInput<T>& input, std::int64_t b,
+                      std::int64_t h) {
+    return Head<T>(plan, plan.values(plan.operator_parameters, h, input.tensors),
+                   input.query.row(b, h, 0));
+  }
+
+  /// Gives each head a thread where there are enough heads, else all threads to one head after the
+  /// other.
+  template <class Work>
+  static void for_heads(const Plan& plan, const Execution& run, const Work& work) {
+    const std::int64_t heads = plan.extents.head, all = plan.extents.batch * heads;
+    if (all >= thread_count(run)) {
+      Execution own = quiet(run);
+      own.threads = 1;
+      run_tickets(all, run,
+                  [&](std::int64_t at, const auto&) { work(at / heads, at % heads, own); });
+      return;
+    }
+    for (std::int64_t at = 0; at < all; ++at) {
+      const auto part = [&](std::int64_t k) {
+        return static_cast<double>(k) / static_cast<double>(all);
+      };
+      work(at / heads, at % heads, stage(run, part(at), part(at + 1)));
+    }
+  }
+};
+
+}  // namespace conelab

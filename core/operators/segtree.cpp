@@ -1,0 +1,216 @@
+// SegTree-Transformer: tokens attend to cells of a binary tree over the sequence, which are larger
+// the further away they are, and the cells to their tokens.
+//
+//   h_u <- Att(h_u; h_w for every w that u sees),   all cells at once, steps times
+//
+// Att is that of core/operators/token_list.h, the graph that of core/operators/segment_tree.h.
+// Tokens start as x_i, all other cells as zero; the output is the tokens. SegTree-Transformer (RLGM
+// workshop, ICLR 2019), update of the authors' code segtree-transformer-v0 (modules);
+// BP-Transformer with k = 1 has the same graph, but for the edges of the inner cells to themselves.
+// In the first step cells become the mean of their tokens and their own zero, so that it takes two
+// steps until every token has seen every other.
+//
+// Cost: 4 d operations for each edge and step, 12 n d log2 n a step in all. That counts the inner
+// cells of the last step, which nothing reads and which are not computed: about a third of the
+// edges. Memory O(n d), on the way back times steps; edges are computed, never stored.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/operators/list_operator.h"
+#include "core/operators/segment_tree.h"
+
+namespace conelab {
+namespace {
+
+bool is_causal_tree(const Plan& plan) {
+  const auto& masks = plan.call.masks;
+  return std::find(masks.begin(), masks.end(), "causal") != masks.end();
+}
+
+/// All cells after a step, and the log-sum-exp of their logits in it.
+template <class T>
+struct TreeState {
+  std::vector<T> cell;      ///< [cells x d]
+  std::vector<double> lse;  ///< [cells]
+};
+
+template <class T>
+class SegmentTreeHead {
+ public:
+  SegmentTreeHead(const Plan& plan, const PartValues& values, const T* x)
+      : tree_(plan.extents.query, is_causal_tree(plan)),
+        d_(plan.extents.feature),
+        steps_(static_cast<std::int64_t>(values.p[list_steps])),
+        scale_(values.p[list_scale]),
+        x_(x) {}
+
+  void forward(T* output, const Execution& run) const {
+    TreeState<T> state = initial();
+    for (std::int64_t t = 0; t < steps_; ++t) {
+      state = next(state, t, stage(run, share(t), share(t + 1)));
+    }
+    std::copy_n(state.cell.begin(), tree_.tokens() * d_, output);
+  }
+
+  void backward(const T* output_grad, T* dx, PartValues& gradient, const Execution& run) const {
+    std::vector<TreeState<T>> states{initial()};
+    for (std::int64_t t = 0; t < steps_; ++t) {
+      states.push_back(next(states.back(), t, stage(run, share(t) / 3, share(t + 1) / 3)));
+    }
+    std::vector<T> of_cells = zeros();
+    std::copy_n(output_grad, tree_.tokens() * d_, of_cells.begin());
+    for (std::int64_t t = steps_ - 1; t >= 0; --t) {
+      const auto at = static_cast<std::size_t>(t);
+      gradient.p[list_scale] += step_back(states[at], states[at + 1], t, of_cells, quiet(run));
+    }
+    std::copy_n(of_cells.begin(), tree_.tokens() * d_, dx);
+  }
+
+ private:
+  SegmentTree tree_;
+  std::int64_t d_, steps_;
+  double scale_;
+  const T* x_;  ///< [n x d]
+
+  [[nodiscard]] double share(std::int64_t t) const {
+    return static_cast<double>(t) / static_cast<double>(steps_);
+  }
+  [[nodiscard]] std::vector<T> zeros() const {
+    return std::vector<T>(static_cast<std::size_t>(tree_.cells() * d_));
+  }
+  [[nodiscard]] TreeState<T> initial() const {
+    TreeState<T> state{zeros(), {}};
+    std::copy_n(x_, tree_.tokens() * d_, state.cell.begin());
+    return state;
+  }
+  /// The cells that step t updates: at the last one the tokens, which alone are read.
+  [[nodiscard]] std::int64_t updated(std::int64_t t) const {
+    return t + 1 < steps_ ? tree_.cells() : tree_.tokens();
+  }
+
+  /// Calls `work(ticket, first, count)` for `cells` cells from number 0: first for each large cell
+  /// alone, from the root down, then for blocks of smaller ones.
+  template <class Work>
+  static void for_cells(const SegmentTree& tree, std::int64_t cells, const Execution& run,
+                        const Work& work) {
+    const std::int64_t small = std::min(cells, tree.first_of(first_large_level));
+    const std::int64_t large = cells - small;
+    run_tickets(large + blocks_of_rows(small), run, [&](std::int64_t ticket, const auto&) {
+      if (ticket < large) return work(ticket, cells - 1 - ticket, 1);
+      const std::int64_t first = (ticket - large) * block_of_rows;
+      work(ticket, first, std::min(block_of_rows, small - first));
+    });
+  }
+  /// Cells of 256 tokens.
+  static constexpr int first_large_level = 8;
+
+  /// The list of a cell.
+  void fill(const TreeState<T>& state, std::int64_t number, std::vector<TokenRun<T>>& list) const {
+    const auto row = [&](std::int64_t at) { return state.cell.data() + at * d_; };
+    list.assign(1, {row(number), 1});
+    if (number < tree_.tokens()) {
+      tree_.for_seen(number, [&](std::int64_t seen) { list.push_back({row(seen), 1}); });
+      return;
+    }
+    const SegmentTree::Tokens own = tree_.tokens_of(tree_.cell(number));
+    list.push_back({row(own.first), own.last - own.first});
+  }
+  /// The queries among `all` that list a cell.
+  void fill(const QueryRun<T>& all, std::int64_t number, std::vector<QueryRun<T>>& list) const {
+    list.clear();
+    const auto add = [&](std::int64_t at) {
+      if (at < all.count) list.push_back(all.part(at, 1, d_));
+    };
+    const auto add_tokens = [&](SegmentTree::Tokens t) {
+      if (t.first < t.last) list.push_back(all.part(t.first, t.last - t.first, d_));
+    };
+    add(number);
+    add_tokens(tree_.seen_from_left(tree_.cell(number)));
+    add_tokens(tree_.seen_from_right(tree_.cell(number)));
+    if (number < tree_.tokens()) tree_.for_holders(number, add);
+  }
+
+  /// The state after step t, counted from 0.
+  TreeState<T> next(const TreeState<T>& before, std::int64_t t, const Execution& run) const {
+    TreeState<T> after{zeros(), std::vector<double>(static_cast<std::size_t>(tree_.cells()))};
+    for_cells(tree_, updated(t), run, [&](std::int64_t, std::int64_t first, std::int64_t count) {
+      ListAttention<T> attention(d_, scale_);
+      std::vector<TokenRun<T>> list;
+      for (std::int64_t u = first; u < first + count; ++u) {
+        fill(before, u, list);
+        attention.start();
+        attention.add(before.cell.data() + u * d_, list);
+        after.lse[static_cast<std::size_t>(u)] = attention.finish(after.cell.data() + u * d_);
+      }
+    });
+    return after;
+  }
+
+  /// Takes the gradient of the cells after step t back to that of the cells before it, and returns
+  /// dL/dscale.
+  double step_back(const TreeState<T>& before, const TreeState<T>& after, std::int64_t t,
+                   std::vector<T>& of_cells, const Execution& run) const {
+    std::vector<double> at_output(static_cast<std::size_t>(updated(t)));
+    for_row_blocks(updated(t), run, [&](std::int64_t, std::int64_t first, std::int64_t count) {
+      for (std::int64_t u = first; u < first + count; ++u) {
+        at_output[static_cast<std::size_t>(u)] =
+            row_product(of_cells.data() + u * d_, after.cell.data() + u * d_, d_);
+      }
+    });
+    const QueryRun<T> queries{before.cell.data(), of_cells.data(), after.lse.data(),
+                              at_output.data(), updated(t)};
+    std::vector<T> result = zeros();
+    std::vector<double> of_scale(static_cast<std::size_t>(tree_.cells()));
+    for_cells(tree_, tree_.cells(), run,
+              [&](std::int64_t ticket, std::int64_t first, std::int64_t count) {
+                of_scale[static_cast<std::size_t>(ticket)] =
+                    cells_back(before, queries, first, count, result);
+              });
+    of_cells = std::move(result);
+    double sum = 0;
+    for (const double each : of_scale) sum += each;
+    return sum;
+  }
+
+  /// Sets the gradients of some cells before a step in `result` and returns dL/dscale by way of
+  /// their own attention.
+  double cells_back(const TreeState<T>& before, const QueryRun<T>& queries, std::int64_t first,
+                    std::int64_t count, std::vector<T>& result) const {
+    ListGradient<T> gradient(d_, scale_);
+    std::vector<TokenRun<T>> list;
+    std::vector<QueryRun<T>> listed_by;
+    double of_scale = 0;
+    for (std::int64_t u = first; u < first + count; ++u) {
+      gradient.start();
+      fill(before, u, list);
+      if (u < queries.count) gradient.through_query(queries.part(u, 1, d_), list);
+      fill(queries, u, listed_by);
+      gradient.through_token(before.cell.data() + u * d_, listed_by);
+      of_scale += gradient.of_scale();
+      std::copy(gradient.sum().begin(), gradient.sum().end(), result.begin() + u * d_);
+    }
+    return of_scale;
+  }
+};
+
+struct SegTree : ListOperator<SegmentTreeHead> {
+  static constexpr std::array parameters{list_parameters[list_scale], list_parameters[list_steps]};
+  static constexpr const char* masks[] = {"full", "causal"};
+  static constexpr OperatorInfo info{
+      "segtree",
+      "h_u = Att(h_u; cells of a binary tree that u sees), steps times; Att(u; c) = "
+      "sum_j softmax_j(scale u.c_j) c_j (SegTree-Transformer, RLGM workshop 2019)",
+      "n log n", parameters, masks};
+
+  static double flops(const Plan& plan, Pass pass) {
+    const SegmentTree tree(plan.extents.query, is_causal_tree(plan));
+    return flops_of_steps(plan, pass, 4 * static_cast<double>(plan.extents.feature) * tree.edges());
+  }
+};
+
+}  // namespace
+
+OperatorRow segtree_row() { return structured_row<SegTree>(); }
+
+}  // namespace conelab

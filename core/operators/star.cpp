@@ -1,0 +1,266 @@
+// Star-Transformer: a ring of tokens, each of which attends to its two neighbours, to its own
+// embedding and to one relay token that in turn attends to all.
+//
+//   h^0_i = e_i = x_i,   s^0 = relay, or the mean of the tokens
+//   h^t_i = Att(h_i; h_{i-1}, h_i, h_{i+1}, e_i, s)              of step t-1, all i at once
+//   s^t   = Att(s^{t-1}; s^{t-1}, h^t_0, ..., h^t_{n-1})
+//   output = h^steps
+//
+// Att is that of core/operators/token_list.h. Star-Transformer (Guo et al. 2019), sections 3.1 and
+// 3.2. boundary=cyclic takes indices modulo n, so that a token may be listed more than once;
+// boundary=masked lists no neighbour beyond the ends. The published code pads the ends with zero
+// keys that take weight instead.
+//
+// Cost: 24 n d operations a step, which counts the last relay, though nothing reads it and it is
+// not computed. Memory O(n d), on the way back times steps.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/operators/list_operator.h"
+
+namespace conelab {
+namespace {
+
+enum { star_boundary = list_steps + 1, star_relay };
+
+/// The tokens and the relay after a step, and what they had summed to get there.
+template <class T>
+struct StarState {
+  std::vector<T> token, relay;  ///< [n x d], [d]
+  std::vector<double> lse;      ///< [n]
+  double relay_lse = 0;
+};
+
+/// dL/d(state), and of what feeds every step.
+template <class T>
+struct StarGradient {
+  std::vector<T> token, relay, embedding;  ///< [n x d], [d], [n x d]
+  double scale = 0;
+};
+
+template <class T>
+class StarHead {
+ public:
+  StarHead(const Plan& plan, const PartValues& values, const T* x)
+      : n_(plan.extents.query),
+        d_(plan.extents.feature),
+        steps_(static_cast<std::int64_t>(values.p[list_steps])),
+        scale_(values.p[list_scale]),
+        masked_(values.p[star_boundary] != 0),
+        x_(x),
+        relay_(values.tensor[star_relay].begin(), values.tensor[star_relay].end()) {}
+
+  void forward(T* output, const Execution& run) const {
+    StarState<T> state = initial();
+    for (std::int64_t t = 0; t < steps_; ++t) {
+      state = next(state, t, stage(run, share(t), share(t + 1)));
+    }
+    std::copy(state.token.begin(), state.token.end(), output);
+  }
+
+  void backward(const T* output_grad, T* dx, PartValues& gradient, const Execution& run) const {
+    std::vector<StarState<T>> states{initial()};
+    for (std::int64_t t = 0; t < steps_; ++t) {
+      states.push_back(next(states.back(), t, stage(run, share(t) / 3, share(t + 1) / 3)));
+    }
+    StarGradient<T> of{{output_grad, output_grad + n_ * d_}, zeros(1), zeros(n_)};
+    for (std::int64_t t = steps_ - 1; t >= 0; --t) {
+      const auto at = static_cast<std::size_t>(t);
+      step_back(states[at], states[at + 1], t, of, quiet(run));
+    }
+    gradient.p[list_scale] += of.scale;
+    std::vector<double>& of_relay = gradient.tensor[star_relay];
+    for (std::size_t c = 0; c < of_relay.size(); ++c) {
+      of_relay[c] += static_cast<double>(of.relay[c]);
+    }
+    const T of_mean = relay_.empty() ? T(1) / static_cast<T>(n_) : T(0);
+    for (std::int64_t i = 0; i < n_ * d_; ++i) {
+      const auto at = static_cast<std::size_t>(i), column = static_cast<std::size_t>(i % d_);
+      dx[i] = of.token[at] + of.embedding[at] + of_mean * of.relay[column];
+    }
+  }
+
+ private:
+  std::int64_t n_, d_, steps_;
+  double scale_;
+  bool masked_;
+  const T* x_;            ///< [n x d]
+  std::vector<T> relay_;  ///< [d], or empty: the mean.
+
+  [[nodiscard]] double share(std::int64_t t) const {
+    return static_cast<double>(t) / static_cast<double>(steps_);
+  }
+  [[nodiscard]] std::vector<T> zeros(std::int64_t rows) const {
+    return std::vector<T>(static_cast<std::size_t>(rows * d_));
+  }
+  /// The relay's last state is not computed.
+  [[nodiscard]] bool has_relay(std::int64_t t) const { return t + 1 < steps_; }
+
+  [[nodiscard]] StarState<T> initial() const {
+    return {{x_, x_ + n_ * d_}, relay_.empty() ? mean() : relay_, {}};
+  }
+  [[nodiscard]] std::vector<T> mean() const {
+    std::vector<double> sum(static_cast<std::size_t>(d_));
+    for (std::int64_t i = 0; i < n_; ++i) {
+      for (std::int64_t c = 0; c < d_; ++c) {
+        sum[static_cast<std::size_t>(c)] += static_cast<double>(x_[i * d_ + c]);
+      }
+    }
+    std::vector<T> result;
+    for (const double each : sum) result.push_back(static_cast<T>(each / static_cast<double>(n_)));
+    return result;
+  }
+
+  /// Calls `visit(j)` for the tokens j of the ring that token i lists, itself among them; they are
+  /// those that list token i as well.
+  template <class Visit>
+  void for_ring(std::int64_t i, const Visit& visit) const {
+    for (std::int64_t j = i - 1; j <= i + 1; ++j) {
+      const bool is_inside = 0 <= j && j < n_;
+      if (is_inside || !masked_) visit((j + n_) % n_);
+    }
+  }
+  /// The list of token i.
+  [[nodiscard]] std::span<const TokenRun<T>> list(const StarState<T>& state, std::int64_t i,
+                                                  std::array<TokenRun<T>, 5>& storage) const {
+    std::size_t count = 0;
+    for_ring(i, [&](std::int64_t j) { storage[count++] = {state.token.data() + j * d_, 1}; });
+    storage[count++] = {x_ + i * d_, 1};
+    storage[count++] = {state.relay.data(), 1};
+    return std::span(storage).first(count);
+  }
+
+  /// The state after step t, counted from 0.
+  StarState<T> next(const StarState<T>& before, std::int64_t t, const Execution& run) const {
+    StarState<T> after{zeros(n_), zeros(1), std::vector<double>(static_cast<std::size_t>(n_))};
+    std::vector<ListAttention<T>> parts(static_cast<std::size_t>(blocks_of_rows(n_)),
+                                        ListAttention<T>(d_, scale_));
+    for_row_blocks(n_, run, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
+      ListAttention<T> attention(d_, scale_);
+      std::array<TokenRun<T>, 5> storage;
+      for (std::int64_t i = first; i < first + count; ++i) {
+        attention.start();
+        attention.add(before.token.data() + i * d_, list(before, i, storage));
+        after.lse[static_cast<std::size_t>(i)] = attention.finish(after.token.data() + i * d_);
+      }
+      const TokenRun<T> own{after.token.data() + first * d_, count};
+      if (has_relay(t)) parts[static_cast<std::size_t>(block)].add(before.relay.data(), {&own, 1});
+    });
+    if (!has_relay(t)) return after;
+    ListAttention<T> relay(d_, scale_);
+    const TokenRun<T> itself{before.relay.data(), 1};
+    relay.add(before.relay.data(), {&itself, 1});
+    for (const ListAttention<T>& part : parts) relay.add(part);
+    after.relay_lse = relay.finish(after.relay.data());
+    return after;
+  }
+
+  /// Takes the gradient of the state after step t back to that of the state before it.
+  void step_back(const StarState<T>& before, const StarState<T>& after, std::int64_t t,
+                 StarGradient<T>& of, const Execution& run) const {
+    ListGradient<T> relay(d_, scale_);
+    if (has_relay(t)) relay_back(before, after, of, relay, run);
+    std::vector<double> at_output(static_cast<std::size_t>(n_));
+    for_row_blocks(n_, run, [&](std::int64_t, std::int64_t first, std::int64_t count) {
+      for (std::int64_t i = first; i < first + count; ++i) {
+        at_output[static_cast<std::size_t>(i)] =
+            row_product(of.token.data() + i * d_, after.token.data() + i * d_, d_);
+      }
+    });
+    const QueryRun<T> queries{before.token.data(), of.token.data(), after.lse.data(),
+                              at_output.data(), n_};
+    std::vector<T> result = zeros(n_);
+    std::vector<ListGradient<T>> parts(static_cast<std::size_t>(blocks_of_rows(n_)),
+                                       ListGradient<T>(d_, scale_));
+    for_row_blocks(n_, run, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
+      ListGradient<T>& part = parts[static_cast<std::size_t>(block)];
+      tokens_back(before, queries, first, count, of, result, part);
+    });
+    for (const ListGradient<T>& part : parts) relay.add(part);
+    of.token = std::move(result);
+    of.relay.assign(relay.sum().begin(), relay.sum().end());
+    of.scale += relay.of_scale();
+  }
+
+  /// Adds the gradients by way of the relay after the step: to those of the tokens after it, and to
+  /// that of the relay before it.
+  void relay_back(const StarState<T>& before, const StarState<T>& after, StarGradient<T>& of,
+                  ListGradient<T>& relay, const Execution& run) const {
+    const double at_output = row_product(of.relay.data(), after.relay.data(), d_);
+    const QueryRun<T> query{before.relay.data(), of.relay.data(), &after.relay_lse, &at_output, 1};
+    std::vector<ListGradient<T>> parts(static_cast<std::size_t>(blocks_of_rows(n_)),
+                                       ListGradient<T>(d_, scale_));
+    for_row_blocks(n_, run, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
+      const TokenRun<T> own{after.token.data() + first * d_, count};
+      parts[static_cast<std::size_t>(block)].through_query(query, {&own, 1});
+      ListGradient<T> gradient(d_, scale_);
+      for (std::int64_t i = first; i < first + count; ++i) {
+        gradient.start();
+        gradient.through_token(after.token.data() + i * d_, {&query, 1});
+        add_row(gradient, i, of.token);
+      }
+    });
+    const TokenRun<T> itself{before.relay.data(), 1};
+    relay.through_query(query, {&itself, 1});
+    relay.through_token(before.relay.data(), {&query, 1});
+    for (const ListGradient<T>& part : parts) relay.add(part);
+  }
+
+  /// Of a block of tokens before the step: sets their gradients in `result`, adds to those of their
+  /// embeddings, and to `part` those of the relay and the scale.
+  void tokens_back(const StarState<T>& before, const QueryRun<T>& queries, std::int64_t first,
+                   std::int64_t count, StarGradient<T>& of, std::vector<T>& result,
+                   ListGradient<T>& part) const {
+    ListGradient<T> gradient(d_, scale_);
+    std::array<TokenRun<T>, 5> storage;
+    for (std::int64_t i = first; i < first + count; ++i) {
+      std::array<QueryRun<T>, 3> ring;
+      std::size_t size = 0;
+      for_ring(i, [&](std::int64_t j) { ring[size++] = queries.part(j, 1, d_); });
+      gradient.start();
+      gradient.through_query(queries.part(i, 1, d_), list(before, i, storage));
+      gradient.through_token(before.token.data() + i * d_, std::span(ring).first(size));
+      add_row(gradient, i, result);
+      part.add_scale(gradient.of_scale());
+      const QueryRun<T> own = queries.part(i, 1, d_);
+      gradient.start();
+      gradient.through_token(x_ + i * d_, {&own, 1});
+      add_row(gradient, i, of.embedding);
+    }
+    const QueryRun<T> block = queries.part(first, count, d_);
+    part.through_token(before.relay.data(), {&block, 1});
+  }
+
+  void add_row(const ListGradient<T>& gradient, std::int64_t i, std::vector<T>& rows) const {
+    T* row = rows.data() + i * d_;
+    for (const double each : gradient.sum()) *row++ += static_cast<T>(each);
+  }
+};
+
+struct Star : ListOperator<StarHead> {
+  static constexpr std::array parameters{
+      list_parameters[list_scale], list_parameters[list_steps],
+      ParameterInfo{"boundary", 0, Domain::choice, false,
+                    "masked: the first and the last token have one neighbour", "cyclic|masked"},
+      ParameterInfo{"relay", 0, Domain::tensor, true,
+                    "the relay at the start; absent: the mean of the tokens", "", "d"}};
+  static constexpr const char* masks[] = {"full"};
+  static constexpr OperatorInfo info{
+      "star",
+      "h_i = Att(h_i; h_{i-1}, h_i, h_{i+1}, x_i, s), s = Att(s; s, h), steps times; Att(u; c) = "
+      "sum_j softmax_j(scale u.c_j) c_j (Star-Transformer, sections 3.1 and 3.2)",
+      "n", parameters, masks};
+
+  static double flops(const Plan& plan, Pass pass) {
+    const Extents& e = plan.extents;
+    const double tokens = static_cast<double>(e.query) * static_cast<double>(e.feature);
+    return flops_of_steps(plan, pass, 24 * tokens);
+  }
+};
+
+}  // namespace
+
+OperatorRow star_row() { return structured_row<Star>(); }
+
+}  // namespace conelab
