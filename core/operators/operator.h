@@ -62,6 +62,10 @@ struct OperatorRow {
   OperatorFunctions<float> f32;
   OperatorFunctions<Float16> f16;
   OperatorFunctions<Bfloat16> bf16;
+  /// Defaults that `info.parameters` does not say; null: none.
+  DefaultOf initial = nullptr;
+  /// Makes a tensor that was drawn one that the operator takes; null: any is.
+  void (*adjust_drawn)(const Plan& plan, Array<double>& tensor) = nullptr;
 };
 
 /// The functions of a plan's operator.

@@ -6,6 +6,9 @@
 #include "core/base/error.h"
 
 namespace conelab::reference {
+
+void volume_preserving(const Problem&, std::int64_t b, std::int64_t h, Tensor4<Real>& output);
+
 namespace {
 
 /// One head of one batch element.
@@ -75,7 +78,11 @@ void agglomerative(const Problem& p, HeadOf at, Tensor4<Real>& output) {
 }
 
 using OperatorFormula = void (*)(const Problem&, HeadOf, Tensor4<Real>& output);
-constexpr std::pair<const char*, OperatorFormula> operators[] = {{"agglomerative", &agglomerative}};
+constexpr std::pair<const char*, OperatorFormula> operators[] = {
+    {"agglomerative", &agglomerative},
+    {"volume-preserving", [](const Problem& p, HeadOf at, Tensor4<Real>& output) {
+       volume_preserving(p, at.b, at.h, output);
+     }}};
 
 }  // namespace
 
