@@ -14,6 +14,7 @@
 #include "core/base/parallel.h"
 #include "core/call/call_text.h"
 #include "core/files/atomic_file.h"
+#include "core/operators/jacobian.h"
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
 #include "core/study/attention_file.h"
@@ -84,6 +85,7 @@ class Attend {
     result_.key_token = std::move(file.key_token);
     result_.environment = environment_values(execution_, file, dtype);
     const Call call = call_for_input(job, file);
+    tokens_ = {!file.key, !file.value};
     input_ = attention_input<T>(std::move(file), dtype);
     input_.key_lengths = job.key_lengths;
     draw_tensors(call, input_);
@@ -91,11 +93,16 @@ class Attend {
     plan_ = resolve(call, result_.extents);
     check_input(*plan_, input_);
     result_.pairs = plan_->pairs;
+    if (wants("determinant")) check_determinant(*plan_);
   }
 
   void compute() {
     if (device_ == nullptr || !compute_on_device()) compute_on_cpu();
     if (job_.keeps("gradients")) result_.gradients = &backward_;
+    if (wants("determinant")) {
+      const auto found = jacobian_determinants(*plan_, input_, tokens_, stage("determinant"));
+      for (const Determinant& each : found) result_.determinant.push_back(each.value());
+    }
   }
 
   void write() {
@@ -103,7 +110,6 @@ class Attend {
     if (!forward_.lse.empty()) result_.lse = &forward_.lse;
     std::optional<PairMap<T>> pairs;
     say_what_is_left_out();
-    const auto wants = [this](const char* part) { return job_.keeps(part) && has(part); };
     if (wants("weights") || wants("logits")) pairs.emplace(*plan_, input_);
     if (wants("weights")) result_.weights = rows_of(*pairs, Map2d::weights);
     if (wants("logits")) result_.logits = rows_of(*pairs, Map2d::logits);
@@ -157,10 +163,12 @@ class Attend {
   [[nodiscard]] std::string device() const { return on_device_ ? device_->state().name : "cpu"; }
 
  private:
+  [[nodiscard]] bool wants(const char* part) const { return job_.keeps(part) && has(part); }
   /// Whether the operator has this part of a result.
   [[nodiscard]] bool has(std::string_view part) const {
     const auto& operation = *plan_->operation;
     if (part == "weights") return operation.has_map(*plan_, Map2d::weights);
+    if (part == "determinant") return has_determinant(*plan_);
     if (part == "lse" || part == "logits") return operation.has_map(*plan_, Map2d::logits);
     return true;
   }
@@ -177,6 +185,7 @@ class Attend {
   Forward<T> forward_;
   Backward<T> backward_;
   AttentionFile<T> result_;
+  TokenRoles tokens_;
   Backend* device_ = nullptr;  ///< Null: the CPU.
   bool on_device_ = false;     ///< Whether the results come from there.
 
@@ -221,9 +230,9 @@ class Attend {
   }
 
   void say_what_is_left_out() const {
-    for (const char* part : {"weights", "logits"}) {
+    for (const char* part : {"weights", "logits", "determinant"}) {
       if (job_.keeps(part) && !has(part)) {
-        warn("{} has no {}: left out", plan_->call.operation, part);
+        warn("{} has no {}: left out", operator_name(plan_->call), part);
       }
     }
   }

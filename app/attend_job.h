@@ -30,7 +30,8 @@ struct AttendJob {
   [[nodiscard]] bool keeps(const std::string& what) const;
 };
 
-/// Returns the names that `keep` may hold: "output", "lse", "weights", "logits", "gradients".
+/// Returns the names that `keep` may hold: "output", "lse", "weights", "logits", "gradients",
+/// "determinant".
 [[nodiscard]] const std::vector<std::string>& attend_parts();
 
 /// A finished job reports this summary.
@@ -51,8 +52,8 @@ struct AttendSummary {
   std::int64_t bad_gradients = 0;        ///< The same of the gradients, parameters included.
 };
 
-/// Receives the stage ("forward", "backward", "weights", "logits") and the fraction of it that is
-/// done, in [0, 1]. It is called from any thread.
+/// Receives the stage ("forward", "backward", "determinant", "weights", "logits") and the fraction
+/// of it that is done, in [0, 1]. It is called from any thread.
 using StageProgress = std::function<void(const char* stage, double fraction)>;
 
 /// Reads the input in a child process, computes, and writes the output whole or not at all. Before

@@ -26,7 +26,8 @@ bool AttendJob::keeps(const std::string& what) const {
 }
 
 const std::vector<std::string>& attend_parts() {
-  static const std::vector<std::string> parts = {"output", "lse", "weights", "logits", "gradients"};
+  static const std::vector<std::string> parts = {"output", "lse",       "weights",
+                                                 "logits", "gradients", "determinant"};
   return parts;
 }
 

@@ -152,8 +152,10 @@ Action declare_attend(CLI::App& options) {
   options.add_option("--lengths", typed->lengths,
                      "for --mask padding: keys that are not padding, one per batch element");
   options
-      .add_option("--keep", typed->keep,
-                  "what to write: weights, logits, gradients; output and lse always are")
+      .add_option(
+          "--keep", typed->keep,
+          "what to write: weights, logits, gradients, determinant (of d output / d q); output "
+          "and lse always are")
       ->capture_default_str();
   options.add_option("--device", job.device, "cpu, cuda or auto")->capture_default_str();
   options.add_option("--dtype", typed->dtype,

@@ -91,7 +91,7 @@ void Resolver::fill(const std::string& part, const ParameterInfo& info, Paramete
                     DefaultOf initial) {
   if (p.values.empty()) {
     if (p.info.domain == Domain::tensor) return fill_tensor(part, p);
-    if (p.info.domain == Domain::choice) return fill_word(p);
+    if (p.info.domain == Domain::choice) return fill_word(p, index, initial);
     p.values = call_.parameters.contains(p.info.key) ? given(p) : defaults(p, index, initial);
   }
   if (p.values.empty()) misuse("{} needs parameter {}: {}", part, p.info.key, p.info.about);
@@ -101,12 +101,15 @@ void Resolver::fill(const std::string& part, const ParameterInfo& info, Paramete
   }
 }
 
-void Resolver::fill_word(Parameter& p) const {
+void Resolver::fill_word(Parameter& p, int index, DefaultOf initial) const {
   const std::vector<std::string> words = choice_words(p.info);
   const auto found = call_.parameters.find(p.info.key);
-  const std::string& word = found == call_.parameters.end() ? words.front() : found->second;
-  const auto at = std::find(words.begin(), words.end(), word);
-  if (at == words.end()) unknown_name(p.info.key, word, words);
+  if (found == call_.parameters.end()) {
+    p.values = defaults(p, index, initial);
+    return;
+  }
+  const auto at = std::find(words.begin(), words.end(), found->second);
+  if (at == words.end()) unknown_name(p.info.key, found->second, words);
   p.values = {static_cast<double>(at - words.begin())};
 }
 

@@ -45,7 +45,7 @@ class Resolver {
   void fill(const std::string& part, const ParameterInfo& info, Parameter& p, int index,
             DefaultOf initial);
   void fill_tensor(const std::string& part, Parameter& p);
-  void fill_word(Parameter& p) const;
+  void fill_word(Parameter& p, int index, DefaultOf initial) const;
   [[nodiscard]] std::vector<double> given(const Parameter& p) const;
   [[nodiscard]] std::vector<double> defaults(const Parameter& p, int index,
                                              DefaultOf initial) const;

@@ -220,16 +220,15 @@ CONELAB_PAIRS(Bfloat16)
 
 OperatorRow attention_row();
 OperatorRow attention_row() {
-  return {{"attention", "similarity, bias, mask, weights, aggregate", "n^2", {}, all_masks},
-          nullptr,
-          &attention_flops,
-          [](const Plan&, Map2d) { return true; },
-          nullptr,
-          nullptr,
-          attention_functions<double>,
-          attention_functions<float>,
-          attention_functions<Float16>,
-          attention_functions<Bfloat16>};
+  OperatorRow row{
+      .info = {"attention", "similarity, bias, mask, weights, aggregate", "n^2", {}, all_masks},
+      .flops = &attention_flops,
+      .has_map = [](const Plan&, Map2d) { return true; },
+      .f64 = attention_functions<double>,
+      .f32 = attention_functions<float>,
+      .f16 = attention_functions<Float16>,
+      .bf16 = attention_functions<Bfloat16>};
+  return row;
 }
 
 }  // namespace conelab

@@ -192,11 +192,10 @@ void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed
     std::size_t size = 1;
     for (const std::int64_t n : p.extents) size *= static_cast<std::size_t>(n);
     const double spread = 1 / std::sqrt(static_cast<double>(p.extents.back()));
-    Array<T>& tensor = input.tensors[p.info.key];
-    tensor.extents = p.extents;
-    while (tensor.data.size() < size) {
-      tensor.data.push_back(static_cast<T>(spread * random.normal()));
-    }
+    Array<double> tensor{p.extents, {}};
+    while (tensor.data.size() < size) tensor.data.push_back(spread * random.normal());
+    if (const auto adjust = plan->operation->adjust_drawn) adjust(*plan, tensor);
+    input.tensors[p.info.key] = convert<T>(tensor);
   }
 }
 

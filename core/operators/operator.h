@@ -51,19 +51,21 @@ struct OperatorFunctions {
 struct OperatorRow {
   OperatorInfo info;
   /// Refuses what no single parameter shows; null: nothing. Throws misuse.
-  void (*check)(const Plan& plan);
+  void (*check)(const Plan& plan) = nullptr;
   /// Floating-point operations of one pass over all pairs or tokens: the leading terms.
   double (*flops)(const Plan& plan, Pass pass);
   /// Whether it has these numbers of pairs.
   bool (*has_map)(const Plan& plan, Map2d which);
   /// Sets the plan's sizes of the output and of pairs; null for attention.
-  void (*set_sizes)(Plan& plan);
-  /// The defaults that `info.parameters` does not say; null where it says all.
-  DefaultOf initial;
+  void (*set_sizes)(Plan& plan) = nullptr;
   OperatorFunctions<double> f64;
   OperatorFunctions<float> f32;
   OperatorFunctions<Float16> f16;
   OperatorFunctions<Bfloat16> bf16;
+  /// Defaults that `info.parameters` does not say; null: none.
+  DefaultOf initial = nullptr;
+  /// Makes a tensor that was drawn one that the operator takes; null: any is.
+  void (*adjust_drawn)(const Plan& plan, Array<double>& tensor) = nullptr;
 };
 
 /// The functions of a plan's operator.

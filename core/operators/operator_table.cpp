@@ -8,11 +8,13 @@ namespace conelab {
 
 OperatorRow attention_row();
 OperatorRow agglomerative_row();
-OperatorRow star_row();
 OperatorRow segtree_row();
+OperatorRow star_row();
+OperatorRow volume_preserving_row();
 
 std::span<const OperatorRow> operator_table() {
-  static const std::array table{attention_row(), agglomerative_row(), star_row(), segtree_row()};
+  static const std::array table{attention_row(), agglomerative_row(), segtree_row(), star_row(),
+                                volume_preserving_row()};
   return table;
 }
 

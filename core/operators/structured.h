@@ -4,8 +4,10 @@
 //     static constexpr OperatorInfo info{...};
 //     // Optional: throws misuse for what the domains of single parameters do not exclude.
 //     static void check(const Plan& plan);
-//     // Optional: the default of a parameter that depends on the sizes, as DefaultOf.
+//     // Optional: defaults of parameters whose `initial` is NaN, words of choices among them.
 //     static double initial(int index, const DefaultContext& context);
+//     // Optional: makes a tensor that was drawn one that the operator takes.
+//     static void adjust_drawn(const Plan& plan, Array<double>& tensor);
 //     static double flops(const Plan& plan, Pass pass);
 //     // Optional: sets plan.output and plan.pairs where the output does not have the sizes of q.
 //     static void set_sizes(Plan& plan);
@@ -122,23 +124,19 @@ void check_of(const Plan& plan) {
 }
 
 template <class O>
-[[nodiscard]] constexpr DefaultOf initial_of() {
-  if constexpr (requires { &O::initial; }) return &O::initial;
-  return nullptr;
-}
-
-template <class O>
 [[nodiscard]] OperatorRow structured_row() {
-  return {O::info,
-          &check_of<O>,
-          &O::flops,
-          &has_map_of<O>,
-          &set_sizes_of<O>,
-          initial_of<O>(),
-          structured_functions<O, double>,
-          structured_functions<O, float>,
-          structured_functions<O, Float16>,
-          structured_functions<O, Bfloat16>};
+  OperatorRow row{O::info,
+                  &check_of<O>,
+                  &O::flops,
+                  &has_map_of<O>,
+                  &set_sizes_of<O>,
+                  structured_functions<O, double>,
+                  structured_functions<O, float>,
+                  structured_functions<O, Float16>,
+                  structured_functions<O, Bfloat16>};
+  if constexpr (requires { &O::initial; }) row.initial = &O::initial;
+  if constexpr (requires { &O::adjust_drawn; }) row.adjust_drawn = &O::adjust_drawn;
+  return row;
 }
 
 }  // namespace conelab

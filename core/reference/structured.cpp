@@ -7,6 +7,9 @@
 #include "core/reference/token_lists.h"
 
 namespace conelab::reference {
+
+void volume_preserving(const Problem&, std::int64_t b, std::int64_t h, Tensor4<Real>& output);
+
 namespace {
 
 /// One head of one batch element.
@@ -79,7 +82,9 @@ using OperatorFormula = void (*)(const Problem&, HeadOf, Tensor4<Real>& output);
 constexpr std::pair<const char*, OperatorFormula> operators[] = {
     {"agglomerative", &agglomerative},
     {"star", [](const Problem& p, HeadOf at, Tensor4<Real>& o) { star(p, at.b, at.h, o); }},
-    {"segtree", [](const Problem& p, HeadOf at, Tensor4<Real>& o) { segtree(p, at.b, at.h, o); }}};
+    {"segtree", [](const Problem& p, HeadOf at, Tensor4<Real>& o) { segtree(p, at.b, at.h, o); }},
+    {"volume-preserving",
+     [](const Problem& p, HeadOf at, Tensor4<Real>& o) { volume_preserving(p, at.b, at.h, o); }}};
 
 }  // namespace
 

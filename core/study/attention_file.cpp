@@ -91,6 +91,16 @@ class TensorGroup {
     dataset.close(here);
   }
 
+  /// Numbers in double, whatever the type of the tensors.
+  void write_numbers(const std::string& name, const std::vector<Axis>& axes,
+                     const std::vector<double>& values) {
+    const Where here = where_.child(name);
+    Dataset dataset = hdf5::create_dataset(id(), name, H5T_IEEE_F64LE, sizes(axes), {}, here);
+    hdf5::write_numbers(dataset, H5T_NATIVE_DOUBLE, values.data(), here);
+    attach(dataset, axes, here);
+    dataset.close(here);
+  }
+
   void write_tokens(const std::string& name, const Axis& axis,
                     const std::vector<std::string>& tokens) {
     if (tokens.empty()) return;
@@ -194,18 +204,11 @@ void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file
     group.describe("NXdata", "lse", row_axes);
   }
   if (file.lse != nullptr) group.write("lse", wide_dtype(file.dtype), row_axes, *file.lse);
+  if (!file.determinant.empty()) {
+    group.write_numbers("determinant", {a.batch, a.head}, file.determinant);
+  }
   group.write_tokens("query_token", a.query, file.query_token);
   group.close();
-}
-
-/// Numbers of a parameter's gradient, in double.
-void write_gradient(TensorGroup& group, const std::string& name, const std::vector<Axis>& axes,
-                    const std::vector<double>& values) {
-  const Where here = group.where().child(name);
-  Dataset dataset = hdf5::create_dataset(group.id(), name, H5T_IEEE_F64LE, sizes(axes), {}, here);
-  hdf5::write_numbers(dataset, H5T_NATIVE_DOUBLE, values.data(), here);
-  group.attach(dataset, axes, here);
-  dataset.close(here);
 }
 
 template <class T>
@@ -229,14 +232,14 @@ void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& f
       fail("{}: wrong length (expected 1 or {}, found {})", here.text(), a.head.size,
            values.size());
     }
-    write_gradient(group, name, scalar ? std::vector<Axis>{} : std::vector<Axis>{a.head}, values);
+    group.write_numbers(name, scalar ? std::vector<Axis>{} : std::vector<Axis>{a.head}, values);
   }
   for (const auto& [name, tensor] : gradients.tensors) {
     std::vector<Axis> axes;
     for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
       axes.push_back({fmt::format("{}_axis_{}", name, i), tensor.extents[i]});
     }
-    write_gradient(group, name, axes, tensor.data);
+    group.write_numbers(name, axes, tensor.data);
   }
   group.close();
 }

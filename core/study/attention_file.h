@@ -6,6 +6,7 @@
 //     logits/logit        [batch, head, query, key]      only when kept; as lse
 //     output/output       [batch, head, query, feature]
 //     output/lse          [batch, head, query]           f32, or f64 where the output is f64
+//     output/determinant  [batch, head]                  f64, only when kept
 //     gradients/q         [batch, head, query, feature]  only when kept
 //     gradients/k         [batch, head, key, feature]
 //     gradients/v         [batch, head, key, value_feature]
@@ -59,6 +60,7 @@ struct AttentionFile {
   RowBlocks<Compute<T>> weights;             ///< Empty: not kept.
   RowBlocks<Compute<T>> logits;              ///< Empty: not kept.
   const Backward<T>* gradients = nullptr;    ///< Null: not kept.
+  std::vector<double> determinant;           ///< [heads of the output]; empty: not kept.
   std::vector<std::string> query_token;      ///< [n_q], or empty.
   std::vector<std::string> key_token;        ///< [n_k], or empty.
   std::string spec;                          ///< The call as JSON, every default written out.

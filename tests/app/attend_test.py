@@ -215,6 +215,45 @@ class Results(AttendTest):
         with h5py.File(self.folder / "b.h5") as file:
             np.testing.assert_allclose(file["attention/gradients/q"][()], 2 * ones, rtol=1e-4)
 
+    def test_volume_preserving_equals_numpy(self):
+        q = random_tensors(d=6)[0].astype("f8")
+        A = np.random.default_rng(2).standard_normal((6, 6))
+        A -= A.T
+        source = self.write(q=q, A=A)
+        skew = ("--operator", "volume-preserving", "-p", "weighting=skew")
+        linear = self.attend(source, *skew, out="linear.h5")
+        cubic = self.attend(source, *skew, "-p", "form=cubic", "--keep", "weights", out="cubic.h5")
+        one = np.eye(q.shape[1])
+        C = q @ A @ q.transpose(0, 2, 1)
+        weights = ((one - C) @ np.linalg.inv(one + C)).transpose(0, 2, 1)
+        np.testing.assert_allclose(cubic["weights/weight"][0], weights, atol=1e-11)
+        for found in (linear, cubic):
+            np.testing.assert_allclose(found["output/output"][0], weights @ q, atol=1e-11)
+        self.assertEqual(linear["parameters/form"].asstr()[()], "linear")
+        A[4, 2] += 1
+        self.fails(1, "attend", self.write("bad.h5", q=q, A=A), *skew, "-o",
+                   self.folder / "bad-out.h5", says="A[2,4] = -A[4,2]")
+        self.assertFalse((self.folder / "bad-out.h5").exists())
+
+    def test_a_determinant_is_kept_for_each_head(self):
+        q, k, _ = (t.astype("f8") for t in random_tensors(n=6, d=4))
+        source = self.write(q=q)
+        volume = ("--operator", "volume-preserving", "-p", "A=random", "--keep", "determinant")
+        skew = self.attend(source, *volume, "-p", "weighting=skew", out="skew.h5")
+        np.testing.assert_allclose(skew["output/determinant"][()], np.ones((1, 2)), atol=1e-10)
+        arbitrary = self.attend(source, *volume, out="arbitrary.h5")["output/determinant"][()]
+        self.assertGreater(abs(abs(arbitrary) - 1).min(), 1e-6)
+        dot = self.attend(source, "-s", "dot", "--keep", "determinant", out="dot.h5")
+        self.assertLess(abs(dot["output/determinant"][()]).max(), 1)
+
+        other = self.write("other.h5", q=q, k=k, v=k[..., :3])
+        text = self.ok("attend", other, "-s", "dot", "-o", self.folder / "other-out.h5", "--keep",
+                       "determinant")
+        self.assertIn("dot has no determinant: left out", text.err)
+        large = self.write("large.h5", q=np.ones((65, 64)))
+        self.fails(2, "attend", large, *volume, "-o", self.folder / "large-out.h5",
+                   says=("at most 4096", "65 x 64"))
+
     def test_threads_change_no_bit(self):
         one = self.folder / "one.h5"
         two = self.folder / "two.h5"

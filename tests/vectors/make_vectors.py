@@ -271,6 +271,46 @@ def write_token_lists():
     write("segtree", cases)
 
 
+def volume_preserving(x, A, weighting):
+    """Weights and output from the definition; tokens are rows."""
+    n, d = x.rows, x.cols
+    C = mp.zeros(n)
+    for i in range(n):
+        for j in range(i):
+            one, other = ((x[a, :] * A * x[b, :].T)[0] for a, b in ((i, j), (j, i)))
+            C[i, j] = (one - other) / 2 if weighting == "skew" else one / sqrt(mpf(d))
+            C[j, i] = -C[i, j]
+    weights = ((mp.eye(n) - C) * mp.inverse(mp.eye(n) + C)).T
+    return weights, weights * x
+
+
+def slopes(function, point, step=mpf(10) ** -15):
+    """[rows of `point`][columns] of derivatives of a matrix, by differences with 50 digits."""
+    def slope(i, j):
+        ahead, behind = point.copy(), point.copy()
+        ahead[i, j] += step
+        behind[i, j] -= step
+        return (function(ahead) - function(behind)) / (2 * step)
+    return [[slope(i, j) for j in range(point.cols)] for i in range(point.rows)]
+
+
+def volume_preserving_case(name, x, A, weighting, form):
+    x, A = mp.matrix(x), mp.matrix(A)
+    weights, output = volume_preserving(x, A, weighting)
+    of_x = slopes(lambda moved: volume_preserving(moved, A, weighting)[1], x)
+    of_A = slopes(lambda moved: volume_preserving(x, moved, weighting)[1], A)
+    total = lambda table: [[mp.chop(sum(m), tol=mpf(10) ** -25) for m in row] for row in table]
+    jacobian = mp.matrix([list(m) for row in of_x for m in row])
+    lines = [f"case {name}", "operator volume-preserving",
+             f"parameters weighting={weighting} form={form}", f"q {rows(x.tolist())}",
+             f"tensor A {rows(A.tolist())}", f"output {rows(output.tolist())}"]
+    if form == "cubic":
+        lines.append(f"weights_are {rows(weights.tolist())}")
+    lines += [f"gradient q {rows(total(of_x))}", f"gradient A {rows(total(of_A))}",
+              f"determinant {show(mp.det(jacobian))}"]
+    return "\n".join(lines) + "\n"
+
+
 def main():
     write_token_lists()
     q, k = tokens(1, 4, 5), tokens(2, 5, 5)
@@ -365,6 +405,22 @@ def main():
             finite_case("searched, near twins", near, twins(near, 1e-7), 1, 0.5),
             finite_case("searched, points of the ball", inner[0], inner[1], 1, 0.125, ball, "none"),
         ])
+
+    three, skew, any_form = [[1, 0], [0, 1], [1, 1]], [[0, 0.5], [-0.5, 0]], [[1, 2], [3, 4]]
+    diagonal = [[1, 0, 0], [0, 2, 0], [0, 0, 3]]
+    examples = [[[0 if i != k else 1 for i in range(3)], [1, 1, 1]] for k in range(3)]
+    five, turn = tokens(7, 5, 3), [[0, 0.5, -1.25], [-0.5, 0, 0.75], [1.25, -0.75, 0]]
+    write("volume-preserving", [
+        *(volume_preserving_case(f"{kind}, {form}, {name}", x, A, kind, form)
+          for form in ("linear", "cubic")
+          for kind, name, x, A in [
+              ("skew", "three tokens", three, skew), ("skew", "five tokens", five, turn),
+              ("arbitrary", "three tokens", three, any_form),
+              ("arbitrary", "five tokens", five, tokens(8, 3, 3)),
+              ("arbitrary", "seven tokens", tokens(9, 7, 2), any_form)]),
+        *(volume_preserving_case(f"the manual's example {k + 1}", x, diagonal, "arbitrary", "linear")
+          for k, x in enumerate(examples)),
+    ])
 
     write("laplacian", [case("distance", "laplacian", q, k, lambda u, v: -mpf(0.5) * distance(u, v),
                              lambda x: x, "gamma=0.5")])

@@ -10,7 +10,24 @@
 namespace conelab::tests {
 namespace {
 
-/// An operator with one of its masks and, for each of its choices, one of the words.
+/// The call with every combination of words of the operator's choices.
+std::vector<Call> with_every_word(const Call& call, const OperatorInfo& info) {
+  std::vector<Call> calls{call};
+  for (const ParameterInfo& choice : info.parameters) {
+    if (choice.domain != Domain::choice) continue;
+    std::vector<Call> more;
+    for (const Call& each : calls) {
+      for (const std::string& word : choice_words(choice)) {
+        more.push_back(each);
+        more.back().parameters[choice.key] = word;
+      }
+    }
+    calls = std::move(more);
+  }
+  return calls;
+}
+
+/// An operator with one of its masks, with its default words and with all others.
 std::vector<Call> structured_calls() {
   std::vector<Call> calls;
   for (const OperatorRow& row : operator_table().subspan(1)) {
@@ -19,13 +36,8 @@ std::vector<Call> structured_calls() {
       call.operation = row.info.name;
       call.masks = {mask};
       calls.push_back(with_random_tensors(call));
-      for (const ParameterInfo& info : row.info.parameters) {
-        if (info.domain != Domain::choice) continue;
-        for (const std::string& word : choice_words(info)) {
-          calls.push_back(calls.back());
-          calls.back().parameters[info.key] = word;
-        }
-      }
+      const std::vector<Call> others = with_every_word(calls.back(), row.info);
+      if (others.size() > 1) calls.insert(calls.end(), others.begin(), others.end());
     }
   }
   return calls;

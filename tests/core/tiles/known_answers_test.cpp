@@ -1,6 +1,7 @@
 // The engine against numbers that no code of this project computed.
 #include <gtest/gtest.h>
 
+#include "core/operators/jacobian.h"
 #include "tests/core/tiles/cases.h"
 #include "tests/core/tiles/vectors.h"
 
@@ -14,12 +15,41 @@ const Tensor4<T>& pick(const Answer<T>& answer, const std::string& what) {
   return what == "lse" ? answer.forward.lse : answer.forward.output;
 }
 
+/// A tensor's gradient as rows.
+template <class T>
+Tensor4<double> gradient_of(const Backward<T>& all, const std::string& name) {
+  if (name == "q") return convert<double>(all.query);
+  if (name == "k") return convert<double>(all.key);
+  if (name == "v") return convert<double>(all.value);
+  const Array<double>& array = all.tensors.at(name);
+  Tensor4<double> rows({1, 1, 1, array.extents.back()});
+  if (array.extents.size() > 1) rows.shape.token = array.extents.front();
+  rows.data = array.data;
+  return rows;
+}
+
+template <class T>
+void expect_known_gradients(const KnownAnswer& known, double tolerance) {
+  const AttentionInput<T> input = convert<T>(known.input);
+  const auto plan = resolve(known.call, check_extents(input));
+  if (known.determinant) {
+    const double found = jacobian_determinants(*plan, input).front().value();
+    EXPECT_NEAR(found, *known.determinant, tolerance * std::max(1.0, std::abs(*known.determinant)));
+  }
+  if (known.gradients.empty()) return;
+  const Backward<T> gradients = backward(*plan, input, forward(*plan, input));
+  for (const auto& [name, expected] : known.gradients) {
+    EXPECT_LE(difference(gradient_of(gradients, name), expected), tolerance) << name;
+  }
+}
+
 template <class T>
 void expect_known_answers(double least_tolerance) {
   for (const KnownAnswer& known : known_answers()) {
     SCOPED_TRACE(known.file + ": " + known.name);
     const Answer<T> answer = run(known.call, convert<T>(known.input));
     const double tolerance = std::max(known.tolerance, least_tolerance);
+    expect_known_gradients<T>(known, tolerance);
     for (const auto& [what, expected] : known.answers) {
       EXPECT_LE(difference(pick(answer, what), expected), tolerance) << what;
     }

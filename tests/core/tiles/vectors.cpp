@@ -40,11 +40,15 @@ void read_parameters(const std::string& text, Call& call) {
   }
 }
 
-/// "W 1 2; 3 4"; one row is a vector.
-void read_tensor(const std::string& text, AttentionInput<double>& input) {
+/// "W 1 2; 3 4"
+std::pair<std::string, Tensor4<double>> named_rows(const std::string& text) {
   const auto space = text.find(' ');
-  const Tensor4<double> rows = rows_of(text.substr(space + 1));
-  const std::string name = text.substr(0, space);
+  return {text.substr(0, space), rows_of(text.substr(space + 1))};
+}
+
+/// One row is a vector.
+void read_tensor(const std::string& text, AttentionInput<double>& input) {
+  const auto [name, rows] = named_rows(text);
   if (name == "edge") {
     input.indices[name] = {{rows.shape.token, 2}, {rows.data.begin(), rows.data.end()}};
     return;
@@ -76,6 +80,10 @@ void read_line(const std::string& key, const std::string& rest, KnownAnswer& ans
     answer.input.value = rows_of(rest);
   } else if (key == "logits" || key == "weights_are" || key == "output" || key == "lse") {
     answer.answers[key] = rows_of(rest);
+  } else if (key == "gradient") {
+    answer.gradients.insert(named_rows(rest));
+  } else if (key == "determinant") {
+    answer.determinant = std::stod(rest);
   } else if (key != "inputs" || rest != "float32") {
     fail("{}: unknown line '{} {}'", answer.file, key, rest);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct KnownAnswer {
   double tolerance = 1e-12;  ///< Relative to max(1, |answer|).
   /// "logits", "weights_are", "output" or "lse" -> rows.
   std::map<std::string, Tensor4<double>> answers;
+  /// Gradients of the sum of outputs, by the name of a tensor.
+  std::map<std::string, Tensor4<double>> gradients;
+  std::optional<double> determinant;  ///< Of the Jacobian d output / d q.
 };
 
 /// Every case of every file, sorted by file. Throws where a line cannot be read.

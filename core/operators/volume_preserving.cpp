@@ -1,0 +1,482 @@
+// Volume-preserving attention: the Cayley transform of a skew-symmetric matrix C [n x n] of the
+// tokens takes the place of softmax.
+//
+//   skew       C_ij = x_i^T S x_j,  S = (A - A^T)/2
+//   arbitrary  C_ij = x_i^T A x_j / sqrt(d) for i > j,  C_ji = -C_ij,  0 on the diagonal
+//   Lambda = (I - C)(I + C)^-1,  output = Lambda^T X = 2 (I - C)^-1 X - X,  weights = Lambda^T
+//
+// GeometricMachineLearning, manual, Volume-preserving attention (tokens are columns there); the
+// factor 1/sqrt(d) is that of its code. Both weightings keep |X|; the Jacobian of the skew one has
+// determinant 1, that of the arbitrary one does not.
+//
+// With B = S or A/sqrt(d) and p_i = B^T x_i both are C_ij = p_i . x_j for i > j, which is
+// semiseparable of rank d. There are three ways to solve with I +- C:
+//   skew, form=linear       (I - C)^-1 X = X (I_d - S X^T X)^-1: 4 n d^2 + 5 d^3 operations, d^2
+//                           memory
+//   arbitrary, form=linear  elimination of one block of tokens after the other, with d x d sums for
+//                           all earlier ones: 16 n d^2 operations, O(nd) memory
+//   form=cubic              the array C: 2 n^2 d + 2/3 n^3 operations, n^2 memory; for n = 2 ... 5
+//   an
+//                           inverse in closed form, without cancellation
+// I + C has the symmetric part I, and so has every Schur complement a positive one: no pivot is
+// small.
+//
+// Everything is computed in double, except the products of tokens with d x d matrices in the skew
+// linear form.
+#include <Eigen/Core>
+#include <Eigen/LU>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/operators/structured.h"
+
+namespace conelab {
+namespace volume_preserving {
+namespace {
+
+template <class T>
+using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Matrix = Rows<double>;
+template <class T>
+using Given = Eigen::Map<const Rows<T>>;
+template <class T>
+using Result = Eigen::Map<Rows<T>>;
+using Eigen::Index;
+
+/// Positions in the operator's list of parameters.
+enum { p_A, p_weighting, p_form };
+
+// ---- solving with I + C -------------------------------------------------------------------------
+// C is given by x and p [n x d]: C_ij = p_i . x_j for i > j.
+
+/// Tokens that are taken at a time by sums over all earlier or all later tokens.
+constexpr Index tokens_at_once = 32;
+
+/// Calls `work(first, count)` for blocks of rows, from the first to the last or the other way
+/// round.
+template <class Work>
+void for_blocks(Index n, const Work& work) {
+  for (Index first = 0; first < n; first += tokens_at_once) {
+    work(first, std::min(tokens_at_once, n - first));
+  }
+}
+template <class Work>
+void for_blocks_backwards(Index n, const Work& work) {
+  const Index blocks = (n + tokens_at_once - 1) / tokens_at_once;
+  for (Index block = blocks - 1; block >= 0; --block) {
+    const Index first = block * tokens_at_once;
+    work(first, std::min(tokens_at_once, n - first));
+  }
+}
+
+/// The matrix with the strict lower triangle of `c`, minus its transpose, plus `diagonal` I.
+Matrix skew_completed(Matrix c, double diagonal) {
+  for (Index i = 0; i < c.rows(); ++i) {
+    for (Index j = 0; j < i; ++j) c(j, i) = -c(i, j);
+    c(i, i) = diagonal;
+  }
+  return c;
+}
+
+/// (I + C)^-1 b without an n x n array. With M and a, the sums over eliminated tokens, a block has
+/// the Schur complement E = I + C + P M P^T and the right hand side b - P a.
+Matrix solve_semiseparable(const Matrix& x, const Matrix& p, const Matrix& b) {
+  const Index n = x.rows(), d = x.cols();
+  Matrix M = Matrix::Zero(d, d), a = Matrix::Zero(d, b.cols()), z(n, d), y(n, b.cols());
+  for_blocks(n, [&](Index first, Index count) {
+    const auto xb = x.middleRows(first, count), pb = p.middleRows(first, count);
+    const Matrix pm = pb * M;
+    const Matrix u = xb + pb * M.transpose();
+    Matrix e = skew_completed(pb * xb.transpose(), 1);
+    e.noalias() += pm * pb.transpose();
+    const Eigen::PartialPivLU<Matrix> lu(e);
+    z.middleRows(first, count) = lu.solve(xb - pm);
+    y.middleRows(first, count) = lu.solve(b.middleRows(first, count) - pb * a);
+    M.noalias() += u.transpose() * z.middleRows(first, count);
+    a.noalias() += u.transpose() * y.middleRows(first, count);
+  });
+  Matrix later = Matrix::Zero(d, b.cols());
+  for_blocks_backwards(n, [&](Index first, Index count) {
+    auto yb = y.middleRows(first, count);
+    yb.noalias() += z.middleRows(first, count) * later;
+    later.noalias() += p.middleRows(first, count).transpose() * yb;
+  });
+  return y;
+}
+
+double pfaffian(const Matrix& c, Index i, Index j, Index k, Index l) {
+  return c(i, j) * c(k, l) - c(i, k) * c(j, l) + c(i, l) * c(j, k);
+}
+
+/// The Pfaffians whose squares sum to the term of fourth order of det(I + C): none for n <= 3, one
+/// for n = 4, and for n = 5 that of the four indices without o times (-1)^o.
+std::vector<double> pfaffians(const Matrix& c) {
+  if (c.rows() < 4) return {};
+  if (c.rows() == 4) return {pfaffian(c, 0, 1, 2, 3)};
+  return {pfaffian(c, 1, 2, 3, 4), -pfaffian(c, 0, 2, 3, 4), pfaffian(c, 0, 1, 3, 4),
+          -pfaffian(c, 0, 1, 2, 4), pfaffian(c, 0, 1, 2, 3)};
+}
+
+/// An entry of (I + C)^-1 det(I + C) without the term of fourth order.
+double closed_entry(const Matrix& c, Index i, Index j) {
+  double sum = i == j ? 1 : c.row(i).dot(c.col(j)) - c(i, j);
+  for (Index k = 0; k < c.rows(); ++k) {
+    for (Index l = k + 1; l < c.rows(); ++l) {
+      if (k == i || k == j || l == i || l == j) continue;
+      sum += i == j ? c(k, l) * c(k, l) : -pfaffian(c, i, j, k, l) * c(k, l);
+    }
+  }
+  return sum;
+}
+
+/// (I + C)^-1 for skew-symmetric C of n <= 5: sums of products in which nothing cancels.
+Matrix closed_inverse(const Matrix& c) {
+  const std::vector<double> fourth = pfaffians(c);
+  const Eigen::Map<const Eigen::VectorXd> pi(fourth.data(), static_cast<Index>(fourth.size()));
+  Matrix inverse(c.rows(), c.rows());
+  for (Index i = 0; i < c.rows(); ++i) {
+    for (Index j = 0; j < c.rows(); ++j) inverse(i, j) = closed_entry(c, i, j);
+  }
+  if (c.rows() == 5) inverse += pi * pi.transpose();
+  return inverse / (1 + c.squaredNorm() / 2 + pi.squaredNorm());
+}
+
+constexpr Index most_closed = 5;
+
+/// (I + C)^-1 b by the array C.
+Matrix solve_cubic(const Matrix& x, const Matrix& p, const Matrix& b) {
+  const bool closed = x.rows() <= most_closed;
+  Matrix c = skew_completed(p * x.transpose(), closed ? 0 : 1);
+  if (closed) return closed_inverse(c) * b;
+  const Eigen::PartialPivLU<Eigen::Ref<Matrix>> lu(c);
+  return lu.solve(b);
+}
+
+// ---- one head -----------------------------------------------------------------------------------
+
+/// Throws a failure that names the first pair of entries by which A is not skew-symmetric.
+void check_skew(const Matrix& A) {
+  const double tolerance = 1e-6 * A.cwiseAbs().maxCoeff();
+  for (Index i = 0; i < A.rows(); ++i) {
+    for (Index j = i; j < A.cols(); ++j) {
+      if (std::abs(A(i, j) + A(j, i)) <= tolerance) continue;
+      fail(
+          "tensor A is not skew-symmetric, which weighting skew needs (expected A[{},{}] = "
+          "-A[{},{}], found {} and {})",
+          i, j, j, i, A(i, j), A(j, i));
+    }
+  }
+}
+
+struct Weighting {
+  bool skew, cubic;
+  Matrix B;  ///< [d x d] C_ij = x_i^T B x_j for i > j.
+
+  explicit Weighting(const PartValues& v, std::int64_t d)
+      : skew(v.p[p_weighting] != 0), cubic(v.p[p_form] != 0) {
+    const Given<double> A(v.tensor[p_A].data(), d, d);
+    if (skew) check_skew(A);
+    B = skew ? Matrix((A - A.transpose()) / 2) : Matrix(A / std::sqrt(static_cast<double>(d)));
+  }
+  /// (I + C)^-1 b for p = X B, (I - C)^-1 b for p = -X B.
+  [[nodiscard]] Matrix solve(const Matrix& x, const Matrix& p, const Matrix& b) const {
+    return cubic ? solve_cubic(x, p, b) : solve_semiseparable(x, p, b);
+  }
+  /// Adds dL/dA to `sum` [d x d], given dL/dB.
+  void add_gradient(const Matrix& dB, std::vector<double>& sum) const {
+    Result<double> dA(sum.data(), dB.rows(), dB.cols());
+    if (skew) {
+      dA += (dB - dB.transpose()) / 2;
+    } else {
+      dA += dB / std::sqrt(static_cast<double>(dB.rows()));
+    }
+  }
+};
+
+/// Rows [n x d] of tokens or of the upstream gradient.
+template <class T>
+void pairs_forward(const Weighting& weighting, const Given<T>& given, Result<T> output) {
+  const Matrix x = given.template cast<double>();
+  const Matrix p = x * -weighting.B;
+  output = (2 * weighting.solve(x, p, x) - x).template cast<T>();
+}
+
+/// Takes dL/dC_ij = w_i . v_j - v_i . w_j of i > j back to x and p: sums over earlier and over
+/// later tokens, as d x d matrices.
+struct PairGradient {
+  Matrix x, p;
+};
+PairGradient through_pairs(const Matrix& x, const Matrix& p, const Matrix& v, const Matrix& w) {
+  const Index n = x.rows(), d = x.cols();
+  PairGradient gradient{Matrix(n, d), Matrix(n, d)};
+  const auto among = [&](Index first, Index count) {
+    const auto vb = v.middleRows(first, count), wb = w.middleRows(first, count);
+    const Matrix all = wb * vb.transpose() - vb * wb.transpose();
+    return Matrix(all.triangularView<Eigen::StrictlyLower>());
+  };
+  Matrix by_v = Matrix::Zero(d, d), by_w = Matrix::Zero(d, d);
+  for_blocks(n, [&](Index first, Index count) {
+    const auto xb = x.middleRows(first, count), vb = v.middleRows(first, count),
+               wb = w.middleRows(first, count);
+    gradient.p.middleRows(first, count) =
+        among(first, count) * xb + wb * by_v.transpose() - vb * by_w.transpose();
+    by_v.noalias() += xb.transpose() * vb;
+    by_w.noalias() += xb.transpose() * wb;
+  });
+  by_v.setZero(), by_w.setZero();
+  for_blocks_backwards(n, [&](Index first, Index count) {
+    const auto pb = p.middleRows(first, count), vb = v.middleRows(first, count),
+               wb = w.middleRows(first, count);
+    gradient.x.middleRows(first, count) =
+        among(first, count).transpose() * pb + vb * by_w.transpose() - wb * by_v.transpose();
+    by_v.noalias() += pb.transpose() * vb;
+    by_w.noalias() += pb.transpose() * wb;
+  });
+  return gradient;
+}
+
+/// With V = (I - C)^-1 X and W = (I + C)^-1 2G: dL/dX = W - G + what comes through C.
+template <class T>
+void pairs_backward(const Weighting& weighting, const Given<T>& given, const Given<T>& upstream,
+                    Result<T> dx, std::vector<double>& dA) {
+  const Matrix x = given.template cast<double>(), g = upstream.template cast<double>();
+  const Matrix p = x * weighting.B;
+  const Matrix v = weighting.solve(x, -p, x), w = weighting.solve(x, p, 2 * g);
+  const PairGradient through = through_pairs(x, p, v, w);
+  dx = (w - g + through.x + through.p * weighting.B.transpose()).template cast<T>();
+  weighting.add_gradient(x.transpose() * through.p, dA);
+}
+
+// ---- skew, linear -------------------------------------------------------------------------------
+
+/// Threads share the rows in parts; whatever their number, sums are added part by part.
+constexpr Index most_parts = 16;
+/// Rows of one product of floats, whose sums go on in double.
+constexpr Index rows_of_product = 256;
+
+/// Calls `work(part, first, count)` for all parts of n rows.
+template <class Work>
+void for_parts(Index n, const Execution& run, const Work& work) {
+  const Index parts = std::clamp<Index>(n / (2 * rows_of_product), 1, most_parts);
+  run_tickets(parts, run, [&](std::int64_t part, const auto&) {
+    const Index first = n * part / parts;
+    work(part, first, n * (part + 1) / parts - first);
+  });
+}
+
+/// a^T b of two arrays [n x d].
+template <class T>
+Matrix sum_over_rows(const Given<T>& a, const Given<T>& b, const Execution& run) {
+  std::vector<Matrix> sums(most_parts);
+  for_parts(a.rows(), run, [&](Index part, Index begin, Index rows) {
+    Matrix& sum = sums[static_cast<std::size_t>(part)];
+    sum = Matrix::Zero(a.cols(), b.cols());
+    Rows<T> product(a.cols(), b.cols());
+    for (Index first = begin; first < begin + rows; first += rows_of_product) {
+      const Index count = std::min(rows_of_product, begin + rows - first);
+      product.noalias() = a.middleRows(first, count).transpose() * b.middleRows(first, count);
+      sum += product.template cast<double>();
+    }
+  });
+  Matrix total = std::move(sums.front());
+  for (std::size_t part = 1; part < sums.size() && sums[part].size() > 0; ++part) {
+    total += sums[part];
+  }
+  return total;
+}
+
+/// (I - S G)^-1, G = X^T X.
+Matrix feature_inverse(const Matrix& S, const Matrix& G) {
+  const Matrix identity = Matrix::Identity(S.rows(), S.cols());
+  return (identity - S * G).partialPivLu().solve(identity);
+}
+
+template <class T>
+void features_forward(const Matrix& S, const Given<T>& x, Result<T> output, const Execution& run) {
+  Matrix map = 2 * feature_inverse(S, sum_over_rows(x, x, run));
+  map.diagonal().array() -= 1;
+  const Rows<T> narrow = map.template cast<T>();
+  for_parts(x.rows(), run, [&](Index, Index first, Index count) {
+    output.middleRows(first, count).noalias() = x.middleRows(first, count) * narrow;
+  });
+}
+
+/// With B = (I - S G)^-1, H = B^T (2 X^T upstream) B^T and N = S^T H:
+/// dL/dX = upstream (2 B^T - I) + X (N + N^T), dL/dS = H G.
+template <class T>
+void features_backward(const Weighting& weighting, const Given<T>& x, const Given<T>& upstream,
+                       Result<T> dx, std::vector<double>& dA, const Execution& run) {
+  const Matrix& S = weighting.B;
+  const Matrix G = sum_over_rows(x, x, run);
+  const Matrix Bt = feature_inverse(S, G).transpose();
+  const Matrix H = Bt * (2 * sum_over_rows(x, upstream, run)) * Bt;
+  const Matrix N = S.transpose() * H;
+  Matrix map = 2 * Bt;
+  map.diagonal().array() -= 1;
+  const Rows<T> of_upstream = map.template cast<T>(), of_x = (N + N.transpose()).template cast<T>();
+  for_parts(x.rows(), run, [&](Index, Index first, Index count) {
+    auto rows = dx.middleRows(first, count);
+    rows.noalias() = upstream.middleRows(first, count) * of_upstream;
+    rows.noalias() += x.middleRows(first, count) * of_x;
+  });
+  weighting.add_gradient(H * G, dA);
+}
+
+// ---- the operator -------------------------------------------------------------------------------
+
+struct VolumePreserving {
+  static constexpr double needed = std::numeric_limits<double>::quiet_NaN();
+  static constexpr std::array parameters{
+      ParameterInfo{"A", needed, Domain::tensor, true,
+                    "form of the products x_i^T A x_j; weighting skew needs A = -A^T", "", "d,d"},
+      ParameterInfo{"weighting", 0, Domain::choice, false,
+                    "arbitrary: the products of a token with earlier ones; skew: all products",
+                    "arbitrary|skew"},
+      ParameterInfo{"form", needed, Domain::choice, false,
+                    "linear or cubic in n, with the same result; default linear where n > d",
+                    "linear|cubic"}};
+  static constexpr const char* masks[] = {"full"};
+  static constexpr OperatorInfo info{
+      "volume-preserving",
+      "Lambda^T X, Lambda = (I - C)(I + C)^-1; C_ij = x_i^T A x_j (weighting skew) or, for i > j, "
+      "x_i^T A x_j / sqrt(d) = -C_ji (GeometricMachineLearning)",
+      "n", parameters, masks};
+
+  static double initial(int index, const DefaultContext& c) {
+    return index == p_form ? (c.query > c.feature ? 0 : 1) : needed;
+  }
+  static void adjust_drawn(const Plan& plan, Array<double>& tensor);
+  static double flops(const Plan& plan, Pass pass);
+  static bool has_map(const Plan& plan, Map2d which) {
+    return which == Map2d::weights && plan.values(plan.operator_parameters, 0)[p_form] != 0;
+  }
+  template <class T>
+  static void map(const Plan& plan, const AttentionInput<T>& input, Map2d which,
+                  const Forward<T>* saved, const MapTile& tile, T* out, const Execution& run);
+  template <class T>
+  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input, const Execution& run);
+  template <class T>
+  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
+                              const Forward<T>& saved, const Execution& run);
+};
+
+/// A that is drawn for weighting skew: (A - A^T)/sqrt(2).
+void VolumePreserving::adjust_drawn(const Plan& plan, Array<double>& tensor) {
+  if (plan.values(plan.operator_parameters, 0)[p_weighting] == 0) return;
+  const Index d = plan.extents.feature;
+  Result<double> A(tensor.data.data(), d, d);
+  A = ((A - A.transpose()) / std::sqrt(2.0)).eval();
+}
+
+double VolumePreserving::flops(const Plan& plan, Pass pass) {
+  const Extents& e = plan.extents;
+  const auto n = static_cast<double>(e.query), d = static_cast<double>(e.feature);
+  const std::vector<double> p = plan.values(plan.operator_parameters, 0);
+  const double linear = p[p_weighting] != 0 ? 4 * n * d * d + 5 * d * d * d : 16 * n * d * d;
+  const double forward = p[p_form] == 0 ? linear : 2 * n * n * d + 2 * n * n * n / 3;
+  return static_cast<double>(e.batch * e.head) * forward * (pass == Pass::forward ? 1 : 3);
+}
+
+template <class T>
+Weighting weighting_of(const Plan& plan, const AttentionInput<T>& input, std::int64_t head) {
+  return Weighting(plan.values(plan.operator_parameters, head, input.tensors),
+                   plan.extents.feature);
+}
+
+/// Calls `work(b, h, weighting, inside)` for each head: all at once, or, where threads share a
+/// head's rows and outnumber the heads, one after the other with threads inside.
+template <class T, class Work>
+void for_heads(const Plan& plan, const AttentionInput<T>& input, const Execution& run,
+               const Work& work) {
+  const Extents& e = plan.extents;
+  const std::vector<double> p = plan.values(plan.operator_parameters, 0);
+  const bool shares_rows = p[p_weighting] != 0 && p[p_form] == 0;
+  Execution outside = run, inside = quiet(run);
+  (shares_rows && e.batch * e.head < thread_count(run) ? outside : inside).threads = 1;
+  run_tickets(e.batch * e.head, outside, [&](std::int64_t index, const auto&) {
+    const std::int64_t b = index / e.head, h = index % e.head;
+    work(b, h, weighting_of(plan, input, h), inside);
+  });
+}
+
+template <class T>
+Given<T> rows_of(const Tensor4<T>& tensor, std::int64_t b, std::int64_t h) {
+  return {tensor.row(b, h, 0), tensor.shape.token, tensor.shape.feature};
+}
+template <class T>
+Result<T> rows_of(Tensor4<T>& tensor, std::int64_t b, std::int64_t h) {
+  return {tensor.row(b, h, 0), tensor.shape.token, tensor.shape.feature};
+}
+
+template <class T>
+Forward<T> VolumePreserving::forward(const Plan& plan, const AttentionInput<T>& input,
+                                     const Execution& run) {
+  Forward<T> result;
+  result.output = Tensor4<T>(input.query.shape);
+  for_heads(plan, input, run,
+            [&](std::int64_t b, std::int64_t h, const Weighting& own, const Execution& inside) {
+              const Given<T> x = rows_of(input.query, b, h);
+              if (own.skew && !own.cubic) {
+                features_forward(own.B, x, rows_of(result.output, b, h), inside);
+              } else {
+                pairs_forward(own, x, rows_of(result.output, b, h));
+              }
+            });
+  return result;
+}
+
+template <class T>
+Backward<T> VolumePreserving::backward(const Plan& plan, const AttentionInput<T>& input,
+                                       const Forward<T>& saved, const Execution& run) {
+  const Extents& e = plan.extents;
+  Backward<T> result;
+  result.query = Tensor4<T>(input.query.shape);
+  const Tensor4<T> ones =
+      input.output_grad.empty() ? Tensor4<T>(saved.output.shape, T(1)) : Tensor4<T>();
+  const Tensor4<T>& grad = input.output_grad.empty() ? ones : input.output_grad;
+  std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head),
+                                    plan.zeros(plan.operator_parameters));
+  for_heads(plan, input, run,
+            [&](std::int64_t b, std::int64_t h, const Weighting& own, const Execution& inside) {
+              const Given<T> x = rows_of(input.query, b, h), g = rows_of(grad, b, h);
+              std::vector<double>& dA =
+                  gradients[static_cast<std::size_t>(b * e.head + h)].tensor[p_A];
+              if (own.skew && !own.cubic) {
+                features_backward(own, x, g, rows_of(result.query, b, h), dA, inside);
+              } else {
+                pairs_backward(own, x, g, rows_of(result.query, b, h), dA);
+              }
+            });
+  add_gradients(plan, plan.operator_parameters, gradients, result);
+  return result;
+}
+
+/// Rows of Lambda^T = 2 (I - C)^-1 - I: columns of (I + C)^-1, because C^T = -C.
+template <class T>
+void VolumePreserving::map(const Plan& plan, const AttentionInput<T>& input, Map2d,
+                           const Forward<T>*, const MapTile& tile, T* out, const Execution&) {
+  const Weighting own = weighting_of(plan, input, tile.head);
+  const Matrix x = rows_of(input.query, tile.batch, tile.head).template cast<double>();
+  const Matrix p = x * own.B;
+  const Index rows = tile.query_end - tile.query_begin, keys = tile.key_end - tile.key_begin;
+  Matrix unit = Matrix::Zero(x.rows(), rows);
+  for (Index i = 0; i < rows; ++i) unit(tile.query_begin + i, i) = 1;
+  // A tile needs no n x n array beyond itself.
+  const Matrix columns =
+      2 * (x.rows() <= most_closed ? solve_cubic : solve_semiseparable)(x, p, unit) - unit;
+  Result<T>(out, rows, keys) =
+      columns.middleRows(tile.key_begin, keys).transpose().template cast<T>();
+}
+
+}  // namespace
+}  // namespace volume_preserving
+
+OperatorRow volume_preserving_row() {
+  return structured_row<volume_preserving::VolumePreserving>();
+}
+
+}  // namespace conelab

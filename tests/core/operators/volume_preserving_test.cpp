@@ -1,0 +1,244 @@
+// Properties of volume-preserving attention that its definition promises.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/operators/jacobian.h"
+#include "tests/core/tiles/cases.h"
+
+namespace conelab::tests {
+namespace {
+
+using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Call volume_call(const std::string& weighting, const std::string& form = "") {
+  Call call;
+  call.operation = "volume-preserving";
+  call.parameters = {{"A", "random"}, {"weighting", weighting}};
+  if (!form.empty()) call.parameters["form"] = form;
+  return call;
+}
+
+AttentionInput<double> volume_input(const Call& call, std::int64_t n, std::int64_t d,
+                                    std::uint64_t seed, double spread = 1.5) {
+  Random random(seed);
+  AttentionInput<double> input;
+  input.query = Tensor4<double>({1, 1, n, d});
+  for (double& x : input.query.data) x = random.uniform(-spread, spread);
+  input.key = input.value = input.query;
+  draw_tensors(call, input, seed);
+  return input;
+}
+
+Tensor4<double> volume_output(const Call& call, const AttentionInput<double>& input) {
+  return forward(*resolve(call, check_extents(input)), input).output;
+}
+
+Eigen::Map<const Square> matrix_of(const Tensor4<double>& t) {
+  return {t.data.data(), t.shape.token, t.shape.feature};
+}
+Eigen::Map<const Square> matrix_of(const Array<double>& a) {
+  return {a.data.data(), a.extents[0], a.extents[1]};
+}
+
+double determinant(const Call& call, const AttentionInput<double>& input) {
+  return jacobian_determinants(*resolve(call, check_extents(input)), input).front().value();
+}
+
+/// C by its definition.
+Square skew_products(const std::string& weighting, const AttentionInput<double>& input) {
+  const auto x = matrix_of(input.query), A = matrix_of(input.tensors.at("A"));
+  const Square all = x * A * x.transpose();
+  if (weighting == "skew") return (all - all.transpose()) / 2;  // Skew in spite of rounding.
+  const Square lower =
+      Square(all.triangularView<Eigen::StrictlyLower>()) / std::sqrt(static_cast<double>(x.cols()));
+  return lower - lower.transpose();
+}
+
+TEST(VolumePreserving, SkewJacobianHasDeterminantOne) {
+  for (const std::int64_t d : {1, 2, 3, 5, 8}) {
+    for (const std::int64_t n : {1, 2, 3, 4, 5, 6, 11}) {
+      const Call call = volume_call("skew");
+      const double found = determinant(call, volume_input(call, n, d, 17));
+      EXPECT_NEAR(found, 1, 1e-11) << "n = " << n << ", d = " << d;
+    }
+  }
+}
+
+TEST(VolumePreserving, ArbitraryJacobianHasAnother) {
+  const Call call = volume_call("arbitrary");
+  int far = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    far += std::abs(std::abs(determinant(call, volume_input(call, 6, 3, seed))) - 1) > 0.1;
+  }
+  EXPECT_GE(far, 8);
+  // Erratum of the manual: one feature, A = 1, tokens 1 and 0.
+  AttentionInput<double> input;
+  input.query = Tensor4<double>({1, 1, 2, 1});
+  input.query.data = {1, 0};
+  input.key = input.value = input.query;
+  input.tensors["A"] = {{1, 1}, {1}};
+  EXPECT_NEAR(determinant(call, input), 3, 1e-14);
+}
+
+TEST(VolumePreserving, KeepsTheNorm) {
+  for (const char* weighting : {"skew", "arbitrary"}) {
+    for (const char* form : {"linear", "cubic"}) {
+      for (const std::int64_t n : {1, 3, 7, 100}) {
+        const Call call = volume_call(weighting, form);
+        const AttentionInput<double> input = volume_input(call, n, 6, 3);
+        const double before = matrix_of(input.query).norm();
+        EXPECT_NEAR(matrix_of(volume_output(call, input)).norm(), before, 1e-12 * before)
+            << weighting << " " << form << " " << n;
+      }
+    }
+  }
+}
+
+/// C of the output is C of the input: the products of tokens do not change.
+TEST(VolumePreserving, SkewKeepsTheProductsOfTokens) {
+  const Call call = volume_call("skew");
+  for (const std::int64_t n : {4, 6, 40}) {
+    const AttentionInput<double> input = volume_input(call, n, 6, 5);
+    AttentionInput<double> mapped = input;
+    mapped.query = volume_output(call, input);
+    const Square before = skew_products("skew", input), after = skew_products("skew", mapped);
+    EXPECT_LE((before - after).cwiseAbs().maxCoeff(), 1e-11 * before.norm()) << n;
+  }
+}
+
+TEST(VolumePreserving, FormsAgree) {
+  for (const char* weighting : {"skew", "arbitrary"}) {
+    for (const auto& [n, d] : {std::pair{300, 16}, {40, 1}, {33, 64}, {4, 9}, {200, 64}}) {
+      const Call linear = volume_call(weighting, "linear"), cubic = volume_call(weighting, "cubic");
+      const AttentionInput<double> input = volume_input(linear, n, d, 29);
+      EXPECT_LE(difference(volume_output(linear, input), volume_output(cubic, input)), 1e-10)
+          << weighting << " " << n << " " << d;
+      const auto gradient = [&](const Call& call) {
+        const auto plan = resolve(call, check_extents(input));
+        return backward(*plan, input, forward(*plan, input));
+      };
+      const Backward<double> a = gradient(linear), b = gradient(cubic);
+      EXPECT_LE(difference(a.query, b.query), 1e-9) << weighting << " " << n << " " << d;
+    }
+  }
+}
+
+/// Lambda^T (I - C) = I + C, for the inverses in closed form too, and for products of 1e4.
+TEST(VolumePreserving, WeightsAreTheCayleyTransform) {
+  for (const char* weighting : {"skew", "arbitrary"}) {
+    for (const std::int64_t n : {1, 2, 3, 4, 5, 6, 40}) {
+      for (const double spread : {1.0, 100.0}) {
+        const Call call = volume_call(weighting, "cubic");
+        const AttentionInput<double> input = volume_input(call, n, 6, 7, spread);
+        const auto plan = resolve(call, check_extents(input));
+        const Tensor4<double> map = attention_map(*plan, input, Map2d::weights);
+        const auto weights = matrix_of(map);
+        const Square C = skew_products(weighting, input), I = Square::Identity(n, n);
+        SCOPED_TRACE(testing::Message() << weighting << " " << n << " " << C.norm());
+        EXPECT_LE((weights * (I - C) - I - C).cwiseAbs().maxCoeff(), 1e-13 * (1 + C.norm()));
+        EXPECT_LE((weights * weights.transpose() - I).cwiseAbs().maxCoeff(),
+                  n <= 5 ? 2e-15 : 1e-10);
+        EXPECT_LE((weights * matrix_of(input.query) - matrix_of(volume_output(call, input)))
+                      .cwiseAbs()
+                      .maxCoeff(),
+                  1e-10 * spread);
+      }
+    }
+  }
+}
+
+TEST(VolumePreserving, WeightsAreFilledInTiles) {
+  const Call call = volume_call("arbitrary", "cubic");
+  const AttentionInput<float> input = convert<float>(volume_input(call, 40, 6, 7));
+  const auto plan = resolve(call, check_extents(input));
+  const Tensor4<float> all = attention_map(*plan, input, Map2d::weights);
+  std::vector<float> tile(5 * 9);
+  PairMap<float>(*plan, input).tile(Map2d::weights, nullptr, {0, 0, 10, 15, 20, 29}, tile.data());
+  for (int i = 0; i < 5; ++i) {
+    for (int j = 0; j < 9; ++j) {
+      EXPECT_NEAR(tile[static_cast<std::size_t>(9 * i + j)], all.at(0, 0, 10 + i, 20 + j), 1e-6);
+    }
+  }
+}
+
+TEST(VolumePreserving, FormIsLinearWhereTokensOutnumberFeatures) {
+  const auto form_of = [](std::int64_t n, std::int64_t d) {
+    return choices(*resolve(volume_call("skew"), {1, 1, n, n, d, d})).at("form");
+  };
+  EXPECT_EQ(form_of(9, 8), "linear");
+  EXPECT_EQ(form_of(8, 8), "cubic");
+}
+
+TEST(VolumePreserving, NamesTheFirstPairThatIsNotSkew) {
+  const Call call = volume_call("skew");
+  AttentionInput<double> input = volume_input(call, 4, 3, 1);
+  input.tensors["A"].data = {0, 1, 2, -1, 0, 3, 2, -3, 0};
+  try {
+    (void)volume_output(call, input);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_status(), 1);
+    EXPECT_THAT(error.what(), testing::HasSubstr("A[0,2] = -A[2,0], found 2 and 2"));
+  }
+  input.tensors["A"].data = {0, 1, 2, -1, 0, 3, -2 + 1e-6, -3, 0};
+  EXPECT_NO_THROW((void)volume_output(call, input));
+}
+
+TEST(Jacobian, OfAttentionIsThatOfFiniteDifferences) {
+  Call call;
+  call.similarity = "dot";
+  Random random(4);
+  AttentionInput<double> input;
+  input.query = Tensor4<double>({2, 2, 3, 2});
+  for (double& x : input.query.data) x = random.uniform(-1, 1);
+  input.key = input.value = input.query;
+  call.parameters["scale"] = "0.5,2";
+  const auto plan = resolve(call, check_extents(input));
+  const std::vector<Determinant> found = jacobian_determinants(*plan, input);
+  ASSERT_EQ(found.size(), 4u);
+  const double step = 1e-5;
+  for (std::int64_t b = 0; b < 2; ++b) {
+    for (std::int64_t h = 0; h < 2; ++h) {
+      Square jacobian(6, 6);
+      const auto output = [&](std::int64_t i, double offset) {
+        AttentionInput<double> moved = input;
+        moved.query.row(b, h, 0)[i] += offset;
+        moved.key = moved.value = moved.query;
+        return head_of(forward(*plan, moved).output, b, h);
+      };
+      for (std::int64_t i = 0; i < 6; ++i) {
+        const Tensor4<double> ahead = output(i, step), behind = output(i, -step);
+        for (std::int64_t o = 0; o < 6; ++o) {
+          const auto at = static_cast<std::size_t>(o);
+          jacobian(o, i) = (ahead.data[at] - behind.data[at]) / (2 * step);
+        }
+      }
+      EXPECT_NEAR(found[static_cast<std::size_t>(2 * b + h)].value(), jacobian.determinant(), 1e-8);
+    }
+  }
+}
+
+TEST(Jacobian, IsRefusedWhereItIsTooLargeOrNotSquare) {
+  const auto message = [](const Call& call, const Extents& extents) -> std::string {
+    try {
+      check_determinant(*resolve(call, extents));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit_status(), 2);
+      return error.what();
+    }
+    return "";
+  };
+  const Call call = volume_call("skew");
+  EXPECT_EQ(message(call, {1, 1, 64, 64, 64, 64}), "");
+  EXPECT_THAT(message(call, {1, 1, 65, 65, 64, 64}), testing::HasSubstr("at most 4096"));
+  Call dot;
+  dot.similarity = "dot";
+  EXPECT_THAT(message(dot, {1, 1, 4, 4, 3, 2}), testing::HasSubstr("not square"));
+}
+
+}  // namespace
+}  // namespace conelab::tests
