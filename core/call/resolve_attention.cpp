@@ -1,5 +1,5 @@
 // The plan of a chain of parts: tokens, map, similarity, bias, masks, weights, aggregate.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -80,7 +80,59 @@ void choose_map(Resolver& resolver) {
   plan.map_parameters = resolver.add("map " + name, plan.map->parameters);
 }
 
-/// The token maps of the call, in order: the projection of a composed similarity, then the
+/// Whether a tensor is given or to be drawn.
+bool has_tensor(const Plan& plan, const char* name) {
+  return plan.extents.tensors.contains(name) || plan.call.parameters.contains(name);
+}
+
+/// The rows of a matrix that is given; `otherwise` where it is to be drawn.
+std::int64_t given_rows(const Plan& plan, const char* name, std::int64_t otherwise) {
+  const auto found = plan.extents.tensors.find(name);
+  const bool given = found != plan.extents.tensors.end() && found->second.size() >= 2;
+  return given ? found->second[found->second.size() - 2] : otherwise;
+}
+
+/// Plans a map of tokens of so many columns; returns those of the mapped ones.
+std::int64_t add_tokens(Plan& plan, const TokenMapRow& row, const ParameterSet& set,
+                        std::int64_t columns) {
+  std::vector<Parameter> own;
+  for (const std::size_t i : set) own.push_back(plan.parameters[i]);
+  columns = row.columns(columns, own);
+  plan.token_maps.push_back({&row, set, columns});
+  return columns;
+}
+
+/// The projections that are there: of tokens first, and of the joined outputs of heads. Queries and
+/// keys must get equally many columns; where one side alone is projected it keeps its own.
+void choose_projections(Resolver& resolver) {
+  Plan& plan = resolver.plan();
+  const Extents& e = plan.extents;
+  const bool both = has_tensor(plan, "P_query") && has_tensor(plan, "P_key");
+  const std::int64_t feature =
+      both ? given_rows(plan, "P_query", given_rows(plan, "P_key", e.feature)) : e.feature;
+  const std::int64_t value = given_rows(plan, "P_value", e.value);
+  resolver.set_size("d'", feature);
+  resolver.set_size("d_v'", value);
+  resolver.set_feature(feature);
+  for (const TokenMapRow& row : token_projections()) {
+    const ParameterSet set = resolver.add(row.name, row.parameters);
+    if (plan.parameters[set.front()].extents.empty()) continue;
+    (void)add_tokens(plan, row, set, row.maps_value ? e.value : e.feature);
+  }
+  resolver.set_size("d", feature);  // What comes after sees projected tokens only.
+  resolver.set_size("d_v", value);
+  resolver.set_size("head*d_v", e.head * value);
+  resolver.set_size("d_o", given_rows(plan, "P_output", e.feature));
+  plan.output_parameters = resolver.add("P_output", {&output_projection, 1});
+  const Parameter& output = plan.parameters[plan.output_parameters.front()];
+  if (output.extents.size() > 2) {
+    fail("tensor P_output is shared by all heads (expected [d_o x {}], found [{}])", e.head * value,
+         fmt::join(output.extents, " x "));
+  }
+  plan.joins_heads = !output.extents.empty();
+}
+
+/// The other token maps of the call, in order: the projection of a composed similarity, then the
 /// position.
 std::vector<const TokenMapRow*> token_maps_of(const Call& call) {
   std::vector<const TokenMapRow*> rows;
@@ -109,18 +161,37 @@ Call inner_call(const Plan& plan) {
       call.parameters.erase(plan.parameters[i].info.key);
     }
   }
+  call.parameters.erase(output_projection.key);
   return call;
+}
+
+/// The extents of the mapped tokens. Their projections are done.
+Extents inner_extents(const Plan& plan) {
+  Extents inner = plan.extents;
+  for (const PlannedTokens& tokens : plan.token_maps) {
+    (tokens.row->maps_value ? inner.value : inner.feature) = tokens.columns;
+  }
+  for (const TokenMapRow& row : token_projections()) inner.tensors.erase(row.name);
+  inner.tensors.erase(output_projection.key);
+  return inner;
 }
 
 void choose_tokens(Resolver& resolver) {
   Plan& plan = resolver.plan();
+  std::int64_t columns = inner_extents(plan).feature;
   for (const TokenMapRow* row : token_maps_of(plan.call)) {
-    if (const char* wrong = row->refuses(plan.extents.feature)) {
-      fail("{} (found d = {})", wrong, plan.extents.feature);
-    }
+    if (const char* wrong = row->refuses(columns)) fail("{} (found d = {})", wrong, columns);
     const std::string& part = row->is_position ? plan.call.position : plan.call.similarity;
-    plan.token_maps.push_back({row, resolver.add(part, row->parameters)});
+    columns = add_tokens(plan, *row, resolver.add(part, row->parameters), columns);
   }
+}
+
+/// The sizes of the output, whose values have so many columns.
+Shape4 output_sizes(const Plan& plan, std::int64_t columns) {
+  const Extents& e = plan.extents;
+  if (!plan.joins_heads) return {e.batch, e.head, e.query, columns};
+  const std::vector<std::int64_t>& p = plan.parameters[plan.output_parameters.front()].extents;
+  return {e.batch, 1, e.query, p.front()};
 }
 
 }  // namespace
@@ -130,6 +201,7 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   Resolver resolver(call, extents);
   Plan& plan = resolver.plan();
   plan.operation = &row;
+  choose_projections(resolver);
   choose_similarity(resolver);
   choose_map(resolver);
   choose_tokens(resolver);
@@ -140,15 +212,15 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   plan.weights = row_named("weights", weight_rows, call.weights).law;
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;
   resolver.check_keys(call.similarity);
-  if (!plan.token_maps.empty()) {
-    Extents inner = extents;
+  const Extents inner = inner_extents(plan);
+  if (!plan.token_maps.empty() || plan.joins_heads) {
     Call on_mapped = inner_call(plan);
     const bool draws = std::any_of(on_mapped.parameters.begin(), on_mapped.parameters.end(),
                                    [](const auto& entry) { return entry.second == "random"; });
     if (!draws) on_mapped.parameters.erase("seed");
     plan.inner = resolve_attention(on_mapped, inner, row);
   }
-  plan.output = {extents.batch, extents.head, extents.query, extents.value};
+  plan.output = output_sizes(plan, inner.value);
   plan.pairs = {extents.batch, extents.head, extents.query, extents.key};
   return resolver.take();
 }

@@ -25,7 +25,9 @@ struct Forward {
   Tensor4<Compute<T>> row_reference, row_sum;
   /// [batch x head x n_q x 1] Einstein midpoint only: the sum of weight * Lorentz factor, by which
   /// the sums are divided.
-  Tensor4<Compute<T>> midpoint_sum;
+  Tensor4<Compute<T>> midpoint_sum = {};
+  /// [batch x head x n_q x d_v] Where heads are joined, their outputs before.
+  Tensor4<Compute<T>> heads_output = {};
 };
 
 /// Gradients of L = sum(output * output_grad); total derivatives, through maps of tokens too.

@@ -1,5 +1,5 @@
-// Maps from tokens to tokens that come before a similarity: projections and positions. One row of a
-// table for each.
+// Maps from tokens to tokens: projections and positions, which come before a similarity, and
+// projections of values. One row of a table for each.
 //
 // A row maps a block of tokens, and takes a gradient of the mapped tokens back to the tokens and to
 // the row's parameters. Blocks are row-major in float or double.
@@ -42,6 +42,10 @@ struct TokenMapRow {
   const char* (*refuses)(std::int64_t columns);
   TokenMapFunctions<float> f32;
   TokenMapFunctions<double> f64;
+  bool maps_value = false;
+  /// The columns of mapped tokens, from those of the tokens and the row's own parameters.
+  std::int64_t (*columns)(std::int64_t columns, std::span<const Parameter> own) =
+      [](std::int64_t same, std::span<const Parameter>) { return same; };
 
   template <class T>
   [[nodiscard]] const TokenMapFunctions<T>& functions() const {
@@ -54,7 +58,20 @@ struct TokenMapRow {
 };
 
 [[nodiscard]] std::span<const TokenMapRow> token_map_table();
-/// The row of this name, or null.
+/// The projections of queries, keys and values by the tensors P_query, P_key and P_value, in this
+/// order. Each comes before all other maps of its tokens, positions that are added excepted, and is
+/// there where its tensor is.
+[[nodiscard]] std::span<const TokenMapRow> token_projections();
+/// What follows the sums of values, see Plan::joins_heads. All heads share it.
+inline constexpr ParameterInfo output_projection{
+    "P_output",
+    0,
+    Domain::tensor,
+    true,
+    "projection of the heads' outputs, which it joins to one",
+    "",
+    "d_o,head*d_v"};
+/// The row of this name in `token_map_table`, or null.
 [[nodiscard]] const TokenMapRow* find_token_map(const std::string& name);
 
 }  // namespace conelab

@@ -64,6 +64,11 @@ class Random {
 [[nodiscard]] AttentionInput<double> random_input(const Call& call, const Extents& extents,
                                                   std::uint64_t seed, double spread = 1.5);
 
+/// The same with projections to 6 and 5 columns, those of keys and values of each head, and of the
+/// joined outputs to 7.
+[[nodiscard]] AttentionInput<double> projected_input(const Call& call, const Extents& extents,
+                                                     std::uint64_t seed, bool joins_heads);
+
 /// Names of all biases, and of all masks that combine with any other part.
 [[nodiscard]] std::vector<std::string> bias_names();
 [[nodiscard]] std::vector<std::string> mask_names();
