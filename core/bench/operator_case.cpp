@@ -12,6 +12,7 @@
 #include "core/base/random.h"
 #include "core/bench/case_problem.h"
 #include "core/bench/machine.h"
+#include "core/operators/joined_heads.h"
 #include "core/operators/operator.h"
 
 namespace conelab {
@@ -292,9 +293,11 @@ class DeviceCase : public CaseExecutor {
 
   CaseFacts facts() override {
     const Call& call = operator_.call;
-    return {operator_.flops(input_), operator_.bytes(),
-            operator_.forward_only() ? output_error(call, input_, saved_.output)
-                                     : gradient_error(call, input_, gradients(), {})};
+    return {
+        operator_.flops(input_), operator_.bytes(),
+        operator_.forward_only()
+            ? output_error(call, input_, join_heads(*operator_.plan, input_.tensors, saved_).output)
+            : gradient_error(call, input_, gradients(), {})};
   }
 
   Sample sample(bool cold) override {
@@ -325,7 +328,7 @@ class DeviceCase : public CaseExecutor {
   [[nodiscard]] Backward<float> gradients() {
     Backward<float> found = device_->backward(saved_);
     const bool maps = operator_.plan->inner != nullptr;
-    return maps ? pull_back(*operator_.plan, input_, std::move(found)) : std::move(found);
+    return maps ? pull_back(*operator_.plan, input_, saved_, std::move(found)) : std::move(found);
   }
 
   [[nodiscard]] Pass pass() const {

@@ -52,8 +52,13 @@ class Plan {
   WeightLaw weights = WeightLaw::softmax;
   Aggregate aggregate = Aggregate::mean;
   ParameterSet similarity_parameters, map_parameters, bias_parameters;
-  /// Maps of tokens, in order. Where there are any, `inner` is the call on the mapped tokens.
+  /// Maps of tokens, in order. Where there are any, or heads are joined, `inner` is the call on the
+  /// mapped tokens. Tokens of one head then stand for those of all heads.
   std::vector<PlannedTokens> token_maps;
+  /// Whether the outputs of the heads become one, head 0's columns first, times P_output^T where
+  /// that is given [d_o x head*d_v].
+  bool joins_heads = false;
+  ParameterSet output_parameters;  ///< P_output.
   std::shared_ptr<const Plan> inner;
 
   /// One head's numbers; of a choice the index of its word, NaN for a tensor.

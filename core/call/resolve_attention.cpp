@@ -1,5 +1,5 @@
 // The plan of a chain of parts: tokens, map, similarity, bias, masks, weights, aggregate.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -91,9 +91,61 @@ void choose_map(Resolver& resolver) {
   plan.map_parameters = resolver.add("map " + name, plan.map->parameters);
 }
 
-/// The token maps of the call, in order. A composed similarity's map is a projection and comes
-/// before the position, unless it makes numbers of a pair's formula, which no position may turn;
-/// the value map is the last.
+/// Whether a tensor is given or to be drawn.
+bool has_tensor(const Plan& plan, const char* name) {
+  return plan.extents.tensors.contains(name) || plan.call.parameters.contains(name);
+}
+
+/// The rows of a matrix that is given; `otherwise` where it is to be drawn.
+std::int64_t given_rows(const Plan& plan, const char* name, std::int64_t otherwise) {
+  const auto found = plan.extents.tensors.find(name);
+  const bool given = found != plan.extents.tensors.end() && found->second.size() >= 2;
+  return given ? found->second[found->second.size() - 2] : otherwise;
+}
+
+/// Plans a map of tokens of so many columns; returns those of the mapped ones.
+std::int64_t add_tokens(Plan& plan, const TokenMapRow& row, const ParameterSet& set,
+                        std::int64_t columns) {
+  std::vector<Parameter> own;
+  for (const std::size_t i : set) own.push_back(plan.parameters[i]);
+  columns = row.columns(columns, own);
+  plan.token_maps.push_back({&row, set, columns});
+  return columns;
+}
+
+/// The projections that are there: of tokens first, and of the joined outputs of heads. Queries and
+/// keys must get equally many columns; where one side alone is projected it keeps its own.
+void choose_projections(Resolver& resolver) {
+  Plan& plan = resolver.plan();
+  const Extents& e = plan.extents;
+  const bool both = has_tensor(plan, "P_query") && has_tensor(plan, "P_key");
+  const std::int64_t feature =
+      both ? given_rows(plan, "P_query", given_rows(plan, "P_key", e.feature)) : e.feature;
+  const std::int64_t value = given_rows(plan, "P_value", e.value);
+  resolver.set_size("d'", feature);
+  resolver.set_size("d_v'", value);
+  resolver.set_feature(feature);
+  for (const TokenMapRow& row : token_projections()) {
+    const ParameterSet set = resolver.add(row.name, row.parameters);
+    if (plan.parameters[set.front()].extents.empty()) continue;
+    (void)add_tokens(plan, row, set, row.maps_value ? e.value : e.feature);
+  }
+  resolver.set_size("d", feature);  // What comes after sees projected tokens only.
+  resolver.set_size("d_v", value);
+  resolver.set_size("head*d_v", e.head * value);
+  resolver.set_size("d_o", given_rows(plan, "P_output", e.feature));
+  plan.output_parameters = resolver.add("P_output", {&output_projection, 1});
+  const Parameter& output = plan.parameters[plan.output_parameters.front()];
+  if (output.extents.size() > 2) {
+    fail("tensor P_output is shared by all heads (expected [d_o x {}], found [{}])", e.head * value,
+         fmt::join(output.extents, " x "));
+  }
+  plan.joins_heads = !output.extents.empty();
+}
+
+/// The other token maps of the call, in order. A composed similarity's map is a projection and
+/// comes before the position, unless it makes the operands of a pair's formula, which no position
+/// may turn; the value map is the last.
 std::vector<const TokenMapRow*> token_maps_of(const Call& call,
                                               const ComposedSimilarity* composed) {
   std::vector<const TokenMapRow*> rows;
@@ -132,12 +184,25 @@ Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
   const bool draws = std::any_of(call.parameters.begin(), call.parameters.end(),
                                  [](const auto& entry) { return entry.second == "random"; });
   if (!draws) call.parameters.erase("seed");
+  call.parameters.erase(output_projection.key);
   return call;
+}
+
+/// The extents of the mapped tokens. Their projections are done.
+Extents inner_extents(const Plan& plan) {
+  Extents inner = plan.extents;
+  for (const PlannedTokens& tokens : plan.token_maps) {
+    (tokens.row->maps_value ? inner.value : inner.feature) = tokens.columns;
+  }
+  for (const TokenMapRow& row : token_projections()) inner.tensors.erase(row.name);
+  inner.tensors.erase(output_projection.key);
+  return inner;
 }
 
 void choose_tokens(Resolver& resolver, const ComposedSimilarity* composed) {
   Plan& plan = resolver.plan();
-  std::int64_t columns[] = {plan.extents.feature, plan.extents.value};
+  const Extents projected = inner_extents(plan);
+  std::int64_t columns[] = {projected.feature, projected.value};
   for (const TokenMapRow* row : token_maps_of(plan.call, composed)) {
     std::int64_t& own_columns = columns[row->maps_value ? 1 : 0];
     if (const char* wrong = row->refuses(own_columns)) {
@@ -146,11 +211,16 @@ void choose_tokens(Resolver& resolver, const ComposedSimilarity* composed) {
     const bool composes = !row->is_position && !row->maps_value;
     const ParameterSet set =
         resolver.add(composes ? plan.call.similarity : std::string(row->name), row->parameters);
-    std::vector<Parameter> own;
-    for (const std::size_t i : set) own.push_back(plan.parameters[i]);
-    own_columns = row->columns(own_columns, own);
-    plan.token_maps.push_back({row, set, own_columns});
+    own_columns = add_tokens(plan, *row, set, own_columns);
   }
+}
+
+/// The sizes of the output, whose values have so many columns.
+Shape4 output_sizes(const Plan& plan, std::int64_t columns) {
+  const Extents& e = plan.extents;
+  if (!plan.joins_heads) return {e.batch, e.head, e.query, columns};
+  const std::vector<std::int64_t>& p = plan.parameters[plan.output_parameters.front()].extents;
+  return {e.batch, 1, e.query, p.front()};
 }
 
 /// The law of weights: that of its row, or of the word that the call chooses.
@@ -170,6 +240,7 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   Plan& plan = resolver.plan();
   plan.operation = &row;
   const ComposedSimilarity* composed = is_mapped ? nullptr : find_composed(call.similarity);
+  choose_projections(resolver);
   choose_similarity(resolver, composed);
   choose_map(resolver);
   choose_tokens(resolver, composed);
@@ -180,15 +251,11 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   choose_weights(resolver);
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;
   resolver.check_keys(call.similarity);
-  if (!plan.token_maps.empty()) {
-    Extents inner = extents;
-    for (const PlannedTokens& map : plan.token_maps) {
-      (map.row->maps_value ? inner.value : inner.feature) = map.columns;
-    }
+  const Extents inner = inner_extents(plan);
+  if (!plan.token_maps.empty() || plan.joins_heads) {
     plan.inner = resolve_attention(inner_call(plan, composed), inner, row, true);
   }
-  plan.output = plan.inner ? plan.inner->output
-                           : Shape4{extents.batch, extents.head, extents.query, extents.value};
+  plan.output = output_sizes(plan, inner.value);
   plan.pairs = {extents.batch, extents.head, extents.query, extents.key};
   return resolver.take();
 }

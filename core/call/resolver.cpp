@@ -39,7 +39,8 @@ std::int64_t drawn_size(const ParameterInfo& info, const Extents& e) {
 
 }  // namespace
 
-Resolver::Resolver(const Call& call, const Extents& extents) : call_(call) {
+Resolver::Resolver(const Call& call, const Extents& extents)
+    : call_(call), feature_(extents.feature) {
   plan_->call = call;
   plan_->extents = extents;
   sizes_ = {
@@ -156,7 +157,7 @@ std::vector<double> Resolver::defaults(const Parameter& p, int index, DefaultOf 
   const Extents& e = plan_->extents;
   std::vector<double> values;
   for (std::int64_t h = 0; h < std::max<std::int64_t>(1, e.head); ++h) {
-    const DefaultContext context{h, std::max<std::int64_t>(1, e.head), e.query, e.key, e.feature};
+    const DefaultContext context{h, std::max<std::int64_t>(1, e.head), e.query, e.key, feature_};
     values.push_back(initial(index, context));
   }
   if (std::isnan(values.front())) return {};

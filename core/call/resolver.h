@@ -24,6 +24,10 @@ class Resolver {
                    DefaultOf initial = nullptr);
   /// The same for a parameter whose value the call cannot choose.
   ParameterSet add_fixed(const ParameterInfo& info, double value);
+  /// Sets a size by the name that ParameterInfo::shape uses.
+  void set_size(const std::string& name, std::int64_t size) { sizes_[name] = size; }
+  /// The columns of queries and keys that defaults depend on, where these are projected.
+  void set_feature(std::int64_t columns) { feature_ = columns; }
   /// The masks that the call names, each with its parameters, which are the same for all heads.
   void add_masks();
   /// Refuses keys that no part has declared.
@@ -37,6 +41,7 @@ class Resolver {
   std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
   std::vector<std::string> known_keys_;
   NamedSizes sizes_;
+  std::int64_t feature_;
   bool draws_ = false;  ///< Whether a tensor of the part at hand is drawn.
 
   std::size_t declare(const ParameterInfo& info, bool is_known);

@@ -30,6 +30,8 @@ struct Forward {
   /// [batch x head x n_k x 1] Softmax over queries only: the log-sum-exp of a key's logits over the
   /// queries that see it, -inf where none does.
   Tensor4<Compute<T>> column_lse = {};
+  /// [batch x head x n_q x d_v] Where heads are joined, their outputs before.
+  Tensor4<Compute<T>> heads_output = {};
 };
 
 /// Gradients of L = sum(output * output_grad); total derivatives, through maps of tokens too.

@@ -4,13 +4,14 @@
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/operators/joined_heads.h"
 #include "core/operators/structured.h"
 
 namespace conelab {
 namespace {
 
-/// Queries, keys or values as one map after the other sees them: the first entry are the given
-/// ones.
+/// Tokens of one side as one map after the other sees them: the first entry are the given ones.
+/// Given tokens of one head stand for those of all.
 template <class T>
 using Stages = std::vector<Tensor4<T>>;
 
@@ -28,8 +29,9 @@ std::int64_t first_position(const Plan& plan, Side side) {
 template <class T>
 TokenBlock<T> block_of(const Plan& plan, const Tensor4<T>& x, std::int64_t b, std::int64_t h,
                        Side side, const PartValues& values) {
-  return {x.row(b, h, 0),      x.shape.token, x.shape.feature, first_position(plan, side),
-          side == Side::query, values};
+  const std::int64_t own = x.shape.head == 1 ? 0 : h;
+  return {x.row(b, own, 0),           x.shape.token,       x.shape.feature,
+          first_position(plan, side), side == Side::query, values};
 }
 
 template <class T>
@@ -40,8 +42,8 @@ Stages<T> mapped_stages(const Plan& plan, Tensor4<T> tokens, Side side,
   for (const PlannedTokens& map : plan.token_maps) {
     if (!maps(*map.row, side)) continue;
     const Tensor4<T>& x = stages.back();
-    Tensor4<T> out({x.shape.batch, x.shape.head, x.shape.token, map.columns});
-    for (std::int64_t h = 0; h < x.shape.head; ++h) {
+    Tensor4<T> out({x.shape.batch, plan.extents.head, x.shape.token, map.columns});
+    for (std::int64_t h = 0; h < out.shape.head; ++h) {
       const PartValues values = plan.values(map.parameters, h, tensors);
       for (std::int64_t b = 0; b < x.shape.batch; ++b) {
         map.row->functions<T>().value(block_of(plan, x, b, h, side, values), out.row(b, h, 0));
@@ -50,6 +52,33 @@ Stages<T> mapped_stages(const Plan& plan, Tensor4<T> tokens, Side side,
     stages.push_back(std::move(out));
   }
   return stages;
+}
+
+/// The tokens that every head attends with, each its own.
+template <class T>
+Tensor4<T> tokens_of_heads(const Plan& plan, Tensor4<T> x) {
+  if (x.shape.head == plan.extents.head) return x;
+  Tensor4<T> out({x.shape.batch, plan.extents.head, x.shape.token, x.shape.feature});
+  for (std::int64_t b = 0; b < out.shape.batch; ++b) {
+    for (std::int64_t h = 0; h < out.shape.head; ++h) {
+      std::copy_n(x.row(b, 0, 0), x.shape.token * x.shape.feature, out.row(b, h, 0));
+    }
+  }
+  return out;
+}
+
+template <class T>
+Tensor4<T> mapped_tokens(const Plan& plan, Tensor4<T> tokens, Side side,
+                         const std::map<std::string, Array<T>>& tensors) {
+  return tokens_of_heads(plan,
+                         std::move(mapped_stages(plan, std::move(tokens), side, tensors).back()));
+}
+
+/// Adds the gradient of one head's tokens to that of the tokens that stand for it.
+template <class T>
+void add_head(const std::vector<T>& of_head, std::int64_t b, std::int64_t h, Tensor4<T>& sum) {
+  T* to = sum.row(b, sum.shape.head == 1 ? 0 : h, 0);
+  for (const T x : of_head) *to++ += x;
 }
 
 /// Takes dL/d(mapped tokens) back through the maps; adds to the gradients of parameters.
@@ -61,19 +90,21 @@ Tensor4<T> pulled_back(const Plan& plan, const Stages<T>& stages, Tensor4<T> gra
     if (!maps(*map->row, side)) continue;
     const Tensor4<T>& x = stages[--stage];
     Tensor4<T> dx(x.shape);
+    std::vector<T> own(static_cast<std::size_t>(x.shape.token * x.shape.feature));
     std::vector<PartValues> by_head;
     for (std::int64_t b = 0; b < x.shape.batch; ++b) {
-      for (std::int64_t h = 0; h < x.shape.head; ++h) {
+      for (std::int64_t h = 0; h < plan.extents.head; ++h) {
         const PartValues values = plan.values(map->parameters, h, tensors);
         by_head.push_back(plan.zeros(map->parameters));
         map->row->functions<T>().pullback(block_of(plan, x, b, h, side, values),
-                                          gradient.row(b, h, 0), dx.row(b, h, 0), by_head.back());
+                                          gradient.row(b, h, 0), own.data(), by_head.back());
+        add_head(own, b, h, dx);
       }
     }
     add_gradients(plan, map->parameters, by_head, result);
     gradient = std::move(dx);
   }
-  return gradient;
+  return sum_over_heads(std::move(gradient), stages.front().shape.head);
 }
 
 template <class S>
@@ -81,7 +112,9 @@ Forward<S> forward_attention(const Plan& plan, const AttentionInput<S>& input,
                              const Execution& run) {
   if (!plan.inner) return attention_forward(plan, input, run);
   check_input(plan, input);
-  return narrowed<S>(attention_forward(*plan.inner, map_tokens(plan, input), run));
+  using T = Compute<S>;
+  const AttentionInput<T> mapped = map_tokens(plan, input);
+  return narrowed<S>(join_heads(plan, mapped.tensors, attention_forward(*plan.inner, mapped, run)));
 }
 
 template <class S>
@@ -90,18 +123,36 @@ Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
   if (!plan.inner) return attention_backward(plan, input, saved, run);
   check_input(plan, input);
   using T = Compute<S>;
-  Backward<T> of_mapped =
-      attention_backward(*plan.inner, map_tokens(plan, input), widened(saved), run);
+  const Forward<T> of_heads = heads_apart(plan, widened(saved));
+  Backward<T> of_mapped = attention_backward(*plan.inner, map_tokens(plan, input), of_heads, run);
   if constexpr (std::is_same_v<S, T>) {
-    return pull_back(plan, input, std::move(of_mapped));
+    return pull_back(plan, input, of_heads, std::move(of_mapped));
   } else {
-    return narrowed<S>(pull_back(plan, convert<T>(input), std::move(of_mapped)));
+    return narrowed<S>(pull_back(plan, convert<T>(input), of_heads, std::move(of_mapped)));
   }
 }
 
-double attention_flops(const Plan& plan, Pass pass) {
+/// Of the pairs, and of projections: forward 2 rows x columns for each token of each head, backward
+/// three times that.
+double attention_flops(const Plan& plan, Pass pass, double share) {
   const Extents& pairs = plan.inner ? plan.inner->extents : plan.extents;
-  return pass == Pass::forward ? forward_flops(pairs) : backward_flops(pairs);
+  double products = 0;
+  for (const PlannedTokens& map : plan.token_maps) {
+    const auto rows = token_projections();
+    if (map.row < rows.data() || map.row >= rows.data() + rows.size()) continue;
+    const std::int64_t tokens = map.row->maps_query ? plan.extents.query : plan.extents.key;
+    products +=
+        static_cast<double>(tokens * map.columns) *
+        static_cast<double>(map.row->maps_value ? plan.extents.value : plan.extents.feature);
+  }
+  products *= static_cast<double>(pairs.head);
+  if (plan.joins_heads && !plan.parameters[plan.output_parameters.front()].extents.empty()) {
+    products += static_cast<double>(pairs.query * pairs.head) *
+                static_cast<double>(pairs.value * plan.output.feature);
+  }
+  products *= 2 * static_cast<double>(pairs.batch);
+  return pass == Pass::forward ? forward_flops(pairs) * share + products
+                               : backward_flops(pairs) * share + 3 * products;
 }
 
 template <class S>
@@ -115,22 +166,24 @@ constexpr const char* all_masks[] = {""};
 template <class S>
 AttentionInput<Compute<S>> map_tokens(const Plan& plan, const AttentionInput<S>& input) {
   auto in = convert<Compute<S>>(input);
-  in.query = std::move(mapped_stages(plan, std::move(in.query), Side::query, in.tensors).back());
-  in.key = std::move(mapped_stages(plan, std::move(in.key), Side::key, in.tensors).back());
-  in.value = std::move(mapped_stages(plan, std::move(in.value), Side::value, in.tensors).back());
+  in.query = mapped_tokens(plan, std::move(in.query), Side::query, in.tensors);
+  in.key = mapped_tokens(plan, std::move(in.key), Side::key, in.tensors);
+  in.value = mapped_tokens(plan, std::move(in.value), Side::value, in.tensors);
+  in.output_grad = output_grad_of_heads(plan, in.tensors, std::move(in.output_grad));
   return in;
 }
 
 template <class T>
-Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, Backward<T> result) {
-  const Stages<T> query = mapped_stages(plan, input.query, Side::query, input.tensors);
-  const Stages<T> key = mapped_stages(plan, input.key, Side::key, input.tensors);
-  const Stages<T> value = mapped_stages(plan, input.value, Side::value, input.tensors);
-  result.query =
-      pulled_back(plan, query, std::move(result.query), Side::query, input.tensors, result);
-  result.key = pulled_back(plan, key, std::move(result.key), Side::key, input.tensors, result);
-  result.value =
-      pulled_back(plan, value, std::move(result.value), Side::value, input.tensors, result);
+Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& of_heads,
+                      Backward<T> result) {
+  const auto back = [&](const Tensor4<T>& tokens, Tensor4<T>& gradient, Side side) {
+    const Stages<T> stages = mapped_stages(plan, tokens, side, input.tensors);
+    gradient = pulled_back(plan, stages, std::move(gradient), side, input.tensors, result);
+  };
+  back(input.query, result.query, Side::query);
+  back(input.key, result.key, Side::key);
+  back(input.value, result.value, Side::value);
+  add_output_gradient(plan, input, of_heads, result);
   // The inner call differentiates numbers that this call fixes.
   std::erase_if(result.parameters, [&](const auto& entry) {
     return std::any_of(plan.parameters.begin(), plan.parameters.end(), [&](const Parameter& p) {
@@ -202,8 +255,10 @@ PairCall<T> pair_call(const Call& call, AttentionInput<T> input) {
 }
 template PairCall<float> pair_call(const Call&, AttentionInput<float>);
 template PairCall<double> pair_call(const Call&, AttentionInput<double>);
-template Backward<float> pull_back(const Plan&, const AttentionInput<float>&, Backward<float>);
-template Backward<double> pull_back(const Plan&, const AttentionInput<double>&, Backward<double>);
+template Backward<float> pull_back(const Plan&, const AttentionInput<float>&, const Forward<float>&,
+                                   Backward<float>);
+template Backward<double> pull_back(const Plan&, const AttentionInput<double>&,
+                                    const Forward<double>&, Backward<double>);
 
 #define CONELAB_PAIRS(S)                                                                   \
   template AttentionInput<Compute<S>> map_tokens(const Plan&, const AttentionInput<S>&);   \

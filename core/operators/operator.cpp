@@ -49,6 +49,14 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
   return resolver.take();
 }
 
+/// The tensors of projections, which every chain of parts takes.
+std::vector<ParameterInfo> projection_parameters() {
+  std::vector<ParameterInfo> all;
+  for (const TokenMapRow& row : token_projections()) all.push_back(row.parameters.front());
+  all.push_back(output_projection);
+  return all;
+}
+
 /// Edges from each of n tokens in turn to random others.
 std::vector<std::int64_t> random_edges(std::int64_t count, std::int64_t n, Random& random) {
   std::vector<std::int64_t> edges;
@@ -80,8 +88,7 @@ Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const For
 
 template <class T>
 double pass_flops(const Plan& plan, const AttentionInput<T>& input, Pass pass) {
-  const double all = plan.operation->flops(plan, pass);
-  return is_attention(plan.call) ? all * plan.mask(input).share() : all;
+  return plan.operation->flops(plan, pass, plan.mask(input).share());
 }
 
 std::vector<std::string> operator_names() {
@@ -118,6 +125,7 @@ std::vector<ParameterInfo> tensor_parameters() {
   for (const CallField& field : call_fields()) {
     for (const PartInfo& part : field.parts()) add(part.parameters);
   }
+  add(projection_parameters());
   return tensors;
 }
 
@@ -155,7 +163,11 @@ AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t bat
 
 std::vector<ParameterInfo> call_parameters(const Call& call) {
   std::vector<ParameterInfo> all = part_parameters(call);
-  if (is_attention(call)) return all;
+  if (is_attention(call)) {
+    const std::vector<ParameterInfo> projections = projection_parameters();
+    all.insert(all.end(), projections.begin(), projections.end());
+    return all;
+  }
   for (const OperatorRow& row : operator_table()) {
     if (call.operation != row.info.name) continue;
     all.insert(all.end(), row.info.parameters.begin(), row.info.parameters.end());

@@ -52,8 +52,9 @@ struct OperatorRow {
   OperatorInfo info;
   /// Refuses what no single parameter shows; null: nothing. Throws misuse.
   void (*check)(const Plan& plan) = nullptr;
-  /// Floating-point operations of one pass over all pairs or tokens: the leading terms.
-  double (*flops)(const Plan& plan, Pass pass);
+  /// Floating-point operations of one pass over all tokens and that share of the pairs which the
+  /// masks admit: the leading terms.
+  double (*flops)(const Plan& plan, Pass pass, double share);
   /// Whether it has these numbers of pairs.
   bool (*has_map)(const Plan& plan, Map2d which);
   /// Sets the plan's sizes of the output and of pairs; null for attention.
@@ -96,7 +97,8 @@ template <class T>
                                    const Forward<T>& saved, const Execution& run = {});
 
 /// Floating-point operations of one pass, the count used for rooflines. Attention: forward
-/// 2 pairs (d + d_v), backward 2 pairs (3 d + 2 d_v), over the pairs that the masks admit.
+/// 2 pairs (d + d_v), backward 2 pairs (3 d + 2 d_v), over the pairs that the masks admit, and the
+/// products of projections.
 template <class T>
 [[nodiscard]] double pass_flops(const Plan& plan, const AttentionInput<T>& input, Pass pass);
 
@@ -129,13 +131,14 @@ template <class T>
                                                 Map2d which, const Execution& run = {});
 
 /// The input after the call's maps of tokens, in the type that it is computed in, and the gradients
-/// of that input taken back through the maps. For plans with `inner`: another device runs `inner`.
+/// of that input taken back through the maps; `of_heads` is what forward computed for that input.
+/// For plans with `inner`: another device runs `inner`.
 template <class T>
 [[nodiscard]] AttentionInput<Compute<T>> map_tokens(const Plan& plan,
                                                     const AttentionInput<T>& input);
 template <class T>
 [[nodiscard]] Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input,
-                                    Backward<T> of_mapped);
+                                    const Forward<T>& of_heads, Backward<T> of_mapped);
 
 /// A call resolved for one input whose tensors have been drawn where the call wants that, with its
 /// maps of tokens applied: what looks at pairs alone takes this. Throws as `resolve` and PairMap

@@ -8,6 +8,7 @@
 //     static double initial(int index, const DefaultContext& context);
 //     // Optional: makes a tensor that was drawn one that the operator takes.
 //     static void adjust_drawn(const Plan& plan, Array<double>& tensor);
+//     // With a third argument where it computes pairs: the share of them that its masks admit.
 //     static double flops(const Plan& plan, Pass pass);
 //     // Optional: sets plan.output and plan.pairs where the output does not have the sizes of q.
 //     static void set_sizes(Plan& plan);
@@ -41,15 +42,18 @@ template <class S>
           narrow.row_reference,
           narrow.row_sum,
           narrow.midpoint_sum,
-          narrow.column_lse};
+          narrow.column_lse,
+          narrow.heads_output};
 }
 template <class S>
 [[nodiscard]] Forward<S> narrowed(Forward<Compute<S>>&& wide) {
   if constexpr (std::is_same_v<S, Compute<S>>) {
     return std::move(wide);
   } else {
-    return {convert<S>(wide.output), std::move(wide.lse),          std::move(wide.row_reference),
-            std::move(wide.row_sum), std::move(wide.midpoint_sum), std::move(wide.column_lse)};
+    return {convert<S>(wide.output),       std::move(wide.lse),
+            std::move(wide.row_reference), std::move(wide.row_sum),
+            std::move(wide.midpoint_sum),  std::move(wide.column_lse),
+            std::move(wide.heads_output)};
   }
 }
 template <class S>
@@ -110,6 +114,17 @@ bool has_map_of(const Plan& plan, Map2d which) {
   return false;
 }
 
+/// Operations over all pairs or tokens; of an operator with pairs, over the share that its masks
+/// admit.
+template <class O>
+double flops_of(const Plan& plan, Pass pass, double share) {
+  if constexpr (requires { O::flops(plan, pass, share); }) {
+    return O::flops(plan, pass, share);
+  } else {
+    return O::flops(plan, pass);
+  }
+}
+
 template <class O>
 void set_sizes_of(Plan& plan) {
   const Extents& e = plan.extents;
@@ -127,7 +142,7 @@ template <class O>
 [[nodiscard]] OperatorRow structured_row() {
   OperatorRow row{O::info,
                   &check_of<O>,
-                  &O::flops,
+                  &flops_of<O>,
                   &has_map_of<O>,
                   &set_sizes_of<O>,
                   structured_functions<O, double>,

@@ -103,10 +103,52 @@ void aggregate_row(const Problem& p, std::int64_t b, std::int64_t head, const Re
   for (std::size_t c = 0; c < size; ++c) output[c] /= divisor;
 }
 
+/// The problem with P_value applied to its values.
+Problem with_projected_values(const Problem& p) {
+  Problem out = p;
+  const Shape4 s = p.value.shape;
+  std::vector<Real> values;
+  for (std::int64_t row = 0; row < s.batch * s.head * s.token; ++row) {
+    const Real* v = p.value.data.data() + row * s.feature;
+    const auto y = projected(p, "P_value", row / s.token % s.head, {v, v + s.feature});
+    values.insert(values.end(), y.begin(), y.end());
+    out.value.shape.feature = static_cast<std::int64_t>(y.size());
+  }
+  out.value.data = std::move(values);
+  out.tensors.erase("P_value");
+  return out;
+}
+
 }  // namespace
+
+Tensor4<Real> joined_heads(const Problem& p, const Tensor4<Real>& of_heads) {
+  const Shape4 s = of_heads.shape;
+  Tensor4<Real> all({s.batch, 1, s.token, s.head * s.feature});
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    for (std::int64_t i = 0; i < s.token; ++i) {
+      for (std::int64_t c = 0; c < all.shape.feature; ++c) {
+        all.at(b, 0, i, c) = of_heads.at(b, c / s.feature, i, c % s.feature);
+      }
+    }
+  }
+  const Real* matrix = p.tensor("P_output", 0, 2);
+  if (matrix == nullptr) return all;
+  Tensor4<Real> out({s.batch, 1, s.token, p.tensors.at("P_output").extents.front()});
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    for (std::int64_t i = 0; i < s.token; ++i) {
+      for (std::int64_t r = 0; r < out.shape.feature; ++r) {
+        for (std::int64_t c = 0; c < all.shape.feature; ++c) {
+          out.at(b, 0, i, r) += all.at(b, 0, i, c) * matrix[r * all.shape.feature + c];
+        }
+      }
+    }
+  }
+  return out;
+}
 
 Result evaluate(const Problem& p) {
   if (!is_attention(p.call)) return structured(p);
+  if (p.tensors.contains("P_value")) return evaluate(with_projected_values(p));
   const Shape4 q = p.query.shape;
   const std::int64_t n_k = p.key.shape.token;
   Result r{Tensor4<Real>(p.output_grad.shape), Tensor4<Real>({q.batch, q.head, q.token, 1}),
@@ -122,6 +164,7 @@ Result evaluate(const Problem& p) {
       }
     }
   }
+  if (p.tensors.contains("P_output")) r.output = joined_heads(p, r.output);
   return r;
 }
 

@@ -3,6 +3,8 @@
 //   logit_ij  = similarity(map(q_i), map(k_j)) + bias(j - i - (n_k - n_q)),   -inf where masked
 //   weight_ij = exp(logit_ij) / sum_j exp(logit_ij),  with axis = query / sum_i exp(logit_ij)
 //               or exp(logit_ij)   or   1 / (1 + exp(-logit_ij))
+//   q, k and v are first multiplied by P_query, P_key and P_value, and the outputs of all heads,
+//   joined, by P_output, where these are given
 //   output_i  = sum_j weight_ij v_j,   or   sum_j weight_ij g_j v_j / sum_j weight_ij g_j,
 //               g_j = 1 / sqrt(1 - |v_j|^2)  (Einstein midpoint, Klein coordinates)
 //
@@ -26,6 +28,10 @@ struct Result {
   Tensor4<Real> weights;  ///< [batch × head × n_q × n_k], 0 where masked.
   Tensor4<Real> logits;   ///< [batch × head × n_q × n_k], -inf where masked.
 };
+
+/// The outputs of heads as one [batch × 1 × n_q × d_o]: side by side, times P_output^T where that
+/// is given.
+[[nodiscard]] Tensor4<Real> joined_heads(const Problem& problem, const Tensor4<Real>& of_heads);
 
 [[nodiscard]] Result evaluate(const Problem& problem);
 

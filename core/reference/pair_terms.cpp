@@ -181,9 +181,22 @@ Real position_bias(const Problem& p, std::int64_t head, std::int64_t offset) {
   return formula_of("bias", biases, p.call.bias)(p, head, offset);
 }
 
+std::vector<Real> projected(const Problem& p, const std::string& name, std::int64_t head,
+                            const std::vector<Real>& x) {
+  const Real* matrix = p.tensor(name, head, 2);
+  if (matrix == nullptr) return x;
+  const std::vector<std::int64_t>& extents = p.tensors.at(name).extents;
+  std::vector<Real> y(static_cast<std::size_t>(extents[extents.size() - 2]), 0);
+  for (Real& sum : y) {
+    for (const Real number : x) sum += *matrix++ * number;
+  }
+  return y;
+}
+
 std::vector<Real> mapped_token(const Problem& p, std::int64_t head, bool is_query,
                                std::int64_t index, std::vector<Real> x) {
   const std::string& name = p.call.similarity;
+  x = projected(p, is_query ? "P_query" : "P_key", head, x);
   if (is_query && name == "multiplicative") {  // q^T W k: (W^T q).k
     x = product(transposed(matrix(p, "W", head)), x);
   }

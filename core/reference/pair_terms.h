@@ -14,6 +14,10 @@ namespace conelab::reference {
 /// The bias at relative position `offset` = j - i - (n_k - n_q): query i sits at key i + n_k - n_q.
 [[nodiscard]] Real position_bias(const Problem& problem, std::int64_t head, std::int64_t offset);
 
+/// P x with a head's matrix of this name; x where there is none.
+[[nodiscard]] std::vector<Real> projected(const Problem& problem, const std::string& name,
+                                          std::int64_t head, const std::vector<Real>& x);
+
 /// A query (or key) after the call's maps of tokens.
 [[nodiscard]] std::vector<Real> mapped_token(const Problem& problem, std::int64_t head,
                                              bool is_query, std::int64_t index,

@@ -9,6 +9,7 @@
 //   polar      a value (v_:, r) to the point tanh(r) v_:/|v_:| of the Klein ball (Gulcehre et al.);
 //              the first axis where v_: = 0, whose derivative is 0 then; r < 0 lies opposite to |r|
 //   lift       a value v to v / sqrt(1 + |v|^2), the point (v, sqrt(1 + |v|^2)) of the hyperboloid
+//   P_query, P_key, P_value   x' = P x (Vaswani et al., section 3.2.2)
 #include "core/token/token_map.h"
 
 #include <Eigen/Core>
@@ -270,6 +271,60 @@ void lift_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&) {
   }
 }
 
+constexpr std::array query_projection{
+    ParameterInfo{"P_query", 0, Domain::tensor, true,
+                  "projection of the queries; absent: the identity", "", "d',d"}};
+constexpr std::array key_projection{ParameterInfo{
+    "P_key", 0, Domain::tensor, true, "projection of the keys; absent: the identity", "", "d',d"}};
+constexpr std::array value_projection{
+    ParameterInfo{"P_value", 0, Domain::tensor, true,
+                  "projection of the values; absent: the identity", "", "d_v',d_v"}};
+
+std::int64_t projected_columns(std::int64_t, std::span<const Parameter> own) {
+  return own[0].extents[own[0].extents.size() - 2];
+}
+
+/// P [d' x d]
+template <class T>
+Matrix<T> projection_of(const TokenBlock<T>& b) {
+  const std::vector<double>& p = b.values.tensor[0];
+  const auto rows = static_cast<std::int64_t>(p.size()) / b.columns;
+  return Rows<double>(p.data(), rows, b.columns).template cast<T>();
+}
+template <class T>
+void project(const TokenBlock<T>& b, T* out) {
+  const Matrix<T> p = projection_of(b);
+  Eigen::Map<Matrix<T>>(out, b.count, p.rows()).noalias() =
+      Rows<T>(b.x, b.count, b.columns) * p.transpose();
+}
+template <class T>
+void project_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
+  const Matrix<T> p = projection_of(b);
+  const Rows<T> x(b.x, b.count, b.columns), up(upstream, b.count, p.rows());
+  Eigen::Map<Matrix<T>>(dx, b.count, b.columns).noalias() = up * p;
+  const Matrix<T> dp = up.transpose() * x;
+  Eigen::Map<Matrix<double>>(gradient.tensor[0].data(), p.rows(), b.columns) +=
+      dp.template cast<double>();
+}
+
+enum class Side { query, key, value };
+
+constexpr TokenMapRow projection_row(const char* about, std::span<const ParameterInfo> parameters,
+                                     Side side) {
+  return {.name = parameters[0].key,
+          .about = about,
+          .parameters = parameters,
+          .maps_query = side == Side::query,
+          .maps_key = side == Side::key,
+          .maps_value = side == Side::value,
+          .columns = &projected_columns,
+          .f32 = {&project<float>, &project_back<float>},
+          .f64 = {&project<double>, &project_back<double>}};
+}
+constexpr std::array projections{projection_row("q' = P_query q", query_projection, Side::query),
+                                 projection_row("k' = P_key k", key_projection, Side::key),
+                                 projection_row("v' = P_value v", value_projection, Side::value)};
+
 constexpr std::array token_maps{
     TokenMapRow{.name = "rope",
                 .about = "column pairs turned by p base^(-2i/d) (RoFormer)",
@@ -321,6 +376,7 @@ constexpr std::array token_maps{
 }  // namespace
 
 std::span<const TokenMapRow> token_map_table() { return token_maps; }
+std::span<const TokenMapRow> token_projections() { return projections; }
 
 const TokenMapRow* find_token_map(const std::string& name) {
   const auto found = std::find_if(token_maps.begin(), token_maps.end(),

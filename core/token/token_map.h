@@ -39,7 +39,7 @@ struct TokenMapRow {
   std::span<const ParameterInfo> parameters = {};
   bool is_position = false;  ///< Whether `--position` names it.
   bool maps_query = false, maps_key = false;
-  bool maps_value = false;  ///< Whether `--value-map` names it, which maps values alone.
+  bool maps_value = false;  ///< Whether it maps values; it then maps nothing else.
   /// Whether it makes the operands of one formula, which no position may change: it comes last.
   bool makes_operands = false;
   /// Null, or what is wrong with tokens (or values) of so many columns.
@@ -62,7 +62,20 @@ struct TokenMapRow {
 };
 
 [[nodiscard]] std::span<const TokenMapRow> token_map_table();
-/// The row of this name, or null.
+/// The projections of queries, keys and values by the tensors P_query, P_key and P_value, in this
+/// order. Each comes before all other maps of its tokens, positions that are added excepted, and is
+/// there where its tensor is.
+[[nodiscard]] std::span<const TokenMapRow> token_projections();
+/// What follows the sums of values, see Plan::joins_heads. All heads share it.
+inline constexpr ParameterInfo output_projection{
+    "P_output",
+    0,
+    Domain::tensor,
+    true,
+    "projection of the heads' outputs, which it joins to one",
+    "",
+    "d_o,head*d_v"};
+/// The row of this name in `token_map_table`, or null.
 [[nodiscard]] const TokenMapRow* find_token_map(const std::string& name);
 
 }  // namespace conelab

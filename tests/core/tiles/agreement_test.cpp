@@ -140,6 +140,20 @@ TEST(AgreementOfParts, OfEveryPosition) {
   }
 }
 
+TEST(AgreementOfParts, OfProjections) {
+  const Extents extents{2, 3, 19, 37, 4, 3};
+  for (const char* text : {"dot:bias=alibi", "multiplicative:position=rope:masks=causal",
+                           "penumbral:weights=sigmoid", "umbral:masks=graph"}) {
+    for (const bool joins_heads : {false, true}) {
+      const Call call = with_random_tensors(call_from_text(text));
+      const AttentionInput<double> input = projected_input(call, extents, 37, joins_heads);
+      SCOPED_TRACE(text);
+      expect_agreement<double>(call, input, double_tolerance);
+      expect_agreement<float>(call, input, float_tolerance);
+    }
+  }
+}
+
 TEST_P(Agreement, AroundTheEdgesOfTiles) {
   const std::vector<std::array<std::int64_t, 4>> sizes{
       {0, 5, 3, 1},     {5, 0, 3, 1},       {1, 1, 2, 1},     {2, 1, 3, 5},

@@ -236,6 +236,28 @@ AttentionInput<double> random_input(const Call& call, const Extents& e, std::uin
   return input;
 }
 
+AttentionInput<double> projected_input(const Call& call, const Extents& e, std::uint64_t seed,
+                                       bool joins_heads) {
+  AttentionInput<double> input = random_input(call, e, seed);
+  input.tensors.clear();
+  Random random(seed + 1);
+  const auto add = [&](const char* name, std::vector<std::int64_t> extents) {
+    Array<double>& tensor = input.tensors[name];
+    std::int64_t size = 1;
+    for (const std::int64_t n : extents) size *= n;
+    tensor.extents = std::move(extents);
+    for (std::int64_t i = 0; i < size; ++i) tensor.data.push_back(random.uniform(-0.5, 0.5));
+  };
+  add("P_query", {6, e.feature});
+  add("P_key", {e.head, 6, e.feature});
+  add("P_value", {e.head, 5, e.value});
+  if (joins_heads) add("P_output", {7, 5 * e.head});
+  const std::int64_t heads = joins_heads ? 1 : e.head, columns = joins_heads ? 7 : 5;
+  input.output_grad = random_tensor({e.batch, heads, e.query, columns}, random, 1);
+  draw_tensors(with_random_tensors(call), input, seed);
+  return input;
+}
+
 namespace {
 
 std::vector<std::string> names_of(const std::vector<PartInfo>& parts) {

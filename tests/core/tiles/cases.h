@@ -65,6 +65,11 @@ class Random {
 [[nodiscard]] AttentionInput<double> random_input(const Call& call, const Extents& extents,
                                                   std::uint64_t seed, double spread = 1.5);
 
+/// The same with projections to 6 and 5 columns, those of keys and values of each head, and of the
+/// joined outputs to 7.
+[[nodiscard]] AttentionInput<double> projected_input(const Call& call, const Extents& extents,
+                                                     std::uint64_t seed, bool joins_heads);
+
 /// Names of all biases, masks and value maps, and all weights with every word of their choices, as
 /// in Parts.
 [[nodiscard]] std::vector<std::string> bias_names();

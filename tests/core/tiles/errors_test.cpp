@@ -30,6 +30,23 @@ Error resolve_error(const Call& call) {
   return error_of([&] { return resolve(call, small) != nullptr; });
 }
 
+TEST(Interface, NamesTheShapesOfProjections) {
+  const auto says = [](std::map<std::string, std::vector<std::int64_t>> tensors) {
+    Extents extents = small;
+    extents.tensors = std::move(tensors);
+    const Error error = error_of([&] { (void)resolve(call_from_text("dot"), extents); });
+    EXPECT_EQ(error.exit_status(), 1);
+    return std::string(error.what());
+  };
+  EXPECT_THAT(says({{"P_query", {3, 5}}}), HasSubstr("P_query does not have its shape"));
+  EXPECT_THAT(says({{"P_query", {3, 5}}, {"P_key", {4, 5}}}), HasSubstr("[3 x 5]"));
+  EXPECT_THAT(says({{"P_value", {4, 3}}}), HasSubstr("P_value"));
+  EXPECT_THAT(says({{"P_output", {4, 3}}}), HasSubstr("[d_o x head*d_v] = [4 x 4]"));
+  EXPECT_THAT(says({{"P_output", {2, 4, 2}}}), HasSubstr("shared by all heads"));
+  const auto plan = resolve(call_from_text("dot:P_query=random:P_key=random"), small);
+  EXPECT_EQ(plan->inner->extents.feature, 5);
+}
+
 TEST(Interface, NamesTheNearestPart) {
   Call call;
   call.similarity = "penumbra";

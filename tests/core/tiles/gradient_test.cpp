@@ -275,6 +275,22 @@ TEST(GradientOfPositions, IsThatOfTheReference) {
   }
 }
 
+TEST(GradientOfProjections, IsThatOfTheReference) {
+  const Extents extents{2, 2, 5, 7, 4, 3};
+  for (const char* text : {"dot:bias=alibi:masks=causal", "penumbral:position=rope",
+                           "laplacian:weights=sigmoid:aggregate=einstein"}) {
+    for (const bool joins_heads : {false, true}) {
+      SCOPED_TRACE(text);
+      const Call call = call_from_text(text);
+      AttentionInput<double> input = projected_input(call, extents, 89, joins_heads);
+      for (double& x : input.tensors.at("P_value").data) x *= 0.5;
+      const Count count = expect_gradients(call, input);
+      EXPECT_GT(count.compared, 250);
+      EXPECT_LE(count.skipped, 5);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Similarity, Gradient, testing::ValuesIn(variants()), variant_name);
 
 TEST(GradientAtKinks, IsFinite) {
