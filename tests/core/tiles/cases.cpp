@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "core/base/error.h"
 #include "core/call/composed.h"
@@ -10,6 +11,13 @@
 
 namespace conelab::tests {
 namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::istringstream in(text);
+  std::vector<std::string> items;
+  for (std::string item; std::getline(in, item, separator);) items.push_back(item);
+  return items;
+}
 
 /// Each variant once for each of these values of a parameter.
 std::vector<Variant> with_each(const std::vector<Variant>& variants, const std::string& key,
@@ -224,7 +232,7 @@ AttentionInput<double> random_input(const Call& call, const Extents& e, std::uin
   const double radius = 0.9 / std::sqrt(std::max(1.0, static_cast<double>(e.value)));
   input.value = random_tensor({e.batch, e.head, e.key, e.value}, random, radius);
   const TokenMapRow* value_map = find_token_map(call.value_map);
-  const std::int64_t columns = value_map == nullptr ? e.value : value_map->columns(e.value);
+  const std::int64_t columns = value_map == nullptr ? e.value : value_map->columns(e.value, {});
   input.output_grad = random_tensor({e.batch, e.head, e.query, columns}, random, 1);
   for (std::int64_t i = 0; i < e.query * e.key; ++i) {
     input.allowed.push_back(random.uniform(0, 1) < 0.75 ? 1 : 0);
