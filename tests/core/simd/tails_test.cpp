@@ -105,7 +105,7 @@ TEST(Tails, LogarithmsOfEveryScale) {
     expect_logarithms<float>(kernels<float>(target), 0.9F, 1.1F, 2.5e-7);
   }
   for (const std::string& target : simd_targets<double>()) {
-    expect_logarithms<double>(kernels<double>(target), 1e-300, 1e300, 5e-16);
+    expect_logarithms<double>(kernels<double>(target), 1e-150, 1e150, 5e-16);
     expect_logarithms<double>(kernels<double>(target), 0.9, 1.1, 5e-16);
   }
 }
