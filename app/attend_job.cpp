@@ -137,6 +137,7 @@ class Attend {
     std::erase_if(parts, [this](const std::string& part) { return !has(part); });
     return parts;
   }
+  [[nodiscard]] std::int64_t outputs() const { return forward_.output.shape.size(); }
   [[nodiscard]] std::int64_t bad_outputs() const { return count_bad(forward_.output); }
   [[nodiscard]] std::int64_t bad_gradients() const {
     std::int64_t sum =
@@ -280,6 +281,7 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
   attend.compute();
   summary.device = attend.device();
   summary.compute_seconds = seconds_since(start);
+  summary.outputs = attend.outputs();
   summary.bad_outputs = attend.bad_outputs();
   summary.bad_gradients = attend.bad_gradients();
   const Clock::time_point computed = Clock::now();

@@ -48,6 +48,7 @@ struct AttendSummary {
   std::int64_t nan_count = 0;     ///< In the input.
   std::int64_t infinite_count = 0;
   std::int64_t rounded_to_infinity = 0;  ///< Of the input's finite numbers.
+  std::int64_t outputs = 0;              ///< Numbers of the output.
   std::int64_t bad_outputs = 0;          ///< Numbers of the output that are not finite.
   std::int64_t bad_gradients = 0;        ///< The same of the gradients, parameters included.
 };

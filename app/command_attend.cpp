@@ -70,11 +70,9 @@ void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
          job.input.empty() ? job.query : job.input, summary.rounded_to_infinity, type, hint);
     return;
   }
-  const Extents& e = summary.extents;
   if (summary.bad_outputs > 0) {
     warn("{}: {} of {} output numbers are not finite: beyond the range of {} under {}{}",
-         job.output, summary.bad_outputs, e.batch * e.head * e.query * e.value, type,
-         operator_name(job.call), hint);
+         job.output, summary.bad_outputs, summary.outputs, type, operator_name(job.call), hint);
   }
   if (summary.bad_gradients > 0) {
     warn("{}: {} numbers of the gradients are not finite: beyond the range of {} under {}{}",

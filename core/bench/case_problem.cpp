@@ -156,9 +156,11 @@ double slope_error(const Call& call, const AttentionInput<double>& input,
 }
 
 /// Whether some queries by themselves are another problem: a structured operator's outputs depend
-/// on all tokens, and a graph's edges name queries by their number.
+/// on all tokens, weights over queries on all queries, and a graph's edges name queries by their
+/// number.
 bool needs_all_queries(const Call& call) {
-  return !is_attention(call) ||
+  const auto axis = call.parameters.find("axis");
+  return !is_attention(call) || (axis != call.parameters.end() && axis->second == "query") ||
          std::find(call.masks.begin(), call.masks.end(), "graph") != call.masks.end();
 }
 

@@ -57,6 +57,11 @@ struct CaseOperator {
   [[nodiscard]] AttentionInput<float> input(const Case& c, std::int64_t batch,
                                             std::uint64_t seed) const {
     AttentionInput<float> in = random_input(c, batch, seed);
+    const std::int64_t columns = plan->output_columns();
+    if (columns != in.output_grad.shape.feature) {
+      in.output_grad.shape.feature = columns;
+      in.output_grad.data.resize(static_cast<std::size_t>(in.output_grad.shape.size()));
+    }
     draw_tensors(call, in, seed);
     if (in.output_grad.shape != plan->output) {
       in.output_grad = Tensor4<float>(plan->output);
@@ -214,7 +219,8 @@ class HostCase : public CaseExecutor {
       flush(*given);
     }
     flush(saved_.output);
-    for (const auto* row : {&saved_.row_reference, &saved_.row_sum, &saved_.midpoint_sum}) {
+    for (const auto* row :
+         {&saved_.row_reference, &saved_.row_sum, &saved_.midpoint_sum, &saved_.column_lse}) {
       flush(*row);
     }
   }

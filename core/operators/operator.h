@@ -6,8 +6,8 @@
 //
 // The first row of the table is attention, the chain of parts of core/call/call.h:
 //   logit_ij = similarity(map(q_i), map(k_j)) + bias(j - i - n_k + n_q),  -inf where masked
-//   weight_i = softmax_j(logit_ij)  or  sigmoid(logit_ij)
-//   output_i = sum_j weight_ij v_j,  or the Einstein midpoint of the v_j
+//   weight_ij = softmax over j or i of logit_ij,  sigmoid(logit_ij)  or  e^logit_ij
+//   output_i = sum_j weight_ij v_j,  or the Einstein midpoint of the v_j, after their map
 // Structured operators replace the chain as a whole; each is one file and one row.
 //
 // Tensors hold double, float, Float16 or Bfloat16; 16-bit types are computed in float and rounded

@@ -24,24 +24,13 @@ class ColumnSums {
         part_(reference_.size()),
         total_(reference_.size(), 0.0) {}
 
+  /// `logits` [rows x columns]
   void add(const Kernels<T>& kernels, const T* logits, int rows) {
-    const auto columns = static_cast<std::ptrdiff_t>(part_.size());
-    part_ = reference_;
-    for (int r = 0; r < rows; ++r) {
-      const T* row = logits + r * columns;
-      for (std::size_t c = 0; c < part_.size(); ++c)
-        part_[c] = row[c] > part_[c] ? row[c] : part_[c];
-    }
-    for (std::size_t c = 0; c < part_.size(); ++c) {
-      if (part_[c] != reference_[c]) {
-        total_[c] *= std::exp(static_cast<double>(reference_[c]) - static_cast<double>(part_[c]));
-      }
-    }
-    reference_.swap(part_);
+    const auto columns = static_cast<int>(total_.size());
+    raise(logits, rows);
     std::fill(part_.begin(), part_.end(), T(0));
-    kernels.add_exponentials(logits, columns, rows, static_cast<int>(columns), reference_.data(),
-                             part_.data());
-    for (std::size_t c = 0; c < part_.size(); ++c) total_[c] += static_cast<double>(part_[c]);
+    kernels.add_exponentials(logits, columns, rows, columns, reference_.data(), part_.data());
+    for (std::size_t c = 0; c < total_.size(); ++c) total_[c] += static_cast<double>(part_[c]);
   }
 
   [[nodiscard]] T lse(std::size_t column) const {
@@ -53,6 +42,20 @@ class ColumnSums {
  private:
   std::vector<T> reference_, part_;
   std::vector<double> total_;
+
+  /// Refers the columns' sums to their largest logits, those of the tile included.
+  void raise(const T* logits, int rows) {
+    part_ = reference_;
+    for (int r = 0; r < rows; ++r, logits += total_.size()) {
+      for (std::size_t c = 0; c < total_.size(); ++c) {
+        reference_[c] = logits[c] > reference_[c] ? logits[c] : reference_[c];
+      }
+    }
+    for (std::size_t c = 0; c < total_.size(); ++c) {
+      if (part_[c] == reference_[c]) continue;
+      total_[c] *= std::exp(static_cast<double>(part_[c]) - static_cast<double>(reference_[c]));
+    }
+  }
 };
 
 /// Sweeps the queries of one tile of keys after the other; a ticket is a tile.
