@@ -8,9 +8,10 @@ namespace conelab {
 
 OperatorRow attention_row();
 OperatorRow agglomerative_row();
+OperatorRow multi_head_row();
 
 std::span<const OperatorRow> operator_table() {
-  static const std::array table{attention_row(), agglomerative_row()};
+  static const std::array table{attention_row(), agglomerative_row(), multi_head_row()};
   return table;
 }
 

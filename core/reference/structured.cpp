@@ -77,9 +77,17 @@ void agglomerative(const Problem& p, HeadOf at, Tensor4<Real>& output) {
 using OperatorFormula = void (*)(const Problem&, HeadOf, Tensor4<Real>& output);
 constexpr std::pair<const char*, OperatorFormula> operators[] = {{"agglomerative", &agglomerative}};
 
+using LayerFormula = Result (*)(const Problem&);
+constexpr std::pair<const char*, LayerFormula> layers[] = {
+    {"multi-head", &multi_head},
+};
+
 }  // namespace
 
 Result structured(const Problem& p) {
+  for (const auto& [name, formula] : layers) {
+    if (p.call.operation == name) return formula(p);
+  }
   for (const auto& [name, formula] : operators) {
     if (p.call.operation != name) continue;
     const Shape4 sizes = p.output_grad.shape;

@@ -73,7 +73,7 @@ class Random {
 [[nodiscard]] std::vector<std::string> bias_names();
 [[nodiscard]] std::vector<std::string> mask_names();
 
-/// What the engine says, all of it; no logits and weights of a structured operator.
+/// What the engine says, all of it.
 template <class T>
 struct Answer {
   Forward<T> forward;
@@ -91,9 +91,11 @@ template <class T>
 [[nodiscard]] Answer<T> run(const Call& call, const AttentionInput<T>& input,
                             const Execution& execution = one_thread()) {
   const auto plan = resolve(call, check_extents(input));
-  if (!is_attention(call)) return {forward(*plan, input, execution), {}, {}};
-  return {forward(*plan, input, execution), attention_map(*plan, input, Map2d::logits, execution),
-          attention_map(*plan, input, Map2d::weights, execution)};
+  const auto map = [&](Map2d which) {
+    if (!plan->operation->has_map(*plan, which)) return Tensor4<Compute<T>>();
+    return attention_map(*plan, input, which, execution);
+  };
+  return {forward(*plan, input, execution), map(Map2d::logits), map(Map2d::weights)};
 }
 
 /// The largest |found - expected| / max(1, |expected|); infinity where one is NaN or infinite and
