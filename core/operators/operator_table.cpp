@@ -9,9 +9,11 @@ namespace conelab {
 OperatorRow attention_row();
 OperatorRow agglomerative_row();
 OperatorRow multi_head_row();
+OperatorRow recursive_row();
 
 std::span<const OperatorRow> operator_table() {
-  static const std::array table{attention_row(), agglomerative_row(), multi_head_row()};
+  static const std::array table{attention_row(), agglomerative_row(), multi_head_row(),
+                                recursive_row()};
   return table;
 }
 

@@ -34,4 +34,17 @@ Result multi_head(const Problem& p) {
   return result;
 }
 
+/// Hyperbolic Attention Networks, section 5: x + multi-head(x, x, x), again and again.
+Result recursive(const Problem& p) {
+  Problem layer = p;
+  for (std::int64_t t = 0; t < static_cast<std::int64_t>(p.number("steps", 0)); ++t) {
+    layer.key = layer.value = layer.query;
+    const Tensor4<Real> sum = multi_head(layer).output;
+    for (std::size_t i = 0; i < sum.data.size(); ++i) layer.query.data[i] += sum.data[i];
+  }
+  Result result;
+  result.output = layer.query;
+  return result;
+}
+
 }  // namespace conelab::reference

@@ -80,6 +80,7 @@ constexpr std::pair<const char*, OperatorFormula> operators[] = {{"agglomerative
 using LayerFormula = Result (*)(const Problem&);
 constexpr std::pair<const char*, LayerFormula> layers[] = {
     {"multi-head", &multi_head},
+    {"recursive", &recursive},
 };
 
 }  // namespace

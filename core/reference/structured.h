@@ -11,5 +11,6 @@ namespace conelab::reference {
 
 /// Operators that take all heads at once.
 [[nodiscard]] Result multi_head(const Problem& problem);
+[[nodiscard]] Result recursive(const Problem& problem);
 
 }  // namespace conelab::reference

@@ -19,9 +19,11 @@ std::vector<const char*> masks_of(const OperatorInfo& info) {
 /// Calls with parts that only some operators take.
 std::vector<Call> calls_with_parts() {
   std::vector<Call> calls;
-  for (const char* text :
-       {"multi-head:heads=2:similarity=penumbral:bias=alibi:masks=causal:gamma=0.5,1",
-        "multi-head:heads=4:similarity=multiplicative:position=rope:weights=sigmoid"}) {
+  for (const char* text : {
+           "multi-head:heads=2:similarity=penumbral:bias=alibi:masks=causal:gamma=0.5,1",
+           "multi-head:heads=4:similarity=multiplicative:position=rope:weights=sigmoid",
+           "recursive:heads=4:steps=2:similarity=laplacian:bias=alibi:masks=causal:gamma=1,2,3,4",
+       }) {
     calls.push_back(with_random_tensors(call_from_text(text)));
   }
   return calls;
@@ -212,6 +214,14 @@ TEST(MultiHead, NamesWhatItDoesNotTake) {
   EXPECT_THAT(refusal(odd, one), testing::HasSubstr("8 columns cannot be shared by 3 heads"));
   const Call key = with_random_tensors(call_from_text("multi-head:gama=1"));
   EXPECT_THAT(refusal(key, one), testing::HasSubstr("multi-head takes: "));
+}
+
+TEST(Recursive, NeedsOutputsAsWideAsTokens) {
+  Extents e{1, 1, 4, 4, 8, 8};
+  const Call call = with_random_tensors(call_from_text("recursive:heads=2"));
+  EXPECT_EQ(resolve(call, e)->output, (Shape4{1, 1, 4, 8}));
+  e.tensors["P_value"] = {2, 3, 8};
+  EXPECT_THAT(refusal(call, e), testing::HasSubstr("they need d = 8 columns (found 6)"));
 }
 
 TEST(Agglomerative, OfTheLastCausalRowIsThatOfTheFullOne) {
