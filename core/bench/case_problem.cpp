@@ -93,7 +93,9 @@ AttentionInput<double> exact_input(const AttentionInput<S>& in, HeadIndex at, Qu
   exact.key = tokens_of(in.key, at, keys);
   exact.value = tokens_of(in.value, at, keys);
   exact.output_grad = tokens_of(in.output_grad, at, queries);
-  for (const auto& [name, tensor] : tensors_of_head(in.tensors, at.head)) {
+  // Where tokens have one head, an axis of heads is that of those which an operator makes.
+  const bool alone = in.query.shape.head == 1;
+  for (const auto& [name, tensor] : alone ? in.tensors : tensors_of_head(in.tensors, at.head)) {
     exact.tensors[name] = convert<double>(tensor);
   }
   exact.indices = in.indices;
@@ -131,7 +133,7 @@ double over_heads(const Shape4& shape, F error) {
 /// What stands for the call where one head is looked at: some defaults depend on the head.
 template <class T>
 Call call_of(const Call& call, const AttentionInput<T>& input, HeadIndex at) {
-  return call_of_head(call, check_extents(input), at.head);
+  return makes_heads(call) ? call : call_of_head(call, check_extents(input), at.head);
 }
 
 /// Against slopes of the reference by finite differences, for some numbers of one query.

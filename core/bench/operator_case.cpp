@@ -38,15 +38,21 @@ struct CaseOperator {
   Dtype dtype;
   int threads;
   std::shared_ptr<const Plan> plan;
-  Call call;  ///< With defaults written out.
+  Call call;        ///< With defaults written out.
+  Case input_case;  ///< The labels of the input, which has one head where the operator makes more.
 
   CaseOperator(const Case& c, std::int64_t batch)
       : pass(c["pass"]),
         dtype(dtype_from_name(c["dtype"])),
-        threads(static_cast<int>(c.number("threads"))) {
+        threads(static_cast<int>(c.number("threads"))),
+        input_case(c) {
     const std::int64_t n = c.number("seq_len"), d = c.number("dim");
-    plan = resolve(with_random_tensors(call_from_text(c["operator"])),
-                   {batch, c.number("head"), n, n, d, d});
+    Call drawn = with_random_tensors(call_from_text(c["operator"]));
+    if (makes_heads(drawn)) {
+      drawn.parameters.emplace("heads", c["head"]);
+      input_case.set("head", 1);
+    }
+    plan = resolve(drawn, {batch, input_case.number("head"), n, n, d, d});
     call = resolved_call(*plan);
   }
 
@@ -54,14 +60,8 @@ struct CaseOperator {
   [[nodiscard]] bool backward_only() const { return pass == "backward"; }
 
   /// The case's tokens, with the tensors that the operator reads.
-  [[nodiscard]] AttentionInput<float> input(const Case& c, std::int64_t batch,
-                                            std::uint64_t seed) const {
-    AttentionInput<float> in = random_input(c, batch, seed);
-    const std::int64_t columns = plan->output_columns();
-    if (columns != in.output_grad.shape.feature) {
-      in.output_grad.shape.feature = columns;
-      in.output_grad.data.resize(static_cast<std::size_t>(in.output_grad.shape.size()));
-    }
+  [[nodiscard]] AttentionInput<float> input(std::int64_t batch, std::uint64_t seed) const {
+    AttentionInput<float> in = random_input(input_case, batch, seed);
     draw_tensors(call, in, seed);
     if (in.output_grad.shape != plan->output) {
       in.output_grad = Tensor4<float>(plan->output);
@@ -135,9 +135,8 @@ void check_operator(const std::string& text) {
 
 /// The case's input in the numbers of its tensors.
 template <class T>
-AttentionInput<T> input_of(const CaseOperator& op, const Case& c, std::int64_t batch,
-                           std::uint64_t seed) {
-  AttentionInput<float> in = op.input(c, batch, seed);
+AttentionInput<T> input_of(const CaseOperator& op, std::int64_t batch, std::uint64_t seed) {
+  AttentionInput<float> in = op.input(batch, seed);
   if constexpr (std::is_same_v<T, float>)
     return in;
   else
@@ -148,7 +147,7 @@ template <class T>
 class HostCase : public CaseExecutor {
  public:
   HostCase(const Case& c, std::int64_t batch, std::uint64_t seed)
-      : case_(c), operator_(c, batch), input_(input_of<T>(operator_, c, batch, seed)) {
+      : case_(c), operator_(c, batch), input_(input_of<T>(operator_, batch, seed)) {
     execution_.threads = operator_.threads;
     if (operator_.backward_only()) saved_ = forward(*operator_.plan, input_, execution_);
   }
@@ -285,7 +284,7 @@ float rounded(double x, Dtype dtype) {
 class DeviceCase : public CaseExecutor {
  public:
   DeviceCase(Backend& backend, const Case& c, std::int64_t batch, std::uint64_t seed)
-      : backend_(backend), operator_(c, batch), input_(operator_.input(c, batch, seed)) {
+      : backend_(backend), operator_(c, batch), input_(operator_.input(batch, seed)) {
     for (Tensor4<float>* t : {&input_.query, &input_.key, &input_.value, &input_.output_grad}) {
       for (float& x : t->data) x = rounded(x, operator_.dtype);
     }

@@ -125,7 +125,9 @@ void set_field(const CallField& field, Call& call, const std::string& text, char
 }
 
 bool is_default(const CallField& field, const Call& call) {
-  return field_text(field, call, ',') == field_text(field, Call{}, ',');
+  Call plain;
+  if (!is_attention(call)) plain.similarity = operator_similarity;
+  return field_text(field, call, ',') == field_text(field, plain, ',');
 }
 
 std::vector<PartInfo> list_similarities() {
@@ -158,7 +160,7 @@ std::vector<PartInfo> list_value_maps() {
 }
 std::vector<PartInfo> list_aggregates() { return part_list(aggregate_rows); }
 
-std::vector<ParameterInfo> part_parameters(const Call& call) {
+std::vector<ParameterInfo> part_parameters(const Call& call, std::span<const char* const> fields) {
   std::vector<ParameterInfo> all;
   const auto add = [&](const PartInfo* part) {
     if (part == nullptr) return;
@@ -174,7 +176,9 @@ std::vector<ParameterInfo> part_parameters(const Call& call) {
   const PartInfo* similarity = part_named(similarities, call.similarity);
   if (named.map.empty() && similarity != nullptr) named.map = similarity->default_map;
   for (const CallField& field : call_fields()) {
-    if (!is_attention(call) && field.list != &Call::masks) continue;
+    const bool taken = std::any_of(fields.begin(), fields.end(),
+                                   [&](std::string_view name) { return name == field.name; });
+    if (!is_attention(call) && field.list != &Call::masks && !taken) continue;
     const std::vector<PartInfo> parts = field.parts();
     if (field.word != nullptr) {
       add(part_named(parts, named.*field.word));

@@ -19,8 +19,8 @@ namespace conelab {
 
 /// The parts of a call by name, as in `conelab attend`.
 struct Call {
-  /// "attention", the chain above, or the name of a structured operator, which takes no other part
-  /// than masks and parameters.
+  /// "attention", the chain above, or the name of a structured operator, which takes no other parts
+  /// than its row says.
   std::string operation = "attention";
   std::string similarity = "penumbral";
   std::string position = "none";
@@ -39,6 +39,8 @@ struct Call {
 
 /// Whether the call is the chain of parts, not a structured operator.
 [[nodiscard]] inline bool is_attention(const Call& call) { return call.operation == "attention"; }
+/// The similarity of a call whose structured operator takes one and that names none.
+inline constexpr const char* operator_similarity = "dot";
 /// The operator's name for people: that of the similarity or of the structured operator.
 [[nodiscard]] inline const std::string& operator_name(const Call& call) {
   return is_attention(call) ? call.similarity : call.operation;
@@ -84,7 +86,8 @@ void set_field(const CallField& field, Call& call, const std::string& text, char
 [[nodiscard]] std::vector<PartInfo> list_aggregates();
 
 /// The parameters of the parts that a call names, each key once, without those of a structured
-/// operator. Unknown names are passed over.
-[[nodiscard]] std::vector<ParameterInfo> part_parameters(const Call& call);
+/// operator, of which masks and the fields of these names count. Unknown names are passed over.
+[[nodiscard]] std::vector<ParameterInfo> part_parameters(const Call& call,
+                                                         std::span<const char* const> fields = {});
 
 }  // namespace conelab

@@ -32,10 +32,19 @@ bool is_similarity(const std::string& name) {
 
 }  // namespace
 
+void set_operator(Call& call, const std::string& name) {
+  if (is_similarity(name)) {
+    call.similarity = name;
+  } else {
+    call.operation = name;
+    call.similarity = operator_similarity;
+  }
+}
+
 Call call_from_text(const std::string& text) {
   const std::vector<std::string> list = pieces(text);
   Call call;
-  (is_similarity(list.front()) ? call.similarity : call.operation) = list.front();
+  set_operator(call, list.front());
   std::set<std::string> keys;
   for (std::size_t i = 1; i < list.size(); ++i) {
     const std::size_t equals = list[i].find('=');

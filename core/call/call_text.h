@@ -15,6 +15,10 @@
 
 namespace conelab {
 
+/// Sets the operator of a call by its name: a similarity, or a structured operator, which then has
+/// the similarity that such operators take by default. Any other name is refused by `resolve`.
+void set_operator(Call& call, const std::string& name);
+
 /// Throws misuse for an entry that is no KEY=VALUE and for a key that comes twice; names are
 /// checked where the call is resolved.
 [[nodiscard]] Call call_from_text(const std::string& text);

@@ -44,6 +44,8 @@ class Plan {
   std::vector<Parameter> parameters;
   std::vector<PlannedMask> masks;
   ParameterSet operator_parameters;  ///< Of a structured operator.
+  /// The chain of parts that a structured operator runs, or null. Its heads may be others.
+  std::shared_ptr<const Plan> chain;
 
   // The chain of parts, for attention only; null otherwise.
   const SimilarityRow* similarity = nullptr;
@@ -80,6 +82,7 @@ class Plan {
   /// input must outlive the result.
   template <class T>
   [[nodiscard]] Mask mask(const AttentionInput<T>& input) const {
+    if (chain) return chain->mask(input);
     const auto edge = input.indices.find("edge");
     MaskInput in{extents.query, extents.key, input.allowed.empty() ? nullptr : input.allowed.data(),
                  input.key_lengths.empty() ? nullptr : input.key_lengths.data()};

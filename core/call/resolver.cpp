@@ -191,12 +191,17 @@ void Resolver::add_masks() {
 }
 
 void Resolver::check_keys(const std::string& name) const {
-  for (const auto& [key, text] : call_.parameters) {
-    if (std::find(known_keys_.begin(), known_keys_.end(), key) != known_keys_.end()) continue;
-    const std::string nearest = nearest_name(key, known_keys_);
+  conelab::check_keys(call_.parameters, known_keys_, name);
+}
+
+void check_keys(const std::map<std::string, std::string>& parameters,
+                const std::vector<std::string>& known, const std::string& name) {
+  for (const auto& [key, text] : parameters) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const std::string nearest = nearest_name(key, known);
     misuse("unknown parameter '{}'{} ({} takes: {})", key,
            nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest), name,
-           known_keys_.empty() ? "none" : join(known_keys_));
+           known.empty() ? "none" : join(known));
   }
 }
 

@@ -1,6 +1,7 @@
 // From a call to a plan, part by part.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,6 +56,10 @@ class Resolver {
   [[nodiscard]] std::vector<double> defaults(const Parameter& p, int index,
                                              DefaultOf initial) const;
 };
+
+/// Refuses keys of parameters that are not among `known`, those that `name` takes.
+void check_keys(const std::map<std::string, std::string>& parameters,
+                const std::vector<std::string>& known, const std::string& name);
 
 /// The plan of a chain of parts: names, keys, domains, lists and shapes are checked for tensors of
 /// these extents. `row` is that of attention. Throws misuse: unknown names get the nearest known

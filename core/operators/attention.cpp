@@ -157,9 +157,7 @@ double attention_flops(const Plan& plan, Pass pass, double share) {
 
 template <class S>
 constexpr OperatorFunctions<S> attention_functions{&forward_attention<S>, &backward_attention<S>,
-                                                   nullptr};
-
-constexpr const char* all_masks[] = {""};
+                                                   nullptr, nullptr};
 
 }  // namespace
 
@@ -200,23 +198,30 @@ PairMap<S>::PairMap(const Plan& plan, const AttentionInput<S>& input)
   if (!has(plan, Map2d::weights) && !has(plan, Map2d::logits)) {
     misuse("{} has no weights or logits of pairs", plan.call.operation);
   }
-  if (plan.inner) mapped_ = map_tokens(plan, input);
+  if (const auto pairs = functions_of<S>(plan).pairs) {
+    PairCall<Compute<S>> own = pairs(plan, input);
+    mapped_plan_ = std::move(own.plan);
+    mapped_ = std::move(own.input);
+  } else if (is_attention(plan.call) && plan.inner) {
+    mapped_plan_ = plan.inner;
+    mapped_ = map_tokens(plan, input);
+  }
 }
 
 template <class S>
 void PairMap<S>::tile(Map2d which, const Forward<S>* saved, const MapTile& tile, Compute<S>* out,
                       const Execution& run) const {
-  if (!is_attention(plan_->call)) {
+  if (!mapped_plan_ && !is_attention(plan_->call)) {
     return functions_of<S>(*plan_).map(*plan_, *input_, which, saved, tile, out, run);
   }
-  if (!plan_->inner) return pair_map_tile(*plan_, *input_, which, saved, tile, out, run);
+  if (!mapped_plan_) return pair_map_tile(*plan_, *input_, which, saved, tile, out, run);
   Forward<Compute<S>> rows;
   if (saved != nullptr) {
     rows.row_reference = saved->row_reference;
     rows.row_sum = saved->row_sum;
     rows.column_lse = saved->column_lse;
   }
-  pair_map_tile(*plan_->inner, mapped_, which, saved == nullptr ? nullptr : &rows, tile, out, run);
+  pair_map_tile(*mapped_plan_, mapped_, which, saved == nullptr ? nullptr : &rows, tile, out, run);
 }
 
 template <class S>
@@ -249,7 +254,8 @@ template <class T>
 PairCall<T> pair_call(const Call& call, AttentionInput<T> input) {
   draw_tensors(call, input);
   auto plan = resolve(call, check_extents(input));
-  const PairMap<T> pairs(*plan, input);
+  if (const auto pairs = functions_of<T>(*plan).pairs) return pairs(*plan, input);
+  const PairMap<T> has_pairs(*plan, input);
   if (!plan->inner) return {plan, std::move(input)};
   return {plan->inner, map_tokens(*plan, input)};
 }
@@ -275,14 +281,18 @@ CONELAB_PAIRS(Bfloat16)
 
 OperatorRow attention_row();
 OperatorRow attention_row() {
-  OperatorRow row{
-      .info = {"attention", "similarity, bias, mask, weights, aggregate", "n^2", {}, all_masks},
-      .flops = &attention_flops,
-      .has_map = [](const Plan&, Map2d) { return true; },
-      .f64 = attention_functions<double>,
-      .f32 = attention_functions<float>,
-      .f16 = attention_functions<Float16>,
-      .bf16 = attention_functions<Bfloat16>};
+  OperatorRow row{.info = {.name = "attention",
+                           .about = "similarity, bias, mask, weights, aggregate",
+                           .cost = "n^2",
+                           .parameters = {},
+                           .masks = every_mask,
+                           .reads_keys = true},
+                  .flops = &attention_flops,
+                  .has_map = [](const Plan&, Map2d) { return true; },
+                  .f64 = attention_functions<double>,
+                  .f32 = attention_functions<float>,
+                  .f16 = attention_functions<Float16>,
+                  .bf16 = attention_functions<Bfloat16>};
   return row;
 }
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/base/parse_number.h"
 #include "core/base/random.h"
 #include "core/call/composed.h"
 #include "core/call/resolver.h"
@@ -21,23 +23,143 @@ const OperatorRow& row_of(const std::string& name) {
   unknown_name("operator", name, operator_names());
 }
 
+/// The tensors of projections, which every chain of parts takes.
+std::vector<ParameterInfo> projection_parameters() {
+  std::vector<ParameterInfo> all;
+  for (const TokenMapRow& row : token_projections()) all.push_back(row.parameters.front());
+  all.push_back(output_projection);
+  return all;
+}
+
+bool contains(std::span<const char* const> names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view known) { return known == name; });
+}
+
 /// Refuses what a structured operator does not combine with.
 void check_parts(const Call& call, const OperatorInfo& info) {
-  const std::vector<std::string> fitting(info.masks.begin(), info.masks.end());
+  std::vector<std::string> fitting(info.masks.begin(), info.masks.end());
+  if (info.masks.data() == every_mask) {
+    fitting.clear();
+    for (const PartInfo& mask : list_masks()) fitting.push_back(mask.name);
+  }
   for (const std::string& mask : call.masks) {
     if (std::find(fitting.begin(), fitting.end(), mask) != fitting.end()) continue;
     misuse("{} does not combine with mask {} (it takes: {})", info.name, mask, join(fitting));
   }
   for (const CallField& field : call_fields()) {
-    if (field.list != nullptr || is_default(field, call)) continue;
-    misuse("{} does not combine with {} {} (it takes masks {}, and parameters)", info.name,
-           field.name, field_text(field, call, ','), join(fitting));
+    if (field.list != nullptr || contains(info.fields, field.name)) continue;
+    const std::string text = field_text(field, call, ',');
+    if (is_default(field, call) || text == field_text(field, Call{}, ',')) continue;
+    const std::vector<std::string> fields(info.fields.begin(), info.fields.end());
+    misuse("{} does not combine with {} {} (it takes masks {}, {}and parameters)", info.name,
+           field.name, text, join(fitting), fields.empty() ? "" : join(fields) + ", ");
   }
+}
+
+/// Those of an operator's parameters that are not its chain's.
+std::vector<ParameterInfo> own_parameters(const OperatorInfo& info) {
+  std::vector<ParameterInfo> own;
+  const std::vector<ParameterInfo> projections = projection_parameters();
+  for (const ParameterInfo& p : info.parameters) {
+    const bool of_chain = std::any_of(projections.begin(), projections.end(), [&](const auto& q) {
+      return std::string_view(p.key) == q.key;
+    });
+    if (!info.makes_heads || !of_chain) own.push_back(p);
+  }
+  return own;
+}
+
+/// A projection of tokens with one head that is to be drawn: so many rows for each head, which
+/// share the columns where no other tensor tells.
+void draw_projection(const char* name, const char* like, std::int64_t columns, const Call& call,
+                     Extents& made) {
+  const auto text = call.parameters.find(name);
+  const bool drawn = text != call.parameters.end() && text->second == "random";
+  if (!drawn || made.tensors.contains(name)) return;
+  const auto given = made.tensors.find(like);
+  const bool told = given != made.tensors.end() && given->second.size() >= 2;
+  const std::int64_t rows = told ? given->second[given->second.size() - 2] : columns / made.head;
+  if (!told && columns % made.head != 0) {
+    fail("{} columns cannot be shared by {} heads of {} (expected a multiple)", columns, made.head,
+         name);
+  }
+  made.tensors[name] = {made.head, rows, columns};
+}
+
+/// The extents with the heads that projections make of tokens with one head, those to be drawn
+/// included; writes their number into the call.
+Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& info) {
+  if (extents.head != 1) {
+    fail("{} makes its own heads: q, k and v must have one (found {})", info.name, extents.head);
+  }
+  Extents made = extents;
+  std::optional<std::int64_t> found;
+  for (const ParameterInfo& p : info.parameters) {
+    const auto tensor = extents.tensors.find(p.key);
+    const bool is_needed = p.domain == Domain::tensor && std::isnan(p.initial);
+    if (is_needed && tensor == extents.tensors.end() && !call.parameters.contains(p.key)) {
+      fail(
+          "{} needs tensor {} [{}], with or without an axis of heads before it, {}: a dataset of "
+          "that name beside q, -p {}=@FILE.npy or -p {}=random",
+          info.name, p.key, p.shape, p.about, p.key, p.key);
+    }
+    if (is_needed && tensor != extents.tensors.end() && tensor->second.size() == 3) {
+      found = found.value_or(tensor->second.front());
+    }
+  }
+  const auto given = call.parameters.emplace("heads", std::to_string(found.value_or(1))).first;
+  made.head = std::max<std::int64_t>(1, parse_integer(given->second).value_or(1));
+  if (found && *found != made.head) {
+    misuse("{}: the projections make {} heads (found heads={})", info.name, *found, given->second);
+  }
+  draw_projection("P_query", "P_key", extents.feature, call, made);
+  draw_projection("P_key", "P_query", extents.feature, call, made);
+  draw_projection("P_value", "", extents.value, call, made);
+  return made;
+}
+
+/// Refuses keys that neither a structured operator nor its parts take.
+void check_all_keys(const Call& call) {
+  std::vector<std::string> known;
+  for (const ParameterInfo& info : call_parameters(call)) known.emplace_back(info.key);
+  const bool draws = std::any_of(call.parameters.begin(), call.parameters.end(),
+                                 [](const auto& entry) { return entry.second == "random"; });
+  if (draws) known.emplace_back("seed");
+  check_keys(call.parameters, known, call.operation);
+}
+
+/// Makes the parameters of a plan's chain its own, those that the call may give.
+void take_chain_parameters(Plan& plan) {
+  for (const ParameterInfo& info : call_parameters(plan.call)) {
+    const auto same = [&](const Parameter& p) { return std::string_view(p.info.key) == info.key; };
+    const auto& all = plan.chain->parameters;
+    const auto found = std::find_if(all.begin(), all.end(), same);
+    const bool known = std::any_of(plan.parameters.begin(), plan.parameters.end(), same);
+    if (found != all.end() && !known) plan.parameters.push_back(*found);
+  }
+}
+
+/// The plan of an operator that runs a chain of parts.
+std::shared_ptr<Plan> resolve_chained(Call call, const Extents& extents, const OperatorRow& row) {
+  check_all_keys(call);
+  const Extents made = row.info.makes_heads ? with_made_heads(call, extents, row.info) : extents;
+  Resolver resolver(call, extents);
+  Plan& plan = resolver.plan();
+  plan.operation = &row;
+  plan.operator_parameters = resolver.add(row.info.name, own_parameters(row.info), row.initial);
+  plan.chain = row.chain(plan, made);
+  if (contains(row.info.fields, "map")) plan.call.map = plan.chain->call.map;
+  take_chain_parameters(plan);
+  if (row.check != nullptr) row.check(plan);
+  row.set_sizes(plan);
+  return resolver.take();
 }
 
 std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extents,
                                          const OperatorRow& row) {
   check_parts(call, row.info);
+  if (row.chain != nullptr) return resolve_chained(call, extents, row);
   Resolver resolver(call, extents);
   resolver.add_masks();
   resolver.plan().operator_parameters =
@@ -47,14 +169,6 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
   if (row.check != nullptr) row.check(resolver.plan());
   row.set_sizes(resolver.plan());
   return resolver.take();
-}
-
-/// The tensors of projections, which every chain of parts takes.
-std::vector<ParameterInfo> projection_parameters() {
-  std::vector<ParameterInfo> all;
-  for (const TokenMapRow& row : token_projections()) all.push_back(row.parameters.front());
-  all.push_back(output_projection);
-  return all;
 }
 
 /// Edges from each of n tokens in turn to random others.
@@ -67,7 +181,29 @@ std::vector<std::int64_t> random_edges(std::int64_t count, std::int64_t n, Rando
   return edges;
 }
 
+/// The row that a call names, or null.
+const OperatorRow* find_row(const Call& call) {
+  for (const OperatorRow& row : operator_table()) {
+    if (call.operation == row.info.name) return &row;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+std::shared_ptr<Plan> resolve_chain(const Call& call, const Extents& extents) {
+  return resolve_attention(call, extents, operator_table().front());
+}
+
+bool reads_keys(const Call& call) {
+  const OperatorRow* row = find_row(call);
+  return row != nullptr && row->info.reads_keys;
+}
+
+bool makes_heads(const Call& call) {
+  const OperatorRow* row = find_row(call);
+  return row != nullptr && row->info.makes_heads;
+}
 
 std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents) {
   const OperatorRow& row = row_of(call.operation);
@@ -162,16 +298,15 @@ AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t bat
 }
 
 std::vector<ParameterInfo> call_parameters(const Call& call) {
-  std::vector<ParameterInfo> all = part_parameters(call);
+  const OperatorRow* row = find_row(call);
+  const OperatorInfo none{};
+  const OperatorInfo& info = row == nullptr ? none : row->info;
+  std::vector<ParameterInfo> all = part_parameters(call, info.fields);
   if (is_attention(call)) {
     const std::vector<ParameterInfo> projections = projection_parameters();
     all.insert(all.end(), projections.begin(), projections.end());
-    return all;
   }
-  for (const OperatorRow& row : operator_table()) {
-    if (call.operation != row.info.name) continue;
-    all.insert(all.end(), row.info.parameters.begin(), row.info.parameters.end());
-  }
+  all.insert(all.end(), info.parameters.begin(), info.parameters.end());
   return all;
 }
 

@@ -35,8 +35,18 @@ struct OperatorInfo {
   const char* about;  ///< The formula in one line, and the paper.
   const char* cost;   ///< In n: "n", "n log n", "n^2".
   std::span<const ParameterInfo> parameters;
-  std::span<const char* const> masks;  ///< Those that it combines with.
+  std::span<const char* const> masks;  ///< Those that it combines with; `every_mask`: all.
+  bool reads_keys = false;             ///< Whether it reads k and v, not q alone.
+  /// Other fields of a call that it combines with, by name.
+  std::span<const char* const> fields = {};
+  /// Whether its heads are those of its projections, of tokens with one head.
+  bool makes_heads = false;
 };
+
+inline constexpr const char* every_mask[] = {""};
+
+template <class T>
+struct PairCall;
 
 template <class T>
 struct OperatorFunctions {
@@ -46,6 +56,9 @@ struct OperatorFunctions {
   /// As PairMap::tile, of a structured operator that has weights or logits of pairs; else null.
   void (*map)(const Plan& plan, const AttentionInput<T>& input, Map2d which,
               const Forward<T>* saved, const MapTile& tile, Compute<T>* out, const Execution& run);
+  /// Of an operator whose weights and logits are those of a chain of parts: that chain and its
+  /// input, all maps of tokens applied; else null.
+  PairCall<Compute<T>> (*pairs)(const Plan& plan, const AttentionInput<T>& input);
 };
 
 struct OperatorRow {
@@ -59,6 +72,9 @@ struct OperatorRow {
   bool (*has_map)(const Plan& plan, Map2d which);
   /// Sets the plan's sizes of the output and of pairs; null for attention.
   void (*set_sizes)(Plan& plan) = nullptr;
+  /// Plans the chain of parts that the operator runs, from its own plan; null: it runs none. `made`
+  /// are the extents with the heads that it makes.
+  std::shared_ptr<Plan> (*chain)(const Plan& plan, const Extents& made) = nullptr;
   OperatorFunctions<double> f64;
   OperatorFunctions<float> f32;
   OperatorFunctions<Float16> f16;
@@ -118,7 +134,9 @@ class PairMap {
  private:
   const Plan* plan_;
   const AttentionInput<T>* input_;
-  AttentionInput<Compute<T>> mapped_;  ///< Empty where the plan maps no tokens.
+  /// The pairs that are computed, where these are not the plan's own.
+  std::shared_ptr<const Plan> mapped_plan_;
+  AttentionInput<Compute<T>> mapped_;
 };
 
 /// The same for one tile, and for the whole map [batch x head x n_q x n_k].
@@ -173,6 +191,14 @@ template <class T>
 
 /// The parameters of the call's operator and parts, each key once.
 [[nodiscard]] std::vector<ParameterInfo> call_parameters(const Call& call);
+
+/// Whether the call's operator reads k and v; else it reads q alone.
+[[nodiscard]] bool reads_keys(const Call& call);
+/// Whether the heads of the call's operator are those of its projections, of tokens with one head.
+[[nodiscard]] bool makes_heads(const Call& call);
+
+/// The plan of a chain of parts. Throws as `resolve` does.
+[[nodiscard]] std::shared_ptr<Plan> resolve_chain(const Call& call, const Extents& extents);
 
 /// The call with "random" for every tensor that it needs and does not name.
 [[nodiscard]] Call with_random_tensors(Call call);

@@ -17,6 +17,10 @@
 //     template <class T>
 //     static void map(const Plan&, const AttentionInput<T>&, Map2d, const Forward<T>* saved,
 //                     const MapTile&, T* out, const Execution&);
+//     // Instead of these two, where it runs a chain of parts: Plan::chain, and the pairs.
+//     static std::shared_ptr<Plan> chain(const Plan& plan, const Extents& made);
+//     template <class T>
+//     static PairCall<T> pairs(const Plan&, const AttentionInput<T>&);
 //     template <class T>
 //     static Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);
 //     template <class T>
@@ -92,7 +96,7 @@ Backward<S> backward_of(const Plan& plan, const AttentionInput<S>& input, const 
 template <class O, class S>
 void map_of(const Plan& plan, const AttentionInput<S>& input, Map2d which, const Forward<S>* saved,
             const MapTile& tile, Compute<S>* out, const Execution& run) {
-  if constexpr (!requires { &O::has_map; }) {
+  if constexpr (!requires { &O::template map<float>; }) {
     misuse("{} has no weights or logits of pairs", O::info.name);
   } else if constexpr (std::is_same_v<S, Compute<S>>) {
     O::template map<S>(plan, input, which, saved, tile, out, run);
@@ -105,8 +109,30 @@ void map_of(const Plan& plan, const AttentionInput<S>& input, Map2d which, const
 }
 
 template <class O, class S>
-constexpr OperatorFunctions<S> structured_functions{&forward_of<O, S>, &backward_of<O, S>,
-                                                    &map_of<O, S>};
+PairCall<Compute<S>> pairs_of(const Plan& plan, const AttentionInput<S>& input) {
+  if constexpr (std::is_same_v<S, Compute<S>>) {
+    return O::template pairs<S>(plan, input);
+  } else {
+    return O::template pairs<float>(plan, convert<float>(input));
+  }
+}
+
+template <class O, class S>
+constexpr OperatorFunctions<S> structured_functions() {
+  OperatorFunctions<S> f{&forward_of<O, S>, &backward_of<O, S>, &map_of<O, S>, nullptr};
+  if constexpr (requires { &O::template pairs<float>; }) f.pairs = &pairs_of<O, S>;
+  return f;
+}
+
+/// The operator's function that plans its chain of parts, or null.
+template <class O>
+constexpr auto chain_of() -> std::shared_ptr<Plan> (*)(const Plan&, const Extents&) {
+  if constexpr (requires { &O::chain; }) {
+    return &O::chain;
+  } else {
+    return nullptr;
+  }
+}
 
 template <class O>
 bool has_map_of(const Plan& plan, Map2d which) {
@@ -140,15 +166,16 @@ void check_of(const Plan& plan) {
 
 template <class O>
 [[nodiscard]] OperatorRow structured_row() {
-  OperatorRow row{O::info,
-                  &check_of<O>,
-                  &flops_of<O>,
-                  &has_map_of<O>,
-                  &set_sizes_of<O>,
-                  structured_functions<O, double>,
-                  structured_functions<O, float>,
-                  structured_functions<O, Float16>,
-                  structured_functions<O, Bfloat16>};
+  OperatorRow row{.info = O::info,
+                  .check = &check_of<O>,
+                  .flops = &flops_of<O>,
+                  .has_map = &has_map_of<O>,
+                  .set_sizes = &set_sizes_of<O>,
+                  .chain = chain_of<O>(),
+                  .f64 = structured_functions<O, double>(),
+                  .f32 = structured_functions<O, float>(),
+                  .f16 = structured_functions<O, Float16>(),
+                  .bf16 = structured_functions<O, Bfloat16>()};
   if constexpr (requires { &O::initial; }) row.initial = &O::initial;
   if constexpr (requires { &O::adjust_drawn; }) row.adjust_drawn = &O::adjust_drawn;
   return row;

@@ -86,9 +86,18 @@ constexpr std::pair<const char*, OperatorFormula> operators[] = {
     {"volume-preserving",
      [](const Problem& p, HeadOf at, Tensor4<Real>& o) { volume_preserving(p, at.b, at.h, o); }}};
 
+using LayerFormula = Result (*)(const Problem&);
+constexpr std::pair<const char*, LayerFormula> layers[] = {
+    {"multi-head", &multi_head},
+    {"recursive", &recursive},
+};
+
 }  // namespace
 
 Result structured(const Problem& p) {
+  for (const auto& [name, formula] : layers) {
+    if (p.call.operation == name) return formula(p);
+  }
   for (const auto& [name, formula] : operators) {
     if (p.call.operation != name) continue;
     const Shape4 sizes = p.output_grad.shape;

@@ -5,7 +5,12 @@
 
 namespace conelab::reference {
 
-/// Output only; an operator without a formula of its own here is a failure.
+/// Output, and of multi-head and random lse, weights and logits; an operator without a formula of
+/// its own here is a failure.
 [[nodiscard]] Result structured(const Problem& problem);
+
+/// Operators that take all heads at once.
+[[nodiscard]] Result multi_head(const Problem& problem);
+[[nodiscard]] Result recursive(const Problem& problem);
 
 }  // namespace conelab::reference

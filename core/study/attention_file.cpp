@@ -23,6 +23,9 @@ constexpr std::int64_t numbers_a_chunk = 65536;
 /// Rows come in blocks of about this many numbers, a multiple of the chunk's rows.
 constexpr std::int64_t numbers_a_block = std::int64_t{1} << 20;
 
+/// The axis of heads that projections made, where other tensors have others.
+constexpr const char* made_heads = "made_head";
+
 struct Axis {
   std::string name;
   std::int64_t size;
@@ -193,10 +196,11 @@ void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file
   if (file.output == nullptr && file.lse == nullptr) return;
   const Axes a = axes_of(file.extents);
   const std::vector<Axis> pairs = pair_axes(file.pairs);
-  const std::vector<Axis> row_axes(pairs.begin(), pairs.end() - 1);
+  std::vector<Axis> row_axes(pairs.begin(), pairs.end() - 1);
   TensorGroup group(parent, where, "output");
   if (file.output != nullptr) {
     const Shape4& s = file.output->shape;
+    if (s.head != file.pairs.head) row_axes[1].name = made_heads;
     const std::vector<Axis> axes = {a.batch, {"head", s.head}, a.query, {"feature", s.feature}};
     group.describe("NXdata", "output", axes);
     group.write("output", file.dtype, axes, *file.output);
@@ -215,6 +219,7 @@ template <class T>
 void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& file) {
   if (file.gradients == nullptr) return;
   const Axes a = axes_of(file.extents);
+  const Axis heads{file.pairs.head == a.head.size ? a.head.name : made_heads, file.pairs.head};
   const Backward<T>& gradients = *file.gradients;
   TensorGroup group(parent, where, "gradients");
   group.describe("NXcollection", "", {});
@@ -228,11 +233,10 @@ void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& f
   for (const auto& [name, values] : gradients.parameters) {
     const Where here = group.where().child(name);
     const bool scalar = values.size() == 1;
-    if (!scalar && static_cast<std::int64_t>(values.size()) != a.head.size) {
-      fail("{}: wrong length (expected 1 or {}, found {})", here.text(), a.head.size,
-           values.size());
+    if (!scalar && static_cast<std::int64_t>(values.size()) != heads.size) {
+      fail("{}: wrong length (expected 1 or {}, found {})", here.text(), heads.size, values.size());
     }
-    group.write_numbers(name, scalar ? std::vector<Axis>{} : std::vector<Axis>{a.head}, values);
+    group.write_numbers(name, scalar ? std::vector<Axis>{} : std::vector<Axis>{heads}, values);
   }
   for (const auto& [name, tensor] : gradients.tensors) {
     std::vector<Axis> axes;
@@ -301,7 +305,7 @@ void write_entry(hid_t root, const Where& where, const AttentionFile<T>& file) {
   write_map(id, where, "logits", "logit", file, file.logits, wide_dtype(file.dtype));
   write_output(id, where, file);
   write_gradients(id, where, file);
-  write_values(id, where, "parameters", file.parameters, file.tensor_parameters, file.extents.head);
+  write_values(id, where, "parameters", file.parameters, file.tensor_parameters, file.pairs.head);
   write_values(id, where, "environment", file.environment, {}, file.extents.head);
   entry.close(where);
 }

@@ -53,7 +53,7 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
   connect(operator_, &QComboBox::currentTextChanged, this, [this](const QString& chosen) {
     const std::string name = chosen.toStdString();
     const Call before = std::exchange(call_, Call{});
-    (is_structured(name) ? call_.operation : call_.similarity) = name;
+    set_operator(call_, name);
     if (is_attention(call_)) {
       for (const auto& [field, box] : parts_) {
         set_field(*field, call_, field_text(*field, before, ','), ',');

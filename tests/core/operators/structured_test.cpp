@@ -27,14 +27,34 @@ std::vector<Call> with_every_word(const Call& call, const OperatorInfo& info) {
   return calls;
 }
 
+/// Masks that an operator combines with; of one that takes all, two.
+std::vector<const char*> masks_of(const OperatorInfo& info) {
+  if (info.masks.data() == every_mask) return {"full", "causal"};
+  return {info.masks.begin(), info.masks.end()};
+}
+
+/// Calls with parts that only some operators take.
+std::vector<Call> calls_with_parts() {
+  std::vector<Call> calls;
+  for (const char* text : {
+           "multi-head:heads=2:similarity=penumbral:bias=alibi:masks=causal:gamma=0.5,1",
+           "multi-head:heads=4:similarity=multiplicative:position=rope:weights=sigmoid",
+           "recursive:heads=4:steps=2:similarity=laplacian:bias=alibi:masks=causal:gamma=1,2,3,4",
+       }) {
+    calls.push_back(with_random_tensors(call_from_text(text)));
+  }
+  return calls;
+}
+
 /// An operator with one of its masks, with its default words and with all others.
 std::vector<Call> structured_calls() {
-  std::vector<Call> calls;
+  std::vector<Call> calls = calls_with_parts();
   for (const OperatorRow& row : operator_table().subspan(1)) {
-    for (const char* mask : row.info.masks) {
+    for (const char* mask : masks_of(row.info)) {
       Call call;
-      call.operation = row.info.name;
+      set_operator(call, row.info.name);
       call.masks = {mask};
+      if (row.info.makes_heads) call.parameters["heads"] = "2";
       calls.push_back(with_random_tensors(call));
       const std::vector<Call> others = with_every_word(calls.back(), row.info);
       if (others.size() > 1) calls.insert(calls.end(), others.begin(), others.end());
@@ -43,23 +63,39 @@ std::vector<Call> structured_calls() {
   return calls;
 }
 
+/// Whether the call resolves for an input like this.
+bool resolves(const Call& call, const AttentionInput<double>& input) {
+  try {
+    return resolve(call, check_extents(input)) != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// Whether the tensors that may be absent are given.
 enum class Optional { given, absent };
 
+/// As many keys as queries, or three more where the operator reads keys.
 AttentionInput<double> tokens_of(const Call& call, const Extents& e, std::uint64_t seed,
                                  Optional optional = Optional::given) {
   Random random(seed);
+  const std::int64_t heads = makes_heads(call) ? 1 : e.head;
+  const auto tokens = [&](std::int64_t count) {
+    Tensor4<double> x({e.batch, heads, count, e.feature});
+    for (double& number : x.data) number = random.uniform(-1.5, 1.5);
+    return x;
+  };
   AttentionInput<double> input;
-  input.query = Tensor4<double>({e.batch, e.head, e.query, e.feature});
-  for (double& x : input.query.data) x = random.uniform(-1.5, 1.5);
-  input.key = input.value = input.query;
+  input.query = tokens(e.query);
+  input.key = reads_keys(call) ? tokens(e.key + 3) : input.query;
+  input.value = reads_keys(call) ? tokens(e.key + 3) : input.query;
   draw_tensors(call, input, seed);
   if (optional == Optional::absent) return input;
-  Call all = call;
   for (const ParameterInfo& info : call_parameters(call)) {
-    if (info.domain == Domain::tensor) all.parameters[info.key] = "random";
+    Call with = call;
+    with.parameters[info.key] = "random";
+    if (info.domain == Domain::tensor && resolves(with, input)) draw_tensors(with, input, seed);
   }
-  draw_tensors(all, input, seed);
   return input;
 }
 
@@ -92,7 +128,7 @@ Call with_lists(Call call, const Extents& extents) {
   for (const Parameter& p : parameters(*plan)) {
     if (!p.is_number() || !p.info.differentiable) continue;
     std::string& text = call.parameters[p.info.key];
-    for (std::int64_t h = 0; h < extents.head; ++h) {
+    for (std::int64_t h = 0; h < plan->pairs.head; ++h) {
       text += fmt::format("{}{}", h == 0 ? "" : ",", (1 + 0.5 * static_cast<double>(h)) * p.at(h));
     }
   }
@@ -113,9 +149,14 @@ void expect_gradients(const Call& call, AttentionInput<double> input) {
     ++compared;
     EXPECT_NEAR(slope, difference.slope, 1e-6 * std::max(1.0, std::abs(difference.slope))) << what;
   };
-  for (std::size_t i = 0; i < found.query.data.size(); i += 2) {
-    expect(found.query.data[i], problem.query.data[i], fmt::format("q {}", i));
-  }
+  const auto expect_all = [&](const Tensor4<double>& slopes, Tensor4<Real>& x, const char* name) {
+    for (std::size_t i = 0; i < slopes.data.size(); i += 2) {
+      expect(slopes.data[i], x.data[i], fmt::format("{} {}", name, i));
+    }
+  };
+  expect_all(found.query, problem.query, "q");
+  expect_all(found.key, problem.key, "k");
+  expect_all(found.value, problem.value, "v");
   for (const Parameter& p : parameters(*plan)) {
     if (!p.is_number() || !p.info.differentiable) continue;
     ASSERT_EQ(found.parameters.count(p.info.key), 1u) << p.info.key;
@@ -200,6 +241,48 @@ TEST(Structured, RefusesWhatItDoesNotCombineWith) {
   EXPECT_THAT(refusal(call_from_text("aglomerative"), extents),
               testing::HasSubstr("agglomerative"));
   EXPECT_THAT(refusal(call_from_text("penumbra"), extents), testing::HasSubstr("penumbral"));
+}
+
+/// The maps and the log-sum-exps that an operator has, each of the heads of its pairs.
+TEST(Structured, HasTheWeightsOfTheReference) {
+  for (const Call& call : structured_calls()) {
+    SCOPED_TRACE(call_text(call));
+    const AttentionInput<double> input = tokens_of(call, {2, 2, 13, 13, 8, 8}, 13);
+    const Answer<double> found = run(call, input);
+    const auto expected = reference::evaluate(reference::make_problem(call, input));
+    if (!found.weights.empty()) EXPECT_LE(difference(found.weights, expected.weights), 1e-12);
+    if (!found.logits.empty()) EXPECT_LE(difference(found.logits, expected.logits), 1e-12);
+    if (!found.forward.lse.empty()) EXPECT_LE(difference(found.forward.lse, expected.lse), 1e-12);
+    const auto plan = resolve(call, check_extents(input));
+    if (!found.weights.empty()) EXPECT_EQ(found.weights.shape, plan->pairs);
+  }
+}
+
+TEST(MultiHead, NamesWhatItDoesNotTake) {
+  const Extents one{1, 1, 4, 6, 8, 8}, two{1, 2, 4, 6, 8, 8};
+  EXPECT_THAT(refusal(call_from_text("multi-head"), one), testing::HasSubstr("tensor P_query"));
+  const Call call = with_random_tensors(call_from_text("multi-head:heads=2"));
+  EXPECT_THAT(refusal(call, two), testing::HasSubstr("must have one (found 2)"));
+  EXPECT_EQ(resolve(call, one)->pairs, (Shape4{1, 2, 4, 6}));
+  Extents given = one;
+  given.tensors["P_query"] = {4, 2, 8};
+  EXPECT_THAT(refusal(call, given), testing::HasSubstr("make 4 heads"));
+  given.tensors["P_query"] = {2, 3, 8};
+  EXPECT_EQ(resolve(call, given)->chain->inner->extents.feature, 3);
+  given.tensors["P_key"] = {2, 5, 8};
+  EXPECT_THAT(refusal(call, given), testing::HasSubstr("P_key does not have its shape"));
+  const Call odd = with_random_tensors(call_from_text("multi-head:heads=3"));
+  EXPECT_THAT(refusal(odd, one), testing::HasSubstr("8 columns cannot be shared by 3 heads"));
+  const Call key = with_random_tensors(call_from_text("multi-head:gama=1"));
+  EXPECT_THAT(refusal(key, one), testing::HasSubstr("multi-head takes: "));
+}
+
+TEST(Recursive, NeedsOutputsAsWideAsTokens) {
+  Extents e{1, 1, 4, 4, 8, 8};
+  const Call call = with_random_tensors(call_from_text("recursive:heads=2"));
+  EXPECT_EQ(resolve(call, e)->output, (Shape4{1, 1, 4, 8}));
+  e.tensors["P_value"] = {2, 3, 8};
+  EXPECT_THAT(refusal(call, e), testing::HasSubstr("they need d = 8 columns (found 6)"));
 }
 
 TEST(Agglomerative, OfTheLastCausalRowIsThatOfTheFullOne) {

@@ -46,9 +46,15 @@ std::pair<std::string, Tensor4<double>> named_rows(const std::string& text) {
   return {text.substr(0, space), rows_of(text.substr(space + 1))};
 }
 
-/// One row is a vector.
+/// "W 1 2; 3 4"; one row is a vector, unless a semicolon follows. Heads of a tensor are separated
+/// by |.
 void read_tensor(const std::string& text, AttentionInput<double>& input) {
-  const auto [name, rows] = named_rows(text);
+  const auto space = text.find(' ');
+  std::string numbers = text.substr(space + 1);
+  const auto heads = std::count(numbers.begin(), numbers.end(), '|') + 1;
+  std::replace(numbers.begin(), numbers.end(), '|', ';');
+  const Tensor4<double> rows = rows_of(numbers);
+  const std::string name = text.substr(0, space);
   if (name == "edge") {
     input.indices[name] = {{rows.shape.token, 2}, {rows.data.begin(), rows.data.end()}};
     return;
@@ -56,7 +62,9 @@ void read_tensor(const std::string& text, AttentionInput<double>& input) {
   Array<double>& tensor = input.tensors[name];
   tensor.data = rows.data;
   tensor.extents = {rows.shape.feature};
-  if (rows.shape.token > 1) tensor.extents.insert(tensor.extents.begin(), rows.shape.token);
+  const bool is_matrix = numbers.find(';') != std::string::npos;
+  if (is_matrix) tensor.extents.insert(tensor.extents.begin(), rows.shape.token);
+  if (heads > 1) tensor.extents = {heads, rows.shape.token / heads, rows.shape.feature};
 }
 
 void read_line(const std::string& key, const std::string& rest, KnownAnswer& answer) {
@@ -65,7 +73,7 @@ void read_line(const std::string& key, const std::string& rest, KnownAnswer& ans
     if (key == field.name) return set_field(field, call, rest, ' ');
   }
   if (key == "operator") {
-    call.operation = rest;
+    set_operator(call, rest);
   } else if (key == "tensor") {
     read_tensor(rest, answer.input);
   } else if (key == "parameters") {
@@ -104,7 +112,7 @@ KnownAnswer read_case(const std::string& file, const std::vector<std::string>& l
     const auto space = lines[i].find(' ');
     read_line(lines[i].substr(0, space), lines[i].substr(space + 1), answer);
   }
-  if (!is_attention(answer.call)) answer.input.key = answer.input.value = answer.input.query;
+  if (!reads_keys(answer.call)) answer.input.key = answer.input.value = answer.input.query;
   if (answer.input.value.empty()) {
     answer.input.value = Tensor4<double>({1, 1, answer.input.key.shape.token, 1});
   }
