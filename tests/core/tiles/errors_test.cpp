@@ -79,11 +79,12 @@ TEST(Interface, RefusesValuesOutsideTheirDomain) {
 
 TEST(Interface, NamesBothOperandsAndSizes) {
   const AttentionInput<double> good = random_input(Call{}, small, 1);
+  const auto plan = resolve(Call{}, check_extents(good));
   const auto expect_error = [&](auto change, const std::vector<const char*>& words) {
     AttentionInput<double> bad = good;
     change(bad);
     const Error error = error_of([&] {
-      check_input(*resolve(Call{}, check_extents(good)), bad);
+      check_input(*plan, bad);
       return check_extents(bad);
     });
     EXPECT_EQ(error.exit_status(), 1);
