@@ -17,6 +17,7 @@
 #include <array>
 #include <vector>
 
+#include "core/base/buffer.h"
 #include "core/operators/list_operator.h"
 #include "core/operators/segment_tree.h"
 
@@ -28,11 +29,35 @@ bool is_causal_tree(const Plan& plan) {
   return std::find(masks.begin(), masks.end(), "causal") != masks.end();
 }
 
-/// All cells after a step, and the log-sum-exp of their logits in it.
+/// All cells after a step, and the log-sum-exp of their logits in it. Before the first step the
+/// inner cells share one row of zeros; after the last one they have none.
 template <class T>
 struct TreeState {
-  std::vector<T> cell;      ///< [cells x d]
+  std::int64_t n, d;
+  const T* token;           ///< [n x d] the input, the output or the first rows of `own`.
+  const T* inner;           ///< [cells - n x d], rows `inner_step` apart.
+  std::int64_t inner_step;  ///< d or 0
+  Buffer<T> own;
   std::vector<double> lse;  ///< [cells]
+
+  [[nodiscard]] const T* row(std::int64_t cell) const {
+    return cell < n ? token + cell * d : inner + (cell - n) * inner_step;
+  }
+};
+
+/// The cells that a step updates, as queries of it.
+template <class T>
+struct TreeQueries {
+  const TreeState<T>&before, &after;
+  const std::vector<T>& gradient;        ///< [cells x d]
+  const std::vector<double>& at_output;  ///< [cells]
+  std::int64_t count;
+
+  /// `size` of them from number `at` on, which are all tokens or one inner cell.
+  [[nodiscard]] QueryRun<T> run(std::int64_t at, std::int64_t size) const {
+    return {before.row(at), gradient.data() + at * before.d, after.lse.data() + at,
+            at_output.data() + at, size};
+  }
 };
 
 template <class T>
@@ -48,15 +73,15 @@ class SegmentTreeHead {
   void forward(T* output, const Execution& run) const {
     TreeState<T> state = initial();
     for (std::int64_t t = 0; t < steps_; ++t) {
-      state = next(state, t, stage(run, share(t), share(t + 1)));
+      T* place = t + 1 < steps_ ? nullptr : output;
+      state = next(state, t, place, stage(run, share(t), share(t + 1)));
     }
-    std::copy_n(state.cell.begin(), tree_.tokens() * d_, output);
   }
 
   void backward(const T* output_grad, T* dx, PartValues& gradient, const Execution& run) const {
     std::vector<TreeState<T>> states{initial()};
     for (std::int64_t t = 0; t < steps_; ++t) {
-      states.push_back(next(states.back(), t, stage(run, share(t) / 3, share(t + 1) / 3)));
+      states.push_back(next(states.back(), t, nullptr, stage(run, share(t) / 4, share(t + 1) / 4)));
     }
     std::vector<T> of_cells = zeros();
     std::copy_n(output_grad, tree_.tokens() * d_, of_cells.begin());
@@ -80,8 +105,9 @@ class SegmentTreeHead {
     return std::vector<T>(static_cast<std::size_t>(tree_.cells() * d_));
   }
   [[nodiscard]] TreeState<T> initial() const {
-    TreeState<T> state{zeros(), {}};
-    std::copy_n(x_, tree_.tokens() * d_, state.cell.begin());
+    TreeState<T> state{tree_.tokens(), d_, x_, nullptr, 0, {}, {}};
+    state.own.assign(static_cast<std::size_t>(d_), T(0));
+    state.inner = state.own.data();
     return state;
   }
   /// The cells that step t updates: at the last one the tokens, which alone are read.
@@ -107,23 +133,22 @@ class SegmentTreeHead {
 
   /// The list of a cell.
   void fill(const TreeState<T>& state, std::int64_t number, std::vector<TokenRun<T>>& list) const {
-    const auto row = [&](std::int64_t at) { return state.cell.data() + at * d_; };
-    list.assign(1, {row(number), 1});
+    list.assign(1, {state.row(number), 1});
     if (number < tree_.tokens()) {
-      tree_.for_seen(number, [&](std::int64_t seen) { list.push_back({row(seen), 1}); });
+      tree_.for_seen(number, [&](std::int64_t seen) { list.push_back({state.row(seen), 1}); });
       return;
     }
     const SegmentTree::Tokens own = tree_.tokens_of(tree_.cell(number));
-    list.push_back({row(own.first), own.last - own.first});
+    list.push_back({state.row(own.first), own.last - own.first});
   }
-  /// The queries among `all` that list a cell.
-  void fill(const QueryRun<T>& all, std::int64_t number, std::vector<QueryRun<T>>& list) const {
+  /// The queries that list a cell.
+  void fill(const TreeQueries<T>& all, std::int64_t number, std::vector<QueryRun<T>>& list) const {
     list.clear();
     const auto add = [&](std::int64_t at) {
-      if (at < all.count) list.push_back(all.part(at, 1, d_));
+      if (at < all.count) list.push_back(all.run(at, 1));
     };
     const auto add_tokens = [&](SegmentTree::Tokens t) {
-      if (t.first < t.last) list.push_back(all.part(t.first, t.last - t.first, d_));
+      if (t.first < t.last) list.push_back(all.run(t.first, t.last - t.first));
     };
     add(number);
     add_tokens(tree_.seen_from_left(tree_.cell(number)));
@@ -131,17 +156,25 @@ class SegmentTreeHead {
     if (number < tree_.tokens()) tree_.for_holders(number, add);
   }
 
-  /// The state after step t, counted from 0.
-  TreeState<T> next(const TreeState<T>& before, std::int64_t t, const Execution& run) const {
-    TreeState<T> after{zeros(), std::vector<double>(static_cast<std::size_t>(tree_.cells()))};
+  /// The state after step t, counted from 0. The tokens of the last step are written to `place`
+  /// [n x d], unless that is null.
+  TreeState<T> next(const TreeState<T>& before, std::int64_t t, T* place,
+                    const Execution& run) const {
+    TreeState<T> after{tree_.tokens(), d_, place, nullptr, d_, {}, {}};
+    after.lse.resize(static_cast<std::size_t>(updated(t)));
+    if (place == nullptr) {
+      after.own.resize(static_cast<std::size_t>(updated(t) * d_));
+      after.token = place = after.own.data();
+      after.inner = after.token + tree_.tokens() * d_;
+    }
     for_cells(tree_, updated(t), run, [&](std::int64_t, std::int64_t first, std::int64_t count) {
       ListAttention<T> attention(d_, scale_);
       std::vector<TokenRun<T>> list;
       for (std::int64_t u = first; u < first + count; ++u) {
         fill(before, u, list);
         attention.start();
-        attention.add(before.cell.data() + u * d_, list);
-        after.lse[static_cast<std::size_t>(u)] = attention.finish(after.cell.data() + u * d_);
+        attention.add(before.row(u), list);
+        after.lse[static_cast<std::size_t>(u)] = attention.finish(place + u * d_);
       }
     });
     return after;
@@ -155,17 +188,16 @@ class SegmentTreeHead {
     for_row_blocks(updated(t), run, [&](std::int64_t, std::int64_t first, std::int64_t count) {
       for (std::int64_t u = first; u < first + count; ++u) {
         at_output[static_cast<std::size_t>(u)] =
-            row_product(of_cells.data() + u * d_, after.cell.data() + u * d_, d_);
+            row_product(of_cells.data() + u * d_, after.row(u), d_);
       }
     });
-    const QueryRun<T> queries{before.cell.data(), of_cells.data(), after.lse.data(),
-                              at_output.data(), updated(t)};
+    const TreeQueries<T> queries{before, after, of_cells, at_output, updated(t)};
     std::vector<T> result = zeros();
     std::vector<double> of_scale(static_cast<std::size_t>(tree_.cells()));
     for_cells(tree_, tree_.cells(), run,
               [&](std::int64_t ticket, std::int64_t first, std::int64_t count) {
                 of_scale[static_cast<std::size_t>(ticket)] =
-                    cells_back(before, queries, first, count, result);
+                    cells_back(queries, first, count, result);
               });
     of_cells = std::move(result);
     double sum = 0;
@@ -175,18 +207,20 @@ class SegmentTreeHead {
 
   /// Sets the gradients of some cells before a step in `result` and returns dL/dscale by way of
   /// their own attention.
-  double cells_back(const TreeState<T>& before, const QueryRun<T>& queries, std::int64_t first,
-                    std::int64_t count, std::vector<T>& result) const {
+  double cells_back(const TreeQueries<T>& queries, std::int64_t first, std::int64_t count,
+                    std::vector<T>& result) const {
     ListGradient<T> gradient(d_, scale_);
     std::vector<TokenRun<T>> list;
     std::vector<QueryRun<T>> listed_by;
     double of_scale = 0;
     for (std::int64_t u = first; u < first + count; ++u) {
       gradient.start();
-      fill(before, u, list);
-      if (u < queries.count) gradient.through_query(queries.part(u, 1, d_), list);
+      if (u < queries.count) {
+        fill(queries.before, u, list);
+        gradient.through_query(queries.run(u, 1), list);
+      }
       fill(queries, u, listed_by);
-      gradient.through_token(before.cell.data() + u * d_, listed_by);
+      gradient.through_token(queries.before.row(u), listed_by);
       of_scale += gradient.of_scale();
       std::copy(gradient.sum().begin(), gradient.sum().end(), result.begin() + u * d_);
     }

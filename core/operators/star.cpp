@@ -17,6 +17,7 @@
 #include <array>
 #include <vector>
 
+#include "core/base/buffer.h"
 #include "core/operators/list_operator.h"
 
 namespace conelab {
@@ -24,11 +25,13 @@ namespace {
 
 enum { star_boundary = list_steps + 1, star_relay };
 
-/// The tokens and the relay after a step, and what they had summed to get there.
+/// The tokens and the relay after a step, and the log-sum-exp of their logits in it.
 template <class T>
 struct StarState {
-  std::vector<T> token, relay;  ///< [n x d], [d]
-  std::vector<double> lse;      ///< [n]
+  const T* token;           ///< [n x d] the input, the output or `own`.
+  Buffer<T> own;            ///< [n x d] or empty
+  std::vector<T> relay;     ///< [d]
+  std::vector<double> lse;  ///< [n]
   double relay_lse = 0;
 };
 
@@ -54,15 +57,15 @@ class StarHead {
   void forward(T* output, const Execution& run) const {
     StarState<T> state = initial();
     for (std::int64_t t = 0; t < steps_; ++t) {
-      state = next(state, t, stage(run, share(t), share(t + 1)));
+      T* place = t + 1 < steps_ ? nullptr : output;
+      state = next(state, t, place, stage(run, share(t), share(t + 1)));
     }
-    std::copy(state.token.begin(), state.token.end(), output);
   }
 
   void backward(const T* output_grad, T* dx, PartValues& gradient, const Execution& run) const {
     std::vector<StarState<T>> states{initial()};
     for (std::int64_t t = 0; t < steps_; ++t) {
-      states.push_back(next(states.back(), t, stage(run, share(t) / 3, share(t + 1) / 3)));
+      states.push_back(next(states.back(), t, nullptr, stage(run, share(t) / 4, share(t + 1) / 4)));
     }
     StarGradient<T> of{{output_grad, output_grad + n_ * d_}, zeros(1), zeros(n_)};
     for (std::int64_t t = steps_ - 1; t >= 0; --t) {
@@ -98,7 +101,7 @@ class StarHead {
   [[nodiscard]] bool has_relay(std::int64_t t) const { return t + 1 < steps_; }
 
   [[nodiscard]] StarState<T> initial() const {
-    return {{x_, x_ + n_ * d_}, relay_.empty() ? mean() : relay_, {}};
+    return {x_, {}, relay_.empty() ? mean() : relay_, {}};
   }
   [[nodiscard]] std::vector<T> mean() const {
     std::vector<double> sum(static_cast<std::size_t>(d_));
@@ -125,15 +128,21 @@ class StarHead {
   [[nodiscard]] std::span<const TokenRun<T>> list(const StarState<T>& state, std::int64_t i,
                                                   std::array<TokenRun<T>, 5>& storage) const {
     std::size_t count = 0;
-    for_ring(i, [&](std::int64_t j) { storage[count++] = {state.token.data() + j * d_, 1}; });
+    for_ring(i, [&](std::int64_t j) { storage[count++] = {state.token + j * d_, 1}; });
     storage[count++] = {x_ + i * d_, 1};
     storage[count++] = {state.relay.data(), 1};
     return std::span(storage).first(count);
   }
 
-  /// The state after step t, counted from 0.
-  StarState<T> next(const StarState<T>& before, std::int64_t t, const Execution& run) const {
-    StarState<T> after{zeros(n_), zeros(1), std::vector<double>(static_cast<std::size_t>(n_))};
+  /// The state after step t, counted from 0. The tokens are written to `place` [n x d], or if that
+  /// is null to memory of their own.
+  StarState<T> next(const StarState<T>& before, std::int64_t t, T* place,
+                    const Execution& run) const {
+    StarState<T> after{place, {}, zeros(1), std::vector<double>(static_cast<std::size_t>(n_))};
+    if (place == nullptr) {
+      after.own.resize(static_cast<std::size_t>(n_ * d_));
+      after.token = place = after.own.data();
+    }
     std::vector<ListAttention<T>> parts(static_cast<std::size_t>(blocks_of_rows(n_)),
                                         ListAttention<T>(d_, scale_));
     for_row_blocks(n_, run, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
@@ -141,10 +150,10 @@ class StarHead {
       std::array<TokenRun<T>, 5> storage;
       for (std::int64_t i = first; i < first + count; ++i) {
         attention.start();
-        attention.add(before.token.data() + i * d_, list(before, i, storage));
-        after.lse[static_cast<std::size_t>(i)] = attention.finish(after.token.data() + i * d_);
+        attention.add(before.token + i * d_, list(before, i, storage));
+        after.lse[static_cast<std::size_t>(i)] = attention.finish(place + i * d_);
       }
-      const TokenRun<T> own{after.token.data() + first * d_, count};
+      const TokenRun<T> own{after.token + first * d_, count};
       if (has_relay(t)) parts[static_cast<std::size_t>(block)].add(before.relay.data(), {&own, 1});
     });
     if (!has_relay(t)) return after;
@@ -165,11 +174,11 @@ class StarHead {
     for_row_blocks(n_, run, [&](std::int64_t, std::int64_t first, std::int64_t count) {
       for (std::int64_t i = first; i < first + count; ++i) {
         at_output[static_cast<std::size_t>(i)] =
-            row_product(of.token.data() + i * d_, after.token.data() + i * d_, d_);
+            row_product(of.token.data() + i * d_, after.token + i * d_, d_);
       }
     });
-    const QueryRun<T> queries{before.token.data(), of.token.data(), after.lse.data(),
-                              at_output.data(), n_};
+    const QueryRun<T> queries{before.token, of.token.data(), after.lse.data(), at_output.data(),
+                              n_};
     std::vector<T> result = zeros(n_);
     std::vector<ListGradient<T>> parts(static_cast<std::size_t>(blocks_of_rows(n_)),
                                        ListGradient<T>(d_, scale_));
@@ -192,12 +201,12 @@ class StarHead {
     std::vector<ListGradient<T>> parts(static_cast<std::size_t>(blocks_of_rows(n_)),
                                        ListGradient<T>(d_, scale_));
     for_row_blocks(n_, run, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
-      const TokenRun<T> own{after.token.data() + first * d_, count};
+      const TokenRun<T> own{after.token + first * d_, count};
       parts[static_cast<std::size_t>(block)].through_query(query, {&own, 1});
       ListGradient<T> gradient(d_, scale_);
       for (std::int64_t i = first; i < first + count; ++i) {
         gradient.start();
-        gradient.through_token(after.token.data() + i * d_, {&query, 1});
+        gradient.through_token(after.token + i * d_, {&query, 1});
         add_row(gradient, i, of.token);
       }
     });
@@ -220,7 +229,7 @@ class StarHead {
       for_ring(i, [&](std::int64_t j) { ring[size++] = queries.part(j, 1, d_); });
       gradient.start();
       gradient.through_query(queries.part(i, 1, d_), list(before, i, storage));
-      gradient.through_token(before.token.data() + i * d_, std::span(ring).first(size));
+      gradient.through_token(before.token + i * d_, std::span(ring).first(size));
       add_row(gradient, i, result);
       part.add_scale(gradient.of_scale());
       const QueryRun<T> own = queries.part(i, 1, d_);

@@ -142,7 +142,7 @@ TEST(Interface, NamesTheTensorsOfASimilarity) {
 
 TEST(Interface, NamesBothOperandsAndSizes) {
   const AttentionInput<double> good = random_input(Call{}, small, 1);
-  const std::shared_ptr<const Plan> plan = resolve(Call{}, check_extents(good));
+  const auto plan = resolve(Call{}, check_extents(good));
   const auto expect_error = [&](auto change, const std::vector<const char*>& words) {
     AttentionInput<double> bad = good;
     change(bad);
