@@ -84,7 +84,7 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
   options.key = job.key;
   options.value = job.value;
   options.allow_external = job.allow_external;
-  options.query_only = !is_attention(job.call);
+  options.query_only = !reads_keys(job.call);
   std::map<std::string, std::string> files;
   for (const ParameterInfo& info : call_parameters(job.call)) {
     if (info.domain != Domain::tensor) continue;

@@ -44,8 +44,11 @@ std::int64_t drawn_size(const ParameterInfo& info, const Extents& e) {
 Resolver::Resolver(const Call& call, const Extents& extents) : call_(call) {
   plan_->call = call;
   plan_->extents = extents;
-  sizes_ = {
-      {"d", extents.feature}, {"d_v", extents.value}, {"n_q", extents.query}, {"n_k", extents.key}};
+  sizes_ = {{"d", extents.feature},
+            {"3d", 3 * extents.feature},
+            {"d_v", extents.value},
+            {"n_q", extents.query},
+            {"n_k", extents.key}};
 }
 
 std::size_t Resolver::declare(const ParameterInfo& info, bool is_known) {

@@ -212,7 +212,14 @@ CONELAB_PAIRS(Bfloat16)
 
 OperatorRow attention_row();
 OperatorRow attention_row() {
-  return {{"attention", "similarity, bias, mask, weights, aggregate", "n^2", {}, all_masks},
+  return {{"attention",
+           "similarity, bias, mask, weights, aggregate",
+           "n^2",
+           {},
+           all_masks,
+           nullptr,
+           true},
+          nullptr,
           nullptr,
           &attention_flops,
           [](const Plan&, Map2d) { return true; },

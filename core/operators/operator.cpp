@@ -40,7 +40,8 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
   check_parts(call, row.info);
   Resolver resolver(call, extents);
   resolver.add_masks();
-  resolver.plan().operator_parameters = resolver.add(row.info.name, row.info.parameters);
+  resolver.plan().operator_parameters =
+      resolver.add(row.info.name, row.parameters(call), row.info.initial);
   resolver.check_keys(row.info.name);
   resolver.plan().operation = &row;
   if (row.check != nullptr) row.check(resolver.plan());
@@ -122,9 +123,11 @@ std::vector<ParameterInfo> tensor_parameters() {
 
 template <class T>
 std::map<std::string, Array<T>> tensors_of_head(const std::map<std::string, Array<T>>& tensors,
-                                                std::int64_t head) {
+                                                std::int64_t head,
+                                                const std::vector<ParameterInfo>& infos) {
   std::map<std::string, Array<T>> part = tensors;
-  for (const ParameterInfo& info : tensor_parameters()) {
+  for (const ParameterInfo& info : infos) {
+    if (info.domain != Domain::tensor) continue;
     const auto found = part.find(info.key);
     const std::size_t rank = tensor_rank(info);
     if (found == part.end() || found->second.extents.size() <= rank) continue;
@@ -157,9 +160,17 @@ std::vector<ParameterInfo> call_parameters(const Call& call) {
   if (is_attention(call)) return all;
   for (const OperatorRow& row : operator_table()) {
     if (call.operation != row.info.name) continue;
-    all.insert(all.end(), row.info.parameters.begin(), row.info.parameters.end());
+    const std::span<const ParameterInfo> own = row.parameters(call);
+    all.insert(all.end(), own.begin(), own.end());
   }
   return all;
+}
+
+bool reads_keys(const Call& call) {
+  const auto table = operator_table();
+  return std::any_of(table.begin(), table.end(), [&](const OperatorRow& row) {
+    return call.operation == row.info.name && row.info.reads_keys;
+  });
 }
 
 Call with_random_tensors(Call call) {
@@ -217,14 +228,14 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
   return one;
 }
 
-#define CONELAB_OPERATORS(T)                                                                       \
-  template Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);            \
-  template Backward<T> backward(const Plan&, const AttentionInput<T>&, const Forward<T>&,          \
-                                const Execution&);                                                 \
-  template std::map<std::string, Array<T>> tensors_of_head(const std::map<std::string, Array<T>>&, \
-                                                           std::int64_t);                          \
-  template AttentionInput<T> input_of_head(const AttentionInput<T>&, std::int64_t, std::int64_t);  \
-  template double pass_flops(const Plan&, const AttentionInput<T>&, Pass);                         \
+#define CONELAB_OPERATORS(T)                                                                      \
+  template Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);           \
+  template Backward<T> backward(const Plan&, const AttentionInput<T>&, const Forward<T>&,         \
+                                const Execution&);                                                \
+  template std::map<std::string, Array<T>> tensors_of_head(                                       \
+      const std::map<std::string, Array<T>>&, std::int64_t, const std::vector<ParameterInfo>&);   \
+  template AttentionInput<T> input_of_head(const AttentionInput<T>&, std::int64_t, std::int64_t); \
+  template double pass_flops(const Plan&, const AttentionInput<T>&, Pass);                        \
   template void draw_tensors(const Call&, AttentionInput<T>&, std::uint64_t);
 CONELAB_OPERATORS(float)
 CONELAB_OPERATORS(double)

@@ -36,6 +36,8 @@ struct OperatorInfo {
   const char* cost;   ///< In n: "n", "n log n", "n^2".
   std::span<const ParameterInfo> parameters;
   std::span<const char* const> masks;  ///< Those that it combines with.
+  DefaultOf initial = nullptr;         ///< Defaults that `parameters` does not say; null: none.
+  bool reads_keys = false;             ///< Whether it reads k and v, not q alone.
 };
 
 template <class T>
@@ -50,6 +52,8 @@ struct OperatorFunctions {
 
 struct OperatorRow {
   OperatorInfo info;
+  /// The parameters of a call that names the operator; null for attention.
+  std::span<const ParameterInfo> (*parameters)(const Call& call);
   /// Refuses what no single parameter shows; null: nothing. Throws misuse.
   void (*check)(const Plan& plan);
   /// Floating-point operations of one pass over all pairs or tokens: the leading terms.
@@ -155,10 +159,12 @@ struct OperatorListing {
 
 /// Every tensor that some operator or part reads beside q, k and v, each name once.
 [[nodiscard]] std::vector<ParameterInfo> tensor_parameters();
-/// What one head reads of such tensors: those with an axis of heads lose it.
+/// What one head reads of such tensors: those with an axis of heads lose it. Their axes are those
+/// of `infos`, the parameters of a call; by default of the first operator that has one of the name.
 template <class T>
 [[nodiscard]] std::map<std::string, Array<T>> tensors_of_head(
-    const std::map<std::string, Array<T>>& tensors, std::int64_t head);
+    const std::map<std::string, Array<T>>& tensors, std::int64_t head,
+    const std::vector<ParameterInfo>& infos = tensor_parameters());
 /// One head of one batch element of an input [1 x 1 x token x feature], tensors included.
 template <class T>
 [[nodiscard]] AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t batch,
@@ -166,6 +172,8 @@ template <class T>
 
 /// The parameters of the call's operator and parts, each key once.
 [[nodiscard]] std::vector<ParameterInfo> call_parameters(const Call& call);
+/// Whether the call's operator reads k and v; else it reads q alone.
+[[nodiscard]] bool reads_keys(const Call& call);
 
 /// The call with "random" for every tensor that it needs and does not name.
 [[nodiscard]] Call with_random_tensors(Call call);

@@ -2,6 +2,10 @@
 //
 //   struct MeanPool {
 //     static constexpr OperatorInfo info{...};
+//     // Optional: the parameters of a call, where their shapes depend on its words; those of
+//     `info`
+//     // are what lists show.
+//     static std::span<const ParameterInfo> parameters_of(const Call& call);
 //     // Optional: throws misuse for what the domains of single parameters do not exclude.
 //     static void check(const Plan& plan);
 //     static double flops(const Plan& plan, Pass pass);
@@ -92,6 +96,22 @@ void map_of(const Plan& plan, const AttentionInput<S>& input, Map2d which, const
   }
 }
 
+/// Calls work(element, execution) for each head of each batch element: side by side where these are
+/// enough for all threads, else one after the other, each on all threads.
+template <class Work>
+void for_elements(const Plan& plan, const Execution& run, const Work& work) {
+  const std::int64_t count = plan.extents.batch * plan.extents.head;
+  Execution outer = run, inner = quiet(run);
+  (count >= thread_count(run) ? inner : outer).threads = 1;
+  run_tickets(count, outer, [&](std::int64_t element, const auto&) { work(element, inner); });
+}
+
+/// dL/doutput: ones where the input has none.
+template <class T>
+[[nodiscard]] Tensor4<T> output_slope(const AttentionInput<T>& input, const Forward<T>& saved) {
+  return input.output_grad.empty() ? Tensor4<T>(saved.output.shape, T(1)) : input.output_grad;
+}
+
 template <class O, class S>
 constexpr OperatorFunctions<S> structured_functions{&forward_of<O, S>, &backward_of<O, S>,
                                                     &map_of<O, S>};
@@ -111,6 +131,12 @@ void set_sizes_of(Plan& plan) {
 }
 
 template <class O>
+std::span<const ParameterInfo> parameters_of([[maybe_unused]] const Call& call) {
+  if constexpr (requires { &O::parameters_of; }) return O::parameters_of(call);
+  return O::info.parameters;
+}
+
+template <class O>
 void check_of(const Plan& plan) {
   if constexpr (requires { O::check(plan); }) O::check(plan);
 }
@@ -118,6 +144,7 @@ void check_of(const Plan& plan) {
 template <class O>
 [[nodiscard]] OperatorRow structured_row() {
   return {O::info,
+          &parameters_of<O>,
           &check_of<O>,
           &O::flops,
           &has_map_of<O>,

@@ -18,6 +18,7 @@ std::vector<Call> structured_calls() {
       Call call;
       call.operation = row.info.name;
       call.masks = {mask};
+      give_mask_parameters(call);
       calls.push_back(with_random_tensors(call));
       for (const ParameterInfo& info : row.info.parameters) {
         if (info.domain != Domain::choice) continue;
@@ -31,20 +32,23 @@ std::vector<Call> structured_calls() {
   return calls;
 }
 
+/// Tokens and all tensors, those that may be absent too. An operator that reads q alone gets q for
+/// k and v.
 AttentionInput<double> tokens_of(const Call& call, const Extents& e, std::uint64_t seed) {
-  Random random(seed);
-  AttentionInput<double> input;
-  input.query = Tensor4<double>({e.batch, e.head, e.query, e.feature});
-  for (double& x : input.query.data) x = random.uniform(-1.5, 1.5);
-  input.key = input.value = input.query;
-  draw_tensors(call, input, seed);
-  // Tensors that may be absent are given here.
   Call all = call;
   for (const ParameterInfo& info : call_parameters(call)) {
     if (info.domain == Domain::tensor) all.parameters[info.key] = "random";
   }
-  draw_tensors(all, input, seed);
+  AttentionInput<double> input = random_input(all, e, seed);
+  input.output_grad = {};
+  if (!reads_keys(call)) input.key = input.value = input.query;
   return input;
+}
+
+/// Sizes for n tokens: of more keys than queries, where the operator reads both.
+Extents sizes_of(const Call& call, Extents e) {
+  if (reads_keys(call)) e.key += 3;
+  return e;
 }
 
 template <class T>
@@ -60,7 +64,7 @@ TEST(Structured, AgreesWithTheReference) {
   for (const Call& call : structured_calls()) {
     SCOPED_TRACE(call_text(call));
     for (const std::int64_t n : {1, 2, 13, 70}) {
-      const AttentionInput<double> input = tokens_of(call, {2, 2, n, n, 8, 8}, 5);
+      const AttentionInput<double> input = tokens_of(call, sizes_of(call, {2, 2, n, n, 8, 8}), 5);
       EXPECT_LE(error_of<double>(call, input), 1e-12) << n;
       EXPECT_LE(error_of<float>(call, input), 1e-5) << n;
       EXPECT_LE(error_of<Float16>(call, input), 4e-3) << n;
@@ -72,7 +76,7 @@ TEST(Structured, HasTheGradientsOfTheReference) {
   using reference::Real;
   for (const Call& call : structured_calls()) {
     SCOPED_TRACE(call_text(call));
-    AttentionInput<double> input = tokens_of(call, {1, 2, 7, 7, 8, 8}, 7);
+    AttentionInput<double> input = tokens_of(call, sizes_of(call, {1, 2, 7, 7, 8, 8}), 7);
     const auto plan = resolve(call, check_extents(input));
     const Forward<double> saved = forward(*plan, input);
     input.output_grad = saved.output;
@@ -89,6 +93,13 @@ TEST(Structured, HasTheGradientsOfTheReference) {
     for (std::size_t i = 0; i < found.query.data.size(); i += 2) {
       expect(found.query.data[i], problem.query.data[i], fmt::format("q {}", i));
     }
+    ASSERT_EQ(found.key.empty(), !reads_keys(call));
+    for (std::size_t i = 0; i < found.key.data.size(); i += 2) {
+      expect(found.key.data[i], problem.key.data[i], fmt::format("k {}", i));
+    }
+    for (std::size_t i = 0; i < found.value.data.size(); i += 2) {
+      expect(found.value.data[i], problem.value.data[i], fmt::format("v {}", i));
+    }
     for (auto& [name, tensor] : problem.tensors) {
       ASSERT_EQ(found.tensors.count(name), 1u) << name;
       ASSERT_EQ(found.tensors.at(name).extents, tensor.extents) << name;
@@ -102,13 +113,20 @@ TEST(Structured, HasTheGradientsOfTheReference) {
 
 TEST(Structured, DoesNotDependOnThreadsOrBlocks) {
   for (const Call& call : structured_calls()) {
-    SCOPED_TRACE(call_text(call));
-    const AttentionInput<float> input = convert<float>(tokens_of(call, {1, 3, 600, 600, 8, 8}, 11));
-    const auto plan = resolve(call, check_extents(input));
-    const Forward<float> alone = forward(*plan, input, one_thread());
-    EXPECT_EQ(alone.output.data, forward(*plan, input).output.data);
-    const Backward<float> slopes = backward(*plan, input, alone, one_thread());
-    EXPECT_EQ(slopes.query.data, backward(*plan, input, alone).query.data);
+    for (const std::int64_t heads : {1, 3}) {  // Threads share a head, or have one each.
+      SCOPED_TRACE(fmt::format("{}, {} heads", call_text(call), heads));
+      const AttentionInput<float> input =
+          convert<float>(tokens_of(call, {1, heads, 600, 600, 8, 8}, 11));
+      const auto plan = resolve(call, check_extents(input));
+      const Forward<float> alone = forward(*plan, input, one_thread());
+      EXPECT_EQ(alone.output.data, forward(*plan, input).output.data);
+      const Backward<float> slopes = backward(*plan, input, alone, one_thread());
+      const Backward<float> again = backward(*plan, input, alone);
+      EXPECT_EQ(slopes.query.data, again.query.data);
+      EXPECT_EQ(slopes.key.data, again.key.data);
+      EXPECT_EQ(slopes.value.data, again.value.data);
+      EXPECT_EQ(slopes.tensors, again.tensors);
+    }
   }
 }
 

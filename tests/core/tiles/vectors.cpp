@@ -40,10 +40,11 @@ void read_parameters(const std::string& text, Call& call) {
   }
 }
 
-/// "W 1 2; 3 4"; one row is a vector.
+/// "W 1 2; 3 4"; one row is a vector. "W [1 x 2 x 2] 1 2; 3 4" has its sizes before the numbers.
 void read_tensor(const std::string& text, AttentionInput<double>& input) {
-  const auto space = text.find(' ');
-  const Tensor4<double> rows = rows_of(text.substr(space + 1));
+  const auto space = text.find(' '), bracket = text.find(']');
+  const bool has_sizes = bracket != std::string::npos;
+  const Tensor4<double> rows = rows_of(text.substr((has_sizes ? bracket : space) + 1));
   const std::string name = text.substr(0, space);
   if (name == "edge") {
     input.indices[name] = {{rows.shape.token, 2}, {rows.data.begin(), rows.data.end()}};
@@ -53,6 +54,11 @@ void read_tensor(const std::string& text, AttentionInput<double>& input) {
   tensor.data = rows.data;
   tensor.extents = {rows.shape.feature};
   if (rows.shape.token > 1) tensor.extents.insert(tensor.extents.begin(), rows.shape.token);
+  if (!has_sizes) return;
+  tensor.extents.clear();
+  for (const std::string& word : words_of(text.substr(space + 2, bracket - space - 2))) {
+    if (word != "x") tensor.extents.push_back(std::stoll(word));
+  }
 }
 
 void read_line(const std::string& key, const std::string& rest, KnownAnswer& answer) {
@@ -96,7 +102,10 @@ KnownAnswer read_case(const std::string& file, const std::vector<std::string>& l
     const auto space = lines[i].find(' ');
     read_line(lines[i].substr(0, space), lines[i].substr(space + 1), answer);
   }
-  if (!is_attention(answer.call)) answer.input.key = answer.input.value = answer.input.query;
+  if (!is_attention(answer.call)) {
+    if (answer.input.key.empty()) answer.input.key = answer.input.query;
+    if (answer.input.value.empty()) answer.input.value = answer.input.key;
+  }
   if (answer.input.value.empty()) {
     answer.input.value = Tensor4<double>({1, 1, answer.input.key.shape.token, 1});
   }
