@@ -8,9 +8,12 @@ namespace conelab {
 
 OperatorRow attention_row();
 OperatorRow agglomerative_row();
+OperatorRow bi_blosa_row();
+OperatorRow relation_network_row();
 
 std::span<const OperatorRow> operator_table() {
-  static const std::array table{attention_row(), agglomerative_row()};
+  static const std::array table{attention_row(), agglomerative_row(), bi_blosa_row(),
+                                relation_network_row()};
   return table;
 }
 

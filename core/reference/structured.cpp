@@ -6,12 +6,11 @@
 #include "core/base/error.h"
 
 namespace conelab::reference {
-namespace {
 
-/// One head of one batch element.
-struct HeadOf {
-  std::int64_t b, h;
-};
+void bi_blosa(const Problem& p, HeadOf at, Tensor4<Real>& output);
+void relation_network(const Problem& p, HeadOf at, Tensor4<Real>& output);
+
+namespace {
 
 /// softmax over classes of x W + b, of one token.
 std::vector<Real> classes_of(const Problem& p, HeadOf at, std::int64_t token,
@@ -75,7 +74,10 @@ void agglomerative(const Problem& p, HeadOf at, Tensor4<Real>& output) {
 }
 
 using OperatorFormula = void (*)(const Problem&, HeadOf, Tensor4<Real>& output);
-constexpr std::pair<const char*, OperatorFormula> operators[] = {{"agglomerative", &agglomerative}};
+constexpr std::pair<const char*, OperatorFormula> operators[] = {
+    {"agglomerative", &agglomerative},
+    {"bi-blosa", &bi_blosa},
+    {"relation-network", &relation_network}};
 
 }  // namespace
 
