@@ -86,7 +86,8 @@ Tensor4<double> tokens_of(const Tensor4<S>& from, HeadIndex at, QueryRange range
 
 /// The same problem in float64, for some queries of a head against all its keys.
 template <class S>
-AttentionInput<double> exact_input(const AttentionInput<S>& in, HeadIndex at, QueryRange queries) {
+AttentionInput<double> exact_input(const Call& call, const AttentionInput<S>& in, HeadIndex at,
+                                   QueryRange queries) {
   const QueryRange keys{0, in.key.shape.token};
   AttentionInput<double> exact;
   exact.query = tokens_of(in.query, at, queries);
@@ -95,7 +96,8 @@ AttentionInput<double> exact_input(const AttentionInput<S>& in, HeadIndex at, Qu
   exact.output_grad = tokens_of(in.output_grad, at, queries);
   // Where tokens have one head, an axis of heads is that of those which an operator makes.
   const bool alone = in.query.shape.head == 1;
-  for (const auto& [name, tensor] : alone ? in.tensors : tensors_of_head(in.tensors, at.head)) {
+  for (const auto& [name, tensor] :
+       alone ? in.tensors : tensors_of_head(in.tensors, at.head, call_parameters(call))) {
     exact.tensors[name] = convert<double>(tensor);
   }
   exact.indices = in.indices;
@@ -142,7 +144,8 @@ double slope_error(const Call& call, const AttentionInput<double>& input,
   const std::int64_t n = input.query.shape.token, dim = input.query.shape.feature;
   const std::int64_t count = std::min<std::int64_t>(plain_row + 1, n);
   const QueryRange queries = checked_queries(call, count, n);
-  auto problem = reference::make_problem(call_of(call, input, {}), exact_input(input, {}, queries));
+  auto problem =
+      reference::make_problem(call_of(call, input, {}), exact_input(call, input, {}, queries));
   double largest = 0;
   int compared = 0;
   for (std::int64_t i = 0; i < std::min(checked_slopes, dim); ++i) {
@@ -172,7 +175,7 @@ double whole_output_error(const Call& call, const AttentionInput<T>& input,
                           const Tensor4<T>& output) {
   const QueryRange all{0, input.query.shape.token};
   return over_heads(input.query.shape, [&](HeadIndex at) {
-    const AttentionInput<double> exact = exact_input(input, at, all);
+    const AttentionInput<double> exact = exact_input(call, input, at, all);
     const Call own = call_of(call, input, at);
     if (all.count <= outputs_checked_whole) {
       const auto problem = reference::make_problem(own, exact);
@@ -190,7 +193,7 @@ double whole_gradient_error(const Call& call, const AttentionInput<T>& input,
   if constexpr (std::is_same_v<T, double>) return unknown;
   const QueryRange all{0, input.query.shape.token};
   return over_heads(input.query.shape, [&](HeadIndex at) {
-    const AttentionInput<double> exact = exact_input(input, at, all);
+    const AttentionInput<double> exact = exact_input(call, input, at, all);
     const auto plan = resolve(call_of(call, input, at), check_extents(exact));
     const auto g = backward(*plan, exact, forward(*plan, exact, execution), execution);
     double error = largest_difference(gradient.query, at, 0, g.query);
@@ -209,7 +212,7 @@ double output_error(const Call& call, const AttentionInput<T>& input, const Tens
       checked_queries_up_to(outputs_checked_whole, call, input.query.shape.token);
   return over_heads(input.query.shape, [&](HeadIndex at) {
     const auto problem =
-        reference::make_problem(call_of(call, input, at), exact_input(input, at, queries));
+        reference::make_problem(call_of(call, input, at), exact_input(call, input, at, queries));
     return largest_difference(output, at, queries.begin, reference::evaluate(problem).output);
   });
 }
@@ -222,7 +225,7 @@ double gradient_error(const Call& call, const AttentionInput<T>& input, const Ba
   const std::int64_t n = input.query.shape.token;
   const QueryRange queries = checked_queries_up_to(gradients_checked_whole, call, n);
   return over_heads(input.query.shape, [&](HeadIndex at) {
-    const AttentionInput<double> exact = exact_input(input, at, queries);
+    const AttentionInput<double> exact = exact_input(call, input, at, queries);
     const auto plan = resolve(call_of(call, input, at), check_extents(exact));
     const auto g = backward(*plan, exact, forward(*plan, exact, execution), execution);
     const double by_query = largest_difference(gradient.query, at, queries.begin, g.query);

@@ -43,8 +43,11 @@ Resolver::Resolver(const Call& call, const Extents& extents)
     : call_(call), feature_(extents.feature) {
   plan_->call = call;
   plan_->extents = extents;
-  sizes_ = {
-      {"d", extents.feature}, {"d_v", extents.value}, {"n_q", extents.query}, {"n_k", extents.key}};
+  sizes_ = {{"d", extents.feature},
+            {"3d", 3 * extents.feature},
+            {"d_v", extents.value},
+            {"n_q", extents.query},
+            {"n_k", extents.key}};
 }
 
 std::size_t Resolver::declare(const ParameterInfo& info, bool is_known) {

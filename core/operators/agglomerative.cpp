@@ -477,9 +477,7 @@ Backward<T> Agglomerative::backward(const Plan& plan, const AttentionInput<T>& i
   const Extents& e = plan.extents;
   Backward<T> result;
   result.query = Tensor4<T>(input.query.shape);
-  const Tensor4<T> ones =
-      input.output_grad.empty() ? Tensor4<T>(saved.output.shape, T(1)) : Tensor4<T>();
-  const Tensor4<T>& grad = input.output_grad.empty() ? ones : input.output_grad;
+  const Tensor4<T> grad = output_slope(input, saved);
   std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
   run_tickets(e.batch * e.head, run, [&](std::int64_t index, const auto&) {
     const std::int64_t b = index / e.head, h = index % e.head;

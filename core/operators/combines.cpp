@@ -30,6 +30,23 @@ std::vector<Combination> combinations_of_similarity(const std::string& similarit
   return all;
 }
 
+std::vector<std::string> names_of(const std::vector<PartInfo>& parts) {
+  std::vector<std::string> names;
+  for (const PartInfo& part : parts) names.push_back(part.name);
+  return names;
+}
+
+std::vector<Combination> combinations_of_row(const OperatorInfo& info) {
+  std::vector<Combination> all{{"masks", {info.masks.begin(), info.masks.end()}}};
+  if (info.masks.data() == every_mask) all.front().parts = names_of(list_masks());
+  for (const CallField& field : call_fields()) {
+    const bool takes = std::any_of(info.fields.begin(), info.fields.end(),
+                                   [&](std::string_view name) { return name == field.name; });
+    if (takes) all.push_back({field.name, names_of(field.parts())});
+  }
+  return all;
+}
+
 }  // namespace
 
 bool looks_at(const std::string& similarity, Space space) {
@@ -44,7 +61,7 @@ bool looks_at(const std::string& similarity, Space space) {
 std::vector<Combination> combinations(const std::string& operation) {
   for (const OperatorRow& row : operator_table().subspan(1)) {
     const OperatorInfo& info = row.info;
-    if (operation == info.name) return {{"masks", {info.masks.begin(), info.masks.end()}}};
+    if (operation == info.name) return combinations_of_row(info);
   }
   for (const PartInfo& part : list_similarities()) {
     if (operation == part.name) return combinations_of_similarity(operation);

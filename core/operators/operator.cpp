@@ -163,7 +163,7 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
   Resolver resolver(call, extents);
   resolver.add_masks();
   resolver.plan().operator_parameters =
-      resolver.add(row.info.name, row.info.parameters, row.initial);
+      resolver.add(row.info.name, row.parameters(call), row.initial);
   resolver.check_keys(row.info.name);
   resolver.plan().operation = &row;
   if (row.check != nullptr) row.check(resolver.plan());
@@ -267,9 +267,11 @@ std::vector<ParameterInfo> tensor_parameters() {
 
 template <class T>
 std::map<std::string, Array<T>> tensors_of_head(const std::map<std::string, Array<T>>& tensors,
-                                                std::int64_t head) {
+                                                std::int64_t head,
+                                                const std::vector<ParameterInfo>& infos) {
   std::map<std::string, Array<T>> part = tensors;
-  for (const ParameterInfo& info : tensor_parameters()) {
+  for (const ParameterInfo& info : infos) {
+    if (info.domain != Domain::tensor) continue;
     const auto found = part.find(info.key);
     const std::size_t rank = tensor_rank(info);
     if (found == part.end() || found->second.extents.size() <= rank) continue;
@@ -306,7 +308,10 @@ std::vector<ParameterInfo> call_parameters(const Call& call) {
     const std::vector<ParameterInfo> projections = projection_parameters();
     all.insert(all.end(), projections.begin(), projections.end());
   }
-  all.insert(all.end(), info.parameters.begin(), info.parameters.end());
+  if (row != nullptr && row->parameters != nullptr) {
+    const std::span<const ParameterInfo> own = row->parameters(call);
+    all.insert(all.end(), own.begin(), own.end());
+  }
   return all;
 }
 
@@ -364,14 +369,14 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
   return one;
 }
 
-#define CONELAB_OPERATORS(T)                                                                       \
-  template Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);            \
-  template Backward<T> backward(const Plan&, const AttentionInput<T>&, const Forward<T>&,          \
-                                const Execution&);                                                 \
-  template std::map<std::string, Array<T>> tensors_of_head(const std::map<std::string, Array<T>>&, \
-                                                           std::int64_t);                          \
-  template AttentionInput<T> input_of_head(const AttentionInput<T>&, std::int64_t, std::int64_t);  \
-  template double pass_flops(const Plan&, const AttentionInput<T>&, Pass);                         \
+#define CONELAB_OPERATORS(T)                                                                      \
+  template Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);           \
+  template Backward<T> backward(const Plan&, const AttentionInput<T>&, const Forward<T>&,         \
+                                const Execution&);                                                \
+  template std::map<std::string, Array<T>> tensors_of_head(                                       \
+      const std::map<std::string, Array<T>>&, std::int64_t, const std::vector<ParameterInfo>&);   \
+  template AttentionInput<T> input_of_head(const AttentionInput<T>&, std::int64_t, std::int64_t); \
+  template double pass_flops(const Plan&, const AttentionInput<T>&, Pass);                        \
   template void draw_tensors(const Call&, AttentionInput<T>&, std::uint64_t);
 CONELAB_OPERATORS(float)
 CONELAB_OPERATORS(double)

@@ -63,6 +63,8 @@ struct OperatorFunctions {
 
 struct OperatorRow {
   OperatorInfo info;
+  /// The parameters of a call that names the operator; null for attention.
+  std::span<const ParameterInfo> (*parameters)(const Call& call) = nullptr;
   /// Refuses what no single parameter shows; null: nothing. Throws misuse.
   void (*check)(const Plan& plan) = nullptr;
   /// Floating-point operations of one pass over all tokens and that share of the pairs which the
@@ -180,10 +182,12 @@ struct OperatorListing {
 
 /// Every tensor that some operator or part reads beside q, k and v, each name once.
 [[nodiscard]] std::vector<ParameterInfo> tensor_parameters();
-/// What one head reads of such tensors: those with an axis of heads lose it.
+/// What one head reads of such tensors: those with an axis of heads lose it. Their axes are those
+/// of `infos`, the parameters of a call; by default of the first operator that has one of the name.
 template <class T>
 [[nodiscard]] std::map<std::string, Array<T>> tensors_of_head(
-    const std::map<std::string, Array<T>>& tensors, std::int64_t head);
+    const std::map<std::string, Array<T>>& tensors, std::int64_t head,
+    const std::vector<ParameterInfo>& infos = tensor_parameters());
 /// One head of one batch element of an input [1 x 1 x token x feature], tensors included.
 template <class T>
 [[nodiscard]] AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t batch,
@@ -191,9 +195,9 @@ template <class T>
 
 /// The parameters of the call's operator and parts, each key once.
 [[nodiscard]] std::vector<ParameterInfo> call_parameters(const Call& call);
-
 /// Whether the call's operator reads k and v; else it reads q alone.
 [[nodiscard]] bool reads_keys(const Call& call);
+
 /// Whether the heads of the call's operator are those of its projections, of tokens with one head.
 [[nodiscard]] bool makes_heads(const Call& call);
 

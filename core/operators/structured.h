@@ -2,6 +2,10 @@
 //
 //   struct MeanPool {
 //     static constexpr OperatorInfo info{...};
+//     // Optional: the parameters of a call, where their shapes depend on its words; those of
+//     `info`
+//     // are what lists show.
+//     static std::span<const ParameterInfo> parameters_of(const Call& call);
 //     // Optional: throws misuse for what the domains of single parameters do not exclude.
 //     static void check(const Plan& plan);
 //     // Optional: defaults of parameters whose `initial` is NaN, words of choices among them.
@@ -108,6 +112,22 @@ void map_of(const Plan& plan, const AttentionInput<S>& input, Map2d which, const
   }
 }
 
+/// Calls work(element, execution) for each head of each batch element: side by side where these are
+/// enough for all threads, else one after the other, each on all threads.
+template <class Work>
+void for_elements(const Plan& plan, const Execution& run, const Work& work) {
+  const std::int64_t count = plan.extents.batch * plan.extents.head;
+  Execution outer = run, inner = quiet(run);
+  (count >= thread_count(run) ? inner : outer).threads = 1;
+  run_tickets(count, outer, [&](std::int64_t element, const auto&) { work(element, inner); });
+}
+
+/// dL/doutput: ones where the input has none.
+template <class T>
+[[nodiscard]] Tensor4<T> output_slope(const AttentionInput<T>& input, const Forward<T>& saved) {
+  return input.output_grad.empty() ? Tensor4<T>(saved.output.shape, T(1)) : input.output_grad;
+}
+
 template <class O, class S>
 PairCall<Compute<S>> pairs_of(const Plan& plan, const AttentionInput<S>& input) {
   if constexpr (std::is_same_v<S, Compute<S>>) {
@@ -160,6 +180,12 @@ void set_sizes_of(Plan& plan) {
 }
 
 template <class O>
+std::span<const ParameterInfo> parameters_of([[maybe_unused]] const Call& call) {
+  if constexpr (requires { &O::parameters_of; }) return O::parameters_of(call);
+  return O::info.parameters;
+}
+
+template <class O>
 void check_of(const Plan& plan) {
   if constexpr (requires { O::check(plan); }) O::check(plan);
 }
@@ -167,6 +193,7 @@ void check_of(const Plan& plan) {
 template <class O>
 [[nodiscard]] OperatorRow structured_row() {
   OperatorRow row{.info = O::info,
+                  .parameters = &parameters_of<O>,
                   .check = &check_of<O>,
                   .flops = &flops_of<O>,
                   .has_map = &has_map_of<O>,

@@ -8,14 +8,11 @@
 
 namespace conelab::reference {
 
+void bi_blosa(const Problem& p, HeadOf at, Tensor4<Real>& output);
+void relation_network(const Problem& p, HeadOf at, Tensor4<Real>& output);
 void volume_preserving(const Problem&, std::int64_t b, std::int64_t h, Tensor4<Real>& output);
 
 namespace {
-
-/// One head of one batch element.
-struct HeadOf {
-  std::int64_t b, h;
-};
 
 /// softmax over classes of x W + b, of one token.
 std::vector<Real> classes_of(const Problem& p, HeadOf at, std::int64_t token,
@@ -81,6 +78,8 @@ void agglomerative(const Problem& p, HeadOf at, Tensor4<Real>& output) {
 using OperatorFormula = void (*)(const Problem&, HeadOf, Tensor4<Real>& output);
 constexpr std::pair<const char*, OperatorFormula> operators[] = {
     {"agglomerative", &agglomerative},
+    {"bi-blosa", &bi_blosa},
+    {"relation-network", &relation_network},
     {"star", [](const Problem& p, HeadOf at, Tensor4<Real>& o) { star(p, at.b, at.h, o); }},
     {"segtree", [](const Problem& p, HeadOf at, Tensor4<Real>& o) { segtree(p, at.b, at.h, o); }},
     {"volume-preserving",

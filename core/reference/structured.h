@@ -5,6 +5,11 @@
 
 namespace conelab::reference {
 
+/// One head of one batch element.
+struct HeadOf {
+  std::int64_t b, h;
+};
+
 /// Output, and of multi-head and random lse, weights and logits; an operator without a formula of
 /// its own here is a failure.
 [[nodiscard]] Result structured(const Problem& problem);

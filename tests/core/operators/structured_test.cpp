@@ -27,10 +27,12 @@ std::vector<Call> with_every_word(const Call& call, const OperatorInfo& info) {
   return calls;
 }
 
-/// Masks that an operator combines with; of one that takes all, two.
-std::vector<const char*> masks_of(const OperatorInfo& info) {
-  if (info.masks.data() == every_mask) return {"full", "causal"};
-  return {info.masks.begin(), info.masks.end()};
+/// Masks that an operator combines with.
+std::vector<std::string> masks_of(const OperatorInfo& info) {
+  if (info.masks.data() != every_mask) return {info.masks.begin(), info.masks.end()};
+  std::vector<std::string> all;
+  for (const PartInfo& mask : list_masks()) all.push_back(mask.name);
+  return all;
 }
 
 /// Calls with parts that only some operators take.
@@ -50,11 +52,12 @@ std::vector<Call> calls_with_parts() {
 std::vector<Call> structured_calls() {
   std::vector<Call> calls = calls_with_parts();
   for (const OperatorRow& row : operator_table().subspan(1)) {
-    for (const char* mask : masks_of(row.info)) {
+    for (const std::string& mask : masks_of(row.info)) {
       Call call;
       set_operator(call, row.info.name);
       call.masks = {mask};
       if (row.info.makes_heads) call.parameters["heads"] = "2";
+      give_mask_parameters(call);
       calls.push_back(with_random_tensors(call));
       const std::vector<Call> others = with_every_word(calls.back(), row.info);
       if (others.size() > 1) calls.insert(calls.end(), others.begin(), others.end());
@@ -89,6 +92,12 @@ AttentionInput<double> tokens_of(const Call& call, const Extents& e, std::uint64
   input.query = tokens(e.query);
   input.key = reads_keys(call) ? tokens(e.key + 3) : input.query;
   input.value = reads_keys(call) ? tokens(e.key + 3) : input.query;
+  for (std::int64_t i = 0; i < e.query * input.key.shape.token; ++i) {
+    input.allowed.push_back(random.uniform(0, 1) < 0.75 ? 1 : 0);
+  }
+  for (std::int64_t b = 0; b < e.batch; ++b) {
+    input.key_lengths.push_back(static_cast<std::int64_t>(random.uniform(0, 1) * (e.key + 1)));
+  }
   draw_tensors(call, input, seed);
   if (optional == Optional::absent) return input;
   for (const ParameterInfo& info : call_parameters(call)) {
@@ -188,16 +197,21 @@ TEST(Structured, HasTheGradientsOfTheReference) {
 
 TEST(Structured, DoesNotDependOnThreadsOrBlocks) {
   for (const Call& call : structured_calls()) {
-    SCOPED_TRACE(call_text(call));
-    const AttentionInput<float> input = convert<float>(tokens_of(call, {1, 3, 600, 600, 8, 8}, 11));
-    const auto plan = resolve(call, check_extents(input));
-    const Forward<float> alone = forward(*plan, input, one_thread());
-    EXPECT_EQ(alone.output.data, forward(*plan, input).output.data);
-    const Backward<float> slopes = backward(*plan, input, alone, one_thread());
-    const Backward<float> together = backward(*plan, input, alone);
-    EXPECT_EQ(slopes.query.data, together.query.data);
-    EXPECT_EQ(slopes.parameters, together.parameters);
-    EXPECT_EQ(slopes.tensors, together.tensors);
+    for (const std::int64_t heads : {1, 3}) {  // Threads share a head, or have one each.
+      SCOPED_TRACE(fmt::format("{}, {} heads", call_text(call), heads));
+      const AttentionInput<float> input =
+          convert<float>(tokens_of(call, {1, heads, 600, 600, 8, 8}, 11));
+      const auto plan = resolve(call, check_extents(input));
+      const Forward<float> alone = forward(*plan, input, one_thread());
+      EXPECT_EQ(alone.output.data, forward(*plan, input).output.data);
+      const Backward<float> slopes = backward(*plan, input, alone, one_thread());
+      const Backward<float> again = backward(*plan, input, alone);
+      EXPECT_EQ(slopes.query.data, again.query.data);
+      EXPECT_EQ(slopes.key.data, again.key.data);
+      EXPECT_EQ(slopes.value.data, again.value.data);
+      EXPECT_EQ(slopes.parameters, again.parameters);
+      EXPECT_EQ(slopes.tensors, again.tensors);
+    }
   }
 }
 

@@ -189,6 +189,16 @@ std::string variant_name(const testing::TestParamInfo<Variant>& info) {
   return name;
 }
 
+void give_mask_parameters(Call& call) {
+  for (const PartInfo& mask : list_masks()) {
+    if (std::find(call.masks.begin(), call.masks.end(), mask.name) == call.masks.end()) continue;
+    for (const ParameterInfo& p : mask.parameters) {
+      if (p.domain == Domain::tensor || !std::isnan(p.initial)) continue;
+      call.parameters.emplace(p.key, sample_text(p, 1));
+    }
+  }
+}
+
 Call make_call(const Variant& variant, const Parts& parts, const Extents& extents) {
   Call call = variant.call;
   call.bias = parts.bias;
@@ -201,13 +211,7 @@ Call make_call(const Variant& variant, const Parts& parts, const Extents& extent
   }
   call.value_map = parts.value_map;
   call.aggregate = parts.aggregate;
-  for (const PartInfo& mask : list_masks()) {
-    if (std::find(parts.masks.begin(), parts.masks.end(), mask.name) == parts.masks.end()) continue;
-    for (const ParameterInfo& p : mask.parameters) {
-      if (p.domain == Domain::tensor || !std::isnan(p.initial)) continue;
-      call.parameters.emplace(p.key, sample_text(p, 1));
-    }
-  }
+  give_mask_parameters(call);
   call = with_random_tensors(std::move(call));
   const auto plan = resolve(call, extents);
   const ComposedSimilarity* composed = find_composed(call.similarity);

@@ -46,6 +46,9 @@ struct Parts {
 /// default.
 [[nodiscard]] Call make_call(const Variant& variant, const Parts& parts, const Extents& extents);
 
+/// Gives what the call's masks need and do not say by default.
+void give_mask_parameters(Call& call);
+
 /// Uniform numbers from a seed, the same on every platform.
 class Random {
  public:

@@ -1,0 +1,416 @@
+// Relation network: a query adds up its relations to all keys that it sees.
+//
+//   output_i = W_out sum_j relu(W_query q_i + W_key k_j + b)
+//
+// Hyperbolic Attention Networks, section 3.2 (alpha = 1, Z = 1); Santoro et al. It reads q and k,
+// and any mask; v is ignored. relu'(0) = 0.
+//
+// With u_i = W_query q_i + b and w_j = W_key k_j a relation is positive where w_j > -u_i. So for
+// each feature the sum is c u_i + S with the number c and the sum S of the w_j above -u_i. Where
+// masks leave each query a range of keys, whose ends move forward with the query, keys enter and
+// leave a tree over the sorted w_j: O(a n log n). Else the pairs that are seen are added up, at
+// 3 a operations each. Memory O(a n).
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/base/buffer.h"
+#include "core/operators/structured.h"
+
+namespace conelab {
+namespace relation_network {
+namespace {
+
+template <class T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Index = std::int64_t;
+
+/// Positions of the operator's parameters.
+enum Place { p_W_query, p_W_key, p_b, p_W_out };
+
+/// Features that a ticket takes, and that pairs take at a time.
+constexpr Index group = 16;
+template <class T>
+using Group = Eigen::Array<T, group, 1>;
+
+// ---- sorted -------------------------------------------------------------------------------------
+
+/// Of some numbers on a line those above a threshold.
+struct Above {
+  double count = 0, sum = 0;  ///< How many, and the sum of their values.
+};
+
+/// Counts and sums over the first ranks, of numbers that come and go: a Fenwick tree.
+class RankSums {
+ public:
+  explicit RankSums(std::size_t size) : node_(size + 1) {}
+  /// Adds `count` times a number of this rank and value.
+  void add(std::size_t rank, double count, double value) {
+    for (std::size_t i = rank + 1; i < node_.size(); i += i & (~i + 1)) {
+      node_[i].count += count;
+      node_[i].sum += count * value;
+    }
+  }
+  /// Of the ranks [0, end).
+  [[nodiscard]] Above below(std::size_t end) const {
+    Above total;
+    for (std::size_t i = end; i > 0; i -= i & (~i + 1)) {
+      total.count += node_[i].count;
+      total.sum += node_[i].sum;
+    }
+    return total;
+  }
+
+ private:
+  std::vector<Above> node_;
+};
+
+/// One feature of all tokens of a side.
+using Line = std::vector<double>;
+
+/// For every threshold t_i the numbers x_j > t_i with j in range i, with their values. Neither end
+/// of a range may fall from one to the next.
+std::vector<Above> sums_above(const Line& x, const Line& value, const Line& threshold,
+                              const std::vector<KeyRange>& range) {
+  std::vector<std::size_t> order(x.size()), rank(x.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t c) { return x[a] > x[c]; });
+  Line falling(x.size());
+  for (std::size_t r = 0; r < order.size(); ++r) {
+    rank[order[r]] = r;
+    falling[r] = x[order[r]];
+  }
+  RankSums sums(x.size());
+  std::size_t begin = 0, end = 0;
+  std::vector<Above> found;
+  found.reserve(threshold.size());
+  for (std::size_t i = 0; i < threshold.size(); ++i) {
+    for (; end < static_cast<std::size_t>(range[i].end); ++end) sums.add(rank[end], 1, value[end]);
+    for (; begin < static_cast<std::size_t>(range[i].begin); ++begin) {
+      sums.add(rank[begin], -1, value[begin]);
+    }
+    const auto first_below = std::partition_point(falling.begin(), falling.end(),
+                                                  [&](double each) { return each > threshold[i]; });
+    found.push_back(sums.below(static_cast<std::size_t>(first_below - falling.begin())));
+  }
+  return found;
+}
+
+/// The keys that each query sees, for masks without holes. Ends never fall: a query that sees none
+/// has the empty range at the end of the one before.
+std::vector<KeyRange> ranges_of_queries(const Mask& mask, Index batch, Index queries) {
+  std::vector<KeyRange> ranges;
+  for (Index i = 0; i < queries; ++i) {
+    const Index before = ranges.empty() ? 0 : ranges.back().end;
+    const KeyRange seen = mask.range(batch, i);
+    ranges.push_back(seen.begin < seen.end ? seen : KeyRange{before, before});
+  }
+  return ranges;
+}
+/// The queries that see each key.
+std::vector<KeyRange> ranges_of_keys(const std::vector<KeyRange>& of_queries, Index keys) {
+  const auto queries = static_cast<Index>(of_queries.size());
+  std::vector<KeyRange> ranges;
+  KeyRange at{0, 0};
+  for (Index j = 0; j < keys; ++j) {
+    const auto range = [&](Index i) { return of_queries[static_cast<std::size_t>(i)]; };
+    while (at.begin < queries && range(at.begin).end <= j) ++at.begin;
+    while (at.end < queries && range(at.end).begin <= j) ++at.end;
+    ranges.push_back(at);
+  }
+  return ranges;
+}
+
+// ---- one head -----------------------------------------------------------------------------------
+
+/// One head forward and backward, in T. q and k must outlive it.
+template <class T>
+class Head {
+ public:
+  using Tokens = Eigen::Map<const Matrix<T>>;
+
+  Head(const Plan& plan, const PartValues& values, Tokens q, Tokens k, const Mask& mask,
+       Index batch, const Execution& run)
+      : q_(q), k_(k), mask_(mask), batch_(batch), run_(run) {
+    W_query_ = matrix(plan, values, p_W_query);
+    W_key_ = matrix(plan, values, p_W_key);
+    W_out_ = matrix(plan, values, p_W_out);
+    const Index a = W_query_.rows(), columns = round_up<Index>(a, group);
+    u_ = Matrix<T>::Zero(q.rows(), columns);
+    w_ = Matrix<T>::Zero(k.rows(), columns);
+    sum_ = Matrix<T>::Zero(q.rows(), columns);
+    u_.leftCols(a).noalias() = q * W_query_.transpose();
+    w_.leftCols(a).noalias() = k * W_key_.transpose();
+    const std::vector<double>& b = values.tensor[p_b];
+    if (!b.empty()) {
+      u_.leftCols(a).rowwise() +=
+          Eigen::Map<const Eigen::RowVectorXd>(b.data(), a).template cast<T>();
+    }
+    if (!mask.has_holes()) {
+      of_query_ = ranges_of_queries(mask, batch, q.rows());
+      of_key_ = ranges_of_keys(of_query_, k.rows());
+    }
+  }
+
+  /// Writes the output [n_q x d_o].
+  void forward(T* output) {
+    add_relations();
+    Eigen::Map<Matrix<T>>(output, q_.rows(), W_out_.rows()).noalias() =
+        sum_.leftCols(features()) * W_out_.transpose();
+  }
+
+  /// Writes dL/dq and dL/dk, and adds to the gradients of the tensors, from dL/doutput.
+  void backward(const T* upstream, T* dq, T* dk, PartValues& gradient) {
+    add_relations();
+    const Index a = features();
+    const Tokens g(upstream, q_.rows(), W_out_.rows());
+    sum_slope_ = Matrix<T>::Zero(u_.rows(), u_.cols());
+    sum_slope_.leftCols(a).noalias() = g * W_out_;
+    u_slope_ = Matrix<T>::Zero(u_.rows(), u_.cols());
+    w_slope_ = Matrix<T>::Zero(w_.rows(), w_.cols());
+    for_groups(
+        [&](Index first, bool sorted) { sorted ? sorted_slopes(first) : pair_slopes(first); });
+    Eigen::Map<Matrix<T>>(dq, q_.rows(), q_.cols()).noalias() = u_slope_.leftCols(a) * W_query_;
+    Eigen::Map<Matrix<T>>(dk, k_.rows(), k_.cols()).noalias() = w_slope_.leftCols(a) * W_key_;
+    add(gradient, p_W_query, u_slope_.leftCols(a), q_);
+    add(gradient, p_W_key, w_slope_.leftCols(a), k_);
+    add(gradient, p_W_out, g, sum_.leftCols(a));
+    if (gradient.tensor[p_b].empty()) return;
+    Eigen::Map<Eigen::RowVectorXd>(gradient.tensor[p_b].data(), a) +=
+        u_slope_.leftCols(a).template cast<double>().colwise().sum();
+  }
+
+ private:
+  Tokens q_, k_;
+  const Mask& mask_;
+  Index batch_;
+  const Execution& run_;
+  Matrix<T> W_query_, W_key_, W_out_;        ///< [a x d], [a x d], [d_o x a]
+  Matrix<T> u_, w_, sum_;                    ///< [n x features, rounded up to groups]
+  Matrix<T> u_slope_, w_slope_, sum_slope_;  ///< Likewise.
+  std::vector<KeyRange> of_query_, of_key_;  ///< Empty where masks have holes.
+
+  [[nodiscard]] Index features() const { return W_query_.rows(); }
+
+  static Matrix<T> matrix(const Plan& plan, const PartValues& values, Place place) {
+    const auto at = static_cast<std::size_t>(place);
+    const std::vector<std::int64_t>& extents =
+        plan.parameters[plan.operator_parameters[at]].extents;
+    return Eigen::Map<const Matrix<double>>(values.tensor[at].data(), extents[extents.size() - 2],
+                                            extents.back())
+        .template cast<T>();
+  }
+  /// Adds slope^T input to a tensor's gradient; sums over some rows at a time in double.
+  template <class Slope, class Input>
+  static void add(PartValues& gradient, Place place, const Slope& slope, const Input& input) {
+    constexpr Index rows = 256;
+    Eigen::Map<Matrix<double>> sum(gradient.tensor[static_cast<std::size_t>(place)].data(),
+                                   slope.cols(), input.cols());
+    for (Index first = 0; first < slope.rows(); first += rows) {
+      const Index count = std::min(rows, slope.rows() - first);
+      const Matrix<T> part =
+          slope.middleRows(first, count).transpose() * input.middleRows(first, count);
+      sum += part.template cast<double>();
+    }
+  }
+
+  /// Calls work(first feature, whether to sort) for groups of features, on all threads. What is not
+  /// finite cannot be sorted.
+  template <class Work>
+  void for_groups(const Work& work) const {
+    run_tickets(u_.cols() / group, run_, [&](Index ticket, const auto&) {
+      const Index first = ticket * group;
+      const bool sorted = !mask_.has_holes() && u_.middleCols(first, group).allFinite() &&
+                          w_.middleCols(first, group).allFinite();
+      work(first, sorted);
+    });
+  }
+  void add_relations() {
+    for_groups([&](Index first, bool sorted) {
+      sorted ? sorted_relations(first) : pair_relations(first);
+    });
+  }
+
+  static Line column(const Matrix<T>& all, Index feature, double sign = 1) {
+    Line line(static_cast<std::size_t>(all.rows()));
+    Eigen::Map<Eigen::VectorXd>(line.data(), all.rows()) =
+        sign * all.col(feature).template cast<double>();
+    return line;
+  }
+  void sorted_relations(Index first) {
+    for (Index f = first; f < std::min(first + group, features()); ++f) {
+      const Line w = column(w_, f);
+      const std::vector<Above> found = sums_above(w, w, column(u_, f, -1), of_query_);
+      for (Index i = 0; i < q_.rows(); ++i) {
+        const Above& above = found[static_cast<std::size_t>(i)];
+        sum_(i, f) = static_cast<T>(above.count * static_cast<double>(u_(i, f)) + above.sum);
+      }
+    }
+  }
+  void sorted_slopes(Index first) {
+    for (Index f = first; f < std::min(first + group, features()); ++f) {
+      const Line u = column(u_, f), w = column(w_, f), slope = column(sum_slope_, f);
+      const std::vector<Above> of_query = sums_above(w, w, column(u_, f, -1), of_query_);
+      for (Index i = 0; i < q_.rows(); ++i) {
+        u_slope_(i, f) =
+            static_cast<T>(of_query[static_cast<std::size_t>(i)].count) * sum_slope_(i, f);
+      }
+      const std::vector<Above> of_key = sums_above(u, slope, column(w_, f, -1), of_key_);
+      for (Index j = 0; j < k_.rows(); ++j) {
+        w_slope_(j, f) = static_cast<T>(of_key[static_cast<std::size_t>(j)].sum);
+      }
+    }
+  }
+
+  /// Calls work(j) for the keys that query i sees, in ascending order.
+  template <class Work>
+  void for_keys(Index i, std::vector<std::uint8_t>& sees, const Work& work) const {
+    if (mask_.is_sparse()) {
+      for (const Index j : mask_.keys(batch_, i)) work(j);
+      return;
+    }
+    const KeyRange range = mask_.range(batch_, i);
+    sees.resize(static_cast<std::size_t>(range.end - range.begin));
+    mask_.row(batch_, i, range.begin, range.end - range.begin, sees.data());
+    for (Index j = range.begin; j < range.end; ++j) {
+      if (sees[static_cast<std::size_t>(j - range.begin)] != 0) work(j);
+    }
+  }
+  static Eigen::Map<const Group<T>> part(const Matrix<T>& all, Index row, Index first) {
+    return Eigen::Map<const Group<T>>(all.data() + row * all.cols() + first);
+  }
+  void pair_relations(Index first) {
+    std::vector<std::uint8_t> sees;
+    for (Index i = 0; i < q_.rows(); ++i) {
+      const Group<T> u = part(u_, i, first);
+      Group<double> sum = Group<double>::Zero();
+      for_keys(i, sees, [&](Index j) {
+        sum += (u + part(w_, j, first)).max(T(0)).template cast<double>();  // NaN stays.
+      });
+      sum_.row(i).segment(first, group) = sum.template cast<T>().matrix().transpose();
+    }
+  }
+  void pair_slopes(Index first) {
+    std::vector<std::uint8_t> sees;
+    Matrix<double> of_keys = Matrix<double>::Zero(k_.rows(), group);
+    for (Index i = 0; i < q_.rows(); ++i) {
+      const Group<T> u = part(u_, i, first), slope = part(sum_slope_, i, first);
+      Group<double> sum = Group<double>::Zero();
+      for_keys(i, sees, [&](Index j) {
+        const Group<T> positive = (u + part(w_, j, first) > 0).template cast<T>();
+        const Group<double> one = (positive * slope).template cast<double>();
+        sum += one;
+        Eigen::Map<Group<double>>(of_keys.data() + j * group) += one;
+      });
+      u_slope_.row(i).segment(first, group) = sum.template cast<T>().matrix().transpose();
+    }
+    w_slope_.middleCols(first, group) = of_keys.template cast<T>();
+  }
+};
+
+// ---- the row ------------------------------------------------------------------------------------
+
+struct RelationNetwork {
+  static constexpr double needed = std::numeric_limits<double>::quiet_NaN();
+  static constexpr std::array parameters{
+      ParameterInfo{"W_query", needed, Domain::tensor, true, "features of queries", "", "a,d"},
+      ParameterInfo{"W_key", needed, Domain::tensor, true, "features of keys", "", "a,d"},
+      ParameterInfo{"b", 0, Domain::tensor, true, "offset of the features; absent: 0", "", "a"},
+      ParameterInfo{"W_out", needed, Domain::tensor, true, "features of the output", "", "d_o,a"}};
+  static constexpr OperatorInfo info{
+      "relation-network",
+      "W_out sum_j relu(W_query q_i + W_key k_j + b), of q and k (Hyperbolic Attention Networks, "
+      "section 3.2)",
+      "n log n",
+      parameters,
+      every_mask,
+      true};
+
+  static void set_sizes(Plan& plan) {
+    const auto& extents = plan.parameters[plan.operator_parameters[p_W_out]].extents;
+    plan.output.feature = extents[extents.size() - 2];
+  }
+  static double flops(const Plan& plan, Pass pass);
+  template <class T>
+  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input, const Execution& run);
+  template <class T>
+  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
+                              const Forward<T>& saved, const Execution& run);
+
+  template <class T>
+  static Head<T> head(const Plan& plan, const AttentionInput<T>& input, const Mask& mask,
+                      Index element, const Execution& run) {
+    const Extents& e = plan.extents;
+    const Index b = element / e.head, h = element % e.head;
+    return {plan,
+            plan.values(plan.operator_parameters, h, input.tensors),
+            {input.query.row(b, h, 0), e.query, e.feature},
+            {input.key.row(b, h, 0), e.key, e.feature},
+            mask,
+            b,
+            run};
+  }
+};
+
+/// Products, and two sums at each node of the tree that a token or a threshold passes; all pairs,
+/// at three operations, where masks have holes.
+double RelationNetwork::flops(const Plan& plan, Pass pass) {
+  const Extents& e = plan.extents;
+  const auto n_q = static_cast<double>(e.query), n_k = static_cast<double>(e.key);
+  const auto a =
+      static_cast<double>(plan.parameters[plan.operator_parameters[p_W_out]].extents.back());
+  const bool sorted = std::all_of(plan.masks.begin(), plan.masks.end(),
+                                  [](const PlannedMask& mask) { return mask.row->whole_range; });
+  const double relations =
+      sorted ? 2 * a * (n_q + n_k) * std::log2(std::max(2.0, n_k)) : 3 * a * n_q * n_k;
+  const double products = 2 * a * (n_q + n_k) * static_cast<double>(e.feature) +
+                          2 * a * n_q * static_cast<double>(plan.output.feature);
+  return static_cast<double>(e.batch * e.head) * (relations + products) *
+         (pass == Pass::forward ? 1 : 3);
+}
+
+template <class T>
+Forward<T> RelationNetwork::forward(const Plan& plan, const AttentionInput<T>& input,
+                                    const Execution& run) {
+  const Extents& e = plan.extents;
+  const Mask mask = plan.mask(input);
+  Forward<T> result;
+  result.output = Tensor4<T>(plan.output);
+  for_elements(plan, run, [&](Index element, const Execution& inner) {
+    head(plan, input, mask, element, inner)
+        .forward(result.output.row(element / e.head, element % e.head, 0));
+  });
+  return result;
+}
+
+template <class T>
+Backward<T> RelationNetwork::backward(const Plan& plan, const AttentionInput<T>& input,
+                                      const Forward<T>& saved, const Execution& run) {
+  const Extents& e = plan.extents;
+  const Mask mask = plan.mask(input);
+  Backward<T> result;
+  result.query = Tensor4<T>(input.query.shape);
+  result.key = Tensor4<T>(input.key.shape);
+  const Tensor4<T> upstream = output_slope(input, saved);
+  std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
+  for_elements(plan, run, [&](Index element, const Execution& inner) {
+    const Index b = element / e.head, h = element % e.head;
+    PartValues& own = gradients[static_cast<std::size_t>(element)];
+    own = plan.zeros(plan.operator_parameters);
+    head(plan, input, mask, element, inner)
+        .backward(upstream.row(b, h, 0), result.query.row(b, h, 0), result.key.row(b, h, 0), own);
+  });
+  add_gradients(plan, plan.operator_parameters, gradients, result);
+  return result;
+}
+
+}  // namespace
+}  // namespace relation_network
+
+OperatorRow relation_network_row() { return structured_row<relation_network::RelationNetwork>(); }
+
+}  // namespace conelab
