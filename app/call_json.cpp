@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
+#include "core/call/call_text.h"
 
 namespace conelab {
 namespace {
@@ -83,12 +84,13 @@ Json call_to_json(const Call& call) {
 Call call_from_json(const Json& json) {
   if (!json.is_object()) misuse("spec: a call is not an object");
   Call call;
+  const std::string name = json.contains("operator") ? word("operator", json["operator"]) : "";
+  if (!name.empty()) set_operator(call, name);
   for (const auto& [member, value] : json.items()) {
     const auto field = std::find_if(call_fields().begin(), call_fields().end(),
                                     [&](const CallField& f) { return member == f.name; });
-    if (member == "operator") {
-      call.operation = word(member, value);
-    } else if (member == "parameters") {
+    if (member == "operator") continue;
+    if (member == "parameters") {
       if (!value.is_object()) misuse("spec: 'parameters' is not an object");
       for (const auto& [key, number] : value.items()) {
         call.parameters[key] = parameter_from_json(key, number);
@@ -103,6 +105,7 @@ Call call_from_json(const Json& json) {
       call.*field->list = words(member, value);
     }
   }
+  check_named_operator(call, name);
   return call;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/call/composed.h"
 
 namespace conelab {
 namespace {
@@ -32,10 +33,29 @@ bool is_similarity(const std::string& name) {
 
 }  // namespace
 
+void set_operator(Call& call, const std::string& name) {
+  if (const NamedOperator* named = find_named_operator(name)) {
+    call.similarity = named->similarity;
+    call.masks = {named->mask};
+  } else {
+    (is_similarity(name) ? call.similarity : call.operation) = name;
+  }
+}
+
+void check_named_operator(const Call& call, const std::string& name) {
+  const NamedOperator* named = find_named_operator(name);
+  if (named == nullptr) return;
+  Call own = call;
+  set_operator(own, name);
+  if (own == call) return;
+  misuse("{} is {} with the mask {} and takes no other similarity or mask", name, named->similarity,
+         named->mask);
+}
+
 Call call_from_text(const std::string& text) {
   const std::vector<std::string> list = pieces(text);
   Call call;
-  (is_similarity(list.front()) ? call.similarity : call.operation) = list.front();
+  set_operator(call, list.front());
   std::set<std::string> keys;
   for (std::size_t i = 1; i < list.size(); ++i) {
     const std::size_t equals = list[i].find('=');
@@ -53,6 +73,7 @@ Call call_from_text(const std::string& text) {
       set_field(*field, call, value, '+');
     }
   }
+  check_named_operator(call, list.front());
   return call;
 }
 

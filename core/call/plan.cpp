@@ -69,6 +69,17 @@ bool Plan::sees_all() const {
                      [](const PlannedMask& mask) { return mask.row == &mask_table().front(); });
 }
 
+std::shared_ptr<const Plan> Plan::without_stopped_pairs() const {
+  std::shared_ptr<Plan> rest;
+  for (const PlannedMask& mask : masks) {
+    if (mask.row->stopped < 0) continue;
+    if (!rest) rest = std::make_shared<Plan>(*this);
+    rest->parameters[mask.parameters[static_cast<std::size_t>(mask.row->stopped)]].values = {0};
+  }
+  if (rest && inner) rest->inner = inner->without_stopped_pairs();
+  return rest;
+}
+
 double Plan::light(std::int64_t head) const {
   if (similarity->light != nullptr) {
     return similarity->light(values(similarity_parameters, head).data());

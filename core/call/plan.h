@@ -68,6 +68,9 @@ class Plan {
                                        std::int64_t head) const;
   /// Whether every query sees every key.
   [[nodiscard]] bool sees_all() const;
+  /// The same plan over the pairs through which gradients flow to keys and values; null where they
+  /// flow through all pairs.
+  [[nodiscard]] std::shared_ptr<const Plan> without_stopped_pairs() const;
   /// The call's masks over the input's operands; throws misuse where a mask lacks its own. The
   /// input must outlive the result.
   template <class T>

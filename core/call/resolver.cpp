@@ -149,7 +149,7 @@ std::vector<double> Resolver::given(const Parameter& p) const {
 
 std::vector<double> Resolver::defaults(const Parameter& p, int index, DefaultOf initial) const {
   if (!std::isnan(p.info.initial)) return {p.info.initial};
-  const auto size = sizes_.find(p.info.key);
+  const auto size = sizes_.find(*p.info.shape != 0 ? p.info.shape : p.info.key);
   if (size != sizes_.end()) return {static_cast<double>(size->second)};
   if (initial == nullptr) return {};
   const Extents& e = plan_->extents;

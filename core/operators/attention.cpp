@@ -108,9 +108,10 @@ Forward<S> forward_attention(const Plan& plan, const AttentionInput<S>& input,
   return narrowed<S>(attention_forward(*plan.inner, map_tokens(plan, input), run));
 }
 
+/// Gradients through the pairs that the plan's masks admit; `saved` may be that of more pairs.
 template <class S>
-Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
-                               const Forward<S>& saved, const Execution& run) {
+Backward<S> backward_over_pairs(const Plan& plan, const AttentionInput<S>& input,
+                                const Forward<S>& saved, const Execution& run) {
   if (!plan.inner) return attention_backward(plan, input, saved, run);
   check_input(plan, input);
   using T = Compute<S>;
@@ -121,6 +122,20 @@ Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
   } else {
     return narrowed<S>(pull_back(plan, convert<T>(input), std::move(of_mapped)));
   }
+}
+
+/// dL/dlogit of a pair depends on the other pairs through the row's sums alone, so that what some
+/// pairs add to the gradients is what is computed over these with the sums of all.
+template <class S>
+Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
+                               const Forward<S>& saved, const Execution& run) {
+  const auto flowing = plan.without_stopped_pairs();
+  if (!flowing) return backward_over_pairs(plan, input, saved, run);
+  Backward<S> result = backward_over_pairs(plan, input, saved, stage(run, 0, 0.5));
+  Backward<S> of_flowing = backward_over_pairs(*flowing, input, saved, stage(run, 0.5, 1));
+  result.key = std::move(of_flowing.key);
+  result.value = std::move(of_flowing.value);
+  return result;
 }
 
 double attention_flops(const Plan& plan, Pass pass) {

@@ -95,6 +95,7 @@ std::vector<std::string> operator_names() {
   std::vector<std::string> names;
   for (const PartInfo& part : list_similarities()) names.push_back(part.name);
   for (const OperatorRow& row : operator_table().subspan(1)) names.emplace_back(row.info.name);
+  for (const NamedOperator& named : named_operators) names.emplace_back(named.name);
   return names;
 }
 
@@ -107,6 +108,11 @@ std::vector<OperatorListing> list_operators() {
                      {row.info.parameters.begin(), row.info.parameters.end()},
                      ""},
                     row.info.cost});
+  }
+  for (const NamedOperator& named : named_operators) {
+    Call call;
+    set_operator(call, named.name);
+    list.push_back({{named.name, named.about, part_parameters(call), ""}, named.cost});
   }
   return list;
 }

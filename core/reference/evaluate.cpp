@@ -24,14 +24,18 @@ Point point_of(const Problem& p, const Tensor4<Real>& tokens, std::int64_t b, st
 void logits_of_head(const Problem& p, std::int64_t b, std::int64_t head, Tensor4<Real>& logits) {
   const std::int64_t n_q = p.query.shape.token;
   const std::int64_t n_k = p.key.shape.token;
-  std::vector<Point> keys;
-  for (std::int64_t j = 0; j < n_k; ++j) keys.push_back(point_of(p, p.key, b, head, j));
+  std::vector<Point> keys, stopped;
+  for (std::int64_t j = 0; j < n_k; ++j) {
+    keys.push_back(point_of(p, p.key, b, head, j));
+    stopped.push_back(point_of(p, p.stopped_key, b, head, j));
+  }
   for (std::int64_t i = 0; i < n_q; ++i) {
     const Point query = point_of(p, p.query, b, head, i);
     for (std::int64_t j = 0; j < n_k; ++j) {
       if (!sees(p, b, i, j)) continue;
-      logits.at(b, head, i, j) = similarity(p, head, query, keys[static_cast<std::size_t>(j)]) +
-                                 position_bias(p, head, j - i - (n_k - n_q));
+      const Point& key = (is_stopped(p, i, j) ? stopped : keys)[static_cast<std::size_t>(j)];
+      logits.at(b, head, i, j) =
+          similarity(p, head, query, key) + position_bias(p, head, j - i - (n_k - n_q));
     }
   }
 }
@@ -65,14 +69,14 @@ Real lorentz_factor(const Real* v, std::int64_t size) {
   return 1 / std::sqrt(1 - norm2);
 }
 
-void aggregate_row(const Problem& p, std::int64_t b, std::int64_t head, const Real* logit,
-                   const Real* weight, Real* output) {
+void aggregate_row(const Problem& p, std::int64_t b, std::int64_t head, std::int64_t i,
+                   const Real* logit, const Real* weight, Real* output) {
   const bool einstein = p.call.aggregate == "einstein";
   const std::int64_t size = p.value.shape.feature;
   Real divisor = 0;
   for (std::int64_t j = 0; j < p.key.shape.token; ++j) {
     if (logit[j] == nothing) continue;
-    const Real* v = p.value.row(b, head, j);
+    const Real* v = (is_stopped(p, i, j) ? p.stopped_value : p.value).row(b, head, j);
     const Real share = einstein ? weight[j] * lorentz_factor(v, size) : weight[j];
     for (std::int64_t c = 0; c < size; ++c) output[c] += share * v[c];
     divisor += share;
@@ -100,7 +104,7 @@ Result evaluate(const Problem& p) {
         Real* weight = r.weights.row(b, h, i);
         r.lse.at(b, h, i, 0) =
             softmax ? softmax_row(logit, n_k, weight) : sigmoid_row(logit, n_k, weight);
-        aggregate_row(p, b, h, logit, weight, r.output.row(b, h, i));
+        aggregate_row(p, b, h, i, logit, weight, r.output.row(b, h, i));
       }
     }
   }

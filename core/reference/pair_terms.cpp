@@ -32,6 +32,12 @@ bool has_edge(const Problem& p, std::int64_t i, std::int64_t j) {
   return false;
 }
 
+/// Where the segment of a position begins; positions before the first key have one as well.
+std::int64_t segment_start(const Problem& p, std::int64_t position) {
+  const Real length = p.number("segment", 0);
+  return static_cast<std::int64_t>(length * std::floor(static_cast<Real>(position) / length));
+}
+
 using Admits = bool (*)(const Problem&, const Pair&);
 constexpr std::pair<const char*, Admits> masks[] = {
     {"full", [](const Problem&, const Pair&) { return true; }},
@@ -59,6 +65,23 @@ constexpr std::pair<const char*, Admits> masks[] = {
      [](const Problem& p, const Pair& x) {
        if (!p.indices.contains("edge") || x.j == x.position) return true;
        return has_edge(p, x.i, x.j) || (p.word("edges") == "undirected" && has_edge(p, x.j, x.i));
+     }},
+    {"fixed",
+     [](const Problem& p, const Pair& x) {
+       const Real l = p.number("stride", 0);
+       const Real block = std::floor(static_cast<Real>(x.j) / l);
+       const bool same = block == std::floor(static_cast<Real>(x.position) / l);
+       return x.j <= x.position &&
+              (same || static_cast<Real>(x.j) - l * block >= l - p.number("summary", 0));
+     }},
+    {"directional",
+     [](const Problem& p, const Pair& x) {
+       return p.word("direction") == "forward" ? x.j < x.position : x.j > x.position;
+     }},
+    {"segment",
+     [](const Problem& p, const Pair& x) {
+       const auto memory = static_cast<std::int64_t>(p.number("memory", 0));
+       return x.j <= x.position && x.j >= segment_start(p, x.position) - memory;
      }},
 };
 
@@ -126,6 +149,12 @@ bool sees(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
   return std::all_of(p.call.masks.begin(), p.call.masks.end(), [&](const std::string& mask) {
     return formula_of("mask", masks, mask)(p, pair);
   });
+}
+
+bool is_stopped(const Problem& p, std::int64_t i, std::int64_t j) {
+  const std::int64_t position = i + p.key.shape.token - p.query.shape.token;
+  return std::count(p.call.masks.begin(), p.call.masks.end(), "segment") > 0 &&
+         j < segment_start(p, position);
 }
 
 Real position_bias(const Problem& p, std::int64_t head, std::int64_t offset) {

@@ -193,6 +193,22 @@ class Results(AttendTest):
         self.fails(1, "attend", plain, "-s", "multiplicative", "-o", self.folder / "missing.h5",
                    says="tensor W [d x d]")
 
+    def test_transformer_xl_is_dot_with_the_mask_segment(self):
+        x = np.array([[1.], [2.], [3.], [4.]])
+        source = self.write(q=x)
+        found = self.attend(source, "--operator", "transformer-xl", "-p", "segment=2", "-p", "scale=1",
+                            "--dtype", "f64", "--keep", "output,gradients")
+        np.testing.assert_allclose(found["output/output"][0, 0, 2:, 0], [2.947975, 3.981343], atol=5e-7)
+        plain = self.attend(source, "-s", "dot", "--mask", "segment", "-p", "segment=2", "-p", "scale=1",
+                            "--dtype", "f64", "--keep", "gradients", out="plain.h5")
+        for name in ("q", "k", "v", "scale"):
+            np.testing.assert_array_equal(found[f"gradients/{name}"], plain[f"gradients/{name}"])
+        for other in (("--mask", "causal"), ("-s", "umbral")):
+            self.fails(2, "attend", source, "--operator", "transformer-xl", *other, "-o",
+                       self.folder / "no.h5", says="transformer-xl")
+        self.fails(2, "attend", source, "--operator", "transformer-xl:masks=causal", "-o",
+                   self.folder / "no.h5", says="takes no other similarity or mask")
+
     def test_a_structured_operator_reads_q_alone_and_has_no_weights(self):
         q, k, v = random_tensors()
         d = q.shape[-1]

@@ -71,7 +71,8 @@ std::vector<Variant> make_variants() {
 /// A value of the parameter's domain, different for each head, that keeps logits moderate.
 double sample_value(const ParameterInfo& info, std::int64_t head) {
   const std::string key = info.key;
-  if (key == "window") return 4;
+  if (key == "window" || key == "memory") return 4;
+  if (key == "summary") return 2;
   if (key == "height") return 1.25 + 0.25 * static_cast<double>(head);
   const double step = 0.125 * static_cast<double>(head);
   if (info.domain == Domain::whole) return 3;

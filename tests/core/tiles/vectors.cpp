@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/call/call_text.h"
 
 namespace conelab::tests {
 namespace {
@@ -61,7 +62,7 @@ void read_line(const std::string& key, const std::string& rest, KnownAnswer& ans
     if (key == field.name) return set_field(field, call, rest, ' ');
   }
   if (key == "operator") {
-    call.operation = rest;
+    set_operator(call, rest);
   } else if (key == "tensor") {
     read_tensor(rest, answer.input);
   } else if (key == "parameters") {
