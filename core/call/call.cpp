@@ -140,7 +140,8 @@ std::vector<ParameterInfo> part_parameters(const Call& call) {
   const PartInfo* similarity = part_named(similarities, call.similarity);
   if (named.map.empty() && similarity != nullptr) named.map = similarity->default_map;
   for (const CallField& field : call_fields()) {
-    if (!is_attention(call) && field.list != &Call::masks) continue;
+    const bool structured_takes = field.list == &Call::masks || field.word == &Call::position;
+    if (!is_attention(call) && !structured_takes) continue;
     const std::vector<PartInfo> parts = field.parts();
     if (field.word != nullptr) {
       add(part_named(parts, named.*field.word));

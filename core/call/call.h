@@ -19,7 +19,7 @@ namespace conelab {
 /// The parts of a call by name, as in `conelab attend`.
 struct Call {
   /// "attention", the chain above, or the name of a structured operator, which takes no other part
-  /// than masks and parameters.
+  /// than masks, the position sinusoidal and parameters.
   std::string operation = "attention";
   std::string similarity = "penumbral";
   std::string position = "none";

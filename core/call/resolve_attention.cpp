@@ -80,8 +80,7 @@ void choose_map(Resolver& resolver) {
   plan.map_parameters = resolver.add("map " + name, plan.map->parameters);
 }
 
-/// The token maps of the call, in order: the projection of a composed similarity, then the
-/// position.
+/// The token maps of the call, in order.
 std::vector<const TokenMapRow*> token_maps_of(const Call& call) {
   std::vector<const TokenMapRow*> rows;
   if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
@@ -92,11 +91,12 @@ std::vector<const TokenMapRow*> token_maps_of(const Call& call) {
   if (row == nullptr || !row->is_position) {
     unknown_name("position", call.position, names_of(list_positions()));
   }
-  rows.push_back(row);
+  rows.insert(row->is_added ? rows.begin() : rows.end(), row);
   return rows;
 }
 
-/// The call on the mapped tokens: the parameters of the token maps are no longer its own.
+}  // namespace
+
 Call inner_call(const Plan& plan) {
   Call call = plan.call;
   call.position = "none";
@@ -109,6 +109,9 @@ Call inner_call(const Plan& plan) {
       call.parameters.erase(plan.parameters[i].info.key);
     }
   }
+  const bool draws = std::any_of(call.parameters.begin(), call.parameters.end(),
+                                 [](const auto& entry) { return entry.second == "random"; });
+  if (!draws) call.parameters.erase("seed");
   return call;
 }
 
@@ -122,8 +125,6 @@ void choose_tokens(Resolver& resolver) {
     plan.token_maps.push_back({row, resolver.add(part, row->parameters)});
   }
 }
-
-}  // namespace
 
 std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents,
                                         const OperatorRow& row) {
@@ -141,12 +142,7 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;
   resolver.check_keys(call.similarity);
   if (!plan.token_maps.empty()) {
-    Extents inner = extents;
-    Call on_mapped = inner_call(plan);
-    const bool draws = std::any_of(on_mapped.parameters.begin(), on_mapped.parameters.end(),
-                                   [](const auto& entry) { return entry.second == "random"; });
-    if (!draws) on_mapped.parameters.erase("seed");
-    plan.inner = resolve_attention(on_mapped, inner, row);
+    plan.inner = resolve_attention(inner_call(plan), extents, row);
   }
   return resolver.take();
 }

@@ -51,6 +51,13 @@ class Resolver {
                                              DefaultOf initial) const;
 };
 
+/// Adds the maps of tokens that the call names, each with its parameters: sinusoidal positions, the
+/// projection of a composed similarity, other positions. Throws a failure for a number of columns
+/// that a map does not take.
+void choose_tokens(Resolver& resolver);
+/// The call on the mapped tokens: the parameters of the token maps are no longer its own.
+[[nodiscard]] Call inner_call(const Plan& plan);
+
 /// The plan of a chain of parts: names, keys, domains, lists and shapes are checked for tensors of
 /// these extents. `row` is that of attention. Throws misuse: unknown names get the nearest known
 /// name and the list, unknown keys those that the chosen parts take.

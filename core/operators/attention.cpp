@@ -159,11 +159,13 @@ AttentionInput<Compute<S>> map_tokens(const Plan& plan, const AttentionInput<S>&
 
 template <class T>
 Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, Backward<T> result) {
-  const Stages<T> query = mapped_stages(plan, input.query, Side::query, input.tensors);
-  const Stages<T> key = mapped_stages(plan, input.key, Side::key, input.tensors);
-  result.query =
-      pulled_back(plan, query, std::move(result.query), Side::query, input.tensors, result);
-  result.key = pulled_back(plan, key, std::move(result.key), Side::key, input.tensors, result);
+  const auto back = [&](const Tensor4<T>& tokens, Tensor4<T>& gradient, Side side) {
+    if (gradient.empty()) return;  // A structured operator need not read k.
+    const Stages<T> stages = mapped_stages(plan, tokens, side, input.tensors);
+    gradient = pulled_back(plan, stages, std::move(gradient), side, input.tensors, result);
+  };
+  back(input.query, result.query, Side::query);
+  back(input.key, result.key, Side::key);
   // The inner call differentiates numbers that this call fixes.
   std::erase_if(result.parameters, [&](const auto& entry) {
     return std::any_of(plan.parameters.begin(), plan.parameters.end(), [&](const Parameter& p) {

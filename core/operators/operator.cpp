@@ -39,8 +39,10 @@ void check_parts(const Call& call, const OperatorInfo& info) {
   }
   for (const CallField& field : call_fields()) {
     if (field.list != nullptr || is_default(field, call)) continue;
-    misuse("{} does not combine with {} {} (it takes masks {}, and parameters)", info.name,
-           field.name, field_text(field, call, ','), join(fitting));
+    if (field.word == &Call::position && call.position == "sinusoidal") continue;
+    misuse(
+        "{} does not combine with {} {} (it takes masks {}, position sinusoidal, and parameters)",
+        info.name, field.name, field_text(field, call, ','), join(fitting));
   }
 }
 
@@ -48,11 +50,15 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
                                          const OperatorRow& row) {
   check_parts(call, row.info);
   Resolver resolver(call, extents);
+  choose_tokens(resolver);
   resolver.add_masks();
   resolver.plan().operator_parameters = resolver.add(row.info.name, row.info.parameters);
   resolver.check_keys(row.info.name);
   resolver.plan().operation = &row;
   if (row.check != nullptr) row.check(resolver.plan());
+  if (!resolver.plan().token_maps.empty()) {
+    resolver.plan().inner = resolve_structured(inner_call(resolver.plan()), extents, row);
+  }
   return resolver.take();
 }
 

@@ -26,10 +26,13 @@ template <class O, class S>
 Forward<S> forward_of(const Plan& plan, const AttentionInput<S>& input, const Execution& run) {
   check_input(plan, input);
   if constexpr (std::is_same_v<S, Compute<S>>) {
-    return O::template forward<S>(plan, input, run);
+    if (!plan.inner) return O::template forward<S>(plan, input, run);
+    return O::template forward<S>(*plan.inner, map_tokens(plan, input), run);
   } else {
     Forward<S> result;
-    result.output = convert<S>(O::template forward<float>(plan, convert<float>(input), run).output);
+    const Plan& own = plan.inner ? *plan.inner : plan;
+    result.output =
+        convert<S>(O::template forward<float>(own, map_tokens(plan, input), run).output);
     return result;
   }
 }
@@ -39,11 +42,16 @@ Backward<S> backward_of(const Plan& plan, const AttentionInput<S>& input, const 
                         const Execution& run) {
   check_input(plan, input);
   if constexpr (std::is_same_v<S, Compute<S>>) {
-    return O::template backward<S>(plan, input, saved, run);
+    if (!plan.inner) return O::template backward<S>(plan, input, saved, run);
+    return pull_back(plan, input,
+                     O::template backward<S>(*plan.inner, map_tokens(plan, input), saved, run));
   } else {
     Forward<float> wide;
     wide.output = convert<float>(saved.output);
-    Backward<float> result = O::template backward<float>(plan, convert<float>(input), wide, run);
+    const Plan& own = plan.inner ? *plan.inner : plan;
+    Backward<float> result =
+        pull_back(plan, convert<float>(input),
+                  O::template backward<float>(own, map_tokens(plan, input), wide, run));
     return {convert<S>(result.query), convert<S>(result.key), convert<S>(result.value),
             std::move(result.parameters), std::move(result.tensors)};
   }

@@ -142,6 +142,28 @@ std::vector<Real> rope(const Problem& p, std::int64_t position, const std::vecto
   return out;
 }
 
+/// Vaswani et al., section 3.5, and Tensor2Tensor's get_timing_signal_1d.
+std::vector<Real> sinusoidal(const Problem& p, std::int64_t position, std::vector<Real> x) {
+  const Real base = p.number("position_base", 0), d = static_cast<Real>(x.size());
+  const auto pos = static_cast<Real>(position);
+  if (p.word("layout") == "interleaved") {
+    for (std::size_t i = 0; 2 * i < x.size(); ++i) {
+      const Real angle = pos / std::pow(base, 2 * static_cast<Real>(i) / d);
+      x[2 * i] += std::sin(angle);
+      if (2 * i + 1 < x.size()) x[2 * i + 1] += std::cos(angle);
+    }
+    return x;
+  }
+  const std::size_t timescales = x.size() / 2;
+  for (std::size_t i = 0; i < timescales; ++i) {
+    const Real step = timescales == 1 ? 0 : std::log(base) / static_cast<Real>(timescales - 1);
+    const Real angle = pos * std::exp(-static_cast<Real>(i) * step);
+    x[i] += std::sin(angle);
+    x[timescales + i] += std::cos(angle);
+  }
+  return x;
+}
+
 }  // namespace
 
 bool sees(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
@@ -163,6 +185,8 @@ Real position_bias(const Problem& p, std::int64_t head, std::int64_t offset) {
 
 std::vector<Real> mapped_token(const Problem& p, std::int64_t head, bool is_query,
                                std::int64_t index, std::vector<Real> x) {
+  const std::int64_t first = is_query ? p.key.shape.token - p.query.shape.token : 0;
+  if (p.call.position == "sinusoidal") x = sinusoidal(p, first + index, x);
   if (is_query && p.call.similarity == "multiplicative") {  // q^T W k: (W^T q).k
     const std::vector<Real> q = x;
     const Real* w = p.tensor("W", head, 2);
@@ -171,9 +195,8 @@ std::vector<Real> mapped_token(const Problem& p, std::int64_t head, bool is_quer
       for (std::size_t r = 0; r < q.size(); ++r) x[c] += q[r] * w[r * q.size() + c];
     }
   }
-  const std::int64_t first = is_query ? p.key.shape.token - p.query.shape.token : 0;
   if (p.call.position == "rope") return rope(p, first + index, x);
-  if (p.call.position != "none") {
+  if (p.call.position != "none" && p.call.position != "sinusoidal") {
     fail("the reference has no formula of position {}: write it in core/reference/pair_terms.cpp",
          p.call.position);
   }

@@ -1,5 +1,10 @@
 // The rows of token maps.
 //
+//   sinusoidal the token at position p gets an added vector (Vaswani et al., section 3.5)
+//              interleaved: columns 2i, 2i + 1 are sin, cos of p base^(-2i/d)
+//              halves (Tensor2Tensor): with m = floor(d/2), columns i, m + i are sin, cos of
+//              p base^(-i/(m - 1)), i < m
+//              Of an odd d the last column is a sine without its cosine, or in halves 0.
 //   rope       column pair i of the token at position p is turned by the angle p base^(-2i/d)
 //              (RoFormer, section 3.2.2). interleaved: columns 2i, 2i + 1; halves: i, i + d/2
 //   bilinear   q' = W^T q, so that q'.k = q^T W k
@@ -65,6 +70,48 @@ void rope_back(const TokenBlock<T>& block, const T* upstream, T* dx, PartValues&
   turn(block, upstream, -1, dx);
 }
 
+constexpr std::array sinusoidal_parameters{
+    ParameterInfo{"position_base", 10000, Domain::positive, false,
+                  "base of the angles p base^(-2i/d), in halves p base^(-i/(d/2 - 1))"},
+    ParameterInfo{"layout", 0, Domain::choice, false,
+                  "sines and cosines in turn, or sines in the first half and cosines in the second",
+                  "interleaved|halves"}};
+
+/// A column of the added vectors: sine or cosine of the position times a rate.
+struct Wave {
+  double rate;
+  bool is_sine;
+};
+std::vector<Wave> waves(std::int64_t d, const PartValues& values) {
+  const bool halves = values.p[1] != 0;
+  const std::int64_t half = d / 2;
+  std::vector<Wave> all;
+  for (std::int64_t c = 0; c < d; ++c) {
+    const auto i = static_cast<double>(halves ? c % std::max<std::int64_t>(1, half) : c / 2);
+    const double part =
+        halves ? i / std::max(1.0, static_cast<double>(half - 1)) : 2 * i / static_cast<double>(d);
+    all.push_back({std::pow(values.p[0], -part), halves ? c < half : c % 2 == 0});
+  }
+  if (halves && d % 2 != 0) all.back() = {0, true};
+  return all;
+}
+template <class T>
+void sinusoidal(const TokenBlock<T>& b, T* out) {
+  const std::vector<Wave> columns = waves(b.columns, b.values);
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count; ++t) {
+    for (const Wave& wave : columns) {
+      const double angle = static_cast<double>(b.position + t) * wave.rate;
+      const double added = wave.is_sine ? std::sin(angle) : std::cos(angle);
+      *out++ = static_cast<T>(static_cast<double>(*x++) + added);
+    }
+  }
+}
+template <class T>
+void sinusoidal_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&) {
+  std::copy_n(upstream, b.count * b.columns, dx);
+}
+
 constexpr std::array bilinear_parameters{
     ParameterInfo{"W", needed, Domain::tensor, true, "the matrix of q^T W k", "", "d,d"}};
 
@@ -87,10 +134,22 @@ void bilinear_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&
       dw.template cast<double>();
 }
 
-constexpr std::array token_maps{TokenMapRow{"rope",
+constexpr std::array token_maps{TokenMapRow{"sinusoidal",
+                                            "sines and cosines of the position added (Vaswani et "
+                                            "al.; layout = halves: Tensor2Tensor)",
+                                            sinusoidal_parameters,
+                                            true,
+                                            true,
+                                            true,
+                                            true,
+                                            &nothing,
+                                            {&sinusoidal<float>, &sinusoidal_back<float>},
+                                            {&sinusoidal<double>, &sinusoidal_back<double>}},
+                                TokenMapRow{"rope",
                                             "column pairs turned by p base^(-2i/d) (RoFormer)",
                                             rope_parameters,
                                             true,
+                                            false,
                                             true,
                                             true,
                                             &refuses_odd,
@@ -99,6 +158,7 @@ constexpr std::array token_maps{TokenMapRow{"rope",
                                 TokenMapRow{"bilinear",
                                             "q' = W^T q",
                                             bilinear_parameters,
+                                            false,
                                             false,
                                             true,
                                             false,

@@ -37,6 +37,7 @@ struct TokenMapRow {
   const char* about;
   std::span<const ParameterInfo> parameters;
   bool is_position;  ///< Whether `--position` names it.
+  bool is_added;     ///< Of a position: whether it comes before all other maps.
   bool maps_query, maps_key;
   /// Null, or what is wrong with tokens of so many columns.
   const char* (*refuses)(std::int64_t columns);

@@ -19,6 +19,8 @@ std::vector<Call> structured_calls() {
       call.operation = row.info.name;
       call.masks = {mask};
       calls.push_back(with_random_tensors(call));
+      calls.push_back(calls.back());
+      calls.back().position = "sinusoidal";
       for (const ParameterInfo& info : row.info.parameters) {
         if (info.domain != Domain::choice) continue;
         for (const std::string& word : choice_words(info)) {
@@ -129,6 +131,8 @@ TEST(Structured, RefusesWhatItDoesNotCombineWith) {
   EXPECT_THAT(refusal(call, extents), testing::HasSubstr("full, causal"));
   call = with_random_tensors(call_from_text("agglomerative:classes=3"));
   EXPECT_THAT(refusal(call, extents), testing::HasSubstr("must divide d"));
+  call = with_random_tensors(call_from_text("agglomerative:position=rope"));
+  EXPECT_THAT(refusal(call, extents), testing::HasSubstr("position sinusoidal"));
   EXPECT_THAT(refusal(call_from_text("agglomerative"), extents), testing::HasSubstr("tensor P"));
   EXPECT_THAT(refusal(call_from_text("aglomerative"), extents),
               testing::HasSubstr("agglomerative"));
