@@ -64,6 +64,7 @@ class Builder {
  public:
   Builder(const Plan& plan, const AttentionInput<N>& input, Storage storage)
       : plan_(plan), input_(input) {
+    if (!plan.grid().empty()) fail("a bias on a grid is computed on the CPU only");
     const Extents& e = plan.extents;
     Problem<N>& p = out_.shape;
     p.groups = to_int(e.batch * e.head);

@@ -1,5 +1,5 @@
 // The plan of a chain of parts: tokens, map, similarity, bias, masks, weights, aggregate.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -95,19 +95,56 @@ std::vector<const TokenMapRow*> token_maps_of(const Call& call) {
   return rows;
 }
 
+/// The word that the call chooses for a key; empty where it has no such choice.
+std::string word_of(const Plan& plan, const std::string& key) {
+  const std::map<std::string, std::string> words = choices(plan);
+  const auto found = words.find(key);
+  return found == words.end() ? "" : found->second;
+}
+
+/// Appends HyPE's columns, in the place of the bias, where the call wants them.
+void choose_columns(Plan& plan) {
+  if (word_of(plan, "hype_form") != "columns") return;
+  if (std::string_view(plan.similarity->info.name) != "dot") {
+    misuse(
+        "hype_form=columns appends columns to a dot product (expected dot or multiplicative, found "
+        "{}; use hype_form=bias)",
+        plan.call.similarity);
+  }
+  ParameterSet parameters = plan.bias_parameters;
+  parameters.push_back(plan.similarity_parameters.front());
+  plan.token_maps.push_back({find_token_map("hype-columns"), parameters});
+}
+
+/// Columns of a token after all maps.
+std::int64_t mapped_columns(const Plan& plan) {
+  std::int64_t columns = plan.extents.feature;
+  for (const PlannedTokens& map : plan.token_maps) {
+    if (map.row->appends == nullptr) continue;
+    columns +=
+        map.row->appends(plan.values(map.parameters, 0, std::map<std::string, Array<double>>{}));
+  }
+  return columns;
+}
+
 }  // namespace
 
 Call inner_call(const Plan& plan) {
   Call call = plan.call;
   call.position = "none";
-  if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
-    call.similarity = composed->similarity;
-    call.parameters[composed->fixed] = fmt::format("{}", composed->value);
-  }
   for (const PlannedTokens& tokens : plan.token_maps) {
     for (const std::size_t i : tokens.parameters) {
       call.parameters.erase(plan.parameters[i].info.key);
     }
+    if (tokens.row->appends == nullptr) continue;
+    // Columns take the place of the bias; the scale's default is that of the call's own columns.
+    call.bias = "none";
+    const Parameter& scale = plan.parameters[tokens.parameters.back()];
+    call.parameters[scale.info.key] = fmt::format("{:.17g}", fmt::join(scale.values, ","));
+  }
+  if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
+    call.similarity = composed->similarity;
+    call.parameters[composed->fixed] = fmt::format("{}", composed->value);
   }
   const bool draws = std::any_of(call.parameters.begin(), call.parameters.end(),
                                  [](const auto& entry) { return entry.second == "random"; });
@@ -137,12 +174,15 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   const BiasRow& bias = row_named("bias", bias_table(), call.bias);
   plan.bias = &bias;
   plan.bias_parameters = resolver.add("bias " + call.bias, bias.parameters, bias.initial);
+  choose_columns(plan);
   resolver.add_masks();
   plan.weights = row_named("weights", weight_rows, call.weights).law;
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;
   resolver.check_keys(call.similarity);
   if (!plan.token_maps.empty()) {
-    plan.inner = resolve_attention(inner_call(plan), extents, row);
+    Extents inner = extents;
+    inner.feature = mapped_columns(plan);
+    plan.inner = resolve_attention(inner_call(plan), inner, row);
   }
   return resolver.take();
 }

@@ -37,7 +37,8 @@ class Resolver {
   std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
   std::vector<std::string> known_keys_;
   NamedSizes sizes_;
-  bool draws_ = false;  ///< Whether a tensor of the part at hand is drawn.
+  std::vector<double> sides_ = {1};  ///< Of the call's grid; one where tokens are a sequence.
+  bool draws_ = false;               ///< Whether a tensor of the part at hand is drawn.
 
   std::size_t declare(const ParameterInfo& info, bool is_known);
   /// `info` is the part's own description of `p`, whose domain may differ from that of an earlier
@@ -46,7 +47,17 @@ class Resolver {
             DefaultOf initial);
   void fill_tensor(const std::string& part, Parameter& p);
   void fill_word(Parameter& p) const;
-  [[nodiscard]] std::vector<double> given(const Parameter& p) const;
+  /// Numbers of which there is one for each axis of a grid; `grid` itself has been filled before.
+  void fill_axes(Parameter& p, int index, DefaultOf initial);
+  /// "16x16" as sides; misuse unless their product is n_k.
+  [[nodiscard]] std::vector<double> sides(const ParameterInfo& info, const std::string& text) const;
+  /// [axes] or [heads x axes] from "1,2" or "1,2;3,4"; a single number stands for all axes.
+  [[nodiscard]] std::vector<double> given_by_axis(const ParameterInfo& info,
+                                                  const std::string& text) const;
+  /// The default of an axis is that of a sequence as long as its side.
+  [[nodiscard]] std::vector<double> defaults_by_axis(const Parameter& p, int index,
+                                                     DefaultOf initial);
+  [[nodiscard]] std::vector<double> given(const ParameterInfo& info, const std::string& text) const;
   [[nodiscard]] std::vector<double> defaults(const Parameter& p, int index,
                                              DefaultOf initial) const;
 };

@@ -1,10 +1,13 @@
 // Attention, the chain of parts, as a row of operators: maps of tokens first, then the tiles of
 // pairs.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "core/base/error.h"
 #include "core/operators/operator.h"
+#include "core/tiles/head_bias.h"
 
 namespace conelab {
 namespace {
@@ -27,7 +30,8 @@ std::int64_t first_position(const Plan& plan, Side side) {
 template <class T>
 TokenBlock<T> block_of(const Plan& plan, const Tensor4<T>& x, std::int64_t b, std::int64_t h,
                        Side side, const PartValues& values) {
-  return {x.row(b, h, 0), x.shape.token, x.shape.feature, first_position(plan, side), values};
+  return {x.row(b, h, 0),      x.shape.token, x.shape.feature, first_position(plan, side),
+          side == Side::query, values};
 }
 
 template <class T>
@@ -38,7 +42,11 @@ Stages<T> mapped_stages(const Plan& plan, Tensor4<T> tokens, Side side,
   for (const PlannedTokens& map : plan.token_maps) {
     if (!maps(*map.row, side)) continue;
     const Tensor4<T>& x = stages.back();
-    Tensor4<T> out(x.shape);
+    Shape4 shape = x.shape;
+    if (map.row->appends != nullptr) {
+      shape.feature += map.row->appends(plan.values(map.parameters, 0, tensors));
+    }
+    Tensor4<T> out(shape);
     for (std::int64_t h = 0; h < x.shape.head; ++h) {
       const PartValues values = plan.values(map.parameters, h, tensors);
       for (std::int64_t b = 0; b < x.shape.batch; ++b) {
@@ -72,6 +80,25 @@ Tensor4<T> pulled_back(const Plan& plan, const Stages<T>& stages, Tensor4<T> gra
     gradient = std::move(dx);
   }
   return gradient;
+}
+
+template <class S>
+constexpr double largest = std::numeric_limits<S>::max();
+template <>
+constexpr double largest<Float16> = 65504;
+template <>
+constexpr double largest<Bfloat16> = 0x1.fep127;
+
+/// Throws misuse where a mapped token is no number of type S.
+template <class S>
+void check_maps(const Plan& plan, const AttentionInput<S>& input) {
+  const std::int64_t begin = std::min<std::int64_t>(0, first_position(plan, Side::query));
+  for (const PlannedTokens& map : plan.token_maps) {
+    for (std::int64_t h = 0; map.row->check != nullptr && h < plan.extents.head; ++h) {
+      const PartValues values = plan.values(map.parameters, h, input.tensors);
+      map.row->check(values, begin, plan.extents.key, largest<S>);
+    }
+  }
 }
 
 template <class S>
@@ -151,6 +178,7 @@ constexpr const char* all_masks[] = {""};
 
 template <class S>
 AttentionInput<Compute<S>> map_tokens(const Plan& plan, const AttentionInput<S>& input) {
+  check_maps(plan, input);
   auto in = convert<Compute<S>>(input);
   in.query = std::move(mapped_stages(plan, std::move(in.query), Side::query, in.tensors).back());
   in.key = std::move(mapped_stages(plan, std::move(in.key), Side::key, in.tensors).back());
@@ -173,6 +201,33 @@ Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, Backward
     });
   });
   return result;
+}
+
+template <class S>
+double hype_columns_error(const Plan& plan, const AttentionInput<S>& input) {
+  using T = Compute<S>;
+  constexpr std::int64_t most = 512;
+  const AttentionInput<T> mapped = map_tokens(plan, input);
+  const Extents& e = plan.extents;
+  const auto step = [](std::int64_t n) { return std::max<std::int64_t>(1, (n - 1) / most); };
+  const std::int64_t first = e.feature, end = mapped.query.shape.feature;
+  double error = 0;
+  for (std::int64_t h = 0; h < e.head && e.batch > 0; ++h) {
+    const HeadBias<double> bias(plan, plan.values(plan.bias_parameters, h, input.tensors));
+    const auto scale = static_cast<T>(plan.values(plan.similarity_parameters, h).front());
+    for (std::int64_t i = 0; i < e.query; i += step(e.query)) {
+      const T* q = mapped.query.row(0, h, i);
+      for (std::int64_t j = 0; j < e.key; j += step(e.key)) {
+        const T* k = mapped.key.row(0, h, j);
+        T sum = 0;
+        for (std::int64_t c = first; c < end; ++c) sum += q[c] * k[c];
+        double direct = 0;
+        bias.fill(i, j, 1, &direct);
+        error = std::max(error, std::abs(static_cast<double>(scale * sum) - direct));
+      }
+    }
+  }
+  return error;
 }
 
 template <class S>
@@ -226,6 +281,7 @@ template Backward<double> pull_back(const Plan&, const AttentionInput<double>&, 
 
 #define CONELAB_PAIRS(S)                                                                   \
   template AttentionInput<Compute<S>> map_tokens(const Plan&, const AttentionInput<S>&);   \
+  template double hype_columns_error(const Plan&, const AttentionInput<S>&);               \
   template class PairMap<S>;                                                               \
   template void attention_map_tile(const Plan&, const AttentionInput<S>&, Map2d,           \
                                    const Forward<S>*, const MapTile&, Compute<S>*,         \

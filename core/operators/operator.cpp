@@ -72,6 +72,19 @@ std::vector<std::int64_t> random_edges(std::int64_t count, std::int64_t n, Rando
   return edges;
 }
 
+/// One head's numbers as a call names them: sides joined by x, those of several axes by commas.
+std::string text_of_head(const Parameter& p, std::int64_t head) {
+  if (p.extents.empty()) return fmt::format("{:.17g}", p.at(head));
+  const auto axes = static_cast<std::size_t>(p.extents.back());
+  const std::size_t first = p.values.size() > axes ? static_cast<std::size_t>(head) * axes : 0;
+  std::string text;
+  for (std::size_t a = 0; a < axes; ++a) {
+    const char* before = a == 0 ? "" : p.info.domain == Domain::whole ? "x" : ",";
+    text += fmt::format("{}{:.17g}", before, p.values[first + a]);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents) {
@@ -228,7 +241,7 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
     if (p.info.domain == Domain::tensor && given != call.parameters.end()) {
       one.parameters[p.info.key] = given->second;
     }
-    if (p.is_number()) one.parameters[p.info.key] = fmt::format("{:.17g}", p.at(head));
+    if (p.is_number()) one.parameters[p.info.key] = text_of_head(p, head);
   }
   if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
     one.parameters.erase(composed->fixed);

@@ -107,22 +107,51 @@ std::size_t t5_bucket(const Problem& p, std::int64_t buckets, std::int64_t offse
   return static_cast<std::size_t>(first + std::min(bucket, own - 1));
 }
 
-using Bias = Real (*)(const Problem&, std::int64_t head, std::int64_t offset);
+/// The coordinates of a point of a grid, the last axis fastest; a sequence is a grid of one axis.
+std::vector<std::int64_t> coordinates(const std::vector<Real>& sides, std::int64_t index) {
+  std::vector<std::int64_t> x;
+  for (std::size_t a = 0; a < sides.size(); ++a) {
+    Real block = 1;
+    for (std::size_t later = a + 1; later < sides.size(); ++later) block *= sides[later];
+    const auto size = static_cast<std::int64_t>(block);
+    x.push_back(a == 0 ? index / size : index / size % static_cast<std::int64_t>(sides[a]));
+  }
+  return x;
+}
+
+/// A head's number for one axis of a grid: the list holds one number for each axis, or for each
+/// axis of each head.
+Real axis_number(const Problem& p, const std::string& key, std::int64_t head, std::size_t axis) {
+  const std::size_t axes = p.numbers.at("grid").size();
+  if (axes == 1) return p.number(key, head);
+  const std::vector<Real>& list = p.numbers.at(key);
+  return list.size() == axes ? list[axis] : list[static_cast<std::size_t>(head) * axes + axis];
+}
+
+/// HyPE eq. 5, summed over the axes of a grid.
+Real hype(const Problem& p, std::int64_t head, std::int64_t position, std::int64_t key) {
+  const std::vector<Real>& sides = p.numbers.at("grid");
+  const std::vector<std::int64_t> from = coordinates(sides, position), to = coordinates(sides, key);
+  Real sum = 0;
+  for (std::size_t a = 0; a < sides.size(); ++a) {
+    sum -= axis_number(p, "hype_tau", head, a) *
+           std::sinh(axis_number(p, "hype_mu", head, a) * static_cast<Real>(to[a] - from[a]));
+  }
+  return sum;
+}
+
+using Bias = Real (*)(const Problem&, std::int64_t head, std::int64_t position, std::int64_t key);
 constexpr std::pair<const char*, Bias> biases[] = {
-    {"none", [](const Problem&, std::int64_t, std::int64_t) { return Real(0); }},
+    {"none", [](const Problem&, std::int64_t, std::int64_t, std::int64_t) { return Real(0); }},
     {"alibi",
-     [](const Problem& p, std::int64_t h, std::int64_t offset) {
-       return -p.number("alibi_slope", h) * static_cast<Real>(std::abs(offset));
+     [](const Problem& p, std::int64_t h, std::int64_t position, std::int64_t key) {
+       return -p.number("alibi_slope", h) * static_cast<Real>(std::abs(key - position));
      }},
-    {"hype",
-     [](const Problem& p, std::int64_t h, std::int64_t offset) {
-       return -p.number("hype_tau", h) *
-              std::sinh(p.number("hype_mu", h) * static_cast<Real>(offset));
-     }},
+    {"hype", &hype},
     {"t5",
-     [](const Problem& p, std::int64_t h, std::int64_t offset) {
+     [](const Problem& p, std::int64_t h, std::int64_t position, std::int64_t key) {
        const std::int64_t buckets = p.tensors.at("t5_bias").extents.back();
-       return p.tensor("t5_bias", h, 1)[t5_bucket(p, buckets, offset)];
+       return p.tensor("t5_bias", h, 1)[t5_bucket(p, buckets, key - position)];
      }},
 };
 
@@ -179,8 +208,9 @@ bool is_stopped(const Problem& p, std::int64_t i, std::int64_t j) {
          j < segment_start(p, position);
 }
 
-Real position_bias(const Problem& p, std::int64_t head, std::int64_t offset) {
-  return formula_of("bias", biases, p.call.bias)(p, head, offset);
+Real position_bias(const Problem& p, std::int64_t head, std::int64_t i, std::int64_t j) {
+  const std::int64_t position = i + p.key.shape.token - p.query.shape.token;
+  return formula_of("bias", biases, p.call.bias)(p, head, position, j);
 }
 
 std::vector<Real> mapped_token(const Problem& p, std::int64_t head, bool is_query,

@@ -14,8 +14,9 @@ namespace conelab::reference {
 /// Whether no gradient flows through the pair to its key and value.
 [[nodiscard]] bool is_stopped(const Problem& problem, std::int64_t i, std::int64_t j);
 
-/// The bias at relative position `offset` = j - i - (n_k - n_q): query i sits at key i + n_k - n_q.
-[[nodiscard]] Real position_bias(const Problem& problem, std::int64_t head, std::int64_t offset);
+/// The bias of query i, which sits at key i + n_k - n_q, with key j.
+[[nodiscard]] Real position_bias(const Problem& problem, std::int64_t head, std::int64_t i,
+                                 std::int64_t j);
 
 /// A query (or key) after the call's maps of tokens.
 [[nodiscard]] std::vector<Real> mapped_token(const Problem& problem, std::int64_t head,

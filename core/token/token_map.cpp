@@ -7,6 +7,9 @@
 //              Of an odd d the last column is a sine without its cosine, or in halves 0.
 //   rope       column pair i of the token at position p is turned by the angle p base^(-2i/d)
 //              (RoFormer, section 3.2.2). interleaved: columns 2i, 2i + 1; halves: i, i + d/2
+//   hype-columns  appends two columns for each axis of the grid; x is a coordinate, s the scale:
+//              query (-t/(2 s) e^(-mu x), t/(2 s) e^(mu x)), key (e^(mu x), e^(-mu x)), t = tau
+//              s times their product is HyPE's bias -tau sinh(mu (x_j - x_i)), whatever d and s are
 //   bilinear   q' = W^T q, so that q'.k = q^T W k
 #include "core/token/token_map.h"
 
@@ -16,6 +19,8 @@
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "core/base/error.h"
 
 namespace conelab {
 namespace {
@@ -134,37 +139,142 @@ void bilinear_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&
       dw.template cast<double>();
 }
 
-constexpr std::array token_maps{TokenMapRow{"sinusoidal",
-                                            "sines and cosines of the position added (Vaswani et "
-                                            "al.; layout = halves: Tensor2Tensor)",
-                                            sinusoidal_parameters,
-                                            true,
-                                            true,
-                                            true,
-                                            true,
-                                            &nothing,
-                                            {&sinusoidal<float>, &sinusoidal_back<float>},
-                                            {&sinusoidal<double>, &sinusoidal_back<double>}},
-                                TokenMapRow{"rope",
-                                            "column pairs turned by p base^(-2i/d) (RoFormer)",
-                                            rope_parameters,
-                                            true,
-                                            false,
-                                            true,
-                                            true,
-                                            &refuses_odd,
-                                            {&rope<float>, &rope_back<float>},
-                                            {&rope<double>, &rope_back<double>}},
-                                TokenMapRow{"bilinear",
-                                            "q' = W^T q",
-                                            bilinear_parameters,
-                                            false,
-                                            false,
-                                            true,
-                                            false,
-                                            &nothing,
-                                            {&bilinear<float>, &bilinear_back<float>},
-                                            {&bilinear<double>, &bilinear_back<double>}}};
+/// The numbers of hype-columns: mu, tau, grid, form as the bias's, then the scale.
+struct HypeColumns {
+  const PartValues& v;
+
+  [[nodiscard]] std::size_t axes() const { return std::max<std::size_t>(1, v.tensor[0].size()); }
+  [[nodiscard]] double mu(std::size_t a) const { return number(0, a); }
+  [[nodiscard]] double tau(std::size_t a) const { return number(1, a); }
+  [[nodiscard]] double scale() const { return v.p[4]; }
+  /// The coordinate of the token at position p.
+  [[nodiscard]] double coordinate(std::int64_t p, std::size_t a) const {
+    if (axes() == 1) return static_cast<double>(p);
+    for (std::size_t last = axes() - 1; last > a; --last) p /= side(last);
+    return static_cast<double>(p % side(a));
+  }
+  /// How far coordinates of tokens at [begin, end) lie from 0.
+  [[nodiscard]] double reach(std::size_t a, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t most = axes() == 1 ? std::max(-begin, end - 1) : side(a) - 1;
+    return static_cast<double>(most);
+  }
+
+ private:
+  [[nodiscard]] double number(std::size_t k, std::size_t a) const {
+    return v.tensor[k].empty() ? v.p[k] : v.tensor[k][a];
+  }
+  [[nodiscard]] std::int64_t side(std::size_t a) const {
+    return static_cast<std::int64_t>(v.tensor[2][a]);
+  }
+};
+
+std::int64_t appended_columns(const PartValues& values) {
+  return 2 * static_cast<std::int64_t>(HypeColumns{values}.axes());
+}
+
+void check_columns(const PartValues& values, std::int64_t begin, std::int64_t end, double largest) {
+  const HypeColumns h{values};
+  if (h.scale() == 0) misuse("hype_form=columns needs another scale than 0: use hype_form=bias");
+  for (std::size_t a = 0; a < h.axes(); ++a) {
+    const double factor = std::log(std::abs(h.tau(a)) / (2 * std::abs(h.scale())));
+    const double limit = std::log(largest) - std::max(0.0, factor);
+    const double found = std::abs(h.mu(a)) * h.reach(a, begin, end);
+    if (found <= limit) continue;
+    misuse(
+        "hype_form=columns overflows: hype_mu (L - 1) must not exceed {:.4g}, the logarithm of the "
+        "largest number less that of |hype_tau| / (2 scale) (found {:.4g}; use hype_form=bias)",
+        limit, found);
+  }
+}
+
+template <class T>
+void hype_columns(const TokenBlock<T>& b, T* out) {
+  const HypeColumns h{b.values};
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count; ++t, x += b.columns) {
+    out = std::copy_n(x, b.columns, out);
+    for (std::size_t a = 0; a < h.axes(); ++a) {
+      const double exponent = h.mu(a) * h.coordinate(b.position + t, a);
+      const double c = b.is_query ? -h.tau(a) / (2 * h.scale()) : 1;
+      *out++ = static_cast<T>(c * std::exp(b.is_query ? -exponent : exponent));
+      *out++ = static_cast<T>(b.is_query ? -c * std::exp(exponent) : std::exp(-exponent));
+    }
+  }
+}
+template <class T>
+void hype_columns_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
+  const HypeColumns h{b.values};
+  const bool several = h.axes() > 1;
+  for (std::int64_t t = 0; t < b.count; ++t, dx += b.columns) {
+    std::copy_n(upstream, b.columns, dx);
+    upstream += b.columns;
+    for (std::size_t a = 0; a < h.axes(); ++a) {
+      const double x = h.coordinate(b.position + t, a), sign = b.is_query ? -1 : 1;
+      const double c = b.is_query ? -h.tau(a) / (2 * h.scale()) : 1;
+      // The columns are c first and sign c second.
+      const double first = std::exp(sign * h.mu(a) * x), second = std::exp(-sign * h.mu(a) * x);
+      const auto up = static_cast<double>(*upstream++), down = static_cast<double>(*upstream++);
+      double& mu = several ? gradient.tensor[0][a] : gradient.p[0];
+      mu += c * x * (sign * up * first - down * second);
+      if (!b.is_query) continue;
+      const double by_factor = up * first - down * second;
+      double& tau = several ? gradient.tensor[1][a] : gradient.p[1];
+      tau -= by_factor / (2 * h.scale());
+      gradient.p[4] += by_factor * h.tau(a) / (2 * h.scale() * h.scale());
+    }
+  }
+}
+
+constexpr std::array token_maps{
+    TokenMapRow{"sinusoidal",
+                "sines and cosines of the position added (Vaswani et al.; layout = halves: "
+                "Tensor2Tensor)",
+                sinusoidal_parameters,
+                true,
+                true,
+                true,
+                true,
+                &nothing,
+                nullptr,
+                nullptr,
+                {&sinusoidal<float>, &sinusoidal_back<float>},
+                {&sinusoidal<double>, &sinusoidal_back<double>}},
+    TokenMapRow{"rope",
+                "column pairs turned by p base^(-2i/d) (RoFormer)",
+                rope_parameters,
+                true,
+                false,
+                true,
+                true,
+                &refuses_odd,
+                nullptr,
+                nullptr,
+                {&rope<float>, &rope_back<float>},
+                {&rope<double>, &rope_back<double>}},
+    TokenMapRow{"bilinear",
+                "q' = W^T q",
+                bilinear_parameters,
+                false,
+                false,
+                true,
+                false,
+                &nothing,
+                nullptr,
+                nullptr,
+                {&bilinear<float>, &bilinear_back<float>},
+                {&bilinear<double>, &bilinear_back<double>}},
+    TokenMapRow{"hype-columns",
+                "two columns for each axis, whose product is the bias hype (HyPE)",
+                {},  // Those of the bias, and the similarity's scale.
+                false,
+                false,
+                true,
+                true,
+                &nothing,
+                &appended_columns,
+                &check_columns,
+                {&hype_columns<float>, &hype_columns_back<float>},
+                {&hype_columns<double>, &hype_columns_back<double>}}};
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // Maps from tokens to tokens that come before a similarity: projections and positions. One row of a
 // table for each.
 //
-// A row maps a block of tokens, and takes a gradient of the mapped tokens back to the tokens and to
-// the row's parameters. Blocks are row-major in float or double.
+// A row may append columns. It maps a block of tokens, and takes a gradient of the mapped tokens
+// back to the tokens and to the row's parameters. Blocks are row-major in float or double.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct TokenBlock {
   /// Of the first token. Keys sit at j, queries at i + n_k - n_q, which is negative for the first
   /// ones where n_q > n_k.
   std::int64_t position;
+  bool is_query;
   const PartValues& values;  ///< The row's parameters for this head.
 };
 
@@ -41,6 +42,11 @@ struct TokenMapRow {
   bool maps_query, maps_key;
   /// Null, or what is wrong with tokens of so many columns.
   const char* (*refuses)(std::int64_t columns);
+  /// Columns that the row appends; null: none.
+  std::int64_t (*appends)(const PartValues& values);
+  /// Null, or throws misuse where a mapped number exceeds `largest`: for tokens at positions
+  /// [begin, end).
+  void (*check)(const PartValues& values, std::int64_t begin, std::int64_t end, double largest);
   TokenMapFunctions<float> f32;
   TokenMapFunctions<double> f64;
 

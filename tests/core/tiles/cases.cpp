@@ -194,6 +194,7 @@ Call make_call(const Variant& variant, const Parts& parts, const Extents& extent
   const ComposedSimilarity* composed = find_composed(call.similarity);
   for (const Parameter& p : parameters(*plan)) {
     const std::string key = p.info.key;
+    if (key == "grid") continue;  // It must fit the keys.
     const bool list = parts.per_head && p.info.differentiable;
     if (p.is_number() && (composed == nullptr || key != composed->fixed)) {
       call.parameters[key] = sample_text(p.info, list ? extents.head : 1);
