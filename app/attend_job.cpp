@@ -47,7 +47,7 @@ Dtype chosen_dtype(const AttendJob& job, const Input& input) {
 FileValues parameter_values(const Plan& plan) {
   FileValues values;
   for (const Parameter& p : parameters(plan)) {
-    if (!p.is_number()) continue;
+    if (!p.is_number() || !p.extents.empty()) continue;
     if (p.per_head()) {
       values.emplace_back(p.info.key, p.values);
     } else {
@@ -104,6 +104,7 @@ class Attend {
       const auto found = jacobian_determinants(*plan_, input_, tokens_, stage("determinant"));
       for (const Determinant& each : found) result_.determinant.push_back(each.value());
     }
+    report_columns();
   }
 
   void write() {
@@ -234,6 +235,16 @@ class Attend {
     return execution;
   }
 
+  /// What hype_form=columns loses.
+  void report_columns() {
+    const auto words = choices(*plan_);
+    const auto form = words.find("hype_form");
+    if (form == words.end() || form->second != "columns") return;
+    const double error = hype_columns_error(*plan_, input_);
+    result_.environment.emplace_back("hype_columns_error", error);
+    warn("hype_form=columns: the bias differs from that of hype_form=bias by up to {:.2g}", error);
+  }
+
   void say_what_is_left_out() const {
     for (const char* part : {"weights", "logits", "determinant"}) {
       if (job_.keeps(part) && !has(part)) {
@@ -247,6 +258,9 @@ class Attend {
     std::vector<TensorParameter> tensors;
     for (const auto& [name, tensor] : input_.tensors) {
       tensors.push_back({name, tensor.extents, convert<double>(tensor).data});
+    }
+    for (const Parameter& p : parameters(*plan_)) {
+      if (p.is_number() && !p.extents.empty()) tensors.push_back({p.info.key, p.extents, p.values});
     }
     for (const auto& [name, tensor] : input_.indices) {
       tensors.push_back({name, tensor.extents, convert<double>(tensor).data});

@@ -84,7 +84,8 @@ Json call_to_json(const Call& call) {
 Call call_from_json(const Json& json) {
   if (!json.is_object()) misuse("spec: a call is not an object");
   Call call;
-  if (json.contains("operator")) set_operator(call, word("operator", json["operator"]));
+  const std::string name = json.contains("operator") ? word("operator", json["operator"]) : "";
+  if (!name.empty()) set_operator(call, name);
   for (const auto& [member, value] : json.items()) {
     const auto field = std::find_if(call_fields().begin(), call_fields().end(),
                                     [&](const CallField& f) { return member == f.name; });
@@ -104,6 +105,7 @@ Call call_from_json(const Json& json) {
       call.*field->list = words(member, value);
     }
   }
+  check_named_operator(call, name);
   return call;
 }
 

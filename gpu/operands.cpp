@@ -65,6 +65,7 @@ class Builder {
  public:
   Builder(const Plan& plan, const AttentionInput<N>& input, Storage storage)
       : plan_(plan), input_(input) {
+    if (!plan.grid().empty()) fail("a bias on a grid is computed on the CPU only");
     const Extents& e = plan.extents;
     Problem<N>& p = out_.shape;
     p.groups = to_int(e.batch * e.head);
@@ -280,6 +281,9 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
 template <class N>
 UpstreamArrays<N> make_upstream(const Plan& plan, const AttentionInput<N>& input,
                                 const Problem<N>& p, const Forward<N>& saved) {
+  if (plan.without_stopped_pairs()) {
+    fail("gradients under a mask that stops some of them are computed on the CPU only");
+  }
   for (const std::size_t i : plan.bias_parameters) {
     const ParameterInfo& info = plan.parameters[i].info;
     if (info.domain == Domain::tensor && info.differentiable) {

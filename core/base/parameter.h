@@ -38,7 +38,8 @@ struct ParameterInfo {
   /// For Domain::tensor: its axes by name or number, "classes,d". Names known from the input are d,
   /// d_v, n_q and n_k; any other name stands for the same size wherever it occurs, and "2f" for
   /// twice that of f. "f=d": where the tensor is absent, f is d. A leading axis of heads is always
-  /// allowed.
+  /// allowed. For numbers: "axes" where there is one for each axis of a grid, or the key of the
+  /// whole number that is the default.
   const char* shape = "";
 };
 
@@ -62,10 +63,11 @@ using DefaultOf = double (*)(int index, const DefaultContext& context);
 /// A parameter with its value filled in.
 struct Parameter {
   ParameterInfo info;
-  /// [1] or [head] numbers. For a choice the index of its word; for a tensor empty.
+  /// [1] or [head] numbers, or those of several axes. For a choice the index of its word; for a
+  /// tensor empty.
   std::vector<double> values;
   /// For a tensor its sizes as given, with or without a leading axis of heads; empty where it is
-  /// absent.
+  /// absent. For numbers of several axes of a grid [axes] or [head, axes], else empty.
   std::vector<std::int64_t> extents;
 
   [[nodiscard]] double at(std::int64_t head) const {

@@ -178,7 +178,8 @@ std::vector<ParameterInfo> part_parameters(const Call& call, std::span<const cha
   for (const CallField& field : call_fields()) {
     const bool taken = std::any_of(fields.begin(), fields.end(),
                                    [&](std::string_view name) { return name == field.name; });
-    if (!is_attention(call) && field.list != &Call::masks && !taken) continue;
+    const bool structured_takes = field.list == &Call::masks || field.word == &Call::position;
+    if (!is_attention(call) && !structured_takes && !taken) continue;
     const std::vector<PartInfo> parts = field.parts();
     if (field.word != nullptr) {
       add(part_named(parts, named.*field.word));

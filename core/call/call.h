@@ -20,7 +20,7 @@ namespace conelab {
 /// The parts of a call by name, as in `conelab attend`.
 struct Call {
   /// "attention", the chain above, or the name of a structured operator, which takes no other parts
-  /// than its row says.
+  /// than the position sinusoidal and those that its row says.
   std::string operation = "attention";
   std::string similarity = "penumbral";
   std::string position = "none";

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/call/composed.h"
 
 namespace conelab {
 namespace {
@@ -33,12 +34,25 @@ bool is_similarity(const std::string& name) {
 }  // namespace
 
 void set_operator(Call& call, const std::string& name) {
-  if (is_similarity(name)) {
+  if (const NamedOperator* named = find_named_operator(name)) {
+    call.similarity = named->similarity;
+    call.masks = {named->mask};
+  } else if (is_similarity(name)) {
     call.similarity = name;
   } else {
     call.operation = name;
     call.similarity = operator_similarity;
   }
+}
+
+void check_named_operator(const Call& call, const std::string& name) {
+  const NamedOperator* named = find_named_operator(name);
+  if (named == nullptr) return;
+  Call own = call;
+  set_operator(own, name);
+  if (own == call) return;
+  misuse("{} is {} with the mask {} and takes no other similarity or mask", name, named->similarity,
+         named->mask);
 }
 
 Call call_from_text(const std::string& text) {
@@ -62,6 +76,7 @@ Call call_from_text(const std::string& text) {
       set_field(*field, call, value, '+');
     }
   }
+  check_named_operator(call, list.front());
   return call;
 }
 

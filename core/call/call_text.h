@@ -15,9 +15,13 @@
 
 namespace conelab {
 
-/// Sets the operator of a call by its name: a similarity, or a structured operator, which then has
-/// the similarity that such operators take by default. Any other name is refused by `resolve`.
+/// Sets the operator of a call by its name: a similarity; a structured operator, which then has the
+/// similarity that such operators take by default; or a name for a similarity with a mask
+/// (core/call/composed.h). Any other name is refused by `resolve`.
 void set_operator(Call& call, const std::string& name);
+/// Throws misuse where a call whose operator has been set by this name has another similarity or
+/// other masks than the name stands for.
+void check_named_operator(const Call& call, const std::string& name);
 
 /// Throws misuse for an entry that is no KEY=VALUE and for a key that comes twice; names are
 /// checked where the call is resolved.

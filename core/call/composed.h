@@ -4,6 +4,10 @@
 //   additive         v_a.tanh(W q + U k)               Bahdanau et al.
 //   gat              LeakyReLU(a_1.W q + a_2.W k)      Velickovic et al.
 //   relation         0 = 0 q.k                         relation networks, with the weights exp
+//
+// Operators that are a name for a similarity with a mask.
+//
+//   transformer-xl   dot, segment            Dai et al., section 3.2
 #pragma once
 
 #include <span>
@@ -29,6 +33,27 @@ inline constexpr ComposedSimilarity composed_table[] = {
     {"additive", "v_a.tanh(W q + U k) (Bahdanau et al.)", "additive", "additive"},
     {"gat", "LeakyReLU(a_1.W q + a_2.W k) (Velickovic et al. eq. 3)", "gat", "gat"},
     {"relation", "0, all pairs alike (relation networks)", "dot", "", "scale", 0.0}};
+
+struct NamedOperator {
+  const char* name;
+  const char* about;
+  const char* cost;  ///< In n.
+  const char* similarity;
+  const char* mask;
+};
+
+inline constexpr NamedOperator named_operators[] = {
+    {"transformer-xl",
+     "dot with the mask segment: segments that see a memory of earlier keys (Transformer-XL)", "n",
+     "dot", "segment"}};
+
+/// The row of this name, or null.
+[[nodiscard]] inline const NamedOperator* find_named_operator(const std::string& name) {
+  for (const NamedOperator& row : named_operators) {
+    if (name == row.name) return &row;
+  }
+  return nullptr;
+}
 
 [[nodiscard]] inline std::span<const ComposedSimilarity> composed_similarities() {
   return composed_table;

@@ -23,7 +23,8 @@ std::vector<double> Plan::values(const ParameterSet& set, std::int64_t head) con
   std::vector<double> v;
   for (const std::size_t i : set) {
     const bool tensor = parameters[i].info.domain == Domain::tensor;
-    v.push_back(tensor ? std::numeric_limits<double>::quiet_NaN() : parameters[i].at(head));
+    const bool several = tensor || !parameters[i].extents.empty();
+    v.push_back(several ? std::numeric_limits<double>::quiet_NaN() : parameters[i].at(head));
   }
   return v;
 }
@@ -41,6 +42,11 @@ PartValues Plan::values(const ParameterSet& set, std::int64_t head,
   all.p = values(set, head);
   for (std::size_t k = 0; k < set.size(); ++k) {
     const Parameter& p = parameters[set[k]];
+    if (p.is_number() && !p.extents.empty()) {
+      const std::size_t axes = all.tensor[k].size();
+      const std::size_t own = p.values.size() > axes ? static_cast<std::size_t>(head) * axes : 0;
+      std::copy_n(p.values.begin() + static_cast<std::ptrdiff_t>(own), axes, all.tensor[k].begin());
+    }
     const auto found = tensors.find(p.info.key);
     if (p.info.domain != Domain::tensor || found == tensors.end()) continue;
     const T* own = found->second.of_head(head, tensor_rank(p.info));
@@ -57,6 +63,15 @@ template PartValues Plan::values(const ParameterSet&, std::int64_t,
 template PartValues Plan::values(const ParameterSet&, std::int64_t,
                                  const std::map<std::string, Array<Bfloat16>>&) const;
 
+std::vector<std::int64_t> Plan::grid() const {
+  for (const std::size_t i : bias_parameters) {
+    const Parameter& p = parameters[i];
+    if (std::string_view(p.info.key) != "grid" || p.extents.empty()) continue;
+    return {p.values.begin(), p.values.end()};
+  }
+  return {};
+}
+
 int Plan::light_index() const {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (std::string_view(parameters[i].info.key) == "height") return static_cast<int>(i);
@@ -67,6 +82,17 @@ int Plan::light_index() const {
 bool Plan::sees_all() const {
   return std::all_of(masks.begin(), masks.end(),
                      [](const PlannedMask& mask) { return mask.row == &mask_table().front(); });
+}
+
+std::shared_ptr<const Plan> Plan::without_stopped_pairs() const {
+  std::shared_ptr<Plan> rest;
+  for (const PlannedMask& mask : masks) {
+    if (mask.row->stopped < 0) continue;
+    if (!rest) rest = std::make_shared<Plan>(*this);
+    rest->parameters[mask.parameters[static_cast<std::size_t>(mask.row->stopped)]].values = {0};
+  }
+  if (rest && inner) rest->inner = inner->without_stopped_pairs();
+  return rest;
 }
 
 double Plan::light(std::int64_t head) const {
@@ -99,8 +125,8 @@ void add_gradients(const Plan& plan, const ParameterSet& set, std::span<const Pa
   for (std::size_t k = 0; k < set.size(); ++k) {
     const Parameter& p = plan.parameters[set[k]];
     if (!p.info.differentiable) continue;
-    const bool tensor = p.info.domain == Domain::tensor;
-    if (tensor && p.extents.empty()) continue;
+    if (p.info.domain == Domain::tensor && p.extents.empty()) continue;
+    const bool tensor = !p.extents.empty();
     Array<double>* sum = tensor ? &result.tensors[p.info.key] : nullptr;
     if (tensor && sum->data.empty()) {
       std::size_t size = 1;

@@ -63,21 +63,27 @@ class Plan {
   ParameterSet output_parameters;  ///< P_output.
   std::shared_ptr<const Plan> inner;
 
-  /// One head's numbers; of a choice the index of its word, NaN for a tensor.
+  /// One head's numbers; of a choice the index of its word, NaN for a tensor and for numbers of
+  /// several axes.
   [[nodiscard]] std::vector<double> values(const ParameterSet& set, std::int64_t head) const;
-  /// The same with the numbers of tensors, which the input brings.
+  /// The same with the numbers of tensors, which the input brings, and those of several axes.
   template <class T>
   [[nodiscard]] PartValues values(const ParameterSet& set, std::int64_t head,
                                   const std::map<std::string, Array<T>>& tensors) const;
   /// Zeros in the form of a part's values.
   [[nodiscard]] PartValues zeros(const ParameterSet& set) const;
 
+  /// The sides of the bias's grid; empty where its tokens are a sequence.
+  [[nodiscard]] std::vector<std::int64_t> grid() const;
   /// The position of "height" in `parameters`, under which maps place tokens, or -1.
   [[nodiscard]] int light_index() const;
   [[nodiscard]] MapContext map_context(const std::vector<double>& map_values,
                                        std::int64_t head) const;
   /// Whether every query sees every key.
   [[nodiscard]] bool sees_all() const;
+  /// The same plan over the pairs through which gradients flow to keys and values; null where they
+  /// flow through all pairs.
+  [[nodiscard]] std::shared_ptr<const Plan> without_stopped_pairs() const;
   /// The call's masks over the input's operands; throws misuse where a mask lacks its own. The
   /// input must outlive the result.
   template <class T>

@@ -166,26 +166,11 @@ std::vector<const TokenMapRow*> token_maps_of(const Call& call,
   return rows;
 }
 
-/// The call on the mapped tokens: the parameters of the token maps are no longer its own.
-Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
-  Call call = plan.call;
-  call.position = call.value_map = "none";
-  if (composed != nullptr) {
-    call.similarity = composed->similarity;
-    if (*composed->fixed != 0) {
-      call.parameters[composed->fixed] = fmt::format("{}", composed->value);
-    }
-  }
-  for (const PlannedTokens& tokens : plan.token_maps) {
-    for (const std::size_t i : tokens.parameters) {
-      call.parameters.erase(plan.parameters[i].info.key);
-    }
-  }
-  const bool draws = std::any_of(call.parameters.begin(), call.parameters.end(),
-                                 [](const auto& entry) { return entry.second == "random"; });
-  if (!draws) call.parameters.erase("seed");
-  call.parameters.erase(output_projection.key);
-  return call;
+/// The word that the call chooses for a key; empty where it has no such choice.
+std::string word_of(const Plan& plan, const std::string& key) {
+  const std::map<std::string, std::string> words = choices(plan);
+  const auto found = words.find(key);
+  return found == words.end() ? "" : found->second;
 }
 
 /// The extents of the mapped tokens. Their projections are done.
@@ -199,20 +184,18 @@ Extents inner_extents(const Plan& plan) {
   return inner;
 }
 
-void choose_tokens(Resolver& resolver, const ComposedSimilarity* composed) {
-  Plan& plan = resolver.plan();
-  const Extents projected = inner_extents(plan);
-  std::int64_t columns[] = {projected.feature, projected.value};
-  for (const TokenMapRow* row : token_maps_of(plan.call, composed)) {
-    std::int64_t& own_columns = columns[row->maps_value ? 1 : 0];
-    if (const char* wrong = row->refuses(own_columns)) {
-      fail("{} (found {} = {})", wrong, row->maps_value ? "d_v" : "d", own_columns);
-    }
-    const bool composes = !row->is_position && !row->maps_value;
-    const ParameterSet set =
-        resolver.add(composes ? plan.call.similarity : std::string(row->name), row->parameters);
-    own_columns = add_tokens(plan, *row, set, own_columns);
+/// Appends HyPE's columns, in the place of the bias, where the call wants them.
+void choose_columns(Plan& plan) {
+  if (word_of(plan, "hype_form") != "columns") return;
+  if (std::string_view(plan.similarity->info.name) != "dot") {
+    misuse(
+        "hype_form=columns appends columns to a dot product (expected dot or multiplicative, found "
+        "{}; use hype_form=bias)",
+        plan.call.similarity);
   }
+  ParameterSet parameters = plan.bias_parameters;
+  parameters.push_back(plan.similarity_parameters.front());
+  (void)add_tokens(plan, *find_token_map("hype-columns"), parameters, inner_extents(plan).feature);
 }
 
 /// The sizes of the output, whose values have so many columns.
@@ -234,6 +217,52 @@ void choose_weights(Resolver& resolver) {
 
 }  // namespace
 
+Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
+  Call call = plan.call;
+  call.position = call.value_map = "none";
+  for (const PlannedTokens& tokens : plan.token_maps) {
+    for (const std::size_t i : tokens.parameters) {
+      call.parameters.erase(plan.parameters[i].info.key);
+    }
+    if (!tokens.row->replaces_bias) continue;
+    // The scale's default is that of the call's own columns.
+    call.bias = "none";
+    const Parameter& scale = plan.parameters[tokens.parameters.back()];
+    call.parameters[scale.info.key] = fmt::format("{:.17g}", fmt::join(scale.values, ","));
+  }
+  if (composed != nullptr) {
+    call.similarity = composed->similarity;
+    if (*composed->fixed != 0) {
+      call.parameters[composed->fixed] = fmt::format("{}", composed->value);
+    }
+  }
+  const bool draws = std::any_of(call.parameters.begin(), call.parameters.end(),
+                                 [](const auto& entry) { return entry.second == "random"; });
+  if (!draws) call.parameters.erase("seed");
+  call.parameters.erase(output_projection.key);
+  return call;
+}
+
+void choose_tokens(Resolver& resolver, const ComposedSimilarity* composed) {
+  Plan& plan = resolver.plan();
+  const Extents projected = inner_extents(plan);
+  std::int64_t columns[] = {projected.feature, projected.value};
+  for (const TokenMapRow* row : token_maps_of(plan.call, composed)) {
+    std::int64_t& own_columns = row->is_added ? plan.extents.feature : columns[row->maps_value];
+    if (const char* wrong = row->refuses(own_columns)) {
+      fail("{} (found {} = {})", wrong, row->maps_value ? "d_v" : "d", own_columns);
+    }
+    const bool composes = !row->is_position && !row->maps_value;
+    const ParameterSet set =
+        resolver.add(composes ? plan.call.similarity : std::string(row->name), row->parameters);
+    if (row->is_added) {  // Before all other maps.
+      plan.token_maps.insert(plan.token_maps.begin(), {row, set, own_columns});
+    } else {
+      own_columns = add_tokens(plan, *row, set, own_columns);
+    }
+  }
+}
+
 std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents,
                                         const OperatorRow& row, bool is_mapped) {
   Resolver resolver(call, extents);
@@ -247,6 +276,7 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   const BiasRow& bias = row_named("bias", bias_table(), call.bias);
   plan.bias = &bias;
   plan.bias_parameters = resolver.add("bias " + call.bias, bias.parameters, bias.initial);
+  choose_columns(plan);
   resolver.add_masks();
   choose_weights(resolver);
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;

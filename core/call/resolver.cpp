@@ -23,6 +23,17 @@ std::vector<double> parse_numbers(const std::string& key, const std::string& tex
   return values;
 }
 
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) c == separator ? parts.emplace_back() : parts.back() += c;
+  return parts;
+}
+
+/// Whether there is one number for each axis of a grid.
+bool is_by_axis(const ParameterInfo& info) {
+  return info.domain != Domain::tensor && std::string_view(info.shape) == "axes";
+}
+
 std::string shape_text(const ParameterInfo& info) {
   return fmt::format("[{}]", fmt::join(tensor_axes(info), " x "));
 }
@@ -67,13 +78,14 @@ ParameterSet Resolver::add(const std::string& part, std::span<const ParameterInf
                            DefaultOf initial) {
   ParameterSet set;
   for (const ParameterInfo& info : infos) set.push_back(declare(info, true));
-  // Numbers that are given first, as they may be sizes of tensors; then tensors, whose sizes may be
-  // defaults of numbers.
+  // The grid, then numbers that are given, as they may be sizes of tensors; then tensors, whose
+  // sizes may be defaults of numbers.
   const auto order = [&](const Parameter& p) {
-    if (p.info.domain == Domain::tensor) return 1;
-    return call_.parameters.contains(p.info.key) ? 0 : 2;
+    if (is_by_axis(p.info) && p.info.domain == Domain::whole) return 0;
+    if (p.info.domain == Domain::tensor) return 2;
+    return call_.parameters.contains(p.info.key) ? 1 : 3;
   };
-  for (int turn = 0; turn < 3; ++turn) {
+  for (int turn = 0; turn < 4; ++turn) {
     for (std::size_t k = 0; k < set.size(); ++k) {
       Parameter& p = plan_->parameters[set[k]];
       if (order(p) == turn) fill(part, infos[k], p, static_cast<int>(k), initial);
@@ -96,13 +108,95 @@ void Resolver::fill(const std::string& part, const ParameterInfo& info, Paramete
   if (p.values.empty()) {
     if (p.info.domain == Domain::tensor) return fill_tensor(part, p);
     if (p.info.domain == Domain::choice) return fill_word(p, index, initial);
-    p.values = call_.parameters.contains(p.info.key) ? given(p) : defaults(p, index, initial);
+    if (is_by_axis(p.info)) {
+      fill_axes(p, index, initial);
+    } else {
+      p.values = call_.parameters.contains(p.info.key)
+                     ? given(p.info, call_.parameters.at(p.info.key))
+                     : defaults(p, index, initial);
+    }
   }
   if (p.values.empty()) misuse("{} needs parameter {}: {}", part, p.info.key, p.info.about);
   for (const double v : p.values) check_domain(info, v);
   if (p.info.domain == Domain::whole || p.info.domain == Domain::count) {
     sizes_.emplace(p.info.key, static_cast<std::int64_t>(p.values.front()));
   }
+}
+
+void Resolver::fill_axes(Parameter& p, int index, DefaultOf initial) {
+  const auto text = call_.parameters.find(p.info.key);
+  const bool is_grid = p.info.domain == Domain::whole;
+  if (text == call_.parameters.end()) {
+    p.values = defaults_by_axis(p, index, initial);
+  } else {
+    p.values = is_grid ? sides(p.info, text->second) : given_by_axis(p.info, text->second);
+  }
+  if (is_grid) sides_ = p.values;
+  if (sides_.size() == 1) return;
+  p.extents = {static_cast<std::int64_t>(sides_.size())};
+  if (p.values.size() > sides_.size()) p.extents.insert(p.extents.begin(), plan_->extents.head);
+}
+
+std::vector<double> Resolver::sides(const ParameterInfo& info, const std::string& text) const {
+  std::vector<double> sides;
+  double tokens = 1;
+  for (const std::string& side : split(text, 'x')) {
+    const std::optional<double> number = parse_number(side);
+    if (!number)
+      misuse("parameter {}: '{}' is not a list of sides (expected as 16x16)", info.key, text);
+    check_domain(info, *number);
+    sides.push_back(*number);
+    tokens *= sides.back();
+  }
+  const Extents& e = plan_->extents;
+  if (tokens != static_cast<double>(std::max<std::int64_t>(1, e.key))) {
+    misuse("parameter {} must have as many points as there are keys (expected {}, found {} = {})",
+           info.key, e.key, text, tokens);
+  }
+  if (sides.size() > 1 && e.query > e.key) {
+    misuse(
+        "parameter {} leaves no points for the first queries (expected n_q <= n_k = {}, found {})",
+        info.key, e.key, e.query);
+  }
+  return sides;
+}
+
+std::vector<double> Resolver::given_by_axis(const ParameterInfo& info,
+                                            const std::string& text) const {
+  if (sides_.size() == 1) {  // As any other list.
+    std::string list = text;
+    std::replace(list.begin(), list.end(), ';', ',');
+    return given(info, list);
+  }
+  const std::vector<std::string> by_head = split(text, ';');
+  const auto heads = static_cast<std::size_t>(plan_->extents.head);
+  if (by_head.size() != 1 && by_head.size() != heads) {
+    misuse("parameter {}: ';' separates one list per head (expected {}, found {})", info.key, heads,
+           by_head.size());
+  }
+  std::vector<double> values;
+  for (const std::string& head : by_head) {
+    std::vector<double> own = parse_numbers(info.key, head);
+    if (own.size() == 1) own.resize(sides_.size(), own.front());
+    if (own.size() != sides_.size()) {
+      misuse("parameter {}: a list gives one value per axis of the grid (expected {}, found {})",
+             info.key, sides_.size(), own.size());
+    }
+    values.insert(values.end(), own.begin(), own.end());
+  }
+  return values;
+}
+
+std::vector<double> Resolver::defaults_by_axis(const Parameter& p, int index, DefaultOf initial) {
+  if (sides_.size() == 1) return defaults(p, index, initial);
+  const Extents whole = plan_->extents;
+  std::vector<double> values;
+  for (const double side : sides_) {
+    plan_->extents.query = plan_->extents.key = std::llround(side);
+    values.push_back(defaults(p, index, initial).front());
+  }
+  plan_->extents = whole;
+  return values;
 }
 
 void Resolver::fill_word(Parameter& p, int index, DefaultOf initial) const {
@@ -142,11 +236,11 @@ void Resolver::fill_tensor(const std::string& part, Parameter& p) {
   check_shape(p.info, p.extents, plan_->extents.head, sizes_);
 }
 
-std::vector<double> Resolver::given(const Parameter& p) const {
-  std::vector<double> values = parse_numbers(p.info.key, call_.parameters.at(p.info.key));
+std::vector<double> Resolver::given(const ParameterInfo& info, const std::string& text) const {
+  std::vector<double> values = parse_numbers(info.key, text);
   const auto count = static_cast<std::int64_t>(values.size());
   if (count != 1 && count != plan_->extents.head) {
-    misuse("parameter {}: a list gives one value per head (expected {}, found {})", p.info.key,
+    misuse("parameter {}: a list gives one value per head (expected {}, found {})", info.key,
            plan_->extents.head, count);
   }
   return values;
@@ -154,7 +248,7 @@ std::vector<double> Resolver::given(const Parameter& p) const {
 
 std::vector<double> Resolver::defaults(const Parameter& p, int index, DefaultOf initial) const {
   if (!std::isnan(p.info.initial)) return {p.info.initial};
-  const auto size = sizes_.find(p.info.key);
+  const auto size = sizes_.find(*p.info.shape != 0 ? p.info.shape : p.info.key);
   if (size != sizes_.end()) return {static_cast<double>(size->second)};
   if (initial == nullptr) return {};
   const Extents& e = plan_->extents;

@@ -43,7 +43,8 @@ class Resolver {
   std::vector<std::string> known_keys_;
   NamedSizes sizes_;
   std::int64_t feature_;
-  bool draws_ = false;  ///< Whether a tensor of the part at hand is drawn.
+  std::vector<double> sides_ = {1};  ///< Of the call's grid; one where tokens are a sequence.
+  bool draws_ = false;               ///< Whether a tensor of the part at hand is drawn.
 
   std::size_t declare(const ParameterInfo& info, bool is_known);
   /// `info` is the part's own description of `p`, whose domain may differ from that of an earlier
@@ -52,7 +53,17 @@ class Resolver {
             DefaultOf initial);
   void fill_tensor(const std::string& part, Parameter& p);
   void fill_word(Parameter& p, int index, DefaultOf initial) const;
-  [[nodiscard]] std::vector<double> given(const Parameter& p) const;
+  /// Numbers of which there is one for each axis of a grid; `grid` itself has been filled before.
+  void fill_axes(Parameter& p, int index, DefaultOf initial);
+  /// "16x16" as sides; misuse unless their product is n_k.
+  [[nodiscard]] std::vector<double> sides(const ParameterInfo& info, const std::string& text) const;
+  /// [axes] or [heads x axes] from "1,2" or "1,2;3,4"; a single number stands for all axes.
+  [[nodiscard]] std::vector<double> given_by_axis(const ParameterInfo& info,
+                                                  const std::string& text) const;
+  /// The default of an axis is that of a sequence as long as its side.
+  [[nodiscard]] std::vector<double> defaults_by_axis(const Parameter& p, int index,
+                                                     DefaultOf initial);
+  [[nodiscard]] std::vector<double> given(const ParameterInfo& info, const std::string& text) const;
   [[nodiscard]] std::vector<double> defaults(const Parameter& p, int index,
                                              DefaultOf initial) const;
 };
@@ -60,6 +71,15 @@ class Resolver {
 /// Refuses keys of parameters that are not among `known`, those that `name` takes.
 void check_keys(const std::map<std::string, std::string>& parameters,
                 const std::vector<std::string>& known, const std::string& name);
+
+struct ComposedSimilarity;
+
+/// Adds the maps of tokens that the call names, each with its parameters: sinusoidal positions, the
+/// map of a composed similarity, or null where there is none, other positions, the map of values.
+/// Throws a failure for a number of columns that a map does not take.
+void choose_tokens(Resolver& resolver, const ComposedSimilarity* composed);
+/// The call on the mapped tokens: the parameters of the token maps are no longer its own.
+[[nodiscard]] Call inner_call(const Plan& plan, const ComposedSimilarity* composed);
 
 /// The plan of a chain of parts: names, keys, domains, lists and shapes are checked for tensors of
 /// these extents. `row` is that of attention. Throws misuse: unknown names get the nearest known

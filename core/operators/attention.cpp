@@ -1,11 +1,14 @@
 // Attention, the chain of parts, as a row of operators: maps of tokens first, then the tiles of
 // pairs.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "core/base/error.h"
 #include "core/operators/joined_heads.h"
 #include "core/operators/structured.h"
+#include "core/tiles/head_bias.h"
 
 namespace conelab {
 namespace {
@@ -108,6 +111,25 @@ Tensor4<T> pulled_back(const Plan& plan, const Stages<T>& stages, Tensor4<T> gra
 }
 
 template <class S>
+constexpr double largest = std::numeric_limits<S>::max();
+template <>
+constexpr double largest<Float16> = 65504;
+template <>
+constexpr double largest<Bfloat16> = 0x1.fep127;
+
+/// Throws misuse where a mapped token is no number of type S.
+template <class S>
+void check_maps(const Plan& plan, const AttentionInput<S>& input) {
+  const std::int64_t begin = std::min<std::int64_t>(0, first_position(plan, Side::query));
+  for (const PlannedTokens& map : plan.token_maps) {
+    for (std::int64_t h = 0; map.row->check != nullptr && h < plan.extents.head; ++h) {
+      const PartValues values = plan.values(map.parameters, h, input.tensors);
+      map.row->check(values, begin, plan.extents.key, largest<S>);
+    }
+  }
+}
+
+template <class S>
 Forward<S> forward_attention(const Plan& plan, const AttentionInput<S>& input,
                              const Execution& run) {
   if (!plan.inner) return attention_forward(plan, input, run);
@@ -117,9 +139,10 @@ Forward<S> forward_attention(const Plan& plan, const AttentionInput<S>& input,
   return narrowed<S>(join_heads(plan, mapped.tensors, attention_forward(*plan.inner, mapped, run)));
 }
 
+/// Gradients through the pairs that the plan's masks admit; `saved` may be that of more pairs.
 template <class S>
-Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
-                               const Forward<S>& saved, const Execution& run) {
+Backward<S> backward_over_pairs(const Plan& plan, const AttentionInput<S>& input,
+                                const Forward<S>& saved, const Execution& run) {
   if (!plan.inner) return attention_backward(plan, input, saved, run);
   check_input(plan, input);
   using T = Compute<S>;
@@ -130,6 +153,20 @@ Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
   } else {
     return narrowed<S>(pull_back(plan, convert<T>(input), of_heads, std::move(of_mapped)));
   }
+}
+
+/// dL/dlogit of a pair depends on the other pairs through the row's sums alone, so that what some
+/// pairs add to the gradients is what is computed over these with the sums of all.
+template <class S>
+Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
+                               const Forward<S>& saved, const Execution& run) {
+  const auto flowing = plan.without_stopped_pairs();
+  if (!flowing) return backward_over_pairs(plan, input, saved, run);
+  Backward<S> result = backward_over_pairs(plan, input, saved, stage(run, 0, 0.5));
+  Backward<S> of_flowing = backward_over_pairs(*flowing, input, saved, stage(run, 0.5, 1));
+  result.key = std::move(of_flowing.key);
+  result.value = std::move(of_flowing.value);
+  return result;
 }
 
 /// Of the pairs, and of projections: forward 2 rows x columns for each token of each head, backward
@@ -163,6 +200,7 @@ constexpr OperatorFunctions<S> attention_functions{&forward_attention<S>, &backw
 
 template <class S>
 AttentionInput<Compute<S>> map_tokens(const Plan& plan, const AttentionInput<S>& input) {
+  check_maps(plan, input);
   auto in = convert<Compute<S>>(input);
   in.query = mapped_tokens(plan, std::move(in.query), Side::query, in.tensors);
   in.key = mapped_tokens(plan, std::move(in.key), Side::key, in.tensors);
@@ -175,6 +213,7 @@ template <class T>
 Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& of_heads,
                       Backward<T> result) {
   const auto back = [&](const Tensor4<T>& tokens, Tensor4<T>& gradient, Side side) {
+    if (gradient.empty()) return;  // A structured operator need not read k.
     const Stages<T> stages = mapped_stages(plan, tokens, side, input.tensors);
     gradient = pulled_back(plan, stages, std::move(gradient), side, input.tensors, result);
   };
@@ -189,6 +228,33 @@ Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, const Fo
     });
   });
   return result;
+}
+
+template <class S>
+double hype_columns_error(const Plan& plan, const AttentionInput<S>& input) {
+  using T = Compute<S>;
+  constexpr std::int64_t most = 512;
+  const AttentionInput<T> mapped = map_tokens(plan, input);
+  const Extents& e = plan.extents;
+  const auto step = [](std::int64_t n) { return std::max<std::int64_t>(1, (n - 1) / most); };
+  const std::int64_t first = e.feature, end = mapped.query.shape.feature;
+  double error = 0;
+  for (std::int64_t h = 0; h < e.head && e.batch > 0; ++h) {
+    const HeadBias<double> bias(plan, plan.values(plan.bias_parameters, h, input.tensors));
+    const auto scale = static_cast<T>(plan.values(plan.similarity_parameters, h).front());
+    for (std::int64_t i = 0; i < e.query; i += step(e.query)) {
+      const T* q = mapped.query.row(0, h, i);
+      for (std::int64_t j = 0; j < e.key; j += step(e.key)) {
+        const T* k = mapped.key.row(0, h, j);
+        T sum = 0;
+        for (std::int64_t c = first; c < end; ++c) sum += q[c] * k[c];
+        double direct = 0;
+        bias.fill(i, j, 1, &direct);
+        error = std::max(error, std::abs(static_cast<double>(scale * sum) - direct));
+      }
+    }
+  }
+  return error;
 }
 
 template <class S>
@@ -268,6 +334,7 @@ template Backward<double> pull_back(const Plan&, const AttentionInput<double>&,
 
 #define CONELAB_PAIRS(S)                                                                   \
   template AttentionInput<Compute<S>> map_tokens(const Plan&, const AttentionInput<S>&);   \
+  template double hype_columns_error(const Plan&, const AttentionInput<S>&);               \
   template class PairMap<S>;                                                               \
   template void attention_map_tile(const Plan&, const AttentionInput<S>&, Map2d,           \
                                    const Forward<S>*, const MapTile&, Compute<S>*,         \

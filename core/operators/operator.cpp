@@ -49,11 +49,13 @@ void check_parts(const Call& call, const OperatorInfo& info) {
   }
   for (const CallField& field : call_fields()) {
     if (field.list != nullptr || contains(info.fields, field.name)) continue;
+    if (field.word == &Call::position && call.position == "sinusoidal") continue;
     const std::string text = field_text(field, call, ',');
     if (is_default(field, call) || text == field_text(field, Call{}, ',')) continue;
-    const std::vector<std::string> fields(info.fields.begin(), info.fields.end());
-    misuse("{} does not combine with {} {} (it takes masks {}, {}and parameters)", info.name,
-           field.name, text, join(fitting), fields.empty() ? "" : join(fields) + ", ");
+    std::vector<std::string> others(info.fields.begin(), info.fields.end());
+    if (!contains(info.fields, "position")) others.emplace_back("position sinusoidal");
+    misuse("{} does not combine with {} {} (it takes masks {}, {}, and parameters)", info.name,
+           field.name, text, join(fitting), join(others));
   }
 }
 
@@ -161,12 +163,16 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
   check_parts(call, row.info);
   if (row.chain != nullptr) return resolve_chained(call, extents, row);
   Resolver resolver(call, extents);
+  choose_tokens(resolver, nullptr);
   resolver.add_masks();
   resolver.plan().operator_parameters =
       resolver.add(row.info.name, row.parameters(call), row.initial);
   resolver.check_keys(row.info.name);
   resolver.plan().operation = &row;
   if (row.check != nullptr) row.check(resolver.plan());
+  if (!resolver.plan().token_maps.empty()) {
+    resolver.plan().inner = resolve_structured(inner_call(resolver.plan(), nullptr), extents, row);
+  }
   row.set_sizes(resolver.plan());
   return resolver.take();
 }
@@ -187,6 +193,19 @@ const OperatorRow* find_row(const Call& call) {
     if (call.operation == row.info.name) return &row;
   }
   return nullptr;
+}
+
+/// One head's numbers as a call names them: sides joined by x, those of several axes by commas.
+std::string text_of_head(const Parameter& p, std::int64_t head) {
+  if (p.extents.empty()) return fmt::format("{:.17g}", p.at(head));
+  const auto axes = static_cast<std::size_t>(p.extents.back());
+  const std::size_t first = p.values.size() > axes ? static_cast<std::size_t>(head) * axes : 0;
+  std::string text;
+  for (std::size_t a = 0; a < axes; ++a) {
+    const char* before = a == 0 ? "" : p.info.domain == Domain::whole ? "x" : ",";
+    text += fmt::format("{}{:.17g}", before, p.values[first + a]);
+  }
+  return text;
 }
 
 }  // namespace
@@ -231,6 +250,7 @@ std::vector<std::string> operator_names() {
   std::vector<std::string> names;
   for (const PartInfo& part : list_similarities()) names.push_back(part.name);
   for (const OperatorRow& row : operator_table().subspan(1)) names.emplace_back(row.info.name);
+  for (const NamedOperator& named : named_operators) names.emplace_back(named.name);
   return names;
 }
 
@@ -243,6 +263,11 @@ std::vector<OperatorListing> list_operators() {
                      {row.info.parameters.begin(), row.info.parameters.end()},
                      ""},
                     row.info.cost});
+  }
+  for (const NamedOperator& named : named_operators) {
+    Call call;
+    set_operator(call, named.name);
+    list.push_back({{named.name, named.about, part_parameters(call), ""}, named.cost});
   }
   return list;
 }
@@ -360,7 +385,7 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
     if (p.info.domain == Domain::tensor && given != call.parameters.end()) {
       one.parameters[p.info.key] = given->second;
     }
-    if (p.is_number()) one.parameters[p.info.key] = fmt::format("{:.17g}", p.at(head));
+    if (p.is_number()) one.parameters[p.info.key] = text_of_head(p, head);
   }
   if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
     one.parameters.erase(composed->fixed);

@@ -160,6 +160,11 @@ template <class T>
 [[nodiscard]] Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input,
                                     const Forward<T>& of_heads, Backward<T> of_mapped);
 
+/// The largest difference between what HyPE's columns add to a logit and the bias itself, over
+/// evenly spaced pairs; for plans with hype_form=columns.
+template <class T>
+[[nodiscard]] double hype_columns_error(const Plan& plan, const AttentionInput<T>& input);
+
 /// A call resolved for one input whose tensors have been drawn where the call wants that, with its
 /// maps of tokens applied: what looks at pairs alone takes this. Throws as `resolve` and PairMap
 /// do.

@@ -79,9 +79,11 @@ template <class O, class S>
 Forward<S> forward_of(const Plan& plan, const AttentionInput<S>& input, const Execution& run) {
   check_input(plan, input);
   if constexpr (std::is_same_v<S, Compute<S>>) {
-    return O::template forward<S>(plan, input, run);
+    if (!plan.inner) return O::template forward<S>(plan, input, run);
+    return O::template forward<S>(*plan.inner, map_tokens(plan, input), run);
   } else {
-    return narrowed<S>(O::template forward<float>(plan, convert<float>(input), run));
+    const Plan& own = plan.inner ? *plan.inner : plan;
+    return narrowed<S>(O::template forward<float>(own, map_tokens(plan, input), run));
   }
 }
 
@@ -90,10 +92,17 @@ Backward<S> backward_of(const Plan& plan, const AttentionInput<S>& input, const 
                         const Execution& run) {
   check_input(plan, input);
   if constexpr (std::is_same_v<S, Compute<S>>) {
-    return O::template backward<S>(plan, input, saved, run);
+    if (!plan.inner) return O::template backward<S>(plan, input, saved, run);
+    return pull_back(plan, input, saved,
+                     O::template backward<S>(*plan.inner, map_tokens(plan, input), saved, run));
   } else {
-    return narrowed<S>(
-        O::template backward<float>(plan, convert<float>(input), widened(saved), run));
+    const Plan& own = plan.inner ? *plan.inner : plan;
+    Backward<float> result =
+        O::template backward<float>(own, map_tokens(plan, input), widened(saved), run);
+    if (plan.inner) {
+      result = pull_back(plan, convert<float>(input), widened(saved), std::move(result));
+    }
+    return narrowed<S>(std::move(result));
   }
 }
 

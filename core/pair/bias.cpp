@@ -3,7 +3,8 @@
 //   none   0
 //   alibi  -m |j - i'|, one slope m per head                     Press et al.
 //   hype   -tau sinh(mu (j - i'))                                HyPE eq. 5
-//          With tau = -1, the default, distant past tokens count less, as with ALiBi.
+//          With tau = -1, the default, distant past tokens count less, as with ALiBi. On a grid
+//          the sum over its axes.
 //   t5     t5_bias[bucket(j - i')]                               Raffel et al., section 2.1
 #include "core/pair/bias.h"
 
@@ -39,17 +40,29 @@ double alibi_initial(int, const DefaultContext& c) {
 
 constexpr std::array hype_parameters{
     ParameterInfo{"hype_mu", from_input, Domain::any, true,
-                  "mu, curvature of the bias per position; default 1/max(n_q, n_k)"},
-    ParameterInfo{"hype_tau", -1.0, Domain::any, true,
-                  "tau; -1 prefers the nearer of past tokens, as ALiBi"}};
+                  "mu, curvature of the bias per position; default 1/max(n_q, n_k), on a grid 1 / "
+                  "the axis; one for each axis, those of each head after ';'",
+                  "", "axes"},
+    ParameterInfo{
+        "hype_tau", -1.0, Domain::any, true,
+        "tau; -1 prefers the nearer of past tokens, as ALiBi; one for each axis, those of "
+        "each head after ';'",
+        "", "axes"},
+    ParameterInfo{"grid", from_input, Domain::whole, false,
+                  "the sides of a grid of n_k tokens, the last axis fastest: 16x16", "", "axes"},
+    ParameterInfo{"hype_form", 0, Domain::choice, false,
+                  "bias: added to the logit; columns: two more columns of q and k for each axis, "
+                  "whose product is the bias",
+                  "bias|columns"}};
 double hype(const Values& v, double offset) { return -v.p[1] * std::sinh(v.p[0] * offset); }
 void hype_slope(const Values& v, double offset, double upstream, Values& gradient) {
   if (upstream == 0) return;
   gradient.p[0] -= upstream * v.p[1] * offset * std::cosh(v.p[0] * offset);
   gradient.p[1] -= upstream * std::sinh(v.p[0] * offset);
 }
-double hype_initial(int, const DefaultContext& c) {
-  return 1.0 / static_cast<double>(std::max<std::int64_t>(1, std::max(c.query, c.key)));
+double hype_initial(int index, const DefaultContext& c) {
+  const auto keys = static_cast<double>(std::max<std::int64_t>(1, c.key));
+  return index == 2 ? keys : 1 / std::max(keys, static_cast<double>(c.query));
 }
 
 constexpr std::array t5_parameters{

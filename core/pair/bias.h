@@ -4,6 +4,10 @@
 // Positions are aligned at their ends: query i sits at key i' = i + n_k - n_q, and a bias is a
 // function of the offset j - i'. The drivers tabulate it, O(n), and add any bias at the same cost;
 // backward collects dL/dlogit by offset, and a row's `slope` applies the chain rule.
+//
+// A row with the parameter `grid` adds one bias for each axis: tokens are the points of a grid, the
+// last axis fastest, and the offset along an axis is that of the coordinates. The functions are
+// given the numbers of one axis.
 #pragma once
 
 #include <span>
@@ -19,7 +23,7 @@ struct BiasRow {
   const char* about;
   std::span<const ParameterInfo> parameters;
   DefaultOf initial;  ///< Null where every default stands in `parameters`.
-  /// The bias at an offset j - i'.
+  /// The bias at an offset j - i', along one axis of a grid.
   double (*value)(const PartValues& values, double offset);
   /// Adds upstream * d(bias at this offset)/d(parameters) to `gradient`.
   void (*slope)(const PartValues& values, double offset, double upstream, PartValues& gradient);

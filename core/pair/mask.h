@@ -77,6 +77,9 @@ struct MaskRow {
   /// Appends the keys that a query sees, ascending. Null unless they are few: the cost of a call
   /// follows their number.
   void (*list)(const MaskContext& context, std::int64_t query, std::vector<std::int64_t>& keys);
+  /// The parameter that counts the keys seen through stopped pairs, through which no gradient flows
+  /// to k and v: with 0 for it a query sees all others and none of these. -1: none are stopped.
+  int stopped = -1;
 };
 
 [[nodiscard]] std::span<const MaskRow> mask_table();

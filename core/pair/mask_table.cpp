@@ -32,13 +32,9 @@ KeyRange padding_range(const MaskContext& c, Index batch, Index) {
 }
 
 constexpr std::array window_parameters{
-    ParameterInfo{"window", no_default, Domain::positive, false,
+    ParameterInfo{"window", no_default, Domain::whole, false,
                   "keys at a distance below this many positions are seen; no default"}};
-/// p[0] as whole positions, at most as many as there are.
-Index window_width(const MaskContext& c) {
-  return static_cast<Index>(
-      std::min(std::ceil(c.p[0]), static_cast<double>(c.input.query + c.input.key)));
-}
+Index window_width(const MaskContext& c) { return static_cast<Index>(c.p[0]); }
 bool window(const MaskContext& c, Index, Index i, Index j) {
   return std::abs(j - c.position(i)) < window_width(c);
 }
@@ -55,7 +51,7 @@ constexpr std::array strided_parameters{ParameterInfo{"stride", no_default, Doma
 double root_of_keys(int, const DefaultContext& context) {
   return std::max(1.0, std::round(std::sqrt(static_cast<double>(context.key))));
 }
-Index stride(const MaskContext& c) { return static_cast<Index>(std::min(c.p[0], 1e15)); }
+Index stride(const MaskContext& c) { return static_cast<Index>(c.p[0]); }
 bool strided(const MaskContext& c, Index, Index i, Index j) {
   const Index back = c.position(i) - j;
   return back >= 0 && (back < stride(c) || back % stride(c) == 0);
@@ -66,6 +62,51 @@ void strided_keys(const MaskContext& c, Index i, std::vector<Index>& keys) {
   const Index nearest = std::max<Index>(0, own - l + 1);
   for (Index j = own % l; j < nearest; j += l) keys.push_back(j);
   for (Index j = nearest; j <= own && j < c.input.key; ++j) keys.push_back(j);
+}
+
+constexpr std::array fixed_parameters{
+    strided_parameters.front(),
+    ParameterInfo{"summary", 1, Domain::count, false,
+                  "c, the last keys of each block that all later queries see"}};
+bool fixed(const MaskContext& c, Index, Index i, Index j) {
+  const Index own = c.position(i), l = stride(c), summary = static_cast<Index>(c.p[1]);
+  return j <= own && (j / l == own / l || j % l >= l - summary);
+}
+void fixed_keys(const MaskContext& c, Index i, std::vector<Index>& keys) {
+  const Index own = c.position(i), l = stride(c), summary = static_cast<Index>(c.p[1]);
+  if (own < 0) return;
+  const Index block = own / l * l;
+  for (Index begin = 0; begin < block; begin += l) {
+    for (Index j = begin + std::max<Index>(0, l - summary); j < begin + l; ++j) keys.push_back(j);
+  }
+  for (Index j = block; j <= own; ++j) keys.push_back(j);
+}
+
+constexpr std::array directional_parameters{ParameterInfo{
+    "direction", 0, Domain::choice, false,
+    "forward: keys before the query's own are seen; backward: those after it", "forward|backward"}};
+KeyRange directional_range(const MaskContext& c, Index, Index i) {
+  if (c.p[0] == 0) return {0, c.position(i)};
+  return {c.position(i) + 1, c.input.key};
+}
+
+constexpr std::array segment_parameters{
+    ParameterInfo{"segment", 128, Domain::whole, false, "L, the positions of a segment"},
+    ParameterInfo{"memory", no_default, Domain::count, false,
+                  "M, the keys seen before the segment; default L", "", "segment"}};
+KeyRange segment_range(const MaskContext& c, Index, Index i) {
+  const auto length = static_cast<Index>(c.p[0]), memory = static_cast<Index>(c.p[1]);
+  const Index own = c.position(i);
+  if (own < 0) return {0, 0};
+  return {own / length * length - memory, own + 1};
+}
+
+/// A row's `sees` from its range, all of which is seen.
+template <KeyRange (*range)(const MaskContext&, Index batch, Index query)>
+void sees_range(const MaskContext& c, Index batch, Index query, Index begin, Index count,
+                std::uint8_t* out) {
+  const KeyRange seen = range(c, batch, query);
+  for (Index k = 0; k < count; ++k) out[k] = begin + k >= seen.begin && begin + k < seen.end;
 }
 
 constexpr std::array graph_parameters{
@@ -136,7 +177,20 @@ constexpr std::array masks{
         &strided_keys},
     MaskRow{"graph", "key j is a neighbour of query i in the dataset `edge` [m x 2], or i' itself",
             graph_parameters, MaskOperand::edges, nullptr, &sees<&graph>, nullptr, false,
-            &graph_keys}};
+            &graph_keys},
+    MaskRow{"fixed",
+            "j <= i', and j in the block of i' or among the last `summary` keys of a block of "
+            "`stride` (Sparse Transformers)",
+            fixed_parameters, no_operand, &root_of_keys, &sees<&fixed>, &up_to_own, false,
+            &fixed_keys},
+    MaskRow{"directional", "j < i', or with direction = backward j > i'", directional_parameters,
+            no_operand, nullptr, &sees_range<&directional_range>, &directional_range, true,
+            nullptr},
+    MaskRow{"segment",
+            "s - memory <= j <= i', s = segment floor(i'/segment); no gradient flows to keys and "
+            "values before s (Transformer-XL)",
+            segment_parameters, no_operand, nullptr, &sees_range<&segment_range>, &segment_range,
+            true, nullptr, 1}};
 
 }  // namespace
 

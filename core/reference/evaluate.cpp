@@ -24,14 +24,17 @@ Point point_of(const Problem& p, const Tensor4<Real>& tokens, std::int64_t b, st
 void logits_of_head(const Problem& p, std::int64_t b, std::int64_t head, Tensor4<Real>& logits) {
   const std::int64_t n_q = p.query.shape.token;
   const std::int64_t n_k = p.key.shape.token;
-  std::vector<Point> keys;
-  for (std::int64_t j = 0; j < n_k; ++j) keys.push_back(point_of(p, p.key, b, head, j));
+  std::vector<Point> keys, stopped;
+  for (std::int64_t j = 0; j < n_k; ++j) {
+    keys.push_back(point_of(p, p.key, b, head, j));
+    stopped.push_back(point_of(p, p.stopped_key, b, head, j));
+  }
   for (std::int64_t i = 0; i < n_q; ++i) {
     const Point query = point_of(p, p.query, b, head, i);
     for (std::int64_t j = 0; j < n_k; ++j) {
       if (!sees(p, b, i, j)) continue;
-      logits.at(b, head, i, j) = similarity(p, head, query, keys[static_cast<std::size_t>(j)]) +
-                                 position_bias(p, head, j - i - (n_k - n_q));
+      const Point& key = (is_stopped(p, i, j) ? stopped : keys)[static_cast<std::size_t>(j)];
+      logits.at(b, head, i, j) = similarity(p, head, query, key) + position_bias(p, head, i, j);
     }
   }
 }
@@ -85,14 +88,14 @@ Real lorentz_factor(const std::vector<Real>& v) {
   return 1 / std::sqrt(1 - norm2);
 }
 
-void aggregate_row(const Problem& p, std::int64_t b, std::int64_t head, const Real* logit,
-                   const Real* weight, Real* output) {
+void aggregate_row(const Problem& p, std::int64_t b, std::int64_t head, std::int64_t i,
+                   const Real* logit, const Real* weight, Real* output) {
   const bool einstein = p.call.aggregate == "einstein";
   Real divisor = 0;
   std::size_t size = 0;
   for (std::int64_t j = 0; j < p.key.shape.token; ++j) {
     if (logit[j] == nothing) continue;
-    const Real* given = p.value.row(b, head, j);
+    const Real* given = (is_stopped(p, i, j) ? p.stopped_value : p.value).row(b, head, j);
     const std::vector<Real> v = mapped_value(p, {given, given + p.value.shape.feature});
     size = v.size();
     const Real share = einstein ? weight[j] * lorentz_factor(v) : weight[j];
@@ -103,18 +106,25 @@ void aggregate_row(const Problem& p, std::int64_t b, std::int64_t head, const Re
   for (std::size_t c = 0; c < size; ++c) output[c] /= divisor;
 }
 
+/// Values times P_value.
+Tensor4<Real> projected_values(const Problem& p, const Tensor4<Real>& values) {
+  const Shape4 s = values.shape;
+  Tensor4<Real> out;
+  out.shape = s;
+  for (std::int64_t row = 0; row < s.batch * s.head * s.token; ++row) {
+    const Real* v = values.data.data() + row * s.feature;
+    const auto y = projected(p, "P_value", row / s.token % s.head, {v, v + s.feature});
+    out.data.insert(out.data.end(), y.begin(), y.end());
+    out.shape.feature = static_cast<std::int64_t>(y.size());
+  }
+  return out;
+}
+
 /// The problem with P_value applied to its values.
 Problem with_projected_values(const Problem& p) {
   Problem out = p;
-  const Shape4 s = p.value.shape;
-  std::vector<Real> values;
-  for (std::int64_t row = 0; row < s.batch * s.head * s.token; ++row) {
-    const Real* v = p.value.data.data() + row * s.feature;
-    const auto y = projected(p, "P_value", row / s.token % s.head, {v, v + s.feature});
-    values.insert(values.end(), y.begin(), y.end());
-    out.value.shape.feature = static_cast<std::int64_t>(y.size());
-  }
-  out.value.data = std::move(values);
+  out.value = projected_values(p, p.value);
+  out.stopped_value = projected_values(p, p.stopped_value);
   out.tensors.erase("P_value");
   return out;
 }
@@ -159,7 +169,7 @@ Result evaluate(const Problem& p) {
       logits_of_head(p, b, h, r.logits);
       weigh_head(p, b, h, r);
       for (std::int64_t i = 0; i < q.token; ++i) {
-        aggregate_row(p, b, h, r.logits.row(b, h, i), r.weights.row(b, h, i),
+        aggregate_row(p, b, h, i, r.logits.row(b, h, i), r.weights.row(b, h, i),
                       r.output.row(b, h, i));
       }
     }

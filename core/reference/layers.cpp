@@ -28,6 +28,8 @@ Result multi_head(const Problem& p) {
   attention.query = for_each_head(p.query, heads);
   attention.key = for_each_head(p.key, heads);
   attention.value = for_each_head(p.value, heads);
+  attention.stopped_key = for_each_head(p.stopped_key, heads);
+  attention.stopped_value = for_each_head(p.stopped_value, heads);
   attention.tensors.erase("P_output");
   Result result = evaluate(attention);
   result.output = joined_heads(p, result.output);
@@ -38,7 +40,7 @@ Result multi_head(const Problem& p) {
 Result recursive(const Problem& p) {
   Problem layer = p;
   for (std::int64_t t = 0; t < static_cast<std::int64_t>(p.number("steps", 0)); ++t) {
-    layer.key = layer.value = layer.query;
+    layer.key = layer.value = layer.stopped_key = layer.stopped_value = layer.query;
     const Tensor4<Real> sum = multi_head(layer).output;
     for (std::size_t i = 0; i < sum.data.size(); ++i) layer.query.data[i] += sum.data[i];
   }

@@ -32,6 +32,12 @@ bool has_edge(const Problem& p, std::int64_t i, std::int64_t j) {
   return false;
 }
 
+/// Where the segment of a position begins; positions before the first key have one as well.
+std::int64_t segment_start(const Problem& p, std::int64_t position) {
+  const Real length = p.number("segment", 0);
+  return static_cast<std::int64_t>(length * std::floor(static_cast<Real>(position) / length));
+}
+
 using Admits = bool (*)(const Problem&, const Pair&);
 constexpr std::pair<const char*, Admits> masks[] = {
     {"full", [](const Problem&, const Pair&) { return true; }},
@@ -60,6 +66,23 @@ constexpr std::pair<const char*, Admits> masks[] = {
        if (!p.indices.contains("edge") || x.j == x.position) return true;
        return has_edge(p, x.i, x.j) || (p.word("edges") == "undirected" && has_edge(p, x.j, x.i));
      }},
+    {"fixed",
+     [](const Problem& p, const Pair& x) {
+       const Real l = p.number("stride", 0);
+       const Real block = std::floor(static_cast<Real>(x.j) / l);
+       const bool same = block == std::floor(static_cast<Real>(x.position) / l);
+       return x.j <= x.position &&
+              (same || static_cast<Real>(x.j) - l * block >= l - p.number("summary", 0));
+     }},
+    {"directional",
+     [](const Problem& p, const Pair& x) {
+       return p.word("direction") == "forward" ? x.j < x.position : x.j > x.position;
+     }},
+    {"segment",
+     [](const Problem& p, const Pair& x) {
+       const auto memory = static_cast<std::int64_t>(p.number("memory", 0));
+       return x.j <= x.position && x.j >= segment_start(p, x.position) - memory;
+     }},
 };
 
 /// Raffel et al.: one bucket for each small distance, then buckets whose borders grow
@@ -84,22 +107,51 @@ std::size_t t5_bucket(const Problem& p, std::int64_t buckets, std::int64_t offse
   return static_cast<std::size_t>(first + std::min(bucket, own - 1));
 }
 
-using Bias = Real (*)(const Problem&, std::int64_t head, std::int64_t offset);
+/// The coordinates of a point of a grid, the last axis fastest; a sequence is a grid of one axis.
+std::vector<std::int64_t> coordinates(const std::vector<Real>& sides, std::int64_t index) {
+  std::vector<std::int64_t> x;
+  for (std::size_t a = 0; a < sides.size(); ++a) {
+    Real block = 1;
+    for (std::size_t later = a + 1; later < sides.size(); ++later) block *= sides[later];
+    const auto size = static_cast<std::int64_t>(block);
+    x.push_back(a == 0 ? index / size : index / size % static_cast<std::int64_t>(sides[a]));
+  }
+  return x;
+}
+
+/// A head's number for one axis of a grid: the list holds one number for each axis, or for each
+/// axis of each head.
+Real axis_number(const Problem& p, const std::string& key, std::int64_t head, std::size_t axis) {
+  const std::size_t axes = p.numbers.at("grid").size();
+  if (axes == 1) return p.number(key, head);
+  const std::vector<Real>& list = p.numbers.at(key);
+  return list.size() == axes ? list[axis] : list[static_cast<std::size_t>(head) * axes + axis];
+}
+
+/// HyPE eq. 5, summed over the axes of a grid.
+Real hype(const Problem& p, std::int64_t head, std::int64_t position, std::int64_t key) {
+  const std::vector<Real>& sides = p.numbers.at("grid");
+  const std::vector<std::int64_t> from = coordinates(sides, position), to = coordinates(sides, key);
+  Real sum = 0;
+  for (std::size_t a = 0; a < sides.size(); ++a) {
+    sum -= axis_number(p, "hype_tau", head, a) *
+           std::sinh(axis_number(p, "hype_mu", head, a) * static_cast<Real>(to[a] - from[a]));
+  }
+  return sum;
+}
+
+using Bias = Real (*)(const Problem&, std::int64_t head, std::int64_t position, std::int64_t key);
 constexpr std::pair<const char*, Bias> biases[] = {
-    {"none", [](const Problem&, std::int64_t, std::int64_t) { return Real(0); }},
+    {"none", [](const Problem&, std::int64_t, std::int64_t, std::int64_t) { return Real(0); }},
     {"alibi",
-     [](const Problem& p, std::int64_t h, std::int64_t offset) {
-       return -p.number("alibi_slope", h) * static_cast<Real>(std::abs(offset));
+     [](const Problem& p, std::int64_t h, std::int64_t position, std::int64_t key) {
+       return -p.number("alibi_slope", h) * static_cast<Real>(std::abs(key - position));
      }},
-    {"hype",
-     [](const Problem& p, std::int64_t h, std::int64_t offset) {
-       return -p.number("hype_tau", h) *
-              std::sinh(p.number("hype_mu", h) * static_cast<Real>(offset));
-     }},
+    {"hype", &hype},
     {"t5",
-     [](const Problem& p, std::int64_t h, std::int64_t offset) {
+     [](const Problem& p, std::int64_t h, std::int64_t position, std::int64_t key) {
        const std::int64_t buckets = p.tensors.at("t5_bias").extents.back();
-       return p.tensor("t5_bias", h, 1)[t5_bucket(p, buckets, offset)];
+       return p.tensor("t5_bias", h, 1)[t5_bucket(p, buckets, key - position)];
      }},
 };
 
@@ -117,6 +169,28 @@ std::vector<Real> rope(const Problem& p, std::int64_t position, const std::vecto
     out[b] = x[b] * std::cos(angle) + x[a] * std::sin(angle);
   }
   return out;
+}
+
+/// Vaswani et al., section 3.5, and Tensor2Tensor's get_timing_signal_1d.
+std::vector<Real> sinusoidal(const Problem& p, std::int64_t position, std::vector<Real> x) {
+  const Real base = p.number("position_base", 0), d = static_cast<Real>(x.size());
+  const auto pos = static_cast<Real>(position);
+  if (p.word("layout") == "interleaved") {
+    for (std::size_t i = 0; 2 * i < x.size(); ++i) {
+      const Real angle = pos / std::pow(base, 2 * static_cast<Real>(i) / d);
+      x[2 * i] += std::sin(angle);
+      if (2 * i + 1 < x.size()) x[2 * i + 1] += std::cos(angle);
+    }
+    return x;
+  }
+  const std::size_t timescales = x.size() / 2;
+  for (std::size_t i = 0; i < timescales; ++i) {
+    const Real step = timescales == 1 ? 0 : std::log(base) / static_cast<Real>(timescales - 1);
+    const Real angle = pos * std::exp(-static_cast<Real>(i) * step);
+    x[i] += std::sin(angle);
+    x[timescales + i] += std::cos(angle);
+  }
+  return x;
 }
 
 using Matrix = std::vector<std::vector<Real>>;
@@ -177,8 +251,15 @@ bool sees(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
   });
 }
 
-Real position_bias(const Problem& p, std::int64_t head, std::int64_t offset) {
-  return formula_of("bias", biases, p.call.bias)(p, head, offset);
+bool is_stopped(const Problem& p, std::int64_t i, std::int64_t j) {
+  const std::int64_t position = i + p.key.shape.token - p.query.shape.token;
+  return std::count(p.call.masks.begin(), p.call.masks.end(), "segment") > 0 &&
+         j < segment_start(p, position);
+}
+
+Real position_bias(const Problem& p, std::int64_t head, std::int64_t i, std::int64_t j) {
+  const std::int64_t position = i + p.key.shape.token - p.query.shape.token;
+  return formula_of("bias", biases, p.call.bias)(p, head, position, j);
 }
 
 std::vector<Real> projected(const Problem& p, const std::string& name, std::int64_t head,
@@ -196,14 +277,15 @@ std::vector<Real> projected(const Problem& p, const std::string& name, std::int6
 std::vector<Real> mapped_token(const Problem& p, std::int64_t head, bool is_query,
                                std::int64_t index, std::vector<Real> x) {
   const std::string& name = p.call.similarity;
+  const std::int64_t first = is_query ? p.key.shape.token - p.query.shape.token : 0;
+  if (p.call.position == "sinusoidal") x = sinusoidal(p, first + index, x);
   x = projected(p, is_query ? "P_query" : "P_key", head, x);
   if (is_query && name == "multiplicative") {  // q^T W k: (W^T q).k
     x = product(transposed(matrix(p, "W", head)), x);
   }
-  const std::int64_t first = is_query ? p.key.shape.token - p.query.shape.token : 0;
   if (p.call.position == "rope") {
     x = rope(p, first + index, x);
-  } else if (p.call.position != "none") {
+  } else if (p.call.position != "none" && p.call.position != "sinusoidal") {
     fail("the reference has no formula of position {}: write it in core/reference/pair_terms.cpp",
          p.call.position);
   }

@@ -11,8 +11,12 @@ namespace conelab::reference {
 /// that reads an array that is not there admits every pair.
 [[nodiscard]] bool sees(const Problem& problem, std::int64_t b, std::int64_t i, std::int64_t j);
 
-/// The bias at relative position `offset` = j - i - (n_k - n_q): query i sits at key i + n_k - n_q.
-[[nodiscard]] Real position_bias(const Problem& problem, std::int64_t head, std::int64_t offset);
+/// Whether no gradient flows through the pair to its key and value.
+[[nodiscard]] bool is_stopped(const Problem& problem, std::int64_t i, std::int64_t j);
+
+/// The bias of query i, which sits at key i + n_k - n_q, with key j.
+[[nodiscard]] Real position_bias(const Problem& problem, std::int64_t head, std::int64_t i,
+                                 std::int64_t j);
 
 /// P x with a head's matrix of this name; x where there is none.
 [[nodiscard]] std::vector<Real> projected(const Problem& problem, const std::string& name,

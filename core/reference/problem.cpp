@@ -9,6 +9,8 @@ Problem make_problem(const Call& call, const AttentionInput<double>& input) {
   p.query = convert<Real>(input.query);
   p.key = convert<Real>(input.key);
   p.value = convert<Real>(input.value);
+  p.stopped_key = p.key;
+  p.stopped_value = p.value;
   p.output_grad = convert<Real>(input.output_grad);
   p.allowed = input.allowed;
   p.key_lengths = input.key_lengths;

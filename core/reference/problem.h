@@ -16,6 +16,9 @@ namespace conelab::reference {
 struct Problem {
   Call call;  ///< Map name written out.
   Tensor4<Real> query, key, value, output_grad;
+  /// The same keys and values as stopped pairs see them: who moves a number of `key` or `value` to
+  /// differentiate moves none of these.
+  Tensor4<Real> stopped_key, stopped_value;
   std::vector<std::uint8_t> allowed;
   std::vector<std::int64_t> key_lengths;
   /// By key: one number for all heads, or one for each.

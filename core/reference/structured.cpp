@@ -91,12 +91,28 @@ constexpr std::pair<const char*, LayerFormula> layers[] = {
     {"recursive", &recursive},
 };
 
+/// The tokens with their positions.
+void map_all(const Problem& p, bool is_query, Tensor4<Real>& tokens) {
+  for (std::int64_t b = 0; b < tokens.shape.batch; ++b) {
+    for (std::int64_t h = 0; h < tokens.shape.head; ++h) {
+      for (std::int64_t i = 0; i < tokens.shape.token; ++i) {
+        Real* x = tokens.row(b, h, i);
+        const std::vector<Real> y = mapped_token(p, h, is_query, i, {x, x + tokens.shape.feature});
+        std::copy(y.begin(), y.end(), x);
+      }
+    }
+  }
+}
+
 }  // namespace
 
-Result structured(const Problem& p) {
+Result structured(const Problem& given) {
   for (const auto& [name, formula] : layers) {
-    if (p.call.operation == name) return formula(p);
+    if (given.call.operation == name) return formula(given);
   }
+  Problem p = given;
+  map_all(given, true, p.query);
+  map_all(given, false, p.key);
   for (const auto& [name, formula] : operators) {
     if (p.call.operation != name) continue;
     const Shape4 sizes = p.output_grad.shape;

@@ -106,9 +106,7 @@ class BackwardPass {
     const auto n = static_cast<std::size_t>(e.query);
     auto head = std::make_unique<BackwardHead<T>>(
         Head<T>(plan_, kernels_, h, input_.key.row(b, h, 0), input_.tensors), blocks_);
-    if (head->head.bias().has_gradient()) {
-      head->by_offset.assign(static_cast<std::size_t>(e.query + e.key), 0.0);
-    }
+    if (head->head.bias().has_gradient()) head->by_offset.assign(head->head.bias().sums(), 0.0);
     const std::ptrdiff_t stride = operand_stride(head->head.base_size(), kernels_.panel);
     head->query_grad = result_rows(result_.query, b, h, stride);
     const bool own_sums = head->query_grad == nullptr;
@@ -324,9 +322,8 @@ class BackwardPass {
   static void collect_by_offset(const HeadBias<T>& bias, KeyWork<T>& w,
                                 const QueryGroup<T>& group) {
     for (int r = 0; r < group.rows; ++r) {
-      const T* row = w.logit_slope.data() + r * w.keys().columns;
-      double* to = w.by_offset.data() + bias.index(group.first + r, w.keys().first);
-      for (int c = 0; c < w.keys().count; ++c) to[c] += static_cast<double>(row[c]);
+      bias.add(group.first + r, w.keys().first, w.keys().count,
+               w.logit_slope.data() + r * w.keys().columns, w.by_offset.data());
     }
   }
 

@@ -28,8 +28,8 @@ struct BackwardHead {
   T* query_grad = nullptr;                 ///< [n_q × stride] W K
   std::vector<T> query_slope;              ///< [n_q] dL/dpotential
   std::vector<T> query_margin;             ///< [n_q] sum_j w_ij
-  std::vector<double> by_offset;       ///< [n_q + n_k] dL/dlogit by relative position, or empty.
-  std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
+  std::vector<double> by_offset;           ///< dL/dlogit by relative position, or empty.
+  std::vector<std::atomic<int>> turn;      ///< [blocks] the tile that may add next.
 };
 
 /// What a ticket owns: one tile of keys, its gradients, and room for a block of queries against it.
@@ -49,7 +49,7 @@ struct KeyWork {
         tile(size_of(rows) * columns()),
         slope(tile.size()),
         logit_slope(head.bias().has_gradient() ? tile.size() : 0),
-        by_offset(head.bias().has_gradient() ? size_of(plan.extents.query + plan.extents.key) : 0),
+        by_offset(head.bias().has_gradient() ? head.bias().sums() : 0),
         row_slope(size_of(rows)),
         row_margin(row_slope.size()),
         sums(plan),
@@ -65,7 +65,7 @@ struct KeyWork {
   Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
   Buffer<T> tile, slope;            ///< [rows × columns]
   Buffer<T> logit_slope;            ///< [rows × columns] dL/dlogit; empty where it is not wanted.
-  std::vector<double> by_offset;    ///< [n_q + n_k] dL/dlogit by relative position, or empty.
+  std::vector<double> by_offset;    ///< dL/dlogit by relative position, or empty.
   std::vector<T> row_slope, row_margin;  ///< [rows]
   ParameterSums sums;
 

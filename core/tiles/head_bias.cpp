@@ -11,46 +11,137 @@
 #include "core/tiles/tile_size.h"
 
 namespace conelab {
+namespace {
+
+/// The numbers of one axis, as a row's functions take them.
+PartValues along_axis(PartValues values, std::size_t axis) {
+  for (std::size_t k = 0; k < values.p.size(); ++k) {
+    if (!values.tensor[k].empty()) values.p[k] = values.tensor[k][axis];
+  }
+  return values;
+}
+
+}  // namespace
 
 template <class T>
-HeadBias<T>::HeadBias(const Plan& plan, PartValues values)
-    : row_(plan.bias), extents_(plan.extents), values_(std::move(values)) {
-  if (values_.p.empty()) return;
-  const Extents& e = extents_;
+HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values)
+    : row_(plan.bias), extents_(plan.extents) {
+  if (values.p.empty()) return;
   for (const std::size_t i : plan.bias_parameters) {
     has_gradient_ |= plan.parameters[i].info.differentiable;
   }
-  // One number for each relative position, and a tile's width of padding.
-  table_.assign(static_cast<std::size_t>(e.query + e.key + 2 * forward_keys<T>), T(0));
-  for (std::int64_t i = 0; i < e.query + e.key - 1; ++i) {
-    const double value = row_->value(values_, offset(i));
-    table_[static_cast<std::size_t>(i)] = static_cast<T>(value);
-    if (std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max())) continue;
-    std::string given;
-    for (std::size_t k = 0; k < values_.p.size(); ++k) {
-      const char* key = plan.parameters[plan.bias_parameters[k]].info.key;
-      given += fmt::format("{}{} = {}", k == 0 ? "" : ", ", key, values_.p[k]);
+  const Extents& e = extents_;
+  const std::vector<std::int64_t> sides = plan.grid();
+  std::ptrdiff_t first = 0;
+  for (std::size_t a = 0; a < sides.size(); ++a) {
+    const std::int64_t count = 2 * sides[a] - 1;
+    axes_.push_back({along_axis(values, a), first, count, sides[a] - 1});
+    first += count;
+  }
+  if (sides.empty()) {
+    axes_.push_back({values, 0, std::max<std::int64_t>(0, e.query + e.key - 1), e.key - 1});
+    first = e.query + e.key + 2 * forward_keys<T>;  // A tile's width of padding.
+  } else {
+    place_keys(sides);
+  }
+  table_.assign(static_cast<std::size_t>(first), T(0));
+  tabulate(plan);
+}
+
+template <class T>
+void HeadBias<T>::place_keys(const std::vector<std::int64_t>& sides) {
+  coordinate_.resize(static_cast<std::size_t>(extents_.key) * sides.size());
+  auto* point = coordinate_.data();
+  for (std::int64_t key = 0; key < extents_.key; ++key, point += sides.size()) {
+    std::int64_t rest = key;
+    for (std::size_t a = sides.size(); a-- > 0; rest /= sides[a]) {
+      point[a] = static_cast<std::int32_t>(rest % sides[a]);
     }
-    misuse("bias {} overflows {} positions apart (found {}; the largest number is {})",
-           plan.call.bias, std::abs(offset(i)), given, std::numeric_limits<T>::max());
+  }
+}
+
+template <class T>
+void HeadBias<T>::tabulate(const Plan& plan) {
+  const double largest =
+      static_cast<double>(std::numeric_limits<T>::max()) / static_cast<double>(axes_.size());
+  for (const Axis& axis : axes_) {
+    for (std::int64_t i = 0; i < axis.count; ++i) {
+      const auto offset = static_cast<double>(i - axis.zero);
+      const double value = row_->value(axis.values, offset);
+      table_[static_cast<std::size_t>(axis.first + i)] = static_cast<T>(value);
+      if (std::abs(value) <= largest) continue;
+      std::string given;
+      for (std::size_t k = 0; k < axis.values.p.size(); ++k) {
+        const ParameterInfo& info = plan.parameters[plan.bias_parameters[k]].info;
+        if (!info.differentiable) continue;
+        given += fmt::format("{}{} = {}", given.empty() ? "" : ", ", info.key, axis.values.p[k]);
+      }
+      misuse("bias {} overflows {} positions apart (found {}; the largest number is {})",
+             plan.call.bias, std::abs(offset), given, largest);
+    }
+  }
+}
+
+template <class T>
+void HeadBias<T>::fill(std::int64_t query, std::int64_t key, std::int64_t count, T* out) const {
+  if (is_by_offset()) {
+    std::copy_n(values(query, key), count, out);
+    return;
+  }
+  std::fill_n(out, count, T(0));
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    const T* table = table_.data() + axes_[a].first + axes_[a].zero - point(position(query))[a];
+    for (std::int64_t c = 0; c < count; ++c) out[c] += table[point(key + c)[a]];
+  }
+}
+
+template <class T>
+std::size_t HeadBias<T>::sums() const {
+  return axes_.empty() ? 0 : static_cast<std::size_t>(axes_.back().first + axes_.back().count);
+}
+
+template <class T>
+void HeadBias<T>::add(std::int64_t query, std::int64_t key, std::int64_t count,
+                      const T* logit_slope, double* by_offset) const {
+  if (is_by_offset()) {
+    double* to = by_offset + index(query, key);
+    for (std::int64_t c = 0; c < count; ++c) to[c] += static_cast<double>(logit_slope[c]);
+    return;
+  }
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    double* to = by_offset + axes_[a].first + axes_[a].zero - point(position(query))[a];
+    for (std::int64_t c = 0; c < count; ++c) {
+      to[point(key + c)[a]] += static_cast<double>(logit_slope[c]);
+    }
   }
 }
 
 template <class T>
 void HeadBias<T>::collect(const double* by_offset, PartValues& gradient) const {
   if (!has_gradient_) return;
-  for (std::int64_t i = 0; i < extents_.query + extents_.key - 1; ++i) {
-    row_->slope(values_, offset(i), by_offset[i], gradient);
+  const auto collect_axis = [&](const Axis& axis, PartValues& to) {
+    for (std::int64_t i = 0; i < axis.count; ++i) {
+      row_->slope(axis.values, static_cast<double>(i - axis.zero), by_offset[axis.first + i], to);
+    }
+  };
+  if (is_by_offset()) return collect_axis(axes_.front(), gradient);
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    PartValues own{std::vector<double>(gradient.p.size(), 0.0), {}};
+    collect_axis(axes_[a], own);
+    for (std::size_t k = 0; k < own.p.size(); ++k) {
+      if (!gradient.tensor[k].empty()) gradient.tensor[k][a] += own.p[k];
+    }
   }
 }
 
 template <class T>
 std::vector<T> HeadBias<T>::slope_table(std::size_t parameter) const {
+  const Axis& axis = axes_.front();
   std::vector<T> table;
-  PartValues gradient{std::vector<double>(values_.p.size(), 0.0), values_.tensor};
-  for (std::int64_t i = 0; i < extents_.query + extents_.key - 1; ++i) {
+  PartValues gradient{std::vector<double>(axis.values.p.size(), 0.0), axis.values.tensor};
+  for (std::int64_t i = 0; i < axis.count; ++i) {
     std::fill(gradient.p.begin(), gradient.p.end(), 0.0);
-    row_->slope(values_, offset(i), 1, gradient);
+    row_->slope(axis.values, static_cast<double>(i - axis.zero), 1, gradient);
     table.push_back(static_cast<T>(gradient.p[parameter]));
   }
   return table;

@@ -139,7 +139,8 @@ class SparseRow {
     const HeadBias<T>& bias = head_.head().bias();
     for (std::size_t c = 0; c < keys_.size(); ++c) {
       tile_[c] = head_.measure(query, keys_[c]);
-      addend_[c] = bias.exists() ? *bias.values(query, keys_[c]) : T(0);
+      addend_[c] = 0;
+      if (bias.exists()) bias.fill(query, keys_[c], 1, &addend_[c]);
       if (column_lse_ != nullptr && column_lse_[keys_[c]] != -std::numeric_limits<T>::infinity()) {
         addend_[c] -= column_lse_[keys_[c]];
       }
@@ -267,7 +268,7 @@ class SparseBackward {
     by_query_ = Gradient(e.query, head_.queries().stride);
     by_key_ = Gradient(e.key, head_.keys().stride);
     value_grad_.assign(static_cast<std::size_t>(e.key * head_.stride()), T(0));
-    by_offset_.assign(static_cast<std::size_t>(e.query + e.key), 0.0);
+    if (head_.head().bias().has_gradient()) by_offset_.assign(head_.head().bias().sums(), 0.0);
   }
 
   /// Writes the head's rows of the result and returns what its parameters get.
@@ -316,7 +317,7 @@ class SparseBackward {
   ParameterSums sums_;
   Gradient by_query_, by_key_;
   Buffer<T> value_grad_;           ///< [n_k x stride] dL/d(lifted value)
-  std::vector<double> by_offset_;  ///< [n_q + n_k] dL/dlogit by relative position
+  std::vector<double> by_offset_;  ///< dL/dlogit by relative position, or empty.
   Buffer<T> column_delta_;         ///< [n_k] v_j.dV_j under the softmax over queries, else empty.
   Buffer<T> slope_, logit_slope_, key_slope_, room_, upstream_row_;
 
@@ -392,8 +393,9 @@ class SparseBackward {
     const T slope = slope_[c];
     if (column_delta_.empty()) add_value(j, row_.tile()[c], upstream);
     by_key_.potential[static_cast<std::size_t>(j)] += key_slope_[c];
-    by_offset_[static_cast<std::size_t>(j - i + plan_.extents.query - 1)] +=
-        static_cast<double>(logit_slope_[c]);
+    if (!by_offset_.empty()) {
+      head_.head().bias().add(i, j, 1, &logit_slope_[c], by_offset_.data());
+    }
     const T* q = head_.base(head_.queries(), i);
     const T* k = head_.base(head_.keys(), j);
     T *dq = by_query_.row(i), *dk = by_key_.row(j);

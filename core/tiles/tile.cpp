@@ -145,22 +145,24 @@ void Tiles<S>::subtract_columns(const KeyTile<T>& keys, T* row) const {
 template <class S>
 Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                     Cover cover) {
+  const HeadBias<T>& bias = head_->bias();
   if (cover == Cover::all && column_lse_ == nullptr) {
-    if (!head_->bias().exists()) return {};
-    return {head_->bias().values(queries.first, keys.first), -1};  // one key to the left per query
+    if (!bias.exists()) return {};
+    if (bias.is_by_offset())
+      return {bias.values(queries.first, keys.first), -1};  // one key to the left per query
   }
   const auto width = static_cast<std::size_t>(keys.columns);
   addend_.resize(static_cast<std::size_t>(queries.rows) * width);
   for (int r = 0; r < queries.rows; ++r) {
     T* row = addend_.data() + static_cast<std::size_t>(r) * width;
-    if (head_->bias().exists()) {
-      std::copy_n(head_->bias().values(queries.first + r, keys.first), keys.count, row);
+    if (bias.exists()) {
+      bias.fill(queries.first + r, keys.first, keys.count, row);
     } else {
       std::fill_n(row, keys.count, T(0));
     }
     if (column_lse_ != nullptr) subtract_columns(keys, row);
-    if (cover == Cover::all) continue;  // No key is hidden, and no column a filler.
     std::fill(row + keys.count, row + keys.columns, -std::numeric_limits<T>::infinity());
+    if (cover == Cover::all) continue;
     const std::uint8_t* sees = sees_.data() + static_cast<std::ptrdiff_t>(r) * keys.count;
     for (int c = 0; c < keys.count; ++c) {
       row[c] = sees[c] != 0 ? row[c] : -std::numeric_limits<T>::infinity();

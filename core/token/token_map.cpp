@@ -2,6 +2,7 @@
 //
 //   rope       column pair i of the token at position p is turned by the angle p base^(-2i/d)
 //              (RoFormer, section 3.2.2). interleaved: columns 2i, 2i + 1; halves: i, i + d/2
+//   sinusoidal sin and cos of p base^(-2i/d) added in turn, or as halves (Vaswani et al.)
 //   bilinear   q' = W^T q, so that q'.k = q^T W k
 //   gat        q' = (a_1.W q, 1) and k' = (1, a_2.W k), so that q'.k' = a_1.W q + a_2.W k
 //   additive   q' = (W q, 0) and k' = (U k, v_a), each half filled up with zeros: operands of
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "core/base/buffer.h"
+#include "core/base/error.h"
 #include "core/base/squared_norm.h"
 #include "core/similarity/similarity.h"
 
@@ -72,6 +74,48 @@ void rope(const TokenBlock<T>& block, T* out) {
 template <class T>
 void rope_back(const TokenBlock<T>& block, const T* upstream, T* dx, PartValues&) {
   turn(block, upstream, -1, dx);
+}
+
+constexpr std::array sinusoidal_parameters{
+    ParameterInfo{"position_base", 10000, Domain::positive, false,
+                  "base of the angles p base^(-2i/d), in halves p base^(-i/(d/2 - 1))"},
+    ParameterInfo{"layout", 0, Domain::choice, false,
+                  "sines and cosines in turn, or sines in the first half and cosines in the second",
+                  "interleaved|halves"}};
+
+/// A column of the added vectors: sine or cosine of the position times a rate.
+struct Wave {
+  double rate;
+  bool is_sine;
+};
+std::vector<Wave> waves(std::int64_t d, const PartValues& values) {
+  const bool halves = values.p[1] != 0;
+  const std::int64_t half = d / 2;
+  std::vector<Wave> all;
+  for (std::int64_t c = 0; c < d; ++c) {
+    const auto i = static_cast<double>(halves ? c % std::max<std::int64_t>(1, half) : c / 2);
+    const double part =
+        halves ? i / std::max(1.0, static_cast<double>(half - 1)) : 2 * i / static_cast<double>(d);
+    all.push_back({std::pow(values.p[0], -part), halves ? c < half : c % 2 == 0});
+  }
+  if (halves && d % 2 != 0) all.back() = {0, true};
+  return all;
+}
+template <class T>
+void sinusoidal(const TokenBlock<T>& b, T* out) {
+  const std::vector<Wave> columns = waves(b.columns, b.values);
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count; ++t) {
+    for (const Wave& wave : columns) {
+      const double angle = static_cast<double>(b.position + t) * wave.rate;
+      const double added = wave.is_sine ? std::sin(angle) : std::cos(angle);
+      *out++ = static_cast<T>(static_cast<double>(*x++) + added);
+    }
+  }
+}
+template <class T>
+void sinusoidal_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&) {
+  std::copy_n(upstream, b.count * b.columns, dx);
 }
 
 constexpr std::array bilinear_parameters{
@@ -271,6 +315,94 @@ void lift_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&) {
   }
 }
 
+/// The numbers of hype-columns: mu, tau, grid, form as the bias's, then the scale.
+struct HypeColumns {
+  const PartValues& v;
+
+  [[nodiscard]] std::size_t axes() const { return std::max<std::size_t>(1, v.tensor[0].size()); }
+  [[nodiscard]] double mu(std::size_t a) const { return number(0, a); }
+  [[nodiscard]] double tau(std::size_t a) const { return number(1, a); }
+  [[nodiscard]] double scale() const { return v.p[4]; }
+  /// The coordinate of the token at position p.
+  [[nodiscard]] double coordinate(std::int64_t p, std::size_t a) const {
+    if (axes() == 1) return static_cast<double>(p);
+    for (std::size_t last = axes() - 1; last > a; --last) p /= side(last);
+    return static_cast<double>(p % side(a));
+  }
+  /// How far coordinates of tokens at [begin, end) lie from 0.
+  [[nodiscard]] double reach(std::size_t a, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t most = axes() == 1 ? std::max(-begin, end - 1) : side(a) - 1;
+    return static_cast<double>(most);
+  }
+
+ private:
+  [[nodiscard]] double number(std::size_t k, std::size_t a) const {
+    return v.tensor[k].empty() ? v.p[k] : v.tensor[k][a];
+  }
+  [[nodiscard]] std::int64_t side(std::size_t a) const {
+    return static_cast<std::int64_t>(v.tensor[2][a]);
+  }
+};
+
+/// The bias's parameters as hype-columns has them: sizes of mu are those of the grid's axes.
+std::int64_t with_hype_columns(std::int64_t columns, std::span<const Parameter> own) {
+  const std::vector<std::int64_t>& axes = own.front().extents;
+  return columns + 2 * (axes.empty() ? 1 : axes.back());
+}
+
+void check_columns(const PartValues& values, std::int64_t begin, std::int64_t end, double largest) {
+  const HypeColumns h{values};
+  if (h.scale() == 0) misuse("hype_form=columns needs another scale than 0: use hype_form=bias");
+  for (std::size_t a = 0; a < h.axes(); ++a) {
+    const double factor = std::log(std::abs(h.tau(a)) / (2 * std::abs(h.scale())));
+    const double limit = std::log(largest) - std::max(0.0, factor);
+    const double found = std::abs(h.mu(a)) * h.reach(a, begin, end);
+    if (found <= limit) continue;
+    misuse(
+        "hype_form=columns overflows: hype_mu (L - 1) must not exceed {:.4g}, the logarithm of the "
+        "largest number less that of |hype_tau| / (2 scale) (found {:.4g}; use hype_form=bias)",
+        limit, found);
+  }
+}
+
+template <class T>
+void hype_columns(const TokenBlock<T>& b, T* out) {
+  const HypeColumns h{b.values};
+  const T* x = b.x;
+  for (std::int64_t t = 0; t < b.count; ++t, x += b.columns) {
+    out = std::copy_n(x, b.columns, out);
+    for (std::size_t a = 0; a < h.axes(); ++a) {
+      const double exponent = h.mu(a) * h.coordinate(b.position + t, a);
+      const double c = b.is_query ? -h.tau(a) / (2 * h.scale()) : 1;
+      *out++ = static_cast<T>(c * std::exp(b.is_query ? -exponent : exponent));
+      *out++ = static_cast<T>(b.is_query ? -c * std::exp(exponent) : std::exp(-exponent));
+    }
+  }
+}
+template <class T>
+void hype_columns_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
+  const HypeColumns h{b.values};
+  const bool several = h.axes() > 1;
+  for (std::int64_t t = 0; t < b.count; ++t, dx += b.columns) {
+    std::copy_n(upstream, b.columns, dx);
+    upstream += b.columns;
+    for (std::size_t a = 0; a < h.axes(); ++a) {
+      const double x = h.coordinate(b.position + t, a), sign = b.is_query ? -1 : 1;
+      const double c = b.is_query ? -h.tau(a) / (2 * h.scale()) : 1;
+      // The columns are c first and sign c second.
+      const double first = std::exp(sign * h.mu(a) * x), second = std::exp(-sign * h.mu(a) * x);
+      const auto up = static_cast<double>(*upstream++), down = static_cast<double>(*upstream++);
+      double& mu = several ? gradient.tensor[0][a] : gradient.p[0];
+      mu += c * x * (sign * up * first - down * second);
+      if (!b.is_query) continue;
+      const double by_factor = up * first - down * second;
+      double& tau = several ? gradient.tensor[1][a] : gradient.p[1];
+      tau -= by_factor / (2 * h.scale());
+      gradient.p[4] += by_factor * h.tau(a) / (2 * h.scale() * h.scale());
+    }
+  }
+}
+
 constexpr std::array query_projection{
     ParameterInfo{"P_query", 0, Domain::tensor, true,
                   "projection of the queries; absent: the identity", "", "d',d"}};
@@ -326,6 +458,17 @@ constexpr std::array projections{projection_row("q' = P_query q", query_projecti
                                  projection_row("v' = P_value v", value_projection, Side::value)};
 
 constexpr std::array token_maps{
+    TokenMapRow{.name = "sinusoidal",
+                .about =
+                    "sines and cosines of the position added (Vaswani et al.; layout = halves: "
+                    "Tensor2Tensor)",
+                .parameters = sinusoidal_parameters,
+                .is_position = true,
+                .is_added = true,
+                .maps_query = true,
+                .maps_key = true,
+                .f32 = {&sinusoidal<float>, &sinusoidal_back<float>},
+                .f64 = {&sinusoidal<double>, &sinusoidal_back<double>}},
     TokenMapRow{.name = "rope",
                 .about = "column pairs turned by p base^(-2i/d) (RoFormer)",
                 .parameters = rope_parameters,
@@ -359,6 +502,15 @@ constexpr std::array token_maps{
                 .columns = &additive_columns,
                 .f32 = {&additive<float>, &additive_back<float>},
                 .f64 = {&additive<double>, &additive_back<double>}},
+    TokenMapRow{.name = "hype-columns",
+                .about = "two columns for each axis, whose product is the bias hype (HyPE)",
+                .maps_query = true,
+                .maps_key = true,
+                .replaces_bias = true,
+                .columns = &with_hype_columns,
+                .check = &check_columns,
+                .f32 = {&hype_columns<float>, &hype_columns_back<float>},
+                .f64 = {&hype_columns<double>, &hype_columns_back<double>}},
     TokenMapRow{.name = "polar",
                 .about = "(v_:, r) to tanh(r) v_:/|v_:|, Klein coordinates, the first axis where "
                          "v_: = 0 (Gulcehre et al.)",

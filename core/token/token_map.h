@@ -1,8 +1,8 @@
 // Maps from tokens to tokens: projections and positions, which come before a similarity, and maps
 // of values, which come before they are aggregated. One row of a table for each.
 //
-// A row maps a block of tokens, and takes a gradient of the mapped tokens back to the tokens and to
-// the row's parameters. Blocks are row-major in float or double.
+// A row may append columns. It maps a block of tokens, and takes a gradient of the mapped tokens
+// back to the tokens and to the row's parameters. Blocks are row-major in float or double.
 #pragma once
 
 #include <cstdint>
@@ -38,16 +38,23 @@ struct TokenMapRow {
   const char* about;
   std::span<const ParameterInfo> parameters = {};
   bool is_position = false;  ///< Whether `--position` names it.
+  bool is_added = false;     ///< Of a position: whether it comes before all other maps.
   bool maps_query = false, maps_key = false;
   bool maps_value = false;  ///< Whether it maps values; it then maps nothing else.
   /// Whether it makes the operands of one formula, which no position may change: it comes last.
   bool makes_operands = false;
+  /// Whether it takes the place of the bias; its parameters are those of the bias, then the scale.
+  bool replaces_bias = false;
   /// Null, or what is wrong with tokens (or values) of so many columns.
   const char* (*refuses)(std::int64_t columns) = [](std::int64_t) -> const
       char* { return nullptr; };
   /// The columns of mapped tokens, from those of the tokens and the row's own parameters.
   std::int64_t (*columns)(std::int64_t columns, std::span<const Parameter> own) =
       [](std::int64_t same, std::span<const Parameter>) { return same; };
+  /// Null, or throws misuse where a mapped number exceeds `largest`: for tokens at positions
+  /// [begin, end).
+  void (*check)(const PartValues& values, std::int64_t begin, std::int64_t end,
+                double largest) = nullptr;
   TokenMapFunctions<float> f32;
   TokenMapFunctions<double> f64;
 

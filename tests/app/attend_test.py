@@ -193,6 +193,49 @@ class Results(AttendTest):
         self.fails(1, "attend", plain, "-s", "multiplicative", "-o", self.folder / "missing.h5",
                    says="tensor W [d x d]")
 
+    def test_transformer_xl_is_dot_with_the_mask_segment(self):
+        x = np.array([[1.], [2.], [3.], [4.]])
+        source = self.write(q=x)
+        found = self.attend(source, "--operator", "transformer-xl", "-p", "segment=2", "-p", "scale=1",
+                            "--dtype", "f64", "--keep", "output,gradients")
+        np.testing.assert_allclose(found["output/output"][0, 0, 2:, 0], [2.947975, 3.981343], atol=5e-7)
+        plain = self.attend(source, "-s", "dot", "--mask", "segment", "-p", "segment=2", "-p", "scale=1",
+                            "--dtype", "f64", "--keep", "gradients", out="plain.h5")
+        for name in ("q", "k", "v", "scale"):
+            np.testing.assert_array_equal(found[f"gradients/{name}"], plain[f"gradients/{name}"])
+        for other in (("--mask", "causal"), ("-s", "umbral")):
+            self.fails(2, "attend", source, "--operator", "transformer-xl", *other, "-o",
+                       self.folder / "no.h5", says="transformer-xl")
+        self.fails(2, "attend", source, "--operator", "transformer-xl:masks=causal", "-o",
+                   self.folder / "no.h5", says="takes no other similarity or mask")
+
+    def test_hype_on_a_grid_has_numbers_for_each_axis_and_reports_what_columns_lose(self):
+        q, k, v = (t.astype("f8") for t in random_tensors(n=12))
+        source = self.write(q=q, k=k, v=v)
+        mu = np.array([[.3, .1], [.2, .4]])
+        call = ["-s", "dot", "--bias", "hype", "-p", "grid=3x4", "-p", "hype_mu=.3,.1;.2,.4"]
+        found = self.attend(source, *call, "--keep", "logits,gradients")
+        x, y = np.arange(12) // 4, np.arange(12) % 4
+        bias = sum(np.sinh(mu[:, a, None, None] * (c[None, :] - c[:, None])[None])
+                   for a, c in enumerate((x, y)))
+        logits = q @ k.transpose(0, 2, 1) / np.sqrt(8) + bias
+        np.testing.assert_allclose(found["logits/logit"][0], logits, atol=1e-12)
+        np.testing.assert_array_equal(found["parameters/hype_mu"], mu)
+        self.assertEqual(found["gradients/hype_mu"].shape, (2, 2))
+        self.assertEqual(found["gradients/hype_tau"].shape, (2,))
+        text = self.ok("attend", source, *call, "-p", "hype_form=columns", "--keep", "gradients",
+                       "-o", self.folder / "columns.h5")
+        self.assertIn("hype_form=columns: the bias differs", text.err)
+        with h5py.File(self.folder / "columns.h5") as columns:
+            self.assertLess(columns["attention/environment/hype_columns_error"][()], 1e-14)
+            np.testing.assert_allclose(columns["attention/gradients/hype_mu"],
+                                       found["gradients/hype_mu"], atol=1e-11)
+        self.fails(2, "attend", source, "-s", "umbral", *call[2:], "-p", "hype_form=columns", "-o",
+                   self.folder / "no.h5", says="dot product")
+        self.fails(2, "attend", source, "-s", "dot", "--bias", "hype", "-p", "hype_form=columns",
+                   "-p", "hype_mu=1", "--dtype", "f16", "-o", self.folder / "no.h5",
+                   says=["overflows", "10."])
+
     def test_a_structured_operator_reads_q_alone_and_has_no_weights(self):
         q, k, v = random_tensors()
         d = q.shape[-1]

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/call/composed.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -80,6 +81,8 @@ QHBoxLayout* OperatorCard::build_title() {
   operator_->setObjectName(QStringLiteral("operator-%1-similarity").arg(index_));
   operator_->setAccessibleName(tr("Similarity of operator %1").arg(index_ + 1));
   for (const OperatorListing& listing : list_operators()) {
+    // The card offers similarity and mask by themselves.
+    if (find_named_operator(listing.part.name) != nullptr) continue;
     operator_->addItem(QString::fromStdString(listing.part.name));
     operator_->setItemData(operator_->count() - 1, help_of(listing.part), Qt::ToolTipRole);
   }

@@ -32,6 +32,8 @@ TEST(CallText, WhatIsNoKeyWithAValueIsMisuse) {
 }
 
 TEST(CallText, MasksAreAlsoNamedAsTheOptionIs) {
+  EXPECT_EQ(call_from_text("transformer-xl:memory=2"),
+            call_from_text("dot:masks=segment:memory=2"));
   EXPECT_EQ(call_from_text("dot:mask=causal"), call_from_text("dot:masks=causal"));
 }
 

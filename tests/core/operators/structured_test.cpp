@@ -60,6 +60,8 @@ std::vector<Call> structured_calls() {
       give_mask_parameters(call);
       calls.push_back(with_random_tensors(call));
       const std::vector<Call> others = with_every_word(calls.back(), row.info);
+      calls.push_back(calls.back());
+      calls.back().position = "sinusoidal";
       if (others.size() > 1) calls.insert(calls.end(), others.begin(), others.end());
     }
   }
@@ -251,6 +253,8 @@ TEST(Structured, RefusesWhatItDoesNotCombineWith) {
   EXPECT_THAT(refusal(call, extents), testing::HasSubstr("full, causal"));
   call = with_random_tensors(call_from_text("agglomerative:classes=3"));
   EXPECT_THAT(refusal(call, extents), testing::HasSubstr("must divide d"));
+  call = with_random_tensors(call_from_text("agglomerative:position=rope"));
+  EXPECT_THAT(refusal(call, extents), testing::HasSubstr("position sinusoidal"));
   EXPECT_THAT(refusal(call_from_text("agglomerative"), extents), testing::HasSubstr("tensor P"));
   EXPECT_THAT(refusal(call_from_text("aglomerative"), extents),
               testing::HasSubstr("agglomerative"));

@@ -154,6 +154,25 @@ TEST(AgreementOfParts, OfProjections) {
   }
 }
 
+/// HyPE on grids over several tiles, and as columns, whose product is the bias.
+TEST(AgreementOfParts, OfHypeOnGridsAndAsColumns) {
+  const Extents extents{1, 2, 130, 150, 6, 3};
+  for (const char* text :
+       {"dot:bias=hype:hype_form=columns", "multiplicative:bias=hype:hype_form=columns",
+        "dot:bias=hype:hype_form=columns:position=rope:scale=-2,0.5:masks=causal",
+        "penumbral:bias=hype:grid=10x15", "dot:bias=hype:grid=150",
+        "laplacian:bias=hype:grid=10x15:hype_mu=0.1,0.05;0.2,0.1:masks=causal",
+        "dot:bias=hype:grid=5x3x10:hype_tau=1,-1,0.5:masks=strided",
+        "dot:bias=hype:grid=10x15:hype_mu=0.1,0.05;0.2,0.1:hype_form=columns:masks=window:window="
+        "30"}) {
+    SCOPED_TRACE(text);
+    const Call call = with_random_tensors(call_from_text(text));
+    const AttentionInput<double> input = random_input(call, extents, 37);
+    expect_agreement<double>(call, input, double_tolerance);
+    expect_agreement<float>(call, input, float_tolerance);
+  }
+}
+
 TEST_P(Agreement, AroundTheEdgesOfTiles) {
   const std::vector<std::array<std::int64_t, 4>> sizes{
       {0, 5, 3, 1},     {5, 0, 3, 1},       {1, 1, 2, 1},     {2, 1, 3, 5},

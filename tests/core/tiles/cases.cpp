@@ -84,7 +84,8 @@ std::vector<Variant> make_variants() {
 /// A value of the parameter's domain, different for each head, that keeps logits moderate.
 double sample_value(const ParameterInfo& info, std::int64_t head) {
   const std::string key = info.key;
-  if (key == "window") return 4;
+  if (key == "window" || key == "memory") return 4;
+  if (key == "summary") return 2;
   if (key == "height") return 1.25 + 0.25 * static_cast<double>(head);
   const double step = 0.125 * static_cast<double>(head);
   if (info.domain == Domain::whole) return 3;
@@ -217,6 +218,7 @@ Call make_call(const Variant& variant, const Parts& parts, const Extents& extent
   const ComposedSimilarity* composed = find_composed(call.similarity);
   for (const Parameter& p : parameters(*plan)) {
     const std::string key = p.info.key;
+    if (key == "grid") continue;  // It must fit the keys.
     const bool list = parts.per_head && p.info.differentiable;
     if (p.is_number() && (composed == nullptr || key != composed->fixed)) {
       call.parameters[key] = sample_text(p.info, list ? extents.head : 1);

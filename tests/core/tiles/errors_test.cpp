@@ -302,6 +302,45 @@ TEST(Interface, ReportsProgressUpToOne) {
   EXPECT_EQ(last, 1.0);
 }
 
+TEST(Interface, RefusesHypesColumnsThatOverflow) {
+  const Extents e{1, 1, 41, 41, 64, 1};
+  const auto of_reach = [&](double reach, auto type) {
+    using T = decltype(type);
+    Call call = call_from_text("dot:bias=hype:hype_form=columns:hype_tau=1");
+    call.parameters["hype_mu"] = fmt::format("{}", reach / 40);
+    const AttentionInput<T> input = convert<T>(random_input(call, e, 4));
+    (void)forward(*resolve(call, e), input);
+  };
+  const auto expect_limit = [&](double limit, const char* text, auto type) {
+    EXPECT_NO_THROW(of_reach(limit - 0.01, type));
+    const Error error = error_of([&] { of_reach(limit + 0.01, type); });
+    EXPECT_EQ(error.exit_status(), 2);
+    EXPECT_THAT(error.what(), HasSubstr(text));
+  };
+  // mu (L - 1) at d = 64 and tau = 1.
+  expect_limit(9.7036, "9.704", Float16{});
+  expect_limit(87.332, "87.33", Bfloat16{});
+  expect_limit(87.336, "87.34", 0.0f);
+  expect_limit(708.397, "708.4", 0.0);
+}
+
+TEST(Interface, RefusesWhatHypesColumnsAndGridsDoNotTake) {
+  const auto refusal = [&](const char* text) {
+    const Error error = error_of([&] {
+      return resolve(call_from_text(text), {1, 2, 12, 12, 4, 1});
+    });
+    EXPECT_EQ(error.exit_status(), 2) << text;
+    return std::string(error.what());
+  };
+  EXPECT_THAT(refusal("laplacian:bias=hype:hype_form=columns"), HasSubstr("dot product"));
+  EXPECT_THAT(refusal("dot:bias=hype:grid=3x5"), HasSubstr("15"));
+  EXPECT_THAT(refusal("dot:bias=hype:grid=3xx4"), HasSubstr("grid"));
+  EXPECT_THAT(refusal("dot:bias=hype:grid=-3x-4"), HasSubstr("grid"));
+  EXPECT_THAT(refusal("dot:bias=hype:grid=3x4:hype_mu=1,2,3"), HasSubstr("per axis"));
+  EXPECT_THAT(refusal("dot:bias=hype:grid=3x4:hype_mu=1;2;3"), HasSubstr("per head"));
+  EXPECT_THAT(refusal("dot:bias=hype:hype_mu=1,2,3"), HasSubstr("per head"));
+}
+
 TEST(Interface, RefusesAnUnknownSimdTarget) {
   const AttentionInput<double> input = random_input(Call{}, small, 7);
   Execution execution;

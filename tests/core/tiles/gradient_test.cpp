@@ -58,8 +58,10 @@ void expect_parameters(const Plan& plan, Problem& problem, const Backward<double
   for (const Parameter& p : parameters(plan)) {
     if (!p.info.differentiable || !p.is_number()) continue;
     const std::string key = p.info.key;
-    ASSERT_EQ(found.parameters.count(key), 1u) << key;
-    const std::vector<double>& slopes = found.parameters.at(key);
+    const bool by_axis = !p.extents.empty();
+    ASSERT_EQ(by_axis ? found.tensors.count(key) : found.parameters.count(key), 1u) << key;
+    const std::vector<double>& slopes =
+        by_axis ? found.tensors.at(key).data : found.parameters.at(key);
     ASSERT_EQ(slopes.size(), p.values.size()) << key;
     std::vector<Real>& values = problem.numbers.at(key);
     ASSERT_EQ(values.size(), p.values.size()) << key;
@@ -73,7 +75,7 @@ void expect_parameters(const Plan& plan, Problem& problem, const Backward<double
 void expect_tensors(const Plan& plan, Problem& problem, const Backward<double>& found,
                     Count& count) {
   for (const Parameter& p : parameters(plan)) {
-    if (p.info.domain != Domain::tensor || !p.info.differentiable || p.extents.empty()) continue;
+    if (p.is_number() || !p.info.differentiable || p.extents.empty()) continue;
     ASSERT_EQ(found.tensors.count(p.info.key), 1u) << p.info.key;
     const Array<double>& slopes = found.tensors.at(p.info.key);
     ASSERT_EQ(slopes.extents, p.extents) << p.info.key;
@@ -287,6 +289,29 @@ TEST(GradientOfProjections, IsThatOfTheReference) {
       const Count count = expect_gradients(call, input);
       EXPECT_GT(count.compared, 250);
       EXPECT_LE(count.skipped, 5);
+    }
+  }
+}
+
+/// HyPE on a sequence and on grids, as a bias and as columns of q and k.
+TEST(GradientOfHype, IsThatOfTheReference) {
+  const Extents extents{2, 2, 10, 12, 4, 3};
+  std::uint64_t seed = 91;
+  for (const char* numbers :
+       {"hype_mu=0.1,0.2:hype_tau=-1,0.5", "grid=3x4",
+        "grid=3x4:hype_mu=0.3,0.1;0.2,0.25:hype_tau=-1,0.5;0.75,-0.5:scale=0.4,0.9",
+        "grid=2x3x2:hype_mu=0.3,0.1,0.2:hype_tau=-1:masks=causal"}) {
+    for (const char* form : {"bias", "columns"}) {
+      for (const char* similarity : {"dot", "multiplicative"}) {
+        if (std::string(similarity) != "dot" &&
+            std::string(numbers).find("scale") != std::string::npos)
+          continue;
+        const Call call = with_random_tensors(
+            call_from_text(fmt::format("{}:bias=hype:hype_form={}:{}", similarity, form, numbers)));
+        SCOPED_TRACE(call_text(call));
+        const Count count = expect_gradients(call, random_input(call, extents, ++seed));
+        EXPECT_GT(count.compared, 100);
+      }
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/call/call_text.h"
 
 namespace conelab::tests {
 namespace {
