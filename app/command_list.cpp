@@ -1,4 +1,6 @@
 // `conelab list WHAT`: the parts by name, with formulas, parameters and defaults.
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -48,7 +50,7 @@ Json parameter_json(const ParameterInfo& info) {
   if (info.domain == Domain::choice) {
     json["choices"] = info.choices;
   } else if (info.domain == Domain::tensor) {
-    json["shape"] = info.shape;
+    json["shape"] = fmt::format("{}", fmt::join(tensor_axes(info), ","));
     json["needed"] = std::isnan(info.initial);
     json["differentiable"] = info.differentiable;
   } else {
