@@ -1,4 +1,6 @@
 // `conelab list WHAT`: the parts by name, with formulas, parameters and defaults.
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -53,7 +55,7 @@ Json parameter_json(const ParameterInfo& info) {
     json["choices"] = info.choices;
     json["default"] = choice_words(info).front();
   } else if (info.domain == Domain::tensor) {
-    json["shape"] = info.shape;
+    json["shape"] = fmt::format("{}", fmt::join(tensor_axes(info), ","));
     json["needed"] = std::isnan(info.initial);
   } else {
     json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(info.initial);

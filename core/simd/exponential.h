@@ -14,7 +14,7 @@
 // nothing is lost near x = 0 and nothing is divided. log(1 + f) = f + f^2 P(f), P the minimax
 // polynomial of degree 7 (relative error 3e-8); in all 1.8 ulp. Arguments are 0 or more;
 // from 2.4e38 on, sqrt 2 2^127, where c 2^-n would be lost, the result stays log 2.4e38. NaN stays.
-// float, log: as log1p with x in place of 1 + x.
+// float, log: as log1p with x in place of 1 + x; with AVX-512 4.4e-8 where |log x| < 1/4.
 // double: Highway's exp, log and log1p, 1 to 2 ulp; below -708 exp is 0.
 #pragma once
 
@@ -158,8 +158,7 @@ HWY_INLINE Pack<float, n> log1p(const Pack<float, n>& x) {
 
 #if HWY_TARGET == HWY_AVX3
 /// log x of a positive x from the instruction for mantissas, 3/4 <= 1 + f < 3/2, by a polynomial of
-/// degree 6 that errs by 4.4e-8 relative to log(1 + f): 14 operations for 21. Any x has a finite
-/// result, NaN stays.
+/// degree 6 that errs by 4.4e-8: 14 operations for 21. Any x has a finite result, NaN stays.
 template <int n>
 HWY_INLINE Pack<float, n> log(const Pack<float, n>& x) {
   using P = Pack<float, n>;

@@ -90,14 +90,10 @@ struct SimilarityInfo {
 inline constexpr ParameterInfo convention{
     "convention",     0, Domain::choice, false, "the paper's formula, or the published code's",
     "paper|reference"};
-/// The choice between the functions of an infinite cone's LCA.
+/// The choice between the height of an infinite cone's LCA and its logarithm, which is the distance
+/// from the light up to sign and a constant.
 inline constexpr ParameterInfo lca_depth{
-    "depth",
-    0,
-    Domain::choice,
-    false,
-    "-gamma times the height of the LCA, or times the logarithm of the height, which is its "
-    "distance from the light up to a constant",
+    "depth",          0, Domain::choice, false, "the LCA's height, or its distance from the light",
     "height|distance"};
 
 /// A logit and its partial derivatives. `query` and `key` are the derivatives with respect to the

@@ -145,6 +145,9 @@ struct Lanes {
   CONELAB_TILE friend Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
     return make([&](int i) { return std::fma(a.at[i], b.at[i], c.at[i]); });
   }
+  CONELAB_TILE friend Lanes log(Lanes a) {
+    return make([&](int i) { return ::logf(a.at[i]); });
+  }
   CONELAB_TILE friend Lanes log1p(Lanes a) {
     return make([&](int i) { return ::log1pf(a.at[i]); });
   }
