@@ -98,6 +98,7 @@ class Attend {
 
   void write() {
     result_.output = &forward_.output;
+    if (is_attention(plan_->call)) result_.output_columns = plan_->output_columns();
     if (!forward_.lse.empty()) result_.lse = &forward_.lse;
     std::optional<PairMap<T>> pairs;
     if (plan_->operation->has_map) {

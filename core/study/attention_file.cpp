@@ -177,7 +177,7 @@ template <class T>
 void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file) {
   if (file.output == nullptr && file.lse == nullptr) return;
   Axes a = axes_of(file.extents);
-  const std::int64_t columns = file.output == nullptr ? 0 : file.output->shape.feature;
+  const std::int64_t columns = file.output_columns.value_or(file.extents.value);
   const std::vector<Axis> axes = {a.batch, a.head, a.query, {"feature", columns}};
   const std::vector<Axis> row_axes = {a.batch, a.head, a.query};
   TensorGroup group(parent, where, "output");

@@ -19,6 +19,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -52,6 +53,7 @@ struct TensorParameter {
 template <class T>
 struct AttentionFile {
   Extents extents;
+  std::optional<std::int64_t> output_columns;  ///< Of the output; absent: d_v.
   Dtype dtype = Dtype::f32;
   const Tensor4<T>* output = nullptr;        ///< [batch × head × n_q × columns]; null: not kept.
   const Tensor4<Compute<T>>* lse = nullptr;  ///< [batch × head × n_q × 1]; null: not kept.
