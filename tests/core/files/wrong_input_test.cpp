@@ -131,8 +131,8 @@ TEST_F(WrongInput, ShapesThatDisagree) {
       add_raw(root, name, std::string(name) == "mask" ? H5T_STD_U8LE : H5T_IEEE_F32LE, extents);
     });
   };
-  EXPECT_EQ(beside_q("output_grad", {3, 5}),
-            "t.h5: /output_grad: wrong shape (expected [1, 1, 3, 4], found [3, 5])");
+  EXPECT_EQ(beside_q("output_grad", {5, 4}),
+            "t.h5: /output_grad: wrong shape (expected [1, 1, 3, 4], found [5, 4])");
   EXPECT_EQ(beside_q("mask", {3, 4}),
             "t.h5: /mask: wrong shape (expected [n_q, n_k] = [3, 3], found [3, 4]; a mask "
             "beside q is always applied: give it another name to leave it out)");
