@@ -26,7 +26,7 @@ const std::vector<Parts>& all_parts() {
       {"hype", {"window", "causal"}, "softmax", "einstein", true},
       {"none", {"explicit", "padding"}, "softmax", "mean", false},
       {"alibi", {"window", "padding"}, "sigmoid", "einstein", true},
-      {"alibi", {"explicit"}, "exp", "mean", true},
+      {"none", {"explicit"}, "exp", "mean", true},
       {"none", {"causal"}, "exp", "einstein", false}};
   return parts;
 }
