@@ -22,7 +22,7 @@ inline constexpr Erratum errata_table[] = {
      "it exists iff D <= s_u + s_v, s = sqrt(h^2 - x_d^2): as printed, pairs are lost where v is "
      "an "
      "ancestor of u",
-     "h = 1, D = 0.1, u_d = 0.2, v_d = 0.9: v is an ancestor of u (s_u - s_v = 0.543907 >= D), but "
+     "h = 1, D = 0.1, u_d = 0.2, v_d = 0.9: v is an ancestor of u (s_u - s_v = 0.543906 >= D), but "
      "(D - a)^2 + v_d^2 = 1.58404 >= 1"},
     {"hype", "HyPE eq. 5 and 14", "tau = 1",
      "tau = -1 is the default: under the mask causal, tau = 1 favours distant tokens",

@@ -17,7 +17,8 @@ using geometry::Lca;
 using geometry::Model;
 using geometry::Vector;
 
-constexpr Colour light_fill{255, 243, 205, 255}, shadow_fill{120, 120, 120, 70};
+constexpr Colour light_fill{255, 243, 205, 255}, shadow_fill{120, 120, 120, 70},
+    nearly_white{250, 250, 250, 255};
 
 Colour darker(Colour c) {
   const auto part = [](std::uint8_t v) { return static_cast<std::uint8_t>(0.72 * v); };
@@ -45,7 +46,11 @@ class Panel {
 
   void draw() {
     const Path domain = view_.domain();
-    list_.path(domain, Paint::filled(scene_.ground));
+    list_.path(domain, Paint::filled(nearly_white));
+    if (scene_.ground) {
+      const bool cut = view_.model() == Model::hyperboloid;  // It is drawn up to its rim.
+      list_.path(cut ? view_.path(boundary_curve()) : domain, Paint::filled(*scene_.ground));
+    }
     list_.clip_begin(domain);
     draw_grid();
     draw_curves(true);
@@ -255,8 +260,10 @@ class Panel {
     list_.group_end();
     for (const SceneLabel& label : scene_.labels) {
       if (!at_page(label.at)) continue;
-      labels_.place(list_, view_.page(label.at), rich(label.markup),
-                    {.size = title_size, .colour = ink, .halo = 0.8}, 0);
+      const Point at = view_.page(label.at);
+      const Box box = labels_.place(list_, at, rich(label.markup),
+                                    {.size = title_size, .colour = ink, .halo = 0.8}, 0);
+      lead(box, at, 0.5, ink);
     }
     name_light();
     name(above(scene_.u), "<i>u</i>", title_size);
@@ -301,14 +308,14 @@ class Panel {
     return labels_.place(list_, at, runs, {.size = small_size, .colour = colour, .halo = 0.8});
   }
 
-  /// Draws a label. If it does not fit near its point, a line leads to the point.
-  void lead(const Box& name, Point to) {
-    constexpr double near = 6, gap = 0.8;
+  /// Draws a line from a label to its point where that is farther than `near` points away.
+  void lead(const Box& name, Point to, double near, Colour colour) {
+    constexpr double gap = 0.8;
     const Box around = name.grown(gap);
     const Point from = {std::clamp(to.x, around.x, around.right()),
                         std::clamp(to.y, around.y, around.bottom())};
     if (std::hypot(to.x - from.x, to.y - from.y) < near) return;
-    list_.line(from, to, {darker(green), thin_line});
+    list_.line(from, to, {colour, thin_line});
   }
 
   void annotate() {
@@ -320,7 +327,7 @@ class Panel {
       const HemispherePoint inside = curves_.at({meeting_->axis, above});
       if (at_page(inside)) {
         const Point at = view_.page(inside);
-        lead(note(at, rich("common ancestors"), darker(green)), at);
+        lead(note(at, rich("common ancestors"), darker(green)), at, 6, darker(green));
       }
     }
     if (!lca_ || !scene_.depth || view_.model() != Model::halfspace) return;

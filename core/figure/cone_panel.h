@@ -45,7 +45,7 @@ struct ConeScene {
   std::vector<SceneGeodesic> geodesics;
   std::vector<SceneCurve> curves;
   std::vector<SceneLabel> labels;
-  Colour ground{250, 250, 250, 255};    ///< Where nothing is drawn.
+  std::optional<Colour> ground;         ///< Of the hyperbolic plane; absent: nearly white.
   std::vector<geometry::Vector> marks;  ///< Further points, labelled w₁, w₂, …
 };
 

@@ -47,7 +47,7 @@ std::vector<SceneLabel> letters(const Layout& at, const ConeCurves& curves) {
   const double shadow = at.endless() ? 0.75 * at.u.shadow : 0.4 * at.largest;
   const double near = std::abs(shadow - at.u.shadow);
   const double far = at.endless() ? near + 3 * at.u.shadow : at.border(shadow);
-  add("A", 0, at.u.shadow / 2);
+  add("A", 0, at.u.shadow / 5);  // The cone is wider below.
   add("B", 0, at.endless() ? 2 * at.u.shadow : (at.u.shadow + at.largest) / 2);
   add("C", near + 0.6 * (far - near), shadow);
   const double most = at.around ? std::numbers::pi : far + 0.7 * at.largest;

@@ -9,7 +9,6 @@
 #include "core/figure/axes.h"
 #include "core/figure/edge_labels.h"
 #include "core/figure/font_metrics.h"
-#include "core/figure/plane_scene.h"
 #include "core/figure/style.h"
 #include "core/figure/text.h"
 
@@ -151,62 +150,110 @@ bool has_slope(const std::vector<Curve>& curves) {
   });
 }
 
-/// The lowest start of a guide, log y at `x_low`, with which it would touch a curve.
-double touching(const Guide& guide, double x_low, const std::vector<Curve>& curves) {
-  double least = HUGE_VAL;
+/// Where the guides begin, at the shortest length: a single guide below all curves, several below
+/// the lowest median there.
+std::pair<double, double> guide_start(const Frame& f, const std::vector<Guide>& guides,
+                                      const std::vector<Curve>& curves) {
+  double x_low = HUGE_VAL, log_y = HUGE_VAL;
+  for (const Curve& c : curves) {
+    if (!c.samples.empty()) x_low = std::min(x_low, c.samples.front().x);
+  }
   for (const Curve& c : curves) {
     for (const Sample& s : c.samples) {
-      least = std::min(least, std::log(s.low) - guide.log_time(s.x) + guide.log_time(x_low));
+      if (guides.size() == 1) {
+        const double rise = guides.front().log_time(s.x) - guides.front().log_time(x_low);
+        log_y = std::min(log_y, std::log(s.low) - rise);
+      } else if (s.x == x_low) {
+        log_y = std::min(log_y, std::log(s.y));
+      }
     }
   }
-  return least;
+  return {x_low, log_y - 0.06 * std::log(f.y.high / f.y.low)};
 }
 
-/// A guide from (x_low, y_low) to the right or the upper edge of the frame.
-std::vector<Point> guide_points(const Frame& f, const Guide& guide, double x_low, double y_low) {
-  constexpr int steps = 32;  // Of a straight line two would do.
+/// A guide from its start to the right edge of the frame.
+std::vector<Point> guide_points(const Frame& f, const Guide& guide, double x_low, double log_y) {
+  constexpr int steps = 48;  // n log n is bent; labels take one of these places.
   std::vector<Point> points;
   for (int i = 0; i <= steps; ++i) {
     const double x = x_low * std::pow(f.x.high / x_low, static_cast<double>(i) / steps);
-    points.push_back(f.at(x, std::exp(y_low + guide.log_time(x) - guide.log_time(x_low))));
+    points.push_back(f.at(x, std::exp(log_y + guide.log_time(x) - guide.log_time(x_low))));
   }
   return points;
 }
 
-void draw_guides(DisplayList& list, const Frame& f, const std::vector<Guide>& guides,
-                 const std::vector<Curve>& curves) {
-  LabelPlacer labels(f.box.grown(-1));
-  double x_low = HUGE_VAL, y_low = HUGE_VAL;
+/// Points along all curves, close enough that no label lies between them.
+std::vector<Point> along_curves(const Frame& f, const std::vector<Curve>& curves) {
+  std::vector<Point> points;
   for (const Curve& c : curves) {
-    std::vector<Point> line;
-    for (const Sample& s : c.samples) {
-      x_low = std::min(x_low, s.x);
-      line.push_back(f.at(s.x, s.y));
-      labels.avoid(Box{line.back().x, line.back().y, 0, 0}.grown(2.5));
+    for (std::size_t i = 0; i + 1 < c.samples.size(); ++i) {
+      const Point a = f.at(c.samples[i].x, c.samples[i].y);
+      const Point b = f.at(c.samples[i + 1].x, c.samples[i + 1].y);
+      for (int k = 0; k <= 24; ++k) {
+        points.push_back({a.x + (b.x - a.x) * k / 24, a.y + (b.y - a.y) * k / 24});
+      }
     }
-    labels.avoid_path(Path::polyline(line));
   }
-  for (const Guide& guide : guides) y_low = std::min(y_low, touching(guide, x_low, curves));
-  y_low -= 0.06 * std::log(f.y.high / f.y.low);
-  std::vector<std::pair<Point, const Guide*>> ends;
+  return points;
+}
+
+/// The name of a guide on the line, turned with it.
+TextItem guide_label(const Guide& guide, Point from, Point to) {
+  DisplayList one;
+  const double turn = std::atan2(to.y - from.y, to.x - from.x) * 180 / std::numbers::pi;
+  one.text({(from.x + to.x) / 2, (from.y + to.y) / 2}, rich("∝ " + guide.label),
+           {.size = small_size,
+            .anchor = Anchor::middle,
+            .align = Align::middle,
+            .rotation = turn,
+            .colour = quiet,
+            .halo = 1.6});
+  return std::get<TextItem>(one.items.front());
+}
+
+/// The label where it touches least: no other label, few curves. None where it does not fit.
+std::optional<TextItem> placed_label(const Frame& f, const Guide& guide,
+                                     const std::vector<Point>& points,
+                                     const std::vector<Point>& curves,
+                                     const std::vector<TextItem>& labels) {
+  std::optional<TextItem> best;
+  double least = HUGE_VAL;
+  const auto fits = [&](const Box& b) {
+    return f.box.contains({b.x, b.y}) && f.box.contains({b.right(), b.bottom()});
+  };
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+    const TextItem label = guide_label(guide, points[i], points[i + 1]);
+    const Quad quad = text_quad(label);
+    const Box box = bounds(quad);
+    if (!fits(box)) continue;
+    double cost = 0.1 * std::abs(static_cast<double>(i) - 36);
+    for (const TextItem& other : labels) cost += overlap(quad, text_quad(other)) ? 1e4 : 0;
+    for (const Point& p : curves) cost += box.contains(p) ? 1 : 0;
+    if (cost < least) least = cost, best = label;
+  }
+  return best;
+}
+
+/// Draws the lines and returns their labels, which are drawn over the curves.
+std::vector<TextItem> draw_guides(DisplayList& list, const Frame& f,
+                                  const std::vector<Guide>& guides,
+                                  const std::vector<Curve>& curves) {
+  const auto [x_low, log_y] = guide_start(f, guides, curves);
+  const std::vector<Point> obstacles = along_curves(f, curves);
+  std::vector<TextItem> labels;
   list.group_begin("guides", "Orders of growth");
   list.clip_begin(f.box);
   for (const Guide& guide : guides) {
-    const std::vector<Point> points = guide_points(f, guide, x_low, y_low);
-    const Path path = Path::polyline(points);
-    list.path(path, Paint::stroked(quiet, line_width, {3, 2}));
-    labels.avoid_path(path);
-    std::vector<Point> shown;
-    std::copy_if(points.begin(), points.end(), std::back_inserter(shown),
-                 [&](Point p) { return f.box.contains(p); });
-    if (!shown.empty()) ends.emplace_back(shown[shown.size() * 4 / 5], &guide);
+    const std::vector<Point> points = guide_points(f, guide, x_low, log_y);
+    const bool straight = guide.log_power == 0;
+    list.path(straight ? Path::segment(points.front(), points.back()) : Path::polyline(points),
+              Paint::stroked(quiet, line_width, {3, 2}));
+    const auto label = placed_label(f, guide, points, obstacles, labels);
+    if (label) labels.push_back(*label);
   }
   list.clip_end();
-  for (const auto& [at, guide] : ends) {
-    labels.place(list, at, rich("∝ " + guide->label),
-                 {.size = small_size, .colour = quiet, .halo = 1.2}, 2);
-  }
   list.group_end();
+  return labels;
 }
 
 std::vector<EdgeLabel> labels_of(const ScalingFigure& f, const Panel& p) {
@@ -228,11 +275,12 @@ std::vector<EdgeLabel> labels_of(const ScalingFigure& f, const Panel& p) {
 
 void draw_panel(DisplayList& list, const ScalingFigure& f, const Panel& p) {
   draw_frame(list, p.frame, p.ratio ? "ratio-axes" : "time-axes");
+  std::vector<TextItem> labels;
   if (p.ratio) {
     const double y = p.frame.at(p.frame.x.low, 1).y;
     list.line({p.frame.box.x, y}, {p.frame.box.right(), y}, {quiet, line_width, {3, 2}, Cap::butt});
   } else if (!f.guides.empty() && has_slope(p.curves)) {
-    draw_guides(list, p.frame, f.guides, p.curves);
+    labels = draw_guides(list, p.frame, f.guides, p.curves);
   }
   // Below all lines and markers, whichever series they belong to.
   list.group_begin(p.ratio ? "ratio-bands" : "time-bands", "Intervals");
@@ -241,6 +289,7 @@ void draw_panel(DisplayList& list, const ScalingFigure& f, const Panel& p) {
   for (const Curve& c : p.curves) {
     draw_curve(list, p.frame, c, p.ratio ? "ratio" : "time", f.series[c.number].name);
   }
+  for (TextItem& label : labels) list.items.emplace_back(std::move(label));
   draw_edge_labels(list, labels_of(f, p), p.frame.box.right(), p.frame.box.y - 2,
                    p.frame.box.bottom() + 2);
 }
@@ -267,8 +316,8 @@ std::vector<Panel> panels_of(const ScalingFigure& f) {
 double panel_height(const ScalingFigure& f, const Panel& p, double width) {
   double labels = 0;
   for (const EdgeLabel& label : labels_of(f, p)) labels += label.height();
-  return std::max(std::clamp(width * (p.ratio && !f.ratio_only ? 0.45 : 0.72), 80.0, 230.0),
-                  labels);
+  const double shape = p.ratio && !f.ratio_only ? 0.45 : f.guides.size() > 1 ? 1 : 0.72;
+  return std::max(std::clamp(shape * width, 80.0, 230.0), labels);
 }
 
 std::string base_name(const ScalingFigure& f) {

@@ -39,8 +39,8 @@ struct ScalingFigure {
   std::vector<ScalingSeries> series;
   std::string x_title = "sequence length <i>n</i>";  ///< Markup of `rich`.
   std::string y_title = "time (s)";
-  /// Guides meet at the shortest length; the one that grows least lies below all curves. None is
-  /// drawn at one length.
+  /// A single guide lies below all curves; several meet at the shortest length, below the lowest
+  /// median there. None is drawn at one length.
   std::vector<Guide> guides = {power_guide(2)};
   bool ratio_panel = false;  ///< Adds a panel of each series over the first.
   bool ratio_only = false;   ///< Shows that panel alone (figure `ratio`).

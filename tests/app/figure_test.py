@@ -315,6 +315,19 @@ class Scaling(ProgramTest):
         self.fails(1, "figure", "scaling", "-o", out, "-i", TRACE, says="bench")
         self.assertFalse(out.exists())
 
+    def test_growth_joins_several_benches(self):
+        a, b, path = self.folder / "a.h5", self.folder / "b.h5", self.folder / "growth.svg"
+        for file, operators, lengths in ((a, "dot", "16..64:x2"),
+                                         (b, "agglomerative,dot:masks=strided", "16..256:x2")):
+            self.ok("bench", "-o", file, "--operators", operators, "--lengths", lengths, "--dims", "8",
+                    "--heads", "1", "--rounds", "3", "--passes", "forward", "--warm-only")
+        self.ok("figure", "growth", "-o", path, "-i", a, "-i", b)
+        for name in ("dot", "agglomerative", "strided"):
+            self.assertIn(name, path.read_text())
+        self.fails(2, "figure", "growth", "-o", path, "-i", a, "-i", a, says="more than one input")
+        self.fails(2, "figure", "scaling", "-o", path, "-i", a, "-i", b, says="one --input")
+        self.fails(2, "figure", "growth", "-o", path, says="--input")
+
 
 if __name__ == "__main__":
     unittest.main()
