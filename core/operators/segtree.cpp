@@ -79,7 +79,8 @@ class SegmentTreeHead {
   }
 
   void backward(const T* output_grad, T* dx, PartValues& gradient, const Execution& run) const {
-    std::vector<TreeState<T>> states{initial()};
+    std::vector<TreeState<T>> states;
+    states.push_back(initial());
     for (std::int64_t t = 0; t < steps_; ++t) {
       states.push_back(next(states.back(), t, nullptr, stage(run, share(t) / 4, share(t + 1) / 4)));
     }
