@@ -49,7 +49,7 @@ struct TreeState {
 template <class T>
 struct TreeQueries {
   const TreeState<T>&before, &after;
-  const std::vector<T>& gradient;        ///< [cells x d]
+  const Buffer<T>& gradient;             ///< [cells x d]
   const std::vector<double>& at_output;  ///< [cells]
   std::int64_t count;
 
@@ -79,15 +79,18 @@ class SegmentTreeHead {
   }
 
   void backward(const T* output_grad, T* dx, PartValues& gradient, const Execution& run) const {
-    std::vector<TreeState<T>> states{initial()};
+    std::vector<TreeState<T>> states;
+    states.push_back(initial());
     for (std::int64_t t = 0; t < steps_; ++t) {
       states.push_back(next(states.back(), t, nullptr, stage(run, share(t) / 4, share(t + 1) / 4)));
     }
-    std::vector<T> of_cells = zeros();
+    Buffer<T> of_cells(static_cast<std::size_t>(tree_.cells() * d_)), earlier(of_cells.size());
     std::copy_n(output_grad, tree_.tokens() * d_, of_cells.begin());
     for (std::int64_t t = steps_ - 1; t >= 0; --t) {
       const auto at = static_cast<std::size_t>(t);
-      gradient.p[list_scale] += step_back(states[at], states[at + 1], t, of_cells, quiet(run));
+      gradient.p[list_scale] +=
+          step_back(states[at], states[at + 1], t, of_cells, earlier, quiet(run));
+      of_cells.swap(earlier);
     }
     std::copy_n(of_cells.begin(), tree_.tokens() * d_, dx);
   }
@@ -100,9 +103,6 @@ class SegmentTreeHead {
 
   [[nodiscard]] double share(std::int64_t t) const {
     return static_cast<double>(t) / static_cast<double>(steps_);
-  }
-  [[nodiscard]] std::vector<T> zeros() const {
-    return std::vector<T>(static_cast<std::size_t>(tree_.cells() * d_));
   }
   [[nodiscard]] TreeState<T> initial() const {
     TreeState<T> state{tree_.tokens(), d_, x_, nullptr, 0, {}, {}};
@@ -180,10 +180,10 @@ class SegmentTreeHead {
     return after;
   }
 
-  /// Takes the gradient of the cells after step t back to that of the cells before it, and returns
-  /// dL/dscale.
+  /// Takes the gradient of the cells that step t updates back to that of the cells before it,
+  /// `earlier`, and returns dL/dscale.
   double step_back(const TreeState<T>& before, const TreeState<T>& after, std::int64_t t,
-                   std::vector<T>& of_cells, const Execution& run) const {
+                   const Buffer<T>& of_cells, Buffer<T>& earlier, const Execution& run) const {
     std::vector<double> at_output(static_cast<std::size_t>(updated(t)));
     for_row_blocks(updated(t), run, [&](std::int64_t, std::int64_t first, std::int64_t count) {
       for (std::int64_t u = first; u < first + count; ++u) {
@@ -192,23 +192,21 @@ class SegmentTreeHead {
       }
     });
     const TreeQueries<T> queries{before, after, of_cells, at_output, updated(t)};
-    std::vector<T> result = zeros();
     std::vector<double> of_scale(static_cast<std::size_t>(tree_.cells()));
     for_cells(tree_, tree_.cells(), run,
               [&](std::int64_t ticket, std::int64_t first, std::int64_t count) {
                 of_scale[static_cast<std::size_t>(ticket)] =
-                    cells_back(queries, first, count, result);
+                    cells_back(queries, first, count, earlier);
               });
-    of_cells = std::move(result);
     double sum = 0;
     for (const double each : of_scale) sum += each;
     return sum;
   }
 
-  /// Sets the gradients of some cells before a step in `result` and returns dL/dscale by way of
+  /// Sets the gradients of some cells before a step in `earlier` and returns dL/dscale by way of
   /// their own attention.
   double cells_back(const TreeQueries<T>& queries, std::int64_t first, std::int64_t count,
-                    std::vector<T>& result) const {
+                    Buffer<T>& earlier) const {
     ListGradient<T> gradient(d_, scale_);
     std::vector<TokenRun<T>> list;
     std::vector<QueryRun<T>> listed_by;
@@ -222,7 +220,7 @@ class SegmentTreeHead {
       fill(queries, u, listed_by);
       gradient.through_token(queries.before.row(u), listed_by);
       of_scale += gradient.of_scale();
-      std::copy(gradient.sum().begin(), gradient.sum().end(), result.begin() + u * d_);
+      std::copy(gradient.sum().begin(), gradient.sum().end(), earlier.begin() + u * d_);
     }
     return of_scale;
   }

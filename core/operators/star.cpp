@@ -38,7 +38,9 @@ struct StarState {
 /// dL/d(state), and of what feeds every step.
 template <class T>
 struct StarGradient {
-  std::vector<T> token, relay, embedding;  ///< [n x d], [d], [n x d]
+  Buffer<T> token, earlier;  ///< [n x d] of the tokens after a step and before it.
+  std::vector<T> relay;      ///< [d]
+  T* embedding;              ///< [n x d]
   double scale = 0;
 };
 
@@ -63,11 +65,14 @@ class StarHead {
   }
 
   void backward(const T* output_grad, T* dx, PartValues& gradient, const Execution& run) const {
-    std::vector<StarState<T>> states{initial()};
+    std::vector<StarState<T>> states;
+    states.push_back(initial());
     for (std::int64_t t = 0; t < steps_; ++t) {
       states.push_back(next(states.back(), t, nullptr, stage(run, share(t) / 4, share(t + 1) / 4)));
     }
-    StarGradient<T> of{{output_grad, output_grad + n_ * d_}, zeros(1), zeros(n_)};
+    std::fill_n(dx, n_ * d_, T(0));
+    StarGradient<T> of{{output_grad, output_grad + n_ * d_}, {}, row_of_zeros(), dx};
+    of.earlier.resize(of.token.size());
     for (std::int64_t t = steps_ - 1; t >= 0; --t) {
       const auto at = static_cast<std::size_t>(t);
       step_back(states[at], states[at + 1], t, of, quiet(run));
@@ -80,7 +85,7 @@ class StarHead {
     const T of_mean = relay_.empty() ? T(1) / static_cast<T>(n_) : T(0);
     for (std::int64_t i = 0; i < n_ * d_; ++i) {
       const auto at = static_cast<std::size_t>(i), column = static_cast<std::size_t>(i % d_);
-      dx[i] = of.token[at] + of.embedding[at] + of_mean * of.relay[column];
+      dx[i] += of.token[at] + of_mean * of.relay[column];
     }
   }
 
@@ -94,8 +99,8 @@ class StarHead {
   [[nodiscard]] double share(std::int64_t t) const {
     return static_cast<double>(t) / static_cast<double>(steps_);
   }
-  [[nodiscard]] std::vector<T> zeros(std::int64_t rows) const {
-    return std::vector<T>(static_cast<std::size_t>(rows * d_));
+  [[nodiscard]] std::vector<T> row_of_zeros() const {
+    return std::vector<T>(static_cast<std::size_t>(d_));
   }
   /// The relay's last state is not computed.
   [[nodiscard]] bool has_relay(std::int64_t t) const { return t + 1 < steps_; }
@@ -138,7 +143,8 @@ class StarHead {
   /// is null to memory of their own.
   StarState<T> next(const StarState<T>& before, std::int64_t t, T* place,
                     const Execution& run) const {
-    StarState<T> after{place, {}, zeros(1), std::vector<double>(static_cast<std::size_t>(n_))};
+    StarState<T> after{
+        place, {}, row_of_zeros(), std::vector<double>(static_cast<std::size_t>(n_))};
     if (place == nullptr) {
       after.own.resize(static_cast<std::size_t>(n_ * d_));
       after.token = place = after.own.data();
@@ -179,15 +185,14 @@ class StarHead {
     });
     const QueryRun<T> queries{before.token, of.token.data(), after.lse.data(), at_output.data(),
                               n_};
-    std::vector<T> result = zeros(n_);
     std::vector<ListGradient<T>> parts(static_cast<std::size_t>(blocks_of_rows(n_)),
                                        ListGradient<T>(d_, scale_));
     for_row_blocks(n_, run, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
       ListGradient<T>& part = parts[static_cast<std::size_t>(block)];
-      tokens_back(before, queries, first, count, of, result, part);
+      tokens_back(before, queries, first, count, of, part);
     });
     for (const ListGradient<T>& part : parts) relay.add(part);
-    of.token = std::move(result);
+    of.token.swap(of.earlier);
     of.relay.assign(relay.sum().begin(), relay.sum().end());
     of.scale += relay.of_scale();
   }
@@ -207,7 +212,7 @@ class StarHead {
       for (std::int64_t i = first; i < first + count; ++i) {
         gradient.start();
         gradient.through_token(after.token + i * d_, {&query, 1});
-        add_row(gradient, i, of.token);
+        add_to_row(gradient, of.token.data() + i * d_);
       }
     });
     const TokenRun<T> itself{before.relay.data(), 1};
@@ -216,11 +221,10 @@ class StarHead {
     for (const ListGradient<T>& part : parts) relay.add(part);
   }
 
-  /// Of a block of tokens before the step: sets their gradients in `result`, adds to those of their
-  /// embeddings, and to `part` those of the relay and the scale.
+  /// Of a block of tokens before the step: sets their gradients, adds to those of their embeddings,
+  /// and to `part` those of the relay and the scale.
   void tokens_back(const StarState<T>& before, const QueryRun<T>& queries, std::int64_t first,
-                   std::int64_t count, StarGradient<T>& of, std::vector<T>& result,
-                   ListGradient<T>& part) const {
+                   std::int64_t count, StarGradient<T>& of, ListGradient<T>& part) const {
     ListGradient<T> gradient(d_, scale_);
     std::array<TokenRun<T>, 5> storage;
     for (std::int64_t i = first; i < first + count; ++i) {
@@ -230,19 +234,18 @@ class StarHead {
       gradient.start();
       gradient.through_query(queries.part(i, 1, d_), list(before, i, storage));
       gradient.through_token(before.token + i * d_, std::span(ring).first(size));
-      add_row(gradient, i, result);
+      std::copy(gradient.sum().begin(), gradient.sum().end(), of.earlier.begin() + i * d_);
       part.add_scale(gradient.of_scale());
       const QueryRun<T> own = queries.part(i, 1, d_);
       gradient.start();
       gradient.through_token(x_ + i * d_, {&own, 1});
-      add_row(gradient, i, of.embedding);
+      add_to_row(gradient, of.embedding + i * d_);
     }
     const QueryRun<T> block = queries.part(first, count, d_);
     part.through_token(before.relay.data(), {&block, 1});
   }
 
-  void add_row(const ListGradient<T>& gradient, std::int64_t i, std::vector<T>& rows) const {
-    T* row = rows.data() + i * d_;
+  static void add_to_row(const ListGradient<T>& gradient, T* row) {
     for (const double each : gradient.sum()) *row++ += static_cast<T>(each);
   }
 };
