@@ -40,11 +40,14 @@ void read_parameters(const std::string& text, Call& call) {
   }
 }
 
-/// "W 1 2; 3 4"; one row is a vector. "W [1 x 2 x 2] 1 2; 3 4" has its sizes before the numbers.
+/// "W 1 2; 3 4"; one row is a vector, unless a semicolon follows. Heads of a tensor are separated
+/// by |.
 void read_tensor(const std::string& text, AttentionInput<double>& input) {
-  const auto space = text.find(' '), bracket = text.find(']');
-  const bool has_sizes = bracket != std::string::npos;
-  const Tensor4<double> rows = rows_of(text.substr((has_sizes ? bracket : space) + 1));
+  const auto space = text.find(' ');
+  std::string numbers = text.substr(space + 1);
+  const auto heads = std::count(numbers.begin(), numbers.end(), '|') + 1;
+  std::replace(numbers.begin(), numbers.end(), '|', ';');
+  const Tensor4<double> rows = rows_of(numbers);
   const std::string name = text.substr(0, space);
   if (name == "edge") {
     input.indices[name] = {{rows.shape.token, 2}, {rows.data.begin(), rows.data.end()}};
@@ -53,12 +56,9 @@ void read_tensor(const std::string& text, AttentionInput<double>& input) {
   Array<double>& tensor = input.tensors[name];
   tensor.data = rows.data;
   tensor.extents = {rows.shape.feature};
-  if (rows.shape.token > 1) tensor.extents.insert(tensor.extents.begin(), rows.shape.token);
-  if (!has_sizes) return;
-  tensor.extents.clear();
-  for (const std::string& word : words_of(text.substr(space + 2, bracket - space - 2))) {
-    if (word != "x") tensor.extents.push_back(std::stoll(word));
-  }
+  const bool is_matrix = numbers.find(';') != std::string::npos;
+  if (is_matrix) tensor.extents.insert(tensor.extents.begin(), rows.shape.token);
+  if (heads > 1) tensor.extents = {heads, rows.shape.token / heads, rows.shape.feature};
 }
 
 void read_line(const std::string& key, const std::string& rest, KnownAnswer& answer) {
@@ -102,10 +102,7 @@ KnownAnswer read_case(const std::string& file, const std::vector<std::string>& l
     const auto space = lines[i].find(' ');
     read_line(lines[i].substr(0, space), lines[i].substr(space + 1), answer);
   }
-  if (!is_attention(answer.call)) {
-    if (answer.input.key.empty()) answer.input.key = answer.input.query;
-    if (answer.input.value.empty()) answer.input.value = answer.input.key;
-  }
+  if (!reads_keys(answer.call)) answer.input.key = answer.input.value = answer.input.query;
   if (answer.input.value.empty()) {
     answer.input.value = Tensor4<double>({1, 1, answer.input.key.shape.token, 1});
   }
