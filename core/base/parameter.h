@@ -36,8 +36,8 @@ struct ParameterInfo {
   const char* about;         ///< One line with the unit and the paper.
   const char* choices = "";  ///< For Domain::choice: "paper|reference", the default first.
   /// For Domain::tensor: its axes by name or number, "classes,d". Names known from the input are d,
-  /// d_v, n_q and n_k; any other name stands for the same size wherever it occurs. A leading axis
-  /// of heads is always allowed.
+  /// 3d, d_v, n_q and n_k; any other name stands for the same size wherever it occurs. A leading
+  /// axis of heads is always allowed.
   const char* shape = "";
 };
 
