@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <vector>
 
@@ -68,20 +67,10 @@ struct Size {
   Index rows, columns;
 };
 Size size_of(int place, Index d) {
-  switch (place) {
-    case b:
-    case b1_source:
-    case b_block:
-    case b_gate:
-    case b_fusion:
-    case b_fusion_gate:
-      return {1, d};
-    case W_fusion:
-    case W_fusion_gate:
-      return {d, 3 * d};
-    default:
-      return {d, d};
-  }
+  constexpr Place offsets[] = {b, b1_source, b_block, b_gate, b_fusion, b_fusion_gate};
+  const bool offset = std::find(std::begin(offsets), std::end(offsets), place) != std::end(offsets);
+  const bool wide = place == W_fusion || place == W_fusion_gate;
+  return {offset ? 1 : d, wide ? 3 * d : d};
 }
 
 /// The tensors of one direction, by Place; absent ones are 0. `side`: 1 for the second of two.

@@ -9,7 +9,8 @@
 // each feature the sum is c u_i + S with the number c and the sum S of the w_j above -u_i. Where
 // masks leave each query a range of keys, whose ends move forward with the query, keys enter and
 // leave a tree over the sorted w_j: O(a n log n). Else the pairs that are seen are added up, at
-// 3 a operations each. Memory O(a n).
+// 3 a operations each. Memory O((a + d) n). The sums of many relations cancel in W_out, so that all
+// is computed in double.
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
@@ -26,7 +27,8 @@ namespace relation_network {
 namespace {
 
 template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using MatrixOf = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Matrix = MatrixOf<double>;
 using Index = std::int64_t;
 
 /// Positions of the operator's parameters.
@@ -34,8 +36,7 @@ enum Place { p_W_query, p_W_key, p_b, p_W_out };
 
 /// Features that a ticket takes, and that pairs take at a time.
 constexpr Index group = 16;
-template <class T>
-using Group = Eigen::Array<T, group, 1>;
+using Group = Eigen::Array<double, group, 1>;
 
 // ---- sorted -------------------------------------------------------------------------------------
 
@@ -127,97 +128,80 @@ std::vector<KeyRange> ranges_of_keys(const std::vector<KeyRange>& of_queries, In
 
 // ---- one head -----------------------------------------------------------------------------------
 
-/// One head forward and backward, in T. q and k must outlive it.
-template <class T>
+/// One head forward and backward.
 class Head {
  public:
-  using Tokens = Eigen::Map<const Matrix<T>>;
-
-  Head(const Plan& plan, const PartValues& values, Tokens q, Tokens k, const Mask& mask,
+  Head(const Plan& plan, const PartValues& values, Matrix q, Matrix k, const Mask& mask,
        Index batch, const Execution& run)
-      : q_(q), k_(k), mask_(mask), batch_(batch), run_(run) {
+      : q_(std::move(q)), k_(std::move(k)), mask_(mask), batch_(batch), run_(run) {
     W_query_ = matrix(plan, values, p_W_query);
     W_key_ = matrix(plan, values, p_W_key);
     W_out_ = matrix(plan, values, p_W_out);
     const Index a = W_query_.rows(), columns = round_up<Index>(a, group);
-    u_ = Matrix<T>::Zero(q.rows(), columns);
-    w_ = Matrix<T>::Zero(k.rows(), columns);
-    sum_ = Matrix<T>::Zero(q.rows(), columns);
-    u_.leftCols(a).noalias() = q * W_query_.transpose();
-    w_.leftCols(a).noalias() = k * W_key_.transpose();
+    u_ = Matrix::Zero(q_.rows(), columns);
+    w_ = Matrix::Zero(k_.rows(), columns);
+    sum_ = Matrix::Zero(q_.rows(), columns);
+    u_.leftCols(a).noalias() = q_ * W_query_.transpose();
+    w_.leftCols(a).noalias() = k_ * W_key_.transpose();
     const std::vector<double>& b = values.tensor[p_b];
     if (!b.empty()) {
-      u_.leftCols(a).rowwise() +=
-          Eigen::Map<const Eigen::RowVectorXd>(b.data(), a).template cast<T>();
+      u_.leftCols(a).rowwise() += Eigen::Map<const Eigen::RowVectorXd>(b.data(), a);
     }
     if (!mask.has_holes()) {
-      of_query_ = ranges_of_queries(mask, batch, q.rows());
-      of_key_ = ranges_of_keys(of_query_, k.rows());
+      of_query_ = ranges_of_queries(mask, batch, q_.rows());
+      of_key_ = ranges_of_keys(of_query_, k_.rows());
     }
   }
 
-  /// Writes the output [n_q x d_o].
-  void forward(T* output) {
+  /// The output [n_q x d_o].
+  Matrix forward() {
     add_relations();
-    Eigen::Map<Matrix<T>>(output, q_.rows(), W_out_.rows()).noalias() =
-        sum_.leftCols(features()) * W_out_.transpose();
+    return sum_.leftCols(features()) * W_out_.transpose();
   }
 
-  /// Writes dL/dq and dL/dk, and adds to the gradients of the tensors, from dL/doutput.
-  void backward(const T* upstream, T* dq, T* dk, PartValues& gradient) {
+  struct Slopes {
+    Matrix q, k;
+  };
+  /// dL/dq and dL/dk from dL/doutput; adds to the gradients of the tensors.
+  Slopes backward(const Matrix& upstream, PartValues& gradient) {
     add_relations();
     const Index a = features();
-    const Tokens g(upstream, q_.rows(), W_out_.rows());
-    sum_slope_ = Matrix<T>::Zero(u_.rows(), u_.cols());
-    sum_slope_.leftCols(a).noalias() = g * W_out_;
-    u_slope_ = Matrix<T>::Zero(u_.rows(), u_.cols());
-    w_slope_ = Matrix<T>::Zero(w_.rows(), w_.cols());
+    sum_slope_ = Matrix::Zero(u_.rows(), u_.cols());
+    sum_slope_.leftCols(a).noalias() = upstream * W_out_;
+    u_slope_ = Matrix::Zero(u_.rows(), u_.cols());
+    w_slope_ = Matrix::Zero(w_.rows(), w_.cols());
     for_groups(
         [&](Index first, bool sorted) { sorted ? sorted_slopes(first) : pair_slopes(first); });
-    Eigen::Map<Matrix<T>>(dq, q_.rows(), q_.cols()).noalias() = u_slope_.leftCols(a) * W_query_;
-    Eigen::Map<Matrix<T>>(dk, k_.rows(), k_.cols()).noalias() = w_slope_.leftCols(a) * W_key_;
-    add(gradient, p_W_query, u_slope_.leftCols(a), q_);
-    add(gradient, p_W_key, w_slope_.leftCols(a), k_);
-    add(gradient, p_W_out, g, sum_.leftCols(a));
-    if (gradient.tensor[p_b].empty()) return;
-    Eigen::Map<Eigen::RowVectorXd>(gradient.tensor[p_b].data(), a) +=
-        u_slope_.leftCols(a).template cast<double>().colwise().sum();
+    const auto add = [&](Place place, const auto& sum) {
+      Eigen::Map<Matrix>(gradient.tensor[static_cast<std::size_t>(place)].data(), sum.rows(),
+                         sum.cols()) += sum;
+    };
+    add(p_W_query, u_slope_.leftCols(a).transpose() * q_);
+    add(p_W_key, w_slope_.leftCols(a).transpose() * k_);
+    add(p_W_out, upstream.transpose() * sum_.leftCols(a));
+    if (!gradient.tensor[p_b].empty()) add(p_b, u_slope_.leftCols(a).colwise().sum());
+    return {u_slope_.leftCols(a) * W_query_, w_slope_.leftCols(a) * W_key_};
   }
 
  private:
-  Tokens q_, k_;
+  Matrix q_, k_;  ///< [n_q x d], [n_k x d]
   const Mask& mask_;
   Index batch_;
   const Execution& run_;
-  Matrix<T> W_query_, W_key_, W_out_;        ///< [a x d], [a x d], [d_o x a]
-  Matrix<T> u_, w_, sum_;                    ///< [n x features, rounded up to groups]
-  Matrix<T> u_slope_, w_slope_, sum_slope_;  ///< Likewise.
+  Matrix W_query_, W_key_, W_out_;           ///< [a x d], [a x d], [d_o x a]
+  Matrix u_, w_, sum_;                       ///< [n x features, rounded up to groups]
+  Matrix u_slope_, w_slope_, sum_slope_;     ///< Likewise.
   std::vector<KeyRange> of_query_, of_key_;  ///< Empty where masks have holes.
 
   [[nodiscard]] Index features() const { return W_query_.rows(); }
 
-  static Matrix<T> matrix(const Plan& plan, const PartValues& values, Place place) {
+  static Matrix matrix(const Plan& plan, const PartValues& values, Place place) {
     const auto at = static_cast<std::size_t>(place);
     const std::vector<std::int64_t>& extents =
         plan.parameters[plan.operator_parameters[at]].extents;
-    return Eigen::Map<const Matrix<double>>(values.tensor[at].data(), extents[extents.size() - 2],
-                                            extents.back())
-        .template cast<T>();
+    return Eigen::Map<const Matrix>(values.tensor[at].data(), extents[extents.size() - 2],
+                                    extents.back());
   }
-  /// Adds slope^T input to a tensor's gradient; sums over some rows at a time in double.
-  template <class Slope, class Input>
-  static void add(PartValues& gradient, Place place, const Slope& slope, const Input& input) {
-    constexpr Index rows = 256;
-    Eigen::Map<Matrix<double>> sum(gradient.tensor[static_cast<std::size_t>(place)].data(),
-                                   slope.cols(), input.cols());
-    for (Index first = 0; first < slope.rows(); first += rows) {
-      const Index count = std::min(rows, slope.rows() - first);
-      const Matrix<T> part =
-          slope.middleRows(first, count).transpose() * input.middleRows(first, count);
-      sum += part.template cast<double>();
-    }
-  }
-
   /// Calls work(first feature, whether to sort) for groups of features, on all threads. What is not
   /// finite cannot be sorted.
   template <class Work>
@@ -235,10 +219,9 @@ class Head {
     });
   }
 
-  static Line column(const Matrix<T>& all, Index feature, double sign = 1) {
+  static Line column(const Matrix& all, Index feature, double sign = 1) {
     Line line(static_cast<std::size_t>(all.rows()));
-    Eigen::Map<Eigen::VectorXd>(line.data(), all.rows()) =
-        sign * all.col(feature).template cast<double>();
+    Eigen::Map<Eigen::VectorXd>(line.data(), all.rows()) = sign * all.col(feature);
     return line;
   }
   void sorted_relations(Index first) {
@@ -247,7 +230,7 @@ class Head {
       const std::vector<Above> found = sums_above(w, w, column(u_, f, -1), of_query_);
       for (Index i = 0; i < q_.rows(); ++i) {
         const Above& above = found[static_cast<std::size_t>(i)];
-        sum_(i, f) = static_cast<T>(above.count * static_cast<double>(u_(i, f)) + above.sum);
+        sum_(i, f) = above.count * u_(i, f) + above.sum;
       }
     }
   }
@@ -256,12 +239,11 @@ class Head {
       const Line u = column(u_, f), w = column(w_, f), slope = column(sum_slope_, f);
       const std::vector<Above> of_query = sums_above(w, w, column(u_, f, -1), of_query_);
       for (Index i = 0; i < q_.rows(); ++i) {
-        u_slope_(i, f) =
-            static_cast<T>(of_query[static_cast<std::size_t>(i)].count) * sum_slope_(i, f);
+        u_slope_(i, f) = of_query[static_cast<std::size_t>(i)].count * sum_slope_(i, f);
       }
       const std::vector<Above> of_key = sums_above(u, slope, column(w_, f, -1), of_key_);
       for (Index j = 0; j < k_.rows(); ++j) {
-        w_slope_(j, f) = static_cast<T>(of_key[static_cast<std::size_t>(j)].sum);
+        w_slope_(j, f) = of_key[static_cast<std::size_t>(j)].sum;
       }
     }
   }
@@ -280,35 +262,34 @@ class Head {
       if (sees[static_cast<std::size_t>(j - range.begin)] != 0) work(j);
     }
   }
-  static Eigen::Map<const Group<T>> part(const Matrix<T>& all, Index row, Index first) {
-    return Eigen::Map<const Group<T>>(all.data() + row * all.cols() + first);
+  static Eigen::Map<const Group> part(const Matrix& all, Index row, Index first) {
+    return Eigen::Map<const Group>(all.data() + row * all.cols() + first);
   }
   void pair_relations(Index first) {
     std::vector<std::uint8_t> sees;
     for (Index i = 0; i < q_.rows(); ++i) {
-      const Group<T> u = part(u_, i, first);
-      Group<double> sum = Group<double>::Zero();
+      const Group u = part(u_, i, first);
+      Group sum = Group::Zero();
       for_keys(i, sees, [&](Index j) {
-        sum += (u + part(w_, j, first)).max(T(0)).template cast<double>();  // NaN stays.
+        sum += (u + part(w_, j, first)).max(0);  // NaN stays.
       });
-      sum_.row(i).segment(first, group) = sum.template cast<T>().matrix().transpose();
+      sum_.row(i).segment(first, group) = sum.matrix().transpose();
     }
   }
   void pair_slopes(Index first) {
     std::vector<std::uint8_t> sees;
-    Matrix<double> of_keys = Matrix<double>::Zero(k_.rows(), group);
+    Matrix of_keys = Matrix::Zero(k_.rows(), group);
     for (Index i = 0; i < q_.rows(); ++i) {
-      const Group<T> u = part(u_, i, first), slope = part(sum_slope_, i, first);
-      Group<double> sum = Group<double>::Zero();
+      const Group u = part(u_, i, first), slope = part(sum_slope_, i, first);
+      Group sum = Group::Zero();
       for_keys(i, sees, [&](Index j) {
-        const Group<T> positive = (u + part(w_, j, first) > 0).template cast<T>();
-        const Group<double> one = (positive * slope).template cast<double>();
+        const Group one = (u + part(w_, j, first) > 0).cast<double>() * slope;
         sum += one;
-        Eigen::Map<Group<double>>(of_keys.data() + j * group) += one;
+        Eigen::Map<Group>(of_keys.data() + j * group) += one;
       });
-      u_slope_.row(i).segment(first, group) = sum.template cast<T>().matrix().transpose();
+      u_slope_.row(i).segment(first, group) = sum.matrix().transpose();
     }
-    w_slope_.middleCols(first, group) = of_keys.template cast<T>();
+    w_slope_.middleCols(first, group) = of_keys;
   }
 };
 
@@ -341,17 +322,30 @@ struct RelationNetwork {
   static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
                               const Forward<T>& saved, const Execution& run);
 
+  /// The tokens of one head.
   template <class T>
-  static Head<T> head(const Plan& plan, const AttentionInput<T>& input, const Mask& mask,
-                      Index element, const Execution& run) {
-    const Extents& e = plan.extents;
-    const Index b = element / e.head, h = element % e.head;
+  static Matrix tokens(const Tensor4<T>& all, Index element) {
+    const Index heads = all.shape.head;
+    return Eigen::Map<const MatrixOf<T>>(all.row(element / heads, element % heads, 0),
+                                         all.shape.token, all.shape.feature)
+        .template cast<double>();
+  }
+  template <class T>
+  static void set_tokens(Tensor4<T>& all, Index element, const Matrix& of_head) {
+    const Index heads = all.shape.head;
+    Eigen::Map<MatrixOf<T>>(all.row(element / heads, element % heads, 0), of_head.rows(),
+                            of_head.cols()) = of_head.cast<T>();
+  }
+  template <class T>
+  static Head head(const Plan& plan, const AttentionInput<T>& input, const Mask& mask,
+                   Index element, const Execution& run) {
+    const Index heads = plan.extents.head;
     return {plan,
-            plan.values(plan.operator_parameters, h, input.tensors),
-            {input.query.row(b, h, 0), e.query, e.feature},
-            {input.key.row(b, h, 0), e.key, e.feature},
+            plan.values(plan.operator_parameters, element % heads, input.tensors),
+            tokens(input.query, element),
+            tokens(input.key, element),
             mask,
-            b,
+            element / heads,
             run};
   }
 };
@@ -376,13 +370,11 @@ double RelationNetwork::flops(const Plan& plan, Pass pass) {
 template <class T>
 Forward<T> RelationNetwork::forward(const Plan& plan, const AttentionInput<T>& input,
                                     const Execution& run) {
-  const Extents& e = plan.extents;
   const Mask mask = plan.mask(input);
   Forward<T> result;
   result.output = Tensor4<T>(plan.output);
   for_elements(plan, run, [&](Index element, const Execution& inner) {
-    head(plan, input, mask, element, inner)
-        .forward(result.output.row(element / e.head, element % e.head, 0));
+    set_tokens(result.output, element, head(plan, input, mask, element, inner).forward());
   });
   return result;
 }
@@ -390,19 +382,20 @@ Forward<T> RelationNetwork::forward(const Plan& plan, const AttentionInput<T>& i
 template <class T>
 Backward<T> RelationNetwork::backward(const Plan& plan, const AttentionInput<T>& input,
                                       const Forward<T>& saved, const Execution& run) {
-  const Extents& e = plan.extents;
   const Mask mask = plan.mask(input);
   Backward<T> result;
   result.query = Tensor4<T>(input.query.shape);
   result.key = Tensor4<T>(input.key.shape);
   const Tensor4<T> upstream = output_slope(input, saved);
-  std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
+  std::vector<PartValues> gradients(
+      static_cast<std::size_t>(plan.extents.batch * plan.extents.head));
   for_elements(plan, run, [&](Index element, const Execution& inner) {
-    const Index b = element / e.head, h = element % e.head;
     PartValues& own = gradients[static_cast<std::size_t>(element)];
     own = plan.zeros(plan.operator_parameters);
-    head(plan, input, mask, element, inner)
-        .backward(upstream.row(b, h, 0), result.query.row(b, h, 0), result.key.row(b, h, 0), own);
+    const Head::Slopes slopes =
+        head(plan, input, mask, element, inner).backward(tokens(upstream, element), own);
+    set_tokens(result.query, element, slopes.q);
+    set_tokens(result.key, element, slopes.k);
   });
   add_gradients(plan, plan.operator_parameters, gradients, result);
   return result;

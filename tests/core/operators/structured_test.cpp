@@ -314,5 +314,56 @@ TEST(Agglomerative, OfTheLastCausalRowIsThatOfTheFullOne) {
   for (std::int64_t c = 0; c < 8; ++c) EXPECT_NEAR(a.at(0, 0, 299, c), b.at(0, 0, 299, c), 1e-13);
 }
 
+Tensor4<double> output_of(const std::string& text, const AttentionInput<double>& input) {
+  return forward(*resolve(call_from_text(text), check_extents(input)), input).output;
+}
+
+TEST(BiBlosa, BackwardIsForwardOnTheReversedSequence) {
+  const Call call = with_random_tensors(call_from_text("bi-blosa:direction=forward"));
+  AttentionInput<double> input = tokens_of(call, {1, 1, 12, 12, 5, 5}, 3);
+  const Tensor4<double> forwards = output_of("bi-blosa:direction=forward:block=4", input);
+  AttentionInput<double> reversed = input;
+  for (std::int64_t i = 0; i < 12; ++i) {
+    std::copy_n(input.query.row(0, 0, 11 - i), 5, reversed.query.row(0, 0, i));
+  }
+  const Tensor4<double> backwards = output_of("bi-blosa:direction=backward:block=4", reversed);
+  for (std::int64_t i = 0; i < 12; ++i) {
+    for (std::int64_t c = 0; c < 5; ++c) {
+      EXPECT_NEAR(forwards.at(0, 0, i, c), backwards.at(0, 0, 11 - i, c), 1e-14);
+    }
+  }
+}
+
+TEST(BiBlosa, NamesTheTensorThatHasAnotherShape) {
+  Extents extents{1, 1, 4, 4, 8, 8};
+  const Call both = with_random_tensors(call_from_text("bi-blosa"));
+  extents.tensors["W_key"] = {8, 8};
+  EXPECT_THAT(refusal(both, extents),
+              testing::AllOf(testing::HasSubstr("tensor W_key"), testing::HasSubstr("[8 x 8]"),
+                             testing::HasSubstr("[2 x d x d] = [2 x 8 x 8]")));
+  const Call one = with_random_tensors(call_from_text("bi-blosa:direction=backward"));
+  EXPECT_EQ(refusal(one, extents), "");
+  extents.tensors["W_fusion"] = {8, 16};
+  EXPECT_THAT(refusal(one, extents), testing::HasSubstr("[d x 3d] = [8 x 24]"));
+}
+
+TEST(StructuredNan, OfOneTokenReachesTheRowsThatSeeIt) {
+  for (const char* text : {"relation-network:masks=causal", "bi-blosa:direction=forward:block=4"}) {
+    SCOPED_TRACE(text);
+    const Call call = with_random_tensors(call_from_text(text));
+    AttentionInput<double> input = tokens_of(call, {1, 1, 12, 12, 5, 5}, 3);
+    const Tensor4<double> clean = output_of(text, input);
+    input.query.at(0, 0, 6, 2) = input.key.at(0, 0, 6, 2) = std::nan("");
+    const Tensor4<double> found = output_of(text, input);
+    for (std::int64_t i = 0; i < 12; ++i) {
+      for (std::int64_t c = 0; c < clean.shape.feature; ++c) {
+        const double x = found.at(0, 0, i, c);
+        EXPECT_TRUE(i < 6 || std::isnan(x)) << i;
+        EXPECT_TRUE(i >= 4 || std::abs(x - clean.at(0, 0, i, c)) < 1e-13) << i;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace conelab::tests

@@ -47,12 +47,11 @@ std::pair<std::string, Tensor4<double>> named_rows(const std::string& text) {
   return {text.substr(0, space), rows_of(text.substr(space + 1))};
 }
 
-/// "W 1 2; 3 4"; "W [1 x 2 x 2] 1 2; 3 4" has its sizes before the numbers. Without sizes, one row
-/// is a vector, unless a semicolon follows. Heads of a tensor are separated by |.
+/// "W 1 2; 3 4"; one row is a vector, unless a semicolon follows. Heads of a tensor are separated
+/// by |.
 void read_tensor(const std::string& text, AttentionInput<double>& input) {
-  const auto space = text.find(' '), bracket = text.find(']');
-  const bool has_sizes = bracket != std::string::npos;
-  std::string numbers = text.substr((has_sizes ? bracket : space) + 1);
+  const auto space = text.find(' ');
+  std::string numbers = text.substr(space + 1);
   const auto heads = std::count(numbers.begin(), numbers.end(), '|') + 1;
   std::replace(numbers.begin(), numbers.end(), '|', ';');
   const Tensor4<double> rows = rows_of(numbers);
@@ -67,11 +66,6 @@ void read_tensor(const std::string& text, AttentionInput<double>& input) {
   const bool is_matrix = numbers.find(';') != std::string::npos;
   if (is_matrix) tensor.extents.insert(tensor.extents.begin(), rows.shape.token);
   if (heads > 1) tensor.extents = {heads, rows.shape.token / heads, rows.shape.feature};
-  if (!has_sizes) return;
-  tensor.extents.clear();
-  for (const std::string& word : words_of(text.substr(space + 2, bracket - space - 2))) {
-    if (word != "x") tensor.extents.push_back(std::stoll(word));
-  }
 }
 
 void read_line(const std::string& key, const std::string& rest, KnownAnswer& answer) {
@@ -119,12 +113,7 @@ KnownAnswer read_case(const std::string& file, const std::vector<std::string>& l
     const auto space = lines[i].find(' ');
     read_line(lines[i].substr(0, space), lines[i].substr(space + 1), answer);
   }
-  if (!reads_keys(answer.call)) {
-    answer.input.key = answer.input.value = answer.input.query;
-  } else if (!is_attention(answer.call)) {
-    if (answer.input.key.empty()) answer.input.key = answer.input.query;
-    if (answer.input.value.empty()) answer.input.value = answer.input.key;
-  }
+  if (!reads_keys(answer.call)) answer.input.key = answer.input.value = answer.input.query;
   if (answer.input.value.empty()) {
     answer.input.value = Tensor4<double>({1, 1, answer.input.key.shape.token, 1});
   }
