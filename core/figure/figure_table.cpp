@@ -23,6 +23,7 @@ DisplayList make_models(const FigureInput& input);              // geometry_figu
 DisplayList make_finite_to_infinite(const FigureInput& input);  // geometry_figures.cpp
 DisplayList make_convexity(const FigureInput& input);           // geometry_figures.cpp
 DisplayList make_lub(const FigureInput& input);                 // geometry_figures.cpp
+DisplayList make_determinant(const FigureInput& input);         // determinant.cpp
 
 namespace {
 
@@ -160,6 +161,16 @@ std::vector<FigureInfo> all_figures() {
        "double",
        {caption_key},
        make_lub},
+      {"determinant",
+       "what volume-preserving and softmax attention do to volumes of random tokens",
+       FigureSource::none,
+       "single",
+       {{"dim", "4", "d, features of a token", true, "", true},
+        {"longest", "16", "the longest sequence", true, "", true},
+        {"draws", "25", "how many draws of tokens and matrices", true, "", true},
+        {"seed", "0", "of the random numbers", true, "", true},
+        caption_key},
+       make_determinant},
       {"tree", "dendrogram of a head's tokens by LCA depth, and its segmentation",
        FigureSource::tree, "double",
        with(tree_keys(), 2, {"segmentation", "yes", "yes or no: the lower panel", false, "yes|no"}),
