@@ -104,7 +104,7 @@ DisplayList make_determinant(const FigureInput& input) {
   ScalingFigure figure;
   figure.series = {series_of("volume-preserving, skew", call_of("skew"), draws),
                    series_of("volume-preserving, arbitrary", call_of("arbitrary"), draws),
-                   series_of("dot", call_of(nullptr), draws)};
+                   series_of("softmax attention", call_of(nullptr), draws)};
   figure.y_title = "|det| of the Jacobian";
   figure.guide.reset();
   figure.coverage = 0.5;

@@ -164,7 +164,7 @@ std::vector<FigureInfo> all_figures() {
       {"determinant",
        "what volume-preserving and softmax attention do to volumes of random tokens",
        FigureSource::none,
-       "single",
+       "double",
        {{"dim", "4", "d, features of a token", true, "", true},
         {"longest", "16", "the longest sequence", true, "", true},
         {"draws", "25", "how many draws of tokens and matrices", true, "", true},

@@ -30,7 +30,8 @@ TEST(DeterminantFigure, ShowsThatTheSkewWeightingKeepsVolumes) {
   std::size_t curves = 0;
   for (const Item& item : determinant_figure({{"draws", "3"}, {"longest", "6"}}).items) {
     if (const auto* group = std::get_if<GroupBegin>(&item)) {
-      curves += group->title == "volume-preserving, arbitrary" || group->title == "dot";
+      curves +=
+          group->title == "volume-preserving, arbitrary" || group->title == "softmax attention";
       inside = group->title == "volume-preserving, skew";
     }
     if (std::holds_alternative<GroupEnd>(item)) inside = false;
