@@ -34,7 +34,7 @@ struct ParameterInfo {
   Domain domain;
   bool differentiable;
   const char* about;         ///< One line with the unit and the paper.
-  const char* choices = "";  ///< For Domain::choice: "paper|reference", the default first.
+  const char* choices = "";  ///< For Domain::choice: "paper|reference"; `initial` counts them.
   /// For Domain::tensor: its axes by name or number, "classes,d". Names known from the input are d,
   /// 3d, d_v, n_q and n_k; any other name stands for the same size wherever it occurs, and "2f" for
   /// twice that of f. "f=d": where the tensor is absent, f is d. A leading axis of heads is always
@@ -47,7 +47,7 @@ struct ParameterInfo {
 /// finite.
 void check_domain(const ParameterInfo& info, double value);
 
-/// The words of a choice, the default first.
+/// The words of a choice.
 [[nodiscard]] std::vector<std::string> choice_words(const ParameterInfo& info);
 
 /// What the defaults of parameters may depend on.
@@ -56,8 +56,8 @@ struct DefaultContext {
   std::int64_t heads = 1;  ///< All heads.
   std::int64_t query = 0, key = 0, feature = 0;
 };
-/// The default of a part's parameter `index` where ParameterInfo::initial does not say it; NaN
-/// where there is none.
+/// The default of a part's parameter `index`, of a choice the index of its word, where
+/// ParameterInfo::initial does not say it; NaN where there is none.
 using DefaultOf = double (*)(int index, const DefaultContext& context);
 
 /// A parameter with its value filled in.

@@ -32,6 +32,7 @@ DisplayList make_regions(const FigureInput& input);             // regions.cpp
 DisplayList make_construction(const FigureInput& input);        // construction.cpp
 DisplayList make_masks(const FigureInput& input);               // masks.cpp
 DisplayList make_bias(const FigureInput& input);                // bias.cpp
+DisplayList make_determinant(const FigureInput& input);         // determinant.cpp
 
 namespace {
 
@@ -225,6 +226,16 @@ std::vector<FigureInfo> all_figures() {
        "double",
        {caption_key},
        make_lub},
+      {"determinant",
+       "what volume-preserving and softmax attention do to volumes of random tokens",
+       FigureSource::none,
+       "double",
+       {{"dim", "4", "d, features of a token", true, "", true},
+        {"longest", "16", "the longest sequence", true, "", true},
+        {"draws", "25", "how many draws of tokens and matrices", true, "", true},
+        {"seed", "0", "of the random numbers", true, "", true},
+        caption_key},
+       make_determinant},
       {"tree", "dendrogram of a head's tokens by LCA depth, and its segmentation",
        FigureSource::tree, "double",
        with(tree_keys(), 2, {"segmentation", "yes", "yes or no: the lower panel", false, "yes|no"}),

@@ -41,6 +41,7 @@ namespace {
 template <class T>
 using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Matrix = Rows<double>;
+using Tokens = Eigen::Ref<const Matrix>;  ///< [n x d]
 template <class T>
 using Given = Eigen::Map<const Rows<T>>;
 template <class T>
@@ -51,7 +52,7 @@ using Eigen::Index;
 enum { p_A, p_weighting, p_form };
 
 // ---- solving with I + C -------------------------------------------------------------------------
-// C is given by x and p [n x d]: C_ij = p_i . x_j for i > j.
+// C is given by x [n x d] and B [d x d]: C_ij = p_i . x_j for i > j, P = X B.
 
 /// Tokens that are taken at a time by sums over all earlier or all later tokens.
 constexpr Index tokens_at_once = 32;
@@ -84,12 +85,12 @@ Matrix skew_completed(Matrix c, double diagonal) {
 
 /// (I + C)^-1 b without an n x n array. With M and a, the sums over eliminated tokens, a block has
 /// the Schur complement E = I + C + P M P^T and the right hand side b - P a.
-Matrix solve_semiseparable(const Matrix& x, const Matrix& p, const Matrix& b) {
+Matrix solve_semiseparable(const Tokens& x, const Matrix& B, const Tokens& b) {
   const Index n = x.rows(), d = x.cols();
   Matrix M = Matrix::Zero(d, d), a = Matrix::Zero(d, b.cols()), z(n, d), y(n, b.cols());
   for_blocks(n, [&](Index first, Index count) {
-    const auto xb = x.middleRows(first, count), pb = p.middleRows(first, count);
-    const Matrix pm = pb * M;
+    const auto xb = x.middleRows(first, count);
+    const Matrix pb = xb * B, pm = pb * M;
     const Matrix u = xb + pb * M.transpose();
     Matrix e = skew_completed(pb * xb.transpose(), 1);
     e.noalias() += pm * pb.transpose();
@@ -103,7 +104,8 @@ Matrix solve_semiseparable(const Matrix& x, const Matrix& p, const Matrix& b) {
   for_blocks_backwards(n, [&](Index first, Index count) {
     auto yb = y.middleRows(first, count);
     yb.noalias() += z.middleRows(first, count) * later;
-    later.noalias() += p.middleRows(first, count).transpose() * yb;
+    const Matrix pb = x.middleRows(first, count) * B;
+    later.noalias() += pb.transpose() * yb;
   });
   return y;
 }
@@ -148,9 +150,9 @@ Matrix closed_inverse(const Matrix& c) {
 constexpr Index most_closed = 5;
 
 /// (I + C)^-1 b by the array C.
-Matrix solve_cubic(const Matrix& x, const Matrix& p, const Matrix& b) {
+Matrix solve_cubic(const Tokens& x, const Matrix& B, const Tokens& b) {
   const bool closed = x.rows() <= most_closed;
-  Matrix c = skew_completed(p * x.transpose(), closed ? 0 : 1);
+  Matrix c = skew_completed((x * B) * x.transpose(), closed ? 0 : 1);
   if (closed) return closed_inverse(c) * b;
   const Eigen::PartialPivLU<Eigen::Ref<Matrix>> lu(c);
   return lu.solve(b);
@@ -182,9 +184,9 @@ struct Weighting {
     if (skew) check_skew(A);
     B = skew ? Matrix((A - A.transpose()) / 2) : Matrix(A / std::sqrt(static_cast<double>(d)));
   }
-  /// (I + C)^-1 b for p = X B, (I - C)^-1 b for p = -X B.
-  [[nodiscard]] Matrix solve(const Matrix& x, const Matrix& p, const Matrix& b) const {
-    return cubic ? solve_cubic(x, p, b) : solve_semiseparable(x, p, b);
+  /// (I + sign C)^-1 b
+  [[nodiscard]] Matrix solve(const Tokens& x, double sign, const Tokens& b) const {
+    return (cubic ? solve_cubic : solve_semiseparable)(x, sign * B, b);
   }
   /// Adds dL/dA to `sum` [d x d], given dL/dB.
   void add_gradient(const Matrix& dB, std::vector<double>& sum) const {
@@ -197,12 +199,10 @@ struct Weighting {
   }
 };
 
-/// Rows [n x d] of tokens or of the upstream gradient.
 template <class T>
 void pairs_forward(const Weighting& weighting, const Given<T>& given, Result<T> output) {
-  const Matrix x = given.template cast<double>();
-  const Matrix p = x * -weighting.B;
-  output = (2 * weighting.solve(x, p, x) - x).template cast<T>();
+  const Tokens x = given.template cast<double>();
+  output = (2 * weighting.solve(x, -1, x) - x).template cast<T>();
 }
 
 /// Takes dL/dC_ij = w_i . v_j - v_i . w_j of i > j back to x and p: sums over earlier and over
@@ -210,7 +210,7 @@ void pairs_forward(const Weighting& weighting, const Given<T>& given, Result<T> 
 struct PairGradient {
   Matrix x, p;
 };
-PairGradient through_pairs(const Matrix& x, const Matrix& p, const Matrix& v, const Matrix& w) {
+PairGradient through_pairs(const Tokens& x, const Matrix& B, const Matrix& v, const Matrix& w) {
   const Index n = x.rows(), d = x.cols();
   PairGradient gradient{Matrix(n, d), Matrix(n, d)};
   const auto among = [&](Index first, Index count) {
@@ -220,8 +220,8 @@ PairGradient through_pairs(const Matrix& x, const Matrix& p, const Matrix& v, co
   };
   Matrix by_v = Matrix::Zero(d, d), by_w = Matrix::Zero(d, d);
   for_blocks(n, [&](Index first, Index count) {
-    const auto xb = x.middleRows(first, count), vb = v.middleRows(first, count),
-               wb = w.middleRows(first, count);
+    const auto xb = x.middleRows(first, count);
+    const auto vb = v.middleRows(first, count), wb = w.middleRows(first, count);
     gradient.p.middleRows(first, count) =
         among(first, count) * xb + wb * by_v.transpose() - vb * by_w.transpose();
     by_v.noalias() += xb.transpose() * vb;
@@ -229,8 +229,8 @@ PairGradient through_pairs(const Matrix& x, const Matrix& p, const Matrix& v, co
   });
   by_v.setZero(), by_w.setZero();
   for_blocks_backwards(n, [&](Index first, Index count) {
-    const auto pb = p.middleRows(first, count), vb = v.middleRows(first, count),
-               wb = w.middleRows(first, count);
+    const auto vb = v.middleRows(first, count), wb = w.middleRows(first, count);
+    const Matrix pb = x.middleRows(first, count) * B;
     gradient.x.middleRows(first, count) =
         among(first, count).transpose() * pb + vb * by_w.transpose() - wb * by_v.transpose();
     by_v.noalias() += pb.transpose() * vb;
@@ -243,10 +243,9 @@ PairGradient through_pairs(const Matrix& x, const Matrix& p, const Matrix& v, co
 template <class T>
 void pairs_backward(const Weighting& weighting, const Given<T>& given, const Given<T>& upstream,
                     Result<T> dx, std::vector<double>& dA) {
-  const Matrix x = given.template cast<double>(), g = upstream.template cast<double>();
-  const Matrix p = x * weighting.B;
-  const Matrix v = weighting.solve(x, -p, x), w = weighting.solve(x, p, 2 * g);
-  const PairGradient through = through_pairs(x, p, v, w);
+  const Tokens x = given.template cast<double>(), g = upstream.template cast<double>();
+  const Matrix v = weighting.solve(x, -1, x), w = weighting.solve(x, 1, 2 * g);
+  const PairGradient through = through_pairs(x, weighting.B, v, w);
   dx = (w - g + through.x + through.p * weighting.B.transpose()).template cast<T>();
   weighting.add_gradient(x.transpose() * through.p, dA);
 }
@@ -460,14 +459,13 @@ template <class T>
 void VolumePreserving::map(const Plan& plan, const AttentionInput<T>& input, Map2d,
                            const Forward<T>*, const MapTile& tile, T* out, const Execution&) {
   const Weighting own = weighting_of(plan, input, tile.head);
-  const Matrix x = rows_of(input.query, tile.batch, tile.head).template cast<double>();
-  const Matrix p = x * own.B;
+  const Tokens x = rows_of(input.query, tile.batch, tile.head).template cast<double>();
   const Index rows = tile.query_end - tile.query_begin, keys = tile.key_end - tile.key_begin;
   Matrix unit = Matrix::Zero(x.rows(), rows);
   for (Index i = 0; i < rows; ++i) unit(tile.query_begin + i, i) = 1;
   // A tile needs no n x n array beyond itself.
   const Matrix columns =
-      2 * (x.rows() <= most_closed ? solve_cubic : solve_semiseparable)(x, p, unit) - unit;
+      2 * (x.rows() <= most_closed ? solve_cubic : solve_semiseparable)(x, own.B, unit) - unit;
   Result<T>(out, rows, keys) =
       columns.middleRows(tile.key_begin, keys).transpose().template cast<T>();
 }

@@ -151,6 +151,60 @@ TEST(VolumePreserving, WeightsAreTheCayleyTransform) {
   }
 }
 
+/// Output and gradient of q by the array C, evaluated plainly in float.
+struct PlainVolume {
+  Eigen::MatrixXf output, query;
+
+  PlainVolume(bool skew, const AttentionInput<float>& input) {
+    using Given = Eigen::Map<const Eigen::Matrix<float, -1, -1, Eigen::RowMajor>>;
+    const Eigen::Index n = input.query.shape.token, d = input.query.shape.feature;
+    const Eigen::MatrixXf x = Given(input.query.data.data(), n, d);
+    const Eigen::MatrixXf g = Given(input.output_grad.data.data(), n, d);
+    const Eigen::MatrixXf A = Given(input.tensors.at("A").data.data(), d, d);
+    const Eigen::MatrixXf B = skew ? A : Eigen::MatrixXf(A / std::sqrt(static_cast<float>(d)));
+    const Eigen::MatrixXf all = x * B * x.transpose(), I = Eigen::MatrixXf::Identity(n, n);
+    const Eigen::MatrixXf L = all.triangularView<Eigen::StrictlyLower>(), C = L - L.transpose();
+    const Eigen::MatrixXf v = (I - C).partialPivLu().solve(x);
+    const Eigen::MatrixXf w = (I + C).partialPivLu().solve(2 * g);
+    output = 2 * v - x;
+    const Eigen::MatrixXf dC = w * v.transpose() - v * w.transpose();
+    const Eigen::MatrixXf dL = dC.triangularView<Eigen::StrictlyLower>();
+    query = w - g + dL * x * B.transpose() + dL.transpose() * x * B;
+  }
+};
+
+double root_mean_square(const Tensor4<double>& exact, const Eigen::MatrixXd& found) {
+  return (matrix_of(exact) - found).norm() / std::sqrt(static_cast<double>(found.size()));
+}
+
+TEST(VolumePreserving, Float32ErrorsAreAtMostTwiceThoseOfThePlainFormula) {
+  for (const char* weighting : {"skew", "arbitrary"}) {
+    for (const char* form : {"linear", "cubic"}) {
+      for (const auto& [n, d] : {std::pair{600, 64}, {200, 8}, {64, 64}}) {
+        const Call call = volume_call(weighting, form);
+        AttentionInput<float> input = convert<float>(volume_input(call, n, d, 31));
+        Random random(5);
+        input.output_grad = input.query;
+        for (float& g : input.output_grad.data) g = static_cast<float>(random.uniform(-1, 1));
+        const auto plan = resolve(call, check_extents(input));
+        const auto wide = convert<double>(input);
+        const Forward<double> exact = forward(*plan, wide);
+        const Forward<float> found = forward(*plan, input);
+        const PlainVolume plain(weighting == std::string("skew"), input);
+        const auto as_double = [](const Tensor4<float>& t) {
+          return Eigen::MatrixXd(matrix_of(convert<double>(t)));
+        };
+        SCOPED_TRACE(testing::Message() << weighting << " " << form << " " << n << " " << d);
+        EXPECT_LE(root_mean_square(exact.output, as_double(found.output)),
+                  2 * root_mean_square(exact.output, plain.output.cast<double>()));
+        const Tensor4<double> slopes = backward(*plan, wide, exact).query;
+        EXPECT_LE(root_mean_square(slopes, as_double(backward(*plan, input, found).query)),
+                  2 * root_mean_square(slopes, plain.query.cast<double>()));
+      }
+    }
+  }
+}
+
 TEST(VolumePreserving, WeightsAreFilledInTiles) {
   const Call call = volume_call("arbitrary", "cubic");
   const AttentionInput<float> input = convert<float>(volume_input(call, 40, 6, 7));
