@@ -81,6 +81,7 @@ using LayerFormula = Result (*)(const Problem&);
 constexpr std::pair<const char*, LayerFormula> layers[] = {
     {"multi-head", &multi_head},
     {"recursive", &recursive},
+    {"random", &random_logits},
 };
 
 }  // namespace

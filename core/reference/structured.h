@@ -12,5 +12,6 @@ namespace conelab::reference {
 /// Operators that take all heads at once.
 [[nodiscard]] Result multi_head(const Problem& problem);
 [[nodiscard]] Result recursive(const Problem& problem);
+[[nodiscard]] Result random_logits(const Problem& problem);
 
 }  // namespace conelab::reference

@@ -28,7 +28,7 @@ struct BackwardHead {
   T* query_grad = nullptr;             ///< [n_q × stride] W K
   std::vector<T> query_slope;          ///< [n_q] dL/dpotential
   std::vector<T> query_margin;         ///< [n_q] sum_j w_ij
-  std::vector<double> by_offset;       ///< [n_q + n_k] dL/dlogit by relative position, or empty.
+  std::vector<double> by_offset;       ///< dL/dlogit by position in the bias's table, or empty.
   std::vector<std::atomic<int>> turn;  ///< [blocks] the tile that may add next.
 };
 
@@ -49,7 +49,9 @@ struct KeyWork {
         tile(size_of(rows) * columns()),
         slope(tile.size()),
         logit_slope(head.bias().has_gradient() ? tile.size() : 0),
-        by_offset(head.bias().has_gradient() ? size_of(plan.extents.query + plan.extents.key) : 0),
+        by_offset(head.bias().has_gradient() && !head.bias().of_pairs()
+                      ? size_of(head.bias().count())
+                      : 0),
         row_slope(size_of(rows)),
         row_margin(row_slope.size()),
         sums(plan),
@@ -63,7 +65,7 @@ struct KeyWork {
   Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
   Buffer<T> tile, slope;            ///< [rows × columns]
   Buffer<T> logit_slope;            ///< [rows × columns] dL/dlogit; empty where it is not wanted.
-  std::vector<double> by_offset;    ///< [n_q + n_k] dL/dlogit by relative position, or empty.
+  std::vector<double> by_offset;    ///< As BackwardHead's; empty where no two pairs share a number.
   std::vector<T> row_slope, row_margin;  ///< [rows]
   ParameterSums sums;
 

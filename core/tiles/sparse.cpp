@@ -207,7 +207,7 @@ class SparseBackward {
     by_query_ = Gradient(e.query, head_.queries().stride);
     by_key_ = Gradient(e.key, head_.keys().stride);
     value_grad_.assign(static_cast<std::size_t>(e.key * head_.stride()), T(0));
-    by_offset_.assign(static_cast<std::size_t>(e.query + e.key), 0.0);
+    by_offset_.assign(static_cast<std::size_t>(head_.head().bias().count()), 0.0);
   }
 
   /// Writes the head's rows of the result and returns what its parameters get.
@@ -223,6 +223,7 @@ class SparseBackward {
       lower_value_grad(plan_.aggregate, value_grad_.data() + j * head_.stride(),
                        input_.value.row(b_, h_, j), e.value, result.value.row(b_, h_, j));
     }
+    sums_.bias = plan_.zeros(plan_.bias_parameters);
     head.bias().collect(by_offset_.data(), sums_.bias);
     return std::move(sums_);
   }
@@ -255,7 +256,7 @@ class SparseBackward {
   ParameterSums sums_;
   Gradient by_query_, by_key_;
   Buffer<T> value_grad_;           ///< [n_k x stride] dL/d(lifted value)
-  std::vector<double> by_offset_;  ///< [n_q + n_k] dL/dlogit by relative position
+  std::vector<double> by_offset_;  ///< dL/dlogit by position in the bias's table
   Buffer<T> slope_, logit_slope_, key_slope_, room_, upstream_row_;
 
   void add_row(std::int64_t i) {
@@ -299,7 +300,7 @@ class SparseBackward {
     T* value_grad = value_grad_.data() + j * head_.stride();
     for (int k = 0; k < head_.width(); ++k) value_grad[k] += weight * upstream[k];
     by_key_.potential[static_cast<std::size_t>(j)] += key_slope_[c];
-    by_offset_[static_cast<std::size_t>(j - i + plan_.extents.query - 1)] +=
+    by_offset_[static_cast<std::size_t>(head_.head().bias().index(i, j))] +=
         static_cast<double>(logit_slope_[c]);
     const T* q = head_.base(head_.queries(), i);
     const T* k = head_.base(head_.keys(), j);

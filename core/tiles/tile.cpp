@@ -128,7 +128,7 @@ Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<
                                     Cover cover) {
   if (cover == Cover::all) {
     if (!head_->bias().exists()) return {};
-    return {head_->bias().values(queries.first, keys.first), -1};  // one key to the left per query
+    return {head_->bias().values(queries.first, keys.first), head_->bias().stride()};
   }
   const auto width = static_cast<std::size_t>(keys.columns);
   addend_.resize(static_cast<std::size_t>(queries.rows) * width);
