@@ -23,12 +23,6 @@ std::vector<double> parse_numbers(const std::string& key, const std::string& tex
   return values;
 }
 
-std::string shape_text(const ParameterInfo& info) {
-  std::string text = "[";
-  for (const char* c = info.shape; *c != 0; ++c) text += *c == ',' ? " x " : std::string(1, *c);
-  return text + "]";
-}
-
 constexpr ParameterInfo seed_parameter{"seed", 0, Domain::count, false,
                                        "of the tensors that are drawn"};
 
@@ -40,6 +34,12 @@ std::int64_t drawn_size(const ParameterInfo& info, const Extents& e) {
 }
 
 }  // namespace
+
+std::string shape_text(const ParameterInfo& info) {
+  std::string text = "[";
+  for (const char* c = info.shape; *c != 0; ++c) text += *c == ',' ? " x " : std::string(1, *c);
+  return text + "]";
+}
 
 Resolver::Resolver(const Call& call, const Extents& extents)
     : call_(call), feature_(extents.feature) {

@@ -100,9 +100,9 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
     const bool is_needed = p.domain == Domain::tensor && std::isnan(p.initial);
     if (is_needed && tensor == extents.tensors.end() && !call.parameters.contains(p.key)) {
       fail(
-          "{} needs tensor {} [{}], with or without an axis of heads before it, {}: a dataset of "
+          "{} needs tensor {} {}, with or without an axis of heads before it, {}: a dataset of "
           "that name beside q, -p {}=@FILE.npy or -p {}=random",
-          info.name, p.key, p.shape, p.about, p.key, p.key);
+          info.name, p.key, shape_text(p), p.about, p.key, p.key);
     }
     if (is_needed && tensor != extents.tensors.end() && tensor->second.size() == 3) {
       found = found.value_or(tensor->second.front());

@@ -203,7 +203,7 @@ TEST(Structured, HasTheWeightsOfTheReference) {
 
 TEST(MultiHead, NamesWhatItDoesNotTake) {
   const Extents one{1, 1, 4, 6, 8, 8}, two{1, 2, 4, 6, 8, 8};
-  EXPECT_THAT(refusal(call_from_text("multi-head"), one), testing::HasSubstr("tensor P_query"));
+  EXPECT_THAT(refusal(call_from_text("multi-head"), one), testing::HasSubstr("P_query [d' x d]"));
   const Call call = with_random_tensors(call_from_text("multi-head:heads=2"));
   EXPECT_THAT(refusal(call, two), testing::HasSubstr("must have one (found 2)"));
   EXPECT_EQ(resolve(call, one)->pairs, (Shape4{1, 2, 4, 6}));
@@ -218,6 +218,23 @@ TEST(MultiHead, NamesWhatItDoesNotTake) {
   EXPECT_THAT(refusal(odd, one), testing::HasSubstr("8 columns cannot be shared by 3 heads"));
   const Call key = with_random_tensors(call_from_text("multi-head:gama=1"));
   EXPECT_THAT(refusal(key, one), testing::HasSubstr("multi-head takes: "));
+}
+
+TEST(MultiHead, CountsProjectionsAndThePairsThatMasksAdmit) {
+  const auto flops = [](const char* text) {
+    const Call call = with_random_tensors(call_from_text(text));
+    AttentionInput<double> input;
+    input.query = input.key = input.value = Tensor4<double>({1, 1, 10, 8}, 1);
+    draw_tensors(call, input);
+    return pass_flops(*resolve(call, check_extents(input)), input, Pass::forward);
+  };
+  // 2 n d heads (2 d' + d_v') + 2 n^2 heads (d' + d_v'), d' = d_v' = 4
+  EXPECT_EQ(flops("multi-head:heads=2"), 3840 + 3200);
+  EXPECT_EQ(flops("multi-head:heads=2:P_output=random"), 3840 + 3200 + 1280);
+  EXPECT_EQ(flops("multi-head:heads=2:masks=causal"), 3840 + 1760);
+  EXPECT_EQ(flops("recursive:heads=2:steps=5"), 5 * (3840 + 3200));
+  EXPECT_EQ(flops("random:R=random"), 2 * 100 * 8);
+  EXPECT_EQ(flops("random"), 2 * 100 * (8 + 8));
 }
 
 TEST(Recursive, NeedsOutputsAsWideAsTokens) {
