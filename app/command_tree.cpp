@@ -128,6 +128,9 @@ int run(const TypedTree& typed) {
   job.key_lengths = parse_key_lengths(typed.lengths);
   check_key_lengths(job.call, job.key_lengths);
   const tree::Tokens tokens = tree::tokens_from_name(typed.tokens);
+  if (!is_attention(job.call)) {
+    misuse("tree takes a similarity, not the operator {}", job.call.operation);
+  }
   claim_output(job, "tree", "tree");
 
   Input file = read_attend_input(job, interrupted);

@@ -134,13 +134,16 @@ void choose_projections(Resolver& resolver) {
   resolver.set_size("d_v", value);
   resolver.set_size("head*d_v", e.head * value);
   resolver.set_size("d_o", given_rows(plan, "P_output", e.feature));
-  plan.output_parameters = resolver.add("P_output", {&output_projection, 1});
-  const Parameter& output = plan.parameters[plan.output_parameters.front()];
-  if (output.extents.size() > 2) {
-    fail("tensor P_output is shared by all heads (expected [d_o x {}], found [{}])", e.head * value,
-         fmt::join(output.extents, " x "));
+  const auto given = e.tensors.find("P_output");
+  if (given != e.tensors.end() &&
+      (given->second.size() != 2 || given->second.back() != e.head * value)) {
+    fail(
+        "tensor P_output, shared by all heads, does not have its shape (expected [d_o x head*d_v] "
+        "= [d_o x {}], found [{}])",
+        e.head * value, fmt::join(given->second, " x "));
   }
-  plan.joins_heads = !output.extents.empty();
+  plan.output_parameters = resolver.add("P_output", {&output_projection, 1});
+  plan.joins_heads = !plan.parameters[plan.output_parameters.front()].extents.empty();
 }
 
 /// The other token maps of the call, in order. A composed similarity's map is a projection and

@@ -34,10 +34,6 @@ bool is_by_axis(const ParameterInfo& info) {
   return info.domain != Domain::tensor && std::string_view(info.shape) == "axes";
 }
 
-std::string shape_text(const ParameterInfo& info) {
-  return fmt::format("[{}]", fmt::join(tensor_axes(info), " x "));
-}
-
 constexpr ParameterInfo seed_parameter{"seed", 0, Domain::count, false,
                                        "of the tensors that are drawn"};
 
@@ -49,6 +45,12 @@ std::int64_t drawn_size(const ParameterInfo& info, const Extents& e) {
 }
 
 }  // namespace
+
+std::string shape_text(const ParameterInfo& info) {
+  std::string text = "[";
+  for (const char* c = info.shape; *c != 0; ++c) text += *c == ',' ? " x " : std::string(1, *c);
+  return text + "]";
+}
 
 Resolver::Resolver(const Call& call, const Extents& extents)
     : call_(call), feature_(extents.feature) {

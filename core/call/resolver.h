@@ -68,6 +68,9 @@ class Resolver {
                                              DefaultOf initial) const;
 };
 
+/// The declared shape of a tensor as messages have it: "[d x classes]".
+[[nodiscard]] std::string shape_text(const ParameterInfo& info);
+
 /// Refuses keys of parameters that are not among `known`, those that `name` takes.
 void check_keys(const std::map<std::string, std::string>& parameters,
                 const std::vector<std::string>& known, const std::string& name);

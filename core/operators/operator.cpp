@@ -102,9 +102,9 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
     const bool is_needed = p.domain == Domain::tensor && std::isnan(p.initial);
     if (is_needed && tensor == extents.tensors.end() && !call.parameters.contains(p.key)) {
       fail(
-          "{} needs tensor {} [{}], with or without an axis of heads before it, {}: a dataset of "
+          "{} needs tensor {} {}, with or without an axis of heads before it, {}: a dataset of "
           "that name beside q, -p {}=@FILE.npy or -p {}=random",
-          info.name, p.key, p.shape, p.about, p.key, p.key);
+          info.name, p.key, shape_text(p), p.about, p.key, p.key);
     }
     if (is_needed && tensor != extents.tensors.end() && tensor->second.size() == 3) {
       found = found.value_or(tensor->second.front());
@@ -131,14 +131,19 @@ void check_all_keys(const Call& call) {
   check_keys(call.parameters, known, call.operation);
 }
 
-/// Makes the parameters of a plan's chain its own, those that the call may give.
-void take_chain_parameters(Plan& plan) {
-  for (const ParameterInfo& info : call_parameters(plan.call)) {
-    const auto same = [&](const Parameter& p) { return std::string_view(p.info.key) == info.key; };
-    const auto& all = plan.chain->parameters;
-    const auto found = std::find_if(all.begin(), all.end(), same);
-    const bool known = std::any_of(plan.parameters.begin(), plan.parameters.end(), same);
-    if (found != all.end() && !known) plan.parameters.push_back(*found);
+/// Makes the parameters of a plan's chain its own; but not those of a similarity that the operator
+/// chooses.
+void take_chain_parameters(Plan& plan, const OperatorInfo& info) {
+  const Plan& chain = *plan.chain;
+  const bool chooses = !contains(info.fields, "similarity");
+  for (std::size_t i = 0; i < chain.parameters.size(); ++i) {
+    const Parameter& p = chain.parameters[i];
+    const auto& own = chain.similarity_parameters;
+    if (chooses && std::find(own.begin(), own.end(), i) != own.end()) continue;
+    const bool known =
+        std::any_of(plan.parameters.begin(), plan.parameters.end(),
+                    [&](const Parameter& q) { return std::string_view(p.info.key) == q.info.key; });
+    if (!known) plan.parameters.push_back(p);
   }
 }
 
@@ -152,7 +157,7 @@ std::shared_ptr<Plan> resolve_chained(Call call, const Extents& extents, const O
   plan.operator_parameters = resolver.add(row.info.name, own_parameters(row.info), row.initial);
   plan.chain = row.chain(plan, made);
   if (contains(row.info.fields, "map")) plan.call.map = plan.chain->call.map;
-  take_chain_parameters(plan);
+  take_chain_parameters(plan, row.info);
   if (row.check != nullptr) row.check(plan);
   row.set_sizes(plan);
   return resolver.take();
@@ -344,6 +349,15 @@ Call with_random_tensors(Call call) {
   for (const ParameterInfo& info : call_parameters(call)) {
     const bool needed = info.domain == Domain::tensor && std::isnan(info.initial);
     if (needed) call.parameters.emplace(info.key, "random");
+  }
+  const OperatorRow* row = find_row(call);
+  if (row == nullptr) return call;
+  const auto& own = row->info.parameters;
+  const bool names_one = std::any_of(own.begin(), own.end(), [&](const ParameterInfo& info) {
+    return info.domain == Domain::tensor && call.parameters.contains(info.key);
+  });
+  for (const char* name : row->info.drawn) {
+    if (!names_one) call.parameters.emplace(name, "random");
   }
   return call;
 }

@@ -41,6 +41,8 @@ struct OperatorInfo {
   std::span<const char* const> fields = {};
   /// Whether its heads are those of its projections, of tokens with one head.
   bool makes_heads = false;
+  /// Of tensors that may each be absent: what a benchmark draws where a call names none.
+  std::span<const char* const> drawn = {};
 };
 
 inline constexpr const char* every_mask[] = {""};

@@ -105,6 +105,22 @@ constexpr std::array biases{
 
 }  // namespace
 
+const BiasRow& given_numbers() {
+  static constexpr std::array parameters{
+      ParameterInfo{"R", std::numeric_limits<double>::quiet_NaN(), Domain::tensor, true,
+                    "the numbers", "", "n_q,n_k"}};
+  static constexpr BiasRow row{
+      "given",
+      "R_ij",
+      parameters,
+      nullptr,
+      [](const PartValues& v, double pair) { return v.tensor[0][static_cast<std::size_t>(pair)]; },
+      [](const PartValues&, double pair, double upstream, PartValues& gradient) {
+        gradient.tensor[0][static_cast<std::size_t>(pair)] += upstream;
+      },
+      true};
+  return row;
+}
 std::span<const BiasRow> bias_table() { return biases; }
 
 const BiasRow* find_bias(const std::string& name) {

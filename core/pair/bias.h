@@ -27,9 +27,14 @@ struct BiasRow {
   double (*value)(const PartValues& values, double offset);
   /// Adds upstream * d(bias at this offset)/d(parameters) to `gradient`.
   void (*slope)(const PartValues& values, double offset, double upstream, PartValues& gradient);
+  /// Whether each pair has a number of its own: `offset` is then query * n_k + key.
+  bool of_pairs = false;
 };
 
 [[nodiscard]] std::span<const BiasRow> bias_table();
+/// Numbers that are given for all pairs, R [n_q x n_k]: no bias that a call can name. Added to a
+/// similarity that is 0, they are the logits.
+[[nodiscard]] const BiasRow& given_numbers();
 /// The row of this name, or null.
 [[nodiscard]] const BiasRow* find_bias(const std::string& name);
 

@@ -49,4 +49,35 @@ Result recursive(const Problem& p) {
   return result;
 }
 
+/// Synthesizer, (Factorized) Random: the logits are R, or the product of R_query and R_key, by
+/// plain attention of these with the scale 1. R itself is the product of R and the rows of the
+/// identity.
+Result random_logits(const Problem& p) {
+  Problem attention = p;
+  attention.call.operation = "attention";
+  attention.similarity = attention.call.similarity = "dot";
+  attention.call.map = "none";
+  attention.numbers["scale"] = {1};
+  const bool full = p.tensors.contains("R");
+  const std::int64_t n_q = p.query.shape.token, n_k = p.key.shape.token;
+  const std::int64_t rank = full ? n_k : p.tensors.at("R_query").extents.back();
+  attention.query = Tensor4<Real>({p.query.shape.batch, p.query.shape.head, n_q, rank});
+  attention.key = Tensor4<Real>({p.query.shape.batch, p.query.shape.head, n_k, rank});
+  const auto fill = [&](Tensor4<Real>& tokens, const char* name) {
+    for (std::int64_t b = 0; b < tokens.shape.batch; ++b) {
+      for (std::int64_t h = 0; h < tokens.shape.head; ++h) {
+        const Real* from = p.tensor(name, h, 2);
+        for (std::int64_t i = 0; i < tokens.shape.token; ++i) {
+          for (std::int64_t c = 0; c < rank; ++c) {
+            tokens.at(b, h, i, c) = from == nullptr ? Real(i == c) : from[i * rank + c];
+          }
+        }
+      }
+    }
+  };
+  fill(attention.query, full ? "R" : "R_query");
+  fill(attention.key, full ? "" : "R_key");
+  return evaluate(attention);
+}
+
 }  // namespace conelab::reference

@@ -89,6 +89,7 @@ using LayerFormula = Result (*)(const Problem&);
 constexpr std::pair<const char*, LayerFormula> layers[] = {
     {"multi-head", &multi_head},
     {"recursive", &recursive},
+    {"random", &random_logits},
 };
 
 /// The tokens with their positions.

@@ -17,5 +17,6 @@ struct HeadOf {
 /// Operators that take all heads at once.
 [[nodiscard]] Result multi_head(const Problem& problem);
 [[nodiscard]] Result recursive(const Problem& problem);
+[[nodiscard]] Result random_logits(const Problem& problem);
 
 }  // namespace conelab::reference

@@ -299,7 +299,7 @@ class BackwardPass {
   }
 
   /// Computes the weights and dL/dmeasure of a tile, given measures and dL/dweight.
-  void apply_tail(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
+  void apply_tail(BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
                   const QueryGroup<T>& group, const ScoreTile<T>& score) {
     std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
     const SlopeTile<T> tile{
@@ -315,15 +315,18 @@ class BackwardPass {
         .logit_slope = w.logit_slope.empty() ? nullptr : w.logit_slope.data(),
     };
     tiles.tail().slope[pair_law(plan_.weights)](tile);
-    if (!w.logit_slope.empty()) collect_by_offset(shared.head.bias(), w, group);
+    if (w.logit_slope.empty()) return;
+    const HeadBias<T>& bias = shared.head.bias();
+    collect_by_offset(bias, w, group, bias.of_pairs() ? shared.by_offset : w.by_offset);
   }
 
-  /// Adds dL/dlogit of a tile to the ticket's sums by relative position.
-  static void collect_by_offset(const HeadBias<T>& bias, KeyWork<T>& w,
-                                const QueryGroup<T>& group) {
+  /// Adds dL/dlogit of a tile to sums by position in the bias's table: the ticket's own, or where
+  /// each pair has its own number those of the head.
+  static void collect_by_offset(const HeadBias<T>& bias, const KeyWork<T>& w,
+                                const QueryGroup<T>& group, std::vector<double>& sums) {
     for (int r = 0; r < group.rows; ++r) {
       bias.add(group.first + r, w.keys().first, w.keys().count,
-               w.logit_slope.data() + r * w.keys().columns, w.by_offset.data());
+               w.logit_slope.data() + r * w.keys().columns, sums.data());
     }
   }
 
@@ -403,6 +406,7 @@ class BackwardPass {
     const std::int64_t h = head_of(index);
     BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
     ParameterSums& sums = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + tiles_)];
+    sums.bias = plan_.zeros(plan_.bias_parameters);
     shared.head.bias().collect(shared.by_offset.data(), sums.bias);
     Operand<T> own;
     for (std::int64_t block = 0; block < blocks_; ++block) {

@@ -49,7 +49,7 @@ struct KeyWork {
         tile(size_of(rows) * columns()),
         slope(tile.size()),
         logit_slope(head.bias().has_gradient() ? tile.size() : 0),
-        by_offset(head.bias().has_gradient() ? head.bias().sums() : 0),
+        by_offset(head.bias().has_gradient() && !head.bias().of_pairs() ? head.bias().sums() : 0),
         row_slope(size_of(rows)),
         row_margin(row_slope.size()),
         sums(plan),
@@ -65,7 +65,7 @@ struct KeyWork {
   Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
   Buffer<T> tile, slope;            ///< [rows × columns]
   Buffer<T> logit_slope;            ///< [rows × columns] dL/dlogit; empty where it is not wanted.
-  std::vector<double> by_offset;    ///< dL/dlogit by relative position, or empty.
+  std::vector<double> by_offset;    ///< As BackwardHead's; empty where no two pairs share a number.
   std::vector<T> row_slope, row_margin;  ///< [rows]
   ParameterSums sums;
 

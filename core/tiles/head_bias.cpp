@@ -39,8 +39,10 @@ HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values)
     first += count;
   }
   if (sides.empty()) {
-    axes_.push_back({values, 0, std::max<std::int64_t>(0, e.query + e.key - 1), e.key - 1});
-    first = e.query + e.key + 2 * forward_keys<T>;  // A tile's width of padding.
+    const std::int64_t offsets = std::max<std::int64_t>(0, e.query + e.key - 1);
+    axes_.push_back(
+        {values, 0, of_pairs() ? e.query * e.key : offsets, of_pairs() ? 0 : e.key - 1});
+    first = axes_.front().count + 1 + 2 * forward_keys<T>;  // A tile's width of padding.
   } else {
     place_keys(sides);
   }
@@ -84,7 +86,7 @@ void HeadBias<T>::tabulate(const Plan& plan) {
 
 template <class T>
 void HeadBias<T>::fill(std::int64_t query, std::int64_t key, std::int64_t count, T* out) const {
-  if (is_by_offset()) {
+  if (is_one_table()) {
     std::copy_n(values(query, key), count, out);
     return;
   }
@@ -103,7 +105,7 @@ std::size_t HeadBias<T>::sums() const {
 template <class T>
 void HeadBias<T>::add(std::int64_t query, std::int64_t key, std::int64_t count,
                       const T* logit_slope, double* by_offset) const {
-  if (is_by_offset()) {
+  if (is_one_table()) {
     double* to = by_offset + index(query, key);
     for (std::int64_t c = 0; c < count; ++c) to[c] += static_cast<double>(logit_slope[c]);
     return;
@@ -124,7 +126,7 @@ void HeadBias<T>::collect(const double* by_offset, PartValues& gradient) const {
       row_->slope(axis.values, static_cast<double>(i - axis.zero), by_offset[axis.first + i], to);
     }
   };
-  if (is_by_offset()) return collect_axis(axes_.front(), gradient);
+  if (is_one_table()) return collect_axis(axes_.front(), gradient);
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     PartValues own{std::vector<double>(gradient.p.size(), 0.0), {}};
     collect_axis(axes_[a], own);

@@ -1,8 +1,9 @@
-// The bias of one head, tabulated by relative position.
+// The bias of one head, tabulated by relative position, or by pair where each has its own.
 //
 // On a grid the bias is the sum of one table for each axis, by relative coordinate.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -23,25 +24,30 @@ class HeadBias {
   [[nodiscard]] bool exists() const { return !table_.empty(); }
   /// Whether some parameter of it is differentiated.
   [[nodiscard]] bool has_gradient() const { return has_gradient_; }
-  /// Whether it depends on key - query alone: always, except on a grid of several axes.
-  [[nodiscard]] bool is_by_offset() const { return axes_.size() < 2; }
-  /// The bias of the pair (query, key), and of the keys after it; one number to the left for each
-  /// query further down. Only where the bias depends on the offset alone.
+  /// Whether the biases of a query with successive keys follow each other in one table: always,
+  /// except on a grid of several axes.
+  [[nodiscard]] bool is_one_table() const { return axes_.size() < 2; }
+  /// The bias of the pair (query, key), and of the keys after it; `stride` numbers on for each
+  /// query further down. Only where there is one table.
   [[nodiscard]] const T* values(std::int64_t query, std::int64_t key) const {
     return table_.data() + index(query, key);
   }
+  [[nodiscard]] std::ptrdiff_t stride() const { return of_pairs() ? extents_.key : -1; }
+  /// Whether each pair has a number of its own, which no other pair's gradient is added to.
+  [[nodiscard]] bool of_pairs() const { return row_->of_pairs; }
   /// Sets out [count] to the bias of a query with the keys from `key` on.
   void fill(std::int64_t query, std::int64_t key, std::int64_t count, T* out) const;
-  /// The position of a pair in the table and in sums by relative position: key - query + n_q - 1.
+  /// The position of a pair in the table and in sums by it: key - query + n_q - 1, or query * n_k +
+  /// key.
   [[nodiscard]] std::ptrdiff_t index(std::int64_t query, std::int64_t key) const {
-    return key - query + extents_.query - 1;
+    return of_pairs() ? query * extents_.key + key : key - query + extents_.query - 1;
   }
-  /// Entries of sums by relative position.
+  /// Entries of sums by position in the table.
   [[nodiscard]] std::size_t sums() const;
-  /// Adds dL/dlogit [count] of a query with the keys from `key` on to sums by relative position.
+  /// Adds dL/dlogit [count] of a query with the keys from `key` on to sums by position.
   void add(std::int64_t query, std::int64_t key, std::int64_t count, const T* logit_slope,
            double* by_offset) const;
-  /// Applies the chain rule: adds dL/dparameters, from dL/dlogit summed by relative position.
+  /// Applies the chain rule: adds dL/dparameters, from dL/dlogit summed by position in the table.
   void collect(const double* by_offset, PartValues& gradient) const;
   /// The derivative by one number, tabulated as the bias is [n_q + n_k - 1]. Not on a grid.
   [[nodiscard]] std::vector<T> slope_table(std::size_t parameter) const;

@@ -11,9 +11,11 @@ void add(std::vector<double>& to, const std::vector<double>& from) {
 
 ParameterSums sum_of(const Plan& plan, std::span<const ParameterSums> parts) {
   ParameterSums total(plan);
+  total.bias = plan.zeros(plan.bias_parameters);
   for (const ParameterSums& part : parts) {
     add(total.similarity, part.similarity);
     add(total.constant, part.constant);
+    if (part.bias.p.empty()) continue;
     add(total.bias.p, part.bias.p);
     for (std::size_t k = 0; k < total.bias.tensor.size(); ++k) {
       add(total.bias.tensor[k], part.bias.tensor[k]);
@@ -27,7 +29,7 @@ ParameterSums sum_of(const Plan& plan, std::span<const ParameterSums> parts) {
 ParameterSums::ParameterSums(const Plan& plan)
     : similarity(plan.similarity_parameters.size() + 1, 0.0),
       constant(static_cast<std::size_t>(plan.similarity->constants), 0.0),
-      bias(plan.zeros(plan.bias_parameters)) {}
+      bias{} {}
 
 template <class T>
 void add_parameter_gradients(const Plan& plan, std::span<const ParameterSums> sums,

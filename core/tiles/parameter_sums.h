@@ -15,7 +15,7 @@ struct ParameterSums {
 
   std::vector<double> similarity;  ///< [similarity parameters + light]
   std::vector<double> constant;    ///< [constants]
-  PartValues bias;                 ///< In the form of the bias's parameters.
+  PartValues bias;                 ///< In the form of the bias's parameters; empty: 0.
 };
 
 /// Adds dL/d of every differentiable parameter of similarity, map and bias to the result, from the

@@ -285,6 +285,7 @@ class SparseBackward {
       lower_value_grad(plan_.aggregate, value_grad(j), input_.value.row(b_, h_, j), e.value,
                        result.value.row(b_, h_, j));
     }
+    sums_.bias = plan_.zeros(plan_.bias_parameters);
     head.bias().collect(by_offset_.data(), sums_.bias);
     return std::move(sums_);
   }

@@ -148,8 +148,7 @@ Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<
   const HeadBias<T>& bias = head_->bias();
   if (cover == Cover::all && column_lse_ == nullptr) {
     if (!bias.exists()) return {};
-    if (bias.is_by_offset())
-      return {bias.values(queries.first, keys.first), -1};  // one key to the left per query
+    if (bias.is_one_table()) return {bias.values(queries.first, keys.first), bias.stride()};
   }
   const auto width = static_cast<std::size_t>(keys.columns);
   addend_.resize(static_cast<std::size_t>(queries.rows) * width);

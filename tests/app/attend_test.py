@@ -296,6 +296,47 @@ class Results(AttendTest):
         large = self.write("large.h5", q=np.ones((65, 64)))
         self.fails(2, "attend", large, *volume, "-o", self.folder / "large-out.h5",
                    says=("at most 4096", "65 x 64"))
+    def test_multi_head_makes_heads_of_tokens_with_one(self):
+        q, k, v = random_tensors(heads=1)
+        numbers = np.random.default_rng(9)
+        P = {name: numbers.normal(size=shape) / 3
+             for name, shape in (("P_query", (4, 3, 8)), ("P_key", (4, 3, 8)),
+                                 ("P_value", (4, 2, 8)), ("P_output", (5, 8)))}
+        source = self.write(q=q, k=k, v=v, **P)
+        found = self.attend(source, "--operator", "multi-head", "-p", "scale=0.5,1,1.5,2",
+                            "--keep", "weights,logits,gradients")
+        tokens = [np.einsum("id,hed->hie", x[0], P[name])
+                  for x, name in ((q, "P_query"), (k, "P_key"), (v, "P_value"))]
+        logits = np.einsum("h,hie,hje->hij", [.5, 1, 1.5, 2], tokens[0], tokens[1])
+        heads = softmax(logits) @ tokens[2]
+        output = np.concatenate(list(heads), axis=1) @ P["P_output"].T
+        self.assertEqual(found["output/output"].shape, (1, 1, 40, 5))
+        np.testing.assert_allclose(found["output/output"][0, 0], output, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(found["logits/logit"][0], logits, rtol=1e-3, atol=1e-4)
+        self.assertEqual(found["weights/weight"].shape, (1, 4, 40, 40))
+        self.assertEqual(found["output/lse"].shape, (1, 4, 40))
+        self.assertEqual(found["gradients/q"].shape, (1, 1, 40, 8))
+        self.assertEqual(found["gradients/scale"].shape, (4,))
+        for name, tensor in P.items():
+            self.assertEqual(found[f"gradients/{name}"].shape, tensor.shape)
+        two = random_tensors()[0]
+        self.fails(1, "attend", self.write("two.h5", q=two, **P), "--operator", "multi-head", "-o",
+                   self.folder / "no.h5", says="q, k and v must have one (found 2)")
+
+    def test_random_logits_come_from_tensors_that_are_drawn(self):
+        q, k, v = random_tensors()
+        source = self.write(q=q, k=k, v=v)
+        full = self.attend(source, "--operator", "random", "-p", "R=random", "--keep",
+                           "logits,gradients", out="full.h5")
+        np.testing.assert_array_equal(full["logits/logit"][0, 1], full["parameters/R"])
+        self.assertEqual(full["gradients/R"].shape, (40, 40))
+        self.assertEqual(np.abs(full["gradients/q"]).max(), 0)
+        factors = self.attend(source, "--operator", "random", "-p", "R_query=random", "-p",
+                              "R_key=random", "-p", "rank=3", "--keep", "weights", out="low.h5")
+        logits = factors["parameters/R_query"][()] @ factors["parameters/R_key"][()].T
+        np.testing.assert_allclose(factors["weights/weight"][0, 0], softmax(logits), rtol=1e-3)
+        self.fails(1, "attend", source, "--operator", "random", "-o", self.folder / "no.h5",
+                   says="R_query [n_q x rank]")
 
     def test_threads_change_no_bit(self):
         one = self.folder / "one.h5"

@@ -156,7 +156,11 @@ void OperatorCard::build_parameters() {
   auto* form = new QFormLayout(fields_);
   form->setContentsMargins(0, 0, 0, 0);
   form->setHorizontalSpacing(10);
-  for (const ParameterInfo& info : call_parameters(call_)) add_parameter(info);
+  for (const ParameterInfo& info : call_parameters(call_)) {
+    // The projections of a similarity's tokens come with the file, or on the command line.
+    const bool projects = std::string_view(info.key).starts_with("P_");
+    if (!projects || !is_attention(call_)) add_parameter(info);
+  }
   static_cast<QVBoxLayout*>(layout())->insertWidget(1, fields_);
   for (const OperatorListing& listing : list_operators()) {
     if (listing.part.name == operator_name(call_)) operator_->setToolTip(help_of(listing.part));

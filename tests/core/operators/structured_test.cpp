@@ -41,6 +41,10 @@ std::vector<Call> calls_with_parts() {
   for (const char* text : {
            "multi-head:heads=2:similarity=penumbral:bias=alibi:masks=causal:gamma=0.5,1",
            "multi-head:heads=4:similarity=multiplicative:position=rope:weights=sigmoid",
+           "random:R=random",
+           "random:R=random:masks=causal:weights=sigmoid",
+           "random:R=random:masks=graph",
+           "random:R=random:masks=window:window=4",
            "recursive:heads=4:steps=2:similarity=laplacian:bias=alibi:masks=causal:gamma=1,2,3,4",
        }) {
     calls.push_back(with_random_tensors(call_from_text(text)));
@@ -278,7 +282,7 @@ TEST(Structured, HasTheWeightsOfTheReference) {
 
 TEST(MultiHead, NamesWhatItDoesNotTake) {
   const Extents one{1, 1, 4, 6, 8, 8}, two{1, 2, 4, 6, 8, 8};
-  EXPECT_THAT(refusal(call_from_text("multi-head"), one), testing::HasSubstr("tensor P_query"));
+  EXPECT_THAT(refusal(call_from_text("multi-head"), one), testing::HasSubstr("P_query [d' x d]"));
   const Call call = with_random_tensors(call_from_text("multi-head:heads=2"));
   EXPECT_THAT(refusal(call, two), testing::HasSubstr("must have one (found 2)"));
   EXPECT_EQ(resolve(call, one)->pairs, (Shape4{1, 2, 4, 6}));
@@ -295,12 +299,64 @@ TEST(MultiHead, NamesWhatItDoesNotTake) {
   EXPECT_THAT(refusal(key, one), testing::HasSubstr("multi-head takes: "));
 }
 
+TEST(MultiHead, CountsProjectionsAndThePairsThatMasksAdmit) {
+  const auto flops = [](const char* text) {
+    const Call call = with_random_tensors(call_from_text(text));
+    AttentionInput<double> input;
+    input.query = input.key = input.value = Tensor4<double>({1, 1, 10, 8}, 1);
+    draw_tensors(call, input);
+    return pass_flops(*resolve(call, check_extents(input)), input, Pass::forward);
+  };
+  // 2 n d heads (2 d' + d_v') + 2 n^2 heads (d' + d_v'), d' = d_v' = 4
+  EXPECT_EQ(flops("multi-head:heads=2"), 3840 + 3200);
+  EXPECT_EQ(flops("multi-head:heads=2:P_output=random"), 3840 + 3200 + 1280);
+  EXPECT_EQ(flops("multi-head:heads=2:masks=causal"), 3840 + 1760);
+  EXPECT_EQ(flops("recursive:heads=2:steps=5"), 5 * (3840 + 3200));
+  EXPECT_EQ(flops("random:R=random"), 2 * 100 * 8);
+  EXPECT_EQ(flops("random"), 2 * 100 * (8 + 8));
+}
+
 TEST(Recursive, NeedsOutputsAsWideAsTokens) {
   Extents e{1, 1, 4, 4, 8, 8};
   const Call call = with_random_tensors(call_from_text("recursive:heads=2"));
   EXPECT_EQ(resolve(call, e)->output, (Shape4{1, 1, 4, 8}));
   e.tensors["P_value"] = {2, 3, 8};
   EXPECT_THAT(refusal(call, e), testing::HasSubstr("they need d = 8 columns (found 6)"));
+}
+
+TEST(RandomLogits, NamesTheTensorsOfItsForms) {
+  const Extents e{1, 2, 4, 6, 8, 8};
+  EXPECT_THAT(refusal(call_from_text("random"), e), testing::HasSubstr("R_query [n_q x rank]"));
+  EXPECT_THAT(refusal(call_from_text("random"), e), testing::HasSubstr("tensor R [n_q x n_k]"));
+  EXPECT_THAT(refusal(call_from_text("random:R_key=random"), e), testing::HasSubstr("R_key alone"));
+  EXPECT_THAT(refusal(call_from_text("random:R=random:R_key=random:R_query=random"), e),
+              testing::HasSubstr("found R and R_query"));
+  EXPECT_THAT(refusal(call_from_text("random:R=random:bias=alibi"), e),
+              testing::HasSubstr("does not combine with bias alibi"));
+  const auto columns_of = [&](const char* text) {
+    return resolve(call_from_text(text), e)->chain->extents.feature;
+  };
+  EXPECT_EQ(columns_of("random:R_query=random:R_key=random"), 8);
+  EXPECT_EQ(columns_of("random:R_query=random:R_key=random:rank=3"), 3);
+  EXPECT_EQ(columns_of("random:R=random"), 0);
+}
+
+TEST(RandomLogits, AreThoseOfDotOnTheFactors) {
+  const Call call = call_from_text("random:R_query=random:R_key=random:rank=5:masks=causal");
+  const AttentionInput<double> input = tokens_of(call, {2, 2, 20, 20, 8, 8}, 17);
+  AttentionInput<double> factors = input;
+  for (const auto& [name, tokens] :
+       {std::pair{"R_query", &factors.query}, {"R_key", &factors.key}}) {
+    const Array<double>& tensor = input.tensors.at(name);
+    *tokens = Tensor4<double>({2, 2, tensor.extents[0], 5});
+    for (std::int64_t head = 0; head < 4; ++head) {
+      std::copy(tensor.data.begin(), tensor.data.end(), tokens->row(head / 2, head % 2, 0));
+    }
+  }
+  const Answer<double> found = run(call, input);
+  const Answer<double> dot = run(call_from_text("dot:scale=1:masks=causal"), factors);
+  EXPECT_EQ(found.forward.output.data, dot.forward.output.data);
+  EXPECT_EQ(found.weights.data, dot.weights.data);
 }
 
 TEST(Agglomerative, OfTheLastCausalRowIsThatOfTheFullOne) {

@@ -41,7 +41,7 @@ TEST(Interface, NamesTheShapesOfProjections) {
   EXPECT_THAT(says({{"P_query", {3, 5}}}), HasSubstr("P_query does not have its shape"));
   EXPECT_THAT(says({{"P_query", {3, 5}}, {"P_key", {4, 5}}}), HasSubstr("[3 x 5]"));
   EXPECT_THAT(says({{"P_value", {4, 3}}}), HasSubstr("P_value"));
-  EXPECT_THAT(says({{"P_output", {4, 3}}}), HasSubstr("[d_o x head*d_v] = [4 x 4]"));
+  EXPECT_THAT(says({{"P_output", {4, 3}}}), HasSubstr("[d_o x head*d_v] = [d_o x 4]"));
   EXPECT_THAT(says({{"P_output", {2, 4, 2}}}), HasSubstr("shared by all heads"));
   const auto plan = resolve(call_from_text("dot:P_query=random:P_key=random"), small);
   EXPECT_EQ(plan->inner->extents.feature, 5);
