@@ -36,6 +36,16 @@ bool is_shown(const CallField& field) {
          field.word != &Call::aggregate;
 }
 
+/// Removes the parameters that no part of the call takes any more.
+void keep_known_parameters(Call& call) {
+  const std::vector<ParameterInfo> known = call_parameters(call);
+  std::erase_if(call.parameters, [&](const auto& entry) {
+    return entry.first != "seed" &&
+           std::none_of(known.begin(), known.end(),
+                        [&](const ParameterInfo& info) { return entry.first == info.key; });
+  });
+}
+
 bool is_structured(const std::string& name) {
   const auto table = operator_table().subspan(1);
   return std::any_of(table.begin(), table.end(),
@@ -52,16 +62,14 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
   column->addLayout(build_parts());
   connect(operator_, &QComboBox::currentTextChanged, this, [this](const QString& chosen) {
     const std::string name = chosen.toStdString();
-    const Call before = std::exchange(call_, Call{});
-    (is_structured(name) ? call_.operation : call_.similarity) = name;
-    if (is_attention(call_)) {
+    Call next;
+    (is_structured(name) ? next.operation : next.similarity) = name;
+    if (is_attention(next)) {
       for (const auto& [field, box] : parts_) {
-        set_field(*field, call_, field_text(*field, before, ','), ',');
+        set_field(*field, next, field_text(*field, call_, ','), ',');
       }
     }
-    show_parts();
-    build_parameters();
-    announce(tr("similarity"));
+    emit edited(index_, next, tr("similarity"));
   });
 }
 
@@ -124,9 +132,10 @@ void OperatorCard::add_part(QFormLayout* form, const CallField& field) {
   form->addRow(label, box);
   parts_.emplace_back(&field, box);
   connect(box, &QComboBox::currentTextChanged, this, [this, &field, label](const QString& name) {
-    set_field(field, call_, name.toStdString(), ',');
-    build_parameters();
-    announce(label);
+    Call next = call_;
+    set_field(field, next, name.toStdString(), ',');
+    keep_known_parameters(next);
+    emit edited(index_, next, label);
   });
 }
 
@@ -137,8 +146,6 @@ void OperatorCard::show_parts() {
     form_->labelForField(box)->setVisible(fits);
   }
 }
-
-void OperatorCard::announce(const QString& what) { emit edited(index_, call_, what); }
 
 void OperatorCard::build_parameters() {
   Call bare = call_;
@@ -167,9 +174,10 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
   auto* label = new QLabel(QString::fromUtf8(info.key));
   label->setToolTip(help);
   const auto set = [this, key](const QString& text) {
-    text.isEmpty() ? static_cast<void>(call_.parameters.erase(key))
-                   : static_cast<void>(call_.parameters[key] = text.toStdString());
-    announce(QString::fromStdString(key));
+    Call next = call_;
+    text.isEmpty() ? static_cast<void>(next.parameters.erase(key))
+                   : static_cast<void>(next.parameters[key] = text.toStdString());
+    emit edited(index_, next, QString::fromStdString(key));
   };
   if (info.domain == Domain::choice) {
     auto* box = new QComboBox;

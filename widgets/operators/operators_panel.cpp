@@ -99,9 +99,7 @@ void OperatorsPanel::show_session() {
     column_->insertWidget(static_cast<int>(cards_.size()) + 1, card);
     cards_.push_back(card);
   }
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (!(cards_[i]->call() == calls[i]) || calls[i] == Call()) cards_[i]->show_call(calls[i]);
-  }
+  for (std::size_t i = 0; i < calls.size(); ++i) cards_[i]->show_call(calls[i]);
 }
 
 }  // namespace conelab::desktop

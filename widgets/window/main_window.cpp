@@ -25,6 +25,7 @@
 #include "widgets/window/banner.h"
 #include "widgets/window/command_palette.h"
 #include "widgets/window/file_opener.h"
+#include "widgets/window/input_rules.h"
 #include "widgets/window/job_bar.h"
 #include "widgets/window/welcome.h"
 
@@ -64,6 +65,7 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
           state_file(state_directory, "autosave.json")),
       recent_(state_file(state_directory, "recent.txt")) {
   setObjectName("main-window");
+  new InputRules(this);
   setAcceptDrops(true);
   setDockNestingEnabled(true);
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
