@@ -11,6 +11,7 @@
 #include <cmath>
 #include <utility>
 
+#include "widgets/operators/number_field.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -69,7 +70,7 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
         set_field(*field, next, field_text(*field, call_, ','), ',');
       }
     }
-    emit edited(index_, next, tr("similarity"));
+    emit edited(index_, next, tr("similarity"), false);
   });
 }
 
@@ -135,7 +136,7 @@ void OperatorCard::add_part(QFormLayout* form, const CallField& field) {
     Call next = call_;
     set_field(field, next, name.toStdString(), ',');
     keep_known_parameters(next);
-    emit edited(index_, next, label);
+    emit edited(index_, next, label, false);
   });
 }
 
@@ -173,11 +174,11 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
   const std::string key = info.key;
   auto* label = new QLabel(QString::fromUtf8(info.key));
   label->setToolTip(help);
-  const auto set = [this, key](const QString& text) {
+  const auto set = [this, key](const QString& text, bool is_step) {
     Call next = call_;
     text.isEmpty() ? static_cast<void>(next.parameters.erase(key))
                    : static_cast<void>(next.parameters[key] = text.toStdString());
-    emit edited(index_, next, QString::fromStdString(key));
+    emit edited(index_, next, QString::fromStdString(key), is_step);
   };
   if (info.domain == Domain::choice) {
     auto* box = new QComboBox;
@@ -186,23 +187,23 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
     box->setAccessibleName(QString::fromUtf8(info.key));
     box->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(info.key));
     form->addRow(label, box);
-    connect(box, &QComboBox::textActivated, this,
-            [set, box](const QString& word) { set(box->currentIndex() == 0 ? QString() : word); });
+    connect(box, &QComboBox::textActivated, this, [set, box](const QString& word) {
+      set(box->currentIndex() == 0 ? QString() : word, false);
+    });
     words_.emplace_back(key, box);
     return;
   }
-  auto* field = new QLineEdit;
+  const bool tensor = info.domain == Domain::tensor;
+  auto* field = new NumberField(info.domain, tensor ? std::nan("") : info.initial);
   field->setPlaceholderText(initial_text(info));
-  field->setToolTip(help + tr("\nA number, or a list with one number a head: 1,2,4"));
+  field->setToolTip(help +
+                    tr("\nA number, or a list with one number a head: 1,2,4. Up, Down and the "
+                       "wheel step it, as does dragging its name."));
   field->setAccessibleName(QString::fromUtf8(info.key));
   field->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(info.key));
+  if (!tensor) field->follow_drags_of(label);
   form->addRow(label, field);
-  connect(field, &QLineEdit::editingFinished, this, [this, set, field, key] {
-    const auto now = call_.parameters.find(key);
-    const QString before =
-        now == call_.parameters.end() ? QString() : QString::fromStdString(now->second);
-    if (field->text().trimmed() != before) set(field->text().trimmed());
-  });
+  connect(field, &NumberField::entered, this, set);
   values_.emplace_back(key, field);
 }
 

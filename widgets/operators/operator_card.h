@@ -31,8 +31,9 @@ class OperatorCard : public QFrame {
   [[nodiscard]] const Call& call() const { return call_; }
 
  signals:
-  /// The user wants another call; `what` names the change, for the menu of undo.
-  void edited(int index, const Call& call, const QString& what);
+  /// The user wants another call; `what` names the change, for the menu of undo. Successive steps
+  /// of the same number are one change.
+  void edited(int index, const Call& call, const QString& what, bool is_step);
   void removed(int index);
   /// The command line of this operator is wanted.
   void command_wanted(int index);

@@ -66,9 +66,11 @@ void OperatorsPanel::add_operator() {
                  [](Session& s) { s.maps.calls.push_back(plain_call("penumbral")); });
 }
 
-void OperatorsPanel::change(int index, const Call& call, const QString& what) {
-  document_.edit(tr("change %1").arg(what),
-                 [&](Session& s) { s.maps.calls.at(static_cast<std::size_t>(index)) = call; });
+void OperatorsPanel::change(int index, const Call& call, const QString& what, bool is_step) {
+  document_.edit(
+      tr("change %1").arg(what),
+      [&](Session& s) { s.maps.calls.at(static_cast<std::size_t>(index)) = call; },
+      is_step ? QStringLiteral("step %1 of operator %2").arg(what).arg(index) : QString());
 }
 
 void OperatorsPanel::remove(int index) {

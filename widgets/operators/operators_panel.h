@@ -29,7 +29,7 @@ class OperatorsPanel : public QScrollArea {
  private:
   void show_session();
   void build_device_choice();
-  void change(int index, const Call& call, const QString& what);
+  void change(int index, const Call& call, const QString& what, bool is_step);
   void remove(int index);
 
   Document& document_;

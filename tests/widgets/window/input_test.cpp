@@ -3,6 +3,7 @@
 
 #include <QComboBox>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QTemporaryDir>
 
@@ -97,6 +98,29 @@ TEST(Input, TheWheelChangesOnlyWhatHasTheFocus) {
   mask->setFocus();
   turn_wheel_on(*mask);
   EXPECT_NE(mask->currentText(), "full");
+}
+
+TEST(Input, NumbersStepByKeysWheelAndDrag) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  const auto gamma = [&] { return opened.session().maps.calls[1].parameters.at("gamma"); };
+  auto* field = opened.named<QLineEdit>("operator-1-gamma");
+  field->setFocus();
+  for (int i = 0; i < 8; ++i) press_key(*field, Qt::Key_Up);
+  EXPECT_NEAR(std::stod(gamma()), 2, 0.02);
+  turn_wheel_on(*field);
+  EXPECT_NEAR(std::stod(gamma()), 1.83, 0.02);
+  opened.window->document().undo();  // All steps are one change.
+  EXPECT_TRUE(opened.session().maps.calls[1].parameters.empty());
+  type_and_enter(*field, "1,2");
+  QWidget* label = nullptr;
+  for (QLabel* each :
+       opened.named<QWidget>("operator-1-gamma")->parentWidget()->findChildren<QLabel*>()) {
+    if (each->text() == "gamma") label = each;
+  }
+  ASSERT_NE(label, nullptr);
+  drag(*label, {4, 4}, {4 + 8 * 6, 4});
+  EXPECT_EQ(gamma(), "2,4");
 }
 
 TEST(Input, PointsAreTypedAsTheyAreShown) {
