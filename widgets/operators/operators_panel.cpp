@@ -23,7 +23,7 @@ OperatorsPanel::OperatorsPanel(Document& document, QWidget* parent)
   column_->addWidget(add);
   column_->addStretch(1);
   setWidget(content);
-  connect(add, &QPushButton::clicked, this, &OperatorsPanel::add_operator);
+  connect(add, &QPushButton::clicked, this, [this] { add_operator(); });
   connect(&document_, &Document::changed, this, &OperatorsPanel::show_session);
   show_session();
 }
@@ -61,9 +61,9 @@ void OperatorsPanel::show_devices(const std::vector<DeviceState>& devices) {
   show_session();
 }
 
-void OperatorsPanel::add_operator() {
+void OperatorsPanel::add_operator(const std::string& name) {
   document_.edit(tr("add an operator"),
-                 [](Session& s) { s.maps.calls.push_back(plain_call("penumbral")); });
+                 [&](Session& s) { s.maps.calls.push_back(call_from_text(name)); });
 }
 
 void OperatorsPanel::change(int index, const Call& call, const QString& what, bool is_step) {
