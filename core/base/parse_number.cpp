@@ -22,10 +22,15 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 }
 
 std::vector<std::string_view> split_commas(std::string_view text) {
+  const auto trimmed = [](std::string_view part) {
+    const auto first = part.find_first_not_of(' ');
+    if (first == std::string_view::npos) return std::string_view();
+    return part.substr(first, part.find_last_not_of(' ') - first + 1);
+  };
   std::vector<std::string_view> parts;
   while (true) {
     const auto comma = text.find(',');
-    parts.push_back(text.substr(0, comma));
+    parts.push_back(trimmed(text.substr(0, comma)));
     if (comma == std::string_view::npos) return parts;
     text.remove_prefix(comma + 1);
   }

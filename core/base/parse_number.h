@@ -15,7 +15,8 @@ namespace conelab {
 /// Does the same for an integer ("-3").
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
-/// Returns the parts of `text` between commas, as views into it. An empty text has one empty part.
+/// Returns the parts of `text` between commas, without the blanks around them, as views into it. An
+/// empty text has one empty part.
 [[nodiscard]] std::vector<std::string_view> split_commas(std::string_view text);
 
 }  // namespace conelab

@@ -88,11 +88,16 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   column->addLayout(inset(details_, {10, 6, 10, 8}));
   connect(tree_, &QTreeWidget::currentItemChanged, this,
           [this](QTreeWidgetItem* item) { show_details(item); });
-  connect(tree_, &QTreeWidget::itemActivated, this, [this](QTreeWidgetItem* item) {
-    if (item->data(0, trace_role).toBool()) {
-      emit trace_wanted(file_, item->data(0, trace_role + 1).toString());
-    }
-  });
+  const auto open = [this](QTreeWidgetItem* item) {
+    if (!item->data(0, trace_role).toBool()) return;
+    const QString group = item->data(0, trace_role + 1).toString();
+    const auto& trace = workspace_.trace();
+    const bool is_open = trace && QString::fromStdString(trace->file) == file_ &&
+                         QString::fromStdString(trace->group) == group;
+    if (!is_open) emit trace_wanted(file_, group);
+  };
+  connect(tree_, &QTreeWidget::itemClicked, this, open);
+  connect(tree_, &QTreeWidget::itemActivated, this, open);
   connect(&workspace_, &Workspace::trace_changed, this, [this] {
     if (!workspace_.trace()) return;
     const QString file = QString::fromStdString(workspace_.trace()->file);
@@ -154,7 +159,7 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
       const std::string group = parent_of(item.path);
       parent->setData(0, trace_role, true);
       parent->setData(0, trace_role + 1, group == "/" ? QString() : QString::fromStdString(group));
-      parent->setToolTip(0, tr("Double-click: open this trace"));
+      parent->setToolTip(0, tr("Click: open this trace"));
     }
   }
   root->setExpanded(true);

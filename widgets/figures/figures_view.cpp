@@ -139,9 +139,15 @@ void FiguresView::build_files(QVBoxLayout* column) {
   column->addLayout(form);
   connect(browse, &QPushButton::clicked, this, &FiguresView::choose_input);
   connect(name_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
-    edit(tr("choose a figure"), [&](FigureChoice& c) {
-      c = {};
-      c.name = name.toStdString();
+    written_.clear();
+    document_.edit(tr("choose a figure"), [&](Session& s) {
+      s.figure = {};
+      s.figure.name = name.toStdString();
+      // The file is named after the figure, so that none replaces another one.
+      const QFileInfo before(QString::fromStdString(s.figure_output));
+      if (s.figure_output.empty()) return;
+      const QString named = name + (before.suffix().isEmpty() ? "" : "." + before.suffix());
+      s.figure_output = QDir(before.path()).filePath(named).toStdString();
     });
   });
   const auto take_width = [this] {

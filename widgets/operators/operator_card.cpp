@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/call/composed.h"
+#include "widgets/operators/number_field.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -37,10 +38,14 @@ bool is_shown(const CallField& field) {
          field.word != &Call::aggregate;
 }
 
-bool is_structured(const std::string& name) {
-  const auto table = operator_table().subspan(1);
-  return std::any_of(table.begin(), table.end(),
-                     [&](const OperatorRow& row) { return name == row.info.name; });
+/// Removes the parameters that no part of the call takes any more.
+void keep_known_parameters(Call& call) {
+  const std::vector<ParameterInfo> known = call_parameters(call);
+  std::erase_if(call.parameters, [&](const auto& entry) {
+    return entry.first != "seed" &&
+           std::none_of(known.begin(), known.end(),
+                        [&](const ParameterInfo& info) { return entry.first == info.key; });
+  });
 }
 
 }  // namespace
@@ -53,16 +58,14 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
   column->addLayout(build_parts());
   connect(operator_, &QComboBox::currentTextChanged, this, [this](const QString& chosen) {
     const std::string name = chosen.toStdString();
-    const Call before = std::exchange(call_, Call{});
-    set_operator(call_, name);
-    if (is_attention(call_)) {
+    Call next;
+    set_operator(next, name);
+    if (is_attention(next)) {
       for (const auto& [field, box] : parts_) {
-        set_field(*field, call_, field_text(*field, before, ','), ',');
+        set_field(*field, next, field_text(*field, call_, ','), ',');
       }
     }
-    show_parts();
-    build_parameters();
-    announce(tr("similarity"));
+    emit edited(index_, next, tr("similarity"), false);
   });
 }
 
@@ -127,9 +130,10 @@ void OperatorCard::add_part(QFormLayout* form, const CallField& field) {
   form->addRow(label, box);
   parts_.emplace_back(&field, box);
   connect(box, &QComboBox::currentTextChanged, this, [this, &field, label](const QString& name) {
-    set_field(field, call_, name.toStdString(), ',');
-    build_parameters();
-    announce(label);
+    Call next = call_;
+    set_field(field, next, name.toStdString(), ',');
+    keep_known_parameters(next);
+    emit edited(index_, next, label, false);
   });
 }
 
@@ -140,8 +144,6 @@ void OperatorCard::show_parts() {
     form_->labelForField(box)->setVisible(fits);
   }
 }
-
-void OperatorCard::announce(const QString& what) { emit edited(index_, call_, what); }
 
 void OperatorCard::build_parameters() {
   Call bare = call_;
@@ -173,35 +175,37 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
   const std::string key = info.key;
   auto* label = new QLabel(QString::fromUtf8(info.key));
   label->setToolTip(help);
-  const auto set = [this, key](const QString& text) {
-    text.isEmpty() ? static_cast<void>(call_.parameters.erase(key))
-                   : static_cast<void>(call_.parameters[key] = text.toStdString());
-    announce(QString::fromStdString(key));
+  const auto set = [this, key](const QString& text, bool is_step) {
+    Call next = call_;
+    text.isEmpty() ? static_cast<void>(next.parameters.erase(key))
+                   : static_cast<void>(next.parameters[key] = text.toStdString());
+    emit edited(index_, next, QString::fromStdString(key), is_step);
   };
   if (info.domain == Domain::choice) {
     auto* box = new QComboBox;
+    if (std::isnan(info.initial)) box->addItem(tr("from the input"));
     box->addItems(QString::fromUtf8(info.choices).split('|'));
     box->setToolTip(help);
     box->setAccessibleName(QString::fromUtf8(info.key));
     box->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(info.key));
     form->addRow(label, box);
-    connect(box, &QComboBox::textActivated, this,
-            [set, box](const QString& word) { set(box->currentIndex() == 0 ? QString() : word); });
+    connect(box, &QComboBox::textActivated, this, [set, box](const QString& word) {
+      set(box->currentIndex() == 0 ? QString() : word, false);
+    });
     words_.emplace_back(key, box);
     return;
   }
-  auto* field = new QLineEdit;
+  const bool tensor = info.domain == Domain::tensor;
+  auto* field = new NumberField(info.domain, tensor ? std::nan("") : info.initial);
   field->setPlaceholderText(initial_text(info));
-  field->setToolTip(help + tr("\nA number, or a list with one number a head: 1,2,4"));
+  field->setToolTip(help +
+                    tr("\nA number, or a list with one number a head: 1,2,4. Up, Down and the "
+                       "wheel step it, as does dragging its name."));
   field->setAccessibleName(QString::fromUtf8(info.key));
   field->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(info.key));
+  if (!tensor) field->follow_drags_of(label);
   form->addRow(label, field);
-  connect(field, &QLineEdit::editingFinished, this, [this, set, field, key] {
-    const auto now = call_.parameters.find(key);
-    const QString before =
-        now == call_.parameters.end() ? QString() : QString::fromStdString(now->second);
-    if (field->text().trimmed() != before) set(field->text().trimmed());
-  });
+  connect(field, &NumberField::entered, this, set);
   values_.emplace_back(key, field);
 }
 

@@ -25,13 +25,15 @@ class OperatorCard : public QFrame {
  public:
   explicit OperatorCard(int index, QWidget* parent = nullptr);
 
-  /// Shows a call; fields are kept where only values differ.
+  /// Shows a call; fields are kept where only values differ. This is the only way in which the card
+  /// changes: an edit of the user comes back through the session.
   void show_call(const Call& call);
   [[nodiscard]] const Call& call() const { return call_; }
 
  signals:
-  /// The user changed something; `what` names it, for the menu of undo.
-  void edited(int index, const Call& call, const QString& what);
+  /// The user wants another call; `what` names the change, for the menu of undo. Successive steps
+  /// of the same number are one change.
+  void edited(int index, const Call& call, const QString& what, bool is_step);
   void removed(int index);
   /// The command line of this operator is wanted.
   void command_wanted(int index);
@@ -44,7 +46,6 @@ class OperatorCard : public QFrame {
   void show_parts();
   void build_parameters();
   void add_parameter(const ParameterInfo& info);
-  void announce(const QString& what);
 
   int index_;
   Call call_;

@@ -23,7 +23,7 @@ OperatorsPanel::OperatorsPanel(Document& document, QWidget* parent)
   column_->addWidget(add);
   column_->addStretch(1);
   setWidget(content);
-  connect(add, &QPushButton::clicked, this, &OperatorsPanel::add_operator);
+  connect(add, &QPushButton::clicked, this, [this] { add_operator(); });
   connect(&document_, &Document::changed, this, &OperatorsPanel::show_session);
   show_session();
 }
@@ -61,14 +61,16 @@ void OperatorsPanel::show_devices(const std::vector<DeviceState>& devices) {
   show_session();
 }
 
-void OperatorsPanel::add_operator() {
+void OperatorsPanel::add_operator(const std::string& name) {
   document_.edit(tr("add an operator"),
-                 [](Session& s) { s.maps.calls.push_back(plain_call("penumbral")); });
+                 [&](Session& s) { s.maps.calls.push_back(call_from_text(name)); });
 }
 
-void OperatorsPanel::change(int index, const Call& call, const QString& what) {
-  document_.edit(tr("change %1").arg(what),
-                 [&](Session& s) { s.maps.calls.at(static_cast<std::size_t>(index)) = call; });
+void OperatorsPanel::change(int index, const Call& call, const QString& what, bool is_step) {
+  document_.edit(
+      tr("change %1").arg(what),
+      [&](Session& s) { s.maps.calls.at(static_cast<std::size_t>(index)) = call; },
+      is_step ? QStringLiteral("step %1 of operator %2").arg(what).arg(index) : QString());
 }
 
 void OperatorsPanel::remove(int index) {
@@ -99,9 +101,7 @@ void OperatorsPanel::show_session() {
     column_->insertWidget(static_cast<int>(cards_.size()) + 1, card);
     cards_.push_back(card);
   }
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (!(cards_[i]->call() == calls[i]) || calls[i] == Call()) cards_[i]->show_call(calls[i]);
-  }
+  for (std::size_t i = 0; i < calls.size(); ++i) cards_[i]->show_call(calls[i]);
 }
 
 }  // namespace conelab::desktop

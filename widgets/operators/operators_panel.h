@@ -18,7 +18,8 @@ class OperatorsPanel : public QScrollArea {
 
  public:
   explicit OperatorsPanel(Document& document, QWidget* parent = nullptr);
-  void add_operator();
+  /// Adds an operator with its defaults; a structured one draws the tensors that it needs.
+  void add_operator(const std::string& name = "penumbral");
 
   /// Those that are not there cannot be chosen, and say why.
   void show_devices(const std::vector<DeviceState>& devices);
@@ -29,7 +30,7 @@ class OperatorsPanel : public QScrollArea {
  private:
   void show_session();
   void build_device_choice();
-  void change(int index, const Call& call, const QString& what);
+  void change(int index, const Call& call, const QString& what, bool is_step);
   void remove(int index);
 
   Document& document_;

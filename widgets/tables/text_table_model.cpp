@@ -1,11 +1,17 @@
 #include "widgets/tables/text_table_model.h"
 
 #include <QClipboard>
+#include <QContextMenuEvent>
+#include <QFileDialog>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QMenu>
+#include <QMessageBox>
 #include <algorithm>
 
+#include "core/base/error.h"
+#include "core/files/atomic_file.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -20,11 +26,34 @@ void copy_selection(const QTableView& table, int role) {
   QModelIndexList cells = table.selectionModel()->selectedIndexes();
   std::sort(cells.begin(), cells.end());
   QString text;
+  for (qsizetype i = 0; cells.size() > 1 && i < cells.size(); ++i) {
+    if (cells[i].row() != cells.front().row()) break;
+    const int column = cells[i].column();
+    text += table.model()->headerData(column, Qt::Horizontal).toString();
+    const bool last = i + 1 == cells.size() || cells[i + 1].row() != cells[i].row();
+    text += last ? '\n' : '\t';
+  }
   for (qsizetype i = 0; i < cells.size(); ++i) {
     if (i > 0) text += cells[i].row() != cells[i - 1].row() ? '\n' : '\t';
     text += cells[i].data(role).toString();
   }
   QGuiApplication::clipboard()->setText(text);
+}
+
+QString separated_text(const TextTable& table, QChar separator) {
+  QString text;
+  const auto add = [&](const std::vector<std::string>& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      QString cell = QString::fromStdString(cells[i]);
+      if (cell.contains(separator) || cell.contains('"') || cell.contains('\n')) {
+        cell = '"' + cell.replace('"', QStringLiteral("\"\"")) + '"';
+      }
+      text += cell + (i + 1 < cells.size() ? separator : QChar('\n'));
+    }
+  };
+  add(table.header);
+  for (const auto& row : table.rows) add(row);
+  return text;
 }
 
 void TextTableModel::show_table(TextTable table) {
@@ -118,6 +147,29 @@ void TextTableView::fit_remarks() {
 void TextTableView::resizeEvent(QResizeEvent* event) {
   QTableView::resizeEvent(event);
   fit_remarks();
+}
+
+void TextTableView::contextMenuEvent(QContextMenuEvent* event) {
+  QMenu menu;
+  menu.addAction(tr("Copy the selection"), this, [this] { copy_selection(*this); });
+  menu.addAction(tr("Copy the table"), this, [this] {
+    QGuiApplication::clipboard()->setText(separated_text(model_.table(), '\t'));
+  });
+  menu.addAction(tr("Export the table …"), this, [this] { export_table(); });
+  menu.exec(event->globalPos());
+}
+
+void TextTableView::export_table() {
+  const QString file = QFileDialog::getSaveFileName(this, tr("Export the table"), "table.csv",
+                                                    tr("Tables (*.csv *.tsv)"));
+  if (file.isEmpty()) return;
+  const bool tabs = file.endsWith(".tsv", Qt::CaseInsensitive);
+  try {
+    write_text_atomically(file.toStdString(),
+                          separated_text(model_.table(), tabs ? '\t' : ',').toStdString());
+  } catch (const Error& error) {
+    QMessageBox::warning(this, tr("Export the table"), QString::fromStdString(error.what()));
+  }
 }
 
 void TextTableView::keyPressEvent(QKeyEvent* event) {

@@ -8,9 +8,14 @@
 
 namespace conelab::desktop {
 
-/// Copies the selected cells to the clipboard as tab-separated text. `role` selects which text of a
+/// Copies the selected cells to the clipboard as tab-separated text, below their headers where
+/// several are selected. `role` selects which text of a
 /// cell is copied.
 void copy_selection(const QTableView& table, int role = Qt::DisplayRole);
+
+/// The whole table with its header, one line a row. Cells that contain the separator, a quote or a
+/// line break are quoted.
+[[nodiscard]] QString separated_text(const TextTable& table, QChar separator);
 
 class TextTableModel : public QAbstractTableModel {
   Q_OBJECT
@@ -20,6 +25,7 @@ class TextTableModel : public QAbstractTableModel {
   /// Shows a table. Cells that keep their position are updated, so that selection and scroll bars
   /// do not change.
   void show_table(TextTable table);
+  [[nodiscard]] const TextTable& table() const { return table_; }
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
@@ -48,8 +54,11 @@ class TextTableView : public QTableView {
  protected:
   void resizeEvent(QResizeEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
+  /// Asks for a file and writes the table to it, separated by commas or, as .tsv, by tabs.
+  void export_table();
   [[nodiscard]] int needed_width(int column) const;
   void fit_remarks();
 

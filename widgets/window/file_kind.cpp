@@ -13,11 +13,12 @@
 namespace conelab::desktop {
 namespace {
 
-/// Returns the kind by extension and first bytes.
+/// Returns whether the first bytes are those of a session, whatever the file is called.
 bool is_session_file(const QString& file) {
   QFile opened(file);
-  return file.endsWith(".json", Qt::CaseInsensitive) && opened.open(QIODevice::ReadOnly) &&
-         opened.read(4096).contains("conelab_session");
+  if (!opened.open(QIODevice::ReadOnly)) return false;
+  const QByteArray start = opened.read(4096).trimmed();
+  return start.startsWith('{') && start.contains("\"conelab_session\"");
 }
 
 const InspectedItem* item_at(const Inspection& inspection, const char* path) {

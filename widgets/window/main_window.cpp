@@ -25,6 +25,7 @@
 #include "widgets/window/banner.h"
 #include "widgets/window/command_palette.h"
 #include "widgets/window/file_opener.h"
+#include "widgets/window/input_rules.h"
 #include "widgets/window/job_bar.h"
 #include "widgets/window/welcome.h"
 
@@ -64,6 +65,7 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
           state_file(state_directory, "autosave.json")),
       recent_(state_file(state_directory, "recent.txt")) {
   setObjectName("main-window");
+  new InputRules(this);
   setAcceptDrops(true);
   setDockNestingEnabled(true);
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
@@ -204,10 +206,51 @@ void MainWindow::build_menus() {
   build_edit_menu();
   build_view_menu();
   QMenu* help = menuBar()->addMenu(tr("&Help"));
-  add_action(help, tr("Command &palette"), QKeySequence(tr("Ctrl+Shift+P")),
-             [this] { (new CommandPalette(actions_, this))->show(); });
+  add_action(help, tr("Command &palette"), QKeySequence(tr("Ctrl+Shift+P")), [this] {
+    auto* owner = new QObject(this);
+    auto* palette = new CommandPalette(actions_ + choices(owner), this);
+    connect(palette, &QObject::destroyed, owner, &QObject::deleteLater);
+    palette->show();
+  });
   add_action(help, tr("&Shortcuts"), QKeySequence(tr("?")),
              [this] { (new ShortcutSheet(actions_, this))->show(); });
+}
+
+QList<QAction*> MainWindow::choices(QObject* owner) {
+  QList<QAction*> all;
+  const auto add = [&](const QString& text, const std::function<void()>& run) {
+    auto* action = new QAction(text, owner);
+    connect(action, &QAction::triggered, this, run);
+    all << action;
+  };
+  const auto& trace = workspace_->trace();
+  for (const std::string& group : workspace_->groups()) {
+    if (!trace || group.empty()) continue;
+    add(tr("Layer %1").arg(QString::fromStdString(group)), [this, group, file = trace->file] {
+      workspace_->open(QString::fromStdString(file), QString::fromStdString(group));
+    });
+  }
+  for (std::int64_t head = 0; trace && head < trace->query.shape.head; ++head) {
+    add(tr("Head %1").arg(head), [this, head] {
+      document_.edit(tr("choose a head"), [head](Session& s) { s.trace.head = head; });
+    });
+  }
+  for (const std::string& name : operator_names()) {
+    add(tr("Add operator %1").arg(QString::fromStdString(name)),
+        [this, name] { operators_->add_operator(name); });
+  }
+  for (const figure::FigureInfo& info : figure::figure_table()) {
+    add(tr("Figure %1").arg(info.name), [this, name = std::string(info.name)] {
+      FigureChoice figure;
+      figure.name = name;
+      show_figure(tr("choose a figure"), figure);
+    });
+  }
+  int index = 0;
+  for (const Example& example : examples(backends_.shipped_trace)) {
+    add(tr("Example: %1").arg(example.title), [this, at = index++] { start_example(at); });
+  }
+  return all;
 }
 
 void MainWindow::build_file_menu() {
@@ -234,8 +277,10 @@ void MainWindow::build_edit_menu() {
   add_action(edit, tr("Add &operator"), QKeySequence(tr("Ctrl+Shift+A")),
              [this] { operators_->add_operator(); });
   add_action(edit, tr("&Copy as command"), QKeySequence(tr("Ctrl+Shift+C")), [this] {
-    if (!document_.session().maps.calls.empty())
-      copy_command(document_.session().maps.calls.front());
+    QStringList commands;
+    for (const Call& call : document_.session().maps.calls) commands << command_of(call);
+    commands.removeAll(QString());
+    if (!commands.isEmpty()) copy_text(commands.join('\n'), tr("Commands"));
   });
 }
 
@@ -410,10 +455,15 @@ void MainWindow::copy_figure_command(const FigureChoice& figure) {
   copy_text(QString::fromStdString(backends_.figure_command(figure)), tr("Command"));
 }
 
+QString MainWindow::command_of(const Call& call) const {
+  const TraceChoice& trace = document_.session().trace;
+  if (!backends_.attend_command || trace.file.empty()) return {};
+  return QString::fromStdString(backends_.attend_command(trace, call));
+}
+
 void MainWindow::copy_command(const Call& call) {
-  if (!backends_.attend_command || document_.session().trace.file.empty()) return;
-  copy_text(QString::fromStdString(backends_.attend_command(document_.session().trace, call)),
-            tr("Command"));
+  const QString command = command_of(call);
+  if (!command.isEmpty()) copy_text(command, tr("Command"));
 }
 
 }  // namespace conelab::desktop

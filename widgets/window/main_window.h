@@ -67,6 +67,8 @@ class MainWindow : public QMainWindow {
   void build_file_menu();
   void build_edit_menu();
   void build_view_menu();
+  /// What the palette offers besides the menus: layers, heads, operators, figures and examples.
+  [[nodiscard]] QList<QAction*> choices(QObject* owner);
   QAction* add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
                       const std::function<void()>& run);
   void show_session();
@@ -80,6 +82,8 @@ class MainWindow : public QMainWindow {
   void remember(const QString& file);
   void show_recent();
   void show_figure(const QString& label, const FigureChoice& figure);
+  /// The command line that computes a call on the open trace; empty where there is none.
+  [[nodiscard]] QString command_of(const Call& call) const;
   void copy_command(const Call& call);
   void copy_figure_command(const FigureChoice& figure);
   void copy_text(const QString& text, const QString& what);

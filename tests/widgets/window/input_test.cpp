@@ -1,0 +1,157 @@
+// Forms show what the session holds, and nothing changes it by accident.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QTemporaryDir>
+
+#include "app/desktop_backends.h"
+#include "tests/widgets/benchmarks/bench_fixtures.h"
+#include "tests/widgets/driving.h"
+#include "widgets/maps/maps_view.h"
+#include "widgets/window/file_kind.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+struct WindowForInput {
+  QTemporaryDir folder{folder_template()};
+  std::unique_ptr<MainWindow> window;
+
+  WindowForInput() {
+    Backends backends = desktop_backends();
+    backends.bench = fake_bench_backend(folder);
+    backends.bench.run = nullptr;
+    window = std::make_unique<MainWindow>(backends, "");
+    window->resize(1300, 850);
+    show_active(*window);
+  }
+  template <class Widget>
+  [[nodiscard]] Widget* named(const char* name) const {
+    auto* found = window->findChild<Widget*>(QString::fromUtf8(name));
+    EXPECT_NE(found, nullptr) << name;
+    return found;
+  }
+  [[nodiscard]] const Session& session() const { return window->document().session(); }
+};
+
+void type_and_enter(QLineEdit& field, const QString& text) {
+  field.setFocus();
+  field.selectAll();
+  for (const QChar letter : text) press_key(field, 0, Qt::NoModifier, QString(letter));
+  press_key(field, Qt::Key_Return);
+  pump(30);
+}
+
+void turn_wheel_on(QWidget& widget) {
+  turn_wheel(widget, {widget.width() / 2.0, widget.height() / 2.0}, -1);
+  pump(30);
+}
+
+/// Whether a field keeps Ctrl+Z for its own text.
+bool keeps_undo(QLineEdit& field) {
+  QKeyEvent undo(QEvent::ShortcutOverride, Qt::Key_Z, Qt::ControlModifier);
+  undo.ignore();
+  QApplication::sendEvent(&field, &undo);
+  return undo.isAccepted();
+}
+
+TEST(Input, ParameterFieldsShowWhatTheMapsShow) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  type_and_enter(*opened.named<QLineEdit>("operator-1-gamma"), "16");
+  ASSERT_EQ(opened.session().maps.calls[1].parameters.at("gamma"), "16");
+  opened.named<QComboBox>("operator-1-mask")->setCurrentText("window");
+  opened.named<QComboBox>("operator-1-bias")->setCurrentText("alibi");
+  EXPECT_EQ(opened.session().maps.calls[1].parameters.at("gamma"), "16");
+  EXPECT_EQ(opened.named<QLineEdit>("operator-1-gamma")->text(), "16");
+  type_and_enter(*opened.named<QLineEdit>("operator-1-window"), "3");
+  opened.named<QComboBox>("operator-1-mask")->setCurrentText("causal");
+  EXPECT_EQ(opened.session().maps.calls[1].parameters.count("window"), 0U);
+}
+
+TEST(Input, UndoInAFieldIsThatOfTheSessionOnceItsTextIsEntered) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  auto* field = opened.named<QLineEdit>("operator-1-gamma");
+  EXPECT_FALSE(keeps_undo(*field));
+  field->setFocus();
+  press_key(*field, 0, Qt::NoModifier, "4");
+  EXPECT_TRUE(keeps_undo(*field));
+  type_and_enter(*field, "16");
+  EXPECT_FALSE(keeps_undo(*field));
+  opened.window->document().undo();
+  EXPECT_EQ(field->text(), "");
+}
+
+TEST(Input, TheWheelChangesOnlyWhatHasTheFocus) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  auto* mask = opened.named<QComboBox>("operator-0-mask");
+  opened.named<QLineEdit>("operator-0-scale")->setFocus();
+  turn_wheel_on(*mask);
+  EXPECT_EQ(mask->currentText(), "full");
+  EXPECT_FALSE(mask->hasFocus());
+  mask->setFocus();
+  turn_wheel_on(*mask);
+  EXPECT_NE(mask->currentText(), "full");
+}
+
+TEST(Input, NumbersStepByKeysWheelAndDrag) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  const auto gamma = [&] { return opened.session().maps.calls[1].parameters.at("gamma"); };
+  auto* field = opened.named<QLineEdit>("operator-1-gamma");
+  field->setFocus();
+  for (int i = 0; i < 8; ++i) press_key(*field, Qt::Key_Up);
+  EXPECT_NEAR(std::stod(gamma()), 2, 0.02);
+  turn_wheel_on(*field);
+  EXPECT_NEAR(std::stod(gamma()), 1.83, 0.02);
+  opened.window->document().undo();  // All steps are one change.
+  EXPECT_TRUE(opened.session().maps.calls[1].parameters.empty());
+  type_and_enter(*field, "1,2");
+  QWidget* label = nullptr;
+  for (QLabel* each :
+       opened.named<QWidget>("operator-1-gamma")->parentWidget()->findChildren<QLabel*>()) {
+    if (each->text() == "gamma") label = each;
+  }
+  ASSERT_NE(label, nullptr);
+  drag(*label, {4, 4}, {4 + 8 * 6, 4});
+  EXPECT_EQ(gamma(), "2,4");
+}
+
+TEST(Input, PointsAreTypedAsTheyAreShown) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  auto* field = opened.named<QLineEdit>("explorer-u");
+  type_and_enter(*field, " -0.4 , 0.3 ");
+  EXPECT_EQ(opened.session().cones.u, (std::array<double, 2>{-0.4, 0.3}));
+}
+
+TEST(Input, TheFileOfAFigureIsNamedAfterTheFigure) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  opened.window->document().edit("", [&](Session& s) {
+    s.figure.name = "heatmap";
+    s.figure_output = opened.folder.filePath("mine.svg").toStdString();
+  });
+  opened.named<QComboBox>("figure-name")->setCurrentText("roofline");
+  EXPECT_EQ(opened.session().figure_output, opened.folder.filePath("roofline.svg").toStdString());
+}
+
+TEST(Input, ASessionOpensUnderAnyName) {
+  const QTemporaryDir folder(folder_template());
+  const QString file = folder.filePath("my work");
+  Session session;
+  session.theme = "dark";
+  save_session({session, {}}, file);
+  const FoundFile found = find_out(file);
+  ASSERT_EQ(found.kind, FileKind::session);
+  EXPECT_EQ(found.session->session, session);
+}
+
+}  // namespace
+}  // namespace conelab::desktop

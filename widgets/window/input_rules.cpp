@@ -1,0 +1,62 @@
+#include "widgets/window/input_rules.h"
+
+#include <QAbstractSlider>
+#include <QAbstractSpinBox>
+#include <QApplication>
+#include <QComboBox>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QScrollBar>
+
+namespace conelab::desktop {
+namespace {
+
+/// Whether the wheel would change the widget's value.
+bool has_value(const QObject* object) {
+  if (qobject_cast<const QScrollBar*>(object) != nullptr) return false;
+  return qobject_cast<const QComboBox*>(object) != nullptr ||
+         qobject_cast<const QAbstractSpinBox*>(object) != nullptr ||
+         qobject_cast<const QAbstractSlider*>(object) != nullptr;
+}
+
+/// Without text that has been typed and not entered, undo and redo are left to the session.
+bool leaves_undo(const QLineEdit& field, const QKeyEvent& key) {
+  if (field.isModified()) return false;
+  return key.matches(QKeySequence::Undo) || key.matches(QKeySequence::Redo);
+}
+
+bool enters_text(const QEvent& event) {
+  if (event.type() == QEvent::FocusOut) return true;
+  if (event.type() != QEvent::KeyPress) return false;
+  const int key = static_cast<const QKeyEvent&>(event).key();
+  return key == Qt::Key_Return || key == Qt::Key_Enter;
+}
+
+}  // namespace
+
+InputRules::InputRules(QObject* parent) : QObject(parent) { qApp->installEventFilter(this); }
+
+bool InputRules::eventFilter(QObject* object, QEvent* event) {
+  if (event->type() == QEvent::Polish && has_value(object)) {
+    auto* widget = static_cast<QWidget*>(object);
+    if (widget->focusPolicy() == Qt::WheelFocus) widget->setFocusPolicy(Qt::StrongFocus);
+  }
+  if (event->type() == QEvent::Wheel && has_value(object) &&
+      !static_cast<QWidget*>(object)->hasFocus()) {
+    event->ignore();  // The panel around it scrolls.
+    return true;
+  }
+  auto* field = qobject_cast<QLineEdit*>(object);
+  if (field != nullptr && event->type() == QEvent::ShortcutOverride &&
+      leaves_undo(*field, *static_cast<QKeyEvent*>(event))) {
+    event->ignore();
+    return true;
+  }
+  if (field != nullptr && enters_text(*event)) {  // Once the field has seen the event.
+    QMetaObject::invokeMethod(
+        field, [field] { field->setModified(false); }, Qt::QueuedConnection);
+  }
+  return QObject::eventFilter(object, event);
+}
+
+}  // namespace conelab::desktop

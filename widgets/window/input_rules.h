@@ -1,0 +1,21 @@
+// Rules of input that hold for every form of the window.
+//
+// The wheel changes a choice, a number or a slider only if that has the keyboard focus, and never
+// gives it the focus: scrolling a panel changes nothing. Undo and redo in a text field first take
+// back what has been typed and not yet entered; after that they are those of the session.
+#pragma once
+
+#include <QObject>
+
+namespace conelab::desktop {
+
+class InputRules : public QObject {
+ public:
+  /// Watches all widgets of the application as long as it lives.
+  explicit InputRules(QObject* parent);
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override;
+};
+
+}  // namespace conelab::desktop
