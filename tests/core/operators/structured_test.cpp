@@ -272,11 +272,17 @@ TEST(Structured, HasTheWeightsOfTheReference) {
     const AttentionInput<double> input = tokens_of(call, {2, 2, 13, 13, 8, 8}, 13);
     const Answer<double> found = run(call, input);
     const auto expected = reference::evaluate(reference::make_problem(call, input));
-    if (!found.weights.empty()) EXPECT_LE(difference(found.weights, expected.weights), 1e-12);
-    if (!found.logits.empty()) EXPECT_LE(difference(found.logits, expected.logits), 1e-12);
-    if (!found.forward.lse.empty()) EXPECT_LE(difference(found.forward.lse, expected.lse), 1e-12);
-    const auto plan = resolve(call, check_extents(input));
-    if (!found.weights.empty()) EXPECT_EQ(found.weights.shape, plan->pairs);
+    const auto expect_equal = [](const Tensor4<double>& mine, const auto& theirs) {
+      // The reference gives only the outputs of some operators.
+      if (!mine.empty() && !theirs.empty()) {
+        EXPECT_LE(difference(mine, theirs), 1e-12);
+      }
+    };
+    expect_equal(found.weights, expected.weights);
+    expect_equal(found.logits, expected.logits);
+    expect_equal(found.forward.lse, expected.lse);
+    if (found.weights.empty()) continue;
+    EXPECT_EQ(found.weights.shape, resolve(call, check_extents(input))->pairs);
   }
 }
 
