@@ -161,7 +161,10 @@ Result evaluate(const Problem& p) {
   if (p.tensors.contains("P_value")) return evaluate(with_projected_values(p));
   const Shape4 q = p.query.shape;
   const std::int64_t n_k = p.key.shape.token;
-  Result r{Tensor4<Real>(p.output_grad.shape), Tensor4<Real>({q.batch, q.head, q.token, 1}),
+  const std::vector<Real> value(static_cast<std::size_t>(p.value.shape.feature), Real(0));
+  const auto columns = static_cast<std::int64_t>(mapped_value(p, value).size());
+  Result r{Tensor4<Real>({q.batch, q.head, q.token, columns}),
+           Tensor4<Real>({q.batch, q.head, q.token, 1}),
            Tensor4<Real>({q.batch, q.head, q.token, n_k}),
            Tensor4<Real>({q.batch, q.head, q.token, n_k}, nothing)};
   for (std::int64_t b = 0; b < q.batch; ++b) {
