@@ -218,7 +218,7 @@ template <class T>
 Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& of_heads,
                       Backward<T> result) {
   const auto back = [&](const Tensor4<T>& tokens, Tensor4<T>& gradient, Side side) {
-    if (gradient.empty()) return;  // A structured operator need not read k.
+    if (gradient.empty() && !is_attention(plan.call)) return;  // It need not read k.
     const Stages<T> stages = mapped_stages(plan, tokens, side, input.tensors);
     gradient = pulled_back(plan, stages, std::move(gradient), side, input.tensors, result);
   };
