@@ -53,7 +53,7 @@ Json parameter_json(const ParameterInfo& info) {
   Json json{{"key", info.key}, {"about", info.about}, {"domain", domain_text(info.domain)}};
   if (info.domain == Domain::choice) {
     json["choices"] = info.choices;
-    json["default"] = choice_words(info).front();
+    json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(choice_words(info).front());
   } else if (info.domain == Domain::tensor) {
     json["shape"] = fmt::format("{}", fmt::join(tensor_axes(info), ","));
     json["needed"] = std::isnan(info.initial);

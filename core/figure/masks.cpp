@@ -52,7 +52,9 @@ double value_of_parameter(const MaskRow& row, std::size_t index, const FigureInp
   if (std::isnan(initial) && row.initial != nullptr) {
     initial = row.initial(static_cast<int>(index), {0, 1, n, n, 0});
   }
-  if (std::isnan(initial)) initial = std::max(1.0, std::round(static_cast<double>(n) / 4));
+  // Defaults beyond the sequence would hide the pattern.
+  const double quarter = std::max(1.0, std::round(static_cast<double>(n) / 4));
+  if (std::isnan(initial) || initial > static_cast<double>(n)) initial = quarter;
   return typed_value(info, input, initial);
 }
 

@@ -39,10 +39,12 @@ std::vector<std::string> names_of(const std::vector<PartInfo>& parts) {
 std::vector<Combination> combinations_of_row(const OperatorInfo& info) {
   std::vector<Combination> all{{"masks", {info.masks.begin(), info.masks.end()}}};
   if (info.masks.data() == every_mask) all.front().parts = names_of(list_masks());
+  const auto takes_field = [&](std::string_view name) {
+    return std::find(info.fields.begin(), info.fields.end(), name) != info.fields.end();
+  };
+  if (!takes_field("position")) all.push_back({"position", {"none", "sinusoidal"}});
   for (const CallField& field : call_fields()) {
-    const bool takes = std::any_of(info.fields.begin(), info.fields.end(),
-                                   [&](std::string_view name) { return name == field.name; });
-    if (takes) all.push_back({field.name, names_of(field.parts())});
+    if (takes_field(field.name)) all.push_back({field.name, names_of(field.parts())});
   }
   return all;
 }
