@@ -353,6 +353,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
   const std::vector<std::size_t> numbers = bias_numbers(plan);
   for (std::int64_t g = 0; g < p.groups; ++g) {
     ParameterSums& total = parameters[size_of(g)];
+    total.bias = plan.zeros(plan.bias_parameters);
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(blocks) * count; ++i) {
       const auto k = static_cast<int>(i % count);
       double& sum = k < constants ? total.constant[size_of(k)]
