@@ -1,0 +1,115 @@
+"""`attend` with structured operators, against plain numpy."""
+import unittest
+
+import h5py
+import numpy as np
+
+from attend_test import AttendTest, random_tensors, softmax
+
+
+class Structured(AttendTest):
+    def test_a_structured_operator_reads_q_alone_and_has_no_weights(self):
+        q, k, v = random_tensors()
+        d = q.shape[-1]
+        draw = [word for name in ("P", "Q", "W_reference", "W_query")
+                for word in ("-p", f"{name}=random")]
+        source = self.write(q=q, k=k, v=v)
+        text = self.ok("attend", source, "--operator", "agglomerative", *draw, "-p",
+                       f"classes={1 if d % 2 else 2}", "-o", self.folder / "a.h5", "--keep",
+                       "output,weights,gradients")
+        self.assertIn("has no weights: left out", text.err)
+        with h5py.File(self.folder / "a.h5") as file:
+            self.assertNotIn("weights", file["attention"])
+            self.assertEqual(file["attention/output/output"].shape[-2:], q.shape[-2:])
+            self.assertEqual(file["attention/gradients/P"].shape, (d, d))
+            self.assertNotIn("k", file["attention/gradients"])
+            ones = file["attention/gradients/q"][()]
+        twice = self.write("twice.h5", q=q, output_grad=np.full_like(q, 2))
+        self.ok("attend", twice, "--operator", "agglomerative", *draw, "-p",
+                f"classes={1 if d % 2 else 2}", "-o", self.folder / "b.h5", "--keep", "gradients")
+        with h5py.File(self.folder / "b.h5") as file:
+            np.testing.assert_allclose(file["attention/gradients/q"][()], 2 * ones, rtol=1e-4)
+
+    def test_volume_preserving_equals_numpy(self):
+        q = random_tensors(d=6)[0].astype("f8")
+        A = np.random.default_rng(2).standard_normal((6, 6))
+        A -= A.T
+        source = self.write(q=q, A=A)
+        skew = ("--operator", "volume-preserving", "-p", "weighting=skew")
+        linear = self.attend(source, *skew, out="linear.h5")
+        cubic = self.attend(source, *skew, "-p", "form=cubic", "--keep", "weights", out="cubic.h5")
+        one = np.eye(q.shape[1])
+        C = q @ A @ q.transpose(0, 2, 1)
+        weights = ((one - C) @ np.linalg.inv(one + C)).transpose(0, 2, 1)
+        np.testing.assert_allclose(cubic["weights/weight"][0], weights, atol=1e-11)
+        for found in (linear, cubic):
+            np.testing.assert_allclose(found["output/output"][0], weights @ q, atol=1e-11)
+        self.assertEqual(linear["parameters/form"].asstr()[()], "linear")
+        A[4, 2] += 1
+        self.fails(1, "attend", self.write("bad.h5", q=q, A=A), *skew, "-o",
+                   self.folder / "bad-out.h5", says="A[2,4] = -A[4,2]")
+        self.assertFalse((self.folder / "bad-out.h5").exists())
+
+    def test_a_determinant_is_kept_for_each_head(self):
+        q, k, _ = (t.astype("f8") for t in random_tensors(n=6, d=4))
+        source = self.write(q=q)
+        volume = ("--operator", "volume-preserving", "-p", "A=random", "--keep", "determinant")
+        skew = self.attend(source, *volume, "-p", "weighting=skew", out="skew.h5")
+        np.testing.assert_allclose(skew["output/determinant"][()], np.ones((1, 2)), atol=1e-10)
+        arbitrary = self.attend(source, *volume, out="arbitrary.h5")["output/determinant"][()]
+        self.assertGreater(abs(abs(arbitrary) - 1).min(), 1e-6)
+        dot = self.attend(source, "-s", "dot", "--keep", "determinant", out="dot.h5")
+        self.assertLess(abs(dot["output/determinant"][()]).max(), 1)
+
+        other = self.write("other.h5", q=q, k=k, v=k[..., :3])
+        text = self.ok("attend", other, "-s", "dot", "-o", self.folder / "other-out.h5", "--keep",
+                       "determinant")
+        self.assertIn("dot has no determinant: left out", text.err)
+        large = self.write("large.h5", q=np.ones((65, 64)))
+        self.fails(2, "attend", large, *volume, "-o", self.folder / "large-out.h5",
+                   says=("at most 4096", "65 x 64"))
+    def test_multi_head_makes_heads_of_tokens_with_one(self):
+        q, k, v = random_tensors(heads=1)
+        numbers = np.random.default_rng(9)
+        P = {name: numbers.normal(size=shape) / 3
+             for name, shape in (("P_query", (4, 3, 8)), ("P_key", (4, 3, 8)),
+                                 ("P_value", (4, 2, 8)), ("P_output", (5, 8)))}
+        source = self.write(q=q, k=k, v=v, **P)
+        found = self.attend(source, "--operator", "multi-head", "-p", "scale=0.5,1,1.5,2",
+                            "--keep", "weights,logits,gradients")
+        tokens = [np.einsum("id,hed->hie", x[0], P[name])
+                  for x, name in ((q, "P_query"), (k, "P_key"), (v, "P_value"))]
+        logits = np.einsum("h,hie,hje->hij", [.5, 1, 1.5, 2], tokens[0], tokens[1])
+        heads = softmax(logits) @ tokens[2]
+        output = np.concatenate(list(heads), axis=1) @ P["P_output"].T
+        self.assertEqual(found["output/output"].shape, (1, 1, 40, 5))
+        np.testing.assert_allclose(found["output/output"][0, 0], output, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(found["logits/logit"][0], logits, rtol=1e-3, atol=1e-4)
+        self.assertEqual(found["weights/weight"].shape, (1, 4, 40, 40))
+        self.assertEqual(found["output/lse"].shape, (1, 4, 40))
+        self.assertEqual(found["gradients/q"].shape, (1, 1, 40, 8))
+        self.assertEqual(found["gradients/scale"].shape, (4,))
+        for name, tensor in P.items():
+            self.assertEqual(found[f"gradients/{name}"].shape, tensor.shape)
+        two = random_tensors()[0]
+        self.fails(1, "attend", self.write("two.h5", q=two, **P), "--operator", "multi-head", "-o",
+                   self.folder / "no.h5", says="q, k and v must have one (found 2)")
+
+    def test_random_logits_come_from_tensors_that_are_drawn(self):
+        q, k, v = random_tensors()
+        source = self.write(q=q, k=k, v=v)
+        full = self.attend(source, "--operator", "random", "-p", "R=random", "--keep",
+                           "logits,gradients", out="full.h5")
+        np.testing.assert_array_equal(full["logits/logit"][0, 1], full["parameters/R"])
+        self.assertEqual(full["gradients/R"].shape, (40, 40))
+        self.assertEqual(np.abs(full["gradients/q"]).max(), 0)
+        factors = self.attend(source, "--operator", "random", "-p", "R_query=random", "-p",
+                              "R_key=random", "-p", "rank=3", "--keep", "weights", out="low.h5")
+        logits = factors["parameters/R_query"][()] @ factors["parameters/R_key"][()].T
+        np.testing.assert_allclose(factors["weights/weight"][0, 0], softmax(logits), rtol=1e-3)
+        self.fails(1, "attend", source, "--operator", "random", "-o", self.folder / "no.h5",
+                   says="R_query [n_q x rank]")
+
+
+if __name__ == "__main__":
+    unittest.main()
