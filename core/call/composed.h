@@ -32,7 +32,8 @@ inline constexpr ComposedSimilarity composed_table[] = {
      "scale", 1.0},
     {"additive", "v_a.tanh(W q + U k) (Bahdanau et al.)", "additive", "additive"},
     {"gat", "LeakyReLU(a_1.W q + a_2.W k) (Velickovic et al. eq. 3)", "gat", "gat"},
-    {"relation", "0, all pairs alike (relation networks)", "dot", "", "scale", 0.0}};
+    {"relation", "0, all pairs alike (Santoro et al., with the weights exp)", "dot", "", "scale",
+     0.0}};
 
 struct NamedOperator {
   const char* name;

@@ -65,6 +65,13 @@ std::vector<Combination> combinations(const std::string& operation) {
     const OperatorInfo& info = row.info;
     if (operation == info.name) return combinations_of_row(info);
   }
+  if (const NamedOperator* named = find_named_operator(operation)) {
+    std::vector<Combination> all = combinations_of_similarity(named->similarity);
+    for (Combination& each : all) {
+      if (each.field == "masks") each.parts = {named->mask};
+    }
+    return all;
+  }
   for (const PartInfo& part : list_similarities()) {
     if (operation == part.name) return combinations_of_similarity(operation);
   }

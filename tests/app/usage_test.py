@@ -107,7 +107,10 @@ class Lists(ProgramTest):
         self.assertIn("alibi", rows["penumbral"]["combines"]["bias"])
         self.assertIn("xi", rows["penumbral"]["combines"]["map"])
         self.assertNotIn("polar", rows["penumbral"]["combines"]["map"])
-        self.assertEqual(rows["agglomerative"]["combines"], {"masks": ["full", "causal"]})
+        self.assertEqual(rows["agglomerative"]["combines"],
+                         {"masks": ["full", "causal"], "position": ["none", "sinusoidal"]})
+        self.assertEqual(rows["transformer-xl"]["combines"]["masks"], ["segment"])
+        self.assertIn("umbral", rows["multi-head"]["combines"]["similarity"])
         for row in self.ok("list", "masks", "--json").json():
             takes = "agglomerative" in row["combines"]["operators"]
             self.assertEqual(takes, row["name"] in ("full", "causal"), row["name"])
@@ -120,10 +123,10 @@ class Lists(ProgramTest):
         data = self.folder / "q.h5"
         with h5py.File(data, "w") as file:
             file["q"] = np.zeros((3, 4))
-        for row in self.ok("list", "operators", "--json").json():
+        for row in self.ok("list", "similarities", "--json").json():
             for name in ("psi", "xi", "polar", "pi", "exp"):
                 fits = name in row["combines"].get("map", [])
-                if row["name"] != "hyperbolic" and "map" in row["combines"]:
+                if row["name"] != "hyperbolic":
                     end = run("attend", data, "-o", self.folder / "o.h5", "-s", row["name"], "--map",
                               name, *self.tensors(row))
                     self.assertEqual("for " + row["name"] in end.err, not fits, end.err)

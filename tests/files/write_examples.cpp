@@ -53,6 +53,7 @@ void write_attention_example(const std::string& path, Dtype dtype) {
   };
   AttentionFile<float> file;
   file.extents = extents;
+  file.pairs = {1, 2, 5, 7};
   file.dtype = dtype;
   file.output = &output;
   file.lse = &lse;
