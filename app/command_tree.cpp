@@ -12,6 +12,7 @@
 #include "app/output.h"
 #include "app/progress.h"
 #include "core/base/environment.h"
+#include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/tree/tree_file.h"
 

@@ -24,6 +24,11 @@ inline constexpr Erratum errata_table[] = {
      "ancestor of u",
      "h = 1, D = 0.1, u_d = 0.2, v_d = 0.9: v is an ancestor of u (s_u - s_v = 0.543906 >= D), but "
      "(D - a)^2 + v_d^2 = 1.58404 >= 1"},
+    {"volume-preserving", "GeometricMachineLearning, manual",
+     "weights that are Cayley transforms of a skew-symmetric matrix preserve volume",
+     "with weighting = arbitrary they preserve the Frobenius norm only; weighting = skew has "
+     "determinant 1",
+     "d = 1, two tokens 1 and 0, A = 1, weighting = arbitrary: the Jacobian's determinant is 3"},
     {"hype", "HyPE eq. 5 and 14", "tau = 1",
      "tau = -1 is the default: under the mask causal, tau = 1 favours distant tokens",
      "mu = ln 2, zero scores, causal, row 1: alibi with slope ln 2 (0.333, 0.667), tau = 1 (0.679, "

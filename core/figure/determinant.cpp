@@ -106,7 +106,7 @@ DisplayList make_determinant(const FigureInput& input) {
                    series_of("volume-preserving, arbitrary", call_of("arbitrary"), draws),
                    series_of("softmax attention", call_of(nullptr), draws)};
   figure.y_title = "|det| of the Jacobian";
-  figure.guide.reset();
+  figure.guides.clear();
   figure.coverage = 0.5;
   const std::string given = input.value("caption");
   figure.caption = fmt::format(

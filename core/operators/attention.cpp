@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/operators/joined_heads.h"
 #include "core/operators/structured.h"
 #include "core/tiles/head_bias.h"
@@ -162,6 +163,10 @@ Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
                                const Forward<S>& saved, const Execution& run) {
   const auto flowing = plan.without_stopped_pairs();
   if (!flowing) return backward_over_pairs(plan, input, saved, run);
+  if (plan.weights == WeightLaw::softmax_over_queries) {
+    misuse("axis=query has no gradients under a mask that stops some of them (found mask {})",
+           join(plan.call.masks));
+  }
   Backward<S> result = backward_over_pairs(plan, input, saved, stage(run, 0, 0.5));
   Backward<S> of_flowing = backward_over_pairs(*flowing, input, saved, stage(run, 0.5, 1));
   result.key = std::move(of_flowing.key);
@@ -213,7 +218,7 @@ template <class T>
 Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& of_heads,
                       Backward<T> result) {
   const auto back = [&](const Tensor4<T>& tokens, Tensor4<T>& gradient, Side side) {
-    if (gradient.empty()) return;  // A structured operator need not read k.
+    if (gradient.empty() && !is_attention(plan.call)) return;  // It need not read k.
     const Stages<T> stages = mapped_stages(plan, tokens, side, input.tensors);
     gradient = pulled_back(plan, stages, std::move(gradient), side, input.tensors, result);
   };

@@ -81,10 +81,10 @@ struct RandomLogits {
       .cost = "n^2",
       .parameters = parameters,
       .masks = every_mask,
-      .initial = [](int, const DefaultContext&) { return 8.0; },
       .reads_keys = true,
       .fields = fields,
       .drawn = drawn};
+  static double initial(int, const DefaultContext&) { return 8; }
 
   /// Refuses calls with neither form, with a half of one, and with both.
   static void check_form(const Plan& plan) {

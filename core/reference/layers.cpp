@@ -55,7 +55,7 @@ Result recursive(const Problem& p) {
 Result random_logits(const Problem& p) {
   Problem attention = p;
   attention.call.operation = "attention";
-  attention.similarity = attention.call.similarity = "dot";
+  attention.call.similarity = "dot";
   attention.call.map = "none";
   attention.numbers["scale"] = {1};
   const bool full = p.tensors.contains("R");
@@ -77,6 +77,7 @@ Result random_logits(const Problem& p) {
   };
   fill(attention.query, full ? "R" : "R_query");
   fill(attention.key, full ? "" : "R_key");
+  attention.stopped_key = attention.key;
   return evaluate(attention);
 }
 

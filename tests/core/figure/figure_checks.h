@@ -85,4 +85,11 @@ inline void expect_good_figure(const DisplayList& list) {
   EXPECT_EQ(count(to_svg(list), "<text "), texts(list).size());
 }
 
+/// All texts of a figure, each between bars.
+inline std::string all_text(const DisplayList& list) {
+  std::string all = "|";
+  for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
+  return all;
+}
+
 }  // namespace conelab::figure

@@ -18,12 +18,6 @@ DisplayList masks(const Parameters& parameters, double width = 0) {
   return input.info->make(input);
 }
 
-std::string all_text(const DisplayList& list) {
-  std::string all = "|";
-  for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
-  return all;
-}
-
 /// The filled cells of the first panel, row by row, as '#' and '.'.
 std::string cells(const DisplayList& list, int n) {
   std::vector<std::string> rows(static_cast<std::size_t>(n), std::string(n, '.'));

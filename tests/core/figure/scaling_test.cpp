@@ -124,12 +124,6 @@ TEST(Scaling, RatioPanelDividesByTheFirstSeries) {
   EXPECT_EQ(all.find("n2.00"), std::string::npos);
 }
 
-std::string all_text(const DisplayList& list) {
-  std::string all;
-  for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
-  return all;
-}
-
 TEST(Scaling, ALongBaseIsNamedByTheCaption) {
   const std::string base = "penumbral, gamma = 2, window = 64, causal, window";
   for (const double width : {single_column, double_column}) {

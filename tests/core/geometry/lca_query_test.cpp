@@ -130,7 +130,8 @@ TEST(LcaQuery, RefusesMisuseInOneLineThatNamesTheBound) {
 TEST(ParsePoint, ReadsNumbersAndNothingElse) {
   EXPECT_EQ(parse_point("-0.3,0.2", "u"), vec({-0.3, 0.2}));
   EXPECT_EQ(parse_point("+1e-2,2", "u"), vec({0.01, 2}));
-  for (const char* bad : {"", "1,", ",1", "1,,2", "1;2", "a,b", "1 ,2", "0x1,2", "+-1,2"}) {
+  EXPECT_EQ(parse_point(" -0.3 , 0.2", "u"), vec({-0.3, 0.2}));
+  for (const char* bad : {"", "1,", ",1", "1,,2", "1;2", "a,b", "1 2", "0x1,2", "+-1,2"}) {
     EXPECT_THROW((void)parse_point(bad, "u"), Error) << bad;
   }
 }

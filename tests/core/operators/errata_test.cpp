@@ -9,6 +9,7 @@
 
 #include "core/base/random.h"
 #include "core/geometry/cone_law.h"
+#include "core/operators/jacobian.h"
 #include "core/operators/operator.h"
 
 namespace conelab {
@@ -121,6 +122,20 @@ TEST(Errata, HypeWithTauOneFavoursDistantTokens) {
        {"alibi with slope ln 2 " + alibi, "tau = 1 " + far, "tau = -1 " + near}) {
     EXPECT_NE(check.find(row), std::string::npos) << row;
   }
+}
+
+TEST(Errata, TheArbitraryWeightingDoesNotPreserveVolume) {
+  Call call = call_from_text("volume-preserving:weighting=arbitrary");
+  AttentionInput<double> input;
+  input.query = Tensor4<double>({1, 1, 2, 1});
+  input.query.data = {1, 0};
+  input.key = input.value = input.query;
+  input.tensors["A"] = {{1, 1}, {1}};
+  const auto plan = resolve(call, check_extents(input));
+  const double found = jacobian_determinants(*plan, input).front().value();
+  EXPECT_NEAR(found, 3, 1e-12);
+  const std::string check = erratum("volume-preserving").check;
+  EXPECT_NE(check.find(fmt::format("determinant is {:.0f}", found)), std::string::npos);
 }
 
 }  // namespace

@@ -143,6 +143,7 @@ Call with_lists(Call call, const Extents& extents) {
   for (const Parameter& p : parameters(*plan)) {
     if (!p.is_number() || !p.info.differentiable) continue;
     std::string& text = call.parameters[p.info.key];
+    text.clear();
     for (std::int64_t h = 0; h < plan->pairs.head; ++h) {
       text += fmt::format("{}{}", h == 0 ? "" : ",", (1 + 0.5 * static_cast<double>(h)) * p.at(h));
     }
@@ -229,7 +230,10 @@ TEST(Structured, RowsOfCausalOperatorsDoNotChangeWithLaterTokens) {
     AttentionInput<double> input = tokens_of(call, {1, 1, n, n, 8, 8}, 13);
     const auto plan = resolve(call, check_extents(input));
     const Tensor4<double> before = forward(*plan, input).output;
-    for (std::int64_t c = 0; c < 8; ++c) input.query.at(0, 0, changed, c) += 1;
+    for (Tensor4<double>* tokens : {&input.query, &input.key, &input.value}) {
+      const std::int64_t same_place = changed + tokens->shape.token - n;
+      for (std::int64_t c = 0; c < 8; ++c) tokens->at(0, 0, same_place, c) += 1;
+    }
     const Tensor4<double> after = forward(*plan, input).output;
     for (std::int64_t c = 0; c < before.shape.feature; ++c) {
       for (std::int64_t i = 0; i < changed; ++i) {
@@ -272,11 +276,17 @@ TEST(Structured, HasTheWeightsOfTheReference) {
     const AttentionInput<double> input = tokens_of(call, {2, 2, 13, 13, 8, 8}, 13);
     const Answer<double> found = run(call, input);
     const auto expected = reference::evaluate(reference::make_problem(call, input));
-    if (!found.weights.empty()) EXPECT_LE(difference(found.weights, expected.weights), 1e-12);
-    if (!found.logits.empty()) EXPECT_LE(difference(found.logits, expected.logits), 1e-12);
-    if (!found.forward.lse.empty()) EXPECT_LE(difference(found.forward.lse, expected.lse), 1e-12);
-    const auto plan = resolve(call, check_extents(input));
-    if (!found.weights.empty()) EXPECT_EQ(found.weights.shape, plan->pairs);
+    const auto expect_equal = [](const Tensor4<double>& mine, const auto& theirs) {
+      // The reference gives only the outputs of some operators.
+      if (!mine.empty() && !theirs.empty()) {
+        EXPECT_LE(difference(mine, theirs), 1e-12);
+      }
+    };
+    expect_equal(found.weights, expected.weights);
+    expect_equal(found.logits, expected.logits);
+    expect_equal(found.forward.lse, expected.lse);
+    if (found.weights.empty()) continue;
+    EXPECT_EQ(found.weights.shape, resolve(call, check_extents(input))->pairs);
   }
 }
 
@@ -409,7 +419,8 @@ TEST(StructuredNan, OfOneTokenReachesTheRowsThatSeeIt) {
     const Call call = with_random_tensors(call_from_text(text));
     AttentionInput<double> input = tokens_of(call, {1, 1, 12, 12, 5, 5}, 3);
     const Tensor4<double> clean = output_of(text, input);
-    input.query.at(0, 0, 6, 2) = input.key.at(0, 0, 6, 2) = std::nan("");
+    input.query.at(0, 0, 6, 2) = std::nan("");
+    input.key.at(0, 0, 6 + input.key.shape.token - 12, 2) = std::nan("");
     const Tensor4<double> found = output_of(text, input);
     for (std::int64_t i = 0; i < 12; ++i) {
       for (std::int64_t c = 0; c < clean.shape.feature; ++c) {
