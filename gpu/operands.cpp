@@ -66,6 +66,7 @@ class Builder {
   Builder(const Plan& plan, const AttentionInput<N>& input, Storage storage)
       : plan_(plan), input_(input) {
     if (!plan.grid().empty()) fail("a bias on a grid is computed on the CPU only");
+    if (plan.bias->of_queries) fail("device cuda: bias {} runs on the CPU only", plan.bias->name);
     const Extents& e = plan.extents;
     Problem<N>& p = out_.shape;
     p.groups = to_int(e.batch * e.head);
@@ -116,8 +117,7 @@ class Builder {
     out_.value_mark.resize(size_of(keys));
     out_.non_finite_values.resize(size_of(p.groups));
     for (int g = 0; g < p.groups; ++g) {
-      out_.heads.emplace_back(plan_, kernels<N>(), g % p.heads,
-                              input_.key.row(g / p.heads, g % p.heads, 0), input_.tensors);
+      out_.heads.emplace_back(plan_, kernels<N>(), input_, g);
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <sstream>
@@ -19,17 +20,29 @@ std::vector<std::string> split(const char* text, char separator) {
   return parts;
 }
 
-/// The size that an axis is declared to have, where that is known: a number, a name, or a multiple
-/// of a name as "2f".
+/// An axis as a multiple of a name, and a rest: "2f+1", "2f", "f".
+struct AxisForm {
+  std::int64_t factor;
+  std::string name;
+  std::int64_t rest;
+};
+AxisForm form_of(const std::string& axis) {
+  const std::size_t plus = std::min(axis.find('+'), axis.size());
+  const std::size_t digits = std::min(axis.find_first_not_of("0123456789"), plus);
+  const std::string rest = axis.substr(std::min(plus + 1, axis.size()));
+  return {parse_integer(axis.substr(0, digits)).value_or(1), axis.substr(digits, plus - digits),
+          parse_integer(rest).value_or(0)};
+}
+
+/// The size that an axis is declared to have, where that is known.
 std::optional<std::int64_t> declared_size(const std::string& axis, const NamedSizes& sizes) {
   if (const std::optional<std::int64_t> number = parse_integer(axis)) return number;
   const auto known = sizes.find(axis);
   if (known != sizes.end()) return known->second;
-  const std::size_t digits = axis.find_first_not_of("0123456789");
-  const auto factor = parse_integer(axis.substr(0, digits));
-  const auto part = sizes.find(axis.substr(digits));
-  if (!factor || part == sizes.end()) return std::nullopt;
-  return *factor * part->second;
+  const AxisForm form = form_of(axis);
+  const auto part = sizes.find(form.name);
+  if (part == sizes.end()) return std::nullopt;
+  return form.factor * part->second + form.rest;
 }
 
 /// "[d x classes] = [8 x 4]", unknown sizes by their names.
@@ -52,6 +65,8 @@ bool fits(const std::vector<std::string>& axes, const std::vector<std::int64_t>&
     const std::int64_t size = extents[lead + i];
     const std::optional<std::int64_t> declared = declared_size(axes[i], seen);
     if (size < 1 || (declared && *declared != size)) return false;
+    const AxisForm form = form_of(axes[i]);
+    if (!declared && (size - form.rest) % form.factor != 0) return false;
     seen[axes[i]] = size;
   }
   return true;
@@ -106,7 +121,10 @@ void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& ext
   }
   const std::size_t lead = extents.size() - axes.size();
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (!parse_integer(axes[i])) sizes[axes[i]] = extents[lead + i];
+    if (parse_integer(axes[i])) continue;
+    const AxisForm form = form_of(axes[i]);
+    sizes[axes[i]] = extents[lead + i];
+    sizes.emplace(form.name, (extents[lead + i] - form.rest) / form.factor);
   }
 }
 

@@ -36,10 +36,10 @@ struct ParameterInfo {
   const char* about;         ///< One line with the unit and the paper.
   const char* choices = "";  ///< For Domain::choice: "paper|reference"; `initial` counts them.
   /// For Domain::tensor: its axes by name or number, "classes,d". Names known from the input are d,
-  /// 3d, d_v, n_q and n_k; any other name stands for the same size wherever it occurs, and "2f" for
-  /// twice that of f. "f=d": where the tensor is absent, f is d. A leading axis of heads is always
-  /// allowed. For numbers: "axes" where there is one for each axis of a grid, or the key of the
-  /// whole number that is the default.
+  /// 3d, d_v, n_q and n_k; any other name stands for the same size wherever it occurs, "2f" for
+  /// twice that of f, and "2f+1" for one more. "f=d": where the tensor is absent, f is d. A leading
+  /// axis of heads is always allowed. For numbers: "axes" where there is one for each axis of a
+  /// grid, or the key of the whole number that is the default.
   const char* shape = "";
 };
 

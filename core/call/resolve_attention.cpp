@@ -201,6 +201,35 @@ void choose_columns(Plan& plan) {
   (void)add_tokens(plan, *find_token_map("hype-columns"), parameters, inner_extents(plan).feature);
 }
 
+/// The bias's parameters. Of a bias of queries one tensor will do.
+void choose_bias(Resolver& resolver) {
+  Plan& plan = resolver.plan();
+  plan.bias = &row_named("bias", bias_table(), plan.call.bias);
+  std::vector<ParameterInfo> infos(plan.bias->parameters.begin(), plan.bias->parameters.end());
+  if (plan.bias->of_queries && has_tensor(plan, "shaw_v")) infos.front().initial = 0;
+  plan.bias_parameters = resolver.add("bias " + plan.call.bias, infos, plan.bias->initial);
+}
+
+/// Whether what a bias of queries adds has a meaning with the other parts.
+void check_bias(const Plan& plan, const ComposedSimilarity* composed) {
+  if (!plan.bias->of_queries) return;
+  if (composed != nullptr) {
+    misuse(
+        "bias {} multiplies the queries that the similarity takes, and those of {} are made of "
+        "other numbers (expected a similarity without tensors, as dot with P_query)",
+        plan.bias->name, plan.call.similarity);
+  }
+  if (!has_tensor(plan, "shaw_v")) return;
+  if (plan.call.value_map != "none" || is_midpoint(plan.aggregate)) {
+    misuse("shaw_v is added to values, which are Klein coordinates under {} {} (use shaw_k alone)",
+           is_midpoint(plan.aggregate) ? "aggregate" : "value map",
+           is_midpoint(plan.aggregate) ? plan.call.aggregate : plan.call.value_map);
+  }
+  if (plan.weights == WeightLaw::softmax_over_queries) {
+    misuse("shaw_v needs weights of one query (found axis=query; use shaw_k alone)");
+  }
+}
+
 /// The sizes of the output, whose values have so many columns.
 Shape4 output_sizes(const Plan& plan, std::int64_t columns) {
   const Extents& e = plan.extents;
@@ -276,14 +305,13 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   choose_similarity(resolver, composed);
   choose_map(resolver);
   choose_tokens(resolver, composed);
-  const BiasRow& bias = row_named("bias", bias_table(), call.bias);
-  plan.bias = &bias;
-  plan.bias_parameters = resolver.add("bias " + call.bias, bias.parameters, bias.initial);
+  choose_bias(resolver);
   choose_columns(plan);
   resolver.add_masks();
   choose_weights(resolver);
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;
   resolver.check_keys(call.similarity);
+  check_bias(plan, composed);
   const Extents inner = inner_extents(plan);
   if (!plan.token_maps.empty() || plan.joins_heads) {
     plan.inner = resolve_attention(inner_call(plan, composed), inner, row, true);

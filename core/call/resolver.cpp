@@ -38,9 +38,10 @@ constexpr ParameterInfo seed_parameter{"seed", 0, Domain::count, false,
                                        "of the tensors that are drawn"};
 
 /// The size of an axis of a drawn tensor where nothing else says it. Four edges for each token make
-/// about eight neighbours.
+/// about eight neighbours; relative positions are clipped at 16, as Shaw et al. do.
 std::int64_t drawn_size(const ParameterInfo& info, const Extents& e) {
   const std::string_view shape = info.shape;
+  if (shape.starts_with("2clip+1")) return 2 * 16 + 1;
   return shape == "buckets" ? 32 : shape == "m,2" ? 4 * std::max(e.query, e.key) : 8;
 }
 

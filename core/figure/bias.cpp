@@ -85,23 +85,11 @@ PartValues values_of(const BiasRow& row, const Setting& s) {
   return values;
 }
 
-/// Whether the row is a function of the offset and of numbers that the figure can make up.
-bool is_curve(const BiasRow& row) {
-  const auto makes = [](const ParameterInfo& info) {
-    return info.domain != Domain::tensor || tensor_rank(info) == 1;
-  };
-  return !row.parameters.empty() &&
-         std::all_of(row.parameters.begin(), row.parameters.end(), makes);
-}
-
-std::vector<const BiasRow*> chosen_rows(const FigureInput& input) {
-  std::vector<const BiasRow*> all, chosen;
+std::vector<BiasRow> chosen_rows(const FigureInput& input) {
+  const std::vector<BiasRow> all = bias_curves();
+  std::vector<BiasRow> chosen;
   std::vector<std::string> known;
-  for (const BiasRow& row : bias_table()) {
-    if (!is_curve(row)) continue;
-    all.push_back(&row);
-    known.emplace_back(row.name);
-  }
+  for (const BiasRow& row : all) known.emplace_back(row.name);
   const std::string typed = input.value("biases");
   if (typed.empty()) return all;
   for (const std::string& name : parse_names("-p biases", typed)) {
@@ -313,17 +301,25 @@ std::vector<ColumnsError> columns_errors(double mu, double tau, double d, std::i
           columns_error_in<double>("fp64", mu, tau, d, n)};
 }
 
+std::vector<BiasRow> bias_curves() {
+  std::vector<BiasRow> curves;
+  for (const BiasRow& row : bias_table()) {
+    if (!row.parameters.empty() && !row.of_queries) curves.push_back(row);
+  }
+  return curves;
+}
+
 DisplayList make_bias(const FigureInput& input) {
   Setting s{input, within(input, "n", 2, 2048), within(input, "heads", 1, 1 << 20), 0};
   s.head = within(input, "head", 0, s.heads - 1);
   std::vector<Line> curves;
   ColumnsPanel columns;
   std::string text = fmt::format("Biases of head {} of {}, n = {}", s.head, s.heads, s.n);
-  for (const BiasRow* row : chosen_rows(input)) {
-    const PartValues values = values_of(*row, s);
-    curves.push_back(curve_of(*row, values, s.n));
-    text += "; " + parameters_text(*row, values, input);
-    if (row->name == std::string_view("hype")) columns = columns_panel(*row, values, s);
+  for (const BiasRow& row : chosen_rows(input)) {
+    const PartValues values = values_of(row, s);
+    curves.push_back(curve_of(row, values, s.n));
+    text += "; " + parameters_text(row, values, input);
+    if (row.name == std::string_view("hype")) columns = columns_panel(row, values, s);
   }
   std::vector<BiasPanel> panels;
   panels.emplace_back(std::move(curves), ScaleKind::linear, "bias", "bias");

@@ -1,10 +1,16 @@
-// What HyPE loses where its bias is computed through extra columns; see bias.cpp for the formula.
+// Which biases are curves, and what HyPE loses where its bias is computed through extra columns;
+// see bias.cpp for the formula.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "core/pair/bias.h"
+
 namespace conelab::figure {
+
+/// The biases that are functions of the offset and of numbers that the figure can make up.
+[[nodiscard]] std::vector<BiasRow> bias_curves();
 
 /// The error of HyPE's columns in one type.
 struct ColumnsError {

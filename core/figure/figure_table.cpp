@@ -7,8 +7,8 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
+#include "core/figure/bias.h"
 #include "core/geometry/cone_family.h"
-#include "core/pair/bias.h"
 #include "core/pair/mask.h"
 
 namespace conelab::figure {
@@ -200,7 +200,7 @@ std::vector<FigureInfo> all_figures() {
                  {"head", "3", "which head", false, "", true},
                  {"seed", "1", "of tables that are drawn", false, "", true},
                  {"d", "64", "dimension that HyPE's columns are scaled for", false, "", true}},
-                bias_table()),
+                bias_curves()),
        make_bias},
       {"masks", "which keys a query sees, for every mask side by side", FigureSource::none,
        "single",

@@ -6,6 +6,8 @@
 //          With tau = -1, the default, distant past tokens count less, as with ALiBi. On a grid
 //          the sum over its axes.
 //   t5     t5_bias[bucket(j - i')]                               Raffel et al., section 2.1
+//   shaw   scale q_i . shaw_k[c], c = clip(j - i', -k, k) + k    Shaw et al. eqs. 3 and 4
+//          Also adds sum_j w_ij shaw_v[c] to the output. core/tiles/head_bias.h computes both.
 #include "core/pair/bias.h"
 
 #include <algorithm>
@@ -94,6 +96,17 @@ void t5_slope(const Values& v, double offset, double upstream, Values& gradient)
   gradient.tensor[0][t5_bucket(v, offset)] += upstream;
 }
 
+constexpr std::array shaw_parameters{
+    ParameterInfo{"shaw_k", from_input, Domain::tensor, true,
+                  "by clipped relative position, what a query is multiplied by; not needed where "
+                  "shaw_v is given",
+                  "", "2clip+1,d"},
+    ParameterInfo{"shaw_v", 0, Domain::tensor, true,
+                  "by clipped relative position, what is added to values", "", "2clip+1,d_v"},
+    ParameterInfo{"clip", from_input, Domain::count, false,
+                  "k: relative positions further than this share the last row; default from the "
+                  "tensor"}};
+
 constexpr std::array biases{
     BiasRow{"none", "0", {}, nullptr, &no_bias, &no_slope},
     BiasRow{"alibi", "-m |j - i'|, i' = i + n_k - n_q (Press et al.)", alibi_parameters,
@@ -101,7 +114,11 @@ constexpr std::array biases{
     BiasRow{"hype", "-tau sinh(mu (j - i')), i' = i + n_k - n_q (HyPE eq. 5)", hype_parameters,
             &hype_initial, &hype, &hype_slope},
     BiasRow{"t5", "t5_bias[bucket(j - i')], i' = i + n_k - n_q (Raffel et al.)", t5_parameters,
-            nullptr, &t5, &t5_slope}};
+            nullptr, &t5, &t5_slope},
+    BiasRow{"shaw",
+            "scale q_i . shaw_k[c], and values + shaw_v[c]; c = clip(j - i', -clip, clip) + clip "
+            "(Shaw et al.)",
+            shaw_parameters, nullptr, nullptr, nullptr, false, true}};
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 // given the numbers of one axis.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +30,15 @@ struct BiasRow {
   void (*slope)(const PartValues& values, double offset, double upstream, PartValues& gradient);
   /// Whether each pair has a number of its own: `offset` is then query * n_k + key.
   bool of_pairs = false;
+  /// Whether the bias depends on the query, too: `value` and `slope` are null, and the parameters
+  /// are those of RelativePositions.
+  bool of_queries = false;
 };
+
+/// The parameters of a bias of queries, c = clip(j - i', -clip, clip) + clip: shaw_k [2 clip + 1 x
+/// d], of which scale q_i . shaw_k[c] is added to the logit, shaw_v [2 clip + 1 x d_v], of which
+/// sum_j w_ij shaw_v[c] is added to the output; one of the two may be absent; and clip.
+enum class RelativePositions : std::size_t { keys, values, clip };
 
 [[nodiscard]] std::span<const BiasRow> bias_table();
 /// Numbers that are given for all pairs, R [n_q x n_k]: no bias that a call can name. Added to a

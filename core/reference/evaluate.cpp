@@ -34,7 +34,7 @@ void logits_of_head(const Problem& p, std::int64_t b, std::int64_t head, Tensor4
     for (std::int64_t j = 0; j < n_k; ++j) {
       if (!sees(p, b, i, j)) continue;
       const Point& key = (is_stopped(p, i, j) ? stopped : keys)[static_cast<std::size_t>(j)];
-      logits.at(b, head, i, j) = similarity(p, head, query, key) + position_bias(p, head, i, j);
+      logits.at(b, head, i, j) = similarity(p, head, query, key) + position_bias(p, b, head, i, j);
     }
   }
 }
@@ -96,8 +96,10 @@ void aggregate_row(const Problem& p, std::int64_t b, std::int64_t head, std::int
   for (std::int64_t j = 0; j < p.key.shape.token; ++j) {
     if (logit[j] == nothing) continue;
     const Real* given = (is_stopped(p, i, j) ? p.stopped_value : p.value).row(b, head, j);
-    const std::vector<Real> v = mapped_value(p, {given, given + p.value.shape.feature});
+    std::vector<Real> v = mapped_value(p, {given, given + p.value.shape.feature});
+    const Real* added = position_value(p, head, i, j);
     size = v.size();
+    for (std::size_t c = 0; added != nullptr && c < size; ++c) v[c] += added[c];
     const Real share = einstein ? weight[j] * lorentz_factor(v) : weight[j];
     for (std::size_t c = 0; c < size; ++c) output[c] += share * v[c];
     divisor += share;

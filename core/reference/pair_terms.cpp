@@ -128,10 +128,33 @@ Real axis_number(const Problem& p, const std::string& key, std::int64_t head, st
   return list.size() == axes ? list[axis] : list[static_cast<std::size_t>(head) * axes + axis];
 }
 
+/// Shaw et al., section 3.2: the label clip(j - i', -k, k), counted from 0.
+std::int64_t label(const Problem& p, const Pair& x) {
+  const auto k = static_cast<std::int64_t>(p.number("clip", 0));
+  const std::int64_t distance = x.j - x.position;
+  return std::max(-k, std::min(k, distance)) + k;
+}
+
+/// Shaw et al. eq. 4 without what does not depend on the position: q_i a_ij / sqrt(d), with the
+/// scale of dot where it has another.
+Real shaw(const Problem& p, std::int64_t head, const Pair& x) {
+  const Real* table = p.tensor("shaw_k", head, 2);
+  if (table == nullptr) return 0;
+  const Real* given = p.query.row(x.b, head, x.i);
+  const std::vector<Real> q =
+      mapped_token(p, head, true, x.i, {given, given + p.query.shape.feature});
+  const Real* a = table + label(p, x) * static_cast<std::int64_t>(q.size());
+  Real sum = 0;
+  for (std::size_t c = 0; c < q.size(); ++c) sum += q[c] * a[c];
+  const bool is_dot = p.call.similarity == "dot";
+  return is_dot ? p.number("scale", head) * sum : sum / std::sqrt(static_cast<Real>(q.size()));
+}
+
 /// HyPE eq. 5, summed over the axes of a grid.
-Real hype(const Problem& p, std::int64_t head, std::int64_t position, std::int64_t key) {
+Real hype(const Problem& p, std::int64_t head, const Pair& x) {
   const std::vector<Real>& sides = p.numbers.at("grid");
-  const std::vector<std::int64_t> from = coordinates(sides, position), to = coordinates(sides, key);
+  const std::vector<std::int64_t> from = coordinates(sides, x.position);
+  const std::vector<std::int64_t> to = coordinates(sides, x.j);
   Real sum = 0;
   for (std::size_t a = 0; a < sides.size(); ++a) {
     sum -= axis_number(p, "hype_tau", head, a) *
@@ -140,19 +163,20 @@ Real hype(const Problem& p, std::int64_t head, std::int64_t position, std::int64
   return sum;
 }
 
-using Bias = Real (*)(const Problem&, std::int64_t head, std::int64_t position, std::int64_t key);
+using Bias = Real (*)(const Problem&, std::int64_t head, const Pair&);
 constexpr std::pair<const char*, Bias> biases[] = {
-    {"none", [](const Problem&, std::int64_t, std::int64_t, std::int64_t) { return Real(0); }},
+    {"none", [](const Problem&, std::int64_t, const Pair&) { return Real(0); }},
     {"alibi",
-     [](const Problem& p, std::int64_t h, std::int64_t position, std::int64_t key) {
-       return -p.number("alibi_slope", h) * static_cast<Real>(std::abs(key - position));
+     [](const Problem& p, std::int64_t h, const Pair& x) {
+       return -p.number("alibi_slope", h) * static_cast<Real>(std::abs(x.j - x.position));
      }},
     {"hype", &hype},
     {"t5",
-     [](const Problem& p, std::int64_t h, std::int64_t position, std::int64_t key) {
+     [](const Problem& p, std::int64_t h, const Pair& x) {
        const std::int64_t buckets = p.tensors.at("t5_bias").extents.back();
-       return p.tensor("t5_bias", h, 1)[t5_bucket(p, buckets, key - position)];
+       return p.tensor("t5_bias", h, 1)[t5_bucket(p, buckets, x.j - x.position)];
      }},
+    {"shaw", &shaw},
 };
 
 /// RoFormer eq. 34: a pair of columns as a complex number, times e^{i p base^(-2i/d)}.
@@ -257,9 +281,17 @@ bool is_stopped(const Problem& p, std::int64_t i, std::int64_t j) {
          j < segment_start(p, position);
 }
 
-Real position_bias(const Problem& p, std::int64_t head, std::int64_t i, std::int64_t j) {
-  const std::int64_t position = i + p.key.shape.token - p.query.shape.token;
-  return formula_of("bias", biases, p.call.bias)(p, head, position, j);
+Real position_bias(const Problem& p, std::int64_t b, std::int64_t head, std::int64_t i,
+                   std::int64_t j) {
+  const Pair pair{b, i, j, i + p.key.shape.token - p.query.shape.token};
+  return formula_of("bias", biases, p.call.bias)(p, head, pair);
+}
+
+const Real* position_value(const Problem& p, std::int64_t head, std::int64_t i, std::int64_t j) {
+  const Real* table = p.call.bias == "shaw" ? p.tensor("shaw_v", head, 2) : nullptr;
+  if (table == nullptr) return nullptr;
+  const Pair pair{0, i, j, i + p.key.shape.token - p.query.shape.token};
+  return table + label(p, pair) * p.tensors.at("shaw_v").extents.back();
 }
 
 std::vector<Real> projected(const Problem& p, const std::string& name, std::int64_t head,

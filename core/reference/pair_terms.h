@@ -15,8 +15,11 @@ namespace conelab::reference {
 [[nodiscard]] bool is_stopped(const Problem& problem, std::int64_t i, std::int64_t j);
 
 /// The bias of query i, which sits at key i + n_k - n_q, with key j.
-[[nodiscard]] Real position_bias(const Problem& problem, std::int64_t head, std::int64_t i,
-                                 std::int64_t j);
+[[nodiscard]] Real position_bias(const Problem& problem, std::int64_t b, std::int64_t head,
+                                 std::int64_t i, std::int64_t j);
+/// What the bias adds to the value of key j as query i sees it [d_v] (Shaw et al. eq. 3), or null.
+[[nodiscard]] const Real* position_value(const Problem& problem, std::int64_t head, std::int64_t i,
+                                         std::int64_t j);
 
 /// P x with a head's matrix of this name; x where there is none.
 [[nodiscard]] std::vector<Real> projected(const Problem& problem, const std::string& name,

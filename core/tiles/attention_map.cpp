@@ -33,7 +33,7 @@ class HeadMap {
         kernels_(kernels<S>(simd, plan.extents.query)),
         group_rows_(kernels_.forward_rows),
         mask_(plan.mask(input)),
-        law_(plan, kernels_, head_, input.key.row(batch_, head_, 0), input.tensors),
+        law_(plan, kernels_, input, batch_ * plan.extents.head + head_),
         keys_(plan, kernels_, law_, columns_, key_begin_) {
     const S* keys = input.key.row(batch_, head_, key_begin_);
     for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);

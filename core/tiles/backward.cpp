@@ -104,9 +104,9 @@ class BackwardPass {
     const std::int64_t b = batch_of(index);
     const std::int64_t h = head_of(index);
     const auto n = static_cast<std::size_t>(e.query);
-    auto head = std::make_unique<BackwardHead<T>>(
-        Head<T>(plan_, kernels_, h, input_.key.row(b, h, 0), input_.tensors), blocks_);
+    auto head = std::make_unique<BackwardHead<T>>(Head<T>(plan_, kernels_, input_, index), blocks_);
     if (head->head.bias().has_gradient()) head->by_offset.assign(head->head.bias().sums(), 0.0);
+    if (head->head.position_values().exist()) find_position_slopes(b, h, *head);
     const std::ptrdiff_t stride = operand_stride(head->head.base_size(), kernels_.panel);
     head->query_grad = result_rows(result_.query, b, h, stride);
     const bool own_sums = head->query_grad == nullptr;
@@ -126,6 +126,17 @@ class BackwardPass {
       head->scale.push_back(upstream_.scale(b, h, i));
     }
     shared_[static_cast<std::size_t>(index)] = std::move(head);
+  }
+
+  void find_position_slopes(std::int64_t b, std::int64_t h, BackwardHead<T>& head) const {
+    const PositionValues<T>& positions = head.head.position_values();
+    head.position_slopes.resize(static_cast<std::size_t>(plan_.extents.query * positions.count()));
+    head.position_weights.assign(head.position_slopes.size(), 0.0);
+    std::vector<T> room(static_cast<std::size_t>(plan_.extents.value));
+    for (std::int64_t i = 0; i < plan_.extents.query; ++i) {
+      const T* upstream = upstream_.lifted(b, h, i, 1, plan_.extents.value, room.data());
+      positions.slopes(kernels_, upstream, head.position_slopes.data() + i * positions.count());
+    }
   }
 
   /// The head's rows of a result where sums of this stride may grow in place, else null.
@@ -199,6 +210,7 @@ class BackwardPass {
                      w.operands.values(), w.slope.data(), columns, Store::replace);
     mark_columns(w.operands.non_finite_values(), w.keys().first, w.keys().count, group.rows,
                  w.slope.data(), columns);
+    if (shared.head.position_values().exist()) add_position_slopes(shared, w, group);
     if (over_queries_) subtract_column_deltas(index, w, group);
     apply_tail(shared, w, tiles, group, score);
     take_close_pairs(tiles.close_pairs(), group, w);
@@ -214,6 +226,30 @@ class BackwardPass {
     kernels_.product(w.keys().count, static_cast<int>(w.operands.base_stride()), group.rows,
                      {w.slope.data(), 1, columns}, {group.base, group.stride, false},
                      w.key_grad.data(), w.operands.base_stride(), Store::add);
+  }
+
+  static void add_position_slopes(const BackwardHead<T>& shared, KeyWork<T>& w,
+                                  const QueryGroup<T>& group) {
+    const PositionValues<T>& positions = shared.head.position_values();
+    std::vector<T> added(static_cast<std::size_t>(w.keys().count));
+    for (int r = 0; r < group.rows; ++r) {
+      const std::int64_t i = group.first + r;
+      positions.run(i, w.keys().first, w.keys().count)
+          .spread(shared.position_slopes.data() + i * positions.count(), added.data());
+      T* row = w.slope.data() + r * w.keys().columns;
+      std::transform(added.begin(), added.end(), row, row, std::plus<T>());
+    }
+  }
+
+  static void add_position_weights(BackwardHead<T>& shared, const KeyWork<T>& w,
+                                   const QueryGroup<T>& group) {
+    const PositionValues<T>& positions = shared.head.position_values();
+    for (int r = 0; r < group.rows; ++r) {
+      const std::int64_t i = group.first + r;
+      positions.run(i, w.keys().first, w.keys().count)
+          .gather(w.tile.data() + r * w.keys().columns,
+                  shared.position_weights.data() + i * positions.count());
+    }
   }
 
   /// dV += P^T dO
@@ -317,11 +353,12 @@ class BackwardPass {
     tiles.tail().slope[pair_law(plan_.weights)](tile);
     if (w.logit_slope.empty()) return;
     const HeadBias<T>& bias = shared.head.bias();
+    if (bias.of_queries()) return;  // On its turn: see add_query_grad.
     collect_by_offset(bias, w, group, bias.of_pairs() ? shared.by_offset : w.by_offset);
   }
 
-  /// Adds dL/dlogit of a tile to sums by position in the bias's table: the ticket's own, or where
-  /// each pair has its own number those of the head.
+  /// Adds dL/dlogit of a tile to sums by position in the bias's table: the ticket's own, or those
+  /// of the head where each pair or query has its own numbers.
   static void collect_by_offset(const HeadBias<T>& bias, const KeyWork<T>& w,
                                 const QueryGroup<T>& group, std::vector<double>& sums) {
     for (int r = 0; r < group.rows; ++r) {
@@ -369,6 +406,11 @@ class BackwardPass {
     for (const ClosePair<T>& pair : close_pairs) {
       add_difference(group, pair, w, -pair.slope, out + pair.row * stride);
     }
+    const HeadBias<T>& bias = shared.head.bias();
+    if (bias.of_queries() && bias.has_gradient()) {
+      collect_by_offset(bias, w, group, shared.by_offset);
+    }
+    if (shared.head.position_values().exist()) add_position_weights(shared, w, group);
     for (int r = 0; r < group.rows; ++r) {
       const auto i = static_cast<std::size_t>(group.first + r);
       shared.query_slope[i] += w.row_slope[static_cast<std::size_t>(r)];
@@ -401,13 +443,22 @@ class BackwardPass {
     sums_[static_cast<std::size_t>(index * (tiles_ + 1) + t)] = std::move(w.sums);
   }
 
+  void collect_position_weights(std::int64_t b, std::int64_t h, const BackwardHead<T>& shared,
+                                PartValues& gradient) const {
+    const PositionValues<T>& positions = shared.head.position_values();
+    std::vector<T> room(static_cast<std::size_t>(plan_.extents.value));
+    for (std::int64_t i = 0; i < plan_.extents.query; ++i) {
+      positions.collect(shared.position_weights.data() + i * positions.count(),
+                        upstream_.lifted(b, h, i, 1, plan_.extents.value, room.data()), gradient);
+    }
+  }
+
   void finish_queries(std::int64_t index) {
     const std::int64_t b = batch_of(index);
     const std::int64_t h = head_of(index);
     BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
     ParameterSums& sums = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + tiles_)];
     sums.bias = plan_.zeros(plan_.bias_parameters);
-    shared.head.bias().collect(shared.by_offset.data(), sums.bias);
     Operand<T> own;
     for (std::int64_t block = 0; block < blocks_; ++block) {
       const QueryGroup<T> group = group_of(index, shared, own, block);
@@ -418,6 +469,9 @@ class BackwardPass {
                                   {grad, group.stride, shared.query_slope.data() + group.first},
                                   result_.query.row(b, h, group.first), sums.similarity.data());
     }
+    shared.head.bias_gradients(shared.by_offset.data(), input_.query.row(b, h, 0),
+                               result_.query.row(b, h, 0), sums.bias, sums.similarity.data());
+    if (shared.head.position_values().exist()) collect_position_weights(b, h, shared, sums.bias);
     shared_[static_cast<std::size_t>(index)].reset();
   }
 };

@@ -29,6 +29,8 @@ struct BackwardHead {
   std::vector<T> query_slope;              ///< [n_q] dL/dpotential
   std::vector<T> query_margin;             ///< [n_q] sum_j w_ij
   std::vector<double> by_offset;           ///< dL/dlogit by relative position, or empty.
+  std::vector<T> position_slopes;          ///< [n_q × positions] dL/dweight by position, or empty.
+  std::vector<double> position_weights;    ///< [n_q × positions] The sums of weights, likewise.
   std::vector<std::atomic<int>> turn;      ///< [blocks] the tile that may add next.
 };
 
@@ -49,7 +51,7 @@ struct KeyWork {
         tile(size_of(rows) * columns()),
         slope(tile.size()),
         logit_slope(head.bias().has_gradient() ? tile.size() : 0),
-        by_offset(head.bias().has_gradient() && !head.bias().of_pairs() ? head.bias().sums() : 0),
+        by_offset(gathers(head.bias()) ? head.bias().sums() : 0),
         row_slope(size_of(rows)),
         row_margin(row_slope.size()),
         sums(plan),
@@ -65,7 +67,7 @@ struct KeyWork {
   Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
   Buffer<T> tile, slope;            ///< [rows × columns]
   Buffer<T> logit_slope;            ///< [rows × columns] dL/dlogit; empty where it is not wanted.
-  std::vector<double> by_offset;    ///< As BackwardHead's; empty where no two pairs share a number.
+  std::vector<double> by_offset;  ///< As BackwardHead's; empty where no two queries share a number.
   std::vector<T> row_slope, row_margin;  ///< [rows]
   ParameterSums sums;
 
@@ -74,6 +76,10 @@ struct KeyWork {
  private:
   KeyTile<T> keys_;
 
+  /// Whether a ticket sums dL/dlogit by offset.
+  static bool gathers(const HeadBias<T>& bias) {
+    return bias.has_gradient() && !bias.of_pairs() && !bias.of_queries();
+  }
   [[nodiscard]] std::size_t columns() const { return size_of(operands.tile().columns); }
   static std::size_t size_of(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 };

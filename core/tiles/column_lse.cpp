@@ -71,9 +71,7 @@ class ColumnPass {
         mask_(plan.mask(input)),
         result_({plan.extents.batch, plan.extents.head, plan.extents.key, 1}) {
     for (std::int64_t i = 0; i < plan.extents.batch * plan.extents.head; ++i) {
-      heads_.emplace_back(plan, kernels_, i % plan.extents.head,
-                          input.key.row(i / plan.extents.head, i % plan.extents.head, 0),
-                          input.tensors);
+      heads_.emplace_back(plan, kernels_, input, i);
     }
   }
 

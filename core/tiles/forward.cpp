@@ -108,8 +108,7 @@ class ForwardPass {
 
   void prepare_head(std::int64_t index) {
     const Extents& e = plan_.extents;
-    Head<T> head(plan_, kernels_, index % e.head, input_.key.row(index / e.head, index % e.head, 0),
-                 input_.tensors);
+    Head<T> head(plan_, kernels_, input_, index);
     PackedKeys<T> keys(plan_, kernels_, head, e.key);
     PackedValues<S> values(plan_, kernels_, input_.value, index / e.head, index % e.head);
     heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<S>>(
@@ -138,6 +137,8 @@ class ForwardPass {
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
       attend_tile(block, shared, tiles, t);
     for (int r = 0; r < block.rows; ++r) {
+      T* sums = block.sums.sums(r);
+      shared.head.position_values().add(sums + shared.values.stride(), sums);
       finish(block, r);
       shared.non_finite_values.add_seen(
           mask_, block.batch, block.begin + r,
@@ -152,7 +153,7 @@ class ForwardPass {
     const FlushSubnormals flush;
     for (int r = 0; r < block.rows; r += group_rows_) {
       if (t + 1 < shared.keys.tiles()) fetch_ahead(block, shared, t + 1, r);
-      attend_group(block, tiles, keys, values, r, std::min(group_rows_, block.rows - r));
+      attend_group(block, shared, tiles, keys, values, r, std::min(group_rows_, block.rows - r));
     }
   }
 
@@ -180,7 +181,10 @@ class ForwardPass {
             begin,
             rows,
             {},
-            RowSums<T>(plan_, rows, shared.values.stride()),
+            RowSums<T>(
+                plan_, rows,
+                shared.values.stride() +
+                    round_up<std::int64_t>(shared.head.position_values().count(), kernels_.panel)),
             Buffer<T>(static_cast<std::size_t>(group_rows_) * forward_keys<T>),
             {}};
     shared.head.place(input_.query.row(b.batch, b.head, begin), rows, rows, "q", begin,
@@ -189,8 +193,8 @@ class ForwardPass {
   }
 
   /// `panels` are those of the whole tile's values.
-  void attend_group(Block& block, Tiles<S>& tiles, const KeyTile<T>& tile, const T* panels, int row,
-                    int rows) {
+  void attend_group(Block& block, const ForwardHead<S>& shared, Tiles<S>& tiles,
+                    const KeyTile<T>& tile, const T* panels, int row, int rows) {
     const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
     Cover cover = tiles.cover(group.first, group.first + rows, tile);
     if (cover == Cover::none) return;
@@ -206,10 +210,16 @@ class ForwardPass {
     tiles.tail().weight[pair_law(plan_.weights)](weights);
     block.sums.settle(weights, row, [&](int r) { weigh_again(weights, group, r, tiles, keys); });
     block.sums.add(weights, row);
-    const auto stride = static_cast<int>(block.sums.stride());
-    kernels_.product(rows, stride, keys.count, {block.tile.data(), keys.columns, 1},
+    const auto columns = static_cast<int>(shared.values.stride());
+    kernels_.product(rows, columns, keys.count, {block.tile.data(), keys.columns, 1},
                      {values, kernels_.packed_size(forward_keys<T>), true}, block.sums.sums(row),
-                     stride, Store::add);
+                     block.sums.stride(), Store::add);
+    const PositionValues<T>& positions = shared.head.position_values();
+    for (int r = 0; positions.exist() && r < rows; ++r) {
+      positions.run(group.first + r, keys.first, keys.count)
+          .gather(block.tile.data() + static_cast<std::ptrdiff_t>(r) * keys.columns,
+                  block.sums.sums(row + r) + columns);
+    }
   }
 
   /// A row of a tile whose weights are lost, from its measures, which are computed again.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <type_traits>
 
 #include "core/base/error.h"
@@ -27,24 +28,44 @@ const T* numbers_of(const S* token, std::int64_t d, Buffer<T>& converted) {
 
 template <class T>
 template <class S>
-Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys,
-              const std::map<std::string, Array<S>>& tensors)
+Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<S>& input,
+              std::int64_t index)
     : plan_(&plan),
       kernels_(&kernels),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
-      similarity_values_(
-          token_parameters(*plan.similarity, plan.values(plan.similarity_parameters, head))),
-      map_values_(plan.values(plan.map_parameters, head)),
-      context_(plan.map_context(map_values_, head)),
+      similarity_values_(token_parameters(
+          *plan.similarity, plan.values(plan.similarity_parameters, index % plan.extents.head))),
+      map_values_(plan.values(plan.map_parameters, index % plan.extents.head)),
+      context_(plan.map_context(map_values_, index % plan.extents.head)),
       first_axis_(static_cast<std::size_t>(base_size_), T(0)),
-      bias_(plan, plan.values(plan.bias_parameters, head, tensors)) {
+      bias_(plan, plan.values(plan.bias_parameters, index % plan.extents.head, input.tensors)),
+      position_values_(
+          plan, plan.values(plan.bias_parameters, index % plan.extents.head, input.tensors)) {
+  const std::int64_t b = index / plan.extents.head, h = index % plan.extents.head;
   double constants[max_constants] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, max_constants, constants_);
   centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
   const bool distance = plan.similarity->info.measure == Measure::squared_distance;
-  if (distance && plan.sees_all()) find_centre(keys);
+  if (distance && plan.sees_all()) find_centre(input.key.row(b, h, 0));
   if (base_size_ > 0) first_axis_.front() = T(1);
+  const double columns = static_cast<double>(std::max<std::int64_t>(1, plan.extents.feature));
+  bias_.take_queries(kernels, input.query.row(b, h, 0),
+                     is_dot() ? similarity_values_.front() : 1 / std::sqrt(columns));
+}
+
+template <class T>
+bool Head<T>::is_dot() const {
+  return std::string_view(plan_->similarity->info.name) == "dot";
+}
+
+template <class T>
+template <class S>
+void Head<T>::bias_gradients(const double* by_offset, const S* queries, S* query_grad,
+                             PartValues& bias, double* dparameters) const {
+  bias_.collect(by_offset, bias);
+  const double by_scale = bias_.collect_queries(by_offset, queries, query_grad, bias);
+  if (is_dot()) dparameters[0] += by_scale;
 }
 
 template <class T>
@@ -192,13 +213,13 @@ void Head<T>::token_gradients(const S* tokens, std::int64_t count,
   }
 }
 
-#define CONELAB_HEAD(T, S)                                                                      \
-  template Head<T>::Head(const Plan&, const Kernels<T>&, std::int64_t, const S*,                \
-                         const std::map<std::string, Array<S>>&);                               \
-  template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t, \
-                               int, Operand<T>&) const;                                         \
-  template void Head<T>::token_gradients(const S*, std::int64_t, const OperandGradient<T>&, S*, \
-                                         double*) const;
+#define CONELAB_HEAD(T, S)                                                                        \
+  template Head<T>::Head(const Plan&, const Kernels<T>&, const AttentionInput<S>&, std::int64_t); \
+  template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t,   \
+                               int, Operand<T>&) const;                                           \
+  template void Head<T>::token_gradients(const S*, std::int64_t, const OperandGradient<T>&, S*,   \
+                                         double*) const;                                          \
+  template void Head<T>::bias_gradients(const double*, const S*, S*, PartValues&, double*) const;
 template class Head<float>;
 template class Head<double>;
 CONELAB_HEAD(float, float)

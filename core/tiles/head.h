@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -13,6 +11,7 @@
 #include "core/simd/kernels.h"
 #include "core/tiles/head_bias.h"
 #include "core/tiles/operand.h"
+#include "core/tiles/position_values.h"
 
 namespace conelab {
 
@@ -36,18 +35,19 @@ inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
 template <class T>
 class Head {
  public:
-  /// `keys` are the head's keys [n_k × d]: where they lie off the origin together, the mean of a
-  /// sample becomes the centre of both operands, so that squared distances keep more of their bits.
-  /// Where a mask hides keys the origin stays the centre: not even the last bits of a row may
-  /// depend on a key that it does not see. `tensors` are the input's.
+  /// Where the head's keys lie off the origin together, the mean of a sample becomes the centre of
+  /// both operands, so that squared distances keep more of their bits. Where a mask hides keys the
+  /// origin stays the centre: not even the last bits of a row may depend on a key that it does not
+  /// see. `index` is batch * heads + head.
   template <class S>
-  Head(const Plan& plan, const Kernels<T>& kernels, std::int64_t head, const S* keys,
-       const std::map<std::string, Array<S>>& tensors);
+  Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<S>& input,
+       std::int64_t index);
 
   [[nodiscard]] int feature() const { return context_.feature; }
   [[nodiscard]] int base_size() const { return base_size_; }
   [[nodiscard]] const T* constants() const { return constants_; }
   [[nodiscard]] const HeadBias<T>& bias() const { return bias_; }
+  [[nodiscard]] const PositionValues<T>& position_values() const { return position_values_; }
 
   /// Places tokens [count × d], the first of which is token `first` of `tensor` in messages.
   /// Buffers hold at least `capacity` tokens, those past `count` zero.
@@ -60,6 +60,11 @@ class Head {
   template <class S>
   void token_gradients(const S* tokens, std::int64_t count, const OperandGradient<T>& upstream,
                        S* dx, double* dparameters) const;
+  /// Adds what the bias makes of dL/dlogit by position in its table: dL/d(its parameters), and
+  /// where it is one of queries dL/dq [n_q × d] and, as token_gradients, dL/dparameters.
+  template <class S>
+  void bias_gradients(const double* by_offset, const S* queries, S* query_grad, PartValues& bias,
+                      double* dparameters) const;
 
  private:
   const Plan* plan_;
@@ -72,12 +77,15 @@ class Head {
   Buffer<T> first_axis_;  ///< e_1 [m]
   T constants_[max_constants] = {};
   HeadBias<T> bias_;
+  PositionValues<T> position_values_;
 
   [[nodiscard]] MapContext context() const {
     MapContext c = context_;
     c.p = map_values_.data();
     return c;
   }
+  /// Whether the similarity is the product with a scale.
+  [[nodiscard]] bool is_dot() const;
   template <class S>
   void find_centre(const S* keys);
   /// Places x [d], whose last number is finite, as token i of `out`; null or what is wrong with it.

@@ -27,6 +27,12 @@ template <class T>
 HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values)
     : row_(plan.bias), extents_(plan.extents) {
   if (values.p.empty()) return;
+  if (of_queries()) {
+    position_keys_ = values.tensor[static_cast<std::size_t>(RelativePositions::keys)];
+    clip_ = std::llround(values.p[static_cast<std::size_t>(RelativePositions::clip)]);
+    has_gradient_ = !position_keys_.empty();
+    return;
+  }
   for (const std::size_t i : plan.bias_parameters) {
     has_gradient_ |= plan.parameters[i].info.differentiable;
   }
@@ -85,7 +91,27 @@ void HeadBias<T>::tabulate(const Plan& plan) {
 }
 
 template <class T>
+template <class S>
+void HeadBias<T>::take_queries(const Kernels<T>& kernels, const S* queries, double scale) {
+  if (position_keys_.empty()) return;
+  scale_ = scale;
+  const auto d = static_cast<std::size_t>(extents_.feature);
+  const std::vector<T> keys(position_keys_.begin(), position_keys_.end());
+  std::vector<T> query(d);
+  table_.resize(sums());
+  T* out = table_.data();
+  for (std::int64_t i = 0; i < extents_.query; ++i, queries += d) {
+    std::copy_n(queries, d, query.begin());
+    for (std::size_t at = 0; at < keys.size(); at += d) {
+      *out++ = static_cast<T>(
+          scale * kernels.exact_product(query.data(), keys.data() + at, static_cast<int>(d)));
+    }
+  }
+}
+
+template <class T>
 void HeadBias<T>::fill(std::int64_t query, std::int64_t key, std::int64_t count, T* out) const {
+  if (of_queries()) return run(query, key, count).spread(table_.data() + query * positions(), out);
   if (is_one_table()) {
     std::copy_n(values(query, key), count, out);
     return;
@@ -99,12 +125,16 @@ void HeadBias<T>::fill(std::int64_t query, std::int64_t key, std::int64_t count,
 
 template <class T>
 std::size_t HeadBias<T>::sums() const {
+  if (!position_keys_.empty()) return static_cast<std::size_t>(extents_.query * positions());
   return axes_.empty() ? 0 : static_cast<std::size_t>(axes_.back().first + axes_.back().count);
 }
 
 template <class T>
 void HeadBias<T>::add(std::int64_t query, std::int64_t key, std::int64_t count,
                       const T* logit_slope, double* by_offset) const {
+  if (of_queries()) {
+    return run(query, key, count).gather(logit_slope, by_offset + query * positions());
+  }
   if (is_one_table()) {
     double* to = by_offset + index(query, key);
     for (std::int64_t c = 0; c < count; ++c) to[c] += static_cast<double>(logit_slope[c]);
@@ -120,7 +150,7 @@ void HeadBias<T>::add(std::int64_t query, std::int64_t key, std::int64_t count,
 
 template <class T>
 void HeadBias<T>::collect(const double* by_offset, PartValues& gradient) const {
-  if (!has_gradient_) return;
+  if (!has_gradient_ || of_queries()) return;
   const auto collect_axis = [&](const Axis& axis, PartValues& to) {
     for (std::int64_t i = 0; i < axis.count; ++i) {
       row_->slope(axis.values, static_cast<double>(i - axis.zero), by_offset[axis.first + i], to);
@@ -137,6 +167,34 @@ void HeadBias<T>::collect(const double* by_offset, PartValues& gradient) const {
 }
 
 template <class T>
+template <class S>
+double HeadBias<T>::collect_queries(const double* by_offset, const S* queries, S* query_grad,
+                                    PartValues& gradient) const {
+  if (position_keys_.empty()) return 0;
+  const auto d = static_cast<std::size_t>(extents_.feature);
+  std::vector<double>& key_grad =
+      gradient.tensor[static_cast<std::size_t>(RelativePositions::keys)];
+  std::vector<double> unscaled(d);  // dL/dq over the scale.
+  double by_scale = 0;
+  for (std::int64_t i = 0; i < extents_.query; ++i, queries += d, query_grad += d) {
+    std::fill(unscaled.begin(), unscaled.end(), 0.0);
+    for (std::size_t at = 0; at < position_keys_.size(); at += d) {
+      const double slope = *by_offset++;
+      if (slope == 0) continue;
+      for (std::size_t x = 0; x < d; ++x) {
+        unscaled[x] += slope * position_keys_[at + x];
+        key_grad[at + x] += scale_ * slope * static_cast<double>(queries[x]);
+      }
+    }
+    for (std::size_t x = 0; x < d; ++x) {
+      by_scale += unscaled[x] * static_cast<double>(queries[x]);
+      query_grad[x] = static_cast<S>(static_cast<double>(query_grad[x]) + scale_ * unscaled[x]);
+    }
+  }
+  return by_scale;
+}
+
+template <class T>
 std::vector<T> HeadBias<T>::slope_table(std::size_t parameter) const {
   const Axis& axis = axes_.front();
   std::vector<T> table;
@@ -149,7 +207,14 @@ std::vector<T> HeadBias<T>::slope_table(std::size_t parameter) const {
   return table;
 }
 
+#define CONELAB_QUERIES(T, S)                                                   \
+  template void HeadBias<T>::take_queries(const Kernels<T>&, const S*, double); \
+  template double HeadBias<T>::collect_queries(const double*, const S*, S*, PartValues&) const;
 template class HeadBias<float>;
 template class HeadBias<double>;
+CONELAB_QUERIES(float, float)
+CONELAB_QUERIES(float, Float16)
+CONELAB_QUERIES(float, Bfloat16)
+CONELAB_QUERIES(double, double)
 
 }  // namespace conelab

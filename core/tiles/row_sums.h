@@ -18,7 +18,8 @@ namespace conelab {
 template <class T>
 class RowSums {
  public:
-  /// Of `rows` rows, each with sums [stride].
+  /// Of `rows` rows, each with sums [stride]: of values, and of weights by relative position where
+  /// these have values, too (position_values.h).
   RowSums(const Plan& plan, int rows, std::ptrdiff_t stride);
 
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }

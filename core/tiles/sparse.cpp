@@ -31,7 +31,7 @@ class SparseHead {
              std::int64_t batch, std::int64_t head)
       : plan_(plan),
         kernels_(kernels),
-        head_(plan, kernels, head, input.key.row(batch, head, 0), input.tensors),
+        head_(plan, kernels, input, batch * plan.extents.head + head),
         width_(aggregate_width(plan.aggregate, plan.extents.value)),
         stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)) {
     const Extents& e = plan.extents;
@@ -189,7 +189,9 @@ template <class S>
 void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row, std::int64_t b,
                  std::int64_t h, std::int64_t i, Forward<S>& result) {
   using T = Compute<S>;
-  std::vector<T> sums(static_cast<std::size_t>(head.stride()), T(0));
+  const PositionValues<T>& positions = head.head().position_values();
+  std::vector<T> sums(static_cast<std::size_t>(head.stride() + positions.count()), T(0));
+  T* by_position = sums.data() + head.stride();
   T reference = no_reference<T>, sum = 0, maximum = 0;
   if (row.gather(i)) {
     const WeightTile<T> tile{row.score(), &reference, &sum, &maximum, true};
@@ -199,7 +201,9 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
       if (weight == 0) continue;
       const T* value = head.value(row.keys()[c]);
       for (int k = 0; k < head.width(); ++k) sums[static_cast<std::size_t>(k)] += weight * value[k];
+      if (positions.exist()) positions.run(i, row.keys()[c], 1).gather(&weight, by_position);
     }
+    positions.add(by_position, sums.data());
   }
   const bool refers = plan.weights != WeightLaw::sigmoid;
   const T m = refers && sum != 0 ? reference : T(0);
@@ -265,6 +269,7 @@ class SparseBackward {
         row_(plan, kernels, head_, mask, b, columns_of(saved, b, h)),
         sums_(plan) {
     const Extents& e = plan.extents;
+    sums_.bias = plan.zeros(plan.bias_parameters);
     by_query_ = Gradient(e.query, head_.queries().stride);
     by_key_ = Gradient(e.key, head_.keys().stride);
     value_grad_.assign(static_cast<std::size_t>(e.key * head_.stride()), T(0));
@@ -285,8 +290,8 @@ class SparseBackward {
       lower_value_grad(plan_.aggregate, value_grad(j), input_.value.row(b_, h_, j), e.value,
                        result.value.row(b_, h_, j));
     }
-    sums_.bias = plan_.zeros(plan_.bias_parameters);
-    head.bias().collect(by_offset_.data(), sums_.bias);
+    head.bias_gradients(by_offset_.data(), input_.query.row(b_, h_, 0), result.query.row(b_, h_, 0),
+                        sums_.bias, sums_.similarity.data());
     return std::move(sums_);
   }
 
@@ -317,9 +322,10 @@ class SparseBackward {
   SparseRow<S> row_;
   ParameterSums sums_;
   Gradient by_query_, by_key_;
-  Buffer<T> value_grad_;           ///< [n_k x stride] dL/d(lifted value)
-  std::vector<double> by_offset_;  ///< dL/dlogit by relative position, or empty.
-  Buffer<T> column_delta_;         ///< [n_k] v_j.dV_j under the softmax over queries, else empty.
+  Buffer<T> value_grad_;            ///< [n_k x stride] dL/d(lifted value)
+  std::vector<double> by_offset_;   ///< dL/dlogit by relative position, or empty.
+  std::vector<T> position_slopes_;  ///< [positions] Of a query; empty where they have no values.
+  Buffer<T> column_delta_;          ///< [n_k] v_j.dV_j under the softmax over queries, else empty.
   Buffer<T> slope_, logit_slope_, key_slope_, room_, upstream_row_;
 
   const T* upstream_of(std::int64_t i) {
@@ -360,16 +366,34 @@ class SparseBackward {
     room_.assign(row_.columns(), T(0));
     const T* upstream = upstream_of(i);
     const T unit = column_delta_.empty() ? T(0) : upstream_.unit(b_, h_, i);
+    const PositionValues<T>& positions = head_.head().position_values();
+    position_slopes_.resize(static_cast<std::size_t>(positions.count()));
+    positions.slopes(head_.kernels(), upstream, position_slopes_.data());
     for (std::size_t c = 0; c < row_.keys().size(); ++c) {
       const std::int64_t j = row_.keys()[c];
       const T* value = head_.value(j);
       T sum = 0;
       for (int k = 0; k < head_.width(); ++k) sum += upstream[k] * value[k];
+      if (!position_slopes_.empty()) {
+        T added = 0;
+        positions.run(i, j, 1).spread(position_slopes_.data(), &added);
+        sum += added;
+      }
       slope_[c] = sum;
       if (!column_delta_.empty()) slope_[c] -= unit * column_delta_[static_cast<std::size_t>(j)];
     }
     apply_formula(i);
     for (std::size_t c = 0; c < row_.keys().size(); ++c) add_pair(i, c, upstream);
+    if (positions.exist()) add_position_weights(i, upstream);
+  }
+
+  void add_position_weights(std::int64_t i, const T* upstream) {
+    const PositionValues<T>& positions = head_.head().position_values();
+    std::vector<double> weights(static_cast<std::size_t>(positions.count()), 0.0);
+    for (std::size_t c = 0; c < row_.keys().size(); ++c) {
+      positions.run(i, row_.keys()[c], 1).gather(&row_.tile()[c], weights.data());
+    }
+    positions.collect(weights.data(), upstream, sums_.bias);
   }
 
   /// From measures and dL/dweight to weights, dL/dmeasure and dL/dlogit.

@@ -74,7 +74,7 @@ TEST(AgreementOfParts, OfEveryBiasAndMask) {
   for (const char* similarity : {"dot", "laplacian", "penumbral", "multiplicative", "additive"}) {
     Variant variant{similarity, {}};
     variant.call.similarity = similarity;
-    for (const std::string& bias : bias_names()) {
+    for (const std::string& bias : bias_names(similarity)) {
       for (const std::string& mask : mask_names()) {
         const Parts parts{bias, {mask}, mask == "graph" ? "sigmoid" : "softmax", "mean", true};
         SCOPED_TRACE(std::string(similarity) + ": " + describe(parts, extents));
@@ -142,8 +142,9 @@ TEST(AgreementOfParts, OfEveryPosition) {
 
 TEST(AgreementOfParts, OfProjections) {
   const Extents extents{2, 3, 19, 37, 4, 3};
-  for (const char* text : {"dot:bias=alibi", "multiplicative:position=rope:masks=causal",
-                           "penumbral:weights=sigmoid", "umbral:masks=graph"}) {
+  for (const char* text : {"dot:bias=alibi", "dot:bias=shaw:shaw_v=random:shaw_k=random:clip=3",
+                           "multiplicative:position=rope:masks=causal", "penumbral:weights=sigmoid",
+                           "umbral:masks=graph"}) {
     for (const bool joins_heads : {false, true}) {
       const Call call = with_random_tensors(call_from_text(text));
       const AttentionInput<double> input = projected_input(call, extents, 37, joins_heads);
@@ -170,6 +171,27 @@ TEST(AgreementOfParts, OfHypeOnGridsAndAsColumns) {
     const AttentionInput<double> input = random_input(call, extents, 37);
     expect_agreement<double>(call, input, double_tolerance);
     expect_agreement<float>(call, input, float_tolerance);
+  }
+}
+
+/// Relative positions of keys and values, with fewer queries than keys and with more.
+TEST(AgreementOfParts, OfRelativePositions) {
+  for (const Extents& extents : {Extents{2, 2, 130, 600, 6, 3}, Extents{1, 2, 300, 90, 6, 9}}) {
+    for (const char* text :
+         {"dot:shaw_v=random:shaw_k=random", "dot:shaw_v=random:masks=causal",
+          "penumbral:shaw_v=random:shaw_k=random:clip=0:masks=padding",
+          "laplacian:shaw_v=random:shaw_k=random:clip=500:weights=sigmoid",
+          "dot:shaw_v=random:shaw_k=random:clip=3:scale=2,0.5:masks=strided:stride=7",
+          "umbral:shaw_v=random:clip=40:weights=exp:masks=explicit",
+          "dot:shaw_k=random:clip=4:position=rope:weights=softmax:axis=query",
+          "hyperbolic:shaw_k=random:clip=5:aggregate=einstein:value_map=lift"}) {
+      SCOPED_TRACE(text);
+      Call call = call_from_text(text);
+      call.bias = "shaw";
+      const AttentionInput<double> input = random_input(call, extents, 37);
+      expect_agreement<double>(call, input, double_tolerance);
+      expect_agreement<float>(call, input, float_tolerance);
+    }
   }
 }
 

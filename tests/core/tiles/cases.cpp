@@ -85,7 +85,7 @@ std::vector<Variant> make_variants() {
 double sample_value(const ParameterInfo& info, std::int64_t head) {
   const std::string key = info.key;
   if (key == "window" || key == "memory") return 4;
-  if (key == "summary") return 2;
+  if (key == "summary" || key == "clip") return 2;
   if (key == "height") return 1.25 + 0.25 * static_cast<double>(head);
   const double step = 0.125 * static_cast<double>(head);
   if (info.domain == Domain::whole) return 3;
@@ -282,7 +282,16 @@ std::vector<std::string> names_of(const std::vector<PartInfo>& parts) {
 
 }  // namespace
 
-std::vector<std::string> bias_names() { return names_of(list_biases()); }
+std::vector<std::string> bias_names(const std::string& similarity) {
+  std::vector<std::string> names;
+  for (const PartInfo& bias : list_biases()) {
+    Call call;
+    call.similarity = similarity;
+    call.bias = bias.name;
+    if (resolves(call)) names.push_back(bias.name);
+  }
+  return names;
+}
 std::vector<std::string> mask_names() { return names_of(list_masks()); }
 std::vector<std::string> value_map_names() { return names_of(list_value_maps()); }
 

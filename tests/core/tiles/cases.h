@@ -73,9 +73,9 @@ class Random {
 [[nodiscard]] AttentionInput<double> projected_input(const Call& call, const Extents& extents,
                                                      std::uint64_t seed, bool joins_heads);
 
-/// Names of all biases, masks and value maps, and all weights with every word of their choices, as
-/// in Parts.
-[[nodiscard]] std::vector<std::string> bias_names();
+/// Names of the biases that a similarity takes, of all masks and value maps, and all weights with
+/// every word of their choices, as in Parts.
+[[nodiscard]] std::vector<std::string> bias_names(const std::string& similarity = "dot");
 [[nodiscard]] std::vector<std::string> mask_names();
 [[nodiscard]] std::vector<std::string> value_map_names();
 [[nodiscard]] std::vector<std::string> weight_words();

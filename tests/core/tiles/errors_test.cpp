@@ -341,6 +341,30 @@ TEST(Interface, RefusesWhatHypesColumnsAndGridsDoNotTake) {
   EXPECT_THAT(refusal("dot:bias=hype:hype_mu=1,2,3"), HasSubstr("per head"));
 }
 
+TEST(Interface, RefusesRelativePositionsThatHaveNoMeaning) {
+  const auto refusal = [&](const char* text, int status = 2) {
+    Call call = call_from_text(text);
+    call.bias = "shaw";
+    const Error error = error_of([&] { return resolve(call, {1, 2, 12, 12, 4, 1}); });
+    EXPECT_EQ(error.exit_status(), status) << text;
+    return std::string(error.what());
+  };
+  EXPECT_THAT(refusal("dot", 1), HasSubstr("shaw_k [2clip+1 x d]"));
+  EXPECT_THAT(refusal("additive:shaw_k=random:W=random:U=random:v_a=random"), HasSubstr("P_query"));
+  EXPECT_THAT(refusal("dot:shaw_v=random:aggregate=einstein"), HasSubstr("aggregate einstein"));
+  EXPECT_THAT(refusal("dot:shaw_v=random:value_map=lift"), HasSubstr("value map lift"));
+  EXPECT_THAT(refusal("dot:shaw_v=random:axis=query"), HasSubstr("axis=query"));
+  EXPECT_THAT(refusal("dot:shaw_k=random:clip=-1"), HasSubstr("clip"));
+  Extents extents{1, 2, 12, 12, 4, 1};
+  extents.tensors["shaw_k"] = {6, 4};
+  Call call = call_from_text("dot:bias=shaw");
+  EXPECT_THAT(error_of([&] { return resolve(call, extents); }).what(),
+              HasSubstr("tensor shaw_k does not have its shape"));
+  extents.tensors["shaw_k"] = {7, 4};
+  call.parameters["clip"] = "2";
+  EXPECT_THAT(error_of([&] { return resolve(call, extents); }).what(), HasSubstr("[5 x 4]"));
+}
+
 TEST(Interface, RefusesAnUnknownSimdTarget) {
   const AttentionInput<double> input = random_input(Call{}, small, 7);
   Execution execution;

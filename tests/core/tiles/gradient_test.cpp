@@ -238,6 +238,53 @@ TEST(GradientOfParts, IsThatOfTheReference) {
   }
 }
 
+/// Relative positions of keys and values, of tables that heads share and of such that they do not.
+TEST(GradientOfRelativePositions, IsThatOfTheReference) {
+  std::uint64_t seed = 131;
+  for (const Extents& extents : {Extents{2, 2, 6, 9, 4, 3}, Extents{1, 2, 9, 5, 4, 3}}) {
+    for (const char* text :
+         {"dot:shaw_v=random:shaw_k=random:clip=2:scale=0.5,0.75", "dot:shaw_v=random:clip=3",
+          "penumbral:shaw_v=random:shaw_k=random:clip=0:masks=causal",
+          "laplacian:shaw_v=random:shaw_k=random:clip=20:weights=sigmoid",
+          "umbral:shaw_v=random:shaw_k=random:clip=2:weights=exp",
+          "dot:shaw_v=random:shaw_k=random:clip=2:masks=strided:stride=2",
+          "hyperbolic:shaw_v=random:shaw_k=random:clip=1:masks=segment:segment=3",
+          "dot:shaw_k=random:clip=2:position=rope:weights=softmax:axis=query"}) {
+      SCOPED_TRACE(text);
+      Call call = call_from_text(text);
+      call.bias = "shaw";
+      AttentionInput<double> input = random_input(call, extents, ++seed);
+      const Count count = expect_gradients(call, input);
+      EXPECT_GT(count.compared, 90);
+      for (auto& entry : input.tensors) {
+        Array<double>& tensor = entry.second;
+        const std::vector<double> shared = tensor.data;
+        tensor.extents.insert(tensor.extents.begin(), 2);
+        tensor.data.insert(tensor.data.end(), shared.rbegin(), shared.rend());
+      }
+      (void)expect_gradients(call, input);
+    }
+  }
+}
+
+TEST(GradientOfRelativePositions, IsTheSameOfFourThreads) {
+  const Extents extents{1, 2, 300, 700, 5, 3};
+  const Call call = call_from_text("dot:bias=shaw:shaw_v=random:shaw_k=random:clip=9");
+  const AttentionInput<float> input = convert<float>(random_input(call, extents, 151));
+  const auto plan = resolve(call, check_extents(input));
+  Execution one, four;
+  one.threads = 1;
+  four.threads = 4;
+  const Forward<float> saved = forward(*plan, input, one);
+  EXPECT_EQ(saved.output.data, forward(*plan, input, four).output.data);
+  const Backward<float> a = backward(*plan, input, saved, one);
+  const Backward<float> b = backward(*plan, input, saved, four);
+  EXPECT_EQ(a.query.data, b.query.data);
+  EXPECT_EQ(a.key.data, b.key.data);
+  EXPECT_EQ(a.tensors, b.tensors);
+  EXPECT_EQ(a.parameters, b.parameters);
+}
+
 /// Every law of weights with every value map and aggregate, under masks of tiles and of lists.
 TEST(GradientOfWeights, IsThatOfTheReference) {
   const Extents extents{1, 2, 7, 6, 3, 3};
@@ -280,6 +327,7 @@ TEST(GradientOfPositions, IsThatOfTheReference) {
 TEST(GradientOfProjections, IsThatOfTheReference) {
   const Extents extents{2, 2, 5, 7, 4, 3};
   for (const char* text : {"dot:bias=alibi:masks=causal", "penumbral:position=rope",
+                           "dot:bias=shaw:shaw_v=random:shaw_k=random:clip=2",
                            "laplacian:weights=sigmoid:aggregate=einstein"}) {
     for (const bool joins_heads : {false, true}) {
       SCOPED_TRACE(text);

@@ -41,9 +41,11 @@ Parts any_parts(Random& random) {
           any_of(random, aggregates), random.index(2) == 0};
 }
 
-RandomCase make_case(std::uint64_t seed, const Parts& parts, Extents extents) {
+RandomCase make_case(std::uint64_t seed, Parts parts, Extents extents) {
   Random random(seed);
   RandomCase c{any_of(random, variants()), extents, {}, {}};
+  const std::vector<std::string> taken = bias_names(c.variant.call.similarity);
+  if (std::find(taken.begin(), taken.end(), parts.bias) == taken.end()) parts.bias = "none";
   c.call = make_call(c.variant, parts, c.extents);
   c.input = random_input(c.call, c.extents, seed + 1, random.uniform(0.1, 2.5));
   return c;
