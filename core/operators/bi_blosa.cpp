@@ -491,7 +491,7 @@ struct BiBlosa {
   static constexpr OperatorInfo info{
       "bi-blosa",
       "u = g elu(W c) + (1 - g) x, c = [x; h; e], h attention within blocks, e between blocks, "
-      "by 5 tanh((W_query x + W_key y + b)/5) of each feature (Bi-BloSAN, section 3)",
+      "by 5 tanh((W_query x + W_key y + b)/5) of each feature (Shen et al., section 3)",
       "n^(4/3)", of_both, masks};
   static double initial(int index, const DefaultContext& context) {
     return default_block(index, context);
