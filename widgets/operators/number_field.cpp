@@ -53,9 +53,9 @@ void NumberField::follow_drags_of(QLabel* label) {
   label->installEventFilter(this);
 }
 
-void NumberField::step(int steps) {
+void NumberField::step_from(const QString& start, int steps) {
   QStringList numbers;
-  const std::string now = text().trimmed().toStdString();
+  const std::string now = start.trimmed().toStdString();
   if (now.empty() && std::isnan(initial_)) return;
   const auto add = [&](double value) {
     numbers << QString::number(stepped_number(domain_, value, steps), 'g', 6);
@@ -90,13 +90,14 @@ bool NumberField::eventFilter(QObject*, QEvent* event) {
   if (event->type() == QEvent::MouseButtonPress) {
     drag_from_ = qRound(static_cast<QMouseEvent*>(event)->globalPosition().x());
     drag_steps_ = 0;
+    drag_text_ = text();
     return true;
   }
   const auto* mouse =
       event->type() == QEvent::MouseMove ? static_cast<QMouseEvent*>(event) : nullptr;
   if (mouse == nullptr || !mouse->buttons().testFlag(Qt::LeftButton)) return false;
   const int steps = (qRound(mouse->globalPosition().x()) - drag_from_) / pixels_a_step;
-  if (steps != drag_steps_) step(steps - drag_steps_);
+  if (steps != drag_steps_) step_from(drag_text_, steps);
   drag_steps_ = steps;
   return true;
 }

@@ -25,7 +25,7 @@ class NumberField : public QLineEdit {
   /// Makes dragging this label to the right and left step the field.
   void follow_drags_of(QLabel* label);
   /// Changes the numbers by so many steps; text that is no list of numbers stays.
-  void step(int steps);
+  void step(int steps) { step_from(text(), steps); }
 
  signals:
   /// The text is entered. `is_step`: successive changes of this kind belong together.
@@ -41,6 +41,9 @@ class NumberField : public QLineEdit {
   double initial_;
   QString entered_;  ///< The text that was reported last.
   int drag_from_ = 0, drag_steps_ = 0;
+  QString drag_text_;  ///< What was there when the drag began: rounding does not add up.
+
+  void step_from(const QString& start, int steps);
 };
 
 /// The value after so many steps in its domain, rounded to three digits.

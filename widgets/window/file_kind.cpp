@@ -16,7 +16,8 @@ namespace {
 /// Returns whether the first bytes are those of a session, whatever the file is called.
 bool is_session_file(const QString& file) {
   QFile opened(file);
-  if (!opened.open(QIODevice::ReadOnly)) return false;
+  // Whoever opens a pipe waits for its writer.
+  if (!QFileInfo(file).isFile() || !opened.open(QIODevice::ReadOnly)) return false;
   const QByteArray start = opened.read(4096).trimmed();
   return start.startsWith('{') && start.contains("\"conelab_session\"");
 }
