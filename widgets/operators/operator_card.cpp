@@ -38,6 +38,14 @@ bool is_shown(const CallField& field) {
          field.word != &Call::aggregate;
 }
 
+/// A box that may be narrower than its longest word, as the panel is.
+QComboBox* narrow_box() {
+  auto* box = new QComboBox;
+  box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  box->setMinimumContentsLength(6);
+  return box;
+}
+
 /// Removes the parameters that no part of the call takes any more.
 void keep_known_parameters(Call& call) {
   const std::vector<ParameterInfo> known = call_parameters(call);
@@ -80,7 +88,7 @@ QHBoxLayout* OperatorCard::build_title() {
     dot->setPalette(colours);
   });
   title->addWidget(dot);
-  operator_ = new QComboBox;
+  operator_ = narrow_box();
   operator_->setObjectName(QStringLiteral("operator-%1-similarity").arg(index_));
   operator_->setAccessibleName(tr("Similarity of operator %1").arg(index_ + 1));
   for (const OperatorListing& listing : list_operators()) {
@@ -116,7 +124,7 @@ QFormLayout* OperatorCard::build_parts() {
 }
 
 void OperatorCard::add_part(QFormLayout* form, const CallField& field) {
-  auto* box = new QComboBox;
+  auto* box = narrow_box();
   const QString label = part_label(field);
   box->setAccessibleName(label);
   box->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(label));
@@ -182,7 +190,7 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
     emit edited(index_, next, QString::fromStdString(key), is_step);
   };
   if (info.domain == Domain::choice) {
-    auto* box = new QComboBox;
+    auto* box = narrow_box();
     if (std::isnan(info.initial)) box->addItem(tr("from the input"));
     box->addItems(QString::fromUtf8(info.choices).split('|'));
     box->setToolTip(help);
