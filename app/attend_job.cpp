@@ -167,7 +167,7 @@ class Attend {
 
  private:
   [[nodiscard]] bool wants(const char* part) const { return job_.keeps(part) && has(part); }
-  /// Whether the operator has this part of a result.
+  /// Returns whether the operator has this part of a result.
   [[nodiscard]] bool has(std::string_view part) const {
     const auto& operation = *plan_->operation;
     if (part == "weights") return operation.has_map(*plan_, Map2d::weights);
@@ -235,7 +235,7 @@ class Attend {
     return execution;
   }
 
-  /// What hype_form=columns loses.
+  /// Reports the largest error that hype_form=columns adds to the bias.
   void report_columns() {
     const auto words = choices(*plan_);
     const auto form = words.find("hype_form");

@@ -94,7 +94,7 @@ AttentionInput<double> exact_input(const Call& call, const AttentionInput<S>& in
   exact.key = tokens_of(in.key, at, keys);
   exact.value = tokens_of(in.value, at, keys);
   exact.output_grad = tokens_of(in.output_grad, at, queries);
-  // Where tokens have one head, an axis of heads is that of those which an operator makes.
+  // The axis of heads of a tensor stays if the tokens have one head: the operator makes the others.
   const bool alone = in.query.shape.head == 1;
   for (const auto& [name, tensor] :
        alone ? in.tensors : tensors_of_head(in.tensors, at.head, call_parameters(call))) {

@@ -18,8 +18,8 @@ namespace conelab {
 struct ComposedSimilarity {
   const char* name;
   const char* about;
-  /// What runs on the mapped tokens. One that serves this map alone has the same name, and is not
-  /// listed by itself.
+  /// The similarity of the table that runs on the mapped tokens. If it serves this map alone, then
+  /// it has the same name and is not listed by itself.
   const char* similarity;
   const char* token_map;  ///< core/token/token_map.h; empty: tokens stay as they are.
   /// The one parameter of `similarity` that is fixed, and its value; empty: none is.

@@ -57,8 +57,8 @@ class Plan {
   /// Maps of tokens, in order. Where there are any, or heads are joined, `inner` is the call on the
   /// mapped tokens. Tokens of one head then stand for those of all heads.
   std::vector<PlannedTokens> token_maps;
-  /// Whether the outputs of the heads become one, head 0's columns first, times P_output^T where
-  /// that is given [d_o x head*d_v].
+  /// True if the outputs of the heads are joined to one, head 0's columns first, and multiplied by
+  /// P_output^T [d_o x head*d_v] where that is given.
   bool joins_heads = false;
   ParameterSet output_parameters;  ///< P_output.
   std::shared_ptr<const Plan> inner;

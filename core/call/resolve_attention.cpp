@@ -91,7 +91,7 @@ void choose_map(Resolver& resolver) {
   plan.map_parameters = resolver.add("map " + name, plan.map->parameters);
 }
 
-/// Whether a tensor is given or to be drawn.
+/// Returns whether a tensor is given or to be drawn.
 bool has_tensor(const Plan& plan, const char* name) {
   return plan.extents.tensors.contains(name) || plan.call.parameters.contains(name);
 }
