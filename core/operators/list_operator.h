@@ -63,7 +63,8 @@ struct ListOperator {
                             const Execution& run) {
     Forward<T> result;
     result.output = Tensor4<T>(plan.output);
-    for_heads(plan, run, [&](std::int64_t b, std::int64_t h, const Execution& own) {
+    for_elements(plan, run, [&](std::int64_t element, const Execution& own) {
+      const std::int64_t b = element / plan.extents.head, h = element % plan.extents.head;
       head(plan, input, b, h).forward(result.output.row(b, h, 0), own);
     });
     return result;
@@ -79,8 +80,9 @@ struct ListOperator {
         input.output_grad.empty() ? Tensor4<T>(plan.output, T(1)) : Tensor4<T>();
     const Tensor4<T>& grad = input.output_grad.empty() ? ones : input.output_grad;
     std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
-    for_heads(plan, run, [&](std::int64_t b, std::int64_t h, const Execution& own) {
-      PartValues& gradient = gradients[static_cast<std::size_t>(b * e.head + h)];
+    for_elements(plan, run, [&](std::int64_t element, const Execution& own) {
+      const std::int64_t b = element / e.head, h = element % e.head;
+      PartValues& gradient = gradients[static_cast<std::size_t>(element)];
       gradient = plan.zeros(plan.operator_parameters);
       head(plan, input, b, h).backward(grad.row(b, h, 0), result.query.row(b, h, 0), gradient, own);
     });
@@ -94,26 +96,6 @@ struct ListOperator {
                       std::int64_t h) {
     return Head<T>(plan, plan.values(plan.operator_parameters, h, input.tensors),
                    input.query.row(b, h, 0));
-  }
-
-  /// Gives each head a thread where there are enough heads, else all threads to one head after the
-  /// other.
-  template <class Work>
-  static void for_heads(const Plan& plan, const Execution& run, const Work& work) {
-    const std::int64_t heads = plan.extents.head, all = plan.extents.batch * heads;
-    if (all >= thread_count(run)) {
-      Execution own = quiet(run);
-      own.threads = 1;
-      run_tickets(all, run,
-                  [&](std::int64_t at, const auto&) { work(at / heads, at % heads, own); });
-      return;
-    }
-    for (std::int64_t at = 0; at < all; ++at) {
-      const auto part = [&](std::int64_t k) {
-        return static_cast<double>(k) / static_cast<double>(all);
-      };
-      work(at / heads, at % heads, stage(run, part(at), part(at + 1)));
-    }
   }
 };
 

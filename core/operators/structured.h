@@ -121,14 +121,23 @@ void map_of(const Plan& plan, const AttentionInput<S>& input, Map2d which, const
   }
 }
 
-/// Calls work(element, execution) for each head of each batch element: side by side where these are
-/// enough for all threads, else one after the other, each on all threads.
+/// Calls work(element, execution) for each head of each batch element. Each has a thread of its own
+/// where there are enough of them; otherwise they follow each other, each on all threads.
 template <class Work>
 void for_elements(const Plan& plan, const Execution& run, const Work& work) {
-  const std::int64_t count = plan.extents.batch * plan.extents.head;
-  Execution outer = run, inner = quiet(run);
-  (count >= thread_count(run) ? inner : outer).threads = 1;
-  run_tickets(count, outer, [&](std::int64_t element, const auto&) { work(element, inner); });
+  const std::int64_t all = plan.extents.batch * plan.extents.head;
+  if (all >= thread_count(run)) {
+    Execution alone = quiet(run);
+    alone.threads = 1;
+    run_tickets(all, run, [&](std::int64_t element, const auto&) { work(element, alone); });
+    return;
+  }
+  const auto part = [&](std::int64_t k) {
+    return static_cast<double>(k) / static_cast<double>(all);
+  };
+  for (std::int64_t element = 0; element < all; ++element) {
+    work(element, stage(run, part(element), part(element + 1)));
+  }
 }
 
 /// dL/doutput: ones where the input has none.
