@@ -21,6 +21,7 @@
 
 #include "core/base/error.h"
 #include "core/operators/structured.h"
+#include "core/simd/eigen_products.h"
 
 namespace conelab {
 namespace {
@@ -70,7 +71,8 @@ struct Weights {
 /// log softmax over classes of x W + b, row by row.
 template <class T>
 Matrix<T> log_classes(const Eigen::Ref<const Matrix<T>>& x, const Matrix<T>& W, const Row<T>& b) {
-  Matrix<T> a = (x * W).rowwise() + b;
+  Matrix<T> a = product_of(x, W);
+  a.rowwise() += b;
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
     const T most = a.row(i).maxCoeff();
     a.row(i).array() -= most + std::log((a.row(i).array() - most).exp().sum());
@@ -138,13 +140,13 @@ class AgglomerativeHead {
       Averages averages(w_.classes, x_.cols(), w_.published);
       for_blocks([&](std::int64_t first, std::int64_t count) {
         const Matrix<T> means = causal_block(first, count, averages).means;
-        out.middleRows(first, count).noalias() = mixed(query_classes(first, count), means) * w_.Q;
+        set_product(out.middleRows(first, count), mixed(query_classes(first, count), means), w_.Q);
       });
       return;
     }
     const Matrix<T> mixture = class_outputs(full_averages().means);
     for_blocks([&](std::int64_t first, std::int64_t count) {
-      out.middleRows(first, count).noalias() = query_classes(first, count) * mixture;
+      set_product(out.middleRows(first, count), query_classes(first, count), mixture);
     });
   }
 
@@ -203,7 +205,8 @@ class AgglomerativeHead {
     for (std::int64_t k = 0; k < m; ++k) {
       const auto at = static_cast<std::size_t>(k);
       full.tokens.row(k) = averages.mean(at);
-      full.means.row(k) = full.tokens.row(k).template cast<T>() * own_columns(k);
+      const Matrix<T> mean = full.tokens.row(k).template cast<T>();
+      set_product(full.means.row(k), mean, own_columns(k));
       full.log_divisor.push_back(averages.log_divisor(at));
       full.active.push_back(averages.is_active(at));
     }
@@ -225,7 +228,7 @@ class AgglomerativeHead {
       c.col(k) = (log_c.col(k).array() - static_cast<T>(averages.level[at])).exp();
       averages.total[at] += c.col(k).template cast<double>().sum();
     }
-    const Matrix<T> sums = c.transpose() * x_.middleRows(first, count);
+    const Matrix<T> sums = product_of(c.transpose(), x_.middleRows(first, count));
     averages.sum += Eigen::Map<const Row<T>>(sums.data(), sums.size()).template cast<double>();
   }
   [[nodiscard]] auto own_columns(std::int64_t k) const {
@@ -235,7 +238,7 @@ class AgglomerativeHead {
   [[nodiscard]] Matrix<T> class_outputs(const Matrix<T>& means) const {
     Matrix<T> outputs(w_.classes, x_.cols());
     for (std::int64_t k = 0; k < w_.classes; ++k) {
-      outputs.row(k).noalias() = means.row(k) * w_.Q.middleRows(k * w_.width, w_.width);
+      set_product(outputs.row(k), means.row(k), w_.Q.middleRows(k * w_.width, w_.width));
     }
     return outputs;
   }
@@ -250,7 +253,7 @@ class AgglomerativeHead {
   };
   CausalBlock causal_block(std::int64_t first, std::int64_t count, Averages& averages) const {
     const std::int64_t w = w_.width;
-    CausalBlock b{x_.middleRows(first, count) * w_.P, log_reference(first, count),
+    CausalBlock b{product_of(x_.middleRows(first, count), w_.P), log_reference(first, count),
                   Matrix<T>(count, x_.cols()), Matrix<double>(count, w_.classes),
                   Matrix<double>(count, w_.classes)};
     for (std::int64_t i = 0; i < count; ++i) {
@@ -278,20 +281,21 @@ class AgglomerativeHead {
                        PartValues& gradient, Eigen::Map<Matrix<T>>& dx) const {
     const Matrix<T> da = dlog_c - (c.array().colwise() * dlog_c.rowwise().sum().array()).matrix();
     const auto x = x_.middleRows(first, c.rows());
-    add_to(gradient.tensor[static_cast<std::size_t>(W)], x.transpose() * da);
+    add_to(gradient.tensor[static_cast<std::size_t>(W)], product_of(x.transpose(), da));
     std::vector<double>& db =
         gradient.tensor[static_cast<std::size_t>(W == p_W_query ? p_b_query : p_b_reference)];
     if (!db.empty()) add_to(db, da.colwise().sum());
     const Matrix<T>& weights = W == p_W_query ? w_.W_query : w_.W_reference;
-    dx.middleRows(first, c.rows()).noalias() += da * weights.transpose();
+    add_product(dx.middleRows(first, c.rows()), da, weights.transpose());
   }
   /// Of a block: dL/dmeans [rows x d], and all that follows from the queries' classes and Q.
   Matrix<T> through_queries(std::int64_t first, const Matrix<T>& means, const Tokens<T>& g,
                             Eigen::Map<Matrix<T>>& dx, PartValues& gradient) const {
     const std::int64_t count = means.rows(), w = w_.width;
     const Matrix<T> c = query_classes(first, count);
-    add_to(gradient.tensor[p_Q], mixed(c, means).transpose() * g.middleRows(first, count));
-    const Matrix<T> du = g.middleRows(first, count) * w_.Q.transpose();
+    const Matrix<T> u = mixed(c, means);
+    add_to(gradient.tensor[p_Q], product_of(u.transpose(), g.middleRows(first, count)));
+    const Matrix<T> du = product_of(g.middleRows(first, count), w_.Q.transpose());
     Matrix<T> dlog_c(count, w_.classes);
     for (std::int64_t k = 0; k < w_.classes; ++k) {
       dlog_c.col(k) =
@@ -318,8 +322,9 @@ class AgglomerativeHead {
     Row<T> at_mean(m);
     for (std::int64_t k = 0; k < m; ++k) {
       const Row<double> own = dmeans.segment(k * w, w);
-      dP.middleCols(k * w, w) += full.tokens.row(k).transpose() * own;
-      by_token.row(k) = own.template cast<T>() * own_columns(k).transpose();
+      add_product(dP.middleCols(k * w, w), full.tokens.row(k).transpose(), own);
+      const Row<T> narrow = own.template cast<T>();
+      set_product(by_token.row(k), narrow, own_columns(k).transpose());
       const bool active = full.active[static_cast<std::size_t>(k)];
       at_mean(k) = active ? static_cast<T>(own.dot(full.means.row(k).template cast<double>())) : 0;
     }
@@ -331,8 +336,10 @@ class AgglomerativeHead {
         p.col(k) = (log_c.col(k).array() - divisor).exp();
       }
       const auto x = x_.middleRows(first, count);
-      const Matrix<T> dlog_c = p.array() * ((x * by_token.transpose()).rowwise() - at_mean).array();
-      dx.middleRows(first, count).noalias() += p * by_token;
+      Matrix<T> dlog_c = product_of(x, by_token.transpose());
+      dlog_c.rowwise() -= at_mean;
+      dlog_c.array() *= p.array();
+      add_product(dx.middleRows(first, count), p, by_token);
       through_classes(first, log_c.array().exp().matrix(), dlog_c, p_W_reference, gradient, dx);
     });
   }
@@ -354,8 +361,8 @@ class AgglomerativeHead {
       Matrix<T> dy(count, x_.cols()), dlog_c(count, w_.classes);
       for (std::int64_t i = count - 1; i >= 0; --i) later.step(b, dmeans, i, w_.width, dy, dlog_c);
       const auto x = x_.middleRows(first, count);
-      add_to(gradient.tensor[p_P], x.transpose() * dy);
-      dx.middleRows(first, count).noalias() += dy * w_.P.transpose();
+      add_to(gradient.tensor[p_P], product_of(x.transpose(), dy));
+      add_product(dx.middleRows(first, count), dy, w_.P.transpose());
       through_classes(first, b.log_c.array().exp().matrix(), dlog_c, p_W_reference, gradient, dx);
     }
   }

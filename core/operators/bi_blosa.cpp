@@ -25,6 +25,7 @@
 #include "core/base/buffer.h"
 #include "core/operators/structured.h"
 #include "core/simd/bounded_softmax.h"
+#include "core/simd/eigen_products.h"
 
 namespace conelab {
 namespace bi_blosa {
@@ -129,14 +130,17 @@ struct SelfAttention {
            const Matrix<T>& offset) {
     const Index count = x.rows();
     value.block(first, 0, count, d) = x;
-    query.block(first, 0, count, d).noalias() = x * W_q.transpose();
-    key.block(first, 0, count, d) = (x * W_k.transpose()).rowwise() + offset.row(0);
+    set_product(query.block(first, 0, count, d), x, W_q.transpose());
+    key.block(first, 0, count, d).rowwise() = offset.row(0);
+    add_product(key.block(first, 0, count, d), x, W_k.transpose());
   }
   /// dL/dx of tokens that were `set`.
   [[nodiscard]] Matrix<T> slope(Index first, Index count, const Matrix<T>& W_q,
                                 const Matrix<T>& W_k) const {
-    return value_slope.block(first, 0, count, d) + query_slope.block(first, 0, count, d) * W_q +
-           key_slope.block(first, 0, count, d) * W_k;
+    Matrix<T> dx = value_slope.block(first, 0, count, d);
+    add_product(dx, query_slope.block(first, 0, count, d), W_q);
+    add_product(dx, key_slope.block(first, 0, count, d), W_k);
+    return dx;
   }
   /// Columns [column, column + columns) of a block of rows.
   [[nodiscard]] BoundedBlock<T> block(Index first, Index count, Index column, Index columns,
@@ -266,9 +270,10 @@ class Direction {
     Matrix<T> hidden, weight;  ///< elu(W1 h + b1) and the softmax over a block's tokens [rows x d].
   };
   [[nodiscard]] Source source(Index first, Index count) const {
-    Matrix<T> a = (h(first, count) * w(W1_source).transpose()).rowwise() + w(b1_source).row(0);
+    Matrix<T> a = w(b1_source).replicate(count, 1);
+    add_product(a, h(first, count), w(W1_source).transpose());
     Source s{elu(a), {}};
-    s.weight.noalias() = s.hidden * w(W2_source).transpose();
+    s.weight = product_of(s.hidden, w(W2_source).transpose());
     for_blocks(first, count, [&](Index, Index at, Index rows) {
       auto own = s.weight.middleRows(at - first, rows);
       own.rowwise() -= own.colwise().maxCoeff().eval();
@@ -297,13 +302,15 @@ class Direction {
     for_columns([&](Index column, Index columns) {
       kernels_.average(global_.block(0, blocks_, column, columns, later_));
     });
-    const Matrix<T> a =
-        (o() * w(W_gate_context).transpose() + v() * w(W_gate_source).transpose()).rowwise() +
-        w(b_gate).row(0);
+    Matrix<T> a = w(b_gate).replicate(blocks_, 1);
+    add_product(a, o(), w(W_gate_context).transpose());
+    add_product(a, v(), w(W_gate_source).transpose());
     gate_ = sigmoid(a);
     e_ = gate_.cwiseProduct(o() - v()) + v();
-    fusion_of_block_ = (e_ * part(W_fusion, 2).transpose()).rowwise() + w(b_fusion).row(0);
-    gate_of_block_ = (e_ * part(W_fusion_gate, 2).transpose()).rowwise() + w(b_fusion_gate).row(0);
+    fusion_of_block_ = w(b_fusion).replicate(blocks_, 1);
+    add_product(fusion_of_block_, e_, part(W_fusion, 2).transpose());
+    gate_of_block_ = w(b_fusion_gate).replicate(blocks_, 1);
+    add_product(gate_of_block_, e_, part(W_fusion_gate, 2).transpose());
   }
   struct Fusion {
     Matrix<T> value, gate;  ///< elu(W_fusion c + b_fusion) and g [rows x d]
@@ -311,8 +318,8 @@ class Direction {
   [[nodiscard]] Fusion fusion(Index first, Index count) const {
     const auto before = [&](Place place, const Matrix<T>& of_block) {
       Matrix<T> a = spread(of_block, first, count);
-      a.noalias() += x_.middleRows(first, count) * part(place, 0).transpose();
-      a.noalias() += h(first, count) * part(place, 1).transpose();
+      add_product(a, x_.middleRows(first, count), part(place, 0).transpose());
+      add_product(a, h(first, count), part(place, 1).transpose());
       return a;
     };
     return {elu(before(W_fusion, fusion_of_block_)),
@@ -335,11 +342,11 @@ class Direction {
                .matrix();
       auto to_x = rows_of(dx, d, first, count);
       to_x += (g.array() * (1 - f.gate.array())).matrix();
-      to_x.noalias() += df * part(W_fusion, 0);
-      to_x.noalias() += dg * part(W_fusion_gate, 0);
+      add_product(to_x, df, part(W_fusion, 0));
+      add_product(to_x, dg, part(W_fusion_gate, 0));
       auto to_h = local_.average_slope.block(first, 0, count, d);
-      to_h.noalias() += df * part(W_fusion, 1);
-      to_h.noalias() += dg * part(W_fusion_gate, 1);
+      add_product(to_h, df, part(W_fusion, 1));
+      add_product(to_h, dg, part(W_fusion_gate, 1));
       for_blocks(first, count, [&](Index l, Index at, Index rows) {
         fusion_slope_of_block_.row(l) = df.middleRows(at - first, rows).colwise().sum();
         gate_slope_of_block_.row(l) = dg.middleRows(at - first, rows).colwise().sum();
@@ -348,17 +355,19 @@ class Direction {
   }
   /// From those sums to dL/dv.
   void through_blocks() {
-    const Matrix<T> de =
-        fusion_slope_of_block_ * part(W_fusion, 2) + gate_slope_of_block_ * part(W_fusion_gate, 2);
+    Matrix<T> de = product_of(fusion_slope_of_block_, part(W_fusion, 2));
+    add_product(de, gate_slope_of_block_, part(W_fusion_gate, 2));
     block_gate_slope_ =
         (de.array() * (o() - v()).array() * gate_.array() * (1 - gate_.array())).matrix();
-    global_.average_slope.leftCols(x_.cols()) =
-        de.cwiseProduct(gate_) + block_gate_slope_ * w(W_gate_context);
+    auto to_o = global_.average_slope.leftCols(x_.cols());
+    to_o = de.cwiseProduct(gate_);
+    add_product(to_o, block_gate_slope_, w(W_gate_context));
     for_columns([&](Index column, Index columns) {
       kernels_.slopes(global_.slopes(0, blocks_, column, columns, later_));
     });
-    v_slope_ = de - de.cwiseProduct(gate_) + block_gate_slope_ * w(W_gate_source) +
-               global_.slope(0, blocks_, w(W_query_block), w(W_key_block));
+    v_slope_ =
+        de - de.cwiseProduct(gate_) + global_.slope(0, blocks_, w(W_query_block), w(W_key_block));
+    add_product(v_slope_, block_gate_slope_, w(W_gate_source));
   }
   /// From dL/dv and what is known of dL/dh to dL/dx.
   void through_tokens(T* dx) {
@@ -370,11 +379,11 @@ class Direction {
       auto ds = source_slope_.middleRows(first, count);
       ds = s.weight.cwiseProduct(dv).cwiseProduct(h(first, count) - mean);
       hidden_.middleRows(first, count) = s.hidden;
-      const Matrix<T> dhidden = ds * w(W2_source);
+      const Matrix<T> dhidden = product_of(ds, w(W2_source));
       hidden_slope_.middleRows(first, count) = (dhidden.array() * elu_slope(s.hidden)).matrix();
       auto to_h = local_.average_slope.block(first, 0, count, d);
       to_h += s.weight.cwiseProduct(dv);
-      to_h.noalias() += hidden_slope_.middleRows(first, count) * w(W1_source);
+      add_product(to_h, hidden_slope_.middleRows(first, count), w(W1_source));
       for_blocks(first, count, [&](Index, Index at, Index rows) {
         kernels_.slopes(local_.slopes(at, rows, 0, local_.value.cols(), later_));
       });
@@ -396,7 +405,7 @@ class Direction {
       const auto own = slope.block(first, 0, count, d);
       const Matrix<T> part = input == nullptr
                                  ? Matrix<T>(own.colwise().sum())
-                                 : Matrix<T>(own.transpose() * input->block(first, 0, count, d));
+                                 : product_of(own.transpose(), input->block(first, 0, count, d));
       sum.middleCols(which * d, d) += part.template cast<double>();
     }
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/simd/eigen_products.h"
+
 namespace conelab {
 namespace {
 
@@ -77,9 +79,9 @@ Forward<T> join_heads(const Plan& plan, const std::map<std::string, Array<T>>& t
   of_heads.output = std::move(output);
   if (p.size() == 0) return of_heads;
   Tensor4<T> projected(plan.output);
-  Eigen::Map<Matrix<T>>(projected.data.data(), plan.output.batch * plan.output.token,
-                        plan.output.feature)
-      .noalias() = rows_of(of_heads.output) * p.transpose();
+  set_product(Eigen::Map<Matrix<T>>(projected.data.data(), plan.output.batch * plan.output.token,
+                                    plan.output.feature),
+              rows_of(of_heads.output), p.transpose());
   of_heads.output = std::move(projected);
   return of_heads;
 }
@@ -98,8 +100,9 @@ Tensor4<T> output_grad_of_heads(const Plan& plan, const std::map<std::string, Ar
   const Matrix<T> p = output_matrix(plan, tensors);
   if (p.size() == 0) return separated(joined, plan.extents.head);
   Tensor4<T> wide({joined.shape.batch, 1, joined.shape.token, p.cols()});
-  Eigen::Map<Matrix<T>>(wide.data.data(), joined.shape.batch * joined.shape.token, p.cols())
-      .noalias() = rows_of(joined) * p;
+  set_product(
+      Eigen::Map<Matrix<T>>(wide.data.data(), joined.shape.batch * joined.shape.token, p.cols()),
+      rows_of(joined), p);
   return separated(wide, plan.extents.head);
 }
 
@@ -109,7 +112,7 @@ void add_output_gradient(const Plan& plan, const AttentionInput<T>& input,
   if (!plan.joins_heads || plan.parameters[plan.output_parameters.front()].extents.empty()) return;
   const Tensor4<T> grad = given_or_ones(plan, input.output_grad);
   const Tensor4<T> wide = concatenated(of_heads.output);
-  const Matrix<T> dp = rows_of(grad).transpose() * rows_of(wide);
+  const Matrix<T> dp = product_of(rows_of(grad).transpose(), rows_of(wide));
   PartValues own = plan.zeros(plan.output_parameters);
   std::copy_n(dp.data(), dp.size(), own.tensor[0].begin());
   add_gradients(plan, plan.output_parameters, std::span<const PartValues>(&own, 1), result);

@@ -21,6 +21,7 @@
 
 #include "core/base/buffer.h"
 #include "core/operators/structured.h"
+#include "core/simd/eigen_products.h"
 
 namespace conelab {
 namespace relation_network {
@@ -141,8 +142,8 @@ class Head {
     u_ = Matrix::Zero(q_.rows(), columns);
     w_ = Matrix::Zero(k_.rows(), columns);
     sum_ = Matrix::Zero(q_.rows(), columns);
-    u_.leftCols(a).noalias() = q_ * W_query_.transpose();
-    w_.leftCols(a).noalias() = k_ * W_key_.transpose();
+    set_product(u_.leftCols(a), q_, W_query_.transpose());
+    set_product(w_.leftCols(a), k_, W_key_.transpose());
     const std::vector<double>& b = values.tensor[p_b];
     if (!b.empty()) {
       u_.leftCols(a).rowwise() += Eigen::Map<const Eigen::RowVectorXd>(b.data(), a);
@@ -156,7 +157,7 @@ class Head {
   /// The output [n_q x d_o].
   Matrix forward() {
     add_relations();
-    return sum_.leftCols(features()) * W_out_.transpose();
+    return product_of(sum_.leftCols(features()), W_out_.transpose());
   }
 
   struct Slopes {
@@ -167,7 +168,7 @@ class Head {
     add_relations();
     const Index a = features();
     sum_slope_ = Matrix::Zero(u_.rows(), u_.cols());
-    sum_slope_.leftCols(a).noalias() = upstream * W_out_;
+    set_product(sum_slope_.leftCols(a), upstream, W_out_);
     u_slope_ = Matrix::Zero(u_.rows(), u_.cols());
     w_slope_ = Matrix::Zero(w_.rows(), w_.cols());
     for_groups(
@@ -176,11 +177,11 @@ class Head {
       Eigen::Map<Matrix>(gradient.tensor[static_cast<std::size_t>(place)].data(), sum.rows(),
                          sum.cols()) += sum;
     };
-    add(p_W_query, u_slope_.leftCols(a).transpose() * q_);
-    add(p_W_key, w_slope_.leftCols(a).transpose() * k_);
-    add(p_W_out, upstream.transpose() * sum_.leftCols(a));
+    add(p_W_query, product_of(u_slope_.leftCols(a).transpose(), q_));
+    add(p_W_key, product_of(w_slope_.leftCols(a).transpose(), k_));
+    add(p_W_out, product_of(upstream.transpose(), sum_.leftCols(a)));
     if (!gradient.tensor[p_b].empty()) add(p_b, u_slope_.leftCols(a).colwise().sum());
-    return {u_slope_.leftCols(a) * W_query_, w_slope_.leftCols(a) * W_key_};
+    return {product_of(u_slope_.leftCols(a), W_query_), product_of(w_slope_.leftCols(a), W_key_)};
   }
 
  private:

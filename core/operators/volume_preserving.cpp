@@ -33,6 +33,7 @@
 
 #include "core/base/error.h"
 #include "core/operators/structured.h"
+#include "core/simd/eigen_products.h"
 
 namespace conelab {
 namespace volume_preserving {
@@ -90,22 +91,23 @@ Matrix solve_semiseparable(const Tokens& x, const Matrix& B, const Tokens& b) {
   Matrix M = Matrix::Zero(d, d), a = Matrix::Zero(d, b.cols()), z(n, d), y(n, b.cols());
   for_blocks(n, [&](Index first, Index count) {
     const auto xb = x.middleRows(first, count);
-    const Matrix pb = xb * B, pm = pb * M;
-    const Matrix u = xb + pb * M.transpose();
-    Matrix e = skew_completed(pb * xb.transpose(), 1);
-    e.noalias() += pm * pb.transpose();
+    const Matrix pb = product_of(xb, B), pm = product_of(pb, M);
+    Matrix u = xb;
+    add_product(u, pb, M.transpose());
+    Matrix e = skew_completed(product_of(pb, xb.transpose()), 1);
+    add_product(e, pm, pb.transpose());
     const Eigen::PartialPivLU<Matrix> lu(e);
     z.middleRows(first, count) = lu.solve(xb - pm);
-    y.middleRows(first, count) = lu.solve(b.middleRows(first, count) - pb * a);
-    M.noalias() += u.transpose() * z.middleRows(first, count);
-    a.noalias() += u.transpose() * y.middleRows(first, count);
+    y.middleRows(first, count) = lu.solve(b.middleRows(first, count) - product_of(pb, a));
+    add_product(M, u.transpose(), z.middleRows(first, count));
+    add_product(a, u.transpose(), y.middleRows(first, count));
   });
   Matrix later = Matrix::Zero(d, b.cols());
   for_blocks_backwards(n, [&](Index first, Index count) {
     auto yb = y.middleRows(first, count);
-    yb.noalias() += z.middleRows(first, count) * later;
-    const Matrix pb = x.middleRows(first, count) * B;
-    later.noalias() += pb.transpose() * yb;
+    add_product(yb, z.middleRows(first, count), later);
+    const Matrix pb = product_of(x.middleRows(first, count), B);
+    add_product(later, pb.transpose(), yb);
   });
   return y;
 }
@@ -152,8 +154,8 @@ constexpr Index most_closed = 5;
 /// (I + C)^-1 b by the array C.
 Matrix solve_cubic(const Tokens& x, const Matrix& B, const Tokens& b) {
   const bool closed = x.rows() <= most_closed;
-  Matrix c = skew_completed((x * B) * x.transpose(), closed ? 0 : 1);
-  if (closed) return closed_inverse(c) * b;
+  Matrix c = skew_completed(product_of(product_of(x, B), x.transpose()), closed ? 0 : 1);
+  if (closed) return product_of(closed_inverse(c), b);
   const Eigen::PartialPivLU<Eigen::Ref<Matrix>> lu(c);
   return lu.solve(b);
 }
@@ -215,26 +217,28 @@ PairGradient through_pairs(const Tokens& x, const Matrix& B, const Matrix& v, co
   PairGradient gradient{Matrix(n, d), Matrix(n, d)};
   const auto among = [&](Index first, Index count) {
     const auto vb = v.middleRows(first, count), wb = w.middleRows(first, count);
-    const Matrix all = wb * vb.transpose() - vb * wb.transpose();
+    const Matrix half = product_of(wb, vb.transpose()), all = half - half.transpose();
     return Matrix(all.triangularView<Eigen::StrictlyLower>());
   };
   Matrix by_v = Matrix::Zero(d, d), by_w = Matrix::Zero(d, d);
   for_blocks(n, [&](Index first, Index count) {
     const auto xb = x.middleRows(first, count);
     const auto vb = v.middleRows(first, count), wb = w.middleRows(first, count);
-    gradient.p.middleRows(first, count) =
-        among(first, count) * xb + wb * by_v.transpose() - vb * by_w.transpose();
-    by_v.noalias() += xb.transpose() * vb;
-    by_w.noalias() += xb.transpose() * wb;
+    gradient.p.middleRows(first, count) = product_of(among(first, count), xb) +
+                                          product_of(wb, by_v.transpose()) -
+                                          product_of(vb, by_w.transpose());
+    add_product(by_v, xb.transpose(), vb);
+    add_product(by_w, xb.transpose(), wb);
   });
   by_v.setZero(), by_w.setZero();
   for_blocks_backwards(n, [&](Index first, Index count) {
     const auto vb = v.middleRows(first, count), wb = w.middleRows(first, count);
-    const Matrix pb = x.middleRows(first, count) * B;
-    gradient.x.middleRows(first, count) =
-        among(first, count).transpose() * pb + vb * by_w.transpose() - wb * by_v.transpose();
-    by_v.noalias() += pb.transpose() * vb;
-    by_w.noalias() += pb.transpose() * wb;
+    const Matrix pb = product_of(x.middleRows(first, count), B);
+    gradient.x.middleRows(first, count) = product_of(among(first, count).transpose(), pb) +
+                                          product_of(vb, by_w.transpose()) -
+                                          product_of(wb, by_v.transpose());
+    add_product(by_v, pb.transpose(), vb);
+    add_product(by_w, pb.transpose(), wb);
   });
   return gradient;
 }
@@ -246,8 +250,8 @@ void pairs_backward(const Weighting& weighting, const Given<T>& given, const Giv
   const Tokens x = given.template cast<double>(), g = upstream.template cast<double>();
   const Matrix v = weighting.solve(x, -1, x), w = weighting.solve(x, 1, 2 * g);
   const PairGradient through = through_pairs(x, weighting.B, v, w);
-  dx = (w - g + through.x + through.p * weighting.B.transpose()).template cast<T>();
-  weighting.add_gradient(x.transpose() * through.p, dA);
+  dx = (w - g + through.x + product_of(through.p, weighting.B.transpose())).template cast<T>();
+  weighting.add_gradient(product_of(x.transpose(), through.p), dA);
 }
 
 // ---- skew, linear -------------------------------------------------------------------------------
@@ -277,7 +281,7 @@ Matrix sum_over_rows(const Given<T>& a, const Given<T>& b, const Execution& run)
     Rows<T> product(a.cols(), b.cols());
     for (Index first = begin; first < begin + rows; first += rows_of_product) {
       const Index count = std::min(rows_of_product, begin + rows - first);
-      product.noalias() = a.middleRows(first, count).transpose() * b.middleRows(first, count);
+      set_product(product, a.middleRows(first, count).transpose(), b.middleRows(first, count));
       sum += product.template cast<double>();
     }
   });
@@ -291,7 +295,8 @@ Matrix sum_over_rows(const Given<T>& a, const Given<T>& b, const Execution& run)
 /// (I - S G)^-1, G = X^T X.
 Matrix feature_inverse(const Matrix& S, const Matrix& G) {
   const Matrix identity = Matrix::Identity(S.rows(), S.cols());
-  return (identity - S * G).partialPivLu().solve(identity);
+  const Eigen::PartialPivLU<Matrix> lu(identity - product_of(S, G));
+  return lu.solve(identity);
 }
 
 template <class T>
@@ -300,7 +305,7 @@ void features_forward(const Matrix& S, const Given<T>& x, Result<T> output, cons
   map.diagonal().array() -= 1;
   const Rows<T> narrow = map.template cast<T>();
   for_parts(x.rows(), run, [&](Index, Index first, Index count) {
-    output.middleRows(first, count).noalias() = x.middleRows(first, count) * narrow;
+    set_product(output.middleRows(first, count), x.middleRows(first, count), narrow);
   });
 }
 
@@ -312,17 +317,17 @@ void features_backward(const Weighting& weighting, const Given<T>& x, const Give
   const Matrix& S = weighting.B;
   const Matrix G = sum_over_rows(x, x, run);
   const Matrix Bt = feature_inverse(S, G).transpose();
-  const Matrix H = Bt * (2 * sum_over_rows(x, upstream, run)) * Bt;
-  const Matrix N = S.transpose() * H;
+  const Matrix H = 2 * product_of(product_of(Bt, sum_over_rows(x, upstream, run)), Bt);
+  const Matrix N = product_of(S.transpose(), H);
   Matrix map = 2 * Bt;
   map.diagonal().array() -= 1;
   const Rows<T> of_upstream = map.template cast<T>(), of_x = (N + N.transpose()).template cast<T>();
   for_parts(x.rows(), run, [&](Index, Index first, Index count) {
     auto rows = dx.middleRows(first, count);
-    rows.noalias() = upstream.middleRows(first, count) * of_upstream;
-    rows.noalias() += x.middleRows(first, count) * of_x;
+    set_product(rows, upstream.middleRows(first, count), of_upstream);
+    add_product(rows, x.middleRows(first, count), of_x);
   });
-  weighting.add_gradient(H * G, dA);
+  weighting.add_gradient(product_of(H, G), dA);
 }
 
 // ---- the operator -------------------------------------------------------------------------------

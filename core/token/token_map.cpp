@@ -23,6 +23,7 @@
 #include "core/base/buffer.h"
 #include "core/base/error.h"
 #include "core/base/squared_norm.h"
+#include "core/simd/eigen_products.h"
 #include "core/similarity/similarity.h"
 
 namespace conelab {
@@ -128,14 +129,14 @@ Matrix<T> matrix_of(const PartValues& values, std::int64_t columns) {
 template <class T>
 void bilinear(const TokenBlock<T>& b, T* out) {
   const Rows<T> x(b.x, b.count, b.columns);
-  Eigen::Map<Matrix<T>>(out, b.count, b.columns).noalias() = x * matrix_of<T>(b.values, b.columns);
+  set_product(Eigen::Map<Matrix<T>>(out, b.count, b.columns), x, matrix_of<T>(b.values, b.columns));
 }
 template <class T>
 void bilinear_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
   const Rows<T> x(b.x, b.count, b.columns), up(upstream, b.count, b.columns);
-  Eigen::Map<Matrix<T>>(dx, b.count, b.columns).noalias() =
-      up * matrix_of<T>(b.values, b.columns).transpose();
-  const Matrix<T> dw = x.transpose() * up;
+  set_product(Eigen::Map<Matrix<T>>(dx, b.count, b.columns), up,
+              matrix_of<T>(b.values, b.columns).transpose());
+  const Matrix<T> dw = product_of(x.transpose(), up);
   Eigen::Map<Matrix<double>>(gradient.tensor[0].data(), b.columns, b.columns) +=
       dw.template cast<double>();
 }
@@ -209,7 +210,8 @@ void additive(const TokenBlock<T>& b, T* out) {
   const Rows<T> x(b.x, b.count, b.columns);
   Eigen::Map<Matrix<T>> to(out, b.count, 2 * half);
   to.setZero();
-  to.leftCols(size).noalias() = x * matrix.template cast<T>().transpose();
+  const Matrix<T> narrow = matrix.template cast<T>();
+  set_product(to.leftCols(size), x, narrow.transpose());
   if (b.is_query) return;
   const Rows<double> row(weights.data(), 1, size);
   to.middleCols(half, size).rowwise() = row.template cast<T>().row(0);
@@ -221,9 +223,9 @@ void additive_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&
   const std::size_t side = b.is_query ? 0 : 1;
   const Rows<double> matrix(b.values.tensor[side].data(), size, b.columns);
   const Rows<T> x(b.x, b.count, b.columns), up(upstream, b.count, 2 * half);
-  Eigen::Map<Matrix<T>>(dx, b.count, b.columns).noalias() =
-      up.leftCols(size) * matrix.template cast<T>();
-  const Matrix<T> by_matrix = up.leftCols(size).transpose() * x;
+  const Matrix<T> narrow = matrix.template cast<T>();
+  set_product(Eigen::Map<Matrix<T>>(dx, b.count, b.columns), up.leftCols(size), narrow);
+  const Matrix<T> by_matrix = product_of(up.leftCols(size).transpose(), x);
   Eigen::Map<Matrix<double>>(gradient.tensor[side].data(), size, b.columns) +=
       by_matrix.template cast<double>();
   if (b.is_query) return;
@@ -426,15 +428,15 @@ Matrix<T> projection_of(const TokenBlock<T>& b) {
 template <class T>
 void project(const TokenBlock<T>& b, T* out) {
   const Matrix<T> p = projection_of(b);
-  Eigen::Map<Matrix<T>>(out, b.count, p.rows()).noalias() =
-      Rows<T>(b.x, b.count, b.columns) * p.transpose();
+  set_product(Eigen::Map<Matrix<T>>(out, b.count, p.rows()), Rows<T>(b.x, b.count, b.columns),
+              p.transpose());
 }
 template <class T>
 void project_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
   const Matrix<T> p = projection_of(b);
   const Rows<T> x(b.x, b.count, b.columns), up(upstream, b.count, p.rows());
-  Eigen::Map<Matrix<T>>(dx, b.count, b.columns).noalias() = up * p;
-  const Matrix<T> dp = up.transpose() * x;
+  set_product(Eigen::Map<Matrix<T>>(dx, b.count, b.columns), up, p);
+  const Matrix<T> dp = product_of(up.transpose(), x);
   Eigen::Map<Matrix<double>>(gradient.tensor[0].data(), p.rows(), b.columns) +=
       dp.template cast<double>();
 }
