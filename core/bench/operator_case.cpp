@@ -108,8 +108,9 @@ AttentionInput<float> mask_operands(const Call& call, const Extents& e) {
   return in;
 }
 
-/// Inputs, outputs and the engine's packed copies (in what it computes in), and of one head the
-/// wider copies for the error.
+/// Returns the memory of inputs, outputs and the engine's packed copies (in the type that it
+/// computes in), of the operator's arrays beyond O(n), and of one head's wider copies for the
+/// error.
 Prediction predict_case(const Case& c, std::int64_t batch) {
   const CaseOperator op(c, batch);
   constexpr double program = 60e6, wider = 100;
@@ -117,8 +118,10 @@ Prediction predict_case(const Case& c, std::int64_t batch) {
       (op.forward_only() ? 10 : 16) * static_cast<double>(dtype_size(op.dtype)) * op.tensor_size();
   const Extents& e = op.plan->extents;
   const double of_head = static_cast<double>(e.query) * static_cast<double>(e.feature);
-  return {program + static_cast<double>(flush_bytes()) + all + wider * of_head, program + all / 2,
-          op.flops(mask_operands(op.call, e))};
+  const OperatorRow& row = *op.plan->operation;
+  const double working = row.working_bytes != nullptr ? row.working_bytes(*op.plan) : 0;
+  return {program + static_cast<double>(flush_bytes()) + all + wider * of_head + working,
+          program + all / 2, op.flops(mask_operands(op.call, e))};
 }
 
 /// Throws misuse for a call that no case can have: of masks, those that read operands.

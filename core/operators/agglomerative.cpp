@@ -471,10 +471,11 @@ Forward<T> Agglomerative::forward(const Plan& plan, const AttentionInput<T>& inp
   const Extents& e = plan.extents;
   Forward<T> result;
   result.output = Tensor4<T>({e.batch, e.head, e.query, e.feature});
-  run_tickets(e.batch * e.head, run, [&](std::int64_t index, const auto&) {
-    const std::int64_t b = index / e.head, h = index % e.head;
+  const auto head = [&](std::int64_t element, const Execution&) {
+    const std::int64_t b = element / e.head, h = element % e.head;
     agglomerative_head(plan, input, b, h).forward(result.output.row(b, h, 0));
-  });
+  };
+  for_elements(plan, run, head, false);
   return result;
 }
 
@@ -486,13 +487,14 @@ Backward<T> Agglomerative::backward(const Plan& plan, const AttentionInput<T>& i
   result.query = Tensor4<T>(input.query.shape);
   const Tensor4<T> grad = output_slope(input, saved);
   std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
-  run_tickets(e.batch * e.head, run, [&](std::int64_t index, const auto&) {
-    const std::int64_t b = index / e.head, h = index % e.head;
-    PartValues& own = gradients[static_cast<std::size_t>(index)];
+  const auto head = [&](std::int64_t element, const Execution&) {
+    const std::int64_t b = element / e.head, h = element % e.head;
+    PartValues& own = gradients[static_cast<std::size_t>(element)];
     own = plan.zeros(plan.operator_parameters);
     agglomerative_head(plan, input, b, h)
         .backward(grad.row(b, h, 0), result.query.row(b, h, 0), own);
-  });
+  };
+  for_elements(plan, run, head, false);
   add_gradients(plan, plan.operator_parameters, gradients, result);
   return result;
 }

@@ -87,6 +87,8 @@ struct OperatorRow {
   DefaultOf initial = nullptr;
   /// Makes a tensor that was drawn one that the operator takes; null: any is.
   void (*adjust_drawn)(const Plan& plan, Array<double>& tensor) = nullptr;
+  /// Bytes of memory that a pass needs beyond O(n); null: none.
+  double (*working_bytes)(const Plan& plan) = nullptr;
 };
 
 /// The functions of a plan's operator.

@@ -14,6 +14,8 @@
 //     static void adjust_drawn(const Plan& plan, Array<double>& tensor);
 //     // With a third argument where it computes pairs: the share of them that its masks admit.
 //     static double flops(const Plan& plan, Pass pass);
+//     // Optional: bytes of memory beyond O(n), as arrays of all pairs.
+//     static double working_bytes(const Plan& plan);
 //     // Optional: sets plan.output and plan.pairs where the output does not have the sizes of q.
 //     static void set_sizes(Plan& plan);
 //     // Optional, together: the weights or logits of pairs, as PairMap::tile.
@@ -121,12 +123,15 @@ void map_of(const Plan& plan, const AttentionInput<S>& input, Map2d which, const
   }
 }
 
-/// Calls work(element, execution) for each head of each batch element. Each has a thread of its own
-/// where there are enough of them; otherwise they follow each other, each on all threads.
+/// Calls work(element, execution) for each head of each batch element, where `element` is batch
+/// index * heads + head. If `uses_threads` (work divides a head among threads) and there are fewer
+/// elements than threads, they follow each other, each on all threads. Otherwise every element has
+/// one thread.
 template <class Work>
-void for_elements(const Plan& plan, const Execution& run, const Work& work) {
+void for_elements(const Plan& plan, const Execution& run, const Work& work,
+                  bool uses_threads = true) {
   const std::int64_t all = plan.extents.batch * plan.extents.head;
-  if (all >= thread_count(run)) {
+  if (!uses_threads || all >= thread_count(run)) {
     Execution alone = quiet(run);
     alone.threads = 1;
     run_tickets(all, run, [&](std::int64_t element, const auto&) { work(element, alone); });
@@ -223,6 +228,7 @@ template <class O>
                   .bf16 = structured_functions<O, Bfloat16>()};
   if constexpr (requires { &O::initial; }) row.initial = &O::initial;
   if constexpr (requires { &O::adjust_drawn; }) row.adjust_drawn = &O::adjust_drawn;
+  if constexpr (requires { &O::working_bytes; }) row.working_bytes = &O::working_bytes;
   return row;
 }
 

@@ -355,6 +355,12 @@ struct VolumePreserving {
   }
   static void adjust_drawn(const Plan& plan, Array<double>& tensor);
   static double flops(const Plan& plan, Pass pass);
+  /// The cubic form has the array C and its decomposition, in double.
+  static double working_bytes(const Plan& plan) {
+    const auto n = static_cast<double>(plan.extents.query);
+    const bool cubic = plan.values(plan.operator_parameters, 0)[p_form] != 0;
+    return cubic && n > most_closed ? 3 * n * n * sizeof(double) : 0;
+  }
   static bool has_map(const Plan& plan, Map2d which) {
     return which == Map2d::weights && plan.values(plan.operator_parameters, 0)[p_form] != 0;
   }
@@ -391,20 +397,10 @@ Weighting weighting_of(const Plan& plan, const AttentionInput<T>& input, std::in
                    plan.extents.feature);
 }
 
-/// Calls `work(b, h, weighting, inside)` for each head: all at once, or, where threads share a
-/// head's rows and outnumber the heads, one after the other with threads inside.
-template <class T, class Work>
-void for_heads(const Plan& plan, const AttentionInput<T>& input, const Execution& run,
-               const Work& work) {
-  const Extents& e = plan.extents;
+/// Returns whether threads share the rows of a head.
+bool shares_rows(const Plan& plan) {
   const std::vector<double> p = plan.values(plan.operator_parameters, 0);
-  const bool shares_rows = p[p_weighting] != 0 && p[p_form] == 0;
-  Execution outside = run, inside = quiet(run);
-  (shares_rows && e.batch * e.head < thread_count(run) ? outside : inside).threads = 1;
-  run_tickets(e.batch * e.head, outside, [&](std::int64_t index, const auto&) {
-    const std::int64_t b = index / e.head, h = index % e.head;
-    work(b, h, weighting_of(plan, input, h), inside);
-  });
+  return p[p_weighting] != 0 && p[p_form] == 0;
 }
 
 template <class T>
@@ -421,15 +417,17 @@ Forward<T> VolumePreserving::forward(const Plan& plan, const AttentionInput<T>& 
                                      const Execution& run) {
   Forward<T> result;
   result.output = Tensor4<T>(input.query.shape);
-  for_heads(plan, input, run,
-            [&](std::int64_t b, std::int64_t h, const Weighting& own, const Execution& inside) {
-              const Given<T> x = rows_of(input.query, b, h);
-              if (own.skew && !own.cubic) {
-                features_forward(own.B, x, rows_of(result.output, b, h), inside);
-              } else {
-                pairs_forward(own, x, rows_of(result.output, b, h));
-              }
-            });
+  const auto head = [&](std::int64_t element, const Execution& inside) {
+    const std::int64_t b = element / plan.extents.head, h = element % plan.extents.head;
+    const Weighting own = weighting_of(plan, input, h);
+    const Given<T> x = rows_of(input.query, b, h);
+    if (own.skew && !own.cubic) {
+      features_forward(own.B, x, rows_of(result.output, b, h), inside);
+    } else {
+      pairs_forward(own, x, rows_of(result.output, b, h));
+    }
+  };
+  for_elements(plan, run, head, shares_rows(plan));
   return result;
 }
 
@@ -444,17 +442,18 @@ Backward<T> VolumePreserving::backward(const Plan& plan, const AttentionInput<T>
   const Tensor4<T>& grad = input.output_grad.empty() ? ones : input.output_grad;
   std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head),
                                     plan.zeros(plan.operator_parameters));
-  for_heads(plan, input, run,
-            [&](std::int64_t b, std::int64_t h, const Weighting& own, const Execution& inside) {
-              const Given<T> x = rows_of(input.query, b, h), g = rows_of(grad, b, h);
-              std::vector<double>& dA =
-                  gradients[static_cast<std::size_t>(b * e.head + h)].tensor[p_A];
-              if (own.skew && !own.cubic) {
-                features_backward(own, x, g, rows_of(result.query, b, h), dA, inside);
-              } else {
-                pairs_backward(own, x, g, rows_of(result.query, b, h), dA);
-              }
-            });
+  const auto head = [&](std::int64_t element, const Execution& inside) {
+    const std::int64_t b = element / e.head, h = element % e.head;
+    const Weighting own = weighting_of(plan, input, h);
+    const Given<T> x = rows_of(input.query, b, h), g = rows_of(grad, b, h);
+    std::vector<double>& dA = gradients[static_cast<std::size_t>(element)].tensor[p_A];
+    if (own.skew && !own.cubic) {
+      features_backward(own, x, g, rows_of(result.query, b, h), dA, inside);
+    } else {
+      pairs_backward(own, x, g, rows_of(result.query, b, h), dA);
+    }
+  };
+  for_elements(plan, run, head, shares_rows(plan));
   add_gradients(plan, plan.operator_parameters, gradients, result);
   return result;
 }

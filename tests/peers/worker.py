@@ -10,6 +10,9 @@ serves all cases. Operators, as far as what they need can be imported:
     torch_SIMILARITY_compiled       the same under torch.compile
     flex_SIMILARITY                 FlexAttention with the cone as score_mod; forward only on the CPU
     keops_penumbral                 KeOps
+    torch_multihead, torch_multihead_causal
+                                    torch.nn.MultiheadAttention with 8 heads over all columns of one
+                                    head, projections included: what agglomerative is compared to
 """
 import gc
 import importlib.util
@@ -30,6 +33,7 @@ SHORT_SECONDS = 0.1  # A case whose run is shorter runs ...
 WARM_UP_SECONDS = 0.01  # ... for so long before each sample.
 PAUSE = 0.05           # Threads of the pool spin after a call; nobody else is timed while they do.
 CHECKED_ROWS = 16
+MODULE_HEADS = 8
 DTYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 PROGRAM_BYTES = 1e9
 
@@ -41,6 +45,8 @@ class Skipped(Exception):
 def kind_of(operator):
     if operator == "torch_sdpa":
         return "fused"
+    if operator.startswith("torch_multihead"):
+        return "module"
     for prefix in ("flex_", "keops_"):
         if operator.startswith(prefix):
             return prefix[:-1]
@@ -52,7 +58,7 @@ def similarity_of(operator):
 
 
 def operators():
-    names = ["torch_sdpa"]
+    names = ["torch_sdpa", "torch_multihead", "torch_multihead_causal"]
     for similarity in formulas.LOGITS:
         names += [f"torch_{similarity}", f"torch_{similarity}_compiled"]
     if importlib.util.find_spec("torch.nn.attention.flex_attention"):
@@ -84,11 +90,16 @@ class Words:
             raise ValueError(f"unknown operator {self.operator}")
         if self.device != "cpu":
             raise Skipped(f"the peers run on the cpu only (not on {self.device})")
+        if kind_of(self.operator) == "module" and (self.head != 1 or self.dim % MODULE_HEADS):
+            raise Skipped(f"{self.operator} needs one head and a multiple of {MODULE_HEADS} columns")
         self.dtype = DTYPES[dtype]
         self.backward = self.pass_ != "forward"
 
     def flops(self):
         pairs = self.length ** 2 * self.dim * self.head * self.batch
+        if kind_of(self.operator) == "module":
+            forward = 8 * self.length * self.dim ** 2 * self.batch + 4 * pairs
+            return forward * {"forward": 1, "backward": 2, "forward+backward": 3}[self.pass_]
         return pairs * {"forward": 4, "backward": 10, "forward+backward": 14}[self.pass_]
 
     def peak_bytes(self):
@@ -101,6 +112,23 @@ class Words:
 
 def fused(q, k, v):
     return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+class MultiHead:
+    """Self-attention of q by torch.nn.MultiheadAttention, drawn from `seed`; k and v are not read."""
+
+    def __init__(self, case, dtype=None):
+        torch.manual_seed(case.seed)
+        self.module = torch.nn.MultiheadAttention(case.dim, MODULE_HEADS, bias=False, batch_first=True)
+        self.module.to(dtype or case.dtype).train(case.backward)
+        self.causal = case.operator.endswith("_causal")
+
+    def __call__(self, q, k, v):
+        x = q.squeeze(1)
+        mask = None
+        if self.causal:
+            mask = torch.nn.Transformer.generate_square_subsequent_mask(x.shape[1], dtype=x.dtype)
+        return self.module(x, x, x, need_weights=False, attn_mask=mask, is_causal=self.causal)[0].unsqueeze(1)
 
 
 _functions = {}
@@ -122,6 +150,8 @@ def function_of(case):
     kind, similarity = kind_of(case.operator), similarity_of(case.operator)
     if kind == "fused":
         return fused
+    if kind == "module":
+        return MultiHead(case)
     if kind == "eager":
         return formulas.attention(similarity)
     if kind == "keops":
@@ -150,6 +180,9 @@ class Case:
             self.k[:, :, 3, 0] += 1e-4
         self.inputs = [x.requires_grad_(words.backward) for x in (self.q, self.k, self.v)]
         self.attend = function_of(words)
+        self.wanted = self.inputs  # Tensors whose gradients the backward pass computes.
+        if kind_of(words.operator) == "module":
+            self.wanted = [self.q, *self.attend.module.parameters()]
         self.key = tuple(words.text)
         self.is_warm = False
         self.run_seconds = 0.0  # Of the last sample, or of the first run.
@@ -162,7 +195,7 @@ class Case:
             if self.words.pass_ == "backward":
                 start = time.perf_counter()
             if self.words.backward:
-                torch.autograd.grad(output, self.inputs, self.grad)
+                torch.autograd.grad(output, self.wanted, self.grad)
         return time.perf_counter() - start
 
     def facts(self):
@@ -173,6 +206,8 @@ class Case:
     def row_errors(self):
         """Of the output, or of the query's gradient, to the formula in float64: the largest of each
         of some rows [batch, head, row]."""
+        if kind_of(self.words.operator) == "module":
+            return self.module_errors()
         with torch.set_grad_enabled(self.words.backward):
             output = self.attend(*self.inputs)
         exact_inputs = [x.detach().double() for x in self.inputs]
@@ -183,6 +218,20 @@ class Case:
         mine = torch.autograd.grad(output, self.q, self.grad)[0][:, :, :CHECKED_ROWS]
         right = torch.autograd.grad(exact, exact_inputs[0], self.grad[:, :, :CHECKED_ROWS].double())[0]
         return (mine.double() - right).abs().amax(-1)
+
+    def module_errors(self):
+        """The same of a module, whose rows depend on all tokens: of the first batch element."""
+        results = []
+        for attend, dtype in ((self.attend, self.words.dtype), (MultiHead(self.words, torch.float64), torch.float64)):
+            if dtype == torch.float64:
+                attend.module.load_state_dict(self.attend.module.state_dict())
+            x = self.q[:1].detach().to(dtype).requires_grad_(self.words.backward)
+            with torch.set_grad_enabled(self.words.backward):
+                output = attend(x, x, x)
+            if self.words.backward:
+                output = torch.autograd.grad(output, x, self.grad[:1].to(dtype))[0]
+            results.append(output[:, :, :CHECKED_ROWS].detach().double())
+        return (results[0] - results[1]).abs().amax(-1)
 
     def warm_up(self):
         """The first run, which compiles; the first time a second one shows the pass's memory."""
