@@ -269,7 +269,7 @@ class Direction {
   // Forward.
 
   struct Source {
-    Matrix<T> hidden, weight;  ///< elu(W1 h + b1) and the softmax over a block's tokens [rows x d].
+    Matrix<T> hidden, weight;  ///< [rows x d] elu(W1 h + b1); the softmax over a block's tokens.
   };
   [[nodiscard]] Source source(Index first, Index count) const {
     Matrix<T> a = (h(first, count) * w(W1_source).transpose()).rowwise() + w(b1_source).row(0);

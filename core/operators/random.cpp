@@ -87,7 +87,7 @@ struct RandomLogits {
       .drawn = drawn};
   static double initial(int, const DefaultContext&) { return 8; }
 
-  /// Throws misuse for calls with neither form, with a half of one, or with both.
+  /// Throws a failure for calls with neither form, with a half of one, or with both.
   static void check_form(const Plan& plan) {
     const bool query = has(plan, p_R_query), key = has(plan, p_R_key);
     if (has(plan, p_R) && (query || key)) {

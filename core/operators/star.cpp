@@ -130,7 +130,7 @@ class StarHead {
       if (is_inside || !masked_) visit((j + n_) % n_);
     }
   }
-  /// Sets the list of token i.
+  /// Returns the list of token i, stored in `storage`.
   [[nodiscard]] std::span<const TokenRun<T>> list(const StarState<T>& state, std::int64_t i,
                                                   std::array<TokenRun<T>, 5>& storage) const {
     std::size_t count = 0;
