@@ -1,5 +1,5 @@
-// The structured operators whose tokens attend to lists of tokens, each written once more from its
-// paper: one head of one batch element.
+// The structured operators whose tokens attend to lists of tokens, written a second time from their
+// papers, for one head of one batch element.
 #pragma once
 
 #include "core/reference/problem.h"
