@@ -1,7 +1,6 @@
 // The tables of laws that turn logits into weights, and of aggregates that turn weights and values
 // into an output.
 //
-//
 //   softmax   weight_ij = exp(logit_ij) / sum_j exp(logit_ij), or with axis = query / sum_i
 //   sigmoid   weight_ij = 1 / (1 + exp(-logit_ij)), for each pair alone
 //   exp       weight_ij = exp(logit_ij), not normalised; infinite if it overflows

@@ -1,7 +1,6 @@
 // Computes the determinant of an operator's Jacobian: the factor by which it changes volumes of
 // tokens.
 //
-//
 //   J = d(output) / dq  [n d × n d],  for one head of one batch element
 //
 // Each row of J is the gradient of one number of the output, computed by `backward` in float64; an

@@ -1,6 +1,5 @@
 // Attention whose logits are parameters (Synthesizer: Random, and Factorized Random).
 //
-//
 //   logit_ij = R_ij,  or R_query,i . R_key,j without a scale
 //
 // Queries and keys only give the numbers of tokens; their gradients are 0. Both forms run a chain

@@ -5,7 +5,6 @@
 // 1. The tokens themselves are the cells (0, i). The last level has one cell, the root. Cells are
 // numbered from level 0 upwards, so that the first n are the tokens. The edges are:
 //
-//
 //   every cell sees itself;
 //   cell (j, v), j >= 1, sees all its tokens;
 //   token i sees at every level j, with v = floor(i / 2^j),

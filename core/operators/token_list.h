@@ -8,7 +8,6 @@
 //
 // The backward pass, with g = dL/dAtt and r_j = w_j (g.c_j - g.Att) = dL/d(logit_j):
 //
-//
 //   dL/du     = scale sum_j r_j c_j        for the query, summed over its list
 //   dL/dscale = sum_j r_j u.c_j
 //   dL/dc     = sum w g + scale r u        for the token, summed over all queries that list it

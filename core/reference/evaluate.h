@@ -1,7 +1,6 @@
 // The reference: a deliberately naive evaluation of every part of an operator. Tests compare with
 // it.
 //
-//
 //   logit_ij  = similarity(map(q_i), map(k_j)) + bias(j - i - (n_k - n_q)),   -inf if masked
 //   weight_ij = exp(logit_ij) / sum_j exp(logit_ij),  with axis = query / sum_i exp(logit_ij)
 //               or exp(logit_ij)   or   1 / (1 + exp(-logit_ij))

@@ -1,6 +1,5 @@
 // Maps from tokens x [d] to points, as written in the papers.
 //
-//
 //   none         x itself: Euclidean, half-space (x_:, x_d), hyperboloid (x_s, x_t), where x_t is
 //                computed from x_s and not read, or Poincare ball
 //   psi          (x_: e^{x_d}, e^{x_d})            convention = reference: e^{x_d/d}

@@ -6,7 +6,6 @@
 //                                                      with x_d where the paper prints x
 //   exp   Exp at the point (0, ..., 0, p_d), v = x     half-space; Coneheads eq. 9 in the
 //         in the orthonormal frame                     orthonormal frame
-//
 //   polar direction x_:/|x_:|, distance                ball; defined by this project
 //         rho = rho_0 + log(1 + e^{x_d}) from the source's centre
 //   pi    (sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d  hyperboloid; Coneheads eq. 13 (normalised)

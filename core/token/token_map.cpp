@@ -1,6 +1,5 @@
 // The table of token maps.
 //
-//
 //   rope       rotates the column pair i of the token at position p by the angle p base^(-2i/d)
 //              (RoFormer, section 3.2.2). interleaved: columns 2i, 2i + 1; halves: i, i + d/2
 //   sinusoidal adds sin and cos of p base^(-2i/d) in turn, or as halves (Vaswani et al.)
