@@ -18,7 +18,7 @@ struct MeasuredCase {
   std::vector<double> samples;                   ///< [round] Seconds; NaN if missing.
   double time_cold = 0;                          ///< Seconds; NaN if not measured.
   std::vector<double>
-      peak_samples;             ///< [round] FLOP/s of the machine beside each sample; or empty.
+      peak_samples;  ///< [round] Peak FLOP/s, measured next to each sample; may be empty.
   double flops = 0, bytes = 0;  ///< Of one run.
   double peak_flops = 0;        ///< Multiply-add peak of the machine in FLOP/s.
   /// Bandwidth of the memory in bytes/s; NaN if the file does not contain it.

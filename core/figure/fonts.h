@@ -34,7 +34,7 @@ enum class FontFile { regular, bold, italic, fallback };
 /// Returns how far the pen moves for a code point, in em.
 [[nodiscard]] double advance(FontFile file, char32_t code);
 
-/// Metrics of Liberation Sans in em; descent is positive downwards.
+/// These return the metrics of Liberation Sans in em; the descent is positive downwards.
 [[nodiscard]] double ascent();
 [[nodiscard]] double descent();
 [[nodiscard]] double cap_height();

@@ -208,12 +208,12 @@ class Direction {
   bool later_;
   const Execution& run_;
   BoundedKernels<T> kernels_;
-  /// Of tokens and of blocks; h and o are their `average`.
+  /// The attention of tokens (its `average` is h) and of blocks (its `average` is o).
   SelfAttention<T> local_, global_;
   Matrix<T> gate_, e_;  ///< [m x d]
   /// [m x d] The terms of e in the arguments of elu and sigmoid.
   Matrix<T> fusion_of_block_, gate_of_block_;
-  // Of the backward pass: derivatives by the arguments of elu, sigmoid and softmax.
+  // The backward pass stores the derivatives by the arguments of elu, sigmoid and softmax here.
   Matrix<T> fusion_slope_, gate_slope_;                                                 ///< [n x d]
   Matrix<T> source_slope_, hidden_slope_, hidden_;                                      ///< [n x d]
   Matrix<T> fusion_slope_of_block_, gate_slope_of_block_, block_gate_slope_, v_slope_;  ///< [m x d]
@@ -517,7 +517,7 @@ struct BiBlosa {
   static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
                               const Forward<T>& saved, const Execution& run);
 
-  /// 0: both, 1: forward, 2: backward.
+  /// Returns 0 for both directions, 1 for forward only and 2 for backward only.
   static int chosen_direction(const Plan& plan) {
     return static_cast<int>(plan.values(plan.operator_parameters, 0)[direction]);
   }

@@ -42,7 +42,7 @@ void for_row_blocks(std::int64_t n, const Execution& run, const Work& work) {
 
 template <template <class> class Head>
 struct ListOperator {
-  /// The default of `scale`.
+  /// Returns the default of `scale`.
   static double initial(int, const DefaultContext& context) {
     return 1 / std::sqrt(std::max(1.0, static_cast<double>(context.feature)));
   }

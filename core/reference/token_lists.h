@@ -6,9 +6,9 @@
 
 namespace conelab::reference {
 
-/// Star-Transformer, sections 3.1 and 3.2.
+/// Computes Star-Transformer, sections 3.1 and 3.2.
 void star(const Problem& problem, std::int64_t b, std::int64_t h, Tensor4<Real>& output);
-/// SegTree-Transformer.
+/// Computes SegTree-Transformer.
 void segtree(const Problem& problem, std::int64_t b, std::int64_t h, Tensor4<Real>& output);
 
 }  // namespace conelab::reference

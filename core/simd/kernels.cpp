@@ -57,7 +57,7 @@ Kernels<T> make(const Target& target) {
   }
 }
 
-/// One table for each target. It is empty if the target cannot run here.
+/// Returns one table for each target. A table is empty if its target cannot run here.
 template <class T>
 const std::array<Kernels<T>, targets.size()>& tables() {
   static const std::array<Kernels<T>, targets.size()> made = [] {

@@ -123,18 +123,18 @@ struct Kernels {
   int backward_rows;  ///< Number of queries in a tile of the backward pass, enough for the products
                       ///< over queries.
 
-  /// c[rows × columns] (+)= left[rows × depth] right[depth × columns]. `columns` is a multiple of
-  /// `panel`; `stride` is the leading dimension of c here and below.
+  /// Computes c[rows × columns] (+)= left[rows × depth] right[depth × columns]. `columns` is a
+  /// multiple of `panel`; `stride` is the leading dimension of c here and below.
   void (*product)(int rows, int columns, int depth, LeftOperand<T> left, RightOperand<T> right,
                   T* c, std::ptrdiff_t stride, Store store);
-  /// c = query_norm[r] + key_norm[c] + left right, where `right` is packed and holds -2 k. Sets
-  /// least[r] to the smallest number of row r, ignoring NaN. Cancellation may make a squared
+  /// Computes c = query_norm[r] + key_norm[c] + left right, where `right` is packed and holds -2 k.
+  /// Sets least[r] to the smallest number of row r, ignoring NaN. Cancellation may make a squared
   /// distance negative.
   void (*squared_distance)(int rows, int columns, int depth, LeftOperand<T> left,
                            RightOperand<T> right, const T* query_norm, const T* key_norm, T* c,
                            std::ptrdiff_t stride, T* least);
-  /// c[rows × columns] = sum_f k_{size+f} tanh(q_f + k_f) for queries [rows × q_stride] and keys
-  /// [columns × k_stride] (Measure::tanh_sum). `size` is a multiple of tanh_sum_multiple.
+  /// Computes c[rows × columns] = sum_f k_{size+f} tanh(q_f + k_f) for queries [rows × q_stride]
+  /// and keys [columns × k_stride] (Measure::tanh_sum). `size` is a multiple of tanh_sum_multiple.
   void (*tanh_sum)(int rows, int columns, int size, const T* q, std::ptrdiff_t q_stride, const T* k,
                    std::ptrdiff_t k_stride, T* c, std::ptrdiff_t stride);
   /// Adds the derivatives of L to dq and dk, which have the layouts of q and k, given dL/dc in

@@ -7,8 +7,8 @@
 
 namespace conelab::CONELAB_SIMD {
 
-/// sum += a b, for the vectors of a pack one after the other. The sum takes one register. Its
-/// latency does not matter, since there is enough independent work in a pack.
+/// Computes sum += a b for the vectors of a pack, one after the other. The sum takes one register.
+/// Its latency does not matter, since there is enough independent work in a pack.
 template <class T, int n>
 HWY_INLINE void add_products(const Pack<T, n>& a, const Pack<T, n>& b, Vector<T>& sum) {
   for (int i = 0; i < n; ++i) sum = hn::MulAdd(a.v[i], b.v[i], sum);

@@ -253,7 +253,7 @@ class BackwardPass {
     }
   }
 
-  /// dV += P^T dO
+  /// Computes dV += P^T dO.
   void add_value_grad(KeyWork<T>& w, const T* upstream, int rows) const {
     const auto stride = static_cast<int>(w.operands.value_stride());
     kernels_.product(w.keys().count, stride, rows, {w.tile.data(), 1, w.keys().columns},

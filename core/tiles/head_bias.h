@@ -29,7 +29,7 @@ class HeadBias {
   template <class S>
   void take_queries(const Kernels<T>& kernels, const S* queries, double scale);
 
-  /// Whether the plan has a bias.
+  /// Returns whether the plan has a bias.
   [[nodiscard]] bool exists() const { return !table_.empty(); }
   /// Returns whether any parameter of the bias is differentiable.
   [[nodiscard]] bool has_gradient() const { return has_gradient_; }

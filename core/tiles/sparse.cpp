@@ -218,7 +218,7 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
   }
 }
 
-/// Forward::column_lse of one head.
+/// Computes Forward::column_lse of one head.
 template <class S>
 void find_column_lse(const SparseHead<S>& head, SparseRow<S>& row, std::int64_t queries,
                      std::span<Compute<S>> lse) {

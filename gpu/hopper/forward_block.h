@@ -39,7 +39,7 @@ struct ForwardBlock {
   static constexpr int query_tile_bytes = tile_bytes(group_rows, width);
   static_assert(!turns || consumers == 2);
 
-  /// Where the parts of shared memory begin, in bytes.
+  /// These return the byte at which each part of shared memory begins.
   CONELAB_TILE static constexpr int query_at(int consumer) { return consumer * query_tile_bytes; }
   CONELAB_TILE static constexpr int key_at(int stage) {
     return budget.query_bytes() + stage * budget.stage_bytes();
@@ -158,7 +158,7 @@ struct ForwardBlock {
     }
   }
 
-  /// Gives the first turn to consumer 0. Without tiles nobody would take it.
+  /// Gives the first turn to consumer 0, unless there are no tiles: then no consumer would take it.
   template <class Machine>
   CONELAB_TILE static void begin_turns(Machine& m, const Work& work, int consumer) {
     if constexpr (turns) {

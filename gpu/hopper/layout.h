@@ -86,7 +86,7 @@ struct Budget {
     return consumers * tile_bytes(group_rows, width);
   }
   [[nodiscard]] CONELAB_TILE constexpr int key_bytes() const { return tile_bytes(key_tile, width); }
-  /// The offsets and values of a tile of keys, as floats.
+  /// Returns the size of the offsets and values of a tile of keys, which are floats.
   [[nodiscard]] CONELAB_TILE constexpr int fact_bytes() const {
     return (1 + values) * key_tile * 4;
   }
