@@ -108,7 +108,8 @@ HWY_INLINE Pack<double, n> exp(const Pack<double, n>& x) {
   return select(x <= P(-708), P(0), powers + (x - x));
 }
 
-/// log 2 divided by 2^23, for an exponent that is still in its place above 23 bits of mantissa.
+/// log 2 divided by 2^23, for an exponent that has not been shifted: it is above 23 bits of
+/// mantissa.
 constexpr double log_2_of_bits = 8.262958294867817e-08;
 
 /// y = 2^n (1 + f) with 1/sqrt 2 <= 1 + f < sqrt 2. `exponent` is n 2^23.
