@@ -23,7 +23,8 @@ struct DriverFacts {
 /// The least compute capability, by its major number, that the kernels run on.
 constexpr int least_major = 8;
 
-/// Returns whether the device can be used, its name and memory, or in one sentence why it cannot.
+/// Returns whether the device can be used, with its name and memory, or with one sentence that says
+/// why it cannot.
 [[nodiscard]] DeviceState describe_device(const DriverFacts& facts);
 
 /// Returns the error for a device with too little memory. `total_bytes` is 0 if the device does not

@@ -144,7 +144,7 @@ class Builder {
              std::vector<std::byte>& base, std::vector<N>& values, std::vector<N>& offset) const {
     const Problem<N>& p = out_.shape;
     Operand<N> operand;
-    // Rows without padding: the device has panels of its own.
+    // The rows have no padding, because the device packs panels in its own layout.
     out_.heads[size_of(g)].place(tokens, count, count, tensor, 0, 1, operand);
     const int bytes = storage_size(p.storage);
     for (std::int64_t i = 0; i < count; ++i) {

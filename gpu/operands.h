@@ -1,9 +1,9 @@
 // The host's part of an attention call on a device. Before the kernels it turns tensors into
 // operands; after them it turns their sums into results.
 //
-// The host computes everything that costs O(n), with the functions of core and in double where they
-// do: maps and their gradients, the similarity's numbers per token, the Lorentz factors of the
-// Einstein midpoint, tables of biases, ranges of masks. The device computes what costs O(n^2).
+// The host computes everything that costs O(n), with the functions of core and mostly in double:
+// maps and their gradients, the similarity's values of tokens, the Lorentz factors of the Einstein
+// midpoint, tables of biases, and ranges of masks. The device computes what costs O(n^2).
 // Nothing here needs CUDA.
 //
 // A group is one head of one batch element, group = batch * heads + head.
@@ -24,7 +24,7 @@ namespace conelab::gpu {
 /// The arrays of a Problem, owned; gpu/tile/problem.h documents their shapes.
 template <class N>
 struct Operands {
-  Problem<N> shape;  ///< Has its extents; its pointers are null.
+  Problem<N> shape;  ///< Its extents are set; its pointers are null.
   std::vector<std::byte> query_base, key_base, value;
   std::vector<N> query_values, key_values, query_offset, key_offset, value_mark;
   std::vector<N> constants, bias, bias_slope;
@@ -35,7 +35,8 @@ struct Operands {
   std::vector<std::vector<std::int64_t>>
       non_finite_values;  ///< [group] keys whose value is not finite
 
-  /// Returns the problem with its pointers set: `place(array)` returns where the array lies, for
+  /// Returns the problem with its pointers set. `place(array)` returns the address of the array,
+  /// for example in device memory.
   /// example in device memory.
   template <class Place>
   [[nodiscard]] Problem<N> view(Place place) const {
@@ -100,7 +101,7 @@ template <class N>
 struct GradientSums {
   std::vector<N> query_base, query_potential, key_base, key_potential, value;
   std::vector<double> sums;
-  /// Allocates the arrays for the extents of `p` and a similarity with so many constants.
+  /// Allocates the arrays for the extents of `p` and a similarity with this number of constants.
   GradientSums(const Problem<N>& p, int constants);
 };
 /// Turns the sums of the backward kernels into gradients of query, key, value and parameters, by

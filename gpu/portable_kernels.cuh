@@ -88,7 +88,7 @@ void launch_gradient(const Problem<float>& p, const Upstream<float>& upstream,
 }
 
 namespace detail {
-/// Sums of tangents run on the CPU only.
+/// Measure::tanh_sum runs on the CPU only.
 template <class S>
 constexpr bool is_portable = S::info.measure != Measure::tanh_sum;
 

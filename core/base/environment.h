@@ -22,10 +22,10 @@ using EnvironmentValue = std::variant<std::string, double>;
 /// the program's file.
 [[nodiscard]] std::string program_digest();
 
-/// "0.1.0".
+/// Returns the version of the project, such as "0.1.0".
 [[nodiscard]] std::string version();
 
-/// "conelab 0.1.0".
+/// Returns "conelab" and the version, such as "conelab 0.1.0".
 [[nodiscard]] std::string program_version();
 
 /// Quantities that drift during a run: load average over 1 minute, clock of the first core [Hz],

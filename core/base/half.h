@@ -1,9 +1,8 @@
-// The two 16-bit number types of tensors, IEEE binary16 and bfloat16: as bit patterns, and as types
-// that hold one number and compute as float.
+// The two 16-bit number types of tensors, IEEE binary16 and bfloat16. They exist as bit patterns
+// and as types that hold one number and compute as float.
 //
-// Narrowing starts from double or from float, so that one rounding (to nearest, ties to even)
-// happens whatever the source; overflow gives infinity, subnormals are kept, NaN stays NaN.
-// Widening is exact.
+// Numbers are narrowed from double or from float with one rounding (to nearest, ties to even).
+// Overflow gives infinity, subnormals are kept, NaN stays NaN. Widening is exact.
 //
 // This is own code for two promises that Eigen::half and Eigen::bfloat16 do not keep: a double is
 // rounded once (Eigen converts it to float first, which rounds twice), and widening has no branch,
@@ -17,7 +16,7 @@ namespace conelab {
 
 namespace detail {
 
-/// `bits` / 2^shift rounded to nearest, ties to even; 0 <= shift.
+/// Returns `bits` / 2^shift rounded to nearest, ties to even; shift >= 0.
 constexpr std::uint64_t shift_to_nearest_even(std::uint64_t bits, int shift) {
   if (shift == 0) return bits;
   if (shift > 62) return 0;
@@ -27,7 +26,7 @@ constexpr std::uint64_t shift_to_nearest_even(std::uint64_t bits, int shift) {
   return kept + (rest > half || (rest == half && (kept & 1)) ? 1 : 0);
 }
 
-/// A double in the format of 1 sign, `Exponent` exponent and `Mantissa` mantissa bits.
+/// Returns a double in the format of 1 sign, `Exponent` exponent and `Mantissa` mantissa bits.
 template <int Exponent, int Mantissa>
 constexpr std::uint16_t narrow(double number) {
   constexpr int bias = (1 << (Exponent - 1)) - 1;
@@ -50,8 +49,8 @@ constexpr std::uint16_t narrow(double number) {
   return static_cast<std::uint16_t>(sign | result);
 }
 
-/// A float in the same format, rounded alike. Without a branch, so that loops over it become vector
-/// loops.
+/// Returns a float in the same format, rounded in the same way. It has no branch, so that loops
+/// over it can be vectorised.
 template <int Exponent, int Mantissa>
 constexpr std::uint16_t narrow(float number) {
   constexpr int dropped = 23 - Mantissa;
@@ -63,7 +62,7 @@ constexpr std::uint16_t narrow(float number) {
   std::uint32_t result =
       (rebiased + ((1u << (dropped - 1)) - 1) + (rebiased >> dropped & 1u)) >> dropped;
   if constexpr (rebias != 0) {
-    // Below the least normal number: what is added has the least subnormal one as its last place.
+    // Below the least normal number. The last place of the sum is the least subnormal number.
     constexpr std::uint32_t least_normal = rebias + (1u << 23);
     constexpr std::uint32_t shifter = least_normal + (static_cast<std::uint32_t>(dropped) << 23);
     const float shifted = std::bit_cast<float>(magnitude) + std::bit_cast<float>(shifter);
@@ -77,8 +76,9 @@ constexpr std::uint16_t narrow(float number) {
   return static_cast<std::uint16_t>(bits >> 31 << 15 | result);
 }
 
-/// The float of the same value; exact. Without a branch, so that loops over it become vector loops:
-/// a float whose exponent field still has the narrow bias is off by a power of two, subnormals too.
+/// Returns the float of the same value, exactly. It has no branch, so that loops over it can be
+/// vectorised. A float whose exponent field has the bias of the narrow type is wrong by a power of
+/// two only, also if it is subnormal.
 template <int Exponent, int Mantissa>
 constexpr float widen(std::uint16_t bits) {
   constexpr int bias = (1 << (Exponent - 1)) - 1;
@@ -93,10 +93,10 @@ constexpr float widen(std::uint16_t bits) {
 
 }  // namespace detail
 
-/// The nearest binary16 (largest finite 65,504, least positive 2^-24).
+/// Return the nearest binary16 (the largest finite one is 65,504, the least positive one 2^-24).
 constexpr std::uint16_t to_f16(double number) { return detail::narrow<5, 10>(number); }
 constexpr std::uint16_t to_f16(float number) { return detail::narrow<5, 10>(number); }
-/// The nearest bfloat16 (the upper half of a float).
+/// Return the nearest bfloat16 (the upper half of a float).
 constexpr std::uint16_t to_bf16(double number) { return detail::narrow<8, 7>(number); }
 constexpr std::uint16_t to_bf16(float number) { return detail::narrow<8, 7>(number); }
 constexpr float from_f16(std::uint16_t bits) { return detail::widen<5, 10>(bits); }
@@ -104,7 +104,7 @@ constexpr float from_bf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-/// A number of a tensor: two bytes that read as float and are rounded to once.
+/// A number of a tensor: two bytes that convert to float, and to which numbers are rounded once.
 struct Float16 {
   std::uint16_t bits = 0;
   constexpr Float16() = default;
@@ -137,7 +137,7 @@ struct ComputeType<Bfloat16> {
 };
 }  // namespace detail
 
-/// What the engine computes in where tensors hold `Stored`: float for the 16-bit types.
+/// The type in which the engine computes on tensors of `Stored`: float for the 16-bit types.
 template <class Stored>
 using Compute = typename detail::ComputeType<Stored>::type;
 

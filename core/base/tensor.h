@@ -62,7 +62,8 @@ struct Tensor4 {
   [[nodiscard]] bool empty() const { return data.empty(); }
 };
 
-/// A copy of one head of one batch element [1 x 1 x token x feature]; empty of an empty tensor.
+/// Returns a copy of one head of one batch element [1 × 1 × token × feature]. It is empty if `all`
+/// is empty.
 template <class T>
 [[nodiscard]] Tensor4<T> head_of(const Tensor4<T>& all, std::int64_t batch, std::int64_t head) {
   if (all.empty()) return {};
@@ -72,14 +73,15 @@ template <class T>
   return one;
 }
 
-/// A dense array of any rank that owns its numbers, row-major: a parameter that is a tensor.
+/// A dense array of any rank that owns its numbers, row-major. Parameters that are tensors have
+/// this type.
 template <class T>
 struct Array {
   std::vector<std::int64_t> extents;
   std::vector<T> data;
 
-  /// The numbers of one head, where `rank` axes follow the axis of heads; all heads share the array
-  /// where there is no such axis.
+  /// Returns the numbers of one head, where `rank` axes follow the axis of heads. If there is no
+  /// such axis, all heads share the array.
   [[nodiscard]] const T* of_head(std::int64_t head, std::size_t rank) const {
     if (extents.size() <= rank) return data.data();
     return data.data() + head * (static_cast<std::int64_t>(data.size()) / extents.front());
@@ -90,7 +92,7 @@ struct Array {
   bool operator==(const Array&) const = default;
 };
 
-/// The same numbers in another type.
+/// Return the same numbers in another type.
 template <class To, class From>
 [[nodiscard]] Tensor4<To> convert(const Tensor4<From>& from) {
   Tensor4<To> to;

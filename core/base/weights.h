@@ -1,8 +1,9 @@
-// How logits become weights, and weights and values an output: the rows of two short tables.
+// The tables of laws that turn logits into weights, and of aggregates that turn weights and values
+// into an output.
 //
 //   softmax   weight_ij = exp(logit_ij) / sum_j exp(logit_ij), or with axis = query / sum_i
-//   sigmoid   weight_ij = 1 / (1 + exp(-logit_ij)), each pair by itself
-//   exp       weight_ij = exp(logit_ij), not normalised; beyond the range of its type infinite
+//   sigmoid   weight_ij = 1 / (1 + exp(-logit_ij)), for each pair alone
+//   exp       weight_ij = exp(logit_ij), not normalised; infinite if it overflows
 //
 //   mean      output_i = sum_j weight_ij v_j
 //   einstein  output_i = sum_j weight_ij g_j v_j / sum_j weight_ij g_j, g(v) = 1 / sqrt(1 - |v|^2),
@@ -17,10 +18,10 @@ namespace conelab {
 
 enum class WeightLaw { softmax, softmax_over_queries, sigmoid, exponential };
 enum class Aggregate { mean, einstein };
-/// Whether values become (g v, g), and their sums are divided by that of g.
+/// Returns whether values are replaced by (g v, g) and their sums are divided by that of g.
 constexpr bool is_midpoint(Aggregate aggregate) { return aggregate == Aggregate::einstein; }
 
-/// Its choice, where it has one, picks one of its laws.
+/// A row of weights. If it has a choice, that selects one of its laws.
 struct WeightRow {
   const char* name;
   const char* about;

@@ -51,8 +51,8 @@ constexpr std::int64_t checked_slopes = 8;
 constexpr std::int64_t plain_row = 4;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// One head of a batch element. Errors are measured head by head: the copies in wider numbers then
-/// cost little beside the case itself.
+/// One head of a batch element. Errors are measured head by head, so that the copies in wider
+/// numbers take little memory compared with the case itself.
 struct HeadIndex {
   std::int64_t batch = 0, head = 0;
 };

@@ -1,4 +1,4 @@
-// Verdicts between benchmarks: faster, slower, same, undecided, case by case.
+// Compares benchmarks case by case. The verdicts are faster, slower, same and undecided.
 #pragma once
 
 #include <string>
@@ -12,37 +12,41 @@ namespace conelab {
 
 /// One case of both files, or of two operators in one file.
 struct CaseComparison {
-  Case labels;         ///< Of the second.
-  RatioResult result;  ///< Time of the second over the first; undecided where either has no time.
-  /// Multiply-add peak of the machine, second over first, while the cases ran; NaN where unknown.
+  Case labels;  ///< The labels of the second case.
+  /// Time of the second over that of the first; undecided if either has no time.
+  RatioResult result;
+  /// Ratio of the machine's multiply-add peaks during the cases, second over first; NaN if unknown.
   double peak_ratio = 0;
-  /// The same of its memory's bandwidth; it decides nothing.
+  /// The same ratio for the memory bandwidth. The verdict does not use it.
   double bandwidth_ratio = 0;
-  std::string note;  ///< What to know before believing the verdict; empty: nothing.
+  std::string note;  ///< What the reader must know about the verdict; may be empty.
 };
 
 struct BenchComparison {
-  std::vector<CaseComparison> cases;  ///< Those that both files have, in the first one's order.
+  std::vector<CaseComparison> cases;  ///< Those that both files contain, in the order of the first.
   std::vector<Case> only_first, only_second;
   MeasuredControl first_control, second_control;
-  std::vector<std::string> changed;      ///< Files whose bytes are not those that were written.
-  std::vector<std::string> differences;  ///< Of the environments: "cpu: A, then B".
+  /// Files whose bytes have changed since they were written.
+  std::vector<std::string> changed;
+  std::vector<std::string> differences;  ///< Differences of the environments: "cpu: A, then B".
 };
 
-/// Runs are not paired: drift of the machine between them looks like a difference. Where the
-/// machine's own peak moved by more than `margin`, or is unknown, the case is undecided and its
-/// note says why. Files are read in a child process (they may be damaged). Fails where a file is no
-/// result of `bench`, or where their batches differ; stops where `limits.cancelled` says so.
+/// Compares two files. Their runs are not paired, so that a drift of the machine between them looks
+/// like a difference. If the machine's own peak changed by more than `margin`, or is unknown, the
+/// case is undecided and its note says why. Files may be damaged and are read in a child process.
+/// Throws a failure if a file is not a result of `bench`, or if the batches differ; stops if
+/// `limits.cancelled` returns true.
 [[nodiscard]] BenchComparison compare_bench(const std::string& first, const std::string& second,
                                             double margin = 0.02, const SandboxLimits& limits = {});
 
-/// Every case against that of the operator `base` with otherwise equal labels, round by round, from
-/// one file: machine drift cancels. Throws misuse where the file has no such operator.
+/// Compares every case with that of the operator `base` with otherwise equal labels, round by
+/// round, in one file, so that a drift of the machine cancels. Throws misuse if the file has no
+/// such operator.
 [[nodiscard]] std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& cases,
                                                             const std::string& base,
                                                             double margin = 0.02);
 
-/// What the intervals of the ratios cover, the least of them, and at most `usual_level`.
+/// Returns the smallest coverage of the intervals of the ratios, at most `usual_level`.
 [[nodiscard]] double ratio_coverage(const std::vector<CaseComparison>& cases);
 
 }  // namespace conelab

@@ -1,5 +1,6 @@
-// What a benchmark runs: cases that are prepared once and sampled many times, and what is known of
-// them before. The runner knows operators only through this interface.
+// The interface between the benchmark's runner and what it measures: cases that are prepared once
+// and sampled many times, and predictions about them. The runner knows operators only through this
+// interface.
 #pragma once
 
 #include <iterator>
@@ -14,35 +15,36 @@ namespace conelab {
 
 /// Facts about a prepared case.
 struct CaseFacts {
-  double flops = 0;  ///< Of one run.
+  double flops = 0;  ///< Operations of one run.
   double bytes = 0;  ///< Inputs read and outputs written by one run: the compulsory traffic.
-  double error = 0;  ///< Largest absolute difference to float64; NaN where not determined.
+  double error = 0;  ///< Largest absolute difference from float64; NaN if not determined.
 };
 
-/// One sample of a case: seconds per run, NaN where not measured.
+/// One sample of a case. Times are seconds per run; NaN if not measured.
 struct Sample {
   double warm = std::numeric_limits<double>::quiet_NaN();
-  double cold = std::numeric_limits<double>::quiet_NaN();        ///< One run with flushed caches.
-  double runs = 0;                                               ///< That `warm` is the mean of.
-  double peak_flops = std::numeric_limits<double>::quiet_NaN();  ///< Multiply-add peak of as many
-                                                                 ///< threads, FLOP/s, the lower of
-                                                                 ///< before and after.
+  double cold = std::numeric_limits<double>::quiet_NaN();  ///< One run with flushed caches.
+  /// `warm` is the mean of this many runs.
+  double runs = 0;
+  /// Multiply-add peak of as many threads in FLOP/s, the smaller one of before and after the
+  /// sample.
+  double peak_flops = std::numeric_limits<double>::quiet_NaN();
   double peak_bytes = 0;    ///< Peak resident memory of the worker during a run.
-  double extra_bytes = 0;   ///< Peak growth during a run, beyond inputs and outputs.
+  double extra_bytes = 0;   ///< Peak growth of memory during a run, without inputs and outputs.
   double device_bytes = 0;  ///< Peak memory on the device; 0 on the CPU.
-  /// Of the device right after the sample, see DeviceClocks; NaN on the CPU and where it does not
-  /// tell.
+  /// State of the device after the sample, see DeviceClocks. NaN on the CPU and if the device does
+  /// not report it.
   double device_clock = std::numeric_limits<double>::quiet_NaN();
   double device_memory_clock = std::numeric_limits<double>::quiet_NaN();
   double device_temperature = std::numeric_limits<double>::quiet_NaN();
   double device_power = std::numeric_limits<double>::quiet_NaN();
   double device_throttle = std::numeric_limits<double>::quiet_NaN();
-  /// Of memory beside as many threads, bytes/s; NaN where this round did not measure it. The
-  /// runner's, not the worker's.
+  /// Bandwidth of memory in bytes/s for as many threads. The runner measures it, not the worker.
+  /// NaN if this round did not.
   double bandwidth = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// What became of a request, or of a case; the numbers of /bench/runtime/status.
+/// The outcome of a request or of a case. The numbers are those of /bench/runtime/status.
 enum class CaseStatus {
   ok = 0,
   skipped = 1,
@@ -52,7 +54,7 @@ enum class CaseStatus {
   out_of_memory = 5
 };
 
-/// "ok", "skipped", "timed out", ...; "unknown status" for a number that has no name.
+/// Returns "ok", "skipped", "timed out", ..., or "unknown status" for a number without a name.
 [[nodiscard]] inline const char* status_name(CaseStatus status) {
   constexpr const char* names[] = {"ok",        "skipped", "crashed",
                                    "timed out", "failed",  "out of memory"};
@@ -60,7 +62,7 @@ enum class CaseStatus {
   return number < std::size(names) ? names[number] : "unknown status";
 }
 
-/// f(name, number) for every fact, in the order in which a worker answers them.
+/// Calls f(name, number) for every fact, in the order of a worker's answer.
 template <class Facts, class F>
 void each_fact(Facts& facts, const F& f) {
   f("flops", facts.flops);
@@ -68,7 +70,7 @@ void each_fact(Facts& facts, const F& f) {
   f("error", facts.error);
 }
 
-/// The same for every number of a sample that a worker measures.
+/// Does the same for every number of a sample that a worker measures.
 template <class AnySample, class F>
 void each_measurement(AnySample& sample, const F& f) {
   f("warm", sample.warm);
@@ -92,26 +94,27 @@ class CaseExecutor {
   [[nodiscard]] virtual Sample sample(bool cold) = 0;
 };
 
-/// Prepares a case of `batch` from `seed`. Throws a failure where the case cannot run; a message
-/// that begins with "skipped: " says that it is not meant to.
+/// Prepares a case with `batch` and `seed`. Throws a failure if the case cannot run. A message that
+/// begins with "skipped: " says that it is not meant to run.
 using ExecutorFactory = std::unique_ptr<CaseExecutor> (*)(const Case& c, std::int64_t batch,
                                                           std::uint64_t seed);
 
-/// What a case will need, known before it starts.
+/// The needs of a case, known before it starts.
 struct Prediction {
   double bytes = 0;       ///< Peak memory of its worker.
   double idle_bytes = 0;  ///< Memory of its worker between samples.
-  double flops = 0;       ///< Of one run.
+  double flops = 0;       ///< Operations of one run.
 };
 
 /// What this program can benchmark.
 struct Workload {
-  std::vector<std::string> operations;  ///< Known names.
-  /// Throws misuse for an operation of a known name that no case can have; null: takes names alone.
+  std::vector<std::string> operations;  ///< Names of the operators.
+  /// Throws misuse for an operator with parameters that no case can have. Null: only names are
+  /// accepted.
   void (*check)(const std::string& operation) = nullptr;
-  ExecutorFactory make = nullptr;  ///< Used in workers only.
+  ExecutorFactory make = nullptr;  ///< Prepares a case. Used in workers only.
   Prediction (*predict)(const Case& c, std::int64_t batch) = nullptr;
-  /// Bytes/s that so many threads read from memory; null: not measured.
+  /// Returns the bytes/s that this number of threads read from memory. Null: not measured.
   double (*bandwidth)(int threads) = nullptr;
 };
 

@@ -83,7 +83,8 @@ std::size_t flush_bytes() {
 }
 
 void flush_caches() {
-  // Given back at once: many workers live side by side. Huge pages make it quick.
+  // The memory is freed after each call, because many workers run at the same time. Huge pages make
+  // the allocation fast.
   const std::size_t size = flush_bytes();
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;

@@ -1,4 +1,4 @@
-// The cases of a result file of `bench`, as plain structs: what summaries and comparisons read.
+// The cases of a result file of `bench` as plain structs, which summaries and comparisons read.
 #pragma once
 
 #include <string>
@@ -14,66 +14,68 @@ struct MeasuredCase {
   Case labels;
   CaseStatus status = CaseStatus::ok;
   std::string reason;
-  double time = 0, time_low = 0, time_high = 0;  ///< Seconds, NaN where the status is not ok.
-  std::vector<double> samples;                   ///< [round] seconds, NaN where missing.
-  double time_cold = 0;                          ///< NaN where not measured.
+  double time = 0, time_low = 0, time_high = 0;  ///< Seconds; NaN if the status is not ok.
+  std::vector<double> samples;                   ///< [round] Seconds; NaN if missing.
+  double time_cold = 0;                          ///< Seconds; NaN if not measured.
   std::vector<double>
-      peak_samples;             ///< [round] FLOP/s of the machine beside each sample; or empty.
-  double flops = 0, bytes = 0;  ///< Of a run.
-  double peak_flops = 0;        ///< FLOP/s of the machine.
-  double bandwidth = 0;         ///< Bytes/s of its memory; NaN in files that do not know it.
+      peak_samples;  ///< [round] Peak FLOP/s, measured next to each sample; may be empty.
+  double flops = 0, bytes = 0;  ///< Of one run.
+  double peak_flops = 0;        ///< Multiply-add peak of the machine in FLOP/s.
+  /// Bandwidth of the memory in bytes/s; NaN if the file does not contain it.
+  double bandwidth = 0;
   double peak_bytes = 0, extra_bytes = 0;
-  double error = 0;  ///< NaN where not determined.
+  double error = 0;  ///< NaN if not determined.
 };
 
-/// Arithmetic intensity: operations over compulsory bytes, the inputs read and the outputs written
-/// once each. What is read again, because no cache held it, is not counted: a kernel that does may
-/// stay below the roof for that. NaN where either is unknown.
+/// Returns the arithmetic intensity: operations over compulsory bytes, with inputs read and outputs
+/// written once. What is read again because no cache held it is not counted; a kernel may be below
+/// the roof for that reason. NaN if either is unknown.
 [[nodiscard]] double intensity(const MeasuredCase& c);
 
-/// Operations per second over the machine's measured multiply-add peak; NaN where either is
-/// unknown. Above 1 the peak is not to be trusted: it was measured while something else held the
-/// machine.
+/// Returns operations per second over the machine's measured multiply-add peak; NaN if either is
+/// unknown. A value above 1 means that the peak was measured while something else used the machine.
 [[nodiscard]] double peak_share(const MeasuredCase& c);
-/// Whether that is so.
+/// Returns whether peak_share is above 1.
 [[nodiscard]] bool peak_disturbed(const MeasuredCase& c);
 
-/// In the order of the file. Fails with `FILE: what is wrong` where the file holds no benchmark, or
-/// lacks a variable that the contract asks for; what only this program writes may be missing (NaN).
+/// Returns the cases in the order of the file. `name` is the file's name for messages. Throws a
+/// failure `FILE: what is wrong` if the file contains no benchmark, or lacks a variable that its
+/// format requires. Variables that only this program writes may be missing (NaN).
 [[nodiscard]] std::vector<MeasuredCase> measured_cases(const LabelledFile& file,
                                                        const std::string& name);
 
-/// The different labels of the cases on an axis ("operator", "dim"), in their order. Throws misuse
-/// where no axis has this name.
+/// Returns the different labels of the cases on an axis ("operator", "dim"), in their order. Throws
+/// misuse for an unknown name.
 [[nodiscard]] Labels label_values(const std::vector<MeasuredCase>& cases, std::string_view axis);
 
-/// What the intervals of the cases' times cover, the least of them: `usual_level`, less where the
-/// rounds are too few for that. Cases without a time count for nothing.
+/// Returns the smallest coverage of the intervals of the cases' times: `usual_level`, or less if
+/// there are too few rounds for that. Cases without a time do not count.
 [[nodiscard]] double time_coverage(const std::vector<MeasuredCase>& cases);
 
-/// "95 %", or of what covers less, so much: "50 %".
+/// Returns a coverage as text, at most "95 %".
 [[nodiscard]] std::string coverage_text(double coverage);
 
-/// The scaling exponent of one line: all lengths at fixed other labels.
+/// The scaling exponent of one line: all lengths, with the other labels fixed.
 struct MeasuredExponent {
-  Case labels;  ///< The length is 0.
+  Case labels;  ///< The label of the length is 0.
   double value = 0, low = 0, high = 0;
-  std::string why_not;        ///< Where it is not resolved (and NaN).
-  std::vector<double> local;  ///< [length] over the octave that ends there; NaN where missing.
+  std::string why_not;        ///< Why it is not resolved (the values are NaN); empty if it is.
+  std::vector<double> local;  ///< [length] Exponent of the octave that ends there; NaN if missing.
 };
 
-/// Those of /bench/fit, in the order of the file; empty where the file has none.
+/// Returns the exponents of /bench/fit, in the order of the file; none if the file has no such
+/// group.
 [[nodiscard]] std::vector<MeasuredExponent> measured_exponents(const LabelledFile& file,
                                                                const std::string& name);
 
-/// The A/A control: how often cases that were measured twice came out different.
+/// The result of the A/A control: how often cases that were measured twice had different results.
 struct MeasuredControl {
   int comparisons = 0;
   double rate = 0, rate_low = 0, rate_high = 1;  ///< NaN without comparisons.
-  int rounds = 0;                                ///< Of the run; 0 where the file has none.
+  int rounds = 0;                                ///< Rounds of the run; 0 if the file does not say.
 };
 
-/// Of /bench/control; none where the file has no such group.
+/// Returns /bench/control. If the file has no such group, there are 0 comparisons.
 [[nodiscard]] MeasuredControl measured_control(const LabelledFile& file);
 
 }  // namespace conelab

@@ -1,9 +1,9 @@
 // The parts of an unfinished run: one small file for each sample, in OUT.h5.parts/.
 //
-// Each file is written as temporary -> fsync -> rename -> fsync of the directory, and never changed
-// again ("sealed"): a kill at any moment loses at most the sample under way. `run.txt` says which
-// run they belong to, and `lock` keeps a second writer out. A part that turns out to be damaged is
-// renamed to NAME.damaged, and kept until the run is finished.
+// Each file is written to a temporary one, which is synced, renamed and the directory synced. A
+// file is never changed after that ("sealed"), so that a kill at any moment loses at most the
+// current sample. `run.txt` identifies the run, and `lock` excludes a second writer. A part that
+// turns out to be damaged is renamed to NAME.damaged and kept until the run is finished.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@
 
 namespace conelab {
 
-/// What one part holds: a sample, or why the case ended.
+/// The contents of a part: a sample, or the reason why the case ended.
 struct PartRecord {
   CaseStatus status = CaseStatus::ok;
   std::string reason;
@@ -30,55 +30,57 @@ struct PartRecord {
   MachineState machine;
 };
 
-/// Whole or not at all, see AtomicFile.
+/// Writes a part completely or not at all, see AtomicFile.
 void write_part(const std::string& file, const PartRecord& record);
-/// Fails where the file cannot be read or holds no record.
+/// Reads a part. Throws a failure if the file cannot be read or contains no record.
 [[nodiscard]] PartRecord read_part(const std::string& file);
 
-/// Name and value of what identifies a run: a resumed run must agree in all of them.
+/// Names and values that identify a run. A resumed run must agree in all of them.
 using RunIdentity = std::vector<std::pair<std::string, std::string>>;
 
 class Parts {
  public:
-  /// Opens or creates the folder and takes its lock. Fails where another process has it. Throws
-  /// misuse where the folder holds an unfinished run and `resume` is false, or where that run
-  /// differs from `identity`: the message names what differs, expected and found. Damaged parts of
-  /// that run are renamed; where it cannot be told which are, fails and changes none, see
-  /// `find_damaged`. Throws interrupted where `cancelled`, polled meanwhile, says so.
+  /// Opens or creates the folder and locks it. Throws a failure if another process has locked it.
+  /// Throws misuse if the folder contains an unfinished run and `resume` is false, or if that run
+  /// differs from `identity`; the message names the differences, expected and found. Damaged parts
+  /// of that run are renamed; if it cannot be determined which are damaged, throws a failure and
+  /// renames none (see `find_damaged`). Throws interrupted if `cancelled`, which is polled, returns
+  /// true.
   Parts(const std::string& output, const RunIdentity& identity, bool resume,
         const std::function<bool()>& cancelled);
-  /// Removes a folder that holds no sealed part.
+  /// Removes a folder without sealed parts and releases the lock.
   ~Parts();
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  /// Whether an unfinished run, one that has sealed something, is stored next to the output. True
-  /// where that cannot be seen.
+  /// Returns whether an unfinished run with a sealed part is stored next to the output. Returns
+  /// true if that cannot be determined.
   [[nodiscard]] static bool exist(const std::string& output);
-  /// Fails, and says how to go on, where a result that is to be read is missing because its run is
+  /// Throws a failure, which says how to continue, if a result is missing because its run is
   /// unfinished.
   static void check_finished(const std::string& result);
-  /// What identifies that run. Fails where it cannot be read.
+  /// Returns the identity of that run. Throws a failure if it cannot be read.
   [[nodiscard]] static RunIdentity identity(const std::string& output);
-  /// Removes what is left of the parts of a run that was killed while it discarded them. Does
-  /// nothing to an unfinished run, or to one that has the lock.
+  /// Removes the remaining parts of a run that was killed while it discarded them. Does nothing to
+  /// an unfinished run or if another process has the lock.
   static void clear_finished(const std::string& output);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  /// Why each of the renamed parts is damaged: `FILE: why`.
+  /// Returns for each renamed part why it is damaged: `FILE: why`.
   [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
-  /// The part of a series (schedule.h) in a round; nothing where it is missing or was renamed.
+  /// Returns the part of a series (schedule.h) in a round, or nothing if it is missing or was
+  /// renamed.
   [[nodiscard]] std::optional<PartRecord> load(int series, int round) const;
   void seal(int series, int round, const PartRecord& record) const;
-  /// The time limit of a sample when the unfinished run was last at work; of a new run 0.
+  /// Returns the time limit of a sample of the unfinished run; 0 for a new run.
   [[nodiscard]] double earlier_limit() const { return earlier_limit_; }
-  /// Removes the folder: the result file holds everything now.
+  /// Removes the folder once the result file contains everything.
   void discard();
 
  private:
   std::string folder_;
   int lock_ = -1;
-  bool discarded_ = false;  ///< Another run may use the folder since.
+  bool discarded_ = false;  ///< The folder may belong to another run since.
   double earlier_limit_ = 0;
   std::vector<std::string> damaged_;
 
@@ -88,40 +90,41 @@ class Parts {
   void take_lock();
 };
 
-/// What differs between the identity of an earlier run and this one, one entry a name: "rounds
-/// (expected 8, found 9)"; empty where they agree.
+/// Returns the differences between the identity of an earlier run and this one, as "rounds
+/// (expected 8, found 9)" joined by commas; empty if they agree.
 [[nodiscard]] std::string identity_difference(const RunIdentity& before, const RunIdentity& now);
 
-/// The damaged ones among `files`, and why: files that were read and hold no record, and files that
-/// crash a process which reads nothing else. Damaged HDF5 can make its library crash, so child
-/// processes read. `folder` is what the files are in, for messages.
+/// Returns those of the `files` that are damaged, with the reason: files that can be read but
+/// contain no record, and files that crash a process which reads nothing else. Damaged HDF5 can
+/// crash its library, so that child processes read the files. `folder` contains the files; messages
+/// name it.
 ///
-/// Fails, naming the file, where it cannot be found out: no process or descriptor to be had, no
-/// memory, a file that may not be read, a disk that does not answer. Throws interrupted where
-/// `cancelled`, polled throughout, says so.
+/// Throws a failure that names the file if the answer cannot be found: if there is no process,
+/// descriptor or memory left, a file is not readable, or a disk does not answer. Throws interrupted
+/// if `cancelled`, which is polled, returns true.
 [[nodiscard]] std::map<std::filesystem::path, std::string> find_damaged(
     const std::string& folder, const std::vector<std::filesystem::path>& files,
     const std::function<bool()>& cancelled);
 
-/// What is stored of a run at its output: the sweep that `--resume` continues unless told
-/// otherwise.
+/// What is stored of a run at its output. `--resume` continues this sweep unless options change it.
 struct StoredRun {
   Sweep sweep;
-  std::vector<std::string> peers;  ///< Names and versions; their commands are not stored.
+  std::vector<std::string> peers;  ///< Names and versions. Their commands are not stored.
 };
 
 /// Returns the run stored in the unfinished run next to `output`. If there is none, returns that of
-/// the finished result at `output`; if that is missing too, returns nothing. Throws misuse where
-/// `output` is a file of another kind, and where the stored sweep cannot be read; fails where the
-/// file cannot be read.
+/// the finished result at `output`; if that is missing too, returns nothing. Throws misuse if
+/// `output` is a file of another kind, or if the stored sweep cannot be parsed. Throws a failure if
+/// the file cannot be read.
 [[nodiscard]] std::optional<StoredRun> stored_run(const std::string& output,
                                                   const SandboxLimits& limits = {});
 
-/// Whether there is a finished result at `output`. Throws misuse where it is another kind of file.
+/// Returns whether there is a finished result at `output`. Throws misuse if it is another kind of
+/// file.
 [[nodiscard]] bool result_exists(const std::string& output);
 
-/// The items of the sweep of a finished result. Items that the file lacks, because it is older than
-/// the option, have their defaults. Fails where the file cannot be read.
+/// Returns the items of the sweep of a finished result. Items that the file lacks, because it is
+/// older than the option, have their defaults. Throws a failure if the file cannot be read.
 [[nodiscard]] RunIdentity items_of_result(const std::string& path, const SandboxLimits& limits);
 
 }  // namespace conelab

@@ -1,4 +1,4 @@
-// The result of a benchmark, and its file.
+// The result of a benchmark and its file.
 #pragma once
 
 #include <string>
@@ -10,32 +10,35 @@
 
 namespace conelab {
 
-/// All that is known of one case.
+/// The results of one case.
 struct CaseResult {
   Case labels;
   CaseStatus status = CaseStatus::ok;
-  std::string reason;  ///< Where the status is not ok.
+  std::string reason;  ///< Empty if the status is ok.
   CaseFacts facts;
-  std::vector<Sample> samples;  ///< [round]; NaN times where there is none.
+  std::vector<Sample> samples;  ///< [round] Times are NaN if there is no sample.
 };
 
 struct BenchResult {
   Sweep sweep;
-  std::vector<CaseResult> cases;     ///< In the order of Sweep::cases.
-  std::vector<CaseResult> controls;  ///< A/A: a second series of some cases, with the same labels.
-  std::vector<double> load, clock, temperature;  ///< [round]; NaN where unknown.
-  std::vector<std::string> peers;                ///< Names and versions of other programs.
-  std::vector<std::string> devices;              ///< Describes each device except the CPU.
+  std::vector<CaseResult> cases;  ///< In the order of Sweep::cases.
+  /// The A/A control: a second series of some cases, with the same labels.
+  std::vector<CaseResult> controls;
+  std::vector<double> load, clock, temperature;  ///< [round] NaN if unknown.
+  std::vector<std::string> peers;                ///< Names and versions of the other programs.
+  std::vector<std::string> devices;              ///< A description of each device except the CPU.
 };
 
-/// The contract's file: groups bench/runtime (times, memory, errors, status), bench/fit and
-/// bench/local_fit (scaling exponents), bench/control (A/A) and bench/environment.
+/// Returns the file in its documented format: the groups bench/runtime (times, memory, errors,
+/// status), bench/fit and bench/local_fit (scaling exponents), bench/control (A/A) and
+/// bench/environment.
 [[nodiscard]] LabelledFile bench_file(const BenchResult& result);
 
-/// The sweep as its attribute in the file: "lengths=256,512", ...
+/// Returns the sweep as its attribute in the file: "lengths=256,512", ...
 [[nodiscard]] std::vector<std::string> sweep_lines(const Sweep& sweep);
 
-/// Notes for people on how far the machine can be trusted (see core/statistics/machine_notes.h).
+/// Returns notes for the reader on how reliable the machine was (see
+/// core/statistics/machine_notes.h).
 [[nodiscard]] std::vector<std::string> machine_notes(const BenchResult& result);
 
 }  // namespace conelab

@@ -19,7 +19,7 @@ namespace conelab {
 
 namespace {
 
-/// What a sample takes beside its run: peaks, cold caches, messages.
+/// Seconds that a sample takes in addition to its run, for peaks, cold caches and messages.
 constexpr double overhead = 0.05;
 
 std::string line_of(Case c) {
@@ -56,14 +56,14 @@ double Forecast::sample_seconds(const Case& c, double flops) const {
 
 namespace {
 
-/// What a sample is taken to cost where only the share of it counts: seconds beside its runs, and
-/// FLOP/s of a thread. Constants, and no measurements: shares of the work must be the same from one
-/// moment, and from one resumed run, to the next.
+/// The assumed cost of a sample where only its share of all the work matters: seconds in addition
+/// to its runs, and FLOP/s of a thread. They are constants instead of measurements, because the
+/// shares must not change during a run or when it is resumed.
 constexpr double nominal_overhead = 0.1;
 constexpr double nominal_rate = 2e10;
 
-/// Of the shorter half of the lengths: the long ones cost most, may be skipped, and show no other
-/// false positives.
+/// Returns controls, evenly chosen from the cases of the shorter half of the lengths: long cases
+/// cost most, may be skipped, and show no other false positives.
 std::vector<CaseResult> chosen_controls(const Sweep& sweep, std::vector<CaseResult> cases) {
   const std::vector<std::int64_t> lengths = sweep.numbers(axes().back());
   const std::int64_t longest = lengths[(lengths.size() - 1) / 2];
@@ -222,10 +222,12 @@ std::string too_large(const Prediction& prediction, double memory) {
                      memory * 1e-9);
 }
 
-/// Files that the pipes of so many workers are, beside those of everything else.
+/// Returns the number of open files that so many workers need: two for the pipes of each, and those
+/// of everything else.
 std::int64_t pipes_of(int workers) { return 64 + 2 * static_cast<std::int64_t>(workers); }
 
-/// Whether so many files may be open at once; raises the limit where the system lets it.
+/// Returns whether so many files may be open at the same time. Raises the limit if the system
+/// permits it.
 bool may_open(std::int64_t files) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;

@@ -1,5 +1,6 @@
-// Inside a run (runner.h): its series of samples, the workers that measure them, and which cases
-// are not started because they would not fit into memory or would not end in time.
+// The inside of a run (runner.h): its series of samples, the workers that measure them, and the
+// decision which cases are not started because they would not fit into memory or would not end in
+// time.
 #pragma once
 
 #include <cstddef>
@@ -15,25 +16,26 @@
 
 namespace conelab {
 
-/// Predicts what a sweep will cost: the seconds of a run before it starts, from rates measured in
-/// the same sweep. A *line* is all lengths of otherwise equal labels. The rate (FLOP/s) of a line
-/// is that of the longest length measured so far: short runs are slower per FLOP, so the forecast
-/// of a longer one is rather too long.
+/// Predicts the seconds of a sample before it starts, from rates measured in the same sweep. A
+/// *line* is all lengths with otherwise equal labels. The rate (FLOP/s) of a line is that of the
+/// longest length measured so far. Short runs are slower per FLOP, so that the prediction for a
+/// longer one tends to be too long.
 class Forecast {
  public:
   struct Rate {
-    double flops = 0;         ///< FLOP/s; 0 where nothing of the line was measured.
-    std::int64_t length = 0;  ///< At which length.
+    double flops = 0;         ///< FLOP/s; 0 if nothing of the line was measured.
+    std::int64_t length = 0;  ///< The length at which it was measured.
   };
 
-  /// A run of `c` took `seconds` for `flops`.
+  /// Records that a run of `c` took `seconds` for `flops`.
   void learn(const Case& c, double flops, double seconds);
   [[nodiscard]] Rate rate(const Case& c) const;
 
-  /// One sample of `c` took `wall` seconds with everything that belongs to it.
+  /// Records that one sample of `c` took `wall` seconds in total.
   void learn_sample(const Case& c, double wall);
-  /// Seconds that one sample of `c` will take: as its last one did, or as its run will at the rate
-  /// of its line (of all lines so far where it has none); NaN before anything was measured.
+  /// Returns the predicted seconds of one sample of `c`: those of its last sample, or those that
+  /// follow from the rate of its line (of all lines if that has none). NaN before anything was
+  /// measured.
   [[nodiscard]] double sample_seconds(const Case& c, double flops) const;
 
  private:
@@ -42,12 +44,12 @@ class Forecast {
   double flops_ = 0, seconds_ = 0;      ///< Of all samples.
 };
 
-/// One sample a round: of a case, or of its repetition in the A/A control.
+/// A series: one sample in each round, of a case or of its repetition in the A/A control.
 struct Series {
   CaseResult* result;
   Prediction prediction = {};
-  std::optional<std::string> why_skipped = {};  ///< Empty text: it runs; nothing: not decided yet.
-  int visits = 0;                               ///< Rounds that are over.
+  std::optional<std::string> why_skipped = {};  ///< Empty text: it runs. Nothing: not yet decided.
+  int visits = 0;                               ///< Rounds that are done.
   int worked = 0;                               ///< Rounds in which it was measured.
 
   [[nodiscard]] const Case& labels() const { return result->labels; }
@@ -56,11 +58,11 @@ struct Series {
   }
 };
 
-/// All series of a sweep, and how far they are.
+/// All series of a sweep and their progress.
 class Schedule {
  public:
-  /// Fills the cases and controls of `result`, which must outlive this. The choice of the controls
-  /// depends on the sweep alone, so that a resumed run has the same.
+  /// Fills in the cases and controls of `result`, which must outlive the object. The choice of the
+  /// controls depends only on the sweep, so that a resumed run has the same.
   Schedule(const Sweep& sweep, BenchResult& result);
 
   [[nodiscard]] int count() const { return static_cast<int>(series_.size()); }
@@ -68,46 +70,46 @@ class Schedule {
   [[nodiscard]] auto begin() { return series_.begin(); }
   [[nodiscard]] auto end() { return series_.end(); }
 
-  /// Samples of the sweep, and how many of them are over.
+  /// Return the number of samples of the sweep, and of those that are done.
   [[nodiscard]] int total() const { return count() * sweep_->rounds; }
   [[nodiscard]] int done() const;
-  /// The part of the work that is over, 0 to 1; it never decreases, because what is over only grows
-  /// and what is left only shrinks.
+  /// Returns the share of the work that is done, from 0 to 1. It never decreases, because what is
+  /// done only grows and what is left only shrinks.
   [[nodiscard]] double work_share() const;
-  /// Seconds that the rest of the sweep will take; NaN where unknown.
+  /// Returns the predicted seconds for the rest of the sweep; NaN if unknown.
   [[nodiscard]] double seconds_left(const Forecast& forecast) const;
 
  private:
   const Sweep* sweep_;
-  std::vector<Series> series_;  ///< Cases, then controls.
+  std::vector<Series> series_;  ///< The cases, then the controls.
 
   [[nodiscard]] double nominal_cost(const Series& series) const;
 };
 
-/// The processes that measure: one for each peer, which measures all cases of its own, and one for
-/// each other series.
+/// The processes that measure: one for each peer, which measures all its cases, and one for each
+/// other series.
 class Workers {
  public:
-  /// All arguments must outlive this; a process starts when it is first asked.
+  /// All arguments must outlive the object. A process starts with its first request.
   Workers(const Sweep& sweep, const Workload& workload, const BenchOptions& options,
           Schedule& schedule);
 
-  /// What a series needs. Where its peer has no such case, sets Series::why_skipped; fails where
-  /// the peer does not say.
+  /// Returns the needs of a series. If its peer has no such case, sets Series::why_skipped. Throws
+  /// a failure if the peer does not answer.
   Prediction predict(int series);
   struct Probe {
     double flops = 0, seconds = 0;
   };
-  /// A run of the series' case at another length, by a process of its own; zeros where it failed.
+  /// Runs the series' case at another length in a separate process. Returns zeros if that failed.
   Probe probe(int series, std::int64_t length);
-  /// Measures one sample; with the first one also the case's facts.
+  /// Measures one sample, and with the first one the case's facts.
   void measure(int series, PartRecord& record);
-  /// From now on a process ends with each sample: not all fit into memory at once.
+  /// From now on a process ends with each sample, because not all fit into memory at once.
   void keep_none() { keeps_ = false; }
   void end() { workers_.clear(); }
 
  private:
-  /// A process and the series that it is prepared for, -1 for none.
+  /// A process and the series for which it is prepared, -1 for none.
   struct Worker {
     std::vector<std::string> command;
     bool peer = false;
@@ -122,8 +124,8 @@ class Workers {
   const Workload* workload_;
   const BenchOptions* options_;
   Schedule* schedule_;
-  std::vector<Worker> workers_;         ///< One a peer, then one for each series of our own.
-  std::vector<std::size_t> worker_of_;  ///< [series]
+  std::vector<Worker> workers_;         ///< One for each peer, then one for each other series.
+  std::vector<std::size_t> worker_of_;  ///< [series] Index into workers_.
   bool keeps_ = true;
 
   [[nodiscard]] Worker& worker(int series) {
@@ -136,13 +138,13 @@ class Workers {
 /// Decides which cases are not started.
 class Admission {
  public:
-  /// Asks what every series needs, and whether all workers fit into memory at once. `output` is
-  /// named in messages.
+  /// Asks for the needs of every series, and decides whether all workers fit into memory at once.
+  /// `output` is named in messages.
   Admission(std::string output, const Sweep& sweep, Workers& workers, Schedule& schedule);
 
-  /// Sets Series::why_skipped where it is not decided yet. If it is doubtful whether a case ends in
-  /// time, then the rate of a shorter case of the same line is measured first. A case that was
-  /// measured in earlier rounds goes on; fails where memory lacks for it by now.
+  /// Sets Series::why_skipped if it is not decided yet. If it is doubtful whether a case ends in
+  /// time, the rate of a shorter case of the same line is measured first. A case that was measured
+  /// in earlier rounds is continued; throws a failure if there is no longer enough memory for it.
   void decide(int series, Forecast& forecast);
 
  private:
@@ -151,7 +153,7 @@ class Admission {
   Workers* workers_;
   Schedule* schedule_;
   double peak_;    ///< FLOP/s of one thread.
-  double memory_;  ///< That was free before the first worker; 0: unknown.
+  double memory_;  ///< Free memory before the first worker; 0: unknown.
 
   std::string why_endless(int series, Forecast& forecast);
 };

@@ -1,4 +1,4 @@
-// A benchmark's result as lines of a table, for terminals and reports.
+// Turns a benchmark's result into tables for terminals and reports.
 #pragma once
 
 #include <string>
@@ -9,41 +9,45 @@
 
 namespace conelab {
 
-/// A table of texts: `header` [columns], `rows` [rows][columns].
+/// A table of text: `header` [columns], `rows` [rows][columns].
 struct TextTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
 };
 
-/// One row per case: its labels (those axes only that have several values, and always operator,
-/// pass and n), median time with its interval, time with cold caches, share of the measured
+/// Returns one row for each case: its labels (operator, pass, n, and those axes that have several
+/// values), the median time with its interval, the time with cold caches, the share of the measured
 /// multiply-add peak (in brackets above 100 %, see peak_disturbed), memory beyond inputs and
-/// outputs, error; where there is no time, the status and reason.
+/// outputs, and the error. A case without a time has its status and reason instead.
 [[nodiscard]] TextTable summary_table(const std::vector<MeasuredCase>& cases);
 
-/// One row per scaling line: its labels, the exponent with its interval, or why it is not resolved.
+/// Returns one row for each scaling line: its labels, and the exponent with its interval or why it
+/// is not resolved.
 [[nodiscard]] TextTable exponent_table(const std::vector<MeasuredExponent>& exponents);
 
-/// The same as lines; one line, with the reasons, where none of them is resolved.
+/// Returns the same as lines of text; a single line with the reasons if no exponent is resolved.
 [[nodiscard]] std::vector<std::string> exponent_lines(
     const std::vector<MeasuredExponent>& exponents);
 
-/// How often cases that were measured twice came out different: what a verdict is worth.
+/// Returns how often cases that were measured twice had different results, which shows how reliable
+/// a verdict is.
 [[nodiscard]] std::string control_note(const MeasuredControl& control);
 
-/// One row per comparison: its labels, the ratio with its interval, verdict and note.
+/// Returns one row for each comparison: its labels, the ratio with its interval, the verdict and
+/// the note.
 [[nodiscard]] TextTable comparison_table(const std::vector<CaseComparison>& cases);
 
-/// What else to say below the tables, one line each: the A/A control, the memory's
-/// bandwidth, notes on the machine.
+/// Returns further lines for below the tables: the A/A control, the memory's bandwidth, notes on
+/// the machine.
 [[nodiscard]] std::vector<std::string> summary_notes(const LabelledFile& file);
 
-/// The columns aligned (first left, others right), one line a row, two spaces between.
+/// Returns the rows as aligned lines, the first column to the left and the others to the right,
+/// with two spaces between columns.
 [[nodiscard]] std::vector<std::string> table_lines(const TextTable& table);
 
-/// "1.24 ms", "3.2 s"; three digits. "-" for NaN.
+/// Returns a time with three digits: "1.24 ms", "3.2 s"; "-" for NaN.
 [[nodiscard]] std::string time_text(double seconds);
-/// "1.24 MB"; three digits. "-" for NaN.
+/// Returns a size with three digits: "1.24 MB"; "-" for NaN.
 [[nodiscard]] std::string bytes_text(double bytes);
 
 }  // namespace conelab

@@ -1,9 +1,9 @@
-// A worker is a process that measures one case at a time; the runner starts it and asks it.
+// A worker is a process that measures one case at a time. The runner starts it and sends requests.
 //
-// Each case has a process of its own (those of a peer share one), which shows its peak memory and
-// contains crashes, hangs and the end of memory. Requests and answers are one line of text each,
-// over the worker's standard streams. A case is its labels, in the order of the axes (axes.h). Axes
-// that were added later are named, and left out where their label is implied:
+// Each case has its own process (the cases of a peer share one). This shows the case's peak memory,
+// and isolates crashes, hangs and running out of memory. Requests and answers are one line of text
+// each, over the worker's standard streams. A case is given by its labels, in the order of the axes
+// (axes.h). Axes that were added later are named, and left out if their label is implied:
 //
 //   > case LABEL ... BATCH SEED [AXIS=LABEL ...]
 //   < ready                                    | skipped WHY | memory WHY | failed WHY
@@ -14,16 +14,16 @@
 //     DEVICE_MEMORY_CLOCK DEVICE_TEMPERATURE DEVICE_POWER DEVICE_THROTTLE]
 //                                              | memory WHY | failed WHY
 //
-// A peer is another program whose operators join a sweep, so that rivals are timed in the same
-// rounds. It answers the same protocol, and
+// A peer is another program whose operators take part in a sweep, so that both are timed in the
+// same rounds. It answers the same protocol and in addition:
 //
 //   > operators                < operators NAME NAME ...
 //   > about                    < about TEXT            (name and version, for the result file)
 //   > predict LABEL ... BATCH  < predict BYTES FLOPS
 //
 // All cases of a peer share one process, because such programs take seconds to start and to
-// compile; it is started again after a crash. If it does not measure the machine's multiply-add
-// peak beside a sample (it answers nan), then the runner does.
+// compile. It is restarted after a crash. If it does not measure the machine's multiply-add peak
+// with a sample (it answers nan), the runner does.
 #pragma once
 
 #include <functional>
@@ -34,39 +34,40 @@
 
 namespace conelab {
 
-/// The worker's side: answers requests until standard input or the parent ends. Returns the exit
-/// status. Ignores SIGINT and SIGTERM, which reach the whole process group: the parent answers
-/// them. The worker asks the kernel to be ended first when memory runs out.
+/// The worker's side: answers requests until standard input or the parent process ends. Returns the
+/// exit status. Ignores SIGINT and SIGTERM, which reach the whole process group and are handled by
+/// the parent. The worker asks the kernel to end it first if memory runs out.
 int run_worker(ExecutorFactory factory);
 
-/// How long the runner waits for an answer: at most `seconds`; if `cancelled` returns true, it
+/// How long the runner waits for an answer: at most `seconds`. If `cancelled` returns true, it
 /// stops waiting and throws Error(interrupted).
 struct WaitLimit {
   double seconds = 600;
   std::function<bool()> cancelled;
 };
 
-/// The runner's side. The worker leads a process group of its own: Ctrl-C in a terminal is left to
-/// the runner, and ending the worker also ends what it started. If the runner is killed, then the
-/// kernel ends the worker (Linux).
+/// The runner's side. The worker leads its own process group, so that only the runner receives
+/// Ctrl-C of a terminal, and ending the worker also ends the processes that it started. If the
+/// runner is killed, the kernel ends the worker (Linux).
 class WorkerProcess {
  public:
-  /// `command` is the argument vector, its first word a path or a name in PATH:
-  /// {"/proc/self/exe", "bench-worker"}. Fails where the process cannot be started.
+  /// `command` is the argument vector; its first word is a path or a name in PATH:
+  /// {"/proc/self/exe", "bench-worker"}. Throws a failure if the process cannot be started.
   explicit WorkerProcess(const std::vector<std::string>& command);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  /// Each sends a request and waits for the answer. After a status other than ok the worker cannot
-  /// be used any more, and `reason()` says why in one line.
+  /// Each function sends a request and waits for the answer. After a status other than ok the
+  /// worker cannot be used any more, and `reason()` returns why, in one line.
   CaseStatus prepare(const Case& c, std::int64_t batch, std::uint64_t seed, const WaitLimit& limit);
   CaseStatus facts(const WaitLimit& limit, CaseFacts& facts);
   CaseStatus sample(bool cold, const WaitLimit& limit, Sample& sample);
-  /// Of peers: what the case will need.
+  /// For peers: asks for the needs of the case.
   CaseStatus predict(const Case& c, std::int64_t batch, const WaitLimit& limit,
                      Prediction& prediction);
-  /// Of peers: a request of one word. The answer is that word and a text, which `reason()` returns.
+  /// For peers: sends a request of one word. The answer is that word and a text, which `reason()`
+  /// returns.
   CaseStatus question(const std::string& word, const WaitLimit& limit);
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
@@ -77,9 +78,10 @@ class WorkerProcess {
   std::string buffered_;
   std::string reason_;
 
-  /// Ok: the answer began with `expected`, and `reason_` is the rest of it.
+  /// Returns ok if the answer begins with `expected`. `reason_` is then the rest of it.
   CaseStatus ask(const std::string& request, const std::string& expected, const WaitLimit& limit);
-  /// The same for answers that consist of numbers alone, as many as one of `counts`.
+  /// Does the same for answers that consist of numbers only, of which there must be as many as one
+  /// of `counts`.
   CaseStatus ask_numbers(const std::string& request, const std::string& expected,
                          const std::vector<std::size_t>& counts, const WaitLimit& limit,
                          std::vector<double>& numbers);
@@ -98,8 +100,8 @@ struct Peer {
   [[nodiscard]] bool has(const std::string& operation) const;
 };
 
-/// Starts the program and asks what it is. Fails with its command where it cannot be started, does
-/// not answer, or has no operators.
+/// Starts the program and asks for its name and operators. Throws a failure that contains the
+/// command if it cannot be started, does not answer, or has no operators.
 [[nodiscard]] Peer ask_peer(const std::vector<std::string>& command, const WaitLimit& limit);
 
 }  // namespace conelab

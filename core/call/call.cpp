@@ -51,7 +51,7 @@ std::vector<PartInfo> part_list(const Rows& rows) {
   return list;
 }
 
-/// "none", described by `none`, and the token maps of one kind.
+/// Returns "none", described by `none`, followed by the token maps of one kind.
 template <class Kind>
 std::vector<PartInfo> token_map_list(const char* none, const Kind& kind) {
   std::vector<PartInfo> list{{"none", none, {}, ""}};
@@ -72,7 +72,8 @@ PartInfo similarity_info(const SimilarityRow& row) {
   return info;
 }
 
-/// "; convention = reference: ...", the words that differ from those of the name's first row.
+/// Returns "; convention = reference: ..." with the words that differ from those of the name's
+/// first row.
 std::string other_formula(const SimilarityRow& row) {
   std::string text;
   for (const ChosenWord& word : row.info.words) {
@@ -82,7 +83,8 @@ std::string other_formula(const SimilarityRow& row) {
   return fmt::format("{}: {}", text, row.info.about);
 }
 
-/// The free parameters are those of the map, then those of the similarity.
+/// Returns a composed similarity as a part. Its free parameters are those of the map, then those of
+/// the similarity.
 PartInfo composed_info(const ComposedSimilarity& composed) {
   const SimilarityRow* row = find_similarity(composed.similarity);
   PartInfo info{composed.name, composed.about, {}, row->info.default_map};

@@ -11,14 +11,14 @@
 namespace conelab {
 namespace {
 
-/// "a:b:c" -> a, b, c
+/// Splits "a:b:c" into a, b, c.
 std::vector<std::string> pieces(const std::string& text) {
   std::vector<std::string> list(1);
   for (const char c : text) c == ':' ? list.emplace_back() : list.back() += c;
   return list;
 }
 
-/// The field that a text names as in JSON or as on the command line; null for a parameter's key.
+/// Returns the field with this name in JSON or on the command line, or null for a parameter's key.
 const CallField* field_named(const std::string& key) {
   const auto found = std::find_if(
       call_fields().begin(), call_fields().end(),

@@ -1,11 +1,11 @@
-// Similarities that are a map of tokens followed by a similarity of the table.
+// Similarities that consist of a map of tokens and a similarity of the table.
 //
 //   multiplicative   q^T W k = (W^T q).k               Luong et al.; GeometricMachineLearning
 //   additive         v_a.tanh(W q + U k)               Bahdanau et al.
 //   gat              LeakyReLU(a_1.W q + a_2.W k)      Velickovic et al.
 //   relation         0 = 0 q.k                         relation networks, with the weights exp
 //
-// Operators that are a name for a similarity with a mask.
+// Operators that consist of a similarity and a mask.
 //
 //   transformer-xl   dot, segment            Dai et al., section 3.2
 #pragma once
@@ -18,11 +18,11 @@ namespace conelab {
 struct ComposedSimilarity {
   const char* name;
   const char* about;
-  /// The similarity of the table that runs on the mapped tokens. If it serves this map alone, then
-  /// it has the same name and is not listed by itself.
+  /// The similarity of the table for the mapped tokens. If it serves only this map, it has the same
+  /// name and is not listed by itself.
   const char* similarity;
-  const char* token_map;  ///< core/token/token_map.h; empty: tokens stay as they are.
-  /// The one parameter of `similarity` that is fixed, and its value; empty: none is.
+  const char* token_map;  ///< A name of core/token/token_map.h. Empty: tokens are not mapped.
+  /// The parameter of `similarity` that is fixed, and its value. Empty: none is.
   const char* fixed = "";
   double value = 0;
 };
@@ -38,7 +38,7 @@ inline constexpr ComposedSimilarity composed_table[] = {
 struct NamedOperator {
   const char* name;
   const char* about;
-  const char* cost;  ///< In n.
+  const char* cost;  ///< As a function of n.
   const char* similarity;
   const char* mask;
 };
@@ -48,7 +48,7 @@ inline constexpr NamedOperator named_operators[] = {
      "dot with the mask segment: segments that see a memory of earlier keys (Transformer-XL)", "n",
      "dot", "segment"}};
 
-/// The row of this name, or null.
+/// Returns the row with this name, or null.
 [[nodiscard]] inline const NamedOperator* find_named_operator(const std::string& name) {
   for (const NamedOperator& row : named_operators) {
     if (name == row.name) return &row;
@@ -59,7 +59,7 @@ inline constexpr NamedOperator named_operators[] = {
 [[nodiscard]] inline std::span<const ComposedSimilarity> composed_similarities() {
   return composed_table;
 }
-/// The row of this name, or null.
+/// Returns the row with this name, or null.
 [[nodiscard]] inline const ComposedSimilarity* find_composed(const std::string& name) {
   for (const ComposedSimilarity& row : composed_table) {
     if (name == row.name) return &row;

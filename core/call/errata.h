@@ -1,6 +1,6 @@
-// Errata of the papers that decide what a part computes, with numbers that show them.
+// Errata of the papers that affect what a part computes, with numerical examples.
 //
-// `conelab list` states them with the part that they concern. tests/core/operators/errata_test.cpp
+// `conelab list` shows each with the part that it concerns. tests/core/operators/errata_test.cpp
 // computes every number below.
 #pragma once
 
@@ -9,9 +9,9 @@
 namespace conelab {
 
 struct Erratum {
-  const char* part;     ///< The operator, bias, mask, ... that it concerns.
+  const char* part;     ///< The operator, bias, mask or other part that it concerns.
   const char* where;    ///< The paper and the equation.
-  const char* printed;  ///< What stands there.
+  const char* printed;  ///< What is printed there.
   const char* correct;  ///< What is computed instead, and why.
   const char* check;    ///< An example with its numbers.
 };

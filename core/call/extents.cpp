@@ -1,4 +1,4 @@
-// Checks of shapes, made once where a call enters the engine.
+// Checks of shapes, made once when a call enters the engine.
 #include <fmt/ranges.h>
 
 #include <cmath>

@@ -11,19 +11,20 @@
 
 namespace conelab {
 
-/// Extents of a call, known before any number is read.
+/// The sizes of a call, which are known before any number is read.
 struct Extents {
   std::int64_t batch = 1;
   std::int64_t head = 1;
   std::int64_t query = 0;    ///< n_q
   std::int64_t key = 0;      ///< n_k
-  std::int64_t feature = 0;  ///< d of query and key
+  std::int64_t feature = 0;  ///< d of query and key.
   std::int64_t value = 0;    ///< d_v
   /// Sizes of the tensors that are parameters, by name, with or without a leading axis of heads.
   std::map<std::string, std::vector<std::int64_t>> tensors = {};
 };
 
-/// The tensors of a call. `key` and `query` share d, `key` and `value` share n_k.
+/// The tensors of a call. All are row-major. `key` and `query` share d, `key` and `value` share
+/// n_k.
 template <class T>
 struct AttentionInput {
   Tensor4<T> query;  ///< [batch x head x n_q x d]
@@ -31,17 +32,17 @@ struct AttentionInput {
   Tensor4<T> value;  ///< [batch x head x n_k x d_v]
   Tensor4<T>
       output_grad;  ///< dL/doutput in the output's sizes; empty: ones. Read by backward only.
-  /// Explicit mask [n_q x n_k], 1 = may attend; read by the mask "explicit".
+  /// [n_q x n_k] Explicit mask, 1: the query may attend to the key. The mask "explicit" reads it.
   std::vector<std::uint8_t> allowed = {};
-  /// Keys that are not padding, one per batch element; read by the mask "padding".
+  /// [batch] Numbers of keys that are not padding. The mask "padding" reads them.
   std::vector<std::int64_t> key_lengths = {};
   /// Parameters that are tensors, by name: "W", "t5_bias".
   std::map<std::string, Array<T>> tensors = {};
-  /// Arrays of whole numbers, by name: "edge" [m x 2], read by the mask "graph".
+  /// Arrays of whole numbers, by name: "edge" [m x 2], which the mask "graph" reads.
   std::map<std::string, Array<std::int64_t>> indices = {};
 };
 
-/// The same input in another type.
+/// Returns the same input in another type.
 template <class To, class From>
 [[nodiscard]] AttentionInput<To> convert(const AttentionInput<From>& input) {
   AttentionInput<To> to{convert<To>(input.query),
@@ -56,12 +57,14 @@ template <class To, class From>
   return to;
 }
 
-/// Checks the shapes once; throws a failure that names both operands and both sizes.
+/// Checks that the shapes agree and returns the sizes. Throws a failure that names both operands
+/// and both sizes.
 template <class T>
 [[nodiscard]] Extents check_extents(const AttentionInput<T>& input);
 
-/// FLOP of the products of one pass, the count used for rooflines: forward 2 n_q n_k (d + d_v) per
-/// head, backward 2 n_q n_k (3 d + 2 d_v). All pairs count, masked or not.
+/// Return the floating-point operations of the products of one pass, as counted for rooflines: 2
+/// n_q n_k (d + d_v) forward and 2 n_q n_k (3 d + 2 d_v) backward for each head of each batch
+/// element. All pairs count, masked or not.
 [[nodiscard]] double forward_flops(const Extents& extents);
 [[nodiscard]] double backward_flops(const Extents& extents);
 

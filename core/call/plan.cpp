@@ -7,7 +7,7 @@
 namespace conelab {
 namespace {
 
-/// Numbers that one head reads of a tensor.
+/// Returns how many numbers of a tensor one head reads.
 std::size_t head_size(const Parameter& p) {
   std::size_t size = p.extents.empty() ? 0 : 1;
   const std::size_t lead = p.extents.size() > tensor_rank(p.info) ? 1 : 0;

@@ -1,4 +1,4 @@
-// A resolved call: rows of the tables, and every parameter's value.
+// A resolved call: the rows of the tables and the values of all parameters.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ namespace conelab {
 
 struct OperatorRow;  // core/operators/operator.h
 
-/// The parameters that one part reads: positions in `Plan::parameters`.
+/// The parameters of one part, as indices into `Plan::parameters`.
 using ParameterSet = std::vector<std::size_t>;
 
 struct PlannedMask {
@@ -31,61 +31,63 @@ struct PlannedMask {
 struct PlannedTokens {
   const TokenMapRow* row;
   ParameterSet parameters;
-  std::int64_t columns;  ///< Of the mapped tokens.
+  std::int64_t columns;  ///< Columns of the mapped tokens.
 };
 
 class Plan {
  public:
   const OperatorRow* operation = nullptr;
-  Call call;  ///< With defaults written out.
+  Call call;  ///< The call with defaults written out.
   Extents extents;
   Shape4 output = {};  ///< Sizes of the output.
   Shape4 pairs = {};   ///< Sizes of weights and logits: [batch x head x n_q x n_k].
   std::vector<Parameter> parameters;
   std::vector<PlannedMask> masks;
-  ParameterSet operator_parameters;  ///< Of a structured operator.
-  /// The chain of parts that a structured operator runs, or null. Its heads may be others.
+  ParameterSet operator_parameters;  ///< The parameters of a structured operator.
+  /// The chain of parts that a structured operator runs, or null. It may have another number of
+  /// heads.
   std::shared_ptr<const Plan> chain;
 
-  // The chain of parts, for attention only; null otherwise.
+  // The chain of parts. The pointers are null for a structured operator.
   const SimilarityRow* similarity = nullptr;
   const MapRow* map = nullptr;
   const BiasRow* bias = nullptr;
   WeightLaw weights = WeightLaw::softmax;
   Aggregate aggregate = Aggregate::mean;
   ParameterSet similarity_parameters, map_parameters, bias_parameters;
-  /// Maps of tokens, in order. Where there are any, or heads are joined, `inner` is the call on the
-  /// mapped tokens. Tokens of one head then stand for those of all heads.
+  /// The maps of tokens, in order. If there are any, or if heads are joined, `inner` is the plan
+  /// for the mapped tokens, and given tokens with one head are shared by all heads.
   std::vector<PlannedTokens> token_maps;
-  /// True if the outputs of the heads are joined to one, head 0's columns first, and multiplied by
-  /// P_output^T [d_o x head*d_v] where that is given.
+  /// Whether the outputs of the heads are joined to one, head 0's columns first, and multiplied by
+  /// P_output^T [d_o x head*d_v] if P_output is given.
   bool joins_heads = false;
   ParameterSet output_parameters;  ///< P_output.
   std::shared_ptr<const Plan> inner;
 
-  /// One head's numbers; of a choice the index of its word, NaN for a tensor and for numbers of
-  /// several axes.
+  /// Returns the numbers of one head. For a choice it is the index of its word; for a tensor and
+  /// for numbers of several axes it is NaN.
   [[nodiscard]] std::vector<double> values(const ParameterSet& set, std::int64_t head) const;
-  /// The same with the numbers of tensors, which the input brings, and those of several axes.
+  /// Returns the same with the numbers of tensors, which the input contains, and those of several
+  /// axes.
   template <class T>
   [[nodiscard]] PartValues values(const ParameterSet& set, std::int64_t head,
                                   const std::map<std::string, Array<T>>& tensors) const;
-  /// Zeros in the form of a part's values.
+  /// Returns zeros in the shapes of a part's values.
   [[nodiscard]] PartValues zeros(const ParameterSet& set) const;
 
-  /// The sides of the bias's grid; empty where its tokens are a sequence.
+  /// Returns the sides of the bias's grid. It is empty if the tokens are a sequence.
   [[nodiscard]] std::vector<std::int64_t> grid() const;
-  /// The position of "height" in `parameters`, under which maps place tokens, or -1.
+  /// Returns the index of the parameter "height" in `parameters`, which maps use, or -1.
   [[nodiscard]] int light_index() const;
   [[nodiscard]] MapContext map_context(const std::vector<double>& map_values,
                                        std::int64_t head) const;
-  /// Whether every query sees every key.
+  /// Returns whether every query sees every key.
   [[nodiscard]] bool sees_all() const;
-  /// The same plan over the pairs through which gradients flow to keys and values; null where they
-  /// flow through all pairs.
+  /// Returns the same plan for the pairs through which gradients flow to keys and values, or null
+  /// if they flow through all pairs.
   [[nodiscard]] std::shared_ptr<const Plan> without_stopped_pairs() const;
-  /// The call's masks over the input's operands; throws misuse where a mask lacks its own. The
-  /// input must outlive the result.
+  /// Returns the call's masks over the input, which must outlive the result. Throws misuse if the
+  /// input lacks what a mask reads.
   template <class T>
   [[nodiscard]] Mask mask(const AttentionInput<T>& input) const {
     if (chain) return chain->mask(input);
@@ -99,26 +101,26 @@ class Plan {
 
  private:
   [[nodiscard]] std::vector<MaskPart> mask_parts() const;
-  /// MapContext::light
+  /// Returns MapContext::light of a head.
   [[nodiscard]] double light(std::int64_t head) const;
 };
 
-/// Throws a failure unless the input has the extents that the plan was made for, and misuse unless
-/// it has what the plan's masks read.
+/// Throws a failure if the input does not have the sizes of the plan or lacks one of its tensors,
+/// and misuse if it lacks what the plan's masks read.
 template <class T>
 void check_input(const Plan& plan, const AttentionInput<T>& input);
 
-/// Adds the gradients of a part's parameters, one entry for each head of each batch element, to
-/// those of the call.
+/// Adds the gradients of a part's parameters to those of the call. `by_head` has one entry for each
+/// head of each batch element.
 template <class T>
 void add_gradients(const Plan& plan, const ParameterSet& set, std::span<const PartValues> by_head,
                    Backward<T>& result);
 
-/// Every parameter of the plan, defaults filled in, in a fixed order.
+/// Returns every parameter of the plan, with defaults, in a fixed order.
 [[nodiscard]] const std::vector<Parameter>& parameters(const Plan& plan);
-/// The words chosen ("convention" -> "paper").
+/// Returns the chosen words ("convention" -> "paper").
 [[nodiscard]] std::map<std::string, std::string> choices(const Plan& plan);
-/// The call with its defaults written out (map name, ...).
+/// Returns the call with its defaults written out.
 [[nodiscard]] const Call& resolved_call(const Plan& plan);
 
 }  // namespace conelab

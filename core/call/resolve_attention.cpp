@@ -1,4 +1,4 @@
-// The plan of a chain of parts: tokens, map, similarity, bias, masks, weights, aggregate.
+// Makes the plan of a chain of parts: tokens, map, similarity, bias, masks, weights, aggregate.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::vector<std::string> names_of(const Parts& parts) {
   return names;
 }
 
-/// The row of a table by its name; unknown names are misuse.
+/// Returns the row of a table with this name. Throws misuse for an unknown name.
 template <class Rows>
 const auto& row_named(const char* what, const Rows& rows, const std::string& name) {
   for (const auto& row : rows) {
@@ -32,13 +32,14 @@ const auto& row_named(const char* what, const Rows& rows, const std::string& nam
   unknown_name(what, name, names_of(rows));
 }
 
-/// The default of the product's scale, the only one of a similarity that depends on the input.
+/// Returns the default scale of the product, the only default of a similarity that depends on the
+/// input.
 double inverse_root_of_columns(int, const DefaultContext& context) {
   return 1 / std::sqrt(std::max(1.0, static_cast<double>(context.feature)));
 }
 
-/// The row of a similarity that serves the words which the call chooses; null where none has the
-/// name.
+/// Returns the row of a similarity that serves the words which the call chooses, or null if no row
+/// has the name. Throws misuse if there is no row for these words.
 const SimilarityRow* chosen_row(Resolver& resolver, const std::string& similarity) {
   const SimilarityRow* first = find_similarity(similarity);
   if (first == nullptr) return nullptr;
@@ -96,14 +97,15 @@ bool has_tensor(const Plan& plan, const char* name) {
   return plan.extents.tensors.contains(name) || plan.call.parameters.contains(name);
 }
 
-/// The rows of a matrix that is given; `otherwise` where it is to be drawn.
+/// Returns the rows of a matrix that is given, or `otherwise` if it is to be drawn.
 std::int64_t given_rows(const Plan& plan, const char* name, std::int64_t otherwise) {
   const auto found = plan.extents.tensors.find(name);
   const bool given = found != plan.extents.tensors.end() && found->second.size() >= 2;
   return given ? found->second[found->second.size() - 2] : otherwise;
 }
 
-/// Plans a map of tokens of so many columns; returns those of the mapped ones.
+/// Adds a map of tokens with this number of columns. Returns the number of columns of the mapped
+/// tokens.
 std::int64_t add_tokens(Plan& plan, const TokenMapRow& row, const ParameterSet& set,
                         std::int64_t columns) {
   std::vector<Parameter> own;
@@ -113,8 +115,9 @@ std::int64_t add_tokens(Plan& plan, const TokenMapRow& row, const ParameterSet& 
   return columns;
 }
 
-/// The projections that are there: of tokens first, and of the joined outputs of heads. Queries and
-/// keys must get equally many columns; where one side alone is projected it keeps its own.
+/// Adds the projections that are given: those of tokens first, then that of the joined outputs of
+/// heads. Queries and keys must get the same number of columns. If only one of them is projected,
+/// it keeps its number.
 void choose_projections(Resolver& resolver) {
   Plan& plan = resolver.plan();
   const Extents& e = plan.extents;
@@ -130,7 +133,7 @@ void choose_projections(Resolver& resolver) {
     if (plan.parameters[set.front()].extents.empty()) continue;
     (void)add_tokens(plan, row, set, row.maps_value ? e.value : e.feature);
   }
-  resolver.set_size("d", feature);  // What comes after sees projected tokens only.
+  resolver.set_size("d", feature);  // What follows works on projected tokens only.
   resolver.set_size("d_v", value);
   resolver.set_size("head*d_v", e.head * value);
   resolver.set_size("d_o", given_rows(plan, "P_output", e.feature));
@@ -146,9 +149,9 @@ void choose_projections(Resolver& resolver) {
   plan.joins_heads = !plan.parameters[plan.output_parameters.front()].extents.empty();
 }
 
-/// The other token maps of the call, in order. A composed similarity's map is a projection and
-/// comes before the position, unless it makes the operands of a pair's formula, which no position
-/// may turn; the value map is the last.
+/// Returns the other token maps of the call, in order. The map of a composed similarity is a
+/// projection and precedes the position, unless it makes the operands of a formula, which no
+/// position may change. The map of values is the last one.
 std::vector<const TokenMapRow*> token_maps_of(const Call& call,
                                               const ComposedSimilarity* composed) {
   std::vector<const TokenMapRow*> rows;
@@ -169,14 +172,14 @@ std::vector<const TokenMapRow*> token_maps_of(const Call& call,
   return rows;
 }
 
-/// The word that the call chooses for a key; empty where it has no such choice.
+/// Returns the word that the call chooses for a key, or an empty string if it has no such choice.
 std::string word_of(const Plan& plan, const std::string& key) {
   const std::map<std::string, std::string> words = choices(plan);
   const auto found = words.find(key);
   return found == words.end() ? "" : found->second;
 }
 
-/// The extents of the mapped tokens. Their projections are done.
+/// Returns the extents of the mapped tokens, without the tensors of projections.
 Extents inner_extents(const Plan& plan) {
   Extents inner = plan.extents;
   for (const PlannedTokens& tokens : plan.token_maps) {
@@ -187,7 +190,7 @@ Extents inner_extents(const Plan& plan) {
   return inner;
 }
 
-/// Appends HyPE's columns, in the place of the bias, where the call wants them.
+/// Adds HyPE's columns, which replace the bias, if the call asks for them.
 void choose_columns(Plan& plan) {
   if (word_of(plan, "hype_form") != "columns") return;
   if (std::string_view(plan.similarity->info.name) != "dot") {
@@ -201,7 +204,7 @@ void choose_columns(Plan& plan) {
   (void)add_tokens(plan, *find_token_map("hype-columns"), parameters, inner_extents(plan).feature);
 }
 
-/// The bias's parameters. Of a bias of queries one tensor will do.
+/// Adds the bias and its parameters. A bias that depends on queries needs only one of its tensors.
 void choose_bias(Resolver& resolver) {
   Plan& plan = resolver.plan();
   plan.bias = &row_named("bias", bias_table(), plan.call.bias);
@@ -210,7 +213,7 @@ void choose_bias(Resolver& resolver) {
   plan.bias_parameters = resolver.add("bias " + plan.call.bias, infos, plan.bias->initial);
 }
 
-/// Whether what a bias of queries adds has a meaning with the other parts.
+/// Throws misuse if a bias that depends on queries does not combine with the other parts.
 void check_bias(const Plan& plan, const ComposedSimilarity* composed) {
   if (!plan.bias->of_queries) return;
   if (composed != nullptr) {
@@ -230,7 +233,7 @@ void check_bias(const Plan& plan, const ComposedSimilarity* composed) {
   }
 }
 
-/// The sizes of the output, whose values have so many columns.
+/// Returns the sizes of the output if values have this number of columns.
 Shape4 output_sizes(const Plan& plan, std::int64_t columns) {
   const Extents& e = plan.extents;
   if (!plan.joins_heads) return {e.batch, e.head, e.query, columns};
@@ -238,7 +241,7 @@ Shape4 output_sizes(const Plan& plan, std::int64_t columns) {
   return {e.batch, 1, e.query, p.front()};
 }
 
-/// The law of weights: that of its row, or of the word that the call chooses.
+/// Sets the law of weights: that of the row, or of the word that the call chooses.
 void choose_weights(Resolver& resolver) {
   Plan& plan = resolver.plan();
   const WeightRow& row = row_named("weights", weight_rows, plan.call.weights);
@@ -257,7 +260,7 @@ Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
       call.parameters.erase(plan.parameters[i].info.key);
     }
     if (!tokens.row->replaces_bias) continue;
-    // The scale's default is that of the call's own columns.
+    // The default of the scale depends on the call's own columns.
     call.bias = "none";
     const Parameter& scale = plan.parameters[tokens.parameters.back()];
     call.parameters[scale.info.key] = fmt::format("{:.17g}", fmt::join(scale.values, ","));
@@ -287,7 +290,7 @@ void choose_tokens(Resolver& resolver, const ComposedSimilarity* composed) {
     const bool composes = !row->is_position && !row->maps_value;
     const ParameterSet set =
         resolver.add(composes ? plan.call.similarity : std::string(row->name), row->parameters);
-    if (row->is_added) {  // Before all other maps.
+    if (row->is_added) {  // It precedes all other maps.
       plan.token_maps.insert(plan.token_maps.begin(), {row, set, own_columns});
     } else {
       own_columns = add_tokens(plan, *row, set, own_columns);

@@ -29,7 +29,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// Whether there is one number for each axis of a grid.
+/// Returns whether the parameter has one number for each axis of a grid.
 bool is_by_axis(const ParameterInfo& info) {
   return info.domain != Domain::tensor && std::string_view(info.shape) == "axes";
 }
@@ -37,8 +37,8 @@ bool is_by_axis(const ParameterInfo& info) {
 constexpr ParameterInfo seed_parameter{"seed", 0, Domain::count, false,
                                        "of the tensors that are drawn"};
 
-/// The size of an axis of a drawn tensor where nothing else says it. Four edges for each token make
-/// about eight neighbours; relative positions are clipped at 16, as Shaw et al. do.
+/// Returns the size of an axis of a drawn tensor if nothing else determines it. Four edges for each
+/// token give about eight neighbours. Relative positions are clipped at 16, as in Shaw et al.
 std::int64_t drawn_size(const ParameterInfo& info, const Extents& e) {
   const std::string_view shape = info.shape;
   if (shape.starts_with("2clip+1")) return 2 * 16 + 1;
@@ -81,8 +81,8 @@ ParameterSet Resolver::add(const std::string& part, std::span<const ParameterInf
                            DefaultOf initial) {
   ParameterSet set;
   for (const ParameterInfo& info : infos) set.push_back(declare(info, true));
-  // The grid, then numbers that are given, as they may be sizes of tensors; then tensors, whose
-  // sizes may be defaults of numbers.
+  // The order is: the grid; numbers that are given, since they may be sizes of tensors; tensors,
+  // whose sizes may be defaults of numbers; other numbers.
   const auto order = [&](const Parameter& p) {
     if (is_by_axis(p.info) && p.info.domain == Domain::whole) return 0;
     if (p.info.domain == Domain::tensor) return 2;
@@ -166,7 +166,7 @@ std::vector<double> Resolver::sides(const ParameterInfo& info, const std::string
 
 std::vector<double> Resolver::given_by_axis(const ParameterInfo& info,
                                             const std::string& text) const {
-  if (sides_.size() == 1) {  // As any other list.
+  if (sides_.size() == 1) {  // It is a list like any other.
     std::string list = text;
     std::replace(list.begin(), list.end(), ';', ',');
     return given(info, list);

@@ -1,4 +1,4 @@
-// From a call to a plan, part by part.
+// Makes a plan from a call, part by part.
 #pragma once
 
 #include <map>
@@ -11,27 +11,27 @@
 
 namespace conelab {
 
-/// Fills a plan with the parameters of one part after another, checks what the user gave for them
-/// and fills in defaults. Every function throws misuse for what is wrong with the call, and a
-/// failure for a tensor that is missing or has another shape.
+/// Adds the parameters of one part after another to a plan. It checks what the user gave for them
+/// and fills in defaults. Every function throws misuse for an error in the call, and a failure for
+/// a tensor that is missing or has a wrong shape.
 class Resolver {
  public:
   Resolver(const Call& call, const Extents& extents);
 
-  /// Declares a part's parameters and returns their positions; a key that an earlier part has
-  /// declared is shared, and its value must lie in the domains of both. `initial` gives the
-  /// defaults that `infos` does not say, or is null.
+  /// Declares a part's parameters and returns their indices. A key that an earlier part has
+  /// declared is shared; its value must be in the domains of both. `initial` returns the defaults
+  /// that are NaN in `infos`; it may be null.
   ParameterSet add(const std::string& part, std::span<const ParameterInfo> infos,
                    DefaultOf initial = nullptr);
-  /// The same for a parameter whose value the call cannot choose.
+  /// Does the same for a parameter that the call cannot set.
   ParameterSet add_fixed(const ParameterInfo& info, double value);
-  /// Sets a size by the name that ParameterInfo::shape uses.
+  /// Sets a size with a name that ParameterInfo::shape uses.
   void set_size(const std::string& name, std::int64_t size) { sizes_[name] = size; }
-  /// The columns of queries and keys that defaults depend on, where these are projected.
+  /// Sets the number of columns of queries and keys for defaults, if these are projected.
   void set_feature(std::int64_t columns) { feature_ = columns; }
-  /// The masks that the call names, each with its parameters, which are the same for all heads.
+  /// Adds the masks that the call names with their parameters, which are the same for all heads.
   void add_masks();
-  /// Refuses keys that no part has declared.
+  /// Throws misuse for keys that no part has declared.
   void check_keys(const std::string& name) const;
 
   [[nodiscard]] Plan& plan() { return *plan_; }
@@ -43,24 +43,27 @@ class Resolver {
   std::vector<std::string> known_keys_;
   NamedSizes sizes_;
   std::int64_t feature_;
-  std::vector<double> sides_ = {1};  ///< Of the call's grid; one where tokens are a sequence.
-  bool draws_ = false;               ///< Whether a tensor of the part at hand is drawn.
+  /// The sides of the call's grid; {1} if the tokens are a sequence.
+  std::vector<double> sides_ = {1};
+  bool draws_ = false;  ///< Whether a tensor of the current part is drawn.
 
   std::size_t declare(const ParameterInfo& info, bool is_known);
-  /// `info` is the part's own description of `p`, whose domain may differ from that of an earlier
-  /// part that shares the key.
+  /// `info` is the part's own description of `p`. Its domain may differ from that of an earlier
+  /// part with the same key.
   void fill(const std::string& part, const ParameterInfo& info, Parameter& p, int index,
             DefaultOf initial);
   void fill_tensor(const std::string& part, Parameter& p);
   void fill_word(Parameter& p, int index, DefaultOf initial) const;
-  /// Numbers of which there is one for each axis of a grid; `grid` itself has been filled before.
+  /// Fills in a parameter with one number for each axis of a grid. `grid` itself must have been
+  /// filled in.
   void fill_axes(Parameter& p, int index, DefaultOf initial);
-  /// "16x16" as sides; misuse unless their product is n_k.
+  /// Returns the sides of a text such as "16x16". Throws misuse unless their product is n_k.
   [[nodiscard]] std::vector<double> sides(const ParameterInfo& info, const std::string& text) const;
-  /// [axes] or [heads x axes] from "1,2" or "1,2;3,4"; a single number stands for all axes.
+  /// Returns [axes] or [heads x axes] from "1,2" or "1,2;3,4". A single number stands for all axes.
   [[nodiscard]] std::vector<double> given_by_axis(const ParameterInfo& info,
                                                   const std::string& text) const;
-  /// The default of an axis is that of a sequence as long as its side.
+  /// Returns the defaults of all axes. That of an axis is the default of a sequence as long as its
+  /// side.
   [[nodiscard]] std::vector<double> defaults_by_axis(const Parameter& p, int index,
                                                      DefaultOf initial);
   [[nodiscard]] std::vector<double> given(const ParameterInfo& info, const std::string& text) const;
@@ -68,26 +71,27 @@ class Resolver {
                                              DefaultOf initial) const;
 };
 
-/// The declared shape of a tensor as messages have it: "[d x classes]".
+/// Returns the declared shape of a tensor for messages: "[d x classes]".
 [[nodiscard]] std::string shape_text(const ParameterInfo& info);
 
-/// Refuses keys of parameters that are not among `known`, those that `name` takes.
+/// Throws misuse for keys of parameters that are not in `known`, the keys that `name` accepts.
 void check_keys(const std::map<std::string, std::string>& parameters,
                 const std::vector<std::string>& known, const std::string& name);
 
 struct ComposedSimilarity;
 
-/// Adds the maps of tokens that the call names, each with its parameters: sinusoidal positions, the
-/// map of a composed similarity, or null where there is none, other positions, the map of values.
-/// Throws a failure for a number of columns that a map does not take.
+/// Adds the maps of tokens that the call names, with their parameters: sinusoidal positions, the
+/// map of `composed` unless it is null, other positions, and the map of values. Throws a failure if
+/// a map does not accept the number of columns.
 void choose_tokens(Resolver& resolver, const ComposedSimilarity* composed);
-/// The call on the mapped tokens: the parameters of the token maps are no longer its own.
+/// Returns the call on the mapped tokens, without the parameters of the token maps.
 [[nodiscard]] Call inner_call(const Plan& plan, const ComposedSimilarity* composed);
 
-/// The plan of a chain of parts: names, keys, domains, lists and shapes are checked for tensors of
-/// these extents. `row` is that of attention. Throws misuse: unknown names get the nearest known
-/// name and the list, unknown keys those that the chosen parts take. `is_mapped`: the extents are
-/// those of mapped tokens, and the similarity is what runs on them.
+/// Returns the plan of a chain of parts for tensors with these sizes, after checking names, keys,
+/// domains, lists and shapes. `row` is that of attention. If `is_mapped`, the sizes are those of
+/// mapped tokens, and the similarity is the one that runs on them. Throws misuse for an unknown
+/// name, with the nearest known name and the list, and for an unknown key, with the keys that the
+/// chosen parts accept.
 [[nodiscard]] std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents,
                                                       const OperatorRow& row,
                                                       bool is_mapped = false);

@@ -12,37 +12,38 @@ namespace conelab {
 
 enum class Pass { forward, backward };
 
-/// The output, and what backward needs to recompute the rest. T is the type of the tensors.
+/// The output, and what the backward pass needs to recompute the rest. T is the type of the
+/// tensors.
 template <class T>
 struct Forward {
   Tensor4<T> output;  ///< [batch x head x n_q x columns]
-  /// [batch x head x n_q x 1] The logarithm of a row's sum of weights, before these are normalised
-  /// to 1: the log-sum-exp of the logits for softmax and exp; -inf for a masked row. Empty for a
-  /// structured operator, as are all below.
+  /// [batch x head x n_q x 1] The logarithm of a row's sum of weights before normalisation: the
+  /// log-sum-exp of the logits for softmax and exp; -inf for a masked row. It is empty for a
+  /// structured operator, as are all tensors below.
   Tensor4<Compute<T>> lse;
-  /// [batch x head x n_q x 1] The reference m of a row, often 0, and the row's sum of
-  /// exp(logit - m): lse = m + log(sum). For the softmax over queries the logits here are those
-  /// minus column_lse.
+  /// [batch x head x n_q x 1] The reference m of a row, often 0, and the row's sum of exp(logit -
+  /// m), so that lse = m + log(sum). For the softmax over queries the logits here are those minus
+  /// column_lse.
   Tensor4<Compute<T>> row_reference, row_sum;
-  /// [batch x head x n_q x 1] Einstein midpoint only: the sum of weight * Lorentz factor, by which
-  /// the sums are divided.
+  /// [batch x head x n_q x 1] For the Einstein midpoint only: the sum of weight * Lorentz factor,
+  /// by which the sums are divided.
   Tensor4<Compute<T>> midpoint_sum = {};
-  /// [batch x head x n_k x 1] Softmax over queries only: the log-sum-exp of a key's logits over the
-  /// queries that see it, -inf where none does.
+  /// [batch x head x n_k x 1] For the softmax over queries only: the log-sum-exp of a key's logits
+  /// over the queries that see it; -inf if none does.
   Tensor4<Compute<T>> column_lse = {};
-  /// [batch x head x n_q x d_v] Where heads are joined, their outputs before.
+  /// [batch x head x n_q x d_v] The outputs of the heads, if they are joined.
   Tensor4<Compute<T>> heads_output = {};
 };
 
-/// Gradients of L = sum(output * output_grad); total derivatives, through maps of tokens too.
+/// The gradients of L = sum(output * output_grad), including derivatives through maps of tokens.
 template <class T>
 struct Backward {
-  /// In the shapes of the inputs; empty where the operator does not read them.
+  /// In the shapes of the inputs. Empty if the operator does not read them.
   Tensor4<T> query, key, value;
-  /// By key, every differentiable number: [1] summed over batch and heads, or [head] where it was
+  /// By key, for every differentiable number: [1], summed over batch and heads, or [head] if it was
   /// given as a list.
   std::map<std::string, std::vector<double>> parameters;
-  /// By name, every differentiable tensor, in its own sizes.
+  /// By name, for every differentiable tensor, in its own shape.
   std::map<std::string, Array<double>> tensors = {};
 };
 

@@ -114,7 +114,7 @@ std::string fixed_caption(const Case& c) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// The highest of a ceiling that was measured beside any of the cases drawn; 0 for none.
+/// Returns the largest finite value of a ceiling among the cases drawn, or 0 if there is none.
 double highest(const BenchSelection& s, double MeasuredCase::*ceiling) {
   double value = 0;
   for (const MeasuredCase& c : s.cases) {

@@ -78,12 +78,13 @@ class ConeCurves {
   [[nodiscard]] LevelLines similarity_levels(const AxisShadow& u, int count,
                                              double endless_top) const;
 
-  /// For umbral families: the ball about the object at a point, and its shadow (closed).
+  /// These return, for umbral families, the ball about the object at a point and its shadow, which
+  /// is closed.
   [[nodiscard]] Curve object_ball(const geometry::Vector& half_plane) const;
   [[nodiscard]] Curve shadow(const geometry::Vector& half_plane) const;
 
   [[nodiscard]] bool umbral() const;
-  /// For penumbral families: the border of the light, and a point inside it.
+  /// These return, for penumbral families, the border of the light and a point inside it.
   [[nodiscard]] CycleArc light() const;
   [[nodiscard]] HemispherePoint source() const;
 

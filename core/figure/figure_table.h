@@ -1,9 +1,10 @@
-// The one table of figures: what each shows, what it reads, its parameters, and what makes it.
+// The table of figures: what each figure shows, what it reads, its parameters, and the function
+// that makes it.
 //
-// `conelab list figures`, `conelab figure NAME` and the desktop's figure panel fold over it. A
-// figure is made from a `FigureInput`: plain numbers that the program has read from the user's
-// files, by the kind of source that the figure names, and `-p KEY=VALUE`. A new figure is a file
-// with its maker, a row in figure_table.cpp, and its test; a new kind of source also needs a reader
+// `conelab list figures`, `conelab figure NAME` and the desktop's figure panel iterate over it. A
+// figure is made from a `FigureInput`: the parameters `-p KEY=VALUE`, and plain numbers that the
+// program has read from the user's files according to the figure's source. A new figure is a file
+// with its maker, a row in figure_table.cpp, and its test. A new kind of source also needs a reader
 // in app/figure_request.cpp.
 #pragma once
 
@@ -24,26 +25,26 @@
 
 namespace conelab::figure {
 
-/// `-p KEY=VALUE` as text.
+/// The parameters `-p KEY=VALUE`, as text.
 using Parameters = std::map<std::string, std::string>;
 
 struct FigureKey {
   const char* key;
-  const char* initial;  ///< The default as it would be typed; empty: from the input.
+  const char* initial;  ///< The default as typed. Empty: it depends on the input.
   const char* about;
-  bool data = false;         ///< Chooses what is read or drawn rather than how it looks.
-  const char* choices = "";  ///< "weights|logits": the only values there are; empty: any.
-  bool whole = false;        ///< A whole number from 0.
+  bool data = false;         ///< Whether it selects what is read or drawn, not how that looks.
+  const char* choices = "";  ///< The only possible values: "weights|logits"; empty: any.
+  bool whole = false;        ///< Whether the value is a whole number from 0.
 };
 
-/// What --input holds.
+/// What --input contains.
 enum class FigureSource {
   none,   ///< The figure needs no input.
   maps,   ///< Attention of one head: a trace or results of `attend`.
   bench,  ///< A result of `bench`.
   tree    ///< The tree of one head: a result of `tree` or a trace.
 };
-/// "a result of `bench`"; empty for none.
+/// Returns what --input contains as text, such as "a result of `bench`"; empty for none.
 [[nodiscard]] const char* source_text(FigureSource source);
 
 struct FigureInput;
@@ -52,26 +53,28 @@ struct FigureInfo {
   const char* name;
   const char* about;
   FigureSource source;
-  const char* width;  ///< The preset it is drawn at: "single", "double".
+  const char* width;  ///< The preset of its width: "single" or "double".
   std::vector<FigureKey> keys;
   DisplayList (*make)(const FigureInput& input);
-  bool several = false;  ///< Of a benchmark: whether it draws the cases of several files.
+  /// For a figure of a benchmark: whether it draws the cases of several files.
+  bool several = false;
 
-  /// What --input holds, in words; empty where the figure needs none.
+  /// Returns what --input contains as text; empty if the figure needs no input.
   [[nodiscard]] const char* input() const { return source_text(source); }
 };
 
-/// Everything that a figure is made of. Only the members of its source are filled.
+/// Everything that a figure is made from. Only the members of its source are set.
 struct FigureInput {
   const FigureInfo* info = nullptr;
   Parameters parameters;
-  double width = 0;  ///< Points; 0: the figure's preset.
+  double width = 0;  ///< In points; 0: the figure's preset.
   Metadata metadata;
   std::string caption;  ///< What was read: "MiniLM, german/layer3, head 5".
 
   // FigureSource::maps
-  std::vector<HeatmapPanel> panels;  ///< Weights, or what the key `quantity` says.
-  std::vector<std::string> files;    ///< [panels] Where each has a file of its own: its stem.
+  std::vector<HeatmapPanel> panels;  ///< Weights, or what the key `quantity` selects.
+  /// [panels] The stems of the file names, if each panel has its own file.
+  std::vector<std::string> files;
 
   // FigureSource::bench
   std::vector<MeasuredCase> cases;
@@ -80,41 +83,41 @@ struct FigureInput {
   // FigureSource::tree
   std::shared_ptr<const tree::HeadTree> tree;
   std::vector<std::string> tokens;
-  std::string cone;  ///< The family that orders the tokens; empty: not known.
+  std::string cone;  ///< The family that orders the tokens; empty: unknown.
 
-  /// The value given, or the key's default.
+  /// Returns the value given for a key, or its default.
   [[nodiscard]] std::string value(const std::string& key) const;
-  /// The width asked for, or the figure's own.
+  /// Returns the width given, or the figure's own.
   [[nodiscard]] double width_or(double usual) const { return width > 0 ? width : usual; }
-  /// The metadata, with this title where they have none.
+  /// Returns the metadata, with this title if they have none.
   [[nodiscard]] Metadata titled(const char* title) const;
-  /// The key `caption`, then this description.
+  /// Returns the key `caption` followed by this description.
   [[nodiscard]] std::string described(const std::string& text) const;
 };
 
 [[nodiscard]] const std::vector<FigureInfo>& figure_table();
-/// By name; misuse with the nearest known name otherwise.
+/// Returns the figure with this name. Throws misuse, with the nearest known name, if there is none.
 [[nodiscard]] const FigureInfo& figure_named(const std::string& name);
 
-/// Throws misuse, naming the keys that the figure takes, where one is not among them, and for a
-/// value that is no whole number where the key needs one.
+/// Throws misuse for a key that the figure does not have (the message lists its keys), and for a
+/// value that is not a whole number although the key needs one.
 void check_keys(const FigureInfo& info, const Parameters& parameters);
 
-/// The value given for a key, or its default.
+/// Returns the value given for a key, or its default.
 [[nodiscard]] std::string value_of(const FigureInfo& info, const Parameters& parameters,
                                    const std::string& key);
-/// The number that is all of `text`; misuse, naming the key, for anything else.
+/// Returns the number of a text. Throws misuse, which names the key, if the text is not a number.
 [[nodiscard]] double number(const std::string& key, std::string_view text);
-/// The same for a whole number from 0.
+/// Does the same for a whole number from 0.
 [[nodiscard]] std::size_t whole_number(const std::string& key, std::string_view text);
 
-/// The value typed for a part's parameter, checked against its domain, or `initial`; of a choice
-/// the index of its word. NaN for a tensor.
+/// Returns the value given for a part's parameter, checked against its domain, or `initial`. For a
+/// choice it is the index of its word; for a tensor it is NaN.
 [[nodiscard]] double typed_value(const ParameterInfo& info, const FigureInput& input,
                                  double initial);
 
-// Sets what concerns the look; keys that choose data are ignored. Throws misuse for values that
-// cannot be read, and for parameters that the cone family does not take.
+// These set how a figure looks. Keys that select data are ignored. They throw misuse for values
+// that cannot be parsed, and for parameters that the cone family does not have.
 void set_parameters(const Parameters& parameters, HeatmapFigure& figure);
 void set_parameters(const Parameters& parameters, ArcsFigure& figure);
 void set_parameters(const Parameters& parameters, ScalingFigure& figure);
@@ -123,7 +126,7 @@ void set_parameters(const Parameters& parameters, ConesFigure& figure);
 void set_parameters(const Parameters& parameters, ExplanationFigure& figure);
 void set_parameters(const Parameters& parameters, TreeFigure& figure);
 
-/// Draws a figure with the input's parameters, width and metadata: the last step of each maker.
+/// Draws a figure with the input's parameters, width and metadata, as the last step of each maker.
 template <class Figure>
 [[nodiscard]] DisplayList finished(Figure figure, const FigureInput& input,
                                    DisplayList (*draw)(const Figure&)) {

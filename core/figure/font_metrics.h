@@ -1,7 +1,9 @@
-// Sizes of strings from the embedded fonts' own tables, so that core lays out without a window.
+// Sizes of strings, from the tables of the embedded fonts, so that core can lay out text without a
+// window.
 //
-// Widths are sums of advances: no kerning, no ligatures, as every sink is told to draw. Where a
-// script is shaped (Arabic, Indic) the drawn width may differ a little from the sum.
+// Widths are sums of advances, without kerning and ligatures, which are disabled in all output
+// formats. For scripts with contextual shapes (Arabic, Indic) the drawn width may differ a little
+// from the sum.
 #pragma once
 
 #include <array>
@@ -13,26 +15,27 @@
 
 namespace conelab::figure {
 
-/// Super- and subscripts: their size, and how far their baseline moves up (em of the main size).
+/// The size of super- and subscripts, and how far their baseline moves up, relative to the main
+/// size.
 inline constexpr double script_size = 0.7, super_rise = 0.36, sub_rise = -0.16;
 [[nodiscard]] double run_size(const TextRun& run, double size);
-/// Upwards positive, in points.
+/// Returns the rise of the baseline in points, upwards positive.
 [[nodiscard]] double run_rise(const TextRun& run, double size);
 
-/// Width in points at this size.
+/// Return the width in points at this size.
 [[nodiscard]] double text_width(std::string_view utf8, double size, Face face = Face::regular);
 [[nodiscard]] double text_width(const std::vector<TextRun>& runs, double size);
 
-/// The text cut to a width with an ellipsis at the end; "…" alone when nothing fits.
+/// Returns the text, cut to a width with an ellipsis at the end; only "…" if nothing fits.
 [[nodiscard]] std::string elide(std::string_view utf8, double size, double width,
                                 Face face = Face::regular);
 
-/// The text's corners on the page, turned with it: from above the capitals to the descenders.
+/// The corners of a text on the page, rotated with it, from above the capitals to the descenders.
 using Quad = std::array<Point, 4>;
 [[nodiscard]] Quad text_quad(const TextItem& item);
-/// Do two convex quadrilaterals share area? (Separating axes.) Touching is not overlap.
+/// Returns whether two convex quadrilaterals overlap, by separating axes. Touching is not overlap.
 [[nodiscard]] bool overlap(const Quad& a, const Quad& b);
-/// The smallest axis-aligned box around it.
+/// Returns the smallest axis-aligned box around it.
 [[nodiscard]] Box bounds(const Quad& quad);
 
 }  // namespace conelab::figure

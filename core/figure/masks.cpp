@@ -1,8 +1,9 @@
 // Figure `masks`: the pairs of queries and keys that each mask of the table admits, side by side.
 //
-// A row of core/pair/mask_table.cpp is a panel, or several where a word is to be chosen. What masks
-// read beside their parameters is made up: 5/8 of the keys are no padding, the explicit mask is
-// that of two documents, and the graph is a binary tree.
+// A row of core/pair/mask_table.cpp is a panel, or several if the mask has a parameter that is a
+// choice of words. The tensors that masks read in addition to their parameters are invented here:
+// 5/8 of the keys are no padding, the explicit mask is that of two documents, and the graph is a
+// binary tree.
 #include <fmt/format.h>
 
 #include <algorithm>

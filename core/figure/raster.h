@@ -1,5 +1,5 @@
-// Raster images in files: PNG (ISO/IEC 15948) by libpng, base64 by OpenSSL, and cells that stay
-// crisp in viewers that smooth images.
+// Raster images in files: PNG (ISO/IEC 15948) by libpng, base64 by OpenSSL, and enlarged images,
+// whose cells keep sharp edges in viewers that smooth images.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,24 @@
 
 namespace conelab::figure {
 
-/// Text entries (keyword, UTF-8 value); empty values are left out.
+/// Text entries (keyword, UTF-8 value). Empty values are left out.
 using PngText = std::vector<std::pair<std::string, std::string>>;
 
 /// Encodes `rgba` [rows x columns x 4], 8 bits each, without loss. Opaque images are stored without
-/// alpha, and with a palette where they have at most 256 colours. `dots_per_inch` 0 leaves the
-/// density out. Equal input gives equal bytes. Throws a failure when extents and bytes disagree or
-/// are 0, or where libpng cannot write the image.
+/// alpha, and with a palette if they have at most 256 colours. If `dots_per_inch` is 0, no density
+/// is stored. Equal input gives equal bytes. Throws a failure if extents and bytes do not match or
+/// are 0, or if libpng cannot write the image.
 [[nodiscard]] std::vector<std::uint8_t> encode_png(std::size_t columns, std::size_t rows,
                                                    std::span<const std::uint8_t> rgba,
                                                    double dots_per_inch = 0,
                                                    const PngText& text = {});
 
-/// RFC 4648 base64 with padding.
+/// Returns the bytes in base64 with padding (RFC 4648).
 [[nodiscard]] std::string base64(std::span<const std::uint8_t> bytes);
 
-/// The image with every cell repeated in squares of whole pixels until a pixel is at most `pitch`
-/// points wide and high, so that smoothing blurs no more than that. At most 4096 pixels a side.
+/// Returns the image with every cell repeated, so that a pixel is at most `pitch` points wide and
+/// high and smoothing blurs no more than that. A side has at most 4096 pixels, unless the image
+/// itself has more.
 [[nodiscard]] ImageItem enlarged(const ImageItem& image, double pitch = 0.25);
 
 }  // namespace conelab::figure

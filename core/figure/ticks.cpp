@@ -64,7 +64,7 @@ bool is_power(const std::vector<TextRun>& label) {
   return !label.empty() && label.back().script == Script::super;
 }
 
-/// 0.001 beside 5×10⁻⁴ is written 10⁻³.
+/// Writes all labels as powers of ten if one of them is: 0.001 becomes 10⁻³ if there is a 5×10⁻⁴.
 void write_alike(std::vector<Tick>& ticks) {
   const auto power_label = [](const Tick& t) { return is_power(t.label); };
   if (std::none_of(ticks.begin(), ticks.end(), power_label)) return;

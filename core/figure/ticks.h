@@ -1,4 +1,4 @@
-// Where an axis is marked and what stands there.
+// The ticks of an axis and their labels.
 #pragma once
 
 #include <string>
@@ -10,29 +10,32 @@ namespace conelab::figure {
 
 struct Tick {
   double value = 0;
-  std::vector<TextRun> label;  ///< Empty: a minor tick.
+  std::vector<TextRun> label;  ///< Empty for a minor tick.
   [[nodiscard]] bool major() const { return !label.empty(); }
 };
 
-/// A number as figures print it, with a true minus: "0.25", "−3", "1.5×10⁻⁶" (as runs). Powers of
-/// ten beyond `10^±4` are written as such. `digits` significant ones at most, no trailing zeros.
+/// Returns a number as figures show it, with a true minus sign: "0.25", "−3", "1.5×10⁻⁶" (as runs).
+/// Numbers from 10^5 on and below 10^-3 have a power of ten. At most `digits` significant digits
+/// are shown (five from 10^4 on), without trailing zeros.
 [[nodiscard]] std::vector<TextRun> number_label(double value, int digits = 4);
 
-/// Steps of 1, 2 or 5 times a power of ten over [low, high], at most about `most` of them, but two
-/// at least. Empty where the range is; one tick where low = high.
+/// Returns ticks at multiples of 1, 2 or 5 times a power of ten over [low, high]: at most about
+/// `most`, but at least two. Returns none for an empty range and one if low = high.
 [[nodiscard]] std::vector<Tick> linear_ticks(double low, double high, int most);
 
-/// Powers of ten over [low, high] (positive), thinned to at most `most` labels; the digits 2–9 are
-/// minor. Below two decades, 1, 2 and 5 are labelled, all as powers where one of them is;
-/// linear steps where that would leave fewer than two, or within one digit.
+/// Returns ticks at powers of ten over [low, high] (positive). At most about `most` are labelled;
+/// the digits 2–9 are minor ticks. Below two decades, 1, 2 and 5 are labelled if `most` allows it,
+/// all as powers if one of them is. Below half a decade, or if fewer than two labels would remain,
+/// the ticks are those of linear_ticks.
 [[nodiscard]] std::vector<Tick> log_ticks(double low, double high, int most);
 
-/// Whole numbers in steps of 1, 2 or 5 times a power of ten over [low, high], at most about `most`
-/// of them: for axes that count whole things. Fewer than two only where the range holds fewer.
+/// Returns ticks at whole numbers, at multiples of 1, 2 or 5 times a power of ten over [low, high],
+/// at most about `most`, for axes that count things. There are fewer than two only if the range
+/// contains fewer.
 [[nodiscard]] std::vector<Tick> whole_ticks(double low, double high, int most);
 
-/// Powers of two, as lengths of sequences are: 256, 512, …; from 2^17 on as 2^k. As whole_ticks
-/// where the range has fewer than two: a length is a whole number.
+/// Returns ticks at powers of two, for lengths of sequences: 256, 512, …; from 2^17 on as 2^k. If
+/// the range contains fewer than two, the ticks are those of whole_ticks, or else of log_ticks.
 [[nodiscard]] std::vector<Tick> binary_ticks(double low, double high, int most);
 
 }  // namespace conelab::figure

@@ -1,7 +1,8 @@
-// Plain structs over a pipe, in frames: tag, length, bytes.
+// Sends plain structs through a pipe, in frames of tag, length and bytes.
 //
-// One `visit(archive, value)` per struct serves both directions: the writer sends, the reader
-// fills. Both ends are the same program, so the byte order is the machine's.
+// One function `visit(archive, value)` for each struct serves both directions: a writer sends the
+// value and a reader fills it. Both ends are the same program, so that the byte order is the
+// machine's.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace conelab {
 
-/// Sends values; `send` gets one frame's bytes.
+/// Sends values. `send` receives the bytes of one frame.
 class ArchiveWriter {
  public:
   using Send = std::function<void(const void* bytes, std::uint64_t count)>;
@@ -34,7 +35,7 @@ class ArchiveWriter {
   Send send_;
 };
 
-/// Fills values; `receive` gives the next frame's length, then its bytes.
+/// Fills values. `length` returns the length of the next frame, and `receive` reads its bytes.
 class ArchiveReader {
  public:
   using Length = std::function<std::uint64_t()>;

@@ -194,8 +194,8 @@ void AtomicFile::commit() {
     fail("{}: cannot be written: {}", destination_, std::strerror(errno));
   }
   temporary_.clear();
-  // A directory that may be written but not read, and file systems without this call, have no way
-  // of being asked. From here on the file is in its place.
+  // From here on the file has its final name. A directory that may be written but not read cannot
+  // be synchronised, and some file systems do not support the call.
   if (directory.id() < 0 || ::fsync(directory.id()) == 0) return;
   if (errno == EINVAL || errno == ENOTSUP || errno == EROFS) return;
   fail(

@@ -1,7 +1,7 @@
-// Files of labelled hyper-rectangles: results of `bench`, its sealed cases, and other tables.
+// Files of labelled hyper-rectangles: results of `bench`, its sealed samples, and other tables.
 //
-// Each group opens by itself with xarray (netcdf4 and h5netcdf engines), netCDF, h5py and silx:
-// every axis is a dimension scale in the variable's own group. Equal content gives equal bytes.
+// xarray (netcdf4 and h5netcdf engines), netCDF, h5py and silx can open each group alone: every
+// axis is a dimension scale in the group of the variable. Equal content gives equal bytes.
 #pragma once
 
 #include <optional>
@@ -13,33 +13,34 @@
 
 namespace conelab {
 
-/// A file: groups by path without a leading slash ("bench/runtime"), in the order written.
+/// A file: its groups by path without a leading slash ("bench/runtime"), in the order in which they
+/// are written.
 struct LabelledFile {
-  std::string creator;  ///< Program and version, as the root's attribute `creator`.
+  std::string creator;  ///< Program and version; attribute `creator` of the root.
   std::vector<std::pair<std::string, LabelledArray>> groups;
   Attributes attributes;  ///< Further attributes of the root.
-  /// Of a file that was read: whether its bytes are not those that were written (seal.h).
+  /// For a file that was read: whether its bytes have changed since they were written (seal.h).
   bool changed = false;
 
-  /// By path; null where there is none.
+  /// Returns the group with this path, or null.
   [[nodiscard]] const LabelledArray* group(const std::string& path) const;
 };
 
-/// Writes the file atomically: complete under `path`, or `path` untouched.
-/// Fails with `PATH: why` (unknown axis, wrong size, full disk, ...). Names are letters, digits
-/// and `_ - .`; strings that are not UTF-8 are written with their bad bytes escaped.
+/// Writes the file atomically: it is complete at `path`, or `path` is untouched. Throws a failure
+/// `PATH: why` (unknown axis, wrong size, full disk, ...). Names consist of letters, digits and `_
+/// - .`. In strings that are not UTF-8 the invalid bytes are escaped.
 void write_labelled(const std::string& path, const LabelledFile& file);
 
-/// Reads one group of a file that `write_labelled` (or `attend`) wrote.
-/// Fails with `PATH: what is wrong`; an unknown group is answered with the nearest one.
+/// Reads one group of a file that `write_labelled` (or `attend`) wrote. Throws a failure `PATH:
+/// what is wrong`; for an unknown group it names the nearest one.
 [[nodiscard]] LabelledArray read_labelled(const std::string& path, const std::string& group);
 
-/// The same for a file that may be of another kind: nothing where it has no such group. Whatever
-/// else is wrong fails.
+/// Does the same for a file that may be of another kind: returns nothing if it has no such group.
+/// Throws a failure for any other error.
 [[nodiscard]] std::optional<LabelledArray> find_labelled(const std::string& path,
                                                          const std::string& group);
 
-/// Reads every group that holds variables.
+/// Reads every group that contains variables.
 [[nodiscard]] LabelledFile read_labelled_file(const std::string& path);
 
 }  // namespace conelab

@@ -1,4 +1,4 @@
-// A file of unknown origin as bytes at offsets; no read goes beyond its end.
+// Reads bytes at offsets of a file of unknown origin, never beyond its end.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace conelab {
 
-/// A regular file opened for reading.
+/// A regular file that is opened for reading.
 class ByteFile {
  public:
-  /// Fails with `PATH: why` for what is missing, a directory, no regular file, unreadable or empty.
-  /// Reads poll `cancelled` and throw interrupted where it says so.
+  /// Throws a failure `PATH: why` if the file is missing, not regular (such as a directory),
+  /// unreadable or empty. Reads poll `cancelled` and throw interrupted if it returns true.
   explicit ByteFile(const std::string& path, std::function<bool()> cancelled = {});
   ~ByteFile();
   ByteFile(const ByteFile&) = delete;
@@ -20,11 +20,12 @@ class ByteFile {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  /// Reads exactly `count` bytes at `offset`; fails with "truncated: expected ..., have ...".
+  /// Reads exactly `count` bytes at `offset`. Throws a failure "truncated: expected ..., have ..."
+  /// if there are fewer.
   void read(std::uint64_t offset, void* bytes, std::uint64_t count) const;
-  /// The same as a string.
+  /// Returns the same bytes as a string.
   [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t count) const;
-  /// At most `count` bytes: fewer at the end of the file.
+  /// Returns at most `count` bytes; fewer at the end of the file.
   [[nodiscard]] std::string peek(std::uint64_t offset, std::uint64_t count) const;
 
  private:
@@ -36,10 +37,11 @@ class ByteFile {
   std::uint64_t size_ = 0;
 };
 
-/// Fails with "PATH: truncated: expected EXPECTED bytes, have HAVE" where HAVE is less.
+/// Throws a failure "PATH: truncated: expected EXPECTED bytes, have HAVE" if HAVE is less than
+/// EXPECTED.
 void check_not_truncated(const std::string& path, std::uint64_t expected, std::uint64_t have);
 
-/// An unsigned little-endian number of `count` <= 8 bytes.
+/// Returns an unsigned little-endian number of `count` <= 8 bytes.
 [[nodiscard]] std::uint64_t little_endian(const void* bytes, int count);
 
 }  // namespace conelab

@@ -1,4 +1,4 @@
-// The types of numbers that files of any format may hold.
+// The types of numbers in files of any format.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace conelab {
 
-/// `boolean` is one byte; `text` has no fixed size; `other` cannot be read.
+/// `boolean` is one byte, `text` has no fixed size, and `other` cannot be read.
 enum class Element {
   f64,
   f32,
@@ -30,18 +30,18 @@ enum class Element {
   other
 };
 
-/// "f32", "uint8", "text", ...
+/// Returns "f32", "uint8", "text", ...
 [[nodiscard]] const char* element_name(Element element);
-/// Bytes of one; 0 for text and other.
+/// Returns the bytes of one element; 0 for text and other.
 [[nodiscard]] std::size_t element_size(Element element);
-/// The number type of a tensor; empty where the element is none of the four.
+/// Returns the number type of a tensor, or nothing if the element is none of the four.
 [[nodiscard]] std::optional<Dtype> element_dtype(Element element);
 [[nodiscard]] bool is_integer(Element element);
 
-/// The product of extents; empty where one is negative or the product exceeds 2^62.
+/// Returns the product of extents, or nothing if one is negative or the product exceeds 2^62.
 [[nodiscard]] std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& extents);
 
-/// "[12, 30, 32]".
+/// Returns "[12, 30, 32]".
 [[nodiscard]] std::string extents_text(const std::vector<std::int64_t>& extents);
 
 }  // namespace conelab

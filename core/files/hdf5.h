@@ -1,13 +1,13 @@
-// The one checked wrapper of the HDF5 library.
+// The checked wrapper of the HDF5 library, through which all calls go.
 //
-// HDF5 as distributions ship it is not safe under threads: every public function of core/files
-// holds `Lock` for as long as it has anything of HDF5 in its hands. The first Lock also sets the
-// library up: no work at exit (a failed close would crash there), no plugins (a file could name
-// one to load), no printing of errors.
+// HDF5 as distributions ship it is not thread-safe: every public function of core/files holds
+// `Lock` while it uses HDF5. The first Lock also configures the library: no cleanup at exit (a
+// failed close would crash there), no plugins (a file could name one to load), and no printing of
+// errors.
 //
-// Every call goes through CONELAB_HDF5, which turns a negative result into one line:
+// Every call goes through CONELAB_HDF5, which turns a negative result into a failure with one line:
 //   FILE: /path: cannot read the numbers (H5Dread: inflate() failed)
-// Where the environment has CONELAB_DEBUG, the line names the place in these sources as well:
+// With CONELAB_DEBUG in the environment, the line also names the place in the sources:
 //   FILE: /path: cannot read the numbers (H5Dread at hdf5_read.cpp:120: inflate() failed)
 #pragma once
 
@@ -19,12 +19,13 @@
 
 namespace conelab::hdf5 {
 
-/// Holds the process-wide lock of HDF5; recursive, so that public functions may call each other.
+/// Holds the lock of HDF5, which is shared by the process and recursive, so that public functions
+/// can call each other.
 class Lock {
  public:
   Lock();
 
-  /// In a forked child, whose lock still names a thread of the parent.
+  /// Renews the lock in a forked child, in which it still belongs to a thread of the parent.
   static void renew_after_fork();
 
  private:
@@ -36,14 +37,14 @@ struct Where {
   std::string file;
   std::string path;
 
-  /// "FILE: /path", or "FILE".
+  /// Returns "FILE: /path" or "FILE".
   [[nodiscard]] std::string text() const;
-  /// The child `name` of this path.
+  /// Returns the child `name` of this path.
   [[nodiscard]] Where child(const std::string& name) const;
 };
 
-/// The innermost message of the library's error stack, and clears it. Where the operating system
-/// gave a reason ("No space left on device") that reason alone.
+/// Returns the innermost message of the library's error stack and clears the stack. If the
+/// operating system gave a reason ("No space left on device"), returns only that.
 [[nodiscard]] std::string last_error();
 
 [[noreturn]] void fail_call(const Where& where, const char* action, const char* expression,
@@ -56,12 +57,12 @@ Result checked(Result result, const Where& where, const char* action, const char
   return result;
 }
 
-/// Evaluates `call`; fails with "`where`: cannot `action` (...)" where its result is negative.
+/// Evaluates `call`. Throws a failure "`where`: cannot `action` (...)" if its result is negative.
 #define CONELAB_HDF5(where, action, call) \
   ::conelab::hdf5::checked((call), (where), (action), #call, __FILE__, __LINE__)
 
-/// Owns an HDF5 identifier. A writer calls `close` and so sees the errors that only closing shows
-/// (a full disk); the destructor closes what is left, silently.
+/// Owns an HDF5 identifier. A writer calls `close`, which reports errors that occur only then (a
+/// full disk). The destructor closes without reporting errors.
 template <herr_t (*close_call)(hid_t)>
 class Owned {
  public:
@@ -95,11 +96,12 @@ using Type = Owned<H5Tclose>;
 using Properties = Owned<H5Pclose>;
 using Object = Owned<H5Oclose>;
 
-/// IEEE binary16, little endian; HDF5 1.10 has no name for it.
+/// Returns IEEE binary16, little endian, for which HDF5 1.10 has no name.
 [[nodiscard]] Type f16_type();
-/// bfloat16 as a floating-point type; only read (files of ours use uint16 with an attribute).
+/// Returns bfloat16 as a floating-point type. It is only read; files of this program use uint16
+/// with an attribute.
 [[nodiscard]] Type bf16_type();
-/// Variable-length UTF-8 string.
+/// Returns the type of UTF-8 strings of variable length.
 [[nodiscard]] Type string_type();
 
 }  // namespace conelab::hdf5

@@ -191,7 +191,8 @@ std::string source_name(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), 
   return name;
 }
 
-/// Where the library looks for a source: beside the file, then from the working directory.
+/// Returns whether the library finds a source: in the directory of the file, or else relative to
+/// the working directory.
 bool source_exists(const std::string& file, const std::string& source, const std::string& set) {
   const std::filesystem::path beside = std::filesystem::path(file).parent_path() / source;
   for (const std::string& path : {beside.string(), source}) {

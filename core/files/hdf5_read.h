@@ -1,10 +1,11 @@
-// Reading HDF5 of unknown origin: nothing is followed out of the file, nothing is allocated before
-// the declared size has been compared with what is stored. All functions need a Lock held.
+// Reads HDF5 of unknown origin. Nothing outside the file is followed, and nothing is allocated
+// before the declared size has been compared with the stored bytes. The caller of each function
+// must hold a Lock.
 //
-// Refused, each with one clear line: truncated files, external links, external raw storage, virtual
-// data sets, cycles of links, filters other than shuffle, deflate, LZF and Fletcher32, repeated
-// compression, chunks above 1 GiB, declared sizes that the compression (deflate at most 1 : 1032)
-// could not hold in the bytes stored.
+// These are refused with one line each: truncated files, external links, external raw storage,
+// virtual data sets, cycles of links, filters other than shuffle, deflate, LZF and Fletcher32,
+// repeated compression, chunks above 1 GiB, and declared sizes that compression (deflate: at most 1
+// : 1032) cannot have reduced to the stored bytes.
 #pragma once
 
 #include <cstdint>
@@ -19,74 +20,77 @@
 
 namespace conelab::hdf5 {
 
-/// What the caller permits.
+/// What the caller allows.
 struct ReadRules {
-  bool allow_external = false;  ///< Follow links and storage out of the file.
-  /// Told the bytes of each large read before memory is taken for it; may throw.
+  bool allow_external = false;  ///< Whether links and storage outside the file are followed.
+  /// Receives the bytes of each large read before memory is allocated for it. It may throw.
   std::function<void(std::uint64_t)> before_allocation = {};
-  /// Chunks of numbers that were never written are sound: they read as the fill value. Only for
-  /// callers who read what is written, chunk by chunk, as such a file may declare any size.
+  /// Whether chunks of numbers may be missing, which read as the fill value. Only for callers that
+  /// read the stored chunks one by one, because such a file may declare any size.
   bool allow_unwritten = false;
 };
 
 /// Opens a file after comparing its superblock with its real size.
 [[nodiscard]] File open_file(const std::string& path);
 
-/// The path without soft links; fails at the first component that is missing (naming the nearest
-/// sibling), leads out of the file or closes a cycle.
+/// Returns the path without soft links. Throws a failure at the first component that is missing (it
+/// names the nearest sibling), leads out of the file or closes a cycle.
 [[nodiscard]] std::string resolve(const File& file, const std::string& path, const Where& where,
                                   const ReadRules& rules);
 
 enum class LinkKind { missing, hard, soft, external, other };
-/// What the link `path` itself is; the path before it must be resolved.
+/// Returns the kind of the link `path` itself. The path before it must be resolved.
 [[nodiscard]] LinkKind link_kind(const File& file, const std::string& path);
 
 enum class ObjectKind { group, dataset, type };
-/// The kind of object at a resolved path.
+/// Returns the kind of the object at a resolved path.
 [[nodiscard]] ObjectKind object_kind(const File& file, const Where& where);
-/// Its address, which names it uniquely within the file.
+/// Returns its address, which identifies it within the file.
 [[nodiscard]] std::uint64_t object_address(const File& file, const Where& where);
 
-/// Names of the links in a group, in creation order where the file kept it, else by name.
+/// Returns the names of the links in a group, in creation order if the file stores it, otherwise by
+/// name.
 [[nodiscard]] std::vector<std::string> children(const File& file, const Where& where);
 
-/// What a data set declares and how it is stored.
+/// What a data set declares, and how it is stored.
 struct Stored {
   Element element = Element::other;
   std::string type;  ///< For messages: "f32", "compound", "uint16", ...
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> chunk;   ///< Empty: not chunked.
   std::vector<std::string> filters;  ///< "shuffle", "deflate", "fletcher32", "32001 (blosc)".
-  std::string refused;               ///< Why its content must not be read; empty: it may.
-  std::int64_t stored_bytes = 0;     ///< In the file, compressed.
-  bool is_virtual = false;           ///< Made of other data sets, mostly of other files.
-  bool checksummed = false;          ///< Every chunk carries a Fletcher32.
-  std::int64_t written_chunks = 0;   ///< Under `allow_unwritten`: how many there are.
+  std::string refused;               ///< Why its content must not be read; empty if it may be read.
+  std::int64_t stored_bytes = 0;     ///< Bytes in the file, compressed.
+  /// Whether it consists of other data sets, mostly of other files.
+  bool is_virtual = false;
+  bool checksummed = false;         ///< Whether every chunk has a Fletcher32 checksum.
+  std::int64_t written_chunks = 0;  ///< Number of stored chunks; set only if `allow_unwritten`.
 };
-/// Opens a data set at a resolved path, without judging it.
+/// Opens a data set at a resolved path, without checking its content.
 [[nodiscard]] Dataset open_dataset(const File& file, const Where& where);
 [[nodiscard]] Stored describe(const Dataset& dataset, const Where& where, const ReadRules& rules);
 
-/// Reads all numbers in their own type, in the machine's byte order: `numbers` has room for
-/// count × element_size bytes. Fails where `stored.refused`.
+/// Reads all numbers in their own type, in the machine's byte order. `numbers` must hold count ×
+/// element_size bytes. Throws a failure if `stored.refused` is not empty.
 void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, const Where& where,
                   const ReadRules& rules);
 
-/// Reads all strings, of fixed or variable length, as bytes. Fails where `stored.refused`.
+/// Returns all strings, of fixed or variable length, as bytes. Throws a failure if `stored.refused`
+/// is not empty.
 [[nodiscard]] std::vector<std::string> read_strings(const Dataset& dataset, const Stored& stored,
                                                     const Where& where, const ReadRules& rules);
 
-/// An attribute that is a string, a number or a list of either; empty where it is absent or of
-/// another kind.
+/// Returns an attribute that is a string, a number or a list of either; nothing if it is missing or
+/// of another kind.
 [[nodiscard]] std::optional<AttributeValue> read_attribute(hid_t object, const std::string& name,
                                                            const Where& where);
-/// The names of an object's attributes.
+/// Returns the names of an object's attributes.
 [[nodiscard]] std::vector<std::string> attribute_names(hid_t object, const Where& where);
 
-/// Any object at a resolved path, for its attributes.
+/// Opens any object at a resolved path, for its attributes.
 [[nodiscard]] Object open_object(const File& file, const Where& where);
 
-/// Reads the data sets of a group as a labelled array; members that are no numbers or strings are
+/// Reads the data sets of a group as a labelled array. Members that are not numbers or strings are
 /// left out.
 [[nodiscard]] LabelledArray read_labelled_group(const File& file, const Where& where);
 

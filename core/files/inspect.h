@@ -1,8 +1,9 @@
-// What a file holds, whether it is sound, and which program wrote it: for `conelab inspect`.
+// Finds out what a file contains, whether it is intact, and which program wrote it, for `conelab
+// inspect`.
 //
 // Every array is read once, chunk by chunk, so that checksums (Fletcher32 of HDF5, CRC-32 of zip)
-// and the seals of our own files are verified; memory stays at one chunk for HDF5 and one array for
-// the other formats.
+// and the seals of this program's files are verified. It needs memory for one chunk of HDF5 and for
+// one array of the other formats.
 #pragma once
 
 #include <cstdint>
@@ -18,50 +19,52 @@ namespace conelab {
 
 enum class ItemKind { group, array, link };
 
-/// A group, an array or a link that is not followed.
+/// A group, an array, or a link that is not followed.
 struct InspectedItem {
-  std::string path;  ///< "/layer3/q"; the array's name for formats without groups.
-  int depth = 0;     ///< 0: the root, or any array of a format without groups.
+  std::string path;  ///< "/layer3/q"; for formats without groups the array's name.
+  int depth = 0;     ///< 0 for the root, and for any array of a format without groups.
   ItemKind kind = ItemKind::group;
   Attributes attributes;
-  std::string type;  ///< Arrays: "f32", "text", ...; links: "soft link", ...
+  std::string type;  ///< For arrays "f32", "text", ...; for links "soft link", ...
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> chunk;  ///< Empty: not chunked.
   std::vector<std::string> filters;
-  std::int64_t stored_bytes = 0;        ///< In the file, compressed.
-  bool checksummed = false;             ///< Damage of its numbers would be noticed.
-  std::optional<AttributeValue> value;  ///< Of an array without axes: its number or short text.
+  std::int64_t stored_bytes = 0;        ///< Bytes in the file, compressed.
+  bool checksummed = false;             ///< Whether a checksum protects its numbers.
+  std::optional<AttributeValue> value;  ///< For an array without axes: its number or short text.
   std::int64_t nan_count = 0;
   std::int64_t infinite_count = 0;
-  std::string problem;  ///< Empty: read without complaint.
+  std::string problem;  ///< Empty: it was read without an error.
 };
 
-/// Longer texts are no value of an item, in bytes.
+/// The maximum length in bytes of a text that is stored in InspectedItem::value.
 inline constexpr std::size_t longest_value = 65536;
 
-/// A file's content, items depth first.
+/// The content of a file. Items are in depth-first order.
 struct Inspection {
   std::string path;
   FileFormat format = FileFormat::hdf5;
   std::uint64_t file_bytes = 0;
   std::string sha256;
-  std::string creator;  ///< Attribute of the root, or empty.
-  bool sealed = false;  ///< It says what its bytes were (seal.h); others are a problem.
+  std::string creator;  ///< Attribute `creator` of the root, or empty.
+  /// Whether the file contains the digest of its bytes (seal.h). If the digest does not match, that
+  /// is one of the problems.
+  bool sealed = false;
   std::vector<InspectedItem> items;
-  /// One line each: the problems of items, and what kept the whole from being read.
+  /// One line each: the problems of items, and why the rest of the file could not be read.
   std::vector<std::string> problems;
 
   [[nodiscard]] bool sound() const { return problems.empty(); }
-  /// Arrays in which damage could go unseen.
+  /// Returns the number of arrays in which damage could remain unnoticed.
   [[nodiscard]] std::int64_t unguarded() const;
 };
 
-/// Inspects a file; HDF5 in a child process. Damage is told in the result; only what cannot be
-/// opened at all (missing, a directory, empty, unknown format) fails. Throws interrupted where
-/// `limits.cancelled`, polled throughout, says so.
+/// Inspects a file; HDF5 is read in a child process. Damage is reported in the result. Throws a
+/// failure only if the file cannot be opened at all (missing, a directory, empty, unknown format),
+/// and interrupted if `limits.cancelled`, which is polled, returns true.
 [[nodiscard]] Inspection inspect(const std::string& path, const SandboxLimits& limits = {});
 
-/// The part of `inspect` that walks HDF5: adds items and problems, in this process.
+/// The part of `inspect` for HDF5: adds items and problems, in this process.
 void inspect_hdf5(Inspection& inspection);
 
 }  // namespace conelab

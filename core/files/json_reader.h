@@ -1,9 +1,9 @@
-// JSON of unknown origin (RFC 8259), read by nlohmann-json and refused where it is more than a
-// header of tensors needs.
+// Parses JSON of unknown origin (RFC 8259) with nlohmann-json, and refuses what no header of
+// tensors needs.
 //
-// Refused beyond the grammar: duplicate keys, more than 64 levels or 2,000,000 values, invalid
-// UTF-8 or NUL in a string, anything after the value except spaces. Whole numbers beyond 64 bits
-// become doubles, which no caller takes for a size.
+// In addition to invalid JSON it refuses duplicate keys, more than 64 levels or 2,000,000 values,
+// invalid UTF-8 or NUL in a string, and anything but spaces after the value. Whole numbers beyond
+// 64 bits become doubles, which no caller accepts as a size.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,7 +12,7 @@
 
 namespace conelab {
 
-/// Fails with `PLACE: malformed JSON (byte N: what is wrong)`.
+/// Returns the value. Throws a failure `PLACE: malformed JSON (byte N: what is wrong)`.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, const std::string& place);
 
 }  // namespace conelab

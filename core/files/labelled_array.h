@@ -1,4 +1,4 @@
-// Labelled hyper-rectangles: numbers and strings over named axes, as xarray sees a data set.
+// Labelled hyper-rectangles: numbers and strings over named axes, like a Dataset of xarray.
 #pragma once
 
 #include <algorithm>
@@ -31,23 +31,24 @@ using LabelledData =
     std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
                  std::vector<std::uint8_t>, std::vector<std::string>>;
 
-/// A variable over some of the axes, row-major, last axis contiguous; no axes: one value.
+/// A variable over some of the axes, row-major, with the last axis contiguous. Without axes it is
+/// one value.
 struct LabelledVariable {
   std::string name;
   std::vector<std::string> axes;
   LabelledData data;
-  std::string units;  ///< Empty: none. A time has "s".
+  std::string units;  ///< Empty: none. "s" for a time.
   Attributes attributes;
 };
 
-/// One group: `xarray.open_dataset(file, group=...)`.
+/// One group, which `xarray.open_dataset(file, group=...)` opens.
 struct LabelledArray {
   std::vector<LabelledAxis> axes;
   std::vector<LabelledVariable> variables;
-  std::string signal;  ///< The variable that viewers plot first; empty: the group has none.
+  std::string signal;  ///< The variable that viewers plot first; empty: none.
   Attributes attributes;
 
-  /// By name; null where there is none.
+  /// Return the axis, and the variable, with this name, or null.
   [[nodiscard]] const LabelledAxis* axis(const std::string& name) const {
     return named(axes, name);
   }

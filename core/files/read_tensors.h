@@ -1,13 +1,13 @@
-// The input of attention: q, k, v and what belongs to them, from HDF5, .npz, .npy or .safetensors.
+// Reads the input of attention, q, k, v and further arrays, from HDF5, .npz, .npy or .safetensors.
 //
-// q [n × d], [head × n × d] or [batch × head × n × d] of f16, f32, f64 or bf16; k and v default to
-// q. Everything is checked before a number is read: existence, dtype, rank, shapes against each
-// other, declared against stored sizes. What is wrong is told in one line,
+// q is [n × d], [head × n × d] or [batch × head × n × d] of f16, f32, f64 or bf16. k and v default
+// to q. Everything is checked before a number is read: existence, dtype, rank, consistent shapes,
+// declared against stored sizes. Errors are failures with one line,
 //   FILE: what is wrong (expected ..., found ...)
-// as Error of kind failure. NaN and Inf are counted, never refused.
+// NaN and Inf are counted, never refused.
 //
-// For files of unknown origin use read_input_sandboxed (sandbox.h), which survives what damaged
-// HDF5 does to its library.
+// For files of unknown origin use read_input_sandboxed (sandbox.h): damaged HDF5 can crash its
+// library.
 #pragma once
 
 #include <cstdint>
@@ -23,83 +23,89 @@
 
 namespace conelab {
 
-/// A tensor as it is in the file: number type and rank kept.
+/// A tensor as in the file, with its number type and rank.
 struct InputTensor {
   std::string name;
   Dtype dtype = Dtype::f32;           ///< Integers of parameters are read as f64.
   std::vector<std::int64_t> extents;  ///< As in the file.
-  /// f64, f32, or the bits of f16 and bf16; row-major.
+  /// Row-major: f64, f32, or the bits of f16 and bf16.
   std::variant<std::vector<double>, std::vector<float>, std::vector<std::uint16_t>> numbers;
   std::int64_t nan_count = 0;
   std::int64_t infinite_count = 0;
 
   [[nodiscard]] std::size_t rank() const { return extents.size(); }
-  /// Rank 2, 3 or 4 as [batch × head × token × feature], missing axes 1.
+  /// Returns the sizes as [batch × head × token × feature]. Missing axes are 1.
   [[nodiscard]] Shape4 shape() const;
 };
 
-/// The numbers as T = double, float, Float16 or Bfloat16, rounded once to nearest where T is
+/// Returns the numbers as T = double, float, Float16 or Bfloat16, rounded once to nearest if T is
 /// narrower.
 template <class T>
 [[nodiscard]] Tensor4<T> to_tensor(const InputTensor& tensor);
-/// The same without a copy where the types agree, and freeing the original otherwise.
+/// Does the same without a copy if the types agree; otherwise frees the original.
 template <class T>
 [[nodiscard]] Tensor4<T> to_tensor(InputTensor&& tensor);
-/// All numbers in double, any rank: for parameters.
+/// Returns all numbers as double, for parameters of any rank.
 [[nodiscard]] std::vector<double> to_doubles(const InputTensor& tensor);
 
 /// What to read.
 struct InputOptions {
-  /// Names of the arrays; paths for .npy. Empty: "q", "k", "v". Given names must exist.
+  /// Names of the arrays; paths for .npy. Empty: "q", "k", "v". Arrays that are named must exist.
   std::string query, key, value;
-  bool query_only = false;              ///< Structured operators read q alone.
-  std::vector<std::string> parameters;  ///< Tensor parameters to read where present.
-  bool allow_external = false;          ///< HDF5: follow links out of the file.
-  bool digest = true;                   ///< Compute the SHA-256.
+  /// For structured operators that read q alone.
+  bool query_only = false;
+  /// Names of tensor parameters, which are read if they exist.
+  std::vector<std::string> parameters;
+  /// For HDF5: whether links out of the file are followed.
+  bool allow_external = false;
+  bool digest = true;                                    ///< Whether to compute the SHA-256.
   std::function<void(std::uint64_t)> before_allocation;  ///< See SourceRules.
-  std::function<bool()> cancelled;  ///< See SourceRules; polled while the SHA-256 is computed, too.
-  /// Called with each tensor when its numbers have been read, in the order q, k, v, output_grad,
-  /// parameters; may take the numbers away.
+  /// See SourceRules. It is also polled while the SHA-256 is computed.
+  std::function<bool()> cancelled;
+  /// Receives each tensor once its numbers have been read, in the order q, k, v, output_grad,
+  /// parameters. It may move the numbers away.
   std::function<void(InputTensor&)> tensor_read;
 };
 
-/// An input file's content.
+/// The content of an input file.
 struct Input {
   std::string path;
-  std::string group;  ///< HDF5: the group's path; else empty.
+  std::string group;  ///< For HDF5 the path of the group, otherwise empty.
   FileFormat format = FileFormat::hdf5;
   InputTensor query;
-  std::optional<InputTensor> key;    ///< Absent: q.
-  std::optional<InputTensor> value;  ///< Absent: q.
+  std::optional<InputTensor> key;    ///< Absent: q is used.
+  std::optional<InputTensor> value;  ///< Absent: q is used.
   std::optional<InputTensor> output_grad;
-  std::vector<std::string> query_token;  ///< Bytes as in the file; [n_q] or empty.
+  std::vector<std::string> query_token;  ///< [n_q] Bytes as in the file, or empty.
   std::vector<std::string> key_token;    ///< [n_k] or empty.
   std::vector<std::uint8_t> mask;        ///< [n_q × n_k] of 0 and 1, or empty.
   std::map<std::string, InputTensor> parameters;
-  std::string model;                  ///< Attribute, or empty.
-  std::optional<std::int64_t> layer;  ///< Attribute.
-  std::string text;                   ///< Attribute, or empty.
-  std::string sha256;                 ///< Of the file (of q's file for .npy); empty unless asked.
+  std::string model;                  ///< The attribute, or empty.
+  std::optional<std::int64_t> layer;  ///< The attribute.
+  std::string text;                   ///< The attribute, or empty.
+  /// Of the file (for .npy of q's file); empty unless asked for.
+  std::string sha256;
 
   [[nodiscard]] const InputTensor& key_or_query() const { return key ? *key : query; }
   [[nodiscard]] const InputTensor& value_or_query() const { return value ? *value : query; }
 };
 
-/// "trace.h5:/layer3" as a file and a group. A file that exists under the whole name wins.
+/// A file and a group: "trace.h5:/layer3". If a file with the whole name exists, it is that file.
 struct InputSpec {
   std::string path;
   std::string group;
 };
 [[nodiscard]] InputSpec parse_input_spec(const std::string& spec);
 
-/// Reads in this process. `spec` is FILE or FILE.h5:/group, empty where options name .npy files.
+/// Reads in this process. `spec` is FILE or FILE.h5:/group; it is empty if the options name .npy
+/// files.
 [[nodiscard]] Input read_input(const std::string& spec, const InputOptions& options = {});
 
-/// All numbers of one declared array, of any type but text; integers as f64.
+/// Reads all numbers of an array of any type except text; integers become f64.
 [[nodiscard]] InputTensor read_array(TensorSource& source, const DeclaredArray& array,
                                      const InputOptions& options = {});
 
-/// One tensor parameter from a .npy file (`-p W=@file.npy`); numbers of any rank.
+/// Reads a tensor parameter of any rank from a .npy file (`-p W=@file.npy`).
 [[nodiscard]] InputTensor read_npy_tensor(const std::string& path);
 
 }  // namespace conelab

@@ -1,6 +1,6 @@
-// What an output may take the place of: nothing, an empty file, or a file of the kind that is
-// written there. Whatever else lies there was not meant to be lost. Nothing is asked of pipes and
-// devices.
+// Checks what an output file would replace. It may replace nothing, an empty file, or a file of the
+// kind that is written. Any other file is kept, since nobody meant to lose it. Pipes and devices
+// are not checked.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace conelab {
 
-/// What a result of this program holds, as its root says: "attention", "bench" or "tree". Empty for
-/// any other file. Fails where the file cannot be read.
+/// Returns the kind of a result of this program as its root names it: "attention", "bench" or
+/// "tree". Returns an empty string for any other file. Throws a failure if the file cannot be read.
 [[nodiscard]] std::string result_kind(const std::string& path, const SandboxLimits& limits = {});
 
-/// Throws misuse where a regular file lies at `path` that is neither empty nor a result of the kind
-/// `kind`, that `command` writes; and where it cannot be read, with the reason. And where the name
-/// ends as that of a file of another format (arrays, text, figures): results are HDF5.
+/// Throws misuse if there is a regular file at `path` that is neither empty nor a result of this
+/// `kind`, which `command` writes, or if it cannot be read (with the reason). Throws misuse as well
+/// if the extension is that of another format (arrays, text, figures), because results are HDF5.
 void check_replaceable_result(const std::string& path, const std::string& kind,
                               const std::string& command, const SandboxLimits& limits = {});
 
-/// The same of a figure of this program, of the format "svg", "pdf" or "png".
+/// Does the same for a figure of this program in the format "svg", "pdf" or "png".
 void check_replaceable_figure(const std::string& path, const std::string& format);
 
 }  // namespace conelab

@@ -1,15 +1,15 @@
-// Reading files of unknown origin in a child process.
+// Reads files of unknown origin in a child process.
 //
-// Damaged HDF5 can make its library crash, hang or ask for all memory. A child with limits on
-// memory, processor time and wall time reads, and hands plain arrays over a pipe; whatever happens
-// to it becomes one line: `FILE: damaged: the reader crashed (...)`.
+// Damaged HDF5 can make its library crash, hang or ask for all memory. A child process with limits
+// on memory, processor time and wall time reads the file and sends plain arrays through a pipe. If
+// it fails, the error is one line: `FILE: damaged: the reader crashed (...)`.
 //
-// Ctrl-C in a terminal reaches the child as well as the parent. The child does not heed it: the
-// parent decides, and a child whose parent has ended is ended by the kernel.
+// Ctrl-C in a terminal reaches the child as well as the parent. The child ignores it, and the
+// parent decides. If the parent ends, the kernel ends the child.
 //
-// The child is forked without exec. It uses HDF5, zlib and memory only; the lock of HDF5 is held
-// while forking, so that a program with other threads may call this too, but programs that fork
-// before they start threads are safest.
+// The child is forked without exec and uses only HDF5, zlib and memory. The lock of HDF5 is held
+// during the fork, so that programs with other threads may call this as well; it is safest to fork
+// before starting threads.
 #pragma once
 
 #include <functional>
@@ -23,47 +23,46 @@
 
 namespace conelab {
 
-/// The one failure of a reading child that says something of its file rather than of the machine:
-/// the child crashed, or took more processor time than any file explains. What `run_sandboxed` says
-/// otherwise (no process to be had, no memory, a disk that does not answer) is no evidence of
-/// damage.
+/// The only failure of a reading child that is evidence of a damaged file: the child crashed, or
+/// took more processor time than any file needs. Other failures of `run_sandboxed` (no process, no
+/// memory, a disk that does not answer) concern the machine.
 class ReaderCrash : public Error {
  public:
   explicit ReaderCrash(const std::string& message) : Error(ErrorKind::failure, message) {}
 };
 
-/// What a reading child may use. The times are those for a small file; `scaled_to` adds to both for
-/// larger ones. The processor limit is the smaller one: a child that spins meets it first and is
-/// known to spin, even where the machine has other work; a disk that does not answer meets the
-/// other.
+/// The limits of a reading child. The times are for a small file; `scaled_to` adds to both for
+/// larger ones. The processor limit is smaller than the wall limit: a child that loops reaches the
+/// former, even on a busy machine, and one that waits for a disk reaches the latter.
 struct SandboxLimits {
-  /// Beyond what the process has when forked; declared arrays are added once they are checked.
+  /// Memory in addition to that of the process at the fork. Declared arrays are added after they
+  /// are checked.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
-  double seconds = 10;                   ///< Wall time.
-  int processor_seconds = 5;             ///< Processor time.
-  std::function<bool()> cancelled = {};  ///< Polled while waiting; true ends the child and throws
-                                         ///< interrupted.
+  double seconds = 10;        ///< Wall time.
+  int processor_seconds = 5;  ///< Processor time.
+  /// Polled while waiting. If it returns true, the child is ended and interrupted is thrown.
+  std::function<bool()> cancelled = {};
 
-  /// The same limits with 0.1 s more for each MB of a file of `file_bytes`.
+  /// Returns the same limits with 0.1 s more for each MB of a file of `file_bytes`.
   [[nodiscard]] SandboxLimits scaled_to(std::uint64_t file_bytes) const;
 };
 
-/// Raises the memory limit of a child by `bytes`; the argument for `before_allocation`.
+/// Raises the memory limit of a child by `bytes`. It serves as `before_allocation`.
 void allow_more_memory(std::uint64_t bytes);
 
 /// Runs `produce` in a child and `consume` here on what it sends. An Error that `produce` throws is
-/// thrown here; a crash, a limit or a hang fails with `PATH: ...`. `path` is the file that is read.
-/// Any number of threads may do so at the same time.
+/// thrown here; a crash, a limit or a hang throws a failure `PATH: ...`, where `path` is the file
+/// that is read. Threads may call this at the same time.
 void run_sandboxed(const std::string& path, const SandboxLimits& limits,
                    const std::function<void(ArchiveWriter&)>& produce,
                    const std::function<void(ArchiveReader&)>& consume);
 
-/// read_input in a child for HDF5; in this process for the other formats, whose readers are ours
-/// and poll `limits.cancelled` as well.
+/// Does read_input in a child for HDF5, and in this process for the other formats, whose readers
+/// belong to this program and poll `limits.cancelled` as well.
 [[nodiscard]] Input read_input_sandboxed(const std::string& spec, const InputOptions& options = {},
                                          const SandboxLimits& limits = {});
 
-/// read_labelled, find_labelled and read_labelled_file in a child.
+/// Do read_labelled, find_labelled and read_labelled_file in a child.
 [[nodiscard]] LabelledArray read_labelled_sandboxed(const std::string& path,
                                                     const std::string& group,
                                                     const SandboxLimits& limits = {});

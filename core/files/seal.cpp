@@ -79,7 +79,7 @@ void close_sealed(File& file, const std::string& path, const Where& where) {
   const std::string zeros(seal_bytes, '\0');
   CONELAB_HDF5(here, "be written",
                H5Dwrite(dataset.id(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data()));
-  // A coordinate is what every reader of labelled arrays takes without a dimension beside it.
+  // Every reader of labelled arrays accepts a coordinate that has no other dimension.
   CONELAB_HDF5(here, "be made a scale", H5DSset_scale(dataset.id(), seal_name));
   const haddr_t offset = H5Dget_offset(dataset.id());
   if (offset == HADDR_UNDEF) fail("{}: has no place in the file", here.text());

@@ -1,8 +1,8 @@
-// The seal of a file: the SHA-256 of all of its bytes, kept in the file itself.
+// The seal of a file: the SHA-256 of all its bytes, stored in the file itself.
 //
-// Fletcher32 guards the chunks of large arrays; labels of axes, texts and single numbers lie
-// outside of them. The coordinate /sha256 holds the 32 bytes of the digest; where they lie, zeros
-// are hashed. Any change afterwards breaks the seal: damage, and what another program wrote there.
+// Fletcher32 protects the chunks of large arrays, but not labels of axes, texts and single numbers.
+// The coordinate /sha256 contains the 32 bytes of the digest, which is computed with zeros in their
+// place. Any later change breaks the seal, whether damage or another program caused it.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace conelab::hdf5 {
 
-/// Name of the data set in the root.
+/// The name of the data set in the root.
 inline constexpr const char* seal_name = "sha256";
 
 enum class Seal { none, whole, broken };
 
-/// Closes a file that is complete, at `path` (messages call it `where.file`), and seals it.
+/// Closes a complete file at `path` (messages call it `where.file`) and seals it.
 void close_sealed(File& file, const std::string& path, const Where& where);
 
-/// Looks at an open file's seal; `cancelled` as of ByteFile.
+/// Checks the seal of an open file. `cancelled` is that of ByteFile.
 [[nodiscard]] Seal check_seal(const File& file, const std::string& path,
                               const std::function<bool()>& cancelled = {});
 

@@ -1,9 +1,11 @@
-// Tensors in the number types of files, written whole or in blocks of rows. Needs a Lock held.
+// Writes tensors in the number types of files, as a whole or in blocks of rows. The caller must
+// hold a Lock.
 //
-// HDF5 packs one chunk at a time, which for a map takes longer than to compute it. So rows are
-// packed here by many threads, to the same bytes, and handed to H5Dwrite_chunk. A chunk is what
-// create_dataset (hdf5_write.h) stores: bytes of equal significance together (shuffle), deflate,
-// and at the end the Fletcher-32 sum of what deflate made, as HDF5 computes it.
+// HDF5 compresses one chunk at a time, which for a map takes longer than computing it. Several
+// threads therefore compress the rows here, to the same bytes, which H5Dwrite_chunk then stores. A
+// chunk has the form that create_dataset (hdf5_write.h) specifies: bytes of equal significance
+// together (shuffle), deflate, and at the end the Fletcher-32 sum of the deflated bytes, as HDF5
+// computes it.
 #pragma once
 
 #include <string>
@@ -15,7 +17,7 @@
 
 namespace conelab::hdf5 {
 
-/// Creates a data set of `dtype`; bf16 as uint16 with the attribute dtype="bfloat16".
+/// Creates a data set of `dtype`. bf16 is uint16 with the attribute dtype="bfloat16".
 [[nodiscard]] Dataset create_tensor(hid_t parent, const std::string& name, Dtype dtype,
                                     const std::vector<hsize_t>& extents,
                                     const std::vector<hsize_t>& chunk, const Where& where);
@@ -24,20 +26,20 @@ namespace conelab::hdf5 {
 struct RowsOfHead {
   hsize_t batch = 0, head = 0;
   hsize_t first = 0;  ///< A multiple of the chunk's rows.
-  hsize_t count = 0;  ///< A multiple of them as well, but at the data set's end.
+  hsize_t count = 0;  ///< A multiple of them as well, except at the end of the data set.
   hsize_t columns = 0;
 };
 
 /// Writes rows of one head of a [batch × head × row × column] data set whose chunks are
-/// `chunk_rows` × `chunk_columns` of one head; packed by the threads of `execution`.
-/// Throws interrupted where `execution.cancelled` says so.
+/// `chunk_rows` × `chunk_columns` numbers of one head. The threads of `execution` compress them.
+/// Throws interrupted if `execution.cancelled` returns true.
 template <class T>
 void write_rows(const Dataset& dataset, Dtype dtype, hsize_t chunk_rows, hsize_t chunk_columns,
                 const RowsOfHead& rows, const T* numbers, const Execution& execution,
                 const Where& where);
 
 /// Writes the block that begins at `start` and has `count` numbers along each axis. Float16 and
-/// Bfloat16 are written as they are: `dtype` must be theirs.
+/// Bfloat16 are written unchanged, so that `dtype` must be theirs.
 template <class T>
 void write_block(const Dataset& dataset, Dtype dtype, const std::vector<hsize_t>& start,
                  const std::vector<hsize_t>& count, const T* numbers, const Where& where);

@@ -1,4 +1,4 @@
-// Bytes of unknown origin as text.
+// Turns bytes of unknown origin into text.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace conelab {
 
-/// The text with every byte that is not part of valid UTF-8, and NUL, written as `\xNN`.
+/// Returns the text with NUL, and every byte that is not part of valid UTF-8, written as `\xNN`.
 [[nodiscard]] std::string valid_utf8(std::string_view bytes);
 
-/// The same for one line of a message or a label: control characters escaped too, and cut with
-/// "…" after `longest` bytes.
+/// Does the same for one line of a message or a label: control characters are escaped too, and the
+/// text is cut with "…" after `longest` bytes.
 [[nodiscard]] std::string printable(std::string_view bytes, std::size_t longest = 80);
 
-/// Appends a code point in UTF-8; what is no code point gives bytes that are no UTF-8.
+/// Appends a code point in UTF-8. An invalid code point gives bytes that are not UTF-8.
 void append_utf8(std::string& text, std::uint32_t code);
 
 }  // namespace conelab

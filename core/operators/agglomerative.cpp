@@ -1,17 +1,18 @@
-// Agglomerative attention: every token is softly assigned to a few classes, and attends to the
-// classes' averages instead of to tokens.
+// Agglomerative attention. Every token is softly assigned to a few classes, and attends to the
+// averages of the classes instead of to tokens.
 //
 //   c = softmax over classes of (x W + b), once for references (r) and once for queries (q)
 //   Mean_ik = sum_t c^r_tk (x P)_tk / sum_t c^r_tk,  t over all tokens, or t <= i under mask causal
 //   output_i = [c^q_i0 Mean_i0, ..., c^q_i,m-1 Mean_i,m-1] Q
 //
-// Class k owns columns [k d/m, (k+1) d/m) of x P. Agglomerative Attention, section Methods.
-// convention=paper divides by the sum of c as it is, by way of logarithms, so that a class that
-// hardly any token belongs to has its exact mean; convention=reference divides by
-// max(sum of c, 1e-3), as the published code does.
+// Class k has the columns [k d/m, (k+1) d/m) of x P. Agglomerative Attention, section Methods.
+// convention=paper divides by the sum of c, computed with logarithms, so that a class with almost
+// no tokens still has an accurate mean. convention=reference divides by max(sum of c, 1e-3), as the
+// published code does.
 //
-// Cost: full 8 n d m + 4 d^2, causal 4 n d^2 + 4 n d m operations forward; memory O(n m + d m), and
-// on the way back O(n d) for the causal means of one block of tokens at a time.
+// Cost: the forward pass takes 8 n d m + 4 d^2 operations without a mask and 4 n d^2 + 4 n d m with
+// mask causal. Memory is O(n m + d m); the causal backward pass needs O(n d) for the averages
+// before each block of tokens.
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
@@ -33,12 +34,12 @@ using Row = Eigen::Matrix<T, 1, Eigen::Dynamic>;
 template <class T>
 using Tokens = Eigen::Map<const Matrix<T>>;
 
-/// Tokens that are taken at a time.
+/// The number of tokens in a block.
 constexpr std::int64_t block_rows = 256;
-/// Positions of the tensors in the operator's list of parameters.
+/// Positions of the parameters in the operator's list.
 enum { p_P, p_Q, p_W_reference, p_W_query, p_b_reference, p_b_query, p_classes, p_convention };
 
-/// One head's tensors.
+/// The tensors of one head.
 template <class T>
 struct Weights {
   Matrix<T> P, Q, W_reference, W_query;
@@ -68,7 +69,7 @@ struct Weights {
   }
 };
 
-/// log softmax over classes of x W + b, row by row.
+/// Returns log softmax over classes of x W + b, row by row.
 template <class T>
 Matrix<T> log_classes(const Eigen::Ref<const Matrix<T>>& x, const Matrix<T>& W, const Row<T>& b) {
   Matrix<T> a = product_of(x, W);
@@ -80,11 +81,12 @@ Matrix<T> log_classes(const Eigen::Ref<const Matrix<T>>& x, const Matrix<T>& W, 
   return a;
 }
 
-/// The averages of the classes over the tokens so far: sums of c (x P)_k, and the sums of c, both
-/// times e^-level. Class k of row i has numbers [k width, (k + 1) width).
+/// Running averages of the classes over tokens: sums of c (x P)_k and sums of c, both times
+/// e^-level. Class k has the entries [k width, (k + 1) width) of a row.
 struct Averages {
-  Row<double> sum;                   ///< [columns]
-  std::vector<double> total, level;  ///< [classes] level: the largest log c so far; 0 if published.
+  Row<double> sum;  ///< [columns]
+  /// [classes] `level` is the largest log c so far, or 0 if published.
+  std::vector<double> total, level;
   bool published;
 
   Averages(std::int64_t classes, std::int64_t columns, bool is_published)
@@ -98,7 +100,7 @@ struct Averages {
     return sum.size() / static_cast<std::int64_t>(total.size());
   }
 
-  /// Adds a token whose class k has log c and the numbers y [width].
+  /// Adds a token with log c and the numbers y [width] to class k.
   template <class Y>
   void add(std::size_t k, double log_c, const Y& y) {
     const std::int64_t w = width(), first = static_cast<std::int64_t>(k) * w;
@@ -112,13 +114,13 @@ struct Averages {
     total[k] += c;
     sum.segment(first, w) += c * y.template cast<double>();
   }
-  /// The logarithm of what the sum of class k is divided by.
+  /// Returns the logarithm of the divisor of class k.
   [[nodiscard]] double log_divisor(std::size_t k) const {
     return published ? std::log(std::max(total[k], 1e-3)) : level[k] + std::log(total[k]);
   }
-  /// Whether the divisor follows the sum of c.
+  /// Returns whether the divisor depends on the sum of c.
   [[nodiscard]] bool is_active(std::size_t k) const { return !published || total[k] >= 1e-3; }
-  /// The class's average [width].
+  /// Returns the average [width] of a class.
   [[nodiscard]] Row<double> mean(std::size_t k) const {
     const std::int64_t w = width();
     const double divisor = published ? std::max(total[k], 1e-3) : total[k];
@@ -126,13 +128,14 @@ struct Averages {
   }
 };
 
-/// One head forward and backward, in T.
+/// One head, computed in T.
 template <class T>
 class AgglomerativeHead {
  public:
-  AgglomerativeHead(const PartValues& values, const T* x, std::int64_t n, std::int64_t d,
+  /// `weights` and x [n x d] must outlive this object.
+  AgglomerativeHead(const Weights<T>& weights, const T* x, std::int64_t n, std::int64_t d,
                     bool causal)
-      : w_(values, d), x_(x, n, d), causal_(causal) {}
+      : w_(weights), x_(x, n, d), causal_(causal) {}
 
   void forward(T* output) const {
     Eigen::Map<Matrix<T>> out(output, x_.rows(), x_.cols());
@@ -159,7 +162,7 @@ class AgglomerativeHead {
   }
 
  private:
-  Weights<T> w_;
+  const Weights<T>& w_;
   Tokens<T> x_;
   bool causal_;
 
@@ -180,7 +183,7 @@ class AgglomerativeHead {
     return log_classes<T>(x_.middleRows(first, count), w_.W_reference, w_.b_reference);
   }
 
-  /// [c_i0 Mean_i0, ..., c_i,m-1 Mean_i,m-1] of each row; means [rows x d].
+  /// Returns [c_i0 Mean_i0, ..., c_i,m-1 Mean_i,m-1] of each row, given means [rows x d].
   [[nodiscard]] Matrix<T> mixed(const Matrix<T>& c, const Matrix<T>& means) const {
     Matrix<T> u = means;
     for (std::int64_t k = 0; k < w_.classes; ++k) {
@@ -189,11 +192,11 @@ class AgglomerativeHead {
     return u;
   }
 
-  // Full: averages of tokens first, then the projection of m of them.
+  // Without a mask: averages of tokens first, then the projection of these m averages.
 
   struct FullAverages {
-    Matrix<double> tokens;  ///< [m x d] averages of x
-    Matrix<T> means;        ///< [m x width] of x P, the class's own columns
+    Matrix<double> tokens;  ///< [m x d] Averages of x.
+    Matrix<T> means;        ///< [m x width] Averages of x P, the columns of each class.
     std::vector<double> log_divisor;
     std::vector<bool> active;
   };
@@ -212,7 +215,7 @@ class AgglomerativeHead {
     }
     return full;
   }
-  /// Adds a block's tokens to averages of whole tokens [m x d], as one product.
+  /// Adds the tokens of a block to averages of whole tokens [m x d], as one matrix product.
   void add_block(std::int64_t first, std::int64_t count, Averages& averages) const {
     const Matrix<T> log_c = log_reference(first, count);
     Matrix<T> c(count, w_.classes);
@@ -234,7 +237,7 @@ class AgglomerativeHead {
   [[nodiscard]] auto own_columns(std::int64_t k) const {
     return w_.P.middleCols(k * w_.width, w_.width);
   }
-  /// Mean_k times the rows of Q that belong to class k: [m x d].
+  /// Returns Mean_k times the rows of Q that belong to class k [m x d].
   [[nodiscard]] Matrix<T> class_outputs(const Matrix<T>& means) const {
     Matrix<T> outputs(w_.classes, x_.cols());
     for (std::int64_t k = 0; k < w_.classes; ++k) {
@@ -243,10 +246,10 @@ class AgglomerativeHead {
     return outputs;
   }
 
-  // Causal: running averages, a block of tokens at a time.
+  // With mask causal: running averages, one block of tokens at a time.
 
   struct CausalBlock {
-    Matrix<T> y, log_c;          ///< [rows x d] x P, [rows x m]
+    Matrix<T> y, log_c;          ///< [rows x d] x P, and [rows x m].
     Matrix<T> means;             ///< [rows x d]
     Matrix<double> log_divisor;  ///< [rows x m]
     Matrix<double> active;       ///< [rows x m] 1 or 0
@@ -276,7 +279,7 @@ class AgglomerativeHead {
     Eigen::Map<Row<double>>(sum.data(), whole.size()) +=
         Eigen::Map<const Row<T>>(whole.data(), whole.size()).template cast<double>();
   }
-  /// From dL/dlog c of a block: through the softmax to W, b and x.
+  /// Takes dL/d(log c) of a block back through the softmax to W, b and x.
   void through_classes(std::int64_t first, const Matrix<T>& c, const Matrix<T>& dlog_c, int W,
                        PartValues& gradient, Eigen::Map<Matrix<T>>& dx) const {
     const Matrix<T> da = dlog_c - (c.array().colwise() * dlog_c.rowwise().sum().array()).matrix();
@@ -288,7 +291,8 @@ class AgglomerativeHead {
     const Matrix<T>& weights = W == p_W_query ? w_.W_query : w_.W_reference;
     add_product(dx.middleRows(first, c.rows()), da, weights.transpose());
   }
-  /// Of a block: dL/dmeans [rows x d], and all that follows from the queries' classes and Q.
+  /// Returns dL/d(means) [rows x d] of a block, and adds the gradients by the queries' classes and
+  /// Q.
   Matrix<T> through_queries(std::int64_t first, const Matrix<T>& means, const Tokens<T>& g,
                             Eigen::Map<Matrix<T>>& dx, PartValues& gradient) const {
     const std::int64_t count = means.rows(), w = w_.width;
@@ -345,7 +349,7 @@ class AgglomerativeHead {
   }
 
   void backward_causal(const Tokens<T>& g, Eigen::Map<Matrix<T>>& dx, PartValues& gradient) const {
-    // The averages before each block, from which its means are computed again.
+    // The averages before each block, from which the means of the block are recomputed.
     std::vector<Averages> before;
     Averages averages(w_.classes, x_.cols(), w_.published);
     for_blocks([&](std::int64_t first, std::int64_t count) {
@@ -367,12 +371,14 @@ class AgglomerativeHead {
     }
   }
 
-  /// Of the rows from the present one to the last: sums of dL/dmean over the divisor, and of their
-  /// products with the mean, both times the present divisor. Divisors never fall from row to row.
+  /// Sums over the rows from the present one to the last: of dL/d(mean) / divisor, and of its
+  /// products with the mean, both multiplied by the present divisor. Divisors do not decrease from
+  /// row to row.
   struct Later {
-    Row<double> by_mean;            ///< [d]
-    std::vector<double> at_mean;    ///< [m]
-    std::vector<double> log_scale;  ///< [m] logarithm of the divisor that the sums are times.
+    Row<double> by_mean;          ///< [d]
+    std::vector<double> at_mean;  ///< [m]
+    /// [m] Logarithm of the divisor by which the sums are multiplied.
+    std::vector<double> log_scale;
 
     Later(std::int64_t classes, std::int64_t d)
         : by_mean(Row<double>::Zero(d)),
@@ -406,12 +412,22 @@ bool is_causal(const Plan& plan) {
   return std::find(masks.begin(), masks.end(), "causal") != masks.end();
 }
 
+/// Returns the weights of each head, which all batch elements share.
 template <class T>
-AgglomerativeHead<T> agglomerative_head(const Plan& plan, const AttentionInput<T>& input,
-                                        std::int64_t b, std::int64_t h) {
-  return AgglomerativeHead<T>(plan.values(plan.operator_parameters, h, input.tensors),
-                              input.query.row(b, h, 0), plan.extents.query, plan.extents.feature,
-                              is_causal(plan));
+std::vector<Weights<T>> weights_of_heads(const Plan& plan, const AttentionInput<T>& input) {
+  std::vector<Weights<T>> all;
+  for (std::int64_t h = 0; h < plan.extents.head; ++h) {
+    all.emplace_back(plan.values(plan.operator_parameters, h, input.tensors), plan.extents.feature);
+  }
+  return all;
+}
+
+template <class T>
+AgglomerativeHead<T> agglomerative_head(const Plan& plan, const std::vector<Weights<T>>& weights,
+                                        const AttentionInput<T>& input, std::int64_t element) {
+  const std::int64_t b = element / plan.extents.head, h = element % plan.extents.head;
+  return {weights[static_cast<std::size_t>(h)], input.query.row(b, h, 0), plan.extents.query,
+          plan.extents.feature, is_causal(plan)};
 }
 
 struct Agglomerative {
@@ -471,9 +487,10 @@ Forward<T> Agglomerative::forward(const Plan& plan, const AttentionInput<T>& inp
   const Extents& e = plan.extents;
   Forward<T> result;
   result.output = Tensor4<T>({e.batch, e.head, e.query, e.feature});
+  const std::vector<Weights<T>> weights = weights_of_heads(plan, input);
   const auto head = [&](std::int64_t element, const Execution&) {
-    const std::int64_t b = element / e.head, h = element % e.head;
-    agglomerative_head(plan, input, b, h).forward(result.output.row(b, h, 0));
+    T* output = result.output.row(element / e.head, element % e.head, 0);
+    agglomerative_head(plan, weights, input, element).forward(output);
   };
   for_elements(plan, run, head, false);
   return result;
@@ -487,11 +504,12 @@ Backward<T> Agglomerative::backward(const Plan& plan, const AttentionInput<T>& i
   result.query = Tensor4<T>(input.query.shape);
   const Tensor4<T> grad = output_slope(input, saved);
   std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
+  const std::vector<Weights<T>> weights = weights_of_heads(plan, input);
   const auto head = [&](std::int64_t element, const Execution&) {
     const std::int64_t b = element / e.head, h = element % e.head;
     PartValues& own = gradients[static_cast<std::size_t>(element)];
     own = plan.zeros(plan.operator_parameters);
-    agglomerative_head(plan, input, b, h)
+    agglomerative_head(plan, weights, input, element)
         .backward(grad.row(b, h, 0), result.query.row(b, h, 0), own);
   };
   for_elements(plan, run, head, false);

@@ -1,5 +1,5 @@
-// Attention, the chain of parts, as a row of operators: maps of tokens first, then the tiles of
-// pairs.
+// Attention, the chain of parts, as a row of operators: it applies the maps of tokens and then
+// processes the tiles of pairs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,8 +14,8 @@
 namespace conelab {
 namespace {
 
-/// Tokens of one side as one map after the other sees them: the first entry are the given ones.
-/// Given tokens of one head stand for those of all.
+/// The tokens of one side after each map; the first entry are the given tokens. Given tokens with
+/// one head are shared by all heads.
 template <class T>
 using Stages = std::vector<Tensor4<T>>;
 
@@ -29,7 +29,7 @@ std::int64_t first_position(const Plan& plan, Side side) {
   return side == Side::query ? plan.extents.key - plan.extents.query : 0;
 }
 
-/// The tokens of one head under one map.
+/// Returns the tokens of one head as the input of one map.
 template <class T>
 TokenBlock<T> block_of(const Plan& plan, const Tensor4<T>& x, std::int64_t b, std::int64_t h,
                        Side side, const PartValues& values) {
@@ -58,7 +58,7 @@ Stages<T> mapped_stages(const Plan& plan, Tensor4<T> tokens, Side side,
   return stages;
 }
 
-/// The tokens that every head attends with, each its own.
+/// Returns tokens with one copy for each head.
 template <class T>
 Tensor4<T> tokens_of_heads(const Plan& plan, Tensor4<T> x) {
   if (x.shape.head == plan.extents.head) return x;
@@ -78,14 +78,14 @@ Tensor4<T> mapped_tokens(const Plan& plan, Tensor4<T> tokens, Side side,
                          std::move(mapped_stages(plan, std::move(tokens), side, tensors).back()));
 }
 
-/// Adds the gradient of one head's tokens to that of the tokens that stand for it.
+/// Adds the gradient of one head's tokens to that of the given tokens.
 template <class T>
 void add_head(const std::vector<T>& of_head, std::int64_t b, std::int64_t h, Tensor4<T>& sum) {
   T* to = sum.row(b, sum.shape.head == 1 ? 0 : h, 0);
   for (const T x : of_head) *to++ += x;
 }
 
-/// Takes dL/d(mapped tokens) back through the maps; adds to the gradients of parameters.
+/// Takes dL/d(mapped tokens) back through the maps and adds to the gradients of their parameters.
 template <class T>
 Tensor4<T> pulled_back(const Plan& plan, const Stages<T>& stages, Tensor4<T> gradient, Side side,
                        const std::map<std::string, Array<T>>& tensors, Backward<T>& result) {
@@ -118,7 +118,7 @@ constexpr double largest<Float16> = 65504;
 template <>
 constexpr double largest<Bfloat16> = 0x1.fep127;
 
-/// Throws misuse where a mapped token is no number of type S.
+/// Throws misuse if a mapped token overflows in type S.
 template <class S>
 void check_maps(const Plan& plan, const AttentionInput<S>& input) {
   const std::int64_t begin = std::min<std::int64_t>(0, first_position(plan, Side::query));
@@ -140,7 +140,8 @@ Forward<S> forward_attention(const Plan& plan, const AttentionInput<S>& input,
   return narrowed<S>(join_heads(plan, mapped.tensors, attention_forward(*plan.inner, mapped, run)));
 }
 
-/// Gradients through the pairs that the plan's masks admit; `saved` may be that of more pairs.
+/// Computes gradients through the pairs that the plan's masks admit. `saved` may include more
+/// pairs.
 template <class S>
 Backward<S> backward_over_pairs(const Plan& plan, const AttentionInput<S>& input,
                                 const Forward<S>& saved, const Execution& run) {
@@ -156,8 +157,8 @@ Backward<S> backward_over_pairs(const Plan& plan, const AttentionInput<S>& input
   }
 }
 
-/// dL/dlogit of a pair depends on the other pairs through the row's sums alone, so that what some
-/// pairs add to the gradients is what is computed over these with the sums of all.
+/// dL/dlogit of a pair depends on the other pairs only through the sums of the row. The part of
+/// some pairs in the gradients is therefore computed over these pairs, with the sums of all.
 template <class S>
 Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
                                const Forward<S>& saved, const Execution& run) {
@@ -174,8 +175,8 @@ Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
   return result;
 }
 
-/// Of the pairs, and of projections: forward 2 rows x columns for each token of each head, backward
-/// three times that.
+/// Returns the operations of the pairs and of the projections. A projection takes 2 rows × columns
+/// for each token of each head in the forward pass and three times that in the backward pass.
 double attention_flops(const Plan& plan, Pass pass, double share) {
   const Extents& pairs = plan.inner ? plan.inner->extents : plan.extents;
   double products = 0;
@@ -218,7 +219,7 @@ template <class T>
 Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& of_heads,
                       Backward<T> result) {
   const auto back = [&](const Tensor4<T>& tokens, Tensor4<T>& gradient, Side side) {
-    if (gradient.empty() && !is_attention(plan.call)) return;  // It need not read k.
+    if (gradient.empty() && !is_attention(plan.call)) return;  // The operator does not read k or v.
     const Stages<T> stages = mapped_stages(plan, tokens, side, input.tensors);
     gradient = pulled_back(plan, stages, std::move(gradient), side, input.tensors, result);
   };
@@ -226,7 +227,7 @@ Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, const Fo
   back(input.key, result.key, Side::key);
   back(input.value, result.value, Side::value);
   add_output_gradient(plan, input, of_heads, result);
-  // The inner call differentiates numbers that this call fixes.
+  // The inner call differentiates numbers that are fixed in this call.
   std::erase_if(result.parameters, [&](const auto& entry) {
     return std::any_of(plan.parameters.begin(), plan.parameters.end(), [&](const Parameter& p) {
       return entry.first == p.info.key && !p.info.differentiable;

@@ -1,5 +1,6 @@
-// Bidirectional block self-attention: every token attends to the earlier tokens of its block,
-// feature by feature; each block is averaged into one vector, and these attend to each other.
+// Bidirectional block self-attention. Every token attends to the earlier tokens of its block, with
+// weights for each feature. Each block is averaged into one vector, and these vectors attend to
+// each other.
 //
 //   h_i = mSA over x within the block of i     (W_query, W_key, b)
 //   v_l = sum_i softmax_i(W2_source elu(W1_source h_i + b1_source)) h_i      over block l
@@ -8,13 +9,14 @@
 //   u_i = g elu(W_fusion c_i + b_fusion) + (1 - g) x_i,
 //         g = sigmoid(W_fusion_gate c_i + b_fusion_gate), c_i = [x_i; h_i; e of the block of i]
 //
-// mSA, masked self-attention, is that of core/simd/bounded_softmax.h with q = W_query x and
-// k = W_key x + b: a token without an earlier one gets 0. direction=backward reads later for
-// earlier; both computes the two with tensors of their own and concatenates [u_forward,
-// u_backward]. Bi-BloSAN, ICLR 2018, section 3.
+// mSA, masked self-attention, is that of core/simd/bounded_softmax.h with q = W_query x and k =
+// W_key x + b. A token without an earlier one gets 0. direction=backward uses later instead of
+// earlier tokens. direction=both computes both, each with its own tensors, and concatenates
+// [u_forward, u_backward]. Bi-BloSAN, ICLR 2018, section 3.
 //
-// Cost for each direction: products of 20 n d^2 operations forward, and n r / 2 + (n / r)^2 / 2
-// pairs with d tanh and d exp, O(n^(4/3) d) for the default r = ceil(cbrt(2 n)); memory O(n d).
+// Cost for each direction: products with 20 n d^2 operations in the forward pass, and n r / 2 + (n
+// / r)^2 / 2 pairs with d tanh and d exp each, which is O(n^(4/3) d) for the default r =
+// ceil(cbrt(2 n)). Memory is O(n d).
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
@@ -37,7 +39,7 @@ template <class T>
 using Rows = Eigen::Ref<const Matrix<T>, 0, Eigen::OuterStride<>>;
 using Index = std::int64_t;
 
-/// Tokens that are taken at a time, as whole blocks, and rows of the products over tokens.
+/// The number of tokens in a chunk of whole blocks, and of rows in products over tokens.
 constexpr Index chunk_rows = 256;
 
 /// Positions of the operator's parameters.
@@ -63,7 +65,7 @@ enum Place {
 };
 constexpr int tensors = direction;
 
-/// Rows and columns of a tensor; an offset is one row.
+/// The rows and columns of a tensor. An offset has one row.
 struct Size {
   Index rows, columns;
 };
@@ -74,7 +76,8 @@ Size size_of(int place, Index d) {
   return {offset ? 1 : d, wide ? 3 * d : d};
 }
 
-/// The tensors of one direction, by Place; absent ones are 0. `side`: 1 for the second of two.
+/// Returns the tensors of one direction, indexed by Place; absent ones are 0. `side` is 1 for the
+/// second of two directions.
 template <class T>
 std::vector<Matrix<T>> tensors_of(const PartValues& values, Index d, int side) {
   std::vector<Matrix<T>> all;
@@ -94,24 +97,25 @@ template <class T>
 auto sigmoid(const Matrix<T>& a) {
   return (1 / (1 + (-a.array()).exp())).matrix();
 }
-/// elu(a) = max(a, 0) + e^min(a, 0) - 1, without branches. Like std::max, both keep a NaN that
-/// stands first.
+/// Returns elu(a) = max(a, 0) + e^min(a, 0) - 1, without branches. Like std::max, max and min
+/// return a NaN that is their first argument.
 template <class T>
 auto elu(const Matrix<T>& a) {
   return (a.array().max(T(0)) + (a.array().min(T(0)).exp() - 1)).matrix();
 }
-/// The slope of elu from its value.
+/// Returns the derivative of elu, given its value.
 template <class T>
 auto elu_slope(const Matrix<T>& value) {
   return value.array().min(T(0)) + 1;
 }
 
-/// A masked self-attention over rows: what goes in, comes out, and comes back. Columns beyond d
+/// A masked self-attention over rows: its inputs, outputs and their derivatives. Columns beyond d
 /// are 0.
 template <class T>
 struct SelfAttention {
-  Matrix<T> query, key, value, average, inverse_sum;             ///< [rows x stride]
-  Matrix<T> average_slope, query_slope, key_slope, value_slope;  ///< Likewise; the way back.
+  Matrix<T> query, key, value, average, inverse_sum;  ///< [rows x stride]
+  /// [rows x stride] Of the backward pass.
+  Matrix<T> average_slope, query_slope, key_slope, value_slope;
   Index d;
 
   SelfAttention(Index rows, Index columns) : d(columns) {
@@ -125,7 +129,7 @@ struct SelfAttention {
       *each = Matrix<T>::Zero(value.rows(), value.cols());
     }
   }
-  /// Sets rows from `first` on to tokens x.
+  /// Sets the rows from `first` on, given tokens x.
   void set(Index first, const Rows<T>& x, const Matrix<T>& W_q, const Matrix<T>& W_k,
            const Matrix<T>& offset) {
     const Index count = x.rows();
@@ -134,7 +138,7 @@ struct SelfAttention {
     key.block(first, 0, count, d).rowwise() = offset.row(0);
     add_product(key.block(first, 0, count, d), x, W_k.transpose());
   }
-  /// dL/dx of tokens that were `set`.
+  /// Returns dL/dx of tokens that were set.
   [[nodiscard]] Matrix<T> slope(Index first, Index count, const Matrix<T>& W_q,
                                 const Matrix<T>& W_k) const {
     Matrix<T> dx = value_slope.block(first, 0, count, d);
@@ -142,7 +146,7 @@ struct SelfAttention {
     add_product(dx, key_slope.block(first, 0, count, d), W_k);
     return dx;
   }
-  /// Columns [column, column + columns) of a block of rows.
+  /// Returns the columns [column, column + columns) of a block of rows.
   [[nodiscard]] BoundedBlock<T> block(Index first, Index count, Index column, Index columns,
                                       bool later) {
     const Index at = first * value.cols() + column;
@@ -158,11 +162,11 @@ struct SelfAttention {
   }
 };
 
-/// One direction of one head, forward and backward, in T.
+/// One direction of one head, computed in T.
 template <class T>
 class Direction {
  public:
-  /// x [n x d] must outlive it. `later`: direction=backward.
+  /// x [n x d] must outlive the object. `later` is true for direction=backward.
   Direction(std::vector<Matrix<T>> weights, Eigen::Map<const Matrix<T>> x, Index block_rows,
             bool later, const Execution& run)
       : w_(std::move(weights)),
@@ -175,7 +179,7 @@ class Direction {
         local_(x.rows(), x.cols()),
         global_(blocks_, x.cols()) {}
 
-  /// Computes u into rows of `out` that are `stride` apart.
+  /// Computes u into out [n x d] with leading dimension `stride`.
   void forward(T* out, Index stride) {
     summarise();
     connect();
@@ -186,7 +190,7 @@ class Direction {
     });
   }
 
-  /// Adds to dL/dx, and to the gradients of the tensors of `side`, from dL/du.
+  /// Adds to dL/dx and to the gradients of the tensors of `side`, given dL/du.
   void backward(const T* upstream, Index stride, T* dx, int side, PartValues& gradient) {
     summarise();
     connect();
@@ -208,10 +212,12 @@ class Direction {
   bool later_;
   const Execution& run_;
   BoundedKernels<T> kernels_;
-  SelfAttention<T> local_, global_;            ///< Of tokens and of blocks: h and o are `average`.
-  Matrix<T> gate_, e_;                         ///< [m x d]
-  Matrix<T> fusion_of_block_, gate_of_block_;  ///< [m x d] What e adds before elu and sigmoid.
-  // The way back: slopes of what elu, sigmoid and softmax are taken of.
+  /// The attention of tokens (its `average` is h) and of blocks (its `average` is o).
+  SelfAttention<T> local_, global_;
+  Matrix<T> gate_, e_;  ///< [m x d]
+  /// [m x d] The terms of e in the arguments of elu and sigmoid.
+  Matrix<T> fusion_of_block_, gate_of_block_;
+  // The backward pass stores the derivatives by the arguments of elu, sigmoid and softmax here.
   Matrix<T> fusion_slope_, gate_slope_;                                                 ///< [n x d]
   Matrix<T> source_slope_, hidden_slope_, hidden_;                                      ///< [n x d]
   Matrix<T> fusion_slope_of_block_, gate_slope_of_block_, block_gate_slope_, v_slope_;  ///< [m x d]
@@ -219,7 +225,7 @@ class Direction {
   [[nodiscard]] const Matrix<T>& w(Place place) const {
     return w_[static_cast<std::size_t>(place)];
   }
-  /// The columns of a fusion's tensor that meet x, h or e: part 0, 1, 2.
+  /// Returns the columns of a fusion's tensor that are multiplied by x, h or e (part 0, 1, 2).
   [[nodiscard]] auto part(Place place, Index which) const {
     return w(place).middleCols(which * x_.cols(), x_.cols());
   }
@@ -255,7 +261,7 @@ class Direction {
     run_tickets(global_.value.cols() / bounded_columns, run_,
                 [&](Index at, const auto&) { work(at * bounded_columns, bounded_columns); });
   }
-  /// A block's row for each of its tokens: [tokens x d].
+  /// Returns the row of its block for each token [tokens x d].
   [[nodiscard]] Matrix<T> spread(const Matrix<T>& of_block, Index first, Index count) const {
     Matrix<T> all(count, x_.cols());
     for_blocks(first, count, [&](Index l, Index at, Index rows) {
@@ -267,7 +273,7 @@ class Direction {
   // Forward.
 
   struct Source {
-    Matrix<T> hidden, weight;  ///< elu(W1 h + b1) and the softmax over a block's tokens [rows x d].
+    Matrix<T> hidden, weight;  ///< [rows x d] elu(W1 h + b1); the softmax over a block's tokens.
   };
   [[nodiscard]] Source source(Index first, Index count) const {
     Matrix<T> a = w(b1_source).replicate(count, 1);
@@ -282,7 +288,7 @@ class Direction {
     });
     return s;
   }
-  /// h of all tokens, v of all blocks.
+  /// Computes h of all tokens and v of all blocks.
   void summarise() {
     for_chunks([&](Index first, Index count) {
       local_.set(first, x_.middleRows(first, count), w(W_query), w(W_key), w(b));
@@ -295,7 +301,7 @@ class Direction {
       });
     });
   }
-  /// o and e of all blocks.
+  /// Computes o and e of all blocks.
   void connect() {
     const Matrix<T> own = v();
     global_.set(0, own, w(W_query_block), w(W_key_block), w(b_block));
@@ -328,7 +334,7 @@ class Direction {
 
   // Backward.
 
-  /// From dL/du: adds to dL/dx, sets dL/dh (in local_.average_slope), and sums over blocks.
+  /// Given dL/du: adds to dL/dx, sets dL/dh (in local_.average_slope), and sums over blocks.
   void through_fusion(const T* upstream, Index stride, T* dx) {
     const Index d = x_.cols();
     fusion_slope_of_block_ = gate_slope_of_block_ = Matrix<T>::Zero(blocks_, d);
@@ -353,7 +359,7 @@ class Direction {
       });
     });
   }
-  /// From those sums to dL/dv.
+  /// Computes dL/dv from those sums.
   void through_blocks() {
     Matrix<T> de = product_of(fusion_slope_of_block_, part(W_fusion, 2));
     add_product(de, gate_slope_of_block_, part(W_fusion_gate, 2));
@@ -369,7 +375,7 @@ class Direction {
         de - de.cwiseProduct(gate_) + global_.slope(0, blocks_, w(W_query_block), w(W_key_block));
     add_product(v_slope_, block_gate_slope_, w(W_gate_source));
   }
-  /// From dL/dv and what is known of dL/dh to dL/dx.
+  /// Adds to dL/dx, given dL/dv and dL/dh.
   void through_tokens(T* dx) {
     const Index d = x_.cols();
     for_chunks([&](Index first, Index count) {
@@ -391,8 +397,8 @@ class Direction {
     });
   }
 
-  /// Adds slope^T input to columns of a tensor's gradient, or the slope's sum to that of an
-  /// offset where `input` is null; sums over chunks of rows in double.
+  /// Adds slope^T input to columns of a tensor's gradient. If `input` is null, adds the column sums
+  /// of slope to the gradient of an offset. Sums over chunks of rows are in double.
   void add(PartValues& gradient, int side, Place place, const Matrix<T>& slope,
            const Matrix<T>* input, Index which = 0) const {
     const Index d = x_.cols();
@@ -448,7 +454,7 @@ class Direction {
 
 // ---- the row ------------------------------------------------------------------------------------
 
-/// Under `both` each tensor has a leading axis of 2.
+/// With direction=both each tensor has a leading axis of 2.
 constexpr std::array<ParameterInfo, block + 1> parameters_of(bool both) {
   constexpr double needed = std::numeric_limits<double>::quiet_NaN();
   const auto tensor = [&](const char* key, double initial, const char* about, const char* of_two,
@@ -520,7 +526,7 @@ struct BiBlosa {
   static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
                               const Forward<T>& saved, const Execution& run);
 
-  /// 0: both, 1: forward, 2: backward.
+  /// Returns 0 for both directions, 1 for forward only and 2 for backward only.
   static int chosen_direction(const Plan& plan) {
     return static_cast<int>(plan.values(plan.operator_parameters, 0)[direction]);
   }
@@ -531,8 +537,8 @@ struct BiBlosa {
                              const Execution& run, const Work& work);
 };
 
-/// A tanh or an exp counts as one operation: of a pair and feature these are two, with two sums,
-/// two products by constants and the three operations of the softmax's sums.
+/// A tanh or an exp counts as one operation. Each pair and feature takes these two, two sums, two
+/// products by constants, and three operations for the sums of the softmax.
 double BiBlosa::flops(const Plan& plan, Pass pass) {
   const Extents& e = plan.extents;
   const auto n = static_cast<double>(e.query), d = static_cast<double>(e.feature);

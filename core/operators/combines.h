@@ -1,4 +1,4 @@
-// What an operator combines with, derived from the tables: for lists.
+// Finds what an operator can be combined with, from the tables. Lists show it.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace conelab {
 
-/// The parts that an operator takes in one field of a call.
+/// The parts that an operator accepts in one field of a call.
 struct Combination {
-  std::string field;  ///< Of `CallField::name`: "masks".
+  std::string field;  ///< `CallField::name`, such as "masks".
   std::vector<std::string> parts;
 };
 
-/// Returns what an operator combines with. A structured operator takes the masks of its row; a
-/// similarity the maps into its space, and every part of the other fields. Empty for an unknown
-/// name.
+/// Returns what an operator combines with. A structured operator accepts the masks and fields of
+/// its row; a similarity accepts the maps into its spaces and every part of the other fields. The
+/// result is empty for an unknown name.
 [[nodiscard]] std::vector<Combination> combinations(const std::string& operation);
 
-/// Whether a similarity, in one of its forms, looks at points of this space.
+/// Returns whether a similarity, with one of its choices, uses points of this space.
 [[nodiscard]] bool looks_at(const std::string& similarity, Space space);
 
 }  // namespace conelab

@@ -20,15 +20,15 @@ Determinant determinant_of(const Eigen::MatrixXd& matrix) {
   return result;
 }
 
-/// Adds a gradient of the head's tokens to a row of the Jacobian; an operator that does not read
-/// the tensor gives none.
+/// Adds the gradient of a tensor to a row of the Jacobian. It is empty if the operator does not
+/// read the tensor.
 void add_row(const Tensor4<double>& gradient, Eigen::Ref<Eigen::RowVectorXd> row) {
   for (std::size_t i = 0; i < gradient.data.size(); ++i) {
     row(static_cast<Eigen::Index>(i)) += gradient.data[i];
   }
 }
 
-/// The Jacobian of one head: rows are shared by the threads.
+/// Returns the Jacobian of one head. The threads share its rows.
 Eigen::MatrixXd jacobian(const Plan& plan, const AttentionInput<double>& input, TokenRoles roles,
                          const Execution& run) {
   const Forward<double> saved = forward(plan, input, quiet(run));

@@ -14,7 +14,7 @@ using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>
 template <class T>
 using Rows = Eigen::Map<const Matrix<T>>;
 
-/// [batch x head x n x d] -> [batch x 1 x n x head*d]
+/// Reorders [batch x head x n x d] to [batch x 1 x n x head*d].
 template <class T>
 Tensor4<T> concatenated(const Tensor4<T>& of_heads) {
   const Shape4& s = of_heads.shape;
@@ -29,7 +29,7 @@ Tensor4<T> concatenated(const Tensor4<T>& of_heads) {
   return out;
 }
 
-/// The inverse.
+/// Reorders [batch x 1 x n x heads*d] to [batch x heads x n x d].
 template <class T>
 Tensor4<T> separated(const Tensor4<T>& joined, std::int64_t heads) {
   const Shape4& s = joined.shape;
@@ -45,13 +45,13 @@ Tensor4<T> separated(const Tensor4<T>& joined, std::int64_t heads) {
   return out;
 }
 
-/// All tokens [batch*n x columns] of a tensor with one head.
+/// Returns all tokens [batch*n x columns] of a tensor with one head.
 template <class T>
 Rows<T> rows_of(const Tensor4<T>& joined) {
   return {joined.data.data(), joined.shape.batch * joined.shape.token, joined.shape.feature};
 }
 
-/// P_output [d_o x head*d_v]; empty where it is absent.
+/// Returns P_output [d_o x head*d_v]; empty if it is absent.
 template <class T>
 Matrix<T> output_matrix(const Plan& plan, const std::map<std::string, Array<T>>& tensors) {
   const std::vector<double> p = plan.values(plan.output_parameters, 0, tensors).tensor[0];
@@ -61,7 +61,7 @@ Matrix<T> output_matrix(const Plan& plan, const std::map<std::string, Array<T>>&
       .template cast<T>();
 }
 
-/// The output's gradient, or ones.
+/// Returns dL/d(output), which is 1 if it is not given.
 template <class T>
 Tensor4<T> given_or_ones(const Plan& plan, Tensor4<T> output_grad) {
   return output_grad.empty() ? Tensor4<T>(plan.output, T(1)) : std::move(output_grad);

@@ -1,8 +1,8 @@
-// The outputs of heads, joined to one: o = [o_0, ..., o_{heads-1}] P_output^T, head 0's columns
-// first (Vaswani et al., section 3.2.2). Without P_output, the concatenation.
+// Joins the outputs of heads into one: o = [o_0, ..., o_{heads-1}] P_output^T, head 0's columns
+// first (Vaswani et al., section 3.2.2). Without P_output it is the concatenation.
 //
-// All functions leave what they take as it is where the plan does not join heads
-// (Plan::joins_heads).
+// If the plan does not join heads (Plan::joins_heads), all functions return their argument
+// unchanged.
 #pragma once
 
 #include <map>
@@ -12,26 +12,26 @@
 
 namespace conelab {
 
-/// The outputs [batch x head x n_q x d_v] of the heads become one [batch x 1 x n_q x d_o], and stay
-/// as `heads_output`.
+/// Joins the outputs [batch × head × n_q × d_v] to one output [batch × 1 × n_q × d_o]. The outputs
+/// of the heads are kept in `heads_output`.
 template <class T>
 [[nodiscard]] Forward<T> join_heads(const Plan& plan,
                                     const std::map<std::string, Array<T>>& tensors,
                                     Forward<T> of_heads);
-/// The inverse: the outputs of the heads again.
+/// Does the inverse: restores the outputs of the heads.
 template <class T>
 [[nodiscard]] Forward<T> heads_apart(const Plan& plan, Forward<T> joined);
-/// dL/d(outputs of the heads) from dL/d(joined output); where that is empty, of ones.
+/// Returns dL/d(outputs of the heads), given dL/d(joined output), which is 1 if it is empty.
 template <class T>
 [[nodiscard]] Tensor4<T> output_grad_of_heads(const Plan& plan,
                                               const std::map<std::string, Array<T>>& tensors,
                                               Tensor4<T> output_grad);
-/// Adds dL/dP_output to the result, where it is given.
+/// Adds dL/dP_output to the result if the input has a P_output.
 template <class T>
 void add_output_gradient(const Plan& plan, const AttentionInput<T>& input,
                          const Forward<T>& of_heads, Backward<T>& result);
 
-/// The sum over heads, where tokens of one head stood for those of all: [batch x heads x ...].
+/// Sums over heads if the tokens of one head were shared by all. The result has `heads` heads.
 template <class T>
 [[nodiscard]] Tensor4<T> sum_over_heads(Tensor4<T> of_heads, std::int64_t heads);
 

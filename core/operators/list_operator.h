@@ -1,6 +1,5 @@
-// What the structured operators whose tokens attend to short lists of tokens have in common: their
-// first two parameters, the loop over heads, and the division of a head into blocks of rows.
-//
+// The common part of structured operators whose tokens attend to short lists of tokens: their first
+// two parameters, the loop over heads, and the division of a head into blocks of rows.
 //   template <class T>
 //   class StarHead {                       // one head of one batch element
 //    public:
@@ -21,15 +20,14 @@
 
 namespace conelab {
 
-/// Positions of the first two parameters of every such operator.
+/// Positions of the first two parameters of each such operator.
 enum { list_scale, list_steps };
 inline constexpr ParameterInfo list_parameters[] = {
     {"scale", std::numeric_limits<double>::quiet_NaN(), Domain::any, true,
      "factor of the products of tokens; default 1/sqrt(d)"},
     {"steps", 2, Domain::whole, false, "times that all tokens are updated"}};
 
-/// Calls `work(block, first, count)` for the rows 0 ... n - 1 in blocks of `block_rows`, on the
-/// threads of `run`.
+/// The number of rows in a block.
 constexpr std::int64_t block_of_rows = 256;
 [[nodiscard]] constexpr std::int64_t blocks_of_rows(std::int64_t n) {
   return (n + block_of_rows - 1) / block_of_rows;
@@ -44,12 +42,13 @@ void for_row_blocks(std::int64_t n, const Execution& run, const Work& work) {
 
 template <template <class> class Head>
 struct ListOperator {
-  /// The default of `scale`.
+  /// Returns the default of `scale`.
   static double initial(int, const DefaultContext& context) {
     return 1 / std::sqrt(std::max(1.0, static_cast<double>(context.feature)));
   }
 
-  /// All heads and steps, of `step` operations each; backward counts three times.
+  /// Returns the operations of all heads and steps, given those of one step. The backward pass
+  /// takes three times as many as the forward pass.
   static double flops_of_steps(const Plan& plan, Pass pass, double step) {
     double steps = 0;
     for (std::int64_t h = 0; h < plan.extents.head; ++h) {

@@ -1,12 +1,13 @@
-// Attention with heads that projections make, of tokens with one head, and its repetition.
+// Attention whose heads are made by projections of tokens with one head, and its repetition.
 //
 //   multi-head   o = [o_0, ..., o_{heads-1}] P_output^T, o_h the attention of q P_query,h^T,
 //                k P_key,h^T and v P_value,h^T by any similarity (Vaswani et al., section 3.2.2)
 //   recursive    x <- x + multi-head(x, x, x), `steps` times with the same tensors (Hyperbolic
 //                Attention Networks, section 5 and A.5)
 //
-// Both run a chain of parts (core/operators/attention.cpp) whose heads share the tokens. Memory O(n
-// heads d') beyond inputs and output, of recursive on the way back times the steps.
+// Both run a chain of parts (core/operators/attention.cpp) whose heads share the tokens. They need
+// O(n heads d') memory beyond inputs and output; the backward pass of recursive needs that for each
+// step.
 #include <array>
 #include <limits>
 
@@ -30,7 +31,7 @@ constexpr ParameterInfo value_info{
 constexpr const char* chain_fields[] = {"similarity", "position",  "map",      "bias",
                                         "weights",    "value_map", "aggregate"};
 
-/// The chain of parts on heads that are joined to one.
+/// Returns the plan of the chain of parts whose heads are joined to one.
 std::shared_ptr<Plan> joined_chain(const Plan& plan, const Extents& made) {
   Call call = plan.call;
   call.operation = Call{}.operation;
@@ -92,7 +93,7 @@ void add(std::vector<T>& sum, const std::vector<T>& part) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
 }
 
-/// Adds the gradients of parameters and tensors of one step to those of the later ones.
+/// Adds the gradients of parameters and tensors of one step to those of the later steps.
 template <class T>
 void add_step(const Backward<T>& step, Backward<T>& sum) {
   for (const auto& [key, slopes] : step.parameters) {
@@ -143,7 +144,7 @@ struct Recursive {
            plan.chain->operation->flops(*plan.chain, pass, share);
   }
 
-  /// The input of the first step: x as queries, keys and values.
+  /// Returns the input of the first step: x as queries, keys and values.
   template <class T>
   static AttentionInput<T> first_input(const AttentionInput<T>& input) {
     AttentionInput<T> first = input;
@@ -197,7 +198,7 @@ struct Recursive {
     return result;
   }
 
-  /// The part of a run that one step is.
+  /// Returns the settings for one step of the run.
   static Execution step_of(const Plan& plan, const Execution& run, std::int64_t t) {
     const auto all = static_cast<double>(steps(plan));
     return stage(run, static_cast<double>(t) / all, static_cast<double>(t + 1) / all);

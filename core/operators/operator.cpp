@@ -23,7 +23,7 @@ const OperatorRow& row_of(const std::string& name) {
   unknown_name("operator", name, operator_names());
 }
 
-/// The tensors of projections, which every chain of parts takes.
+/// Returns the tensors of projections, which every chain of parts accepts.
 std::vector<ParameterInfo> projection_parameters() {
   std::vector<ParameterInfo> all;
   for (const TokenMapRow& row : token_projections()) all.push_back(row.parameters.front());
@@ -36,7 +36,7 @@ bool contains(std::span<const char* const> names, std::string_view name) {
                      [&](std::string_view known) { return known == name; });
 }
 
-/// Refuses what a structured operator does not combine with.
+/// Throws misuse for parts that a structured operator does not combine with.
 void check_parts(const Call& call, const OperatorInfo& info) {
   std::vector<std::string> fitting(info.masks.begin(), info.masks.end());
   if (info.masks.data() == every_mask) {
@@ -59,7 +59,7 @@ void check_parts(const Call& call, const OperatorInfo& info) {
   }
 }
 
-/// Those of an operator's parameters that are not its chain's.
+/// Returns those of an operator's parameters that do not belong to its chain.
 std::vector<ParameterInfo> own_parameters(const OperatorInfo& info) {
   std::vector<ParameterInfo> own;
   const std::vector<ParameterInfo> projections = projection_parameters();
@@ -72,8 +72,8 @@ std::vector<ParameterInfo> own_parameters(const OperatorInfo& info) {
   return own;
 }
 
-/// A projection of tokens with one head that is to be drawn: so many rows for each head, which
-/// share the columns where no other tensor tells.
+/// Adds the sizes of a projection that is to be drawn to `made`. The heads share the columns unless
+/// another tensor gives the number of rows.
 void draw_projection(const char* name, const char* like, std::int64_t columns, const Call& call,
                      Extents& made) {
   const auto text = call.parameters.find(name);
@@ -89,8 +89,8 @@ void draw_projection(const char* name, const char* like, std::int64_t columns, c
   made.tensors[name] = {made.head, rows, columns};
 }
 
-/// The extents with the heads that projections make of tokens with one head, those to be drawn
-/// included; writes their number into the call.
+/// Returns the extents with the heads that projections make of tokens with one head, including
+/// projections to be drawn. Writes the number of heads into the call.
 Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& info) {
   if (extents.head != 1) {
     fail("{} makes its own heads: q, k and v must have one (found {})", info.name, extents.head);
@@ -121,7 +121,7 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
   return made;
 }
 
-/// Refuses keys that neither a structured operator nor its parts take.
+/// Throws misuse for keys that neither a structured operator nor its parts accept.
 void check_all_keys(const Call& call) {
   std::vector<std::string> known;
   for (const ParameterInfo& info : call_parameters(call)) known.emplace_back(info.key);
@@ -131,7 +131,7 @@ void check_all_keys(const Call& call) {
   check_keys(call.parameters, known, call.operation);
 }
 
-/// Makes the parameters of a plan's chain its own; but not those of a similarity that the operator
+/// Adds the parameters of a plan's chain to its own, except those of a similarity that the operator
 /// chooses.
 void take_chain_parameters(Plan& plan, const OperatorInfo& info) {
   const Plan& chain = *plan.chain;
@@ -147,7 +147,7 @@ void take_chain_parameters(Plan& plan, const OperatorInfo& info) {
   }
 }
 
-/// The plan of an operator that runs a chain of parts.
+/// Returns the plan of an operator that runs a chain of parts.
 std::shared_ptr<Plan> resolve_chained(Call call, const Extents& extents, const OperatorRow& row) {
   check_all_keys(call);
   const Extents made = row.info.makes_heads ? with_made_heads(call, extents, row.info) : extents;
@@ -182,7 +182,7 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
   return resolver.take();
 }
 
-/// Edges from each of n tokens in turn to random others.
+/// Returns `count` edges, from each of n tokens in turn to random others.
 std::vector<std::int64_t> random_edges(std::int64_t count, std::int64_t n, Random& random) {
   std::vector<std::int64_t> edges;
   for (std::int64_t e = 0; e < count; ++e) {
@@ -192,7 +192,7 @@ std::vector<std::int64_t> random_edges(std::int64_t count, std::int64_t n, Rando
   return edges;
 }
 
-/// The row that a call names, or null.
+/// Returns the row that a call names, or null.
 const OperatorRow* find_row(const Call& call) {
   for (const OperatorRow& row : operator_table()) {
     if (call.operation == row.info.name) return &row;
@@ -200,7 +200,8 @@ const OperatorRow* find_row(const Call& call) {
   return nullptr;
 }
 
-/// One head's numbers as a call names them: sides joined by x, those of several axes by commas.
+/// Returns the numbers of one head as text of a call: grid sides joined by x, other lists by
+/// commas.
 std::string text_of_head(const Parameter& p, std::int64_t head) {
   if (p.extents.empty()) return fmt::format("{:.17g}", p.at(head));
   const auto axes = static_cast<std::size_t>(p.extents.back());

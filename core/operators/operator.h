@@ -5,13 +5,14 @@
 //   const Backward<float> gradients = backward(*plan, input, result);
 //
 // The first row of the table is attention, the chain of parts of core/call/call.h:
-//   logit_ij = similarity(map(q_i), map(k_j)) + bias(j - i - n_k + n_q),  -inf where masked
-//   weight_ij = softmax over j or i of logit_ij,  sigmoid(logit_ij)  or  e^logit_ij
-//   output_i = sum_j weight_ij v_j,  or the Einstein midpoint of the v_j, after their map
-// Structured operators replace the chain as a whole; each is one file and one row.
 //
-// Tensors hold double, float, Float16 or Bfloat16; 16-bit types are computed in float and rounded
-// once, at the end. Memory beyond inputs and outputs is O(n): no n x n array exists unless weights
+//   logit_ij = similarity(map(q_i), map(k_j)) + bias(j - i - n_k + n_q),  -inf if masked
+//   weight_ij = softmax over j or i of logit_ij,  sigmoid(logit_ij)  or  e^logit_ij
+//   output_i = sum_j weight_ij v_j,  or the Einstein midpoint of the mapped v_j
+// The structured operators replace the whole chain. Each is one file and one row.
+//
+// Tensors hold double, float, Float16 or Bfloat16. 16-bit types are computed in float and rounded
+// once, at the end. Memory beyond inputs and outputs is O(n): an n × n array exists only if weights
 // or logits are asked for. Results do not depend on the number of threads.
 #pragma once
 
@@ -29,19 +30,20 @@
 
 namespace conelab {
 
-/// What lists and messages say of an operator.
+/// The names and properties of an operator, for lists and messages.
 struct OperatorInfo {
   const char* name;
-  const char* about;  ///< The formula in one line, and the paper.
-  const char* cost;   ///< In n: "n", "n log n", "n^2".
+  const char* about;  ///< The formula in one line, with the paper.
+  const char* cost;   ///< As a function of n: "n", "n log n", "n^2".
   std::span<const ParameterInfo> parameters;
-  std::span<const char* const> masks;  ///< Those that it combines with; `every_mask`: all.
-  bool reads_keys = false;             ///< Whether it reads k and v, not q alone.
-  /// Other fields of a call that it combines with, by name.
+  std::span<const char* const> masks;  ///< The masks that it accepts; `every_mask`: all.
+  /// Whether it reads other tensors than q: k, and v if it needs values.
+  bool reads_keys = false;
+  /// Names of the other fields of a call that it accepts.
   std::span<const char* const> fields = {};
-  /// Whether its heads are those of its projections, of tokens with one head.
+  /// Whether its projections make the heads, from tokens with one head.
   bool makes_heads = false;
-  /// Of tensors that may each be absent: what a benchmark draws where a call names none.
+  /// Names of optional tensors that a benchmark draws if a call names no tensor of the operator.
   std::span<const char* const> drawn = {};
 };
 
@@ -55,43 +57,45 @@ struct OperatorFunctions {
   Forward<T> (*forward)(const Plan& plan, const AttentionInput<T>& input, const Execution& run);
   Backward<T> (*backward)(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& saved,
                           const Execution& run);
-  /// As PairMap::tile, of a structured operator that has weights or logits of pairs; else null.
+  /// Does the same as PairMap::tile. Null for attention and for an operator without weights or
+  /// logits of pairs.
   void (*map)(const Plan& plan, const AttentionInput<T>& input, Map2d which,
               const Forward<T>* saved, const MapTile& tile, Compute<T>* out, const Execution& run);
-  /// Of an operator whose weights and logits are those of a chain of parts: that chain and its
-  /// input, all maps of tokens applied; else null.
+  /// Returns the chain of parts whose weights and logits are those of the operator, and its input
+  /// with all maps of tokens applied. Null if the operator runs no chain.
   PairCall<Compute<T>> (*pairs)(const Plan& plan, const AttentionInput<T>& input);
 };
 
 struct OperatorRow {
   OperatorInfo info;
-  /// The parameters of a call that names the operator; null for attention.
+  /// Returns the parameters of a call that names the operator; null for attention.
   std::span<const ParameterInfo> (*parameters)(const Call& call) = nullptr;
-  /// Refuses what no single parameter shows; null: nothing. Throws misuse.
+  /// Throws misuse for what the domains of single parameters do not exclude. Null: nothing.
   void (*check)(const Plan& plan) = nullptr;
-  /// Floating-point operations of one pass over all tokens and that share of the pairs which the
-  /// masks admit: the leading terms.
+  /// Returns the floating-point operations of one pass, leading terms only. `share` is the share of
+  /// the pairs that the masks admit.
   double (*flops)(const Plan& plan, Pass pass, double share);
-  /// Whether it has these numbers of pairs.
+  /// Returns whether the operator has these numbers of pairs.
   bool (*has_map)(const Plan& plan, Map2d which);
-  /// Sets the plan's sizes of the output and of pairs; null for attention.
+  /// Sets the plan's sizes of the output and of the pairs; null for attention.
   void (*set_sizes)(Plan& plan) = nullptr;
-  /// Plans the chain of parts that the operator runs, from its own plan; null: it runs none. `made`
-  /// are the extents with the heads that it makes.
+  /// Returns the plan of the chain of parts that the operator runs, given its own plan. `made` are
+  /// the extents with the heads that it makes. Null: it runs no chain.
   std::shared_ptr<Plan> (*chain)(const Plan& plan, const Extents& made) = nullptr;
   OperatorFunctions<double> f64;
   OperatorFunctions<float> f32;
   OperatorFunctions<Float16> f16;
   OperatorFunctions<Bfloat16> bf16;
-  /// Defaults that `info.parameters` does not say; null: none.
+  /// Returns defaults that are NaN in `info.parameters`. Null: there are none.
   DefaultOf initial = nullptr;
-  /// Makes a tensor that was drawn one that the operator takes; null: any is.
+  /// Changes a tensor that was drawn at random into one that the operator accepts. Null: it accepts
+  /// any.
   void (*adjust_drawn)(const Plan& plan, Array<double>& tensor) = nullptr;
   /// Bytes of memory that a pass needs beyond O(n); null: none.
   double (*working_bytes)(const Plan& plan) = nullptr;
 };
 
-/// The functions of a plan's operator.
+/// Returns the functions of a plan's operator.
 template <class T>
 [[nodiscard]] const OperatorFunctions<T>& functions_of(const Plan& plan) {
   const OperatorRow& row = *plan.operation;
@@ -101,51 +105,53 @@ template <class T>
   if constexpr (std::is_same_v<T, Bfloat16>) return row.bf16;
 }
 
-/// Attention, then the structured operators.
+/// Returns the table: attention, then the structured operators.
 [[nodiscard]] std::span<const OperatorRow> operator_table();
 
-/// Checks names, keys, domains, list lengths and shapes of `call` for tensors of these extents.
-/// Throws misuse: unknown names get the nearest known name and the list; unknown keys get the keys
-/// that the chosen parts take. A missing or ill-shaped tensor is a failure.
+/// Checks names, keys, domains, list lengths and shapes of `call` for tensors with these extents
+/// and returns the plan. Throws misuse for an unknown name, with the nearest known name and the
+/// list, and for an unknown key, with the keys that the chosen parts accept. Throws a failure for a
+/// missing tensor or one with a wrong shape.
 [[nodiscard]] std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents);
 
-/// Computes the output. Throws a failure where the input is not that of the plan.
+/// Computes the output. Throws a failure if the shapes of the input are not those of the plan.
 template <class T>
 [[nodiscard]] Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,
                                  const Execution& run = {});
-/// Computes the gradients; `saved` is what `forward` returned for the same plan and input.
+/// Computes the gradients. `saved` is what `forward` returned for the same plan and input.
 template <class T>
 [[nodiscard]] Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
                                    const Forward<T>& saved, const Execution& run = {});
 
-/// Floating-point operations of one pass, the count used for rooflines. Attention: forward
-/// 2 pairs (d + d_v), backward 2 pairs (3 d + 2 d_v), over the pairs that the masks admit, and the
-/// products of projections.
+/// Returns the floating-point operations of one pass, as counted for rooflines. For attention these
+/// are 2 pairs (d + d_v) in the forward pass and 2 pairs (3 d + 2 d_v) in the backward pass, over
+/// the pairs that the masks admit, plus the products of projections.
 template <class T>
 [[nodiscard]] double pass_flops(const Plan& plan, const AttentionInput<T>& input, Pass pass);
 
-/// The pairs of a chain of parts: its call after the maps of tokens, which are applied once. The
-/// plan and the input must outlive it.
+/// The logits and weights of pairs of an operator. The constructor applies the maps of tokens once.
+/// The plan and the input must outlive the object.
 template <class T>
 class PairMap {
  public:
-  /// Throws misuse for an operator that has neither weights nor logits of pairs.
+  /// Throws misuse if the operator has neither weights nor logits of pairs.
   PairMap(const Plan& plan, const AttentionInput<T>& input);
-  /// Fills a rectangle of weights or logits [rows x columns], row-major; memory O(tile). `saved` is
-  /// what `forward` returned for the same call and is needed for weights only. Masked logits are
-  /// -inf, masked weights 0. Throws a failure for a tile that lies outside the map.
+  /// Computes a rectangle of weights or logits into out [rows × columns], row-major, with O(tile)
+  /// additional memory. `saved` is what `forward` returned for the same call; it is needed for
+  /// weights only. Masked logits are -inf, masked weights 0. Throws a failure if the tile is not
+  /// inside the map.
   void tile(Map2d which, const Forward<T>* saved, const MapTile& tile, Compute<T>* out,
             const Execution& run = {}) const;
 
  private:
   const Plan* plan_;
   const AttentionInput<T>* input_;
-  /// The pairs that are computed, where these are not the plan's own.
+  /// The plan and input of the pairs that are computed, if they are not those of the call.
   std::shared_ptr<const Plan> mapped_plan_;
   AttentionInput<Compute<T>> mapped_;
 };
 
-/// The same for one tile, and for the whole map [batch x head x n_q x n_k].
+/// Do the same for one tile, and for the whole map [batch × head × n_q × n_k].
 template <class T>
 void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d which,
                         const Forward<T>* saved, const MapTile& tile, Compute<T>* out,
@@ -154,9 +160,10 @@ template <class T>
 [[nodiscard]] Tensor4<Compute<T>> attention_map(const Plan& plan, const AttentionInput<T>& input,
                                                 Map2d which, const Execution& run = {});
 
-/// The input after the call's maps of tokens, in the type that it is computed in, and the gradients
-/// of that input taken back through the maps; `of_heads` is what forward computed for that input.
-/// For plans with `inner`: another device runs `inner`.
+/// For a device that runs `plan.inner` itself: map_tokens applies the maps of tokens to the input
+/// and returns it in the type of the computation; pull_back takes the gradients of that input back
+/// through the maps. `of_heads` is what forward computed for the mapped input. The plan must have
+/// an `inner`.
 template <class T>
 [[nodiscard]] AttentionInput<Compute<T>> map_tokens(const Plan& plan,
                                                     const AttentionInput<T>& input);
@@ -164,64 +171,66 @@ template <class T>
 [[nodiscard]] Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input,
                                     const Forward<T>& of_heads, Backward<T> of_mapped);
 
-/// The largest difference between what HyPE's columns add to a logit and the bias itself, over
-/// evenly spaced pairs; for plans with hype_form=columns.
+/// Returns the largest difference between the bias and what HyPE's columns add to a logit, over
+/// evenly spaced pairs. The plan must have hype_form=columns.
 template <class T>
 [[nodiscard]] double hype_columns_error(const Plan& plan, const AttentionInput<T>& input);
 
-/// A call resolved for one input whose tensors have been drawn where the call wants that, with its
-/// maps of tokens applied: what looks at pairs alone takes this. Throws as `resolve` and PairMap
-/// do.
+/// A resolved call with its maps of tokens applied, for code that works with pairs only.
 template <class T>
 struct PairCall {
   std::shared_ptr<const Plan> plan;
   AttentionInput<T> input;
 };
+/// Draws the tensors that the call wants drawn, resolves it and applies its maps of tokens. Throws
+/// as `resolve` and PairMap do.
 template <class T>
 [[nodiscard]] PairCall<T> pair_call(const Call& call, AttentionInput<T> input);
 
-/// Names of all operators: every similarity and every structured operator.
+/// Returns the names of all operators: every similarity and every structured operator.
 [[nodiscard]] std::vector<std::string> operator_names();
-/// The same with formula, paper and parameters; `cost` in n stands in `about`.
+/// Returns the same with formula, paper and parameters.
 struct OperatorListing {
   PartInfo part;
   std::string cost;
 };
 [[nodiscard]] std::vector<OperatorListing> list_operators();
 
-/// Every tensor that some operator or part reads beside q, k and v, each name once.
+/// Returns every tensor that some operator or part reads in addition to q, k and v, each name once.
 [[nodiscard]] std::vector<ParameterInfo> tensor_parameters();
-/// What one head reads of such tensors: those with an axis of heads lose it. Their axes are those
-/// of `infos`, the parameters of a call; by default of the first operator that has one of the name.
+/// Returns what one head reads of such tensors: those with an axis of heads lose it. `infos` gives
+/// the axes of each; by default they are those of the first operator that has a tensor with this
+/// name.
 template <class T>
 [[nodiscard]] std::map<std::string, Array<T>> tensors_of_head(
     const std::map<std::string, Array<T>>& tensors, std::int64_t head,
     const std::vector<ParameterInfo>& infos = tensor_parameters());
-/// One head of one batch element of an input [1 x 1 x token x feature], tensors included.
+/// Returns one head of one batch element of an input [1 × 1 × token × feature], with its tensors.
 template <class T>
 [[nodiscard]] AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t batch,
                                               std::int64_t head);
 
-/// The parameters of the call's operator and parts, each key once.
+/// Returns the parameters of the call's operator and parts, each key once.
 [[nodiscard]] std::vector<ParameterInfo> call_parameters(const Call& call);
-/// Whether the call's operator reads k and v; else it reads q alone.
+/// Returns whether the call's operator reads k, and v if it needs values, or q alone.
 [[nodiscard]] bool reads_keys(const Call& call);
 
-/// Whether the heads of the call's operator are those of its projections, of tokens with one head.
+/// Returns whether the projections of the call's operator make its heads, from tokens with one
+/// head.
 [[nodiscard]] bool makes_heads(const Call& call);
 
-/// The plan of a chain of parts. Throws as `resolve` does.
+/// Returns the plan of a chain of parts. Throws as `resolve` does.
 [[nodiscard]] std::shared_ptr<Plan> resolve_chain(const Call& call, const Extents& extents);
 
-/// The call with "random" for every tensor that it needs and does not name.
+/// Returns the call with "random" for every tensor that it needs and does not name.
 [[nodiscard]] Call with_random_tensors(Call call);
-/// Draws the tensors that the call wants drawn (`W=random`) and the input lacks: numbers from
-/// N(0, 1/columns), by the call's `seed` plus `seed`; edges of a graph so that a token has about
+/// Draws the tensors that the call wants drawn (`W=random`) and the input lacks. The seed is the
+/// call's `seed` plus `seed`. Numbers are from N(0, 1/columns). Edges of a graph give a token about
 /// eight neighbours.
 template <class T>
 void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed = 0);
 
-/// The call as it reads for one head alone: lists become that head's number, and defaults that
+/// Returns the call for one head alone: lists become the number of that head, and defaults that
 /// depend on the head are written out. Throws misuse as `resolve` does.
 [[nodiscard]] Call call_of_head(const Call& call, const Extents& extents, std::int64_t head);
 

@@ -1,5 +1,4 @@
-// The rows of operators: attention, then the structured ones, in the order in which they are
-// listed.
+// The table of operators: attention, then the structured ones, in the order of lists.
 #include <array>
 
 #include "core/operators/operator.h"

@@ -2,9 +2,9 @@
 //
 //   logit_ij = R_ij,  or R_query,i . R_key,j without a scale
 //
-// Of queries and keys only their numbers are read; their gradients are 0. Both forms run a chain of
-// parts: the second is the product of other tokens, R_query and R_key, O(n d) memory; the first
-// adds R to a product of tokens without columns, which is 0.
+// Queries and keys only give the numbers of tokens; their gradients are 0. Both forms run a chain
+// of parts. The first adds R to a product of tokens without columns, which is 0. The second is the
+// product of the tokens R_query and R_key and needs O(n d) memory.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -20,13 +20,13 @@ namespace {
 constexpr const char* fields[] = {"weights", "value_map", "aggregate"};
 constexpr const char* drawn[] = {"R_query", "R_key"};
 
-/// Whether the operator's plan has a tensor; these are its first parameters.
+/// Returns whether the operator's plan has a tensor. These are its first parameters.
 enum { p_R, p_R_query, p_R_key, p_rank };
 bool has(const Plan& plan, std::size_t at) {
   return !plan.parameters[plan.operator_parameters[at]].extents.empty();
 }
 
-/// The tokens of all batch elements that a tensor [n x rank], with or without heads, holds.
+/// Returns the tokens of all batch elements, given a tensor [n x rank] with or without heads.
 template <class T>
 Tensor4<T> tokens_of(const Array<T>& tensor, const Extents& e) {
   const std::int64_t columns = tensor.extents.back();
@@ -40,8 +40,8 @@ Tensor4<T> tokens_of(const Array<T>& tensor, const Extents& e) {
   return tokens;
 }
 
-/// The gradient of such a tensor: that of its tokens, summed over batch elements, and over heads
-/// that share it.
+/// Returns the gradient of such a tensor: that of its tokens, summed over batch elements, and over
+/// heads if they share it.
 template <class T>
 Array<double> tensor_gradient(const Array<T>& tensor, const Tensor4<T>& tokens) {
   Array<double> sum{tensor.extents, std::vector<double>(tensor.data.size(), 0.0)};
@@ -56,7 +56,7 @@ Array<double> tensor_gradient(const Array<T>& tensor, const Tensor4<T>& tokens) 
   return sum;
 }
 
-/// Makes R the logits of a chain whose similarity is 0, of the call on mapped tokens too.
+/// Makes R the logits of a chain whose similarity is 0, also in the call on mapped tokens.
 void give_logits(Plan& chain, const Parameter& R) {
   chain.bias = &given_numbers();
   chain.bias_parameters = {chain.parameters.size()};
@@ -86,7 +86,7 @@ struct RandomLogits {
       .drawn = drawn};
   static double initial(int, const DefaultContext&) { return 8; }
 
-  /// Refuses calls with neither form, with a half of one, and with both.
+  /// Throws a failure for calls with neither form, with a half of one, or with both.
   static void check_form(const Plan& plan) {
     const bool query = has(plan, p_R_query), key = has(plan, p_R_key);
     if (has(plan, p_R) && (query || key)) {
@@ -128,7 +128,7 @@ struct RandomLogits {
   }
   static bool has_map(const Plan&, Map2d) { return true; }
 
-  /// The chain's input: other tokens, the same values.
+  /// Returns the chain's input: other tokens and the same values.
   template <class T>
   static AttentionInput<T> chain_input(const Plan& plan, const AttentionInput<T>& input) {
     const Extents& e = plan.extents;

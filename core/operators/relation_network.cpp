@@ -1,16 +1,16 @@
-// Relation network: a query adds up its relations to all keys that it sees.
+// Relation network: a query sums its relations to all keys that it sees.
 //
 //   output_i = W_out sum_j relu(W_query q_i + W_key k_j + b)
 //
-// Hyperbolic Attention Networks, section 3.2 (alpha = 1, Z = 1); Santoro et al. It reads q and k,
-// and any mask; v is ignored. relu'(0) = 0.
+// Hyperbolic Attention Networks, section 3.2 (alpha = 1, Z = 1); Santoro et al. It reads q and k
+// and accepts any mask; v is ignored. relu'(0) = 0.
 //
-// With u_i = W_query q_i + b and w_j = W_key k_j a relation is positive where w_j > -u_i. So for
-// each feature the sum is c u_i + S with the number c and the sum S of the w_j above -u_i. Where
-// masks leave each query a range of keys, whose ends move forward with the query, keys enter and
-// leave a tree over the sorted w_j: O(a n log n). Else the pairs that are seen are added up, at
-// 3 a operations each. Memory O((a + d) n). The sums of many relations cancel in W_out, so that all
-// is computed in double.
+// With u_i = W_query q_i + b and w_j = W_key k_j a relation is positive if w_j > -u_i. For each
+// feature the sum is thus c u_i + S, with the number c and the sum S of the w_j above -u_i. If the
+// masks give each query a range of keys whose ends do not decrease, keys are added to and removed
+// from a tree over the sorted w_j, which takes O(a n log n). Otherwise the pairs that are seen are
+// summed, with 3 a operations each. Memory is O((a + d) n). Sums of many relations cancel in W_out,
+// so everything is computed in double.
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
@@ -35,29 +35,29 @@ using Index = std::int64_t;
 /// Positions of the operator's parameters.
 enum Place { p_W_query, p_W_key, p_b, p_W_out };
 
-/// Features that a ticket takes, and that pairs take at a time.
+/// The number of features of a ticket, and of a group of features in sums over pairs.
 constexpr Index group = 16;
 using Group = Eigen::Array<double, group, 1>;
 
 // ---- sorted -------------------------------------------------------------------------------------
 
-/// Of some numbers on a line those above a threshold.
+/// The numbers above a threshold.
 struct Above {
-  double count = 0, sum = 0;  ///< How many, and the sum of their values.
+  double count = 0, sum = 0;  ///< How many there are, and the sum of their values.
 };
 
-/// Counts and sums over the first ranks, of numbers that come and go: a Fenwick tree.
+/// A Fenwick tree: counts and sums over the first ranks, of numbers that are added and removed.
 class RankSums {
  public:
   explicit RankSums(std::size_t size) : node_(size + 1) {}
-  /// Adds `count` times a number of this rank and value.
+  /// Adds `count` times a number with this rank and value.
   void add(std::size_t rank, double count, double value) {
     for (std::size_t i = rank + 1; i < node_.size(); i += i & (~i + 1)) {
       node_[i].count += count;
       node_[i].sum += count * value;
     }
   }
-  /// Of the ranks [0, end).
+  /// Returns count and sum over the ranks [0, end).
   [[nodiscard]] Above below(std::size_t end) const {
     Above total;
     for (std::size_t i = end; i > 0; i -= i & (~i + 1)) {
@@ -71,11 +71,11 @@ class RankSums {
   std::vector<Above> node_;
 };
 
-/// One feature of all tokens of a side.
+/// One feature of all queries or all keys.
 using Line = std::vector<double>;
 
-/// For every threshold t_i the numbers x_j > t_i with j in range i, with their values. Neither end
-/// of a range may fall from one to the next.
+/// Returns, for every threshold t_i, count and sum of values over the numbers x_j > t_i with j in
+/// range i. Neither end of a range may be smaller than that of the range before.
 std::vector<Above> sums_above(const Line& x, const Line& value, const Line& threshold,
                               const std::vector<KeyRange>& range) {
   std::vector<std::size_t> order(x.size()), rank(x.size());
@@ -102,8 +102,8 @@ std::vector<Above> sums_above(const Line& x, const Line& value, const Line& thre
   return found;
 }
 
-/// The keys that each query sees, for masks without holes. Ends never fall: a query that sees none
-/// has the empty range at the end of the one before.
+/// Returns the keys that each query sees, for masks without holes. Ends do not decrease: a query
+/// that sees no key has the empty range at the end of the one before.
 std::vector<KeyRange> ranges_of_queries(const Mask& mask, Index batch, Index queries) {
   std::vector<KeyRange> ranges;
   for (Index i = 0; i < queries; ++i) {
@@ -113,7 +113,7 @@ std::vector<KeyRange> ranges_of_queries(const Mask& mask, Index batch, Index que
   }
   return ranges;
 }
-/// The queries that see each key.
+/// Returns the queries that see each key.
 std::vector<KeyRange> ranges_of_keys(const std::vector<KeyRange>& of_queries, Index keys) {
   const auto queries = static_cast<Index>(of_queries.size());
   std::vector<KeyRange> ranges;
@@ -129,7 +129,7 @@ std::vector<KeyRange> ranges_of_keys(const std::vector<KeyRange>& of_queries, In
 
 // ---- one head -----------------------------------------------------------------------------------
 
-/// One head forward and backward.
+/// One head.
 class Head {
  public:
   Head(const Plan& plan, const PartValues& values, Matrix q, Matrix k, const Mask& mask,
@@ -154,7 +154,7 @@ class Head {
     }
   }
 
-  /// The output [n_q x d_o].
+  /// Returns the output [n_q x d_o].
   Matrix forward() {
     add_relations();
     return product_of(sum_.leftCols(features()), W_out_.transpose());
@@ -163,7 +163,7 @@ class Head {
   struct Slopes {
     Matrix q, k;
   };
-  /// dL/dq and dL/dk from dL/doutput; adds to the gradients of the tensors.
+  /// Returns dL/dq and dL/dk, given dL/d(output), and adds to the gradients of the tensors.
   Slopes backward(const Matrix& upstream, PartValues& gradient) {
     add_relations();
     const Index a = features();
@@ -189,10 +189,11 @@ class Head {
   const Mask& mask_;
   Index batch_;
   const Execution& run_;
-  Matrix W_query_, W_key_, W_out_;           ///< [a x d], [a x d], [d_o x a]
-  Matrix u_, w_, sum_;                       ///< [n x features, rounded up to groups]
-  Matrix u_slope_, w_slope_, sum_slope_;     ///< Likewise.
-  std::vector<KeyRange> of_query_, of_key_;  ///< Empty where masks have holes.
+  Matrix W_query_, W_key_, W_out_;  ///< [a x d], [a x d], [d_o x a]
+  Matrix u_, w_, sum_;              ///< [n x features, rounded up to groups]
+  /// [n x features, rounded up to groups] Of the backward pass.
+  Matrix u_slope_, w_slope_, sum_slope_;
+  std::vector<KeyRange> of_query_, of_key_;  ///< Empty if the masks have holes.
 
   [[nodiscard]] Index features() const { return W_query_.rows(); }
 
@@ -203,8 +204,8 @@ class Head {
     return Eigen::Map<const Matrix>(values.tensor[at].data(), extents[extents.size() - 2],
                                     extents.back());
   }
-  /// Calls work(first feature, whether to sort) for groups of features, on all threads. What is not
-  /// finite cannot be sorted.
+  /// Calls work(first feature, whether to sort) for groups of features, on all threads. Features
+  /// that are not finite cannot be sorted.
   template <class Work>
   void for_groups(const Work& work) const {
     run_tickets(u_.cols() / group, run_, [&](Index ticket, const auto&) {
@@ -272,7 +273,7 @@ class Head {
       const Group u = part(u_, i, first);
       Group sum = Group::Zero();
       for_keys(i, sees, [&](Index j) {
-        sum += (u + part(w_, j, first)).max(0);  // NaN stays.
+        sum += (u + part(w_, j, first)).max(0);  // max(0) keeps NaN.
       });
       sum_.row(i).segment(first, group) = sum.matrix().transpose();
     }
@@ -323,7 +324,7 @@ struct RelationNetwork {
   static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
                               const Forward<T>& saved, const Execution& run);
 
-  /// The tokens of one head.
+  /// Returns the tokens of one head.
   template <class T>
   static Matrix tokens(const Tensor4<T>& all, Index element) {
     const Index heads = all.shape.head;
@@ -351,8 +352,8 @@ struct RelationNetwork {
   }
 };
 
-/// Products, and two sums at each node of the tree that a token or a threshold passes; all pairs,
-/// at three operations, where masks have holes.
+/// Counts the products, and two sums at each node of the tree that a token or a threshold visits.
+/// If the masks have holes, counts three operations for each pair.
 double RelationNetwork::flops(const Plan& plan, Pass pass) {
   const Extents& e = plan.extents;
   const auto n_q = static_cast<double>(e.query), n_k = static_cast<double>(e.key);

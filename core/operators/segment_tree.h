@@ -1,20 +1,20 @@
-// The graph of SegTree-Transformer: a sequence of n tokens, halved again and again, and which cells
-// of the tree each cell sees. Nothing is stored but the number of cells of each level.
+// The graph of SegTree-Transformer: a binary tree over a sequence of n tokens, and which cells of
+// the tree each cell sees. Only the number of cells of each level is stored.
 //
-// Cell (j, v), level j = 0 ... ceil(log2 n), holds the tokens v 2^j ... min((v + 1) 2^j, n) - 1.
-// The tokens themselves are the cells (0, i); the last level has one cell, the root. Cells are
-// numbered from level 0 upwards, so that the first n are the tokens.
+// Cell (j, v) of level j = 0 ... ceil(log2 n) contains the tokens v 2^j ... min((v + 1) 2^j, n) -
+// 1. The tokens themselves are the cells (0, i). The last level has one cell, the root. Cells are
+// numbered from level 0 upwards, so that the first n are the tokens. The edges are:
 //
 //   every cell sees itself;
 //   cell (j, v), j >= 1, sees all its tokens;
 //   token i sees at every level j, with v = floor(i / 2^j),
-//     left, if v >= 1:  (j, v - 1), or (j - 1, 2v - 2) where j >= 1 and bit j - 1 of i is 0
-//     right:            (j, v + 1), or (j - 1, 2v + 3) where j >= 1 and bit j - 1 of i is 1, unless
-//                       that cell holds no token; a causal tree has no right edges.
+//     left, if v >= 1:  (j, v - 1), or (j - 1, 2v - 2) if j >= 1 and bit j - 1 of i is 0
+//     right:            (j, v + 1), or (j - 1, 2v + 3) if j >= 1 and bit j - 1 of i is 1, unless
+//                       that cell contains no token; a causal tree has no right edges.
 //
-// The cells that a token sees are adjacent, so that with the token itself they divide the sequence,
-// or under the causal mask its past, into parts that are finer near by. Graph and update follow the
-// authors' code, segtree-transformer-v0 (graphbuilder).
+// The cells that a token sees are adjacent. Together with the token they divide the sequence, or
+// its past under the causal mask, into parts that grow with their distance. Graph and update follow
+// the authors' code, segtree-transformer-v0 (graphbuilder).
 #pragma once
 
 #include <algorithm>
@@ -28,14 +28,14 @@ class SegmentTree {
  public:
   struct Cell {
     int level;
-    std::int64_t place;  ///< v
+    std::int64_t place;  ///< v above.
   };
-  /// Tokens first ... last - 1.
+  /// The tokens first ... last - 1.
   struct Tokens {
     std::int64_t first, last;
   };
 
-  /// There must be a token.
+  /// n must be at least 1.
   SegmentTree(std::int64_t n, bool causal) : n_(n), causal_(causal) {
     const int top = std::bit_width(static_cast<std::uint64_t>(n - 1));
     for (int level = 0; level <= top; ++level) {
@@ -46,7 +46,8 @@ class SegmentTree {
   [[nodiscard]] std::int64_t tokens() const { return n_; }
   [[nodiscard]] std::int64_t cells() const { return first_.back() + 1; }
   [[nodiscard]] int levels() const { return static_cast<int>(first_.size()); }
-  /// The number of the level's first cell; that of all cells for a level above the root's.
+  /// Returns the number of the level's first cell, and the number of cells for a level above the
+  /// root's.
   [[nodiscard]] std::int64_t first_of(int level) const {
     return level < levels() ? first_[static_cast<std::size_t>(level)] : cells();
   }
@@ -61,7 +62,7 @@ class SegmentTree {
     return {cell.place << cell.level, std::min((cell.place + 1) << cell.level, n_)};
   }
 
-  /// Calls `visit(number)` for every other cell that a token sees.
+  /// Calls `visit(number)` for every cell that a token sees, except itself.
   template <class Visit>
   void for_seen(std::int64_t token, const Visit& visit) const {
     for (int j = 0; j < levels(); ++j) {
@@ -73,12 +74,12 @@ class SegmentTree {
       if (!causal_ && right.place < cells_of(right.level)) visit(number(right));
     }
   }
-  /// The tokens right of a cell that see it by a left edge.
+  /// Returns the tokens to the right of a cell that see it by a left edge.
   [[nodiscard]] Tokens seen_from_right(Cell c) const {
     const std::int64_t size = std::int64_t{1} << c.level;
     return clipped((c.place + 1) * size + size / 2, (c.place + (c.place % 2 == 0 ? 3 : 2)) * size);
   }
-  /// The tokens left of a cell that see it by a right edge.
+  /// Returns the tokens to the left of a cell that see it by a right edge.
   [[nodiscard]] Tokens seen_from_left(Cell c) const {
     if (causal_ || c.place == 0) return {0, 0};
     const std::int64_t size = std::int64_t{1} << c.level;
@@ -86,14 +87,14 @@ class SegmentTree {
     return clipped((c.place - (reaches_further ? 2 : 1)) * size,
                    (c.place - 1) * size + std::max<std::int64_t>(1, size / 2));
   }
-  /// Calls `visit(number)` for the cells above level 0 that hold the token.
+  /// Calls `visit(number)` for the cells above level 0 that contain the token.
   template <class Visit>
   void for_holders(std::int64_t token, const Visit& visit) const {
     for (int j = 1; j < levels(); ++j) visit(number({j, token >> j}));
   }
 
-  /// How many cells all cells see: 3 n log2 n + 1 where n is a power of two, causal
-  /// n (2 log2 n + 1).
+  /// Returns the number of edges: 3 n log2 n + 1 if n is a power of two, n (2 log2 n + 1) if
+  /// causal.
   [[nodiscard]] double edges() const {
     auto sum = static_cast<double>(cells()) + static_cast<double>(n_) * (levels() - 1);
     for (int j = 0; j < levels(); ++j) {
@@ -108,7 +109,7 @@ class SegmentTree {
  private:
   std::int64_t n_;
   bool causal_;
-  std::vector<std::int64_t> first_;  ///< [levels]
+  std::vector<std::int64_t> first_;  ///< [levels] Number of the first cell of each level.
 
   [[nodiscard]] std::int64_t cells_of(int level) const {
     return (n_ + (std::int64_t{1} << level) - 1) >> level;

@@ -1,18 +1,18 @@
-// SegTree-Transformer: tokens attend to cells of a binary tree over the sequence, which are larger
-// the further away they are, and the cells to their tokens.
+// SegTree-Transformer. Tokens attend to cells of a binary tree over the sequence, which are larger
+// the further away they are. The cells attend to their tokens.
 //
 //   h_u <- Att(h_u; h_w for every w that u sees),   all cells at once, steps times
 //
 // Att is that of core/operators/token_list.h, the graph that of core/operators/segment_tree.h.
-// Tokens start as x_i, all other cells as zero; the output is the tokens. SegTree-Transformer (RLGM
-// workshop, ICLR 2019), update of the authors' code segtree-transformer-v0 (modules);
-// BP-Transformer with k = 1 has the same graph, but for the edges of the inner cells to themselves.
-// In the first step cells become the mean of their tokens and their own zero, so that it takes two
-// steps until every token has seen every other.
+// Token cells start as x_i, all other cells as 0; the output are the token cells.
+// SegTree-Transformer (RLGM workshop, ICLR 2019); the update follows the authors' code,
+// segtree-transformer-v0 (modules). BP-Transformer with k = 1 has the same graph without the edges
+// of the inner cells to themselves. In the first step an inner cell becomes the mean of its tokens
+// and its own zero vector. After two steps every token depends on every other.
 //
-// Cost: 4 d operations for each edge and step, 12 n d log2 n a step in all. That counts the inner
-// cells of the last step, which nothing reads and which are not computed: about a third of the
-// edges. Memory O(n d), on the way back times steps; edges are computed, never stored.
+// Cost: 4 d operations for each edge and step, 12 n d log2 n in each step. This counts the inner
+// cells of the last step, about a third of the edges, although nothing reads them and they are not
+// computed. Memory is O(n d), in the backward pass for each step. Edges are computed, never stored.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -30,13 +30,13 @@ bool is_causal_tree(const Plan& plan) {
 }
 
 /// All cells after a step, and the log-sum-exp of their logits in it. Before the first step the
-/// inner cells share one row of zeros; after the last one they have none.
+/// inner cells share one row of zeros. After the last step there are none.
 template <class T>
 struct TreeState {
   std::int64_t n, d;
-  const T* token;           ///< [n x d] the input, the output or the first rows of `own`.
-  const T* inner;           ///< [cells - n x d], rows `inner_step` apart.
-  std::int64_t inner_step;  ///< d or 0
+  const T* token;           ///< [n x d] The input, the output or the first rows of `own`.
+  const T* inner;           ///< [cells - n x d] Its leading dimension is `inner_step`.
+  std::int64_t inner_step;  ///< d, or 0 if the rows are the same.
   Buffer<T> own;
   std::vector<double> lse;  ///< [cells]
 
@@ -45,7 +45,7 @@ struct TreeState {
   }
 };
 
-/// The cells that a step updates, as queries of it.
+/// The cells that a step updates, as queries of that step.
 template <class T>
 struct TreeQueries {
   const TreeState<T>&before, &after;
@@ -53,7 +53,7 @@ struct TreeQueries {
   const std::vector<double>& at_output;  ///< [cells]
   std::int64_t count;
 
-  /// `size` of them from number `at` on, which are all tokens or one inner cell.
+  /// Returns `size` queries from number `at` on. They must be tokens, or one inner cell.
   [[nodiscard]] QueryRun<T> run(std::int64_t at, std::int64_t size) const {
     return {before.row(at), gradient.data() + at * before.d, after.lse.data() + at,
             at_output.data() + at, size};
@@ -110,13 +110,13 @@ class SegmentTreeHead {
     state.inner = state.own.data();
     return state;
   }
-  /// The cells that step t updates: at the last one the tokens, which alone are read.
+  /// Returns the number of cells that step t updates: in the last step only the tokens.
   [[nodiscard]] std::int64_t updated(std::int64_t t) const {
     return t + 1 < steps_ ? tree_.cells() : tree_.tokens();
   }
 
-  /// Calls `work(ticket, first, count)` for `cells` cells from number 0: first for each large cell
-  /// alone, from the root down, then for blocks of smaller ones.
+  /// Calls `work(ticket, first, count)` for the cells 0 ... cells - 1: for each large cell alone,
+  /// from the root down, then for blocks of smaller cells.
   template <class Work>
   static void for_cells(const SegmentTree& tree, std::int64_t cells, const Execution& run,
                         const Work& work) {
@@ -128,10 +128,10 @@ class SegmentTreeHead {
       work(ticket, first, std::min(block_of_rows, small - first));
     });
   }
-  /// Cells of 256 tokens.
+  /// The level of cells with 256 tokens.
   static constexpr int first_large_level = 8;
 
-  /// The list of a cell.
+  /// Sets `list` to the tokens that a cell sees.
   void fill(const TreeState<T>& state, std::int64_t number, std::vector<TokenRun<T>>& list) const {
     list.assign(1, {state.row(number), 1});
     if (number < tree_.tokens()) {
@@ -141,7 +141,7 @@ class SegmentTreeHead {
     const SegmentTree::Tokens own = tree_.tokens_of(tree_.cell(number));
     list.push_back({state.row(own.first), own.last - own.first});
   }
-  /// The queries that list a cell.
+  /// Sets `list` to the queries that see a cell.
   void fill(const TreeQueries<T>& all, std::int64_t number, std::vector<QueryRun<T>>& list) const {
     list.clear();
     const auto add = [&](std::int64_t at) {
@@ -156,8 +156,8 @@ class SegmentTreeHead {
     if (number < tree_.tokens()) tree_.for_holders(number, add);
   }
 
-  /// The state after step t, counted from 0. The tokens of the last step are written to `place`
-  /// [n x d], unless that is null.
+  /// Returns the state after step t, counted from 0. If `place` [n x d] is not null, the tokens are
+  /// written to it.
   TreeState<T> next(const TreeState<T>& before, std::int64_t t, T* place,
                     const Execution& run) const {
     TreeState<T> after{tree_.tokens(), d_, place, nullptr, d_, {}, {}};
@@ -180,8 +180,8 @@ class SegmentTreeHead {
     return after;
   }
 
-  /// Takes the gradient of the cells that step t updates back to that of the cells before it,
-  /// `earlier`, and returns dL/dscale.
+  /// Computes the gradient of the cells before step t into `earlier`, given that of the cells which
+  /// the step updates, and returns dL/dscale.
   double step_back(const TreeState<T>& before, const TreeState<T>& after, std::int64_t t,
                    const Buffer<T>& of_cells, Buffer<T>& earlier, const Execution& run) const {
     std::vector<double> at_output(static_cast<std::size_t>(updated(t)));
@@ -203,7 +203,7 @@ class SegmentTreeHead {
     return sum;
   }
 
-  /// Sets the gradients of some cells before a step in `earlier` and returns dL/dscale by way of
+  /// Computes the gradients of some cells before a step into `earlier` and returns dL/dscale of
   /// their own attention.
   double cells_back(const TreeQueries<T>& queries, std::int64_t first, std::int64_t count,
                     Buffer<T>& earlier) const {

@@ -1,5 +1,5 @@
-// Star-Transformer: a ring of tokens, each of which attends to its two neighbours, to its own
-// embedding and to one relay token that in turn attends to all.
+// Star-Transformer: a ring of tokens. Each token attends to itself, its two neighbours, its own
+// embedding and one relay token. The relay attends to itself and to all tokens.
 //
 //   h^0_i = e_i = x_i,   s^0 = relay, or the mean of the tokens
 //   h^t_i = Att(h_i; h_{i-1}, h_i, h_{i+1}, e_i, s)              of step t-1, all i at once
@@ -7,12 +7,12 @@
 //   output = h^steps
 //
 // Att is that of core/operators/token_list.h. Star-Transformer (Guo et al. 2019), sections 3.1 and
-// 3.2. boundary=cyclic takes indices modulo n, so that a token may be listed more than once;
-// boundary=masked lists no neighbour beyond the ends. The published code pads the ends with zero
-// keys that take weight instead.
+// 3.2. boundary=cyclic takes indices modulo n, so that a token may be listed more than once.
+// boundary=masked lists no neighbour beyond the ends; the published code pads the ends with zero
+// keys instead, which receive weight.
 //
-// Cost: 24 n d operations a step, which counts the last relay, though nothing reads it and it is
-// not computed. Memory O(n d), on the way back times steps.
+// Cost: 24 n d operations in each step. This counts the last relay, although nothing reads it and
+// it is not computed. Memory is O(n d), in the backward pass for each step.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -25,20 +25,20 @@ namespace {
 
 enum { star_boundary = list_steps + 1, star_relay };
 
-/// The tokens and the relay after a step, and the log-sum-exp of their logits in it.
+/// The tokens and the relay after a step, and the log-sum-exp of the tokens' logits in it.
 template <class T>
 struct StarState {
-  const T* token;           ///< [n x d] the input, the output or `own`.
+  const T* token;           ///< [n x d] The input, the output or `own`.
   Buffer<T> own;            ///< [n x d] or empty
   std::vector<T> relay;     ///< [d]
   std::vector<double> lse;  ///< [n]
   double relay_lse = 0;
 };
 
-/// dL/d(state), and of what feeds every step.
+/// dL/d(state), and the gradients of what every step reads.
 template <class T>
 struct StarGradient {
-  Buffer<T> token, earlier;  ///< [n x d] of the tokens after a step and before it.
+  Buffer<T> token, earlier;  ///< [n x d] Of the tokens after a step and before it.
   std::vector<T> relay;      ///< [d]
   T* embedding;              ///< [n x d]
   double scale = 0;
@@ -93,8 +93,9 @@ class StarHead {
   std::int64_t n_, d_, steps_;
   double scale_;
   bool masked_;
-  const T* x_;            ///< [n x d]
-  std::vector<T> relay_;  ///< [d], or empty: the mean.
+  const T* x_;  ///< [n x d]
+  /// [d], or empty, in which case the relay starts as the mean of the tokens.
+  std::vector<T> relay_;
 
   [[nodiscard]] double share(std::int64_t t) const {
     return static_cast<double>(t) / static_cast<double>(steps_);
@@ -102,7 +103,7 @@ class StarHead {
   [[nodiscard]] std::vector<T> row_of_zeros() const {
     return std::vector<T>(static_cast<std::size_t>(d_));
   }
-  /// The relay's last state is not computed.
+  /// The last state of the relay is not computed.
   [[nodiscard]] bool has_relay(std::int64_t t) const { return t + 1 < steps_; }
 
   [[nodiscard]] StarState<T> initial() const {
@@ -120,8 +121,8 @@ class StarHead {
     return result;
   }
 
-  /// Calls `visit(j)` for the tokens j of the ring that token i lists, itself among them; they are
-  /// those that list token i as well.
+  /// Calls `visit(j)` for the tokens j of the ring that token i lists, itself included. The same
+  /// tokens list token i.
   template <class Visit>
   void for_ring(std::int64_t i, const Visit& visit) const {
     for (std::int64_t j = i - 1; j <= i + 1; ++j) {
@@ -129,7 +130,7 @@ class StarHead {
       if (is_inside || !masked_) visit((j + n_) % n_);
     }
   }
-  /// The list of token i.
+  /// Returns the list of token i, stored in `storage`.
   [[nodiscard]] std::span<const TokenRun<T>> list(const StarState<T>& state, std::int64_t i,
                                                   std::array<TokenRun<T>, 5>& storage) const {
     std::size_t count = 0;
@@ -139,8 +140,8 @@ class StarHead {
     return std::span(storage).first(count);
   }
 
-  /// The state after step t, counted from 0. The tokens are written to `place` [n x d], or if that
-  /// is null to memory of their own.
+  /// Returns the state after step t, counted from 0. If `place` [n x d] is not null, the tokens are
+  /// written to it.
   StarState<T> next(const StarState<T>& before, std::int64_t t, T* place,
                     const Execution& run) const {
     StarState<T> after{
@@ -171,7 +172,7 @@ class StarHead {
     return after;
   }
 
-  /// Takes the gradient of the state after step t back to that of the state before it.
+  /// Computes the gradient of the state before step t, given that of the state after it.
   void step_back(const StarState<T>& before, const StarState<T>& after, std::int64_t t,
                  StarGradient<T>& of, const Execution& run) const {
     ListGradient<T> relay(d_, scale_);
@@ -197,8 +198,8 @@ class StarHead {
     of.scale += relay.of_scale();
   }
 
-  /// Adds the gradients by way of the relay after the step: to those of the tokens after it, and to
-  /// that of the relay before it.
+  /// Adds the gradients of the relay's attention to those of the tokens after the step and of the
+  /// relay before it.
   void relay_back(const StarState<T>& before, const StarState<T>& after, StarGradient<T>& of,
                   ListGradient<T>& relay, const Execution& run) const {
     const double at_output = row_product(of.relay.data(), after.relay.data(), d_);
@@ -221,8 +222,8 @@ class StarHead {
     for (const ListGradient<T>& part : parts) relay.add(part);
   }
 
-  /// Of a block of tokens before the step: sets their gradients, adds to those of their embeddings,
-  /// and to `part` those of the relay and the scale.
+  /// Sets the gradients of a block of tokens before the step, adds to those of their embeddings,
+  /// and adds the parts of the relay and of the scale to `part`.
   void tokens_back(const StarState<T>& before, const QueryRun<T>& queries, std::int64_t first,
                    std::int64_t count, StarGradient<T>& of, ListGradient<T>& part) const {
     ListGradient<T> gradient(d_, scale_);

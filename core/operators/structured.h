@@ -1,37 +1,42 @@
-// The row of a structured operator, made from a struct that computes in float and double.
+// Makes the row of a structured operator from a struct that computes in float and double.
 //
 //   struct MeanPool {
 //     static constexpr OperatorInfo info{...};
-//     // Optional: the parameters of a call, where their shapes depend on its words; those of
-//     `info`
-//     // are what lists show.
-//     static std::span<const ParameterInfo> parameters_of(const Call& call);
-//     // Optional: throws misuse for what the domains of single parameters do not exclude.
-//     static void check(const Plan& plan);
-//     // Optional: defaults of parameters whose `initial` is NaN, words of choices among them.
-//     static double initial(int index, const DefaultContext& context);
-//     // Optional: makes a tensor that was drawn one that the operator takes.
-//     static void adjust_drawn(const Plan& plan, Array<double>& tensor);
-//     // With a third argument where it computes pairs: the share of them that its masks admit.
-//     static double flops(const Plan& plan, Pass pass);
-//     // Optional: bytes of memory beyond O(n), as arrays of all pairs.
-//     static double working_bytes(const Plan& plan);
-//     // Optional: sets plan.output and plan.pairs where the output does not have the sizes of q.
-//     static void set_sizes(Plan& plan);
-//     // Optional, together: the weights or logits of pairs, as PairMap::tile.
-//     static bool has_map(const Plan& plan, Map2d which);
-//     template <class T>
-//     static void map(const Plan&, const AttentionInput<T>&, Map2d, const Forward<T>* saved,
-//                     const MapTile&, T* out, const Execution&);
-//     // Instead of these two, where it runs a chain of parts: Plan::chain, and the pairs.
-//     static std::shared_ptr<Plan> chain(const Plan& plan, const Extents& made);
-//     template <class T>
-//     static PairCall<T> pairs(const Plan&, const AttentionInput<T>&);
 //     template <class T>
 //     static Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);
 //     template <class T>
 //     static Backward<T> backward(const Plan&, const AttentionInput<T>&, const Forward<T>& saved,
 //                                 const Execution&);
+//     // Returns the operations of a pass. With a third argument, `double share`, for an operator
+//     // on pairs: the share of them that its masks admit.
+//     static double flops(const Plan& plan, Pass pass);
+//
+//     // All that follows is optional.
+//     // Returns the parameters of a call, if their shapes depend on its words. Lists show
+//     // those of `info`.
+//     static std::span<const ParameterInfo> parameters_of(const Call& call);
+//     // Throws misuse for what the domains of single parameters do not exclude.
+//     static void check(const Plan& plan);
+//     // Returns the default of a parameter whose `initial` is NaN, also of a choice.
+//     static double initial(int index, const DefaultContext& context);
+//     // Changes a tensor that was drawn at random into one that the operator accepts.
+//     static void adjust_drawn(const Plan& plan, Array<double>& tensor);
+//     // Returns the bytes of memory that a pass needs beyond O(n), for instance for an array of
+//     all
+//     // pairs.
+//     static double working_bytes(const Plan& plan);
+//     // Sets plan.output and plan.pairs, if the output does not have the sizes of q.
+//     static void set_sizes(Plan& plan);
+//     // Together: the weights or logits of pairs, like PairMap::tile.
+//     static bool has_map(const Plan& plan, Map2d which);
+//     template <class T>
+//     static void map(const Plan&, const AttentionInput<T>&, Map2d, const Forward<T>* saved,
+//                     const MapTile&, T* out, const Execution&);
+//     // Instead of these two, for an operator that runs a chain of parts: see OperatorRow::chain
+//     // and OperatorFunctions::pairs.
+//     static std::shared_ptr<Plan> chain(const Plan& plan, const Extents& made);
+//     template <class T>
+//     static PairCall<T> pairs(const Plan&, const AttentionInput<T>&);
 //   };
 //   OperatorRow mean_pool_row() { return structured_row<MeanPool>(); }
 #pragma once
@@ -44,7 +49,7 @@
 
 namespace conelab {
 
-/// The type that an operator computes in, from and to the type of the tensors.
+/// Convert results from the type of the tensors to the type of the computation, and back.
 template <class S>
 [[nodiscard]] Forward<Compute<S>> widened(const Forward<S>& narrow) {
   return {convert<Compute<S>>(narrow.output),
@@ -76,7 +81,8 @@ template <class S>
   }
 }
 
-/// A structured operator computes in float or double; 16-bit tensors are widened.
+/// Run a structured operator on tensors of S. It computes in float or double, so 16-bit tensors are
+/// widened. Maps of tokens are applied before.
 template <class O, class S>
 Forward<S> forward_of(const Plan& plan, const AttentionInput<S>& input, const Execution& run) {
   check_input(plan, input);
@@ -145,7 +151,7 @@ void for_elements(const Plan& plan, const Execution& run, const Work& work,
   }
 }
 
-/// dL/doutput: ones where the input has none.
+/// Returns dL/d(output), which is 1 if the input has none.
 template <class T>
 [[nodiscard]] Tensor4<T> output_slope(const AttentionInput<T>& input, const Forward<T>& saved) {
   return input.output_grad.empty() ? Tensor4<T>(saved.output.shape, T(1)) : input.output_grad;
@@ -167,7 +173,7 @@ constexpr OperatorFunctions<S> structured_functions() {
   return f;
 }
 
-/// The operator's function that plans its chain of parts, or null.
+/// Returns the operator's function that plans its chain of parts, or null.
 template <class O>
 constexpr auto chain_of() -> std::shared_ptr<Plan> (*)(const Plan&, const Extents&) {
   if constexpr (requires { &O::chain; }) {
@@ -183,8 +189,8 @@ bool has_map_of(const Plan& plan, Map2d which) {
   return false;
 }
 
-/// Operations over all pairs or tokens; of an operator with pairs, over the share that its masks
-/// admit.
+/// Returns the operations of a pass, over the share of pairs that the masks admit if the operator
+/// counts pairs.
 template <class O>
 double flops_of(const Plan& plan, Pass pass, double share) {
   if constexpr (requires { O::flops(plan, pass, share); }) {

@@ -19,7 +19,7 @@ T product(const T* a, const T* b, std::int64_t d) {
   return ListRow<T>(a, d).matrix().dot(ListRow<T>(b, d).matrix());
 }
 
-/// part = sum_k weight_k row_k, four rows at a time.
+/// Computes part = sum_k weight_k row_k, four rows at a time.
 template <class T>
 void weighted_sum(const T* const* row, const T* weight, int count, std::vector<T>& part) {
   const auto d = static_cast<std::int64_t>(part.size());
@@ -72,7 +72,7 @@ void ListAttention<T>::start() {
   std::fill(sum_.begin(), sum_.end(), 0.0);
 }
 
-/// Makes the sums relative to a logit that is at least as large.
+/// Makes the sums relative to a logit that is at least as large as the current one.
 template <class T>
 void ListAttention<T>::raise(double most) {
   if (!(most > most_)) return;

@@ -1,25 +1,24 @@
-// Volume-preserving attention: the Cayley transform of a skew-symmetric matrix C [n x n] of the
-// tokens takes the place of softmax.
+// Volume-preserving attention: the Cayley transform of a skew-symmetric matrix C [n x n], computed
+// from the tokens, replaces the softmax.
 //
 //   skew       C_ij = x_i^T S x_j,  S = (A - A^T)/2
 //   arbitrary  C_ij = x_i^T A x_j / sqrt(d) for i > j,  C_ji = -C_ij,  0 on the diagonal
 //   Lambda = (I - C)(I + C)^-1,  output = Lambda^T X = 2 (I - C)^-1 X - X,  weights = Lambda^T
 //
-// GeometricMachineLearning, manual, Volume-preserving attention (tokens are columns there); the
-// factor 1/sqrt(d) is that of its code. Both weightings keep |X|; the Jacobian of the skew one has
-// determinant 1, that of the arbitrary one does not.
+// GeometricMachineLearning, manual, Volume-preserving attention (where tokens are columns). The
+// factor 1/sqrt(d) is that of its code. Both weightings preserve |X|. The Jacobian has determinant
+// 1 for skew, but not for arbitrary.
 //
 // With B = S or A/sqrt(d) and p_i = B^T x_i both are C_ij = p_i . x_j for i > j, which is
 // semiseparable of rank d. There are three ways to solve with I +- C:
 //   skew, form=linear       (I - C)^-1 X = X (I_d - S X^T X)^-1: 4 n d^2 + 5 d^3 operations, d^2
 //                           memory
-//   arbitrary, form=linear  elimination of one block of tokens after the other, with d x d sums for
-//                           all earlier ones: 16 n d^2 operations, O(nd) memory
+//   arbitrary, form=linear  block elimination over the tokens, with d x d sums for all earlier
+//                           blocks: 16 n d^2 operations, O(nd) memory
 //   form=cubic              the array C: 2 n^2 d + 2/3 n^3 operations, n^2 memory; for n = 2 ... 5
-//   an
-//                           inverse in closed form, without cancellation
-// I + C has the symmetric part I, and so has every Schur complement a positive one: no pivot is
-// small.
+//                           an inverse in closed form, without cancellation
+// The symmetric part of I + C is I, and that of every Schur complement is positive definite, so
+// that no pivot is small.
 //
 // Everything is computed in double, except the products of tokens with d x d matrices in the skew
 // linear form.
@@ -55,11 +54,10 @@ enum { p_A, p_weighting, p_form };
 // ---- solving with I + C -------------------------------------------------------------------------
 // C is given by x [n x d] and B [d x d]: C_ij = p_i . x_j for i > j, P = X B.
 
-/// Tokens that are taken at a time by sums over all earlier or all later tokens.
+/// The number of tokens in a block, for sums over all earlier or all later tokens.
 constexpr Index tokens_at_once = 32;
 
-/// Calls `work(first, count)` for blocks of rows, from the first to the last or the other way
-/// round.
+/// Calls `work(first, count)` for blocks of rows, in ascending or descending order.
 template <class Work>
 void for_blocks(Index n, const Work& work) {
   for (Index first = 0; first < n; first += tokens_at_once) {
@@ -75,7 +73,7 @@ void for_blocks_backwards(Index n, const Work& work) {
   }
 }
 
-/// The matrix with the strict lower triangle of `c`, minus its transpose, plus `diagonal` I.
+/// Returns the strict lower triangle of `c`, minus its transpose, plus `diagonal` I.
 Matrix skew_completed(Matrix c, double diagonal) {
   for (Index i = 0; i < c.rows(); ++i) {
     for (Index j = 0; j < i; ++j) c(j, i) = -c(i, j);
@@ -84,8 +82,8 @@ Matrix skew_completed(Matrix c, double diagonal) {
   return c;
 }
 
-/// (I + C)^-1 b without an n x n array. With M and a, the sums over eliminated tokens, a block has
-/// the Schur complement E = I + C + P M P^T and the right hand side b - P a.
+/// Returns (I + C)^-1 b without an n x n array. M and a are sums over the eliminated tokens. A
+/// block has the Schur complement E = I + C + P M P^T and the right-hand side b - P a.
 Matrix solve_semiseparable(const Tokens& x, const Matrix& B, const Tokens& b) {
   const Index n = x.rows(), d = x.cols();
   Matrix M = Matrix::Zero(d, d), a = Matrix::Zero(d, b.cols()), z(n, d), y(n, b.cols());
@@ -116,8 +114,8 @@ double pfaffian(const Matrix& c, Index i, Index j, Index k, Index l) {
   return c(i, j) * c(k, l) - c(i, k) * c(j, l) + c(i, l) * c(j, k);
 }
 
-/// The Pfaffians whose squares sum to the term of fourth order of det(I + C): none for n <= 3, one
-/// for n = 4, and for n = 5 that of the four indices without o times (-1)^o.
+/// Returns the Pfaffians whose squares sum to the term of fourth order of det(I + C): none for n <=
+/// 3, one for n = 4, and for n = 5 that of the four indices without o, times (-1)^o.
 std::vector<double> pfaffians(const Matrix& c) {
   if (c.rows() < 4) return {};
   if (c.rows() == 4) return {pfaffian(c, 0, 1, 2, 3)};
@@ -125,7 +123,7 @@ std::vector<double> pfaffians(const Matrix& c) {
           -pfaffian(c, 0, 1, 2, 4), pfaffian(c, 0, 1, 2, 3)};
 }
 
-/// An entry of (I + C)^-1 det(I + C) without the term of fourth order.
+/// Returns an entry of (I + C)^-1 det(I + C) without the term of fourth order.
 double closed_entry(const Matrix& c, Index i, Index j) {
   double sum = i == j ? 1 : c.row(i).dot(c.col(j)) - c(i, j);
   for (Index k = 0; k < c.rows(); ++k) {
@@ -137,7 +135,7 @@ double closed_entry(const Matrix& c, Index i, Index j) {
   return sum;
 }
 
-/// (I + C)^-1 for skew-symmetric C of n <= 5: sums of products in which nothing cancels.
+/// Returns (I + C)^-1 for skew-symmetric C with n <= 5, from sums of products without cancellation.
 Matrix closed_inverse(const Matrix& c) {
   const std::vector<double> fourth = pfaffians(c);
   const Eigen::Map<const Eigen::VectorXd> pi(fourth.data(), static_cast<Index>(fourth.size()));
@@ -151,7 +149,7 @@ Matrix closed_inverse(const Matrix& c) {
 
 constexpr Index most_closed = 5;
 
-/// (I + C)^-1 b by the array C.
+/// Returns (I + C)^-1 b, computed with the array C.
 Matrix solve_cubic(const Tokens& x, const Matrix& B, const Tokens& b) {
   const bool closed = x.rows() <= most_closed;
   Matrix c = skew_completed(product_of(product_of(x, B), x.transpose()), closed ? 0 : 1);
@@ -162,7 +160,7 @@ Matrix solve_cubic(const Tokens& x, const Matrix& B, const Tokens& b) {
 
 // ---- one head -----------------------------------------------------------------------------------
 
-/// Throws a failure that names the first pair of entries by which A is not skew-symmetric.
+/// Throws a failure that names the first pair of entries for which A is not skew-symmetric.
 void check_skew(const Matrix& A) {
   const double tolerance = 1e-6 * A.cwiseAbs().maxCoeff();
   for (Index i = 0; i < A.rows(); ++i) {
@@ -186,7 +184,7 @@ struct Weighting {
     if (skew) check_skew(A);
     B = skew ? Matrix((A - A.transpose()) / 2) : Matrix(A / std::sqrt(static_cast<double>(d)));
   }
-  /// (I + sign C)^-1 b
+  /// Returns (I + sign C)^-1 b.
   [[nodiscard]] Matrix solve(const Tokens& x, double sign, const Tokens& b) const {
     return (cubic ? solve_cubic : solve_semiseparable)(x, sign * B, b);
   }
@@ -207,8 +205,8 @@ void pairs_forward(const Weighting& weighting, const Given<T>& given, Result<T> 
   output = (2 * weighting.solve(x, -1, x) - x).template cast<T>();
 }
 
-/// Takes dL/dC_ij = w_i . v_j - v_i . w_j of i > j back to x and p: sums over earlier and over
-/// later tokens, as d x d matrices.
+/// Takes dL/dC_ij = w_i . v_j - v_i . w_j for i > j back to x and p, with sums over earlier and
+/// later tokens as d x d matrices.
 struct PairGradient {
   Matrix x, p;
 };
@@ -243,7 +241,7 @@ PairGradient through_pairs(const Tokens& x, const Matrix& B, const Matrix& v, co
   return gradient;
 }
 
-/// With V = (I - C)^-1 X and W = (I + C)^-1 2G: dL/dX = W - G + what comes through C.
+/// With V = (I - C)^-1 X and W = (I + C)^-1 2G: dL/dX = W - G, plus the part by way of C.
 template <class T>
 void pairs_backward(const Weighting& weighting, const Given<T>& given, const Given<T>& upstream,
                     Result<T> dx, std::vector<double>& dA) {
@@ -256,9 +254,9 @@ void pairs_backward(const Weighting& weighting, const Given<T>& given, const Giv
 
 // ---- skew, linear -------------------------------------------------------------------------------
 
-/// Threads share the rows in parts; whatever their number, sums are added part by part.
+/// The rows are divided into parts, which the threads share. Sums are added part by part.
 constexpr Index most_parts = 16;
-/// Rows of one product of floats, whose sums go on in double.
+/// The number of rows of one product in float. Sums of these products are in double.
 constexpr Index rows_of_product = 256;
 
 /// Calls `work(part, first, count)` for all parts of n rows.
@@ -271,7 +269,7 @@ void for_parts(Index n, const Execution& run, const Work& work) {
   });
 }
 
-/// a^T b of two arrays [n x d].
+/// Returns a^T b of two arrays [n x d].
 template <class T>
 Matrix sum_over_rows(const Given<T>& a, const Given<T>& b, const Execution& run) {
   std::vector<Matrix> sums(most_parts);
@@ -292,7 +290,7 @@ Matrix sum_over_rows(const Given<T>& a, const Given<T>& b, const Execution& run)
   return total;
 }
 
-/// (I - S G)^-1, G = X^T X.
+/// Returns (I - S G)^-1, where G = X^T X.
 Matrix feature_inverse(const Matrix& S, const Matrix& G) {
   const Matrix identity = Matrix::Identity(S.rows(), S.cols());
   const Eigen::PartialPivLU<Matrix> lu(identity - product_of(S, G));
@@ -374,7 +372,7 @@ struct VolumePreserving {
                               const Forward<T>& saved, const Execution& run);
 };
 
-/// A that is drawn for weighting skew: (A - A^T)/sqrt(2).
+/// Changes a drawn A for weighting=skew to (A - A^T)/sqrt(2).
 void VolumePreserving::adjust_drawn(const Plan& plan, Array<double>& tensor) {
   if (plan.values(plan.operator_parameters, 0)[p_weighting] == 0) return;
   const Index d = plan.extents.feature;
@@ -458,7 +456,7 @@ Backward<T> VolumePreserving::backward(const Plan& plan, const AttentionInput<T>
   return result;
 }
 
-/// Rows of Lambda^T = 2 (I - C)^-1 - I: columns of (I + C)^-1, because C^T = -C.
+/// Returns rows of Lambda^T = 2 (I - C)^-1 - I, from columns of (I + C)^-1, because C^T = -C.
 template <class T>
 void VolumePreserving::map(const Plan& plan, const AttentionInput<T>& input, Map2d,
                            const Forward<T>*, const MapTile& tile, T* out, const Execution&) {
@@ -467,7 +465,7 @@ void VolumePreserving::map(const Plan& plan, const AttentionInput<T>& input, Map
   const Index rows = tile.query_end - tile.query_begin, keys = tile.key_end - tile.key_begin;
   Matrix unit = Matrix::Zero(x.rows(), rows);
   for (Index i = 0; i < rows; ++i) unit(tile.query_begin + i, i) = 1;
-  // A tile needs no n x n array beyond itself.
+  // A tile needs no n x n array.
   const Matrix columns =
       2 * (x.rows() <= most_closed ? solve_cubic : solve_semiseparable)(x, own.B, unit) - unit;
   Result<T>(out, rows, keys) =

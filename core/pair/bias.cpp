@@ -1,4 +1,4 @@
-// The rows of biases.
+// The table of biases.
 //
 //   none   0
 //   alibi  -m |j - i'|, one slope m per head                     Press et al.
@@ -75,7 +75,8 @@ constexpr std::array t5_parameters{
                   "both|causal"},
     ParameterInfo{"t5_distance", 128, Domain::whole, false,
                   "distances from this on share the last bucket"}};
-/// Half of a direction's buckets hold one distance each, the others grow geometrically.
+/// Returns the bucket of a distance. Half of the buckets of a direction hold one distance each, the
+/// others grow geometrically.
 std::size_t t5_bucket(const Values& v, double offset) {
   const bool causal = v.p[1] != 0;
   const std::size_t all = v.tensor[0].size();
@@ -87,7 +88,7 @@ std::size_t t5_bucket(const Values& v, double offset) {
   if (v.p[2] <= exact) return first + own - 1;
   const double growth = std::log(v.p[2] / exact);
   const double steps = std::log(distance / exact) / growth * (static_cast<double>(own) - exact);
-  // Distances that begin a bucket must not fall short of it by rounding.
+  // Distances that begin a bucket must not be rounded into the one before.
   const double bucket = std::min(exact + std::floor(steps + 1e-9), static_cast<double>(own - 1));
   return first + static_cast<std::size_t>(bucket);
 }

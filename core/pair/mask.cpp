@@ -27,7 +27,7 @@ bool is_missing(const MaskRow& row, const MaskInput& input) {
          (row.operand == MaskOperand::edges && !input.has_edges);
 }
 
-/// The lists of a graph's neighbours; p[0] is the index of "undirected" (0) or "directed" (1).
+/// Returns the lists of neighbours of a graph.
 std::shared_ptr<const Neighbours> neighbours(const MaskInput& in, bool directed) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
   const auto add = [&](std::int64_t query, std::int64_t key) {
@@ -81,7 +81,8 @@ KeyRange Mask::range_of(const Part& part, std::int64_t batch, std::int64_t query
 }
 
 Cover Mask::cover_of(const Part& part, const MaskTile& tile) const {
-  // Ranges move forward with the query, so that the first and the last query bound all others.
+  // Ranges do not decrease from query to query, so that the first and the last one bound all
+  // others.
   const KeyRange first = range_of(part, tile.batch, tile.query_begin);
   const KeyRange last = range_of(part, tile.batch, tile.query_end - 1);
   if (last.end <= tile.key_begin || first.begin >= tile.key_end) return Cover::none;
@@ -116,7 +117,8 @@ KeyRange Mask::range(std::int64_t batch, std::int64_t query) const {
 }
 
 double Mask::share() const {
-  constexpr double most_pairs = 1 << 25;  // Pairs looked at, where ranges do not tell.
+  // The number of pairs to look at if the ranges are not sufficient.
+  constexpr double most_pairs = 1 << 25;
   constexpr std::int64_t most_queries = 1 << 16;
   const bool by_pairs = has_holes() && !is_sparse();
   const auto keys_at_once = static_cast<double>(std::max<std::int64_t>(1, input_.key));

@@ -1,10 +1,10 @@
-// Masks: which keys a query may attend to. One row of a table for each.
+// The table of masks, which say which keys a query may attend to.
 //
-// Query i sits at key i' = i + n_k - n_q. Several masks of a call intersect. A row says which keys
-// a query sees; it may also say outside which range of keys a query sees none, whether it sees all
-// of that range, and where it sees few keys, which ones. From these the drivers derive what they
-// need: tiles without pairs are skipped, tiles whose pairs are all seen take no mask, and where a
-// query sees few keys, only those are computed.
+// Query i is at the position of key i' = i + n_k - n_q. Several masks of a call intersect. A row
+// says which keys a query sees. It may also give a range outside which a query sees no key, say
+// whether it sees all keys of that range, and list the keys if there are few. The drivers use this
+// to skip tiles without pairs, to apply no mask to tiles whose pairs are all seen, and to compute
+// only the listed keys.
 #pragma once
 
 #include <cstdint>
@@ -24,39 +24,42 @@ struct MaskTile {
   std::int64_t batch, query_begin, query_end, key_begin, key_end;
 };
 
-/// The neighbours of each token in a graph: those of token i are
-/// neighbour[first[i]] ... neighbour[first[i + 1] - 1], ascending, each once, itself among them.
+/// The neighbours of each token in a graph. Those of token i are neighbour[first[i]] ...
+/// neighbour[first[i + 1] - 1], in ascending order, without repetition, with the token itself.
 struct Neighbours {
   std::vector<std::int64_t> first;  ///< [n_q + 1]
   std::vector<std::int64_t> neighbour;
 };
 
-/// What masks read of a call.
+/// What masks read of a call's input.
 struct MaskInput {
-  std::int64_t query = 0;                    ///< n_q
-  std::int64_t key = 0;                      ///< n_k
-  const std::uint8_t* allowed = nullptr;     ///< [n_q x n_k] 1 = may attend, or null
-  const std::int64_t* lengths = nullptr;     ///< [batch] keys that are not padding, or null
-  std::span<const std::int64_t> edges = {};  ///< [m x 2] pairs (query, key); see `has_edges`
+  std::int64_t query = 0;  ///< n_q
+  std::int64_t key = 0;    ///< n_k
+  /// [n_q x n_k] 1: the query may attend to the key. Null: not given.
+  const std::uint8_t* allowed = nullptr;
+  /// [batch] Number of keys that are not padding. Null: not given.
+  const std::int64_t* lengths = nullptr;
+  /// [m x 2] Pairs (query, key), given if has_edges is true.
+  std::span<const std::int64_t> edges = {};
   bool has_edges = false;
 };
 
 /// What a mask reads besides its parameters.
 enum class MaskOperand { none, lengths, allowed, edges };
 
-/// What the functions of a row are given.
+/// The arguments of a row's functions.
 struct MaskContext {
   const MaskInput& input;
-  const double* p;          ///< The mask's own parameters; a choice is the index of its word.
-  const Neighbours* graph;  ///< For MaskOperand::edges.
+  const double* p;          ///< Parameters of the mask; a choice is the index of its word.
+  const Neighbours* graph;  ///< Set for MaskOperand::edges, otherwise null.
 
-  /// The key i' that a query sits at.
+  /// Returns i', the position of a query.
   [[nodiscard]] std::int64_t position(std::int64_t query) const {
     return query + input.key - input.query;
   }
 };
 
-/// Keys [begin, end); empty where end <= begin.
+/// Keys [begin, end), none if end <= begin.
 struct KeyRange {
   std::int64_t begin, end;
 };
@@ -66,24 +69,24 @@ struct MaskRow {
   const char* about;
   std::span<const ParameterInfo> parameters;
   MaskOperand operand;
-  DefaultOf initial;  ///< Null where every default stands in `parameters`.
-  /// Sets sees[c] to 1 where the query sees key key_begin + c, else to 0; for c < count.
+  DefaultOf initial;  ///< Null if `parameters` contains every default.
+  /// Sets sees[c] to 1 if the query sees key key_begin + c, otherwise to 0, for all c < count.
   void (*sees)(const MaskContext& context, std::int64_t batch, std::int64_t query,
                std::int64_t key_begin, std::int64_t count, std::uint8_t* sees);
-  /// The keys outside which a query sees none; null: all keys. Neither end may fall from a query to
-  /// the next.
+  /// Returns the keys outside which a query sees none. Neither end may decrease from a query to the
+  /// next. Null: all keys.
   KeyRange (*range)(const MaskContext& context, std::int64_t batch, std::int64_t query);
   bool whole_range;  ///< Whether a query sees every key of its range.
-  /// Appends the keys that a query sees, ascending. Null unless they are few: the cost of a call
-  /// follows their number.
+  /// Appends the keys that a query sees, in ascending order. Null unless they are few: the drivers
+  /// then compute only these pairs, so that the time is proportional to their number.
   void (*list)(const MaskContext& context, std::int64_t query, std::vector<std::int64_t>& keys);
-  /// The parameter that counts the keys seen through stopped pairs, through which no gradient flows
-  /// to k and v: with 0 for it a query sees all others and none of these. -1: none are stopped.
+  /// Index of the parameter that counts the keys of stopped pairs, through which no gradient flows
+  /// to k and v. If it is 0, a query sees all other keys and none of these. -1: no pair is stopped.
   int stopped = -1;
 };
 
 [[nodiscard]] std::span<const MaskRow> mask_table();
-/// The row of this name, or null.
+/// Returns the row with this name, or null.
 [[nodiscard]] const MaskRow* find_mask(const std::string& name);
 
 /// A mask of a call with its parameters.
@@ -92,35 +95,35 @@ struct MaskPart {
   std::vector<double> p;
 };
 
-/// The intersection of some masks over one call's input. The input must outlive it.
+/// The intersection of masks over the input of one call, which must outlive the object.
 class Mask {
  public:
-  /// Throws misuse where a mask lacks what it reads, and a failure for an edge that names a token
-  /// that is not there. With `check_operands` false such a mask admits every pair.
+  /// Throws misuse if the input lacks what a mask reads, and a failure if an edge names a token
+  /// that does not exist. If check_operands is false, a mask without its operand admits every pair.
   Mask(std::vector<MaskPart> parts, MaskInput input, bool check_operands = true);
 
-  /// What is known of a tile from ranges alone: `partial` may turn out to be none or all.
+  /// Returns what the ranges say about a tile. `partial` may in fact be none or all.
   [[nodiscard]] Cover cover(const MaskTile& tile) const;
-  /// Whether a query may see a key.
+  /// Returns whether a query sees a key.
   [[nodiscard]] bool admits(std::int64_t batch, std::int64_t query, std::int64_t key) const;
-  /// The keys outside which a query sees none.
+  /// Returns the keys outside which a query sees none.
   [[nodiscard]] KeyRange range(std::int64_t batch, std::int64_t query) const;
-  /// The part of all pairs of the first batch element that are seen, 0 to 1. Of long sequences
-  /// evenly spaced queries are counted.
+  /// Returns the share of the pairs of the first batch element that are seen, from 0 to 1. For long
+  /// sequences it is estimated from evenly spaced queries.
   [[nodiscard]] double share() const;
-  /// Whether a query may see only some of the keys within its range.
+  /// Returns whether a query may not see some key within its range.
   [[nodiscard]] bool has_holes() const;
-  /// Sets sees[c] to 0 for the keys that masks with holes hide from a query, whatever the batch
-  /// element, else to 1; for all n_k keys.
+  /// Sets sees[c], for all n_k keys, to 0 if a mask with holes hides the key from the query,
+  /// otherwise to 1. Such masks must not depend on the batch element.
   void holes(std::int64_t query, std::uint8_t* sees) const;
-  /// Sets sees[c] to 1 where the query sees key key_begin + c, else to 0; for c < count.
+  /// Sets sees[c] to 1 if the query sees key key_begin + c, otherwise to 0, for all c < count.
   void row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, std::int64_t count,
            std::uint8_t* sees) const;
-  /// Which pairs of a tile are seen: 1, else 0, into sees [rows x columns].
+  /// Sets sees [rows x columns] to 1 for the pairs of a tile that are seen, otherwise to 0.
   void visible(const MaskTile& tile, std::uint8_t* sees) const;
-  /// Whether queries see so few keys that these are listed.
+  /// Returns whether queries see so few keys that a mask lists them.
   [[nodiscard]] bool is_sparse() const { return sparse_ != nullptr; }
-  /// The keys that a query sees, ascending; for sparse masks.
+  /// Returns the keys that a query sees, in ascending order. Requires is_sparse().
   [[nodiscard]] std::vector<std::int64_t> keys(std::int64_t batch, std::int64_t query) const;
 
  private:

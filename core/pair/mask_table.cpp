@@ -1,4 +1,4 @@
-// The rows of masks. A row needs `sees` alone; the other functions make it cheap.
+// The table of masks. A row needs only `sees`; the other functions save time.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 using Index = std::int64_t;
 constexpr double no_default = std::numeric_limits<double>::quiet_NaN();
 
-/// A row's `sees` from a function of one pair.
+/// Makes a row's `sees` from a function of one pair.
 template <bool (*pair)(const MaskContext&, Index batch, Index query, Index key)>
 void sees(const MaskContext& c, Index batch, Index query, Index begin, Index count,
           std::uint8_t* out) {
@@ -101,7 +101,7 @@ KeyRange segment_range(const MaskContext& c, Index, Index i) {
   return {own / length * length - memory, own + 1};
 }
 
-/// A row's `sees` from its range, all of which is seen.
+/// Makes a row's `sees` from its range, if all keys of the range are seen.
 template <KeyRange (*range)(const MaskContext&, Index batch, Index query)>
 void sees_range(const MaskContext& c, Index batch, Index query, Index begin, Index count,
                 std::uint8_t* out) {
@@ -114,7 +114,7 @@ constexpr std::array graph_parameters{
                   "whether an edge (i, j) also lets query j see key i", "undirected|directed"},
     ParameterInfo{"edge", no_default, Domain::tensor, false,
                   "whole numbers: edge (i, j) lets query i see key j", "", "m,2"}};
-/// The neighbours of a query.
+/// Returns the neighbours of a query.
 std::span<const Index> neighbours_of(const MaskContext& c, Index i) {
   const auto at = static_cast<std::size_t>(i);
   const auto first = static_cast<std::size_t>(c.graph->first[at]);

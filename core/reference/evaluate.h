@@ -1,20 +1,22 @@
-// The reference: a deliberately naive evaluation of every operator part, the oracle of the tests.
+// The reference: a deliberately naive evaluation of every part of an operator. Tests compare with
+// it.
 //
-//   logit_ij  = similarity(map(q_i), map(k_j)) + bias(j - i - (n_k - n_q)),   -inf where masked
+//   logit_ij  = similarity(map(q_i), map(k_j)) + bias(j - i - (n_k - n_q)),   -inf if masked
 //   weight_ij = exp(logit_ij) / sum_j exp(logit_ij),  with axis = query / sum_i exp(logit_ij)
 //               or exp(logit_ij)   or   1 / (1 + exp(-logit_ij))
-//   q, k and v are first multiplied by P_query, P_key and P_value, and the outputs of all heads,
-//   joined, by P_output, where these are given
 //   output_i  = sum_j weight_ij v_j,   or   sum_j weight_ij g_j v_j / sum_j weight_ij g_j,
 //               g_j = 1 / sqrt(1 - |v_j|^2)  (Einstein midpoint, Klein coordinates)
 //
-// Textbook formulas, plain loops, n x n arrays, one thread, no code shared with the fast path. A
-// part without a formula of its own here is a failure that names it.
+// q, k and v are first multiplied by P_query, P_key and P_value, and the joined outputs of all
+// heads by P_output, if these tensors are given.
 //
-// Edges. A masked pair is never evaluated, so nothing of it can leak. A logit of -inf weighs
-// nothing. A row without any weight gives zeros and lse = -inf. A NaN logit makes its row NaN
-// (under sigmoid weights too, through the sum), with axis = query its column. The Einstein midpoint
-// of zero weight is zero.
+// It uses textbook formulas, plain loops, n × n arrays and one thread, and shares no code with the
+// engine's kernels. It throws a failure that names a part without a formula here.
+//
+// Edges: a masked pair is never evaluated, so that it cannot affect anything. A logit of -inf has
+// weight 0. A row without any weight gives zeros and lse = -inf. A NaN logit makes its row NaN
+// (with sigmoid weights the output, through the sum), or its column with axis = query. The Einstein
+// midpoint of zero weight is zero.
 #pragma once
 
 #include "core/reference/pair_terms.h"
@@ -24,13 +26,13 @@ namespace conelab::reference {
 
 struct Result {
   Tensor4<Real> output;   ///< [batch × head × n_q × d_v]
-  Tensor4<Real> lse;      ///< [batch × head × n_q × 1] as in conelab::Forward.
-  Tensor4<Real> weights;  ///< [batch × head × n_q × n_k], 0 where masked.
-  Tensor4<Real> logits;   ///< [batch × head × n_q × n_k], -inf where masked.
+  Tensor4<Real> lse;      ///< [batch × head × n_q × 1] See conelab::Forward.
+  Tensor4<Real> weights;  ///< [batch × head × n_q × n_k] 0 if masked.
+  Tensor4<Real> logits;   ///< [batch × head × n_q × n_k] -inf if masked.
 };
 
-/// The outputs of heads as one [batch × 1 × n_q × d_o]: side by side, times P_output^T where that
-/// is given.
+/// Returns the outputs of heads as one [batch × 1 × n_q × d_o]: concatenated, and multiplied by
+/// P_output^T if that is given.
 [[nodiscard]] Tensor4<Real> joined_heads(const Problem& problem, const Tensor4<Real>& of_heads);
 
 [[nodiscard]] Result evaluate(const Problem& problem);

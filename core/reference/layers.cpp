@@ -1,11 +1,11 @@
-// Structured operators that are attention of something else, each written once more from its
-// definition.
+// Structured operators that apply attention to tensors made from the input. Each is written a
+// second time here, from its definition.
 #include "core/reference/structured.h"
 
 namespace conelab::reference {
 namespace {
 
-/// The tokens once for each head.
+/// Returns the tokens of x, copied for each head.
 Tensor4<Real> for_each_head(const Tensor4<Real>& x, std::int64_t heads) {
   Tensor4<Real> all({x.shape.batch, heads, x.shape.token, x.shape.feature});
   for (std::int64_t b = 0; b < all.shape.batch; ++b) {
@@ -36,7 +36,7 @@ Result multi_head(const Problem& p) {
   return result;
 }
 
-/// Hyperbolic Attention Networks, section 5: x + multi-head(x, x, x), again and again.
+/// Computes x + multi-head(x, x, x), `steps` times (Hyperbolic Attention Networks, section 5).
 Result recursive(const Problem& p) {
   Problem layer = p;
   for (std::int64_t t = 0; t < static_cast<std::int64_t>(p.number("steps", 0)); ++t) {

@@ -1,7 +1,7 @@
-// Maps from tokens x [d] to points, each as written in its paper.
+// Maps from tokens x [d] to points, as written in the papers.
 //
-//   none         x itself: Euclidean, half-space (x_:, x_d), hyperboloid (x_s, x_t), of which x_t
-//                is determined by x_s and therefore not read, or Poincare ball
+//   none         x itself: Euclidean, half-space (x_:, x_d), hyperboloid (x_s, x_t), where x_t is
+//                computed from x_s and not read, or Poincare ball
 //   psi          (x_: e^{x_d}, e^{x_d})            convention = reference: e^{x_d/d}
 //   xi           (x_: h sigma(x_d), h sigma(x_d))  Coneheads eq. 11 with x_d for its x
 //   pi           (sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d     Coneheads eq. 13, |u| = 1
@@ -10,10 +10,10 @@
 //                p_d ( x_: S, 1 ) / (cosh s - x_d S),  s = |x|, S = sinh(s)/s
 //   polar        direction x_:/|x_:|, rho = light + log(1 + e^{x_d})    ball
 //
-// Edges. polar: x_: = 0 takes the first axis. pi: a negative r is the point at |r| in the opposite
-// direction (the formula says so by itself); x_: = 0 has no direction and takes the first axis; at
-// d = 1 there is no axis at all and |r| on a half-line is all there is. exp: under a penumbral
-// light the height is clamped to h, x_: is not.
+// Edges. polar: for x_: = 0 the direction is the first axis. pi: a negative r gives the point at
+// |r| in the opposite direction, as the formula does; for x_: = 0 the direction is the first axis;
+// for d = 1 there is no direction and the point is |r| on a half-line. exp: below a penumbral light
+// the height is clamped to h, but x_: is not.
 #pragma once
 
 #include <string>
@@ -22,17 +22,18 @@
 
 namespace conelab::reference {
 
-/// Where a similarity lives; decides what `none` means.
+/// The model in which a similarity's points live. It determines what `none` means.
 enum class Model { euclidean, half_space, hyperboloid, ball };
 
 struct MapSettings {
   Model model = Model::euclidean;
-  Real light = 0;  ///< h, for penumbral cones and xi; rho_0 in the ball; infinity without one.
+  /// h for penumbral cones and xi; rho_0 in the ball; infinity if there is no light.
+  Real light = 0;
   Real base_height = 1;    ///< p_d of exp.
   bool published = false;  ///< convention = reference.
 };
 
-/// Throws misuse for a name that this model does not have.
+/// Maps a token. Throws misuse for a name that this model does not have.
 [[nodiscard]] Point map_token(const std::string& name, const MapSettings& settings,
                               const std::vector<Real>& x);
 

@@ -1,5 +1,5 @@
-// A call with its numbers, ready for the naive evaluation: everything in the reference's number
-// type, every parameter filled in, so that finite differences can move any single number.
+// A call with its numbers for the naive evaluation. Everything is in the reference's number type
+// and every parameter has its value, so that finite differences can change any single number.
 //
 // Defaults and checks are those of `resolve`; every formula is the reference's own.
 #pragma once
@@ -14,10 +14,10 @@
 namespace conelab::reference {
 
 struct Problem {
-  Call call;  ///< Map name written out.
+  Call call;  ///< The map's name is written out.
   Tensor4<Real> query, key, value, output_grad;
-  /// The same keys and values as stopped pairs see them: who moves a number of `key` or `value` to
-  /// differentiate moves none of these.
+  /// The same keys and values for stopped pairs. They do not change when a number of `key` or
+  /// `value` is changed to differentiate by it.
   Tensor4<Real> stopped_key, stopped_value;
   std::vector<std::uint8_t> allowed;
   std::vector<std::int64_t> key_lengths;
@@ -32,13 +32,13 @@ struct Problem {
     const std::vector<Real>& list = numbers.at(key);
     return list.size() == 1 ? list.front() : list[static_cast<std::size_t>(head)];
   }
-  /// The word chosen for a key; empty where the call has no such choice.
+  /// Returns the word chosen for a key, or an empty string if the call has no such choice.
   [[nodiscard]] std::string word(const std::string& key) const {
     const auto found = words.find(key);
     return found == words.end() ? "" : found->second;
   }
   [[nodiscard]] bool published() const { return word("convention") == "reference"; }
-  /// One head's numbers of a tensor with `rank` axes, or null where it is absent.
+  /// Returns one head's numbers of a tensor with `rank` axes, or null if it is absent.
   [[nodiscard]] const Real* tensor(const std::string& name, std::int64_t head,
                                    std::size_t rank) const {
     const auto found = tensors.find(name);
@@ -46,7 +46,7 @@ struct Problem {
   }
 };
 
-/// Throws as `resolve` does.
+/// Resolves the call for the input. Throws as `resolve` does.
 [[nodiscard]] Problem make_problem(const Call& call, const AttentionInput<double>& input);
 
 }  // namespace conelab::reference

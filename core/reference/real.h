@@ -1,5 +1,6 @@
-// The number type of the reference: wider than double, so that textbook formulas that cancel are
-// still good to 1e-12 of the value and finite differences to 1e-9 of the slope.
+// The number type of the reference. It is wider than double, so that textbook formulas with
+// cancellation are accurate to 1e-12 of the value, and finite differences to 1e-9 of the
+// derivative.
 #pragma once
 
 #include <vector>
@@ -8,15 +9,15 @@ namespace conelab::reference {
 
 using Real = long double;
 
-/// A token after the map.
+/// A mapped token.
 struct Point {
   /// Euclidean: all d coordinates. Half-space: x_:. Hyperboloid: x_s. Ball: the direction.
   std::vector<Real> base;
   Real height = 0;  ///< Half-space: x_d. Hyperboloid: the time coordinate x_t. Ball: the distance.
-  Real gap = 0;     ///< h - x_d, for penumbral cones; kept because h - h sigma(t) cancels.
+  Real gap = 0;     ///< h - x_d for penumbral cones. It is stored because h - h sigma(t) cancels.
 };
 
-/// |a - b|^2 over the base coordinates.
+/// Returns |a - b|^2 over the base coordinates.
 [[nodiscard]] Real squared_distance(const std::vector<Real>& a, const std::vector<Real>& b);
 
 }  // namespace conelab::reference

@@ -22,7 +22,7 @@ namespace {
 // (github.com/tsengalb99/coneheads, penumbral.py), with e = 1e-6 and S = sqrt(h^2 - a + e):
 //   D <= S_u  or  (D - S_u)^2 + a_v <= h^2:  H^2 = max(a_u, a_v, h^2 - ((S_u + S_v - D) / 2)^2)
 //   else                                     H^2 = ((D^2 + a_v - a_u) / (2D + e))^2 + a_u
-// So e stands under both roots and in the denominator, but not beside a_v in the test: that is
+// So e is added under both roots and in the denominator, but not to a_v in the test: that is
 // D <= S_u + s_v, and swapping query and key changes the result by an amount of the order of e.
 // With inputs rounded to float32, as theirs were, this gives the published numbers to the last bit.
 // The published code takes D from a matrix product above 25 rows; here D is always exact.

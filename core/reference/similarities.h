@@ -1,4 +1,4 @@
-// The logit of a pair of points, and the model that a similarity's points live in.
+// The logit of a pair of points, and the model in which a similarity's points live.
 #pragma once
 
 #include "core/reference/maps.h"
@@ -6,12 +6,12 @@
 
 namespace conelab::reference {
 
-/// The similarity of the problem, u the query and v the key. A similarity without a formula of its
-/// own here is a failure.
+/// Returns the logit of the problem's similarity for the query u and the key v. Throws a failure
+/// for a similarity without a formula here.
 [[nodiscard]] Real similarity(const Problem& problem, std::int64_t head, const Point& u,
                               const Point& v);
 
-/// What maps need to know of the problem's similarity.
+/// Returns what maps need of the problem's similarity.
 [[nodiscard]] MapSettings map_settings(const Problem& problem, std::int64_t head);
 
 }  // namespace conelab::reference

@@ -1,4 +1,4 @@
-// Structured operators, each written once more from its definition.
+// Structured operators, written a second time from their definitions.
 #pragma once
 
 #include "core/reference/evaluate.h"
@@ -10,11 +10,11 @@ struct HeadOf {
   std::int64_t b, h;
 };
 
-/// Output, and of multi-head and random lse, weights and logits; an operator without a formula of
-/// its own here is a failure.
+/// Computes the output, and for multi-head and random also lse, weights and logits. Throws a
+/// failure for an operator without a formula here.
 [[nodiscard]] Result structured(const Problem& problem);
 
-/// Operators that take all heads at once.
+/// Operators that are formulas of all heads at once.
 [[nodiscard]] Result multi_head(const Problem& problem);
 [[nodiscard]] Result recursive(const Problem& problem);
 [[nodiscard]] Result random_logits(const Problem& problem);

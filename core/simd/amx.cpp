@@ -1,4 +1,4 @@
-// Asks for the tile unit. Compiled for every processor, unlike the kernels.
+// Asks for the tile unit. This file is compiled for every processor, unlike the kernels.
 #include "core/simd/amx.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -12,15 +12,15 @@ namespace {
 
 #if defined(__x86_64__) && defined(__linux__)
 
-/// CPUID leaf 7: AMX-BF16 and AMX-TILE.
+/// Returns whether CPUID leaf 7 reports AMX-BF16 and AMX-TILE.
 bool has_tiles_of_bf16() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   constexpr unsigned wanted = 1U << 22U | 1U << 24U;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & wanted) == wanted;
 }
 
-/// Linux keeps the tiles of a process only after it has asked (ARCH_REQ_XCOMP_PERM, XTILEDATA);
-/// until then the first tile instruction is a SIGILL. Systems that do not know the unit refuse.
+/// Asks Linux for permission to use tiles (ARCH_REQ_XCOMP_PERM, XTILEDATA). Without it the first
+/// tile instruction raises SIGILL. Systems that do not know the unit refuse.
 bool system_grants_tiles() {
   constexpr int request_permission = 0x1023, tile_data = 18;
   return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;

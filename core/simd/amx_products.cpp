@@ -1,5 +1,5 @@
-// The tile unit as an engine of tile_products.h. Compiled with AMX's flags on top of avx512's; a
-// compiler without them leaves this file and the target out.
+// The tile unit as an engine of tile_products.h. This file is compiled with AMX's flags in addition
+// to those of avx512. If the compiler lacks them, the file and the target are left out.
 #include <immintrin.h>
 
 #include "core/simd/amx.h"
@@ -18,9 +18,9 @@ static_assert(sizeof(Configuration) == 64);
 constexpr Configuration eight_whole_tiles;
 constexpr int line = 64;  ///< Bytes of a row of a packed tile.
 
-/// Tiles 0 - 3 are the accumulator, 4 and 5 the left operand, 6 and 7 the right one. Configured for
-/// each product and released after it: a thread owns the unit no longer than that, and where it
-/// sleeps otherwise it has no tiles to be saved.
+/// Tiles 0 to 3 are the accumulator, 4 and 5 the left operand, 6 and 7 the right operand. The unit
+/// is configured for each product and released after it, so that a thread that is suspended
+/// elsewhere has no tiles to save.
 class AmxTiles {
  public:
   AmxTiles() { _tile_loadconfig(&eight_whole_tiles); }
@@ -35,7 +35,7 @@ class AmxTiles {
     _tile_zero(3);
   }
 
-  // GCC's intrinsics do not say that they read memory: without the barriers, what was packed may
+  // GCC's intrinsics do not say that they read memory. Without the barriers, packed numbers might
   // not have been written yet.
   void load_left(const void* upper, const void* lower) {
     asm volatile("" ::: "memory");

@@ -22,7 +22,7 @@ BoundedKernels<T> bounded_kernels(const std::string& target) {
   const std::string_view name = kernels<T>(target, 0).name;
 #if defined(__x86_64__)
   if (name == "avx2") return simd_avx2::make_bounded<T>();
-  if (name != "portable") return simd_avx512::make_bounded<T>();  // The tile unit's too.
+  if (name != "portable") return simd_avx512::make_bounded<T>();  // avx512, or amx.
 #endif
   return simd_portable::make_bounded<T>();
 }

@@ -1,21 +1,24 @@
-// exp, sigmoid and logarithms of a pack.
+// The functions exp, exp2, sigmoid, log and log1p of a pack.
 //
-// float, exp: e^x = 2^n 2^f with n = round(x log2 e), |f| <= 1/2, and 2^f by the minimax polynomial
-// of degree 5 (relative error 7.5e-8; degree 3 would save 2 % of a forward pass and lose half the
-// digits). log2 e in one float adds 1.3e-8 |x|, which the smallness of e^x outweighs. n comes from
-// adding a large number whose last bits then are n + 127: the exponent field of 2^n after a shift.
-// Below -88 that field is 0 and so is the result, exactly; arguments must stay below 88. NaN stays.
-// 2^x is the same without the product; its arguments must stay below 127 (128 with AVX-512), and
-// below -127 the result is 0. With AVX-512 n = floor(x log2 e), 0 <= f < 1, by the instructions for
-// both ends, 9 operations in place of 12; x log2 e is rounded once more there, 4e-8 |x|. Of weights
-// under a softmax |x| is small where e^x is not; a sigmoid of -60 is right to 3e-6 of itself.
-// Results below 2^-126 are subnormal or flushed. float, log1p: y = 1 + x rounded is 2^n (1 + f),
-// 1/sqrt 2 <= 1 + f < sqrt 2; what the rounding lost, c = x - (y - 1), joins f as c 2^-n, so
-// nothing is lost near x = 0 and nothing is divided. log(1 + f) = f + f^2 P(f), P the minimax
-// polynomial of degree 7 (relative error 3e-8); in all 1.8 ulp. Arguments are 0 or more;
-// from 2.4e38 on, sqrt 2 2^127, where c 2^-n would be lost, the result stays log 2.4e38. NaN stays.
-// float, log: as log1p with x in place of 1 + x; with AVX-512 4.4e-8 where |log x| < 1/4.
-// double: Highway's exp, log and log1p, 1 to 2 ulp; below -708 exp is 0.
+// exp of floats: e^x = 2^n 2^f with n = round(x log2 e) and |f| <= 1/2. A minimax polynomial of
+// degree 5 gives 2^f with a relative error of 7.5e-8. Rounding log2 e to a float adds a relative
+// error of 1.3e-8 |x|. Adding a large constant to x log2 e rounds it to n and leaves n + 127 in the
+// lowest bits; a shift turns these into the exponent field of 2^n. Arguments must be below 88.
+// Below -88 the result is exactly 0. NaN gives NaN. Results below 2^-126 are subnormal or 0. With
+// AVX-512, n = floor(x log2 e) and 0 <= f < 1, because instructions exist for the first and the
+// last step. The product x log2 e is then rounded once more, which adds a relative error of 4e-8
+// |x|: sigmoid(-60) has one of 3e-6. Under a softmax |x| is small for all weights that matter. exp2
+// of floats is the same without the product. Arguments must be below 127 (128 with AVX-512); below
+// -127 the result is 0, or subnormal with AVX-512.
+//
+// log1p of floats: y = 1 + x, rounded, is 2^n (1 + f) with 1/sqrt 2 <= 1 + f < sqrt 2. The rounding
+// error of y, c = x - (y - 1), is added to f as c 2^-n, so that no digits are lost near x = 0.
+// log(1 + f) = f + f^2 P(f) with the minimax polynomial P of degree 7 (relative error 3e-8). The
+// total error is 1.8 ulp. Arguments must be 0 or larger. From 2.4e38 = sqrt 2 2^127 on the result
+// is log 2.4e38, because c 2^-n would underflow. NaN gives NaN. log of floats is log1p with x in
+// place of 1 + x.
+//
+// Doubles use Highway's exp, log and log1p, with errors of 1 to 2 ulp. exp is 0 below -708.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +31,11 @@ constexpr float log2_e = 1.44269502F;
 
 #if HWY_TARGET == HWY_AVX3
 
-/// 2^x for x < 128: a product less, where log2 e has joined a factor of x.
+/// Returns 2^x for x < 128. It saves the product of exp if log2 e is folded into a factor of x.
 template <int n>
 HWY_INLINE Pack<float, n> exp2(const Pack<float, n>& x) {
   using P = Pack<float, n>;
-  // Towards less, 0b01, and quietly.
+  // Round toward negative infinity (0b01) without exceptions.
   const P f = each(x, [](auto a) { return decltype(a){_mm512_reduce_ps(a.raw, 0b1001)}; });
   P y = multiply_add(f, P(0.0018775766751789032), P(0.008989340090521493));
   y = multiply_add(y, f, P(0.05582631805327807));
@@ -42,7 +45,7 @@ HWY_INLINE Pack<float, n> exp2(const Pack<float, n>& x) {
   return each(y, x, [](auto a, auto b) { return decltype(a){_mm512_scalef_ps(a.raw, b.raw)}; });
 }
 
-/// e^x for x < 88.
+/// Returns e^x for x < 88.
 template <int n>
 HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
   return exp2(x * Pack<float, n>(log2_e));
@@ -50,7 +53,7 @@ HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
 
 #else
 
-/// 2^n from a number whose lowest mantissa bits hold n + 127.
+/// Returns 2^n of a number whose lowest mantissa bits hold n + 127.
 template <class V>
 HWY_INLINE V power_of_two(V shifted) {
   const Tag<float> f;
@@ -58,11 +61,11 @@ HWY_INLINE V power_of_two(V shifted) {
   return hn::BitCast(f, hn::ShiftLeft<23>(hn::BitCast(bits, shifted)));
 }
 
-/// 1.5 * 2^23 + the exponent's bias: added to a number, it leaves the integer nearest to it, and
-/// the exponent field of that power of two, in the lowest bits.
+/// 1.5 * 2^23 + the bias of the exponent. Added to a number, it leaves the nearest integer plus
+/// that bias in the lowest bits, which is the exponent field of the power of two.
 constexpr float to_integer = 12582912.0F + 127;
 
-/// 2^f times the power of two in the lowest bits of `shifted`.
+/// Returns 2^f times the power of two that the lowest bits of `shifted` hold.
 template <int n>
 HWY_INLINE Pack<float, n> raised(const Pack<float, n>& f, const Pack<float, n>& shifted) {
   using P = Pack<float, n>;
@@ -74,7 +77,7 @@ HWY_INLINE Pack<float, n> raised(const Pack<float, n>& f, const Pack<float, n>& 
   return each(y, shifted, [](auto a, auto b) { return hn::Mul(a, power_of_two(b)); });
 }
 
-/// e^x for x < 88.
+/// Returns e^x for x < 88.
 template <int n>
 HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
   using P = Pack<float, n>;
@@ -84,7 +87,8 @@ HWY_INLINE Pack<float, n> exp(const Pack<float, n>& x) {
   return raised(multiply_add(t, P(log2_e), round - shifted), shifted);
 }
 
-/// 2^x for x < 127, where log2 e has joined a factor of x: two products of exp are additions here.
+/// Returns 2^x for x < 127. Two multiply-adds of exp are additions if log2 e is folded into a
+/// factor of x.
 template <int n>
 HWY_INLINE Pack<float, n> exp2(const Pack<float, n>& x) {
   using P = Pack<float, n>;
@@ -104,12 +108,13 @@ HWY_INLINE Pack<double, n> exp(const Pack<double, n>& x) {
   return select(x <= P(-708), P(0), powers + (x - x));
 }
 
-/// log 2, for an exponent that still lies above 23 bits of mantissa.
+/// log 2 divided by 2^23, for an exponent that has not been shifted: it is above 23 bits of
+/// mantissa.
 constexpr double log_2_of_bits = 8.262958294867817e-08;
 
-/// y = 2^n (1 + f) with 1/sqrt 2 <= 1 + f < sqrt 2, n as a number above 23 bits of mantissa.
+/// y = 2^n (1 + f) with 1/sqrt 2 <= 1 + f < sqrt 2. `exponent` is n 2^23.
 struct Mantissa {
-  Vector<float> f, exponent, inverse_power;  ///< The last is 2^-n.
+  Vector<float> f, exponent, inverse_power;  ///< `inverse_power` is 2^-n.
 
   HWY_INLINE explicit Mantissa(Vector<float> y) {
     const Tag<float> tag;
@@ -124,7 +129,7 @@ struct Mantissa {
   }
 };
 
-/// log(1 + f) + n log 2 for 1/sqrt 2 <= 1 + f < sqrt 2.
+/// Returns log(1 + f) + n log 2 for 1/sqrt 2 <= 1 + f < sqrt 2, where `exponent` is n 2^23.
 template <int n>
 HWY_INLINE Pack<float, n> log_of_mantissa(const Pack<float, n>& f, const Pack<float, n>& exponent) {
   using P = Pack<float, n>;
@@ -139,7 +144,7 @@ HWY_INLINE Pack<float, n> log_of_mantissa(const Pack<float, n>& f, const Pack<fl
   return multiply_add(exponent, P(log_2_of_bits), y);
 }
 
-/// log(1 + x) for x >= 0.
+/// Returns log(1 + x) for x >= 0.
 template <int n>
 HWY_INLINE Pack<float, n> log1p(const Pack<float, n>& x) {
   using P = Pack<float, n>;
@@ -157,8 +162,9 @@ HWY_INLINE Pack<float, n> log1p(const Pack<float, n>& x) {
 }
 
 #if HWY_TARGET == HWY_AVX3
-/// log x of a positive x from the instruction for mantissas, 3/4 <= 1 + f < 3/2, by a polynomial of
-/// degree 6 that errs by 4.4e-8: 14 operations for 21. Any x has a finite result, NaN stays.
+/// Returns log x of a positive x. An instruction extracts the mantissa, 3/4 <= 1 + f < 3/2, and a
+/// polynomial of degree 6 gives log(1 + f) with an error of 4.4e-8. Any x has a finite result,
+/// except that NaN gives NaN.
 template <int n>
 HWY_INLINE Pack<float, n> log(const Pack<float, n>& x) {
   using P = Pack<float, n>;
@@ -180,19 +186,19 @@ HWY_INLINE Pack<float, n> log(const Pack<float, n>& x) {
   return multiply_add(exponent, P(log_2_of_bits), y);
 }
 
-/// log1p without what the rounding of 1 + x loses, 6e-8.
+/// Returns log(1 + x) with the rounding error of 1 + x, 6e-8.
 template <int n>
 HWY_INLINE Pack<float, n> log_above_one(const Pack<float, n>& x) {
   return log(Pack<float, n>(1) + x);
 }
 #else
-/// log x of a normal x > 0; NaN stays.
+/// Returns log x of a normal x > 0. NaN gives NaN.
 template <int n>
 HWY_INLINE Pack<float, n> log(const Pack<float, n>& x) {
   Pack<float, n> f, exponent;
   for (int i = 0; i < n; ++i) {
     const Mantissa m(x.v[i]);
-    f.v[i] = hn::Add(m.f, hn::Sub(x.v[i], x.v[i]));  // NaN of NaN.
+    f.v[i] = hn::Add(m.f, hn::Sub(x.v[i], x.v[i]));  // NaN if x is NaN.
     exponent.v[i] = m.exponent;
   }
   return log_of_mantissa(f, exponent);
@@ -209,7 +215,8 @@ HWY_INLINE Pack<double, n> log1p(const Pack<double, n>& x) {
   return each(x, [](auto a) { return hn::Log1p(Tag<double>(), a); });
 }
 
-/// 1 / (1 + e^-x); below -87 it is 0 in both types, where a masked pair (-inf) ends as well.
+/// Returns 1 / (1 + e^-x). Below -87 it is 0 in both types, and therefore also for masked pairs
+/// (-inf).
 template <class T, int n>
 HWY_INLINE Pack<T, n> sigmoid(const Pack<T, n>& x) {
   using P = Pack<T, n>;

@@ -1,4 +1,4 @@
-// The loops of bounded_softmax.h. A pack holds as many columns as a block's are a multiple of.
+// The loops of bounded_softmax.h. A pack holds `bounded_columns` columns.
 #include "core/simd/bounded_softmax.h"
 #include "core/simd/exponential.h"
 #include "core/simd/pack.h"
@@ -9,7 +9,8 @@ namespace {
 template <class T>
 using Columns = Pack<T, bounded_columns / lanes<T>>;
 
-/// r = 1 / (1 + e^(2 (q + k) / 5)). Beyond an exponent of 80 it is 0 to every digit of the weight.
+/// Returns r = 1 / (1 + e^(2 (q + k) / 5)). An exponent above 80 is replaced by 80: r is then 0 to
+/// every digit of the weight.
 template <class T>
 HWY_INLINE Columns<T> complement(const Columns<T>& scaled_query, const Columns<T>& key) {
   using P = Columns<T>;
@@ -21,7 +22,7 @@ HWY_INLINE Columns<T> weight(const Columns<T>& r) {
   return exp(r * Columns<T>(-10));
 }
 
-/// The rows that row i averages: [begin, end).
+/// The rows [begin, end) that row i averages.
 struct Others {
   int begin, end;
 };

@@ -1,4 +1,4 @@
-// Tokens as operands: placed, packed, and multiplied exactly.
+// Kernels that scale, pack and exactly multiply tokens.
 #include <cstddef>
 
 #include "core/simd/kernel_parts.h"
@@ -18,8 +18,8 @@ double sum_of_places(int size, const One& one) {
   for (int i = 0; i < size; ++i) sum += one(i);
   return sum;
 }
-/// The sum over places [0, size). `add` adds those of a vector from place i on to a vector of sums;
-/// it may be asked twice for a place. `one` is a single place.
+/// Returns the sum of terms [0, size). `add` adds the terms of one vector, from term i on, to a
+/// vector of sums; it may be called twice for a term. `one` returns a single term.
 template <class Add, class One>
 HWY_INLINE double sum_of_places(int size, const Add& add, const One& one) {
   const Tag<double> tag;
@@ -42,7 +42,7 @@ HWY_INLINE double sum_of_places(int size, const Add& add, const One& one) {
   return lane_sum<double>(hn::Add(even, odd));
 }
 
-/// The sum of term(a, b) over two vectors.
+/// Returns the sum of term(a, b) over two vectors.
 template <class T, class Term>
 double exact_sum(const T* a, const T* b, int size, const Term& term) {
   const auto set = [](T x) { return hn::Set(Tag<double>(), static_cast<double>(x)); };
@@ -52,11 +52,11 @@ double exact_sum(const T* a, const T* b, int size, const Term& term) {
       [&](int i) { return hn::GetLane(term(set(a[i]), set(b[i]), hn::Zero(Tag<double>()))); });
 }
 
-/// Whether infinity and what overflows become the largest number where doubles are rounded to
-/// floats: with this library's substitutes for vectors.
+/// Whether infinity and numbers that overflow become the largest float when doubles are rounded to
+/// floats. Highway does this on targets without vector instructions.
 constexpr bool saturates = HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128;
 
-/// Rounded numbers, in double.
+/// Stores x, rounded to the type of `row`, and returns the rounded numbers.
 inline Vector<double> store_rounded(Vector<double> x, double* row) {
   hn::StoreU(x, Tag<double>(), row);
   return x;
@@ -85,13 +85,14 @@ double store_scaled(const T* x, double factor, const double* centre, int size, T
   return sum_of_places(size, square_of, one);
 }
 
-/// A square of numbers that fills vectors of 128 bits, the smallest that all targets shuffle alike.
+/// A square block of numbers whose rows are vectors of 128 bits, the smallest that all targets
+/// shuffle alike.
 template <class T>
 using SquareTag = hn::CappedTag<T, 16 / sizeof(T)>;
 template <class T>
 constexpr int square = hn::MaxLanes(SquareTag<T>());
 
-/// Rows of a square into its columns.
+/// Transposes a square block and multiplies it by `factor`.
 template <class T>
 HWY_INLINE void transpose(const T* rows, std::ptrdiff_t stride, T factor, T* out) {
   const SquareTag<T> tag;
@@ -103,7 +104,7 @@ HWY_INLINE void transpose(const T* rows, std::ptrdiff_t stride, T factor, T* out
 #if HWY_TARGET == HWY_SCALAR
   store(row(0), 0);
 #else
-  // In 128 bits lie four numbers or two.
+  // 128 bits hold four floats or two doubles.
   const auto interleave = [&](auto a, auto b, int c) {
     store(hn::InterleaveLower(tag, a, b), c);
     store(hn::InterleaveUpper(tag, a, b), c + 1);
@@ -141,7 +142,7 @@ bool split_panels(const T* rows, std::ptrdiff_t stride, int count, T* out,
                   std::ptrdiff_t panel_stride) {
   const Tag<T> tag;
   constexpr int panel = panel_columns<T>;
-  Vector<T> sums[panel_vectors];  // Of x * 0, which is 0 or NaN.
+  Vector<T> sums[panel_vectors];  // Sums of x * 0, which is 0 or NaN.
   for (auto& sum : sums) sum = hn::Zero(tag);
   for (std::ptrdiff_t first = 0; first < stride; first += panel, out += panel_stride) {
     for (int i = 0; i < count; ++i) {

@@ -1,17 +1,18 @@
-// Parts of a target's kernel table, filled by the kernel sources of that target.
+// Functions that fill parts of a target's kernel table. The kernel sources of that target define
+// them.
 #pragma once
 
 #include "core/simd/kernels.h"
 
 namespace conelab::CONELAB_SIMD {
 
-/// Fills what places and packs tokens.
+/// Adds the kernels that scale, pack and exactly multiply tokens.
 template <class T>
 void add_operands(Kernels<T>& kernels);
-/// Fills products and what else serves every similarity.
+/// Adds the products, squared distances and sums that all similarities share.
 template <class T>
 void add_products(Kernels<T>& kernels);
-/// Fills the sums of hyperbolic tangents.
+/// Adds the kernels of Measure::tanh_sum.
 template <class T>
 void add_tanh_sums(Kernels<T>& kernels);
 /// Returns the kernels of the similarity S, which core/simd/kernel_similarity.cpp.in instantiates.

@@ -1,11 +1,11 @@
-// Products of a tile: register-tiled micro-kernels over packed panels. Sums of its rows and columns
-// as well.
+// Products of a tile: register-tiled micro-kernels over packed panels. The sums over its rows and
+// columns are here as well.
 //
-// A micro-kernel holds block_rows rows of some panels' vectors of the result in registers and walks
-// the depth: each step loads the panels' vectors once and broadcasts each row's number once. With
-// 16 registers 6 × 2 vectors, one panel, is the largest tile without spills; with 32 registers 6 ×
-// 4, two panels. 12 × 2 vectors are as fast on a core of one's own, but take 38 instructions for 24
-// multiply-adds in place of 34: where another thread shares the core it loses 13 %.
+// A micro-kernel keeps block_rows rows of one or two panels of the result in registers and loops
+// over the depth. Each step loads the vectors of the panels once and broadcasts one number of each
+// row. With 16 registers 6 × 2 vectors (one panel) are the largest block without spills, with 32
+// registers 6 × 4 (two panels). 12 × 2 vectors would take more instructions for the same
+// multiply-adds, which costs time where two threads share a core.
 #include <utility>
 
 #include "core/simd/exponential.h"
@@ -18,19 +18,18 @@ namespace {
 template <int panels>
 constexpr int block_rows = HWY_TARGET == HWY_AVX3&& panels == 1 ? 12 : 6;
 constexpr int block_panels = HWY_TARGET == HWY_AVX3 ? 2 : 1;
-/// Steps of the depth that are unrolled. (avx2: 16 take 1.01 to 1.03 of the time, 4 take 1.06.)
+/// The number of steps of the depth that are unrolled.
 constexpr int many_steps = HWY_TARGET == HWY_AVX3 ? 4 : 8;
-/// Steps whose products are summed in a register before they join what is added to: all 512 keys of
-/// a tile would err by half as much again. The parts are walked here: a call for each of them costs
-/// another half percent of dot's forward pass (avx2).
+/// The number of steps whose products are summed in a register before they are added to the result.
+/// Summing all 512 keys of a tile at once would increase the error by half. The parts are iterated
+/// over here, because a call for each of them takes longer.
 constexpr int summed_steps = 128;
-/// Whether instructions are saved, which count where another thread shares the core: a block begins
-/// with products in place of zeros, and one index serves its rows. Queries times keys take .95 of
-/// the time, distances .975 (avx2; not measured with avx512).
+/// Whether to save instructions, which matters where two threads share a core: a block starts with
+/// products instead of zeros, and one index serves all its rows.
 constexpr bool is_terse = HWY_TARGET != HWY_AVX3;
 
-/// f(0), f(1), ... with constants. (A loop that GCC unrolls late leaves the block's vectors in
-/// memory, which costs every block 25 cycles of 400.)
+/// Calls f(0), f(1), ... with constants. (A loop that GCC unrolls later would keep the vectors of a
+/// block in memory.)
 template <int count, class F>
 HWY_INLINE void unrolled(const F& f) {
   [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
@@ -45,7 +44,7 @@ struct Block {
   Vector<T> v[rows][panels * panel_vectors];
 };
 
-/// Columns of the right operand, and what of the left one meets them.
+/// Rows of the left operand and panels of the right one that are multiplied.
 template <class T>
 struct Strip {
   const T* left;
@@ -55,8 +54,8 @@ struct Strip {
   int depth;
 };
 
-/// Where the rows of a block are. The compiler must not see how the addresses hang together: it
-/// would keep one offset a row and step, spill most of them, and lose a tenth of the time.
+/// Pointers to the rows of a block. The `asm` hides how the addresses depend on each other: the
+/// compiler would otherwise keep one offset for each row and step, and spill most of them.
 template <class T, int rows>
 struct Rows {
   const T* at[rows];
@@ -70,8 +69,8 @@ struct Rows {
   }
 };
 
-/// `steps` steps of a block of rows from step `first`, where `panel` is. The block `begins` with
-/// them: what it holds is no number yet.
+/// Adds the products of `steps` steps, from step `first` on, to a block. `panel` points to the
+/// first of them and is advanced. If `begins`, the block is overwritten: it has no numbers yet.
 template <class T, bool rows_contiguous, bool packed, int steps, bool begins, int rows, int panels>
 HWY_INLINE void multiply_steps(const Strip<T>& s, const Rows<T, rows>& row, std::ptrdiff_t first,
                                const T*& panel, Block<T, rows, panels>& block) {
@@ -98,15 +97,15 @@ HWY_INLINE void multiply_steps(const Strip<T>& s, const Rows<T, rows>& row, std:
   });
 }
 
-/// The blocks of a product: so many panels beside each other, each with so many blocks of rows
-/// below each other, that is what the first-level cache holds. The first block begins at row
-/// `first` of the result.
+/// The blocks of a product: `across` groups of panels next to each other, and for each of them
+/// `down` blocks of rows below each other. The first-level cache holds one group of panels. The
+/// first block starts at row `first` of the result.
 struct Walk {
   int across, down, first;
 };
 
-/// Blocks of rows against panels; each row's vectors go to `store(across, row, vectors)`. The
-/// depth is walked in steps of many, 4 and 1 by loops of their own.
+/// Multiplies blocks of rows by panels and passes the vectors of each row to `store(across, row,
+/// vectors)`. The depth is covered in steps of many_steps, 4 and 1.
 template <class T, bool rows_contiguous, bool packed, int rows, int panels, class F>
 HWY_INLINE void multiply_part(Strip<T> s, const Walk& walk, const F& store) {
   for (int i = 0; i < walk.across; ++i) {
@@ -125,7 +124,8 @@ HWY_INLINE void multiply_part(Strip<T> s, const Walk& walk, const F& store) {
         });
       }
       for (; step + many_steps <= at.depth; step += many_steps) {
-        if constexpr (is_terse) asm("" : "+r"(step));  // Or each row has an index of its own.
+        // Otherwise each row would have its own index.
+        if constexpr (is_terse) asm("" : "+r"(step));
         multiply_steps<T, rows_contiguous, packed, many_steps, false>(at, row, step, panel, block);
       }
       for (; many_steps > 4 && step + 4 <= at.depth; step += 4)
@@ -140,11 +140,9 @@ HWY_INLINE void multiply_part(Strip<T> s, const Walk& walk, const F& store) {
   }
 }
 
-/// The same, the depth in parts unless the whole is wanted. The function is not inlined, so that
-/// all of a block stays in registers. The walk is inside and everything passed by value: a call for
-/// each block, with addresses read through references, cost 5 % of the distances and of the
-/// products over queries, a call for each panel another 1 %. (Steps of 32 or 64, and prefetching
-/// the next panel, lose.)
+/// Calls multiply_part, for parts of the depth unless F wants the whole. It is not inlined, so that
+/// all of a block stays in registers. It contains the loops over blocks and takes its arguments by
+/// value: a call for each block, with addresses read through references, would take longer.
 template <class T, bool rows_contiguous, bool packed, int rows, int panels, class F>
 HWY_NOINLINE void multiply_blocks(Strip<T> s, Walk walk, F store) {
   if constexpr (F::whole) {
@@ -160,7 +158,8 @@ HWY_NOINLINE void multiply_blocks(Strip<T> s, Walk walk, F store) {
   }
 }
 
-/// Packed panels have the address of a step in the instruction (1 % of a forward pass).
+/// Selects the loop for the strides of the operands. The address of a step in a packed panel is
+/// part of the instruction.
 template <class T, int rows, int panels, class F>
 HWY_INLINE void multiply(const Strip<T>& s, const Walk& walk, const F& store) {
   const bool packed = s.right_step == panel_columns<T>;
@@ -173,7 +172,8 @@ HWY_INLINE void multiply(const Strip<T>& s, const Walk& walk, const F& store) {
   }
 }
 
-/// Calls f(constant, first, count) for `panels` of them as blocks: whole ones, then one by one.
+/// Calls f(number of panels as a constant, first, count) for groups of block_panels panels, then
+/// for single ones.
 template <class F>
 HWY_INLINE void for_panels(int panels, const F& f) {
   const int whole = panels / block_panels;
@@ -184,8 +184,9 @@ HWY_INLINE void for_panels(int panels, const F& f) {
   }
 }
 
-/// Calls f(constant, first) for the rows past whole blocks of `size`, in blocks of 6, 4, 2 and 1:
-/// each keeps its sums in registers, and nothing is read past the operand.
+/// Calls f(number of rows as a constant, first) for the rows that do not fill a block of `size`, in
+/// blocks of 6, 4, 2 and 1. Each block keeps its sums in registers, and nothing is read past the
+/// operand.
 template <int size, class F>
 HWY_INLINE void for_rest(int first, int rows, const F& f) {
   constexpr int block = size > 8 ? 6 : size > 4 ? 4 : size > 2 ? 2 : 1;
@@ -193,7 +194,7 @@ HWY_INLINE void for_rest(int first, int rows, const F& f) {
   if constexpr (block > 1) for_rest<block>(first, rows, f);
 }
 
-/// The product of rows from `row` with the panels from `panel`.
+/// Returns the operands of a product of the rows from `row` on with the panels from `panel` on.
 template <class T>
 Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right, int panel,
                int depth) {
@@ -207,7 +208,7 @@ Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right
           depth};
 }
 
-/// Blocks into a tile: panels beside each other, rows below each other.
+/// Stores blocks to a tile.
 template <class T, Store mode, int panels>
 struct IntoTile {
   static constexpr bool packed = false;
@@ -226,7 +227,7 @@ struct IntoTile {
   }
 };
 
-/// Rows [0, rows) of the left operand against `across` blocks of panels.
+/// Multiplies rows [0, rows) of the left operand by `across` groups of panels.
 template <class T, int panels, class F>
 HWY_INLINE void multiply_rows(int rows, const Strip<T>& s, int across, const F& store) {
   constexpr int height = block_rows<panels>;
@@ -256,19 +257,19 @@ void product(int rows, int columns, int depth, LeftOperand<T> left, RightOperand
        : product_into<T, Store::replace>)(rows, columns, depth, left, right, c, stride);
 }
 
-/// The lesser of a value and a bound; the bound where the value is NaN, as it is of a key so far
-/// that its norm overflows.
+/// Returns the smaller of a value and a bound. Returns the bound if the value is NaN, as for a key
+/// whose norm overflows.
 template <class V>
 HWY_INLINE V lesser(V value, V bound) {
   if constexpr (keeps_second) return hn::Min(value, bound);
   return hn::IfThenElse(hn::Lt(value, bound), value, bound);
 }
 
-/// Rows of distances that share a block of panels: every block of rows for itself would fetch all
-/// panels from the second-level cache (.975 of laplacian's and penumbral's forward time).
+/// The number of rows of distances that share a group of panels. Otherwise every block of rows
+/// would fetch all panels from the second-level cache again.
 constexpr int distance_rows = 48;
 
-/// Blocks beside each other from products to squared distances.
+/// Converts blocks of products to squared distances and stores them to a tile.
 template <class T, int panels>
 struct IntoDistances {
   static constexpr bool packed = true;
@@ -277,9 +278,10 @@ struct IntoDistances {
   std::ptrdiff_t stride;
   const T* query_norm;
   const T* key_norm;
-  Vector<T>* least;  ///< Per row.
+  Vector<T>* least;  ///< [rows] The smallest distance so far, in each lane.
 
-  /// The norms come last: starting from them, every step would round at their magnitude.
+  /// The norms are added last. If the sums started from them, every step would round at their
+  /// magnitude.
   template <class V>
   HWY_INLINE void operator()(int across, int row, const V* sums) const {
     const Tag<T> tag;
@@ -344,7 +346,7 @@ void add_exponentials(const T* logits, std::ptrdiff_t stride, int rows, int colu
   }
 }
 
-/// Enough accumulators to hide the latency of a multiply-add on two units.
+/// The number of accumulators, enough to hide the latency of a multiply-add on two units.
 constexpr int peak_chains = 12;
 
 template <class T>
@@ -371,10 +373,10 @@ void add_products(Kernels<T>& k) {
   k.column_multiple = Pack<T>::size;
   k.packed_steps = 1;
   k.packed_numbers = panel_columns<T>;
-  constexpr int forward_rows = HWY_TARGET == HWY_AVX3 ? 48 : 12;  // A multiple of the blocks' rows.
+  constexpr int forward_rows = HWY_TARGET == HWY_AVX3 ? 48 : 12;  // A multiple of block_rows.
   static_assert(forward_rows <= most_forward_rows);
   k.forward_rows = forward_rows;
-  // 96 take .99 of the time (avx512), and their sums over queries err by a third more.
+  // More rows would save little time, and their sums over queries would have larger errors.
   k.backward_rows = 48;
   k.product = &product<T>;
   k.squared_distance = &squared_distance<T>;

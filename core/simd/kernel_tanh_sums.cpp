@@ -1,8 +1,8 @@
-// Measure::tanh_sum of a tile of pairs, and its slopes.
+// Measure::tanh_sum of a tile of pairs, and its derivatives.
 //
-// Vectors run along the terms of one pair's sum, over rows of tokens as they are placed: the
-// tangent takes so much time that packing would save nothing. Its error is at most 4 ulp (Highway's
-// Tanh).
+// Vectors run along the terms of one pair's sum, over rows of tokens that are not packed: packing
+// would save little next to the time of the hyperbolic tangent. Its error is at most 4 ulp
+// (Highway's Tanh).
 #include "core/simd/kernel_parts.h"
 #include "core/simd/pack.h"
 #include "core/similarity/similarity.h"
@@ -18,7 +18,7 @@ HWY_INLINE Vector<T> tanh_of_sum(const T* q, const T* k) {
   return hn::Tanh(tag, hn::Add(hn::LoadU(tag, q), hn::LoadU(tag, k)));
 }
 
-/// to += x
+/// Computes to += x.
 template <class T>
 HWY_INLINE void add(Vector<T> x, T* to) {
   const Tag<T> tag;
@@ -48,7 +48,7 @@ void tanh_sum_slopes(int rows, int columns, int size, const T* q, std::ptrdiff_t
   const Tag<T> tag;
   for (int r = 0; r < rows; ++r, q += q_stride, slope += stride, dq += q_stride) {
     for (int j = 0; j < columns; ++j) {
-      if (slope[j] == 0) continue;  // Masked pairs.
+      if (slope[j] == 0) continue;  // The pair is masked.
       const T* key = k + j * k_stride;
       T* by_key = dk + j * k_stride;
       const auto upstream = hn::Set(tag, slope[j]);

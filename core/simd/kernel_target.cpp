@@ -4,7 +4,7 @@
 
 namespace conelab::CONELAB_SIMD {
 
-/// The tails of all similarities, in the order of the list.
+/// Returns the kernels of all similarities, in the order of the list.
 template <class T, class... S>
 const Tail<T>* tail_table(TypeList<S...>) {
   static const Tail<T> table[] = {tail<S, T>()...};

@@ -26,12 +26,12 @@ namespace {
 
 struct Target {
   const char* name;
-  std::int64_t needs;  ///< The bit that Highway's detection must report; 0: always there.
+  std::int64_t needs;  ///< The bit that Highway's detection must report; 0: the target always runs.
   Kernels<float> (*make_f32)(const char*);
   Kernels<double> (*make_f64)(const char*);
 };
 
-/// The best first.
+/// The targets, best first.
 constexpr std::array targets {
 #if defined(__x86_64__)
   Target{"avx512", HWY_AVX3, &simd_avx512::make_kernels<float>, &simd_avx512::make_kernels<double>},
@@ -43,7 +43,7 @@ constexpr std::array targets {
 };
 
 bool runs_here(const Target& target) {
-  // Asked once: CPUID traps in a virtual machine and would cost a small call a tenth of its time.
+  // Asked once, because CPUID traps in a virtual machine and would take a tenth of a small call.
   static const std::int64_t supported = hwy::SupportedTargets();
   return target.needs == 0 || (supported & target.needs) != 0;
 }
@@ -57,7 +57,7 @@ Kernels<T> make(const Target& target) {
   }
 }
 
-/// One table per target; empty where it cannot run.
+/// Returns one table for each target. A table is empty if its target cannot run here.
 template <class T>
 const std::array<Kernels<T>, targets.size()>& tables() {
   static const std::array<Kernels<T>, targets.size()> made = [] {
@@ -72,8 +72,7 @@ const std::array<Kernels<T>, targets.size()>& tables() {
 
 constexpr const char* tile_target = "amx";
 
-/// Whether tensors of S can be served by tiles of bf16 here. (CONELAB_AMX: the compiler knows
-/// them.)
+/// Returns whether the tile unit serves tensors of S here. (CONELAB_AMX: the compiler knows it.)
 template <class S>
 bool tiles_serve() {
   if constexpr (CONELAB_AMX && sizeof(S) < sizeof(double)) {
@@ -82,8 +81,7 @@ bool tiles_serve() {
   return false;
 }
 
-/// Forward passes of fewer queries take less time on avx512: with 64 queries and 16384 keys amx
-/// takes 1.08 of its time for floats, with 128 .94; of 16 bits .78 with 64.
+/// Forward passes of fewer queries take less time on avx512.
 template <class S>
 constexpr std::int64_t least_tile_queries = sizeof(S) == 2 ? 32 : 96;
 

@@ -1,12 +1,11 @@
 // A pack: several SIMD vectors that advance together.
 //
-// An operator works on all vectors of the pack in turn, so a formula written as in the paper
-// becomes a breadth-first instruction stream: the latency of square roots and polynomials is hidden
-// behind the other vectors of the pack. (Four vectors against one: penumbral tail 1.31 -> 1.19 ×
-// dot.)
+// An operator works on all vectors of the pack in turn. A formula written as in the paper thus
+// becomes instructions on independent vectors, and the latency of a square root or a polynomial is
+// hidden by the work on the other vectors.
 //
-// Included only by the kernel sources, which are compiled once for each target with CONELAB_SIMD
-// set to that target's namespace; nothing of it may leak out of that namespace.
+// Only the kernel sources include this header. They are compiled once for each target, with
+// CONELAB_SIMD set to that target's namespace, and nothing here may be used outside that namespace.
 #pragma once
 
 #include <hwy/contrib/math/math-inl.h>
@@ -30,7 +29,7 @@ inline constexpr int lanes = static_cast<int>(hn::MaxLanes(Tag<T>()));
 
 static_assert(HWY_STATIC_TARGET == CONELAB_SIMD_CHECK, "the compiler flags select another target");
 
-/// Vectors of a row of a panel, and its numbers.
+/// The vectors, and the columns, of one step of a panel.
 constexpr int panel_vectors = 2;
 template <class T>
 constexpr int panel_columns = panel_vectors* lanes<T>;
@@ -38,11 +37,10 @@ constexpr int panel_columns = panel_vectors* lanes<T>;
 constexpr int pack_vectors = 4;
 constexpr int slope_vectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 constexpr int one_pass_vectors = 2;
-/// Where 32 registers hold them, the weights advance by eight (hyperbolic 15.0 cycles per 8 pairs
-/// in place of 17.6, umbral 7.4 in place of 8.2).
+/// With 32 registers, weights are computed for eight vectors at a time.
 constexpr int weight_vectors = HWY_TARGET == HWY_AVX3 ? 8 : pack_vectors;
 
-/// The outcome of a comparison of packs.
+/// The result of a comparison of packs.
 template <class T, int n = pack_vectors>
 struct PackMask {
   hn::Mask<Tag<T>> v[n];
@@ -54,8 +52,8 @@ struct Pack {
   static constexpr int size = n * lanes<T>;
 
   Pack() = default;
-  // Vector by vector: the compiler's own copy goes through memory in pieces of 16 bytes, which the
-  // next load of a whole vector waits for (a tenth of the finite cones' formulas).
+  // Copied vector by vector: the compiler's own copy goes through memory in pieces of 16 bytes, and
+  // the next load of a whole vector has to wait for it.
   HWY_INLINE Pack(const Pack& other) {
     for (int i = 0; i < n; ++i) v[i] = other.v[i];
   }
@@ -132,7 +130,7 @@ HWY_INLINE PackMask<T, n> operator==(const Pack<T, n>& a, const Pack<T, n>& b) {
   return compare(a, b, [](auto x, auto y) { return hn::Eq(x, y); });
 }
 
-/// a * b + c in one rounding.
+/// Returns a * b + c with one rounding.
 template <class T, int n>
 HWY_INLINE Pack<T, n> multiply_add(const Pack<T, n>& a, const Pack<T, n>& b, const Pack<T, n>& c) {
   Pack<T, n> r;
@@ -145,11 +143,12 @@ HWY_INLINE Pack<T, n> sqrt(const Pack<T, n>& a) {
   return each(a, [](auto x) { return hn::Sqrt(x); });
 }
 
-/// Whether the machine's estimate of an inverse root, with what corrects it, costs less than its
-/// root.
+/// Whether the machine's estimate of an inverse square root, corrected, takes less time than its
+/// square root.
 constexpr bool estimates_roots = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2;
 
-/// scale / sqrt(x) of normal, finite x, within 3 ulp: from an estimate of 14 bits, or of 12.
+/// Returns scale / sqrt(x) within 3 ulp for normal, finite x. The machine's estimate has 14 or 12
+/// bits.
 template <int n>
 HWY_INLINE Pack<float, n> over_sqrt(const Pack<float, n>& scale, const Pack<float, n>& x) {
   using P = Pack<float, n>;
@@ -160,8 +159,8 @@ HWY_INLINE Pack<float, n> over_sqrt(const Pack<float, n>& scale, const Pack<floa
 }
 
 #if HWY_TARGET == HWY_AVX3
-/// a / b from an estimate of 14 bits, for normal |b| < 2^126 (0 has NaN): half of what the
-/// machine's division takes among other operations.
+/// Returns a / b for normal |b| < 2^126, from an estimate of 1 / b with 14 bits. The result is NaN
+/// for b = 0. It takes half the time of the machine's division.
 template <int n>
 HWY_INLINE Pack<float, n> quotient(const Pack<float, n>& a, const Pack<float, n>& b) {
   using P = Pack<float, n>;
@@ -170,7 +169,8 @@ HWY_INLINE Pack<float, n> quotient(const Pack<float, n>& a, const Pack<float, n>
   return multiply_add(a - b * q, y, q);
 }
 
-/// Returns y, but the number of its class where x is one of the `classes` of the instruction.
+/// Returns y. Where x belongs to one of the `classes`, as the instruction encodes them, returns the
+/// number of that class.
 template <int classes, int n>
 HWY_INLINE Pack<float, n> corrected(const Pack<float, n>& y, const Pack<float, n>& x) {
   return each(y, x, [](auto a, auto b) {
@@ -178,7 +178,8 @@ HWY_INLINE Pack<float, n> corrected(const Pack<float, n>& y, const Pack<float, n
   });
 }
 
-/// From an estimate of 14 bits, within 2 ulp: the machine's root takes 12 cycles, this 4.
+/// Returns sqrt(x) and 1 / sqrt(x) within 2 ulp, from an estimate with 14 bits. For x = 0 and x =
+/// infinity the square root is x and the inverse is 0.
 template <int n>
 HWY_INLINE Root<Pack<float, n>> root(const Pack<float, n>& x) {
   using P = Pack<float, n>;
@@ -190,18 +191,18 @@ HWY_INLINE Root<Pack<float, n>> root(const Pack<float, n>& x) {
   return {corrected<zero_and_infinity_stay>(multiply_add(rest, s, s), x),
           corrected<zero_of_zero_and_infinity>(multiply_add(rest, y, y), x)};
 }
-/// The same number, so that a formula and its slopes round alike.
+/// Returns the same number as root(x), so that a formula and its derivatives round alike.
 template <int n>
 HWY_INLINE Pack<float, n> sqrt(const Pack<float, n>& x) {
   return root(x).value;
 }
 #endif
 
-/// Whether this target's maximum and minimum return their second argument where either is NaN, as
-/// the instructions of x86 do; others may return the number.
+/// Whether this target's maximum and minimum return their second argument if either is NaN, as the
+/// instructions of x86 do. Other targets may return the number.
 constexpr bool keeps_second = HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR;
 
-/// NaN where b is. (On NEON also where a is.)
+/// Returns the larger of a and b. It is NaN where b is. (On NEON it is also NaN where a is.)
 template <class T, int n>
 HWY_INLINE Pack<T, n> max(const Pack<T, n>& a, const Pack<T, n>& b) {
   if constexpr (keeps_second || HWY_ARCH_ARM) {
@@ -211,7 +212,7 @@ HWY_INLINE Pack<T, n> max(const Pack<T, n>& a, const Pack<T, n>& b) {
   }
 }
 
-/// The larger and the smaller of a bound and x, NaN where x is.
+/// Return the larger, and the smaller, of a bound and x. The result is NaN where x is.
 template <class T, int n>
 HWY_INLINE Pack<T, n> at_least(const Pack<T, n>& bound, const Pack<T, n>& x) {
   if constexpr (keeps_second) {
@@ -257,8 +258,8 @@ HWY_INLINE bool all(const PackMask<T, n>& m) {
   return hn::AllTrue(Tag<T>(), joined);
 }
 
-/// The vectors of a pack added up, and their largest lane by lane: what a loop over packs carries
-/// along is one register then, not a pack of them.
+/// Return the sum, and the maximum, of the vectors of a pack, lane by lane. A loop over packs can
+/// then accumulate into one register.
 template <class T, int n>
 HWY_INLINE Vector<T> folded_sum(const Pack<T, n>& a) {
   if constexpr (n == 4) return hn::Add(hn::Add(a.v[0], a.v[1]), hn::Add(a.v[2], a.v[3]));
@@ -273,7 +274,7 @@ HWY_INLINE Vector<T> folded_max(const Pack<T, n>& a) {
   return joined;
 }
 
-/// False where all lanes of x >= 0 are finite, and small enough to be added up.
+/// Returns whether the sum of any lane of x >= 0 over the vectors of the pack overflows or is NaN.
 template <class T, int n>
 HWY_INLINE bool may_overflow(const Pack<T, n>& x) {
   const auto largest = hn::Set(Tag<T>(), std::numeric_limits<T>::max());

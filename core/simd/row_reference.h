@@ -1,17 +1,21 @@
-// The reference m of a row under an online softmax: its weights are exp(logit - m).
+// The reference m of a row in an online softmax: the weights of the row are exp(logit - m).
 //
-// It is stale on purpose, so that sums and outputs are almost never rescaled (1-3 % against 3-5 %
-// for moving it with every tile) and no row can underflow:
-//   none      the row has seen no key
-//   begins    at 0 where the largest logit of its first tile is near that, else at that logit
-//   stays     while no logit exceeds it by more than stale_limit
-//   follows   rises to a tile's largest logit: before the tile's exponentials where all its logits
-//             come first, else afterwards, by scaling the tile's weights
-//   is lost   where it would have to rise too far for that: the tile's weights have overflowed, and
-//             the driver weighs the row again from its measures, with no reference
+// The reference is usually below the maximum of the row, so that sums and outputs are seldom
+// rescaled. It never lies so far above the row's largest logit that all its weights underflow. A
+// reference
+// - is `no_reference` while the row has seen no key;
+// - starts at 0 if the largest logit of the row's first tile is close to 0, and at that logit
+//   otherwise;
+// - stays as it is while no logit exceeds it by more than stale_limit;
+// - rises to the largest logit of a tile otherwise. A kernel that computes all logits of the tile
+//   first does this before the exponentials, another one afterwards, by scaling the weights of the
+//   tile;
+// - is lost if it would have to rise too far for such scaling. The weights of the tile have
+//   overflowed then, and the driver computes them again from the measures, starting with
+//   no_reference.
 //
-// Functions are inlined always: the kernels of every SIMD target and their drivers share this
-// header, and a linker would keep one target's copy for all.
+// All functions are always inlined. The kernels of every SIMD target and their drivers include this
+// header, and the linker would otherwise keep one target's copy for all of them.
 #pragma once
 
 #include <cmath>
@@ -19,40 +23,45 @@
 
 namespace conelab {
 
-/// How far the largest logit of a row may lie above its reference: 8 ln 2, so that weights stay
-/// below 2^8. (Some of an exponential's error grows with the distance.)
+/// The largest logit of a row may exceed its reference by this: 8 ln 2, so that weights stay below
+/// 2^8. A larger limit would increase the error of the exponential, which grows with its argument.
 constexpr double stale_limit = 5.54;
 
-/// A row's first reference is 0 where its largest logit is at most stale_limit, and no lower than
-/// this: of -16 the exponential errs by 2e-7 of itself more, and log2 e times a formula's factor,
-/// rounded (core/simd/weight_rows.h), moves it by 1e-6 at most, as rounding moves logits so large.
+/// The first reference of a row is 0 if its largest logit lies between this and stale_limit. At a
+/// logit of -16 the exponential has an additional relative error of 2e-7. Where log2 e is folded
+/// into a factor of the formula (core/simd/weight_rows.h), the rounding of that factor changes such
+/// a weight by at most 1e-6. Rounding changes logits of that size by as much.
 constexpr double lowest_start = -16;
 
-/// A reference that rises by less may do so after the weights: they have not overflowed, and what
-/// the exponential lost is no more than the rounding of logits so large.
+/// A reference that rises by less than this may be changed after the weights are computed. They
+/// have not overflowed, and the exponential has lost no more than the rounding of logits of that
+/// size.
 constexpr double most_rise = 80;
 
-/// The largest references by which a closed form of e^logit is scaled: weights of a row between
-/// e^-44 and e^44 neither overflow nor vanish beside its largest.
+/// References of at most this size may scale a closed form of e^logit. The weights of a row then
+/// lie between e^-44 and e^44: they do not overflow, and are not negligible next to the largest
+/// one.
 constexpr double closed_limit = 40;
 
-/// Of a row that has seen no key.
+/// The reference of a row that has seen no key.
 template <class T>
 constexpr T no_reference = -std::numeric_limits<T>::infinity();
 
-/// The largest logit that a reference bears.
+/// Returns the largest logit that a reference allows.
 template <class T>
 [[gnu::always_inline]] inline T highest_logit(T reference) {
   return reference + T(stale_limit);
 }
 
-/// Whether a row whose largest logit this is has weights that are not to be used.
+/// Returns whether a row's largest logit is too large for its reference. If this is so after a
+/// kernel had the chance to move the reference, the weights of the row are unusable.
 template <class T>
 [[gnu::always_inline]] inline bool is_lost(T reference, T maximum) {
   return maximum > highest_logit(reference);
 }
 
-/// The reference after a tile whose largest logit is `maximum`. Written so that NaN moves nothing.
+/// Returns the reference after a tile whose largest logit is `maximum`. It stays the same if
+/// `maximum` is NaN.
 template <class T>
 [[gnu::always_inline]] inline T moved_reference(T reference, T maximum) {
   if (reference == no_reference<T>) {
@@ -62,13 +71,13 @@ template <class T>
   return is_lost(reference, maximum) ? maximum : reference;
 }
 
-/// Whether weights can be rescaled from one reference to another.
+/// Returns whether weights can be rescaled from one reference to another.
 template <class T>
 [[gnu::always_inline]] inline bool may_follow(T from, T to) {
   return to - from < T(most_rise);
 }
 
-/// Whether a closed form of e^logit may be scaled by a reference.
+/// Returns whether a closed form of e^logit may be scaled by this reference.
 template <class T>
 [[gnu::always_inline]] inline bool is_held(T reference) {
   return std::abs(reference) <= T(closed_limit);

@@ -1,4 +1,4 @@
-// The slopes of a tile, row by row.
+// Computes the weights and dL/d(measure) of a tile, row by row, given measures and dL/d(weight).
 #pragma once
 
 #include <type_traits>
@@ -7,14 +7,14 @@
 
 namespace conelab::CONELAB_SIMD {
 
-/// sum += a b, the vectors one after the other: a sum is one register, and waits for nobody, for
-/// much else happens in a pack.
+/// Computes sum += a b for the vectors of a pack, one after the other. The sum takes one register.
+/// Its latency does not matter, since there is enough independent work in a pack.
 template <class T, int n>
 HWY_INLINE void add_products(const Pack<T, n>& a, const Pack<T, n>& b, Vector<T>& sum) {
   for (int i = 0; i < n; ++i) sum = hn::MulAdd(a.v[i], b.v[i], sum);
 }
 
-/// What the rows of a slope tile add up across columns.
+/// The sums over the columns of one row.
 template <class T, int constants>
 struct SlopeSums {
   Vector<T> query = hn::Zero(Tag<T>());
@@ -25,7 +25,8 @@ struct SlopeSums {
   }
 };
 
-/// The slopes of one pack added to what the rows and columns collect.
+/// Stores dL/d(measure) of one pack of a row, given upstream = dL/dlogit and the derivatives of the
+/// logit, and accumulates into the sums of the row and of the columns.
 template <bool tokens, bool biased, class T, class P, int constants>
 HWY_INLINE void collect(const SlopeTile<T>& t, int r, int c, const P& upstream,
                         const Slope<P, constants>& part, T* key_slope,
@@ -41,7 +42,9 @@ HWY_INLINE void collect(const SlopeTile<T>& t, int r, int c, const P& upstream,
   }
 }
 
-/// Adds a row's sums; those of far pairs as their similarity has them.
+/// Adds the sums of a row to its dL/dpotential and to dL/dconstant. Those of a far row are
+/// converted first, since far_slope takes derivatives with respect to other quantities
+/// (similarity.h).
 template <class S, bool far, class T, int constants>
 HWY_INLINE void add_sums(const SlopeTile<T>& t, int r, const SlopeSums<T, constants>& sums) {
   const T query = lane_sum<T>(sums.query);
@@ -90,7 +93,7 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
   add_sums<S, far>(t, r, sums);
 }
 
-/// What far rows have left in far_key_slope, to the columns' slopes.
+/// Converts the sums of the far rows in far_key_slope and adds them to key_slope.
 template <class S, class T>
 void add_far_keys(const SlopeTile<T>& t) {
   using P = Pack<T, slope_vectors>;

@@ -1,5 +1,5 @@
-// What the loops around a similarity's formula share: a row's tokens and logits, and the laws from
-// logits to weights.
+// What the loops over a tile share: loading the values of tokens, adding biases, and the two laws
+// that turn logits into weights.
 #pragma once
 
 #include <limits>
@@ -12,7 +12,7 @@
 
 namespace conelab::CONELAB_SIMD {
 
-/// The per-token values of the keys of one pack.
+/// Loads the values of the keys of one pack.
 template <class S, class T, int n>
 HWY_INLINE void load_key(const T* values, std::ptrdiff_t stride, int column, Pack<T, n>* key) {
   for (int v = 0; v < S::values; ++v) key[v] = Pack<T, n>::load(values + v * stride + column);
@@ -29,9 +29,10 @@ HWY_INLINE void broadcast_constants(const T* values, Pack<T, n>* constants) {
   for (int i = 0; i < S::constants; ++i) constants[i] = Pack<T, n>(values[i]);
 }
 
-/// The logits as rounded numbers: no compiler may join their last product with what follows, be it
-/// a bias. Forward and backward, and short and long formulas, must come to the same number where
-/// references are not 0: at logits of a thousand a difference in the last bit is 6e-5 of a weight.
+/// Returns the logits, such that no compiler can fuse their last product with a later addition, as
+/// of a bias. The forward and the backward pass, and the formulas for near and far pairs, must
+/// arrive at the same number where references are not 0: for logits of a thousand, a difference in
+/// the last bit changes a weight by 6e-5.
 template <class T, int n>
 HWY_INLINE Pack<T, n> rounded(Pack<T, n> logit) {
 #if defined(__x86_64__)
@@ -42,8 +43,8 @@ HWY_INLINE Pack<T, n> rounded(Pack<T, n> logit) {
   return logit;
 }
 
-/// Bias added to rounded logits, masked pairs at -inf whatever the logit was (a NaN token must not
-/// leak through).
+/// Adds the bias to the rounded logits. Masked pairs become -inf whatever their logit was, because
+/// a NaN token must not reach queries that do not see it.
 template <class T, int n>
 HWY_INLINE Pack<T, n> add_bias(const Pack<T, n>& logit, const T* addend) {
   const auto bias = Pack<T, n>::load(addend);
@@ -51,7 +52,7 @@ HWY_INLINE Pack<T, n> add_bias(const Pack<T, n>& logit, const T* addend) {
   return select(bias == masked, masked, rounded(logit) + bias);
 }
 
-/// The largest of the keys' values of a tile.
+/// Finds the largest of each of the keys' values in a tile.
 template <class S, class T>
 void largest_values(const ScoreTile<T>& t, T* key) {
   for (int v = 0; v < S::values; ++v) {
@@ -63,10 +64,12 @@ void largest_values(const ScoreTile<T>& t, T* key) {
   }
 }
 
-/// Fewer rows than these are not worth a look at all keys first; an estimate.
+/// For a tile with fewer rows it does not pay to find the largest values of all keys first. The
+/// number is an estimate.
 constexpr int worthwhile_rows = 6;
 
-/// Calls row(far, r) for every row of a tile, `far` a constant: whether it has the short formulas.
+/// Calls row(far, r) for every row of a tile. `far` is a constant: whether all pairs of the row are
+/// far, so that the shorter formulas apply.
 template <class S, class T, class F>
 HWY_INLINE void for_rows(const ScoreTile<T>& t, const F& row) {
   if constexpr (HasFar<S>) {
@@ -101,7 +104,7 @@ HWY_INLINE auto slope_of(const P& x, const P* query, const P* key, const P* cons
     return S::slope(x, query, key, constants);
 }
 
-/// weight = exp(logit - m) / l and dL/dlogit = weight (dL/dweight - delta).
+/// The law weight = exp(logit - m) / l, with dL/dlogit = weight (dL/dweight - delta).
 struct SoftmaxLaw {
   static constexpr bool refers = true;
   template <class T, int n>
@@ -115,7 +118,7 @@ struct SoftmaxLaw {
   }
 };
 
-/// weight = sigmoid(logit) and dL/dlogit = weight (1 - weight) dL/dweight.
+/// The law weight = sigmoid(logit), with dL/dlogit = weight (1 - weight) dL/dweight.
 struct SigmoidLaw {
   static constexpr bool refers = false;
   template <class T, int n>

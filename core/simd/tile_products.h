@@ -1,31 +1,30 @@
-// Products on a unit that multiplies tiles of bf16 numbers (AMX).
+// Matrix products on a unit that multiplies tiles of bf16 numbers (AMX). Numbers are sums of terms:
 //
 //   x = sum of bf16 terms t_0 + t_1 + ...      a b = sum of a_i b_j,  i + j <= 2,  summed in float
 //
-// With three terms a float is held exactly, and what six products leave out is below 2^-23 |a b|,
-// of either sign: as accurate as multiply-adds of floats, whose every step rounds. They take 6
-// times 16 cycles for what would be 512 cycles of multiply-adds. Two terms hold f16 and bf16
-// numbers exactly and round computed ones (weights, slopes, mapped and centred tokens) to 2^-17:
-// enough for results that are rounded to 11 or 8 bits. Where a term of two is 0 throughout (bf16
-// tensors as they are) its products are left out, which changes no bit.
+// Three terms represent a float exactly, and what the six products leave out is below 2^-23 |a b|,
+// of either sign. That is as accurate as multiply-adds of floats, each of which rounds. Two terms
+// represent f16 and bf16 numbers exactly and round computed numbers (weights, derivatives, mapped
+// and centred tokens) to 2^-17, which suffices for results that are rounded to 11 or 8 bits. If the
+// second of two terms is 0 throughout a tile, as for plain bf16 tensors, its products are skipped.
+// That changes no bit.
 //
-// Operands that many products share are split when they are packed; left operands and rows of which
-// there are few, where they are multiplied.
+// Operands that many products share are split into terms when they are packed. Left operands, and
+// right operands of few rows, are split when they are multiplied.
 //
-// The unit takes numbers below 2^-126 for 0 and writes none: a low term is lost where |x| < 2^-109,
-// so that products err by up to 2^-126 times the larger factor more than said above. It does not
-// see NaN and infinities of left operands and rows: those go to multiply-adds of floats. A packed
-// panel that holds one gives results that are not finite. What a row receives depends on no other
-// row.
+// The unit treats inputs below 2^-126 as 0 and flushes such results to 0. A low term is thus lost
+// where |x| < 2^-109, and products have an additional error of up to 2^-126 times the larger
+// factor. If a left operand or an unpacked right operand contains NaN or infinity, multiply-adds of
+// floats compute its products instead. A packed panel that contains one gives results that are not
+// finite. A row of the result depends on no other row of the left operand.
 //
-// An `Engine` is a thread's tile unit, set up by its constructor and released by its destructor,
-// with an accumulator of 32 × 32 floats:
+// An `Engine` is a thread's tile unit. Its constructor acquires the unit and its destructor
+// releases it. It has an accumulator of 32 × 32 floats. Tiles are those of tile_terms.h.
 //   zero()               accumulator = 0
-//   load_left(l0, l1)    [l0; l1], left tiles 16 rows × 32 steps
-//   load_right(r0, r1)   [r0 r1], right tiles 32 steps × 16 columns
+//   load_left(l0, l1)    the left operand is [l0; l1], two tiles of 16 rows × 32 steps
+//   load_right(r0, r1)   the right operand is [r0 r1], two tiles of 32 steps × 16 columns
 //   multiply()           accumulator += [l0; l1] [r0 r1]
-//   store(out, stride)   accumulator -> row-major out [32 × stride]
-// Tiles are those of tile_terms.h.
+//   store(out, stride)   writes the accumulator to out [32 × stride], row-major
 #pragma once
 
 #include <cstddef>
@@ -47,8 +46,8 @@ class TileProducts : private TileTerms<most_terms> {
   using typename Terms::Spoilt, typename Terms::Used;
 
  public:
-  /// `vector` with its products and packed panels replaced; its panels have 32 columns. One table
-  /// per engine and number of terms.
+  /// Returns `vector` with its products and packed panels replaced. Panels have 32 columns. There
+  /// is one table for each engine and number of terms.
   static Kernels<float> make(const char* name, const Kernels<float>& vector) {
     vector_ = vector;
     Kernels<float> k = vector;
@@ -66,16 +65,18 @@ class TileProducts : private TileTerms<most_terms> {
   }
 
  private:
-  /// Queries of a group. (More were not tried.)
+  /// Queries that the drivers handle at a time.
   static constexpr int group_rows = 64;
   static_assert(group_rows <= most_forward_rows);
-  /// Tiles of the depth that are packed at a time, whose terms are summed by themselves: storing
-  /// the sums is what the unit waits for most (2 take 1.2 of the time of weights times values).
+  /// Number of tiles along the depth that are packed at a time. The products of their terms are
+  /// summed in the accumulator before they are added to the result, since storing the accumulator
+  /// is what the unit waits for most.
   static constexpr int most_deep = 8;
   static constexpr int most_tiles = 2 * most_deep;
-  static constexpr int most_units = 8;  ///< Of right rows that are packed at a time.
+  /// Units of a row-major right operand that are packed at a time.
+  static constexpr int most_units = 8;
 
-  /// A part of a product: at most 32 rows and most_deep tiles of steps of the left operand.
+  /// A part of a product: at most 32 rows and most_deep tiles along the depth of the left operand.
   struct Part {
     int row, step, rows, depth;
     LeftOperand<float> left;
@@ -118,8 +119,8 @@ class TileProducts : private TileTerms<most_terms> {
     return finite;
   }
 
-  /// Numbers of steps [step, step + 16) of the rows [first, first + 16), a vector per row; zeros
-  /// beyond.
+  /// Loads the numbers of steps [step, step + 16) of the rows [first, first + 16), one vector for
+  /// each row. Numbers outside the part are 0.
   static void load_square(const Part& p, int first, int step, Floats (&row)[size]) {
     const bool turned = p.left.step_stride != 1;
     const std::ptrdiff_t stride = turned ? p.left.step_stride : p.left.row_stride;
@@ -139,7 +140,7 @@ class TileProducts : private TileTerms<most_terms> {
     if (turned) transpose(row);
   }
 
-  /// A left tile in the making, from rows of 32 numbers.
+  /// A left tile that is being packed from rows of 32 numbers.
   struct LeftTile {
     const float* from;
     std::ptrdiff_t stride;
@@ -163,8 +164,8 @@ class TileProducts : private TileTerms<most_terms> {
     }
   };
 
-  /// The left operand of a part, split tile by tile: tile k of the upper or lower rows of each term
-  /// at [lower * deep + k].
+  /// The left operand of a part, split tile by tile. Tile k of the upper (lower = 0) or lower
+  /// (lower = 1) 16 rows of each term is at [lower * deep + k].
   class Left {
    public:
     void begin(const Part& p) {
@@ -204,7 +205,7 @@ class TileProducts : private TileTerms<most_terms> {
     [[nodiscard]] int terms() const { return terms_; }
     [[nodiscard]] const Tile* upper(int term, int k) const { return &term_[term][k]; }
     [[nodiscard]] const Tile* lower(int term, int k) const { return &term_[term][deep_ + k]; }
-    /// Whether any row holds what is not finite, and whether this one does.
+    /// Return whether any row, and whether this row, contains a number that is not finite.
     [[nodiscard]] bool any_wild() const { return any_wild_; }
     [[nodiscard]] bool is_wild(int row) const {
       for (int s = 0; s < part_.depth; ++s) {
@@ -222,7 +223,7 @@ class TileProducts : private TileTerms<most_terms> {
     Spoilt spoilt_;
     bool any_wild_;
 
-    /// Copies a tile's numbers whose rows do not lie contiguous or are not whole.
+    /// Copies the numbers of a tile whose rows are not contiguous or not complete.
     [[gnu::noinline]] void turn(int first, int step) {
       for (int half = 0; half < steps; half += size) {
         Floats row[size];
@@ -240,13 +241,13 @@ class TileProducts : private TileTerms<most_terms> {
 
   // Products -----------------------------------------------------------------------------------
 
-  /// Products into a tile.
+  /// Where products go: into a tile.
   struct IntoTile {
     float* c;
     std::ptrdiff_t stride;
     Store mode;
 
-    /// Whether a product that is not added to anything may be stored by the unit.
+    /// Whether the unit may store a product directly if it is not added to anything.
     static constexpr bool as_is = true;
     [[nodiscard]] bool replaces() const { return mode == Store::replace; }
     [[nodiscard]] float* at(int row, int column) const { return c + row * stride + column; }
@@ -254,13 +255,13 @@ class TileProducts : private TileTerms<most_terms> {
     void finish(int, const Floats&, const Floats&, Floats&, Floats&) const {}
   };
 
-  /// Products as distances into a tile.
+  /// Where products go: into a tile, as squared distances.
   struct IntoDistances {
     float* c;
     std::ptrdiff_t stride;
     const float* query_norm;
     const float* key_norm;
-    Floats* least;  ///< Per row.
+    Floats* least;  ///< [rows] The smallest distance so far, in each lane.
 
     static constexpr bool as_is = false;
     [[nodiscard]] static bool replaces() { return true; }
@@ -269,7 +270,7 @@ class TileProducts : private TileTerms<most_terms> {
       load(key_norm + column, key0);
       load(key_norm + column + size, key1);
     }
-    /// The least is asked for each: where a distance is no number, the bound stays.
+    /// A distance that is NaN does not change the smallest one.
     void finish(int row, const Floats& key0, const Floats& key1, Floats& x0, Floats& x1) const {
       x0 = query_norm[row] + key0 + x0;
       x1 = query_norm[row] + key1 + x1;
@@ -279,14 +280,13 @@ class TileProducts : private TileTerms<most_terms> {
     }
   };
 
-  /// A product, whose vector work is done between the unit's instructions and so behind them: while
-  /// it multiplies one block, the sums of the block before are added to the result, and the left
-  /// tiles of the next part are split. (64 rows of 512 weights times values: 12.2 us, of which the
-  /// unit takes 7.6; one after the other 16.6.)
+  /// A product. Its vector work is interleaved with the instructions of the tile unit: while the
+  /// unit multiplies one block, the sums of the previous block are added to the result and the left
+  /// tiles of the next part are split.
   template <class Into>
   class Product {
    public:
-    /// Panels `stride` units apart.
+    /// `stride` is the number of units from one panel to the next.
     Product(int rows, int depth, const LeftOperand<float>& left, const Unit* panels,
             std::ptrdiff_t stride, int columns, const Into& into)
         : rows_(rows),
@@ -315,11 +315,11 @@ class TileProducts : private TileTerms<most_terms> {
     }
 
    private:
-    /// Sums that wait for being written.
+    /// A block of sums that has not been written yet.
     struct Waiting {
-      int row = 0, rows = 0;              ///< Of the block.
-      int first = 0, column = 0;          ///< Where it begins.
-      bool begins = false, ends = false;  ///< Whether its part is the first or last of the depth.
+      int row = 0, rows = 0;              ///< The next row to write, and the rows, of the block.
+      int first = 0, column = 0;          ///< Row and column of the block's corner in the result.
+      bool begins = false, ends = false;  ///< Whether its part is the depth's first, or last.
     };
 
     int rows_, depth_, columns_;
@@ -340,7 +340,7 @@ class TileProducts : private TileTerms<most_terms> {
               depth < most_deep * steps ? depth : most_deep * steps, operand_};
     }
 
-    /// The part after this one; false where there is none.
+    /// Opens the part after this one. Returns false if there is none.
     bool begin_next() {
       const Part& p = now_->part();
       const bool further = p.step + p.depth < depth_;
@@ -372,9 +372,8 @@ class TileProducts : private TileTerms<most_terms> {
       waiting_ = {0, p.rows, p.row, column, into_.replaces() && p.step == 0, ends};
     }
 
-    /// Adds the part's rows times a unit to the accumulator. Between the products of two terms some
-    /// of the vector work is done: as much at a time as goes on behind them. (All at once it would
-    /// take as long as by itself.)
+    /// Adds the product of the part's rows and a unit to the accumulator. After each product of two
+    /// terms some vector work is done, as much as the unit's latency hides.
     void multiply_unit(int k, const Unit& right) {
       if (next_->is_packed()) {
         LeftTile none{};
@@ -399,7 +398,7 @@ class TileProducts : private TileTerms<most_terms> {
         engine_.load_right(&right.half[i][0], &right.half[i][1]);
       };
       constexpr std::integral_constant<int, 3> some;
-      if constexpr (most_terms == 3) {  // All of them: an order in which little is loaded.
+      if constexpr (most_terms == 3) {  // This order of all six products loads the fewest tiles.
         load_left(0);
         load_right(2);
         multiply(some);
@@ -434,7 +433,7 @@ class TileProducts : private TileTerms<most_terms> {
       }
     }
 
-    /// Some of the rows that wait.
+    /// Writes some of the rows that have not been written.
     [[gnu::always_inline]] void write_some() {
       constexpr int some = 4;
       if (waiting_.row + some <= waiting_.rows) return write_rows<some>();
@@ -442,7 +441,7 @@ class TileProducts : private TileTerms<most_terms> {
     }
     template <int count>
     [[gnu::always_inline]] void write_rows() {
-      const Into into = into_;  // In registers: nothing that is stored below can be these.
+      const Into into = into_;  // Copied to registers: no store below can change them.
       const Waiting w = waiting_;
       const float* sums = sums_[filled_] + w.row * block;
       float* to = into.at(w.first + w.row, w.column);
@@ -467,7 +466,7 @@ class TileProducts : private TileTerms<most_terms> {
       waiting_.row = w.row + count;
     }
 
-    /// A row's product with a panel, by floats.
+    /// Computes the product of a row and a panel with multiply-adds of floats.
     static void multiply_wild(const Part& p, int row, const Unit* panel, float* sums) {
       for (int c = 0; c < block; ++c) sums[c] = 0;
       for (int step = 0; step < p.depth; ++step) {
@@ -492,7 +491,7 @@ class TileProducts : private TileTerms<most_terms> {
     multiply_rows(rows, columns, depth, left, right, into);
   }
 
-  /// With right rows, which are packed some at a time.
+  /// Multiplies by a row-major right operand, of which some units are packed at a time.
   static void multiply_rows(int rows, int columns, int depth, LeftOperand<float> left,
                             RightOperand<float> right, IntoTile into) {
     Unit packed[most_units];
@@ -548,7 +547,7 @@ class TileProducts : private TileTerms<most_terms> {
     }
   }
 
-  /// Products of floats take six of the unit's; those of bf16 numbers as they are take one.
+  /// A product of floats takes six of the unit's products; one of plain bf16 numbers takes one.
   static float peak(long rounds) {
     Tile tile;
     alignas(64) float sums[block * block];

@@ -1,9 +1,9 @@
-// Floats as sums of bf16 numbers, and tiles of those, for tile_products.h.
+// Splits floats into sums of bf16 numbers and packs these into tiles, for tile_products.h.
 //
-//   x = t_0 + t_1 + t_2 + e      |e| <= 2^-17 |x| of two terms, e = 0 of three (|x| >= 2^-109)
+// x = t_0 + t_1 + t_2 + e      |e| <= 2^-17 |x| for two terms, e = 0 for three (|x| >= 2^-109)
 //
-// A tile is 16 × 16 words, a word the bf16 numbers of steps p and p + 16, the first one in its low
-// half: word [row][p] of a left tile, [p][column] of a right one.
+// A tile is 16 × 16 words. A word holds the bf16 numbers of the steps p and p + 16, the first in
+// its lower half. The word [row][p] belongs to a left tile, [p][column] to a right one.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,12 @@ struct TileTerms {
   static_assert(most_terms == 2 || most_terms == 3);
 
   using Word = std::uint32_t;
-  static constexpr int size = 16;         ///< Rows of a left tile, columns of a right one, pairs.
-  static constexpr int steps = 2 * size;  ///< Of a tile.
-  static constexpr int block = 2 * size;  ///< Rows and columns of the accumulator; a panel.
+  static constexpr int size = 16;         ///< Rows of a left tile, columns of a right one.
+  static constexpr int steps = 2 * size;  ///< Steps of the depth in a tile.
+  static constexpr int block = 2 * size;  ///< Columns of a panel; size of the accumulator.
 
-  // Sixteen numbers; in memory that may have been written as something else.
+  // Vectors of sixteen numbers. The last two types may access memory that was written as another
+  // type.
   using Words [[gnu::vector_size(64)]] = Word;
   using Floats [[gnu::vector_size(64)]] = float;
   using StoredWords [[gnu::vector_size(64), gnu::may_alias]] = Word;
@@ -33,7 +34,7 @@ struct TileTerms {
 
   /// 32 steps of a packed panel.
   struct alignas(64) Unit {
-    int terms;  ///< That are not all 0.
+    int terms;  ///< Number of terms; further ones are all 0.
     Tile half[most_terms][2];
   };
 
@@ -45,10 +46,11 @@ struct TileTerms {
   static void put(const Floats& x, float* to) { *reinterpret_cast<LoadedFloats*>(to) = x; }
   static void store(const Words& x, Word* to) { *reinterpret_cast<StoredWords*>(to) = x; }
 
-  /// The terms of x, each in the upper half of a word. The first is rounded, a tie away from 0, so
-  /// that what is left has either sign; of two the second as well, of three they are cut, and
-  /// nothing is left. `spoilt` becomes NaN where x is not finite or its first term is not: the
-  /// largest numbers (from 3.39e38) are cut where all that are finite are to be kept.
+  /// Splits x into terms, each in the upper half of a word. The first is rounded to nearest, with
+  /// ties away from 0, so that the remainder has either sign. The second of two terms is rounded as
+  /// well; the second and third of three are truncated, which leaves no remainder. `spoilt` becomes
+  /// NaN where x or its first term is not finite. If `keeps_most`, the first term of finite numbers
+  /// from 3.39e38 on is truncated instead of rounded, so that it stays finite.
   template <bool keeps_most>
   static void split(const Floats& x, Words (&term)[most_terms], Floats& spoilt) {
     term[0] = ((Words)x + half_ulp) & upper_half;
@@ -62,12 +64,13 @@ struct TileTerms {
       term[1] = ((Words)rest + half_ulp) & upper_half;
     } else {
       term[1] = (Words)rest & upper_half;
-      term[2] = (Words)(rest - (Floats)term[1]) & upper_half;  // A subnormal one has lower bits.
+      // Truncated, because a subnormal remainder has lower bits.
+      term[2] = (Words)(rest - (Floats)term[1]) & upper_half;
     }
   }
 
-  /// NaN once one of many numbers was not finite. Two chains of additions: one would take as long
-  /// as all else.
+  /// Becomes NaN once a number is not finite. There are two chains of additions, because a single
+  /// one would take as long as the rest of the work.
   struct Spoilt {
     Floats first{}, second{};
 
@@ -79,7 +82,7 @@ struct TileTerms {
     }
   };
 
-  /// The words of 16 pairs of numbers; `used` gathers the bits of each term but for signs.
+  /// The words of 16 pairs of numbers, for each term.
   template <bool keeps_most>
   struct Pairs {
     Words term[most_terms];
@@ -92,7 +95,8 @@ struct TileTerms {
     }
   };
 
-  /// Which terms are not 0 throughout. Of three all are taken for used: floats need them.
+  /// Finds how many terms are not 0 throughout. Three terms always count as used, since floats need
+  /// them.
   struct Used {
     Words bits{};
 
@@ -107,7 +111,7 @@ struct TileTerms {
     }
   };
 
-  /// Term i of the pair of steps that `step` belongs to -> the number of that step.
+  /// Returns the number of `step`, given the word of a term that holds it.
   static float number(Word word, int step) {
     return __builtin_bit_cast(float, step % steps < size ? word << 16U : word & upper_half);
   }
@@ -120,8 +124,8 @@ struct TileTerms {
     return x;
   }
 
-  /// Rows [steps × 32 columns], `stride` apart, `count` of them, zeros beyond. Returns whether all
-  /// numbers are finite.
+  /// Packs rows [count × 32 columns] with leading dimension `stride` into a unit, and zeros for the
+  /// steps from `count` on. Returns whether all numbers are finite.
   static bool pack_unit(const float* rows, std::ptrdiff_t stride, int count, Unit& unit) {
     Used used;
     Spoilt spoilt;
@@ -139,8 +143,8 @@ struct TileTerms {
     return !spoilt.any();
   }
 
-  /// Sixteen rows of numbers, turned: four rounds exchange the off-diagonal quarters of squares of
-  /// 16, 8, 4 and 2 numbers.
+  /// Transposes 16 × 16 numbers. Four rounds exchange the off-diagonal quarters of squares of 16,
+  /// 8, 4 and 2 numbers.
   static void transpose(Floats (&row)[size]) {
     constexpr std::make_integer_sequence<int, size> columns;
     exchange<8>(row, columns);

@@ -1,4 +1,4 @@
-// The weights of a tile, row by row.
+// Computes the weights of a tile and their sums, row by row, given its measures.
 #pragma once
 
 #include <math.h>
@@ -12,7 +12,7 @@
 
 namespace conelab::CONELAB_SIMD {
 
-/// Calls f(constant, column) for packs of so many vectors that cover a tile's columns.
+/// Calls f(number of vectors as a constant, column) for packs that cover a tile's columns.
 template <class T, class F>
 HWY_INLINE void for_packs(int columns, const F& f) {
   int c = 0;
@@ -24,13 +24,12 @@ HWY_INLINE void for_packs(int columns, const F& f) {
     f(std::integral_constant<int, pack_vectors>(), c);
 }
 
-/// Whether rows whose reference is 0 take logits to base 2: the constants of their formulas are
-/// such that log2 e is in c[0]. That product is rounded once, so that all logits of such rows are
-/// stretched alike, by up to 6e-8: where they are near -16 their weights, and the sum of them, are
-/// 1e-6 apart from those that a row's first tile, masks, biases and the way back find by natural
-/// logits. Of larger references it would be more than the logits are rounded by. (Dot's formula and
-/// exponential take 5.8 cycles per 8 pairs in place of 7.3, laplacian's 7.9 in place of 9.0; with
-/// AVX-512 dot's and laplacian's forward pass .99 of the time.)
+/// Whether rows whose reference is 0 use logits to base 2: log2 e is folded into the constant c[0]
+/// of their formula, so that the exponential needs no product. Rounding c[0] log2 e scales all
+/// logits of such a row by the same factor, which differs from 1 by up to 6e-8. Where logits are
+/// close to -16, weights and their sum then differ by 1e-6 from those that natural logits give, as
+/// they are used in a row's first tile, with masks and biases, and in the backward pass. For larger
+/// references the error would exceed the rounding of the logits.
 template <class S, class Law, class T, bool biased>
 constexpr bool has_binary = [] {
   if constexpr (requires { S::proportional; })
@@ -38,7 +37,7 @@ constexpr bool has_binary = [] {
   return false;
 }();
 
-/// The constants of a head, one by one in all lanes; `binary` make logits to base 2.
+/// The constants of a head, each broadcast to a vector. `binary` are those for logits to base 2.
 template <class S, class T>
 struct Constants {
   Vector<T> natural[S::constants + 1], binary[S::constants + 1];
@@ -51,7 +50,7 @@ struct Constants {
   }
 };
 
-/// The weight of a logit; `binary`: of one to base 2, whose reference is 0.
+/// Returns the weight of a logit. If `binary`, the logit is to base 2 and its reference is 0.
 template <class Law, bool binary, class T, int n>
 HWY_INLINE Pack<T, n> weight_of(const Pack<T, n>& logit, T reference) {
   if constexpr (binary)
@@ -60,7 +59,7 @@ HWY_INLINE Pack<T, n> weight_of(const Pack<T, n>& logit, T reference) {
     return Law::weight(logit, reference, T(1));
 }
 
-/// Logits in the first-level cache to weights; returns their sum.
+/// Replaces a row of logits by their weights. Returns the sum of the weights.
 template <class Law, bool binary, class T>
 HWY_INLINE T weigh(T* row, int columns, T reference) {
   auto total = hn::Zero(Tag<T>());
@@ -74,18 +73,18 @@ HWY_INLINE T weigh(T* row, int columns, T reference) {
   return lane_sum<T>(total);
 }
 
-/// Whether a similarity says that its formula is short enough to share registers with exp: then the
-/// next pack's square roots run beside this pack's multiply-adds, 6.8 cycles per 8 pairs of dot in
-/// place of 7.6, 9.1 of laplacian in place of 11.6 (avx2). A long formula runs out of registers
-/// (penumbral 16.5 in place of 14.9). With 32 registers eight vectors side by side hide as much.
+/// Whether the similarity declares its formula short enough to share the registers with exp. The
+/// square roots of the next pack then overlap with the multiply-adds of this one. A long formula
+/// would run out of registers. With 32 registers, a pack of eight vectors hides latencies as well.
 template <class S>
 constexpr bool one_pass = [] {
   if constexpr (HWY_TARGET != HWY_AVX3 && requires { S::one_pass; }) return S::one_pass;
   return false;
 }();
 
-/// What a row of weights is made of. In copies: what is stored to the row might, for all that the
-/// compiler knows, be part of the tile's description, which would be loaded again for each pack.
+/// The inputs of one row of weights. They are copied from the tile, because the compiler must
+/// assume that storing to the row changes the tile's description, and would load that again for
+/// each pack.
 template <class S, bool far, class T, bool biased>
 struct WeightRow {
   T* row;
@@ -108,7 +107,7 @@ struct WeightRow {
       query[v] = hn::Set(Tag<T>(), t.query_values[v * t.query_stride + r]);
   }
 
-  /// The logits of a pack's columns.
+  /// Returns the logits of a pack's columns and updates `greatest`.
   template <int n>
   HWY_INLINE Pack<T, n> logits(int c) {
     using P = Pack<T, n>;
@@ -120,7 +119,7 @@ struct WeightRow {
     greatest = hn::Max(greatest, folded_max(logit));
     return logit;
   }
-  /// e^logit of a pack's columns, times `scale`; the greatest are of these.
+  /// Returns e^logit of a pack's columns times `scale` and updates `greatest` with these.
   template <int n>
   HWY_INLINE Pack<T, n> exponentials(int c, const Vector<T>& scale) {
     using P = Pack<T, n>;
@@ -134,7 +133,8 @@ struct WeightRow {
   [[nodiscard]] HWY_INLINE T maximum() const {
     return hn::GetLane(hn::MaxOfLanes(Tag<T>(), greatest));
   }
-  /// A branch, so that nobody waits for the maximum where the reference stays.
+  /// Returns whether any number exceeds `limit`. It is a branch, so that the usual case does not
+  /// wait for the reduction to a maximum.
   [[nodiscard]] HWY_INLINE bool exceeds(T limit) const {
     return HWY_UNLIKELY(!hn::AllTrue(Tag<T>(), hn::Le(greatest, hn::Set(Tag<T>(), limit))));
   }
@@ -151,7 +151,7 @@ struct WeightRow {
   }
 };
 
-/// Weights whose reference has moved, without their logits; returns their sum.
+/// Rescales weights from one reference to another, without their logits. Returns their sum.
 template <class T>
 HWY_INLINE T rescale(T* row, int columns, T from, T to) {
   using P = Pack<T, one_pass_vectors>;
@@ -165,8 +165,9 @@ HWY_INLINE T rescale(T* row, int columns, T from, T to) {
   return lane_sum<T>(total);
 }
 
-/// Moves the reference of a row that has its weights, where its largest logit exceeds it by far. By
-/// too much, and they are lost.
+/// Moves the reference of a row whose weights have been computed if its largest logit exceeds the
+/// reference by more than stale_limit. If it exceeds it by most_rise or more, nothing is changed:
+/// the weights are lost.
 template <class T>
 HWY_INLINE void follow(const WeightTile<T>& w, int r, T* row, T reference) {
   const T moved = moved_reference(reference, w.row_maximum[r]);
@@ -175,7 +176,8 @@ HWY_INLINE void follow(const WeightTile<T>& w, int r, T* row, T reference) {
   w.reference[r] = moved;
 }
 
-/// A row of weights that has a reference, logits and exponentials side by side.
+/// Computes the weights of a row that has a reference. The logits of each pack are computed
+/// together with the exponentials of the pack before.
 template <class S, class Law, bool far, bool binary, class T, bool biased>
 HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
                               const Vector<T>* constants) {
@@ -199,7 +201,7 @@ HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
   if (Law::refers && parts.exceeds(highest_logit(reference) / unit)) follow(w, r, row, reference);
 }
 
-/// All logits of a row, then all weights.
+/// Computes all logits of a row, then all its weights.
 template <class S, class Law, bool far, bool binary, class T, bool biased>
 HWY_INLINE void weight_after(const WeightTile<T>& w, int r, T reference,
                              const Vector<T>* constants) {
@@ -216,7 +218,7 @@ HWY_INLINE void weight_after(const WeightTile<T>& w, int r, T reference,
       Law::refers && (reference == none || parts.exceeds(highest_logit(reference) / unit));
   if (moves && !binary) {
     reference = w.reference[r] = moved_reference(reference, w.row_maximum[r]);
-    if (reference == none) reference = T(0);  // It sees nothing: any number serves.
+    if (reference == none) reference = T(0);  // The row sees no key, so any number will do.
   }
   w.row_sum[r] = weigh<Law, binary>(row, columns, reference);
   if (moves && binary) follow(w, r, row, reference);
@@ -243,14 +245,14 @@ HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Constants<S, T>&
   weight_referred<S, Law, far, false, T, biased>(w, r, reference, constants.natural);
 }
 
-/// e^x and log x of one number, of any size.
+/// Return e^x and log x of one number of any size.
 HWY_INLINE float exp_of(float x) { return ::expf(x); }
 HWY_INLINE double exp_of(double x) { return ::exp(x); }
 HWY_INLINE float log_of(float x) { return ::logf(x); }
 HWY_INLINE double log_of(double x) { return ::log(x); }
 
-/// A row of weights e^logit e^-reference by the closed form of e^logit; lost where its largest
-/// logit is beyond closed_limit.
+/// Computes a row of weights e^logit e^-reference from the closed form of e^logit. If its largest
+/// logit exceeds closed_limit, or is below -closed_limit in the row's first tile, the row is lost.
 template <class S, class T>
 HWY_INLINE void weight_closed(const WeightTile<T>& w, int r, const Constants<S, T>& constants) {
   WeightRow<S, false, T, false> parts(w.score, r, constants.natural);
@@ -267,7 +269,8 @@ HWY_INLINE void weight_closed(const WeightTile<T>& w, int r, const Constants<S, 
       });
   w.row_sum[r] = lane_sum<T>(total);
   const T maximum = from + log_of(parts.maximum());
-  // Far below a reference that it has, a row's weights vanish, and may. NaN is not lost.
+  // Weights far below a reference that the row already has may underflow. NaN does not make a row
+  // lost.
   if (maximum > T(closed_limit) || (begins && maximum < T(-closed_limit))) {
     w.row_maximum[r] = std::numeric_limits<T>::infinity();
     return;

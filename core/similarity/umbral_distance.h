@@ -28,7 +28,7 @@ struct UmbralDistance : Umbral {
   template <class N>
   CONELAB_FORMULA static Slope<N, constants> slope(N x, const N* q, const N* k, const N* c) {
     const N unit[] = {N(1), c[1]};
-    const Slope<N, constants> s = Umbral::slope(x, q, k, unit);  // Of -height.
+    const Slope<N, constants> s = Umbral::slope(x, q, k, unit);  // The derivatives of -height.
     const N by_gamma = -log(-s.logit);
     const N rate = -(c[0] / s.logit);
     return {c[0] * by_gamma,

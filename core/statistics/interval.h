@@ -44,8 +44,9 @@ struct Interval {
 /// Returns the smallest number of samples for which both intervals cover `level`: 6 for 95 %.
 [[nodiscard]] int samples_to_cover(double level = usual_level);
 
-/// Mean with the interval of Student's t distribution, for samples that are roughly normal. Fewer
-/// than two samples have no interval (low and high are NaN); none have no mean either.
+/// Returns the mean with the interval of Student's t distribution, for samples that are roughly
+/// normal. Fewer than two samples have no interval (low and high are NaN); without samples the mean
+/// is NaN too.
 [[nodiscard]] Interval t_interval(const std::vector<double>& samples, double level = usual_level);
 
 }  // namespace conelab

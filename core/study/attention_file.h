@@ -14,8 +14,8 @@
 //     parameters/KEY      a number, a word or [head]; tensors over KEY_axis_0, ...
 //     environment/KEY     a number or a word
 //
-// Beside each matrix lie its axes as dimension scales and the token texts query_token, key_token.
-// Equal content gives equal bytes.
+// Each matrix is stored with its axes as dimension scales and with the token texts query_token and
+// key_token. Equal content gives equal bytes.
 #pragma once
 
 #include <functional>
@@ -30,30 +30,30 @@
 
 namespace conelab {
 
-/// Fills `out` [(query_end - query_begin) × n_k], row-major, for one head of one batch element.
-/// Called once for each block, in order of batch, head and query; blocks hold about 4 MB.
+/// Computes `out` [(query_end - query_begin) × n_k], row-major, for one head of one batch element.
+/// It is called once for each block, in the order of batch, head and query. Blocks hold about 4 MB.
 template <class T>
 using RowBlocks = std::function<void(std::int64_t batch, std::int64_t head,
                                      std::int64_t query_begin, std::int64_t query_end, T* out)>;
 
-/// A parameter or a fact of the environment: a word, a number, or one number per head.
+/// A parameter or a fact about the environment: a word, a number, or one number for each head.
 using FileValue = std::variant<std::string, double, std::int64_t, std::vector<double>>;
-/// In the order in which they are written.
+/// Names and values in the order in which they are written.
 using FileValues = std::vector<std::pair<std::string, FileValue>>;
 
-/// A tensor parameter (W, U, ...) as it was given.
+/// A tensor parameter (W, U, ...) as given.
 struct TensorParameter {
   std::string name;
   std::vector<std::int64_t> extents;
   std::vector<double> values;  ///< Row-major.
 };
 
-/// What `attend` computed. T is the type in memory (of rows Compute<T>), `dtype` the one in the
-/// file; tensors are not copied and must outlive the call of write_attention.
+/// What `attend` computed. T is the type in memory (that of rows is Compute<T>) and `dtype` the
+/// type in the file. Tensors are not copied and must outlive the call of write_attention.
 template <class T>
 struct AttentionFile {
   Extents extents;
-  Shape4 pairs = {};  ///< Of weights and logits [batch × head × n_q × n_k].
+  Shape4 pairs = {};  ///< [batch × head × n_q × n_k] Sizes of weights and logits.
   Dtype dtype = Dtype::f32;
   const Tensor4<T>* output = nullptr;        ///< [batch × head × n_q × columns]; null: not kept.
   const Tensor4<Compute<T>>* lse = nullptr;  ///< [heads of pairs × n_q × 1]; null: not kept.
@@ -64,17 +64,17 @@ struct AttentionFile {
   std::vector<std::string> query_token;      ///< [n_q], or empty.
   std::vector<std::string> key_token;        ///< [n_k], or empty.
   std::string spec;                          ///< The call as JSON, every default written out.
-  std::string call;                          ///< What was asked for (call_text.h); may be empty.
+  std::string call;                          ///< The call as typed (call_text.h); may be empty.
   FileValues parameters;
   std::vector<TensorParameter> tensor_parameters;
   FileValues environment;
   std::string creator;
-  Execution execution;  ///< Its threads pack the maps, polling `cancelled`.
+  Execution execution;  ///< Its threads compress the maps and poll `cancelled`.
 };
 
-/// Writes the file atomically: complete under `path`, or `path` untouched. bf16 is stored as uint16
-/// with the attribute dtype="bfloat16", f16 as IEEE half. Fails with `PATH: why`; shapes that do
-/// not match `extents` are named. Exceptions of the producers pass through.
+/// Writes the file atomically: it is complete at `path`, or `path` is untouched. bf16 is stored as
+/// uint16 with the attribute dtype="bfloat16", f16 as IEEE half. Throws a failure `PATH: why`, also
+/// for shapes that do not match `extents`. Exceptions of the RowBlocks pass through.
 template <class T>
 void write_attention(const std::string& path, const AttentionFile<T>& file);
 

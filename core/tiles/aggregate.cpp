@@ -10,7 +10,7 @@
 namespace conelab {
 namespace {
 
-/// v -> (g v, g)
+/// Sets row [size + 1] to (g v, g).
 template <class S>
 void lift_midpoint(const S* v, std::int64_t size, std::int64_t token, Compute<S>* row) {
   const double norm2 = squared_norm(v, size);
@@ -73,7 +73,7 @@ void lower_value_grad(Aggregate aggregate, const Compute<S>* lifted_grad, const 
                       std::int64_t value_size, S* out) {
   double gamma = 1, radial = 0;
   if (is_midpoint(aggregate)) {
-    // (g v, g) with dg/dv = g^3 v.
+    // The lifted value is (g v, g), and dg/dv = g^3 v.
     gamma = 1 / std::sqrt(1 - squared_norm(value, value_size));
     double by_gamma = lifted_grad[value_size];
     for (std::int64_t c = 0; c < value_size; ++c) by_gamma += lifted_grad[c] * value[c];

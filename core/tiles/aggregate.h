@@ -3,9 +3,10 @@
 //   mean      o_i = sum_j w_ij v_j
 //   einstein  o_i = sum_j w_ij g_j v_j / sum_j w_ij g_j,  g(v) = 1/sqrt(1 - |v|^2)
 //
-// S is the type of the tensors' numbers; sums are in Compute<S>. The Einstein midpoint in Klein
-// coordinates (Gulcehre et al. eq. 3) is ordinary aggregation of the lifted values (g v, g) and one
-// division: the driver knows only ordinary aggregation, of `width` numbers per value.
+// S is the type of the tensors; sums are in Compute<S>. The Einstein midpoint in Klein coordinates
+// (Gulcehre et al. eq. 3) is computed as the weighted sum of the vectors (g v, g), divided by its
+// last number. The `lifted` value of v is that vector for the midpoint and v itself for the mean,
+// so that the drivers only sum lifted values.
 #pragma once
 
 #include <algorithm>
@@ -19,37 +20,40 @@
 
 namespace conelab {
 
-/// d_v of the values that the driver aggregates.
+/// Returns the size of a lifted value.
 [[nodiscard]] inline int aggregate_width(Aggregate aggregate, std::int64_t value_size) {
   return static_cast<int>(value_size) + (is_midpoint(aggregate) ? 1 : 0);
 }
 
-/// The same in whole panels: numbers from one lifted value to the next.
+/// Returns the leading dimension of lifted values: their size, rounded up to whole panels.
 [[nodiscard]] inline std::ptrdiff_t value_stride(Aggregate aggregate, std::int64_t value_size,
                                                  int panel) {
   return round_up(std::max(1, aggregate_width(aggregate, value_size)), panel);
 }
 
-/// Values [count × value_size] -> [count × stride] with zero padding; lifted for the midpoint.
-/// Values that are not finite become 0 and their tokens (first, first + 1, ...) are appended to
-/// `non_finite`: a weight of 0 times NaN must not reach rows that do not see them. Throws a failure
-/// that names the token where |v| >= 1 under the midpoint.
+/// Lifts values [count × value_size] to out [count × stride], padded with zeros. For each value
+/// that is not finite, its number as a token (first, first + 1, ...) is appended to `non_finite`,
+/// and the numbers that are not finite (for the midpoint all) become 0: a weight of 0 times NaN
+/// must not reach rows that do not see the value. Throws a failure that names the token if |v| >= 1
+/// for the midpoint.
 template <class S>
 void lift_values(Aggregate aggregate, const S* values, std::int64_t value_size, std::int64_t first,
                  std::int64_t count, std::ptrdiff_t stride, Compute<S>* out,
                  std::vector<std::int64_t>& non_finite);
 
-/// A row of lifted sums times `scale` -> an output row; rows without weight give zeros.
+/// Sets an output row [value_size] from lifted sums and the `scale` of the weights. A row without
+/// weight gives zeros.
 template <class S>
 void finish_row(Aggregate aggregate, const Compute<S>* sums, std::int64_t value_size,
                 Compute<S> scale, S* output);
 
-/// dL/doutput -> dL/d(lifted sums) of one row: divided by `divisor`, the last entry closes it.
+/// Sets out to dL/d(lifted sums) of one row, given dL/d(output) and the output. Both are divided by
+/// `divisor`. For the midpoint, the last number is the derivative by the sum of g.
 template <class S>
 void lift_output_grad(Aggregate aggregate, const S* output_grad, const S* output,
                       std::int64_t value_size, Compute<S> divisor, Compute<S>* out);
 
-/// dL/d(lifted value) -> dL/dvalue of one row.
+/// Sets out to dL/dv of one row, given dL/d(lifted value).
 template <class S>
 void lower_value_grad(Aggregate aggregate, const Compute<S>* lifted_grad, const S* value,
                       std::int64_t value_size, S* out);

@@ -13,10 +13,10 @@
 namespace conelab {
 namespace {
 
-/// Groups of rows that one thread computes between two looks at whether it was cancelled.
+/// Groups of rows that a thread computes before it checks for cancellation again.
 constexpr std::int64_t ticket_groups = 2;
 
-/// What all rows of one head have in common; any number of threads may compute rows at once.
+/// What the rows of one head share. Threads may compute different rows at the same time.
 template <class S>
 class HeadMap {
   using T = Compute<S>;
@@ -39,10 +39,10 @@ class HeadMap {
     for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);
   }
 
-  /// Rows that one thread computes at a time.
+  /// Returns the number of rows in a ticket.
   [[nodiscard]] std::int64_t ticket_rows() const { return ticket_groups * group_rows_; }
 
-  /// Logits of queries [begin, begin + rows) into `out` [rows × columns].
+  /// Computes the logits of queries [begin, begin + rows) into `out` [rows × columns].
   void logits(std::int64_t begin, std::int64_t rows, T* out) const {
     Operand<T> queries;
     law_.place(input_.query.row(batch_, head_, begin), rows, rows, "q", begin, kernels_.panel,
@@ -63,7 +63,7 @@ class HeadMap {
     }
   }
 
-  /// Turns logits of queries [begin, begin + rows) into weights.
+  /// Replaces the logits of queries [begin, begin + rows) by weights.
   void weigh_rows(const Forward<S>& saved, std::int64_t begin, std::int64_t rows, T* out) const {
     for (std::int64_t r = 0; r < rows; ++r) {
       T* row = out + r * columns_;
@@ -86,7 +86,7 @@ class HeadMap {
   const AttentionInput<S>& input_;
   std::int64_t batch_, head_, key_begin_, columns_;
   const Kernels<T>& kernels_;
-  int group_rows_;  ///< Queries of a tile.
+  int group_rows_;  ///< Queries in a tile.
   Mask mask_;
   Head<T> law_;
   PackedKeys<T> keys_;
@@ -155,7 +155,7 @@ Tensor4<Compute<S>> pair_map(const Plan& plan, const AttentionInput<S>& input, M
   if (which == Map2d::weights) saved = attention_forward(plan, input, stage(execution, 0, 0.5));
   constexpr std::int64_t block = 96;
   const std::int64_t blocks = (e.query + block - 1) / block;
-  Execution alone;  // Heads and blocks are what the threads share here.
+  Execution alone;  // The threads share heads and blocks here.
   alone.threads = 1;
   alone.simd = execution.simd;
   alone.cancelled = execution.cancelled;

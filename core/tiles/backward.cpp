@@ -1,14 +1,15 @@
-// Backward pass in one sweep with five products.
+// The backward pass, in one sweep with five products. With S = Q K^T, dP = dO V^T, the weights P
+// and W = dL/d(measure):
 //
-//   S = Q K^T, dP = dO V^T, then with P and W = dL/dmeasure:  dV += P^T dO, dK += W^T Q, dQ += W K
+//   dV += P^T dO,   dK += W^T Q,   dQ += W K
 //
-// A ticket is a tile of keys: it owns its dK and dV, and adds to dQ in the order of the tiles, each
-// block of queries passing from tile to tile like a baton. So the result is the same for any number
-// of threads, without an array per thread and without a second sweep (seven products).
-// Under the softmax over queries, dL/dlogit_ij = w_ij (dL/dw_ij - v_j.dV_j): a ticket then sweeps
-// the queries for dV first. For squared distances, dL/dq = 2 sum_j w_ij (q_i - k_j) = 2 (q_i sum_j
-// w_ij - (W K)_i). For sums of tangents a kernel of their own takes the place of the last two
-// products.
+// A ticket is a tile of keys and owns its dK and dV. The tickets add to the dQ of a block of
+// queries in the order of their tiles. The result is thus the same for any number of threads,
+// without an array for each thread and without a second sweep, which would take seven products. For
+// squared distances dL/dq_i = 2 sum_j w_ij (q_i - k_j) = 2 (q_i sum_j w_ij - (W K)_i).
+// Measure::tanh_sum has its own kernel instead of the last two products. Under the softmax over
+// queries dL/dlogit_ij = w_ij (dL/dw_ij - v_j.dV_j), so that a ticket first sweeps over the queries
+// for dV.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -35,9 +36,9 @@
 namespace conelab {
 namespace {
 
-/// Bytes of a head's placed queries, with the sums of their gradient where those cannot grow in the
-/// result, up to which the queries stay placed. Beyond, every tile of keys places each block again,
-/// which costs a few per cent of the time and no memory.
+/// Up to this size in bytes, a head keeps its placed queries (and the sums of their gradients,
+/// unless they can be in the result). Beyond it, every tile of keys places each block of queries
+/// again, which takes a little more time but no memory.
 constexpr std::int64_t kept_queries_limit = 16 << 20;
 
 template <class S>
@@ -83,7 +84,7 @@ class BackwardPass {
   const Forward<S>& saved_;
   const Execution& execution_;
   const Kernels<T>& kernels_;
-  int block_rows_;  ///< Queries of a tile.
+  int block_rows_;  ///< Queries in a block.
   Mask mask_;
   bool distance_, tanh_sum_, over_queries_;
   std::int64_t heads_, tiles_, blocks_;
@@ -139,7 +140,7 @@ class BackwardPass {
     }
   }
 
-  /// The head's rows of a result where sums of this stride may grow in place, else null.
+  /// Returns the head's rows of a result if they can hold sums with this stride, otherwise null.
   static T* result_rows(Tensor4<S>& result, std::int64_t b, std::int64_t h, std::ptrdiff_t stride) {
     if constexpr (std::is_same_v<S, T>) {
       if (stride == result.shape.feature) return result.row(b, h, 0);
@@ -186,7 +187,7 @@ class BackwardPass {
     return tiles.cover(first, first + rows_of(block), w.keys());
   }
 
-  /// The queries of a block; placed into `own` where the head keeps none.
+  /// Returns the queries of a block. They are placed into `own` if the head does not keep them.
   QueryGroup<T> group_of(std::int64_t index, const BackwardHead<T>& shared, Operand<T>& own,
                          std::int64_t block) const {
     const std::int64_t first = block * block_rows_;
@@ -197,7 +198,7 @@ class BackwardPass {
     return query_group(own, first, 0, rows);
   }
 
-  /// One tile of pairs: P and W, and what they add to dV and dK.
+  /// Computes P and W of one tile of pairs, and adds to dV and dK.
   void run_pair_tile(std::int64_t index, BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
                      const QueryGroup<T>& group, Cover cover) {
     const FlushSubnormals flush;
@@ -252,14 +253,14 @@ class BackwardPass {
     }
   }
 
-  /// dV += P^T dO
+  /// Computes dV += P^T dO.
   void add_value_grad(KeyWork<T>& w, const T* upstream, int rows) const {
     const auto stride = static_cast<int>(w.operands.value_stride());
     kernels_.product(w.keys().count, stride, rows, {w.tile.data(), 1, w.keys().columns},
                      {upstream, stride, false}, w.value_grad.data(), stride, Store::add);
   }
 
-  /// dV of the softmax over queries, and from it v_j.dV_j = sum_i w_ij dL/dw_ij.
+  /// Computes dV of the softmax over queries, and from it v_j.dV_j = sum_i w_ij dL/dw_ij.
   void find_column_deltas(std::int64_t index, const BackwardHead<T>& shared, KeyWork<T>& w,
                           Tiles<S>& tiles, const std::function<bool()>& stopped) const {
     for (std::int64_t block = 0; block < blocks_ && !stopped(); ++block) {
@@ -285,7 +286,7 @@ class BackwardPass {
     }
   }
 
-  /// The weights of a tile, to the scale of the pass.
+  /// Computes the weights of a tile, with the scale of the backward pass.
   void weigh(const BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
              const QueryGroup<T>& group, Cover cover) const {
     const int columns = w.keys().columns;
@@ -303,7 +304,7 @@ class BackwardPass {
     }
   }
 
-  /// From dL/dweight of a tile, to the scale of the pass.
+  /// Subtracts v_j.dV_j, with the scale of the backward pass, from dL/d(weight) of a tile.
   void subtract_column_deltas(std::int64_t index, KeyWork<T>& w, const QueryGroup<T>& group) const {
     for (int r = 0; r < group.rows; ++r) {
       const T unit = upstream_.unit(batch_of(index), head_of(index), group.first + r);
@@ -314,7 +315,7 @@ class BackwardPass {
     }
   }
 
-  /// Takes the slopes of close pairs out of the tile, and adds them to dK times differences.
+  /// Removes the close pairs from W and adds their part to dK, computed from differences.
   static void take_close_pairs(std::vector<ClosePair<T>>& pairs, const QueryGroup<T>& group,
                                KeyWork<T>& w) {
     for (ClosePair<T>& pair : pairs) {
@@ -334,7 +335,7 @@ class BackwardPass {
     for (std::ptrdiff_t i = 0; i < group.stride; ++i) out[i] += factor * (q[i] - k[i]);
   }
 
-  /// Computes the weights and dL/dmeasure of a tile, given measures and dL/dweight.
+  /// Computes the weights and dL/d(measure) of a tile, given measures and dL/d(weight).
   void apply_tail(BackwardHead<T>& shared, KeyWork<T>& w, Tiles<S>& tiles,
                   const QueryGroup<T>& group, const ScoreTile<T>& score) {
     std::fill(w.row_slope.begin(), w.row_slope.end(), T(0));
@@ -353,12 +354,12 @@ class BackwardPass {
     tiles.tail().slope[pair_law(plan_.weights)](tile);
     if (w.logit_slope.empty()) return;
     const HeadBias<T>& bias = shared.head.bias();
-    if (bias.of_queries()) return;  // On its turn: see add_query_grad.
+    if (bias.of_queries()) return;  // add_query_grad does this in the order of the tiles.
     collect_by_offset(bias, w, group, bias.of_pairs() ? shared.by_offset : w.by_offset);
   }
 
-  /// Adds dL/dlogit of a tile to sums by position in the bias's table: the ticket's own, or those
-  /// of the head where each pair or query has its own numbers.
+  /// Adds dL/dlogit of a tile to sums in the layout of the bias's table. They belong to the ticket,
+  /// or to the head if each pair or query has its own number.
   static void collect_by_offset(const HeadBias<T>& bias, const KeyWork<T>& w,
                                 const QueryGroup<T>& group, std::vector<double>& sums) {
     for (int r = 0; r < group.rows; ++r) {
@@ -367,20 +368,20 @@ class BackwardPass {
     }
   }
 
-  /// Adds a ticket's sums to those of the head. Tickets do so in the order of their tiles, each on
-  /// its turn at the last block.
+  /// Adds a ticket's sums to those of the head. Tickets do so in the order of their tiles, when
+  /// they process the last block.
   static void add_bias_gradient(BackwardHead<T>& shared, const KeyWork<T>& w) {
     for (std::size_t i = 0; i < w.by_offset.size(); ++i) shared.by_offset[i] += w.by_offset[i];
   }
 
-  /// Row and column sums of W, which does not hold the close pairs.
+  /// Sums the rows and columns of W, from which the close pairs have been removed.
   void take_margins(const QueryGroup<T>& group, KeyWork<T>& w) {
     std::fill(w.row_margin.begin(), w.row_margin.end(), T(0));
     kernels_.margins(w.slope.data(), w.keys().columns, group.rows, w.keys().columns,
                      w.row_margin.data(), w.key_margin.data());
   }
 
-  /// Waits until tile `t` may add to the block; false where the run was stopped meanwhile.
+  /// Waits until tile `t` may add to the block. Returns false if the run was stopped meanwhile.
   static bool wait_for_turn(const BackwardHead<T>& shared, std::int64_t block, int t,
                             const std::function<bool()>& stopped) {
     const std::atomic<int>& turn = shared.turn[static_cast<std::size_t>(block)];
@@ -418,7 +419,8 @@ class BackwardPass {
     }
   }
 
-  /// Sums of W times the other side -> dL/dbase of tokens [count × stride], in place.
+  /// For squared distances, converts sums of W times the other tokens to dL/d(base) of tokens
+  /// [count × stride], in place.
   void base_gradients(const Head<T>& head, const T* base, std::ptrdiff_t stride, const T* margin,
                       int count, T* sums) const {
     if (!distance_) return;

@@ -1,4 +1,4 @@
-// One tile of the backward pass, and the pairs in it that are treated by themselves.
+// The data of the backward pass: what a head shares, and one tile of keys.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace conelab {
 
-/// What the tickets of one head share: its queries, and the sums that go back to them.
+/// What the tickets of one head share: its queries, and the sums from which their gradients follow.
 template <class T>
 struct BackwardHead {
   BackwardHead(Head<T> h, std::int64_t blocks)
@@ -22,22 +22,25 @@ struct BackwardHead {
 
   Head<T> head;
   bool keeps_queries = true;
-  Operand<T> queries;                      ///< Empty where they are not kept.
+  Operand<T> queries;                      ///< Empty if keeps_queries is false.
   std::vector<T> reference, scale, delta;  ///< [n_q] See SlopeTile.
-  Buffer<T> own_query_grad;                ///< Empty where the result's rows serve.
-  T* query_grad = nullptr;                 ///< [n_q × stride] W K
-  std::vector<T> query_slope;              ///< [n_q] dL/dpotential
-  std::vector<T> query_margin;             ///< [n_q] sum_j w_ij
-  std::vector<double> by_offset;           ///< dL/dlogit by relative position, or empty.
-  std::vector<T> position_slopes;          ///< [n_q × positions] dL/dweight by position, or empty.
-  std::vector<double> position_weights;    ///< [n_q × positions] The sums of weights, likewise.
-  std::vector<std::atomic<int>> turn;      ///< [blocks] the tile that may add next.
+  Buffer<T> own_query_grad;                ///< Empty if the rows of the result are used instead.
+  /// [n_q × stride] W K, where W = dL/d(measure); dL/dq for Measure::tanh_sum.
+  T* query_grad = nullptr;
+  std::vector<T> query_slope;            ///< [n_q] dL/d(potential)
+  std::vector<T> query_margin;           ///< [n_q] sum_j w_ij
+  std::vector<double> by_offset;         ///< dL/dlogit in the layout of the bias's table, or empty.
+  std::vector<T> position_slopes;        ///< [n_q × positions] dL/d(weight) by position, or empty.
+  std::vector<double> position_weights;  ///< [n_q × positions] Sums of weights, or empty.
+  /// [blocks] The tile of keys that may add to a block of queries next.
+  std::vector<std::atomic<int>> turn;
 };
 
-/// What a ticket owns: one tile of keys, its gradients, and room for a block of queries against it.
+/// The data of a ticket: one tile of keys, its gradients, and workspace for a block of queries.
 template <class T>
 struct KeyWork {
-  /// `rows` are the queries of a block at most; the rest as of KeyOperands.
+  /// `rows` is the maximum number of queries in a block. The other arguments are those of
+  /// KeyOperands.
   template <class S>
   KeyWork(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
           const S* values, std::int64_t first, int count, int rows)
@@ -58,17 +61,19 @@ struct KeyWork {
         keys_(operands.tile()) {}
 
   KeyOperands<T> operands;
-  Buffer<T> key_grad, value_grad;   ///< [columns × base_stride] W^T Q, [columns × value_stride]
-  Buffer<T> key_slope, key_margin;  ///< [columns] dL/dpotential, sum_i w_ij
-  Buffer<T> far_key_slope;          ///< See SlopeTile.
-  Buffer<T> query_grad;             ///< [rows × base_stride] Of sums of tangents only.
+  /// [columns × base_stride] W^T Q and [columns × value_stride].
+  Buffer<T> key_grad, value_grad;
+  Buffer<T> key_slope, key_margin;  ///< [columns] dL/d(potential) and sum_i w_ij.
+  Buffer<T> far_key_slope;          ///< [columns] See SlopeTile.
+  Buffer<T> query_grad;             ///< [rows × base_stride] Used by Measure::tanh_sum only.
   Buffer<T> column_delta;           ///< [columns] v_j.dV_j under the softmax over queries.
-  Operand<T> queries;               ///< A block of them, where the head keeps none.
-  Buffer<T> upstream;               ///< [rows × value_stride] dL/doutput of the block, lifted.
-  Buffer<T> tile, slope;            ///< [rows × columns]
-  Buffer<T> logit_slope;            ///< [rows × columns] dL/dlogit; empty where it is not wanted.
-  std::vector<double> by_offset;  ///< As BackwardHead's; empty where no two queries share a number.
-  std::vector<T> row_slope, row_margin;  ///< [rows]
+  Operand<T> queries;               ///< The queries of a block if the head does not keep them.
+  Buffer<T> upstream;               ///< [rows × value_stride] dL/d(lifted sums) of the block.
+  Buffer<T> tile, slope;            ///< [rows × columns] See SlopeTile.
+  Buffer<T> logit_slope;            ///< [rows × columns] dL/dlogit; empty if not wanted.
+  /// As in BackwardHead. Empty if each pair or query has its own number.
+  std::vector<double> by_offset;
+  std::vector<T> row_slope, row_margin;  ///< [rows] dL/d(potential) and sum_j w_ij.
   ParameterSums sums;
 
   [[nodiscard]] const KeyTile<T>& keys() const { return keys_; }
@@ -76,7 +81,7 @@ struct KeyWork {
  private:
   KeyTile<T> keys_;
 
-  /// Whether a ticket sums dL/dlogit by offset.
+  /// Returns whether a ticket sums dL/dlogit in its own by_offset.
   static bool gathers(const HeadBias<T>& bias) {
     return bias.has_gradient() && !bias.of_pairs() && !bias.of_queries();
   }

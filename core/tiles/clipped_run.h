@@ -1,5 +1,5 @@
-// Successive keys seen from one query by their clipped relative position, c = clip(j - i', -k, k) +
-// k (Shaw et al., section 3.2).
+// Successive keys of one query, grouped by their clipped relative position c = clip(j - i', -k, k)
+// + k (Shaw et al., section 3.2).
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 
 namespace conelab {
 
-/// The first keys may share position 0, the last ones position 2k; those between have one each.
+/// The first keys may share c = 0 and the last ones c = 2k; each key between them has its own c.
 class ClippedRun {
  public:
-  /// `offset` is j - i' of the first of `count` keys, `clip` is k.
+  /// `offset` is j - i' of the first of `count` keys; `clip` is k.
   ClippedRun(std::int64_t offset, std::int64_t clip, std::int64_t count)
       : last_(2 * clip),
         first_(offset + clip),
@@ -18,14 +18,14 @@ class ClippedRun {
         left_(std::clamp<std::int64_t>(-first_, 0, count)),
         right_(std::clamp<std::int64_t>(last_ + 1 - first_, 0, count)) {}
 
-  /// Sets out [count] to the numbers of a table [2k+1] at the keys' positions.
+  /// Sets out [count] to the entries c of a table [2k+1].
   template <class T>
   void spread(const T* table, T* out) const {
     std::fill(out, out + left_, table[0]);
     for (std::int64_t c = left_; c < right_; ++c) out[c] = table[first_ + c];
     std::fill(out + right_, out + count_, table[last_]);
   }
-  /// Adds the numbers [count] of the keys to sums [2k+1] by their positions.
+  /// Adds the numbers [count] of the keys to the entries c of sums [2k+1].
   template <class T, class N>
   void gather(const T* numbers, N* sums) const {
     double left = 0, right = 0;
@@ -38,7 +38,8 @@ class ClippedRun {
 
  private:
   std::int64_t last_, first_, count_;
-  std::int64_t left_, right_;  ///< Keys before `left_` share position 0, those from `right_` 2k.
+  /// Keys before `left_` have c = 0; those from `right_` on have c = 2k.
+  std::int64_t left_, right_;
 };
 
 }  // namespace conelab

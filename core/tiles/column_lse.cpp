@@ -15,7 +15,8 @@
 namespace conelab {
 namespace {
 
-/// The sums of a tile's columns, referred to the largest logit of each so far.
+/// Running sums of the exponentials of a tile's columns, relative to the largest logit of each so
+/// far.
 template <class T>
 class ColumnSums {
  public:
@@ -24,7 +25,7 @@ class ColumnSums {
         part_(reference_.size()),
         total_(reference_.size(), 0.0) {}
 
-  /// `logits` [rows x columns]
+  /// Adds `logits` [rows × columns].
   void add(const Kernels<T>& kernels, const T* logits, int rows) {
     const auto columns = static_cast<int>(total_.size());
     raise(logits, rows);
@@ -43,7 +44,8 @@ class ColumnSums {
   std::vector<T> reference_, part_;
   std::vector<double> total_;
 
-  /// Refers the columns' sums to their largest logits, those of the tile included.
+  /// Raises the references to the largest logits, including those of the tile, and rescales the
+  /// sums.
   void raise(const T* logits, int rows) {
     part_ = reference_;
     for (int r = 0; r < rows; ++r, logits += total_.size()) {
@@ -58,7 +60,7 @@ class ColumnSums {
   }
 };
 
-/// Sweeps the queries of one tile of keys after the other; a ticket is a tile.
+/// Processes the tiles of keys. A ticket is a tile, which sweeps over all queries.
 template <class S>
 class ColumnPass {
   using T = Compute<S>;

@@ -1,4 +1,4 @@
-// Forward pass: blocks of queries walk the tiles of keys, and gather under an online softmax
+// The forward pass: blocks of queries sweep over the tiles of keys with an online softmax
 // (row_sums.h).
 #include <algorithm>
 #include <cmath>
@@ -25,20 +25,20 @@
 namespace conelab {
 namespace {
 
-/// Queries of a task at most: their output sums stay in the second-level cache.
+/// The maximum number of queries in a ticket, whose output sums then stay in the second-level
+/// cache.
 constexpr std::int64_t most_queries = 384;
-/// Tasks that a thread is given at least, so that none waits long for the last: three tasks of a
-/// head of 1024 tokens cost two threads a quarter of their time.
+/// The minimum number of tickets for each thread, so that no thread waits long for the last one.
 constexpr std::int64_t least_tasks = 8;
 constexpr std::size_t cache_line = 64;
 
-/// What the tasks of one head share.
+/// What the tickets of one head share.
 template <class S>
 struct ForwardHead {
   Head<Compute<S>> head;
   PackedKeys<Compute<S>> keys;
   PackedValues<S> values;
-  NonFiniteValues<S> non_finite_values;  ///< Once all values are packed.
+  NonFiniteValues<S> non_finite_values;  ///< Set once all values are packed.
 };
 
 template <class S>
@@ -81,23 +81,24 @@ class ForwardPass {
   const AttentionInput<S>& input_;
   const Execution& execution_;
   const Kernels<T>& kernels_;
-  int group_rows_;  ///< Queries of a tile.
+  int group_rows_;  ///< Queries in a tile.
   Mask mask_;
   std::int64_t query_block_ = most_queries, blocks_ = 0;
   std::vector<std::unique_ptr<ForwardHead<S>>> heads_;
   Forward<S> result_;
 
-  /// A ticket's queries and their running state.
+  /// The queries of a ticket and their running sums.
   struct Block {
     std::int64_t batch, head, begin;
     int rows;
     Operand<T> queries;
     RowSums<T> sums;
     Buffer<T> tile;  ///< [forward_rows × forward_keys] Measures, then weights.
-    Buffer<T> room;  ///< See PackedValues::panels.
+    Buffer<T> room;  ///< Workspace, see PackedValues::panels.
   };
 
-  /// Whole groups of queries. On one thread there is nobody to wait for.
+  /// Returns the number of queries in a ticket, in whole groups. A single thread has no need of
+  /// small ones.
   [[nodiscard]] std::int64_t query_block() const {
     const Extents& e = plan_.extents;
     const std::int64_t threads = thread_count(execution_);
@@ -157,8 +158,8 @@ class ForwardPass {
     }
   }
 
-  /// Asks for the part of the next tile that falls to the group at `row`: what comes from the third
-  /// level would otherwise stop the first group of a tile (2 % of a head of 4096 tokens).
+  /// Prefetches the next tile. Each group of rows fetches its share, so that the first group of
+  /// that tile does not wait for the third-level cache.
   void fetch_ahead(const Block& block, const ForwardHead<S>& shared, int t, int row) const {
     const std::size_t groups =
         (static_cast<std::size_t>(block.rows) + group_rows_ - 1) / group_rows_;
@@ -192,7 +193,7 @@ class ForwardPass {
     return b;
   }
 
-  /// `panels` are those of the whole tile's values.
+  /// `panels` are those of the values of the whole tile.
   void attend_group(Block& block, const ForwardHead<S>& shared, Tiles<S>& tiles,
                     const KeyTile<T>& tile, const T* panels, int row, int rows) {
     const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
@@ -222,7 +223,7 @@ class ForwardPass {
     }
   }
 
-  /// A row of a tile whose weights are lost, from its measures, which are computed again.
+  /// Measures a row of a tile whose weights are lost again, and computes its weights.
   void weigh_again(const WeightTile<T>& w, const QueryGroup<T>& group, int row, Tiles<S>& tiles,
                    const KeyTile<T>& keys) const {
     QueryGroup<T> alone = group;

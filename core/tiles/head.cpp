@@ -12,11 +12,10 @@
 namespace conelab {
 namespace {
 
-/// Enough of the keys to find what their coordinates have in common; the centre only steers
-/// rounding.
+/// The number of keys from which the centre is computed. It affects rounding only.
 constexpr std::int64_t centre_samples = 16;
 
-/// The numbers of a token as the kernels take them.
+/// Returns the numbers of a token as T.
 template <class T, class S>
 const T* numbers_of(const S* token, std::int64_t d, Buffer<T>& converted) {
   if constexpr (std::is_same_v<S, T>) return token;
@@ -87,8 +86,9 @@ void Head<T>::find_centre(const S* keys) {
     }
   }
   for (std::size_t i = 0; i < centre_.size(); ++i) {
-    // The mean, where it is four times the standard deviation; a value far from all others is no
-    // reason to move them. Representable, so that subtracting it rounds once.
+    // Centre at the mean if it is more than four times the standard deviation. A single outlier
+    // must not move all other keys. The centre is representable in T, so that subtracting it rounds
+    // once.
     const double mean = static_cast<double>(static_cast<T>(centre_[i]));
     centre_[i] = square[i] < mean * mean * (1 + 1. / 16) ? mean : 0;
   }
@@ -115,7 +115,7 @@ void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, 
   for (std::int64_t i = 0; i < count; ++i) {
     const T* x = numbers_of(tokens + i * d, d, converted);
     Place place;
-    if (d > 0 && !std::isfinite(x[d - 1])) {  // Where that is -inf, a place may be finite.
+    if (d > 0 && !std::isfinite(x[d - 1])) {  // If it is -inf, the placed token may be finite.
       skip_token(i, out);
     } else if (const char* wrong = store_token(x, i, place, out)) {
       if (all_finite(x, d)) {
@@ -195,7 +195,7 @@ void Head<T>::token_gradients(const S* tokens, std::int64_t count,
     const T potential = upstream.potential[i];
     const bool untouched = potential == 0 && std::all_of(base_gradient, base_gradient + base_size_,
                                                          [](T v) { return v == 0; });
-    if (untouched) {  // also a token that is not finite and that nobody saw
+    if (untouched) {  // This includes tokens that are not finite and that no query saw.
       std::fill_n(dx, d, S(0));
       continue;
     }

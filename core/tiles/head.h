@@ -1,5 +1,5 @@
-// What a head fixes before any pair is looked at: its constants, its bias, and how its tokens
-// become operands of the kernels.
+// What is common to all pairs of one head: its constants, its bias, and how its tokens become
+// operands of the kernels. A token is `placed` when it has been mapped, centred and rounded to T.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,30 @@
 
 namespace conelab {
 
-/// dL/d of placed tokens, by which `Head::token_gradients` goes back through the map.
+/// dL/d(placed tokens), from which Head::token_gradients continues.
 template <class T>
 struct OperandGradient {
-  const T* base;  ///< [tokens × stride] dL/dbase of each token.
+  const T* base;  ///< [tokens × stride] dL/d(base coordinates).
   std::ptrdiff_t stride;
-  const T* potential;  ///< [tokens] dL/dpotential.
+  const T* potential;  ///< [tokens] dL/d(potential).
 };
 
-/// How large e^radius of a token may be, of which a pair multiplies two. In float32 also its
-/// coordinates, its height in the half-space and the inverse of that, of which a pair multiplies up
-/// to four (the squared distance over both heights), and so do its slopes: float32 holds them all,
-/// and log1p of four times that (core/simd/exponential.h). float64 reaches further than needed:
-/// only what overflows is out of its reach.
+/// The largest allowed e^radius of a token on the hyperboloid and in the ball, Euclidean norm of
+/// the base coordinates elsewhere, and height and inverse height in the half-space. A pair
+/// multiplies up to four of these, as in a squared distance over both heights. float32 can
+/// represent such products and their derivatives, and log1p of four times that
+/// (core/simd/exponential.h). For float64 the limit only guarantees products of two.
 template <class T>
 inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
 
-/// Tokens are of any stored type S whose Compute<S> is T.
+/// Tokens may have any stored type S whose Compute<S> is T.
 template <class T>
 class Head {
  public:
-  /// Where the head's keys lie off the origin together, the mean of a sample becomes the centre of
-  /// both operands, so that squared distances keep more of their bits. Where a mask hides keys the
-  /// origin stays the centre: not even the last bits of a row may depend on a key that it does not
-  /// see. `index` is batch * heads + head.
+  /// `index` is batch * heads + head. For squared distances, coordinates in which the keys of a
+  /// sample have nearly the same value are centred at that value, for queries and keys, so that the
+  /// distances lose fewer bits. If a mask hides keys, nothing is centred: not even the last bits of
+  /// a row may depend on a key that it does not see.
   template <class S>
   Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<S>& input,
        std::int64_t index);
@@ -49,19 +49,22 @@ class Head {
   [[nodiscard]] const HeadBias<T>& bias() const { return bias_; }
   [[nodiscard]] const PositionValues<T>& position_values() const { return position_values_; }
 
-  /// Places tokens [count × d], the first of which is token `first` of `tensor` in messages.
-  /// Buffers hold at least `capacity` tokens, those past `count` zero.
+  /// Places tokens [count × d]. The first one is token `first` of `tensor` in messages. The buffers
+  /// of `out` hold at least `capacity` tokens; those past `count` are zero. Throws a failure if a
+  /// finite token lies outside the model.
   template <class S>
   void place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
-  /// Sets dL/dx of tokens [count × d], and adds dL/dparameters: those of the similarity, then
-  /// dL/dlight. `upstream.base` may be dx itself, `stride` d then.
+  /// Sets dx to dL/dx of tokens [count × d], and adds to dparameters: the derivatives by the
+  /// parameters of the similarity, then the one by the radius or height of the light.
+  /// `upstream.base` may be dx itself if its stride is d.
   template <class S>
   void token_gradients(const S* tokens, std::int64_t count, const OperandGradient<T>& upstream,
                        S* dx, double* dparameters) const;
-  /// Adds what the bias makes of dL/dlogit by position in its table: dL/d(its parameters), and
-  /// where it is one of queries dL/dq [n_q × d] and, as token_gradients, dL/dparameters.
+  /// Applies the chain rule to dL/dlogit, summed in the layout of the bias's table: adds
+  /// dL/d(parameters of the bias) to `bias`. If the bias depends on queries, it also adds dL/dq to
+  /// query_grad [n_q × d], and dL/d(scale) to dparameters if the similarity is `dot`.
   template <class S>
   void bias_gradients(const double* by_offset, const S* queries, S* query_grad, PartValues& bias,
                       double* dparameters) const;
@@ -74,7 +77,7 @@ class Head {
   std::vector<double> map_values_;
   MapContext context_;
   std::vector<double> centre_;
-  Buffer<T> first_axis_;  ///< e_1 [m]
+  Buffer<T> first_axis_;  ///< [base_size] The first unit vector.
   T constants_[max_constants] = {};
   HeadBias<T> bias_;
   PositionValues<T> position_values_;
@@ -84,16 +87,18 @@ class Head {
     c.p = map_values_.data();
     return c;
   }
-  /// Whether the similarity is the product with a scale.
+  /// Returns whether the similarity is `dot`, whose scale the bias shares.
   [[nodiscard]] bool is_dot() const;
   template <class S>
   void find_centre(const S* keys);
-  /// Places x [d], whose last number is finite, as token i of `out`; null or what is wrong with it.
+  /// Places x [d], whose last number is finite, as token i of `out`. Returns null, or why x is
+  /// outside the model.
   [[nodiscard]] const char* store_token(const T* x, std::int64_t i, Place& place,
                                         Operand<T>& out) const;
-  /// Whether T holds what pairs make of a token of this squared norm at this height.
+  /// Returns whether T can represent what pairs compute from a token with this squared norm and
+  /// height.
   [[nodiscard]] bool is_within_reach(double norm2, double height) const;
-  /// Token i of `out` is not finite, or out of reach.
+  /// Marks token i of `out` as not finite, or as beyond reach.
   void skip_token(std::int64_t i, Operand<T>& out) const;
   [[noreturn]] void fail_outside(const Place& place, const char* tensor, std::int64_t index) const;
 };

@@ -13,7 +13,7 @@
 namespace conelab {
 namespace {
 
-/// The numbers of one axis, as a row's functions take them.
+/// Returns the parameters of one axis in the form that a row's functions take.
 PartValues along_axis(PartValues values, std::size_t axis) {
   for (std::size_t k = 0; k < values.p.size(); ++k) {
     if (!values.tensor[k].empty()) values.p[k] = values.tensor[k][axis];
@@ -48,7 +48,7 @@ HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values)
     const std::int64_t offsets = std::max<std::int64_t>(0, e.query + e.key - 1);
     axes_.push_back(
         {values, 0, of_pairs() ? e.query * e.key : offsets, of_pairs() ? 0 : e.key - 1});
-    first = axes_.front().count + 1 + 2 * forward_keys<T>;  // A tile's width of padding.
+    first = axes_.front().count + 1 + 2 * forward_keys<T>;  // Padding for the width of a tile.
   } else {
     place_keys(sides);
   }
@@ -174,7 +174,7 @@ double HeadBias<T>::collect_queries(const double* by_offset, const S* queries, S
   const auto d = static_cast<std::size_t>(extents_.feature);
   std::vector<double>& key_grad =
       gradient.tensor[static_cast<std::size_t>(RelativePositions::keys)];
-  std::vector<double> unscaled(d);  // dL/dq over the scale.
+  std::vector<double> unscaled(d);  // dL/dq divided by the scale.
   double by_scale = 0;
   for (std::int64_t i = 0; i < extents_.query; ++i, queries += d, query_grad += d) {
     std::fill(unscaled.begin(), unscaled.end(), 0.0);

@@ -1,8 +1,9 @@
-// The bias of one head, tabulated by relative position, or by pair where each has its own.
+// The bias of one head as a table over relative positions, or over pairs if each has its own
+// number.
 //
-// On a grid the bias is the sum of one table for each axis, by relative coordinate. A bias of
-// queries is a table for each, t_i[c] = scale q_i . shaw_k[c] by clipped relative position c: O(n_q
-// k) memory.
+// On a grid the bias is the sum of one table for each axis over relative coordinates. A bias that
+// depends on queries has one table for each query, t_i[c] = scale q_i . shaw_k[c] over the clipped
+// relative position c (Shaw et al.), which takes O(n_q k) memory.
 #pragma once
 
 #include <algorithm>
@@ -20,74 +21,79 @@ namespace conelab {
 template <class T>
 class HeadBias {
  public:
-  /// `values` are the bias's parameters for this head. Throws misuse where the bias overflows at a
-  /// position that the plan has.
+  /// `values` are the parameters of the bias for this head. Throws misuse if the bias overflows at
+  /// an offset that occurs in the plan.
   HeadBias(const Plan& plan, const PartValues& values);
-  /// Tabulates a bias of queries, which are given [n_q x d]; leaves any other as it is. `scale` is
-  /// that of the products.
+  /// Computes the tables of a bias that depends on queries [n_q × d]. It does nothing for any other
+  /// bias. `scale` multiplies the products.
   template <class S>
   void take_queries(const Kernels<T>& kernels, const S* queries, double scale);
 
-  /// Whether the plan has a bias.
+  /// Returns whether the plan has a bias.
   [[nodiscard]] bool exists() const { return !table_.empty(); }
-  /// Whether some parameter of it is differentiated.
+  /// Returns whether any parameter of the bias is differentiable.
   [[nodiscard]] bool has_gradient() const { return has_gradient_; }
-  /// Whether the biases of a query with successive keys follow each other in one table: always,
-  /// except on a grid of several axes and where it is one of queries.
+  /// Returns whether the biases of a query with successive keys are contiguous in one table. This
+  /// is so except on a grid of several axes and for a bias that depends on queries.
   [[nodiscard]] bool is_one_table() const { return axes_.size() == 1; }
-  /// The bias of the pair (query, key), and of the keys after it; `stride` numbers on for each
-  /// query further down. Only where there is one table.
+  /// Returns a pointer to the bias of the pair (query, key), which those of the next keys follow.
+  /// The same pointer for the next query is `stride()` numbers further. Requires is_one_table().
   [[nodiscard]] const T* values(std::int64_t query, std::int64_t key) const {
     return table_.data() + index(query, key);
   }
   [[nodiscard]] std::ptrdiff_t stride() const { return of_pairs() ? extents_.key : -1; }
-  /// Whether each pair has a number of its own, which no other pair's gradient is added to.
+  /// Returns whether each pair has its own number.
   [[nodiscard]] bool of_pairs() const { return row_->of_pairs; }
-  /// Whether each query has a table of its own, which no other query's gradient is added to.
+  /// Returns whether each query has its own table.
   [[nodiscard]] bool of_queries() const { return row_->of_queries; }
   /// Sets out [count] to the bias of a query with the keys from `key` on.
   void fill(std::int64_t query, std::int64_t key, std::int64_t count, T* out) const;
-  /// The position of a pair in the table and in sums by it: key - query + n_q - 1, or query * n_k +
-  /// key.
+  /// Returns the index of a pair in the table: key - query + n_q - 1, or query * n_k + key if each
+  /// pair has its own number.
   [[nodiscard]] std::ptrdiff_t index(std::int64_t query, std::int64_t key) const {
     return of_pairs() ? query * extents_.key + key : key - query + extents_.query - 1;
   }
-  /// Entries of sums by position in the table.
+  /// Returns the size of an array of sums that has the layout of the table.
   [[nodiscard]] std::size_t sums() const;
-  /// Adds dL/dlogit [count] of a query with the keys from `key` on to sums by position.
+  /// Adds dL/dlogit [count] of a query with the keys from `key` on to sums in the layout of the
+  /// table.
   void add(std::int64_t query, std::int64_t key, std::int64_t count, const T* logit_slope,
            double* by_offset) const;
-  /// Applies the chain rule: adds dL/dparameters, from dL/dlogit summed by position in the table.
+  /// Applies the chain rule: adds dL/d(parameters), given dL/dlogit summed in the layout of the
+  /// table. It does nothing for a bias that depends on queries.
   void collect(const double* by_offset, PartValues& gradient) const;
-  /// The rest of it for a bias of queries: adds dL/dq [n_q x d] and dL/dshaw_k, returns dL/dscale.
+  /// Does the same for a bias that depends on queries: adds dL/dq to query_grad [n_q × d] and
+  /// dL/d(shaw_k) to `gradient`, and returns dL/d(scale).
   template <class S>
   double collect_queries(const double* by_offset, const S* queries, S* query_grad,
                          PartValues& gradient) const;
-  /// The derivative by one number, tabulated as the bias is [n_q + n_k - 1]. Not on a grid.
+  /// Returns the derivatives of the bias by one parameter, in the layout of the table [n_q + n_k -
+  /// 1]. It does not support grids.
   [[nodiscard]] std::vector<T> slope_table(std::size_t parameter) const;
 
  private:
-  /// Relative positions [0, count) of a table, the middle of which is offset 0.
+  /// One axis of relative positions.
   struct Axis {
-    PartValues values;     ///< The row's parameters along this axis.
-    std::ptrdiff_t first;  ///< Where its part of the table begins.
+    PartValues values;     ///< The parameters of the row along this axis.
+    std::ptrdiff_t first;  ///< Index of its first entry in the table.
     std::int64_t count;
-    std::int64_t zero;  ///< The position of offset 0.
+    std::int64_t zero;  ///< Index of offset 0, counted from `first`.
   };
 
   const BiasRow* row_;
   Extents extents_;
   std::vector<Axis> axes_;
   Buffer<T> table_;
-  std::vector<std::int32_t> coordinate_;  ///< [n_k x axes] Of the keys on a grid.
-  std::vector<double> position_keys_;     ///< [2 clip + 1 x d] Of a bias of queries.
+  std::vector<std::int32_t> coordinate_;  ///< [n_k × axes] Coordinates of the keys on a grid.
+  /// [2 clip + 1 × d] shaw_k of a bias that depends on queries.
+  std::vector<double> position_keys_;
   std::int64_t clip_ = 0;
   double scale_ = 0;
   bool has_gradient_ = false;
 
   void place_keys(const std::vector<std::int64_t>& sides);
   void tabulate(const Plan& plan);
-  /// The coordinates [axes] of a key.
+  /// Returns the coordinates [axes] of a key.
   [[nodiscard]] const std::int32_t* point(std::int64_t key) const {
     return coordinate_.data() + key * static_cast<std::int64_t>(axes_.size());
   }

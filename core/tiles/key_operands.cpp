@@ -14,7 +14,7 @@ KeyOperands<T>::KeyOperands(const Plan& plan, const Kernels<T>& kernels, const H
       value_stride_(conelab::value_stride(plan.aggregate, plan.extents.value, kernels.panel)),
       packed_(plan, kernels, head, count, first),
       placed_(packed_.pack(plan, kernels, head, keys + first * plan.extents.feature, 0)) {
-  static_assert(backward_keys<T> <= forward_keys<T>);  // One tile of packed_.
+  static_assert(backward_keys<T> <= forward_keys<T>);  // All keys are in one tile of packed_.
   const int columns = tile().columns;
   const auto panels = [&](std::ptrdiff_t wide, std::ptrdiff_t deep) {
     return static_cast<std::size_t>(wide / kernels.panel * kernels.packed_size(deep));

@@ -1,4 +1,4 @@
-// One tile of keys and values as operands of the backward pass's products.
+// A tile of keys and values as operands of the products of the backward pass.
 #pragma once
 
 #include <cstddef>
@@ -16,31 +16,32 @@ namespace conelab {
 template <class T>
 class KeyOperands {
  public:
-  /// At most backward_keys keys from key `first` of a head, of its keys [n_k × d] and values [n_k ×
-  /// d_v] of any stored type whose Compute is T.
+  /// Takes at most backward_keys keys of a head, from key `first` on, out of all its keys [n_k × d]
+  /// and values [n_k × d_v]. They may have any stored type whose Compute is T.
   template <class S>
   KeyOperands(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
               const S* values, std::int64_t first, int count);
-  /// What the measures take.
+  /// Returns the operands of the measures.
   [[nodiscard]] KeyTile<T> tile() const {
     KeyTile<T> tile = packed_.tile(0);
     tile.base = base();
     return tile;
   }
-  /// The placed keys, [columns × base_stride].
+  /// Returns the placed keys [columns × base_stride].
   [[nodiscard]] const T* base() const { return placed_.base.data(); }
   [[nodiscard]] std::ptrdiff_t base_stride() const { return placed_.stride; }
-  /// Numbers of a lifted value (aggregate.h), and the same in whole panels.
+  /// Return the size of a lifted value (aggregate.h), and their leading dimension.
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] std::ptrdiff_t value_stride() const { return value_stride_; }
-  /// Values [width × columns], for dO V^T, and placed keys [columns × base_stride], for W K.
+  /// Return the packed values [width × columns] for dO V^T, and the packed keys [columns ×
+  /// base_stride] for W K.
   [[nodiscard]] RightOperand<T> values() const {
     return {value_panels_.data(), kernels_->packed_size(width_), true};
   }
   [[nodiscard]] RightOperand<T> keys() const {
     return {key_panels_.data(), kernels_->packed_size(tile().columns), true};
   }
-  /// Keys of the head, ascending, whose values are not finite; their panels hold 0.
+  /// Returns the keys whose values are not finite, in ascending order. Their packed values are 0.
   [[nodiscard]] const std::vector<std::int64_t>& non_finite_values() const {
     return non_finite_values_;
   }

@@ -1,5 +1,6 @@
-// Values v_j that are not finite. Products take them as 0, for a weight of 0 times NaN must not
-// reach rows that do not see them; afterwards they are added to the rows that do.
+// The values v_j of one head that are not finite. The products use 0 in their place, because a
+// weight of 0 times NaN must not reach rows that do not see the value. Afterwards they are added to
+// the rows that do.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,17 @@
 
 namespace conelab {
 
-/// Those of one head.
 template <class S>
 class NonFiniteValues {
   using T = Compute<S>;
 
  public:
   NonFiniteValues() = default;
-  /// `keys` (ascending) are those of the head whose values [n_k × d_v] are not finite.
+  /// `keys` (ascending) are those whose values [n_k × d_v] are not finite.
   NonFiniteValues(Aggregate aggregate, const S* values, std::int64_t value_size,
                   std::vector<std::int64_t> keys);
 
-  /// Adds to a row's output [d_v] the numbers that are not finite, of the keys that the row sees.
+  /// Adds the numbers that are not finite, of the keys that the query sees, to its output [d_v].
   void add_seen(const Mask& mask, std::int64_t batch, std::int64_t query, S* output) const;
 
  private:
@@ -29,9 +29,10 @@ class NonFiniteValues {
   const S* values_ = nullptr;
   std::int64_t value_size_ = 0;
   std::vector<std::int64_t> keys_;
-  std::vector<T> sums_;  ///< [d_v] of all keys: what most rows see.
+  std::vector<T> sums_;  ///< [d_v] Sums over all keys, for rows that see all of them.
 
-  /// Adds the numbers of a value that are not finite: all are NaN under the midpoint.
+  /// Adds the numbers of a value that are not finite to sums [d_v]. For the midpoint all become
+  /// NaN.
   void add(std::int64_t key, T* sums) const;
 };
 

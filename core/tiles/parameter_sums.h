@@ -1,4 +1,4 @@
-// What pairs and tokens add to the gradients of a call's parameters.
+// Sums over pairs and tokens from which the gradients of a call's parameters follow.
 #pragma once
 
 #include <span>
@@ -8,18 +8,19 @@
 
 namespace conelab {
 
-/// Sums over some pairs and tokens of one head. Each ticket of a pass has its own, so that the
-/// order of all additions is fixed.
+/// Sums over some of the pairs and tokens of one head. Each ticket of a pass has its own, so that
+/// the order of all additions is fixed.
 struct ParameterSums {
   explicit ParameterSums(const Plan& plan);
 
-  std::vector<double> similarity;  ///< [similarity parameters + light]
-  std::vector<double> constant;    ///< [constants]
-  PartValues bias;                 ///< In the form of the bias's parameters; empty: 0.
+  /// [similarity parameters + 1] The last one belongs to the light.
+  std::vector<double> similarity;
+  std::vector<double> constant;  ///< [constants]
+  PartValues bias;               ///< Has the shapes of the bias's parameters; empty: 0.
 };
 
-/// Adds dL/d of every differentiable parameter of similarity, map and bias to the result, from the
-/// sums [batch x head x parts] of all heads, added up in this order.
+/// Adds dL/d(parameter) of every differentiable parameter of similarity, map and bias to the
+/// result. The sums [batch × head × parts] are added in this order.
 template <class T>
 void add_parameter_gradients(const Plan& plan, std::span<const ParameterSums> sums,
                              Backward<T>& result);

@@ -1,6 +1,9 @@
-// What a bias of queries adds to values: output_i += sum_j w_ij a_c, a = shaw_v and c = clip(j -
-// i', -k, k) + k (Shaw et al. eq. 3). The passes gather weights by c, 2k + 1 numbers for each
-// query, whose product with a is added at the end.
+// What a bias that depends on queries adds to the output (Shaw et al. eq. 3):
+//
+//   output_i += sum_j w_ij shaw_v[c],   c = clip(j - i', -k, k) + k
+//
+// The passes sum the weights of a query by c, which gives 2k + 1 numbers, and multiply these by
+// shaw_v at the end. This class holds shaw_v of one head.
 #pragma once
 
 #include <cmath>
@@ -13,11 +16,10 @@
 
 namespace conelab {
 
-/// Those of one head.
 template <class T>
 class PositionValues {
  public:
-  /// `values` are the bias's parameters for this head.
+  /// `values` are the parameters of the bias for this head.
   PositionValues(const Plan& plan, const PartValues& values) : extents_(plan.extents) {
     if (!plan.bias->of_queries) return;
     const auto& given = values.tensor[static_cast<std::size_t>(RelativePositions::values)];
@@ -26,20 +28,20 @@ class PositionValues {
   }
 
   [[nodiscard]] bool exist() const { return !table_.empty(); }
-  /// 2k + 1, or 0 where there are none.
+  /// Returns 2k + 1, or 0 if there are no such values.
   [[nodiscard]] std::int64_t count() const { return exist() ? 2 * clip_ + 1 : 0; }
-  /// `keys` keys of a query, the first of which is `key`.
+  /// Returns the positions c of successive keys of a query, the first of which is `key`.
   [[nodiscard]] ClippedRun run(std::int64_t query, std::int64_t key, std::int64_t keys) const {
     return {key - query - extents_.key + extents_.query, clip_, keys};
   }
-  /// Adds the product of a query's weights by position [2k+1] and the values to out [d_v].
+  /// Adds the product of a query's weights by position [2k+1] and shaw_v to out [d_v].
   void add(const T* weights, T* out) const {
     const T* value = table_.data();
     for (std::int64_t c = 0; c < count(); ++c, value += extents_.value) {
       for (std::int64_t x = 0; x < extents_.value; ++x) out[x] += weights[c] * value[x];
     }
   }
-  /// Sets slopes [2k+1] to dL/dweight by position, from a query's dL/doutput [d_v].
+  /// Sets slopes [2k+1] to dL/d(weight) by position, given dL/d(output) [d_v] of a query.
   void slopes(const Kernels<T>& kernels, const T* upstream, T* slopes) const {
     const auto size = static_cast<int>(extents_.value);
     for (std::int64_t c = 0; c < count(); ++c) {
@@ -47,7 +49,7 @@ class PositionValues {
           static_cast<T>(kernels.exact_product(upstream, table_.data() + c * extents_.value, size));
     }
   }
-  /// Adds to dL/dshaw_v what follows from a query's weights by position and its dL/doutput.
+  /// Adds to dL/d(shaw_v), given the weights by position and dL/d(output) of a query.
   void collect(const double* weights, const T* upstream, PartValues& gradient) const {
     double* out = gradient.tensor[static_cast<std::size_t>(RelativePositions::values)].data();
     for (std::int64_t c = 0; c < count(); ++c, out += extents_.value) {
@@ -60,7 +62,7 @@ class PositionValues {
  private:
   Extents extents_;
   std::int64_t clip_ = 0;
-  std::vector<T> table_;  ///< [2k+1 x d_v]
+  std::vector<T> table_;  ///< [2k+1 × d_v] shaw_v; empty if there are no such values.
 };
 
 }  // namespace conelab

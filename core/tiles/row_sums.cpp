@@ -15,7 +15,7 @@ RowSums<T>::RowSums(const Plan& plan, int rows, std::ptrdiff_t stride)
 template <class T>
 bool RowSums<T>::any_moved(const WeightTile<T>& tile, int row) const {
   const T* before = references(row);
-  int any = 0;  // No early exit: the loop is one of vectors.
+  int any = 0;  // There is no early exit, so that the loop can be vectorised.
   for (int r = 0; r < tile.score.rows; ++r) {
     any |= static_cast<int>(tile.reference[r] != before[r]) |
            static_cast<int>(is_lost(tile.reference[r], tile.row_maximum[r]));
@@ -27,7 +27,7 @@ template <class T>
 void RowSums<T>::move_reference(int row, T reference) {
   T& m = references_[static_cast<std::size_t>(row)];
   const T before = std::exchange(m, reference);
-  if (before == no_reference<T>) return;  // The row has gathered nothing.
+  if (before == no_reference<T>) return;  // The row has no sums yet.
   const T scale = std::exp(before - reference);
   totals_[static_cast<std::size_t>(row)] *= static_cast<double>(scale);
   T* own = sums(row);

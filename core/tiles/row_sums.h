@@ -1,7 +1,6 @@
-// What the rows of a block have gathered on the way forward: sums of weights and of weighted values
-// under an online softmax.
-//
-// What a row has gathered is referred to its reference (row_reference.h), which the kernels move.
+// Running sums of the rows of a block in the forward pass: of weights and of weighted values, as in
+// an online softmax. The sums of a row are relative to its reference (row_reference.h), which the
+// kernels move.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +17,21 @@ namespace conelab {
 template <class T>
 class RowSums {
  public:
-  /// Of `rows` rows, each with sums [stride]: of values, and of weights by relative position where
-  /// these have values, too (position_values.h).
+  /// Each of `rows` rows has sums [stride]: of lifted values, followed by the weights summed by
+  /// relative position if a bias adds values (position_values.h).
   RowSums(const Plan& plan, int rows, std::ptrdiff_t stride);
 
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
   [[nodiscard]] T* sums(int row) { return sums_.data() + row * stride_; }
   [[nodiscard]] const T* sums(int row) const { return sums_.data() + row * stride_; }
-  /// The sum of a row's weights.
+  /// Returns the sum of a row's weights.
   [[nodiscard]] double total(int row) const { return totals_[static_cast<std::size_t>(row)]; }
-  /// Of the rows from `row`: no_reference until the row has seen a key; 0 of a sigmoid.
+  /// Returns the references of the rows from `row` on: no_reference until the row has seen a key.
+  /// They are 0 for a sigmoid.
   [[nodiscard]] const T* references(int row) const { return references_.data() + row; }
 
-  /// Refers what the tile's rows, the first of which is row `row`, have gathered to where the tile
-  /// has moved their references, once weigh_again(r) has weighed those again that are lost.
+  /// Rescales the sums of the tile's rows to the references that the kernel has moved. `row` is the
+  /// first of these rows. Calls weigh_again(r) before that for each row whose weights are lost.
   template <class Again>
   void settle(const WeightTile<T>& tile, int row, const Again& weigh_again) {
     if (!refers_ || !any_moved(tile, row)) return;
@@ -44,12 +44,12 @@ class RowSums {
   void add(const WeightTile<T>& tile, int row);
 
  private:
-  /// Whether a reference of the tile's rows has moved, or is to.
+  /// Returns whether the reference of any of the tile's rows has moved or is lost.
   [[nodiscard]] bool any_moved(const WeightTile<T>& tile, int row) const;
   void move_reference(int row, T reference);
 
   std::ptrdiff_t stride_;
-  bool refers_;     ///< Not to be asked of a sigmoid.
+  bool refers_;     ///< Whether rows have references: false for a sigmoid.
   Buffer<T> sums_;  ///< [rows × stride]
   std::vector<double> totals_;
   std::vector<T> references_;

@@ -1,6 +1,7 @@
-// From the logits of one row to its weights.
+// Computes the weights of one row from its logits.
 //
-// Kernels know two laws (PairLaw); the laws of weights are these with a scale of each row:
+// The kernels know two laws (PairLaw). Each law of weights is one of these times a scale of the
+// row:
 //   softmax               exp(logit - m) / sum
 //   exp                   exp(logit - m) e^m
 //   softmax over queries  exp(logit' - m) e^m, logit' = logit - log sum_i exp(logit_ij) of its key
@@ -20,7 +21,7 @@ namespace conelab {
   return law == WeightLaw::sigmoid ? pair_sigmoid : referred_exponential;
 }
 
-/// What makes weights of a row's exp(logit - m), their sum being `sum`.
+/// Returns the factor that turns the exp(logit - m) of a row, whose sum is `sum`, into weights.
 template <class T>
 [[nodiscard]] T row_scale(WeightLaw law, T m, double sum) {
   if (law == WeightLaw::sigmoid) return 1;
@@ -28,26 +29,28 @@ template <class T>
   return std::exp(m);
 }
 
-/// The law whose scale the forward and backward passes take: the midpoint is the same for weights
-/// of any scale, and those of a softmax neither overflow nor vanish.
+/// Returns the law whose scale the forward and backward passes use. The Einstein midpoint does not
+/// depend on the scale of the weights. It uses that of a softmax, with which weights neither
+/// overflow nor underflow.
 [[nodiscard]] constexpr WeightLaw scale_law(WeightLaw law, Aggregate aggregate) {
   return is_midpoint(aggregate) && law != WeightLaw::sigmoid ? WeightLaw::softmax : law;
 }
 
-/// The law of one row: exp(logit - reference) times `scale`, or sigmoid(logit).
+/// The law of one row: the weight is exp(logit - reference) times `scale`, or sigmoid(logit).
 template <class T>
 struct RowWeights {
   WeightLaw law = WeightLaw::softmax;
-  T reference = 0, scale = 1;  ///< Of exponentials only.
+  T reference = 0, scale = 1;  ///< Unused by the sigmoid.
 
   [[nodiscard]] T of(T logit) const {
-    if (std::isinf(logit) && logit < 0) return 0;  // Masked, also where another token is NaN.
+    // The pair is masked, even if a reference is NaN.
+    if (std::isinf(logit) && logit < 0) return 0;
     return law == WeightLaw::sigmoid ? 1 / (1 + std::exp(-logit))
                                      : std::exp(logit - reference) * scale;
   }
 };
 
-/// The law of a row all of whose logits are at hand [count]; its sum is gathered in double. Not for
+/// Returns the law of a row, given all its logits [count]. Sums are in double. It does not serve
 /// the softmax over queries.
 template <class T>
 [[nodiscard]] RowWeights<T> row_weights(WeightLaw law, const T* logits, std::int64_t count) {

@@ -18,10 +18,10 @@
 namespace conelab {
 namespace {
 
-/// Queries of a ticket on the way forward.
+/// Queries of a ticket in the forward pass.
 constexpr std::int64_t ticket_rows = 256;
 
-/// One head's tokens as operands, and its values as they are aggregated.
+/// The tokens of one head as operands, and its lifted values.
 template <class S>
 class SparseHead {
   using T = Compute<S>;
@@ -41,7 +41,7 @@ class SparseHead {
     const S* values = input.value.row(batch, head, 0);
     std::vector<std::int64_t> not_finite;
     lift_values(plan.aggregate, values, e.value, 0, e.key, stride_, values_.data(), not_finite);
-    // Only rows that see a value read it, so that it may be what it is.
+    // Only rows that see a value read it, so that it may stay NaN or infinite.
     for (const std::int64_t key : not_finite) {
       for (std::int64_t c = 0; c < e.value; ++c) {
         const T x = values[key * e.value + c];
@@ -54,11 +54,11 @@ class SparseHead {
   [[nodiscard]] const Head<T>& head() const { return head_; }
   [[nodiscard]] const Operand<T>& queries() const { return queries_; }
   [[nodiscard]] const Operand<T>& keys() const { return keys_; }
-  /// Numbers of a lifted value, and of a row of them.
+  /// Return the size of a lifted value, and the leading dimension of lifted values.
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
   [[nodiscard]] const T* value(std::int64_t key) const { return values_.data() + key * stride_; }
-  /// The product of a lifted value and a vector of its size.
+  /// Returns the product of a lifted value and a vector of its size.
   [[nodiscard]] double value_product(std::int64_t key, const T* x) const {
     return kernels_.exact_product(value(key), x, width_);
   }
@@ -70,7 +70,7 @@ class SparseHead {
     return kernels_.tails[plan_.similarity - similarity_table().data()];
   }
 
-  /// The pair's product or squared distance; NaN with a token that is not finite.
+  /// Returns the measure of a pair, NaN if one of its tokens is not finite.
   [[nodiscard]] T measure(std::int64_t query, std::int64_t key) const {
     if (contains(queries_.non_finite, query) || contains(keys_.non_finite, key)) {
       return std::numeric_limits<T>::quiet_NaN();
@@ -107,13 +107,13 @@ class SparseHead {
   }
 };
 
-/// The pairs of one query as a tile of one row.
+/// The pairs of one query as a tile with one row.
 template <class S>
 class SparseRow {
   using T = Compute<S>;
 
  public:
-  /// `column_lse`: of the head's keys [n_k], to be taken from the logits; null: nothing.
+  /// `column_lse` [n_k] of the head's keys is subtracted from the logits; null: nothing is.
   SparseRow(const Plan& plan, const Kernels<T>& kernels, const SparseHead<S>& head,
             const Mask& mask, std::int64_t batch, const T* column_lse)
       : plan_(plan),
@@ -125,7 +125,7 @@ class SparseRow {
     std::copy_n(head.head().constants(), max_constants, constants_);
   }
 
-  /// Gathers and measures the keys of a query; false where it sees none.
+  /// Gathers and measures the keys of a query. Returns false if it sees none.
   bool gather(std::int64_t query) {
     query_ = query;
     keys_ = mask_.keys(batch_, query);
@@ -218,7 +218,7 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
   }
 }
 
-/// Forward::column_lse of one head.
+/// Computes Forward::column_lse of one head.
 template <class S>
 void find_column_lse(const SparseHead<S>& head, SparseRow<S>& row, std::int64_t queries,
                      std::span<Compute<S>> lse) {
@@ -234,7 +234,7 @@ void find_column_lse(const SparseHead<S>& head, SparseRow<S>& row, std::int64_t 
       const T logit = row.tile()[c], before = lse[j];
       if (logit == none) continue;
       if (logit > before) lse[j] = logit;
-      if (lse[j] == none) lse[j] = 0;  // A NaN alone.
+      if (lse[j] == none) lse[j] = 0;  // So far the column has only seen NaN.
       const double largest = lse[j];
       sums[j] =
           sums[j] * std::exp(before == none ? 0.0 : before - largest) + std::exp(logit - largest);
@@ -245,13 +245,13 @@ void find_column_lse(const SparseHead<S>& head, SparseRow<S>& row, std::int64_t 
   }
 }
 
-/// The first key's entry of a head in Forward::column_lse, or null.
+/// Returns the entries of a head in Forward::column_lse, or null if it is empty.
 template <class S>
 const Compute<S>* columns_of(const Forward<S>& saved, std::int64_t b, std::int64_t h) {
   return saved.column_lse.empty() ? nullptr : saved.column_lse.row(b, h, 0);
 }
 
-/// The backward pass of one head, query after query.
+/// The backward pass of one head, one query after the other.
 template <class S>
 class SparseBackward {
   using T = Compute<S>;
@@ -276,7 +276,7 @@ class SparseBackward {
     if (head_.head().bias().has_gradient()) by_offset_.assign(head_.head().bias().sums(), 0.0);
   }
 
-  /// Writes the head's rows of the result and returns what its parameters get.
+  /// Writes the head's rows of the result and returns the sums for its parameters.
   ParameterSums run(Backward<S>& result, const std::function<bool()>& stopped) {
     const Extents& e = plan_.extents;
     if (!saved_.column_lse.empty()) find_column_deltas(stopped);
@@ -296,7 +296,7 @@ class SparseBackward {
   }
 
  private:
-  /// dL/d(placed tokens): of base coordinates and of potentials.
+  /// dL/d(placed tokens): the derivatives by base coordinates and by potentials.
   struct Gradient {
     std::ptrdiff_t stride = 0;
     Buffer<T> base;
@@ -322,9 +322,9 @@ class SparseBackward {
   SparseRow<S> row_;
   ParameterSums sums_;
   Gradient by_query_, by_key_;
-  Buffer<T> value_grad_;            ///< [n_k x stride] dL/d(lifted value)
-  std::vector<double> by_offset_;   ///< dL/dlogit by relative position, or empty.
-  std::vector<T> position_slopes_;  ///< [positions] Of a query; empty where they have no values.
+  Buffer<T> value_grad_;            ///< [n_k × stride] dL/d(lifted value)
+  std::vector<double> by_offset_;   ///< dL/dlogit in the layout of the bias's table, or empty.
+  std::vector<T> position_slopes_;  ///< [positions] dL/d(weight) of a query by position, or empty.
   Buffer<T> column_delta_;          ///< [n_k] v_j.dV_j under the softmax over queries, else empty.
   Buffer<T> slope_, logit_slope_, key_slope_, room_, upstream_row_;
 
@@ -333,7 +333,7 @@ class SparseBackward {
     return upstream_.lifted(b_, h_, i, 1, head_.stride(), upstream_row_.data());
   }
 
-  /// dV of the softmax over queries, and from it v_j.dV_j = sum_i w_ij dL/dw_ij.
+  /// Computes dV of the softmax over queries, and from it v_j.dV_j = sum_i w_ij dL/dw_ij.
   void find_column_deltas(const std::function<bool()>& stopped) {
     for (std::int64_t i = 0; i < plan_.extents.query && !stopped(); ++i) {
       if (!row_.gather(i)) continue;
@@ -396,7 +396,7 @@ class SparseBackward {
     positions.collect(weights.data(), upstream, sums_.bias);
   }
 
-  /// From measures and dL/dweight to weights, dL/dmeasure and dL/dlogit.
+  /// Computes the weights, dL/d(measure) and dL/dlogit of a row, given measures and dL/d(weight).
   void apply_formula(std::int64_t i) {
     const T reference = *saved_.row_reference.row(b_, h_, i);
     const T scale = upstream_.scale(b_, h_, i), delta = upstream_.delta(b_, h_, i);

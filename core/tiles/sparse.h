@@ -1,19 +1,20 @@
-// Attention under a mask that lets every query see few keys: only the pairs that are seen are
-// computed, O(pairs d) time and O(n d) memory.
+// Attention under a mask that lets every query see few keys. Only the pairs that are seen are
+// computed, in O(pairs d) time and O(n d) memory.
 //
-// A row gathers its keys, measures them one by one in double, and takes the same formulas as a tile
-// of one row. Results agree with those of the tiles to rounding.
+// For each query the keys that it sees are gathered. Products and squared distances are computed in
+// double, one by one, and the kernels of a tile with one row do the rest. Results agree with those
+// of the tiles to rounding.
 #pragma once
 
 #include "core/tiles/attention.h"
 
 namespace conelab {
 
-/// As attention_forward, for a plan whose mask over this input is sparse.
+/// Does the same as attention_forward, for a plan whose mask over this input is sparse.
 template <class S>
 [[nodiscard]] Forward<S> sparse_forward(const Plan& plan, const AttentionInput<S>& input,
                                         const Execution& run);
-/// As attention_backward. One thread for each head of each batch element.
+/// Does the same as attention_backward. One thread serves each head of each batch element.
 template <class S>
 [[nodiscard]] Backward<S> sparse_backward(const Plan& plan, const AttentionInput<S>& input,
                                           const Forward<S>& saved, const Execution& run);

@@ -69,7 +69,7 @@ void Tiles<S>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
         measure_close_pairs(queries, r, keys, tile + r * stride)) {
       least = 0;
     }
-    // |q - k|^2 <= 2 (|q|^2 + |k|^2), and what rounding adds.
+    // |q - k|^2 <= 2 (|q|^2 + |k|^2), and a little more because of rounding.
     most_[static_cast<std::size_t>(r)] = T(2.01) * (queries.norms[r] + keys.largest_norm);
   }
   mark_non_finite_tokens(queries, keys, tile, stride);
@@ -137,7 +137,7 @@ template <class S>
 void Tiles<S>::subtract_columns(const KeyTile<T>& keys, T* row) const {
   const T* lse = column_lse_ + keys.first;
   for (int c = 0; c < keys.count; ++c) {
-    // Where all logits of a key are -inf, so are the differences.
+    // If all logits of a key are -inf, so are the differences.
     row[c] -= lse[c] == -std::numeric_limits<T>::infinity() ? T(0) : lse[c];
   }
 }
@@ -170,8 +170,8 @@ Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<
   return {addend_.data(), keys.columns};
 }
 
-// Nothing of tiles with keys that some row does not see: short formulas may round otherwise, and no
-// such key may decide on them.
+// There are no bounds for tiles with keys that some row does not see: the formulas for far pairs
+// may round differently, and such a key must not decide whether they are used.
 template <class S>
 Bounds<Compute<S>> Tiles<S>::bounds(Cover cover) const {
   if (plan_->similarity->info.measure != Measure::squared_distance) return {};

@@ -1,14 +1,13 @@
-// How many keys the drivers take at a time.
+// The number of keys in a tile.
 #pragma once
 
 namespace conelab {
 
-/// Keys of a tile on the way forward. A row's sum and largest logit are folded once for each tile:
-/// 512 floats in place of 256 take .97 of the time, twice as many no less (avx512; avx2 .97 to
-/// .99).
+/// Keys of a tile in the forward pass. A row's sum and its largest logit are reduced once for each
+/// tile, so that fewer keys would take longer.
 template <class T>
 constexpr int forward_keys = 2048 / sizeof(T);
-/// On the way back a tile is two arrays of pairs, and a ticket that one thread takes.
+/// Keys of a tile in the backward pass, where a tile needs two arrays of pairs and is one ticket.
 template <class T>
 constexpr int backward_keys = 1024 / sizeof(T);
 

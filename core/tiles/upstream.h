@@ -1,5 +1,4 @@
-// dL/doutput as the backward pass needs it: lifted as the values are (aggregate.h), and set against
-// the output that it belongs to.
+// dL/d(output) in the form that the backward pass needs.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace conelab {
 
-/// Of one call; where no dL/doutput is given it is 1, that of the outputs' sum.
+/// Serves one call. If no dL/d(output) is given, it is 1, so that L is the sum of the outputs.
 template <class S>
 class Upstream {
   using T = Compute<S>;
@@ -23,16 +22,17 @@ class Upstream {
         saved_(&saved),
         ones_(static_cast<std::size_t>(plan.extents.value), S(1)) {}
 
-  /// What the backward pass takes from every dL/dw_ij of a row: sum_j w_ij dL/dw_ij = dO.o for a
-  /// softmax over keys, else 0. Also 0 under the midpoint, whose lifted sums are scale-free.
+  /// Returns the number that is subtracted from every dL/dw_ij of a row: sum_j w_ij dL/dw_ij = dO.o
+  /// for a softmax over keys, otherwise 0. It is also 0 for the midpoint, which does not depend on
+  /// the scale of the weights.
   [[nodiscard]] T delta(std::int64_t b, std::int64_t h, std::int64_t query) const;
-  /// By what exp(logit - m) of a row is multiplied in the backward pass.
+  /// Returns the factor of exp(logit - m) in the backward pass.
   [[nodiscard]] T scale(std::int64_t b, std::int64_t h, std::int64_t query) const;
-  /// A weight of a row over what stands for it in the backward pass: dL/d(the latter) is `unit`
-  /// times dL/dweight.
+  /// Returns the ratio w / p of a weight w of a row to the number p that replaces it in the
+  /// backward pass (scale_law in row_weights.h), so that dL/dp = unit * dL/dw.
   [[nodiscard]] T unit(std::int64_t b, std::int64_t h, std::int64_t query) const;
-  /// Lifted rows of queries [first, first + rows), padded to [rows × stride]: in `room`, or where
-  /// they lie.
+  /// Returns dL/d(lifted sums) of queries [first, first + rows), padded to [rows × stride]. The
+  /// result is in `room`, or in the input if that has this form already.
   [[nodiscard]] const T* lifted(std::int64_t b, std::int64_t h, std::int64_t first, int rows,
                                 std::ptrdiff_t stride, T* room) const;
 

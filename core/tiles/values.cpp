@@ -9,10 +9,10 @@
 namespace conelab {
 namespace {
 
-/// Bytes of a head's panels up to which all of them are kept.
+/// Up to this size in bytes, the panels of all tiles of a head are kept.
 constexpr std::size_t kept_limit = 8 << 20;
-/// Values that are looked at, lifted and packed together: they stay in the first-level cache. Whole
-/// units of packed panels.
+/// Values that are checked, lifted and packed together, so that they stay in the first-level cache.
+/// It is a multiple of a packed panel's unit.
 constexpr int chunk = 32;
 
 }  // namespace

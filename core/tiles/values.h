@@ -1,4 +1,4 @@
-// A head's values as panels of tiles, beside its keys (keys.h).
+// The values of one head, packed as panels in the same tiles as its keys (keys.h).
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace conelab {
 
-/// Few values are packed once and for all; of many, every block of queries packs the tile that it
-/// is at again, which costs 3 % more time and no memory.
+/// Up to a limit, the panels of all tiles are kept. Beyond it, every block of queries packs the
+/// tiles again, which takes a little more time but no memory.
 template <class S>
 class PackedValues {
   using T = Compute<S>;
@@ -23,16 +23,18 @@ class PackedValues {
   PackedValues(const Plan& plan, const Kernels<T>& kernels, const Tensor4<S>& values,
                std::int64_t batch, std::int64_t head);
 
-  /// Numbers of a lifted value (aggregate.h), in whole panels.
+  /// Returns the leading dimension of lifted values (aggregate.h).
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
-  /// Reads the values of one tile of forward_keys. Different tiles may be packed at once.
+  /// Reads the values of one tile of forward_keys keys. Threads may pack different tiles at the
+  /// same time.
   void pack(int tile);
-  /// A tile's packed panels, packed_size(forward_keys) apart, in `room` where they are not kept.
+  /// Returns a tile's panels, packed_size(forward_keys) numbers each. If they are not kept, they
+  /// are packed into `room`.
   [[nodiscard]] const T* panels(int tile, Buffer<T>& room) const;
-  /// What `panels` is going to read.
+  /// Returns the memory that `panels` will read, for prefetching.
   [[nodiscard]] std::span<const std::byte> source(int tile) const;
-  /// The keys whose values are not finite, ascending, once all tiles are packed; their panels hold
-  /// 0.
+  /// Returns the keys whose values are not finite, ascending, once all tiles are packed. Their
+  /// panels hold 0 for the numbers that are not finite.
   [[nodiscard]] std::vector<std::int64_t> non_finite() const;
 
  private:
@@ -41,7 +43,7 @@ class PackedValues {
   const Tensor4<S>* values_;
   std::int64_t batch_, head_;
   std::ptrdiff_t stride_;
-  Buffer<T> kept_;  ///< All panels, or empty.
+  Buffer<T> kept_;  ///< The panels of all tiles, or empty.
   std::vector<std::vector<std::int64_t>> non_finite_;
 
   [[nodiscard]] std::size_t panel_numbers() const;

@@ -34,7 +34,7 @@ void half_space_gradient(const MapContext& c, const double*, const PlaceGradient
   *dlight += up.place.gap;
 }
 
-/// dL/df of (x_: f, f), shared by psi and xi.
+/// For (x_: f, f), which psi and xi share: adds dL/dx_: to dx and returns dL/df.
 double scale_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double factor,
                       double* dx) {
   double by_factor = up.place.height;
@@ -62,7 +62,7 @@ void psi_gradient(const MapContext& c, const double* x, const PlaceGradient& up,
 
 constexpr std::array xi_parameters{cone_height};
 
-/// sigma(t) and sigma(-t), by one exponential.
+/// sigma(t) and sigma(-t), computed from one exponential.
 struct Sigma {
   double up, down;
   explicit Sigma(double t) {
@@ -87,9 +87,9 @@ void xi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, 
   *dlight += by_factor * s.up + up.place.gap * s.down;
 }
 
-/// Exp along v of length r at height 1: base = v_: S / den, height = 1 / den with
-/// S = sinh(r)/r and den = cosh r - v_d S, written so that nothing cancels for v_d near r.
-/// `side2` is |v_:|^2, `up` v_d.
+/// Exp along v with length r at height 1: base = v_: S / den and height = 1 / den, with S =
+/// sinh(r)/r and den = cosh r - v_d S, written without cancellation for v_d close to r. `side2` is
+/// |v_:|^2 and `up` is v_d.
 struct ExpPoint {
   double sinhc;        // sinh(r) / r
   double sinhc_slope;  // (cosh r - sinh(r)/r) / r^2, so that dS/dv_i = v_i * sinhc_slope
@@ -136,19 +136,21 @@ void exp_gradient(const MapContext& c, const double* x, const PlaceGradient& up,
       by_denominator * (e.sinhc - x[last] * e.sinhc_slope) + by_sinhc * e.sinhc_slope;
   for (int i = 0; i <= last; ++i) dx[i] += radial * x[i];
   dx[last] -= by_denominator * e.sinhc;
-  // A clamped height follows the light; a free one leaves the gap to it.
+  // A height at its bound moves with the light; otherwise the gap depends on the light.
   *dlight += clamped ? up.place.height : up.place.gap;
 }
 
-/// sign x_:/|x_:| for x_: [count], the first axis where x_: = 0, so that the point stays in the
-/// model. In one dimension opposite directions are -1 and 1 exactly.
+/// Returns sign x_:/|x_:| for x_: [count]. If x_: = 0, returns the first axis, so that the point
+/// stays in the model. In one dimension the directions are exactly -1 and 1.
 Scaling direction(const TokenNumbers& x, int count, double sign) {
   if (x.norm2 == 0) return {sign, true};
-  if (std::isinf(x.norm2)) return {std::numeric_limits<double>::quiet_NaN(), false};  // Lost.
+  // The direction cannot be computed.
+  if (std::isinf(x.norm2)) return {std::numeric_limits<double>::quiet_NaN(), false};
   if (count == 1 && std::isfinite(x.first)) return {std::copysign(sign, sign * x.first), true};
   return {sign / std::sqrt(x.norm2), false};
 }
-/// Adds dL/dx_: of the direction: the tangential part of dL/dbase over |x_:|; 0 where x_: = 0.
+/// Adds dL/dx_: of the direction: the tangential part of dL/d(base), divided by |x_:|; 0 if x_: =
+/// 0.
 void direction_gradient(const double* x, int count, double sign, const double* up, double* dx) {
   const double norm2 = squared_norm(x, count);
   if (norm2 == 0) return;
@@ -159,7 +161,7 @@ void direction_gradient(const double* x, int count, double sign, const double* u
   for (int i = 0; i < count; ++i) dx[i] += scale * (up[i] - radial * x[i]);
 }
 
-/// A negative radius is the positive one in the opposite direction.
+/// A negative radius means the opposite direction with the positive radius.
 const char* place_pi(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
   base = direction(x, c.feature - 1, x.last < 0 ? -1 : 1);
   place.height = std::abs(x.last);
@@ -173,7 +175,7 @@ void pi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, 
   dx[last] += sign * up.place.height;
 }
 
-/// Points (x_s, x_t) of the hyperboloid: r = asinh |x_s|.
+/// Points (x_s, x_t) of the hyperboloid, with r = asinh |x_s|.
 const char* place_hyperboloid(const MapContext& c, const TokenNumbers& x, Scaling& base,
                               Place& place) {
   base = direction(x, c.feature - 1, 1);
@@ -184,7 +186,7 @@ const char* place_hyperboloid(const MapContext& c, const TokenNumbers& x, Scalin
              ? "it must lie on the hyperboloid, x_t = sqrt(1 + |x_s|^2)"
              : nullptr;
 }
-/// Adds dL/dx_s of x_s/|x_s| and asinh |x_s|, x_s [count].
+/// Adds dL/dx_s of x_s/|x_s| and asinh |x_s|, for x_s [count].
 void add_space_gradient(const double* x, int count, const PlaceGradient& up, double* dx) {
   direction_gradient(x, count, 1, up.base, dx);
   const double norm2 = squared_norm(x, count);
@@ -197,7 +199,7 @@ void hyperboloid_gradient(const MapContext& c, const double* x, const PlaceGradi
   add_space_gradient(x, c.feature - 1, up, dx);
 }
 
-/// The point (x, sqrt(1 + |x|^2)) of the hyperboloid above x: r = asinh |x|.
+/// The point (x, sqrt(1 + |x|^2)) of the hyperboloid above x, with r = asinh |x|.
 const char* place_lift(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
   base = direction(x, c.feature, 1);
   place.height = std::asinh(std::sqrt(x.norm2));
@@ -208,7 +210,7 @@ void lift_gradient(const MapContext& c, const double* x, const PlaceGradient& up
   add_space_gradient(x, c.feature, up, dx);
 }
 
-/// Poincare-ball coordinates: rho = 2 artanh |x|.
+/// Coordinates of the Poincare ball, with rho = 2 artanh |x|.
 const char* place_ball(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
   base = direction(x, c.feature, 1);
   const double norm = std::sqrt(x.norm2);

@@ -1,15 +1,17 @@
-// The rows of token maps.
+// The table of token maps.
 //
-//   rope       column pair i of the token at position p is turned by the angle p base^(-2i/d)
+//   rope       rotates the column pair i of the token at position p by the angle p base^(-2i/d)
 //              (RoFormer, section 3.2.2). interleaved: columns 2i, 2i + 1; halves: i, i + d/2
-//   sinusoidal sin and cos of p base^(-2i/d) added in turn, or as halves (Vaswani et al.)
+//   sinusoidal adds sin and cos of p base^(-2i/d) in turn, or as halves (Vaswani et al.)
 //   bilinear   q' = W^T q, so that q'.k = q^T W k
 //   gat        q' = (a_1.W q, 1) and k' = (1, a_2.W k), so that q'.k' = a_1.W q + a_2.W k
-//   additive   q' = (W q, 0) and k' = (U k, v_a), each half filled up with zeros: operands of
+//   additive   q' = (W q, 0) and k' = (U k, v_a), each half padded with zeros: the operands of
 //              Measure::tanh_sum (core/similarity/similarity.h)
-//   polar      a value (v_:, r) to the point tanh(r) v_:/|v_:| of the Klein ball (Gulcehre et al.);
-//              the first axis where v_: = 0, whose derivative is 0 then; r < 0 lies opposite to |r|
-//   lift       a value v to v / sqrt(1 + |v|^2), the point (v, sqrt(1 + |v|^2)) of the hyperboloid
+//   polar      maps a value (v_:, r) to tanh(r) v_:/|v_:| in the Klein ball (Gulcehre et al.). If
+//              v_: = 0 the direction is the first axis and its derivative 0. A negative r gives the
+//              point opposite to that of |r|
+//   lift       maps a value v to v / sqrt(1 + |v|^2) in the Klein ball, which is the point
+//              (v, sqrt(1 + |v|^2)) of the hyperboloid
 //   P_query, P_key, P_value   x' = P x (Vaswani et al., section 3.2.2)
 #include "core/token/token_map.h"
 
@@ -47,7 +49,7 @@ const char* refuses_odd(std::int64_t columns) {
   return columns % 2 == 0 ? nullptr : "rope turns pairs of columns: their number must be even";
 }
 
-/// Turns every pair by `sign` times its angle.
+/// Rotates every pair of columns by `sign` times its angle.
 template <class T>
 void turn(const TokenBlock<T>& b, const T* x, double sign, T* out) {
   const std::int64_t pairs = b.columns / 2;
@@ -84,7 +86,7 @@ constexpr std::array sinusoidal_parameters{
                   "sines and cosines in turn, or sines in the first half and cosines in the second",
                   "interleaved|halves"}};
 
-/// A column of the added vectors: sine or cosine of the position times a rate.
+/// A column that is added: the sine or cosine of the position times a rate.
 struct Wave {
   double rate;
   bool is_sine;
@@ -148,7 +150,7 @@ constexpr std::array gat_parameters{
                   "2f"}};
 std::int64_t gat_columns(std::int64_t, std::span<const Parameter>) { return 2; }
 
-/// The half of a, and the half of dL/da, that belong to the block's side.
+/// Return the half of a, and the half of dL/da, that belong to the block's side.
 template <class A>
 auto half_of(A& a, bool is_query) {
   const auto f = static_cast<Eigen::Index>(a.size() / 2);
@@ -156,7 +158,7 @@ auto half_of(A& a, bool is_query) {
       a.data() + (is_query ? 0 : f), f);
 }
 
-/// W^T a_1 or W^T a_2 [d].
+/// Returns W^T a_1 or W^T a_2 [d].
 template <class T>
 Eigen::VectorXd gat_direction(const TokenBlock<T>& b) {
   const auto a = half_of(b.values.tensor[1], b.is_query);
@@ -195,7 +197,7 @@ constexpr std::array additive_parameters{
     ParameterInfo{"U", needed, Domain::tensor, true, "the matrix of U k", "", "a,d"},
     ParameterInfo{"v_a", needed, Domain::tensor, true, "the weights of tanh(W q + U k)", "", "a"}};
 
-/// Columns of each half.
+/// Returns the number of columns of each half.
 std::int64_t half_columns(std::int64_t size) {
   return round_up<std::int64_t>(size, tanh_sum_multiple);
 }
@@ -233,8 +235,8 @@ void additive_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&
       up.middleCols(half, size).template cast<double>().colwise().sum();
 }
 
-/// The largest |v| of a point of the Klein ball: what is inside stays there when its coordinates
-/// are rounded to T and their squares summed in double.
+/// The largest |v| of a point of the Klein ball. Such a point stays inside when its coordinates are
+/// rounded to T and their squares are summed in double.
 template <class T>
 constexpr double klein_border = 1 - std::max<double>(std::numeric_limits<T>::epsilon(),
                                                      16 * std::numeric_limits<double>::epsilon());
@@ -248,7 +250,7 @@ std::int64_t all_but_radius(std::int64_t columns, std::span<const Parameter>) {
   return columns - 1;
 }
 
-/// |v_:|, and the unit vector v_:/|v_:| into u [size]; the first axis where v_: = 0.
+/// Returns |v_:| and sets u [size] to v_:/|v_:|, or to the first axis if v_: = 0.
 template <class T>
 double direction_of(const T* x, std::int64_t size, double* u) {
   const double norm = std::sqrt(squared_norm(x, size));
@@ -298,7 +300,7 @@ void lift(const TokenBlock<T>& b, T* out) {
   const T* x = b.x;
   for (std::int64_t t = 0; t < b.count; ++t, x += b.columns, out += b.columns) {
     const double norm2 = squared_norm(x, b.columns);
-    // Where sqrt(1 + |v|^2) rounds to |v|, the point is kept inside.
+    // If sqrt(1 + |v|^2) rounds to |v|, the point is moved inside.
     const double time = std::max(std::sqrt(1 + norm2), std::sqrt(norm2) / klein_border<T>);
     for (std::int64_t i = 0; i < b.columns; ++i) out[i] = static_cast<T>(x[i] / time);
   }
@@ -317,7 +319,7 @@ void lift_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&) {
   }
 }
 
-/// The numbers of hype-columns: mu, tau, grid, form as the bias's, then the scale.
+/// The parameters of hype-columns: those of the bias (mu, tau, grid, form), followed by the scale.
 struct HypeColumns {
   const PartValues& v;
 
@@ -325,13 +327,13 @@ struct HypeColumns {
   [[nodiscard]] double mu(std::size_t a) const { return number(0, a); }
   [[nodiscard]] double tau(std::size_t a) const { return number(1, a); }
   [[nodiscard]] double scale() const { return v.p[4]; }
-  /// The coordinate of the token at position p.
+  /// Returns the coordinate of the token at position p.
   [[nodiscard]] double coordinate(std::int64_t p, std::size_t a) const {
     if (axes() == 1) return static_cast<double>(p);
     for (std::size_t last = axes() - 1; last > a; --last) p /= side(last);
     return static_cast<double>(p % side(a));
   }
-  /// How far coordinates of tokens at [begin, end) lie from 0.
+  /// Returns the largest distance of the coordinates of tokens [begin, end) from 0.
   [[nodiscard]] double reach(std::size_t a, std::int64_t begin, std::int64_t end) const {
     const std::int64_t most = axes() == 1 ? std::max(-begin, end - 1) : side(a) - 1;
     return static_cast<double>(most);
@@ -346,7 +348,8 @@ struct HypeColumns {
   }
 };
 
-/// The bias's parameters as hype-columns has them: sizes of mu are those of the grid's axes.
+/// Returns the number of columns after hype-columns, which appends two for each axis of the grid.
+/// `own` begins with mu, whose extents are those axes.
 std::int64_t with_hype_columns(std::int64_t columns, std::span<const Parameter> own) {
   const std::vector<std::int64_t>& axes = own.front().extents;
   return columns + 2 * (axes.empty() ? 1 : axes.back());

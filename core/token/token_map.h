@@ -1,7 +1,8 @@
-// Maps from tokens to tokens: projections and positions, which come before a similarity, and maps
-// of values, which come before they are aggregated. One row of a table for each.
+// The table of maps from tokens to tokens: projections and positions, which precede the similarity,
+// and maps of values, which precede the aggregation.
 //
-// A row may append columns. It maps a block of tokens, and takes a gradient of the mapped tokens
+// A row may append columns. It maps a block of tokens, and it takes the gradient of the mapped
+// tokens back to the tokens and to its parameters. Blocks are row-major, in float or double.
 // back to the tokens and to the row's parameters. Blocks are row-major in float or double.
 #pragma once
 
@@ -13,23 +14,24 @@
 
 namespace conelab {
 
-/// Tokens [count x columns] that follow each other in one head.
+/// Consecutive tokens of one head.
 template <class T>
 struct TokenBlock {
   const T* x;
   std::int64_t count, columns;
-  /// Of the first token. Keys sit at j, queries at i + n_k - n_q, which is negative for the first
-  /// ones where n_q > n_k.
+  /// Position of the first token. Keys are at j, queries at i + n_k - n_q, which is negative for
+  /// the first queries if n_q > n_k.
   std::int64_t position;
-  bool is_query;             ///< Or keys.
-  const PartValues& values;  ///< The row's parameters for this head.
+  bool is_query;             ///< Whether the tokens are queries; otherwise they are keys or values.
+  const PartValues& values;  ///< Parameters of the row for this head.
 };
 
 template <class T>
 struct TokenMapFunctions {
-  /// Sets out [count x mapped columns].
+  /// Sets out [count x mapped columns], row-major.
   void (*value)(const TokenBlock<T>& block, T* out);
-  /// Sets dx [count x columns] from dL/dout `upstream`, and adds dL/dparameters to `gradient`.
+  /// Sets dx [count x columns], given upstream = dL/d(out), and adds dL/d(parameters) to
+  /// `gradient`.
   void (*pullback)(const TokenBlock<T>& block, const T* upstream, T* dx, PartValues& gradient);
 };
 
@@ -38,21 +40,24 @@ struct TokenMapRow {
   const char* about;
   std::span<const ParameterInfo> parameters = {};
   bool is_position = false;  ///< Whether `--position` names it.
-  bool is_added = false;     ///< Of a position: whether it comes before all other maps.
+  bool is_added = false;     ///< Whether it is a position that precedes all other maps.
   bool maps_query = false, maps_key = false;
   bool maps_value = false;  ///< Whether it maps values; it then maps nothing else.
-  /// Whether it makes the operands of one formula, which no position may change: it comes last.
+  /// Whether it makes the operands of one formula, which no position may change. It then comes
+  /// last.
   bool makes_operands = false;
-  /// Whether it takes the place of the bias; its parameters are those of the bias, then the scale.
+  /// Whether it replaces the bias. Its parameters are those of the bias, followed by the scale.
   bool replaces_bias = false;
-  /// Null, or what is wrong with tokens (or values) of so many columns.
+  /// Returns null, or text that says why tokens (or values) with this number of columns are
+  /// refused.
   const char* (*refuses)(std::int64_t columns) = [](std::int64_t) -> const
       char* { return nullptr; };
-  /// The columns of mapped tokens, from those of the tokens and the row's own parameters.
+  /// Returns the number of columns of mapped tokens, given that of the tokens and the row's
+  /// parameters.
   std::int64_t (*columns)(std::int64_t columns, std::span<const Parameter> own) =
       [](std::int64_t same, std::span<const Parameter>) { return same; };
-  /// Null, or throws misuse where a mapped number exceeds `largest`: for tokens at positions
-  /// [begin, end).
+  /// Throws misuse if a mapped number exceeds `largest` for tokens at positions [begin, end). May
+  /// be null.
   void (*check)(const PartValues& values, std::int64_t begin, std::int64_t end,
                 double largest) = nullptr;
   TokenMapFunctions<float> f32;
@@ -69,11 +74,11 @@ struct TokenMapRow {
 };
 
 [[nodiscard]] std::span<const TokenMapRow> token_map_table();
-/// The projections of queries, keys and values by the tensors P_query, P_key and P_value, in this
-/// order. Each comes before all other maps of its tokens, positions that are added excepted, and is
-/// there where its tensor is.
+/// Returns the projections of queries, keys and values by the tensors P_query, P_key and P_value,
+/// in this order. Each applies if its tensor is given. It precedes all other maps of its tokens,
+/// except positions that are added.
 [[nodiscard]] std::span<const TokenMapRow> token_projections();
-/// What follows the sums of values, see Plan::joins_heads. All heads share it.
+/// The projection of the joined outputs of all heads (Plan::joins_heads).
 inline constexpr ParameterInfo output_projection{
     "P_output",
     0,
@@ -82,7 +87,7 @@ inline constexpr ParameterInfo output_projection{
     "projection of the heads' outputs, which it joins to one",
     "",
     "d_o,head*d_v"};
-/// The row of this name in `token_map_table`, or null.
+/// Returns the row of `token_map_table` with this name, or null.
 [[nodiscard]] const TokenMapRow* find_token_map(const std::string& name);
 
 }  // namespace conelab

@@ -1,7 +1,7 @@
 // The fast path on Hopper (sm_90a), which multiplies tiles by warpgroups.
 //
-// It takes the similarities of `FastSimilarities` on 16-bit operands, base and value of at most 128
-// numbers, with softmax, without a bias and without an explicit mask, forward and backward. All
+// It takes the similarities of `FastSimilarities` on 16-bit operands with base and value of at most
+// 128 numbers, with softmax, without a bias and without an explicit mask, forward and backward. All
 // other calls take the portable path. Tiles are in the order of gpu/hopper/layout.h.
 #pragma once
 
@@ -18,7 +18,8 @@ using FastSimilarities = TypeList<Dot, Laplacian, Umbral, Penumbral>;
 
 /// The operands of the forward kernel, padded with zeros to whole tiles of `width` columns.
 struct FastProblem {
-  Problem<float> call;                   ///< Has extents, spans, constants, the queries' numbers.
+  /// Sets extents, spans, constants and the queries' values.
+  Problem<float> call;
   const unsigned char* query = nullptr;  ///< [group × ⌈n_q / 64⌉] tiles [64 × width]
   const unsigned char* key = nullptr;    ///< [group × ⌈n_k / 128⌉] tiles [128 × width]
   const unsigned char* value = nullptr;  ///< [group × ⌈n_k / 128⌉] tiles [128 × width]
@@ -49,8 +50,8 @@ struct FastOperands {
   std::vector<unsigned char> query, key, value;
   std::vector<float> facts;
 };
-/// Packs the host arrays of `call` into tiles; `values` is the similarity's count of numbers per
-/// token.
+/// Packs the host arrays of `call` into tiles. `values` is the number of the similarity's values
+/// for each token.
 [[nodiscard]] FastOperands pack_operands(const Problem<float>& call, int width, int values);
 
 /// The arrays of a FastGradient, owned.
@@ -64,7 +65,7 @@ struct FastGradientOperands {
                                                           const Upstream<float>& upstream,
                                                           int width, int values);
 
-/// A variant of the forward kernel: how many warpgroups compute, how many tiles of keys are in
+/// A variant of the forward kernel: how many warpgroups compute, and how many tiles of keys are in
 /// flight.
 struct Variant {
   int consumers, stages;
@@ -78,8 +79,8 @@ constexpr Variant variants[] = {{2, 2, true}, {2, 2, false}};
 [[nodiscard]] bool launch_forward(int index, int variant, const FastProblem& p,
                                   const ForwardResult<float>& result, void* stream);
 
-/// Launches the backward kernels of queries and of keys likewise. The results have the layout of
-/// the portable kernels' results.
+/// Does the same for the backward kernels of queries and of keys. The results have the layout of
+/// those of the portable kernels.
 [[nodiscard]] bool launch_gradient(int index, const FastGradient& g,
                                    const GradientResult<float>& result, void* stream);
 

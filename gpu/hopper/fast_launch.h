@@ -1,5 +1,5 @@
-// Launchers of the fast kernels without CUDA types. Each similarity and width is compiled as a
-// source of its own.
+// Launchers of the fast kernels without CUDA types. Each combination of similarity and width is
+// compiled as a separate source.
 #pragma once
 
 #include "gpu/hopper/fast.h"

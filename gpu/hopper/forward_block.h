@@ -9,6 +9,7 @@
 // so that one computes weights while the other multiplies.
 //
 // A Machine is one thread on the device, or one warpgroup in the emulation. It has
+//
 //   wait(gate, stage, parity)   waits until the barrier's phase of this parity is complete
 //   release(gate, stage)        arrives at the barrier of a stage that is no longer needed
 //   expect(gate, stage, bytes)  announces that copies of so many bytes will arrive
@@ -16,10 +17,10 @@
 //   each(f)                     calls f(thread, tail) for every thread of the warpgroup
 //   at(byte)                    returns the address of a byte of shared memory
 //   end_reads()                 orders ordinary reads of shared memory before later copies into it
-//   start_first(stage), start_second(stage)   starts a product, as one group of instructions each
+//   start_first(stage), start_second(stage)   starts a product, as one group of instructions
 //   finish<n>()                 waits until all but the last n groups are complete
-//   share_maxima(), share_sums()              combines these numbers among the four threads of a
-//   row await_turn(), pass_turn()   waits for, and passes, the right to start products
+//   share_maxima(), share_sums()   combine these numbers among the four threads of a row
+//   await_turn(), pass_turn()   wait for, and pass, the right to start products
 #pragma once
 
 #include "gpu/hopper/fast.h"
@@ -38,7 +39,7 @@ struct ForwardBlock {
   static constexpr int query_tile_bytes = tile_bytes(group_rows, width);
   static_assert(!turns || consumers == 2);
 
-  /// Where the parts of shared memory begin, in bytes.
+  /// These return the byte at which each part of shared memory begins.
   CONELAB_TILE static constexpr int query_at(int consumer) { return consumer * query_tile_bytes; }
   CONELAB_TILE static constexpr int key_at(int stage) {
     return budget.query_bytes() + stage * budget.stage_bytes();
@@ -157,7 +158,7 @@ struct ForwardBlock {
     }
   }
 
-  /// Gives the first turn to consumer 0. Without tiles nobody would take it.
+  /// Gives the first turn to consumer 0, unless there are no tiles: then no consumer would take it.
   template <class Machine>
   CONELAB_TILE static void begin_turns(Machine& m, const Work& work, int consumer) {
     if constexpr (turns) {
@@ -168,8 +169,8 @@ struct ForwardBlock {
   CONELAB_TILE static void await_turn(Machine& m) {
     if constexpr (turns) m.await_turn();
   }
-  /// Passes the turn to the other consumer, except after the last tile of consumer 1, because
-  /// nobody would take it.
+  /// Passes the turn to the other consumer, except after the last tile of consumer 1, since the
+  /// other consumer would not take it.
   template <class Machine>
   CONELAB_TILE static void pass_turn(Machine& m, const Place& now) {
     if constexpr (turns) {
@@ -224,7 +225,7 @@ struct ForwardBlock {
     m.release(Gate::value_empty, before.stage);
   }
 
-  /// Turns the products of a tile into weights and releases its keys.
+  /// Computes weights from the products of a tile and releases its keys.
   template <class Machine>
   CONELAB_TILE static void weigh(Machine& m, const Place& now, const BlockSpan& span) {
     const bool whole = span.all.begin <= now.begin() && now.end() <= span.all.end;

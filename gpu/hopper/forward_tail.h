@@ -1,5 +1,5 @@
 // The arithmetic of a consumer thread of the fast forward kernel between the two products of a
-// tile: it turns products into logits and logits into weights.
+// tile: it computes logits from products and weights from logits.
 //
 // A thread holds 64 of the 64 × 128 products of its warpgroup: 32 columns of two rows. Between
 // `score` and `weigh`, the four neighbouring threads that share these rows combine their maxima.
@@ -24,8 +24,9 @@ struct TileView {
   const float* facts;          ///< [1 + values][128] the keys' offsets, then their values.
   int key_begin;               ///< The first key of the tile.
   bool whole;                  ///< Whether every query of the warpgroup sees every key of the tile.
-  const KeySpan* span;  ///< [rows] those of the warpgroup's queries; read only if not `whole`.
-  int rows;             ///< The number of queries from the warpgroup's first one on; may exceed 64.
+  /// [rows] those of the warpgroup's queries; read only if not `whole`.
+  const KeySpan* span;
+  int rows;  ///< The number of queries from the warpgroup's first one on; may exceed 64.
 };
 
 /// The state of one thread for similarity S, 16-bit type `Type` and rows of `width` numbers.
@@ -149,7 +150,7 @@ class ForwardTail {
   }
 
  private:
-  // With 128 numbers only four lanes: the output takes the registers that more would need.
+  // With 128 numbers there are only four lanes, because the output needs the registers.
   static constexpr int lanes = width == 64 ? 8 : 4;
   static constexpr int chunks = products / 2 / lanes;
   using N = Lanes<lanes>;
@@ -167,7 +168,7 @@ class ForwardTail {
     return accumulator_column(thread, accumulator(0, chunk * lanes + lane));
   }
 
-  /// Turns products into what the similarity measures: products plus offsets, or squared distances.
+  /// Computes measures from products: products plus offsets, or squared distances.
   CONELAB_TILE void measure(int thread, const TileView& view) {
     if constexpr (S::info.measure == Measure::product) {
       // `write` adds the query's own offset.

@@ -40,7 +40,7 @@ struct GradientBlock {
   static constexpr int fact_bytes = (S::values + 3) * group_rows * 4;
   static constexpr int stage_bytes = 2 * bytes + (fact_bytes + 1023) / 1024 * 1024;
 
-  /// Where the parts of shared memory begin, in bytes.
+  /// These return the byte at which each part of shared memory begins.
   CONELAB_TILE static constexpr int own_at(int consumer) { return consumer * 2 * bytes; }
   CONELAB_TILE static constexpr int own_value_at(int consumer) { return own_at(consumer) + bytes; }
   CONELAB_TILE static constexpr int other_at(int stage) {
@@ -49,7 +49,7 @@ struct GradientBlock {
   CONELAB_TILE static constexpr int other_value_at(int stage) { return other_at(stage) + bytes; }
   CONELAB_TILE static constexpr int facts_at(int stage) { return other_at(stage) + 2 * bytes; }
   CONELAB_TILE static constexpr int barriers_at() { return other_at(stages); }
-  /// [consumer][warp] the warps' sums of a parameter's gradient.
+  /// Returns where the sums [4] of a parameter's gradient begin, one for each warp of a consumer.
   CONELAB_TILE static constexpr int sums_at(int consumer) {
     return barriers_at() + 512 + consumer * 4 * 8;
   }

@@ -126,8 +126,9 @@ class GradientTail {
     return key >= span.begin && key < span.end;
   }
 
-  /// Products -> what the similarity measures. Offsets of tokens that are not finite, which is all
-  /// that products have, show in the log-sum-exp of every row that sees them.
+  /// Replaces products by the measures of the similarity. For Measure::product nothing is added:
+  /// offsets are 0, except for tokens that are not finite, which make the log-sum-exp of every row
+  /// that sees them NaN.
   CONELAB_TILE void measure(int thread, const GradientView& view) {
     if constexpr (S::info.measure == Measure::squared_distance) {
       const float own[2] = {facts_[0][0], facts_[1][0]};
@@ -138,7 +139,7 @@ class GradientTail {
     }
   }
 
-  /// Bit i says whether the pair of accumulator i is seen.
+  /// Returns a mask whose bit i says whether the pair of accumulator i is seen.
   CONELAB_TILE std::uint32_t seen_pairs(int thread, const GradientView& view) const {
     static_assert(products <= 32);
     std::uint32_t seen = 0;
@@ -213,7 +214,7 @@ class GradientTail {
     const N by_own = by_logit * (owner == Owner::query ? s.query : s.key);
 #pragma unroll
     for (int l = 0; l < lanes; ++l) {
-      // Slopes of pairs that nobody sees may be anything.
+      // The derivatives of a pair that is not seen may have any value.
       const bool counts = whole || by_logit.at[l] != 0.0f;
       if (S::token_slope && counts) potential[h] += by_own.at[l];
       if constexpr (owner == Owner::query) {

@@ -24,7 +24,7 @@ CONELAB_TILE float fast_sqrt(float x) {
 #endif
 }
 
-/// Returns 1 / sqrt(x), likewise.
+/// Returns 1 / sqrt(x); on the device denormal numbers count as 0.
 CONELAB_TILE float fast_rsqrt(float x) {
 #if defined(__CUDA_ARCH__)
   float y;
@@ -35,7 +35,7 @@ CONELAB_TILE float fast_rsqrt(float x) {
 #endif
 }
 
-/// Returns 2^x, likewise.
+/// Returns 2^x; on the device denormal numbers count as 0.
 CONELAB_TILE float fast_exp2(float x) {
 #if defined(__CUDA_ARCH__)
   float y;
@@ -174,7 +174,7 @@ CONELAB_TILE Lanes<count> load_pairs(Place at) {
   return r;
 }
 
-/// Returns `yes` in lanes where the mask is true, else `no`.
+/// Returns `yes` in lanes where the mask is true, otherwise `no`.
 template <int count>
 CONELAB_TILE Lanes<count> select(LaneMask<count> mask, Lanes<count> yes, Lanes<count> no) {
   return Lanes<count>::make([&](int i) { return mask.at[i] ? yes.at[i] : no.at[i]; });

@@ -86,7 +86,7 @@ struct Budget {
     return consumers * tile_bytes(group_rows, width);
   }
   [[nodiscard]] CONELAB_TILE constexpr int key_bytes() const { return tile_bytes(key_tile, width); }
-  /// The offsets and values of a tile of keys, as floats.
+  /// Returns the size of the offsets and values of a tile of keys, which are floats.
   [[nodiscard]] CONELAB_TILE constexpr int fact_bytes() const {
     return (1 + values) * key_tile * 4;
   }
@@ -110,8 +110,8 @@ CONELAB_TILE constexpr int consumer_registers(int consumers) { return consumers 
 CONELAB_TILE constexpr int launch_registers(int consumers) {
   return register_limit / (group_threads * (consumers + 1)) / 8 * 8;
 }
-// Together the warpgroups can take no more than they were launched with: one that waited for more
-// would wait for ever.
+// Together the warpgroups must not take more registers than they were launched with, because one
+// that waits for more would never continue.
 static_assert(producer_registers + 2 * consumer_registers(2) <= 3 * launch_registers(2));
 static_assert(producer_registers + 3 * consumer_registers(3) <= 4 * launch_registers(3));
 

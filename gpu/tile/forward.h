@@ -65,7 +65,7 @@ class ForwardTile {
     }
   }
 
-  /// Turns products into logits, and finds the largest of this thread's columns in each row. Pairs
+  /// Computes logits from products, and the largest of this thread's columns in each row. Pairs
   /// that are not seen get -infinity.
   CONELAB_TILE static void score(int thread, const Problem<N>& p, int group, int row, int column,
                                  SharedTile<N>& shared, State& s) {
@@ -99,7 +99,8 @@ class ForwardTile {
     }
   }
 
-  /// Turns logits into weights, in shared memory. Each thread of a row computes the row's maximum.
+  /// Computes weights from logits and stores them in shared memory. Each thread of a row computes
+  /// the row's maximum.
   CONELAB_TILE static void weigh(int thread, const Problem<N>& p, SharedTile<N>& shared, State& s) {
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
@@ -160,7 +161,8 @@ class ForwardTile {
     block.phase([&](int thread) { write(thread, p, result, place, shared, locals[thread]); });
   }
 
-  /// By what exp(logit - maximum) of a row is multiplied, their sum being `sum`.
+  /// Returns the factor that turns the exp(logit - maximum) of a row, whose sum is `sum`, into
+  /// weights.
   CONELAB_TILE static N scale_of(const Problem<N>& p, N maximum, N sum) {
     if (p.sigmoid) return N(1);
     if (sum == N(0)) return N(0);

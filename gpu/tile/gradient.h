@@ -2,11 +2,11 @@
 //
 //   P_ij = weight,  W_ij = dL/d(measure_ij),
 //   dq_i = 2 sum_j W_ij (q_i - k_j)  for squared distances,  sum_j W_ij k_j  for products,
-//   dk_j likewise with the roles exchanged,  dv_j = sum_i P_ij dO_i.
+//   dk_j = the same with the roles of q and k exchanged,  dv_j = sum_i P_ij dO_i.
 //
 // One block owns each token's gradient and visits the other side's tiles in their order, without
-// atomics, so that equal input gives equal bits. The price is that weights are computed once for
-// each side. Differences are taken before they are multiplied, so that close pairs do not cancel.
+// atomics, so that equal input gives equal bits. The weights are therefore computed once for each
+// side. Differences are taken before they are multiplied, so that close pairs do not cancel.
 #pragma once
 
 #include "gpu/tile/pair.h"
@@ -65,7 +65,7 @@ class GradientTile {
     double sums[max_sums];
   };
 
-  /// What all tiles of the block have in common.
+  /// What all tiles of the block share.
   struct Tile {
     const Problem<N>* p;
     int group, batch, head, row, slice;
@@ -133,7 +133,7 @@ class GradientTile {
     }
   }
 
-  /// Turns products into the factors of `accumulate`: W, or P for slices of values.
+  /// Computes the factors of `accumulate` from products: W, or P for slices of values.
   CONELAB_TILE static void tail(int thread, const Problem<N>& p, const Upstream<N>& in,
                                 const Tile& tile, int column, SharedTile<N>& shared, State& s) {
     const Side<N>& owns = Tile::owns(p);
@@ -171,8 +171,8 @@ class GradientTile {
     int query, key;
   };
 
-  /// Computes one pair that is seen: returns its factor, and adds to the owner's potential and to
-  /// the sums of parameters.
+  /// Computes one pair that is seen. Returns its factor, and adds to the owner's potential and to
+  /// the sums of the parameters.
   CONELAB_TILE static N pair(const Problem<N>& p, const Upstream<N>& in, const Tile& tile, Pair at,
                              N measure, N weight_slope, const N* q, const N* k, N& potential,
                              N* sums) {

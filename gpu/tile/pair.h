@@ -1,5 +1,5 @@
-// What a portable tile needs of a single pair: its measure (product or squared distance), whether
-// the query sees the key, and its bias.
+// What a portable tile computes for a single pair: its measure (product or squared distance),
+// whether the query sees the key, and its bias.
 #pragma once
 
 #include <cmath>
@@ -11,9 +11,9 @@
 
 namespace conelab::gpu {
 
-/// A pair whose squared distance is below this share of the sum of the squared norms is recomputed
-/// by direct difference, from coordinates rounded to the storage type. (The CPU uses exact
-/// coordinates.)
+/// A pair is close if its squared distance is below this share of the sum of the squared norms. Its
+/// distance is then computed from differences of the coordinates rounded to the storage type. (The
+/// CPU rounds coordinates to the type of its arithmetic instead.)
 template <class N>
 constexpr N close_share = N(1) / N(16);
 
@@ -35,7 +35,7 @@ CONELAB_TILE N offset_of(const Side<N>& side, int group, int row) {
   return row < side.count ? side.offset[static_cast<std::int64_t>(group) * side.count + row] : N(0);
 }
 
-/// Returns |a - b|^2 of two rows by direct difference.
+/// Returns |a - b|^2 of two rows, computed from differences.
 template <class N>
 CONELAB_TILE N direct_distance2(const Source& a, int row, const Source& b, int column) {
   N sum = N(0);
@@ -46,7 +46,7 @@ CONELAB_TILE N direct_distance2(const Source& a, int row, const Source& b, int c
   return sum;
 }
 
-/// Turns the products of a thread's pairs into what the similarity measures, in place.
+/// Replaces the products of a thread's pairs by the measures of the similarity.
 template <class S, class N>
 CONELAB_TILE void measure_pairs(int thread, const Problem<N>& p, int group, const Side<N>& rows,
                                 int row, const Side<N>& columns, int column, Fragment<N>& tile) {
@@ -73,7 +73,7 @@ CONELAB_TILE void measure_pairs(int thread, const Problem<N>& p, int group, cons
   }
 }
 
-/// The similarity's numbers of one token; zeros beyond the last.
+/// The values of one token for the similarity; zeros beyond the last token.
 template <class S, class N>
 struct TokenValues {
   N at[S::values > 0 ? S::values : 1];
