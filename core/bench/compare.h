@@ -36,6 +36,10 @@ struct BenchComparison {
 [[nodiscard]] BenchComparison compare_bench(const std::string& first, const std::string& second,
                                             double margin = 0.02, const SandboxLimits& limits = {});
 
+/// Of two results without a common case: the labels of each axis on which they have none in common,
+/// "1 thread against 2 threads". Empty where they do, and differ in how labels are combined.
+[[nodiscard]] std::vector<std::string> differing_labels(const BenchComparison& comparison);
+
 /// Every case against that of the operator `base` with otherwise equal labels, round by round, from
 /// one file: machine drift cancels. Throws misuse where the file has no such operator.
 [[nodiscard]] std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& cases,

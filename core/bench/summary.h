@@ -41,7 +41,7 @@ struct TextTable {
 /// The columns aligned (first left, others right), one line a row, two spaces between.
 [[nodiscard]] std::vector<std::string> table_lines(const TextTable& table);
 
-/// "1.24 ms", "3.2 s"; three digits. "-" for NaN.
+/// "1.24 ms", "578 µs"; three digits. "-" for NaN.
 [[nodiscard]] std::string time_text(double seconds);
 /// "1.24 MB"; three digits. "-" for NaN.
 [[nodiscard]] std::string bytes_text(double bytes);
