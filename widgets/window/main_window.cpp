@@ -21,9 +21,11 @@
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/figures/figures_view.h"
 #include "widgets/maps/maps_view.h"
+#include "widgets/maps/map_figure.h"
 #include "widgets/operators/operators_panel.h"
 #include "widgets/theme/theme.h"
 #include "widgets/window/banner.h"
+#include "widgets/window/arrays_dialog.h"
 #include "widgets/window/command_palette.h"
 #include "widgets/window/file_opener.h"
 #include "widgets/window/input_rules.h"
@@ -146,7 +148,12 @@ void MainWindow::connect_views() {
   connect(welcome_, &Welcome::example_wanted, this, &MainWindow::start_example);
   connect(welcome_, &Welcome::file_wanted, this, &MainWindow::open_one);
   connect(welcome_, &Welcome::open_wanted, this, &MainWindow::open_dialog);
-  connect(data_, &DataView::trace_wanted, workspace_.get(), &Workspace::open);
+  connect(data_, &DataView::trace_wanted, this, [this](const QString& file, const QString& group) {
+    const auto& trace = workspace_->trace();
+    const bool open = trace && QString::fromStdString(trace->file) == file;
+    open ? workspace_->open_group(group.toStdString()) : workspace_->open(file, group);
+    layout_.raise("dock-maps");
+  });
   connect(operators_, &OperatorsPanel::command_wanted, this, &MainWindow::copy_command);
   connect(maps_, &MapsView::figure_wanted, this,
           [this](const FigureChoice& figure) { show_figure(tr("make a figure"), figure); });
@@ -186,6 +193,15 @@ void MainWindow::connect_opener() {
             session_file_.came_from(file);
           });
 }
+  connect(opener_.get(), &FileOpener::arrays_found, this, [this](const FoundFile& file) {
+    auto* dialog = new ArraysDialog(file, this);
+    connect(dialog, &ArraysDialog::chosen, this,
+            [this](const QString& path, const QString& group, const ArrayNames& arrays) {
+              workspace_->open(path, group, arrays);
+              layout_.raise("dock-maps");
+            });
+    dialog->open();
+  });
 
 void MainWindow::show_figure(const QString& label, const FigureChoice& figure) {
   document_.edit(label, [&](Session& s) { s.figure = figure; });
@@ -227,9 +243,9 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
   const auto& trace = workspace_->trace();
   for (const std::string& group : workspace_->groups()) {
     if (!trace || group.empty()) continue;
-    add(tr("Layer %1").arg(QString::fromStdString(group)), [this, group, file = trace->file] {
-      workspace_->open(QString::fromStdString(file), QString::fromStdString(group));
-    });
+    const QString title = QString::fromStdString(group_title(group));
+    add((trace->stored ? tr("Stored %1") : tr("Layer %1")).arg(title),
+        [this, group] { workspace_->open_group(group); });
   }
   for (std::int64_t head = 0; trace && head < trace->query.shape.head; ++head) {
     add(tr("Head %1").arg(head), [this, head] {
@@ -304,6 +320,8 @@ void MainWindow::build_view_menu() {
              [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
 }
 
+    const auto& trace = workspace_->trace();
+    if (trace && trace->stored) return copy_stored_command(*trace);
 // ---- the session --------------------------------------------------------------------------------
 
 void MainWindow::apply_session_theme() {
@@ -468,3 +486,10 @@ void MainWindow::copy_command(const Call& call) {
 }
 
 }  // namespace conelab::desktop
+void MainWindow::copy_stored_command(const Trace& trace) {
+  const auto figure = map_figure(document_.session(), trace);
+  if (figure) return copy_figure_command(*figure);
+  statusBar()->showMessage(
+      tr("No command draws the stored %1.").arg(QString::fromStdString(trace.stored->name)), 6000);
+}
+

@@ -87,6 +87,8 @@ class MainWindow : public QMainWindow {
   void copy_command(const Call& call);
   void copy_figure_command(const FigureChoice& figure);
   void copy_text(const QString& text, const QString& what);
+  /// Copies the command that draws a stored map, which no operator computes.
+  void copy_stored_command(const Trace& trace);
 
   Backends backends_;
   Document document_;
