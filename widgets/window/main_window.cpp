@@ -33,6 +33,7 @@
 #include "widgets/window/welcome.h"
 
 namespace conelab::desktop {
+#include "widgets/window/view_keys.h"
 namespace {
 
 Deliver into_event_loop(QObject* receiver) {
@@ -239,6 +240,12 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
     auto* action = new QAction(text, owner);
     connect(action, &QAction::triggered, this, run);
     all << action;
+  QMenu* go = menuBar()->addMenu(tr("&Go"));
+  auto* keys = new ViewKeys(*workspace_, *maps_, *explorer_, this);
+  for (const ViewKeys::Key& key : keys->keys()) {
+    QAction* action = add_action(go, key.text, key.keys, key.run);
+    if (key.keys == QKeySequence(Qt::Key_R)) action->setAutoRepeat(false);
+  }
   };
   const auto& trace = workspace_->trace();
   for (const std::string& group : workspace_->groups()) {
