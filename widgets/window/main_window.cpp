@@ -10,6 +10,7 @@
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QScreen>
 #include <QScrollArea>
 #include <QStatusBar>
 #include <utility>
@@ -58,6 +59,14 @@ QWidget* scrolled(QWidget* view) {
 }
 
 }  // namespace
+
+/// Returns the size of the window when it is first shown: it fits on the screen with its frame.
+QSize first_size(const QWidget& window) {
+  constexpr QSize usual(1440, 900), frame(16, 48);
+  const QSize screen = window.screen()->availableSize();
+  if (screen.width() >= usual.width() && screen.height() >= usual.height()) return usual;
+  return usual.boundedTo(screen - frame);
+}
 
 MainWindow::MainWindow(Backends backends, const QString& state_directory)
     : backends_(std::move(backends)),
@@ -139,11 +148,12 @@ void MainWindow::place_views() {
                    layout_.add("dock-benchmarks", tr("Benchmarks"), scrolled(benchmarks_), right));
   tabifyDockWidget(maps, welcome);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-  resize(1440, 900);
+  resize(first_size(*this));
   resizeDocks({data, operators}, {300, 460}, Qt::Vertical);
   welcome->raise();
   layout_.make_usual({{data, 270}, {operators, 270}, {welcome, 715}, {explorer, 445}});
 }
+  layout_.make_wide({"dock-figures", "dock-benchmarks"});
 
 void MainWindow::connect_views() {
   connect(welcome_, &Welcome::example_wanted, this, &MainWindow::start_example);
