@@ -21,20 +21,22 @@
 #include "widgets/data/data_view.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/figures/figures_view.h"
-#include "widgets/maps/maps_view.h"
 #include "widgets/maps/map_figure.h"
+#include "widgets/maps/maps_view.h"
 #include "widgets/operators/operators_panel.h"
 #include "widgets/theme/theme.h"
-#include "widgets/window/banner.h"
 #include "widgets/window/arrays_dialog.h"
+#include "widgets/window/banner.h"
 #include "widgets/window/command_palette.h"
+#include "widgets/window/examples.h"
 #include "widgets/window/file_opener.h"
+#include "widgets/window/guide.h"
 #include "widgets/window/input_rules.h"
 #include "widgets/window/job_bar.h"
+#include "widgets/window/view_keys.h"
 #include "widgets/window/welcome.h"
 
 namespace conelab::desktop {
-#include "widgets/window/view_keys.h"
 namespace {
 
 Deliver into_event_loop(QObject* receiver) {
@@ -58,8 +60,6 @@ QWidget* scrolled(QWidget* view) {
   return scroll;
 }
 
-}  // namespace
-
 /// Returns the size of the window when it is first shown: it fits on the screen with its frame.
 QSize first_size(const QWidget& window) {
   constexpr QSize usual(1440, 900), frame(16, 48);
@@ -67,6 +67,8 @@ QSize first_size(const QWidget& window) {
   if (screen.width() >= usual.width() && screen.height() >= usual.height()) return usual;
   return usual.boundedTo(screen - frame);
 }
+
+}  // namespace
 
 MainWindow::MainWindow(Backends backends, const QString& state_directory)
     : backends_(std::move(backends)),
@@ -125,6 +127,7 @@ void MainWindow::build_views() {
   operators_->setMinimumWidth(260);  // Space for its fields and the scroll bar.
   data_ = new DataView(*workspace_);
   welcome_ = new Welcome(backends_.shipped_trace);
+  guide_ = new Guide(document_, maps_->model());
   explorer_ = new ExplorerView(*workspace_);
   figures_ = new FiguresView(document_, *jobs_, backends_.draw_figure);
   benchmarks_ = new BenchmarksView(document_, *jobs_, backends_.bench);
@@ -139,6 +142,9 @@ void MainWindow::place_views() {
   const auto right = Qt::RightDockWidgetArea, left = Qt::LeftDockWidgetArea;
   QDockWidget* data = layout_.add("dock-data", tr("Data"), data_, left);
   QDockWidget* operators = layout_.add("dock-operators", tr("Operators"), operators_, left);
+  QDockWidget* guide = layout_.add("dock-guide", tr("Guide"), guide_, left);
+  tabifyDockWidget(data, guide);
+  guide->hide();
   QDockWidget* maps = layout_.add("dock-maps", tr("Attention maps"), maps_, right);
   QDockWidget* explorer = layout_.add("dock-explorer", tr("Cone explorer"), explorer_, right);
   splitDockWidget(maps, explorer, Qt::Horizontal);
@@ -147,16 +153,17 @@ void MainWindow::place_views() {
   tabifyDockWidget(maps,
                    layout_.add("dock-benchmarks", tr("Benchmarks"), scrolled(benchmarks_), right));
   tabifyDockWidget(maps, welcome);
+  layout_.make_wide({"dock-figures", "dock-benchmarks"});
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   resize(first_size(*this));
   resizeDocks({data, operators}, {300, 460}, Qt::Vertical);
   welcome->raise();
   layout_.make_usual({{data, 270}, {operators, 270}, {welcome, 715}, {explorer, 445}});
 }
-  layout_.make_wide({"dock-figures", "dock-benchmarks"});
 
 void MainWindow::connect_views() {
   connect(welcome_, &Welcome::example_wanted, this, &MainWindow::start_example);
+  connect(guide_, &Guide::closed, this, [this] { layout_.hide("dock-guide"); });
   connect(welcome_, &Welcome::file_wanted, this, &MainWindow::open_one);
   connect(welcome_, &Welcome::open_wanted, this, &MainWindow::open_dialog);
   connect(data_, &DataView::trace_wanted, this, [this](const QString& file, const QString& group) {
@@ -186,6 +193,15 @@ void MainWindow::connect_opener() {
   connect(opener_.get(), &FileOpener::failed, this, &MainWindow::show_error);
   connect(opener_.get(), &FileOpener::opened, this, &MainWindow::remember);
   connect(opener_.get(), &FileOpener::view_wanted, &layout_, &DockLayout::raise);
+  connect(opener_.get(), &FileOpener::arrays_found, this, [this](const FoundFile& file) {
+    auto* dialog = new ArraysDialog(file, this);
+    connect(dialog, &ArraysDialog::chosen, this,
+            [this](const QString& path, const QString& group, const ArrayNames& arrays) {
+              workspace_->open(path, group, arrays);
+              layout_.raise("dock-maps");
+            });
+    dialog->open();
+  });
   connect(
       opener_.get(), &FileOpener::notice, this, [this](const QString& text, const QString& trace) {
         if (trace.isEmpty()) return banner_->show_notice(text);
@@ -204,15 +220,6 @@ void MainWindow::connect_opener() {
             session_file_.came_from(file);
           });
 }
-  connect(opener_.get(), &FileOpener::arrays_found, this, [this](const FoundFile& file) {
-    auto* dialog = new ArraysDialog(file, this);
-    connect(dialog, &ArraysDialog::chosen, this,
-            [this](const QString& path, const QString& group, const ArrayNames& arrays) {
-              workspace_->open(path, group, arrays);
-              layout_.raise("dock-maps");
-            });
-    dialog->open();
-  });
 
 void MainWindow::show_figure(const QString& label, const FigureChoice& figure) {
   document_.edit(label, [&](Session& s) { s.figure = figure; });
@@ -233,6 +240,12 @@ void MainWindow::build_menus() {
   build_file_menu();
   build_edit_menu();
   build_view_menu();
+  QMenu* go = menuBar()->addMenu(tr("&Go"));
+  auto* keys = new ViewKeys(*workspace_, *maps_, *explorer_, this);
+  for (const ViewKeys::Key& key : keys->keys()) {
+    QAction* action = add_action(go, key.text, key.keys, key.run);
+    if (key.keys == QKeySequence(Qt::Key_R)) action->setAutoRepeat(false);
+  }
   QMenu* help = menuBar()->addMenu(tr("&Help"));
   add_action(help, tr("Command &palette"), QKeySequence(tr("Ctrl+Shift+P")), [this] {
     auto* owner = new QObject(this);
@@ -250,12 +263,6 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
     auto* action = new QAction(text, owner);
     connect(action, &QAction::triggered, this, run);
     all << action;
-  QMenu* go = menuBar()->addMenu(tr("&Go"));
-  auto* keys = new ViewKeys(*workspace_, *maps_, *explorer_, this);
-  for (const ViewKeys::Key& key : keys->keys()) {
-    QAction* action = add_action(go, key.text, key.keys, key.run);
-    if (key.keys == QKeySequence(Qt::Key_R)) action->setAutoRepeat(false);
-  }
   };
   const auto& trace = workspace_->trace();
   for (const std::string& group : workspace_->groups()) {
@@ -282,7 +289,8 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
   }
   int index = 0;
   for (const Example& example : examples(backends_.shipped_trace)) {
-    add(tr("Example: %1").arg(example.title), [this, at = index++] { start_example(at); });
+    add(tr("Example: %1").arg(QString::fromUtf8(example.title)),
+        [this, at = index++] { start_example(at); });
   }
   return all;
 }
@@ -312,6 +320,8 @@ void MainWindow::build_edit_menu() {
              [this] { operators_->add_operator(); });
   add_action(edit, tr("&Copy as command"), QKeySequence(tr("Ctrl+Shift+C")), [this] {
     QStringList commands;
+    const auto& trace = workspace_->trace();
+    if (trace && trace->stored) return copy_stored_command(*trace);
     for (const Call& call : document_.session().maps.calls) commands << command_of(call);
     commands.removeAll(QString());
     if (!commands.isEmpty()) copy_text(commands.join('\n'), tr("Commands"));
@@ -337,8 +347,6 @@ void MainWindow::build_view_menu() {
              [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
 }
 
-    const auto& trace = workspace_->trace();
-    if (trace && trace->stored) return copy_stored_command(*trace);
 // ---- the session --------------------------------------------------------------------------------
 
 void MainWindow::apply_session_theme() {
@@ -363,6 +371,7 @@ void MainWindow::show_session() {
 }
 
 void MainWindow::begin_session(const QString& label, const Session& session) {
+  banner_->hide();
   document_.edit(label, [&](Session& s) {
     const std::string theme = s.theme;
     s = session;
@@ -373,7 +382,10 @@ void MainWindow::begin_session(const QString& label, const Session& session) {
 
 void MainWindow::start_example(int index) {
   const std::vector<Example> all = examples(backends_.shipped_trace);
-  begin_session(tr("open an example"), all.at(static_cast<std::size_t>(index)).session);
+  const Example& example = all.at(static_cast<std::size_t>(index));
+  begin_session(tr("open an example"), example.session);
+  guide_->start(example);
+  layout_.raise("dock-guide");
   layout_.raise("dock-maps");
 }
 
@@ -491,6 +503,13 @@ void MainWindow::copy_figure_command(const FigureChoice& figure) {
   copy_text(QString::fromStdString(backends_.figure_command(figure)), tr("Command"));
 }
 
+void MainWindow::copy_stored_command(const Trace& trace) {
+  const auto figure = map_figure(document_.session(), trace);
+  if (figure) return copy_figure_command(*figure);
+  statusBar()->showMessage(
+      tr("No command draws the stored %1.").arg(QString::fromStdString(trace.stored->name)), 6000);
+}
+
 QString MainWindow::command_of(const Call& call) const {
   const TraceChoice& trace = document_.session().trace;
   if (!backends_.attend_command || trace.file.empty()) return {};
@@ -503,10 +522,3 @@ void MainWindow::copy_command(const Call& call) {
 }
 
 }  // namespace conelab::desktop
-void MainWindow::copy_stored_command(const Trace& trace) {
-  const auto figure = map_figure(document_.session(), trace);
-  if (figure) return copy_figure_command(*figure);
-  statusBar()->showMessage(
-      tr("No command draws the stored %1.").arg(QString::fromStdString(trace.stored->name)), 6000);
-}
-
