@@ -69,6 +69,14 @@ void DockLayout::hide(const QString& name) {
   }
 }
 
+void DockLayout::make_high(const QString& name, int height) {
+  for (QDockWidget* dock : docks_) {
+    const int wanted = std::min(height, window_.height() / 2);
+    if (dock->objectName() != name || dock->isFloating() || dock->height() >= wanted) continue;
+    window_.resizeDocks({dock}, {wanted}, Qt::Vertical);
+  }
+}
+
 QDockWidget* DockLayout::in_front() const {
   const QWidget* focus = QApplication::focusWidget();
   const auto holds = [&](const QDockWidget* dock) {

@@ -39,6 +39,8 @@ class DockLayout : public QObject {
   /// Shows a dock by its name, in front of those at the same position.
   void raise(const QString& name);
   void hide(const QString& name);
+  /// Makes a dock at least so high, at the cost of those below it, but not above half the window.
+  void make_high(const QString& name, int height);
   /// Shows only the dock in front in the whole window, or restores the others.
   void toggle_single();
 

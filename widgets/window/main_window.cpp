@@ -60,6 +60,8 @@ QWidget* scrolled(QWidget* view) {
   return scroll;
 }
 
+constexpr int guide_height = 420;  ///< Space for the steps of an example.
+
 /// Returns the size of the window when it is first shown: it fits on the screen with its frame.
 QSize first_size(const QWidget& window) {
   constexpr QSize usual(1440, 900), frame(16, 48);
@@ -164,6 +166,10 @@ void MainWindow::place_views() {
 void MainWindow::connect_views() {
   connect(welcome_, &Welcome::example_wanted, this, &MainWindow::start_example);
   connect(guide_, &Guide::closed, this, [this] { layout_.hide("dock-guide"); });
+  connect(workspace_.get(), &Workspace::trace_changed, operators_, [this] {
+    const auto& trace = workspace_->trace();
+    operators_->setEnabled(!trace || !trace->stored);  // They do not act on stored maps.
+  });
   connect(welcome_, &Welcome::file_wanted, this, &MainWindow::open_one);
   connect(welcome_, &Welcome::open_wanted, this, &MainWindow::open_dialog);
   connect(data_, &DataView::trace_wanted, this, [this](const QString& file, const QString& group) {
@@ -386,6 +392,7 @@ void MainWindow::start_example(int index) {
   begin_session(tr("open an example"), example.session);
   guide_->start(example);
   layout_.raise("dock-guide");
+  layout_.make_high("dock-guide", guide_height);
   layout_.raise("dock-maps");
 }
 

@@ -75,6 +75,7 @@ TEST(Guide, LeadsToTheAnswerAndTellsTheTruth) {
   REQUIRE_DISPLAY();
   GuidedWindow opened(0);
   EXPECT_FALSE(opened.window.findChild<QDockWidget*>("dock-guide")->visibleRegion().isEmpty());
+  EXPECT_GE(opened.guide->height(), 300);
   EXPECT_FALSE(opened.is_answered());
   // The numbers of its steps are those of the maps.
   EXPECT_TRUE(opened.step(1).contains(said(opened.value(0, {26, 0}), 3).c_str()));

@@ -112,6 +112,7 @@ TEST(StoredMaps, EachArrayIsChosenLikeALayer) {
   opened.window.open({file});
   ASSERT_TRUE(opened.shows("/attention/weights"));
   EXPECT_TRUE(opened.window.notice_shown().contains("as it is stored"));
+  EXPECT_FALSE(opened.named<QWidget>("operator-0-scale")->isEnabled()) << "it would do nothing";
   const auto* arrays = opened.named<QComboBox>("maps-layer");
   QStringList names;
   for (int i = 0; i < arrays->count(); ++i) names << arrays->itemText(i);
