@@ -72,7 +72,11 @@ int compare_files(const TypedCompare& typed) {
   const BenchComparison found =
       compare_bench(typed.a, typed.b, typed.margin, {.cancelled = interrupted});
   for (const std::string& path : found.changed) warn_of_change(path);
-  if (found.cases.empty()) fail("{} and {} have no case in common", typed.a, typed.b);
+  if (found.cases.empty()) {
+    const std::string labels = fmt::format("{}", fmt::join(differing_labels(found), ", "));
+    fail("{} and {} have no case in common{}{}", typed.a, typed.b, labels.empty() ? "" : ": ",
+         labels);
+  }
   if (typed.json) {
     print_json({{"a", typed.a},
                 {"b", typed.b},

@@ -65,6 +65,7 @@ std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
   job.input = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
   job.output = operator_name(call) + ".h5";
   job.call = call;
+  job.query = trace.arrays.query, job.key = trace.arrays.key, job.value = trace.arrays.value;
   job.device = trace.device;
   job.keep = {"output", "lse", "weights"};
   return shell_line(attend_command(job));

@@ -120,6 +120,29 @@ BenchComparison compare_bench(const std::string& first, const std::string& secon
   return result;
 }
 
+std::vector<std::string> differing_labels(const BenchComparison& comparison) {
+  std::vector<std::string> differences;
+  const auto texts = [](const std::vector<Case>& cases, const Axis& axis) {
+    std::vector<std::string> all;
+    for (const Case& c : cases) {
+      const std::string text = label_text(axis, c[axis]);
+      if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+    }
+    return all;
+  };
+  for (const Axis& axis : axes()) {
+    const auto first = texts(comparison.only_first, axis);
+    const auto second = texts(comparison.only_second, axis);
+    const bool common = std::any_of(first.begin(), first.end(), [&](const std::string& text) {
+      return std::find(second.begin(), second.end(), text) != second.end();
+    });
+    if (common || first.empty() || second.empty()) continue;
+    differences.push_back(
+        fmt::format("{} against {}", fmt::join(first, ", "), fmt::join(second, ", ")));
+  }
+  return differences;
+}
+
 std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& cases,
                                               const std::string& base, double margin) {
   const Labels names = label_values(cases, "operator");

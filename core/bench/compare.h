@@ -39,6 +39,10 @@ struct BenchComparison {
 [[nodiscard]] BenchComparison compare_bench(const std::string& first, const std::string& second,
                                             double margin = 0.02, const SandboxLimits& limits = {});
 
+/// Returns, for two results without a common case, the labels of each axis on which they have none
+/// in common: "1 thread against 2 threads". Returns nothing if every axis has a common label.
+[[nodiscard]] std::vector<std::string> differing_labels(const BenchComparison& comparison);
+
 /// Compares every case with that of the operator `base` with otherwise equal labels, round by
 /// round, in one file, so that a drift of the machine cancels. Throws misuse if the file has no
 /// such operator.

@@ -26,6 +26,12 @@ std::string with_unit(double value, const std::pair<double, const char*> (&units
   return fmt::format("{:.3g} {}", value / size, name);
 }
 
+/// Characters of UTF-8.
+std::size_t length_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
+}
+
 using Axes = std::vector<const Axis*>;
 
 /// The axes that get a column: those that always do, and those with several labels.
@@ -106,7 +112,7 @@ std::string interval_text(const Interval& i) {
 }  // namespace
 
 std::string time_text(double seconds) {
-  return with_unit(seconds, {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}});
+  return with_unit(seconds, {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}});
 }
 
 std::string bytes_text(double bytes) {
@@ -226,16 +232,18 @@ std::vector<std::string> summary_notes(const LabelledFile& file) {
 
 std::vector<std::string> table_lines(const TextTable& table) {
   std::vector<std::size_t> widths;
-  for (const std::string& title : table.header) widths.push_back(title.size());
+  for (const std::string& title : table.header) widths.push_back(length_of(title));
   for (const auto& row : table.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], length_of(row[i]));
+    }
   }
   const auto line = [&](const std::vector<std::string>& row) {
     std::string text;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const bool left = i == 0 || i + 1 == row.size();
-      text += left ? fmt::format("{:<{}}", row[i], widths[i])
-                   : fmt::format("{:>{}}", row[i], widths[i]);
+      const std::string space(widths[i] - length_of(row[i]), ' ');
+      text += left ? row[i] + space : space + row[i];
       if (i + 1 < row.size()) text += "  ";
     }
     return text.substr(0, text.find_last_not_of(' ') + 1);

@@ -45,7 +45,7 @@ struct TextTable {
 /// with two spaces between columns.
 [[nodiscard]] std::vector<std::string> table_lines(const TextTable& table);
 
-/// Returns a time with three digits: "1.24 ms", "3.2 s"; "-" for NaN.
+/// Returns a time with three digits: "1.24 ms", "578 µs"; "-" for NaN.
 [[nodiscard]] std::string time_text(double seconds);
 /// Returns a size with three digits: "1.24 MB"; "-" for NaN.
 [[nodiscard]] std::string bytes_text(double bytes);

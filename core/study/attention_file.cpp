@@ -230,6 +230,8 @@ void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& f
   if (!gradients.value.empty()) {
     group.write("v", file.dtype, {a.batch, a.head, a.key, a.value_feature}, gradients.value);
   }
+  group.write_tokens("query_token", a.query, file.query_token);
+  group.write_tokens("key_token", a.key, file.key_token);
   for (const auto& [name, values] : gradients.parameters) {
     const Where here = group.where().child(name);
     const bool scalar = values.size() == 1;

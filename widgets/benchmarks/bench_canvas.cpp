@@ -36,6 +36,14 @@ double BenchCanvas::page_width() const {
   return std::clamp(wanted, figure::single_column, figure::double_column);
 }
 
+QString BenchCanvas::longest_text() const {
+  const auto by_size = [](const BenchSpot& a, const BenchSpot& b) {
+    return a.text.size() < b.text.size();
+  };
+  const auto longest = std::max_element(picture_.spots.begin(), picture_.spots.end(), by_size);
+  return longest == picture_.spots.end() ? QString() : QString::fromStdString(longest->text);
+}
+
 double BenchCanvas::scale() const {
   return std::min((width() - 2 * margin) / picture_.list.width,
                   (height() - 2 * margin) / picture_.list.height);

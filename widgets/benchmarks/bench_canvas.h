@@ -18,6 +18,8 @@ class BenchCanvas : public QWidget {
   /// Returns the width of the picture in points: that of the widget at a size with legible text,
   /// between one and two columns of a journal.
   [[nodiscard]] double page_width() const;
+  /// Returns the longest text that pointing at a case shows.
+  [[nodiscard]] QString longest_text() const;
   /// Returns the position of a case in the widget.
   [[nodiscard]] QPointF place_of(const BenchSpot& spot) const;
 

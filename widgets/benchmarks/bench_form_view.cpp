@@ -262,7 +262,6 @@ void BenchFormView::build_actions(QVBoxLayout* column) {
   line->addWidget(command);
   connect(command, &QToolButton::clicked, this,
           [this] { emit command_wanted(text_of(model_.command())); });
-  column->addLayout(line);
   progress_ = new QProgressBar;
   progress_->setObjectName("bench-progress");
   progress_->setAccessibleName(tr("Progress of the sweep"));
@@ -271,6 +270,7 @@ void BenchFormView::build_actions(QVBoxLayout* column) {
   column->addWidget(progress_);
   progress_text_ = small_label("bench-progress-text");
   column->addWidget(progress_text_);
+  column->addLayout(line);  // Last, so that no text above it moves the buttons.
 }
 
 void BenchFormView::show_operators() {

@@ -349,19 +349,24 @@ BenchPicture BenchModel::roofline(const BenchSelection& selection, double width)
   return picture;
 }
 
-TextTable BenchModel::table() const {
+TextTable BenchModel::table(bool exported) const {
   const std::string& page = choice().page;
   if (page == "comparison") {
     return comparison_ ? verdicts_first(comparison_table(comparison_->cases)) : TextTable();
   }
   if (!data_) return {};
-  return page == "exponents" ? exponents_table(*data_) : numbers_table(*data_);
+  return page == "exponents" ? exponents_table(*data_) : numbers_table(*data_, exported);
 }
 
 std::string BenchModel::comparison_text() const {
   if (choice().compared.empty()) return "Choose an older result to compare with.";
   if (live()) return "The running sweep can be compared once it is finished.";
   if (!comparison_) return comparing_.active() ? "comparing …" : "";
+  if (comparison_->cases.empty()) {
+    const std::string labels = fmt::format("{}", fmt::join(differing_labels(*comparison_), ", "));
+    return fmt::format("{} and {} have no case in common{}{}.", name_of(choice().compared),
+                       name_of(choice().shown), labels.empty() ? "" : ": ", labels);
+  }
   std::map<std::string, int> counts;
   for (const CaseComparison& c : comparison_->cases) ++counts[verdict_name(c.result.verdict)];
   std::string text = fmt::format("Time of {} over time of {}", name_of(choice().shown),

@@ -84,7 +84,8 @@ class BenchModel : public QObject {
   /// Returns the request for the same figure in the form of `conelab figure`.
   [[nodiscard]] FigureChoice figure(double width) const;
   /// Returns the table of the current page, or for a picture the numbers behind it.
-  [[nodiscard]] TextTable table() const;
+  /// `exported`: with plain numbers in SI units.
+  [[nodiscard]] TextTable table(bool exported = false) const;
   /// Returns the line above a comparison: how many cases are faster, slower and so on.
   [[nodiscard]] std::string comparison_text() const;
   [[nodiscard]] const std::optional<BenchComparison>& comparison() const { return comparison_; }

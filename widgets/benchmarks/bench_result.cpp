@@ -12,6 +12,25 @@ namespace {
 
 std::string digits(double value) { return std::isnan(value) ? "" : fmt::format("{:.6g}", value); }
 
+/// Returns six digits with a unit, "578.123 µs"; empty for NaN.
+std::string exact_time(double seconds) {
+  if (std::isnan(seconds)) return "";
+  const double size = std::abs(seconds);
+  const auto [scale, unit] = size >= 1      ? std::pair(1.0, "s")
+                             : size >= 1e-3 ? std::pair(1e3, "ms")
+                             : size >= 1e-6 ? std::pair(1e6, "µs")
+                                            : std::pair(1e9, "ns");
+  return fmt::format("{:.6g} {}", seconds * scale, unit);
+}
+
+/// Returns a number as tables show it; empty for NaN.
+std::string shown(double value, std::string (*text)(double)) {
+  return std::isnan(value) ? "" : text(value);
+}
+std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
+std::string rate_text(double rate) { return fmt::format("{:.4g} GFLOP/s", rate * 1e-9); }
+std::string short_number(double value) { return fmt::format("{:.3g}", value); }
+
 /// Returns the exponent over the octave that ends at the case of this index.
 double local_exponent_at(const BenchData& data, std::size_t index) {
   const std::size_t line = index / data.lengths.size(), at = index % data.lengths.size();
@@ -31,6 +50,11 @@ std::vector<std::string> label_titles() {
   std::vector<std::string> titles;
   for (const Axis& axis : line_axes()) titles.emplace_back(axis.title);
   return titles;
+}
+
+std::string status_cell(const MeasuredCase& c) {
+  if (c.status != CaseStatus::ok) return std::string(status_name(c.status)) + ": " + c.reason;
+  return std::isnan(c.time) ? "not measured yet" : "ok";
 }
 
 void drop_column(TextTable& table, std::ptrdiff_t at) {
@@ -82,22 +106,30 @@ std::shared_ptr<const BenchData> bench_data(const LabelledFile& file, const std:
   return data;
 }
 
-TextTable numbers_table(const BenchData& data) {
+TextTable numbers_table(const BenchData& data, bool exported) {
   TextTable table;
   table.header = label_titles();
-  table.header.insert(table.header.end(),
-                      {"n", "time (s)", "low (s)", "high (s)", "cold (s)", "FLOP/s", "of peak",
-                       "extra memory (B)", "error", "local exponent", "status"});
+  const std::vector<std::string> plain = {
+      "n",       "time (s)",         "low (s)", "high (s)",       "cold (s)", "FLOP/s",
+      "of peak", "extra memory (B)", "error",   "local exponent", "status"};
+  const std::vector<std::string> with_units = {"n",     "time",           "low",     "high",
+                                               "cold",  "rate",           "of peak", "extra memory",
+                                               "error", "local exponent", "status"};
+  const std::vector<std::string>& titles = exported ? plain : with_units;
+  table.header.insert(table.header.end(), titles.begin(), titles.end());
+  const auto number = [&](double value, std::string (*text)(double)) {
+    return exported ? digits(value) : shown(value, text);
+  };
   for (std::size_t i = 0; i < data.cases.size(); ++i) {
     const MeasuredCase& c = data.cases[i];
     std::vector<std::string> row = label_cells(c.labels);
-    const double rate = c.flops / c.time;
-    row.insert(row.end(),
-               {c.labels[axes().back()], digits(c.time), digits(c.time_low), digits(c.time_high),
-                digits(c.time_cold), digits(rate), digits(peak_share(c)), digits(c.extra_bytes),
-                digits(c.error), digits(local_exponent_at(data, i)),
-                c.status == CaseStatus::ok ? (std::isnan(c.time) ? "not measured yet" : "ok")
-                                           : std::string(status_name(c.status)) + ": " + c.reason});
+    row.push_back(c.labels[axes().back()]);
+    for (const double time : {c.time, c.time_low, c.time_high, c.time_cold}) {
+      row.push_back(number(time, time_text));
+    }
+    row.insert(row.end(), {number(c.flops / c.time, rate_text), number(peak_share(c), share_text),
+                           number(c.extra_bytes, bytes_text), number(c.error, short_number),
+                           number(local_exponent_at(data, i), short_number), status_cell(c)});
     table.rows.push_back(std::move(row));
   }
   drop_constant_labels(table);
@@ -150,8 +182,8 @@ std::string case_text(const BenchData& data, const MeasuredCase& c) {
   std::string text = describe(c.labels) + ": ";
   if (c.status != CaseStatus::ok) return text + status_name(c.status) + ": " + c.reason;
   if (std::isnan(c.time)) return text + "not measured yet";
-  text += fmt::format("{:.6g} s  [{:.6g}, {:.6g}]  {:.4g} GFLOP/s", c.time, c.time_low, c.time_high,
-                      c.flops / c.time * 1e-9);
+  text += fmt::format("{}  [{}, {}]  {}", exact_time(c.time), exact_time(c.time_low),
+                      exact_time(c.time_high), rate_text(c.flops / c.time));
   if (std::isfinite(c.peak_flops)) {
     text += fmt::format(" = {:.1f} % of the peak{}", 100 * peak_share(c),
                         peak_disturbed(c) ? ", which was disturbed" : "");
@@ -161,7 +193,7 @@ std::string case_text(const BenchData& data, const MeasuredCase& c) {
   if (const double e = local_exponent(data, c.labels); std::isfinite(e)) {
     text += fmt::format("  local exponent {:.3f}", e);
   }
-  if (std::isfinite(c.time_cold)) text += fmt::format("  cold {:.6g} s", c.time_cold);
+  if (std::isfinite(c.time_cold)) text += "  cold " + exact_time(c.time_cold);
   if (std::isfinite(c.error)) text += fmt::format("  error {:.2g}", c.error);
   return text;
 }

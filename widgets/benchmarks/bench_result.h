@@ -23,8 +23,9 @@ struct BenchData {
 [[nodiscard]] std::shared_ptr<const BenchData> bench_data(const LabelledFile& file,
                                                           const std::string& name);
 
-/// Returns all cases as a table of numbers in SI units without prefixes, for reading and copying.
-[[nodiscard]] TextTable numbers_table(const BenchData& data);
+/// Returns all cases as a table: for reading, times such as "578 µs"; or `exported`, as numbers of
+/// six digits in SI units without prefixes, which other programs read.
+[[nodiscard]] TextTable numbers_table(const BenchData& data, bool exported = false);
 
 /// Returns the fitted exponents, and the local ones by length.
 [[nodiscard]] TextTable exponents_table(const BenchData& data);

@@ -61,8 +61,9 @@ QIcon marker_icon(int series, double ratio, const QPalette& palette) {
   return pixmap;
 }
 
-QLabel* text_label(const char* name, const QString& accessible) {
-  auto* label = new QLabel;
+template <class Label = QLabel>
+Label* text_label(const char* name, const QString& accessible) {
+  auto* label = new Label;
   label->setObjectName(name);
   label->setAccessibleName(accessible);
   label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -111,11 +112,15 @@ BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend b
   table_->setAccessibleName(tr("The benchmark as numbers"));
   stack_->addWidget(table_);
   column->addWidget(stack_, 1);
-  readout_ = text_label("bench-readout", tr("Numbers of the case that is pointed at"));
+  readout_ = text_label<SteadyLabel>("bench-readout", tr("Numbers of the case that is pointed at"));
   column->addLayout(inset(readout_, beside));
   message_ = text_label("bench-message", tr("What the view has to say"));
   column->addLayout(inset(message_, {12, 2, 12, 8}));
-  connect(canvas_, &BenchCanvas::pointed, readout_, &QLabel::setText);
+  readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  connect(canvas_, &BenchCanvas::pointed, this, [this](const QString& text) {
+    readout_->reserve_space_for(canvas_->longest_text());
+    readout_->show_text(text);
+  });
   connect(&model_, &BenchModel::changed, this, &BenchmarksView::show_model);
   follow_palette(this, [this] { show_model(); });
 }
@@ -213,10 +218,10 @@ void BenchmarksView::show_model() {
   stack_->setCurrentIndex(table ? 1 : 0);
   about_->setVisible(page == "comparison");
   about_->setText(QString::fromStdString(model_.comparison_text()));
-  if (table) table_->show_table(model_.table());
+  if (table) table_->show_table(model_.table(), model_.table(true));
   readout_->setVisible(!table);
   if (readout_->text().isEmpty()) {
-    readout_->setText(
+    readout_->show_text(
         tr("Point at a case for its exact numbers; arrow keys go from case to case."));
   }
   export_->setEnabled(!table && model_.data() != nullptr && !model_.live());

@@ -8,6 +8,7 @@
 
 #include "widgets/benchmarks/bench_canvas.h"
 #include "widgets/benchmarks/bench_model.h"
+#include "widgets/theme/steady_label.h"
 
 class QComboBox;
 class QHBoxLayout;
@@ -60,7 +61,8 @@ class BenchmarksView : public QWidget {
   QStackedWidget* stack_ = nullptr;
   BenchCanvas* canvas_ = nullptr;
   TextTableView* table_ = nullptr;
-  QLabel *readout_ = nullptr, *message_ = nullptr, *about_ = nullptr;
+  SteadyLabel* readout_ = nullptr;  ///< Keeps its height while the pointer moves over cases.
+  QLabel *message_ = nullptr, *about_ = nullptr;
   QToolButton* export_ = nullptr;
 };
 

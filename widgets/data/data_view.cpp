@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QLocale>
 #include <QTreeWidget>
+#include <algorithm>
 #include <utility>
 
 #include "widgets/theme/flow_layout.h"
@@ -16,7 +17,7 @@ namespace conelab::desktop {
 namespace {
 
 constexpr int item_role = Qt::UserRole;       ///< Index into Inspection::items.
-constexpr int trace_role = Qt::UserRole + 1;  ///< True for groups that hold a q.
+constexpr int trace_role = Qt::UserRole + 1;  ///< True for groups that can be opened.
 
 QString extents_text(const InspectedItem& item) {
   QStringList parts;
@@ -101,7 +102,11 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   connect(&workspace_, &Workspace::trace_changed, this, [this] {
     if (!workspace_.trace()) return;
     const QString file = QString::fromStdString(workspace_.trace()->file);
-    if (file != file_) show_file(file);
+    if (file != file_) {
+      show_file(file);
+    } else if (inspection_ && shown_query_ != query_name()) {  // Other groups can be opened now.
+      show_inspection(inspection_);
+    }
     mark_open_group();
   });
 }
@@ -141,6 +146,17 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
   auto* root = new QTreeWidgetItem(
       tree_, {QFileInfo(file_).fileName(), "", QString::fromUtf8(format_name(inspection.format))});
   std::map<std::string, QTreeWidgetItem*> groups = {{"/", root}};
+  shown_query_ = query_name();
+  const std::vector<std::string> to_open = groups_to_open(inspection, shown_query_);
+  const auto offer = [&](QTreeWidgetItem* node, const std::string& path) {
+    const std::string group = path == "/" ? "" : path;
+    if (std::find(to_open.begin(), to_open.end(), group) == to_open.end()) return;
+    node->setData(0, trace_role, true);
+    node->setData(0, trace_role + 1, QString::fromStdString(group));
+    node->setToolTip(0, is_stored_map(group) ? tr("Click: show this array as it is stored")
+                                             : tr("Click: open this trace"));
+  };
+  if (inspection.format == FileFormat::hdf5) offer(root, "/");
   for (std::size_t i = 0; i < inspection.items.size(); ++i) {
     const InspectedItem& item = inspection.items[i];
     if (item.path == "/") {
@@ -155,12 +171,7 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
     node->setData(0, item_role, static_cast<int>(i));
     if (!item.problem.empty()) node->setForeground(0, focus_colour());
     if (item.kind == ItemKind::group) groups[item.path] = node;
-    if (item.kind == ItemKind::array && name == "q" && !is_gradient(item.path)) {
-      const std::string group = parent_of(item.path);
-      parent->setData(0, trace_role, true);
-      parent->setData(0, trace_role + 1, group == "/" ? QString() : QString::fromStdString(group));
-      parent->setToolTip(0, tr("Click: open this trace"));
-    }
+    offer(node, item.path);
   }
   root->setExpanded(true);
   for (int i = 0; i < root->childCount(); ++i) root->child(i)->setExpanded(true);
@@ -172,6 +183,12 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
   }
   details_->setText(text);
   mark_open_group();
+}
+
+std::string DataView::query_name() const {
+  const auto& trace = workspace_.trace();
+  const bool named = trace && QString::fromStdString(trace->file) == file_;
+  return named && !trace->arrays.query.empty() ? trace->arrays.query : "q";
 }
 
 void DataView::show_details(QTreeWidgetItem* item) {

@@ -34,6 +34,8 @@ class DataView : public QWidget {
   void show_inspection(std::shared_ptr<const Inspection> shown);
   void show_details(QTreeWidgetItem* item);
   void mark_open_group();
+  /// Returns the name of the arrays that are q in the file.
+  [[nodiscard]] std::string query_name() const;
 
   Workspace& workspace_;
   QTreeWidget* tree_;
@@ -41,7 +43,8 @@ class DataView : public QWidget {
   JobHandle job_;
   QString file_;
   std::shared_ptr<const Inspection> inspection_;
-  QString known_file_;  ///< The file of `known_`, which is shown once.
+  std::string shown_query_ = "q";  ///< The groups with an array of this name can be opened.
+  QString known_file_;             ///< The file of `known_`, which is shown once.
   std::shared_ptr<const Inspection> known_;
 };
 

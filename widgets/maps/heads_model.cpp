@@ -104,12 +104,12 @@ void HeadsModel::look(bool looked_at) {
 void HeadsModel::rebuild() {
   if (!looked_at_) return;
   const Session& session = maps_.workspace().document().session();
+  const MapChoice wanted = shown_maps(session.maps, maps_.workspace().trace().get());
   const bool same = trace_ == maps_.workspace().trace() && batch_ == session.trace.batch &&
-                    device_ == session.trace.device && choice_.calls == session.maps.calls &&
-                    choice_.quantity == session.maps.quantity &&
-                    choice_.reference == session.maps.reference;
-  if (same && choice_ == session.maps) return;
-  choice_ = session.maps;
+                    device_ == session.trace.device && choice_.calls == wanted.calls &&
+                    choice_.quantity == wanted.quantity && choice_.reference == wanted.reference;
+  if (same && choice_ == wanted) return;
+  choice_ = wanted;
   if (same) return emit changed();
   trace_ = maps_.workspace().trace();
   batch_ = session.trace.batch;
@@ -128,7 +128,9 @@ void HeadsModel::rebuild() {
 void HeadsModel::start(const std::shared_ptr<HeadRow>& row, const Call& call,
                        const Call* reference) {
   row->title = panel_title(call, reference);
-  row->difference = reference != nullptr;
+  const auto& stored = trace_->stored;
+  if (stored) row->title = stored->title + ", stored " + stored->name;
+  row->difference = reference != nullptr || (stored && stored->has_signs());
   row->error.clear();
   row->results = std::make_shared<HeadResults>(heads());
   row->pyramids.assign(heads(), nullptr);

@@ -46,6 +46,22 @@ void set_arcs(FigureChoice& figure, const MapChoice& maps, const Extents& extent
   set(figure, "arrangement", square ? maps.arc_arrangement : "rows", "sides");
 }
 
+/// Returns the figure of stored weights or logits; other stored maps have none.
+std::optional<FigureChoice> stored_figure(const Session& session, const Trace& trace) {
+  const MapChoice maps = shown_maps(session.maps, &trace);
+  const bool arcs = maps.layout == "arcs";
+  if (!trace.stored->of_pairs() || figure_of_one(maps.layout)) return std::nullopt;
+  if (arcs && maps.quantity != "weights") return std::nullopt;
+  FigureChoice figure;
+  figure.inputs = {trace.file};
+  figure.parameters["head"] = std::to_string(session.trace.head);
+  set(figure, "batch", std::to_string(session.trace.batch), "0");
+  set(figure, "limits", maps.shared_limits ? "shared" : "own", "shared");
+  figure.name = arcs ? "arcs" : "heatmap";
+  arcs ? set_arcs(figure, maps, trace.extents()) : set_maps(figure, maps, session.trace.head);
+  return figure;
+}
+
 }  // namespace
 
 bool figure_of_one(const std::string& layout) { return layout == "tree" || layout == "hasse"; }
@@ -53,7 +69,10 @@ bool figure_of_one(const std::string& layout) { return layout == "tree" || layou
 std::optional<FigureChoice> map_figure(const Session& session, const Trace& trace,
                                        std::size_t operation) {
   const MapChoice& maps = session.maps;
-  if (maps.layout == "heads" || operation >= maps.calls.size()) return std::nullopt;
+  // Commands that draw figures read arrays of the names q, k and v only.
+  if (trace.arrays != ArrayNames() || maps.layout == "heads") return std::nullopt;
+  if (trace.stored) return operation == 0 ? stored_figure(session, trace) : std::nullopt;
+  if (operation >= maps.calls.size()) return std::nullopt;
   FigureChoice figure;
   figure.inputs = {trace.spec()};
   const std::int64_t head = session.trace.head;

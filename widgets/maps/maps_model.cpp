@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "widgets/maps/map_raster.h"
+#include "widgets/maps/stored_source.h"
 
 namespace conelab::desktop {
 namespace {
@@ -38,6 +39,7 @@ const Call* reference_call(const MapChoice& choice) {
 std::shared_ptr<MatrixSource> map_source(const std::shared_ptr<const HeadInput>& input,
                                          const Trace& trace, std::int64_t head, const Call& call,
                                          const Call* reference, Map2d quantity) {
+  if (input->stored) return stored_source(input->stored, input->batch_index, input->head_index);
   auto source = attention_source(input, call_on_head(call, trace, head), quantity);
   if (reference == nullptr) return source;
   return difference_source(
@@ -54,7 +56,8 @@ MapsModel::MapsModel(Workspace& workspace, QObject* parent)
 }
 
 void MapsModel::rebuild() {
-  const MapChoice& wanted = workspace_.document().session().maps;
+  const MapChoice wanted =
+      shown_maps(workspace_.document().session().maps, workspace_.trace().get());
   const bool new_head = head_ != workspace_.head();
   const bool same_panels = !new_head && wanted.calls == choice_.calls &&
                            wanted.quantity == choice_.quantity &&
@@ -83,11 +86,13 @@ std::shared_ptr<MapPanel> MapsModel::make_panel(const Call& call, const Call* re
   auto panel = std::make_shared<MapPanel>();
   panel->title = panel_title(call, reference);
   panel->difference = reference != nullptr;
+  if (head_->stored) panel->title = head_->stored->title + ", stored " + head_->stored->name;
   try {
     const Map2d quantity = choice_.quantity == "logits" ? Map2d::logits : Map2d::weights;
     const std::int64_t head = workspace_.document().session().trace.head;
     panel->pyramid = std::make_shared<MapPyramid>(
         map_source(head_, *workspace_.trace(), head, call, reference, quantity));
+    panel->difference = panel->pyramid->source().is_difference();
     start_pass(panel);
   } catch (const Error& error) {
     panel->error = error.what();
@@ -183,7 +188,8 @@ ColourChoice MapsModel::colour_choice(bool difference) const {
 }
 
 std::string MapsModel::value_name(bool difference) const {
-  std::string name = difference ? "difference of " + choice_.quantity : choice_.quantity;
+  const bool of_two = difference && choice_.reference >= 0;  // Stored gradients have signs too.
+  std::string name = of_two ? "difference of " + choice_.quantity : choice_.quantity;
   const figure::HeatScale scale = colour_choice(difference).scale;
   if (scale == figure::HeatScale::row_normalised) return name + " / largest in row";
   return scale == figure::HeatScale::rank ? "rank of " + name : name;
@@ -282,9 +288,7 @@ std::string MapsModel::value_text(const MapPanel& panel, const Focus& cell) cons
 std::string MapsModel::readout(const std::optional<Focus>& cell) const {
   const auto& trace = workspace_.trace();
   if (!cell || !trace || cell->query >= rows() || cell->key >= columns()) return "";
-  std::string text =
-      fmt::format("query {} “{}”, key {} “{}”", cell->query, trace->query_label(cell->query),
-                  cell->key, trace->key_label(cell->key));
+  std::string text = trace->row_text(cell->query) + ", " + trace->column_text(cell->key);
   for (const auto& panel : panels_) {
     text += fmt::format("\n{}: {}", panel->title, value_text(*panel, *cell));
   }

@@ -46,6 +46,7 @@ class MapsModel : public QObject {
   /// Returns the panel that is drawn at a position: while a key is held, the reference everywhere.
   [[nodiscard]] const MapPanel& shown(std::size_t place) const;
   void flip(bool held);
+  [[nodiscard]] bool flipped() const { return flipped_; }
 
   [[nodiscard]] std::int64_t rows() const;
   [[nodiscard]] std::int64_t columns() const;

@@ -35,6 +35,17 @@ QIcon map_icon(figure::ColourMap map) {
   return QIcon(pixmap);
 }
 
+/// Shows `count` numbered choices, with one of them chosen; hidden if there is nothing to choose.
+void show_numbered(QComboBox& box, const QString& name, int count, int chosen, int least) {
+  const QSignalBlocker quiet(box);
+  if (box.count() != count) {
+    box.clear();
+    for (int i = 0; i < count; ++i) box.addItem(name.arg(i));
+  }
+  box.setCurrentIndex(chosen);
+  box.setVisible(count >= least);
+}
+
 }  // namespace
 
 MapsView::MapsView(Workspace& workspace, QWidget* parent)
@@ -136,6 +147,16 @@ void MapsView::only_in(QWidget* control, const QStringList& layouts) {
 void MapsView::build_tools(QWidget* row) {
   auto* line = new FlowLayout(row);
   line->setContentsMargins(10, 4, 10, 4);
+  layer_ = add_numbered(row, "layer", tr("Layer"),
+                        tr("Which layer of the file, or which array of a result"));
+  connect(layer_, &QComboBox::activated, this, [this](int index) {
+    workspace_.open_group(layer_->itemData(index).toString().toStdString());
+  });
+  batch_ = add_numbered(row, "batch", tr("Batch element"), tr("Which batch element"));
+  connect(batch_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    workspace_.document().edit(tr("choose batch element %1").arg(index),
+                               [&](Session& s) { s.trace.batch = index; });
+  });
   head_ = add_numbered(row, "head", tr("Head"), tr("Which head of the layer"));
   connect(head_, &QComboBox::currentIndexChanged, this, [this](int index) {
     workspace_.document().edit(tr("choose head %1").arg(index),
@@ -150,14 +171,15 @@ void MapsView::build_tools(QWidget* row) {
   build_arc_tools(row);
   build_work_tools(row);
   build_export_tools(row);
+  build_cancel(row);
 }
 
 /// Builds the tools that determine how matrices become pictures.
 void MapsView::build_map_tools(QWidget* row) {
   const QStringList matrices = {"maps", "heads", "table"}, pictures = {"maps", "heads"};
-  only_in(add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
-                     map_quantities, &MapChoice::quantity),
-          matrices);
+  quantity_ = add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
+                         map_quantities, &MapChoice::quantity);
+  only_in(quantity_, matrices);
   only_in(add_choice(row, "scale",
                      tr("How values become colours: linear, logarithmic (weights), each row by its"
                         " largest, or by rank"),
@@ -232,16 +254,6 @@ void MapsView::build_work_tools(QWidget* row) {
   connect(shared_, &QToolButton::clicked, this, [this](bool on) {
     workspace_.document().edit(tr("change limits"), [&](Session& s) { s.maps.shared_limits = on; });
   });
-  cancel_ = new QToolButton;
-  cancel_->setObjectName("maps-cancel");
-  line->addWidget(cancel_);
-  connect(cancel_, &QToolButton::clicked, this, [this] {
-    if (layout_name() == "heads") {
-      heads_.cancelled() ? heads_.resume() : heads_.cancel();
-    } else {
-      model_.cancelled() ? model_.resume() : model_.cancel();
-    }
-  });
 }
 
 /// Builds the tools that show the canvas as numbers, as a figure or as a command.
@@ -272,12 +284,32 @@ void MapsView::build_export_tools(QWidget* row) {
   connect(menu, &QMenu::aboutToShow, this, &MapsView::fill_figure_menu);
 }
 
+/// Builds the button that cancels work. It stands last and keeps its place while it is hidden, so
+/// that nothing moves when work begins.
+void MapsView::build_cancel(QWidget* row) {
+  cancel_ = new QToolButton;
+  cancel_->setObjectName("maps-cancel");
+  cancel_->setText(tr("compute again"));
+  cancel_->setMinimumWidth(cancel_->sizeHint().width());
+  QSizePolicy keeps_place = cancel_->sizePolicy();
+  keeps_place.setRetainSizeWhenHidden(true);
+  cancel_->setSizePolicy(keeps_place);
+  row->layout()->addWidget(cancel_);
+  connect(cancel_, &QToolButton::clicked, this, [this] {
+    if (layout_name() == "heads") {
+      heads_.cancelled() ? heads_.resume() : heads_.cancel();
+    } else {
+      model_.cancelled() ? model_.resume() : model_.cancel();
+    }
+  });
+}
+
 void MapsView::fill_figure_menu() {
   QMenu* menu = figure_->menu();
   menu->clear();
   const Session& session = workspace_.document().session();
   if (!workspace_.trace()) return;
-  const bool each = figure_of_one(session.maps.layout);
+  const bool each = figure_of_one(session.maps.layout) && !workspace_.trace()->stored;
   const std::size_t count = each ? session.maps.calls.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
     const auto figure = map_figure(session, *workspace_.trace(), i);
@@ -290,6 +322,7 @@ void MapsView::fill_figure_menu() {
     connect(menu->addAction(tr("Copy as command") + of), &QAction::triggered, this,
             [this, figure = *figure] { emit command_wanted(figure); });
   }
+  if (menu->isEmpty()) menu->addAction(tr("No figure shows this"))->setEnabled(false);
 }
 
 std::string MapsView::layout_name() const { return workspace_.document().session().maps.layout; }
@@ -309,6 +342,8 @@ void MapsView::show_layout() {
   for (const auto& [control, layouts] : shown_in_) {
     control->setVisible(layouts.contains(QString::fromStdString(layout)));
   }
+  const auto& trace = workspace_.trace();
+  if (trace && trace->stored) quantity_->hide(), reference_->hide();
 }
 
 void MapsView::show_session() {
@@ -317,17 +352,7 @@ void MapsView::show_session() {
     const QSignalBlocker quiet(box);
     box->setCurrentText(QString::fromStdString(session.maps.*member));
   }
-  {
-    const QSignalBlocker quiet(head_);
-    const auto& trace = workspace_.trace();
-    const int heads = trace ? static_cast<int>(trace->extents().head) : 0;
-    if (head_->count() != heads) {
-      head_->clear();
-      for (int i = 0; i < heads; ++i) head_->addItem(tr("head %1").arg(i));
-    }
-    head_->setCurrentIndex(static_cast<int>(session.trace.head));
-    head_->setVisible(heads > 0);
-  }
+  show_place();
   {
     const QSignalBlocker quiet(reference_);
     reference_->clear();
@@ -346,6 +371,25 @@ void MapsView::show_session() {
   show_layout();
   show_readout();
   show_work();
+}
+
+void MapsView::show_place() {
+  const auto& trace = workspace_.trace();
+  const TraceChoice& chosen = workspace_.document().session().trace;
+  const Shape4 shape = trace ? trace->query.shape : Shape4{0, 0, 0, 0};
+  show_numbered(*batch_, tr("batch %1"), static_cast<int>(shape.batch),
+                static_cast<int>(chosen.batch), 2);
+  show_numbered(*head_, tr("head %1"), static_cast<int>(shape.head), static_cast<int>(chosen.head),
+                1);
+  const QSignalBlocker quiet(layer_);
+  layer_->clear();
+  const std::vector<std::string>& groups = workspace_.groups();
+  for (const std::string& group : groups) {
+    layer_->addItem(QString::fromStdString(group_title(group)), QString::fromStdString(group));
+  }
+  layer_->setVisible(trace && groups.size() > 1);
+  if (!trace) return;
+  layer_->setCurrentIndex(layer_->findData(QString::fromStdString(trace->group)));
 }
 
 /// Returns a description of what is pointed at; for a pair, its value under each operator and what

@@ -47,6 +47,7 @@ class MapsView : public QWidget {
   void build_arc_tools(QWidget* row);
   void build_work_tools(QWidget* row);
   void build_export_tools(QWidget* row);
+  void build_cancel(QWidget* row);
   void fill_figure_menu();
   [[nodiscard]] QString longest_readout() const;
   /// Shows a control in these layouts only.
@@ -57,6 +58,8 @@ class MapsView : public QWidget {
   QComboBox* add_numbered(QWidget* row, const char* name, const QString& accessible,
                           const QString& help);
   void show_session();
+  /// Offers the layers, batch elements and heads of the trace, and shows which one is chosen.
+  void show_place();
   void show_readout();
   void show_work();
   void show_layout();
@@ -73,7 +76,8 @@ class MapsView : public QWidget {
   QWidget *relations_page_, *table_page_;
   LayoutTableView* numbers_page_;
   SteadyLabel* readout_;
-  QComboBox *head_ = nullptr, *reference_ = nullptr;
+  QComboBox *layer_ = nullptr, *batch_ = nullptr, *head_ = nullptr, *reference_ = nullptr;
+  QComboBox* quantity_ = nullptr;
   QSpinBox* top_ = nullptr;
   QDoubleSpinBox* threshold_ = nullptr;
   QToolButton *shared_ = nullptr, *cancel_ = nullptr, *numbers_ = nullptr, *figure_ = nullptr;

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/call/plan.h"
 #include "widgets/maps/maps_model.h"
+#include "widgets/maps/stored_source.h"
 
 namespace conelab::desktop {
 namespace {
@@ -43,6 +44,29 @@ std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
   return arcs;
 }
 
+/// Returns the strongest arcs of stored weights.
+std::vector<figure::Arc> stored_arcs(const HeadInput& head, std::size_t& unknown) {
+  const auto source = stored_source(head.stored, head.batch_index, head.head_index);
+  std::vector<double> row(static_cast<std::size_t>(source->columns()));
+  std::vector<figure::Arc> arcs;
+  for (std::int64_t r = 0; r < source->rows(); ++r) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      row[c] = source->exact(r, static_cast<std::int64_t>(c));
+      unknown += std::isfinite(row[c]) ? 0 : 1;
+    }
+    figure::pick_arcs(row.data(), row.size(), static_cast<std::size_t>(r), {most_arcs, 0}, arcs);
+  }
+  return arcs;
+}
+
+/// Returns why a stored map cannot be drawn as arcs or trees; empty if it can.
+std::string stored_problem(const HeadInput& head, bool tree) {
+  if (!head.stored) return "";
+  if (tree) return "trees need q and k, which a result does not hold: open its trace";
+  if (head.stored->name == "weights") return "";
+  return "arcs are drawn of weights, and these are " + head.stored->name;
+}
+
 tree::HeadTree tree_of(const HeadInput& head, const Call& call, const std::string& tokens,
                        const JobContext& context) {
   Execution execution;
@@ -74,7 +98,8 @@ bool RelationsModel::busy() const {
 }
 
 void RelationsModel::rebuild() {
-  const MapChoice& wanted = workspace_.document().session().maps;
+  const MapChoice wanted =
+      shown_maps(workspace_.document().session().maps, workspace_.trace().get());
   const bool new_head = head_ != workspace_.head();
   if (!new_head && wanted == choice_) return;
   choice_ = wanted;
@@ -98,8 +123,10 @@ std::shared_ptr<RelationPanel> RelationsModel::make_panel(const Call& call) {
   panel->call = call;
   panel->tree = tree;
   panel->tokens = tokens;
-  panel->title = call_title(call);
+  panel->title = head_->stored ? head_->stored->title : call_title(call);
   const std::int64_t most = tree ? most_tree_tokens : most_arc_tokens;
+  panel->error = stored_problem(*head_, tree);
+  if (!panel->error.empty()) return panel;
   if (std::max(queries(), keys()) > most) {
     panel->error =
         fmt::format("shown up to {} tokens (this head has {})", most, std::max(queries(), keys()));
@@ -124,8 +151,12 @@ void RelationsModel::start(const std::shared_ptr<RelationPanel>& panel) {
       (panel->tree ? "tree: " : "arcs: ") + panel->title,
       [head = head_, trace, index, call = panel->call, tree = panel->tree,
        tokens = panel->tokens](const JobContext& context) {
-        const Call one = call_on_head(call, *trace, index);
         Result result;
+        if (head->stored) {
+          result.arcs = stored_arcs(*head, result.unknown);
+          return result;
+        }
+        const Call one = call_on_head(call, *trace, index);
         if (tree) {
           result.tree = std::make_shared<tree::HeadTree>(tree_of(*head, one, tokens, context));
         } else {

@@ -21,9 +21,13 @@ void members(A& a, Call& c) {
   a("parameters", c.parameters);
 }
 template <class A>
+void members(A& a, ArrayNames& c) {
+  a("q", c.query), a("k", c.key), a("v", c.value);
+}
+template <class A>
 void members(A& a, TraceChoice& c) {
   a("file", c.file), a("group", c.group), a("batch", c.batch), a("head", c.head);
-  a("device", c.device);
+  a("device", c.device), a("arrays", c.arrays);
 }
 template <class A>
 void members(A& a, MapChoice& c) {

@@ -20,6 +20,11 @@ namespace {
 constexpr int column_gap = 14;
 constexpr int looked_at = 50;  ///< Rows outside the view that are used for the widths of columns.
 
+const std::string& text_in(const TextTable& table, const QModelIndex& index) {
+  return table
+      .rows[static_cast<std::size_t>(index.row())][static_cast<std::size_t>(index.column())];
+}
+
 }  // namespace
 
 void copy_selection(const QTableView& table, int role) {
@@ -29,7 +34,8 @@ void copy_selection(const QTableView& table, int role) {
   for (qsizetype i = 0; cells.size() > 1 && i < cells.size(); ++i) {
     if (cells[i].row() != cells.front().row()) break;
     const int column = cells[i].column();
-    text += table.model()->headerData(column, Qt::Horizontal).toString();
+    const int titles = role == exported_role ? exported_role : static_cast<int>(Qt::DisplayRole);
+    text += table.model()->headerData(column, Qt::Horizontal, titles).toString();
     const bool last = i + 1 == cells.size() || cells[i + 1].row() != cells[i].row();
     text += last ? '\n' : '\t';
   }
@@ -56,10 +62,11 @@ QString separated_text(const TextTable& table, QChar separator) {
   return text;
 }
 
-void TextTableModel::show_table(TextTable table) {
+void TextTableModel::show_table(TextTable table, TextTable exported) {
   const bool same_shape = table.header == table_.header && table.rows.size() == table_.rows.size();
   if (!same_shape) beginResetModel();
   table_ = std::move(table);
+  exported_ = std::move(exported);
   if (!same_shape) return endResetModel();
   if (!table_.rows.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
@@ -73,8 +80,12 @@ int TextTableModel::columnCount(const QModelIndex& parent) const {
 }
 
 QVariant TextTableModel::data(const QModelIndex& index, int role) const {
-  const std::string& text =
-      table_.rows[static_cast<std::size_t>(index.row())][static_cast<std::size_t>(index.column())];
+  const std::string& text = text_in(table_, index);
+  if (role == exported_role) return QString::fromStdString(text_in(exported(), index));
+  if (role == Qt::ToolTipRole && text_in(exported(), index) != text) {
+    const auto column = static_cast<std::size_t>(index.column());
+    return QString::fromStdString(exported().header[column] + ": " + text_in(exported(), index));
+  }
   if (role == Qt::DisplayRole || role == Qt::ToolTipRole) return QString::fromStdString(text);
   if (role == Qt::TextAlignmentRole) return alignment(index.column());
   if (role == Qt::ForegroundRole && (text == "faster" || text == "slower")) {
@@ -101,9 +112,10 @@ QVariant TextTableModel::alignment(int column) const {
 
 QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (role == Qt::TextAlignmentRole && orientation == Qt::Horizontal) return alignment(section);
-  if (role != Qt::DisplayRole) return {};
+  if (role != Qt::DisplayRole && role != exported_role) return {};
   if (orientation == Qt::Vertical) return section + 1;
-  return QString::fromStdString(table_.header[static_cast<std::size_t>(section)]);
+  const TextTable& from = role == exported_role ? exported() : table_;
+  return QString::fromStdString(from.header[static_cast<std::size_t>(section)]);
 }
 
 TextTableView::TextTableView(QWidget* parent) : QTableView(parent) {
@@ -117,9 +129,9 @@ TextTableView::TextTableView(QWidget* parent) : QTableView(parent) {
   horizontalHeader()->setResizeContentsPrecision(looked_at);
 }
 
-void TextTableView::show_table(TextTable table) {
+void TextTableView::show_table(TextTable table, TextTable exported) {
   const int columns = model_.columnCount();
-  model_.show_table(std::move(table));
+  model_.show_table(std::move(table), std::move(exported));
   const bool anew = columns != model_.columnCount();
   const int fitted = model_.columnCount() - (horizontalHeader()->stretchLastSection() ? 1 : 0);
   for (int i = 0; i < fitted; ++i) {  // The stretched column takes the rest.
@@ -151,12 +163,18 @@ void TextTableView::resizeEvent(QResizeEvent* event) {
 
 void TextTableView::contextMenuEvent(QContextMenuEvent* event) {
   QMenu menu;
-  menu.addAction(tr("Copy the selection"), this, [this] { copy_selection(*this); });
+  menu.addAction(tr("Copy the selection"), this, [this] { copy_cells(); });
   menu.addAction(tr("Copy the table"), this, [this] {
-    QGuiApplication::clipboard()->setText(separated_text(model_.table(), '\t'));
+    QGuiApplication::clipboard()->setText(separated_text(model_.exported(), '\t'));
   });
   menu.addAction(tr("Export the table …"), this, [this] { export_table(); });
   menu.exec(event->globalPos());
+}
+
+/// One cell is copied as it is shown; several with their headers, as they are exported.
+void TextTableView::copy_cells() {
+  const bool one = selectionModel()->selectedIndexes().size() == 1;
+  copy_selection(*this, one ? static_cast<int>(Qt::DisplayRole) : exported_role);
 }
 
 void TextTableView::export_table() {
@@ -166,14 +184,14 @@ void TextTableView::export_table() {
   const bool tabs = file.endsWith(".tsv", Qt::CaseInsensitive);
   try {
     write_text_atomically(file.toStdString(),
-                          separated_text(model_.table(), tabs ? '\t' : ',').toStdString());
+                          separated_text(model_.exported(), tabs ? '\t' : ',').toStdString());
   } catch (const Error& error) {
     QMessageBox::warning(this, tr("Export the table"), QString::fromStdString(error.what()));
   }
 }
 
 void TextTableView::keyPressEvent(QKeyEvent* event) {
-  event->matches(QKeySequence::Copy) ? copy_selection(*this) : QTableView::keyPressEvent(event);
+  event->matches(QKeySequence::Copy) ? copy_cells() : QTableView::keyPressEvent(event);
 }
 
 }  // namespace conelab::desktop

@@ -8,9 +8,11 @@
 
 namespace conelab::desktop {
 
+/// The text of a cell or header that is exported, where it differs from the one that is shown.
+inline constexpr int exported_role = Qt::UserRole;
+
 /// Copies the selected cells to the clipboard as tab-separated text, below their headers where
-/// several are selected. `role` selects which text of a
-/// cell is copied.
+/// several are selected. `role` selects which text of a cell is copied.
 void copy_selection(const QTableView& table, int role = Qt::DisplayRole);
 
 /// The whole table with its header, one line a row. Cells that contain the separator, a quote or a
@@ -23,9 +25,12 @@ class TextTableModel : public QAbstractTableModel {
  public:
   using QAbstractTableModel::QAbstractTableModel;
   /// Shows a table. Cells that keep their position are updated, so that selection and scroll bars
-  /// do not change.
-  void show_table(TextTable table);
-  [[nodiscard]] const TextTable& table() const { return table_; }
+  /// do not change. `exported` has the same shape, with plain numbers in the place of those with
+  /// units; if it is empty, the table is exported as it is shown.
+  void show_table(TextTable table, TextTable exported = {});
+  [[nodiscard]] const TextTable& exported() const {
+    return exported_.header.empty() ? table_ : exported_;
+  }
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
@@ -39,7 +44,7 @@ class TextTableModel : public QAbstractTableModel {
   [[nodiscard]] QVariant alignment(int column) const;
   [[nodiscard]] bool is_titled(int column, std::initializer_list<const char*> titles) const;
 
-  TextTable table_;
+  TextTable table_, exported_;
 };
 
 class TextTableView : public QTableView {
@@ -49,7 +54,7 @@ class TextTableView : public QTableView {
   explicit TextTableView(QWidget* parent = nullptr);
   /// Shows a table. Columns become wider for longer texts and become narrower only if the columns
   /// change. A column of sentences takes the space that the columns before it leave.
-  void show_table(TextTable table);
+  void show_table(TextTable table, TextTable exported = {});
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -57,6 +62,7 @@ class TextTableView : public QTableView {
   void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
+  void copy_cells();
   /// Asks for a file and writes the table to it, separated by commas or, as .tsv, by tabs.
   void export_table();
   [[nodiscard]] int needed_width(int column) const;

@@ -14,10 +14,38 @@ std::string label(const std::vector<std::string>& tokens, std::int64_t i) {
   return index < tokens.size() ? tokens[index] : std::to_string(i);
 }
 
+std::string named(const std::string& axis, std::int64_t i, const std::string& token) {
+  return axis + fmt::format(" {} “{}”", i, token);
+}
+
 void check_index(const char* axis, std::int64_t index, std::int64_t size) {
   if (index < 0 || index >= size) {
     fail("there is no {} {} (the trace has {}, counted from 0)", axis, index, size);
   }
+}
+
+void stop_if(const Cancelled& cancelled) {
+  if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
+}
+
+template <class T>
+void set_sizes(AttentionInput<T>& input, const StoredMap& map) {
+  input.query.shape = {1, 1, map.rows, 0};
+  input.key.shape = input.value.shape = {1, 1, map.columns, 0};
+}
+
+/// A trace of a stored map. Its tensors have tokens and heads, and no features.
+std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, const std::string& file,
+                                      const std::string& group) {
+  auto trace = std::make_shared<Trace>();
+  trace->file = file;
+  trace->group = group;
+  trace->query.shape = {map->batch, map->head, map->rows, 0};
+  trace->key.shape = trace->value.shape = {map->batch, map->head, map->columns, 0};
+  trace->query_token = map->row_token;
+  trace->key_token = map->column_token;
+  trace->stored = std::move(map);
+  return trace;
 }
 
 }  // namespace
@@ -32,15 +60,27 @@ Extents Trace::extents() const {
 std::string Trace::query_label(std::int64_t i) const { return label(query_token, i); }
 std::string Trace::key_label(std::int64_t i) const { return label(key_token, i); }
 
+std::string Trace::row_text(std::int64_t i) const {
+  return named(stored ? stored->row_axis : "query", i, query_label(i));
+}
+
+std::string Trace::column_text(std::int64_t i) const {
+  if (stored && !stored->of_pairs()) return stored->column_axis + " " + std::to_string(i);
+  return named("key", i, key_label(i));
+}
+
 std::shared_ptr<const Trace> load_trace(const std::string& file, const std::string& group,
-                                        const Cancelled& cancelled) {
+                                        const Cancelled& cancelled, const ArrayNames& arrays) {
+  if (is_stored_map(group)) return trace_of(load_stored_map(file, group, cancelled), file, group);
   const std::string spec = group.empty() ? file : file + ":" + group;
   InputOptions options;
+  options.query = arrays.query, options.key = arrays.key, options.value = arrays.value;
   for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
   Input input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
   auto trace = std::make_shared<Trace>();
   trace->file = file;
   trace->group = group;
+  trace->arrays = arrays;
   trace->model = input.model;
   trace->text = input.text;
   trace->sha256 = input.sha256;
@@ -55,13 +95,10 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
     trace->nan_count += t->nan_count;
     trace->infinite_count += t->infinite_count;
   }
-  const auto stop_if_cancelled = [&] {
-    if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
-  };
   trace->query = to_tensor<double>(input.query);
-  stop_if_cancelled();
+  stop_if(cancelled);
   trace->key = input.key ? to_tensor<double>(std::move(*input.key)) : trace->query;
-  stop_if_cancelled();
+  stop_if(cancelled);
   trace->value = input.value ? to_tensor<double>(std::move(*input.value)) : trace->query;
   AttentionInput<double> shapes;
   shapes.query.shape = trace->query.shape;
@@ -77,6 +114,13 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
   check_index("batch element", batch, e.batch);
   check_index("head", head, e.head);
   auto one = std::make_shared<HeadInput>();
+  one->stored = trace.stored;
+  one->batch_index = batch, one->head_index = head;
+  if (trace.stored) {
+    set_sizes(one->exact, *trace.stored);
+    set_sizes(one->fast, *trace.stored);
+    return one;
+  }
   one->exact.query = head_of(trace.query, batch, head);
   one->exact.key = head_of(trace.key, batch, head);
   one->exact.value = head_of(trace.value, batch, head);
@@ -101,19 +145,36 @@ Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
   return call_of_head(call, trace.extents(), head);
 }
 
-std::vector<std::string> groups_with_queries(const std::string& file, const Cancelled& cancelled) {
+MapChoice shown_maps(const MapChoice& choice, const Trace* trace) {
+  if (trace == nullptr || !trace->stored) return choice;
+  MapChoice shown = choice;
+  shown.calls = {Call()};
+  shown.reference = -1;
+  shown.quantity = trace->stored->name;
+  return shown;
+}
+
+std::vector<std::string> groups_to_open(const std::string& file, const std::string& query,
+                                        const Cancelled& cancelled) {
   if (detect_format(file) != FileFormat::hdf5) return {""};
   const Inspection inspection = inspect(file, {.cancelled = cancelled});
-  std::vector<std::string> groups = groups_with_queries(inspection);
+  std::vector<std::string> groups = groups_to_open(inspection, query);
   if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   return groups;
 }
 
-std::vector<std::string> groups_with_queries(const Inspection& inspection) {
+std::vector<std::string> groups_to_open(const Inspection& inspection, const std::string& query) {
+  const std::vector<std::string> groups = groups_with_queries(inspection, query);
+  return groups.empty() ? stored_maps(inspection) : groups;
+}
+
+std::vector<std::string> groups_with_queries(const Inspection& inspection,
+                                             const std::string& query) {
   std::vector<std::string> groups;
+  const std::string end = "/" + query;
   for (const InspectedItem& item : inspection.items) {
-    if (item.kind == ItemKind::array && item.path.ends_with("/q") && !is_gradient(item.path)) {
-      groups.push_back(item.path.substr(0, item.path.size() - 2));
+    if (item.kind == ItemKind::array && item.path.ends_with(end) && !is_gradient(item.path)) {
+      groups.push_back(item.path.substr(0, item.path.size() - end.size()));
     }
   }
   return groups;

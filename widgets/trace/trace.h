@@ -1,5 +1,5 @@
 // An open trace: the tensors of a file, and one head of it in the form that views need for
-// computing.
+// computing. A stored map (stored_map.h) is a trace too: it has tokens and heads, but no features.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,14 @@
 #include "core/operators/operator.h"
 #include "core/tiles/backend.h"
 #include "widgets/session/session.h"
-
-namespace conelab {
-struct Inspection;
-}
+#include "widgets/trace/stored_map.h"
 
 namespace conelab::desktop {
 
 /// The tensors q, k, v of a file with their attributes. Shared between views and never modified.
 struct Trace {
   std::string file, group;
+  ArrayNames arrays;   ///< Names of the file's arrays that were read as q, k and v.
   std::string model;   ///< Attribute of the file, or empty.
   std::string text;    ///< Attribute of the file, or empty.
   std::string sha256;  ///< Digest of the file.
@@ -30,6 +28,8 @@ struct Trace {
   std::vector<std::uint8_t> allowed;                ///< [n_q × n_k] or empty.
   std::map<std::string, Array<double>> tensors;     ///< Parameters that lie beside q.
   std::int64_t nan_count = 0, infinite_count = 0;
+  /// A map that the file holds instead of q, k and v, which have no features then; null for traces.
+  std::shared_ptr<const StoredMap> stored;
 
   [[nodiscard]] Extents extents() const;
   /// Returns "FILE.h5:/group", the form that commands take.
@@ -37,22 +37,29 @@ struct Trace {
   /// Return the text of a token, or its number if it has none.
   [[nodiscard]] std::string query_label(std::int64_t i) const;
   [[nodiscard]] std::string key_label(std::int64_t i) const;
+  /// Return what a row or a column of its maps is: "query 3 “dog”", of gradients "feature 7".
+  [[nodiscard]] std::string row_text(std::int64_t i) const;
+  [[nodiscard]] std::string column_text(std::int64_t i) const;
 };
 
 /// A function that is polled while files are read. If it returns true, reading throws interrupted.
 /// An empty one is not called.
 using Cancelled = std::function<bool()>;
 
-/// Reads a trace in a sandbox. Throws like read_input.
+/// Reads a trace in a sandbox, or a stored map if `group` is its path. Throws like read_input.
 [[nodiscard]] std::shared_ptr<const Trace> load_trace(const std::string& file,
                                                       const std::string& group,
-                                                      const Cancelled& cancelled = {});
+                                                      const Cancelled& cancelled = {},
+                                                      const ArrayNames& arrays = {});
 
 /// One head of one batch element as input of the engine: in double, and in float for pictures.
 struct HeadInput {
   AttentionInput<double> exact;
   AttentionInput<float> fast;
   Backend* device = nullptr;  ///< The backend of passes over all pairs; null for the CPU.
+  /// Of a stored map: the map, and which head of it this is. The tensors have no features then.
+  std::shared_ptr<const StoredMap> stored = {};
+  std::int64_t batch_index = 0, head_index = 0;
 };
 /// Returns one head. Throws a failure if the trace has no such head.
 [[nodiscard]] std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t batch,
@@ -63,12 +70,22 @@ struct HeadInput {
 /// file lacks are drawn.
 [[nodiscard]] Call call_on_head(Call call, const Trace& trace, std::int64_t head);
 
-/// Returns the groups of an HDF5 file that contain a q, in ascending order ("/german/layer3"); for
-/// files of other formats one empty name. Throws a failure if the file cannot be read.
-[[nodiscard]] std::vector<std::string> groups_with_queries(const std::string& file,
-                                                           const Cancelled& cancelled = {});
+/// What maps show in the session: its choice for a trace; for a stored map, which has no other
+/// operators, the one operator that computed it, without a reference.
+[[nodiscard]] MapChoice shown_maps(const MapChoice& choice, const Trace* trace);
+
+/// Returns the groups of an HDF5 file that contain an array `query`, in ascending order
+/// ("/german/layer3"), or if there are none its stored maps; for files of other formats one empty
+/// name. Throws a failure if the file cannot be read.
+[[nodiscard]] std::vector<std::string> groups_to_open(const std::string& file,
+                                                      const std::string& query = "q",
+                                                      const Cancelled& cancelled = {});
 /// Returns the same for a file that has been inspected, as far as it could be read.
-[[nodiscard]] std::vector<std::string> groups_with_queries(const Inspection& inspection);
+[[nodiscard]] std::vector<std::string> groups_to_open(const Inspection& inspection,
+                                                      const std::string& query = "q");
+/// Returns only the groups that contain an array `query`.
+[[nodiscard]] std::vector<std::string> groups_with_queries(const Inspection& inspection,
+                                                           const std::string& query = "q");
 
 /// Returns whether an array of an HDF5 file is a gradient that `attend --keep gradients` wrote.
 /// These arrays are named q, k and v too, but they form no trace.

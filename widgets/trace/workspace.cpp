@@ -1,6 +1,8 @@
 #include "widgets/trace/workspace.h"
 
 #include <QFileInfo>
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/error.h"
@@ -17,6 +19,27 @@ std::int64_t numbers_of_head(const Trace& trace) {
   return e.query * e.feature + e.key * (e.feature + e.value);
 }
 
+bool same_source(const TraceChoice& a, const TraceChoice& b) {
+  return a.file == b.file && a.group == b.group && a.arrays == b.arrays;
+}
+
+/// Returns whether a pair of tokens of one trace is one of the other too: they are of one file, as
+/// layers are, and of as many tokens.
+bool same_pairs(const Trace* before, const Trace& now) {
+  const auto of_pairs = [](const Trace& t) { return !t.stored || t.stored->of_pairs(); };
+  return before != nullptr && before->file == now.file && of_pairs(*before) && of_pairs(now) &&
+         before->query.shape.token == now.query.shape.token &&
+         before->key.shape.token == now.key.shape.token;
+}
+
+/// Returns a choice of file, group and arrays.
+TraceChoice source_of(const std::string& file, const std::string& group,
+                      const ArrayNames& arrays = {}) {
+  TraceChoice source;
+  source.file = file, source.group = group, source.arrays = arrays;
+  return source;
+}
+
 }  // namespace
 
 Workspace::Workspace(Document& document, JobPool& jobs, QObject* parent)
@@ -26,12 +49,26 @@ Workspace::Workspace(Document& document, JobPool& jobs, QObject* parent)
   follow();
 }
 
-void Workspace::open(const QString& file, const QString& group) {
-  load(QFileInfo(file).absoluteFilePath().toStdString(), group.toStdString(), true);
+void Workspace::open(const QString& file, const QString& group, const ArrayNames& arrays) {
+  load(source_of(QFileInfo(file).absoluteFilePath().toStdString(), group.toStdString(), arrays),
+       true);
 }
 
 void Workspace::open_first(const QString& file, const std::vector<std::string>& groups) {
-  load(QFileInfo(file).absoluteFilePath().toStdString(), "", true, groups);
+  load(source_of(QFileInfo(file).absoluteFilePath().toStdString(), ""), true, groups);
+}
+
+void Workspace::open_group(const std::string& group) {
+  if (!trace_ || group == trace_->group) return;
+  load(source_of(trace_->file, group, trace_->arrays), true, groups_);
+}
+
+void Workspace::step_group(int step) {
+  if (!trace_) return;
+  const auto here = std::find(groups_.begin(), groups_.end(), trace_->group);
+  const auto wanted = (here - groups_.begin()) + step;
+  if (here == groups_.end() || wanted < 0 || wanted >= std::ssize(groups_)) return;
+  open_group(groups_[static_cast<std::size_t>(wanted)]);
 }
 
 /// Loads what the session names, after an edit, an undo or a replacement of the session.
@@ -40,7 +77,7 @@ void Workspace::follow() {
   const TraceChoice before = std::exchange(followed_, wanted);
   if (is_open(wanted)) return choose_head();
   // Edits of other members do not affect the file that is being opened.
-  const bool same = wanted.file == before.file && wanted.group == before.group;
+  const bool same = same_source(wanted, before);
   if (same && opening_ && job_.active()) return;
   if (wanted.file.empty()) {
     watch_.watch({});
@@ -51,36 +88,41 @@ void Workspace::follow() {
     emit trace_changed();
     return;
   }
-  if (failed_.file == wanted.file && failed_.group == wanted.group) return;
-  load(wanted.file, wanted.group, false);
+  if (same_source(failed_, wanted)) return;
+  load(wanted, false);
 }
 
 bool Workspace::is_open(const TraceChoice& wanted) const {
-  return trace_ && trace_->file == wanted.file && trace_->group == wanted.group;
+  return trace_ && same_source(source_of(trace_->file, trace_->group, trace_->arrays), wanted);
 }
 
-void Workspace::load(const std::string& file, const std::string& group, bool into_session,
+void Workspace::load(const TraceChoice& source, bool into_session,
                      const std::vector<std::string>& groups) {
+  const std::string file = source.file;
   failed_ = {};
   opening_ = into_session;
   if (!into_session) changed_.clear();  // The current content of the session's file is read.
   if (!into_session) watch_.watch(QString::fromStdString(file));  // It may become readable later.
   job_ = jobs_.start<Loaded>(
       "reading " + QFileInfo(QString::fromStdString(file)).fileName().toStdString(),
-      [file, group, groups](const JobContext& context) {
+      [source, groups](const JobContext& context) {
         Loaded loaded;
         loaded.groups = groups;
-        if (groups.empty()) loaded.groups = groups_with_queries(file, context.cancel_check());
+        if (groups.empty()) {
+          const std::string& query = source.arrays.query;
+          loaded.groups =
+              groups_to_open(source.file, query.empty() ? "q" : query, context.cancel_check());
+        }
         context.stop_if_cancelled();
-        std::string chosen = group;
+        std::string chosen = source.group;
         if (chosen.empty() && !loaded.groups.empty()) chosen = loaded.groups.front();
-        loaded.trace = load_trace(file, chosen, context.cancel_check());
+        loaded.trace = load_trace(source.file, chosen, context.cancel_check(), source.arrays);
         return loaded;
       },
       [this, into_session](Loaded loaded) { take(std::move(loaded), into_session); },
-      [this, file, group](const std::string& message) {
+      [this, source](const std::string& message) {
         job_.finished();
-        failed_ = {.file = file, .group = group};
+        failed_ = source;
         emit loading_changed();
         emit failed(QString::fromStdString(message));
         if (opening_) follow();  // What the session names may not have been read in favour of this.
@@ -92,18 +134,22 @@ void Workspace::load(const std::string& file, const std::string& group, bool int
 
 void Workspace::take(Loaded loaded, bool into_session) {
   job_.finished();
-  trace_ = std::move(loaded.trace);
+  const auto before = std::exchange(trace_, std::move(loaded.trace));
+  const bool keeps_pair = same_pairs(before.get(), *trace_);
   groups_ = std::move(loaded.groups);
   shown_ = {};
   watch_.watch(QString::fromStdString(trace_->file));
   emit loading_changed();
   if (!into_session) return choose_head();
   document_.edit(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
-                 [this](Session& s) {
+                 [this, keeps_pair](Session& s) {
+                   const bool other_file = s.trace.file != trace_->file;
                    s.trace.file = trace_->file, s.trace.group = trace_->group;
-                   s.trace.batch = 0;
-                   s.trace.head = std::min(s.trace.head, trace_->extents().head - 1);
-                   s.locked.reset();
+                   s.trace.arrays = trace_->arrays;
+                   s.trace.batch = std::min(s.trace.batch, trace_->query.shape.batch - 1);
+                   s.trace.head = std::min(s.trace.head, trace_->query.shape.head - 1);
+                   if (other_file) s.trace.batch = 0;
+                   if (!keeps_pair) s.locked.reset();
                  });
   choose_head();
   read_changed();
@@ -152,7 +198,7 @@ void Workspace::file_changed() {
     return;
   }
   if (open.file.empty() || !QFileInfo::exists(QString::fromStdString(open.file))) return;
-  load(open.file, open.group, false);
+  load(open, false);
 }
 
 /// Reads a file that changed while another was opened, if the session still names it: the other

@@ -28,13 +28,17 @@ class Workspace : public QObject {
   /// Returns the head of the trace that the session selects.
   [[nodiscard]] const std::shared_ptr<const HeadInput>& head() const { return head_; }
   [[nodiscard]] bool loading() const { return job_.active() || head_job_.active(); }
-  /// Returns the groups of the open file that contain a trace.
+  /// Returns the groups of the open file that contain a trace or a stored map.
   [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }
 
   /// Opens a file as the session's trace after it has been read. If it cannot be read, the session
   /// does not change and `failed` is emitted. An empty `group` selects the first group that
-  /// contains a trace.
-  void open(const QString& file, const QString& group = {});
+  /// contains a trace. `arrays` names q, k and v.
+  void open(const QString& file, const QString& group = {}, const ArrayNames& arrays = {});
+  /// Opens another group of the open file: another layer, or another stored map.
+  void open_group(const std::string& group);
+  /// Opens the group that is `step` places after the open one, if there is one.
+  void step_group(int step);
   /// Does the same for the first of `groups`, which must be all groups of the file that contain a
   /// trace.
   void open_first(const QString& file, const std::vector<std::string>& groups);
@@ -54,8 +58,9 @@ class Workspace : public QObject {
   };
   void follow();
   [[nodiscard]] bool is_open(const TraceChoice& wanted) const;
-  /// `groups` are those of the file; if empty, they are searched.
-  void load(const std::string& file, const std::string& group, bool into_session,
+  /// Reads file, group and arrays of `source`. `groups` are those of the file; if empty, they are
+  /// searched.
+  void load(const TraceChoice& source, bool into_session,
             const std::vector<std::string>& groups = {});
   void take(Loaded loaded, bool into_session);
   using Head = std::shared_ptr<const HeadInput>;

@@ -136,12 +136,11 @@ ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, QWidget* parent) : 
   const QString right =
       "<table>" + heading(tr("Attention maps")) + row(tr("wheel"), tr("zoom about the pointer")) +
       row(tr("drag"), tr("move")) + row(tr("click"), tr("keep a pair of tokens")) +
-      row(tr("arrows"), tr("move the kept pair")) + row(tr("Esc"), tr("let the pair go")) +
-      row(tr("F, double click"), tr("show all")) +
-      row(tr("hold R"), tr("show the reference in every map")) + heading(tr("Cone explorer")) +
+      row(tr("Esc"), tr("let the pair go")) + row(tr("double click"), tr("show all")) +
+      heading(tr("Cone explorer")) +
       row(tr("drag u, v, source"), tr("move the point; everything follows")) +
       row(tr("drag the ground, wheel"), tr("move and zoom (isometries of the half-plane)")) +
-      row(tr("F, double click"), tr("show all")) + "</table>";
+      row(tr("double click"), tr("show all")) + "</table>";
   auto* columns = new QHBoxLayout(this);
   columns->setContentsMargins(22, 14, 22, 18);
   columns->setSpacing(40);

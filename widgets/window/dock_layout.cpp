@@ -27,6 +27,9 @@ DockLayout::DockLayout(QMainWindow& window) : window_(window) {
   measuring_.setSingleShot(true);
   measuring_.setInterval(0);
   connect(&measuring_, &QTimer::timeout, this, &DockLayout::measure);
+  following_.setSingleShot(true);
+  following_.setInterval(0);
+  connect(&following_, &QTimer::timeout, this, &DockLayout::follow_front);
 }
 
 QDockWidget* DockLayout::add(const QString& name, const QString& title, QWidget* view,
@@ -37,12 +40,15 @@ QDockWidget* DockLayout::add(const QString& name, const QString& title, QWidget*
   view->setWindowTitle(title);
   window_.addDockWidget(area, dock);
   dock->installEventFilter(this);
+  connect(dock, &QDockWidget::visibilityChanged, &following_, qOverload<>(&QTimer::start));
   docks_ << dock;
   return dock;
 }
 
 void DockLayout::clear() {
   window_.removeEventFilter(this);
+  forget_folded();
+  following_.stop();
   qDeleteAll(std::exchange(docks_, {}));
 }
 
@@ -54,6 +60,20 @@ void DockLayout::raise(const QString& name) {
     dock->show();
     dock->raise();
     dock->widget()->setFocus();
+  }
+}
+
+void DockLayout::hide(const QString& name) {
+  for (QDockWidget* dock : docks_) {
+    if (dock->objectName() == name) dock->hide();
+  }
+}
+
+void DockLayout::make_high(const QString& name, int height) {
+  for (QDockWidget* dock : docks_) {
+    const int wanted = std::min(height, window_.height() / 2);
+    if (dock->objectName() != name || dock->isFloating() || dock->height() >= wanted) continue;
+    window_.resizeDocks({dock}, {wanted}, Qt::Vertical);
   }
 }
 
@@ -73,6 +93,42 @@ void DockLayout::toggle_single() {
   if (front == nullptr) return;
   before_single_ = window_.saveState();
   for (QDockWidget* dock : docks_) dock->setVisible(dock == front);
+}
+
+// ---- folding ------------------------------------------------------------------------------------
+
+void DockLayout::follow_front() {
+  if (!window_.isVisible() || !before_single_.isEmpty()) return;
+  const auto front = std::find_if(docks_.begin(), docks_.end(), [&](const QDockWidget* dock) {
+    return is_seen(dock) && wide_.contains(dock->objectName());
+  });
+  if (front == docks_.end()) return unfold();
+  if (unfolded_.isEmpty()) fold_beside(*front);
+}
+
+void DockLayout::fold_beside(QDockWidget* front) {
+  if (measuring_.isActive()) measure();
+  unfolded_ = window_.saveState();
+  unfolded_widths_ = given_;
+  const QList<QDockWidget*> behind = window_.tabifiedDockWidgets(front);
+  for (QDockWidget* dock : docks_) {
+    if (dock == front || dock->isHidden() || dock->isFloating() || behind.contains(dock)) continue;
+    folded_ << dock;
+    dock->hide();
+  }
+}
+
+void DockLayout::unfold() {
+  if (unfolded_.isEmpty()) return;
+  for (QDockWidget* dock : folded_) dock->show();
+  given_ = unfolded_widths_;
+  forget_folded();
+  share_width();
+}
+
+void DockLayout::forget_folded() {
+  unfolded_.clear();
+  folded_.clear();
 }
 
 // ---- arrangements -------------------------------------------------------------------------------
@@ -96,6 +152,7 @@ bool DockLayout::arrange(const QByteArray& state) {
 
 void DockLayout::restore_usual() {
   before_single_.clear();
+  forget_folded();
   arrange(usual_);
   given_ = usual_widths_;
   share_width();
@@ -110,7 +167,9 @@ QByteArray DockLayout::state() const {
   QByteArray bytes;
   QDataStream stream(&bytes, QIODevice::WriteOnly);
   stream << window_.saveGeometry()
-         << (before_single_.isEmpty() ? window_.saveState() : before_single_);
+         << (!unfolded_.isEmpty()        ? unfolded_
+             : !before_single_.isEmpty() ? before_single_
+                                         : window_.saveState());
   return bytes;
 }
 
@@ -123,6 +182,7 @@ bool DockLayout::restore(const QByteArray& state) {
   if (!window_.isVisible()) shown_later_ = state;
   given_ = {};
   before_single_.clear();
+  forget_folded();
   const bool restored = arrange(docks);
   measuring_.start();
   return restored;
@@ -140,6 +200,7 @@ bool DockLayout::eventFilter(QObject* object, QEvent* event) {
         this, [this, later = std::exchange(shown_later_, {})] { restore(later); },
         Qt::QueuedConnection);
   }
+  if (object == &window_ && event->type() == QEvent::Show) following_.start();
   // The layout of the main window has finished at this point.
   if (object == &window_ && event->type() == QEvent::Resize) share_width();
   // If docks change while the window does not, the user or the program has changed them.

@@ -59,11 +59,37 @@ FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
     found.made_of = spec_input(item_at(inspection, "/")).value_or("");
     return found;
   }
-  const bool bench = item_at(inspection, "/bench/runtime") != nullptr;
-  return {bench ? FileKind::benchmark : FileKind::other, path};
+  if (item_at(inspection, "/bench/runtime") != nullptr) return {FileKind::benchmark, path};
+  FoundFile found{FileKind::other, path};
+  found.arrays = arrays_of(inspection);
+  if (!found.arrays.empty()) found.kind = FileKind::arrays;
+  return found;
+}
+
+/// A file of another format is a trace if one of its arrays is called q. If it cannot be read, the
+/// workspace says why.
+FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& cancelled) {
+  FoundFile found{FileKind::trace, path};
+  if (format == FileFormat::npy) return found;
+  try {
+    found.arrays = arrays_of(path.toStdString(), format, cancelled);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    return found;
+  }
+  const auto is_query = [](const NamedArray& array) { return array.name == "q"; };
+  const auto& arrays = found.arrays;
+  if (!arrays.empty() && std::none_of(arrays.begin(), arrays.end(), is_query)) {
+    found.kind = FileKind::arrays;
+  }
+  return found;
 }
 
 }  // namespace
+
+bool FoundFile::has_stored_maps() const {
+  return kind == FileKind::result && content && !stored_maps(*content).empty();
+}
 
 FoundFile find_out(const QString& named, const Cancelled& cancelled) {
   const InputSpec spec = QFileInfo::exists(named) ? InputSpec{named.toStdString(), ""}
@@ -76,7 +102,8 @@ FoundFile find_out(const QString& named, const Cancelled& cancelled) {
     found.session = std::make_shared<SavedSession>(load_session(path));
     return found;
   }
-  if (detect_format(path.toStdString()) != FileFormat::hdf5) return {FileKind::trace, path};
+  const FileFormat format = detect_format(path.toStdString());
+  if (format != FileFormat::hdf5) return in_archive(path, format, cancelled);
   const auto content =
       std::make_shared<const Inspection>(inspect(path.toStdString(), {.cancelled = cancelled}));
   FoundFile found = in_hdf5(*content, path);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "widgets/session/session_json.h"
+#include "widgets/trace/array_choice.h"
 #include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
@@ -16,6 +17,7 @@ enum class FileKind {
   result,   ///< A result of attend.
   tree,     ///< A result of tree.
   session,  ///< A session of this program.
+  arrays,   ///< Arrays, none of which is called q: someone has to say which is which.
   other,    ///< Valid, but without a view of its kind.
 };
 
@@ -25,9 +27,12 @@ struct FoundFile {
   std::string group = {};     ///< For a trace: the requested group, or empty.
   std::string quantity = {};  ///< For a result of attend: the map that it contains, or empty.
   std::string made_of = {};   ///< For a result: the trace that it was computed from.
+  std::vector<NamedArray> arrays = {};             ///< For arrays: those that may be q, k or v.
   std::shared_ptr<SavedSession> session = {};      ///< For a session.
   std::shared_ptr<const Inspection> content = {};  ///< The content, if it was read; or null.
 
+  /// Returns whether maps can show what the file holds: a result of attend.
+  [[nodiscard]] bool has_stored_maps() const;
   /// Returns whether a figure can show the file.
   [[nodiscard]] bool has_figure() const {
     return kind == FileKind::tree || (kind == FileKind::result && !quantity.empty());

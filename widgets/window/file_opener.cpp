@@ -37,12 +37,6 @@ bool is_known(const Files& files, const FoundFile& one) {
   });
 }
 
-const char* dock_of(const FoundFile& file) {
-  if (file.kind == FileKind::trace) return "dock-maps";
-  if (file.kind == FileKind::benchmark) return "dock-benchmarks";
-  return file.has_figure() ? "dock-figures" : "dock-data";
-}
-
 QStringList names_of(const Files& files) {
   QStringList names;
   for (const FoundFile& file : files) names << name_of(file);
@@ -52,11 +46,11 @@ QStringList names_of(const Files& files) {
 /// Returns a notice about which view shows what, if several views have something new. Results have
 /// their own notice.
 QString places_text(const Files& shown) {
-  std::set<std::string> views;
+  std::set<FileKind> kinds;
   for (const FoundFile& file : shown) {
-    if (file.kind != FileKind::session) views.insert(dock_of(file));
+    if (file.kind != FileKind::session) kinds.insert(file.kind);
   }
-  if (views.size() < 2) return {};
+  if (kinds.size() < 2) return {};
   QStringList places;
   const auto add = [&](FileKind kind, const QString& view) {
     const QString names = names_of(of_kind(shown, kind)).join(QObject::tr(" and "));
@@ -70,7 +64,7 @@ QString places_text(const Files& shown) {
 
 /// Returns the notice about results, which contain no traces; empty if there are none among the
 /// files.
-QString result_text(const Files& shown) {
+QString result_text(const Files& shown, const QString& stored_map) {
   const auto first = std::find_if(shown.begin(), shown.end(), [](const FoundFile& file) {
     return file.kind == FileKind::tree || file.kind == FileKind::result;
   });
@@ -79,10 +73,16 @@ QString result_text(const Files& shown) {
   if (first->kind == FileKind::tree) {
     return QObject::tr("%1 is a result of tree: its dendrograms are in Figures.").arg(name);
   }
+  const std::size_t count = of_kind(shown, FileKind::result).size();
+  if (!stored_map.isEmpty() && count == 1) {
+    return QObject::tr(
+               "%1 is a result of attend, shown as it is stored: nothing is computed, and "
+               "operators do not act on it.")
+        .arg(name);
+  }
   if (quantity.isEmpty()) {
     return QObject::tr("%1 is a result of attend without weights or logits.").arg(name);
   }
-  const std::size_t count = of_kind(shown, FileKind::result).size();
   if (count > 1) {
     return QObject::tr("%1 results of attend: their stored %2 are in Figures, side by side.")
         .arg(QString::number(count), quantity);
@@ -101,6 +101,12 @@ QString trace_of(const Files& shown) {
 
 FileOpener::FileOpener(Workspace& workspace, BenchModel& benchmarks, DataView& data)
     : workspace_(workspace), benchmarks_(benchmarks), data_(data) {}
+
+const char* FileOpener::dock_of(const FoundFile& file) const {
+  if (file.kind == FileKind::trace || file.path == stored_map_) return "dock-maps";
+  if (file.kind == FileKind::benchmark) return "dock-benchmarks";
+  return file.has_figure() ? "dock-figures" : "dock-data";
+}
 
 void FileOpener::open(const QStringList& files) {
   if (files.isEmpty()) return;
@@ -157,6 +163,7 @@ void FileOpener::take(const Found& found) {
   // A session determines what is open. Files that are opened with it are shown above it.
   show_session(of_kind(files, FileKind::session));
   show_trace(of_kind(files, FileKind::trace));
+  show_stored(files);
   show_benchmarks(of_kind(files, FileKind::benchmark));
   show_figure(files);
   show_content(files);
@@ -169,6 +176,23 @@ void FileOpener::take(const Found& found) {
   });
   if (first != files.end()) emit view_wanted(dock_of(*first));
   report(found);
+  ask_for_arrays(files);
+}
+
+/// Shows one result as maps, as it is stored, unless there is a trace. Several results are
+/// compared in one figure.
+void FileOpener::show_stored(const Files& files) {
+  stored_map_.clear();
+  const Files results = of_kind(files, FileKind::result);
+  const bool alone = results.size() == 1 && results.front().has_stored_maps();
+  if (!alone || !of_kind(files, FileKind::trace).empty()) return;
+  stored_map_ = results.front().path;
+  workspace_.open_first(stored_map_, stored_maps(*results.front().content));
+}
+
+void FileOpener::ask_for_arrays(const Files& files) {
+  const Files some = of_kind(files, FileKind::arrays);
+  if (!some.empty() && of_kind(files, FileKind::trace).empty()) emit arrays_found(some.front());
 }
 
 void FileOpener::show_session(const Files& sessions) {
@@ -183,7 +207,7 @@ void FileOpener::show_trace(const Files& traces) {
   shown_.push_back(trace);
   if (!trace.content) return workspace_.open(trace.path, QString::fromStdString(trace.group));
   data_.know(trace.path, trace.content);
-  workspace_.open_first(trace.path, groups_with_queries(*trace.content));
+  workspace_.open_first(trace.path, groups_to_open(*trace.content));
 }
 
 void FileOpener::show_benchmarks(const Files& benchmarks) {
@@ -223,7 +247,7 @@ void FileOpener::show_content(const Files& files) {
   if (first == files.end()) return;
   data_.know(first->path, first->content);
   data_.show_file(first->path);
-  if (!first->has_figure()) shown_.push_back(*first);
+  if (!is_among(shown_, *first)) shown_.push_back(*first);
 }
 
 /// All messages share one line; errors come first.
@@ -238,7 +262,7 @@ void FileOpener::report(const Found& found) {
     else
       others << name_of(file);
   }
-  for (const QString& said : {places_text(shown_), result_text(shown_)}) {
+  for (const QString& said : {places_text(shown_), result_text(shown_, stored_map_)}) {
     if (!said.isEmpty()) text << said;
   }
   if (!others.isEmpty()) {

@@ -1,9 +1,10 @@
 // Opens files of every kind, any number at once, in the views that show them.
 //
-// Traces are opened in the maps, results of attend and tree in the figures, benchmarks in their
-// view; a session replaces the session; of other files the content is shown. Several results of
-// attend are shown in one figure, and of two benchmarks the second is compared with the first. If a
-// view can show only one file, it shows the first, and a notice names the others.
+// Traces are opened in the maps, and so is a result of attend, as it is stored; results of tree are
+// opened in the figures, benchmarks in their view; a session replaces the session; of other files
+// the content is shown. Of arrays without a q, the user says which of them is q, k and v. Several
+// results of attend are shown in one figure, and of two benchmarks the second is compared with the
+// first. If a view can show only one file, it shows the first, and a notice names the others.
 #pragma once
 
 #include <QObject>
@@ -30,6 +31,8 @@ class FileOpener : public QObject {
 
  signals:
   void session_found(const SavedSession& saved, const QString& path);
+  /// The arrays of a file have to be assigned to q, k and v.
+  void arrays_found(const FoundFile& file);
   /// The dock of the first file should be shown.
   void view_wanted(const QString& dock);
   /// Emits a notice. `trace` is the trace that a result was computed from, to be offered; or empty.
@@ -52,6 +55,8 @@ class FileOpener : public QObject {
   void take(const Found& found);
   void show_session(const Files& sessions);
   void show_trace(const Files& traces);
+  void show_stored(const Files& files);
+  void ask_for_arrays(const Files& files);
   void show_benchmarks(const Files& benchmarks);
   void show_figure(const Files& files);
   void show_content(const Files& files);
@@ -62,7 +67,10 @@ class FileOpener : public QObject {
   DataView& data_;
   QStringList pending_;
   JobHandle job_;
-  Files shown_;  ///< The files of the current call that are shown.
+  [[nodiscard]] const char* dock_of(const FoundFile& file) const;
+
+  Files shown_;         ///< The files of the current call that are shown.
+  QString stored_map_;  ///< Of these, the result that the maps show; or empty.
 };
 
 }  // namespace conelab::desktop

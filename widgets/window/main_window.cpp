@@ -10,6 +10,7 @@
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QScreen>
 #include <QScrollArea>
 #include <QStatusBar>
 #include <utility>
@@ -20,14 +21,19 @@
 #include "widgets/data/data_view.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/figures/figures_view.h"
+#include "widgets/maps/map_figure.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/operators/operators_panel.h"
 #include "widgets/theme/theme.h"
+#include "widgets/window/arrays_dialog.h"
 #include "widgets/window/banner.h"
 #include "widgets/window/command_palette.h"
+#include "widgets/window/examples.h"
 #include "widgets/window/file_opener.h"
+#include "widgets/window/guide.h"
 #include "widgets/window/input_rules.h"
 #include "widgets/window/job_bar.h"
+#include "widgets/window/view_keys.h"
 #include "widgets/window/welcome.h"
 
 namespace conelab::desktop {
@@ -52,6 +58,16 @@ QWidget* scrolled(QWidget* view) {
   scroll->setWidget(view);
   scroll->setFocusProxy(view);
   return scroll;
+}
+
+constexpr int guide_height = 420;  ///< Space for the steps of an example.
+
+/// Returns the size of the window when it is first shown: it fits on the screen with its frame.
+QSize first_size(const QWidget& window) {
+  constexpr QSize usual(1440, 900), frame(16, 48);
+  const QSize screen = window.screen()->availableSize();
+  if (screen.width() >= usual.width() && screen.height() >= usual.height()) return usual;
+  return usual.boundedTo(screen - frame);
 }
 
 }  // namespace
@@ -113,6 +129,7 @@ void MainWindow::build_views() {
   operators_->setMinimumWidth(260);  // Space for its fields and the scroll bar.
   data_ = new DataView(*workspace_);
   welcome_ = new Welcome(backends_.shipped_trace);
+  guide_ = new Guide(document_, maps_->model());
   explorer_ = new ExplorerView(*workspace_);
   figures_ = new FiguresView(document_, *jobs_, backends_.draw_figure);
   benchmarks_ = new BenchmarksView(document_, *jobs_, backends_.bench);
@@ -127,6 +144,9 @@ void MainWindow::place_views() {
   const auto right = Qt::RightDockWidgetArea, left = Qt::LeftDockWidgetArea;
   QDockWidget* data = layout_.add("dock-data", tr("Data"), data_, left);
   QDockWidget* operators = layout_.add("dock-operators", tr("Operators"), operators_, left);
+  QDockWidget* guide = layout_.add("dock-guide", tr("Guide"), guide_, left);
+  tabifyDockWidget(data, guide);
+  guide->hide();
   QDockWidget* maps = layout_.add("dock-maps", tr("Attention maps"), maps_, right);
   QDockWidget* explorer = layout_.add("dock-explorer", tr("Cone explorer"), explorer_, right);
   splitDockWidget(maps, explorer, Qt::Horizontal);
@@ -135,8 +155,9 @@ void MainWindow::place_views() {
   tabifyDockWidget(maps,
                    layout_.add("dock-benchmarks", tr("Benchmarks"), scrolled(benchmarks_), right));
   tabifyDockWidget(maps, welcome);
+  layout_.make_wide({"dock-figures", "dock-benchmarks"});
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-  resize(1440, 900);
+  resize(first_size(*this));
   resizeDocks({data, operators}, {300, 460}, Qt::Vertical);
   welcome->raise();
   layout_.make_usual({{data, 270}, {operators, 270}, {welcome, 715}, {explorer, 445}});
@@ -144,9 +165,19 @@ void MainWindow::place_views() {
 
 void MainWindow::connect_views() {
   connect(welcome_, &Welcome::example_wanted, this, &MainWindow::start_example);
+  connect(guide_, &Guide::closed, this, [this] { layout_.hide("dock-guide"); });
+  connect(workspace_.get(), &Workspace::trace_changed, operators_, [this] {
+    const auto& trace = workspace_->trace();
+    operators_->setEnabled(!trace || !trace->stored);  // They do not act on stored maps.
+  });
   connect(welcome_, &Welcome::file_wanted, this, &MainWindow::open_one);
   connect(welcome_, &Welcome::open_wanted, this, &MainWindow::open_dialog);
-  connect(data_, &DataView::trace_wanted, workspace_.get(), &Workspace::open);
+  connect(data_, &DataView::trace_wanted, this, [this](const QString& file, const QString& group) {
+    const auto& trace = workspace_->trace();
+    const bool open = trace && QString::fromStdString(trace->file) == file;
+    open ? workspace_->open_group(group.toStdString()) : workspace_->open(file, group);
+    layout_.raise("dock-maps");
+  });
   connect(operators_, &OperatorsPanel::command_wanted, this, &MainWindow::copy_command);
   connect(maps_, &MapsView::figure_wanted, this,
           [this](const FigureChoice& figure) { show_figure(tr("make a figure"), figure); });
@@ -168,6 +199,15 @@ void MainWindow::connect_opener() {
   connect(opener_.get(), &FileOpener::failed, this, &MainWindow::show_error);
   connect(opener_.get(), &FileOpener::opened, this, &MainWindow::remember);
   connect(opener_.get(), &FileOpener::view_wanted, &layout_, &DockLayout::raise);
+  connect(opener_.get(), &FileOpener::arrays_found, this, [this](const FoundFile& file) {
+    auto* dialog = new ArraysDialog(file, this);
+    connect(dialog, &ArraysDialog::chosen, this,
+            [this](const QString& path, const QString& group, const ArrayNames& arrays) {
+              workspace_->open(path, group, arrays);
+              layout_.raise("dock-maps");
+            });
+    dialog->open();
+  });
   connect(
       opener_.get(), &FileOpener::notice, this, [this](const QString& text, const QString& trace) {
         if (trace.isEmpty()) return banner_->show_notice(text);
@@ -206,6 +246,12 @@ void MainWindow::build_menus() {
   build_file_menu();
   build_edit_menu();
   build_view_menu();
+  QMenu* go = menuBar()->addMenu(tr("&Go"));
+  auto* keys = new ViewKeys(*workspace_, *maps_, *explorer_, this);
+  for (const ViewKeys::Key& key : keys->keys()) {
+    QAction* action = add_action(go, key.text, key.keys, key.run);
+    if (key.keys == QKeySequence(Qt::Key_R)) action->setAutoRepeat(false);
+  }
   QMenu* help = menuBar()->addMenu(tr("&Help"));
   add_action(help, tr("Command &palette"), QKeySequence(tr("Ctrl+Shift+P")), [this] {
     auto* owner = new QObject(this);
@@ -227,9 +273,9 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
   const auto& trace = workspace_->trace();
   for (const std::string& group : workspace_->groups()) {
     if (!trace || group.empty()) continue;
-    add(tr("Layer %1").arg(QString::fromStdString(group)), [this, group, file = trace->file] {
-      workspace_->open(QString::fromStdString(file), QString::fromStdString(group));
-    });
+    const QString title = QString::fromStdString(group_title(group));
+    add((trace->stored ? tr("Stored %1") : tr("Layer %1")).arg(title),
+        [this, group] { workspace_->open_group(group); });
   }
   for (std::int64_t head = 0; trace && head < trace->query.shape.head; ++head) {
     add(tr("Head %1").arg(head), [this, head] {
@@ -249,7 +295,8 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
   }
   int index = 0;
   for (const Example& example : examples(backends_.shipped_trace)) {
-    add(tr("Example: %1").arg(example.title), [this, at = index++] { start_example(at); });
+    add(tr("Example: %1").arg(QString::fromUtf8(example.title)),
+        [this, at = index++] { start_example(at); });
   }
   return all;
 }
@@ -279,6 +326,8 @@ void MainWindow::build_edit_menu() {
              [this] { operators_->add_operator(); });
   add_action(edit, tr("&Copy as command"), QKeySequence(tr("Ctrl+Shift+C")), [this] {
     QStringList commands;
+    const auto& trace = workspace_->trace();
+    if (trace && trace->stored) return copy_stored_command(*trace);
     for (const Call& call : document_.session().maps.calls) commands << command_of(call);
     commands.removeAll(QString());
     if (!commands.isEmpty()) copy_text(commands.join('\n'), tr("Commands"));
@@ -328,6 +377,7 @@ void MainWindow::show_session() {
 }
 
 void MainWindow::begin_session(const QString& label, const Session& session) {
+  banner_->hide();
   document_.edit(label, [&](Session& s) {
     const std::string theme = s.theme;
     s = session;
@@ -338,7 +388,11 @@ void MainWindow::begin_session(const QString& label, const Session& session) {
 
 void MainWindow::start_example(int index) {
   const std::vector<Example> all = examples(backends_.shipped_trace);
-  begin_session(tr("open an example"), all.at(static_cast<std::size_t>(index)).session);
+  const Example& example = all.at(static_cast<std::size_t>(index));
+  begin_session(tr("open an example"), example.session);
+  guide_->start(example);
+  layout_.raise("dock-guide");
+  layout_.make_high("dock-guide", guide_height);
   layout_.raise("dock-maps");
 }
 
@@ -454,6 +508,13 @@ void MainWindow::copy_text(const QString& text, const QString& what) {
 void MainWindow::copy_figure_command(const FigureChoice& figure) {
   if (!backends_.figure_command) return;
   copy_text(QString::fromStdString(backends_.figure_command(figure)), tr("Command"));
+}
+
+void MainWindow::copy_stored_command(const Trace& trace) {
+  const auto figure = map_figure(document_.session(), trace);
+  if (figure) return copy_figure_command(*figure);
+  statusBar()->showMessage(
+      tr("No command draws the stored %1.").arg(QString::fromStdString(trace.stored->name)), 6000);
 }
 
 QString MainWindow::command_of(const Call& call) const {

@@ -20,6 +20,7 @@ class DataView;
 class ExplorerView;
 class FileOpener;
 class FiguresView;
+class Guide;
 class MapsView;
 class OperatorsPanel;
 class Welcome;
@@ -86,6 +87,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QString command_of(const Call& call) const;
   void copy_command(const Call& call);
   void copy_figure_command(const FigureChoice& figure);
+  /// Copies the command that draws a stored map, which no operator computes.
+  void copy_stored_command(const Trace& trace);
   void copy_text(const QString& text, const QString& what);
 
   Backends backends_;
@@ -103,6 +106,7 @@ class MainWindow : public QMainWindow {
   FiguresView* figures_ = nullptr;
   OperatorsPanel* operators_ = nullptr;
   Welcome* welcome_ = nullptr;
+  Guide* guide_ = nullptr;
   Banner* banner_ = nullptr;
   QMenu* recent_menu_ = nullptr;
   QAction *undo_ = nullptr, *redo_ = nullptr;

@@ -7,6 +7,7 @@
 #include <QPushButton>
 
 #include "widgets/theme/theme.h"
+#include "widgets/window/examples.h"
 
 namespace conelab::desktop {
 namespace {
@@ -20,42 +21,7 @@ QLabel* heading(const QString& text, int extra) {
   return label;
 }
 
-Call with(const char* similarity, std::map<std::string, std::string> parameters) {
-  Call call = plain_call(similarity);
-  call.parameters = std::move(parameters);
-  return call;
-}
-
 }  // namespace
-
-std::vector<Example> examples(const std::string& shipped_trace) {
-  Session halves, sharpness, cones;
-  halves.trace = {shipped_trace, "/german/layer3", 0, 5};
-  halves.locked = Focus{3, 8};
-  sharpness.trace = {shipped_trace, "/german/layer3", 0, 5};
-  sharpness.maps.calls = {with("penumbral", {}), with("penumbral", {{"gamma", "4"}}),
-                          with("penumbral", {{"gamma", "16"}})};
-  sharpness.maps.reference = 0;
-  cones.trace = {shipped_trace, "/german/layer3", 0, 5};
-  cones.cones.follow_tokens = true;
-  cones.locked = Focus{2, 6};
-  // Any two tokens have a common ancestor here; under a penumbral light many pairs have none.
-  cones.maps.calls = {with("umbral", {})};
-  return {
-      {"What cones see that dot products do not",
-       "One sentence, one head, three similarities side by side. Point at a cell: the same pair is "
-       "marked in every map, with its exact values.",
-       halves},
-      {"Sharper and sharper",
-       "Penumbral attention at γ = 1, 4 and 16, as differences against the first. Hold R over the "
-       "maps to flip to the reference.",
-       sharpness},
-      {"Two tokens and their lowest common ancestor",
-       "A pair of tokens in the half-plane: their cones, where they meet, and the ancestor whose "
-       "height is the logit. Drag u and v.",
-       cones},
-  };
-}
 
 Welcome::Welcome(const std::string& shipped_trace, QWidget* parent) : QWidget(parent) {
   setObjectName("welcome");
@@ -75,8 +41,8 @@ Welcome::Welcome(const std::string& shipped_trace, QWidget* parent) : QWidget(pa
   column->addWidget(heading(tr("Guided examples"), 2));
   int index = 0;
   for (const Example& example : examples(shipped_trace)) {
-    auto* button =
-        new QCommandLinkButton(QString::fromUtf8(example.title), QString::fromUtf8(example.about));
+    auto* button = new QCommandLinkButton(QString::fromUtf8(example.title),
+                                          QString::fromUtf8(example.question));
     button->setObjectName(QStringLiteral("example-%1").arg(index));
     button->setEnabled(!shipped_trace.empty());
     button->setIcon(QIcon());

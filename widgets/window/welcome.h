@@ -1,24 +1,13 @@
-// The first page: the shipped trace, three guided examples, recent files.
+// The first page: the guided examples with the shipped trace, recent files.
 #pragma once
 
 #include <QStringList>
 #include <QWidget>
 #include <string>
 
-#include "widgets/session/session.h"
-
 class QVBoxLayout;
 
 namespace conelab::desktop {
-
-/// A guided example: its description, and the session that shows it.
-struct Example {
-  const char* title;
-  const char* about;
-  Session session;
-};
-/// Returns three examples with the shipped trace.
-[[nodiscard]] std::vector<Example> examples(const std::string& shipped_trace);
 
 class Welcome : public QWidget {
   Q_OBJECT

@@ -190,7 +190,7 @@ TEST_F(CompareBench, SummaryShowsTimesStatusesAndExponents) {
   ASSERT_EQ(table.rows.size(), 4u);
   EXPECT_EQ(table.rows[3][3], "skipped");
   EXPECT_EQ(table.rows[3].back(), "would need 9.0 GB of memory, 3.0 GB are free");
-  EXPECT_TRUE(table.rows[0][3].ends_with(" us")) << table.rows[0][3];
+  EXPECT_TRUE(table.rows[0][3].ends_with(" µs")) << table.rows[0][3];
   const TextTable exponents = exponent_table(measured_exponents(file, path));
   EXPECT_EQ(exponents.rows.at(0).back(), "not resolved: 1 octave of n (needs 3)");
   const auto lines = table_lines(table);

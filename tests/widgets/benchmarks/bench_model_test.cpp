@@ -132,18 +132,34 @@ TEST(BenchModel, RunsASweepAndShowsWhatTheFigureShows) {
   }
 }
 
+/// The first time of a text, "…: 578.123 µs  [", in seconds.
+double seconds_in(const std::string& text) {
+  const std::vector<std::pair<std::string, double>> units = {
+      {" ns ", 1e-9}, {" µs ", 1e-6}, {" ms ", 1e-3}, {" s ", 1}};
+  const std::size_t begin = text.find(": ") + 2;
+  for (const auto& [unit, size] : units) {
+    const std::size_t end = text.find(unit);
+    if (end != std::string::npos) return std::stod(text.substr(begin, end - begin)) * size;
+  }
+  return NAN;
+}
+
 TEST(BenchModel, ASpotTellsExactNumbers) {
   Bench bench;
   bench.model.run();
   ASSERT_TRUE(bench.finish());
   const MeasuredCase& first = bench.model.data()->cases.front();
   const std::string text = bench.model.picture(300).spots.front().text;
-  EXPECT_NE(text.find(fmt::format("{:.6g} s", first.time)), std::string::npos) << text;
+  EXPECT_NEAR(seconds_in(text), first.time, 1e-5 * first.time) << text;
   EXPECT_NE(text.find("steady forward cpu f32"), std::string::npos) << text;
   const TextTable table = bench.model.table();
   ASSERT_EQ(table.rows.size(), 4U);
-  EXPECT_EQ(table.header[2], "time (s)");
-  EXPECT_EQ(table.rows[0][2], fmt::format("{:.6g}", first.time));
+  EXPECT_EQ(table.header[2], "time");
+  EXPECT_EQ(table.rows[0][2], time_text(first.time));
+  EXPECT_EQ(time_text(578.123e-6), "578 µs");
+  const TextTable exported = bench.model.table(true);
+  EXPECT_EQ(exported.header[2], "time (s)");
+  EXPECT_EQ(exported.rows[0][2], fmt::format("{:.6g}", first.time));
 }
 
 TEST(BenchModel, CurvesAppearWhileItRunsAndCancelKeepsThem) {

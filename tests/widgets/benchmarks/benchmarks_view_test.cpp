@@ -5,14 +5,19 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
+#include <QContextMenuEvent>
 #include <QDockWidget>
+#include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
 #include <QTabBar>
 #include <QTableView>
+#include <QTest>
+#include <QTimer>
 #include <QToolButton>
 
 #include "tests/widgets/benchmarks/bench_fixtures.h"
@@ -88,15 +93,16 @@ TEST(Benchmarks, ASweepIsSetUpRunAndReadOff) {
   move_to(canvas, canvas.place_of(canvas.picture().spots[1]));
   const MeasuredCase& second = shown.model().data()->cases[1];
   EXPECT_TRUE(shown.window.benchmarks().readout().contains(
-      QString::fromStdString(fmt::format("n=256: {:.6g} s", second.time))))
+      QString::fromStdString(fmt::format("n=256: {:.6g} µs", 1e6 * second.time))))
       << shown.window.benchmarks().readout().toStdString();
   press_key(canvas, Qt::Key_Right);
   EXPECT_TRUE(shown.window.benchmarks().readout().contains("n=512"));
   shown.show_page(3);
   const auto* numbers = shown.find<QTableView>("bench-table").model();
   EXPECT_EQ(numbers->rowCount(), 8);
-  EXPECT_EQ(numbers->index(1, 2).data().toString().toStdString(),
-            fmt::format("{:.6g}", second.time));
+  EXPECT_EQ(numbers->index(1, 2).data().toString().toStdString(), time_text(second.time));
+  EXPECT_EQ(numbers->index(1, 2).data(Qt::ToolTipRole).toString().toStdString(),
+            fmt::format("time (s): {:.6g}", second.time));
 }
 
 TEST(Benchmarks, WrongInputIsExplainedBesideItsField) {
@@ -147,6 +153,106 @@ std::pair<int, int> column_of(const QTableView& table, const char* title) {
   }
   ADD_FAILURE() << "no column " << title;
   return {-1, 0};
+}
+
+TEST(Benchmarks, ButtonsStayWhereTheyAreWhileTextsChange) {
+  REQUIRE_DISPLAY();
+  ShownBenchmarks shown;
+  shown.type("bench-rounds", "24");
+  const auto places = [&] {
+    std::vector<QPoint> all;
+    for (const char* name : {"bench-run", "bench-cancel", "bench-open", "bench-export"}) {
+      auto& button = shown.find<QWidget>(name);
+      all.push_back(button.mapTo(&shown.window, QPoint(0, 0)));
+    }
+    return all;
+  };
+  const auto before = places();
+  shown.press("bench-run");
+  ASSERT_TRUE(wait_for([&] { return shown.model().progress().done > 4; }));
+  EXPECT_TRUE(shown.find<QWidget>("bench-progress").isVisible());
+  EXPECT_EQ(places(), before);
+  shown.press("bench-cancel");
+  ASSERT_TRUE(wait_for([&] { return !shown.model().running(); }));
+  pump();
+  EXPECT_EQ(places(), before);
+}
+
+/// Chooses "Export the table …" in the menu of the table and types the name of a file.
+void export_table_to(QTableView& table, const QString& file) {
+  QTimer::singleShot(100, [&] {
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    ASSERT_NE(menu, nullptr);
+    QTimer::singleShot(200, [&] {
+      auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+      ASSERT_NE(dialog, nullptr);
+      dialog->findChild<QLineEdit*>("fileNameEdit")->setText(file);
+      QTest::keyClick(dialog->findChild<QLineEdit*>("fileNameEdit"), Qt::Key_Return);
+    });
+    for (QAction* action : menu->actions()) {
+      if (!action->text().startsWith("Export")) continue;
+      QTest::mouseClick(menu, Qt::LeftButton, Qt::NoModifier,
+                        menu->actionGeometry(action).center());
+    }
+  });
+  const QPoint at(20, 20);
+  QContextMenuEvent event(QContextMenuEvent::Mouse, at, table.viewport()->mapToGlobal(at));
+  QApplication::sendEvent(table.viewport(), &event);
+  pump(100);
+}
+
+QStringList lines_of(const QString& file) {
+  QFile opened(file);
+  EXPECT_TRUE(opened.open(QIODevice::ReadOnly)) << file.toStdString();
+  return QString::fromUtf8(opened.readAll()).trimmed().split('\n');
+}
+
+TEST(Benchmarks, TablesShowUnitsAndExportPlainNumbersWithHeaders) {
+  REQUIRE_DISPLAY();
+  ShownBenchmarks shown;
+  shown.press("bench-run");
+  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  shown.show_page(3);
+  auto& table = shown.find<QTableView>("bench-table");
+  const MeasuredCase& first = shown.model().data()->cases.front();
+  const int time = column_of(table, "time").first;
+  const QModelIndex cell = table.model()->index(0, time);
+  EXPECT_EQ(cell.data().toString().toStdString(), time_text(first.time));
+  const QString csv = shown.folder.filePath("numbers.csv");
+  export_table_to(table, csv);
+  const QStringList lines = lines_of(csv);
+  ASSERT_EQ(lines.size(), 1 + table.model()->rowCount());
+  EXPECT_TRUE(lines[0].startsWith("operator,n,time (s),low (s)")) << lines[0].toStdString();
+  EXPECT_EQ(lines[1].section(',', time, time).toStdString(), fmt::format("{:.6g}", first.time));
+  const QString tsv = shown.folder.filePath("numbers.tsv");
+  export_table_to(table, tsv);
+  EXPECT_EQ(lines_of(tsv)[0].section('\t', time, time), "time (s)");
+  // One cell is copied as it is shown, several as they are exported.
+  table.setCurrentIndex(cell);
+  table.setFocus();
+  QTest::keyClick(&table, Qt::Key_C, Qt::ControlModifier);
+  EXPECT_EQ(QGuiApplication::clipboard()->text(), cell.data().toString());
+  table.selectRow(0);
+  QTest::keyClick(&table, Qt::Key_A, Qt::ControlModifier);
+  QTest::keyClick(&table, Qt::Key_C, Qt::ControlModifier);
+  const QStringList copied = QGuiApplication::clipboard()->text().split('\n');
+  EXPECT_EQ(copied[0].section('\t', time, time), "time (s)");
+  EXPECT_EQ(copied[1].section('\t', time, time), lines[1].section(',', time, time));
+}
+
+TEST(Benchmarks, AComparisonWithoutCommonCasesSaysWhichLabelDiffers) {
+  REQUIRE_DISPLAY();
+  ShownBenchmarks shown;
+  shown.press("bench-run");
+  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  const std::string first = shown.model().choice().shown;
+  shown.type("bench-threads", "2");
+  shown.press("bench-run");
+  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  shown.model().compare_with(first);
+  ASSERT_TRUE(wait_for([&] { return shown.model().comparison().has_value(); }));
+  const QString told = shown.find<QLabel>("bench-about").text();
+  EXPECT_TRUE(told.contains("no case in common: 1 thread against 2 threads")) << told.toStdString();
 }
 
 TEST(Benchmarks, VerdictsAndReasonsAreInViewAtTheWindowsFirstSize) {

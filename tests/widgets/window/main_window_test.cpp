@@ -239,18 +239,22 @@ TEST(Window, TheLayoutIsSavedAndRestoredWithTheSession) {
     auto* figures = window.findChild<QDockWidget*>("dock-figures");
     window.findChild<QDockWidget*>("dock-operators")->close();
     window.resizeDocks({explorer}, {520}, Qt::Horizontal);
-    figures->raise();
     pump(100);
     width = explorer->width();
+    figures->raise();
+    pump(100);
     window.close();
   }
   ASSERT_TRUE(QFile::copy(state.filePath("autosave.json"), file));
   const auto looks_alike = [&](MainWindow& window) {
     const auto* operators = window.findChild<QDockWidget*>("dock-operators");
-    EXPECT_TRUE(wait_for([&] { return operators->isHidden(); }));
+    auto* figures = window.findChild<QDockWidget*>("dock-figures");
+    EXPECT_TRUE(wait_for([&] { return operators->isHidden() && figures->width() > 1250; }));
+    EXPECT_FALSE(figures->visibleRegion().isEmpty());
+    window.findChild<QDockWidget*>("dock-maps")->raise();
     pump(100);
+    EXPECT_TRUE(operators->isHidden()) << "it was closed, not folded";
     EXPECT_NEAR(window.findChild<QDockWidget*>("dock-explorer")->width(), width, 2);
-    EXPECT_FALSE(window.findChild<QDockWidget*>("dock-figures")->visibleRegion().isEmpty());
   };
   MainWindow again(test_backends(), state.path());
   EXPECT_TRUE(again.restore_autosave());
@@ -272,13 +276,10 @@ TEST(Window, FitsASmallScreenWhateverIsInFront) {
     pump(100);
     EXPECT_EQ(opened.window.width(), 1024) << dock->objectName().toStdString();
   }
-  // What does not fit is scrolled to, and nothing is where there is room.
+  // Other docks have made room for it: there is nothing to scroll to.
   auto* benchmarks = opened.window.findChild<QDockWidget*>("dock-benchmarks");
   benchmarks->raise();
   const auto* bar = qobject_cast<QAbstractScrollArea*>(benchmarks->widget())->horizontalScrollBar();
-  pump(60);
-  EXPECT_GT(bar->maximum(), 0);
-  opened.window.resize(1440, 900);
   pump(100);
   EXPECT_EQ(bar->maximum(), 0);
 }
@@ -445,7 +446,7 @@ TEST(Window, AnExampleOpensAndItsCommandIsCopied) {
   ASSERT_NE(button, nullptr);
   button->click();
   ASSERT_TRUE(wait_for([&] { return window.workspace().trace() != nullptr; }));
-  EXPECT_EQ(window.document().session().maps.reference, 0);
+  EXPECT_EQ(window.document().session().maps.calls[2].parameters.at("gamma"), "16");
   for (QAction* action : window.actions()) {
     if (action_name(*action) == "Copy as command") action->trigger();
   }

@@ -82,11 +82,11 @@ TEST(OpenFiles, EachKindAloneOpensInItsView) {
   const std::string trace = shipped_trace();
   const std::vector<std::pair<QString, const char*>> views = {
       {QString::fromStdString(trace), "dock-maps"},
-      {"dot.h5", "dock-figures"},
-      {"logits.h5", "dock-figures"},
+      {"dot.h5", "dock-maps"},
+      {"logits.h5", "dock-maps"},
       {"tree.h5", "dock-figures"},
       {"old.h5", "dock-benchmarks"},
-      {"output.h5", "dock-data"}};
+      {"output.h5", "dock-maps"}};
   for (const auto& [file, dock] : views) {
     SCOPED_TRACE(file.toStdString());
     Window opened;
@@ -270,7 +270,7 @@ QString damaged_copy(const char* name, const QTemporaryDir& folder) {
 TEST(OpenFiles, ResultsWithADamagedArrayOpenAndItIsTold) {
   REQUIRE_DISPLAY();
   const std::vector<std::pair<const char*, const char*>> views = {
-      {"tree.h5", "dock-figures"}, {"old.h5", "dock-benchmarks"}, {"output.h5", "dock-data"}};
+      {"tree.h5", "dock-figures"}, {"old.h5", "dock-benchmarks"}, {"output.h5", "dock-maps"}};
   for (const auto& [file, dock] : views) {
     SCOPED_TRACE(file);
     Window opened;

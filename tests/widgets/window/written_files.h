@@ -27,6 +27,8 @@ class Written {
     attend("penumbral.h5", trace, {"--similarity", "penumbral", "--keep", "weights"});
     attend("logits.h5", trace, {"--similarity", "dot", "--keep", "logits"});
     attend("output.h5", trace, {"--similarity", "dot", "--keep", "output"});
+    attend("all.h5", trace,
+           {"--similarity", "penumbral", "-p", "gamma=4", "--keep", "weights,logits,gradients"});
     run({"tree", trace, "-o", (*this)["tree.h5"], "--similarity", "umbral"});
     bench("old.h5", "dot,laplacian");
     bench("new.h5", "laplacian,dot");

@@ -1,0 +1,48 @@
+#include "widgets/trace/array_choice.h"
+
+#include <gtest/gtest.h>
+
+namespace conelab::desktop {
+namespace {
+
+NamedArray named_array(const char* name, std::vector<std::int64_t> extents = {4, 6, 8}) {
+  return {name, std::move(extents), "f32"};
+}
+
+TEST(ArrayChoice, GuessesByTheWordsOfNames) {
+  const std::vector<NamedArray> model = {named_array("embed"), named_array("l.0.attn.k_proj"),
+                                         named_array("l.0.attn.q_proj"),
+                                         named_array("l.0.attn.v_proj")};
+  EXPECT_EQ(guess_arrays(model),
+            (ArrayNames{"l.0.attn.q_proj", "l.0.attn.k_proj", "l.0.attn.v_proj"}));
+  EXPECT_EQ(guess_arrays({named_array("/a/keys"), named_array("/a/queries")}),
+            (ArrayNames{"/a/queries", "/a/keys", ""}));
+  EXPECT_EQ(guess_arrays({named_array("tokens"), named_array("more")}),
+            (ArrayNames{"tokens", "", ""}));
+  EXPECT_EQ(guess_arrays({}), ArrayNames());
+}
+
+TEST(ArrayChoice, TellsWhatDoesNotFit) {
+  const std::vector<NamedArray> arrays = {named_array("a"), named_array("b", {4, 9, 8}),
+                                          named_array("c", {4, 6, 7}), named_array("d", {2, 6, 8}),
+                                          named_array("e", {4, 9, 3})};
+  EXPECT_EQ(array_problem(arrays, {"a", "", ""}), "");
+  EXPECT_EQ(array_problem(arrays, {"a", "b", "e"}), "");
+  EXPECT_EQ(array_problem(arrays, {"a", "c", ""}), "The features of q and k differ: 8 against 7.");
+  EXPECT_EQ(array_problem(arrays, {"a", "d", ""}), "The numbers of heads differ: 4 against 2.");
+  EXPECT_EQ(array_problem(arrays, {"a", "b", ""}), "The tokens of k and v differ: 9 against 6.");
+  EXPECT_NE(array_problem(arrays, {"", "b", ""}), "");
+}
+
+TEST(ArrayChoice, NamesArraysWithinTheirGroup) {
+  const GroupedNames one = within_group({"/l0/query", "/l0/key", ""});
+  EXPECT_EQ(one.group, "/l0");
+  EXPECT_EQ(one.arrays, (ArrayNames{"query", "key", ""}));
+  const GroupedNames two = within_group({"/a/x", "/b/x", "/b/y"});
+  EXPECT_EQ(two.group, "");
+  EXPECT_EQ(two.arrays, (ArrayNames{"a/x", "b/x", "b/y"}));
+  EXPECT_EQ(within_group({"/x", "", ""}).arrays, (ArrayNames{"x", "", ""}));
+}
+
+}  // namespace
+}  // namespace conelab::desktop

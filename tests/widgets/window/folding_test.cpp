@@ -1,0 +1,106 @@
+// Docks fold away beside views that need the whole window, and come back where they were.
+#include <gtest/gtest.h>
+
+#include <QDockWidget>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTemporaryDir>
+
+#include "app/desktop_backends.h"
+#include "tests/widgets/window/keys.h"
+#include "widgets/maps/maps_view.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+struct FoldingWindow {
+  QTemporaryDir state;
+  MainWindow window{desktop_backends(), state.path()};
+
+  FoldingWindow() {
+    window.resize(1440, 900);
+    show_active(window);
+    window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
+    EXPECT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
+    pump(150);
+  }
+  [[nodiscard]] QDockWidget* dock(const char* name) { return window.findChild<QDockWidget*>(name); }
+  /// Clicks the tab of a view.
+  void choose_tab(const QString& title) {
+    for (QTabBar* bar : window.findChildren<QTabBar*>()) {
+      for (int i = 0; i < bar->count(); ++i) {
+        if (bar->tabText(i) != title || !bar->isVisible()) continue;
+        QTest::mouseClick(bar, Qt::LeftButton, Qt::NoModifier, bar->tabRect(i).center());
+        pump(200);
+        return;
+      }
+    }
+    ADD_FAILURE() << "no tab " << title.toStdString();
+  }
+};
+
+TEST(Folding, BenchmarksAndFiguresGetTheWidthAndGiveItBack) {
+  REQUIRE_DISPLAY();
+  FoldingWindow opened;
+  const int maps = opened.dock("dock-maps")->width();
+  const int explorer = opened.dock("dock-explorer")->width();
+  const int data = opened.dock("dock-data")->height();
+  for (const char* title : {"Benchmarks", "Figures"}) {
+    opened.choose_tab(title);
+    EXPECT_TRUE(opened.dock("dock-explorer")->isHidden()) << title;
+    EXPECT_TRUE(opened.dock("dock-operators")->isHidden()) << title;
+    const char* name = title == std::string("Figures") ? "dock-figures" : "dock-benchmarks";
+    EXPECT_GT(opened.dock(name)->width(), 1400) << title;
+  }
+  opened.choose_tab("Attention maps");
+  EXPECT_TRUE(opened.dock("dock-operators")->isVisible());
+  EXPECT_NEAR(opened.dock("dock-maps")->width(), maps, 2);
+  EXPECT_NEAR(opened.dock("dock-explorer")->width(), explorer, 2);
+  EXPECT_NEAR(opened.dock("dock-data")->height(), data, 2);
+}
+
+TEST(Folding, WhatIsAskedForBesideAViewIsShown) {
+  REQUIRE_DISPLAY();
+  FoldingWindow opened;
+  opened.choose_tab("Figures");
+  for (QAction* action : opened.window.actions()) {
+    if (action->text() == "Show Data") action->trigger();
+  }
+  pump(150);
+  EXPECT_TRUE(opened.dock("dock-data")->isVisible());
+  EXPECT_TRUE(opened.dock("dock-explorer")->isHidden());
+  opened.choose_tab("Attention maps");
+  EXPECT_TRUE(opened.dock("dock-explorer")->isVisible());
+}
+
+TEST(Folding, TheWindowFitsSmallScreensWithATraceInIt) {
+  REQUIRE_DISPLAY();
+  FoldingWindow opened;
+  for (const QSize& size : {QSize(1366, 768), QSize(1024, 700)}) {
+    for (const char* title : {"Attention maps", "Benchmarks", "Figures", "Welcome"}) {
+      opened.choose_tab(title);
+      opened.window.resize(size);
+      pump(200);
+      EXPECT_EQ(opened.window.size(), size) << title;
+    }
+  }
+}
+
+TEST(Folding, ButtonsKeepTheirPlacesWhenWorkBegins) {
+  REQUIRE_DISPLAY();
+  FoldingWindow opened;
+  opened.choose_tab("Attention maps");
+  const QRect canvas = opened.window.maps().canvas().geometry();
+  opened.window.document().edit("work", [](Session& s) { s.trace.head = 3; });
+  pump(30);
+  EXPECT_EQ(opened.window.maps().canvas().geometry(), canvas);
+  opened.window.maps().model().cancel();
+  opened.window.document().edit("work", [](Session& s) { s.trace.head = 4; });
+  opened.window.maps().model().cancel();
+  pump(50);
+  EXPECT_EQ(opened.window.maps().canvas().geometry(), canvas);
+}
+
+}  // namespace
+}  // namespace conelab::desktop

@@ -1,0 +1,317 @@
+// Results of attend open as maps of what they store; arrays of other names open as q, k and v.
+#include <gtest/gtest.h>
+
+#include <QClipboard>
+#include <QComboBox>
+#include <QLabel>
+#include <QProcess>
+#include <QPushButton>
+#include <QTemporaryDir>
+
+#include "app/desktop_backends.h"
+#include "core/files/hdf5.h"
+#include "core/files/sandbox.h"
+#include "tests/widgets/driving.h"
+#include "tests/widgets/window/written_files.h"
+#include "widgets/maps/maps_view.h"
+#include "widgets/window/command_palette.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+struct ResultWindow {
+  QTemporaryDir state;
+  MainWindow window{desktop_backends(), state.path()};
+
+  ResultWindow() {
+    window.resize(1300, 850);
+    show_active(window);
+  }
+  [[nodiscard]] bool shows(const std::string& group) {
+    return wait_for([&] {
+      const auto& trace = window.workspace().trace();
+      const auto& panels = window.maps().model().panels();
+      return trace && trace->group == group && panels.size() == 1 && panels[0]->pyramid &&
+             panels[0]->pyramid->complete() && window.workspace().jobs().running().empty();
+    });
+  }
+  [[nodiscard]] const MapPanel& panel() { return *window.maps().model().panels().front(); }
+  template <class Widget>
+  [[nodiscard]] Widget* named(const char* name) {
+    auto* found = window.findChild<Widget*>(QString::fromUtf8(name));
+    EXPECT_NE(found, nullptr) << name;
+    return found;
+  }
+  /// Points at a cell of the only map and returns the readout.
+  QString point_at_cell(const Focus& cell) {
+    MapsCanvas& canvas = window.maps().canvas();
+    canvas.grab();  // It is laid out when it is painted.
+    move_to(canvas, canvas.cell_centre(0, cell));
+    pump(60);
+    return window.maps().readout();
+  }
+  void choose(const char* box, const QString& text) {
+    auto* choice = named<QComboBox>(box);
+    choice->setCurrentText(text);
+    emit choice->activated(choice->currentIndex());
+  }
+  void copy_as_command() {
+    for (QAction* action : window.actions()) {
+      if (action_name(*action) == "Copy as command") action->trigger();
+    }
+  }
+};
+
+/// What the file itself holds at [0, head, row, column].
+double stored_number(const QString& file, const std::string& group, const std::string& name,
+                     std::size_t head, std::size_t row, std::size_t column) {
+  const auto array = read_labelled_sandboxed(file.toStdString(), group);
+  const LabelledVariable& variable = *array.variable(name);
+  const auto size = [&](std::size_t axis) { return array.axis(variable.axes[axis])->size(); };
+  const std::size_t at = (head * size(2) + row) * size(3) + column;
+  return std::get<std::vector<float>>(variable.data).at(at);
+}
+
+void overwrite_weight(const QString& file, hsize_t head, hsize_t row, hsize_t column, float by) {
+  const hdf5::Lock lock;
+  const hdf5::File opened(H5Fopen(file.toUtf8().constData(), H5F_ACC_RDWR, H5P_DEFAULT));
+  const hdf5::Dataset weights(H5Dopen2(opened.id(), "/attention/weights/weight", H5P_DEFAULT));
+  const hdf5::Space space(H5Dget_space(weights.id()));
+  const hsize_t begin[] = {0, head, row, column}, one[] = {1, 1, 1, 1};
+  H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin, nullptr, one, nullptr);
+  const hdf5::Space single(H5Screate_simple(4, one, nullptr));
+  ASSERT_GE(H5Dwrite(weights.id(), H5T_NATIVE_FLOAT, single.id(), space.id(), H5P_DEFAULT, &by), 0);
+}
+
+TEST(StoredMaps, AResultOpensAsItIsStored) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  const QString file = opened.state.filePath("mine.h5");
+  ASSERT_TRUE(QFile::copy(Written::files()["all.h5"], file));
+  overwrite_weight(file, 2, 3, 8, 0.875F);  // No operator computes this.
+  opened.window.open({file});
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  EXPECT_EQ(opened.panel().title, "penumbral, gamma = 4, stored weights");
+  opened.choose("maps-head", "head 2");
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  const QString told = opened.point_at_cell({3, 8});
+  EXPECT_TRUE(told.contains("query 3 “mein”, key 8 “##ie”")) << told.toStdString();
+  EXPECT_TRUE(told.contains(": 0.875")) << told.toStdString();
+  opened.choose("maps-head", "head 5");
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  EXPECT_DOUBLE_EQ(opened.panel().pyramid->source().exact(26, 13),
+                   stored_number(file, "attention/weights", "weight", 5, 26, 13));
+  EXPECT_TRUE(opened.window.error_shown().contains("not those that were written"));
+}
+
+TEST(StoredMaps, EachArrayIsChosenLikeALayer) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  const QString file = Written::files()["all.h5"];
+  opened.window.open({file});
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  EXPECT_TRUE(opened.window.notice_shown().contains("as it is stored"));
+  EXPECT_FALSE(opened.named<QWidget>("operator-0-scale")->isEnabled()) << "it would do nothing";
+  const auto* arrays = opened.named<QComboBox>("maps-layer");
+  QStringList names;
+  for (int i = 0; i < arrays->count(); ++i) names << arrays->itemText(i);
+  EXPECT_EQ(names, (QStringList{"weights", "logits", "output", "dL/dq", "dL/dk", "dL/dv"}));
+  opened.choose("maps-layer", "logits");
+  ASSERT_TRUE(opened.shows("/attention/logits"));
+  EXPECT_DOUBLE_EQ(opened.panel().pyramid->source().exact(26, 13),
+                   stored_number(file, "attention/logits", "logit", 0, 26, 13));
+  opened.choose("maps-layer", "dL/dk");
+  ASSERT_TRUE(opened.shows("/attention/gradients/k"));
+  const MapPanel& panel = opened.panel();
+  EXPECT_DOUBLE_EQ(panel.pyramid->source().exact(3, 31),
+                   stored_number(file, "attention/gradients", "k", 0, 3, 31));
+  const QString told = opened.point_at_cell({3, 31});
+  EXPECT_TRUE(told.contains("key 3 “mein”, feature 31")) << told.toStdString();
+  const figure::Limits limits = opened.window.maps().model().limits(panel);
+  EXPECT_DOUBLE_EQ(limits.low, -limits.high) << "colours diverge from zero";
+  EXPECT_TRUE(opened.window.maps().model().colour_choice(panel).diverging);
+  EXPECT_EQ(opened.window.error_shown(), "");
+}
+
+TEST(StoredMaps, OtherLayoutsShowThemToo) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  opened.window.open({Written::files()["all.h5"]});
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  for (const char* layout : {"arcs", "heads", "tree", "hasse", "table", "maps"}) {
+    opened.choose("maps-layout", layout);
+    EXPECT_TRUE(opened.shows("/attention/weights")) << layout;
+    opened.window.grab();
+  }
+  opened.choose("maps-layout", "arcs");
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  const auto& arcs = opened.window.maps().relations().panels().front()->arcs;
+  ASSERT_FALSE(arcs.empty());
+  const QString file = Written::files()["all.h5"];
+  EXPECT_DOUBLE_EQ(arcs.front().weight, stored_number(file, "attention/weights", "weight", 0,
+                                                      arcs.front().query, arcs.front().key));
+}
+
+TEST(StoredMaps, TheirCommandDrawsThem) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  opened.window.open({Written::files()["all.h5"]});
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  opened.copy_as_command();
+  const QString command = QGuiApplication::clipboard()->text();
+  EXPECT_TRUE(command.startsWith("conelab figure heatmap --input")) << command.toStdString();
+  EXPECT_TRUE(command.contains("all.h5")) << command.toStdString();
+  EXPECT_FALSE(command.contains("similarities")) << command.toStdString();
+}
+
+TEST(StoredMaps, AreRestoredWithTheSession) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir state;
+  {
+    MainWindow window(desktop_backends(), state.path());
+    show_active(window);
+    window.open({Written::files()["all.h5"]});
+    ASSERT_TRUE(wait_for([&] { return window.workspace().trace() != nullptr; }));
+    window.workspace().open_group("/attention/gradients/v");
+    ASSERT_TRUE(wait_for(
+        [&] { return window.document().session().trace.group == "/attention/gradients/v"; }));
+    window.close();
+  }
+  MainWindow again(desktop_backends(), state.path());
+  EXPECT_TRUE(again.restore_autosave());
+  show_active(again);
+  EXPECT_TRUE(wait_for([&] {
+    const auto& trace = again.workspace().trace();
+    return trace && trace->stored && trace->stored->name == "dL/dv";
+  }));
+}
+
+// ---- arrays of other names ----------------------------------------------------------------------
+
+/// A .safetensors file of ramps; each array is f32.
+void write_arrays(const QString& path,
+                  const std::vector<std::pair<std::string, std::vector<std::size_t>>>& arrays) {
+  std::string header = "{";
+  std::size_t at = 0;
+  std::vector<float> numbers;
+  for (const auto& [name, extents] : arrays) {
+    std::size_t count = 1;
+    std::string shape;
+    for (const std::size_t n : extents) {
+      count *= n;
+      shape += (shape.empty() ? "" : ",") + std::to_string(n);
+    }
+    header += (at == 0 ? "\"" : ",\"") + name + "\":{\"dtype\":\"F32\",\"shape\":[" + shape +
+              "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(at + 4 * count) +
+              "]}";
+    at += 4 * count;
+    for (std::size_t i = 0; i < count; ++i) {
+      numbers.push_back(static_cast<float>((i * 7 + numbers.size()) % 11) / 8);
+    }
+  }
+  header += "}";
+  QFile file(path);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  const auto length = static_cast<std::uint64_t>(header.size());
+  file.write(reinterpret_cast<const char*>(&length), 8);
+  file.write(header.data(), static_cast<qint64>(header.size()));
+  file.write(reinterpret_cast<const char*>(numbers.data()),
+             static_cast<qint64>(4 * numbers.size()));
+}
+
+QDialog* arrays_dialog(ResultWindow& opened) {
+  QDialog* dialog = nullptr;
+  EXPECT_TRUE(wait_for([&] {
+    dialog = opened.window.findChild<QDialog*>("arrays-dialog");
+    return dialog != nullptr && dialog->isVisible();
+  }));
+  return dialog;
+}
+
+QPushButton* open_button(QDialog& dialog) {
+  for (auto* button : dialog.findChildren<QPushButton*>()) {
+    if (button->isDefault() || button->text().contains("Open")) return button;
+  }
+  return nullptr;
+}
+
+TEST(ArraysDialog, AssignsArraysAndTheCommandNamesThem) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  const QString file = opened.state.filePath("model.safetensors");
+  write_arrays(file, {{"a.query", {2, 3, 5, 4}},
+                      {"a.key", {2, 3, 5, 4}},
+                      {"a.value", {2, 3, 5, 6}},
+                      {"other", {2, 3, 5, 7}}});
+  opened.window.open({file});
+  QDialog* dialog = arrays_dialog(opened);
+  ASSERT_NE(dialog, nullptr);
+  auto* key = dialog->findChild<QComboBox*>("arrays-k");
+  EXPECT_TRUE(key->currentText().startsWith("a.key")) << key->currentText().toStdString();
+  EXPECT_TRUE(key->currentText().contains("2 × 3 × 5 × 4, f32"));
+  QPushButton* open = open_button(*dialog);
+  ASSERT_NE(open, nullptr);
+  key->setCurrentIndex(key->findData("other"));
+  EXPECT_FALSE(open->isEnabled());
+  EXPECT_EQ(dialog->findChild<QLabel*>("arrays-problem")->text(),
+            "The features of q and k differ: 4 against 7.");
+  key->setCurrentIndex(key->findData("a.key"));
+  ASSERT_TRUE(open->isEnabled());
+  click(*open, QRectF(open->rect()).center());
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  EXPECT_EQ(opened.window.workspace().trace()->value.shape.feature, 6);
+  EXPECT_EQ(opened.window.document().session().trace.arrays,
+            (ArrayNames{"a.query", "a.key", "a.value"}));
+  auto* batch = opened.named<QComboBox>("maps-batch");
+  EXPECT_TRUE(batch->isVisible());
+  EXPECT_EQ(batch->count(), 2);
+  opened.copy_as_command();
+  const QString command = QGuiApplication::clipboard()->text().section('\n', 0, 0);
+  EXPECT_TRUE(command.contains("--q a.query --k a.key --v a.value")) << command.toStdString();
+  QProcess program;  // What was copied runs.
+  program.setWorkingDirectory(opened.state.path());
+  QStringList words = QProcess::splitCommand(command);
+  words.removeFirst();
+  program.start(CONELAB_BINARY_DIR "/bin/conelab", words);
+  ASSERT_TRUE(program.waitForFinished(60000));
+  EXPECT_EQ(program.exitCode(), 0) << program.readAllStandardError().toStdString();
+}
+
+TEST(ArraysDialog, OfAnHdf5FileTheOtherLayersOpenToo) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  const QString file = opened.state.filePath("layers.h5");
+  {
+    const hdf5::Lock lock;
+    const hdf5::File made(
+        H5Fcreate(file.toUtf8().constData(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    for (const char* layer : {"layer0", "layer1"}) {
+      const hdf5::Group group(H5Gcreate2(made.id(), layer, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      for (const char* name : {"query", "key"}) {
+        const hsize_t extents[] = {2, 5, 4};
+        const std::vector<float> numbers(40, 0.5F);
+        const hdf5::Space space(H5Screate_simple(3, extents, nullptr));
+        const hdf5::Dataset data(H5Dcreate2(group.id(), name, H5T_IEEE_F32LE, space.id(),
+                                            H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        ASSERT_GE(
+            H5Dwrite(data.id(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()),
+            0);
+      }
+    }
+  }
+  opened.window.open({file});
+  QDialog* dialog = arrays_dialog(opened);
+  ASSERT_NE(dialog, nullptr);
+  QPushButton* open = open_button(*dialog);
+  click(*open, QRectF(open->rect()).center());
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  EXPECT_EQ(opened.window.workspace().trace()->group, "/layer0");
+  EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer0", "/layer1"}));
+  opened.choose("maps-layer", "layer1");
+  EXPECT_TRUE(wait_for([&] { return opened.window.workspace().trace()->group == "/layer1"; }));
+  EXPECT_EQ(opened.window.error_shown(), "");
+}
+
+}  // namespace
+}  // namespace conelab::desktop

@@ -1,0 +1,184 @@
+// Keys of the views work wherever the focus is; the palette finds everything; layers open by a
+// click.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QDialog>
+#include <QDockWidget>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QTemporaryDir>
+#include <QTreeWidget>
+
+#include "app/desktop_backends.h"
+#include "tests/widgets/window/keys.h"
+#include "widgets/maps/maps_view.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+struct KeyWindow {
+  QTemporaryDir state;
+  MainWindow window{desktop_backends(), state.path()};
+
+  KeyWindow() {
+    window.resize(1300, 850);
+    show_active(window);
+    window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
+    EXPECT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
+    EXPECT_TRUE(is_at_rest());
+    point_into(*window.findChild<QMenuBar*>());
+  }
+  [[nodiscard]] bool is_at_rest() {
+    return wait_for([&] { return window.workspace().jobs().running().empty(); });
+  }
+  [[nodiscard]] const Session& session() { return window.document().session(); }
+  [[nodiscard]] bool group_is(const std::string& group) {
+    return wait_for([&] { return session().trace.group == group; });
+  }
+};
+
+TEST(ViewKeys, MovePairsHeadsAndLayersWhateverHasTheFocus) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  opened.window.findChild<QComboBox*>("maps-scale")->setFocus();
+  type_key(opened.window, Qt::Key_BracketRight);
+  type_key(opened.window, Qt::Key_BracketRight);
+  EXPECT_EQ(opened.session().trace.head, 2);
+  type_key(opened.window, Qt::Key_BracketLeft);
+  EXPECT_EQ(opened.session().trace.head, 1);
+  opened.window.maps().canvas().setFocus();
+  type_key(opened.window, Qt::Key_Down);
+  type_key(opened.window, Qt::Key_Right);
+  type_key(opened.window, Qt::Key_Right);
+  ASSERT_TRUE(opened.session().locked.has_value());
+  const Focus pair = *opened.session().locked;
+  type_key(opened.window, Qt::Key_PageDown);
+  EXPECT_TRUE(opened.group_is("/german/layer4"));
+  EXPECT_EQ(opened.session().locked, pair) << "the pair is that of the same tokens";
+  EXPECT_EQ(opened.session().trace.head, 1);
+  EXPECT_TRUE(opened.is_at_rest());
+  type_key(opened.window, Qt::Key_PageUp);
+  EXPECT_TRUE(opened.group_is("/german/layer3"));
+}
+
+TEST(ViewKeys, TheReferenceIsShownWhileRIsHeldAndChosenByShiftR) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  auto* tree = opened.window.findChild<QTreeWidget*>("data-tree");
+  tree->setFocus();
+  type_key(opened.window, Qt::Key_R, Qt::ShiftModifier);
+  EXPECT_EQ(opened.session().maps.reference, 0);
+  type_key(opened.window, Qt::Key_R, Qt::ShiftModifier);
+  EXPECT_EQ(opened.session().maps.reference, 1);
+  QTest::keyPress(tree, Qt::Key_R);
+  EXPECT_TRUE(opened.window.maps().model().flipped());
+  QTest::keyRelease(tree, Qt::Key_R);
+  EXPECT_FALSE(opened.window.maps().model().flipped());
+}
+
+TEST(ViewKeys, FitTheViewUnderThePointer) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  MapsCanvas& canvas = opened.window.maps().canvas();
+  turn_wheel(canvas, canvas.cell_centre(0, {3, 3}), 3);
+  EXPECT_FALSE(opened.window.maps().model().camera_fits);
+  opened.window.findChild<QTreeWidget*>("data-tree")->setFocus();
+  point_into(canvas);
+  type_key(opened.window, Qt::Key_F);
+  EXPECT_TRUE(opened.window.maps().model().camera_fits);
+}
+
+TEST(ViewKeys, FieldsAndListsKeepTheirKeys) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  auto* field = opened.window.findChild<QLineEdit*>("operator-1-gamma");
+  field->setFocus();
+  const auto head = opened.session().trace.head;
+  type_text(*field, "r[f");
+  EXPECT_EQ(field->text(), "r[f");
+  EXPECT_EQ(opened.session().trace.head, head);
+  field->setText("");
+  QTest::keyClick(field, Qt::Key_Up);  // A step of the number.
+  EXPECT_FALSE(opened.session().locked.has_value());
+  auto* tree = opened.window.findChild<QTreeWidget*>("data-tree");
+  tree->setCurrentItem(tree->topLevelItem(0));
+  tree->setFocus();
+  QTest::keyClick(tree, Qt::Key_Down);
+  EXPECT_NE(tree->currentItem(), tree->topLevelItem(0));
+  EXPECT_FALSE(opened.session().locked.has_value());
+  point_into(opened.window.maps().canvas());  // Over the maps, the arrows are theirs.
+  QTest::keyClick(tree, Qt::Key_Down);
+  EXPECT_TRUE(opened.session().locked.has_value());
+}
+
+TEST(ViewKeys, StandInTheListOfShortcuts) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  opened.window.maps().canvas().setFocus();
+  QTest::keyClick(&opened.window.maps().canvas(), Qt::Key_Question);
+  QDialog* sheet = nullptr;
+  ASSERT_TRUE(wait_for(
+      [&] { return (sheet = opened.window.findChild<QDialog*>("shortcut-sheet")) != nullptr; }));
+  QString text;
+  for (const QLabel* label : sheet->findChildren<QLabel*>()) text += label->text();
+  for (const char* action : {"Next head", "Previous layer", "Next reference", "Fit the view"}) {
+    EXPECT_TRUE(text.contains(action)) << action;
+  }
+}
+
+/// Opens the palette by its keys, types and presses Enter.
+void run_from_palette(KeyWindow& opened, const QString& typed) {
+  opened.window.maps().canvas().setFocus();
+  QTest::keyClick(&opened.window.maps().canvas(), Qt::Key_P,
+                  Qt::ControlModifier | Qt::ShiftModifier);
+  QDialog* palette = nullptr;
+  ASSERT_TRUE(wait_for(
+      [&] { return (palette = opened.window.findChild<QDialog*>("command-palette")) != nullptr; }));
+  auto* field = palette->findChild<QLineEdit*>();
+  type_text(*field, typed);
+  QTest::keyClick(field, Qt::Key_Return);
+  pump(50);
+  EXPECT_EQ(opened.window.findChild<QDialog*>("command-palette"), nullptr);
+}
+
+TEST(ViewKeys, ThePaletteRunsWhatIsTyped) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  run_from_palette(opened, "head 7");
+  EXPECT_EQ(opened.session().trace.head, 7);
+  run_from_palette(opened, "next head");
+  EXPECT_EQ(opened.session().trace.head, 8);
+  run_from_palette(opened, "layer taxonomy/layer2");
+  EXPECT_TRUE(opened.group_is("/taxonomy/layer2"));
+  EXPECT_TRUE(opened.is_at_rest());
+  run_from_palette(opened, "add operator laplacian");
+  EXPECT_EQ(opened.session().maps.calls.back().similarity, "laplacian");
+  run_from_palette(opened, "figure roofline");
+  EXPECT_EQ(opened.session().figure.name, "roofline");
+  run_from_palette(opened, "example sharper");
+  EXPECT_TRUE(opened.group_is("/german/layer3"));
+  EXPECT_EQ(opened.session().maps.calls[2].parameters.at("gamma"), "16");
+}
+
+TEST(ViewKeys, OneClickOpensALayer) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  auto* tree = opened.window.findChild<QTreeWidget*>("data-tree");
+  QTreeWidgetItem* layer = nullptr;
+  for (QTreeWidgetItem* item : tree->findItems("layer1", Qt::MatchRecursive | Qt::MatchExactly)) {
+    if (item->parent()->text(0) == "english") layer = item;
+  }
+  ASSERT_NE(layer, nullptr);
+  tree->scrollToItem(layer);
+  pump(30);
+  QTest::mouseClick(tree->viewport(), Qt::LeftButton, Qt::NoModifier,
+                    tree->visualItemRect(layer).center());
+  EXPECT_TRUE(opened.group_is("/english/layer1"));
+  EXPECT_FALSE(opened.window.findChild<QDockWidget*>("dock-maps")->visibleRegion().isEmpty());
+}
+
+}  // namespace
+}  // namespace conelab::desktop

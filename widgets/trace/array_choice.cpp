@@ -1,0 +1,151 @@
+#include "widgets/trace/array_choice.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "core/files/inspect.h"
+
+namespace conelab::desktop {
+namespace {
+
+bool may_be_tensor(std::size_t rank, const std::string& type) {
+  const auto types = {"f16", "f32", "f64", "bf16"};
+  return rank >= 2 && rank <= 4 && std::find(types.begin(), types.end(), type) != types.end();
+}
+
+/// Splits "model.layers.0.q_proj" into words.
+std::vector<std::string> words_of(const std::string& name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  return words;
+}
+
+using Role = std::vector<std::string>;  ///< The words that mean a tensor.
+const std::array<Role, 3>& roles() {
+  static const std::array<Role, 3> all = {Role{"q", "query", "queries", "qs"},
+                                          Role{"k", "key", "keys", "ks"},
+                                          Role{"v", "value", "values", "vs"}};
+  return all;
+}
+
+bool means(const std::string& word, std::size_t role) {
+  const Role& words = roles()[role];
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Whether `other` is the name of q with the words of a role in the place of those of q.
+bool is_twin(const std::string& query, const std::string& other, std::size_t role) {
+  const std::vector<std::string> a = words_of(query), b = words_of(other);
+  if (a.size() != b.size()) return false;
+  bool told = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const bool here = means(a[i], 0) && means(b[i], role);
+    if (!here && a[i] != b[i]) return false;
+    told = told || here;
+  }
+  return told;
+}
+
+std::string twin_of(const std::vector<NamedArray>& arrays, const std::string& query,
+                    std::size_t role) {
+  const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const NamedArray& array) {
+    return is_twin(query, array.name, role);
+  });
+  return found == arrays.end() ? "" : found->name;
+}
+
+/// [batch, head, token, feature], missing axes 1.
+std::array<std::int64_t, 4> shape_of(const NamedArray& array) {
+  std::array<std::int64_t, 4> shape{1, 1, 1, 1};
+  std::copy_backward(array.extents.begin(), array.extents.end(), shape.end());
+  return shape;
+}
+
+const NamedArray* array_named(const std::vector<NamedArray>& arrays, const std::string& name) {
+  const auto found = std::find_if(arrays.begin(), arrays.end(),
+                                  [&](const NamedArray& array) { return array.name == name; });
+  return found == arrays.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string NamedArray::text() const {
+  return fmt::format("{}   {}, {}", name, fmt::join(extents, " × "), type);
+}
+
+std::vector<NamedArray> arrays_of(const Inspection& inspection) {
+  std::vector<NamedArray> arrays;
+  for (const InspectedItem& item : inspection.items) {
+    if (item.kind != ItemKind::array || !may_be_tensor(item.extents.size(), item.type)) continue;
+    arrays.push_back({item.path, item.extents, item.type});
+  }
+  return arrays;
+}
+
+std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
+                                  const std::function<bool()>& cancelled) {
+  const SourceRules rules{false, {}, cancelled};
+  const auto source = format == FileFormat::npz ? open_npz_source(file, rules)
+                                                : open_safetensors_source(file, rules);
+  std::vector<NamedArray> arrays;
+  for (const std::string& name : source->names()) {
+    const auto array = source->find(name);
+    if (!array || !element_dtype(array->element)) continue;
+    const char* type = dtype_name(*element_dtype(array->element));
+    if (may_be_tensor(array->extents.size(), type)) arrays.push_back({name, array->extents, type});
+  }
+  return arrays;
+}
+
+ArrayNames guess_arrays(const std::vector<NamedArray>& arrays) {
+  if (arrays.empty()) return {};
+  const auto is_query = [](const NamedArray& array) {
+    const auto words = words_of(array.name);
+    return std::any_of(words.begin(), words.end(),
+                       [](const std::string& word) { return means(word, 0); });
+  };
+  const auto found = std::find_if(arrays.begin(), arrays.end(), is_query);
+  if (found == arrays.end()) return {arrays.front().name, "", ""};
+  return {found->name, twin_of(arrays, found->name, 1), twin_of(arrays, found->name, 2)};
+}
+
+std::string array_problem(const std::vector<NamedArray>& arrays, const ArrayNames& names) {
+  const NamedArray* q = array_named(arrays, names.query);
+  if (q == nullptr) return "Choose the array that is q.";
+  const NamedArray* k = names.key.empty() ? q : array_named(arrays, names.key);
+  const NamedArray* v = names.value.empty() ? q : array_named(arrays, names.value);
+  if (k == nullptr || v == nullptr) return "Choose arrays of this file.";
+  const auto sq = shape_of(*q), sk = shape_of(*k), sv = shape_of(*v);
+  const auto differ = [](const char* what, std::int64_t a, std::int64_t b) {
+    return fmt::format("{} differ: {} against {}.", what, a, b);
+  };
+  for (const auto& s : {sk, sv}) {
+    if (s[0] != sq[0]) return differ("The numbers of batch elements", sq[0], s[0]);
+    if (s[1] != sq[1]) return differ("The numbers of heads", sq[1], s[1]);
+  }
+  if (sk[3] != sq[3]) return differ("The features of q and k", sq[3], sk[3]);
+  if (sv[2] != sk[2]) return differ("The tokens of k and v", sk[2], sv[2]);
+  return "";
+}
+
+GroupedNames within_group(const ArrayNames& paths) {
+  const std::string group = paths.query.substr(0, paths.query.rfind('/'));
+  const auto inside = [&](const std::string& path) {
+    return path.empty() || path.substr(0, path.rfind('/')) == group;
+  };
+  const bool one = inside(paths.key) && inside(paths.value);
+  const std::size_t cut = one ? group.size() + 1 : 1;
+  const auto name = [&](const std::string& path) { return path.empty() ? "" : path.substr(cut); };
+  return {one ? group : "", {name(paths.query), name(paths.key), name(paths.value)}};
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,52 @@
+// Which arrays of a file are q, k and v, where none of them has these names.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/files/tensor_source.h"
+#include "widgets/session/session.h"
+
+namespace conelab {
+struct Inspection;
+}
+
+namespace conelab::desktop {
+
+/// An array that may be q, k or v: floating-point numbers of rank 2, 3 or 4.
+struct NamedArray {
+  std::string name;  ///< In HDF5 its path: "/layer0/query".
+  std::vector<std::int64_t> extents;
+  std::string type;  ///< "f32".
+  /// Returns "/layer0/query   12 × 512 × 64, f32".
+  [[nodiscard]] std::string text() const;
+};
+
+/// Returns such arrays of an HDF5 file, in the order of the file.
+[[nodiscard]] std::vector<NamedArray> arrays_of(const Inspection& inspection);
+/// Returns those of an .npz or .safetensors file; only its directory is read. Throws a failure if
+/// it cannot be read.
+[[nodiscard]] std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
+                                                const std::function<bool()>& cancelled);
+
+/// Returns the names that most probably mean q, k and v: those with "q" or "query", and the names
+/// that differ from it by "k" or "key" and "v" or "value". Empty where there is none; the first
+/// array is q if no name tells.
+[[nodiscard]] ArrayNames guess_arrays(const std::vector<NamedArray>& arrays);
+
+/// Returns in one line why these arrays cannot be q, k and v together; empty if they can. Empty
+/// names of k and v stand for q.
+[[nodiscard]] std::string array_problem(const std::vector<NamedArray>& arrays,
+                                        const ArrayNames& names);
+
+/// Arrays of one group of an HDF5 file are named within this group, so that the same names open its
+/// other layers.
+struct GroupedNames {
+  std::string group;
+  ArrayNames arrays;
+};
+[[nodiscard]] GroupedNames within_group(const ArrayNames& paths);
+
+}  // namespace conelab::desktop
