@@ -84,12 +84,12 @@ LayoutRows arcs_rows(const RelationsModel& relations) {
     for (const figure::Arc& arc : panel.arcs) {
       rank = arc.query == query ? rank + 1 : 1;
       query = arc.query;
-      rows.table.rows.push_back({panel.title, std::to_string(arc.query),
-                                 token(figure.query_tokens, arc.query), std::to_string(arc.key),
+      const Focus pair = relations.pair_of(arc.query, arc.key);
+      rows.table.rows.push_back({panel.title, std::to_string(pair.query),
+                                 token(figure.query_tokens, arc.query), std::to_string(pair.key),
                                  token(figure.key_tokens, arc.key), std::to_string(rank),
                                  number(arc.weight)});
-      rows.pair.emplace_back(
-          Focus{static_cast<std::int64_t>(arc.query), static_cast<std::int64_t>(arc.key)});
+      rows.pair.emplace_back(pair);
     }
   }
   return rows;
@@ -115,8 +115,7 @@ LayoutRows tree_rows(const RelationsModel& relations) {
       rows.table.rows.push_back(
           {panel.title, std::to_string(k), what, number(t.order && t.heights ? -m.depth : m.depth),
            std::to_string(m.size), names_of(left, tokens), names_of(right, tokens)});
-      rows.pair.emplace_back(
-          Focus{static_cast<std::int64_t>(left.front()), static_cast<std::int64_t>(right.front())});
+      rows.pair.emplace_back(relations.pair_of(left.front(), right.front()));
     }
   }
   return rows;
@@ -140,9 +139,10 @@ LayoutRows order_rows(const RelationsModel& relations) {
     for (std::size_t u = 0; u < order.size; ++u) {
       for (std::size_t v = 0; v < order.size; ++v) {
         if (!order.covers(u, v)) continue;
-        rows.table.rows.push_back({panel.title, std::to_string(u), token(tokens, u),
-                                   std::to_string(v), token(tokens, v)});
-        rows.pair.emplace_back(Focus{static_cast<std::int64_t>(u), static_cast<std::int64_t>(v)});
+        const Focus pair = relations.pair_of(u, v);
+        rows.table.rows.push_back({panel.title, std::to_string(pair.query), token(tokens, u),
+                                   std::to_string(pair.key), token(tokens, v)});
+        rows.pair.emplace_back(pair);
       }
     }
     if (rows.table.rows.size() == before) {

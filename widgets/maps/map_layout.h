@@ -12,21 +12,23 @@ namespace conelab::desktop {
 
 using figure::Box;
 
-/// The parts of one panel, in pixels of the canvas.
+/// The parts of one panel, in pixels of the canvas. Panels of a row share the row labels of the
+/// first, panels of a column the column labels of the first: those of the others have no extent.
 struct PanelPlace {
   Box title;
   Box cells;          ///< The matrix.
   Box row_labels;     ///< Left of the cells.
   Box column_labels;  ///< Above the cells.
-  Box row_margin;     ///< Right of the cells, for the entropy.
-  Box column_margin;  ///< Below the cells, for column sums.
-  Box colour_bar;     ///< Below everything.
+  Box row_margin;     ///< Right of the cells, for the entropy or a profile.
+  Box column_margin;  ///< Below the cells, for column sums or a profile.
+  Box colour_bar;     ///< Below everything, with its histogram.
 };
 
 /// The space that labels need, in pixels, measured by the caller, who knows the fonts.
 struct LabelSpace {
   double row = 40, column = 40;
-  bool margins = true;
+  double margin = 30;     ///< Of each margin; 0: there are none.
+  double histogram = 0;   ///< Above a colour bar.
   bool own_bars = false;  ///< One colour bar per panel instead of one for all.
 };
 
@@ -36,9 +38,15 @@ struct MapLayout {
 };
 
 /// Divides the canvas among `count` panels. Rows and columns of panels are chosen so that the
-/// cells, about `aspect` times as wide as high, have the largest area.
+/// cells, about `aspect` times as wide as high, have the largest area. A shared colour bar is below
+/// the panels, or where the last row has no panel.
 [[nodiscard]] MapLayout arrange_panels(double width, double height, std::size_t count,
                                        double aspect, const LabelSpace& space);
+
+/// Returns the height of a canvas of this width whose maps are at least `least` pixels high, or as
+/// high as the width allows.
+[[nodiscard]] double least_height(double width, std::size_t count, double aspect,
+                                  const LabelSpace& space, double least);
 
 /// The position of the small map of one head of one operator, in pixels.
 struct HeadPlace {

@@ -1,13 +1,13 @@
 // A large matrix at every zoom: coarse levels are stored completely, fine levels as tiles on
 // demand.
 //
-// At level l a cell represents a block of 2^l × 2^l cells. It holds the largest value of the block,
-// or in a difference the value of largest magnitude; NaN if one cell is NaN, masked if all are. A
-// single bright cell is therefore visible at every zoom. Levels from `base_level` on (at most 2048
-// cells a side) are filled by one pass over the matrix, one block of rows after the other, which
-// also yields the entropy of each row and the sum of each column. Lower levels consist of tiles of
-// 256 × 256 cells; a tile is computed when it is visible and deleted when it has not been used for
-// long. An array of the whole matrix exists only if the matrix is small.
+// At level l a cell represents a block of 2^l × 2^l cells. It holds the largest logit of the block,
+// or of weights and differences the value of largest magnitude; NaN if one cell is NaN, masked if
+// all are. A single bright cell is therefore visible at every zoom. Levels from `base_level` on (at
+// most 2048 cells a side) are filled by one pass over the matrix, one block of rows after the
+// other, which also yields the entropy of each row and the sum of each column. Lower levels consist
+// of tiles of 256 × 256 cells; a tile is computed when it is visible and deleted when it has not
+// been used for long. An array of the whole matrix exists only if the matrix is small.
 //
 // Threads: one thread fills the pyramid, any thread may read. A lock is held for short copies only.
 #pragma once
@@ -93,7 +93,7 @@ class MapPyramid {
 
   std::shared_ptr<MatrixSource> source_;
   std::int64_t rows_ = 0, columns_ = 0;
-  bool difference_ = false;
+  bool by_magnitude_ = false;
   int base_level_ = 0;
   std::vector<Level> coarse_;  ///< Levels base_level, base_level + 1, …
   Level sample_;

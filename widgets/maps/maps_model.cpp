@@ -1,9 +1,12 @@
 #include "widgets/maps/maps_model.h"
 
 #include <cmath>
+#include <cstdio>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "widgets/maps/map_raster.h"
+#include "widgets/maps/token_sources.h"
 
 namespace conelab::desktop {
 namespace {
@@ -12,8 +15,23 @@ constexpr std::size_t most_tile_jobs = 4;
 constexpr std::size_t most_made = 24;
 
 /// Returns a key that identifies a panel: equal keys mean equal matrices.
-std::string key_of(const Call& c, const Call* reference, const std::string& quantity) {
-  return quantity + "|" + call_text(c) + "|" + (reference ? call_text(*reference) : "");
+std::string key_of(const Call& c, const Call* reference, const MapChoice& choice) {
+  return fmt::format("{}|{}|{}|{}|{}", choice.quantity, call_text(c),
+                     reference ? call_text(*reference) : "", merges_words(choice),
+                     excludes_special(choice));
+}
+
+/// Returns whether two choices show the same matrices.
+bool same_matrices(const MapChoice& a, const MapChoice& b) {
+  return a.calls == b.calls && a.quantity == b.quantity && a.reference == b.reference &&
+         merges_words(a) == merges_words(b) && excludes_special(a) == excludes_special(b);
+}
+
+/// Returns the percentiles of a choice: "1-99" are 1 and 99, "all" 0 and 100.
+std::pair<double, double> percentiles_of(const std::string& text) {
+  double low = 0, high = 100;
+  std::sscanf(text.c_str(), "%lf-%lf", &low, &high);
+  return {low, high};
 }
 
 }  // namespace
@@ -37,11 +55,21 @@ const Call* reference_call(const MapChoice& choice) {
 
 std::shared_ptr<MatrixSource> map_source(const std::shared_ptr<const HeadInput>& input,
                                          const Trace& trace, std::int64_t head, const Call& call,
-                                         const Call* reference, Map2d quantity) {
-  auto source = attention_source(input, call_on_head(call, trace, head), quantity);
-  if (reference == nullptr) return source;
-  return difference_source(
-      std::move(source), attention_source(input, call_on_head(*reference, trace, head), quantity));
+                                         const Call* reference, Map2d quantity,
+                                         const MapTokens* tokens) {
+  const auto of_tokens = [&](const Call& c) {
+    auto source = attention_source(input, call_on_head(c, trace, head), quantity);
+    // An operator may have other pairs than those of the tokens.
+    const bool fits = tokens != nullptr && source->rows() == tokens->query.tokens() &&
+                      source->columns() == tokens->key.tokens();
+    return fits ? merged_source(std::move(source), *tokens) : source;
+  };
+  auto source = of_tokens(call);
+  if (reference != nullptr) source = difference_source(std::move(source), of_tokens(*reference));
+  const bool excludes = tokens != nullptr && tokens->excludes &&
+                        source->rows() == tokens->query.size() &&
+                        source->columns() == tokens->key.size();
+  return excludes ? excluding_source(std::move(source), *tokens) : source;
 }
 
 MapsModel::MapsModel(Workspace& workspace, QObject* parent)
@@ -56,9 +84,7 @@ MapsModel::MapsModel(Workspace& workspace, QObject* parent)
 void MapsModel::rebuild() {
   const MapChoice& wanted = workspace_.document().session().maps;
   const bool new_head = head_ != workspace_.head();
-  const bool same_panels = !new_head && wanted.calls == choice_.calls &&
-                           wanted.quantity == choice_.quantity &&
-                           wanted.reference == choice_.reference;
+  const bool same_panels = !new_head && same_matrices(wanted, choice_);
   const bool same_look = same_panels && wanted == choice_;
   choice_ = wanted;
   if (same_look) return;
@@ -66,6 +92,8 @@ void MapsModel::rebuild() {
   const std::int64_t old_rows = rows(), old_columns = columns();
   if (new_head) made_.clear();
   head_ = workspace_.head();
+  const auto& trace = workspace_.trace();
+  tokens_ = std::make_shared<MapTokens>(head_ && trace ? map_tokens(*trace, choice_) : MapTokens());
   cancelled_ = false;
   const auto before = std::move(panels_);
   panels_.clear();
@@ -78,7 +106,7 @@ void MapsModel::rebuild() {
 }
 
 std::shared_ptr<MapPanel> MapsModel::make_panel(const Call& call, const Call* reference) {
-  const std::string key = key_of(call, reference, choice_.quantity);
+  const std::string key = key_of(call, reference, choice_);
   if (const auto found = made_.find(key); found != made_.end()) return found->second;
   auto panel = std::make_shared<MapPanel>();
   panel->title = panel_title(call, reference);
@@ -87,7 +115,7 @@ std::shared_ptr<MapPanel> MapsModel::make_panel(const Call& call, const Call* re
     const Map2d quantity = choice_.quantity == "logits" ? Map2d::logits : Map2d::weights;
     const std::int64_t head = workspace_.document().session().trace.head;
     panel->pyramid = std::make_shared<MapPyramid>(
-        map_source(head_, *workspace_.trace(), head, call, reference, quantity));
+        map_source(head_, *workspace_.trace(), head, call, reference, quantity, tokens_.get()));
     start_pass(panel);
   } catch (const Error& error) {
     panel->error = error.what();
@@ -166,20 +194,40 @@ void MapsModel::flip(bool held) {
   emit progressed();
 }
 
-std::int64_t MapsModel::rows() const { return head_ ? head_->fast.query.shape.token : 0; }
-std::int64_t MapsModel::columns() const { return head_ ? head_->fast.key.shape.token : 0; }
+std::optional<Focus> MapsModel::focused_cell() const {
+  return tokens_->cell_of(workspace_.document().focused());
+}
 
-ColourChoice MapsModel::colour_choice(bool difference) const {
+// ---- colours ------------------------------------------------------------------------------------
+
+void MapsModel::use_dark_colours(bool dark) {
+  if (dark_ == dark) return;
+  dark_ = dark;
+  emit progressed();
+}
+
+ColourChoice MapsModel::colour_choice(bool has_signs) const {
   ColourChoice choice;
   choice.scale = figure::heat_scale_from_name(choice_.scale);
-  choice.map = figure::colour_map_from_name(choice_.colours);
-  choice.diverging = difference;
-  choice.zero_special = !difference && choice_.quantity == "weights";
+  const bool of_theme = choice_.colours == MapChoice().colours;
+  choice.map = !of_theme ? figure::colour_map_from_name(choice_.colours)
+               : dark_   ? figure::ColourMap::dark
+                         : figure::ColourMap::sequential;
+  choice.diverging = has_signs;
+  choice.zero_special = !has_signs && choice_.quantity == "weights";
+  std::tie(choice.low_percentile, choice.high_percentile) = percentiles_of(choice_.percentiles);
   // Logits and differences have signs, which a logarithmic scale cannot show.
   if (choice.scale == figure::HeatScale::log && !choice.zero_special) {
     choice.scale = figure::HeatScale::linear;
   }
   return choice;
+}
+
+bool MapsModel::one_bar() const {
+  if (!choice_.shared_limits || reference_call(choice_) != nullptr) return false;
+  return std::all_of(panels_.begin(), panels_.end(), [&](const auto& panel) {
+    return has_signs(*panel) == has_signs(*panels_.front());
+  });
 }
 
 std::string MapsModel::value_name(bool difference) const {
@@ -189,35 +237,89 @@ std::string MapsModel::value_name(bool difference) const {
   return scale == figure::HeatScale::rank ? "rank of " + name : name;
 }
 
-bool MapsModel::zeros_are_special(bool difference) const {
-  const ColourChoice choice = colour_choice(difference);
+bool MapsModel::zeros_are_special(bool has_signs) const {
+  const ColourChoice choice = colour_choice(has_signs);
   return choice.zero_special || choice.scale == figure::HeatScale::log;
 }
 
 figure::Specials MapsModel::specials(const MapPanel& panel) const {
-  return {zeros_are_special(panel.difference) && panel.summary.zero > 0, panel.summary.masked > 0,
-          panel.summary.nan > 0};
+  return {zeros_are_special(has_signs(panel)) && panel.summary.zero > 0,
+          panel.summary.masked > panel.summary.excluded, panel.summary.nan > 0};
+}
+
+// ---- limits -------------------------------------------------------------------------------------
+
+std::vector<const MapPanel*> MapsModel::sharing(const MapPanel& panel) const {
+  if (!choice_.shared_limits) return {&panel};
+  std::vector<const MapPanel*> all;
+  for (const auto& other : panels_) {
+    const bool alike =
+        other->difference == panel.difference && has_signs(*other) == has_signs(panel);
+    if (other->pyramid && alike) all.push_back(other.get());
+  }
+  return all;
+}
+
+std::string MapsModel::limits_name(const MapPanel& panel) const {
+  std::string name = value_name(panel.difference);
+  if (has_signs(panel) && !panel.difference) name += " with signs";
+  if (colour_choice(panel).scale == figure::HeatScale::log) name += ", logarithmic";
+  return choice_.shared_limits ? name : name + " of " + panel.title;
 }
 
 figure::Limits MapsModel::limits(const MapPanel& panel) const {
-  figure::Limits limits = colour_limits(panel.summary, colour_choice(panel));
-  if (!choice_.shared_limits) return limits;
-  for (const auto& other : panels_) {
-    if (other->difference == panel.difference && other->pyramid) {
-      limits.include(colour_limits(other->summary, colour_choice(*other)));
-    }
-  }
+  const auto by_hand = choice_.limits.find(limits_name(panel));
+  if (by_hand != choice_.limits.end()) return {by_hand->second[0], by_hand->second[1]};
+  const ColourChoice choice = colour_choice(panel);
+  figure::Limits limits;
+  for (const MapPanel* one : sharing(panel)) limits.include(colour_limits(one->summary, choice));
   return limits;
+}
+
+figure::Limits MapsModel::range(const MapPanel& panel) const {
+  ColourChoice choice = colour_choice(panel);
+  choice.low_percentile = 0, choice.high_percentile = 100;
+  figure::Limits range = limits(panel);
+  for (const MapPanel* one : sharing(panel)) range.include(colour_limits(one->summary, choice));
+  return range;
+}
+
+void MapsModel::set_limits(const MapPanel& panel, figure::Limits limits) {
+  const std::string name = limits_name(panel);
+  if (has_signs(panel)) {
+    const double reach = std::max(std::abs(limits.low), std::abs(limits.high));
+    limits = {-reach, reach};
+  }
+  workspace_.document().edit(
+      tr("set colour limits"),
+      [&](Session& s) {
+        s.maps.limits[name] = {limits.low, limits.high};
+      },
+      "limits");
+}
+
+void MapsModel::reset_limits(const MapPanel& panel) {
+  const std::string name = limits_name(panel);
+  workspace_.document().edit(tr("reset colour limits"), [&](Session& s) {
+    s.maps.limits.erase(name);
+    s.maps.percentiles = MapChoice().percentiles;
+  });
+}
+
+double MapsModel::used_colours(const MapPanel& panel) const {
+  const ColourChoice choice = colour_choice(panel);
+  const figure::Limits own = colour_limits(panel.summary, choice), all = limits(panel);
+  if (!choice_.shared_limits || own.empty() || own == all) return 1;
+  const auto place = [&](double v) { return figure::place_on_map(v, all, choice.scale); };
+  return place(own.high) - place(own.low);
 }
 
 bool MapsModel::flat(const MapPanel& panel) const {
   constexpr double least = 0.12;  // Fraction of the colour map that a panel needs to be readable.
-  const ColourChoice choice = colour_choice(panel);
-  const figure::Limits own = colour_limits(panel.summary, choice), all = limits(panel);
-  if (own.empty() || own == all) return false;
-  const auto place = [&](double v) { return figure::place_on_map(v, all, choice.scale); };
-  return place(own.high) - place(own.low) < least;
+  return used_colours(panel) < least;
 }
+
+// ---- tiles and exact values ---------------------------------------------------------------------
 
 void MapsModel::request_tiles(std::size_t place, double width, double height) {
   const std::shared_ptr<MapPanel>& panel = panels_[place];
@@ -251,8 +353,9 @@ void MapsModel::request_tiles(std::size_t place, double width, double height) {
   if (!panel->tiles.empty() && !poll_.isActive()) poll_.start();
 }
 
-void MapsModel::prepare_exact(const std::optional<Focus>& cell) {
-  if (!cell || cell->query >= rows()) return;
+void MapsModel::prepare_exact(const std::optional<Focus>& pair) {
+  const auto cell = tokens_->cell_of(pair);
+  if (!cell) return;
   for (const auto& panel : panels_) {
     panel->exact.cancel();
     if (!panel->pyramid || panel->pyramid->source().exact_is_quick(cell->query)) continue;
@@ -275,16 +378,38 @@ std::string MapsModel::value_text(const MapPanel& panel, const Focus& cell) cons
   if (!panel.pyramid) return panel.error;
   if (cell.query >= rows() || cell.key >= columns()) return "";
   if (!panel.pyramid->source().exact_is_quick(cell.query)) return "computing …";
+  return exact_text(panel, cell);
+}
+
+std::string MapsModel::exact_text(const MapPanel& panel, const Focus& cell) {
   const double value = panel.pyramid->source().exact(cell.query, cell.key);
   return std::isinf(value) && value < 0 ? "masked" : fmt::format("{:.12g}", value);
 }
 
-std::string MapsModel::readout(const std::optional<Focus>& cell) const {
-  const auto& trace = workspace_.trace();
-  if (!cell || !trace || cell->query >= rows() || cell->key >= columns()) return "";
+void MapsModel::with_exact_row(const std::shared_ptr<MapPanel>& panel, std::int64_t row,
+                               std::function<void()> use) {
+  if (!panel->pyramid) return;
+  if (panel->pyramid->source().exact_is_quick(row)) return use();
+  copying_ = workspace_.jobs().start<bool>(
+      "exact values",
+      [pyramid = panel->pyramid, row](const JobContext& context) {
+        context.stop_if_cancelled();
+        return pyramid->source().exact(row, 0), true;
+      },
+      [this, use = std::move(use)](bool) {
+        copying_.finished();
+        use();
+      },
+      nullptr, true);
+}
+
+std::string MapsModel::readout(const std::optional<Focus>& pair) const {
+  const auto cell = tokens_->cell_of(pair);
+  if (!cell) return "";
+  const MapAxis &query = tokens_->query, &key = tokens_->key;
   std::string text =
-      fmt::format("query {} “{}”, key {} “{}”", cell->query, trace->query_label(cell->query),
-                  cell->key, trace->key_label(cell->key));
+      fmt::format("query {} “{}”, key {} “{}”", query.numbers_of(cell->query),
+                  query.label_of(cell->query), key.numbers_of(cell->key), key.label_of(cell->key));
   for (const auto& panel : panels_) {
     text += fmt::format("\n{}: {}", panel->title, value_text(*panel, *cell));
   }
