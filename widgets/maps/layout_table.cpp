@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
+#include <cmath>
 
 #include "core/figure/text.h"
 #include "widgets/maps/pair_keys.h"
@@ -55,21 +55,23 @@ std::string names_of(const std::vector<std::size_t>& cluster,
 
 LayoutRows heads_rows(const HeadsModel& heads) {
   LayoutRows rows;
-  rows.table.header = {"operator", "head", "mean entropy (nats)", "smallest", "largest"};
-  for (const auto& row : heads.rows()) {
-    for (std::size_t head = 0; head < row->summaries.size(); ++head) {
-      const MapSummary& s = row->summaries[head];
-      const bool known = row->pyramids[head] && row->pyramids[head]->complete();
-      const double sum = std::accumulate(s.row_entropy.begin(), s.row_entropy.end(), 0.0);
-      rows.table.rows.push_back(
-          {row->title, std::to_string(head),
-           !known                  ? "computing …"
-           : s.row_entropy.empty() ? "–"
-                                   : number(sum / static_cast<double>(s.row_entropy.size())),
-           known ? number(s.limits.low) : "", known ? number(s.limits.high) : ""});
-      rows.pair.emplace_back();
-      rows.head.emplace_back(static_cast<std::int64_t>(head));
+  rows.table.header = {"of", "head"};
+  for (const auto& info : tree::head_score_table) rows.table.header.emplace_back(info.name);
+  rows.table.header.insert(rows.table.header.end(), {"smallest", "largest"});
+  for (const HeadAt& at : heads.heads()) {
+    const HeadRow& row = *heads.rows()[at.row];
+    const auto& map = row.maps[at.head];
+    const bool known = map && map->complete();
+    std::vector<std::string> cells = {row.title, std::to_string(at.head)};
+    for (const auto& info : tree::head_score_table) {
+      const double score = row.score(at.head, info);
+      cells.push_back(!known ? "computing …" : std::isnan(score) ? "–" : number(score));
     }
+    cells.push_back(known ? number(map->summary.limits.low) : "");
+    cells.push_back(known ? number(map->summary.limits.high) : "");
+    rows.table.rows.push_back(std::move(cells));
+    rows.pair.emplace_back();
+    rows.head.push_back(at);
   }
   return rows;
 }
@@ -183,9 +185,7 @@ void LayoutTableView::choose(int row) {
   if (row < 0 || at >= rows_.pair.size()) return;
   Document& document = relations_.workspace().document();
   if (rows_.pair[at]) lock_pair(document, rows_.pair[at]);
-  if (at >= rows_.head.size() || !rows_.head[at]) return;
-  document.edit(tr("choose head %1").arg(*rows_.head[at]),
-                [&](Session& s) { s.trace.head = *rows_.head[at]; });
+  if (at < rows_.head.size()) heads_.open(rows_.head[at], "");
 }
 
 }  // namespace conelab::desktop

@@ -25,24 +25,27 @@ struct Grid {
 
 /// Returns the distance between the cells of neighbouring panels.
 double pitch_across(const Grid& grid, const LabelSpace& space) {
-  return grid.width + margins_of(space) + gap;
+  return grid.width + margins_of(space) + gap + (space.own_labels ? space.row : 0);
 }
 double pitch_down(const Grid& grid, const LabelSpace& space) {
   const double bar = space.own_bars ? bar_height + space.histogram : 0;
-  return title_height + grid.height + margins_of(space) + bar + gap;
+  const double labels = space.own_labels ? space.column : 0;
+  return title_height + labels + grid.height + margins_of(space) + bar + gap;
 }
 
 /// Returns the height of a canvas for a grid.
 double height_of(const Grid& grid, const LabelSpace& space) {
   const bool bar_below = !space.own_bars && !grid.has_hole();
-  return gap / 2 + space.column + static_cast<double>(grid.rows) * pitch_down(grid, space) +
+  const double labels = space.own_labels ? 0 : space.column;
+  return gap / 2 + labels + static_cast<double>(grid.rows) * pitch_down(grid, space) +
          (bar_below ? bar_height + space.histogram : 0);
 }
 
 /// Returns the width of the cells of so many columns of panels.
 double cells_across(double width, std::size_t columns, const LabelSpace& space) {
   const Grid none;
-  return (width - gap - space.row) / static_cast<double>(columns) - pitch_across(none, space);
+  const double labels = space.own_labels ? 0 : space.row;
+  return (width - gap - labels) / static_cast<double>(columns) - pitch_across(none, space);
 }
 
 Grid grid_of(std::size_t count, std::size_t columns) {
@@ -64,12 +67,13 @@ PanelPlace place(const Grid& grid, std::size_t index, const LabelSpace& space) {
              column = static_cast<double>(index % grid.columns);
   const double margins = margins_of(space);
   const double x = gap + space.row + column * pitch_across(grid, space);
-  const double top = gap / 2 + row * pitch_down(grid, space) + (row > 0 ? space.column : 0);
-  const double labels = row > 0 ? 0 : space.column;
+  const bool first_row = row == 0 || space.own_labels;
+  const double labels = first_row ? space.column : 0;
+  const double top = gap / 2 + row * pitch_down(grid, space) + (first_row ? 0 : space.column);
   PanelPlace p;
-  p.title = {x, top, grid.width + (row > 0 ? 0 : margins), title_height};
+  p.title = {x, top, grid.width + (first_row ? margins : 0), title_height};
   p.cells = {x, top + title_height + labels, grid.width, grid.height};
-  const double left = column > 0 ? 0 : space.row;
+  const double left = column > 0 && !space.own_labels ? 0 : space.row;
   p.row_labels = {x - left, p.cells.y, left, grid.height};
   p.column_labels = {x, p.cells.y - labels, grid.width, labels};
   p.row_margin = {p.cells.right() + margin_gap, p.cells.y, space.margin, grid.height};
@@ -92,20 +96,6 @@ Box shared_bar(const Grid& grid, double width, const LabelSpace& space) {
           std::min(width - 2 * gap - space.row, widest_bar), bar_height + space.histogram};
 }
 
-constexpr double head_margin = 14, head_title_height = 24, label_height = 15, head_gap = 8,
-                 smallest = 18;
-
-/// Returns the height of a map with this many heads in a row; at most 0 if they do not fit.
-double map_height(double width, double height, std::size_t operations, std::size_t heads,
-                  std::size_t columns, double aspect) {
-  const auto across = static_cast<double>(columns), blocks = static_cast<double>(operations);
-  const auto rows = static_cast<double>((heads + columns - 1) / columns);
-  const double wide = (width - 2 * head_margin + head_gap) / across - head_gap;
-  const double block = (height - 2 * head_margin) / blocks - head_title_height;
-  const double high = block / rows - label_height - head_gap;
-  return std::min(wide / aspect, high);
-}
-
 }  // namespace
 
 MapLayout arrange_panels(double width, double height, std::size_t count, double aspect,
@@ -113,7 +103,7 @@ MapLayout arrange_panels(double width, double height, std::size_t count, double 
   MapLayout layout;
   if (count == 0) return layout;
   Grid best;
-  for (std::size_t columns = 1; columns <= count; ++columns) {
+  for (std::size_t columns = space.together; columns <= count; columns += space.together) {
     const Grid grid = fitted(width, height, count, columns, aspect, space);
     if (grid.height > best.height) best = grid;
   }
@@ -125,59 +115,15 @@ MapLayout arrange_panels(double width, double height, std::size_t count, double 
 double least_height(double width, std::size_t count, double aspect, const LabelSpace& space,
                     double least) {
   double lowest = 0;
-  for (std::size_t columns = 1; columns <= count; ++columns) {
+  for (std::size_t columns = space.together; columns <= count; columns += space.together) {
     Grid grid = grid_of(count, columns);
     const double most = cells_across(width, columns, space) / aspect;
-    if (columns > 1 && most < least) break;
+    if (columns > space.together && most < least) break;
     grid.height = std::min(least, most);
     const double height = height_of(grid, space);
-    lowest = columns == 1 ? height : std::min(lowest, height);
+    lowest = columns == space.together ? height : std::min(lowest, height);
   }
   return lowest;
-}
-
-std::optional<std::size_t> HeadGrid::at(figure::Point point) const {
-  for (std::size_t i = 0; i < maps.size(); ++i) {
-    if (maps[i].cells.contains(point) || maps[i].label.contains(point)) return i;
-  }
-  return std::nullopt;
-}
-
-HeadGrid arrange_heads(double width, double height, std::size_t operations, std::size_t heads,
-                       double aspect) {
-  HeadGrid grid;
-  if (operations == 0 || heads == 0) return grid;
-  std::size_t columns = 1;
-  for (std::size_t c = 1; c <= heads; ++c) {
-    // Among equally large maps, shorter rows are preferred, because they are filled more evenly.
-    const double high = map_height(width, height, operations, heads, c, aspect);
-    if (high > grid.height + 1e-9) grid.height = high, columns = c;
-  }
-  if (grid.height < smallest) {
-    grid.height = smallest;
-    const double fit =
-        std::floor((width - 2 * head_margin + head_gap) / (smallest * aspect + head_gap));
-    columns = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1.0, fit)), 1, heads);
-  }
-  grid.height = std::floor(grid.height);
-  grid.width = std::max(1.0, std::floor(grid.height * aspect));
-  double y = head_margin;
-  for (std::size_t o = 0; o < operations; ++o) {
-    grid.titles.push_back({head_margin, y, width - 2 * head_margin, head_title_height});
-    y += head_title_height;
-    for (std::size_t h = 0; h < heads; ++h) {
-      const double x = head_margin + static_cast<double>(h % columns) * (grid.width + head_gap);
-      const double top =
-          y + static_cast<double>(h / columns) * (grid.height + label_height + head_gap);
-      grid.maps.push_back({o,
-                           h,
-                           {x, top + label_height, grid.width, grid.height},
-                           {x, top, grid.width, label_height}});
-    }
-    y += static_cast<double>((heads + columns - 1) / columns) *
-         (grid.height + label_height + head_gap);
-  }
-  return grid;
 }
 
 }  // namespace conelab::desktop

@@ -55,12 +55,12 @@ void MapPyramid::allocate_levels() {
   for (std::size_t i = 0; i < cells.size(); ++i) coarse_[i].cells = std::move(cells[i]);
 }
 
-void MapPyramid::fill_sample() {
-  if (base_level_ == 0) return;
+bool MapPyramid::fill_sample() {
+  if (base_level_ == 0) return false;
   int level = base_level_;
   while (shrunk(std::max(rows(), columns()), level) > largest_sample) ++level;
   std::vector<float> cells = source_->sample(std::int64_t{1} << level);
-  if (cells.empty()) return;
+  if (cells.empty()) return false;
   MapSummary found = exact_;  // It is empty at this point.
   for (const float v : cells) {
     if (is_masked(v) || std::isnan(v)) continue;
@@ -74,6 +74,7 @@ void MapPyramid::fill_sample() {
   sample_level_ = level;
   summary_ = std::move(found);
   ++revision_;
+  return true;
 }
 
 void MapPyramid::fill(const Execution& execution) {

@@ -48,16 +48,17 @@ class MapPyramid {
   [[nodiscard]] int base_level() const { return base_level_; }
   [[nodiscard]] int levels() const { return base_level_ + static_cast<int>(coarse_.size()); }
 
-  /// Computes a quick picture of a large matrix from a sample. Does nothing for a small one.
-  void fill_sample();
+  /// Computes a quick picture of a large matrix from a sample. Does nothing for a small one, or if
+  /// its source cannot be sampled; returns whether there is a picture.
+  bool fill_sample();
   /// Runs the complete pass: prepares the source and fills the stored levels. Throws interrupted if
   /// `execution` is cancelled.
   void fill(const Execution& execution);
   /// Computes and stores a tile of a level below base_level.
   void compute_tile(const TileKey& key);
-  /// Releases the source and the tensors that it uses. Stored cells remain; nothing can be computed
-  /// afterwards.
-  void drop_source() { source_.reset(); }
+  /// Releases the source, the tensors that it uses, and the summary. Stored cells remain; nothing
+  /// can be computed afterwards.
+  void drop_source() { source_.reset(), summary_ = exact_ = {}; }
   [[nodiscard]] bool has_tile(const TileKey& key) const;
 
   /// Returns whether `fill` has ended. Before that, rows from `rows_done` on are from the sample or

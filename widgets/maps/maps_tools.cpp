@@ -74,10 +74,11 @@ void MapsView::build_tools(QWidget* row) {
                                [&](Session& s) { s.trace.head = index; });
   });
   add_choice(row, "layout",
-             tr("maps: side by side; heads: all heads of the layer, small; arcs between tokens;"
+             tr("maps: side by side; heads: all heads of the model, small; arcs between tokens;"
                 " tree: tokens joined by their lowest common ancestors; hasse: the ancestor order;"
                 " table: the numbers"),
              map_layouts, &MapChoice::layout);
+  build_heads_tools(row);
   build_map_tools(row);
   build_token_tools(row);
   build_arc_tools(row);
@@ -118,6 +119,31 @@ void MapsView::build_map_tools(QWidget* row) {
     workspace_.document().edit(tr("change the reference"),
                                [&](Session& s) { s.maps.reference = index - 1; });
   });
+}
+
+/// Builds the tools that choose the small maps, their score and their order.
+void MapsView::build_heads_tools(QWidget* row) {
+  only_in(add_choice(row, "heads-rows",
+                     tr("layers: those beside the open one; file: all layers of the file;"
+                        " operators: the open layer under each operator"),
+                     heads_rows_choices, &MapChoice::heads_rows),
+          {"heads"});
+  heads_operator_ = add_numbered(row, "heads-operator", tr("Operator of all heads"),
+                                 tr("The operator of all layers"));
+  heads_operator_->setMaximumWidth(widest);
+  connect(heads_operator_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    workspace_.document().edit(tr("choose an operator"),
+                               [&](Session& s) { s.maps.heads_operator = index; });
+  });
+  QComboBox* score = add_choice(row, "head-score", tr("The number of each map"), head_scores,
+                                &MapChoice::head_score);
+  for (int i = 0; i < score->count(); ++i) {
+    score->setItemData(i, QString::fromUtf8(tree::head_score_table[i].about), Qt::ToolTipRole);
+  }
+  only_in(score, {"heads"});
+  only_in(add_choice(row, "heads-order", tr("In rows, or all heads in the order of the number"),
+                     heads_orders, &MapChoice::heads_order),
+          {"heads"});
 }
 
 /// Builds the tools that determine which tokens have a part in maps.

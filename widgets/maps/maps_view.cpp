@@ -97,11 +97,12 @@ void MapsView::build_canvases() {
   relations_canvas_ = new RelationsCanvas(relations_);
   maps_page_ = scrolled(canvas_, tr("Attention maps, to be scrolled"));
   maps_page_->viewport()->installEventFilter(this);
+  heads_page_ = scrolled(heads_canvas_, tr("All heads, to be scrolled"));
   relations_page_ = scrolled(relations_canvas_, tr("Arcs and trees, to be scrolled"));
   table_page_ = new MapTableView(model_);
   numbers_page_ = new LayoutTableView(heads_, relations_);
-  for (QWidget* page : {static_cast<QWidget*>(maps_page_), static_cast<QWidget*>(heads_canvas_),
-                        relations_page_, table_page_, static_cast<QWidget*>(numbers_page_)}) {
+  for (QWidget* page : {static_cast<QWidget*>(maps_page_), heads_page_, relations_page_,
+                        table_page_, static_cast<QWidget*>(numbers_page_)}) {
     stack_->addWidget(page);
   }
 }
@@ -137,7 +138,7 @@ void MapsView::show_layout() {
   figure_->setEnabled(layout != "heads" && workspace_.trace() != nullptr);
   stack_->setCurrentWidget(numbers && (related || layout == "heads") ? numbers_page_
                            : related                                 ? relations_page_
-                           : layout == "heads"                       ? heads_canvas_
+                           : layout == "heads"                       ? heads_page_
                            : layout == "table"                       ? table_page_
                                                                      : maps_page_);
   heads_.look(layout == "heads");
@@ -145,6 +146,9 @@ void MapsView::show_layout() {
   for (const auto& [control, layouts] : shown_in_) {
     control->setVisible(layouts.contains(QString::fromStdString(layout)));
   }
+  const MapChoice& maps = workspace_.document().session().maps;
+  heads_operator_->setVisible(layout == "heads" && maps.heads_rows != "operators" &&
+                              maps.calls.size() > 1);
 }
 
 void MapsView::show_session() {
@@ -172,6 +176,15 @@ void MapsView::show_session() {
       reference_->addItem("− " + QString::fromStdString(call_title(call)));
     }
     reference_->setCurrentIndex(session.maps.reference + 1);
+  }
+  {
+    const QSignalBlocker quiet(heads_operator_);
+    heads_operator_->clear();
+    for (const Call& call : session.maps.calls) {
+      heads_operator_->addItem(QString::fromStdString(call_title(call)));
+    }
+    heads_operator_->setCurrentIndex(
+        std::min(session.maps.heads_operator, heads_operator_->count() - 1));
   }
   shared_->setChecked(session.maps.shared_limits);
   {
@@ -258,7 +271,9 @@ QString MapsView::longest_readout() const {
             tr(": height of the LCA 0.000000, 000 is an ancestor of 000");
   }
   if (layout == "heads") {
-    text += tr("    penumbral, head 00: mean entropy 0.0000 nats, values from 0.0000 to 0.0000");
+    text +=
+        tr("    penumbral, head 00: entropy 0.0000, distance 00.00, earlier 0.0000, special"
+           " 0.0000, boundary 0.0000, order 0.0000, values from 0.0000 to 0.0000");
   }
   return text;
 }

@@ -58,6 +58,7 @@ class MapsView : public QWidget {
   void build_tools(QWidget* row);
   void build_map_tools(QWidget* row);
   void build_token_tools(QWidget* row);
+  void build_heads_tools(QWidget* row);
   void build_arc_tools(QWidget* row);
   void build_range_tools(QWidget* row);
   void build_work_tools(QWidget* row);
@@ -95,10 +96,10 @@ class MapsView : public QWidget {
   TokenSearch* search_ = nullptr;
   HeadsCanvas* heads_canvas_;
   RelationsCanvas* relations_canvas_;
-  QWidget *relations_page_, *table_page_;
+  QWidget *heads_page_, *relations_page_, *table_page_;
   LayoutTableView* numbers_page_;
   SteadyLabel* readout_;
-  QComboBox *head_ = nullptr, *reference_ = nullptr;
+  QComboBox *head_ = nullptr, *reference_ = nullptr, *heads_operator_ = nullptr;
   QSpinBox *top_ = nullptr, *from_ = nullptr, *to_ = nullptr;
   QDoubleSpinBox* threshold_ = nullptr;
   QToolButton *shared_ = nullptr, *cancel_ = nullptr, *numbers_ = nullptr, *figure_ = nullptr;

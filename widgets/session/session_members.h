@@ -31,6 +31,10 @@ void members(A& a, MapRegion& c) {
   a("key_begin", c.key_begin), a("key_end", c.key_end);
 }
 template <class A>
+void members(A& a, BesideChoice& c) {
+  a("file", c.file), a("group", c.group), a("head", c.head), a("join", c.join);
+}
+template <class A>
 void members(A& a, MapChoice& c) {
   a("calls", c.calls), a("quantity", c.quantity), a("scale", c.scale), a("colours", c.colours);
   a("shared_limits", c.shared_limits), a("reference", c.reference), a("layout", c.layout);
@@ -40,6 +44,9 @@ void members(A& a, MapChoice& c) {
   a("special_tokens", c.special_tokens), a("merge_words", c.merge_words);
   a("profiles", c.profiles), a("range_begin", c.range_begin), a("range_end", c.range_end);
   a("region", c.region);
+  a("join", c.join), a("beside", c.beside);
+  a("heads_rows", c.heads_rows), a("heads_operator", c.heads_operator);
+  a("head_score", c.head_score), a("heads_order", c.heads_order);
 }
 template <class A>
 void members(A& a, Focus& c) {

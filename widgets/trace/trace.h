@@ -43,10 +43,12 @@ struct Trace {
 /// An empty one is not called.
 using Cancelled = std::function<bool()>;
 
-/// Reads a trace in a sandbox. Throws like read_input.
+/// Reads a trace in a sandbox. Throws like read_input. Without `digest`, `sha256` remains empty,
+/// which saves reading the rest of the file.
 [[nodiscard]] std::shared_ptr<const Trace> load_trace(const std::string& file,
                                                       const std::string& group,
-                                                      const Cancelled& cancelled = {});
+                                                      const Cancelled& cancelled = {},
+                                                      bool digest = true);
 
 /// One head of one batch element as input of the engine: in double, and in float for pictures.
 struct HeadInput {
@@ -63,12 +65,22 @@ struct HeadInput {
 /// file lacks are drawn.
 [[nodiscard]] Call call_on_head(Call call, const Trace& trace, std::int64_t head);
 
-/// Returns the groups of an HDF5 file that contain a q, in ascending order ("/german/layer3"); for
-/// files of other formats one empty name. Throws a failure if the file cannot be read.
+/// Returns the groups of an HDF5 file that contain a q, in natural order ("/german/layer3" before
+/// "/german/layer10"); for files of other formats one empty name. Throws a failure if the file
+/// cannot be read.
 [[nodiscard]] std::vector<std::string> groups_with_queries(const std::string& file,
                                                            const Cancelled& cancelled = {});
 /// Returns the same for a file that has been inspected, as far as it could be read.
 [[nodiscard]] std::vector<std::string> groups_with_queries(const Inspection& inspection);
+
+/// Returns those of `groups` that have the same parent as `group`, in natural order: the layers of
+/// one model on one text.
+[[nodiscard]] std::vector<std::string> layers_beside(const std::vector<std::string>& groups,
+                                                     const std::string& group);
+/// Returns the last part of the path of a group, "layer3"; "trace" for the root.
+[[nodiscard]] std::string layer_name(const std::string& group);
+/// Returns whether a comes before b if runs of digits are compared as numbers.
+[[nodiscard]] bool naturally_before(const std::string& a, const std::string& b);
 
 /// Returns whether an array of an HDF5 file is a gradient that `attend --keep gradients` wrote.
 /// These arrays are named q, k and v too, but they form no trace.

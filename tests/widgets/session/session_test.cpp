@@ -51,6 +51,7 @@ TEST(Session, TellsEveryMemberOfEveryPart) {
   EXPECT_EQ(members_told<TraceChoice>(), member_count<TraceChoice>());
   EXPECT_EQ(members_told<MapChoice>(), member_count<MapChoice>());
   EXPECT_EQ(members_told<MapRegion>(), member_count<MapRegion>());
+  EXPECT_EQ(members_told<BesideChoice>(), member_count<BesideChoice>());
   EXPECT_EQ(members_told<Focus>(), member_count<Focus>());
   EXPECT_EQ(members_told<ConeCamera>(), member_count<ConeCamera>());
   EXPECT_EQ(members_told<ConeChoice>(), member_count<ConeChoice>());
@@ -79,6 +80,10 @@ const std::map<std::string, std::vector<std::string>> known_words = {
     {"tree_tokens", all(tree_sides)},
     {"percentiles", all(map_percentiles)},
     {"special_tokens", all(special_token_choices)},
+    {"join", all(head_joins)},
+    {"heads_rows", all(heads_rows_choices)},
+    {"head_score", all(head_scores)},
+    {"heads_order", all(heads_orders)},
     {"model", all(cone_models)},
     {"page", all(bench_pages)},
     {"theme", all(themes)}};
