@@ -1,6 +1,7 @@
 #include "widgets/maps/heads_canvas.h"
 
 #include <QKeyEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
@@ -287,6 +288,21 @@ void HeadsCanvas::mouseMoveEvent(QMouseEvent* event) {
 void HeadsCanvas::mousePressEvent(QMouseEvent* event) {
   const auto hit = grid_.at({event->position().x(), event->position().y()});
   if (event->button() == Qt::LeftButton && hit) model_.open(heads_[*hit], "maps");
+}
+
+void HeadsCanvas::contextMenuEvent(QContextMenuEvent* event) {
+  const auto hit = grid_.at({static_cast<double>(event->x()), static_cast<double>(event->y())});
+  if (!hit) return event->ignore();
+  const HeadAt at = heads_[*hit];
+  auto* menu = new QMenu(this);
+  menu->setObjectName("heads-menu");
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  const QString name = text_of(model_.name(at, false));
+  connect(menu->addAction(tr("Open %1").arg(name)), &QAction::triggered, &model_,
+          [this, at] { model_.open(at, "maps"); });
+  connect(menu->addAction(tr("Compare the open head with %1").arg(name)), &QAction::triggered,
+          &model_, [this, at] { model_.compare(at); });
+  menu->popup(event->globalPos());
 }
 
 void HeadsCanvas::leaveEvent(QEvent*) {

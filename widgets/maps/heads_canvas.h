@@ -1,5 +1,6 @@
 // All heads as small maps with a score each. Pointing at a map shows its numbers and the pair under
-// the pointer; a click opens its layer and head as a large map.
+// the pointer; a click opens its layer and head as a large map, the context menu compares it with
+// the open one.
 #pragma once
 
 #include <QWidget>
@@ -34,6 +35,7 @@ class HeadsCanvas : public QWidget {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:

@@ -213,6 +213,7 @@ void HeadsModel::poll() {
 }
 
 void HeadsModel::open(const HeadAt& at, const std::string& layout) {
+  if (at.row >= rows_.size()) return;  // A menu was open while rows changed.
   const HeadRow& row = *rows_[at.row];
   const bool same_size = shares_pairs(row);
   maps_.workspace().document().edit(tr("open %1").arg(QString::fromStdString(name(at, false))),
@@ -223,6 +224,18 @@ void HeadsModel::open(const HeadAt& at, const std::string& layout) {
                                       if (!layout.empty()) s.maps.layout = layout;
                                       if (!same_size) s.locked.reset();
                                     });
+}
+
+void HeadsModel::compare(const HeadAt& at) {
+  if (at.row >= rows_.size()) return;
+  const HeadRow& row = *rows_[at.row];
+  maps_.workspace().document().edit(
+      tr("compare with %1").arg(QString::fromStdString(name(at, false))), [&](Session& s) {
+        s.maps.beside = BesideChoice{row.work.file, row.work.group,
+                                     static_cast<std::int64_t>(at.head), head_joins[0]};
+        s.maps.join = head_joins[0];
+        s.maps.layout = "maps";
+      });
 }
 
 // ---- scores -------------------------------------------------------------------------------------

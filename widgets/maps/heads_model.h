@@ -81,6 +81,8 @@ class HeadsModel : public QObject {
 
   /// Makes a head the one of all views. `layout` is the layout that shows it; empty: the present.
   void open(const HeadAt& at, const std::string& layout);
+  /// Shows the open head as a large map beside this one, which it is compared with.
+  void compare(const HeadAt& at);
 
   void cancel();
   void resume();

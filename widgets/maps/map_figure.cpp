@@ -60,7 +60,9 @@ bool figure_of_one(const std::string& layout) { return layout == "tree" || layou
 std::optional<FigureChoice> map_figure(const Session& session, const Trace& trace,
                                        std::size_t operation) {
   const MapChoice& maps = session.maps;
-  if (maps.layout == "heads" || operation >= maps.calls.size()) return std::nullopt;
+  const bool joined =
+      maps.join != head_joins[0] && (maps.layout == "maps" || maps.layout == "table");
+  if (maps.layout == "heads" || joined || operation >= maps.calls.size()) return std::nullopt;
   FigureChoice figure;
   figure.inputs = {trace.spec()};
   const std::int64_t head = session.trace.head;

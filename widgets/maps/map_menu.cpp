@@ -40,11 +40,11 @@ MapMenu::MapMenu(MapsModel& maps, EntropyMatcher& matcher, std::size_t panel,
   const auto shown = maps_.panels().at(panel);
   if (cell && shown->pyramid) {
     add_values(shown, *cell);
-    add_command(panel, *cell);
+    if (!maps_.compares()) add_command(panel, *cell);
   }
   connect(addAction(tr("Copy the picture")), &QAction::triggered, this, &MapMenu::picture_wanted);
   addSeparator();
-  add_choices(panel);
+  add_choices(shown->operation);
 }
 
 void MapMenu::add_values(const std::shared_ptr<MapPanel>& panel, const Focus& cell) {

@@ -54,6 +54,7 @@ void MapNotice::look(bool wanted) {
 
 std::vector<std::size_t> MapNotice::flat_panels() const {
   std::vector<std::size_t> flat;
+  if (maps_.compares()) return flat;  // Entropies are matched on one head.
   const auto& panels = maps_.panels();
   for (std::size_t i = 0; i < panels.size(); ++i) {
     if (!panels[i]->pyramid || !panels[i]->error.empty()) continue;

@@ -69,6 +69,10 @@ std::optional<MapRegion> MapRegionModel::region() const {
   return seen ? region : std::nullopt;
 }
 
+bool MapRegionModel::has_region(const MapPanel& panel) const {
+  return panel.pyramid->rows() == maps_.rows() && panel.pyramid->columns() == maps_.columns();
+}
+
 void MapRegionModel::choose(const std::optional<MapRegion>& region) {
   maps_.workspace().document().edit(region ? tr("select a region") : tr("select no region"),
                                     [&](Session& s) { s.maps.region = region; });
@@ -78,7 +82,8 @@ void MapRegionModel::choose(const std::optional<MapRegion>& region) {
 void MapRegionModel::follow() {
   std::vector<std::shared_ptr<MapPyramid>> pyramids;
   for (const auto& panel : maps_.panels()) {
-    if (panel->pyramid && panel->pyramid->complete()) pyramids.push_back(panel->pyramid);
+    if (panel->pyramid && panel->pyramid->complete() && has_region(*panel))
+      pyramids.push_back(panel->pyramid);
   }
   const auto now = region();
   if (now == region_ && pyramids == pyramids_) return;
@@ -112,6 +117,7 @@ std::string MapRegionModel::text() const {
                                  tokens_of(tokens.query, region_->query_begin, region_->query_end),
                                  tokens_of(tokens.key, region_->key_begin, region_->key_end));
   for (const auto& panel : maps_.panels()) {
+    if (!panel->pyramid || !has_region(*panel)) continue;
     const auto found = masses_.find(panel->pyramid.get());
     text +=
         fmt::format("\n{}: {}", panel->title,

@@ -36,6 +36,8 @@ class MapRegionModel : public QObject {
   void changed();
 
  private:
+  /// Returns whether a map has the cells of the region: one that is compared may be of other size.
+  [[nodiscard]] bool has_region(const MapPanel& panel) const;
   using Masses = std::map<const MapPyramid*, RegionMass>;
   void follow();
 

@@ -47,6 +47,8 @@ QVariant MapTableModel::data(const QModelIndex& index, int role) const {
     return {};
   }
   const MapPanel& shown = *maps_.panels()[panel];
+  const MapTokens& tokens = *shown.tokens;
+  if (index.row() >= tokens.query.size() || index.column() >= tokens.key.size()) return {};
   // Five digits of the picture's float value are shown if the exact row takes long.
   const bool quick = !shown.pyramid || shown.pyramid->source().exact_is_quick(index.row());
   if (role == Qt::DisplayRole && !quick) return near_text(shown, index.row(), index.column());
@@ -59,7 +61,9 @@ QVariant MapTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant MapTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  const MapTokens& tokens = maps_.tokens();
+  const auto panel = static_cast<std::size_t>(panel_);
+  const auto& panels = maps_.panels();
+  const MapTokens& tokens = panel < panels.size() ? *panels[panel]->tokens : maps_.tokens();
   const MapAxis& axis = orientation == Qt::Vertical ? tokens.query : tokens.key;
   if (role != Qt::DisplayRole || section >= axis.size()) return {};
   const std::string label = axis.label_of(section);

@@ -59,6 +59,8 @@ LabelSpace MapsCanvas::label_spaces() const {
   LabelSpace space;
   space.row = label_space(metrics, tokens.query.label, model_.rows());
   space.column = label_space(metrics, tokens.key.label, model_.columns());
+  space.together = model_.together();
+  space.own_labels = model_.tokens_differ();
   space.own_bars = !model_.one_bar();
   const bool profiles = model_.workspace().document().session().maps.profiles;
   space.margin = profiles ? profile_margin : margin;
@@ -67,8 +69,9 @@ LabelSpace MapsCanvas::label_spaces() const {
 }
 
 double MapsCanvas::aspect() const {
-  const double wide = static_cast<double>(std::max<std::int64_t>(1, model_.columns())),
-               high = static_cast<double>(std::max<std::int64_t>(1, model_.rows()));
+  const auto [columns, rows] = model_.largest_size();
+  const double wide = static_cast<double>(std::max<std::int64_t>(1, columns)),
+               high = static_cast<double>(std::max<std::int64_t>(1, rows));
   return std::clamp(wide / high, 0.3, 3.0);
 }
 
@@ -87,7 +90,8 @@ void MapsCanvas::arrange() {
   if (cells.height < margin_map && space.margin == margin) space.margin = 0, cells = arranged();
   pictures_.resize(layout_.panels.size());
   if (!model_.camera_fits || layout_.panels.empty()) return;
-  model_.camera.fit(model_.rows(), model_.columns(), cells.width, cells.height);
+  const auto [columns, rows] = model_.largest_size();
+  model_.camera.fit(rows, columns, cells.width, cells.height);
 }
 
 int MapsCanvas::least_height_for(int width) const {
@@ -129,8 +133,11 @@ std::optional<Focus> MapsCanvas::cell_at(const QPointF& point) const {
   const Box& box = layout_.panels[static_cast<std::size_t>(index)].cells;
   const double row = std::floor(model_.camera.row_at(point.y() - box.y, box.height));
   const double column = std::floor(model_.camera.column_at(point.x() - box.x, box.width));
-  if (row < 0 || column < 0 || row >= static_cast<double>(model_.rows()) ||
-      column >= static_cast<double>(model_.columns())) {
+  const MapTokens& own = *model_.shown(static_cast<std::size_t>(index)).tokens;
+  const std::int64_t rows = std::min(model_.rows(), own.query.size());
+  const std::int64_t columns = std::min(model_.columns(), own.key.size());
+  if (row < 0 || column < 0 || row >= static_cast<double>(rows) ||
+      column >= static_cast<double>(columns)) {
     return std::nullopt;
   }
   return Focus{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)};
@@ -179,15 +186,15 @@ void MapsCanvas::draw_panel(QPainter& painter, std::size_t index) {
   painter.save();
   painter.setClipRect(desktop_rect(place.cells));
   draw_cells(painter, index);
-  draw_grid(painter, place.cells);
-  const MapTokens& tokens = model_.tokens();
+  draw_grid(painter, place.cells, panel);
+  const MapTokens& tokens = *panel.tokens;
   const auto& special = model_.workspace().document().session().maps.special_tokens;
   if (tokens.excludes || special == "marked") {
     draw_special(painter, place.cells, model_.camera, tokens);
   }
-  draw_focus(painter, place.cells);
+  draw_focus(painter, place.cells, panel);
   painter.restore();
-  draw_labels(painter, place);
+  draw_labels(painter, place, panel);
   draw_margins(painter, place, panel);
 }
 
@@ -201,15 +208,15 @@ void MapsCanvas::draw_cells(QPainter& painter, std::size_t index) {
                                           box.width, box.height, devicePixelRatioF()));
 }
 
-void MapsCanvas::draw_grid(QPainter& painter, const Box& cells) {
+void MapsCanvas::draw_grid(QPainter& painter, const Box& cells, const MapPanel& panel) {
   if (model_.camera.scale < 14) return;
-  draw_cell_grid(painter, cells, model_.camera, model_.rows(), model_.columns());
+  draw_cell_grid(painter, cells, model_.camera, panel.pyramid->rows(), panel.pyramid->columns());
 }
 
-void MapsCanvas::draw_labels(QPainter& painter, const PanelPlace& place) {
-  const MapTokens& tokens = model_.tokens();
+void MapsCanvas::draw_labels(QPainter& painter, const PanelPlace& place, const MapPanel& panel) {
+  const MapTokens& tokens = *panel.tokens;
   const bool marks = model_.workspace().document().session().maps.special_tokens == "marked";
-  const auto focus = model_.focused_cell();
+  const auto focus = tokens.cell_of(model_.workspace().document().focused());
   painter.setFont(label_font(font()));
   draw_row_labels(painter, place, model_.camera, tokens.query, marks, focus ? focus->query : -1);
   draw_column_labels(painter, place, model_.camera, tokens.key, marks, focus ? focus->key : -1);
@@ -218,7 +225,7 @@ void MapsCanvas::draw_labels(QPainter& painter, const PanelPlace& place) {
 void MapsCanvas::draw_margins(QPainter& painter, const PanelPlace& place, const MapPanel& panel) {
   if (place.row_margin.width <= 0) return;
   painter.setFont(label_font(font()));
-  const auto focus = model_.focused_cell();
+  const auto focus = panel.tokens->cell_of(model_.workspace().document().focused());
   if (model_.workspace().document().session().maps.profiles && focus) {
     return draw_profiles(painter, place, model_.camera, panel, *focus);
   }
@@ -227,9 +234,9 @@ void MapsCanvas::draw_margins(QPainter& painter, const PanelPlace& place, const 
   draw_column_sums(painter, place, model_.camera, panel);
 }
 
-void MapsCanvas::draw_focus(QPainter& painter, const Box& cells) {
+void MapsCanvas::draw_focus(QPainter& painter, const Box& cells, const MapPanel& panel) {
   const Document& document = model_.workspace().document();
-  const MapTokens& tokens = model_.tokens();
+  const MapTokens& tokens = *panel.tokens;
   const auto region = selecting_ ? selecting_ : region_.region();
   if (region) draw_region(painter, cells, model_.camera, *region);
   draw_cell_mark(painter, cells, model_.camera, tokens.cell_of(document.session().locked), true);
@@ -342,7 +349,8 @@ void MapsCanvas::mouseMoveEvent(QMouseEvent* event) {
       drag_region(at);
     } else if (dragged_) {
       model_.camera.pan(at.x() - last_.x(), at.y() - last_.y());
-      model_.camera.clamp(model_.rows(), model_.columns());
+      const auto [columns, rows] = model_.largest_size();
+      model_.camera.clamp(rows, columns);
       model_.camera_fits = false;
       setCursor(Qt::ClosedHandCursor);
       update();
@@ -402,12 +410,12 @@ void MapsCanvas::wheelEvent(QWheelEvent* event) {
   const int index = panel_at(event->position());
   if (index < 0) return event->ignore();
   const Box& box = layout_.panels[static_cast<std::size_t>(index)].cells;
-  const double least =
-      0.5 * std::min(box.width / std::max<double>(1, static_cast<double>(model_.columns())),
-                     box.height / std::max<double>(1, static_cast<double>(model_.rows())));
+  const auto [columns, rows] = model_.largest_size();
+  const double least = 0.5 * std::min(box.width / std::max<double>(1, static_cast<double>(columns)),
+                                      box.height / std::max<double>(1, static_cast<double>(rows)));
   model_.camera.zoom(std::exp2(event->angleDelta().y() / 240.0), event->position().x() - box.x,
                      event->position().y() - box.y, box.width, box.height, least);
-  model_.camera.clamp(model_.rows(), model_.columns());
+  model_.camera.clamp(rows, columns);
   model_.camera_fits = false;
   const auto cell = cell_at(event->position());
   model_.workspace().document().hover(cell ? std::optional(model_.tokens().pair_of(*cell))

@@ -85,10 +85,10 @@ class MapsCanvas : public QWidget {
   void drag_region(const QPointF& at);
   void draw_panel(QPainter& painter, std::size_t index);
   void draw_cells(QPainter& painter, std::size_t index);
-  void draw_grid(QPainter& painter, const Box& cells);
-  void draw_labels(QPainter& painter, const PanelPlace& place);
+  void draw_grid(QPainter& painter, const Box& cells, const MapPanel& panel);
+  void draw_labels(QPainter& painter, const PanelPlace& place, const MapPanel& panel);
   void draw_margins(QPainter& painter, const PanelPlace& place, const MapPanel& panel);
-  void draw_focus(QPainter& painter, const Box& cells);
+  void draw_focus(QPainter& painter, const Box& cells, const MapPanel& panel);
   void draw_bars(QPainter& painter);
   void draw_message(QPainter& painter, const QString& text);
   [[nodiscard]] QString help_at(const QPointF& point) const;

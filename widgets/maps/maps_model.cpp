@@ -15,16 +15,19 @@ constexpr std::size_t most_tile_jobs = 4;
 constexpr std::size_t most_made = 24;
 
 /// Returns a key that identifies a panel: equal keys mean equal matrices.
-std::string key_of(const Call& c, const Call* reference, const MapChoice& choice) {
-  return fmt::format("{}|{}|{}|{}|{}", choice.quantity, call_text(c),
+std::string key_of(const Call& c, const Call* reference, const MapChoice& choice, PanelOf of) {
+  const BesideChoice beside = choice.beside.value_or(BesideChoice());
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}:{}:{}:{}", choice.quantity, call_text(c),
                      reference ? call_text(*reference) : "", merges_words(choice),
-                     excludes_special(choice));
+                     excludes_special(choice), static_cast<int>(of), choice.join, beside.file,
+                     beside.group, beside.head, beside.join);
 }
 
 /// Returns whether two choices show the same matrices.
 bool same_matrices(const MapChoice& a, const MapChoice& b) {
   return a.calls == b.calls && a.quantity == b.quantity && a.reference == b.reference &&
-         merges_words(a) == merges_words(b) && excludes_special(a) == excludes_special(b);
+         merges_words(a) == merges_words(b) && excludes_special(a) == excludes_special(b) &&
+         a.join == b.join && a.beside == b.beside;
 }
 
 /// Returns the percentiles of a choice: "1-99" are 1 and 99, "all" 0 and 100.
@@ -53,37 +56,61 @@ const Call* reference_call(const MapChoice& choice) {
   return choice.reference >= 0 && index < choice.calls.size() ? &choice.calls[index] : nullptr;
 }
 
-std::shared_ptr<MatrixSource> map_source(const std::shared_ptr<const HeadInput>& input,
-                                         const Trace& trace, std::int64_t head, const Call& call,
-                                         const Call* reference, Map2d quantity,
-                                         const MapTokens* tokens) {
-  const auto of_tokens = [&](const Call& c) {
-    auto source = attention_source(input, call_on_head(c, trace, head), quantity);
+namespace {
+
+using SourceOfCall = std::function<std::shared_ptr<MatrixSource>(const Call&)>;
+
+/// Returns the matrix of a call, minus that of the reference if there is one, minus the same of
+/// `subtracted` if that is given.
+std::shared_ptr<MatrixSource> shown_source(const SourceOfCall& of, const SourceOfCall& subtracted,
+                                           const Call& call, const Call* reference,
+                                           const MapTokens* tokens) {
+  const auto of_tokens = [&](const SourceOfCall& source_of, const Call& c) {
+    auto source = source_of(c);
     // An operator may have other pairs than those of the tokens.
     const bool fits = tokens != nullptr && source->rows() == tokens->query.tokens() &&
                       source->columns() == tokens->key.tokens();
     return fits ? merged_source(std::move(source), *tokens) : source;
   };
-  auto source = of_tokens(call);
-  if (reference != nullptr) source = difference_source(std::move(source), of_tokens(*reference));
+  const auto with_reference = [&](const SourceOfCall& source_of) {
+    auto source = of_tokens(source_of, call);
+    if (reference == nullptr) return source;
+    return difference_source(std::move(source), of_tokens(source_of, *reference));
+  };
+  auto source = with_reference(of);
+  if (subtracted) source = difference_source(std::move(source), with_reference(subtracted));
   const bool excludes = tokens != nullptr && tokens->excludes &&
                         source->rows() == tokens->query.size() &&
                         source->columns() == tokens->key.size();
   return excludes ? excluding_source(std::move(source), *tokens) : source;
 }
 
+}  // namespace
+
+std::shared_ptr<MatrixSource> map_source(const std::shared_ptr<const HeadInput>& input,
+                                         const Trace& trace, std::int64_t head, const Call& call,
+                                         const Call* reference, Map2d quantity,
+                                         const MapTokens* tokens) {
+  const auto of_head = [&](const Call& c) {
+    return attention_source(input, call_on_head(c, trace, head), quantity);
+  };
+  return shown_source(of_head, nullptr, call, reference, tokens);
+}
+
 MapsModel::MapsModel(Workspace& workspace, QObject* parent)
-    : QObject(parent), workspace_(workspace) {
+    : QObject(parent), workspace_(workspace), second_(workspace) {
   poll_.setInterval(40);
   connect(&poll_, &QTimer::timeout, this, &MapsModel::poll);
   connect(&workspace_, &Workspace::trace_changed, this, &MapsModel::rebuild);
   connect(&workspace_.document(), &Document::changed, this, &MapsModel::rebuild);
+  connect(&second_, &SecondTrace::changed, this, &MapsModel::rebuild);
   rebuild();
 }
 
 void MapsModel::rebuild() {
   const MapChoice& wanted = workspace_.document().session().maps;
-  const bool new_head = head_ != workspace_.head();
+  const bool new_beside = beside_ != second_.trace() || beside_error_ != second_.error();
+  const bool new_head = head_ != workspace_.head() || new_beside;
   const bool same_panels = !new_head && same_matrices(wanted, choice_);
   const bool same_look = same_panels && wanted == choice_;
   choice_ = wanted;
@@ -94,29 +121,93 @@ void MapsModel::rebuild() {
   head_ = workspace_.head();
   const auto& trace = workspace_.trace();
   tokens_ = std::make_shared<MapTokens>(head_ && trace ? map_tokens(*trace, choice_) : MapTokens());
+  beside_ = second_.trace(), beside_error_ = second_.error();
+  beside_tokens_ = beside_ ? std::make_shared<MapTokens>(map_tokens(*beside_, choice_)) : tokens_;
   cancelled_ = false;
   const auto before = std::move(panels_);
   panels_.clear();
-  const Call* reference = reference_call(choice_);
-  for (const Call& call : choice_.calls) {
-    if (head_) panels_.push_back(make_panel(call, reference == &call ? nullptr : reference));
+  for (std::size_t i = 0; head_ && i < choice_.calls.size(); ++i) {
+    for (const PanelOf of : panels_of_operator()) panels_.push_back(make_panel(i, of));
   }
   if (rows() != old_rows || columns() != old_columns) camera_fits = true;
   emit panels_changed();
 }
 
-std::shared_ptr<MapPanel> MapsModel::make_panel(const Call& call, const Call* reference) {
-  const std::string key = key_of(call, reference, choice_);
-  if (const auto found = made_.find(key); found != made_.end()) return found->second;
+std::vector<PanelOf> MapsModel::panels_of_operator() const {
+  if (!choice_.beside || (!beside_ && beside_error_.empty())) return {PanelOf::open};
+  const auto alike = [](const MapAxis& a, const MapAxis& b) {
+    return a.size() == b.size() && a.tokens() == b.tokens();
+  };
+  const bool differ = !beside_ || !alike(tokens_->query, beside_tokens_->query) ||
+                      !alike(tokens_->key, beside_tokens_->key);
+  if (differ) return {PanelOf::open, PanelOf::beside};
+  return {PanelOf::open, PanelOf::beside, PanelOf::difference};
+}
+
+MapSubject MapsModel::subject(PanelOf of) const {
+  const TraceChoice& open = workspace_.document().session().trace;
+  if (of == PanelOf::open) {
+    const auto& trace = workspace_.trace();
+    return {trace,        layers_beside(workspace_.groups(), trace->group),
+            open.batch,   open.head,
+            choice_.join, workspace_.device()};
+  }
+  const BesideChoice& beside = *choice_.beside;
+  return {beside_,     layers_beside(second_.groups(), beside.group),
+          open.batch,  beside.head,
+          beside.join, workspace_.device()};
+}
+
+std::string MapsModel::title_of(const Call& call, const Call* reference, PanelOf of) const {
+  const std::string title = panel_title(call, reference);
+  if (of == PanelOf::difference) return title + ", difference";
+  if (!compares()) return title;
+  if (of == PanelOf::open) return title + ", " + subject_name(subject(of));
+  if (!beside_) return title;
+  const bool other_file = beside_->file != workspace_.trace()->file;
+  const std::string file = beside_->file.substr(beside_->file.rfind('/') + 1);
+  return title + ", " + (other_file ? file + ": " : "") + subject_name(subject(of));
+}
+
+std::shared_ptr<MatrixSource> MapsModel::source_of(const Call& call, const Call* reference,
+                                                   PanelOf of) const {
+  const Map2d quantity = choice_.quantity == "logits" ? Map2d::logits : Map2d::weights;
+  const auto of_subject = [&](PanelOf which) -> SourceOfCall {
+    const MapSubject whose = subject(which);
+    if (which == PanelOf::open && whose.join == head_joins[0]) {
+      return [=, this](const Call& c) {
+        return attention_source(head_, call_on_head(c, *whose.trace, whose.head), quantity);
+      };
+    }
+    return [=](const Call& c) { return subject_source(whose, c, quantity); };
+  };
+  const PanelOf first = of == PanelOf::beside ? of : PanelOf::open;
+  return shown_source(of_subject(first),
+                      of == PanelOf::difference ? of_subject(PanelOf::beside) : nullptr, call,
+                      reference, of == PanelOf::beside ? beside_tokens_.get() : tokens_.get());
+}
+
+std::shared_ptr<MapPanel> MapsModel::make_panel(std::size_t operation, PanelOf of) {
+  const Call& call = choice_.calls[operation];
+  const Call* reference = reference_call(choice_);
+  if (reference == &call) reference = nullptr;
+  const std::string key = key_of(call, reference, choice_, of);
+  if (const auto found = made_.find(key); found != made_.end()) {
+    found->second->operation = operation;
+    return found->second;
+  }
   auto panel = std::make_shared<MapPanel>();
-  panel->title = panel_title(call, reference);
-  panel->difference = reference != nullptr;
+  panel->title = title_of(call, reference, of);
+  panel->operation = operation;
+  panel->of = of;
+  panel->tokens = of == PanelOf::beside ? beside_tokens_ : tokens_;
+  panel->difference = reference != nullptr || of == PanelOf::difference;
+  if (of == PanelOf::beside) panel->error = beside_error_;
   try {
-    const Map2d quantity = choice_.quantity == "logits" ? Map2d::logits : Map2d::weights;
-    const std::int64_t head = workspace_.document().session().trace.head;
-    panel->pyramid = std::make_shared<MapPyramid>(
-        map_source(head_, *workspace_.trace(), head, call, reference, quantity, tokens_.get()));
-    start_pass(panel);
+    if (panel->error.empty()) {
+      panel->pyramid = std::make_shared<MapPyramid>(source_of(call, reference, of));
+      start_pass(panel);
+    }
   } catch (const Error& error) {
     panel->error = error.what();
   }
@@ -184,8 +275,34 @@ void MapsModel::poll() {
 }
 
 const MapPanel& MapsModel::shown(std::size_t place) const {
+  if (!flipped_) return *panels_[place];
+  if (together() > 1) {
+    const PanelOf of = panels_[place]->of;
+    return *panels_[of == PanelOf::open ? place + 1 : of == PanelOf::beside ? place - 1 : place];
+  }
   const auto reference = static_cast<std::size_t>(std::max(0, choice_.reference));
-  return flipped_ && reference < panels_.size() ? *panels_[reference] : *panels_[place];
+  return reference < panels_.size() ? *panels_[reference] : *panels_[place];
+}
+
+std::size_t MapsModel::together() const {
+  return panels_.empty() ? 1 : panels_.size() / choice_.calls.size();
+}
+
+bool MapsModel::tokens_differ() const {
+  return std::any_of(panels_.begin(), panels_.end(), [&](const auto& panel) {
+    const MapTokens& tokens = *panel->tokens;
+    return tokens.query.label != tokens_->query.label || tokens.key.label != tokens_->key.label ||
+           tokens.query.size() != rows() || tokens.key.size() != columns();
+  });
+}
+
+std::pair<std::int64_t, std::int64_t> MapsModel::largest_size() const {
+  std::pair<std::int64_t, std::int64_t> size{columns(), rows()};
+  for (const auto& panel : panels_) {
+    size.first = std::max(size.first, panel->tokens->key.size());
+    size.second = std::max(size.second, panel->tokens->query.size());
+  }
+  return size;
 }
 
 void MapsModel::flip(bool held) {
@@ -358,7 +475,9 @@ void MapsModel::prepare_exact(const std::optional<Focus>& pair) {
   if (!cell) return;
   for (const auto& panel : panels_) {
     panel->exact.cancel();
-    if (!panel->pyramid || panel->pyramid->source().exact_is_quick(cell->query)) continue;
+    if (!panel->pyramid || cell->query >= panel->pyramid->rows() ||
+        panel->pyramid->source().exact_is_quick(cell->query))
+      continue;
     const std::weak_ptr<MapPanel> weak = panel;
     panel->exact = workspace_.jobs().start<bool>(
         "exact values",
@@ -376,7 +495,7 @@ void MapsModel::prepare_exact(const std::optional<Focus>& pair) {
 
 std::string MapsModel::value_text(const MapPanel& panel, const Focus& cell) const {
   if (!panel.pyramid) return panel.error;
-  if (cell.query >= rows() || cell.key >= columns()) return "";
+  if (cell.query >= panel.pyramid->rows() || cell.key >= panel.pyramid->columns()) return "none";
   if (!panel.pyramid->source().exact_is_quick(cell.query)) return "computing …";
   return exact_text(panel, cell);
 }
@@ -412,6 +531,12 @@ std::string MapsModel::readout(const std::optional<Focus>& pair) const {
                   query.label_of(cell->query), key.numbers_of(cell->key), key.label_of(cell->key));
   for (const auto& panel : panels_) {
     text += fmt::format("\n{}: {}", panel->title, value_text(*panel, *cell));
+    const MapAxis &q = panel->tokens->query, &k = panel->tokens->key;
+    const bool there = cell->query < q.size() && cell->key < k.size();
+    if (there && (q.label_of(cell->query) != query.label_of(cell->query) ||
+                  k.label_of(cell->key) != key.label_of(cell->key))) {
+      text += fmt::format(" (“{}”, “{}”)", q.label_of(cell->query), k.label_of(cell->key));
+    }
   }
   return text;
 }

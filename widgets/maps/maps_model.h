@@ -1,7 +1,9 @@
 // The model of the attention maps view: panels, camera, colours, readouts.
 //
 // There is one panel per operator of the session, all of the same trace, layer and head, under one
-// camera. The pass over each matrix and its tiles are jobs; removing a panel cancels them.
+// camera. If the session compares them with another layer, head or trace, each operator has further
+// panels: that one, and the difference if they have the same tokens. The pass over each matrix and
+// its tiles are jobs; removing a panel cancels them.
 #pragma once
 
 #include <QObject>
@@ -14,17 +16,25 @@
 #include <vector>
 
 #include "widgets/jobs/job_pool.h"
+#include "widgets/maps/joined_source.h"
 #include "widgets/maps/map_camera.h"
 #include "widgets/maps/map_colours.h"
 #include "widgets/maps/map_pyramid.h"
 #include "widgets/maps/map_tokens.h"
 #include "widgets/session/document.h"
-#include "widgets/trace/workspace.h"
+#include "widgets/trace/second_trace.h"
 
 namespace conelab::desktop {
 
+/// Which attention of an operator a panel shows: that of the open layer and head, that which it is
+/// compared with, or the first minus the second.
+enum class PanelOf { open, beside, difference };
+
 struct MapPanel {
-  std::string title;  ///< "penumbral" or "penumbral − dot".
+  std::string title;          ///< "penumbral", "penumbral − dot" or "penumbral, layer3, head 5".
+  std::size_t operation = 0;  ///< Index of the operator.
+  PanelOf of = PanelOf::open;
+  std::shared_ptr<const MapTokens> tokens;  ///< Its rows and columns.
   bool difference = false;
   std::string error;                    ///< One line if the call is invalid or fails.
   std::shared_ptr<MapPyramid> pyramid;  ///< Null if there is an error.
@@ -45,7 +55,18 @@ class MapsModel : public QObject {
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] const std::vector<std::shared_ptr<MapPanel>>& panels() const { return panels_; }
-  /// Returns the panel that is drawn at a position: while a key is held, the reference everywhere.
+  /// Returns the trace that is compared with the open one.
+  [[nodiscard]] SecondTrace& second() { return second_; }
+  /// Returns whether panels show something else than one head, or are compared.
+  [[nodiscard]] bool compares() const { return choice_.beside || choice_.join != head_joins[0]; }
+  /// Returns how many panels each operator has.
+  [[nodiscard]] std::size_t together() const;
+  /// Returns whether panels have different tokens.
+  [[nodiscard]] bool tokens_differ() const;
+  /// Returns the size of the largest map, {columns, rows}.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> largest_size() const;
+  /// Returns the panel that is drawn at a position. While a key is held, this is the reference
+  /// everywhere; if maps are compared, the two change places.
   [[nodiscard]] const MapPanel& shown(std::size_t place) const;
   void flip(bool held);
 
@@ -130,15 +151,24 @@ class MapsModel : public QObject {
 
  private:
   void rebuild();
-  [[nodiscard]] std::shared_ptr<MapPanel> make_panel(const Call& call, const Call* reference);
+  [[nodiscard]] std::vector<PanelOf> panels_of_operator() const;
+  [[nodiscard]] std::shared_ptr<MapPanel> make_panel(std::size_t operation, PanelOf of);
+  [[nodiscard]] std::string title_of(const Call& call, const Call* reference, PanelOf of) const;
+  [[nodiscard]] MapSubject subject(PanelOf of) const;
+  [[nodiscard]] std::shared_ptr<MatrixSource> source_of(const Call& call, const Call* reference,
+                                                        PanelOf of) const;
   void start_pass(const std::shared_ptr<MapPanel>& panel);
   void poll();
 
   Workspace& workspace_;
+  SecondTrace second_;
   std::vector<std::shared_ptr<MapPanel>> panels_;
   std::map<std::string, std::shared_ptr<MapPanel>> made_;  ///< Panels by content, for undo.
   std::shared_ptr<const HeadInput> head_;
   std::shared_ptr<const MapTokens> tokens_ = std::make_shared<MapTokens>();
+  std::shared_ptr<const Trace> beside_;  ///< What is compared; null while it is not known.
+  std::shared_ptr<const MapTokens> beside_tokens_ = tokens_;
+  std::string beside_error_;
   MapChoice choice_;
   QTimer poll_;
   JobHandle copying_;

@@ -8,6 +8,7 @@
 #include <QSpinBox>
 #include <QToolButton>
 
+#include "widgets/maps/compare_tools.h"
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/theme/flow_layout.h"
@@ -70,14 +71,18 @@ void MapsView::build_tools(QWidget* row) {
   line->setContentsMargins(10, 4, 10, 4);
   head_ = add_numbered(row, "head", tr("Head"), tr("Which head of the layer"));
   connect(head_, &QComboBox::currentIndexChanged, this, [this](int index) {
-    workspace_.document().edit(tr("choose head %1").arg(index),
-                               [&](Session& s) { s.trace.head = index; });
+    workspace_.document().edit(tr("choose %1").arg(head_->itemText(index)), [&](Session& s) {
+      take_head(*head_, index, s.trace.head, s.maps.join);
+    });
   });
   add_choice(row, "layout",
              tr("maps: side by side; heads: all heads of the model, small; arcs between tokens;"
                 " tree: tokens joined by their lowest common ancestors; hasse: the ancestor order;"
                 " table: the numbers"),
              map_layouts, &MapChoice::layout);
+  auto* compare = new CompareTools(workspace_, model_.second());
+  line->addWidget(compare);
+  only_in(compare, {"maps", "table"});
   build_heads_tools(row);
   build_map_tools(row);
   build_token_tools(row);

@@ -15,6 +15,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "widgets/maps/compare_tools.h"
 #include "widgets/maps/layout_table.h"
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_table.h"
@@ -160,13 +161,10 @@ void MapsView::show_session() {
   {
     const QSignalBlocker quiet(head_);
     const auto& trace = workspace_.trace();
-    const int heads = trace ? static_cast<int>(trace->extents().head) : 0;
-    if (head_->count() != heads) {
-      head_->clear();
-      for (int i = 0; i < heads; ++i) head_->addItem(tr("head %1").arg(i));
-    }
-    head_->setCurrentIndex(static_cast<int>(session.trace.head));
-    head_->setVisible(heads > 0);
+    const bool matrices = session.maps.layout == "maps" || session.maps.layout == "table";
+    fill_heads(*head_, trace ? trace->extents().head : 0, matrices);
+    show_head(*head_, session.trace.head, session.maps.join);
+    head_->setVisible(trace != nullptr);
   }
   {
     const QSignalBlocker quiet(reference_);

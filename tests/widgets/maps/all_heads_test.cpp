@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QScrollArea>
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "tests/widgets/driving.h"
 #include "tests/widgets/model_file.h"
@@ -55,6 +58,13 @@ struct AllHeads {
     return {};
   }
 };
+
+/// The processor time of this thread.
+double thread_milliseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+}
 
 /// The scores of a head, from the weights in double precision.
 tree::HeadScores plain_scores(const Trace& trace, std::int64_t head, const char* similarity) {
@@ -195,6 +205,28 @@ TEST(AllHeads, AClickOpensTheLayerAndTheHead) {
   EXPECT_TRUE(opened.heads().complete());
 }
 
+TEST(AllHeads, TheMenuOfAHeadComparesItWithTheOpenOne) {
+  REQUIRE_DISPLAY();
+  AllHeads opened(shipped_trace());
+  opened.show();
+  ASSERT_TRUE(opened.complete());
+  HeadsCanvas& canvas = opened.view.heads_canvas();
+  const QPoint at = opened.middle_of({5, 2}).toPoint();
+  QContextMenuEvent event(QContextMenuEvent::Mouse, at, canvas.mapToGlobal(at));
+  QApplication::sendEvent(&canvas, &event);
+  auto* menu = canvas.findChild<QMenu*>("heads-menu");
+  ASSERT_NE(menu, nullptr);
+  ASSERT_EQ(menu->actions().size(), 2);
+  menu->actions()[1]->trigger();
+  menu->close();
+  const Session& session = opened.document.session();
+  EXPECT_EQ(session.maps.layout, "maps");
+  ASSERT_TRUE(session.maps.beside);
+  EXPECT_EQ(session.maps.beside->group, "/german/layer5");
+  EXPECT_EQ(session.maps.beside->head, 2);
+  EXPECT_TRUE(wait_for([&] { return opened.view.model().panels().size() == 9; }));
+}
+
 TEST(AllHeads, TextsKeepApartAtEverySize) {
   REQUIRE_DISPLAY();
   AllHeads opened(shipped_trace());
@@ -250,14 +282,17 @@ TEST(AllHeads, OfAModelAreSeenInASecondAndNeverHoldTheWindow) {
   const HeadsModel& heads = opened.heads();
   QElapsedTimer clock;
   clock.start();
-  double first = 0, seen = 0, whole = 0, longest = 0, before = 0;
+  double first = 0, seen = 0, whole = 0, longest = 0, before = 0, most_work = 0;
+  double work_before = thread_milliseconds();
   const auto now = [&] { return static_cast<double>(clock.nsecsElapsed()) * 1e-6; };
-  // The window is held for as long as this timer is late.
+  // The window is held for as long as this timer is late. On a machine with other work it also
+  // waits for a processor; the time of its thread is what this program is responsible for.
   QTimer beat;
   beat.setInterval(5);
   QObject::connect(&beat, &QTimer::timeout, [&] {
     longest = std::max(longest, now() - before);
-    before = now();
+    most_work = std::max(most_work, thread_milliseconds() - work_before);
+    before = now(), work_before = thread_milliseconds();
   });
   beat.start();
   opened.document.edit("heads", [](Session& s) { s.maps.layout = "heads"; });
@@ -275,11 +310,12 @@ TEST(AllHeads, OfAModelAreSeenInASecondAndNeverHoldTheWindow) {
       120000));
   printf(
       "12 x 12 heads of 512 tokens: first map %.0f ms, all in preview %.0f ms, complete %.0f ms, "
-      "window held at most %.0f ms\n",
-      first, seen, whole, longest);
+      "window held at most %.0f ms, of which its thread worked at most %.0f ms\n",
+      first, seen, whole, longest, most_work);
   EXPECT_LT(seen, 1000 * 10 * slowness);
   EXPECT_LT(whole, 20000 * 3 * slowness);
-  EXPECT_LT(longest, 50 * 6 * slowness);
+  EXPECT_LT(longest, 50 * 10 * slowness);
+  EXPECT_LT(most_work, 50 * slowness);
 }
 
 TEST(AllHeads, CanBeCancelledAndGoOn) {
