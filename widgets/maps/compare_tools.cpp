@@ -20,10 +20,9 @@ void fill_heads(QComboBox& box, std::int64_t heads, bool joins) {
     QString name, help;
   };
   const Entry of_joins[] = {
-      {QObject::tr("mean of heads"),
-       QObject::tr("The mean of the heads of the layer, cell by cell")},
-      {QObject::tr("maximum of heads"), QObject::tr("The largest cell of the heads of the layer")},
-      {QObject::tr("rollout over layers"),
+      {QObject::tr("mean"), QObject::tr("The mean of the heads of the layer, cell by cell")},
+      {QObject::tr("maximum"), QObject::tr("The largest cell of the heads of the layer")},
+      {QObject::tr("rollout"),
        QObject::tr("Attention rollout from the first layer to this one (Abnar and Zuidema 2020)")}};
   static_assert(std::size(of_joins) + 1 == std::size(head_joins));
   const int count = static_cast<int>(heads) + (joins ? static_cast<int>(std::size(of_joins)) : 0);

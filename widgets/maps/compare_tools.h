@@ -9,8 +9,8 @@
 
 namespace conelab::desktop {
 
-/// Fills a box with the heads of a layer, followed by what joins heads: "head 0", …, "mean of
-/// heads", "maximum of heads", "rollout over layers". Without `joins`, it has the heads only.
+/// Fills a box with the heads of a layer, followed by what joins heads: "head 0", …, "mean",
+/// "maximum", "rollout". Without `joins`, it has the heads only.
 void fill_heads(QComboBox& box, std::int64_t heads, bool joins);
 /// Selects the entry of a head or of a join.
 void show_head(QComboBox& box, std::int64_t head, const std::string& join);

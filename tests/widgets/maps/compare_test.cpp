@@ -113,17 +113,17 @@ TEST(JoinedHeads, MeanAndMaximumAreThoseOfPlainWeights) {
   REQUIRE_DISPLAY();
   Compared compared;
   const auto trace = load_trace(shipped_trace(), "/german/layer3");
-  compared.box("maps-head").setCurrentText("mean of heads");
+  compared.box("maps-head").setCurrentText("mean");
   ASSERT_TRUE(compared.complete(1));
   EXPECT_EQ(compared.panels()[0]->title, "dot, layer3, mean of heads");
   expect_cells(compared, 0, plain_join(*trace, true));
   EXPECT_FALSE(compared.panels()[0]->summary.row_entropy.empty());
-  compared.box("maps-head").setCurrentText("maximum of heads");
+  compared.box("maps-head").setCurrentText("maximum");
   ASSERT_TRUE(compared.complete(1));
   expect_cells(compared, 0, plain_join(*trace, false));
   EXPECT_TRUE(compared.panels()[0]->summary.row_entropy.empty());  // Rows do not sum to one.
   compared.document.undo();
-  EXPECT_EQ(compared.box("maps-head").currentText(), "mean of heads");
+  EXPECT_EQ(compared.box("maps-head").currentText(), "mean");
   compared.box("maps-head").setCurrentText("head 7");
   EXPECT_EQ(compared.document.session().trace.head, 7);
   ASSERT_TRUE(compared.complete(1));
@@ -133,7 +133,7 @@ TEST(JoinedHeads, MeanAndMaximumAreThoseOfPlainWeights) {
 TEST(JoinedHeads, RolloutIsTheProductOfTheLayers) {
   REQUIRE_DISPLAY();
   Compared compared;
-  compared.box("maps-head").setCurrentText("rollout over layers");
+  compared.box("maps-head").setCurrentText("rollout");
   ASSERT_TRUE(compared.complete(1));
   EXPECT_EQ(compared.panels()[0]->title, "dot, rollout to layer3");
   const std::size_t n = 30;
@@ -213,7 +213,7 @@ TEST(Compare, TwoHeadsOfOneLayer) {
   compared.choose("maps-beside", "with layer3");
   ASSERT_TRUE(compared.complete(3));
   EXPECT_EQ(compared.panels()[1]->title, "dot, layer3, head 1");  // Not the same head again.
-  compared.choose("maps-beside-head", "mean of heads");
+  compared.choose("maps-beside-head", "mean");
   ASSERT_TRUE(compared.complete(3));
   expect_cells(compared, 1, plain_join(*load_trace(shipped_trace(), "/german/layer3"), true));
 }
