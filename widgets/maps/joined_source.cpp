@@ -255,11 +255,11 @@ class RolloutSource : public MatrixSource {
 
 }  // namespace
 
-std::string subject_name(const MapSubject& subject) {
-  const std::string layer = layer_name(subject.trace->group);
+std::string subject_name(const MapSubject& subject, bool whole) {
+  const std::string& group = subject.trace->group;
+  const std::string layer = whole && !group.empty() ? group.substr(1) : layer_name(group);
   if (subject.join == "rollout") return "rollout to " + layer;
-  return layer + (subject.join == "one" ? fmt::format(", head {}", subject.head)
-                                        : ", " + subject.join + " of heads");
+  return layer + " · " + (subject.join == "one" ? std::to_string(subject.head) : subject.join);
 }
 
 std::shared_ptr<MatrixSource> subject_source(const MapSubject& subject, const Call& call,

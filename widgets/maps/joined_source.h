@@ -30,8 +30,9 @@ struct MapSubject {
   Backend* device = nullptr;
 };
 
-/// Returns for instance "layer3, head 5", "layer3, mean of heads", "rollout to layer3".
-[[nodiscard]] std::string subject_name(const MapSubject& subject);
+/// Returns for instance "layer3 · 5" for head 5, "layer3 · mean", "rollout to layer3". If `whole`
+/// is true, the layer is named with its path: "german/layer3 · 5".
+[[nodiscard]] std::string subject_name(const MapSubject& subject, bool whole);
 
 /// Returns the attention of a subject under a call. The layers and heads are read and resolved when
 /// the matrix is prepared, in a job; what is wrong with them is thrown then. Throws misuse for a

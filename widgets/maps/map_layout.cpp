@@ -103,7 +103,7 @@ MapLayout arrange_panels(double width, double height, std::size_t count, double 
   MapLayout layout;
   if (count == 0) return layout;
   Grid best;
-  for (std::size_t columns = space.together; columns <= count; columns += space.together) {
+  for (std::size_t columns = space.least_columns; columns <= count; columns += space.together) {
     const Grid grid = fitted(width, height, count, columns, aspect, space);
     if (grid.height > best.height) best = grid;
   }
@@ -115,13 +115,13 @@ MapLayout arrange_panels(double width, double height, std::size_t count, double 
 double least_height(double width, std::size_t count, double aspect, const LabelSpace& space,
                     double least) {
   double lowest = 0;
-  for (std::size_t columns = space.together; columns <= count; columns += space.together) {
+  for (std::size_t columns = space.least_columns; columns <= count; columns += space.together) {
     Grid grid = grid_of(count, columns);
     const double most = cells_across(width, columns, space) / aspect;
-    if (columns > space.together && most < least) break;
+    if (columns > space.least_columns && most < least) break;
     grid.height = std::min(least, most);
     const double height = height_of(grid, space);
-    lowest = columns == space.together ? height : std::min(lowest, height);
+    lowest = columns == space.least_columns ? height : std::min(lowest, height);
   }
   return lowest;
 }

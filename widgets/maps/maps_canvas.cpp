@@ -59,7 +59,10 @@ LabelSpace MapsCanvas::label_spaces() const {
   LabelSpace space;
   space.row = label_space(metrics, tokens.query.label, model_.rows());
   space.column = label_space(metrics, tokens.key.label, model_.columns());
-  space.together = model_.together();
+  // The panels of one operator alone may take two rows; what is compared stays side by side.
+  const bool several = model_.panels().size() > model_.together();
+  space.together = several ? model_.together() : 1;
+  space.least_columns = several ? model_.together() : std::min<std::size_t>(2, model_.together());
   space.own_labels = model_.tokens_differ();
   space.own_bars = !model_.one_bar();
   const bool profiles = model_.workspace().document().session().maps.profiles;

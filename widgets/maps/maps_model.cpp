@@ -162,11 +162,15 @@ std::string MapsModel::title_of(const Call& call, const Call* reference, PanelOf
   const std::string title = panel_title(call, reference);
   if (of == PanelOf::difference) return title + ", difference";
   if (!compares()) return title;
-  if (of == PanelOf::open) return title + ", " + subject_name(subject(of));
+  const auto folder = [](const Trace& trace) {
+    return trace.group.substr(0, trace.group.rfind('/'));
+  };
+  const bool whole = beside_ && folder(*beside_) != folder(*workspace_.trace());
+  if (of == PanelOf::open) return title + ", " + subject_name(subject(of), whole);
   if (!beside_) return title;
   const bool other_file = beside_->file != workspace_.trace()->file;
   const std::string file = beside_->file.substr(beside_->file.rfind('/') + 1);
-  return title + ", " + (other_file ? file + ": " : "") + subject_name(subject(of));
+  return title + ", " + (other_file ? file + ": " : "") + subject_name(subject(of), whole);
 }
 
 std::shared_ptr<MatrixSource> MapsModel::source_of(const Call& call, const Call* reference,

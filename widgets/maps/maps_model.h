@@ -31,7 +31,7 @@ namespace conelab::desktop {
 enum class PanelOf { open, beside, difference };
 
 struct MapPanel {
-  std::string title;          ///< "penumbral", "penumbral − dot" or "penumbral, layer3, head 5".
+  std::string title;          ///< "penumbral", "penumbral − dot" or "penumbral, layer3 · 5".
   std::size_t operation = 0;  ///< Index of the operator.
   PanelOf of = PanelOf::open;
   std::shared_ptr<const MapTokens> tokens;  ///< Its rows and columns.

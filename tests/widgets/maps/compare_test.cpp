@@ -115,7 +115,7 @@ TEST(JoinedHeads, MeanAndMaximumAreThoseOfPlainWeights) {
   const auto trace = load_trace(shipped_trace(), "/german/layer3");
   compared.box("maps-head").setCurrentText("mean");
   ASSERT_TRUE(compared.complete(1));
-  EXPECT_EQ(compared.panels()[0]->title, "dot, layer3, mean of heads");
+  EXPECT_EQ(compared.panels()[0]->title, "dot, layer3 · mean");
   expect_cells(compared, 0, plain_join(*trace, true));
   EXPECT_FALSE(compared.panels()[0]->summary.row_entropy.empty());
   compared.box("maps-head").setCurrentText("maximum");
@@ -175,8 +175,8 @@ TEST(Compare, TwoLayersWithTheirDifference) {
   ASSERT_TRUE(compared.complete(3));
   compared.choose("maps-beside-head", "head 9");
   ASSERT_TRUE(compared.complete(3));
-  EXPECT_EQ(compared.panels()[0]->title, "dot, layer3, head 0");
-  EXPECT_EQ(compared.panels()[1]->title, "dot, layer5, head 9");
+  EXPECT_EQ(compared.panels()[0]->title, "dot, layer3 · 0");
+  EXPECT_EQ(compared.panels()[1]->title, "dot, layer5 · 9");
   const auto a = load_trace(shipped_trace(), "/german/layer3");
   const auto b = load_trace(shipped_trace(), "/german/layer5");
   const std::vector<double> first = plain_weights(*a, 0), second = plain_weights(*b, 9);
@@ -212,7 +212,7 @@ TEST(Compare, TwoHeadsOfOneLayer) {
   Compared compared;
   compared.choose("maps-beside", "with layer3");
   ASSERT_TRUE(compared.complete(3));
-  EXPECT_EQ(compared.panels()[1]->title, "dot, layer3, head 1");  // Not the same head again.
+  EXPECT_EQ(compared.panels()[1]->title, "dot, layer3 · 1");  // Not the same head again.
   compared.choose("maps-beside-head", "mean");
   ASSERT_TRUE(compared.complete(3));
   expect_cells(compared, 1, plain_join(*load_trace(shipped_trace(), "/german/layer3"), true));
@@ -224,6 +224,8 @@ TEST(Compare, OtherSizesHaveOwnLabelsAndNoDifference) {
   compared.choose("maps-beside", "with english/layer3");
   ASSERT_TRUE(compared.complete(2));
   EXPECT_EQ(compared.panels()[1]->pyramid->rows(), 23);
+  EXPECT_EQ(compared.panels()[0]->title, "dot, german/layer3 · 0");
+  EXPECT_EQ(compared.panels()[1]->title, "dot, english/layer3 · 0");
   pump(60);
   const auto texts = texts_painted(compared.view.canvas());
   expect_texts_apart(texts, "two texts");
@@ -246,7 +248,7 @@ TEST(Compare, TwoFiles) {
   compared.view.model().second().choose_file(QString::fromStdString(two));
   ASSERT_TRUE(compared.complete(3));
   EXPECT_EQ(compared.document.session().maps.beside->group, "/layer2");
-  EXPECT_EQ(compared.panels()[1]->title, "dot, after.h5: layer2, head 0");
+  EXPECT_EQ(compared.panels()[1]->title, "dot, after.h5: layer2 · 0");
   expect_cells(compared, 1, plain_weights(*load_trace(two, "/layer2"), 0));
   EXPECT_EQ(compared.box("maps-beside").currentText(), "with after.h5: layer2");
   compared.choose("maps-beside", "with after.h5: layer0");
