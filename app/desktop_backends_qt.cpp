@@ -71,6 +71,18 @@ std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
   return shell_line(attend_command(job));
 }
 
+std::string cell_line(const desktop::TraceChoice& trace, const Call& call,
+                      const std::string& quantity) {
+  AttendJob job;
+  job.input = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
+  job.output = operator_name(call) + ".h5";
+  job.call = call;
+  job.dtype = Dtype::f64;
+  job.device = "cpu";
+  job.keep.push_back(quantity);
+  return shell_line(attend_command(job));
+}
+
 // ---- benchmarks ---------------------------------------------------------------------------------
 
 void run_sweep(const Sweep& sweep, const BenchOptions& options) {
@@ -103,7 +115,8 @@ desktop::Backends desktop_backends() {
           bench_backend(),
           [](const std::string& name) -> Backend* {
             return name == "cuda" ? &cuda_backend() : nullptr;
-          }};
+          },
+          cell_line};
 }
 
 }  // namespace conelab

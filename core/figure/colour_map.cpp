@@ -65,6 +65,11 @@ OkLab diverging_half(double t, double hue, double bend) {
   return oklch(0.965 - 0.60 * t, 0.115 * std::sin(2.07 * t), hue + bend * t);
 }
 
+/// Half of the diverging map for dark pages.
+OkLab dark_diverging_half(double t, double hue, double bend) {
+  return oklch(0.22 + 0.64 * t, 0.13 * std::sin(2.07 * t), hue + bend * t);
+}
+
 OkLab curve(ColourMap map, double t) {
   switch (map) {
     case ColourMap::sequential:
@@ -73,6 +78,9 @@ OkLab curve(ColourMap map, double t) {
       return sequential_curve(1 - t);
     case ColourMap::diverging:
       return t < 0.5 ? diverging_half(1 - 2 * t, 238, 22) : diverging_half(2 * t - 1, 78, -32);
+    case ColourMap::dark_diverging:
+      return t < 0.5 ? dark_diverging_half(1 - 2 * t, 255, -15)
+                     : dark_diverging_half(2 * t - 1, 55, 25);
   }
   return {};
 }
@@ -113,7 +121,7 @@ Colour to_colour(const OkLab& lab) {
 Table tabulate(ColourMap map) {
   Table table;
   std::vector<double> walk;
-  if (map == ColourMap::diverging) {
+  if (map == ColourMap::diverging || map == ColourMap::dark_diverging) {
     walk = even_walk(map, 0, 0.5, steps / 2 + 1);
     const auto second = even_walk(map, 0.5, 1, steps / 2 + 1);
     walk.insert(walk.end(), second.begin() + 1, second.end());
@@ -130,7 +138,9 @@ const std::vector<ColourMapInfo>& colour_maps() {
   static const std::vector<ColourMapInfo> maps = {
       {ColourMap::sequential, "sequential", "pale yellow to dark violet, for white pages"},
       {ColourMap::dark, "dark", "dark violet to pale yellow, for dark pages"},
-      {ColourMap::diverging, "diverging", "blue over near white to brown, zero in the middle"}};
+      {ColourMap::diverging, "diverging", "blue over near white to brown, zero in the middle"},
+      {ColourMap::dark_diverging, "dark_diverging",
+       "pale blue over near black to pale orange, for dark pages"}};
   return maps;
 }
 
@@ -144,8 +154,9 @@ ColourMap colour_map_from_name(const std::string& name) {
 }
 
 Colour colour_at(ColourMap map, double t) {
-  static const std::array<Table, 3> tables = {
-      tabulate(ColourMap::sequential), tabulate(ColourMap::dark), tabulate(ColourMap::diverging)};
+  static const std::array<Table, 4> tables = {
+      tabulate(ColourMap::sequential), tabulate(ColourMap::dark), tabulate(ColourMap::diverging),
+      tabulate(ColourMap::dark_diverging)};
   if (std::isnan(t)) return nan_colour;
   const double place = std::clamp(t, 0.0, 1.0) * (steps - 1);
   return tables[static_cast<std::size_t>(map)][static_cast<std::size_t>(std::lround(place))];

@@ -16,7 +16,8 @@ namespace conelab::figure {
 enum class ColourMap {
   sequential,  ///< From pale yellow (low) over green and blue to dark violet (high); white pages.
   dark,        ///< The same reversed, from dark (low) to pale (high).
-  diverging    ///< From blue (negative) over near white (zero, at 0.5) to orange-brown (positive).
+  diverging,   ///< From blue (negative) over near white (zero, at 0.5) to orange-brown (positive).
+  dark_diverging  ///< From pale blue (negative) over near black (zero) to pale orange (positive).
 };
 
 struct ColourMapInfo {

@@ -5,57 +5,45 @@
 #include <limits>
 
 namespace conelab::tree {
-namespace {
 
-/// Returns the fraction of the weight that crosses each boundary: adds +w where a pair begins and
-/// −w where it ends, then forms the cumulative sum.
-class Crossing {
- public:
-  explicit Crossing(std::size_t n) : change_(n) {}
+void SegmentationSums::Crossing::add(std::size_t i, std::size_t j, double weight) {
+  total += weight;
+  if (i == j) return;
+  change[std::min(i, j)] += weight;
+  change[std::max(i, j)] -= weight;
+}
 
-  void add(std::size_t i, std::size_t j, double weight) {
-    total_ += weight;
-    if (i == j) return;
-    change_[std::min(i, j)] += weight;
-    change_[std::max(i, j)] -= weight;
+std::vector<double> SegmentationSums::Crossing::fractions() const {
+  std::vector<double> out;
+  double open = 0;
+  for (std::size_t b = 0; b + 1 < change.size(); ++b) {
+    open += change[b];
+    out.push_back(total > 0 ? std::clamp(open / total, 0.0, 1.0) : 0.0);
   }
-  [[nodiscard]] std::vector<double> fractions() const {
-    std::vector<double> out;
-    double open = 0;
-    for (std::size_t b = 0; b + 1 < change_.size(); ++b) {
-      open += change_[b];
-      out.push_back(total_ > 0 ? std::clamp(open / total_, 0.0, 1.0) : 0.0);
+  return out;
+}
+
+SegmentationSums::SegmentationSums(std::size_t n)
+    : found_{std::vector<double>(n)}, uniform_{std::vector<double>(n)} {}
+
+void SegmentationSums::add_row(const double* weights, const std::uint8_t* allowed) {
+  const std::size_t n = found_.change.size(), i = row_++;
+  const auto may = [&](std::size_t j) { return allowed == nullptr || allowed[j] != 0; };
+  double keys = 0;
+  for (std::size_t j = 0; j < n; ++j) keys += may(j);
+  for (std::size_t j = 0; j < n; ++j) {
+    if (std::isfinite(weights[j])) {
+      found_.add(i, j, weights[j]);
+    } else if (may(j)) {
+      known_ = false;
     }
-    return out;
+    if (may(j)) uniform_.add(i, j, 1 / keys);
   }
+}
 
- private:
-  std::vector<double> change_;
-  double total_ = 0;
-};
-
-}  // namespace
-
-Segmentation segmentation(const std::vector<double>& weights, std::size_t n,
-                          const std::vector<std::uint8_t>& allowed) {
-  Crossing found(n), uniform(n);
-  bool known = true;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto may = [&](std::size_t j) { return allowed.empty() || allowed[i * n + j]; };
-    double keys = 0;
-    for (std::size_t j = 0; j < n; ++j) keys += may(j);
-    for (std::size_t j = 0; j < n; ++j) {
-      const double weight = weights[i * n + j];
-      if (std::isfinite(weight)) {
-        found.add(i, j, weight);
-      } else if (may(j)) {
-        known = false;
-      }
-      if (may(j)) uniform.add(i, j, 1 / keys);
-    }
-  }
-  Segmentation out{found.fractions(), uniform.fractions(), {}, -1};
-  if (!known) {
+Segmentation SegmentationSums::result() const {
+  Segmentation out{found_.fractions(), uniform_.fractions(), {}, -1};
+  if (!known_) {
     out.crossing.assign(out.crossing.size(), std::numeric_limits<double>::quiet_NaN());
     out.relative = out.crossing;
     return out;
@@ -69,6 +57,15 @@ Segmentation segmentation(const std::vector<double>& weights, std::size_t n,
     if (out.uniform[b] > 0 && less) out.strongest = static_cast<std::int64_t>(b);
   }
   return out;
+}
+
+Segmentation segmentation(const std::vector<double>& weights, std::size_t n,
+                          const std::vector<std::uint8_t>& allowed) {
+  SegmentationSums sums(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    sums.add_row(weights.data() + i * n, allowed.empty() ? nullptr : allowed.data() + i * n);
+  }
+  return sums.result();
 }
 
 }  // namespace conelab::tree

@@ -26,6 +26,30 @@ struct Segmentation {
   [[nodiscard]] bool unknown() const { return !relative.empty() && std::isnan(relative.front()); }
 };
 
+/// The segmentation of weights that arrive row by row, so that no n × n array is needed.
+class SegmentationSums {
+ public:
+  explicit SegmentationSums(std::size_t n);
+  /// Adds the next row: the weights [n] of a query. `allowed` [n] is 1 for the keys that the query
+  /// may attend to; null allows all.
+  void add_row(const double* weights, const std::uint8_t* allowed);
+  /// Returns the segmentation by all n rows.
+  [[nodiscard]] Segmentation result() const;
+
+ private:
+  /// Weights of pairs as changes from boundary to boundary: plus where a pair begins, minus where
+  /// it ends. Their cumulative sum is the weight that crosses.
+  struct Crossing {
+    std::vector<double> change;
+    double total = 0;
+    void add(std::size_t i, std::size_t j, double weight);
+    [[nodiscard]] std::vector<double> fractions() const;
+  };
+  Crossing found_, uniform_;
+  std::size_t row_ = 0;
+  bool known_ = true;
+};
+
 /// Computes the segmentation. `weights` is [n × n], rows are queries. `allowed` [n × n] is 1 if a
 /// query may attend to a key; an empty one allows all. If an allowed weight is not finite, all sums
 /// of weights are unknown. A weight that is not allowed counts as 0.

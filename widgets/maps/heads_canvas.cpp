@@ -1,11 +1,13 @@
 #include "widgets/maps/heads_canvas.h"
 
 #include <QKeyEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/maps/colour_scale.h"
 #include "widgets/maps/maps_paint.h"
 #include "widgets/maps/pair_keys.h"
 #include "widgets/theme/theme.h"
@@ -13,7 +15,10 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr double legend_height = 36, legend_width = 520, margin = 14;  ///< Pixels.
+constexpr double legend_height = 36, legend_width = 520, legend_margin = 14;  ///< Pixels.
+constexpr double score_bar = 3, widest_title = 130;
+
+QString text_of(const std::string& text) { return QString::fromStdString(text); }
 
 }  // namespace
 
@@ -33,101 +38,204 @@ HeadsCanvas::HeadsCanvas(HeadsModel& model, QWidget* parent) : QWidget(parent), 
   connect(&document, &Document::changed, this, qOverload<>(&QWidget::update));
 }
 
-void HeadsCanvas::arrange() {
-  const MapsModel& maps = model_.maps();
-  const double aspect =
-      maps.rows() > 0
-          ? std::clamp(static_cast<double>(maps.columns()) / static_cast<double>(maps.rows()), 0.3,
-                       3.0)
-          : 1;
-  grid_ = arrange_heads(width(), height() - legend_height, model_.rows().size(), model_.heads(),
-                        aspect);
-  pictures_.resize(grid_.maps.size());
-  if (under_ && *under_ >= grid_.maps.size()) under_.reset();
+// ---- geometry -----------------------------------------------------------------------------------
+
+HeadSpace HeadsCanvas::space() const {
+  QFont bold = font();
+  bold.setBold(true);
+  const QFontMetricsF titles(bold), labels(label_font(font()));
+  HeadSpace space{0, labels.horizontalAdvance("00.00"), 0};
+  for (const auto& row : model_.rows()) {
+    const QString title = text_of(row->title);
+    space.title = std::max(space.title, std::min(titles.horizontalAdvance(title), widest_title));
+    space.name = std::max(space.name, labels.horizontalAdvance(title + " · 00") + 4);
+  }
+  return space;
 }
 
-MapCamera HeadsCanvas::camera() const {
+HeadGrid HeadsCanvas::arranged(double height) const {
+  const auto& rows = model_.rows();
+  if (rows.empty()) return {};
+  const HeadResults& first = *rows.front()->work.results;
+  const double aspect =
+      first.queries() == 0
+          ? 1
+          : std::clamp(static_cast<double>(first.keys()) / static_cast<double>(first.queries()),
+                       0.3, 3.0);
+  if (model_.listed()) {
+    return arrange_head_list(width(), height - legend_height, heads_.size(), aspect, space());
+  }
+  // A layer that has not been read is taken to have as many heads as the others.
+  const auto& trace = model_.maps().workspace().trace();
+  std::size_t most = trace ? static_cast<std::size_t>(trace->extents().head) : 0;
+  for (const auto& row : rows) most = std::max(most, row->maps.size());
+  std::vector<std::size_t> heads;
+  for (const auto& row : rows) heads.push_back(row->maps.empty() ? most : row->maps.size());
+  return arrange_heads(width(), height - legend_height, heads, aspect, space());
+}
+
+void HeadsCanvas::arrange() {
+  const int needed = minimumSizeHint().height();
+  heads_ = model_.heads();
+  scores_ = model_.score_limits();
+  grid_ = arranged(height());
+  if (!model_.listed()) {
+    heads_.clear();
+    for (const HeadPlace& place : grid_.maps) heads_.push_back({place.row, place.head});
+  }
+  if (under_ && *under_ >= grid_.maps.size()) under_.reset();
+  if (minimumSizeHint().height() != needed) updateGeometry();
+}
+
+QSize HeadsCanvas::minimumSizeHint() const {
+  const HeadGrid smallest = arranged(0);
+  return {320, std::max(240, static_cast<int>(std::ceil(smallest.bottom + legend_height)))};
+}
+
+MapCamera HeadsCanvas::camera(const HeadRow& row) const {
   MapCamera camera;
-  camera.fit(model_.maps().rows(), model_.maps().columns(), grid_.width, grid_.height);
+  camera.fit(row.work.results->queries(), row.work.results->keys(), grid_.width, grid_.height);
   return camera;
 }
 
+bool HeadsCanvas::is_open(const HeadAt& at) const {
+  const Session& session = model_.maps().workspace().document().session();
+  return session.trace.head == static_cast<std::int64_t>(at.head) &&
+         session.trace.group == model_.rows()[at.row]->work.group;
+}
+
 QString HeadsCanvas::pointed() const {
-  if (!under_) return {};
-  const HeadPlace& place = grid_.maps[*under_];
-  return QString::fromStdString(model_.about(place.operation, place.head));
+  if (!under_ || heads_[*under_].head >= model_.rows()[heads_[*under_].row]->maps.size()) return {};
+  return text_of(model_.about(heads_[*under_]));
 }
 
 // ---- painting -----------------------------------------------------------------------------------
 
-void HeadsCanvas::paintEvent(QPaintEvent*) {
+void HeadsCanvas::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.fillRect(rect(), canvas_ground(palette()));
-  painter.setFont(font());
-  for (std::size_t o = 0; o < grid_.titles.size(); ++o) {
-    const HeadRow& row = *model_.rows()[o];
-    QFont bold = font();
-    bold.setBold(true);
-    painter.setFont(bold);
-    painter.setPen(palette().color(QPalette::WindowText));
-    const QString title = row.error.empty() ? QString::fromStdString(row.title)
-                                            : QString::fromStdString(row.title + ": " + row.error);
-    const QRectF box = desktop_rect(grid_.titles[o]);
-    painter.drawText(
-        box, Qt::AlignLeft | Qt::AlignVCenter,
-        painter.fontMetrics().elidedText(title, Qt::ElideRight, static_cast<int>(box.width())));
-  }
+  draw_titles(painter);
   painter.setFont(label_font(font()));
-  const MapCamera fitted = camera();
-  for (std::size_t i = 0; i < grid_.maps.size(); ++i) draw_map_of(painter, i, fitted);
+  for (std::size_t i = 0; i < grid_.maps.size(); ++i) {
+    const HeadPlace& place = grid_.maps[i];
+    const QRectF around = desktop_rect(place.cells).united(desktop_rect(place.label));
+    if (around.adjusted(-4, -4, 4, 8).intersects(event->rect())) draw_map_of(painter, i);
+  }
   draw_legend(painter);
 }
 
-void HeadsCanvas::draw_map_of(QPainter& painter, std::size_t index, const MapCamera& camera) {
-  const HeadPlace& place = grid_.maps[index];
-  const HeadRow& row = *model_.rows()[place.operation];
-  const auto& pyramid = row.pyramids[place.head];
-  if (pyramid) {
-    painter.drawImage(
-        QPointF(place.cells.x, place.cells.y),
-        pictures_[index].draw(*pyramid, row.summaries[place.head], camera,
-                              model_.colour_choice(row), model_.limits(row, place.head),
-                              place.cells.width, place.cells.height, devicePixelRatioF()));
-    draw_pair(painter, place.cells, camera);
-  } else {
-    painter.fillRect(desktop_rect(place.cells), QColor(128, 128, 128, 24));
+void HeadsCanvas::draw_titles(QPainter& painter) {
+  QFont bold = font();
+  bold.setBold(true);
+  for (std::size_t r = 0; r < grid_.titles.size(); ++r) {
+    const HeadRow& row = *model_.rows()[r];
+    painter.setFont(bold);
+    painter.setPen(palette().color(QPalette::WindowText));
+    QRectF box = desktop_rect(grid_.titles[r]);
+    if (!row.error.empty()) box.setRight(width() - legend_margin);
+    const QString title = text_of(row.error.empty() ? row.title : row.title + ": " + row.error);
+    painter.drawText(
+        box, Qt::AlignLeft | Qt::AlignVCenter,
+        painter.fontMetrics().elidedText(title, Qt::ElideMiddle, static_cast<int>(box.width())));
   }
+  painter.setFont(label_font(font()));
+  painter.setPen(quiet_ink(palette()));
+  for (std::size_t h = 0; h < grid_.columns.size(); ++h) {
+    painter.drawText(desktop_rect(grid_.columns[h]), Qt::AlignCenter, QString::number(h));
+  }
+}
+
+void HeadsCanvas::draw_map_of(QPainter& painter, std::size_t index) {
+  const HeadPlace& place = grid_.maps[index];
+  const HeadAt& at = heads_[index];
+  const HeadRow& row = *model_.rows()[at.row];
+  if (!row.error.empty()) return;
+  if (at.head >= row.maps.size() || !row.maps[at.head]) {
+    painter.fillRect(desktop_rect(place.cells), QColor(128, 128, 128, 24));
+    return draw_frame(painter, index);
+  }
+  const SmallMap& map = *row.maps[at.head];
+  Picture& kept = pictures_[{at.row, at.head}];
+  if (kept.of != row.maps[at.head]) kept = {row.maps[at.head], {}};
+  const MapCamera fitted = camera(row);
+  painter.drawImage(QPointF(place.cells.x, place.cells.y),
+                    kept.picture.draw(*map.pyramid, map.summary, fitted, model_.colour_choice(row),
+                                      model_.limits(row, at.head), place.cells.width,
+                                      place.cells.height, devicePixelRatioF()));
+  if (model_.shares_pairs(row)) draw_pair(painter, place.cells, fitted);
+  draw_label(painter, index);
   draw_frame(painter, index);
 }
 
+/// Draws the score as a number and as a bar below the map, whose length is the place of the score
+/// between the smallest and the largest one.
+void HeadsCanvas::draw_label(QPainter& painter, std::size_t index) {
+  const HeadPlace& place = grid_.maps[index];
+  const HeadAt& at = heads_[index];
+  const double score = model_.rows()[at.row]->score(at.head, model_.score_info());
+  const QString number = text_of(score_text(score));
+  const QFontMetricsF metrics(painter.font());
+  QRectF box = desktop_rect(place.label);
+  painter.setPen(is_open(at) ? palette().color(QPalette::Highlight) : quiet_ink(palette()));
+  if (model_.listed()) {
+    const QRectF name(box.x(), box.y(), box.width(), box.height() / 2);
+    painter.drawText(name, Qt::AlignLeft | Qt::AlignVCenter, text_of(model_.name(at, true)));
+    box.setTop(name.bottom());
+  } else if (grid_.columns.empty()) {
+    const QString head = QString::number(at.head);
+    painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, head);
+    box.setLeft(box.left() + metrics.horizontalAdvance(head) + 6);
+  }
+  if (!model_.rows()[at.row]->maps[at.head]->scores) return;
+  painter.setPen(palette().color(QPalette::WindowText));
+  const bool beside = place.label.x > place.cells.x + 1;
+  const auto side =
+      beside || model_.listed() || !grid_.columns.empty() ? Qt::AlignLeft : Qt::AlignRight;
+  if (metrics.horizontalAdvance(number) <= box.width()) {
+    painter.drawText(box.adjusted(0, 0, side == Qt::AlignRight ? -5 : 0, 0),
+                     side | Qt::AlignVCenter, number);
+  }
+  if (std::isnan(score) || scores_.empty()) return;
+  const double range = scores_.high - scores_.low;
+  const double part = range > 0 ? (score - scores_.low) / range : 1;
+  painter.fillRect(QRectF(place.cells.x, place.cells.bottom() + 1.5,
+                          std::max(1.0, part * place.cells.width), score_bar),
+                   palette().color(QPalette::Highlight));
+}
+
 /// Draws the colours that all heads share, and the special colours. If each map has its own range,
-/// only the latter are drawn.
+/// only the latter are drawn. While heads are computed, their number is shown.
 void HeadsCanvas::draw_legend(QPainter& painter) {
-  const double top = height() - legend_height + 4;
-  if (grid_.maps.empty() || grid_.maps.back().cells.bottom() > top) return;
   const auto& rows = model_.rows();
+  if (rows.empty() || grid_.maps.empty()) return;
+  const double top = std::max(height() - legend_height, grid_.bottom) + 4;
   const auto differs = std::find_if(rows.begin(), rows.end(), [](const auto& row) {
-    return row->difference;  // The other row, if any, is the reference.
+    return row->difference();  // The other row, if any, is the reference.
   });
   const HeadRow& row = differs == rows.end() ? *rows.front() : **differs;
   MapsModel& maps = model_.maps();
   const bool shared = maps.workspace().document().session().maps.shared_limits;
   painter.setFont(label_font(font()));
-  draw_colour_scale(painter, {margin, top, std::min(width() - 2 * margin, legend_width), 0},
+  double room = width() - 2 * legend_margin;
+  const auto [done, all] = model_.progress();
+  if (model_.busy() && all > 0) {
+    const QString text = tr("%1 of %2 heads").arg(done).arg(all);
+    const double wide = QFontMetricsF(painter.font()).horizontalAdvance(text);
+    painter.setPen(quiet_ink(palette()));
+    painter.drawText(QRectF(width() - legend_margin - wide, top - 3, wide, 16),
+                     Qt::AlignRight | Qt::AlignVCenter, text);
+    room -= wide + 16;
+  }
+  draw_colour_scale(painter, {legend_margin, top, std::min(room, legend_width), 0},
                     model_.colour_choice(row), shared ? model_.limits(row, 0) : figure::Limits(),
                     model_.specials(),
-                    QString::fromStdString(shared ? maps.value_name(row.difference) : ""));
+                    QString::fromStdString(shared ? maps.value_name(row.difference()) : ""));
 }
 
 void HeadsCanvas::draw_frame(QPainter& painter, std::size_t index) {
   const HeadPlace& place = grid_.maps[index];
-  const auto head = static_cast<std::int64_t>(place.head);
-  const bool chosen = model_.maps().workspace().document().session().trace.head == head;
-  const bool under = under_ == index;
+  const bool chosen = is_open(heads_[index]), under = under_ == index;
   const QColor accent = palette().color(QPalette::Highlight);
-  painter.setPen(chosen ? accent : quiet_ink(palette()));
-  painter.drawText(desktop_rect(place.label), Qt::AlignLeft | Qt::AlignVCenter,
-                   QString::number(head));
   const double grown = chosen || under ? 1.5 : 0.5;
   painter.setPen(QPen(chosen || under ? accent : hair_line(palette()), chosen ? 2 : 1));
   painter.setBrush(Qt::NoBrush);
@@ -147,40 +255,54 @@ void HeadsCanvas::draw_pair(QPainter& painter, const figure::Box& cells, const M
 
 // ---- input --------------------------------------------------------------------------------------
 
-void HeadsCanvas::resizeEvent(QResizeEvent*) { arrange(); }
+void HeadsCanvas::resizeEvent(QResizeEvent* event) {
+  arrange();
+  if (event->size().width() != event->oldSize().width()) updateGeometry();
+}
+
+std::optional<Focus> HeadsCanvas::pair_at(const QPointF& point) const {
+  const HeadRow& row = *model_.rows()[heads_[*under_].row];
+  if (!model_.shares_pairs(row)) return std::nullopt;
+  const figure::Box& box = grid_.maps[*under_].cells;
+  const MapCamera c = camera(row);
+  const double query = std::floor(c.row_at(point.y() - box.y, box.height));
+  const double key = std::floor(c.column_at(point.x() - box.x, box.width));
+  if (query < 0 || key < 0 || query >= static_cast<double>(row.work.results->queries()) ||
+      key >= static_cast<double>(row.work.results->keys())) {
+    return std::nullopt;
+  }
+  return Focus{static_cast<std::int64_t>(query), static_cast<std::int64_t>(key)};
+}
 
 void HeadsCanvas::mouseMoveEvent(QMouseEvent* event) {
   const QPointF at = event->position();
   const auto before = under_;
   under_ = grid_.at({at.x(), at.y()});
-  std::optional<Focus> pair;
-  if (under_) {
-    const figure::Box& box = grid_.maps[*under_].cells;
-    const MapCamera c = camera();
-    const double row = std::floor(c.row_at(at.y() - box.y, box.height));
-    const double column = std::floor(c.column_at(at.x() - box.x, box.width));
-    const MapsModel& maps = model_.maps();
-    if (row >= 0 && column >= 0 && row < static_cast<double>(maps.rows()) &&
-        column < static_cast<double>(maps.columns())) {
-      pair = Focus{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)};
-    }
-  }
   setCursor(under_ ? Qt::PointingHandCursor : Qt::ArrowCursor);
-  model_.maps().workspace().document().hover(pair);
+  model_.maps().workspace().document().hover(under_ ? pair_at(at) : std::nullopt);
   if (under_ == before) return;
   update();
   emit pointed_changed();
 }
 
-void HeadsCanvas::choose_head(std::size_t head) {
-  model_.maps().workspace().document().edit(tr("choose head %1").arg(head), [&](Session& s) {
-    s.trace.head = static_cast<std::int64_t>(head);
-  });
-}
-
 void HeadsCanvas::mousePressEvent(QMouseEvent* event) {
   const auto hit = grid_.at({event->position().x(), event->position().y()});
-  if (event->button() == Qt::LeftButton && hit) choose_head(grid_.maps[*hit].head);
+  if (event->button() == Qt::LeftButton && hit) model_.open(heads_[*hit], "maps");
+}
+
+void HeadsCanvas::contextMenuEvent(QContextMenuEvent* event) {
+  const auto hit = grid_.at({static_cast<double>(event->x()), static_cast<double>(event->y())});
+  if (!hit) return event->ignore();
+  const HeadAt at = heads_[*hit];
+  auto* menu = new QMenu(this);
+  menu->setObjectName("heads-menu");
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  const QString name = text_of(model_.name(at, false));
+  connect(menu->addAction(tr("Open %1").arg(name)), &QAction::triggered, &model_,
+          [this, at] { model_.open(at, "maps"); });
+  connect(menu->addAction(tr("Compare the open head with %1").arg(name)), &QAction::triggered,
+          &model_, [this, at] { model_.compare(at); });
+  menu->popup(event->globalPos());
 }
 
 void HeadsCanvas::leaveEvent(QEvent*) {
@@ -191,10 +313,9 @@ void HeadsCanvas::leaveEvent(QEvent*) {
 }
 
 void HeadsCanvas::keyPressEvent(QKeyEvent* event) {
-  const MapsModel& maps = model_.maps();
-  if (!move_pair(model_.maps().workspace().document(), *event, maps.rows(), maps.columns())) {
-    QWidget::keyPressEvent(event);
-  }
+  Workspace& workspace = model_.maps().workspace();
+  const Extents e = workspace.trace() ? workspace.trace()->extents() : Extents();
+  if (!move_pair(workspace.document(), *event, e.query, e.key)) QWidget::keyPressEvent(event);
 }
 
 }  // namespace conelab::desktop

@@ -1,11 +1,13 @@
-// All heads as small maps. Pointing at a map shows its numbers and the pair under the pointer; a
-// click makes its head the head of all views.
+// All heads as small maps with a score each. Pointing at a map shows its numbers and the pair under
+// the pointer; a click opens its layer and head as a large map, the context menu compares it with
+// the open one.
 #pragma once
 
 #include <QWidget>
+#include <map>
 
+#include "widgets/maps/heads_layout.h"
 #include "widgets/maps/heads_model.h"
-#include "widgets/maps/map_layout.h"
 #include "widgets/maps/map_raster.h"
 
 namespace conelab::desktop {
@@ -17,9 +19,12 @@ class HeadsCanvas : public QWidget {
   explicit HeadsCanvas(HeadsModel& model, QWidget* parent = nullptr);
 
   [[nodiscard]] const HeadGrid& grid() const { return grid_; }
+  /// Returns the head of a map of the grid.
+  [[nodiscard]] const HeadAt& head(std::size_t index) const { return heads_[index]; }
   /// Returns a description of what is under the pointer; empty if there is nothing.
   [[nodiscard]] QString pointed() const;
-  [[nodiscard]] QSize minimumSizeHint() const override { return {320, 240}; }
+  /// The height that the smallest maps need at this width.
+  [[nodiscard]] QSize minimumSizeHint() const override;
 
  signals:
   void pointed_changed();
@@ -30,21 +35,34 @@ class HeadsCanvas : public QWidget {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
   void arrange();
-  void draw_map_of(QPainter& painter, std::size_t index, const MapCamera& camera);
+  [[nodiscard]] HeadGrid arranged(double height) const;
+  [[nodiscard]] HeadSpace space() const;
+  void draw_titles(QPainter& painter);
+  void draw_map_of(QPainter& painter, std::size_t index);
+  void draw_label(QPainter& painter, std::size_t index);
   void draw_legend(QPainter& painter);
   void draw_frame(QPainter& painter, std::size_t index);
   void draw_pair(QPainter& painter, const figure::Box& cells, const MapCamera& camera);
-  [[nodiscard]] MapCamera camera() const;
-  void choose_head(std::size_t head);
+  [[nodiscard]] bool is_open(const HeadAt& at) const;
+  [[nodiscard]] MapCamera camera(const HeadRow& row) const;
+  [[nodiscard]] std::optional<Focus> pair_at(const QPointF& point) const;
 
   HeadsModel& model_;
   HeadGrid grid_;
-  std::vector<MapPicture> pictures_;
-  std::optional<std::size_t> under_;  ///< Index into grid_.maps.
+  std::vector<HeadAt> heads_;  ///< [map of the grid]
+  figure::Limits scores_;      ///< Of the chosen score, for its bars.
+  /// A picture and its map, which is kept so that no other map takes its address.
+  struct Picture {
+    std::shared_ptr<const SmallMap> of;
+    MapPicture picture;
+  };
+  std::map<std::pair<std::size_t, std::size_t>, Picture> pictures_;  ///< By row and head.
+  std::optional<std::size_t> under_;                                 ///< Index into grid_.maps.
 };
 
 }  // namespace conelab::desktop

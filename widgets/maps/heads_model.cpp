@@ -2,68 +2,44 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/base/error.h"
 
 namespace conelab::desktop {
 namespace {
 
-constexpr std::int64_t largest_small_map = 256;
+/// The most cells that are kept of all small maps together.
+constexpr std::int64_t most_cells = std::int64_t{1} << 23;
 
-/// What the job of one operator needs, independent of the window.
-struct HeadsWork {
-  std::shared_ptr<const Trace> trace;
-  std::int64_t batch = 0;
-  Call call;
-  std::optional<Call> reference;
-  Map2d quantity = Map2d::weights;
-  std::shared_ptr<HeadResults> results;
-  Backend* device = nullptr;
-
-  [[nodiscard]] std::shared_ptr<MapPyramid> pyramid(std::int64_t head) const {
-    const auto input = head_input(*trace, batch, head, device);
-    auto source =
-        map_source(input, *trace, head, call, reference ? &*reference : nullptr, quantity);
-    return std::make_shared<MapPyramid>(std::move(source), largest_small_map);
-  }
-};
-
-void fill_heads(const HeadsWork& work, const JobContext& context) {
-  const std::int64_t heads = work.trace->extents().head;
-  const bool large = std::max(work.trace->extents().query, work.trace->extents().key) > 2048;
-  for (std::int64_t head = 0; large && head < heads; ++head) {
-    context.stop_if_cancelled();
-    const auto pyramid = work.pyramid(head);
-    pyramid->fill_sample();
-    pyramid->drop_source();
-    work.results->put(static_cast<std::size_t>(head), pyramid);
-  }
-  Execution execution;
-  execution.cancelled = context.cancel_check();
-  for (std::int64_t head = 0; head < heads; ++head) {
-    context.stop_if_cancelled();
-    const auto pyramid = work.pyramid(head);
-    execution.progress = [&](double part) {
-      context.progress((static_cast<double>(head) + part) / static_cast<double>(heads));
-    };
-    pyramid->fill(execution);
-    pyramid->drop_source();
-    work.results->put(static_cast<std::size_t>(head), pyramid);
-  }
+/// Returns how many cells a side are kept of each of `maps` maps.
+std::int64_t side_for(std::size_t maps) {
+  std::int64_t side = 256;
+  while (side > 64 && static_cast<std::int64_t>(maps) * side * side > most_cells) side /= 2;
+  return side;
 }
 
 }  // namespace
 
-void HeadResults::put(std::size_t head, std::shared_ptr<const MapPyramid> pyramid) {
-  const std::lock_guard lock(mutex_);
-  pyramids_[head] = std::move(pyramid);
-  ++revision_;
+std::string score_text(double score) {
+  if (std::isnan(score)) return "–";
+  const int decimals = std::abs(score) < 9.995 ? 2 : std::abs(score) < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}", score, decimals);
 }
 
-std::shared_ptr<const MapPyramid> HeadResults::get(std::size_t head) const {
-  const std::lock_guard lock(mutex_);
-  return pyramids_[head];
+bool HeadRow::complete() const {
+  return !maps.empty() &&
+         std::all_of(maps.begin(), maps.end(), [](const auto& m) { return m && m->complete(); });
+}
+
+bool HeadRow::has_signs() const {
+  const auto below_zero = [](const auto& map) { return map && map->summary.limits.low < 0; };
+  return difference() ||
+         (work.quantity == Map2d::weights && std::any_of(maps.begin(), maps.end(), below_zero));
+}
+
+double HeadRow::score(std::size_t head, const tree::HeadScoreInfo& info) const {
+  const bool known = head < maps.size() && maps[head] && maps[head]->scores;
+  return known ? (*maps[head]->scores).*info.member : tree::HeadScores::none;
 }
 
 HeadsModel::HeadsModel(MapsModel& maps, QObject* parent) : QObject(parent), maps_(maps) {
@@ -73,173 +49,301 @@ HeadsModel::HeadsModel(MapsModel& maps, QObject* parent) : QObject(parent), maps
   connect(&maps_.workspace().document(), &Document::changed, this, &HeadsModel::rebuild);
 }
 
-std::size_t HeadsModel::heads() const {
-  return trace_ ? static_cast<std::size_t>(trace_->extents().head) : 0;
-}
-
 bool HeadsModel::busy() const {
-  return std::any_of(rows_.begin(), rows_.end(), [](const auto& r) { return r->job.active(); });
+  return std::any_of(rows_.begin(), rows_.end(), [](const auto& r) { return r->busy(); });
 }
 
 bool HeadsModel::complete() const {
-  return !rows_.empty() && std::all_of(rows_.begin(), rows_.end(), [](const auto& row) {
-    return std::all_of(row->pyramids.begin(), row->pyramids.end(),
-                       [](const auto& p) { return p && p->complete(); });
-  });
+  return !rows_.empty() &&
+         std::all_of(rows_.begin(), rows_.end(), [](const auto& r) { return r->complete(); });
+}
+
+std::pair<std::size_t, std::size_t> HeadsModel::progress() const {
+  std::size_t done = 0, all = 0;
+  for (const auto& row : rows_) {
+    all += row->maps.size();
+    for (const auto& map : row->maps) done += map && map->complete();
+  }
+  return {done, all};
 }
 
 void HeadsModel::look(bool looked_at) {
   if (looked_at_ == looked_at) return;
   looked_at_ = looked_at;
   if (!looked_at) {
-    for (const auto& row : rows_) row->job.cancel();
+    for (const auto& row : rows_) row->preview.cancel(), row->job.cancel();
     poll_.stop();
   } else if (!cancelled_) {
     resume();
   }
 }
 
-/// Another trace, batch element, list of operators, quantity or reference requires other maps;
-/// another head of the session does not.
+// ---- rows ---------------------------------------------------------------------------------------
+
+std::shared_ptr<HeadRow> HeadsModel::make_row(const std::string& group, const Call& call,
+                                              bool of_layer) const {
+  Workspace& workspace = maps_.workspace();
+  const Trace& trace = *workspace.trace();
+  const Session& session = workspace.document().session();
+  const Call* reference = reference_call(choice_);
+  if (reference != nullptr && *reference == call) reference = nullptr;
+  auto row = std::make_shared<HeadRow>();
+  row->title = of_layer ? layer_name(group) : panel_title(call, reference);
+  HeadsWork& work = row->work;
+  work.file = trace.file, work.group = group, work.arrays = trace.arrays;
+  if (group == trace.group) work.open = workspace.trace();
+  work.batch = session.trace.batch;
+  work.call = call;
+  if (reference != nullptr) work.reference = *reference;
+  if (choice_.quantity == "logits") work.quantity = Map2d::logits;
+  work.device = workspace.device();
+  row->key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", trace.file, trace.sha256, group,
+                         call_text(call), reference ? call_text(*reference) : "", choice_.quantity,
+                         work.batch, session.trace.device);
+  return row;
+}
+
+std::vector<std::shared_ptr<HeadRow>> HeadsModel::wanted_rows() const {
+  std::vector<std::shared_ptr<HeadRow>> rows;
+  const auto& trace = maps_.workspace().trace();
+  if (!trace || choice_.calls.empty()) return rows;
+  if (trace->stored) {
+    rows.push_back(make_row(trace->group, choice_.calls.front(), false));
+    rows.back()->title = trace->stored->title + ", stored " + trace->stored->name;
+    return rows;
+  }
+  if (choice_.heads_rows == "operators") {
+    for (const Call& call : choice_.calls) rows.push_back(make_row(trace->group, call, false));
+    return rows;
+  }
+  const auto wanted = static_cast<std::size_t>(choice_.heads_operator);
+  const Call& call = choice_.calls[std::min(wanted, choice_.calls.size() - 1)];
+  std::vector<std::string> groups = maps_.workspace().groups();
+  if (choice_.heads_rows == "layers") groups = layers_beside(groups, trace->group);
+  for (const std::string& group : groups) {
+    rows.push_back(make_row(group, call, true));
+    // Layers of several texts have the same names.
+    if (choice_.heads_rows == "file" && !group.empty()) rows.back()->title = group.substr(1);
+  }
+  return rows;
+}
+
 void HeadsModel::rebuild() {
   if (!looked_at_) return;
-  const Session& session = maps_.workspace().document().session();
-  const MapChoice wanted = shown_maps(session.maps, maps_.workspace().trace().get());
-  const bool same = trace_ == maps_.workspace().trace() && batch_ == session.trace.batch &&
-                    device_ == session.trace.device && choice_.calls == wanted.calls &&
-                    choice_.quantity == wanted.quantity && choice_.reference == wanted.reference;
-  if (same && choice_ == wanted) return;
-  choice_ = wanted;
-  if (same) return emit changed();
-  trace_ = maps_.workspace().trace();
-  batch_ = session.trace.batch;
-  device_ = session.trace.device;
-  cancelled_ = false;
-  rows_.clear();
-  const Call* reference = reference_call(choice_);
-  for (const Call& call : choice_.calls) {
-    if (!trace_) break;
-    rows_.push_back(std::make_shared<HeadRow>());
-    start(rows_.back(), call, reference == &call ? nullptr : reference);
+  choice_ =
+      shown_maps(maps_.workspace().document().session().maps, maps_.workspace().trace().get());
+  const auto same = [](const auto& a, const auto& b) { return a->key == b->key; };
+  std::vector<std::shared_ptr<HeadRow>> wanted = wanted_rows();
+  if (!std::equal(wanted.begin(), wanted.end(), rows_.begin(), rows_.end(), same)) {
+    for (auto& row : wanted) {
+      const auto found =
+          std::find_if(rows_.begin(), rows_.end(), [&](const auto& old) { return same(old, row); });
+      if (found == rows_.end()) continue;
+      (*found)->title = row->title;
+      row = *found;
+    }
+    rows_ = std::move(wanted);
+    cancelled_ = false;
+    start_all();
   }
+  find_shared_limits();
   emit changed();
 }
 
-void HeadsModel::start(const std::shared_ptr<HeadRow>& row, const Call& call,
-                       const Call* reference) {
-  row->title = panel_title(call, reference);
-  const auto& stored = trace_->stored;
-  if (stored) row->title = stored->title + ", stored " + stored->name;
-  row->difference = reference != nullptr || (stored && stored->has_signs());
-  row->error.clear();
-  row->results = std::make_shared<HeadResults>(heads());
-  row->pyramids.assign(heads(), nullptr);
-  row->summaries.assign(heads(), {});
-  row->revision = 0;
-  HeadsWork work{trace_, batch_, call, {}, Map2d::weights, row->results};
-  if (reference != nullptr) work.reference = *reference;
-  if (choice_.quantity == "logits") work.quantity = Map2d::logits;
-  if (const auto& head = maps_.workspace().head()) work.device = head->device;
+/// Starts what is missing: the pictures of all rows before the rest of any.
+void HeadsModel::start_all() {
+  const auto& trace = maps_.workspace().trace();
+  const std::size_t heads = trace ? static_cast<std::size_t>(trace->extents().head) : 1;
+  for (const auto& row : rows_) {
+    if (row->work.results) continue;
+    row->work.largest_side = side_for(heads * rows_.size());
+    row->work.results = std::make_shared<HeadResults>();
+  }
+  const auto waits = [](const auto& row) {
+    return !row->complete() && !row->busy() && row->error.empty();
+  };
+  std::vector<std::shared_ptr<HeadRow>> missing;
+  std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(missing), waits);
+  for (const auto& row : missing) start(row, &HeadRow::preview, "preview of ", preview_heads);
+  for (const auto& row : missing) start(row, &HeadRow::job, "all heads: ", complete_heads);
+  if (!missing.empty()) poll_.start();
+}
+
+void HeadsModel::start(const std::shared_ptr<HeadRow>& row, JobHandle HeadRow::*job,
+                       const char* title, void (*work)(const HeadsWork&, const JobContext&)) {
   const std::weak_ptr<HeadRow> weak = row;
-  row->job = maps_.workspace().jobs().start<bool>(
-      "all heads: " + row->title,
-      [work = std::move(work)](const JobContext& context) {
-        return fill_heads(work, context), true;
-      },
-      [this, weak](bool) {
-        if (const auto done = weak.lock()) done->job.finished();
+  (*row).*job = maps_.workspace().jobs().start<bool>(
+      title + row->title,
+      [work, needed = row->work](const JobContext& context) { return work(needed, context), true; },
+      [this, weak, job](bool) {
+        if (const auto done = weak.lock()) ((*done).*job).finished();
         poll();
       },
-      [this, weak](const std::string& message) {
+      [this, weak, job](const std::string& message) {
         if (const auto done = weak.lock()) {
-          done->job.finished();
+          ((*done).*job).finished();
           take_failure(message, cancelled_, done->error);
+          if (!done->error.empty()) done->preview.cancel(), done->job.cancel();
         }
-        emit changed();
+        poll();
       });
-  poll_.start();
 }
 
 void HeadsModel::cancel() {
   cancelled_ = true;
-  for (const auto& row : rows_) row->job.cancel();
+  for (const auto& row : rows_) row->preview.cancel(), row->job.cancel();
   emit changed();
 }
 
-/// Restarts rows that were not complete; complete rows remain.
+/// Restarts rows that were not complete; complete heads remain.
 void HeadsModel::resume() {
   cancelled_ = false;
   rebuild();
-  const Call* reference = reference_call(choice_);
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const auto& row = rows_[i];
-    const bool whole = std::all_of(row->pyramids.begin(), row->pyramids.end(),
-                                   [](const auto& p) { return p && p->complete(); });
-    if (whole || row->job.active() || !row->error.empty()) continue;
-    const Call& call = choice_.calls[i];
-    start(row, call, reference == &call ? nullptr : reference);
-  }
+  start_all();
   emit changed();
 }
 
 void HeadsModel::poll() {
   bool news = false;
   for (const auto& row : rows_) {
-    if (row->results->revision() == row->revision) continue;
-    row->revision = row->results->revision();
+    const HeadResults& results = *row->work.results;
+    if (results.revision() == row->revision) continue;
+    row->revision = results.revision();
+    row->maps = results.maps();
     news = true;
-    for (std::size_t head = 0; head < heads(); ++head) {
-      const auto pyramid = row->results->get(head);
-      if (pyramid == row->pyramids[head]) continue;
-      row->pyramids[head] = pyramid;
-      row->summaries[head] = pyramid->summary();
-    }
   }
   if (!busy()) poll_.stop();
-  if (news || !busy()) emit changed();
+  if (!news && busy()) return;
+  find_shared_limits();
+  emit changed();
 }
 
-ColourChoice HeadsModel::colour_choice(const HeadRow& row) const {
-  return maps_.colour_choice(row.difference);
+void HeadsModel::open(const HeadAt& at, const std::string& layout) {
+  if (at.row >= rows_.size()) return;  // A menu was open while rows changed.
+  const HeadRow& row = *rows_[at.row];
+  const bool same_size = shares_pairs(row);
+  maps_.workspace().document().edit(tr("open %1").arg(QString::fromStdString(name(at, false))),
+                                    [&](Session& s) {
+                                      s.trace.group = row.work.group;
+                                      s.trace.head = static_cast<std::int64_t>(at.head);
+                                      s.maps.join = head_joins[0];
+                                      if (!layout.empty()) s.maps.layout = layout;
+                                      if (!same_size) s.locked.reset();
+                                    });
 }
 
-figure::Limits HeadsModel::limits(const HeadRow& row, std::size_t head) const {
-  const ColourChoice choice = colour_choice(row);
-  figure::Limits limits = colour_limits(row.summaries[head], choice);
-  if (!choice_.shared_limits) return limits;
-  for (const auto& other : rows_) {
-    if (other->difference != row.difference) continue;
-    for (const MapSummary& summary : other->summaries) {
-      limits.include(colour_limits(summary, choice));
+void HeadsModel::compare(const HeadAt& at) {
+  if (at.row >= rows_.size()) return;
+  const HeadRow& row = *rows_[at.row];
+  maps_.workspace().document().edit(
+      tr("compare with %1").arg(QString::fromStdString(name(at, false))), [&](Session& s) {
+        s.maps.beside = BesideChoice{row.work.file, row.work.group,
+                                     static_cast<std::int64_t>(at.head), head_joins[0]};
+        s.maps.join = head_joins[0];
+        s.maps.layout = "maps";
+      });
+}
+
+// ---- scores -------------------------------------------------------------------------------------
+
+const tree::HeadScoreInfo& HeadsModel::score_info() const {
+  static_assert(std::size(tree::head_score_table) == std::size(head_scores));
+  const auto* const found =
+      std::find_if(std::begin(tree::head_score_table), std::end(tree::head_score_table),
+                   [&](const auto& info) { return choice_.head_score == info.name; });
+  return found == std::end(tree::head_score_table) ? tree::head_score_table[0] : *found;
+}
+
+figure::Limits HeadsModel::score_limits() const {
+  figure::Limits limits;
+  for (const auto& row : rows_) {
+    for (std::size_t head = 0; head < row->maps.size(); ++head) {
+      const double score = row->score(head, score_info());
+      if (!std::isnan(score)) limits.include({score, score});
     }
   }
   return limits;
 }
 
+std::vector<HeadAt> HeadsModel::heads() const {
+  std::vector<HeadAt> all;
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    for (std::size_t head = 0; head < rows_[row]->maps.size(); ++head) all.push_back({row, head});
+  }
+  if (!listed()) return all;
+  const double sign = choice_.heads_order == "lowest first" ? 1 : -1;
+  const auto key = [&](const HeadAt& at) {
+    const double score = rows_[at.row]->score(at.head, score_info());
+    return std::isnan(score) ? std::numeric_limits<double>::infinity() : sign * score;
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const HeadAt& a, const HeadAt& b) { return key(a) < key(b); });
+  return all;
+}
+
+std::string HeadsModel::name(const HeadAt& at, bool brief) const {
+  return fmt::format("{}{}{}", rows_[at.row]->title, brief ? " · " : ", head ", at.head);
+}
+
+bool HeadsModel::shares_pairs(const HeadRow& row) const {
+  const auto& trace = maps_.workspace().trace();
+  const HeadResults& results = *row.work.results;
+  return trace && results.queries() == trace->query.shape.token &&
+         results.keys() == trace->key.shape.token;
+}
+
+std::string HeadsModel::about(const HeadAt& at) const {
+  const HeadRow& row = *rows_[at.row];
+  std::string text = name(at, false);
+  const auto& map = row.maps[at.head];
+  if (!map) return text + ": not computed yet";
+  if (!map->complete()) text += " (a preview)";
+  const MapSummary& s = map->summary;
+  if (s.limits.empty()) return text + ": no values, its cells are masked or not numbers";
+  text += ": ";
+  for (const tree::HeadScoreInfo& info : tree::head_score_table) {
+    const double score = row.score(at.head, info);
+    if (!std::isnan(score)) text += fmt::format("{} {:.4g}, ", info.name, score);
+  }
+  return text + fmt::format("values from {:.4g} to {:.4g}", s.limits.low, s.limits.high);
+}
+
+// ---- colours ------------------------------------------------------------------------------------
+
+ColourChoice HeadsModel::colour_choice(const HeadRow& row) const {
+  return maps_.colour_choice(row.has_signs());
+}
+
+void HeadsModel::find_shared_limits() {
+  for (const bool signs : {false, true}) {
+    figure::Limits& limits = shared_limits_[signs ? 1 : 0];
+    limits = {};
+    for (const auto& row : rows_) {
+      if (row->has_signs() != signs) continue;
+      for (const auto& map : row->maps) {
+        if (map) limits.include(colour_limits(map->summary, colour_choice(*row)));
+      }
+    }
+  }
+}
+
+figure::Limits HeadsModel::limits(const HeadRow& row, std::size_t head) const {
+  if (choice_.shared_limits) return shared_limits_[row.has_signs() ? 1 : 0];
+  const bool known = head < row.maps.size() && row.maps[head];
+  return known ? colour_limits(row.maps[head]->summary, colour_choice(row)) : figure::Limits();
+}
+
 figure::Specials HeadsModel::specials() const {
   figure::Specials all;
   for (const auto& row : rows_) {
-    const bool zeros = maps_.zeros_are_special(row->difference);
-    for (const MapSummary& s : row->summaries) {
+    const bool zeros = maps_.zeros_are_special(row->has_signs());
+    for (const auto& map : row->maps) {
+      if (!map) continue;
+      const MapSummary& s = map->summary;
       all = {all.zero || (zeros && s.zero > 0), all.masked || s.masked > 0, all.nan || s.nan > 0};
     }
   }
   return all;
-}
-
-std::string HeadsModel::about(std::size_t row, std::size_t head) const {
-  const HeadRow& r = *rows_[row];
-  std::string text = fmt::format("{}, head {}", r.title, head);
-  const MapSummary& s = r.summaries[head];
-  if (!r.pyramids[head]) return text + ": not computed yet";
-  if (!r.pyramids[head]->complete()) text += " (a preview)";
-  if (s.limits.empty()) return text + ": no values, its cells are masked or not numbers";
-  if (!s.row_entropy.empty() && r.pyramids[head]->complete()) {
-    const double sum = std::accumulate(s.row_entropy.begin(), s.row_entropy.end(), 0.0);
-    text +=
-        fmt::format(": mean entropy {:.4g} nats", sum / static_cast<double>(s.row_entropy.size()));
-  }
-  return text + fmt::format(", values from {:.4g} to {:.4g}", s.limits.low, s.limits.high);
 }
 
 }  // namespace conelab::desktop

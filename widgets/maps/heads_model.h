@@ -1,45 +1,45 @@
-// The small maps of all heads of a layer under every operator: the model of the heads view.
+// All heads as small maps with scores: the model of the heads view.
 //
-// One job per operator computes its heads: for large maps first a sample of each head, then the
-// complete pass. Of each head, a pyramid of at most 256 cells a side is kept, and none of its
-// tensors. The jobs run while the view is visible and are cancelled when it is hidden.
+// Each row holds the heads of one layer under one operator. The session decides what the rows are:
+// the layers beside the open one, every layer of the file, or the operators on the open layer. The
+// heads can also be listed by a score. Each row has two jobs (heads_work.h): pictures of all rows
+// are computed first, then the rest. The jobs run while the view is visible and are cancelled when
+// it is hidden; rows that are still wanted are kept when others change.
 #pragma once
 
 #include <QObject>
 #include <QTimer>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "widgets/maps/heads_work.h"
 #include "widgets/maps/maps_model.h"
 
 namespace conelab::desktop {
 
-/// The results of a job. Any thread may read and write.
-class HeadResults {
- public:
-  explicit HeadResults(std::size_t heads) : pyramids_(heads) {}
-  void put(std::size_t head, std::shared_ptr<const MapPyramid> pyramid);
-  [[nodiscard]] std::shared_ptr<const MapPyramid> get(std::size_t head) const;
-  /// Returns how many results have been stored.
-  [[nodiscard]] std::uint64_t revision() const { return revision_; }
+/// The heads of one layer under one operator.
+struct HeadRow {
+  std::string key;           ///< Equal keys mean equal maps.
+  std::string title, error;  ///< "layer3" or "penumbral − dot".
+  HeadsWork work;
+  std::uint64_t revision = 0;                         ///< Revision of the results when last read.
+  std::vector<std::shared_ptr<const SmallMap>> maps;  ///< [head], null until computed.
+  JobHandle preview, job;
 
- private:
-  mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<const MapPyramid>> pyramids_;
-  std::atomic<std::uint64_t> revision_{0};
+  [[nodiscard]] bool difference() const { return work.reference.has_value(); }
+  /// Returns whether values have signs: of differences, or of weights below zero.
+  [[nodiscard]] bool has_signs() const;
+  [[nodiscard]] bool complete() const;
+  [[nodiscard]] bool busy() const { return preview.active() || job.active(); }
+  /// Returns the score of a head; NaN if it is not known or does not exist.
+  [[nodiscard]] double score(std::size_t head, const tree::HeadScoreInfo& info) const;
 };
 
-/// One operator, with a small map of each head.
-struct HeadRow {
-  std::string title, error;
-  bool difference = false;
-  std::shared_ptr<HeadResults> results;
-  std::uint64_t revision = 0;  ///< Revision of `results` when last read.
-  std::vector<std::shared_ptr<const MapPyramid>> pyramids;  ///< [head], null until computed.
-  std::vector<MapSummary> summaries;                        ///< [head]
-  JobHandle job;
+/// The place of a head among the rows.
+struct HeadAt {
+  std::size_t row = 0, head = 0;
+  bool operator==(const HeadAt&) const = default;
 };
 
 class HeadsModel : public QObject {
@@ -52,19 +52,37 @@ class HeadsModel : public QObject {
   /// Starts or stops the jobs when the view becomes visible or hidden.
   void look(bool looked_at);
   [[nodiscard]] const std::vector<std::shared_ptr<HeadRow>>& rows() const { return rows_; }
-  [[nodiscard]] std::size_t heads() const;
   [[nodiscard]] bool busy() const;
-  /// Returns whether every head of every operator is exact.
+  /// Returns whether every head of every row is complete.
   [[nodiscard]] bool complete() const;
+  /// Returns how many heads are complete, and how many there are as far as is known.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> progress() const;
+
+  /// Returns whether the heads are listed by their score instead of in rows.
+  [[nodiscard]] bool listed() const { return choice_.heads_order != heads_orders[0]; }
+  /// Returns all heads in the order of the session. Heads without the score are last.
+  [[nodiscard]] std::vector<HeadAt> heads() const;
+  /// Returns the score that the session chooses.
+  [[nodiscard]] const tree::HeadScoreInfo& score_info() const;
+  /// Returns the smallest and the largest value of that score.
+  [[nodiscard]] figure::Limits score_limits() const;
+  /// Returns the name of a head among all: "layer3, head 5"; briefly "layer3 · 5".
+  [[nodiscard]] std::string name(const HeadAt& at, bool brief) const;
+  /// Returns whether a pair of tokens of a row is one of the open trace.
+  [[nodiscard]] bool shares_pairs(const HeadRow& row) const;
 
   [[nodiscard]] ColourChoice colour_choice(const HeadRow& row) const;
-  /// Returns the limits over all heads and operators if the session shares limits, otherwise those
-  /// of the head.
+  /// Returns the limits over all heads if the session shares limits, otherwise those of the head.
   [[nodiscard]] figure::Limits limits(const HeadRow& row, std::size_t head) const;
   /// Returns which of the colours for zero, masked and NaN occur.
   [[nodiscard]] figure::Specials specials() const;
-  /// Returns for instance "penumbral, head 3: mean entropy 2.31 nats, largest weight 0.92".
-  [[nodiscard]] std::string about(std::size_t row, std::size_t head) const;
+  /// Returns for instance "layer3, head 5: entropy 2.31, …, values from 0 to 0.92".
+  [[nodiscard]] std::string about(const HeadAt& at) const;
+
+  /// Makes a head the one of all views. `layout` is the layout that shows it; empty: the present.
+  void open(const HeadAt& at, const std::string& layout);
+  /// Shows the open head as a large map beside this one, which it is compared with.
+  void compare(const HeadAt& at);
 
   void cancel();
   void resume();
@@ -75,17 +93,24 @@ class HeadsModel : public QObject {
 
  private:
   void rebuild();
-  void start(const std::shared_ptr<HeadRow>& row, const Call& call, const Call* reference);
+  [[nodiscard]] std::vector<std::shared_ptr<HeadRow>> wanted_rows() const;
+  [[nodiscard]] std::shared_ptr<HeadRow> make_row(const std::string& group, const Call& call,
+                                                  bool of_layer) const;
+  void start_all();
+  void start(const std::shared_ptr<HeadRow>& row, JobHandle HeadRow::*job, const char* title,
+             void (*work)(const HeadsWork&, const JobContext&));
   void poll();
+  void find_shared_limits();
 
   MapsModel& maps_;
   std::vector<std::shared_ptr<HeadRow>> rows_;
-  std::shared_ptr<const Trace> trace_;  ///< The trace of the rows.
-  std::int64_t batch_ = 0;
-  std::string device_;
   MapChoice choice_;
+  figure::Limits shared_limits_[2];  ///< Of maps without signs, and with them.
   bool looked_at_ = false, cancelled_ = false;
   QTimer poll_;
 };
+
+/// Returns a score in at most five letters: "0.12", "2.31", "41.8"; "–" if there is none.
+[[nodiscard]] std::string score_text(double score);
 
 }  // namespace conelab::desktop

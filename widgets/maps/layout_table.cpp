@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
+#include <cmath>
 
 #include "core/figure/text.h"
 #include "widgets/maps/pair_keys.h"
@@ -55,21 +55,23 @@ std::string names_of(const std::vector<std::size_t>& cluster,
 
 LayoutRows heads_rows(const HeadsModel& heads) {
   LayoutRows rows;
-  rows.table.header = {"operator", "head", "mean entropy (nats)", "smallest", "largest"};
-  for (const auto& row : heads.rows()) {
-    for (std::size_t head = 0; head < row->summaries.size(); ++head) {
-      const MapSummary& s = row->summaries[head];
-      const bool known = row->pyramids[head] && row->pyramids[head]->complete();
-      const double sum = std::accumulate(s.row_entropy.begin(), s.row_entropy.end(), 0.0);
-      rows.table.rows.push_back(
-          {row->title, std::to_string(head),
-           !known                  ? "computing …"
-           : s.row_entropy.empty() ? "–"
-                                   : number(sum / static_cast<double>(s.row_entropy.size())),
-           known ? number(s.limits.low) : "", known ? number(s.limits.high) : ""});
-      rows.pair.emplace_back();
-      rows.head.emplace_back(static_cast<std::int64_t>(head));
+  rows.table.header = {"of", "head"};
+  for (const auto& info : tree::head_score_table) rows.table.header.emplace_back(info.name);
+  rows.table.header.insert(rows.table.header.end(), {"smallest", "largest"});
+  for (const HeadAt& at : heads.heads()) {
+    const HeadRow& row = *heads.rows()[at.row];
+    const auto& map = row.maps[at.head];
+    const bool known = map && map->complete();
+    std::vector<std::string> cells = {row.title, std::to_string(at.head)};
+    for (const auto& info : tree::head_score_table) {
+      const double score = row.score(at.head, info);
+      cells.push_back(!known ? "computing …" : std::isnan(score) ? "–" : number(score));
     }
+    cells.push_back(known ? number(map->summary.limits.low) : "");
+    cells.push_back(known ? number(map->summary.limits.high) : "");
+    rows.table.rows.push_back(std::move(cells));
+    rows.pair.emplace_back();
+    rows.head.push_back(at);
   }
   return rows;
 }
@@ -84,12 +86,12 @@ LayoutRows arcs_rows(const RelationsModel& relations) {
     for (const figure::Arc& arc : panel.arcs) {
       rank = arc.query == query ? rank + 1 : 1;
       query = arc.query;
-      rows.table.rows.push_back({panel.title, std::to_string(arc.query),
-                                 token(figure.query_tokens, arc.query), std::to_string(arc.key),
+      const Focus pair = relations.pair_of(arc.query, arc.key);
+      rows.table.rows.push_back({panel.title, std::to_string(pair.query),
+                                 token(figure.query_tokens, arc.query), std::to_string(pair.key),
                                  token(figure.key_tokens, arc.key), std::to_string(rank),
                                  number(arc.weight)});
-      rows.pair.emplace_back(
-          Focus{static_cast<std::int64_t>(arc.query), static_cast<std::int64_t>(arc.key)});
+      rows.pair.emplace_back(pair);
     }
   }
   return rows;
@@ -115,8 +117,7 @@ LayoutRows tree_rows(const RelationsModel& relations) {
       rows.table.rows.push_back(
           {panel.title, std::to_string(k), what, number(t.order && t.heights ? -m.depth : m.depth),
            std::to_string(m.size), names_of(left, tokens), names_of(right, tokens)});
-      rows.pair.emplace_back(
-          Focus{static_cast<std::int64_t>(left.front()), static_cast<std::int64_t>(right.front())});
+      rows.pair.emplace_back(relations.pair_of(left.front(), right.front()));
     }
   }
   return rows;
@@ -140,9 +141,10 @@ LayoutRows order_rows(const RelationsModel& relations) {
     for (std::size_t u = 0; u < order.size; ++u) {
       for (std::size_t v = 0; v < order.size; ++v) {
         if (!order.covers(u, v)) continue;
-        rows.table.rows.push_back({panel.title, std::to_string(u), token(tokens, u),
-                                   std::to_string(v), token(tokens, v)});
-        rows.pair.emplace_back(Focus{static_cast<std::int64_t>(u), static_cast<std::int64_t>(v)});
+        const Focus pair = relations.pair_of(u, v);
+        rows.table.rows.push_back({panel.title, std::to_string(pair.query), token(tokens, u),
+                                   std::to_string(pair.key), token(tokens, v)});
+        rows.pair.emplace_back(pair);
       }
     }
     if (rows.table.rows.size() == before) {
@@ -183,9 +185,7 @@ void LayoutTableView::choose(int row) {
   if (row < 0 || at >= rows_.pair.size()) return;
   Document& document = relations_.workspace().document();
   if (rows_.pair[at]) lock_pair(document, rows_.pair[at]);
-  if (at >= rows_.head.size() || !rows_.head[at]) return;
-  document.edit(tr("choose head %1").arg(*rows_.head[at]),
-                [&](Session& s) { s.trace.head = *rows_.head[at]; });
+  if (at < rows_.head.size()) heads_.open(rows_.head[at], "");
 }
 
 }  // namespace conelab::desktop

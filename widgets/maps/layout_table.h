@@ -14,11 +14,11 @@ namespace conelab::desktop {
 /// A table, with what each of its rows refers to.
 struct LayoutRows {
   TextTable table;
-  std::vector<std::optional<Focus>> pair;         ///< [row]
-  std::vector<std::optional<std::int64_t>> head;  ///< [row]; may be empty.
+  std::vector<std::optional<Focus>> pair;  ///< [row]
+  std::vector<HeadAt> head;                ///< [row] Of all heads; otherwise empty.
 };
 
-/// Returns one row per head of each operator: mean entropy and range.
+/// Returns one row per head, in the order of the session: its scores and the range of its values.
 [[nodiscard]] LayoutRows heads_rows(const HeadsModel& heads);
 /// Returns one row per arc that is drawn; for each query the strongest first.
 [[nodiscard]] LayoutRows arcs_rows(const RelationsModel& relations);

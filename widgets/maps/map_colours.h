@@ -16,10 +16,31 @@ namespace conelab::desktop {
 struct ColourChoice {
   figure::HeatScale scale = figure::HeatScale::linear;
   figure::ColourMap map = figure::ColourMap::sequential;
-  bool diverging = false;     ///< A difference: limits are symmetric about 0, with a diverging map.
+  bool diverging = false;  ///< Values have signs: limits are symmetric about 0, and so is the map.
   bool zero_special = false;  ///< Whether exact zeros (of weights) have their own colour.
+  /// The percentiles of the values at which the colours begin and end.
+  double low_percentile = 0, high_percentile = 100;
   bool operator==(const ColourChoice&) const = default;
 };
+
+/// Returns the map that a choice draws with: of values with signs a diverging one, dark if the
+/// chosen one is.
+[[nodiscard]] figure::ColourMap drawn_map(const ColourChoice& choice);
+
+/// The colours of cells without a value. Those of figures would be glaring between the colours of a
+/// dark map.
+struct SpecialColours {
+  figure::Colour zero = figure::zero_colour, masked = figure::masked_colour,
+                 nan = figure::nan_colour;
+};
+[[nodiscard]] SpecialColours special_colours(const ColourChoice& choice);
+
+/// Returns the value below which a share of a sorted sample lies, interpolated between neighbours.
+[[nodiscard]] double quantile(const std::vector<float>& sorted, double share);
+
+/// Returns the sorted values that a scale shows, for histograms and percentiles; empty for ranks.
+[[nodiscard]] const std::vector<float>& shown_sample(const MapSummary& summary,
+                                                     figure::HeatScale scale);
 
 /// Returns the range of a map's colours, for its colour bar and for sharing between maps.
 [[nodiscard]] figure::Limits colour_limits(const MapSummary& summary, const ColourChoice& choice);

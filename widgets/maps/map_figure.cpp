@@ -36,7 +36,14 @@ void set_maps(FigureChoice& figure, const MapChoice& maps, std::int64_t head) {
   // Logits and differences have signs, which a logarithmic scale cannot show.
   const bool no_log = maps.quantity != "weights" || differs;
   set(figure, "scale", maps.scale == "log" && no_log ? "linear" : maps.scale, "linear");
-  set(figure, "colours", maps.colours, "sequential");
+  if (maps.colours != MapChoice().colours) set(figure, "colours", maps.colours, "sequential");
+  // By hand for all maps; those of one map have no key of the figure.
+  const auto limits = maps.limits.find(maps.quantity);
+  if (maps.scale != "linear" || differs || !maps.shared_limits || limits == maps.limits.end()) {
+    return;
+  }
+  figure.parameters["low"] = fmt::format("{:.6g}", limits->second[0]);
+  figure.parameters["high"] = fmt::format("{:.6g}", limits->second[1]);
 }
 
 void set_arcs(FigureChoice& figure, const MapChoice& maps, const Extents& extents) {
@@ -69,8 +76,10 @@ bool figure_of_one(const std::string& layout) { return layout == "tree" || layou
 std::optional<FigureChoice> map_figure(const Session& session, const Trace& trace,
                                        std::size_t operation) {
   const MapChoice& maps = session.maps;
+  const bool joined =
+      maps.join != head_joins[0] && (maps.layout == "maps" || maps.layout == "table");
   // Commands that draw figures read arrays of the names q, k and v only.
-  if (trace.arrays != ArrayNames() || maps.layout == "heads") return std::nullopt;
+  if (trace.arrays != ArrayNames() || maps.layout == "heads" || joined) return std::nullopt;
   if (trace.stored) return operation == 0 ? stored_figure(session, trace) : std::nullopt;
   if (operation >= maps.calls.size()) return std::nullopt;
   FigureChoice figure;

@@ -29,7 +29,7 @@ MapPyramid::MapPyramid(std::shared_ptr<MatrixSource> source, std::int64_t larges
     : source_(std::move(source)),
       rows_(source_->rows()),
       columns_(source_->columns()),
-      difference_(source_->is_difference()) {
+      by_magnitude_(source_->pools_by_magnitude()) {
   const std::int64_t longest = std::max(rows(), columns());
   while (shrunk(longest, base_level_) > largest_side) ++base_level_;
   for (int level = base_level_;; ++level) {
@@ -39,6 +39,7 @@ MapPyramid::MapPyramid(std::shared_ptr<MatrixSource> source, std::int64_t larges
     if (last) break;
   }
   exact_ = MapSummary(rows(), columns(), source_->holds_weights());
+  exact_.excluded = source_->excluded();
   summary_ = exact_;
 }
 
@@ -54,12 +55,12 @@ void MapPyramid::allocate_levels() {
   for (std::size_t i = 0; i < cells.size(); ++i) coarse_[i].cells = std::move(cells[i]);
 }
 
-void MapPyramid::fill_sample() {
-  if (base_level_ == 0) return;
+bool MapPyramid::fill_sample() {
+  if (base_level_ == 0) return false;
   int level = base_level_;
   while (shrunk(std::max(rows(), columns()), level) > largest_sample) ++level;
   std::vector<float> cells = source_->sample(std::int64_t{1} << level);
-  if (cells.empty()) return;
+  if (cells.empty()) return false;
   MapSummary found = exact_;  // It is empty at this point.
   for (const float v : cells) {
     if (is_masked(v) || std::isnan(v)) continue;
@@ -73,6 +74,7 @@ void MapPyramid::fill_sample() {
   sample_level_ = level;
   summary_ = std::move(found);
   ++revision_;
+  return true;
 }
 
 void MapPyramid::fill(const Execution& execution) {
@@ -103,7 +105,9 @@ void MapPyramid::fill(const Execution& execution) {
 void MapPyramid::take(const MapBlock& block) {
   exact_.add(block);
   const bool whole = block.row_end == rows();
-  if (whole) std::sort(exact_.sorted_sample.begin(), exact_.sorted_sample.end());
+  for (auto* sample : {&exact_.sorted_sample, &exact_.sorted_row_sample}) {
+    if (whole) std::sort(sample->begin(), sample->end());
+  }
   const std::lock_guard lock(mutex_);
   Level& base = coarse_.front();
   std::copy(block.cells.begin(), block.cells.end(),
@@ -130,7 +134,7 @@ void MapPyramid::pool_upwards(std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = 2 * r; i < std::min(2 * r + 2, below.rows); ++i) {
           for (std::int64_t k = 2 * c; k < std::min(2 * c + 2, below.columns); ++k) {
             cell = pooled_cell(cell, below.cells[static_cast<std::size_t>(i * below.columns + k)],
-                               difference_);
+                               by_magnitude_);
           }
         }
         level.cells[static_cast<std::size_t>(r * level.columns + c)] = cell;
@@ -158,7 +162,7 @@ void MapPyramid::compute_tile(const TileKey& key) {
       const float* in = strip.data() + (r - begin) * (column_end - column);
       float* out = cells.data() + ((r - first_row) >> key.level) * tile_side;
       for (std::int64_t c = 0; c < column_end - column; ++c) {
-        out[c >> key.level] = pooled_cell(out[c >> key.level], in[c], difference_);
+        out[c >> key.level] = pooled_cell(out[c >> key.level], in[c], by_magnitude_);
       }
     }
   }

@@ -1,13 +1,13 @@
 // A large matrix at every zoom: coarse levels are stored completely, fine levels as tiles on
 // demand.
 //
-// At level l a cell represents a block of 2^l × 2^l cells. It holds the largest value of the block,
-// or in a difference the value of largest magnitude; NaN if one cell is NaN, masked if all are. A
-// single bright cell is therefore visible at every zoom. Levels from `base_level` on (at most 2048
-// cells a side) are filled by one pass over the matrix, one block of rows after the other, which
-// also yields the entropy of each row and the sum of each column. Lower levels consist of tiles of
-// 256 × 256 cells; a tile is computed when it is visible and deleted when it has not been used for
-// long. An array of the whole matrix exists only if the matrix is small.
+// At level l a cell represents a block of 2^l × 2^l cells. It holds the largest logit of the block,
+// or of weights and differences the value of largest magnitude; NaN if one cell is NaN, masked if
+// all are. A single bright cell is therefore visible at every zoom. Levels from `base_level` on (at
+// most 2048 cells a side) are filled by one pass over the matrix, one block of rows after the
+// other, which also yields the entropy of each row and the sum of each column. Lower levels consist
+// of tiles of 256 × 256 cells; a tile is computed when it is visible and deleted when it has not
+// been used for long. An array of the whole matrix exists only if the matrix is small.
 //
 // Threads: one thread fills the pyramid, any thread may read. A lock is held for short copies only.
 #pragma once
@@ -48,16 +48,17 @@ class MapPyramid {
   [[nodiscard]] int base_level() const { return base_level_; }
   [[nodiscard]] int levels() const { return base_level_ + static_cast<int>(coarse_.size()); }
 
-  /// Computes a quick picture of a large matrix from a sample. Does nothing for a small one.
-  void fill_sample();
+  /// Computes a quick picture of a large matrix from a sample. Does nothing for a small one, or if
+  /// its source cannot be sampled; returns whether there is a picture.
+  bool fill_sample();
   /// Runs the complete pass: prepares the source and fills the stored levels. Throws interrupted if
   /// `execution` is cancelled.
   void fill(const Execution& execution);
   /// Computes and stores a tile of a level below base_level.
   void compute_tile(const TileKey& key);
-  /// Releases the source and the tensors that it uses. Stored cells remain; nothing can be computed
-  /// afterwards.
-  void drop_source() { source_.reset(); }
+  /// Releases the source, the tensors that it uses, and the summary. Stored cells remain; nothing
+  /// can be computed afterwards.
+  void drop_source() { source_.reset(), summary_ = exact_ = {}; }
   [[nodiscard]] bool has_tile(const TileKey& key) const;
 
   /// Returns whether `fill` has ended. Before that, rows from `rows_done` on are from the sample or
@@ -93,7 +94,7 @@ class MapPyramid {
 
   std::shared_ptr<MatrixSource> source_;
   std::int64_t rows_ = 0, columns_ = 0;
-  bool difference_ = false;
+  bool by_magnitude_ = false;
   int base_level_ = 0;
   std::vector<Level> coarse_;  ///< Levels base_level, base_level + 1, …
   Level sample_;

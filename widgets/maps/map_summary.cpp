@@ -9,10 +9,18 @@ namespace {
 
 constexpr std::int64_t sampled_cells = 65536;
 
-void digest_row(const float* row, std::int64_t columns, bool weights, MapBlock& block) {
+/// Returns the entropy of weights with this sum and this sum of −w log w. Without the excluded ones
+/// they do not sum to one any more.
+double entropy_of(double sum, double terms, bool excludes) {
+  return excludes && sum > 0 ? terms / sum + std::log(sum) : terms;
+}
+
+void digest_row(const float* row, std::int64_t columns, const MatrixSource& source,
+                MapBlock& block) {
+  const bool weights = source.holds_weights();
   constexpr float infinity = std::numeric_limits<float>::infinity();
   float low = infinity, high = -infinity, least = infinity, largest = 0;
-  double entropy = 0;
+  double terms = 0, sum = 0;
   for (std::int64_t c = 0; c < columns; ++c) {
     const float v = row[c];
     if (is_masked(v) || std::isnan(v)) {
@@ -23,32 +31,40 @@ void digest_row(const float* row, std::int64_t columns, bool weights, MapBlock& 
     largest = std::max(largest, std::abs(v));
     if (std::isinf(v)) continue;
     low = std::min(low, v), high = std::max(high, v);
+    if (weights) block.column_sum[static_cast<std::size_t>(c)] += v;
     if (v <= 0) continue;
     least = std::min(least, v);
-    if (!weights) continue;
-    block.column_sum[static_cast<std::size_t>(c)] += v;
-    entropy -= static_cast<double>(v * std::log(v));
+    sum += v;
+    if (weights) terms -= static_cast<double>(v * std::log(v));
   }
   block.limits.include({low, high});
   if (least <= high) block.positive_limits.include({least, high});
   block.row_largest.push_back(largest);
-  if (weights) block.row_entropy.push_back(static_cast<float>(entropy));
+  if (!weights) return;
+  const double entropy = entropy_of(sum, terms, source.excluded() > 0);
+  block.row_entropy.push_back(static_cast<float>(entropy));
+  if (sum <= 0) return;
+  block.entropy_sum += entropy;
+  ++block.entropy_rows;
 }
 
 void sample_row(const float* row, std::int64_t r, std::int64_t columns, std::int64_t step,
                 MapBlock& block) {
   const std::int64_t first = (step - r * columns % step) % step;
   for (std::int64_t c = first; c < columns; c += step) {
-    if (std::isfinite(row[c])) block.sample.push_back(row[c]);
+    if (!std::isfinite(row[c])) continue;
+    const float largest = block.row_largest.back();
+    block.sample.push_back(row[c]);
+    block.row_sample.push_back(largest > 0 ? row[c] / largest : 0);
   }
 }
 
 }  // namespace
 
-float pooled_cell(float a, float b, bool difference) {
+float pooled_cell(float a, float b, bool by_magnitude) {
   if (std::isnan(a) || is_masked(b)) return a;
   if (std::isnan(b) || is_masked(a)) return b;
-  return (difference ? std::abs(b) > std::abs(a) : b > a) ? b : a;
+  return (by_magnitude ? std::abs(b) > std::abs(a) : b > a) ? b : a;
 }
 
 MapBlock map_block(const MatrixSource& source, std::int64_t row_begin, std::int64_t row_end,
@@ -70,8 +86,8 @@ MapBlock map_block(const MatrixSource& source, std::int64_t row_begin, std::int6
     const float* row = cells.data() + r * columns;
     float* out = block.cells.data() + (r >> level) * pooled_columns;
     for (std::int64_t c = 0; c < columns; ++c)
-      out[c >> level] = pooled_cell(out[c >> level], row[c], source.is_difference());
-    digest_row(row, columns, source.holds_weights(), block);
+      out[c >> level] = pooled_cell(out[c >> level], row[c], source.pools_by_magnitude());
+    digest_row(row, columns, source, block);
     sample_row(row, row_begin + r, columns, step, block);
   }
   return block;
@@ -92,6 +108,9 @@ void MapSummary::add(const MapBlock& block) {
             row_entropy.begin() + block.row_begin);
   for (std::size_t c = 0; c < block.column_sum.size(); ++c) column_sum[c] += block.column_sum[c];
   sorted_sample.insert(sorted_sample.end(), block.sample.begin(), block.sample.end());
+  sorted_row_sample.insert(sorted_row_sample.end(), block.row_sample.begin(),
+                           block.row_sample.end());
+  entropy_sum += block.entropy_sum, entropy_rows += block.entropy_rows;
 }
 
 }  // namespace conelab::desktop

@@ -9,9 +9,9 @@
 
 namespace conelab::desktop {
 
-/// Returns the larger of two cells, or in a difference that of larger magnitude. NaN takes
-/// precedence, masked cells are ignored. This is the rule of `figure::pooled`.
-[[nodiscard]] float pooled_cell(float a, float b, bool difference);
+/// Returns the larger of two cells, or that of larger magnitude. NaN takes precedence, masked cells
+/// are ignored. This is the rule of `figure::pooled`.
+[[nodiscard]] float pooled_cell(float a, float b, bool by_magnitude);
 
 /// The summary of the rows [row_begin, row_end) of a matrix.
 struct MapBlock {
@@ -22,6 +22,9 @@ struct MapBlock {
   std::vector<float> row_entropy, row_largest;  ///< [row_end - row_begin]
   std::vector<double> column_sum;               ///< [columns]
   std::vector<float> sample;                    ///< Evenly spaced cells, in their order.
+  std::vector<float> row_sample;  ///< The same cells, divided by the largest of their row.
+  double entropy_sum = 0;
+  std::int64_t entropy_rows = 0;  ///< Rows with a weight above zero.
 };
 
 /// Computes and summarises rows. Cells are pooled by 2^level, of which row_begin must be a
@@ -38,10 +41,24 @@ struct MapSummary {
   figure::Limits limits;           ///< Over all cells that are finite and not masked.
   figure::Limits positive_limits;  ///< Over those above zero, for logarithmic scales.
   std::int64_t masked = 0, nan = 0, zero = 0;
-  std::vector<float> row_entropy;    ///< [rows] in nats; empty if cells are no weights.
-  std::vector<float> row_largest;    ///< [rows] The largest magnitude.
-  std::vector<double> column_sum;    ///< [columns]; empty if cells are no weights.
-  std::vector<float> sorted_sample;  ///< About 65,536 cells for ranks; sorted when complete.
+  /// [rows] In nats; empty if cells are no weights. If special tokens are excluded, the entropy of
+  /// the weights of the others, divided by their sum.
+  std::vector<float> row_entropy;
+  std::vector<float> row_largest;  ///< [rows] The largest magnitude.
+  std::vector<double> column_sum;  ///< [columns]; empty if cells are no weights.
+  /// About 65,536 cells for ranks, percentiles and histograms, and the same divided by the largest
+  /// magnitude of their row; sorted when complete.
+  std::vector<float> sorted_sample, sorted_row_sample;
+  double entropy_sum = 0;
+  std::int64_t entropy_rows = 0;
+  std::int64_t excluded = 0;  ///< Cells of special tokens; they count as masked.
+
+  /// Returns whether weights have signs, so that they are no shares and have no entropy.
+  [[nodiscard]] bool is_signed() const { return !row_entropy.empty() && limits.low < 0; }
+  /// Returns the mean entropy of the rows that have weights, in nats; NaN if there are none.
+  [[nodiscard]] double mean_entropy() const {
+    return entropy_sum / static_cast<double>(entropy_rows);
+  }
 };
 
 }  // namespace conelab::desktop

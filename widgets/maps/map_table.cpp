@@ -24,12 +24,6 @@ QString near_text(const MapPanel& panel, std::int64_t row, std::int64_t column) 
   return is_masked(value) ? QObject::tr("masked") : QString::number(value, 'g', 5);
 }
 
-/// For cells that are pointed at or copied, however long the computation takes.
-std::string exact_text(const MapPanel& panel, std::int64_t row, std::int64_t column) {
-  const double value = panel.pyramid->source().exact(row, column);
-  return std::isinf(value) && value < 0 ? "masked" : fmt::format("{:.12g}", value);
-}
-
 }  // namespace
 
 void MapTableModel::show_panel(int index) {
@@ -53,11 +47,13 @@ QVariant MapTableModel::data(const QModelIndex& index, int role) const {
     return {};
   }
   const MapPanel& shown = *maps_.panels()[panel];
+  const MapTokens& tokens = *shown.tokens;
+  if (index.row() >= tokens.query.size() || index.column() >= tokens.key.size()) return {};
   // Five digits of the picture's float value are shown if the exact row takes long.
   const bool quick = !shown.pyramid || shown.pyramid->source().exact_is_quick(index.row());
   if (role == Qt::DisplayRole && !quick) return near_text(shown, index.row(), index.column());
   const std::string text = quick ? maps_.value_text(shown, {index.row(), index.column()})
-                                 : exact_text(shown, index.row(), index.column());
+                                 : MapsModel::exact_text(shown, {index.row(), index.column()});
   if (role == Qt::ToolTipRole) return QString::fromStdString(text);
   bool number = false;
   const double value = QString::fromStdString(text).toDouble(&number);
@@ -65,10 +61,12 @@ QVariant MapTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant MapTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  const auto& trace = maps_.workspace().trace();
-  if (role != Qt::DisplayRole || !trace) return {};
-  const std::string& label =
-      orientation == Qt::Vertical ? trace->query_label(section) : trace->key_label(section);
+  const auto panel = static_cast<std::size_t>(panel_);
+  const auto& panels = maps_.panels();
+  const MapTokens& tokens = panel < panels.size() ? *panels[panel]->tokens : maps_.tokens();
+  const MapAxis& axis = orientation == Qt::Vertical ? tokens.query : tokens.key;
+  if (role != Qt::DisplayRole || section >= axis.size()) return {};
+  const std::string label = axis.label_of(section);
   return QString::fromStdString(figure::clean_text(label));
 }
 
@@ -89,11 +87,12 @@ MapTableView::MapTableView(MapsModel& maps, QWidget* parent)
   connect(which_, &QComboBox::currentIndexChanged, this,
           [this](int index) { model_.show_panel(std::max(0, index)); });
   connect(&maps_, &MapsModel::panels_changed, this, &MapTableView::refill);
-  connect(table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
-          [this](const QModelIndex& now) {
-            if (!now.isValid()) return;
-            lock_pair(maps_.workspace().document(), Focus{now.row(), now.column()});
-          });
+  connect(
+      table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+      [this](const QModelIndex& now) {
+        if (!now.isValid()) return;
+        lock_pair(maps_.workspace().document(), maps_.tokens().pair_of({now.row(), now.column()}));
+      });
   auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);
   // The tooltips show all digits.
   connect(copy, &QShortcut::activated, this, [this] { copy_selection(*table_, Qt::ToolTipRole); });

@@ -6,6 +6,7 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "widgets/maps/maps_paint.h"
 #include "widgets/maps/pair_keys.h"
@@ -16,10 +17,18 @@ namespace {
 
 /// The fraction of a map's side that labels may take, and the pixels that they may always take.
 constexpr double label_part = 0.3, least_label_space = 34;
+/// Maps are at least so high where the view can scroll. Below the other heights, histograms and
+/// margins leave their space to the cells.
+constexpr double least_map = 200, histogram_map = 260, margin_map = 220;
+constexpr double margin = 30, profile_margin = 56, histogram_height = 26;
+constexpr double grasp = 6;      ///< Distance in pixels within which a handle is held.
+constexpr double bin_width = 4;  ///< Of a histogram.
+constexpr int drag_start = 4;
 
 }  // namespace
 
-MapsCanvas::MapsCanvas(MapsModel& model, QWidget* parent) : QWidget(parent), model_(model) {
+MapsCanvas::MapsCanvas(MapsModel& model, MapRegionModel& region, QWidget* parent)
+    : QWidget(parent), model_(model), region_(region) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
@@ -30,6 +39,7 @@ MapsCanvas::MapsCanvas(MapsModel& model, QWidget* parent) : QWidget(parent), mod
   });
   connect(&model_, &MapsModel::progressed, this, qOverload<>(&QWidget::update));
   connect(&model_.workspace(), &Workspace::loading_changed, this, qOverload<>(&QWidget::update));
+  connect(&region_, &MapRegionModel::changed, this, qOverload<>(&QWidget::update));
   connect(&model_.workspace().document(), &Document::focus_changed, this, [this] {
     describe();
     update();
@@ -43,36 +53,73 @@ void MapsCanvas::describe() {
 
 // ---- geometry -----------------------------------------------------------------------------------
 
-void MapsCanvas::arrange() {
-  const auto& trace = model_.workspace().trace();
+LabelSpace MapsCanvas::label_spaces() const {
   const QFontMetricsF metrics(label_font(font()));
+  const MapTokens& tokens = model_.tokens();
   LabelSpace space;
-  space.row = trace ? label_space(metrics, trace->query_token, model_.rows()) : 30;
-  space.column = trace ? label_space(metrics, trace->key_token, model_.columns()) : 30;
-  const auto& session = model_.workspace().document().session();
-  space.own_bars = !session.maps.shared_limits || session.maps.reference >= 0;
-  const double aspect =
-      model_.rows() > 0 ? static_cast<double>(model_.columns()) / static_cast<double>(model_.rows())
-                        : 1;
+  space.row = label_space(metrics, tokens.query.label, model_.rows());
+  space.column = label_space(metrics, tokens.key.label, model_.columns());
+  // The panels of one operator alone may take two rows; what is compared stays side by side.
+  const bool several = model_.panels().size() > model_.together();
+  space.together = several ? model_.together() : 1;
+  space.least_columns = several ? model_.together() : std::min<std::size_t>(2, model_.together());
+  space.own_labels = model_.tokens_differ();
+  space.own_bars = !model_.one_bar();
+  const bool profiles = model_.workspace().document().session().maps.profiles;
+  space.margin = profiles ? profile_margin : margin;
+  space.histogram = histogram_height;
+  return space;
+}
+
+double MapsCanvas::aspect() const {
+  const auto [columns, rows] = model_.largest_size();
+  const double wide = static_cast<double>(std::max<std::int64_t>(1, columns)),
+               high = static_cast<double>(std::max<std::int64_t>(1, rows));
+  return std::clamp(wide / high, 0.3, 3.0);
+}
+
+/// Small maps keep their space: labels are cut, then histograms and margins left out.
+void MapsCanvas::arrange() {
+  LabelSpace space = label_spaces();
   const auto arranged = [&] {
-    return arrange_panels(width(), height(), model_.panels().size(), std::clamp(aspect, 0.3, 3.0),
-                          space);
+    layout_ = arrange_panels(width(), height(), model_.panels().size(), aspect(), space);
+    return layout_.panels.empty() ? Box() : layout_.panels.front().cells;
   };
-  layout_ = arranged();
-  if (!layout_.panels.empty()) {  // In small maps long tokens are cut to keep the map large.
-    const Box& cells = layout_.panels.front().cells;
-    space.row = std::min(space.row, std::max(least_label_space, label_part * cells.width));
-    space.column = std::min(space.column, std::max(least_label_space, label_part * cells.height));
-    layout_ = arranged();
-  }
+  Box cells = arranged();
+  space.row = std::min(space.row, std::max(least_label_space, label_part * cells.width));
+  space.column = std::min(space.column, std::max(least_label_space, label_part * cells.height));
+  cells = arranged();
+  if (cells.height < histogram_map) space.histogram = 0, cells = arranged();
+  if (cells.height < margin_map && space.margin == margin) space.margin = 0, cells = arranged();
   pictures_.resize(layout_.panels.size());
   if (!model_.camera_fits || layout_.panels.empty()) return;
-  const Box& cells = layout_.panels.front().cells;
-  model_.camera.fit(model_.rows(), model_.columns(), cells.width, cells.height);
+  const auto [columns, rows] = model_.largest_size();
+  model_.camera.fit(rows, columns, cells.width, cells.height);
+}
+
+int MapsCanvas::least_height_for(int width) const {
+  LabelSpace space = label_spaces();
+  space.histogram = 0;
+  if (space.margin == margin) space.margin = 0;
+  space.row = std::min(space.row, label_part * least_map);
+  space.column = std::min(space.column, label_part * least_map);
+  return static_cast<int>(
+      std::ceil(least_height(width, model_.panels().size(), aspect(), space, least_map)));
 }
 
 void MapsCanvas::fit() {
   model_.camera_fits = true;
+  update();
+}
+
+void MapsCanvas::reveal(const Focus& cell) {
+  if (layout_.panels.empty()) return;
+  const Box& box = layout_.panels.front().cells;
+  const QPointF at = cell_centre(0, cell);
+  if (box.contains({at.x(), at.y()})) return update();
+  model_.camera.row = static_cast<double>(cell.query) + 0.5;
+  model_.camera.column = static_cast<double>(cell.key) + 0.5;
+  model_.camera_fits = false;
   update();
 }
 
@@ -89,8 +136,11 @@ std::optional<Focus> MapsCanvas::cell_at(const QPointF& point) const {
   const Box& box = layout_.panels[static_cast<std::size_t>(index)].cells;
   const double row = std::floor(model_.camera.row_at(point.y() - box.y, box.height));
   const double column = std::floor(model_.camera.column_at(point.x() - box.x, box.width));
-  if (row < 0 || column < 0 || row >= static_cast<double>(model_.rows()) ||
-      column >= static_cast<double>(model_.columns())) {
+  const MapTokens& own = *model_.shown(static_cast<std::size_t>(index)).tokens;
+  const std::int64_t rows = std::min(model_.rows(), own.query.size());
+  const std::int64_t columns = std::min(model_.columns(), own.key.size());
+  if (row < 0 || column < 0 || row >= static_cast<double>(rows) ||
+      column >= static_cast<double>(columns)) {
     return std::nullopt;
   }
   return Focus{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)};
@@ -139,10 +189,15 @@ void MapsCanvas::draw_panel(QPainter& painter, std::size_t index) {
   painter.save();
   painter.setClipRect(desktop_rect(place.cells));
   draw_cells(painter, index);
-  draw_grid(painter, place.cells);
-  draw_focus(painter, place.cells);
+  draw_grid(painter, place.cells, panel);
+  const MapTokens& tokens = *panel.tokens;
+  const auto& special = model_.workspace().document().session().maps.special_tokens;
+  if (tokens.excludes || special == "marked") {
+    draw_special(painter, place.cells, model_.camera, tokens);
+  }
+  draw_focus(painter, place.cells, panel);
   painter.restore();
-  draw_labels(painter, place);
+  draw_labels(painter, place, panel);
   draw_margins(painter, place, panel);
 }
 
@@ -156,66 +211,149 @@ void MapsCanvas::draw_cells(QPainter& painter, std::size_t index) {
                                           box.width, box.height, devicePixelRatioF()));
 }
 
-void MapsCanvas::draw_grid(QPainter& painter, const Box& cells) {
+void MapsCanvas::draw_grid(QPainter& painter, const Box& cells, const MapPanel& panel) {
   if (model_.camera.scale < 14) return;
-  draw_cell_grid(painter, cells, model_.camera, model_.rows(), model_.columns());
+  draw_cell_grid(painter, cells, model_.camera, panel.pyramid->rows(), panel.pyramid->columns());
 }
 
-void MapsCanvas::draw_labels(QPainter& painter, const PanelPlace& place) {
-  const auto& trace = model_.workspace().trace();
-  if (!trace) return;
-  const auto focus = model_.workspace().document().focused();
+void MapsCanvas::draw_labels(QPainter& painter, const PanelPlace& place, const MapPanel& panel) {
+  const MapTokens& tokens = *panel.tokens;
+  const bool marks = model_.workspace().document().session().maps.special_tokens == "marked";
+  const auto focus = tokens.cell_of(model_.workspace().document().focused());
   painter.setFont(label_font(font()));
-  draw_row_labels(painter, place, model_.camera, *trace, model_.rows(), focus ? focus->query : -1);
-  draw_column_labels(painter, place, model_.camera, *trace, model_.columns(),
-                     focus ? focus->key : -1);
+  draw_row_labels(painter, place, model_.camera, tokens.query, marks, focus ? focus->query : -1);
+  draw_column_labels(painter, place, model_.camera, tokens.key, marks, focus ? focus->key : -1);
 }
 
 void MapsCanvas::draw_margins(QPainter& painter, const PanelPlace& place, const MapPanel& panel) {
-  if (panel.summary.row_entropy.empty()) return;
+  if (place.row_margin.width <= 0) return;
+  painter.setFont(label_font(font()));
+  const auto focus = panel.tokens->cell_of(model_.workspace().document().focused());
+  if (model_.workspace().document().session().maps.profiles && focus) {
+    return draw_profiles(painter, place, model_.camera, panel, *focus);
+  }
+  if (panel.summary.row_entropy.empty() || panel.summary.is_signed()) return;
   draw_entropy(painter, place, model_.camera, panel);
   draw_column_sums(painter, place, model_.camera, panel);
 }
 
-void MapsCanvas::draw_focus(QPainter& painter, const Box& cells) {
+void MapsCanvas::draw_focus(QPainter& painter, const Box& cells, const MapPanel& panel) {
   const Document& document = model_.workspace().document();
-  draw_cell_mark(painter, cells, model_.camera, document.session().locked, true);
-  draw_cell_mark(painter, cells, model_.camera, document.hovered(), false);
+  const MapTokens& tokens = *panel.tokens;
+  const auto region = selecting_ ? selecting_ : region_.region();
+  if (region) draw_region(painter, cells, model_.camera, *region);
+  draw_cell_mark(painter, cells, model_.camera, tokens.cell_of(document.session().locked), true);
+  draw_cell_mark(painter, cells, model_.camera, tokens.cell_of(document.hovered()), false);
 }
 
-void MapsCanvas::draw_bars(QPainter& painter) {
-  painter.setFont(label_font(font()));
-  const auto draw = [&](const Box& box, const MapPanel& panel, const figure::Specials& used) {
+std::vector<MapsCanvas::Bar> MapsCanvas::bars() const {
+  std::vector<Bar> all;
+  const QFontMetricsF metrics(label_font(font()));
+  const auto add = [&](const Box& box, std::size_t index, const figure::Specials& used) {
+    const MapPanel& panel = model_.shown(index);
     if (!panel.pyramid) return;
-    draw_colour_scale(painter, box, model_.colour_choice(panel), model_.limits(panel), used,
-                      QString::fromStdString(model_.value_name(panel.difference)));
+    ColourScale scale{model_.colour_choice(panel), model_.range(panel), model_.limits(panel), used,
+                      QString::fromStdString(model_.value_name(panel.difference))};
+    scale.handles = true;
+    const ScalePlace place = place_scale(metrics, box, scale);
+    if (place.histogram.height > 0) {
+      std::vector<const MapSummary*> summaries;
+      for (const MapPanel* one : model_.sharing(panel)) summaries.push_back(&one->summary);
+      scale.histogram = histogram_of(summaries, scale.choice, scale.range,
+                                     static_cast<int>(place.bar.width / bin_width));
+    }
+    all.push_back({index, box, std::move(scale), place});
   };
+  if (layout_.panels.empty()) return all;
   if (layout_.shared_bar.width > 0) {
     figure::Specials used;
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
       const figure::Specials one = model_.specials(model_.shown(i));
       used = {used.zero || one.zero, used.masked || one.masked, used.nan || one.nan};
     }
-    return draw(layout_.shared_bar, model_.shown(0), used);
+    add(layout_.shared_bar, 0, used);
+    return all;
   }
   for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
-    const MapPanel& panel = model_.shown(i);
-    draw(layout_.panels[i].colour_bar, panel, model_.specials(panel));
+    add(layout_.panels[i].colour_bar, i, model_.specials(model_.shown(i)));
   }
+  return all;
+}
+
+void MapsCanvas::draw_bars(QPainter& painter) {
+  painter.setFont(label_font(font()));
+  for (const Bar& bar : bars()) draw_scale(painter, bar.box, bar.scale);
 }
 
 // ---- input --------------------------------------------------------------------------------------
 
 void MapsCanvas::resizeEvent(QResizeEvent*) { arrange(); }
 
+std::optional<MapsCanvas::Bar> MapsCanvas::bar_at(const QPointF& point) const {
+  for (Bar& bar : bars()) {
+    const double top = std::min(bar.place.histogram.y, bar.place.bar.y);
+    const Box box{bar.place.bar.x - grasp, top - 2, bar.place.bar.width + 2 * grasp,
+                  bar.place.bar.bottom() + 4 - top};
+    if (box.contains({point.x(), point.y()}) && !bar.scale.limits.empty()) return std::move(bar);
+  }
+  return std::nullopt;
+}
+
+std::optional<MapsCanvas::Handle> MapsCanvas::handle_at(const QPointF& point) const {
+  std::optional<Bar> bar = bar_at(point);
+  if (!bar || !(bar->scale.range.low < bar->scale.range.high)) return std::nullopt;
+  const double low = std::abs(place_of(bar->place, bar->scale, bar->scale.limits.low) - point.x());
+  const double high =
+      std::abs(place_of(bar->place, bar->scale, bar->scale.limits.high) - point.x());
+  if (std::min(low, high) > grasp) return std::nullopt;
+  return Handle{std::move(*bar), high < low};
+}
+
+/// The bar keeps the range that it had when the drag began.
+void MapsCanvas::drag_handle(double x) {
+  const ColourScale& scale = handle_->bar.scale;
+  const ScalePlace& place = handle_->bar.place;
+  figure::Limits limits = scale.limits;
+  const double other = place_of(place, scale, handle_->high ? limits.low : limits.high);
+  const double apart = handle_->high ? std::max(x, other + 2) : std::min(x, other - 2);
+  const double value = value_at(place, scale, scale.choice.diverging ? x : apart);
+  (handle_->high ? limits.high : limits.low) = value;
+  if (scale.choice.diverging) {  // Colours are symmetric about zero.
+    const double least = (scale.range.high - scale.range.low) / 200;
+    const double reach = std::max(least, handle_->high ? value : -value);
+    limits = {-reach, reach};
+  }
+  const std::size_t index = handle_->bar.panel;
+  if (index < model_.panels().size()) model_.set_limits(*model_.panels()[index], limits);
+  QToolTip::showText(mapToGlobal(QPoint(static_cast<int>(x), static_cast<int>(place.bar.y) - 40)),
+                     QString::number(value, 'g', 4), this);
+}
+
+void MapsCanvas::drag_region(const QPointF& at) {
+  const Box& box = layout_.panels[static_cast<std::size_t>(corner_panel_)].cells;
+  const auto cell = [](double place, std::int64_t size) {
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(place)), 0, size - 1);
+  };
+  const std::int64_t row = cell(model_.camera.row_at(at.y() - box.y, box.height), model_.rows());
+  const std::int64_t column =
+      cell(model_.camera.column_at(at.x() - box.x, box.width), model_.columns());
+  selecting_ = MapRegion{std::min(row, corner_->query), std::max(row, corner_->query) + 1,
+                         std::min(column, corner_->key), std::max(column, corner_->key) + 1};
+  update();
+}
+
 void MapsCanvas::mouseMoveEvent(QMouseEvent* event) {
   const QPointF at = event->position();
   Document& document = model_.workspace().document();
+  if (handle_) return drag_handle(at.x());
   if (press_ && (event->buttons() & Qt::LeftButton)) {
-    dragged_ = dragged_ || (at - *press_).manhattanLength() > 4;
-    if (dragged_) {
+    dragged_ = dragged_ || (at - *press_).manhattanLength() > drag_start;
+    if (dragged_ && corner_) {
+      drag_region(at);
+    } else if (dragged_) {
       model_.camera.pan(at.x() - last_.x(), at.y() - last_.y());
-      model_.camera.clamp(model_.rows(), model_.columns());
+      const auto [columns, rows] = model_.largest_size();
+      model_.camera.clamp(rows, columns);
       model_.camera_fits = false;
       setCursor(Qt::ClosedHandCursor);
       update();
@@ -223,40 +361,68 @@ void MapsCanvas::mouseMoveEvent(QMouseEvent* event) {
     last_ = at;
     return;
   }
-  document.hover(cell_at(at));
+  setCursor(handle_at(at) ? Qt::SplitHCursor : Qt::ArrowCursor);
+  const auto cell = cell_at(at);
+  document.hover(cell ? std::optional(model_.tokens().pair_of(*cell)) : std::nullopt);
 }
 
 void MapsCanvas::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton || panel_at(event->position()) < 0) return;
+  if (event->button() != Qt::LeftButton) return;
+  handle_ = handle_at(event->position());
+  if (handle_) return model_.workspace().document().close_step();
+  if (panel_at(event->position()) < 0) return;
   press_ = last_ = event->position();
   dragged_ = false;
+  corner_.reset();
+  if (event->modifiers() & Qt::ShiftModifier) corner_ = cell_at(event->position());
+  corner_panel_ = panel_at(event->position());
 }
 
 void MapsCanvas::mouseReleaseEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton || !press_) return;
-  unsetCursor();
-  if (!dragged_) {
-    if (const auto cell = cell_at(event->position())) {
-      lock_pair(model_.workspace().document(), cell);
-    }
+  if (event->button() != Qt::LeftButton) return;
+  if (handle_) {
+    handle_.reset();
+    return model_.workspace().document().close_step();
   }
+  if (!press_) return;
+  unsetCursor();
   press_.reset();
+  const bool selects = corner_.has_value();
+  const auto region = std::exchange(selecting_, std::nullopt);
+  corner_.reset();
+  if (selects) return region_.choose(region);  // A click with Shift removes the region.
+  if (dragged_) return;
+  if (const auto cell = cell_at(event->position())) {
+    lock_pair(model_.workspace().document(), model_.tokens().pair_of(*cell));
+  }
 }
 
-void MapsCanvas::mouseDoubleClickEvent(QMouseEvent*) { fit(); }
+void MapsCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
+  const auto bar = bar_at(event->position());
+  if (!bar) return fit();
+  if (bar->panel < model_.panels().size()) model_.reset_limits(*model_.panels()[bar->panel]);
+}
+
+void MapsCanvas::contextMenuEvent(QContextMenuEvent* event) {
+  const int panel = panel_at(event->pos());
+  if (panel < 0) return event->ignore();
+  emit menu_wanted(static_cast<std::size_t>(panel), cell_at(event->pos()), event->globalPos());
+}
 
 void MapsCanvas::wheelEvent(QWheelEvent* event) {
   const int index = panel_at(event->position());
   if (index < 0) return event->ignore();
   const Box& box = layout_.panels[static_cast<std::size_t>(index)].cells;
-  const double least =
-      0.5 * std::min(box.width / std::max<double>(1, static_cast<double>(model_.columns())),
-                     box.height / std::max<double>(1, static_cast<double>(model_.rows())));
+  const auto [columns, rows] = model_.largest_size();
+  const double least = 0.5 * std::min(box.width / std::max<double>(1, static_cast<double>(columns)),
+                                      box.height / std::max<double>(1, static_cast<double>(rows)));
   model_.camera.zoom(std::exp2(event->angleDelta().y() / 240.0), event->position().x() - box.x,
                      event->position().y() - box.y, box.width, box.height, least);
-  model_.camera.clamp(model_.rows(), model_.columns());
+  model_.camera.clamp(rows, columns);
   model_.camera_fits = false;
-  model_.workspace().document().hover(cell_at(event->position()));
+  const auto cell = cell_at(event->position());
+  model_.workspace().document().hover(cell ? std::optional(model_.tokens().pair_of(*cell))
+                                           : std::nullopt);
   update();
   event->accept();
 }
@@ -264,9 +430,12 @@ void MapsCanvas::wheelEvent(QWheelEvent* event) {
 void MapsCanvas::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_R && !event->isAutoRepeat()) return model_.flip(true);
   if (event->key() == Qt::Key_F) return fit();
-  if (!move_pair(model_.workspace().document(), *event, model_.rows(), model_.columns())) {
-    QWidget::keyPressEvent(event);
+  if (move_cell(model_.workspace().document(), *event, model_.tokens())) {
+    const auto cell = model_.focused_cell();
+    return cell ? reveal(*cell) : void();
   }
+  if (event->key() == Qt::Key_Escape && region_.region()) return region_.choose(std::nullopt);
+  QWidget::keyPressEvent(event);
 }
 
 void MapsCanvas::keyReleaseEvent(QKeyEvent* event) {
@@ -281,18 +450,23 @@ void MapsCanvas::focusOutEvent(QFocusEvent* event) {
 
 void MapsCanvas::leaveEvent(QEvent*) { model_.workspace().document().hover(std::nullopt); }
 
-bool MapsCanvas::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const auto cell = cell_at(help->pos());
-    if (cell) {
-      QToolTip::showText(help->globalPos(), QString::fromStdString(model_.readout(cell)), this);
-    } else {
-      QToolTip::hideText();
-    }
-    return true;
+QString MapsCanvas::help_at(const QPointF& point) const {
+  if (const auto bar = bar_at(point)) {
+    return tr("Colours from %1 to %2. Drag the handles to change that; double-click to see all "
+              "values. Heights of the histogram are logarithms of counts.")
+        .arg(bar->scale.limits.low, 0, 'g', 4)
+        .arg(bar->scale.limits.high, 0, 'g', 4);
   }
-  return QWidget::event(event);
+  const auto cell = cell_at(point);
+  return cell ? QString::fromStdString(model_.readout(model_.tokens().pair_of(*cell))) : QString();
+}
+
+bool MapsCanvas::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  const QString text = help_at(help->pos());
+  text.isEmpty() ? QToolTip::hideText() : QToolTip::showText(help->globalPos(), text, this);
+  return true;
 }
 
 }  // namespace conelab::desktop

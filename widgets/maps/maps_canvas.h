@@ -1,14 +1,18 @@
-// The attention maps on the screen: panels under one camera, with labels, margins, colour bars and
-// the focused pair.
+// The attention maps on the screen: panels under one camera, with labels, margins, colour bars, the
+// focused pair and the selected region.
 //
-// The wheel zooms about the pointer, dragging moves the maps, a click locks a pair, arrow keys move
-// it, F shows everything, and holding R shows the reference in every panel.
+// The wheel zooms about the pointer, dragging moves the maps, dragging with Shift selects a region,
+// a click locks a pair, arrow keys move it, F shows everything, and holding R shows the reference
+// in every panel. The handles of a colour bar set the limits of the colours; a double-click on the
+// bar sets them back.
 #pragma once
 
 #include <QWidget>
 
+#include "widgets/maps/colour_scale.h"
 #include "widgets/maps/map_layout.h"
 #include "widgets/maps/map_raster.h"
+#include "widgets/maps/map_region.h"
 #include "widgets/maps/maps_model.h"
 
 namespace conelab::desktop {
@@ -17,17 +21,38 @@ class MapsCanvas : public QWidget {
   Q_OBJECT
 
  public:
-  explicit MapsCanvas(MapsModel& model, QWidget* parent = nullptr);
+  MapsCanvas(MapsModel& model, MapRegionModel& region, QWidget* parent = nullptr);
+
+  /// A colour bar with the panel that it belongs to; a shared one belongs to the first.
+  struct Bar {
+    std::size_t panel = 0;
+    Box box;
+    ColourScale scale;
+    ScalePlace place;
+  };
+  /// Returns the bars that have colours.
+  [[nodiscard]] std::vector<Bar> bars() const;
 
   /// Returns the position of a cell, for tests and help.
   [[nodiscard]] QPointF cell_centre(std::size_t panel, const Focus& cell) const;
   /// Returns the cell at a point of the canvas; absent outside the matrices.
   [[nodiscard]] std::optional<Focus> cell_at(const QPointF& point) const;
+  /// Returns the places of the panels.
+  [[nodiscard]] const MapLayout& places() const { return layout_; }
 
   void fit();
+  /// Moves the camera to a cell if that is outside the visible part.
+  void reveal(const Focus& cell);
+  /// Returns the height at which the maps of a canvas of this width can be read.
+  [[nodiscard]] int least_height_for(int width) const;
 
   [[nodiscard]] QSize minimumSizeHint() const override { return {320, 240}; }
   [[nodiscard]] QSize sizeHint() const override { return {900, 620}; }
+
+ signals:
+  /// The user wants the menu of a panel, at a cell or outside the matrix.
+  void menu_wanted(std::size_t panel, const std::optional<conelab::desktop::Focus>& cell,
+                   const QPoint& at);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -36,6 +61,7 @@ class MapsCanvas : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void keyReleaseEvent(QKeyEvent* event) override;
@@ -44,24 +70,41 @@ class MapsCanvas : public QWidget {
   bool event(QEvent* event) override;
 
  private:
+  /// A handle of a bar: that of the upper limit or of the lower one.
+  struct Handle {
+    Bar bar;
+    bool high = false;
+  };
   void arrange();
+  [[nodiscard]] LabelSpace label_spaces() const;
+  [[nodiscard]] double aspect() const;
   [[nodiscard]] int panel_at(const QPointF& point) const;
+  [[nodiscard]] std::optional<Bar> bar_at(const QPointF& point) const;
+  [[nodiscard]] std::optional<Handle> handle_at(const QPointF& point) const;
+  void drag_handle(double x);
+  void drag_region(const QPointF& at);
   void draw_panel(QPainter& painter, std::size_t index);
   void draw_cells(QPainter& painter, std::size_t index);
-  void draw_grid(QPainter& painter, const Box& cells);
-  void draw_labels(QPainter& painter, const PanelPlace& place);
+  void draw_grid(QPainter& painter, const Box& cells, const MapPanel& panel);
+  void draw_labels(QPainter& painter, const PanelPlace& place, const MapPanel& panel);
   void draw_margins(QPainter& painter, const PanelPlace& place, const MapPanel& panel);
-  void draw_focus(QPainter& painter, const Box& cells);
+  void draw_focus(QPainter& painter, const Box& cells, const MapPanel& panel);
   void draw_bars(QPainter& painter);
   void draw_message(QPainter& painter, const QString& text);
+  [[nodiscard]] QString help_at(const QPointF& point) const;
   void describe();
 
   MapsModel& model_;
+  MapRegionModel& region_;
   MapLayout layout_;
   std::vector<MapPicture> pictures_;
   std::optional<QPointF> press_;  ///< Where the left button was pressed, until it is released.
   QPointF last_;
   bool dragged_ = false;
+  std::optional<Handle> handle_;        ///< The handle that is dragged.
+  std::optional<MapRegion> selecting_;  ///< The region that is dragged.
+  std::optional<Focus> corner_;         ///< The cell where that began.
+  int corner_panel_ = 0;
 };
 
 }  // namespace conelab::desktop

@@ -1,10 +1,12 @@
 #include "widgets/maps/maps_model.h"
 
 #include <cmath>
+#include <cstdio>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "widgets/maps/map_raster.h"
-#include "widgets/maps/stored_source.h"
+#include "widgets/maps/token_sources.h"
 
 namespace conelab::desktop {
 namespace {
@@ -13,8 +15,26 @@ constexpr std::size_t most_tile_jobs = 4;
 constexpr std::size_t most_made = 24;
 
 /// Returns a key that identifies a panel: equal keys mean equal matrices.
-std::string key_of(const Call& c, const Call* reference, const std::string& quantity) {
-  return quantity + "|" + call_text(c) + "|" + (reference ? call_text(*reference) : "");
+std::string key_of(const Call& c, const Call* reference, const MapChoice& choice, PanelOf of) {
+  const BesideChoice beside = choice.beside.value_or(BesideChoice());
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}:{}:{}:{}", choice.quantity, call_text(c),
+                     reference ? call_text(*reference) : "", merges_words(choice),
+                     excludes_special(choice), static_cast<int>(of), choice.join, beside.file,
+                     beside.group, beside.head, beside.join);
+}
+
+/// Returns whether two choices show the same matrices.
+bool same_matrices(const MapChoice& a, const MapChoice& b) {
+  return a.calls == b.calls && a.quantity == b.quantity && a.reference == b.reference &&
+         merges_words(a) == merges_words(b) && excludes_special(a) == excludes_special(b) &&
+         a.join == b.join && a.beside == b.beside;
+}
+
+/// Returns the percentiles of a choice: "1-99" are 1 and 99, "all" 0 and 100.
+std::pair<double, double> percentiles_of(const std::string& text) {
+  double low = 0, high = 100;
+  std::sscanf(text.c_str(), "%lf-%lf", &low, &high);
+  return {low, high};
 }
 
 }  // namespace
@@ -36,32 +56,63 @@ const Call* reference_call(const MapChoice& choice) {
   return choice.reference >= 0 && index < choice.calls.size() ? &choice.calls[index] : nullptr;
 }
 
+namespace {
+
+using SourceOfCall = std::function<std::shared_ptr<MatrixSource>(const Call&)>;
+
+/// Returns the matrix of a call, minus that of the reference if there is one, minus the same of
+/// `subtracted` if that is given.
+std::shared_ptr<MatrixSource> shown_source(const SourceOfCall& of, const SourceOfCall& subtracted,
+                                           const Call& call, const Call* reference,
+                                           const MapTokens* tokens) {
+  const auto of_tokens = [&](const SourceOfCall& source_of, const Call& c) {
+    auto source = source_of(c);
+    // An operator may have other pairs than those of the tokens.
+    const bool fits = tokens != nullptr && source->rows() == tokens->query.tokens() &&
+                      source->columns() == tokens->key.tokens();
+    return fits ? merged_source(std::move(source), *tokens) : source;
+  };
+  const auto with_reference = [&](const SourceOfCall& source_of) {
+    auto source = of_tokens(source_of, call);
+    if (reference == nullptr) return source;
+    return difference_source(std::move(source), of_tokens(source_of, *reference));
+  };
+  auto source = with_reference(of);
+  if (subtracted) source = difference_source(std::move(source), with_reference(subtracted));
+  const bool excludes = tokens != nullptr && tokens->excludes &&
+                        source->rows() == tokens->query.size() &&
+                        source->columns() == tokens->key.size();
+  return excludes ? excluding_source(std::move(source), *tokens) : source;
+}
+
+}  // namespace
+
 std::shared_ptr<MatrixSource> map_source(const std::shared_ptr<const HeadInput>& input,
                                          const Trace& trace, std::int64_t head, const Call& call,
-                                         const Call* reference, Map2d quantity) {
-  if (input->stored) return stored_source(input->stored, input->batch_index, input->head_index);
-  auto source = attention_source(input, call_on_head(call, trace, head), quantity);
-  if (reference == nullptr) return source;
-  return difference_source(
-      std::move(source), attention_source(input, call_on_head(*reference, trace, head), quantity));
+                                         const Call* reference, Map2d quantity,
+                                         const MapTokens* tokens) {
+  const auto of_head = [&](const Call& c) {
+    return attention_source(input, call_on_head(c, trace, head), quantity);
+  };
+  return shown_source(of_head, nullptr, call, reference, tokens);
 }
 
 MapsModel::MapsModel(Workspace& workspace, QObject* parent)
-    : QObject(parent), workspace_(workspace) {
+    : QObject(parent), workspace_(workspace), second_(workspace) {
   poll_.setInterval(40);
   connect(&poll_, &QTimer::timeout, this, &MapsModel::poll);
   connect(&workspace_, &Workspace::trace_changed, this, &MapsModel::rebuild);
   connect(&workspace_.document(), &Document::changed, this, &MapsModel::rebuild);
+  connect(&second_, &SecondTrace::changed, this, &MapsModel::rebuild);
   rebuild();
 }
 
 void MapsModel::rebuild() {
   const MapChoice wanted =
       shown_maps(workspace_.document().session().maps, workspace_.trace().get());
-  const bool new_head = head_ != workspace_.head();
-  const bool same_panels = !new_head && wanted.calls == choice_.calls &&
-                           wanted.quantity == choice_.quantity &&
-                           wanted.reference == choice_.reference;
+  const bool new_beside = beside_ != second_.trace() || beside_error_ != second_.error();
+  const bool new_head = head_ != workspace_.head() || new_beside;
+  const bool same_panels = !new_head && same_matrices(wanted, choice_);
   const bool same_look = same_panels && wanted == choice_;
   choice_ = wanted;
   if (same_look) return;
@@ -69,31 +120,101 @@ void MapsModel::rebuild() {
   const std::int64_t old_rows = rows(), old_columns = columns();
   if (new_head) made_.clear();
   head_ = workspace_.head();
+  const auto& trace = workspace_.trace();
+  tokens_ = std::make_shared<MapTokens>(head_ && trace ? map_tokens(*trace, choice_) : MapTokens());
+  beside_ = second_.trace(), beside_error_ = second_.error();
+  beside_tokens_ = beside_ ? std::make_shared<MapTokens>(map_tokens(*beside_, choice_)) : tokens_;
   cancelled_ = false;
   const auto before = std::move(panels_);
   panels_.clear();
-  const Call* reference = reference_call(choice_);
-  for (const Call& call : choice_.calls) {
-    if (head_) panels_.push_back(make_panel(call, reference == &call ? nullptr : reference));
+  for (std::size_t i = 0; head_ && i < choice_.calls.size(); ++i) {
+    for (const PanelOf of : panels_of_operator()) panels_.push_back(make_panel(i, of));
   }
   if (rows() != old_rows || columns() != old_columns) camera_fits = true;
   emit panels_changed();
 }
 
-std::shared_ptr<MapPanel> MapsModel::make_panel(const Call& call, const Call* reference) {
-  const std::string key = key_of(call, reference, choice_.quantity);
-  if (const auto found = made_.find(key); found != made_.end()) return found->second;
+std::vector<PanelOf> MapsModel::panels_of_operator() const {
+  if (!choice_.beside || (!beside_ && beside_error_.empty())) return {PanelOf::open};
+  const auto alike = [](const MapAxis& a, const MapAxis& b) {
+    return a.size() == b.size() && a.tokens() == b.tokens();
+  };
+  const bool differ = !beside_ || !alike(tokens_->query, beside_tokens_->query) ||
+                      !alike(tokens_->key, beside_tokens_->key);
+  if (differ) return {PanelOf::open, PanelOf::beside};
+  return {PanelOf::open, PanelOf::beside, PanelOf::difference};
+}
+
+MapSubject MapsModel::subject(PanelOf of) const {
+  const TraceChoice& open = workspace_.document().session().trace;
+  if (of == PanelOf::open) {
+    const auto& trace = workspace_.trace();
+    return {trace,        layers_beside(workspace_.groups(), trace->group),
+            open.batch,   open.head,
+            choice_.join, workspace_.device()};
+  }
+  const BesideChoice& beside = *choice_.beside;
+  return {beside_,     layers_beside(second_.groups(), beside.group),
+          open.batch,  beside.head,
+          beside.join, workspace_.device()};
+}
+
+std::string MapsModel::title_of(const Call& call, const Call* reference, PanelOf of) const {
+  std::string title = panel_title(call, reference);
+  const auto& stored = of == PanelOf::beside && beside_ ? beside_->stored : head_->stored;
+  if (stored) title = stored->title + ", stored " + stored->name;
+  if (of == PanelOf::difference) return title + ", difference";
+  if (!compares()) return title;
+  const auto folder = [](const Trace& trace) {
+    return trace.group.substr(0, trace.group.rfind('/'));
+  };
+  const bool whole = beside_ && folder(*beside_) != folder(*workspace_.trace());
+  if (of == PanelOf::open) return title + ", " + subject_name(subject(of), whole);
+  if (!beside_) return title;
+  const bool other_file = beside_->file != workspace_.trace()->file;
+  const std::string file = beside_->file.substr(beside_->file.rfind('/') + 1);
+  return title + ", " + (other_file ? file + ": " : "") + subject_name(subject(of), whole);
+}
+
+std::shared_ptr<MatrixSource> MapsModel::source_of(const Call& call, const Call* reference,
+                                                   PanelOf of) const {
+  const Map2d quantity = choice_.quantity == "logits" ? Map2d::logits : Map2d::weights;
+  const auto of_subject = [&](PanelOf which) -> SourceOfCall {
+    const MapSubject whose = subject(which);
+    if (which == PanelOf::open && whose.join == head_joins[0]) {
+      return [=, this](const Call& c) {
+        return attention_source(head_, call_on_head(c, *whose.trace, whose.head), quantity);
+      };
+    }
+    return [=](const Call& c) { return subject_source(whose, c, quantity); };
+  };
+  const PanelOf first = of == PanelOf::beside ? of : PanelOf::open;
+  return shown_source(of_subject(first),
+                      of == PanelOf::difference ? of_subject(PanelOf::beside) : nullptr, call,
+                      reference, of == PanelOf::beside ? beside_tokens_.get() : tokens_.get());
+}
+
+std::shared_ptr<MapPanel> MapsModel::make_panel(std::size_t operation, PanelOf of) {
+  const Call& call = choice_.calls[operation];
+  const Call* reference = reference_call(choice_);
+  if (reference == &call) reference = nullptr;
+  const std::string key = key_of(call, reference, choice_, of);
+  if (const auto found = made_.find(key); found != made_.end()) {
+    found->second->operation = operation;
+    return found->second;
+  }
   auto panel = std::make_shared<MapPanel>();
-  panel->title = panel_title(call, reference);
-  panel->difference = reference != nullptr;
-  if (head_->stored) panel->title = head_->stored->title + ", stored " + head_->stored->name;
+  panel->title = title_of(call, reference, of);
+  panel->operation = operation;
+  panel->of = of;
+  panel->tokens = of == PanelOf::beside ? beside_tokens_ : tokens_;
+  panel->difference = reference != nullptr || of == PanelOf::difference;
+  if (of == PanelOf::beside) panel->error = beside_error_;
   try {
-    const Map2d quantity = choice_.quantity == "logits" ? Map2d::logits : Map2d::weights;
-    const std::int64_t head = workspace_.document().session().trace.head;
-    panel->pyramid = std::make_shared<MapPyramid>(
-        map_source(head_, *workspace_.trace(), head, call, reference, quantity));
-    panel->difference = panel->pyramid->source().is_difference();
-    start_pass(panel);
+    if (panel->error.empty()) {
+      panel->pyramid = std::make_shared<MapPyramid>(source_of(call, reference, of));
+      start_pass(panel);
+    }
   } catch (const Error& error) {
     panel->error = error.what();
   }
@@ -161,8 +282,34 @@ void MapsModel::poll() {
 }
 
 const MapPanel& MapsModel::shown(std::size_t place) const {
+  if (!flipped_) return *panels_[place];
+  if (together() > 1) {
+    const PanelOf of = panels_[place]->of;
+    return *panels_[of == PanelOf::open ? place + 1 : of == PanelOf::beside ? place - 1 : place];
+  }
   const auto reference = static_cast<std::size_t>(std::max(0, choice_.reference));
-  return flipped_ && reference < panels_.size() ? *panels_[reference] : *panels_[place];
+  return reference < panels_.size() ? *panels_[reference] : *panels_[place];
+}
+
+std::size_t MapsModel::together() const {
+  return panels_.empty() ? 1 : panels_.size() / choice_.calls.size();
+}
+
+bool MapsModel::tokens_differ() const {
+  return std::any_of(panels_.begin(), panels_.end(), [&](const auto& panel) {
+    const MapTokens& tokens = *panel->tokens;
+    return tokens.query.label != tokens_->query.label || tokens.key.label != tokens_->key.label ||
+           tokens.query.size() != rows() || tokens.key.size() != columns();
+  });
+}
+
+std::pair<std::int64_t, std::int64_t> MapsModel::largest_size() const {
+  std::pair<std::int64_t, std::int64_t> size{columns(), rows()};
+  for (const auto& panel : panels_) {
+    size.first = std::max(size.first, panel->tokens->key.size());
+    size.second = std::max(size.second, panel->tokens->query.size());
+  }
+  return size;
 }
 
 void MapsModel::flip(bool held) {
@@ -171,15 +318,28 @@ void MapsModel::flip(bool held) {
   emit progressed();
 }
 
-std::int64_t MapsModel::rows() const { return head_ ? head_->fast.query.shape.token : 0; }
-std::int64_t MapsModel::columns() const { return head_ ? head_->fast.key.shape.token : 0; }
+std::optional<Focus> MapsModel::focused_cell() const {
+  return tokens_->cell_of(workspace_.document().focused());
+}
 
-ColourChoice MapsModel::colour_choice(bool difference) const {
+// ---- colours ------------------------------------------------------------------------------------
+
+void MapsModel::use_dark_colours(bool dark) {
+  if (dark_ == dark) return;
+  dark_ = dark;
+  emit progressed();
+}
+
+ColourChoice MapsModel::colour_choice(bool has_signs) const {
   ColourChoice choice;
   choice.scale = figure::heat_scale_from_name(choice_.scale);
-  choice.map = figure::colour_map_from_name(choice_.colours);
-  choice.diverging = difference;
-  choice.zero_special = !difference && choice_.quantity == "weights";
+  const bool of_theme = choice_.colours == MapChoice().colours;
+  choice.map = !of_theme ? figure::colour_map_from_name(choice_.colours)
+               : dark_   ? figure::ColourMap::dark
+                         : figure::ColourMap::sequential;
+  choice.diverging = has_signs;
+  choice.zero_special = !has_signs && choice_.quantity == "weights";
+  std::tie(choice.low_percentile, choice.high_percentile) = percentiles_of(choice_.percentiles);
   // Logits and differences have signs, which a logarithmic scale cannot show.
   if (choice.scale == figure::HeatScale::log && !choice.zero_special) {
     choice.scale = figure::HeatScale::linear;
@@ -187,43 +347,103 @@ ColourChoice MapsModel::colour_choice(bool difference) const {
   return choice;
 }
 
+bool MapsModel::one_bar() const {
+  if (!choice_.shared_limits || reference_call(choice_) != nullptr) return false;
+  return std::all_of(panels_.begin(), panels_.end(), [&](const auto& panel) {
+    return has_signs(*panel) == has_signs(*panels_.front());
+  });
+}
+
 std::string MapsModel::value_name(bool difference) const {
-  const bool of_two = difference && choice_.reference >= 0;  // Stored gradients have signs too.
-  std::string name = of_two ? "difference of " + choice_.quantity : choice_.quantity;
+  std::string name = difference ? "difference of " + choice_.quantity : choice_.quantity;
   const figure::HeatScale scale = colour_choice(difference).scale;
   if (scale == figure::HeatScale::row_normalised) return name + " / largest in row";
   return scale == figure::HeatScale::rank ? "rank of " + name : name;
 }
 
-bool MapsModel::zeros_are_special(bool difference) const {
-  const ColourChoice choice = colour_choice(difference);
+bool MapsModel::zeros_are_special(bool has_signs) const {
+  const ColourChoice choice = colour_choice(has_signs);
   return choice.zero_special || choice.scale == figure::HeatScale::log;
 }
 
 figure::Specials MapsModel::specials(const MapPanel& panel) const {
-  return {zeros_are_special(panel.difference) && panel.summary.zero > 0, panel.summary.masked > 0,
-          panel.summary.nan > 0};
+  return {zeros_are_special(has_signs(panel)) && panel.summary.zero > 0,
+          panel.summary.masked > panel.summary.excluded, panel.summary.nan > 0};
+}
+
+// ---- limits -------------------------------------------------------------------------------------
+
+std::vector<const MapPanel*> MapsModel::sharing(const MapPanel& panel) const {
+  if (!choice_.shared_limits) return {&panel};
+  std::vector<const MapPanel*> all;
+  for (const auto& other : panels_) {
+    const bool alike =
+        other->difference == panel.difference && has_signs(*other) == has_signs(panel);
+    if (other->pyramid && alike) all.push_back(other.get());
+  }
+  return all;
+}
+
+std::string MapsModel::limits_name(const MapPanel& panel) const {
+  std::string name = value_name(panel.difference);
+  if (has_signs(panel) && !panel.difference) name += " with signs";
+  if (colour_choice(panel).scale == figure::HeatScale::log) name += ", logarithmic";
+  return choice_.shared_limits ? name : name + " of " + panel.title;
 }
 
 figure::Limits MapsModel::limits(const MapPanel& panel) const {
-  figure::Limits limits = colour_limits(panel.summary, colour_choice(panel));
-  if (!choice_.shared_limits) return limits;
-  for (const auto& other : panels_) {
-    if (other->difference == panel.difference && other->pyramid) {
-      limits.include(colour_limits(other->summary, colour_choice(*other)));
-    }
-  }
+  const auto by_hand = choice_.limits.find(limits_name(panel));
+  if (by_hand != choice_.limits.end()) return {by_hand->second[0], by_hand->second[1]};
+  const ColourChoice choice = colour_choice(panel);
+  figure::Limits limits;
+  for (const MapPanel* one : sharing(panel)) limits.include(colour_limits(one->summary, choice));
   return limits;
+}
+
+figure::Limits MapsModel::range(const MapPanel& panel) const {
+  ColourChoice choice = colour_choice(panel);
+  choice.low_percentile = 0, choice.high_percentile = 100;
+  figure::Limits range = limits(panel);
+  for (const MapPanel* one : sharing(panel)) range.include(colour_limits(one->summary, choice));
+  return range;
+}
+
+void MapsModel::set_limits(const MapPanel& panel, figure::Limits limits) {
+  const std::string name = limits_name(panel);
+  if (has_signs(panel)) {
+    const double reach = std::max(std::abs(limits.low), std::abs(limits.high));
+    limits = {-reach, reach};
+  }
+  workspace_.document().edit(
+      tr("set colour limits"),
+      [&](Session& s) {
+        s.maps.limits[name] = {limits.low, limits.high};
+      },
+      "limits");
+}
+
+void MapsModel::reset_limits(const MapPanel& panel) {
+  const std::string name = limits_name(panel);
+  workspace_.document().edit(tr("reset colour limits"), [&](Session& s) {
+    s.maps.limits.erase(name);
+    s.maps.percentiles = MapChoice().percentiles;
+  });
+}
+
+double MapsModel::used_colours(const MapPanel& panel) const {
+  const ColourChoice choice = colour_choice(panel);
+  const figure::Limits own = colour_limits(panel.summary, choice), all = limits(panel);
+  if (!choice_.shared_limits || own.empty() || own == all) return 1;
+  const auto place = [&](double v) { return figure::place_on_map(v, all, choice.scale); };
+  return place(own.high) - place(own.low);
 }
 
 bool MapsModel::flat(const MapPanel& panel) const {
   constexpr double least = 0.12;  // Fraction of the colour map that a panel needs to be readable.
-  const ColourChoice choice = colour_choice(panel);
-  const figure::Limits own = colour_limits(panel.summary, choice), all = limits(panel);
-  if (own.empty() || own == all) return false;
-  const auto place = [&](double v) { return figure::place_on_map(v, all, choice.scale); };
-  return place(own.high) - place(own.low) < least;
+  return used_colours(panel) < least;
 }
+
+// ---- tiles and exact values ---------------------------------------------------------------------
 
 void MapsModel::request_tiles(std::size_t place, double width, double height) {
   const std::shared_ptr<MapPanel>& panel = panels_[place];
@@ -257,11 +477,14 @@ void MapsModel::request_tiles(std::size_t place, double width, double height) {
   if (!panel->tiles.empty() && !poll_.isActive()) poll_.start();
 }
 
-void MapsModel::prepare_exact(const std::optional<Focus>& cell) {
-  if (!cell || cell->query >= rows()) return;
+void MapsModel::prepare_exact(const std::optional<Focus>& pair) {
+  const auto cell = tokens_->cell_of(pair);
+  if (!cell) return;
   for (const auto& panel : panels_) {
     panel->exact.cancel();
-    if (!panel->pyramid || panel->pyramid->source().exact_is_quick(cell->query)) continue;
+    if (!panel->pyramid || cell->query >= panel->pyramid->rows() ||
+        panel->pyramid->source().exact_is_quick(cell->query))
+      continue;
     const std::weak_ptr<MapPanel> weak = panel;
     panel->exact = workspace_.jobs().start<bool>(
         "exact values",
@@ -279,18 +502,51 @@ void MapsModel::prepare_exact(const std::optional<Focus>& cell) {
 
 std::string MapsModel::value_text(const MapPanel& panel, const Focus& cell) const {
   if (!panel.pyramid) return panel.error;
-  if (cell.query >= rows() || cell.key >= columns()) return "";
+  if (cell.query >= panel.pyramid->rows() || cell.key >= panel.pyramid->columns()) return "none";
   if (!panel.pyramid->source().exact_is_quick(cell.query)) return "computing …";
+  return exact_text(panel, cell);
+}
+
+std::string MapsModel::exact_text(const MapPanel& panel, const Focus& cell) {
   const double value = panel.pyramid->source().exact(cell.query, cell.key);
   return std::isinf(value) && value < 0 ? "masked" : fmt::format("{:.12g}", value);
 }
 
-std::string MapsModel::readout(const std::optional<Focus>& cell) const {
-  const auto& trace = workspace_.trace();
-  if (!cell || !trace || cell->query >= rows() || cell->key >= columns()) return "";
-  std::string text = trace->row_text(cell->query) + ", " + trace->column_text(cell->key);
+void MapsModel::with_exact_row(const std::shared_ptr<MapPanel>& panel, std::int64_t row,
+                               std::function<void()> use) {
+  if (!panel->pyramid) return;
+  if (panel->pyramid->source().exact_is_quick(row)) return use();
+  copying_ = workspace_.jobs().start<bool>(
+      "exact values",
+      [pyramid = panel->pyramid, row](const JobContext& context) {
+        context.stop_if_cancelled();
+        return pyramid->source().exact(row, 0), true;
+      },
+      [this, use = std::move(use)](bool) {
+        copying_.finished();
+        use();
+      },
+      nullptr, true);
+}
+
+std::string MapsModel::readout(const std::optional<Focus>& pair) const {
+  const auto cell = tokens_->cell_of(pair);
+  if (!cell) return "";
+  const MapAxis &query = tokens_->query, &key = tokens_->key;
+  std::string text =
+      fmt::format("query {} “{}”, key {} “{}”", query.numbers_of(cell->query),
+                  query.label_of(cell->query), key.numbers_of(cell->key), key.label_of(cell->key));
+  if (const auto& trace = workspace_.trace(); trace && trace->stored) {
+    text = trace->row_text(pair->query) + ", " + trace->column_text(pair->key);
+  }
   for (const auto& panel : panels_) {
     text += fmt::format("\n{}: {}", panel->title, value_text(*panel, *cell));
+    const MapAxis &q = panel->tokens->query, &k = panel->tokens->key;
+    const bool there = cell->query < q.size() && cell->key < k.size();
+    if (there && (q.label_of(cell->query) != query.label_of(cell->query) ||
+                  k.label_of(cell->key) != key.label_of(cell->key))) {
+      text += fmt::format(" (“{}”, “{}”)", q.label_of(cell->query), k.label_of(cell->key));
+    }
   }
   return text;
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/figure/text.h"
-#include "core/figure/ticks.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -12,29 +12,18 @@ namespace {
 
 constexpr int smallest_label = 8;    ///< Smallest legible font size in pixels.
 constexpr double number_pitch = 28;  ///< Pixels that a number needs along its axis.
-constexpr double bar_high = 9;       ///< Height of a colour bar in pixels.
 
 QColor ink(const QPainter& painter) {
   return painter.device() ? QPalette().color(QPalette::WindowText) : QColor(Qt::black);
 }
 
+/// Returns the colour of marks at special tokens.
+QColor special_colour() { return QPalette().color(QPalette::Highlight); }
+
 /// Returns a token for display: control characters are visible, and it is at most one line long.
 QString shown(const std::string& token) {
   const QString text = QString::fromStdString(figure::clean_text(token));
   return text.size() > 40 ? text.left(39) + QChar(0x2026) : text;
-}
-
-/// Returns the label of a tick with a raised exponent: "10⁻⁷".
-QString tick_text(const figure::Tick& tick) {
-  static const QString from = QStringLiteral("0123456789−"), to = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹⁻");
-  QString text;
-  for (const figure::TextRun& run : tick.label) {
-    for (const QChar c : QString::fromStdString(run.text)) {
-      const qsizetype place = run.script == figure::Script::super ? from.indexOf(c) : -1;
-      text += place < 0 ? c : to[place];
-    }
-  }
-  return text;
 }
 
 /// One direction of a panel: the positions of its cells in pixels of the canvas.
@@ -56,17 +45,21 @@ Along across_columns(const Box& cells, const MapCamera& camera) {
 /// Draws the labels of the visible cells by `draw(cell, place)`, thinned so that they fit. The
 /// focused cell always has a label, which nothing overlaps.
 template <class Draw>
-void draw_labels(QPainter& painter, const Along& along, std::int64_t count, bool numbers,
+void draw_labels(QPainter& painter, const Along& along, const MapAxis& axis, bool marks_special,
                  std::int64_t focused, const Draw& draw) {
   painter.save();
-  const auto [letters, step] = plan_labels(painter.font(), along.scale, numbers);
+  const std::int64_t count = axis.size();
+  const auto [letters, step] = plan_labels(painter.font(), along.scale, axis.label.empty());
   painter.setFont(letters);
   const double pitch = label_line(letters);
   if (along.end - along.begin < pitch) return painter.restore();  // Not even one label fits.
   const auto label = [&](std::int64_t cell) {
     const double at = along.place(static_cast<double>(cell) + 0.5);
     if (at < along.begin || at > along.end) return;
-    painter.setPen(cell == focused ? focus_colour() : quiet_ink(QPalette()));
+    const bool special = axis.special[static_cast<std::size_t>(cell)] != 0;
+    painter.setPen(cell == focused            ? focus_colour()
+                   : special && marks_special ? special_colour()
+                                              : quiet_ink(QPalette()));
     draw(cell, at);
   };
   const auto low = static_cast<std::int64_t>(std::max(0.0, std::floor(along.first)));
@@ -106,52 +99,6 @@ void draw_bars(QPainter& painter, const Box& box, const Along& along, const Valu
         values.begin() + static_cast<std::ptrdiff_t>(std::min(count, std::floor(cell + step)));
     const double part = std::clamp(*std::max_element(from, to) / most, 0.0, 1.0);
     painter.fillRect(bar(at, thick, part).intersected(desktop_rect(box)), bar_colour());
-  }
-}
-
-/// Draws swatches of the special colours.
-struct Swatch {
-  figure::Colour colour;
-  QString text;
-};
-std::vector<Swatch> swatches(const figure::Specials& used) {
-  std::vector<Swatch> all;
-  if (used.zero) all.push_back({figure::zero_colour, QStringLiteral("zero")});
-  if (used.masked) all.push_back({figure::masked_colour, QStringLiteral("masked")});
-  if (used.nan) all.push_back({figure::nan_colour, QStringLiteral("NaN")});
-  return all;
-}
-double swatch_width(const QFontMetricsF& metrics, const Swatch& swatch) {
-  return bar_high + 12 + metrics.horizontalAdvance(swatch.text);
-}
-
-void draw_gradient(QPainter& painter, const Box& bar, const ColourChoice& choice) {
-  const figure::ColourMap map = choice.diverging ? figure::ColourMap::diverging : choice.map;
-  for (double i = 0; i < bar.width; i += 1) {
-    const figure::Colour c = figure::colour_at(map, i / (bar.width - 1));
-    painter.fillRect(QRectF(bar.x + i, bar.y, 1.5, bar.height), QColor(c.r, c.g, c.b));
-  }
-}
-
-/// Draws the labels below a colour bar; a label that would overlap the previous one is left out.
-void draw_ticks(QPainter& painter, const Box& bar, const figure::Limits& limits,
-                figure::HeatScale scale) {
-  const auto ticks = scale == figure::HeatScale::log
-                         ? figure::log_ticks(limits.low, limits.high, 5)
-                         : figure::linear_ticks(limits.low, limits.high, 5);
-  const QFontMetricsF metrics(painter.font());
-  double taken = -1e9;
-  painter.setPen(quiet_ink(QPalette()));
-  for (const figure::Tick& tick : ticks) {
-    if (!tick.major()) continue;
-    const double at = bar.x + figure::place_on_map(tick.value, limits, scale) * bar.width;
-    const QString text = tick_text(tick);
-    const double half = metrics.horizontalAdvance(text) / 2;
-    painter.drawLine(QPointF(at, bar.bottom()), QPointF(at, bar.bottom() + 3));
-    if (at - half < taken + 4) continue;
-    painter.drawText(QRectF(at - half - 1, bar.bottom() + 2, 2 * half + 2, 14), Qt::AlignCenter,
-                     text);
-    taken = at + half;
   }
 }
 
@@ -252,28 +199,177 @@ void draw_cell_grid(QPainter& painter, const Box& cells, const MapCamera& camera
 }
 
 void draw_row_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
-                     const Trace& trace, std::int64_t rows, std::int64_t focused) {
+                     const MapAxis& axis, bool marks_special, std::int64_t focused) {
   const Box& box = place.row_labels;
-  draw_labels(painter, across_rows(place.cells, camera), rows, trace.query_token.empty(), focused,
+  if (box.width <= 0) return;
+  draw_labels(painter, across_rows(place.cells, camera), axis, marks_special, focused,
               [&](std::int64_t r, double y) {
                 painter.drawText(QRectF(box.x, y - 10, box.width - 5, 20),
                                  Qt::AlignRight | Qt::AlignVCenter,
-                                 label_text(painter, trace.query_label(r), box.width - 6));
+                                 label_text(painter, axis.label_of(r), box.width - 6));
               });
 }
 
 void draw_column_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
-                        const Trace& trace, std::int64_t columns, std::int64_t focused) {
+                        const MapAxis& axis, bool marks_special, std::int64_t focused) {
   const Box& box = place.column_labels;
-  draw_labels(painter, across_columns(place.cells, camera), columns, trace.key_token.empty(),
-              focused, [&](std::int64_t c, double x) {
+  if (box.height <= 0) return;
+  draw_labels(painter, across_columns(place.cells, camera), axis, marks_special, focused,
+              [&](std::int64_t c, double x) {
                 painter.save();
                 painter.translate(x, box.bottom() - 4);
                 painter.rotate(-90);
                 painter.drawText(QRectF(0, -10, box.height, 20), Qt::AlignLeft | Qt::AlignVCenter,
-                                 label_text(painter, trace.key_label(c), box.height - 6));
+                                 label_text(painter, axis.label_of(c), box.height - 6));
                 painter.restore();
               });
+}
+
+namespace {
+
+/// Calls `draw(begin, end)` with the pixels of each run of special tokens that is visible.
+template <class Draw>
+void for_special_runs(const MapAxis& axis, const Along& along, const Draw& draw) {
+  const auto low = static_cast<std::int64_t>(std::max(0.0, std::floor(along.first)));
+  const auto high = std::min(axis.size(), static_cast<std::int64_t>(std::ceil(along.last)));
+  for (std::int64_t cell = low; cell < high; ++cell) {
+    if (axis.special[static_cast<std::size_t>(cell)] == 0) continue;
+    std::int64_t end = cell + 1;
+    while (end < high && axis.special[static_cast<std::size_t>(end)] != 0) ++end;
+    draw(std::max(along.begin, along.place(static_cast<double>(cell))),
+         std::min(along.end, along.place(static_cast<double>(end))));
+    cell = end;
+  }
+}
+
+/// One direction of a profile: the visible values of a row or of a column.
+struct Profile {
+  std::vector<double> edge;  ///< [values + 1] Pixels.
+  std::vector<float> value;  ///< NaN where nothing is known.
+  float low = 0, high = 0;
+
+  void add(double begin, double end, float v) {
+    if (edge.empty()) edge.push_back(begin);
+    edge.push_back(end);
+    const bool known = std::isfinite(v);
+    value.push_back(known ? v : std::numeric_limits<float>::quiet_NaN());
+    if (known) low = std::min(low, v), high = std::max(high, v);
+  }
+  /// Returns the position of a value between 0 and 1; the range includes zero.
+  [[nodiscard]] double part(float v) const {
+    return high > low ? static_cast<double>((v - low) / (high - low)) : 0;
+  }
+};
+
+/// `read(first, count, out)` copies cells of a level.
+template <class Read>
+Profile profile_of(const Along& along, std::int64_t size, int level, const Read& read) {
+  const auto low = static_cast<std::int64_t>(std::max(0.0, std::floor(along.first))) >> level;
+  const auto last =
+      std::min(size - 1, static_cast<std::int64_t>(std::max(0.0, std::ceil(along.last)))) >> level;
+  Profile profile;
+  if (last < low) return profile;
+  std::vector<float> cells(static_cast<std::size_t>(last - low + 1));
+  read(low, last - low + 1, cells.data());
+  for (std::int64_t c = low; c <= last; ++c) {
+    profile.add(std::max(along.begin, along.place(static_cast<double>(c << level))),
+                std::min(along.end, along.place(static_cast<double>((c + 1) << level))),
+                cells[static_cast<std::size_t>(c - low)]);
+  }
+  return profile;
+}
+
+/// Draws a profile as steps. `at(along, part)` returns the point of a value.
+template <class At>
+void draw_steps(QPainter& painter, const Profile& profile, const At& at) {
+  QPolygonF line;
+  const auto flush = [&] {
+    if (line.size() > 1) painter.drawPolyline(line);
+    line.clear();
+  };
+  painter.setPen(QPen(hair_line(QPalette()), 1));
+  if (!profile.edge.empty()) {
+    const double zero = profile.part(0);
+    painter.drawLine(at(profile.edge.front(), zero), at(profile.edge.back(), zero));
+  }
+  painter.setPen(QPen(focus_colour(), 1.2));
+  for (std::size_t i = 0; i < profile.value.size(); ++i) {
+    if (std::isnan(profile.value[i])) {
+      flush();
+      continue;
+    }
+    const double part = profile.part(profile.value[i]);
+    line << at(profile.edge[i], part) << at(profile.edge[i + 1], part);
+  }
+  flush();
+}
+
+void draw_largest(QPainter& painter, const QRectF& box, const Profile& profile) {
+  painter.setPen(quiet_ink(QPalette()));
+  painter.drawText(box, Qt::AlignCenter, QString::number(profile.high, 'g', 3));
+}
+
+}  // namespace
+
+void draw_special(QPainter& painter, const Box& cells, const MapCamera& camera,
+                  const MapTokens& tokens) {
+  const auto mark = [&](const QRectF& band, bool across) {
+    if (tokens.excludes) {
+      QColor colour = quiet_ink(QPalette());
+      colour.setAlphaF(0.5F);
+      painter.fillRect(band, QBrush(colour, Qt::BDiagPattern));
+      return;
+    }
+    painter.setPen(QPen(special_colour(), 1));
+    if (across) {
+      painter.drawLine(band.topLeft(), band.topRight());
+      painter.drawLine(band.bottomLeft(), band.bottomRight());
+    } else {
+      painter.drawLine(band.topLeft(), band.bottomLeft());
+      painter.drawLine(band.topRight(), band.bottomRight());
+    }
+  };
+  const Along rows = across_rows(cells, camera), columns = across_columns(cells, camera);
+  const double left = std::max(cells.x, columns.place(0)), top = std::max(cells.y, rows.place(0));
+  const double right =
+      std::min(cells.right(), columns.place(static_cast<double>(tokens.key.size())));
+  const double bottom =
+      std::min(cells.bottom(), rows.place(static_cast<double>(tokens.query.size())));
+  for_special_runs(tokens.query, rows, [&](double begin, double end) {
+    mark({QPointF(left, begin), QPointF(right, end)}, true);
+  });
+  for_special_runs(tokens.key, columns, [&](double begin, double end) {
+    mark({QPointF(begin, top), QPointF(end, bottom)}, false);
+  });
+}
+
+void draw_profiles(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
+                   const MapPanel& panel, const Focus& cell) {
+  const MapPyramid& pyramid = *panel.pyramid;
+  const int level = camera.level(pyramid.levels());
+  const Box &below = place.column_margin, &beside = place.row_margin;
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  const Profile row = profile_of(across_columns(place.cells, camera), pyramid.columns(), level,
+                                 [&](std::int64_t first, std::int64_t count, float* out) {
+                                   pyramid.read_row(level, cell.query >> level, first, count, out);
+                                 });
+  draw_steps(painter, row, [&](double x, double part) {
+    return QPointF(x, below.bottom() - part * (below.height - 2));
+  });
+  const Profile column =
+      profile_of(across_rows(place.cells, camera), pyramid.rows(), level,
+                 [&](std::int64_t first, std::int64_t count, float* out) {
+                   for (std::int64_t r = 0; r < count; ++r) {
+                     pyramid.read_row(level, first + r, cell.key >> level, 1, out + r);
+                   }
+                 });
+  draw_steps(painter, column, [&](double y, double part) {
+    return QPointF(beside.x + part * (beside.width - 2), y);
+  });
+  painter.restore();
+  draw_largest(painter, QRectF(below.right(), below.y, beside.width + 4, 14), row);
+  draw_largest(painter, QRectF(beside.x - 4, beside.y - 15, beside.width + 8, 14), column);
 }
 
 void draw_entropy(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
@@ -285,8 +381,8 @@ void draw_entropy(QPainter& painter, const PanelPlace& place, const MapCamera& c
               return QRectF(box.x, y, box.width * part, thick);
             });
   painter.setPen(quiet_ink(QPalette()));
-  painter.drawText(QRectF(box.x - 20, place.column_labels.bottom() - 15, box.width + 40, 14),
-                   Qt::AlignCenter, QStringLiteral("H"));
+  painter.drawText(QRectF(box.x - 20, place.cells.y - 15, box.width + 40, 14), Qt::AlignCenter,
+                   QStringLiteral("H"));
 }
 
 void draw_column_sums(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
@@ -299,6 +395,7 @@ void draw_column_sums(QPainter& painter, const PanelPlace& place, const MapCamer
             [&](double x, double thick, double part) {
               return QRectF(x, box.y, thick, box.height * part);
             });
+  if (place.row_labels.width <= 0) return;
   painter.setPen(quiet_ink(QPalette()));
   painter.drawText(QRectF(place.row_labels.x, box.y, place.row_labels.width - 5, box.height),
                    Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("Σ"));
@@ -322,36 +419,18 @@ void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera
   painter.drawRect(QRectF(x + middle - side / 2, y + middle - side / 2, side, side));
 }
 
-void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
-                       const figure::Limits& limits, const figure::Specials& used,
-                       const QString& title) {
-  constexpr double least = 40;  // Smallest readable length of a bar in pixels.
-  const QFontMetricsF metrics(painter.font());
-  const std::vector<Swatch> special = swatches(used);
-  double space = 16;
-  for (const Swatch& s : special) space += swatch_width(metrics, s);
-  const double name = metrics.horizontalAdvance(title) + 10;
-  double x = box.x;
-  if (box.width - space - name >= least) {  // Otherwise the name is left out rather than the bar.
-    painter.setPen(quiet_ink(QPalette()));
-    painter.drawText(QRectF(x, box.y, name, bar_high + 2), Qt::AlignLeft | Qt::AlignVCenter, title);
-    x += name;
-  }
-  const double width = std::max(least, box.x + box.width - space - x);
-  if (!limits.empty()) {
-    draw_gradient(painter, {x, box.y + 1, width, bar_high}, choice);
-    draw_ticks(painter, {x, box.y + 1, width, bar_high}, limits, choice.scale);
-    x += width + 16;
-  }
-  for (const Swatch& s : special) {
-    const QRectF square(x, box.y + 1, bar_high, bar_high);
-    painter.fillRect(square, QColor(s.colour.r, s.colour.g, s.colour.b));
-    painter.setPen(hair_line(QPalette()));
-    painter.drawRect(square);
-    painter.setPen(quiet_ink(QPalette()));
-    painter.drawText(QPointF(x + bar_high + 4, box.y + bar_high), s.text);
-    x += swatch_width(metrics, s);
-  }
+void draw_region(QPainter& painter, const Box& cells, const MapCamera& camera,
+                 const MapRegion& region) {
+  const Along rows = across_rows(cells, camera), columns = across_columns(cells, camera);
+  const QRectF box(QPointF(columns.place(static_cast<double>(region.key_begin)),
+                           rows.place(static_cast<double>(region.query_begin))),
+                   QPointF(columns.place(static_cast<double>(region.key_end)),
+                           rows.place(static_cast<double>(region.query_end))));
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(QPalette().color(QPalette::Base), 3));
+  painter.drawRect(box);
+  painter.setPen(QPen(focus_colour(), 1.5, Qt::DashLine));
+  painter.drawRect(box);
 }
 
 }  // namespace conelab::desktop

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "widgets/maps/colour_scale.h"
 #include "widgets/maps/map_layout.h"
 #include "widgets/maps/maps_model.h"
 
@@ -41,22 +42,29 @@ void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& pane
                 bool flat);
 void draw_cell_grid(QPainter& painter, const Box& cells, const MapCamera& camera, std::int64_t rows,
                     std::int64_t columns);
+/// Draws the labels of rows or columns; those of special tokens are marked or faint.
 void draw_row_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
-                     const Trace& trace, std::int64_t rows, std::int64_t focused);
+                     const MapAxis& axis, bool marks_special, std::int64_t focused);
 void draw_column_labels(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
-                        const Trace& trace, std::int64_t columns, std::int64_t focused);
+                        const MapAxis& axis, bool marks_special, std::int64_t focused);
+/// Draws lines along the rows and columns of special tokens, or hatches those that are excluded.
+void draw_special(QPainter& painter, const Box& cells, const MapCamera& camera,
+                  const MapTokens& tokens);
 /// Draws, to the right of the cells, the entropy of each row relative to the largest possible one.
 void draw_entropy(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
                   const MapPanel& panel);
 /// Draws, below the cells, what each key receives from all queries.
 void draw_column_sums(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
                       const MapPanel& panel);
+/// Draws the values of the cell's row below the cells, and those of its column to their right, as
+/// lines whose largest value is written beside them.
+void draw_profiles(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
+                   const MapPanel& panel, const Focus& cell);
 /// Draws a frame around the cell and thin lines through it.
 void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera,
                     const std::optional<Focus>& cell, bool locked);
-/// Draws the colour bar with ticks, and swatches of the special colours that occur.
-void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
-                       const figure::Limits& limits, const figure::Specials& used,
-                       const QString& title);
+/// Draws a frame around a region.
+void draw_region(QPainter& painter, const Box& cells, const MapCamera& camera,
+                 const MapRegion& region);
 
 }  // namespace conelab::desktop

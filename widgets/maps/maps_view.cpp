@@ -1,11 +1,13 @@
 #include "widgets/maps/maps_view.h"
 
 #include <QBoxLayout>
+#include <QClipboard>
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QEvent>
+#include <QGuiApplication>
 #include <QLabel>
 #include <QMenu>
-#include <QPainter>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -13,53 +15,31 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "widgets/maps/compare_tools.h"
 #include "widgets/maps/layout_table.h"
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_table.h"
 #include "widgets/theme/flow_layout.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
-namespace {
-
-/// The width of a choice in the tool bar.
-constexpr int narrowest = 56, widest = 240;
-
-/// Returns a small preview of a colour map for its menu.
-QIcon map_icon(figure::ColourMap map) {
-  QPixmap pixmap(48, 12);
-  QPainter painter(&pixmap);
-  for (int x = 0; x < 48; ++x) {
-    const figure::Colour c = figure::colour_at(map, x / 47.0);
-    painter.fillRect(x, 0, 1, 12, QColor(c.r, c.g, c.b));
-  }
-  return QIcon(pixmap);
-}
-
-/// Shows `count` numbered choices, with one of them chosen; hidden if there is nothing to choose.
-void show_numbered(QComboBox& box, const QString& name, int count, int chosen, int least) {
-  const QSignalBlocker quiet(box);
-  if (box.count() != count) {
-    box.clear();
-    for (int i = 0; i < count; ++i) box.addItem(name.arg(i));
-  }
-  box.setCurrentIndex(chosen);
-  box.setVisible(count >= least);
-}
-
-}  // namespace
 
 MapsView::MapsView(Workspace& workspace, QWidget* parent)
     : QWidget(parent),
       workspace_(workspace),
       model_(workspace),
       heads_(model_),
-      relations_(workspace) {
+      relations_(workspace),
+      region_(model_),
+      matcher_(workspace) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   auto* tools = new QWidget;
   build_tools(tools);
   column->addWidget(tools);
+  notice_ = new MapNotice(model_, matcher_);
+  column->addWidget(notice_);
   build_canvases();
   column->addWidget(stack_, 1);
   readout_ = new SteadyLabel;
@@ -69,6 +49,12 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
   readout_->setWordWrap(true);
   readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   column->addLayout(inset(readout_, {12, 4, 12, 6}));
+  connect_models();
+  follow_palette(this, [this] { model_.use_dark_colours(is_dark(palette())); });
+  show_session();
+}
+
+void MapsView::connect_models() {
   connect(&workspace_.document(), &Document::changed, this, &MapsView::show_session);
   connect(&workspace_, &Workspace::trace_changed, this, &MapsView::show_session);
   connect(&workspace_.document(), &Document::focus_changed, this, [this] {
@@ -78,6 +64,7 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
   connect(&model_, &MapsModel::exact_known, this, &MapsView::show_readout);
   connect(&model_, &MapsModel::panels_changed, this, [this] {
     model_.prepare_exact(workspace_.document().focused());
+    size_canvas();
     show_readout();
   });
   connect(&model_, &MapsModel::progressed, this, &MapsView::show_work);
@@ -85,245 +72,62 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
   connect(heads_canvas_, &HeadsCanvas::pointed_changed, this, &MapsView::show_readout);
   connect(&relations_, &RelationsModel::changed, this, &MapsView::show_readout);
   connect(relations_canvas_, &RelationsCanvas::pointed_changed, this, &MapsView::show_readout);
-  show_session();
+  connect(&region_, &MapRegionModel::changed, this, &MapsView::show_readout);
+  connect(canvas_, &MapsCanvas::menu_wanted, this, &MapsView::show_menu);
+  connect(search_, &TokenSearch::left, this, [this] { stack_->currentWidget()->setFocus(); });
+  connect(search_, &TokenSearch::found, this, [this](const Focus& pair) {
+    if (const auto cell = model_.tokens().cell_of(pair)) canvas_->reveal(*cell);
+  });
+}
+
+QScrollArea* MapsView::scrolled(QWidget* page, const QString& name) {
+  auto* scroll = new QScrollArea;
+  scroll->setAccessibleName(name);
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setWidget(page);
+  scroll->setFocusProxy(page);
+  return scroll;
 }
 
 void MapsView::build_canvases() {
   stack_ = new QStackedWidget;
-  canvas_ = new MapsCanvas(model_);
+  canvas_ = new MapsCanvas(model_, region_);
   canvas_->setObjectName("maps-canvas");
   heads_canvas_ = new HeadsCanvas(heads_);
   relations_canvas_ = new RelationsCanvas(relations_);
-  auto* scroll = new QScrollArea;
-  scroll->setAccessibleName(tr("Arcs and trees, to be scrolled"));
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setWidget(relations_canvas_);
-  relations_page_ = scroll;
+  maps_page_ = scrolled(canvas_, tr("Attention maps, to be scrolled"));
+  maps_page_->viewport()->installEventFilter(this);
+  heads_page_ = scrolled(heads_canvas_, tr("All heads, to be scrolled"));
+  relations_page_ = scrolled(relations_canvas_, tr("Arcs and trees, to be scrolled"));
   table_page_ = new MapTableView(model_);
   numbers_page_ = new LayoutTableView(heads_, relations_);
-  for (QWidget* page : {static_cast<QWidget*>(canvas_), static_cast<QWidget*>(heads_canvas_),
-                        relations_page_, table_page_, static_cast<QWidget*>(numbers_page_)}) {
+  for (QWidget* page : {static_cast<QWidget*>(maps_page_), heads_page_, relations_page_,
+                        table_page_, static_cast<QWidget*>(numbers_page_)}) {
     stack_->addWidget(page);
   }
 }
 
+bool MapsView::eventFilter(QObject* object, QEvent* event) {
+  if (object == maps_page_->viewport() && event->type() == QEvent::Resize) size_canvas();
+  return QWidget::eventFilter(object, event);
+}
+
+void MapsView::size_canvas() {
+  const QSize room = maps_page_->viewport()->size();
+  const int least = canvas_->least_height_for(room.width());
+  canvas_->setMinimumHeight(least > room.height() ? least : 0);
+}
+
+void MapsView::show_menu(std::size_t panel, const std::optional<Focus>& cell, const QPoint& at) {
+  auto* menu = new MapMenu(model_, matcher_, panel, cell, this);
+  connect(menu, &MapMenu::commands_wanted, this, &MapsView::cell_commands_wanted);
+  connect(menu, &MapMenu::picture_wanted, canvas_,
+          [this] { QGuiApplication::clipboard()->setPixmap(canvas_->grab()); });
+  menu->popup(at);
+}
+
 QString MapsView::readout() const { return readout_->text().replace(QChar::Nbsp, ' '); }
-
-QComboBox* MapsView::add_choice(QWidget* row, const QString& name, const QString& help,
-                                std::span<const char* const> words,
-                                std::string MapChoice::*member) {
-  auto* box = new QComboBox;
-  for (const char* word : words) box->addItem(word);
-  box->setToolTip(help);
-  box->setAccessibleName(name);
-  box->setObjectName("maps-" + name);
-  box->setMinimumWidth(narrowest);
-  row->layout()->addWidget(box);
-  choices_.emplace_back(box, member);
-  connect(box, &QComboBox::currentTextChanged, this, [this, name, member](const QString& word) {
-    workspace_.document().edit(tr("change %1").arg(name),
-                               [&](Session& s) { s.maps.*member = word.toStdString(); });
-  });
-  return box;
-}
-
-QComboBox* MapsView::add_numbered(QWidget* row, const char* name, const QString& accessible,
-                                  const QString& help) {
-  auto* box = new QComboBox;
-  box->setObjectName(QStringLiteral("maps-") + name);
-  box->setMinimumWidth(narrowest);
-  box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  box->setAccessibleName(accessible);
-  box->setToolTip(help);
-  row->layout()->addWidget(box);
-  return box;
-}
-
-void MapsView::only_in(QWidget* control, const QStringList& layouts) {
-  shown_in_.emplace_back(control, layouts);
-}
-
-void MapsView::build_tools(QWidget* row) {
-  auto* line = new FlowLayout(row);
-  line->setContentsMargins(10, 4, 10, 4);
-  layer_ = add_numbered(row, "layer", tr("Layer"),
-                        tr("Which layer of the file, or which array of a result"));
-  connect(layer_, &QComboBox::activated, this, [this](int index) {
-    workspace_.open_group(layer_->itemData(index).toString().toStdString());
-  });
-  batch_ = add_numbered(row, "batch", tr("Batch element"), tr("Which batch element"));
-  connect(batch_, &QComboBox::currentIndexChanged, this, [this](int index) {
-    workspace_.document().edit(tr("choose batch element %1").arg(index),
-                               [&](Session& s) { s.trace.batch = index; });
-  });
-  head_ = add_numbered(row, "head", tr("Head"), tr("Which head of the layer"));
-  connect(head_, &QComboBox::currentIndexChanged, this, [this](int index) {
-    workspace_.document().edit(tr("choose head %1").arg(index),
-                               [&](Session& s) { s.trace.head = index; });
-  });
-  add_choice(row, "layout",
-             tr("maps: side by side; heads: all heads of the layer, small; arcs between tokens;"
-                " tree: tokens joined by their lowest common ancestors; hasse: the ancestor order;"
-                " table: the numbers"),
-             map_layouts, &MapChoice::layout);
-  build_map_tools(row);
-  build_arc_tools(row);
-  build_work_tools(row);
-  build_export_tools(row);
-  build_cancel(row);
-}
-
-/// Builds the tools that determine how matrices become pictures.
-void MapsView::build_map_tools(QWidget* row) {
-  const QStringList matrices = {"maps", "heads", "table"}, pictures = {"maps", "heads"};
-  quantity_ = add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
-                         map_quantities, &MapChoice::quantity);
-  only_in(quantity_, matrices);
-  only_in(add_choice(row, "scale",
-                     tr("How values become colours: linear, logarithmic (weights), each row by its"
-                        " largest, or by rank"),
-                     map_scales, &MapChoice::scale),
-          pictures);
-  QComboBox* colours = add_choice(row, "colours", tr("Colour map; all are perceptually uniform"),
-                                  {}, &MapChoice::colours);
-  only_in(colours, pictures);
-  const QSignalBlocker quiet(colours);
-  for (const figure::ColourMapInfo& info : figure::colour_maps()) {
-    colours->addItem(map_icon(info.map), info.name);
-    colours->setItemData(colours->count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
-  }
-  colours->setIconSize(QSize(48, 12));
-  reference_ = add_numbered(row, "reference", tr("Difference"),
-                            tr("Shows each operator minus this one; hold R over the maps to flip"));
-  reference_->setMaximumWidth(widest);
-  only_in(reference_, matrices);
-  connect(reference_, &QComboBox::currentIndexChanged, this, [this](int index) {
-    workspace_.document().edit(tr("change the reference"),
-                               [&](Session& s) { s.maps.reference = index - 1; });
-  });
-}
-
-void MapsView::build_arc_tools(QWidget* row) {
-  only_in(add_choice(row, "arrangement",
-                     tr("sides: arcs to earlier tokens above, to later ones below; above: all"
-                        " above; rows: queries above, keys below"),
-                     arc_arrangements, &MapChoice::arc_arrangement),
-          {"arcs"});
-  only_in(add_choice(row, "tokens", tr("Whose tokens become the tree"), tree_sides,
-                     &MapChoice::tree_tokens),
-          {"tree", "hasse"});
-  top_ = new QSpinBox;
-  top_->setRange(1, static_cast<int>(most_arcs));
-  top_->setPrefix(tr("top "));
-  top_->setObjectName("maps-top");
-  top_->setAccessibleName(tr("Arcs of a query"));
-  top_->setToolTip(tr("How many arcs each query has at most: its strongest"));
-  threshold_ = new QDoubleSpinBox;
-  threshold_->setRange(0, 1);
-  threshold_->setDecimals(3);
-  threshold_->setSingleStep(0.01);
-  threshold_->setPrefix(QStringLiteral("≥ "));
-  threshold_->setObjectName("maps-threshold");
-  threshold_->setAccessibleName(tr("Weakest arc"));
-  threshold_->setToolTip(tr("The weakest weight that is drawn"));
-  for (QWidget* control : {static_cast<QWidget*>(top_), static_cast<QWidget*>(threshold_)}) {
-    row->layout()->addWidget(control);
-    only_in(control, {"arcs"});
-  }
-  connect(top_, &QSpinBox::valueChanged, this, [this](int value) {
-    workspace_.document().edit(
-        tr("change the number of arcs"), [&](Session& s) { s.maps.arc_top = value; }, "arc top");
-  });
-  connect(threshold_, &QDoubleSpinBox::valueChanged, this, [this](double value) {
-    workspace_.document().edit(
-        tr("change the weakest arc"), [&](Session& s) { s.maps.arc_threshold = value; },
-        "arc threshold");
-  });
-}
-
-void MapsView::build_work_tools(QWidget* row) {
-  QLayout* line = row->layout();
-  shared_ = new QToolButton;
-  shared_->setText(tr("shared limits"));
-  shared_->setCheckable(true);
-  shared_->setObjectName("maps-shared");
-  shared_->setToolTip(tr("One range for all operators, or one for each"));
-  line->addWidget(shared_);
-  only_in(shared_, {"maps", "heads", "arcs"});
-  connect(shared_, &QToolButton::clicked, this, [this](bool on) {
-    workspace_.document().edit(tr("change limits"), [&](Session& s) { s.maps.shared_limits = on; });
-  });
-}
-
-/// Builds the tools that show the canvas as numbers, as a figure or as a command.
-void MapsView::build_export_tools(QWidget* row) {
-  QLayout* line = row->layout();
-  numbers_ = new QToolButton;
-  numbers_->setText(tr("numbers"));
-  numbers_->setCheckable(true);
-  numbers_->setObjectName("maps-numbers");
-  numbers_->setToolTip(tr("The same as a table: to read, to select, to copy"));
-  line->addWidget(numbers_);
-  connect(numbers_, &QToolButton::clicked, this, [this](bool on) {
-    workspace_.document().edit(on ? tr("show numbers") : tr("show the picture"), [&](Session& s) {
-      const bool maps = s.maps.layout == "maps" || s.maps.layout == "table";
-      if (maps) s.maps.layout = on ? "table" : "maps";
-      s.maps.numbers = on && !maps;
-    });
-  });
-  figure_ = new QToolButton;
-  figure_->setText(tr("figure"));
-  figure_->setObjectName("maps-figure");
-  figure_->setToolTip(tr("This canvas in the view of figures, or the command that draws it"));
-  figure_->setPopupMode(QToolButton::InstantPopup);
-  auto* menu = new QMenu(figure_);
-  menu->setObjectName("maps-figure-menu");
-  figure_->setMenu(menu);
-  line->addWidget(figure_);
-  connect(menu, &QMenu::aboutToShow, this, &MapsView::fill_figure_menu);
-}
-
-/// Builds the button that cancels work. It stands last and keeps its place while it is hidden, so
-/// that nothing moves when work begins.
-void MapsView::build_cancel(QWidget* row) {
-  cancel_ = new QToolButton;
-  cancel_->setObjectName("maps-cancel");
-  cancel_->setText(tr("compute again"));
-  cancel_->setMinimumWidth(cancel_->sizeHint().width());
-  QSizePolicy keeps_place = cancel_->sizePolicy();
-  keeps_place.setRetainSizeWhenHidden(true);
-  cancel_->setSizePolicy(keeps_place);
-  row->layout()->addWidget(cancel_);
-  connect(cancel_, &QToolButton::clicked, this, [this] {
-    if (layout_name() == "heads") {
-      heads_.cancelled() ? heads_.resume() : heads_.cancel();
-    } else {
-      model_.cancelled() ? model_.resume() : model_.cancel();
-    }
-  });
-}
-
-void MapsView::fill_figure_menu() {
-  QMenu* menu = figure_->menu();
-  menu->clear();
-  const Session& session = workspace_.document().session();
-  if (!workspace_.trace()) return;
-  const bool each = figure_of_one(session.maps.layout) && !workspace_.trace()->stored;
-  const std::size_t count = each ? session.maps.calls.size() : 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto figure = map_figure(session, *workspace_.trace(), i);
-    if (!figure) continue;
-    const QString of =
-        each ? " " + tr("of %1").arg(QString::fromStdString(call_title(session.maps.calls[i])))
-             : "";
-    connect(menu->addAction(tr("As a figure") + of), &QAction::triggered, this,
-            [this, figure = *figure] { emit figure_wanted(figure); });
-    connect(menu->addAction(tr("Copy as command") + of), &QAction::triggered, this,
-            [this, figure = *figure] { emit command_wanted(figure); });
-  }
-  if (menu->isEmpty()) menu->addAction(tr("No figure shows this"))->setEnabled(false);
-}
 
 std::string MapsView::layout_name() const { return workspace_.document().session().maps.layout; }
 
@@ -335,15 +139,19 @@ void MapsView::show_layout() {
   figure_->setEnabled(layout != "heads" && workspace_.trace() != nullptr);
   stack_->setCurrentWidget(numbers && (related || layout == "heads") ? numbers_page_
                            : related                                 ? relations_page_
-                           : layout == "heads"                       ? heads_canvas_
+                           : layout == "heads"                       ? heads_page_
                            : layout == "table"                       ? table_page_
-                                                                     : canvas_);
+                                                                     : maps_page_);
   heads_.look(layout == "heads");
+  notice_->look(layout == "maps");
   for (const auto& [control, layouts] : shown_in_) {
     control->setVisible(layouts.contains(QString::fromStdString(layout)));
   }
+  const MapChoice& maps = workspace_.document().session().maps;
+  heads_operator_->setVisible(layout == "heads" && maps.heads_rows != "operators" &&
+                              maps.calls.size() > 1);
   const auto& trace = workspace_.trace();
-  if (trace && trace->stored) quantity_->hide(), reference_->hide();
+  if (trace && trace->stored) quantity_->hide(), reference_->hide(), heads_operator_->hide();
 }
 
 void MapsView::show_session() {
@@ -362,34 +170,71 @@ void MapsView::show_session() {
     }
     reference_->setCurrentIndex(session.maps.reference + 1);
   }
+  {
+    const QSignalBlocker quiet(heads_operator_);
+    heads_operator_->clear();
+    for (const Call& call : session.maps.calls) {
+      heads_operator_->addItem(QString::fromStdString(call_title(call)));
+    }
+    heads_operator_->setCurrentIndex(
+        std::min(session.maps.heads_operator, heads_operator_->count() - 1));
+  }
   shared_->setChecked(session.maps.shared_limits);
   {
     const QSignalBlocker quiet(top_), silent(threshold_);
     top_->setValue(session.maps.arc_top);
     threshold_->setValue(session.maps.arc_threshold);
   }
+  show_tokens();
+  show_range();
   show_layout();
+  size_canvas();
   show_readout();
   show_work();
 }
 
 void MapsView::show_place() {
   const auto& trace = workspace_.trace();
-  const TraceChoice& chosen = workspace_.document().session().trace;
-  const Shape4 shape = trace ? trace->query.shape : Shape4{0, 0, 0, 0};
-  show_numbered(*batch_, tr("batch %1"), static_cast<int>(shape.batch),
-                static_cast<int>(chosen.batch), 2);
-  show_numbered(*head_, tr("head %1"), static_cast<int>(shape.head), static_cast<int>(chosen.head),
-                1);
-  const QSignalBlocker quiet(layer_);
+  const Session& session = workspace_.document().session();
+  const QSignalBlocker quiet(layer_), silent(batch_), mute(head_);
   layer_->clear();
-  const std::vector<std::string>& groups = workspace_.groups();
-  for (const std::string& group : groups) {
+  for (const std::string& group : workspace_.groups()) {
     layer_->addItem(QString::fromStdString(group_title(group)), QString::fromStdString(group));
   }
-  layer_->setVisible(trace && groups.size() > 1);
-  if (!trace) return;
-  layer_->setCurrentIndex(layer_->findData(QString::fromStdString(trace->group)));
+  layer_->setVisible(trace && layer_->count() > 1);
+  if (trace) layer_->setCurrentIndex(layer_->findData(QString::fromStdString(trace->group)));
+  batch_->clear();
+  const std::int64_t elements = trace ? trace->query.shape.batch : 0;
+  for (std::int64_t i = 0; i < elements; ++i) batch_->addItem(tr("batch %1").arg(i));
+  batch_->setCurrentIndex(static_cast<int>(session.trace.batch));
+  batch_->setVisible(elements > 1);
+  const bool joins = (session.maps.layout == "maps" || session.maps.layout == "table") &&
+                     !(trace && trace->stored);
+  fill_heads(*head_, trace ? trace->query.shape.head : 0, joins);
+  show_head(*head_, session.trace.head, session.maps.join);
+  head_->setVisible(trace != nullptr);
+}
+
+void MapsView::show_tokens() {
+  const MapChoice& maps = workspace_.document().session().maps;
+  for (QAction* action : tokens_->menu()->actions()) {
+    const QString word = action->data().toString();
+    if (!word.isEmpty()) action->setChecked(word.toStdString() == maps.special_tokens);
+  }
+  merge_->setChecked(maps.merge_words);
+  profiles_->setChecked(maps.profiles);
+  const bool usual = maps.special_tokens == special_token_choices[0] && !maps.merge_words;
+  tokens_->setText(usual ? tr("tokens") : tr("tokens •"));
+}
+
+void MapsView::show_range() {
+  const QSignalBlocker quiet(from_), silent(to_);
+  const TokenRange range = relations_.range();
+  const int last = static_cast<int>(std::max<std::int64_t>(0, relations_.tokens_in_all() - 1));
+  from_->setRange(0, last);
+  to_->setRange(static_cast<int>(range.begin), last);
+  from_->setValue(static_cast<int>(range.begin));
+  to_->setValue(static_cast<int>(std::max<std::int64_t>(range.begin, range.end - 1)));
 }
 
 /// Returns a description of what is pointed at; for a pair, its value under each operator and what
@@ -408,6 +253,10 @@ void MapsView::show_readout() {
   }
   if (!text.isEmpty() && !pair.isEmpty()) text += "\n";
   text += pair;
+  if (layout == "maps" && region_.region()) {
+    if (!text.isEmpty()) text += "\n";
+    text += QString::fromStdString(region_.text());
+  }
   readout_->reserve_space_for(with_values_bound(longest_readout()));
   readout_->show_text(text.isEmpty() ? tr("Point at a cell for its exact values; click to keep it.")
                                      : with_values_bound(text.replace('\n', "    ")));
@@ -437,7 +286,9 @@ QString MapsView::longest_readout() const {
             tr(": height of the LCA 0.000000, 000 is an ancestor of 000");
   }
   if (layout == "heads") {
-    text += tr("    penumbral, head 00: mean entropy 0.0000 nats, values from 0.0000 to 0.0000");
+    text +=
+        tr("    penumbral, head 00: entropy 0.0000, distance 00.00, earlier 0.0000, special"
+           " 0.0000, boundary 0.0000, order 0.0000, values from 0.0000 to 0.0000");
   }
   return text;
 }

@@ -7,14 +7,18 @@
 
 #include "widgets/maps/heads_canvas.h"
 #include "widgets/maps/layout_table.h"
+#include "widgets/maps/map_menu.h"
+#include "widgets/maps/map_notice.h"
 #include "widgets/maps/maps_canvas.h"
 #include "widgets/maps/relations_canvas.h"
+#include "widgets/maps/token_search.h"
 #include "widgets/theme/steady_label.h"
 
 class QComboBox;
 class QDoubleSpinBox;
 class QSpinBox;
 class QToolButton;
+class QScrollArea;
 class QStackedWidget;
 
 namespace conelab::desktop {
@@ -34,17 +38,29 @@ class MapsView : public QWidget {
   /// Returns the text of the readout.
   [[nodiscard]] QString readout() const;
   [[nodiscard]] LayoutTableView& numbers() { return *numbers_page_; }
+  /// Lets the user type part of a token to find.
+  void find_token() { search_->begin(); }
 
  signals:
   /// The user wants the current layout in the view of figures, or the command that draws it.
   void figure_wanted(const FigureChoice& figure);
   void command_wanted(const FigureChoice& figure);
+  /// The commands are wanted that compute a cell under these calls, with a note about it.
+  void cell_commands_wanted(const std::vector<conelab::Call>& calls, const QString& note);
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
   void build_canvases();
+  void connect_models();
+  QScrollArea* scrolled(QWidget* page, const QString& name);
   void build_tools(QWidget* row);
   void build_map_tools(QWidget* row);
+  void build_token_tools(QWidget* row);
+  void build_heads_tools(QWidget* row);
   void build_arc_tools(QWidget* row);
+  void build_range_tools(QWidget* row);
   void build_work_tools(QWidget* row);
   void build_export_tools(QWidget* row);
   void build_cancel(QWidget* row);
@@ -60,6 +76,11 @@ class MapsView : public QWidget {
   void show_session();
   /// Offers the layers, batch elements and heads of the trace, and shows which one is chosen.
   void show_place();
+  void show_tokens();
+  void show_range();
+  void show_menu(std::size_t panel, const std::optional<Focus>& cell, const QPoint& at);
+  /// Gives the maps the height at which they can be read; a lower window scrolls.
+  void size_canvas();
   void show_readout();
   void show_work();
   void show_layout();
@@ -69,18 +90,25 @@ class MapsView : public QWidget {
   MapsModel model_;
   HeadsModel heads_;
   RelationsModel relations_;
+  MapRegionModel region_;
+  EntropyMatcher matcher_;
   QStackedWidget* stack_;
   MapsCanvas* canvas_;
+  QScrollArea* maps_page_;
+  MapNotice* notice_;
+  TokenSearch* search_ = nullptr;
   HeadsCanvas* heads_canvas_;
   RelationsCanvas* relations_canvas_;
-  QWidget *relations_page_, *table_page_;
+  QWidget *heads_page_, *relations_page_, *table_page_;
   LayoutTableView* numbers_page_;
   SteadyLabel* readout_;
   QComboBox *layer_ = nullptr, *batch_ = nullptr, *head_ = nullptr, *reference_ = nullptr;
-  QComboBox* quantity_ = nullptr;
-  QSpinBox* top_ = nullptr;
+  QComboBox *heads_operator_ = nullptr, *quantity_ = nullptr;
+  QSpinBox *top_ = nullptr, *from_ = nullptr, *to_ = nullptr;
   QDoubleSpinBox* threshold_ = nullptr;
   QToolButton *shared_ = nullptr, *cancel_ = nullptr, *numbers_ = nullptr, *figure_ = nullptr;
+  QToolButton *tokens_ = nullptr, *profiles_ = nullptr;
+  QAction* merge_ = nullptr;
   std::vector<std::pair<QWidget*, QStringList>> shown_in_;
   std::vector<std::pair<QComboBox*, std::string MapChoice::*>> choices_;
 };

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/operators/operator.h"
 #include "core/tiles/row_weights.h"
+#include "widgets/maps/stored_source.h"
 
 namespace conelab::desktop {
 namespace {
@@ -199,6 +200,7 @@ class DifferenceSource : public MatrixSource {
 
 std::shared_ptr<MatrixSource> attention_source(std::shared_ptr<const HeadInput> input,
                                                const Call& call_of_head, Map2d quantity) {
+  if (input->stored) return stored_source(input->stored, input->batch_index, input->head_index);
   return std::make_shared<AttentionSource>(std::move(input), call_of_head, quantity);
 }
 

@@ -44,9 +44,13 @@ class MatrixSource {
   /// Returns whether cells are weights: rows sum to one and cells may be exactly zero, so that
   /// entropies and zeros have a meaning.
   [[nodiscard]] virtual bool holds_weights() const = 0;
-  /// Returns whether cells are differences. A block of them is represented by the value of largest
-  /// magnitude instead of the largest value.
+  /// Returns whether cells are differences.
   [[nodiscard]] virtual bool is_difference() const { return false; }
+  /// Returns how many cells are masked because special tokens are excluded.
+  [[nodiscard]] virtual std::int64_t excluded() const { return 0; }
+  /// Returns whether a block is represented by its value of largest magnitude. Weights of some
+  /// operators have signs.
+  [[nodiscard]] bool pools_by_magnitude() const { return holds_weights() || is_difference(); }
 };
 
 /// Returns the attention of one head. Throws misuse for an invalid call.

@@ -204,7 +204,7 @@ void RelationsCanvas::paint_sheet(QPainter& painter, const Sheet& sheet) const {
   painter.save();
   painter.translate(0, sheet.top);
   painter.scale(scale, scale);
-  figure::paint(marks(sheet, *pair), painter);
+  figure::paint(marks(sheet, model_.in_range(*pair)), painter);
   painter.restore();
 }
 
@@ -296,12 +296,12 @@ RelationsCanvas::Hit RelationsCanvas::hit_arcs(const Sheet& sheet, Point p) cons
     }
     Hit found;
     if (best != nullptr) {
-      found.pair = Focus{static_cast<std::int64_t>(best->arc.query),
-                         static_cast<std::int64_t>(best->arc.key)};
+      found.pair = model_.pair_of(best->arc.query, best->arc.key);
     } else if (place.query_labels.contains(p)) {
       const std::int64_t token = column_of(place.query_labels, place.query.size(), p);
+      const auto index = static_cast<std::size_t>(token);
       found.pair = place.query.size() == place.key.size() && place.query_labels == place.key_labels
-                       ? Focus{token, token}
+                       ? model_.pair_of(index, index)
                        : with_token(token, false);
     } else if (place.key_labels.contains(p)) {
       found.pair = with_token(column_of(place.key_labels, place.key.size(), p), true);
@@ -342,7 +342,8 @@ RelationsCanvas::Hit RelationsCanvas::hit_tree(const Sheet& sheet, Point p) cons
 }
 
 /// A single token forms a pair with the other token of the locked pair, or with itself.
-Focus RelationsCanvas::with_token(std::int64_t token, bool key) const {
+Focus RelationsCanvas::with_token(std::int64_t number, bool key) const {
+  const std::int64_t token = number + model_.range().begin;
   const auto& locked = model_.workspace().document().session().locked;
   if (!locked) return {std::min(token, model_.queries() - 1), std::min(token, model_.keys() - 1)};
   return key ? Focus{locked->query, token} : Focus{token, locked->key};
@@ -393,8 +394,7 @@ const RelationsCanvas::Sheet* RelationsCanvas::sheet_of(std::size_t panel) const
 std::optional<QPointF> RelationsCanvas::place_of_arc(std::size_t panel, const Focus& arc) const {
   if (sheets_.empty() || panel >= sheets_.front().page.arcs.size()) return std::nullopt;
   for (const figure::PlacedArc& placed : sheets_.front().page.arcs[panel].arcs) {
-    if (static_cast<std::int64_t>(placed.arc.query) == arc.query &&
-        static_cast<std::int64_t>(placed.arc.key) == arc.key) {
+    if (model_.pair_of(placed.arc.query, placed.arc.key) == arc) {
       return on_canvas(sheets_.front(), placed.points[placed.points.size() / 2]);
     }
   }

@@ -73,7 +73,8 @@ class RelationsCanvas : public QWidget {
   [[nodiscard]] Hit hit(const QPointF& at) const;
   [[nodiscard]] Hit hit_arcs(const Sheet& sheet, figure::Point p) const;
   [[nodiscard]] Hit hit_tree(const Sheet& sheet, figure::Point p) const;
-  [[nodiscard]] Focus with_token(std::int64_t token, bool key) const;
+  /// `number` counts the tokens of the range.
+  [[nodiscard]] Focus with_token(std::int64_t number, bool key) const;
   [[nodiscard]] const Sheet* sheet_of(std::size_t panel) const;
   [[nodiscard]] QPointF on_canvas(const Sheet& sheet, figure::Point p) const;
 

@@ -16,45 +16,58 @@ constexpr std::size_t most_made = 24;
 
 bool shows_tree(const std::string& layout) { return layout == "tree" || layout == "hasse"; }
 
-/// Returns the strongest arcs of every query, processing strips of rows. Adds the number of weights
-/// that are not finite to `unknown`.
+/// Returns the part of a range that a sequence has.
+TokenRange part_of(const TokenRange& range, std::int64_t count) {
+  return {std::min(range.begin, count), std::min(range.end, count)};
+}
+
+/// Returns the strongest arcs of every query of a range to its keys, processing strips of rows.
+/// Weights are those of the whole sequence. Adds the number of weights that are not finite to
+/// `unknown`.
 std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
-                                        const JobContext& context, std::size_t& unknown) {
+                                        const TokenRange& range, const JobContext& context,
+                                        std::size_t& unknown) {
   Execution execution;
   execution.cancelled = context.cancel_check();
   const auto plan = resolve(call, check_extents(head.exact));
   const Forward<double> saved = forward(*plan, head.exact, execution);
-  const std::int64_t rows = plan->extents.query, columns = plan->extents.key;
+  const TokenRange rows = part_of(range, plan->extents.query);
+  const TokenRange columns = part_of(range, plan->extents.key);
   std::vector<double> strip;
   std::vector<figure::Arc> arcs;
-  for (std::int64_t begin = 0; begin < rows; begin += rows_at_once) {
+  for (std::int64_t begin = rows.begin; begin < rows.end; begin += rows_at_once) {
     context.stop_if_cancelled();
-    context.progress(static_cast<double>(begin) / static_cast<double>(rows));
-    const std::int64_t end = std::min(rows, begin + rows_at_once);
-    strip.resize(static_cast<std::size_t>((end - begin) * columns));
+    context.progress(static_cast<double>(begin - rows.begin) / static_cast<double>(rows.size()));
+    const std::int64_t end = std::min(rows.end, begin + rows_at_once);
+    strip.resize(static_cast<std::size_t>((end - begin) * columns.size()));
     attention_map_tile<double>(*plan, head.exact, Map2d::weights, &saved,
-                               {0, 0, begin, end, 0, columns}, strip.data());
+                               {0, 0, begin, end, columns.begin, columns.end}, strip.data());
     unknown += static_cast<std::size_t>(std::count_if(
         strip.begin(), strip.end(), [](double weight) { return !std::isfinite(weight); }));
     for (std::int64_t r = begin; r < end; ++r) {
-      figure::pick_arcs(strip.data() + (r - begin) * columns, static_cast<std::size_t>(columns),
-                        static_cast<std::size_t>(r), {most_arcs, 0}, arcs);
+      figure::pick_arcs(strip.data() + (r - begin) * columns.size(),
+                        static_cast<std::size_t>(columns.size()),
+                        static_cast<std::size_t>(r - rows.begin), {most_arcs, 0}, arcs);
     }
   }
   return arcs;
 }
 
 /// Returns the strongest arcs of stored weights.
-std::vector<figure::Arc> stored_arcs(const HeadInput& head, std::size_t& unknown) {
+std::vector<figure::Arc> stored_arcs(const HeadInput& head, const TokenRange& range,
+                                     std::size_t& unknown) {
   const auto source = stored_source(head.stored, head.batch_index, head.head_index);
-  std::vector<double> row(static_cast<std::size_t>(source->columns()));
+  const TokenRange rows = part_of(range, source->rows());
+  const TokenRange columns = part_of(range, source->columns());
+  std::vector<double> row(static_cast<std::size_t>(columns.size()));
   std::vector<figure::Arc> arcs;
-  for (std::int64_t r = 0; r < source->rows(); ++r) {
+  for (std::int64_t r = rows.begin; r < rows.end; ++r) {
     for (std::size_t c = 0; c < row.size(); ++c) {
-      row[c] = source->exact(r, static_cast<std::int64_t>(c));
+      row[c] = source->exact(r, columns.begin + static_cast<std::int64_t>(c));
       unknown += std::isfinite(row[c]) ? 0 : 1;
     }
-    figure::pick_arcs(row.data(), row.size(), static_cast<std::size_t>(r), {most_arcs, 0}, arcs);
+    figure::pick_arcs(row.data(), row.size(), static_cast<std::size_t>(r - rows.begin),
+                      {most_arcs, 0}, arcs);
   }
   return arcs;
 }
@@ -67,13 +80,45 @@ std::string stored_problem(const HeadInput& head, bool tree) {
   return "arcs are drawn of weights, and these are " + head.stored->name;
 }
 
+Tensor4<double> sliced(const Tensor4<double>& all, const TokenRange& range) {
+  const TokenRange part = part_of(range, all.shape.token);
+  Tensor4<double> out({1, 1, part.size(), all.shape.feature});
+  std::copy_n(all.row(0, 0, part.begin), part.size() * all.shape.feature, out.data.begin());
+  return out;
+}
+
+/// Returns a head of the tokens of a range alone.
+AttentionInput<double> sliced(const AttentionInput<double>& all, const TokenRange& range) {
+  AttentionInput<double> out;
+  out.query = sliced(all.query, range);
+  out.key = sliced(all.key, range);
+  out.value = sliced(all.value, range);
+  out.tensors = all.tensors;
+  const std::int64_t keys = all.key.shape.token;
+  const TokenRange rows = part_of(range, all.query.shape.token), columns = part_of(range, keys);
+  for (std::int64_t r = rows.begin; !all.allowed.empty() && r < rows.end; ++r) {
+    const auto row = all.allowed.begin() + r * keys;
+    out.allowed.insert(out.allowed.end(), row + columns.begin, row + columns.end);
+  }
+  return out;
+}
+
+/// Returns the tree of the tokens of a range. Their depths are those of the whole sequence, because
+/// maps of tokens are applied before; segmentation is that of the range by itself.
 tree::HeadTree tree_of(const HeadInput& head, const Call& call, const std::string& tokens,
-                       const JobContext& context) {
+                       const TokenRange& range, const JobContext& context) {
   Execution execution;
   execution.cancelled = context.cancel_check();
-  const auto plan = resolve(call, check_extents(head.exact));
-  auto trees = tree::head_trees(*plan, head.exact, tree::tokens_from_name(tokens), execution);
-  return std::move(trees.front());
+  const tree::Tokens side = tree::tokens_from_name(tokens);
+  const std::int64_t most = std::max(head.exact.query.shape.token, head.exact.key.shape.token);
+  if (range == TokenRange{0, most}) {
+    const auto plan = resolve(call, check_extents(head.exact));
+    return std::move(tree::head_trees(*plan, head.exact, side, execution).front());
+  }
+  const PairCall<double> pairs = pair_call(call, head.exact);
+  const AttentionInput<double> part = sliced(pairs.input, range);
+  const auto plan = resolve(pairs.plan->call, check_extents(part));
+  return std::move(tree::head_trees(*plan, part, side, execution).front());
 }
 
 /// Returns "unknown" if one of the tokens is undefined.
@@ -97,6 +142,30 @@ bool RelationsModel::busy() const {
   return std::any_of(panels_.begin(), panels_.end(), [](const auto& p) { return p->job.active(); });
 }
 
+std::int64_t RelationsModel::tokens_in_all() const {
+  if (!shows_tree(choice_.layout)) return std::max(queries(), keys());
+  return choice_.tree_tokens == "key" ? keys() : queries();
+}
+
+TokenRange RelationsModel::range() const {
+  const std::int64_t count = tokens_in_all();
+  const std::int64_t most = shows_tree(choice_.layout) ? most_tree_tokens : most_arc_tokens;
+  const std::int64_t begin =
+      std::clamp<std::int64_t>(choice_.range_begin, 0, std::max<std::int64_t>(0, count - 1));
+  const std::int64_t end = choice_.range_end > 0 ? std::min(choice_.range_end, count) : count;
+  return {begin, std::clamp(end, std::min(begin + 1, count), std::min(begin + most, count))};
+}
+
+Focus RelationsModel::pair_of(std::size_t query, std::size_t key) const {
+  const std::int64_t begin = range().begin;
+  return {static_cast<std::int64_t>(query) + begin, static_cast<std::int64_t>(key) + begin};
+}
+
+Focus RelationsModel::in_range(const Focus& pair) const {
+  const std::int64_t begin = range().begin;
+  return {pair.query - begin, pair.key - begin};
+}
+
 void RelationsModel::rebuild() {
   const MapChoice wanted =
       shown_maps(workspace_.document().session().maps, workspace_.trace().get());
@@ -115,8 +184,9 @@ void RelationsModel::rebuild() {
 std::shared_ptr<RelationPanel> RelationsModel::make_panel(const Call& call) {
   const bool tree = shows_tree(choice_.layout);
   const std::string tokens = tree ? choice_.tree_tokens : "";
+  const TokenRange range = this->range();
   const auto found = std::find_if(made_.begin(), made_.end(), [&](const auto& p) {
-    return p->call == call && p->tree == tree && p->tokens == tokens;
+    return p->call == call && p->tree == tree && p->tokens == tokens && p->range == range;
   });
   if (found != made_.end()) return *found;
   auto panel = std::make_shared<RelationPanel>();
@@ -124,15 +194,10 @@ std::shared_ptr<RelationPanel> RelationsModel::make_panel(const Call& call) {
   panel->tree = tree;
   panel->tokens = tokens;
   panel->title = head_->stored ? head_->stored->title : call_title(call);
-  const std::int64_t most = tree ? most_tree_tokens : most_arc_tokens;
+  panel->range = range;
   panel->error = stored_problem(*head_, tree);
   if (!panel->error.empty()) return panel;
-  if (std::max(queries(), keys()) > most) {
-    panel->error =
-        fmt::format("shown up to {} tokens (this head has {})", most, std::max(queries(), keys()));
-  } else {
-    start(panel);
-  }
+  start(panel);
   if (made_.size() >= most_made) made_.clear();
   made_.push_back(panel);
   return panel;
@@ -149,18 +214,19 @@ void RelationsModel::start(const std::shared_ptr<RelationPanel>& panel) {
   const std::weak_ptr<RelationPanel> weak = panel;
   panel->job = workspace_.jobs().start<Result>(
       (panel->tree ? "tree: " : "arcs: ") + panel->title,
-      [head = head_, trace, index, call = panel->call, tree = panel->tree,
-       tokens = panel->tokens](const JobContext& context) {
+      [head = head_, trace, index, call = panel->call, tree = panel->tree, tokens = panel->tokens,
+       range = panel->range](const JobContext& context) {
         Result result;
         if (head->stored) {
-          result.arcs = stored_arcs(*head, result.unknown);
+          result.arcs = stored_arcs(*head, range, result.unknown);
           return result;
         }
         const Call one = call_on_head(call, *trace, index);
         if (tree) {
-          result.tree = std::make_shared<tree::HeadTree>(tree_of(*head, one, tokens, context));
+          result.tree =
+              std::make_shared<tree::HeadTree>(tree_of(*head, one, tokens, range, context));
         } else {
-          result.arcs = strongest_arcs(*head, one, context, result.unknown);
+          result.arcs = strongest_arcs(*head, one, range, context, result.unknown);
         }
         return result;
       },
@@ -194,15 +260,14 @@ figure::ArcsFigure RelationsModel::arcs_figure(double width) const {
                            ? figure::arc_arrangement_from_name(choice_.arc_arrangement)
                            : figure::ArcArrangement::rows;
   if (const auto& trace = workspace_.trace()) {
-    figure.query_tokens = trace->query_token;
-    figure.key_tokens = trace->key_token;
+    figure.query_tokens = texts(trace->query_token, queries());
+    figure.key_tokens = texts(trace->key_token, keys());
   }
+  const auto shown = [&](std::int64_t count) {
+    return static_cast<std::size_t>(part_of(range(), count).size());
+  };
   for (const auto& panel : panels_) {
-    figure::ArcsPanel drawn{panel->title,
-                            static_cast<std::size_t>(queries()),
-                            static_cast<std::size_t>(keys()),
-                            {},
-                            panel->error};
+    figure::ArcsPanel drawn{shown_title(*panel), shown(queries()), shown(keys()), {}, panel->error};
     if (panel->job.active()) drawn.note = "computing …";
     drawn.unknown = panel->unknown;
     std::size_t query = static_cast<std::size_t>(-1), rank = 0;
@@ -222,7 +287,7 @@ figure::TreeFigure RelationsModel::tree_figure(std::size_t panel, double width) 
   const RelationPanel& p = *panels_[panel];
   figure::TreeFigure figure;
   figure.width = width;
-  figure.title = p.title;
+  figure.title = shown_title(p);
   figure.cone = p.call.similarity;
   if (!p.head_tree) {
     figure.caption = p.error.empty() ? "computing …" : p.error;
@@ -239,16 +304,41 @@ std::vector<std::string> RelationsModel::tokens(std::size_t panel) const {
   const RelationPanel& p = *panels_[panel];
   const auto& trace = workspace_.trace();
   if (!trace || !p.head_tree) return {};
-  const std::vector<std::string>& all = p.tokens == "key" ? trace->key_token : trace->query_token;
+  const bool of_keys = p.tokens == "key";
+  const auto all =
+      texts(of_keys ? trace->key_token : trace->query_token, of_keys ? keys() : queries());
   return all.size() == p.head_tree->size ? all : std::vector<std::string>();
+}
+
+std::string RelationsModel::shown_title(const RelationPanel& panel) const {
+  if (panel.range.size() == tokens_in_all()) return panel.title;
+  return fmt::format("{}, tokens {} to {} of {}", panel.title, panel.range.begin,
+                     panel.range.end - 1, tokens_in_all());
+}
+
+/// Returns the texts of the tokens of the range; their numbers where they have no texts and would
+/// be counted from the beginning of the range.
+std::vector<std::string> RelationsModel::texts(const std::vector<std::string>& tokens,
+                                               std::int64_t count) const {
+  const TokenRange part = part_of(range(), count);
+  if (static_cast<std::int64_t>(tokens.size()) == count) {
+    return {tokens.begin() + part.begin, tokens.begin() + part.end};
+  }
+  std::vector<std::string> numbers;
+  for (std::int64_t i = part.begin; part.begin > 0 && i < part.end; ++i) {
+    numbers.push_back(std::to_string(i));
+  }
+  return numbers;
 }
 
 // ---- readouts -----------------------------------------------------------------------------------
 
-std::string RelationsModel::token_label(std::int64_t i) const {
+std::string RelationsModel::token_label(const RelationPanel& panel, std::int64_t i) const {
   const auto& trace = workspace_.trace();
-  const std::string text = trace ? trace->key_label(i) : "";
-  return fmt::format("{} “{}”", i, text);
+  if (!trace) return "";
+  const std::int64_t token = i + panel.range.begin;
+  return fmt::format("{} “{}”", token,
+                     panel.tokens == "query" ? trace->query_label(token) : trace->key_label(token));
 }
 
 std::vector<std::size_t> RelationsModel::merges_above(const tree::HeadTree& tree,
@@ -266,7 +356,9 @@ std::vector<std::size_t> RelationsModel::merges_above(const tree::HeadTree& tree
 
 std::string RelationsModel::about(const Focus& pair) const {
   std::string text;
-  const auto i = static_cast<std::size_t>(pair.query), j = static_cast<std::size_t>(pair.key);
+  const Focus local = in_range(pair);
+  // Tokens before the range have numbers beyond it.
+  const auto i = static_cast<std::size_t>(local.query), j = static_cast<std::size_t>(local.key);
   for (const auto& panel : panels_) {
     if (!panel->head_tree) continue;
     const tree::HeadTree& t = *panel->head_tree;
@@ -277,8 +369,10 @@ std::string RelationsModel::about(const Focus& pair) const {
                         number(t.order && t.heights ? -depth : depth));
     if (!t.order) continue;
     if (!t.common[i * t.size + j] && !std::isnan(depth)) text += " (none exists)";
-    if (t.order->is_ancestor(i, j)) text += fmt::format(", {} is an ancestor of {}", i, j);
-    if (t.order->is_ancestor(j, i)) text += fmt::format(", {} is an ancestor of {}", j, i);
+    if (t.order->is_ancestor(i, j))
+      text += fmt::format(", {} is an ancestor of {}", pair.query, pair.key);
+    if (t.order->is_ancestor(j, i))
+      text += fmt::format(", {} is an ancestor of {}", pair.key, pair.query);
   }
   return text;
 }
@@ -298,7 +392,10 @@ std::string RelationsModel::about_merge(std::size_t panel, std::size_t merge) co
     const auto above = merges_above(t, static_cast<std::size_t>(leaf));
     if (std::find(above.begin(), above.end(), merge) == above.end()) continue;
     if (++told > 12) return text + " …";
-    text += fmt::format(" {}", workspace_.trace()->key_label(leaf));
+    const std::int64_t token = leaf + p.range.begin;
+    const auto& trace = *workspace_.trace();
+    text +=
+        fmt::format(" {}", p.tokens == "query" ? trace.query_label(token) : trace.key_label(token));
   }
   return text;
 }
@@ -308,8 +405,9 @@ std::string RelationsModel::about_boundary(std::size_t panel, std::size_t bounda
   const tree::Segmentation& s = *p.head_tree->segmentation;
   const auto b = static_cast<std::int64_t>(boundary);
   return fmt::format("{}: between {} and {} crosses {} of all attention, {} of what uniform does{}",
-                     p.title, token_label(b), token_label(b + 1), number(s.crossing[boundary]),
-                     number(s.relative[boundary]), s.strongest == b ? " (the least)" : "");
+                     p.title, token_label(p, b), token_label(p, b + 1),
+                     number(s.crossing[boundary]), number(s.relative[boundary]),
+                     s.strongest == b ? " (the least)" : "");
 }
 
 }  // namespace conelab::desktop

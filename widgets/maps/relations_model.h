@@ -22,8 +22,17 @@ inline constexpr std::int64_t most_arc_tokens = 2048, most_tree_tokens = 1024;
 /// How many arcs of a query are kept, so that fewer can be shown without computing again.
 inline constexpr std::size_t most_arcs = 16;
 
+/// The tokens [begin, end) that are shown, of queries and of keys.
+struct TokenRange {
+  std::int64_t begin = 0, end = 0;
+  [[nodiscard]] std::int64_t size() const { return end - begin; }
+  bool operator==(const TokenRange&) const = default;
+};
+
+/// Tokens of results and figures are numbered within the range; pairs that views share are not.
 struct RelationPanel {
   Call call;
+  TokenRange range;
   bool tree = false;   ///< True for a tree, false for arcs.
   std::string tokens;  ///< For a tree: "key" or "query".
   std::string title, error;
@@ -47,13 +56,20 @@ class RelationsModel : public QObject {
   [[nodiscard]] std::int64_t queries() const;
   [[nodiscard]] std::int64_t keys() const;
   [[nodiscard]] bool busy() const;
+  /// Returns how many tokens the session's range is taken from.
+  [[nodiscard]] std::int64_t tokens_in_all() const;
+  /// Returns the range of the session, as far as it can be shown.
+  [[nodiscard]] TokenRange range() const;
+  /// Returns the pair of the trace that has these numbers within the range, and the inverse.
+  [[nodiscard]] Focus pair_of(std::size_t query, std::size_t key) const;
+  [[nodiscard]] Focus in_range(const Focus& pair) const;
 
   /// Return the figures of the results so far, `width` points wide. The caption explains why a
   /// figure is empty.
   [[nodiscard]] figure::ArcsFigure arcs_figure(double width) const;
   [[nodiscard]] figure::TreeFigure tree_figure(std::size_t panel, double width) const;
 
-  /// Returns the texts of the tokens of a tree; empty if there are none.
+  /// Returns the texts of the tokens of a tree; empty if there are none and all are shown.
   [[nodiscard]] std::vector<std::string> tokens(std::size_t panel) const;
 
   /// Returns one line per operator about a pair: its LCA and relation, or the rank of its arc among
@@ -74,7 +90,11 @@ class RelationsModel : public QObject {
   void rebuild();
   [[nodiscard]] std::shared_ptr<RelationPanel> make_panel(const Call& call);
   void start(const std::shared_ptr<RelationPanel>& panel);
-  [[nodiscard]] std::string token_label(std::int64_t i) const;
+  /// Returns the title, with the range if that is not the whole.
+  [[nodiscard]] std::string shown_title(const RelationPanel& panel) const;
+  [[nodiscard]] std::vector<std::string> texts(const std::vector<std::string>& tokens,
+                                               std::int64_t count) const;
+  [[nodiscard]] std::string token_label(const RelationPanel& panel, std::int64_t i) const;
 
   Workspace& workspace_;
   std::vector<std::shared_ptr<RelationPanel>> panels_, made_;

@@ -23,7 +23,21 @@ namespace conelab::desktop {
 inline constexpr const char* trace_devices[] = {"cpu", "cuda"};
 inline constexpr const char* map_quantities[] = {"weights", "logits"};
 inline constexpr const char* map_scales[] = {"linear", "log", "row", "rank"};
+/// The percentiles of a map's values between which its colours lie; "all" is from the least to the
+/// largest.
+inline constexpr const char* map_percentiles[] = {"all", "0-99", "1-99", "5-95"};
+inline constexpr const char* special_token_choices[] = {"shown", "marked", "excluded"};
 inline constexpr const char* map_layouts[] = {"maps", "heads", "arcs", "tree", "hasse", "table"};
+/// The rows of the small maps of all heads: the layers beside the open one, every layer of the
+/// file, or the operators on the open layer.
+inline constexpr const char* heads_rows_choices[] = {"layers", "file", "operators"};
+/// As in core/tree/head_scores.h.
+inline constexpr const char* head_scores[] = {"entropy", "distance", "earlier",
+                                              "special", "boundary", "order"};
+inline constexpr const char* heads_orders[] = {"rows", "highest first", "lowest first"};
+/// The attention that is shown of a layer: that of one head, the mean or the maximum of all heads,
+/// or the rollout over the layers up to it.
+inline constexpr const char* head_joins[] = {"one", "mean", "maximum", "rollout"};
 inline constexpr const char* arc_arrangements[] = {"sides", "above", "rows"};
 inline constexpr const char* tree_sides[] = {"key", "query"};
 /// "space" is H³; the others are models of the plane.
@@ -60,13 +74,31 @@ struct TraceChoice {
   return call;
 }
 
+/// The cells [query_begin, query_end) × [key_begin, key_end) of the maps, of words where word
+/// pieces are merged.
+struct MapRegion {
+  std::int64_t query_begin = 0, query_end = 0, key_begin = 0, key_end = 0;
+  bool operator==(const MapRegion&) const = default;
+};
+
+/// What maps are compared with: a layer of this or another file, and a head of it.
+struct BesideChoice {
+  std::string file, group;
+  std::int64_t head = 0;
+  std::string join = head_joins[0];
+  bool operator==(const BesideChoice&) const = default;
+};
+
 /// The display of attention maps.
 struct MapChoice {
   std::vector<Call> calls = {plain_call("dot"), plain_call("penumbral"), plain_call("umbral")};
   std::string quantity = map_quantities[0];
   std::string scale = map_scales[0];
-  std::string colours = "sequential";  ///< A name of figure::colour_maps.
+  std::string colours = "theme";  ///< A name of figure::colour_maps, or that of the theme.
   bool shared_limits = true;
+  std::string percentiles = map_percentiles[0];
+  /// Colour limits that were set by hand, by what they apply to (MapsModel::limits_name).
+  std::map<std::string, std::array<double, 2>> limits;
   int reference = -1;  ///< Index of the operator that is subtracted from the others; −1: none.
   std::string layout = map_layouts[0];
   int arc_top = 3;              ///< How many of the strongest arcs of a query are shown.
@@ -74,6 +106,18 @@ struct MapChoice {
   std::string arc_arrangement = arc_arrangements[0];
   std::string tree_tokens = tree_sides[0];  ///< The tokens that form the tree.
   bool numbers = false;                     ///< Shows heads, arcs, trees and orders as a table.
+  std::string special_tokens = special_token_choices[0];  ///< Of maps, such as [CLS] and <s>.
+  bool merge_words = false;          ///< Whether the pieces of a word are one row and one column.
+  bool profiles = false;             ///< Shows the focused row and column as lines at the margins.
+  std::int64_t range_begin = 0;      ///< The first token of arcs, trees and orders,
+  std::int64_t range_end = 0;        ///< and the one after the last; 0: to the end.
+  std::optional<MapRegion> region;   ///< The region whose mass is shown.
+  std::string join = head_joins[0];  ///< Of maps: which heads are shown.
+  std::optional<BesideChoice> beside;  ///< Absent: maps are compared with nothing.
+  std::string heads_rows = heads_rows_choices[0];
+  int heads_operator = 0;  ///< Index of the operator of the small maps, unless rows are operators.
+  std::string head_score = head_scores[0];  ///< The score that small maps show.
+  std::string heads_order = heads_orders[0];
   bool operator==(const MapChoice&) const = default;
 };
 

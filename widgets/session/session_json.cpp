@@ -128,8 +128,18 @@ void keep_known_words(MapChoice& c) {
   keep(c.layout, map_layouts);
   keep(c.arc_arrangement, arc_arrangements);
   keep(c.tree_tokens, tree_sides);
+  keep(c.percentiles, map_percentiles);
+  keep(c.special_tokens, special_token_choices);
+  keep(c.heads_rows, heads_rows_choices);
+  keep(c.head_score, head_scores);
+  keep(c.heads_order, heads_orders);
+  keep(c.join, head_joins);
+  if (c.beside) keep(c.beside->join, head_joins);
+  if (c.heads_operator < 0) c.heads_operator = 0;
   if (c.arc_top < 1) c.arc_top = plain.arc_top;
-  if (!names_one(figure::colour_maps(), c.colours, [](const auto& map) { return map.name; })) {
+  const bool of_theme = c.colours == plain.colours;
+  if (!of_theme &&
+      !names_one(figure::colour_maps(), c.colours, [](const auto& map) { return map.name; })) {
     c.colours = plain.colours;
   }
 }

@@ -30,12 +30,27 @@ void members(A& a, TraceChoice& c) {
   a("device", c.device), a("arrays", c.arrays);
 }
 template <class A>
+void members(A& a, MapRegion& c) {
+  a("query_begin", c.query_begin), a("query_end", c.query_end);
+  a("key_begin", c.key_begin), a("key_end", c.key_end);
+}
+template <class A>
+void members(A& a, BesideChoice& c) {
+  a("file", c.file), a("group", c.group), a("head", c.head), a("join", c.join);
+}
+template <class A>
 void members(A& a, MapChoice& c) {
   a("calls", c.calls), a("quantity", c.quantity), a("scale", c.scale), a("colours", c.colours);
   a("shared_limits", c.shared_limits), a("reference", c.reference), a("layout", c.layout);
   a("arc_top", c.arc_top), a("arc_threshold", c.arc_threshold);
   a("arc_arrangement", c.arc_arrangement), a("tree_tokens", c.tree_tokens);
-  a("numbers", c.numbers);
+  a("numbers", c.numbers), a("percentiles", c.percentiles), a("limits", c.limits);
+  a("special_tokens", c.special_tokens), a("merge_words", c.merge_words);
+  a("profiles", c.profiles), a("range_begin", c.range_begin), a("range_end", c.range_end);
+  a("region", c.region);
+  a("join", c.join), a("beside", c.beside);
+  a("heads_rows", c.heads_rows), a("heads_operator", c.heads_operator);
+  a("head_score", c.head_score), a("heads_order", c.heads_order);
 }
 template <class A>
 void members(A& a, Focus& c) {

@@ -48,6 +48,8 @@ std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, cons
   return trace;
 }
 
+std::string folder_of(const std::string& group) { return group.substr(0, group.rfind('/')); }
+
 }  // namespace
 
 Extents Trace::extents() const {
@@ -70,11 +72,13 @@ std::string Trace::column_text(std::int64_t i) const {
 }
 
 std::shared_ptr<const Trace> load_trace(const std::string& file, const std::string& group,
-                                        const Cancelled& cancelled, const ArrayNames& arrays) {
+                                        const Cancelled& cancelled, const ArrayNames& arrays,
+                                        bool digest) {
   if (is_stored_map(group)) return trace_of(load_stored_map(file, group, cancelled), file, group);
   const std::string spec = group.empty() ? file : file + ":" + group;
   InputOptions options;
   options.query = arrays.query, options.key = arrays.key, options.value = arrays.value;
+  options.digest = digest;
   for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
   Input input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
   auto trace = std::make_shared<Trace>();
@@ -150,6 +154,7 @@ MapChoice shown_maps(const MapChoice& choice, const Trace* trace) {
   MapChoice shown = choice;
   shown.calls = {Call()};
   shown.reference = -1;
+  shown.join = head_joins[0];
   shown.quantity = trace->stored->name;
   return shown;
 }
@@ -177,7 +182,43 @@ std::vector<std::string> groups_with_queries(const Inspection& inspection,
       groups.push_back(item.path.substr(0, item.path.size() - end.size()));
     }
   }
+  std::stable_sort(groups.begin(), groups.end(), naturally_before);
   return groups;
+}
+
+std::vector<std::string> layers_beside(const std::vector<std::string>& groups,
+                                       const std::string& group) {
+  std::vector<std::string> layers;
+  for (const std::string& each : groups) {
+    if (folder_of(each) == folder_of(group)) layers.push_back(each);
+  }
+  std::stable_sort(layers.begin(), layers.end(), naturally_before);
+  return layers;
+}
+
+std::string layer_name(const std::string& group) {
+  return group.empty() ? "trace" : group.substr(group.rfind('/') + 1);
+}
+
+bool naturally_before(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t i = 0, k = 0;
+  while (i < a.size() && k < b.size()) {
+    if (!digit(a[i]) || !digit(b[k])) {
+      if (a[i] != b[k]) return a[i] < b[k];
+      ++i, ++k;
+      continue;
+    }
+    const auto number = [&](const std::string& text, std::size_t& at) {
+      while (at < text.size() && text[at] == '0') ++at;  // Zeros in front do not count.
+      const std::size_t begin = at;
+      while (at < text.size() && digit(text[at])) ++at;
+      return text.substr(begin, at - begin);
+    };
+    const std::string x = number(a, i), y = number(b, k);
+    if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
+  }
+  return a.size() - i < b.size() - k;
 }
 
 }  // namespace conelab::desktop

@@ -47,10 +47,12 @@ struct Trace {
 using Cancelled = std::function<bool()>;
 
 /// Reads a trace in a sandbox, or a stored map if `group` is its path. Throws like read_input.
+/// Without `digest`, `sha256` remains empty, which saves reading the rest of the file.
 [[nodiscard]] std::shared_ptr<const Trace> load_trace(const std::string& file,
                                                       const std::string& group,
                                                       const Cancelled& cancelled = {},
-                                                      const ArrayNames& arrays = {});
+                                                      const ArrayNames& arrays = {},
+                                                      bool digest = true);
 
 /// One head of one batch element as input of the engine: in double, and in float for pictures.
 struct HeadInput {
@@ -74,9 +76,9 @@ struct HeadInput {
 /// operators, the one operator that computed it, without a reference.
 [[nodiscard]] MapChoice shown_maps(const MapChoice& choice, const Trace* trace);
 
-/// Returns the groups of an HDF5 file that contain an array `query`, in ascending order
-/// ("/german/layer3"), or if there are none its stored maps; for files of other formats one empty
-/// name. Throws a failure if the file cannot be read.
+/// Returns the groups of an HDF5 file that contain an array `query`, in natural order
+/// ("/german/layer3" before "/german/layer10"), or if there are none its stored maps; for files of
+/// other formats one empty name. Throws a failure if the file cannot be read.
 [[nodiscard]] std::vector<std::string> groups_to_open(const std::string& file,
                                                       const std::string& query = "q",
                                                       const Cancelled& cancelled = {});
@@ -86,6 +88,15 @@ struct HeadInput {
 /// Returns only the groups that contain an array `query`.
 [[nodiscard]] std::vector<std::string> groups_with_queries(const Inspection& inspection,
                                                            const std::string& query = "q");
+
+/// Returns those of `groups` that have the same parent as `group`, in natural order: the layers of
+/// one model on one text.
+[[nodiscard]] std::vector<std::string> layers_beside(const std::vector<std::string>& groups,
+                                                     const std::string& group);
+/// Returns the last part of the path of a group, "layer3"; "trace" for the root.
+[[nodiscard]] std::string layer_name(const std::string& group);
+/// Returns whether a comes before b if runs of digits are compared as numbers.
+[[nodiscard]] bool naturally_before(const std::string& a, const std::string& b);
 
 /// Returns whether an array of an HDF5 file is a gradient that `attend --keep gradients` wrote.
 /// These arrays are named q, k and v too, but they form no trace.

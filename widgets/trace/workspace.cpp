@@ -161,8 +161,7 @@ void Workspace::choose_head() {
   if (!trace_ || wanted == shown_) return;
   shown_ = wanted;
   head_job_.cancel();
-  Backend* device = devices_ ? devices_(wanted.device) : nullptr;
-  const auto read = [trace = trace_, wanted, device] {
+  const auto read = [trace = trace_, wanted, device = device()] {
     return head_input(*trace, wanted.batch, wanted.head, device);
   };
   const auto failed_to = [this](const std::string& message) {

@@ -22,6 +22,10 @@ class Workspace : public QObject {
   /// Sets the function that finds a device by name; it returns null for unknown names. The CPU
   /// needs none.
   void use_devices(std::function<Backend*(const std::string&)> find) { devices_ = std::move(find); }
+  /// Returns the device that the session chooses; null for the CPU.
+  [[nodiscard]] Backend* device() const {
+    return devices_ ? devices_(document_.session().trace.device) : nullptr;
+  }
   [[nodiscard]] JobPool& jobs() { return jobs_; }
   /// Returns the trace; null if none is open or while the file is read.
   [[nodiscard]] const std::shared_ptr<const Trace>& trace() const { return trace_; }

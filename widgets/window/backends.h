@@ -23,6 +23,8 @@ struct Backends {
   BenchBackend bench;
   /// Returns a device other than the CPU by name; null if there is none of that name.
   std::function<Backend*(const std::string&)> device;
+  /// Returns the command line that computes "weights" or "logits" as exactly as views show them.
+  std::function<std::string(const TraceChoice&, const Call&, const std::string&)> cell_command;
 };
 
 }  // namespace conelab::desktop

@@ -182,6 +182,7 @@ void MainWindow::connect_views() {
   connect(maps_, &MapsView::figure_wanted, this,
           [this](const FigureChoice& figure) { show_figure(tr("make a figure"), figure); });
   connect(maps_, &MapsView::command_wanted, this, &MainWindow::copy_figure_command);
+  connect(maps_, &MapsView::cell_commands_wanted, this, &MainWindow::copy_cell_commands);
   connect(figures_, &FiguresView::command_wanted, this,
           [this] { copy_figure_command(figures_->wanted()); });
   const auto copy = [this](const QString& text) { copy_text(text, tr("Command")); };
@@ -324,6 +325,10 @@ void MainWindow::build_edit_menu() {
   edit->addSeparator();
   add_action(edit, tr("Add &operator"), QKeySequence(tr("Ctrl+Shift+A")),
              [this] { operators_->add_operator(); });
+  add_action(edit, tr("&Find a token"), QKeySequence::Find, [this] {
+    layout_.raise("dock-maps");
+    maps_->find_token();
+  });
   add_action(edit, tr("&Copy as command"), QKeySequence(tr("Ctrl+Shift+C")), [this] {
     QStringList commands;
     const auto& trace = workspace_->trace();
@@ -521,6 +526,17 @@ QString MainWindow::command_of(const Call& call) const {
   const TraceChoice& trace = document_.session().trace;
   if (!backends_.attend_command || trace.file.empty()) return {};
   return QString::fromStdString(backends_.attend_command(trace, call));
+}
+
+void MainWindow::copy_cell_commands(const std::vector<Call>& calls, const QString& note) {
+  const Session& session = document_.session();
+  if (!backends_.cell_command || session.trace.file.empty()) return;
+  QStringList lines;
+  for (const Call& call : calls) {
+    lines << QString::fromStdString(
+        backends_.cell_command(session.trace, call, session.maps.quantity));
+  }
+  copy_text(lines.join('\n') + "  # " + note, tr("Command"));
 }
 
 void MainWindow::copy_command(const Call& call) {

@@ -86,6 +86,8 @@ class MainWindow : public QMainWindow {
   /// The command line that computes a call on the open trace; empty where there is none.
   [[nodiscard]] QString command_of(const Call& call) const;
   void copy_command(const Call& call);
+  /// Copies the commands that compute the numbers of a cell, with a note that says which.
+  void copy_cell_commands(const std::vector<Call>& calls, const QString& note);
   void copy_figure_command(const FigureChoice& figure);
   /// Copies the command that draws a stored map, which no operator computes.
   void copy_stored_command(const Trace& trace);

@@ -30,6 +30,7 @@ struct OpenedTrace {
   explicit OpenedTrace(const char* layout, const char* group = "/german/layer3") {
     document.edit("layout", [&](Session& s) {
       s.maps.layout = layout;
+      s.maps.heads_rows = "operators";
       s.trace.head = 5;
     });
     workspace.open(QString::fromStdString(shipped_trace()), group);
@@ -194,19 +195,20 @@ TEST(Readout, ValuesStayOnTheLineOfTheirNames) {
 
 TEST(HeadGrid, MapsNeitherOverlapNorLeaveTheCanvas) {
   for (const std::size_t heads : {1U, 2U, 5U, 12U, 16U, 40U}) {
-    for (const std::size_t operations : {1U, 2U, 3U, 6U}) {
-      const HeadGrid grid = arrange_heads(900, 640, operations, heads, 1);
-      ASSERT_EQ(grid.maps.size(), heads * operations);
-      ASSERT_EQ(grid.titles.size(), operations);
+    for (const std::size_t rows : {1U, 2U, 3U, 6U, 24U}) {
+      const HeadGrid grid =
+          arrange_heads(900, 640, std::vector<std::size_t>(rows, heads), 1, HeadSpace());
+      ASSERT_EQ(grid.maps.size(), heads * rows);
+      ASSERT_EQ(grid.titles.size(), rows);
       EXPECT_GE(grid.height, 18);
       for (std::size_t i = 0; i < grid.maps.size(); ++i) {
         const HeadPlace& p = grid.maps[i];
-        EXPECT_EQ(p.operation * heads + p.head, i);
+        EXPECT_EQ(p.row * heads + p.head, i);
         EXPECT_LE(p.cells.right(), 900);
         if (grid.height > 18) {
           EXPECT_LE(p.cells.bottom(), 640);
         }
-        EXPECT_GE(p.label.y, grid.titles[p.operation].bottom() - 1e-9);
+        EXPECT_GE(p.label.y, grid.titles[p.row].y);
         EXPECT_EQ(grid.at({p.cells.x + 3, p.cells.y + 3}), i);
         for (std::size_t k = 0; k < i; ++k) {
           const figure::Box& q = grid.maps[k].cells;
@@ -215,7 +217,11 @@ TEST(HeadGrid, MapsNeitherOverlapNorLeaveTheCanvas) {
       }
     }
   }
-  EXPECT_TRUE(arrange_heads(900, 640, 0, 12, 1).maps.empty());
+  EXPECT_TRUE(arrange_heads(900, 640, {}, 1, HeadSpace()).maps.empty());
+  const HeadGrid list = arrange_head_list(900, 640, 144, 1, HeadSpace());
+  ASSERT_EQ(list.maps.size(), 144U);
+  EXPECT_GE(list.width, HeadSpace().name);
+  EXPECT_LE(list.maps.back().cells.bottom(), list.bottom);
 }
 
 TEST(Heads, EveryHeadOfEveryOperatorIsItsOwnMatrix) {
@@ -230,7 +236,7 @@ TEST(Heads, EveryHeadOfEveryOperatorIsItsOwnMatrix) {
   for (std::size_t row = 0; row < 3; ++row) {
     for (const std::int64_t head : {0, 5, 11}) {
       const auto source = opened.source(names[row], head);
-      const MapPyramid& pyramid = *heads.rows()[row]->pyramids[static_cast<std::size_t>(head)];
+      const MapPyramid& pyramid = *heads.rows()[row]->maps[static_cast<std::size_t>(head)]->pyramid;
       float cell = 0;
       for (const Focus at : {Focus{0, 0}, Focus{4, 9}, Focus{29, 3}}) {
         pyramid.read_row(0, at.query, at.key, 1, &cell);
@@ -239,7 +245,7 @@ TEST(Heads, EveryHeadOfEveryOperatorIsItsOwnMatrix) {
       EXPECT_EQ(pyramid.shared_source(), nullptr);
     }
   }
-  EXPECT_NE(heads.about(1, 3).find("penumbral, head 3: mean entropy"), std::string::npos);
+  EXPECT_NE(heads.about({1, 3}).find("penumbral, head 3: entropy"), std::string::npos);
 }
 
 TEST(Heads, LimitsAreSharedOrOwn) {
@@ -252,7 +258,7 @@ TEST(Heads, LimitsAreSharedOrOwn) {
   EXPECT_TRUE(heads.limits(dot, 0) == heads.limits(umbral, 7));
   opened.document.edit("own", [](Session& s) { s.maps.shared_limits = false; });
   EXPECT_FALSE(heads.limits(dot, 0) == heads.limits(dot, 1));
-  EXPECT_EQ(heads.limits(dot, 1).high, dot.summaries[1].limits.high);
+  EXPECT_EQ(heads.limits(dot, 1).high, dot.maps[1]->summary.limits.high);
 }
 
 TEST(Heads, CanBeCancelledAndComputedAgain) {
@@ -271,10 +277,12 @@ TEST(Heads, CanBeCancelledAndComputedAgain) {
   heads.look(true);
   EXPECT_TRUE(heads.busy());
   EXPECT_TRUE(wait_for([&] { return heads.complete(); }));
-  EXPECT_TRUE(heads.rows()[0]->summaries[0].row_entropy.empty());  // Logits have none.
+  // Scores are those of the weights, whatever is shown.
+  EXPECT_GT(heads.rows()[0]->maps[0]->summary.limits.high, 1);
+  EXPECT_LE(heads.rows()[0]->maps[0]->scores->special, 1);
 }
 
-TEST(Heads, AClickMakesAHeadTheOneOfAllViews) {
+TEST(Heads, AClickOpensAHeadAsALargeMap) {
   REQUIRE_DISPLAY();
   ShownLayout shown("heads");
   ASSERT_TRUE(wait_for([&] { return shown.view.heads().complete(); }));
@@ -283,13 +291,14 @@ TEST(Heads, AClickMakesAHeadTheOneOfAllViews) {
   const figure::Box& box = canvas.grid().maps[12 + 9].cells;
   const QPointF at(box.x + box.width * 0.52, box.y + box.height * 0.31);
   move_to(canvas, at);
-  EXPECT_TRUE(shown.view.readout().contains("penumbral, head 9: mean entropy"))
+  EXPECT_TRUE(shown.view.readout().contains("penumbral, head 9: entropy"))
       << shown.view.readout().toStdString();
   ASSERT_TRUE(shown.document.focused());
   EXPECT_EQ(shown.document.focused()->key, 15);
   EXPECT_EQ(shown.document.focused()->query, 9);
   click(canvas, at);
   EXPECT_EQ(shown.document.session().trace.head, 9);
+  EXPECT_EQ(shown.document.session().maps.layout, "maps");
   EXPECT_TRUE(shown.view.heads().complete());  // The small maps stay.
   shown.document.undo();
   EXPECT_EQ(shown.document.session().trace.head, 5);

@@ -50,6 +50,8 @@ TEST(Session, TellsEveryMemberOfEveryPart) {
   EXPECT_EQ(members_told<Session>(), member_count<Session>());
   EXPECT_EQ(members_told<TraceChoice>(), member_count<TraceChoice>());
   EXPECT_EQ(members_told<MapChoice>(), member_count<MapChoice>());
+  EXPECT_EQ(members_told<MapRegion>(), member_count<MapRegion>());
+  EXPECT_EQ(members_told<BesideChoice>(), member_count<BesideChoice>());
   EXPECT_EQ(members_told<Focus>(), member_count<Focus>());
   EXPECT_EQ(members_told<ConeCamera>(), member_count<ConeCamera>());
   EXPECT_EQ(members_told<ConeChoice>(), member_count<ConeChoice>());
@@ -68,7 +70,7 @@ std::vector<std::string> all(const char* const (&words)[n]) {
 const std::map<std::string, std::vector<std::string>> known_words = {
     {"family", {"penumbral", "umbral", "ganea"}},
     {"beside", {"umbral-finite", "ganea"}},
-    {"colours", {"sequential", "dark", "diverging"}},
+    {"colours", {"theme", "sequential", "dark", "diverging"}},
     {"name", {"heatmap", "cones", "lub"}},
     {"device", all(trace_devices)},
     {"quantity", all(map_quantities)},
@@ -76,6 +78,12 @@ const std::map<std::string, std::vector<std::string>> known_words = {
     {"layout", all(map_layouts)},
     {"arc_arrangement", all(arc_arrangements)},
     {"tree_tokens", all(tree_sides)},
+    {"percentiles", all(map_percentiles)},
+    {"special_tokens", all(special_token_choices)},
+    {"join", all(head_joins)},
+    {"heads_rows", all(heads_rows_choices)},
+    {"head_score", all(head_scores)},
+    {"heads_order", all(heads_orders)},
     {"model", all(cone_models)},
     {"page", all(bench_pages)},
     {"theme", all(themes)}};

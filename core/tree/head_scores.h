@@ -1,0 +1,74 @@
+// Numbers that tell the attention heads of a model apart, from the weights w_ij of one head.
+//
+// Query i has the position i + n_k − n_q among the keys, as for position biases. With the shares
+// p_ij = w_ij / Σ_j w_ij of a row:
+//   entropy   the mean over queries of −Σ_j p_ij ln p_ij, in nats
+//   distance  Σ w_ij |position(i) − j| / Σ w_ij, in tokens
+//   earlier   the share of the weight on keys before the position of their query
+//   special   the share of the weight on special tokens, such as [CLS]
+//   boundary  the least relative crossing of a boundary (segmentation.h): 1 for uniform attention,
+//             0 if two parts of the text do not attend to each other
+//   order     the share of the weight on ancestors of the query's token (order.h)
+// A share is that of all weights of the head, Σ w_ij.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "core/tree/segmentation.h"
+
+namespace conelab::tree {
+
+/// A score is NaN if it does not exist (see HeadScorer), or if a weight is not finite or below 0.
+struct HeadScores {
+  static constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  double entropy = none, distance = none, earlier = none;
+  double special = none, boundary = none, order = none;
+};
+
+/// A score as it is named, explained and found.
+struct HeadScoreInfo {
+  const char* name;
+  const char* about;
+  double HeadScores::*member;
+};
+inline constexpr HeadScoreInfo head_score_table[] = {
+    {"entropy", "mean entropy of the rows, in nats", &HeadScores::entropy},
+    {"distance", "mean distance of query and key, in tokens", &HeadScores::distance},
+    {"earlier", "share of the weight on earlier tokens", &HeadScores::earlier},
+    {"special", "share of the weight on special tokens; without any, on the first and the last",
+     &HeadScores::special},
+    {"boundary", "least crossing of a boundary, relative to uniform attention",
+     &HeadScores::boundary},
+    {"order", "share of the weight on ancestors (cone families)", &HeadScores::order},
+};
+
+/// Computes the scores of a head whose rows arrive one after the other.
+class HeadScorer {
+ public:
+  /// `special` [keys] marks special tokens. `ancestor` [keys × keys] is the relation of order.h;
+  /// if it is empty, there is no `order`. If there are not as many queries as keys, there are
+  /// neither `boundary` nor `order`.
+  HeadScorer(std::size_t queries, std::size_t keys, std::vector<std::uint8_t> special,
+             std::vector<std::uint8_t> ancestor = {});
+
+  /// Adds the next `count` rows of weights [count × keys]. −∞ marks pairs outside the mask.
+  void add_rows(const float* weights, std::size_t count);
+  /// Returns the scores of all rows.
+  [[nodiscard]] HeadScores scores() const;
+
+ private:
+  void add_row(const float* weights);
+
+  std::size_t queries_, keys_;
+  std::vector<std::uint8_t> special_, ancestor_, allowed_;
+  std::vector<double> row_;
+  std::size_t done_ = 0, rows_with_weight_ = 0;
+  bool known_ = true;
+  double total_ = 0, entropy_ = 0, distance_ = 0, earlier_ = 0, on_special_ = 0, on_ancestors_ = 0;
+  std::optional<SegmentationSums> segmentation_;
+};
+
+}  // namespace conelab::tree

@@ -1,0 +1,148 @@
+#include "widgets/maps/compare_tools.h"
+
+#include <QBoxLayout>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QSignalBlocker>
+#include <algorithm>
+
+namespace conelab::desktop {
+namespace {
+
+/// Roles of an entry: its file and its group. "another file …" has neither.
+constexpr int file_role = Qt::UserRole, group_role = Qt::UserRole + 1;
+constexpr int widest_layer = 200;
+
+}  // namespace
+
+void fill_heads(QComboBox& box, std::int64_t heads, bool joins) {
+  struct Entry {
+    QString name, help;
+  };
+  const Entry of_joins[] = {
+      {QObject::tr("mean"), QObject::tr("The mean of the heads of the layer, cell by cell")},
+      {QObject::tr("maximum"), QObject::tr("The largest cell of the heads of the layer")},
+      {QObject::tr("rollout"),
+       QObject::tr("Attention rollout from the first layer to this one (Abnar and Zuidema 2020)")}};
+  static_assert(std::size(of_joins) + 1 == std::size(head_joins));
+  const int count = static_cast<int>(heads) + (joins ? static_cast<int>(std::size(of_joins)) : 0);
+  if (box.count() == count) return;
+  box.clear();
+  for (std::int64_t i = 0; i < heads; ++i) box.addItem(QObject::tr("head %1").arg(i));
+  for (std::size_t i = 0; joins && i < std::size(of_joins); ++i) {
+    box.addItem(of_joins[i].name, QString(head_joins[i + 1]));
+    box.setItemData(box.count() - 1, of_joins[i].help, Qt::ToolTipRole);
+  }
+}
+
+void show_head(QComboBox& box, std::int64_t head, const std::string& join) {
+  const int joined = box.findData(QString::fromStdString(join));
+  box.setCurrentIndex(joined < 0 ? static_cast<int>(head) : joined);
+}
+
+void take_head(const QComboBox& box, int entry, std::int64_t& head, std::string& join) {
+  const QString joined = box.itemData(entry).toString();
+  join = joined.isEmpty() ? head_joins[0] : joined.toStdString();
+  if (joined.isEmpty()) head = entry;
+}
+
+CompareTools::CompareTools(Workspace& workspace, SecondTrace& second, QWidget* parent)
+    : QWidget(parent), workspace_(workspace), second_(second) {
+  auto* line = new QHBoxLayout(this);
+  line->setContentsMargins(0, 0, 0, 0);
+  line->setSpacing(6);
+  const auto add = [&](const char* name, const QString& accessible, const QString& help) {
+    auto* box = new QComboBox;
+    box->setObjectName(QLatin1String(name));
+    box->setAccessibleName(accessible);
+    box->setToolTip(help);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    line->addWidget(box);
+    return box;
+  };
+  layer_ = add("maps-beside", tr("Compared layer"),
+               tr("Shows another layer, head or file beside each map, and the difference where the"
+                  " sizes agree; hold R over the maps to let the two change places"));
+  layer_->setMaximumWidth(widest_layer);
+  head_ = add("maps-beside-head", tr("Compared head"), tr("The head of the compared layer"));
+  connect(layer_, &QComboBox::activated, this, &CompareTools::choose_layer);
+  connect(head_, &QComboBox::activated, this, &CompareTools::choose_head);
+  connect(&workspace_.document(), &Document::changed, this, &CompareTools::refill);
+  connect(&workspace_, &Workspace::trace_changed, this, &CompareTools::refill);
+  connect(&second_, &SecondTrace::changed, this, &CompareTools::refill);
+  refill();
+}
+
+void CompareTools::add_layers(const std::string& file, const std::vector<std::string>& groups) {
+  const auto& open = workspace_.trace();
+  const std::vector<std::string> beside = open ? layers_beside(groups, open->group) : groups;
+  const QString name = QFileInfo(QString::fromStdString(file)).fileName();
+  for (const std::string& group : groups) {
+    // The layers of other texts are named with their text.
+    const bool sibling = std::find(beside.begin(), beside.end(), group) != beside.end();
+    QString text =
+        QString::fromStdString(sibling || group.empty() ? layer_name(group) : group.substr(1));
+    if (!open || file != open->file) text = name + ": " + text;
+    layer_->addItem(tr("with %1").arg(text));
+    layer_->setItemData(layer_->count() - 1, QString::fromStdString(file), file_role);
+    layer_->setItemData(layer_->count() - 1, QString::fromStdString(group), group_role);
+  }
+}
+
+void CompareTools::refill() {
+  const QSignalBlocker quiet(layer_), silent(head_);
+  const auto& beside = workspace_.document().session().maps.beside;
+  const auto& open = workspace_.trace();
+  layer_->clear();
+  layer_->addItem(tr("no comparison"));
+  if (open) add_layers(open->file, workspace_.groups());
+  if (beside && (!open || beside->file != open->file)) {
+    const bool known = second_.trace() && second_.trace()->file == beside->file;
+    add_layers(beside->file, known ? second_.groups() : std::vector{beside->group});
+  }
+  layer_->addItem(tr("with another file …"));
+  for (int i = 0; beside && i < layer_->count(); ++i) {
+    if (layer_->itemData(i, file_role).toString().toStdString() == beside->file &&
+        layer_->itemData(i, group_role).toString().toStdString() == beside->group) {
+      layer_->setCurrentIndex(i);
+    }
+  }
+  const auto& trace = second_.trace();
+  head_->setVisible(beside && trace);
+  if (!beside || !trace) return;
+  fill_heads(*head_, trace->extents().head, true);
+  show_head(*head_, beside->head, beside->join);
+}
+
+void CompareTools::choose_layer(int entry) {
+  if (entry == layer_->count() - 1) return open_file();
+  const auto& open = workspace_.trace();
+  if (!open) return;
+  const std::string file = layer_->itemData(entry, file_role).toString().toStdString();
+  const std::string group = layer_->itemData(entry, group_role).toString().toStdString();
+  workspace_.document().edit(
+      entry == 0 ? tr("compare with nothing") : tr("compare with %1").arg(layer_->itemText(entry)),
+      [&](Session& s) {
+        if (entry == 0) return s.maps.beside.reset();
+        const auto before = s.maps.beside;
+        s.maps.beside = first_beside(s, *open, file, group);
+        if (!before) return;
+        s.maps.beside->head = before->head, s.maps.beside->join = before->join;
+      });
+}
+
+void CompareTools::choose_head(int entry) {
+  workspace_.document().edit(tr("compare with %1").arg(head_->itemText(entry)), [&](Session& s) {
+    if (s.maps.beside) take_head(*head_, entry, s.maps.beside->head, s.maps.beside->join);
+  });
+}
+
+void CompareTools::open_file() {
+  refill();  // The entry is no choice that stays.
+  const QString file = QFileDialog::getOpenFileName(
+      this, tr("Compare with"), {},
+      tr("Traces (*.h5 *.hdf5 *.npz *.npy *.safetensors);;All files (*)"));
+  if (!file.isEmpty()) second_.choose_file(file);
+}
+
+}  // namespace conelab::desktop

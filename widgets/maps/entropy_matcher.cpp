@@ -1,0 +1,104 @@
+#include "widgets/maps/entropy_matcher.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// What is to be changed: an operator of the session.
+struct Wanted {
+  std::size_t index = 0;
+  Call before, goal;
+};
+struct Matched {
+  std::size_t index = 0;
+  Call before, after;
+};
+
+Matched matched(const Wanted& wanted, const EntropyRows& rows, const Trace& trace,
+                std::int64_t head, const Execution& execution) {
+  const double entropy = mean_row_entropy(rows, call_on_head(wanted.goal, trace, head), execution);
+  const double value =
+      match_entropy(rows, call_on_head(wanted.before, trace, head), entropy, execution);
+  const std::string key = *sharpness_key(wanted.before);
+  return {wanted.index, wanted.before, with_value_on_head(wanted.before, key, value, head)};
+}
+
+}  // namespace
+
+Call entropy_goal(const MapChoice& choice, const Call& call) {
+  for (const Call& each : choice.calls) {
+    if (is_attention(each) && each.similarity == "dot" && each.weights == "softmax") return each;
+  }
+  Call goal = plain_call("dot");
+  goal.masks = call.masks;
+  goal.bias = call.bias;
+  for (const ParameterInfo& info : call_parameters(goal)) {
+    const auto found = call.parameters.find(info.key);
+    const bool own = std::string_view(info.key) == "scale";
+    if (found != call.parameters.end() && !own) goal.parameters.insert(*found);
+  }
+  return goal;
+}
+
+bool EntropyMatcher::can_match(std::size_t index) const {
+  const MapChoice& choice = workspace_.document().session().maps;
+  if (index >= choice.calls.size()) return false;
+  const Call& call = choice.calls[index];
+  return sharpness_key(call) && !(call == entropy_goal(choice, call));
+}
+
+void EntropyMatcher::match(const std::vector<std::size_t>& indices) {
+  const MapChoice& choice = workspace_.document().session().maps;
+  const auto& head = workspace_.head();
+  if (!head || !workspace_.trace()) return;
+  std::vector<Wanted> wanted;
+  for (const std::size_t i : indices) {
+    if (can_match(i)) wanted.push_back({i, choice.calls[i], entropy_goal(choice, choice.calls[i])});
+  }
+  if (wanted.empty()) return;
+  error_.clear();
+  const std::int64_t index = workspace_.document().session().trace.head;
+  const EntropyRows rows{head, map_tokens(*workspace_.trace(), [&] {
+                           MapChoice of_tokens = choice;
+                           of_tokens.merge_words = false;
+                           return of_tokens;
+                         }())};
+  using Result = std::vector<Matched>;
+  job_ = workspace_.jobs().start<Result>(
+      "matching the entropy of dot",
+      [wanted, rows, trace = workspace_.trace(), index](const JobContext& context) {
+        Execution execution;
+        execution.cancelled = context.cancel_check();
+        execution.progress = context.progress_report();
+        Result result;
+        for (const Wanted& one : wanted) {
+          result.push_back(matched(one, rows, *trace, index, execution));
+        }
+        return result;
+      },
+      [this](Result result) {
+        job_.finished();
+        workspace_.document().edit(tr("match the entropy of dot"), [&](Session& s) {
+          for (const Matched& one : result) {
+            if (one.index >= s.maps.calls.size()) continue;
+            Call& call = s.maps.calls[one.index];
+            if (call == one.before) call = one.after;
+          }
+        });
+        emit changed();
+      },
+      [this](const std::string& message) {
+        job_.finished();
+        if (message != job_cancelled) error_ = message;
+        emit changed();
+      },
+      true);
+  emit changed();
+}
+
+void EntropyMatcher::forget_error() {
+  if (error_.empty()) return;
+  error_.clear();
+  emit changed();
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,273 @@
+#include "widgets/maps/joined_source.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/statistics/rollout.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// How many numbers of the keys of a row can be processed within a millisecond or two.
+constexpr std::int64_t most_joined_at_once = std::int64_t{1} << 18;
+
+/// Combines the cells of heads that arrive one after the other.
+template <class T>
+class Join {
+ public:
+  Join(std::size_t cells, bool mean, bool weights)
+      : mean_(mean), weights_(weights), cells_(cells), seen_(cells) {}
+
+  void add(const T* cells) {
+    ++heads_;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (std::isinf(cells[i]) && cells[i] < 0) continue;
+      const bool first = seen_[i]++ == 0;
+      if (mean_) {
+        cells_[i] += cells[i];
+      } else if (first || !(cells[i] <= cells_[i])) {  // NaN takes precedence.
+        if (!std::isnan(cells_[i])) cells_[i] = cells[i];
+      }
+    }
+  }
+  [[nodiscard]] std::vector<T> result() {
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (seen_[i] == 0) {
+        cells_[i] = -std::numeric_limits<T>::infinity();
+      } else if (mean_) {
+        cells_[i] /= static_cast<T>(weights_ ? heads_ : seen_[i]);
+      }
+    }
+    return std::move(cells_);
+  }
+
+ private:
+  bool mean_, weights_;
+  std::int32_t heads_ = 0;
+  std::vector<T> cells_;
+  std::vector<std::int32_t> seen_;
+};
+
+/// The mean or the maximum of heads; of one head alone both are the head itself.
+class JoinedSource : public MatrixSource {
+ public:
+  JoinedSource(const MapSubject& subject, const Call& call, Map2d quantity)
+      : subject_(subject), call_(call), quantity_(quantity), extents_(subject.trace->extents()) {}
+
+  [[nodiscard]] std::int64_t rows() const override { return extents_.query; }
+  [[nodiscard]] std::int64_t columns() const override { return extents_.key; }
+  /// Rows of a maximum do not sum to one.
+  [[nodiscard]] bool holds_weights() const override {
+    return quantity_ == Map2d::weights && subject_.join != "maximum";
+  }
+
+  void prepare(const Execution& execution) override {
+    const auto& all = heads();
+    const double step = 1 / static_cast<double>(all.size());
+    double begin = 0;
+    for (const auto& head : all) {
+      head->prepare(stage(execution, begin, begin + step));
+      begin += step;
+    }
+  }
+
+  void cells(const CellRange& range, float* out) const override {
+    const auto count = static_cast<std::size_t>(range.rows() * range.columns());
+    Join<float> join = joined<float>(count);
+    std::vector<float> part(count);
+    for (const auto& head : heads()) {
+      head->cells(range, part.data());
+      join.add(part.data());
+    }
+    const std::vector<float> all = join.result();
+    std::copy(all.begin(), all.end(), out);
+  }
+
+  [[nodiscard]] double exact(std::int64_t row, std::int64_t column) const override {
+    const auto& all = heads();
+    {
+      const std::lock_guard lock(mutex_);
+      if (row_ == row) return exact_[static_cast<std::size_t>(column)];
+    }
+    Join<double> join = joined<double>(static_cast<std::size_t>(columns()));
+    std::vector<double> part(static_cast<std::size_t>(columns()));
+    for (const auto& head : all) {
+      for (std::int64_t c = 0; c < columns(); ++c) {
+        part[static_cast<std::size_t>(c)] = head->exact(row, c);
+      }
+      join.add(part.data());
+    }
+    const std::lock_guard lock(mutex_);
+    row_ = row;
+    exact_ = join.result();
+    return exact_[static_cast<std::size_t>(column)];
+  }
+
+  [[nodiscard]] bool exact_is_quick(std::int64_t row) const override {
+    if (!made_) return false;
+    const std::lock_guard lock(mutex_);
+    const std::int64_t heads = subject_.join == "one" ? 1 : extents_.head;
+    return row_ == row || heads * columns() * extents_.feature <= most_joined_at_once;
+  }
+
+  [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
+    std::optional<Join<float>> join;
+    for (const auto& head : heads()) {
+      const std::vector<float> part = head->sample(stride);
+      if (part.empty()) return {};
+      if (!join) join.emplace(joined<float>(part.size()));
+      join->add(part.data());
+    }
+    return join ? join->result() : std::vector<float>();
+  }
+
+ private:
+  using Heads = std::vector<std::shared_ptr<MatrixSource>>;
+
+  template <class T>
+  [[nodiscard]] Join<T> joined(std::size_t count) const {
+    return {count, subject_.join != "maximum", quantity_ == Map2d::weights};
+  }
+
+  /// Returns the heads; the first call makes them, which copies their tensors.
+  const Heads& heads() const {
+    const std::lock_guard lock(making_);
+    if (made_) return heads_;
+    const bool one = subject_.join == "one";
+    Heads all;
+    for (std::int64_t h = one ? subject_.head : 0; h < (one ? subject_.head + 1 : extents_.head);
+         ++h) {
+      all.push_back(
+          attention_source(head_input(*subject_.trace, subject_.batch, h, subject_.device),
+                           call_on_head(call_, *subject_.trace, h), quantity_));
+    }
+    heads_ = std::move(all);
+    made_ = true;
+    return heads_;
+  }
+
+  MapSubject subject_;
+  Call call_;
+  Map2d quantity_;
+  Extents extents_;
+  mutable std::mutex making_, mutex_;
+  mutable std::atomic<bool> made_{false};
+  mutable Heads heads_;
+  mutable std::int64_t row_ = -1;
+  mutable std::vector<double> exact_;
+};
+
+/// Returns the mean of the weights of all heads of a layer, in double precision.
+std::vector<double> mean_weights(const Trace& trace, std::int64_t batch, const Call& call,
+                                 const Execution& execution) {
+  const Extents e = trace.extents();
+  std::vector<double> mean(static_cast<std::size_t>(e.query * e.key)), part(mean.size());
+  for (std::int64_t head = 0; head < e.head; ++head) {
+    const auto input = head_input(trace, batch, head);
+    const PairCall<double> pairs = pair_call(call_on_head(call, trace, head), input->exact);
+    const Forward<double> saved = forward(*pairs.plan, pairs.input, execution);
+    attention_map_tile<double>(*pairs.plan, pairs.input, Map2d::weights, &saved,
+                               {0, 0, 0, e.query, 0, e.key}, part.data(), execution);
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += part[i];
+  }
+  for (double& each : mean) each /= static_cast<double>(e.head);
+  return mean;
+}
+
+class RolloutSource : public MatrixSource {
+ public:
+  RolloutSource(MapSubject subject, const Call& call)
+      : subject_(std::move(subject)), call_(call), n_(subject_.trace->extents().query) {
+    const Extents e = subject_.trace->extents();
+    if (e.query != e.key) {
+      misuse("rollout needs as many queries as keys (found {} and {})", e.query, e.key);
+    }
+    if (n_ > most_rollout_tokens) {
+      misuse("rollout is computed for at most {} tokens (found {})", most_rollout_tokens, n_);
+    }
+  }
+
+  [[nodiscard]] std::int64_t rows() const override { return n_; }
+  [[nodiscard]] std::int64_t columns() const override { return n_; }
+  [[nodiscard]] bool holds_weights() const override { return true; }
+
+  void prepare(const Execution& execution) override {
+    if (ready_) return;
+    Rollout rollout(static_cast<std::size_t>(n_));
+    const std::vector<std::string> layers = layers_up_to();
+    double begin = 0;
+    for (const std::string& layer : layers) {
+      const double end = begin + 1 / static_cast<double>(layers.size());
+      const auto trace = read(layer, execution);
+      rollout.add_layer(mean_weights(*trace, subject_.batch, call_, quiet(execution)),
+                        stage(execution, begin, end));
+      begin = end;
+    }
+    matrix_ = rollout.matrix();
+    ready_ = true;
+  }
+
+  void cells(const CellRange& r, float* out) const override {
+    for (std::int64_t row = r.row_begin; row < r.row_end; ++row) {
+      const double* from = matrix_.data() + row * n_ + r.column_begin;
+      out = std::transform(from, from + r.columns(), out,
+                           [](double v) { return static_cast<float>(v); });
+    }
+  }
+  /// NaN until the matrix is prepared.
+  [[nodiscard]] double exact(std::int64_t row, std::int64_t column) const override {
+    return ready_ ? matrix_[static_cast<std::size_t>(row * n_ + column)]
+                  : std::numeric_limits<double>::quiet_NaN();
+  }
+  [[nodiscard]] bool exact_is_quick(std::int64_t) const override { return ready_; }
+  [[nodiscard]] std::vector<float> sample(std::int64_t) const override { return {}; }
+
+ private:
+  [[nodiscard]] std::vector<std::string> layers_up_to() const {
+    std::vector<std::string> layers = subject_.layers;
+    const auto open = std::find(layers.begin(), layers.end(), subject_.trace->group);
+    if (open == layers.end()) return {subject_.trace->group};
+    layers.erase(open + 1, layers.end());
+    return layers;
+  }
+
+  [[nodiscard]] std::shared_ptr<const Trace> read(const std::string& layer,
+                                                  const Execution& execution) const {
+    if (layer == subject_.trace->group) return subject_.trace;
+    auto trace =
+        load_trace(subject_.trace->file, layer, execution.cancelled, subject_.trace->arrays, false);
+    const Extents e = trace->extents();
+    if (e.query != n_ || e.key != n_ || subject_.batch >= e.batch) {
+      fail("rollout: {} has {} queries and {} keys, {} has {}", layer_name(layer), e.query, e.key,
+           layer_name(subject_.trace->group), n_);
+    }
+    return trace;
+  }
+
+  MapSubject subject_;
+  Call call_;
+  std::int64_t n_;
+  std::vector<double> matrix_;
+  std::atomic<bool> ready_{false};
+};
+
+}  // namespace
+
+std::string subject_name(const MapSubject& subject, bool whole) {
+  const std::string& group = subject.trace->group;
+  const std::string layer = whole && !group.empty() ? group.substr(1) : layer_name(group);
+  if (subject.join == "rollout") return "rollout to " + layer;
+  return layer + " · " + (subject.join == "one" ? std::to_string(subject.head) : subject.join);
+}
+
+std::shared_ptr<MatrixSource> subject_source(const MapSubject& subject, const Call& call,
+                                             Map2d quantity) {
+  if (subject.join != "rollout") return std::make_shared<JoinedSource>(subject, call, quantity);
+  if (quantity != Map2d::weights) misuse("rollout is defined for weights, not for logits");
+  return std::make_shared<RolloutSource>(subject, call);
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,37 @@
+// A line above the maps that says which of them look empty under shared limits, and offers to
+// change that: own limits, or the sharpness at which their attention is as concentrated as that of
+// dot.
+#pragma once
+
+#include <QWidget>
+
+#include "widgets/maps/entropy_matcher.h"
+#include "widgets/maps/maps_model.h"
+
+class QLabel;
+class QPushButton;
+
+namespace conelab::desktop {
+
+class MapNotice : public QWidget {
+  Q_OBJECT
+
+ public:
+  MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent = nullptr);
+  /// Shows the notice if there is something to say and `wanted` is true.
+  void look(bool wanted);
+
+ private:
+  void refresh();
+  /// Returns the panels that look empty; none while maps are computed.
+  [[nodiscard]] std::vector<std::size_t> flat_panels() const;
+  [[nodiscard]] QString text_of(const std::vector<std::size_t>& flat) const;
+
+  MapsModel& maps_;
+  EntropyMatcher& matcher_;
+  QLabel* text_;
+  QPushButton *own_, *match_;
+  bool wanted_ = false;
+};
+
+}  // namespace conelab::desktop

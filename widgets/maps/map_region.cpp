@@ -1,0 +1,129 @@
+#include "widgets/maps/map_region.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr std::int64_t cells_at_once = 1 << 20;
+
+std::string tokens_of(const MapAxis& axis, std::int64_t begin, std::int64_t end) {
+  if (end - begin == 1) return fmt::format("{} “{}”", begin, axis.label_of(begin));
+  return fmt::format("{} “{}” to {} “{}”", begin, axis.label_of(begin), end - 1,
+                     axis.label_of(end - 1));
+}
+
+std::string text_of_mass(const RegionMass& mass, const MapPanel& panel) {
+  std::string text = fmt::format("Σ {:.6g}", mass.sum);
+  const bool shares = !panel.summary.row_entropy.empty() && !panel.summary.is_signed();
+  if (shares && mass.rows > 0) {
+    text += fmt::format(", {:.4g} % of its rows", 100 * mass.sum / mass.rows);
+  }
+  return text;
+}
+
+}  // namespace
+
+RegionMass region_mass(const MatrixSource& source, const MapRegion& region,
+                       const std::function<bool()>& cancelled) {
+  RegionMass mass;
+  const std::int64_t columns = source.columns();
+  const std::int64_t step =
+      std::max<std::int64_t>(1, cells_at_once / std::max<std::int64_t>(columns, 1));
+  std::vector<float> cells;
+  for (std::int64_t begin = region.query_begin; begin < region.query_end; begin += step) {
+    if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
+    const std::int64_t end = std::min(begin + step, region.query_end);
+    cells.resize(static_cast<std::size_t>((end - begin) * columns));
+    source.cells({begin, end, 0, columns}, cells.data());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (is_masked(cells[i])) continue;
+      const std::int64_t column = static_cast<std::int64_t>(i) % columns;
+      const auto value = static_cast<double>(cells[i]);
+      mass.rows += value;
+      if (column >= region.key_begin && column < region.key_end) mass.sum += value;
+    }
+  }
+  return mass;
+}
+
+MapRegionModel::MapRegionModel(MapsModel& maps, QObject* parent) : QObject(parent), maps_(maps) {
+  connect(&maps_, &MapsModel::panels_changed, this, &MapRegionModel::follow);
+  connect(&maps_, &MapsModel::progressed, this, &MapRegionModel::follow);
+  follow();
+}
+
+std::optional<MapRegion> MapRegionModel::region() const {
+  std::optional<MapRegion> region = maps_.workspace().document().session().maps.region;
+  if (!region) return std::nullopt;
+  const auto inside = [](std::int64_t& begin, std::int64_t& end, std::int64_t size) {
+    begin = std::clamp<std::int64_t>(begin, 0, size);
+    end = std::clamp<std::int64_t>(end, 0, size);
+    return begin < end;
+  };
+  const bool seen = inside(region->query_begin, region->query_end, maps_.rows()) &&
+                    inside(region->key_begin, region->key_end, maps_.columns());
+  return seen ? region : std::nullopt;
+}
+
+bool MapRegionModel::has_region(const MapPanel& panel) const {
+  return panel.pyramid->rows() == maps_.rows() && panel.pyramid->columns() == maps_.columns();
+}
+
+void MapRegionModel::choose(const std::optional<MapRegion>& region) {
+  maps_.workspace().document().edit(region ? tr("select a region") : tr("select no region"),
+                                    [&](Session& s) { s.maps.region = region; });
+}
+
+/// Starts the job when the region or the complete maps are others than before.
+void MapRegionModel::follow() {
+  std::vector<std::shared_ptr<MapPyramid>> pyramids;
+  for (const auto& panel : maps_.panels()) {
+    if (panel->pyramid && panel->pyramid->complete() && has_region(*panel))
+      pyramids.push_back(panel->pyramid);
+  }
+  const auto now = region();
+  if (now == region_ && pyramids == pyramids_) return;
+  region_ = now, pyramids_ = pyramids;
+  masses_.clear();
+  job_.cancel();
+  if (region_ && !pyramids_.empty()) {
+    job_ = maps_.workspace().jobs().start<Masses>(
+        "mass of a region",
+        [pyramids = pyramids_, region = *region_](const JobContext& context) {
+          Masses masses;
+          for (const auto& pyramid : pyramids) {
+            masses[pyramid.get()] = region_mass(pyramid->source(), region, context.cancel_check());
+          }
+          return masses;
+        },
+        [this](Masses masses) {
+          job_.finished();
+          masses_ = std::move(masses);
+          emit changed();
+        },
+        nullptr, true);
+  }
+  emit changed();
+}
+
+std::string MapRegionModel::text() const {
+  if (!region_) return "";
+  const MapTokens& tokens = maps_.tokens();
+  std::string text = fmt::format("region: queries {}, keys {}",
+                                 tokens_of(tokens.query, region_->query_begin, region_->query_end),
+                                 tokens_of(tokens.key, region_->key_begin, region_->key_end));
+  for (const auto& panel : maps_.panels()) {
+    if (!panel->pyramid || !has_region(*panel)) continue;
+    const auto found = masses_.find(panel->pyramid.get());
+    text +=
+        fmt::format("\n{}: {}", panel->title,
+                    found == masses_.end() ? "computing …" : text_of_mass(found->second, *panel));
+  }
+  return text;
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,65 @@
+// The tokens of both sides of an attention map as they are shown: each token by itself, or words
+// whose pieces are merged; and which of them are special.
+//
+// A cell of the map belongs to one query token or word and one key token or word. Pairs of tokens,
+// which all views share (Focus), are converted to cells and back here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "widgets/trace/trace.h"
+
+namespace conelab::desktop {
+
+/// Returns whether a token stands for no text: "[CLS]", "<s>", "</s>", "<pad>", "<|endoftext|>".
+/// Tokens for unknown text ("[UNK]") and for bytes ("<0x0A>") do stand for text.
+[[nodiscard]] bool is_special_token(const std::string& token);
+
+/// Returns whether each token begins a word. Pieces are recognised by the sign of their tokenizer:
+/// "##" before a piece that continues a word, or "▁", "Ġ" or a space before a piece that begins
+/// one. Without such signs every token is a word. Special tokens are always words; so is
+/// punctuation where the sign is at the beginning of words.
+[[nodiscard]] std::vector<bool> begins_word(const std::vector<std::string>& tokens);
+
+/// Returns a piece without the sign of its tokenizer.
+[[nodiscard]] std::string without_sign(const std::string& piece);
+
+/// The rows or the columns of a map.
+struct MapAxis {
+  std::vector<std::string> label;   ///< [cells] Empty: cells have their numbers.
+  std::vector<std::int64_t> first;  ///< [cells + 1] The first token of each; at last their number.
+  std::vector<std::uint8_t> special;  ///< [cells] 1 for special tokens.
+
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(special.size()); }
+  [[nodiscard]] std::int64_t tokens() const { return first.empty() ? 0 : first.back(); }
+  [[nodiscard]] bool merged() const { return size() != tokens(); }
+  /// Returns the cell of a token, which must exist.
+  [[nodiscard]] std::int64_t cell_of(std::int64_t token) const;
+  [[nodiscard]] std::string label_of(std::int64_t cell) const;
+  /// Returns the tokens of a cell: "4", or "4–6" of a word of three pieces.
+  [[nodiscard]] std::string numbers_of(std::int64_t cell) const;
+};
+/// `count` tokens with these texts (or none). If `merge` is true, words become one cell each.
+[[nodiscard]] MapAxis map_axis(const std::vector<std::string>& tokens, std::int64_t count,
+                               bool merge);
+
+struct MapTokens {
+  MapAxis query, key;
+  bool excludes = false;  ///< Whether special tokens have no part in limits and summaries.
+
+  [[nodiscard]] bool has_special() const;
+  /// Returns the cell of a pair of tokens. Absent if there is no such pair.
+  [[nodiscard]] std::optional<Focus> cell_of(const std::optional<Focus>& pair) const;
+  /// Returns the pair of the first tokens of a cell.
+  [[nodiscard]] Focus pair_of(const Focus& cell) const;
+};
+
+/// Return what the layout shows: only maps and their table merge words and exclude tokens.
+[[nodiscard]] bool merges_words(const MapChoice& choice);
+[[nodiscard]] bool excludes_special(const MapChoice& choice);
+[[nodiscard]] MapTokens map_tokens(const Trace& trace, const MapChoice& choice);
+
+}  // namespace conelab::desktop

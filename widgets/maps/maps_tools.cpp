@@ -1,0 +1,381 @@
+// The tool bar of the attention maps view.
+#include <QActionGroup>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QMenu>
+#include <QPainter>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QToolButton>
+
+#include "widgets/maps/compare_tools.h"
+#include "widgets/maps/map_figure.h"
+#include "widgets/maps/maps_view.h"
+#include "widgets/theme/flow_layout.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// The width of a choice in the tool bar.
+constexpr int narrowest = 56, widest = 240, most_of_colours = 150;
+
+/// Returns a small preview of a colour map for its menu.
+QIcon map_icon(figure::ColourMap map) {
+  QPixmap pixmap(48, 12);
+  QPainter painter(&pixmap);
+  for (int x = 0; x < 48; ++x) {
+    const figure::Colour c = figure::colour_at(map, x / 47.0);
+    painter.fillRect(x, 0, 1, 12, QColor(c.r, c.g, c.b));
+  }
+  return QIcon(pixmap);
+}
+
+}  // namespace
+
+QComboBox* MapsView::add_choice(QWidget* row, const QString& name, const QString& help,
+                                std::span<const char* const> words,
+                                std::string MapChoice::*member) {
+  auto* box = new QComboBox;
+  for (const char* word : words) box->addItem(word);
+  box->setToolTip(help);
+  box->setAccessibleName(name);
+  box->setObjectName("maps-" + name);
+  box->setMinimumWidth(narrowest);
+  row->layout()->addWidget(box);
+  choices_.emplace_back(box, member);
+  connect(box, &QComboBox::currentTextChanged, this, [this, name, member](const QString& word) {
+    workspace_.document().edit(tr("change %1").arg(name),
+                               [&](Session& s) { s.maps.*member = word.toStdString(); });
+  });
+  return box;
+}
+
+QComboBox* MapsView::add_numbered(QWidget* row, const char* name, const QString& accessible,
+                                  const QString& help) {
+  auto* box = new QComboBox;
+  box->setObjectName(QStringLiteral("maps-") + name);
+  box->setMinimumWidth(narrowest);
+  box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  box->setAccessibleName(accessible);
+  box->setToolTip(help);
+  row->layout()->addWidget(box);
+  return box;
+}
+
+void MapsView::only_in(QWidget* control, const QStringList& layouts) {
+  shown_in_.emplace_back(control, layouts);
+}
+
+void MapsView::build_tools(QWidget* row) {
+  auto* line = new FlowLayout(row);
+  line->setContentsMargins(10, 4, 10, 4);
+  layer_ = add_numbered(row, "layer", tr("Layer"),
+                        tr("Which layer of the file, or which array of a result"));
+  connect(layer_, &QComboBox::activated, this, [this](int index) {
+    workspace_.open_group(layer_->itemData(index).toString().toStdString());
+  });
+  batch_ = add_numbered(row, "batch", tr("Batch element"), tr("Which batch element"));
+  connect(batch_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    workspace_.document().edit(tr("choose batch element %1").arg(index),
+                               [&](Session& s) { s.trace.batch = index; });
+  });
+  head_ = add_numbered(row, "head", tr("Head"), tr("Which head of the layer"));
+  connect(head_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    workspace_.document().edit(tr("choose %1").arg(head_->itemText(index)), [&](Session& s) {
+      take_head(*head_, index, s.trace.head, s.maps.join);
+    });
+  });
+  add_choice(row, "layout",
+             tr("maps: side by side; heads: all heads of the model, small; arcs between tokens;"
+                " tree: tokens joined by their lowest common ancestors; hasse: the ancestor order;"
+                " table: the numbers"),
+             map_layouts, &MapChoice::layout);
+  auto* compare = new CompareTools(workspace_, model_.second());
+  line->addWidget(compare);
+  only_in(compare, {"maps", "table"});
+  build_heads_tools(row);
+  build_map_tools(row);
+  build_token_tools(row);
+  build_arc_tools(row);
+  build_range_tools(row);
+  build_work_tools(row);
+  build_export_tools(row);
+  build_cancel(row);
+}
+
+/// Builds the tools that determine how matrices become pictures.
+void MapsView::build_map_tools(QWidget* row) {
+  const QStringList matrices = {"maps", "heads", "table"}, pictures = {"maps", "heads"};
+  quantity_ = add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
+                         map_quantities, &MapChoice::quantity);
+  only_in(quantity_, matrices);
+  only_in(add_choice(row, "scale",
+                     tr("How values become colours: linear, logarithmic (weights), each row by its"
+                        " largest, or by rank"),
+                     map_scales, &MapChoice::scale),
+          pictures);
+  QComboBox* colours = add_choice(row, "colours", tr("Colour map; all are perceptually uniform"),
+                                  {}, &MapChoice::colours);
+  only_in(colours, pictures);
+  const QSignalBlocker quiet(colours);
+  colours->addItem(QString::fromStdString(MapChoice().colours));
+  colours->setItemData(0, tr("sequential in the light theme, dark in the dark one"),
+                       Qt::ToolTipRole);
+  for (const figure::ColourMapInfo& info : figure::colour_maps()) {
+    colours->addItem(map_icon(info.map), info.name);
+    colours->setItemData(colours->count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
+  }
+  colours->setIconSize(QSize(48, 12));
+  colours->setMaximumWidth(most_of_colours);
+  reference_ = add_numbered(row, "reference", tr("Difference"),
+                            tr("Shows each operator minus this one; hold R over the maps to flip"));
+  reference_->setMaximumWidth(widest);
+  only_in(reference_, matrices);
+  connect(reference_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    workspace_.document().edit(tr("change the reference"),
+                               [&](Session& s) { s.maps.reference = index - 1; });
+  });
+}
+
+/// Builds the tools that choose the small maps, their score and their order.
+void MapsView::build_heads_tools(QWidget* row) {
+  only_in(add_choice(row, "heads-rows",
+                     tr("layers: those beside the open one; file: all layers of the file;"
+                        " operators: the open layer under each operator"),
+                     heads_rows_choices, &MapChoice::heads_rows),
+          {"heads"});
+  heads_operator_ = add_numbered(row, "heads-operator", tr("Operator of all heads"),
+                                 tr("The operator of all layers"));
+  heads_operator_->setMaximumWidth(widest);
+  connect(heads_operator_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    workspace_.document().edit(tr("choose an operator"),
+                               [&](Session& s) { s.maps.heads_operator = index; });
+  });
+  QComboBox* score = add_choice(row, "head-score", tr("The number of each map"), head_scores,
+                                &MapChoice::head_score);
+  for (int i = 0; i < score->count(); ++i) {
+    score->setItemData(i, QString::fromUtf8(tree::head_score_table[i].about), Qt::ToolTipRole);
+  }
+  only_in(score, {"heads"});
+  only_in(add_choice(row, "heads-order", tr("In rows, or all heads in the order of the number"),
+                     heads_orders, &MapChoice::heads_order),
+          {"heads"});
+}
+
+/// Builds the tools that determine which tokens have a part in maps.
+void MapsView::build_token_tools(QWidget* row) {
+  tokens_ = new QToolButton;
+  tokens_->setText(tr("tokens"));
+  tokens_->setObjectName("maps-tokens-menu");
+  tokens_->setPopupMode(QToolButton::InstantPopup);
+  tokens_->setToolTip(tr("Special tokens such as [CLS] and <s>, and pieces of words"));
+  auto* menu = new QMenu(tokens_);
+  auto* group = new QActionGroup(menu);
+  for (const char* word : special_token_choices) {
+    QAction* action = menu->addAction(tr("special tokens %1").arg(word));
+    action->setData(QString(word));
+    action->setCheckable(true);
+    group->addAction(action);
+  }
+  connect(group, &QActionGroup::triggered, this, [this](const QAction* action) {
+    workspace_.document().edit(tr("change special tokens"), [&](Session& s) {
+      s.maps.special_tokens = action->data().toString().toStdString();
+    });
+  });
+  menu->addSeparator();
+  merge_ = menu->addAction(tr("merge the pieces of words"));
+  merge_->setCheckable(true);
+  connect(merge_, &QAction::triggered, this, [this](bool on) {
+    workspace_.document().edit(on ? tr("merge words") : tr("show pieces of words"),
+                               [&](Session& s) {
+                                 s.maps.merge_words = on;
+                                 s.maps.region.reset();  // Its cells would be others.
+                               });
+  });
+  tokens_->setMenu(menu);
+  row->layout()->addWidget(tokens_);
+  only_in(tokens_, {"maps", "table"});
+}
+
+/// Builds the range of tokens of arcs, trees and orders.
+void MapsView::build_range_tools(QWidget* row) {
+  const auto add = [&](const QString& prefix, const QString& name, const QString& help) {
+    auto* box = new QSpinBox;
+    box->setPrefix(prefix);
+    box->setObjectName("maps-" + name);
+    box->setAccessibleName(help);
+    box->setToolTip(help);
+    box->setKeyboardTracking(false);
+    row->layout()->addWidget(box);
+    only_in(box, {"arcs", "tree", "hasse"});
+    return box;
+  };
+  from_ = add(tr("tokens "), "range-from", tr("The first token that is shown"));
+  to_ = add(tr("to "), "range-to", tr("The last token that is shown"));
+  connect(from_, &QSpinBox::valueChanged, this, [this](int value) {
+    workspace_.document().edit(
+        tr("change the range of tokens"),
+        [&](Session& s) {
+          const TokenRange range = relations_.range();
+          s.maps.range_begin = value;
+          // The range keeps its length and is moved; at the end of the tokens it becomes shorter.
+          const std::int64_t end = value + range.size();
+          s.maps.range_end = end < relations_.tokens_in_all() ? end : 0;
+        },
+        "range of tokens");
+  });
+  connect(to_, &QSpinBox::valueChanged, this, [this](int value) {
+    workspace_.document().edit(
+        tr("change the range of tokens"),
+        [&](Session& s) {
+          const std::int64_t end = value + std::int64_t{1};
+          s.maps.range_end = end < relations_.tokens_in_all() ? end : 0;
+        },
+        "range of tokens");
+  });
+}
+
+void MapsView::build_arc_tools(QWidget* row) {
+  only_in(add_choice(row, "arrangement",
+                     tr("sides: arcs to earlier tokens above, to later ones below; above: all"
+                        " above; rows: queries above, keys below"),
+                     arc_arrangements, &MapChoice::arc_arrangement),
+          {"arcs"});
+  only_in(add_choice(row, "tokens", tr("Whose tokens become the tree"), tree_sides,
+                     &MapChoice::tree_tokens),
+          {"tree", "hasse"});
+  top_ = new QSpinBox;
+  top_->setRange(1, static_cast<int>(most_arcs));
+  top_->setPrefix(tr("top "));
+  top_->setObjectName("maps-top");
+  top_->setAccessibleName(tr("Arcs of a query"));
+  top_->setToolTip(tr("How many arcs each query has at most: its strongest"));
+  threshold_ = new QDoubleSpinBox;
+  threshold_->setRange(0, 1);
+  threshold_->setDecimals(3);
+  threshold_->setSingleStep(0.01);
+  threshold_->setPrefix(QStringLiteral("≥ "));
+  threshold_->setObjectName("maps-threshold");
+  threshold_->setAccessibleName(tr("Weakest arc"));
+  threshold_->setToolTip(tr("The weakest weight that is drawn"));
+  for (QWidget* control : {static_cast<QWidget*>(top_), static_cast<QWidget*>(threshold_)}) {
+    row->layout()->addWidget(control);
+    only_in(control, {"arcs"});
+  }
+  connect(top_, &QSpinBox::valueChanged, this, [this](int value) {
+    workspace_.document().edit(
+        tr("change the number of arcs"), [&](Session& s) { s.maps.arc_top = value; }, "arc top");
+  });
+  connect(threshold_, &QDoubleSpinBox::valueChanged, this, [this](double value) {
+    workspace_.document().edit(
+        tr("change the weakest arc"), [&](Session& s) { s.maps.arc_threshold = value; },
+        "arc threshold");
+  });
+}
+
+void MapsView::build_work_tools(QWidget* row) {
+  QLayout* line = row->layout();
+  shared_ = new QToolButton;
+  shared_->setText(tr("shared limits"));
+  shared_->setCheckable(true);
+  shared_->setObjectName("maps-shared");
+  shared_->setToolTip(tr("One range for all operators, or one for each"));
+  line->addWidget(shared_);
+  only_in(shared_, {"maps", "heads", "arcs"});
+  connect(shared_, &QToolButton::clicked, this, [this](bool on) {
+    workspace_.document().edit(tr("change limits"), [&](Session& s) { s.maps.shared_limits = on; });
+  });
+  QComboBox* percentiles =
+      add_choice(row, "percentiles",
+                 tr("Which values the colours span: all, or those between these percentiles"),
+                 map_percentiles, &MapChoice::percentiles);
+  for (int i = 1; i < percentiles->count(); ++i) {
+    percentiles->setItemData(i, tr("from the first to the second percentile"), Qt::ToolTipRole);
+  }
+  only_in(percentiles, {"maps", "heads"});
+  profiles_ = new QToolButton;
+  profiles_->setText(tr("profiles"));
+  profiles_->setCheckable(true);
+  profiles_->setObjectName("maps-profiles");
+  profiles_->setToolTip(tr("The row and the column of the pair as lines beside the maps"));
+  line->addWidget(profiles_);
+  only_in(profiles_, {"maps"});
+  connect(profiles_, &QToolButton::clicked, this, [this](bool on) {
+    workspace_.document().edit(on ? tr("show profiles") : tr("hide profiles"),
+                               [&](Session& s) { s.maps.profiles = on; });
+  });
+}
+
+/// Builds the tools that show the canvas as numbers, as a figure or as a command, and the search.
+void MapsView::build_export_tools(QWidget* row) {
+  QLayout* line = row->layout();
+  numbers_ = new QToolButton;
+  numbers_->setText(tr("numbers"));
+  numbers_->setCheckable(true);
+  numbers_->setObjectName("maps-numbers");
+  numbers_->setToolTip(tr("The same as a table: to read, to select, to copy"));
+  line->addWidget(numbers_);
+  connect(numbers_, &QToolButton::clicked, this, [this](bool on) {
+    workspace_.document().edit(on ? tr("show numbers") : tr("show the picture"), [&](Session& s) {
+      const bool maps = s.maps.layout == "maps" || s.maps.layout == "table";
+      if (maps) s.maps.layout = on ? "table" : "maps";
+      s.maps.numbers = on && !maps;
+    });
+  });
+  figure_ = new QToolButton;
+  figure_->setText(tr("figure"));
+  figure_->setObjectName("maps-figure");
+  figure_->setToolTip(tr("This canvas in the view of figures, or the command that draws it"));
+  figure_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(figure_);
+  menu->setObjectName("maps-figure-menu");
+  figure_->setMenu(menu);
+  line->addWidget(figure_);
+  connect(menu, &QMenu::aboutToShow, this, &MapsView::fill_figure_menu);
+  search_ = new TokenSearch(model_);
+  row->layout()->addWidget(search_);
+  only_in(search_, {"maps", "arcs", "tree", "hasse"});
+}
+
+/// Builds the button that cancels work. It stands last and keeps its place while it is hidden, so
+/// that nothing moves when work begins.
+void MapsView::build_cancel(QWidget* row) {
+  cancel_ = new QToolButton;
+  cancel_->setObjectName("maps-cancel");
+  cancel_->setText(tr("compute again"));
+  cancel_->setMinimumWidth(cancel_->sizeHint().width());
+  QSizePolicy keeps_place = cancel_->sizePolicy();
+  keeps_place.setRetainSizeWhenHidden(true);
+  cancel_->setSizePolicy(keeps_place);
+  row->layout()->addWidget(cancel_);
+  connect(cancel_, &QToolButton::clicked, this, [this] {
+    if (layout_name() == "heads") {
+      heads_.cancelled() ? heads_.resume() : heads_.cancel();
+    } else {
+      model_.cancelled() ? model_.resume() : model_.cancel();
+    }
+  });
+}
+
+void MapsView::fill_figure_menu() {
+  QMenu* menu = figure_->menu();
+  menu->clear();
+  const Session& session = workspace_.document().session();
+  if (!workspace_.trace()) return;
+  const bool each = figure_of_one(session.maps.layout) && !workspace_.trace()->stored;
+  const std::size_t count = each ? session.maps.calls.size() : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto figure = map_figure(session, *workspace_.trace(), i);
+    if (!figure) continue;
+    const QString of =
+        each ? " " + tr("of %1").arg(QString::fromStdString(call_title(session.maps.calls[i])))
+             : "";
+    connect(menu->addAction(tr("As a figure") + of), &QAction::triggered, this,
+            [this, figure = *figure] { emit figure_wanted(figure); });
+    connect(menu->addAction(tr("Copy as command") + of), &QAction::triggered, this,
+            [this, figure = *figure] { emit command_wanted(figure); });
+  }
+  if (menu->isEmpty()) menu->addAction(tr("No figure shows this"))->setEnabled(false);
+}
+
+}  // namespace conelab::desktop

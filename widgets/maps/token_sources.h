@@ -1,0 +1,25 @@
+// Matrices of words and matrices without special tokens, made from those of tokens.
+#pragma once
+
+#include <memory>
+
+#include "widgets/maps/map_tokens.h"
+#include "widgets/maps/matrix_source.h"
+
+namespace conelab::desktop {
+
+/// Returns the matrix of words. A weight is the mean over the pieces of the query of the sum over
+/// the pieces of the key, so that rows still sum to one; a logit is the mean over the pairs of
+/// pieces. Masked pairs count as zero weight; a cell is masked if all its pairs are. The axes must
+/// have as many tokens as the source has rows and columns. Returns the source itself if no word has
+/// several pieces.
+[[nodiscard]] std::shared_ptr<MatrixSource> merged_source(std::shared_ptr<MatrixSource> source,
+                                                          const MapTokens& tokens);
+
+/// Returns the matrix with the rows and columns of special tokens masked, so that they have no part
+/// in limits and summaries. Exact values remain those of the source. Returns the source itself if
+/// there are none.
+[[nodiscard]] std::shared_ptr<MatrixSource> excluding_source(std::shared_ptr<MatrixSource> source,
+                                                             const MapTokens& tokens);
+
+}  // namespace conelab::desktop

@@ -1,0 +1,109 @@
+#include "widgets/trace/second_trace.h"
+
+#include <QFileInfo>
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace conelab::desktop {
+
+SecondTrace::SecondTrace(Workspace& workspace, QObject* parent)
+    : QObject(parent), workspace_(workspace) {
+  connect(&workspace_.document(), &Document::changed, this, &SecondTrace::follow);
+  connect(&workspace_, &Workspace::trace_changed, this, &SecondTrace::follow);
+  follow();
+}
+
+void SecondTrace::follow() {
+  const auto& beside = workspace_.document().session().maps.beside;
+  const auto& open = workspace_.trace();
+  std::string wanted;
+  if (beside && open) {
+    const bool same_file = beside->file == open->file;
+    wanted = beside->file + ":" + beside->group + ":" + (same_file ? open->sha256 : "");
+    if (same_file && beside->group == open->group && trace_ != open) {
+      job_.cancel();
+      wanted_ = wanted;
+      return take({open, workspace_.groups()});
+    }
+  }
+  if (wanted == wanted_) return;
+  wanted_ = wanted;
+  job_.cancel();
+  const bool had = trace_ || !error_.empty();
+  trace_.reset(), error_.clear();
+  if (!wanted.empty()) {
+    std::vector<std::string> known;
+    if (beside->file == open->file) known = workspace_.groups();
+    if (beside->file == groups_of_) known = groups_;
+    const ArrayNames arrays = beside->file == open->file ? open->arrays : ArrayNames();
+    job_ = workspace_.jobs().start<Loaded>(
+        "reading " + layer_name(beside->group),
+        [file = beside->file, group = beside->group, arrays, known](const JobContext& context) {
+          Loaded loaded;
+          loaded.groups = known;
+          if (known.empty()) {
+            const std::string query = arrays.query.empty() ? "q" : arrays.query;
+            loaded.groups = groups_to_open(file, query, context.cancel_check());
+          }
+          context.stop_if_cancelled();
+          loaded.trace = load_trace(file, group, context.cancel_check(), arrays, false);
+          return loaded;
+        },
+        [this](Loaded loaded) { take(std::move(loaded)); },
+        [this](const std::string& message) { fail_with(message); }, true);
+  }
+  if (had) emit changed();
+}
+
+void SecondTrace::take(Loaded loaded) {
+  job_.finished();
+  trace_ = std::move(loaded.trace);
+  groups_ = std::move(loaded.groups);
+  groups_of_ = trace_->file;
+  error_.clear();
+  emit changed();
+}
+
+void SecondTrace::fail_with(const std::string& message) {
+  job_.finished();
+  error_ = message;
+  emit changed();
+}
+
+void SecondTrace::choose_file(const QString& file) {
+  const std::string path = QFileInfo(file).absoluteFilePath().toStdString();
+  choice_job_ = workspace_.jobs().start<std::vector<std::string>>(
+      "looking into " + QFileInfo(file).fileName().toStdString(),
+      [path](const JobContext& context) {
+        auto groups = groups_to_open(path, "q", context.cancel_check());
+        if (groups.empty()) fail("{}: no group holds a q", path);
+        return groups;
+      },
+      [this, path](const std::vector<std::string>& groups) {
+        choice_job_.finished();
+        if (!workspace_.trace()) return;
+        groups_ = groups, groups_of_ = path;
+        const Trace& open = *workspace_.trace();
+        const bool found = std::find(groups.begin(), groups.end(), open.group) != groups.end();
+        workspace_.document().edit(tr("compare with another file"), [&](Session& s) {
+          s.maps.beside = first_beside(s, open, path, found ? open.group : groups.front());
+        });
+      },
+      [this](const std::string& message) {
+        choice_job_.finished();
+        emit workspace_.failed(QString::fromStdString(message));
+      },
+      true);
+}
+
+BesideChoice first_beside(const Session& session, const Trace& open, const std::string& file,
+                          const std::string& group) {
+  BesideChoice beside{file, group, session.trace.head, session.maps.join};
+  const bool same = file == open.file && group == open.group;
+  if (same && beside.join == head_joins[0]) beside.head = (beside.head + 1) % open.extents().head;
+  return beside;
+}
+
+}  // namespace conelab::desktop

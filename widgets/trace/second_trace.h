@@ -1,0 +1,57 @@
+// The trace that maps are compared with: the layer that the session names beside the open one, of
+// the same file or of another. It is read in a job, and again when the open file has changed.
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "widgets/trace/workspace.h"
+
+namespace conelab::desktop {
+
+class SecondTrace : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit SecondTrace(Workspace& workspace, QObject* parent = nullptr);
+
+  /// Returns the trace; null if nothing is compared, while it is read, and if that has failed.
+  [[nodiscard]] const std::shared_ptr<const Trace>& trace() const { return trace_; }
+  /// Returns the groups of its file that hold a trace.
+  [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }
+  /// Returns why it could not be read; otherwise empty.
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+  /// Compares with a file after its groups have been read: with the group that is named as the open
+  /// one, otherwise with the first. `Workspace::failed` reports a file without traces.
+  void choose_file(const QString& file);
+
+ signals:
+  void changed();
+
+ private:
+  struct Loaded {
+    std::shared_ptr<const Trace> trace;
+    std::vector<std::string> groups;
+  };
+  void follow();
+  void take(Loaded loaded);
+  void fail_with(const std::string& message);
+
+  Workspace& workspace_;
+  std::shared_ptr<const Trace> trace_;
+  std::vector<std::string> groups_;
+  std::string groups_of_;  ///< The file of `groups_`.
+  std::string error_;
+  std::string wanted_;  ///< Identifies what was last read or is being read; empty: nothing.
+  JobHandle job_, choice_job_;
+};
+
+/// Returns what is compared first with a group: the head beside the open one, or the same one of
+/// another layer.
+[[nodiscard]] BesideChoice first_beside(const Session& session, const Trace& open,
+                                        const std::string& file, const std::string& group);
+
+}  // namespace conelab::desktop
