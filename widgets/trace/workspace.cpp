@@ -100,6 +100,10 @@ void Workspace::take(Loaded loaded, bool into_session) {
   if (!into_session) return choose_head();
   document_.edit(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
                  [this](Session& s) {
+                   if (s.trace.file != trace_->file) {  // Other tokens.
+                     s.maps.region.reset();
+                     s.maps.range_begin = s.maps.range_end = 0;
+                   }
                    s.trace.file = trace_->file, s.trace.group = trace_->group;
                    s.trace.batch = 0;
                    s.trace.head = std::min(s.trace.head, trace_->extents().head - 1);
