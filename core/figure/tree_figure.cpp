@@ -416,7 +416,7 @@ DrawnTree place_tree(const TreeFigure& f) {
     text += fmt::format(
         "; below, attention across each boundary between adjacent tokens, in the "
         "text's order and relative to uniform attention, least after token {}",
-        t.segmentation->strongest);
+        f.first_token + t.segmentation->strongest);
   } else if (has_cuts) {
     text += t.segmentation->unknown()
                 ? "; attention across boundaries is unknown, since weights are not finite"

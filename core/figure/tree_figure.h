@@ -9,6 +9,7 @@
 // (core/tree/head_tree.h) are question marks without lines.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ namespace conelab::figure {
 struct TreeFigure {
   std::shared_ptr<const tree::HeadTree> tree = std::make_shared<tree::HeadTree>();
   std::vector<std::string> tokens;  ///< Texts of the tokens; empty: numbers.
+  std::int64_t first_token = 0;     ///< The number of the first token, of a part of a text.
   bool segmentation = true;         ///< Whether `tree` shows the segmentation, if there is one.
   std::string cone;                 ///< The family that orders the tokens; empty: unknown.
   std::string title;                ///< Text above the figure; empty: none.

@@ -12,8 +12,8 @@ namespace conelab::desktop {
 namespace {
 
 constexpr double least_value = 1e-6, most_value = 1e6;
-/// Bisections of the range of the logarithm, until only the sixth digit may change.
-constexpr int bisections = 44;
+/// Bisections of the range of the logarithm, until the sixth digit is known.
+constexpr int bisections = 26;
 
 /// Returns the entropy of the softmax of a row of logits; NaN if there is none.
 double entropy_of_row(const double* logits, std::int64_t count, const MapTokens& tokens) {

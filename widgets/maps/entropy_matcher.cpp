@@ -1,5 +1,7 @@
 #include "widgets/maps/entropy_matcher.h"
 
+#include "core/base/error.h"
+
 namespace conelab::desktop {
 namespace {
 
@@ -11,15 +13,24 @@ struct Wanted {
 struct Matched {
   std::size_t index = 0;
   Call before, after;
+  std::string error = {};  ///< Why there is no such value; then the operator stays as it is.
 };
 
 Matched matched(const Wanted& wanted, const EntropyRows& rows, const Trace& trace,
                 std::int64_t head, const Execution& execution) {
-  const double entropy = mean_row_entropy(rows, call_on_head(wanted.goal, trace, head), execution);
-  const double value =
-      match_entropy(rows, call_on_head(wanted.before, trace, head), entropy, execution);
-  const std::string key = *sharpness_key(wanted.before);
-  return {wanted.index, wanted.before, with_value_on_head(wanted.before, key, value, head)};
+  Matched result{wanted.index, wanted.before, wanted.before};
+  try {
+    const double entropy =
+        mean_row_entropy(rows, call_on_head(wanted.goal, trace, head), execution);
+    const double value =
+        match_entropy(rows, call_on_head(wanted.before, trace, head), entropy, execution);
+    const std::string key = *sharpness_key(wanted.before);
+    result.after = with_value_on_head(wanted.before, key, value, head);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    result.error = error.what();
+  }
+  return result;
 }
 
 }  // namespace
@@ -37,6 +48,14 @@ Call entropy_goal(const MapChoice& choice, const Call& call) {
     if (found != call.parameters.end() && !own) goal.parameters.insert(*found);
   }
   return goal;
+}
+
+EntropyMatcher::EntropyMatcher(Workspace& workspace, QObject* parent)
+    : QObject(parent), workspace_(workspace) {
+  connect(&workspace_, &Workspace::trace_changed, this, [this] {
+    job_.cancel();
+    forget_error();
+  });
 }
 
 bool EntropyMatcher::can_match(std::size_t index) const {
@@ -84,6 +103,9 @@ void EntropyMatcher::match(const std::vector<std::size_t>& indices) {
             if (call == one.before) call = one.after;
           }
         });
+        for (const Matched& one : result) {
+          if (!one.error.empty()) error_ = one.error;
+        }
         emit changed();
       },
       [this](const std::string& message) {

@@ -19,13 +19,12 @@ class EntropyMatcher : public QObject {
   Q_OBJECT
 
  public:
-  EntropyMatcher(Workspace& workspace, QObject* parent = nullptr)
-      : QObject(parent), workspace_(workspace) {}
+  EntropyMatcher(Workspace& workspace, QObject* parent = nullptr);
 
   /// Returns whether an operator of the session has a sharpness and is not the goal itself.
   [[nodiscard]] bool can_match(std::size_t index) const;
   /// Starts the job for these operators of the session. Operators that the user changes meanwhile
-  /// are left alone.
+  /// are left alone; another head ends the job.
   void match(const std::vector<std::size_t>& indices);
   [[nodiscard]] bool busy() const { return job_.active(); }
   /// Returns why the last job failed; empty if it did not.

@@ -65,19 +65,25 @@ std::vector<std::size_t> MapNotice::flat_panels() const {
 }
 
 QString MapNotice::text_of(const std::vector<std::size_t>& flat) const {
-  QStringList told;
+  QStringList names;
+  double most = 0;
   for (const std::size_t i : flat) {
-    const MapPanel& panel = *maps_.panels()[i];
-    QString text = tr("%1 uses %2 % of the shared colours, so it looks empty")
-                       .arg(QString::fromStdString(panel.title))
-                       .arg(100 * maps_.used_colours(panel), 0, 'g', 2);
-    const double entropy = panel.summary.mean_entropy();
-    if (!panel.summary.row_entropy.empty() && std::isfinite(entropy)) {
-      text += tr(" (mean entropy of its rows: %1 nats)").arg(nats(entropy));
-    }
-    told << text;
+    names << QString::fromStdString(maps_.panels()[i]->title);
+    most = std::max(most, maps_.used_colours(*maps_.panels()[i]));
   }
-  return told.join("; ") + ".";
+  const QString share = QString::number(100 * most, 'g', 2);
+  if (flat.size() > 1) {
+    return tr("%1 use at most %2 % of the shared colours, so they look empty.")
+        .arg(names.join(", "), share);
+  }
+  QString text =
+      tr("%1 uses %2 % of the shared colours, so it looks empty").arg(names.join(""), share);
+  const MapSummary& summary = maps_.panels()[flat.front()]->summary;
+  const double entropy = summary.mean_entropy();
+  if (!summary.row_entropy.empty() && std::isfinite(entropy)) {
+    text += tr(" (mean entropy of its rows: %1 nats)").arg(nats(entropy));
+  }
+  return text + ".";
 }
 
 void MapNotice::refresh() {

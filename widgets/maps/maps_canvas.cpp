@@ -19,7 +19,7 @@ namespace {
 constexpr double label_part = 0.3, least_label_space = 34;
 /// Maps are at least so high where the view can scroll. Below the other heights, histograms and
 /// margins leave their space to the cells.
-constexpr double least_map = 200, histogram_map = 260, margin_map = 220;
+constexpr double least_map = 200, histogram_map = 220, margin_map = 220;
 constexpr double margin = 30, profile_margin = 56, histogram_height = 26;
 constexpr double grasp = 6;      ///< Distance in pixels within which a handle is held.
 constexpr double bin_width = 4;  ///< Of a histogram.
@@ -80,6 +80,7 @@ double MapsCanvas::aspect() const {
 
 /// Small maps keep their space: labels are cut, then histograms and margins left out.
 void MapsCanvas::arrange() {
+  keep_readable();
   LabelSpace space = label_spaces();
   const auto arranged = [&] {
     layout_ = arrange_panels(width(), height(), model_.panels().size(), aspect(), space);
@@ -97,14 +98,17 @@ void MapsCanvas::arrange() {
   model_.camera.fit(rows, columns, cells.width, cells.height);
 }
 
-int MapsCanvas::least_height_for(int width) const {
+void MapsCanvas::keep_readable() {
   LabelSpace space = label_spaces();
   space.histogram = 0;
   if (space.margin == margin) space.margin = 0;
   space.row = std::min(space.row, label_part * least_map);
   space.column = std::min(space.column, label_part * least_map);
-  return static_cast<int>(
-      std::ceil(least_height(width, model_.panels().size(), aspect(), space, least_map)));
+  const double least = least_height(width(), model_.panels().size(), aspect(), space, least_map);
+  const int height = std::max(240, static_cast<int>(std::ceil(least)));
+  if (height == readable_height_) return;
+  readable_height_ = height;
+  updateGeometry();
 }
 
 void MapsCanvas::fit() {

@@ -43,10 +43,9 @@ class MapsCanvas : public QWidget {
   void fit();
   /// Moves the camera to a cell if that is outside the visible part.
   void reveal(const Focus& cell);
-  /// Returns the height at which the maps of a canvas of this width can be read.
-  [[nodiscard]] int least_height_for(int width) const;
 
-  [[nodiscard]] QSize minimumSizeHint() const override { return {320, 240}; }
+  /// The height at which the maps can be read at this width; a lower view scrolls.
+  [[nodiscard]] QSize minimumSizeHint() const override { return {320, readable_height_}; }
   [[nodiscard]] QSize sizeHint() const override { return {900, 620}; }
 
  signals:
@@ -76,6 +75,7 @@ class MapsCanvas : public QWidget {
     bool high = false;
   };
   void arrange();
+  void keep_readable();
   [[nodiscard]] LabelSpace label_spaces() const;
   [[nodiscard]] double aspect() const;
   [[nodiscard]] int panel_at(const QPointF& point) const;
@@ -101,6 +101,7 @@ class MapsCanvas : public QWidget {
   std::optional<QPointF> press_;  ///< Where the left button was pressed, until it is released.
   QPointF last_;
   bool dragged_ = false;
+  int readable_height_ = 240;
   std::optional<Handle> handle_;        ///< The handle that is dragged.
   std::optional<MapRegion> selecting_;  ///< The region that is dragged.
   std::optional<Focus> corner_;         ///< The cell where that began.

@@ -368,6 +368,7 @@ void draw_profiles(QPainter& painter, const PanelPlace& place, const MapCamera& 
     return QPointF(beside.x + part * (beside.width - 2), y);
   });
   painter.restore();
+  if (level > 0) return;  // Cells are blocks, whose largest value may be that of another row.
   draw_largest(painter, QRectF(below.right(), below.y, beside.width + 4, 14), row);
   draw_largest(painter, QRectF(beside.x - 4, beside.y - 15, beside.width + 8, 14), column);
 }

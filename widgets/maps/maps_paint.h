@@ -57,7 +57,7 @@ void draw_entropy(QPainter& painter, const PanelPlace& place, const MapCamera& c
 void draw_column_sums(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
                       const MapPanel& panel);
 /// Draws the values of the cell's row below the cells, and those of its column to their right, as
-/// lines whose largest value is written beside them.
+/// lines. The largest visible value is written beside them if cells are at least a pixel wide.
 void draw_profiles(QPainter& painter, const PanelPlace& place, const MapCamera& camera,
                    const MapPanel& panel, const Focus& cell);
 /// Draws a frame around the cell and thin lines through it.

@@ -17,7 +17,7 @@ namespace conelab::desktop {
 namespace {
 
 /// The width of a choice in the tool bar.
-constexpr int narrowest = 56, widest = 240, most_of_colours = 150;
+constexpr int narrowest = 56, widest = 150;
 
 /// Returns a small preview of a colour map for its menu.
 QIcon map_icon(figure::ColourMap map) {
@@ -126,7 +126,7 @@ void MapsView::build_map_tools(QWidget* row) {
     colours->setItemData(colours->count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
   }
   colours->setIconSize(QSize(48, 12));
-  colours->setMaximumWidth(most_of_colours);
+  colours->setMaximumWidth(widest);
   reference_ = add_numbered(row, "reference", tr("Difference"),
                             tr("Shows each operator minus this one; hold R over the maps to flip"));
   reference_->setMaximumWidth(widest);

@@ -4,7 +4,6 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QDoubleSpinBox>
-#include <QEvent>
 #include <QGuiApplication>
 #include <QLabel>
 #include <QMenu>
@@ -64,7 +63,6 @@ void MapsView::connect_models() {
   connect(&model_, &MapsModel::exact_known, this, &MapsView::show_readout);
   connect(&model_, &MapsModel::panels_changed, this, [this] {
     model_.prepare_exact(workspace_.document().focused());
-    size_canvas();
     show_readout();
   });
   connect(&model_, &MapsModel::progressed, this, &MapsView::show_work);
@@ -77,6 +75,7 @@ void MapsView::connect_models() {
   connect(search_, &TokenSearch::left, this, [this] { stack_->currentWidget()->setFocus(); });
   connect(search_, &TokenSearch::found, this, [this](const Focus& pair) {
     if (const auto cell = model_.tokens().cell_of(pair)) canvas_->reveal(*cell);
+    relations_.reveal(pair);
   });
 }
 
@@ -97,7 +96,6 @@ void MapsView::build_canvases() {
   heads_canvas_ = new HeadsCanvas(heads_);
   relations_canvas_ = new RelationsCanvas(relations_);
   maps_page_ = scrolled(canvas_, tr("Attention maps, to be scrolled"));
-  maps_page_->viewport()->installEventFilter(this);
   heads_page_ = scrolled(heads_canvas_, tr("All heads, to be scrolled"));
   relations_page_ = scrolled(relations_canvas_, tr("Arcs and trees, to be scrolled"));
   table_page_ = new MapTableView(model_);
@@ -108,23 +106,20 @@ void MapsView::build_canvases() {
   }
 }
 
-bool MapsView::eventFilter(QObject* object, QEvent* event) {
-  if (object == maps_page_->viewport() && event->type() == QEvent::Resize) size_canvas();
-  return QWidget::eventFilter(object, event);
-}
-
-void MapsView::size_canvas() {
-  const QSize room = maps_page_->viewport()->size();
-  const int least = canvas_->least_height_for(room.width());
-  canvas_->setMinimumHeight(least > room.height() ? least : 0);
-}
-
 void MapsView::show_menu(std::size_t panel, const std::optional<Focus>& cell, const QPoint& at) {
   auto* menu = new MapMenu(model_, matcher_, panel, cell, this);
   connect(menu, &MapMenu::commands_wanted, this, &MapsView::cell_commands_wanted);
   connect(menu, &MapMenu::picture_wanted, canvas_,
           [this] { QGuiApplication::clipboard()->setPixmap(canvas_->grab()); });
   menu->popup(at);
+}
+
+void MapsView::find_token() {
+  const std::string layout = layout_name();
+  if (layout == "heads" || layout == "table") {
+    workspace_.document().edit(tr("show the maps"), [](Session& s) { s.maps.layout = "maps"; });
+  }
+  search_->begin();
 }
 
 QString MapsView::readout() const { return readout_->text().replace(QChar::Nbsp, ' '); }
@@ -188,7 +183,6 @@ void MapsView::show_session() {
   show_tokens();
   show_range();
   show_layout();
-  size_canvas();
   show_readout();
   show_work();
 }

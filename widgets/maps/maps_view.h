@@ -38,8 +38,8 @@ class MapsView : public QWidget {
   /// Returns the text of the readout.
   [[nodiscard]] QString readout() const;
   [[nodiscard]] LayoutTableView& numbers() { return *numbers_page_; }
-  /// Lets the user type part of a token to find.
-  void find_token() { search_->begin(); }
+  /// Lets the user type part of a token to find; layouts without tokens give way to the maps.
+  void find_token();
 
  signals:
   /// The user wants the current layout in the view of figures, or the command that draws it.
@@ -47,9 +47,6 @@ class MapsView : public QWidget {
   void command_wanted(const FigureChoice& figure);
   /// The commands are wanted that compute a cell under these calls, with a note about it.
   void cell_commands_wanted(const std::vector<conelab::Call>& calls, const QString& note);
-
- protected:
-  bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
   void build_canvases();
@@ -79,8 +76,6 @@ class MapsView : public QWidget {
   void show_tokens();
   void show_range();
   void show_menu(std::size_t panel, const std::optional<Focus>& cell, const QPoint& at);
-  /// Gives the maps the height at which they can be read; a lower window scrolls.
-  void size_canvas();
   void show_readout();
   void show_work();
   void show_layout();

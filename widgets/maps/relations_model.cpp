@@ -166,6 +166,22 @@ Focus RelationsModel::in_range(const Focus& pair) const {
   return {pair.query - begin, pair.key - begin};
 }
 
+void RelationsModel::reveal(const Focus& pair) {
+  const TokenRange now = range();
+  const bool of_queries = shows_tree(choice_.layout) && choice_.tree_tokens == "query";
+  const std::int64_t token = of_queries ? pair.query : pair.key;
+  if (panels_.empty() || (token >= now.begin && token < now.end)) return;
+  const std::int64_t begin =
+      std::clamp<std::int64_t>(token - now.size() / 2, 0, tokens_in_all() - now.size());
+  workspace_.document().edit(
+      tr("change the range of tokens"),
+      [&](Session& s) {
+        s.maps.range_begin = begin;
+        s.maps.range_end = begin + now.size();
+      },
+      "range of tokens");
+}
+
 void RelationsModel::rebuild() {
   const MapChoice wanted =
       shown_maps(workspace_.document().session().maps, workspace_.trace().get());
@@ -296,6 +312,7 @@ figure::TreeFigure RelationsModel::tree_figure(std::size_t panel, double width) 
   } else {
     figure.tree = p.head_tree;
     figure.tokens = tokens(panel);
+    figure.first_token = p.range.begin;
   }
   return figure;
 }

@@ -63,6 +63,8 @@ class RelationsModel : public QObject {
   /// Returns the pair of the trace that has these numbers within the range, and the inverse.
   [[nodiscard]] Focus pair_of(std::size_t query, std::size_t key) const;
   [[nodiscard]] Focus in_range(const Focus& pair) const;
+  /// Moves the range of the session to a pair that is outside.
+  void reveal(const Focus& pair);
 
   /// Return the figures of the results so far, `width` points wide. The caption explains why a
   /// figure is empty.

@@ -53,10 +53,18 @@ class MergedSource : public MatrixSource {
     }
   }
 
+  /// The lock is not held while the row is computed, because the window asks `exact_is_quick`.
   [[nodiscard]] double exact(std::int64_t row, std::int64_t column) const override {
+    const auto index = static_cast<std::size_t>(column);
+    {
+      const std::lock_guard lock(mutex_);
+      if (kept_ == row) return exact_row_[index];
+    }
+    std::vector<double> values = exact_row_of(row);
     const std::lock_guard lock(mutex_);
-    if (kept_ != row) keep_row(row);
-    return exact_row_[static_cast<std::size_t>(column)];
+    kept_ = row;
+    exact_row_ = std::move(values);
+    return exact_row_[index];
   }
 
   [[nodiscard]] bool exact_is_quick(std::int64_t row) const override {
@@ -83,7 +91,7 @@ class MergedSource : public MatrixSource {
     return at(row_, row + 1) - at(row_, row);
   }
 
-  void keep_row(std::int64_t row) const {
+  [[nodiscard]] std::vector<double> exact_row_of(std::int64_t row) const {
     std::vector<CellSum> sums(static_cast<std::size_t>(columns()));
     for (std::int64_t q = at(row_, row); q < at(row_, row + 1); ++q) {
       for (std::int64_t column = 0; column < columns(); ++column) {
@@ -92,11 +100,9 @@ class MergedSource : public MatrixSource {
         }
       }
     }
-    exact_row_.clear();
-    for (const CellSum& sum : sums) {
-      exact_row_.push_back(sum.value(holds_weights(), pieces_of(row)));
-    }
-    kept_ = row;
+    std::vector<double> values;
+    for (const CellSum& sum : sums) values.push_back(sum.value(holds_weights(), pieces_of(row)));
+    return values;
   }
 
   std::shared_ptr<MatrixSource> source_;

@@ -23,7 +23,10 @@ QString help_of(const PartInfo& part) {
 }
 
 QString initial_text(const ParameterInfo& info) {
-  if (info.domain == Domain::tensor) return QObject::tr("of the trace, or random");
+  if (info.domain == Domain::tensor) {
+    return std::isnan(info.initial) ? QObject::tr("trace or random") : QObject::tr("trace or none");
+  }
+  if (std::string_view(info.about).ends_with("no default")) return QObject::tr("needed");
   return std::isnan(info.initial) ? QObject::tr("from the input")
                                   : QString::number(info.initial, 'g', 6);
 }
@@ -102,6 +105,7 @@ QHBoxLayout* OperatorCard::build_title() {
                        void (OperatorCard::*told)(int)) {
     auto* button = new QToolButton;
     button->setText(sign);
+    button->setStyleSheet("QToolButton { padding: 4px; }");  // The name needs the space.
     button->setToolTip(about);
     button->setAccessibleName(about + tr(" (operator %1)").arg(index_ + 1));
     button->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(name));
@@ -151,6 +155,21 @@ void OperatorCard::show_parts() {
     box->setVisible(fits);
     form_->labelForField(box)->setVisible(fits);
   }
+}
+
+/// Gives the labels of both forms one width, so that their fields begin at the same place.
+void OperatorCard::align_labels() {
+  std::vector<QWidget*> labels;
+  for (const auto& [field, box] : parts_) labels.push_back(form_->labelForField(box));
+  const auto* form = static_cast<QFormLayout*>(fields_->layout());
+  for (int row = 0; row < form->rowCount(); ++row) {
+    labels.push_back(form->itemAt(row, QFormLayout::LabelRole)->widget());
+  }
+  int width = 0;
+  for (const QWidget* label : labels) {
+    if (!label->isHidden()) width = std::max(width, label->sizeHint().width());
+  }
+  for (QWidget* label : labels) label->setMinimumWidth(width);
 }
 
 void OperatorCard::build_parameters() {
@@ -223,11 +242,14 @@ void OperatorCard::show_call(const Call& call) {
   operator_->setCurrentText(QString::fromStdString(operator_name(call)));
   for (const auto& [field, box] : parts_) {
     const QSignalBlocker also_silent(box);
-    const std::string value = field_text(*field, call, ',');
-    box->setCurrentText(QString::fromStdString(value.substr(0, value.find(','))));
+    // A file or a session may name what the card does not offer, or several masks.
+    const QString value = QString::fromStdString(field_text(*field, call, ','));
+    if (box->findText(value) < 0) box->addItem(value);
+    box->setCurrentText(value);
   }
   show_parts();
   build_parameters();
+  align_labels();
   const auto text = [&](const std::string& key) {
     const auto found = call.parameters.find(key);
     return found == call.parameters.end() ? QString() : QString::fromStdString(found->second);

@@ -45,6 +45,7 @@ class OperatorCard : public QFrame {
   /// Shows the parts that the operator combines with, and hides the others.
   void show_parts();
   void build_parameters();
+  void align_labels();
   void add_parameter(const ParameterInfo& info);
 
   int index_;

@@ -23,9 +23,9 @@ namespace conelab::desktop {
 inline constexpr const char* trace_devices[] = {"cpu", "cuda"};
 inline constexpr const char* map_quantities[] = {"weights", "logits"};
 inline constexpr const char* map_scales[] = {"linear", "log", "row", "rank"};
-/// The percentiles of a map's values between which its colours lie; "all" is from the least to the
-/// largest.
-inline constexpr const char* map_percentiles[] = {"all", "0-99", "1-99", "5-95"};
+/// The percentiles of a map's values between which its colours lie; "all values" is from the least
+/// to the largest.
+inline constexpr const char* map_percentiles[] = {"all values", "0-99 %", "1-99 %", "5-95 %"};
 inline constexpr const char* special_token_choices[] = {"shown", "marked", "excluded"};
 inline constexpr const char* map_layouts[] = {"maps", "heads", "arcs", "tree", "hasse", "table"};
 /// The rows of the small maps of all heads: the layers beside the open one, every layer of the

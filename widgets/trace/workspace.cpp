@@ -144,6 +144,10 @@ void Workspace::take(Loaded loaded, bool into_session) {
   document_.edit(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
                  [this, keeps_pair](Session& s) {
                    const bool other_file = s.trace.file != trace_->file;
+                   if (other_file) {  // Other tokens.
+                     s.maps.region.reset();
+                     s.maps.range_begin = s.maps.range_end = 0;
+                   }
                    s.trace.file = trace_->file, s.trace.group = trace_->group;
                    s.trace.arrays = trace_->arrays;
                    s.trace.batch = std::min(s.trace.batch, trace_->query.shape.batch - 1);

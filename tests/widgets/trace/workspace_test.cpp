@@ -84,5 +84,26 @@ TEST(Workspace, AChangeWhileAnotherGroupOfTheFileIsOpenedIsReadThen) {
   EXPECT_TRUE(wait_for([&] { return seen.size() == 2; })) << seen.size();
 }
 
+TEST(Workspace, RegionsAndRangesAreOfOneFile) {
+  Open open;
+  const MapRegion region{1, 4, 2, 5};
+  open.document.edit("choose", [&](Session& s) {
+    s.maps.region = region;
+    s.maps.range_begin = 3;
+  });
+  const auto opened = [&](const QString& file, const QString& group) {
+    open.workspace.open(file, group);
+    return wait_for([&] {
+      const auto& trace = open.workspace.trace();
+      return trace && trace->file == file.toStdString() && trace->group == group.toStdString();
+    });
+  };
+  ASSERT_TRUE(opened(open.live, "/german/layer0"));
+  EXPECT_EQ(open.document.session().maps.region, region);
+  ASSERT_TRUE(opened(QString::fromStdString(shipped_trace()), "/german/layer0"));
+  EXPECT_FALSE(open.document.session().maps.region);
+  EXPECT_EQ(open.document.session().maps.range_begin, 0);
+}
+
 }  // namespace
 }  // namespace conelab::desktop

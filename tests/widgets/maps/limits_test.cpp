@@ -1,0 +1,361 @@
+// The colours of the maps: limits by hand, by percentiles, of their own; the sharpness with the
+// entropy of dot; signs; themes; and what is told beside the colours: profiles, regions, the menu.
+#include <gtest/gtest.h>
+
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <cmath>
+#include <numeric>
+
+#include "tests/widgets/maps/shown_maps.h"
+#include "widgets/maps/entropy_match.h"
+#include "widgets/maps/map_figure.h"
+#include "widgets/maps/map_menu.h"
+#include "widgets/theme/theme.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// The mean entropy of the rows of a map, from its cells alone.
+double entropy_of_cells(const std::vector<float>& cells, std::size_t columns) {
+  double sum = 0;
+  for (const float w : cells) {
+    if (w > 0) sum -= static_cast<double>(w) * std::log(static_cast<double>(w));
+  }
+  return sum / (static_cast<double>(cells.size()) / static_cast<double>(columns));
+}
+
+QPointF handle_place(const MapsCanvas::Bar& bar, bool high) {
+  const double value = high ? bar.scale.limits.high : bar.scale.limits.low;
+  return {place_of(bar.place, bar.scale, value), bar.place.bar.y + 4};
+}
+
+void drag_with_shift(QWidget& widget, QPointF from, QPointF to) {
+  const auto send = [&](QEvent::Type type, QPointF at, Qt::MouseButton button,
+                        Qt::MouseButtons held) {
+    QMouseEvent event(type, at, widget.mapToGlobal(at), button, held, Qt::ShiftModifier);
+    QApplication::sendEvent(&widget, &event);
+  };
+  send(QEvent::MouseButtonPress, from, Qt::LeftButton, Qt::LeftButton);
+  for (int i = 1; i <= 5; ++i) {
+    send(QEvent::MouseMove, from + (to - from) * i / 5, Qt::NoButton, Qt::LeftButton);
+  }
+  send(QEvent::MouseButtonRelease, to, Qt::LeftButton, Qt::NoButton);
+  pump(30);
+}
+
+TEST(EntropyMatch, EqualsTheEntropyOfTheOtherOperator) {
+  const auto trace = load_trace(shipped_trace(), "/german/layer3");
+  const EntropyRows rows{head_input(*trace, 0, 5), map_tokens(*trace, MapChoice())};
+  for (const char* name : {"penumbral", "umbral", "laplacian", "hyperbolic"}) {
+    const Call call = call_on_head(plain_call(name), *trace, 5);
+    const double goal = mean_row_entropy(rows, call_on_head(plain_call("dot"), *trace, 5), {});
+    Call matched = plain_call(name);
+    const std::string key = *sharpness_key(matched);
+    matched = with_value_on_head(matched, key, match_entropy(rows, call, goal, {}), 5);
+    const auto source =
+        attention_source(rows.head, call_on_head(matched, *trace, 5), Map2d::weights);
+    source->prepare({});
+    EXPECT_NEAR(entropy_of_cells(cells_of(*source), 30), goal, 1e-4) << name;
+  }
+}
+
+TEST(EntropyMatch, AnEntropyThatNoSharpnessHasIsRefused) {
+  const auto trace = load_trace(shipped_trace(), "/german/layer3");
+  const EntropyRows rows{head_input(*trace, 0, 5), map_tokens(*trace, MapChoice())};
+  const Call call = call_on_head(plain_call("penumbral"), *trace, 5);
+  EXPECT_ANY_THROW((void)match_entropy(rows, call, std::log(30) + 0.1, {}));
+  EXPECT_FALSE(sharpness_key(plain_call("relation")));
+  Call sigmoid = plain_call("dot");
+  sigmoid.weights = "sigmoid";
+  EXPECT_FALSE(sharpness_key(sigmoid));
+}
+
+TEST(EntropyMatch, ReplacesTheNumberOfItsHead) {
+  Call call = plain_call("penumbral");
+  EXPECT_EQ(with_value_on_head(call, "gamma", 2.5, 1).parameters.at("gamma"), "2.5");
+  call.parameters["gamma"] = "1,2,3";
+  EXPECT_EQ(with_value_on_head(call, "gamma", 2.5, 1).parameters.at("gamma"), "1,2.5,3");
+}
+
+TEST(MapNotice, OffersOwnLimitsAndTheEntropyOfDot) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  auto& notice = shown.named<QWidget>("maps-notice");
+  ASSERT_TRUE(notice.isVisible());
+  EXPECT_TRUE(shown.named<QLabel>("maps-notice-text").text().contains("penumbral uses 8.8 %"))
+      << shown.named<QLabel>("maps-notice-text").text().toStdString();
+  shown.named<QPushButton>("maps-own-limits").click();
+  EXPECT_FALSE(shown.maps().shared_limits);
+  pump(30);
+  EXPECT_FALSE(notice.isVisible());
+  shown.document.undo();
+  pump(30);
+  ASSERT_TRUE(notice.isVisible());
+  shown.named<QPushButton>("maps-match-entropy").click();
+  ASSERT_TRUE(wait_for([&] { return shown.maps().calls[1].parameters.contains("gamma"); }));
+  shown.settle();
+  EXPECT_FALSE(notice.isVisible());
+  EXPECT_GT(std::stod(shown.maps().calls[1].parameters.at("gamma")), 2);
+  const std::vector<float> dot = cells_of(shown.panel(0).pyramid->source()),
+                           cones = cells_of(shown.panel(1).pyramid->source());
+  EXPECT_NEAR(entropy_of_cells(cones, 30), entropy_of_cells(dot, 30), 1e-4);
+  shown.document.undo();  // One step.
+  EXPECT_FALSE(shown.maps().calls[1].parameters.contains("gamma"));
+}
+
+TEST(MapLimits, AreDraggedOnTheBarAndResetByADoubleClick) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  MapsCanvas& canvas = shown.canvas();
+  ASSERT_EQ(canvas.bars().size(), 1U);
+  const MapsCanvas::Bar bar = canvas.bars()[0];
+  EXPECT_FALSE(bar.scale.histogram.empty());
+  const figure::Limits before = shown.view.model().limits(shown.panel(0));
+  const QPointF from = handle_place(bar, true);
+  const QPointF to(bar.place.bar.x + bar.place.bar.width / 4, from.y());
+  drag(canvas, from, to);
+  ASSERT_EQ(shown.maps().limits.count("weights"), 1U);
+  const double high = shown.maps().limits.at("weights")[1];
+  EXPECT_NEAR(high, before.high / 4, before.high / 100);
+  EXPECT_EQ(shown.view.model().limits(shown.panel(2)).high, high);  // Shared by all maps.
+  // So has the figure of the maps.
+  const auto figure = map_figure(shown.document.session(), *shown.workspace.trace());
+  EXPECT_EQ(figure->parameters.at("high"), fmt::format("{:.6g}", high));
+  EXPECT_EQ(figure->parameters.count("colours"), 0U);
+  EXPECT_EQ(shown.view.model().range(shown.panel(0)), before);  // The bar shows all values.
+  // A cell has the colour of its place between the new limits.
+  const Focus cell{12, 12};
+  const double value = shown.panel(0).pyramid->source().exact(cell.query, cell.key);
+  const figure::Colour expected =
+      figure::colour_at(figure::ColourMap::sequential, std::min(1.0, value / high));
+  move_to(canvas, {2, 2});
+  const QColor found = shown.colour_at(canvas.cell_centre(0, cell) + QPointF(2, 2));
+  EXPECT_NEAR(found.red(), expected.r, 3);
+  EXPECT_NEAR(found.blue(), expected.b, 3);
+  shown.document.undo();  // The drag is one step.
+  EXPECT_TRUE(shown.maps().limits.empty());
+  shown.document.redo();
+  const QPointF middle(bar.place.bar.x + bar.place.bar.width / 2, from.y());
+  send_mouse(canvas, QEvent::MouseButtonDblClick, middle, Qt::LeftButton, Qt::LeftButton);
+  EXPECT_TRUE(shown.maps().limits.empty());
+  EXPECT_EQ(shown.view.model().limits(shown.panel(0)), before);
+}
+
+TEST(MapLimits, OfOwnBarsAreOfOneMap) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  shown.edit([](MapChoice& m) { m.shared_limits = false; });
+  const auto bars = shown.canvas().bars();
+  ASSERT_EQ(bars.size(), 3U);
+  const figure::Limits dot = shown.view.model().limits(shown.panel(0));
+  const QPointF from = handle_place(bars[1], false);
+  drag(shown.canvas(), from, from + QPointF(bars[1].place.bar.width / 2, 0));
+  EXPECT_EQ(shown.maps().limits.count("weights of penumbral"), 1U);
+  EXPECT_GT(shown.view.model().limits(shown.panel(1)).low, 0);
+  EXPECT_EQ(shown.view.model().limits(shown.panel(0)), dot);
+}
+
+TEST(MapLimits, OfPercentilesAreThoseOfTheCells) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  shown.edit([](MapChoice& m) {
+    m.shared_limits = false;
+    m.percentiles = "5-95 %";
+  });
+  std::vector<float> cells = cells_of(shown.panel(1).pyramid->source());
+  std::sort(cells.begin(), cells.end());
+  const auto at = [&](double share) {
+    const double place = share * static_cast<double>(cells.size() - 1);
+    const auto i = static_cast<std::size_t>(place);
+    const double part = place - std::floor(place);
+    return (1 - part) * static_cast<double>(cells[i]) + part * static_cast<double>(cells[i + 1]);
+  };
+  const figure::Limits limits = shown.view.model().limits(shown.panel(1));
+  EXPECT_NEAR(limits.low, at(0.05), 1e-9);
+  EXPECT_NEAR(limits.high, at(0.95), 1e-9);
+}
+
+TEST(MapLimits, AHistogramCountsEveryCell) {
+  MapSummary summary(1, 8, true);
+  summary.sorted_sample = {0, 0.1F, 0.1F, 0.1F, 0.45F, 0.9F, 1};
+  const std::vector<double> heights = histogram_of({&summary}, ColourChoice(), {0, 1}, 2);
+  ASSERT_EQ(heights.size(), 2U);
+  EXPECT_NEAR(heights[0], 1, 1e-12);  // Five values, then two.
+  EXPECT_NEAR(heights[1], std::log(3) / std::log(6), 1e-12);
+}
+
+TEST(MapColours, WeightsWithSignsDivergeAboutZero) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  shown.edit([](MapChoice& m) {
+    m.calls = {plain_call("dot"), call_from_text("volume-preserving:A=random:weighting=skew")};
+  });
+  const MapPanel& panel = shown.panel(1);
+  ASSERT_EQ(panel.error, "");
+  ASSERT_TRUE(panel.summary.is_signed());
+  EXPECT_FALSE(shown.panel(0).summary.is_signed());
+  const MapsModel& model = shown.view.model();
+  EXPECT_TRUE(model.colour_choice(panel).diverging);
+  const figure::Limits limits = model.limits(panel);
+  EXPECT_EQ(limits.low, -limits.high);
+  EXPECT_GE(limits.high, std::abs(panel.summary.limits.low));
+  EXPECT_EQ(model.limits(shown.panel(0)).low, 0);  // Dot keeps its own colours.
+  EXPECT_EQ(shown.canvas().bars().size(), 2U);
+  const std::vector<float> cells = cells_of(panel.pyramid->source());
+  const auto least =
+      static_cast<std::int64_t>(std::min_element(cells.begin(), cells.end()) - cells.begin());
+  const QColor found =
+      shown.colour_at(shown.canvas().cell_centre(1, {least / 30, least % 30}) + QPointF(1, 1));
+  EXPECT_GT(found.blue(), found.red() + 40);
+}
+
+TEST(MapColours, FollowTheThemeAndFiguresStayWhite) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  const auto lightness = [&] {
+    shown.edit([](MapChoice& m) { m.shared_limits = true; });
+    const std::vector<float> cells = cells_of(shown.panel(0).pyramid->source());
+    const auto least =
+        static_cast<std::int64_t>(std::min_element(cells.begin(), cells.end()) - cells.begin());
+    return shown.colour_at(shown.canvas().cell_centre(0, {least / 30, least % 30}) + QPointF(1, 1))
+        .lightnessF();
+  };
+  EXPECT_GT(lightness(), 0.8);
+  apply_theme(*qApp, "dark");
+  pump(60);
+  EXPECT_LT(lightness(), 0.25);
+  EXPECT_EQ(shown.view.model().colour_choice(false).map, figure::ColourMap::dark);
+  EXPECT_EQ(drawn_map(shown.view.model().colour_choice(true)), figure::ColourMap::dark_diverging);
+  shown.edit([](MapChoice& m) { m.colours = "sequential"; });
+  EXPECT_GT(lightness(), 0.8);
+  apply_theme(*qApp, "light");
+  pump(60);
+}
+
+TEST(MapRegions, TellTheirMass) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  MapsCanvas& canvas = shown.canvas();
+  drag_with_shift(canvas, canvas.cell_centre(0, {9, 12}), canvas.cell_centre(0, {4, 6}));
+  ASSERT_TRUE(shown.maps().region);
+  EXPECT_EQ(*shown.maps().region, (MapRegion{4, 10, 6, 13}));
+  const std::vector<float> cells = cells_of(shown.panel(1).pyramid->source());
+  double mass = 0;
+  for (std::size_t r = 4; r < 10; ++r) {
+    for (std::size_t c = 6; c < 13; ++c) mass += static_cast<double>(cells[r * 30 + c]);
+  }
+  const QString expected = QString::fromStdString(
+      fmt::format("penumbral: Σ {:.6g}, {:.4g} % of its rows", mass, 100 * mass / 6));
+  EXPECT_TRUE(wait_for([&] { return shown.view.readout().contains(expected); }))
+      << shown.view.readout().toStdString() << " without " << expected.toStdString();
+  canvas.setFocus();
+  press_key(canvas, Qt::Key_Escape);
+  EXPECT_FALSE(shown.maps().region);
+  EXPECT_FALSE(shown.view.readout().contains("region"));
+}
+
+TEST(MapProfiles, AreDrawnBesideTheMaps) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  shown.document.edit("lock", [](Session& s) { s.locked = Focus{7, 9}; });
+  const auto marked = [&](const Box& box) {
+    const QImage image = shown.canvas().grab().toImage();
+    int count = 0;
+    for (int y = static_cast<int>(box.y); y < static_cast<int>(box.bottom()); ++y) {
+      for (int x = static_cast<int>(box.x); x < static_cast<int>(box.right()); ++x) {
+        const QColor c = image.pixelColor(x, y);
+        count += c.red() > c.blue() + 60 ? 1 : 0;
+      }
+    }
+    return count;
+  };
+  pump(30);
+  EXPECT_EQ(marked(shown.canvas().places().panels[0].column_margin), 0);
+  shown.named<QToolButton>("maps-profiles").click();
+  shown.settle();
+  EXPECT_TRUE(shown.maps().profiles);
+  const PanelPlace& place = shown.canvas().places().panels[0];
+  EXPECT_GT(place.column_margin.height, 50);
+  EXPECT_GT(marked(place.column_margin), 100);
+  EXPECT_GT(marked(place.row_margin), 100);
+}
+
+TEST(MapMenu, CopiesValuesCommandsAndPictures) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  const Focus cell{3, 8};
+  const auto trigger = [&](const QString& text) {
+    const QPoint at = shown.canvas().cell_centre(1, cell).toPoint();
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, shown.canvas().mapToGlobal(at));
+    QApplication::sendEvent(&shown.canvas(), &event);
+    auto* menu = shown.view.findChild<MapMenu*>("maps-menu");
+    ASSERT_NE(menu, nullptr);
+    for (QAction* action : menu->actions()) {
+      if (action->text() == text) action->trigger();
+    }
+    menu->close();
+    QCoreApplication::sendPostedEvents(menu, QEvent::DeferredDelete);
+    pump(30);
+  };
+  const double exact = shown.panel(1).pyramid->source().exact(cell.query, cell.key);
+  QClipboard& clipboard = *QGuiApplication::clipboard();
+  trigger("Copy the value");
+  EXPECT_EQ(clipboard.text().toStdString(), fmt::format("{:.12g}", exact));
+  trigger("Copy the row");
+  const QStringList row = clipboard.text().split('\t');
+  ASSERT_EQ(row.size(), 30);
+  EXPECT_EQ(row[8].toStdString(), fmt::format("{:.12g}", exact));
+  double sum = 0;
+  for (const QString& value : row) sum += value.toDouble();
+  EXPECT_NEAR(sum, 1, 1e-9);
+  QString note;
+  std::vector<Call> calls;
+  QObject::connect(
+      &shown.view, &MapsView::cell_commands_wanted,
+      [&](const std::vector<Call>& wanted, const QString& text) { calls = wanted, note = text; });
+  trigger("Copy the cell as a command");
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].similarity, "penumbral");
+  EXPECT_EQ(note, "/attention/weights/weight[0, 5, 3, 8]");
+  trigger("Copy the picture");
+  EXPECT_EQ(clipboard.pixmap().size(), shown.canvas().size() * shown.canvas().devicePixelRatioF());
+  trigger("Set as reference");
+  EXPECT_EQ(shown.maps().reference, 1);
+  trigger("Show no differences");
+  EXPECT_EQ(shown.maps().reference, -1);
+  trigger("gamma with the entropy of dot");
+  EXPECT_TRUE(wait_for([&] { return shown.maps().calls[1].parameters.contains("gamma"); }));
+}
+
+TEST(MapLayout, MapsCanBeReadInSmallViewsAndUseEmptyPlaces) {
+  REQUIRE_DISPLAY();
+  for (const QSize size : {QSize(700, 560), QSize(480, 500), QSize(1000, 700), QSize(1400, 800)}) {
+    ShownMaps shown(size);
+    const MapLayout& layout = shown.canvas().places();
+    const Box& cells = layout.panels[0].cells;
+    EXPECT_GE(std::round(cells.height), 200) << size.width() << " x " << size.height();
+    EXPECT_LE(layout.panels[2].cells.bottom(), shown.canvas().height());
+    EXPECT_GE(layout.shared_bar.y, 0);
+    for (const PanelPlace& panel : layout.panels) {
+      const bool apart =
+          layout.shared_bar.y >= panel.cells.bottom() || layout.shared_bar.x >= panel.cells.right();
+      EXPECT_TRUE(apart);
+    }
+  }
+  // Three panels in two rows: the bar is where the fourth would be, and costs no height.
+  LabelSpace space;
+  const MapLayout layout = arrange_panels(760, 700, 3, 1, space);
+  ASSERT_GT(layout.panels[2].cells.y, layout.panels[0].cells.bottom());
+  EXPECT_GT(layout.shared_bar.x, layout.panels[2].cells.right());
+  EXPECT_LT(layout.shared_bar.y, layout.panels[2].cells.bottom());
+  EXPECT_EQ(layout.panels[1].row_labels.width, 0);
+  EXPECT_EQ(layout.panels[2].column_labels.height, 0);
+}
+
+}  // namespace
+}  // namespace conelab::desktop

@@ -1,0 +1,74 @@
+// The maps view over the shipped trace, shown and computed, for tests that drive it.
+#pragma once
+
+#include <QToolButton>
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/widgets/driving.h"
+#include "widgets/maps/maps_view.h"
+
+namespace conelab::desktop {
+
+struct ShownMaps {
+  Document document;
+  JobPool jobs{[](std::function<void()> call) {
+    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+  }};
+  Workspace workspace{document, jobs};
+  MapsView view{workspace};
+
+  explicit ShownMaps(QSize size = {900, 760}) {
+    document.edit("head", [](Session& s) { s.trace.head = 5; });
+    workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
+    view.resize(size);
+    show_active(view);
+    settle();
+  }
+  ~ShownMaps() { jobs.cancel_all(); }
+
+  /// Waits until every map is exact and painted.
+  void settle() {
+    EXPECT_TRUE(wait_for([this] {
+      const auto& panels = view.model().panels();
+      return !panels.empty() && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
+        const bool whole = p->pyramid && p->pyramid->complete() && !p->pass.active();
+        return (whole && p->revision == p->pyramid->revision()) || !p->error.empty();
+      });
+    }));
+    pump(60);
+  }
+  void edit(const std::function<void(MapChoice&)>& change) {
+    document.edit("change", [&](Session& s) { change(s.maps); });
+    settle();
+  }
+  [[nodiscard]] const MapChoice& maps() const { return document.session().maps; }
+  [[nodiscard]] MapsCanvas& canvas() { return view.canvas(); }
+  [[nodiscard]] const MapPanel& panel(std::size_t i) { return *view.model().panels().at(i); }
+  template <class Widget>
+  [[nodiscard]] Widget& named(const char* name) {
+    auto* found = view.findChild<Widget*>(QString::fromUtf8(name));
+    if (found == nullptr) throw std::runtime_error(std::string("there is no ") + name);
+    return *found;
+  }
+  /// Triggers an action of a tool button's menu.
+  void choose(const char* button, const QString& text) {
+    for (QAction* action : named<QToolButton>(button).menu()->actions()) {
+      if (action->text() == text) return action->trigger();
+    }
+    ADD_FAILURE() << text.toStdString();
+  }
+  [[nodiscard]] QColor colour_at(const QPointF& at) {
+    return canvas().grab().toImage().pixelColor(at.toPoint());
+  }
+};
+
+/// Returns all cells of a map.
+inline std::vector<float> cells_of(const MatrixSource& source) {
+  std::vector<float> cells(static_cast<std::size_t>(source.rows() * source.columns()));
+  source.cells({0, source.rows(), 0, source.columns()}, cells.data());
+  return cells;
+}
+
+}  // namespace conelab::desktop
