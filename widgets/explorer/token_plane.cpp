@@ -1,9 +1,11 @@
 #include "widgets/explorer/token_plane.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/call/plan.h"
 #include "core/geometry/cone_law.h"
+#include "widgets/explorer/cone_scene.h"
 
 namespace conelab::desktop {
 namespace {
@@ -49,7 +51,51 @@ std::optional<HeadTokens> head_tokens(const HeadInput& input, const Call& call_o
   auto queries = tree::head_elements(*plan, input.exact, tree::Tokens::query, 0, 0);
   auto keys = tree::head_elements(*plan, input.exact, tree::Tokens::key, 0, 0);
   if (!queries || !keys) return std::nullopt;
-  return HeadTokens{std::move(*queries), std::move(*keys)};
+  const auto depth = call_of_head.parameters.find("depth");
+  return HeadTokens{std::move(*queries), std::move(*keys),
+                    depth == call_of_head.parameters.end() ? cone_depths[0] : depth->second};
+}
+
+Call call_of_tokens(const std::vector<Call>& calls, const ConeChoice& choice) {
+  for (const Call& call : calls) {
+    if (is_attention(call) && call.similarity == choice.family) return call;
+  }
+  Call call = plain_call(choice.family.c_str());
+  for (const auto& [key, value] : own_parameters(choice)) {
+    call.parameters[key] = fmt::format("{}", value);
+  }
+  if (!finite_family(choice) && choice.depth != cone_depths[0]) {
+    call.parameters["depth"] = choice.depth;
+  }
+  return call;
+}
+
+std::optional<Focus> first_pair(const HeadTokens& tokens) {
+  const auto& queries = tokens.queries.elements;
+  const auto& keys = tokens.keys.elements;
+  std::vector<std::size_t> placed;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    if (std::isfinite(queries[i].radial)) placed.push_back(i);
+  }
+  if (placed.empty()) return std::nullopt;
+  const auto middle = placed.begin() + static_cast<std::ptrdiff_t>(placed.size() / 2);
+  std::nth_element(placed.begin(), middle, placed.end(), [&](std::size_t a, std::size_t b) {
+    return queries[a].radial < queries[b].radial;
+  });
+  const std::size_t query = *middle;
+  std::optional<std::size_t> best;
+  double deepest = 0;
+  int rank_of_best = -1;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    if (!std::isfinite(keys[k].radial)) continue;
+    const geometry::Lca lca = geometry::lca(tokens.queries.system, queries[query], keys[k]);
+    const bool apart = lca.place && lca.relation == geometry::Relation::unrelated;
+    const int rank = (k != query ? 1 : 0) + (k != query && apart ? 1 : 0);
+    if (rank < rank_of_best || (rank == rank_of_best && !(lca.depth > deepest))) continue;
+    best = k, deepest = lca.depth, rank_of_best = rank;
+  }
+  if (!best) return std::nullopt;
+  return Focus{static_cast<std::int64_t>(query), static_cast<std::int64_t>(*best)};
 }
 
 TokenPlane plane_of_pair(const ConeChoice& choice, const HeadTokens& tokens, const Focus& pair) {
@@ -64,6 +110,7 @@ TokenPlane plane_of_pair(const ConeChoice& choice, const HeadTokens& tokens, con
     c.parameters[system.family->parameters[i].key] = system.values[i];
   }
   if (!system.infinite()) c.source = {0, 1};
+  c.depth = tokens.depth;
   const geometry::ConeSystem flat = geometry::cone_system(c.family, c.parameters);
   const Axis axis(system, u.axis, v.axis);
   for (const geometry::Element& key : tokens.keys.elements) {
