@@ -95,7 +95,7 @@ inline void press_key(QWidget& widget, int key, Qt::KeyboardModifiers held = Qt:
 }
 
 inline std::string shipped_trace() {
-  return std::string(CONELAB_SOURCE_DIR) + "/datasets/minilm_trace.h5";
+  return CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5";
 }
 
 }  // namespace conelab::desktop

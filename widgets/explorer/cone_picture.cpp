@@ -72,13 +72,15 @@ class Builder {
     if (!scene_.error.empty() || (scene_.infinite && !scene_.penumbral)) return;
     const geometry::RadialDomain domain = scene_.system.family->domain(scene_.system.values);
     const Ink ink = scene_.penumbral ? Ink::light : Ink::excluded;
+    // Another similarity has values there too.
+    const double opacity = other_similarity(choice_) ? 0.3 : 1;
     Line area = level(scene_.infinite ? domain.high : domain.low);
     if (scene_.infinite && frame.model() == Model::halfspace) {
       area = rectangle(box_.x, box_.y - 9, box_.right(), std::max(area[0].y, box_.y - 9));
-      light_ends_ = area.back().y;
+      if (opacity == 1) light_ends_ = area.back().y;
     }
     area = clipped_area(area, box_.grown(2));
-    if (area.size() >= 3) picture.fills.push_back({ink, 1, {std::move(area)}});
+    if (area.size() >= 3) picture.fills.push_back({ink, opacity, {std::move(area)}});
   }
 
   void fill_outside(const PlaneFrame& frame) {

@@ -32,7 +32,8 @@ void draw_colours(ImDrawList& list, float x, float y, figure::ColourMap map) {
 
 namespace {
 
-std::string number(double value) { return fmt::format("{:.3g}", value); }
+/// A zero has no sign.
+std::string number(double value) { return fmt::format("{:.3g}", value + 0.0); }
 
 /// Returns what the colours show: "penumbral K", "dot u·x/√2".
 std::string heat_name(const ConeChoice& choice, const ConeScene& scene) {

@@ -23,21 +23,22 @@ ImU32 packed(const QColor& c, int alpha = 255) {
   return IM_COL32(c.red(), c.green(), c.blue(), alpha);
 }
 
-/// Returns the tokens in the order of their K with u, the largest first.
-std::vector<std::size_t> by_similarity(const TokenMarks& tokens, const ConeChoice& choice,
-                                       const ConeScene& scene) {
+/// Returns the tokens in the order in which they get names: words before other tokens, and among
+/// them the largest K with u first.
+std::vector<std::size_t> naming_order(const TokenMarks& tokens, const ConeChoice& choice,
+                                      const ConeScene& scene) {
   std::vector<std::size_t> order(tokens.places.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (order.empty() || !scene.error.empty()) return order;
   const HeatField field(choice, scene);
-  std::vector<double> similarity;
-  for (const PlanePoint& p : tokens.places) {
+  std::vector<std::pair<bool, double>> value;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const PlanePoint& p = tokens.places[i];
     const bool placed = std::isfinite(p.x) && std::isfinite(p.y);
-    similarity.push_back(placed ? field.at(p).similarity
-                                : -std::numeric_limits<double>::infinity());
+    value.emplace_back(is_word(tokens.names[i]), placed ? field.at(p).similarity : -HUGE_VAL);
   }
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return similarity[a] > similarity[b]; });
+                   [&](std::size_t a, std::size_t b) { return value[a] > value[b]; });
   return order;
 }
 
@@ -64,7 +65,7 @@ void ExplorerViewport::measure_tokens() {
       token_labels_.emplace_back(label, fontMetrics().horizontalAdvance(label) + 6.0);
     }
   }
-  naming_order_ = by_similarity(tokens_, shown_, panes_[0].scene);
+  naming_order_ = naming_order(tokens_, shown_, panes_[0].scene);
 }
 
 QPointF ExplorerViewport::token_place(std::size_t token) const {
@@ -80,6 +81,7 @@ void ExplorerViewport::draw_tokens() {
   for (std::size_t i = 0; i < tokens_.places.size(); ++i) {
     const PlanePoint& place = tokens_.places[i];
     if (!std::isfinite(place.x) || !std::isfinite(place.y)) continue;  // An undefined token.
+    if (beyond_rim(place)) continue;
     const QPointF p = pixel_of(0, place);
     token_pixels_[i] = {p.x(), p.y()};
     const ImVec2 at(static_cast<float>(p.x()), static_cast<float>(p.y()));
@@ -87,6 +89,10 @@ void ExplorerViewport::draw_tokens() {
     list->AddCircleFilled(at, focused ? 5.5F : 4.0F, ground, 16);
     list->AddCircleFilled(at, focused ? 4.5F : 2.8F, focused ? packed(focus_colour()) : ink, 16);
   }
+}
+
+bool ExplorerViewport::beyond_rim(const PlanePoint& p) const {
+  return shown_.model == "hyperboloid" && on_hyperboloid(p).z() > hyperboloid_rim;
 }
 
 std::optional<std::size_t> ExplorerViewport::token_under(const QPointF& p) const {
@@ -109,36 +115,56 @@ void ExplorerViewport::point_at_tokens() {
 // ---- names --------------------------------------------------------------------------------------
 
 /// Finds places for the names of the marks, of the focused token, and of the other tokens, in this
-/// order. A name without space is left out. No name lies over a title, a legend or the settings.
+/// order. A name without space is left out; those of the marks may cover tokens. No name lies over
+/// a title, a legend or the settings.
 void ExplorerViewport::place_names(std::size_t pane, const std::vector<NamedPoint>& marks,
                                    const std::vector<QString>& texts) {
-  std::vector<NamedPoint> points = marks;
-  std::vector<PlacedName> names;
-  for (const QString& text : texts) names.push_back({text, {}, {}});
-  std::vector<std::size_t> order;
-  if (pane == 0) order = naming_order_;
-  if (pane == 0 && tokens_.focused) {
-    const auto focused = std::find(order.begin(), order.end(), *tokens_.focused);
-    if (focused != order.end()) std::rotate(order.begin(), focused, focused + 1);
-  }
-  for (const std::size_t token : order) {
-    const figure::Point& at = token_pixels_[token];
-    if (!std::isfinite(at.x) || tokens_.key == token) continue;  // The key is named as v.
-    const auto& [label, width] = token_labels_[token];
-    const bool named = names.size() < most_names;
-    points.push_back(
-        {at, token_radius, named ? width : 0, static_cast<double>(fontMetrics().height())});
-    names.push_back({named ? label : QString(), {}, token});
-  }
   std::vector<figure::Box> taken = titles_;
   taken.insert(taken.end(), legends_.begin(), legends_.end());
   const QRectF& card = settings_place_;
   taken.push_back({card.x(), card.y(), card.width(), card.height()});
-  const auto boxes = desktop::place_names(points, panes_[pane].box, taken);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    names[i].box = boxes[i];
-    if (!names[i].text.isEmpty()) names_.push_back(std::move(names[i]));
+  std::vector<std::size_t> tokens;
+  const std::vector<NamedPoint> around =
+      pane == 0 ? token_points(tokens) : std::vector<NamedPoint>();
+  std::vector<NamedPoint> all = marks;
+  all.insert(all.end(), around.begin(), around.end());
+  auto boxes = desktop::place_names(all, panes_[pane].box, taken);
+  const auto end = boxes.begin() + static_cast<std::ptrdiff_t>(marks.size());
+  if (!around.empty() && std::find(boxes.begin(), end, std::nullopt) != end) {
+    const auto own = desktop::place_names(marks, panes_[pane].box, taken);
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+      const NamedPoint& m = marks[i];
+      taken.push_back({m.at.x - m.radius, m.at.y - m.radius, 2 * m.radius, 2 * m.radius});
+      if (own[i]) taken.push_back(*own[i]);
+    }
+    const auto others = desktop::place_names(around, panes_[pane].box, taken);
+    boxes = own;
+    boxes.insert(boxes.end(), others.begin(), others.end());
   }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i < marks.size()) {
+      names_.push_back({texts[i], boxes[i], {}});
+    } else if (const std::size_t token = tokens[i - marks.size()]; all[i].width > 0) {
+      names_.push_back({token_labels_[token].first, boxes[i], token});
+    }
+  }
+}
+
+/// Returns the points of the tokens with the sizes of their names, in the order in which they get
+/// them. The key of the pair is left out: it is named as v.
+std::vector<NamedPoint> ExplorerViewport::token_points(std::vector<std::size_t>& tokens) const {
+  std::vector<std::size_t> order = naming_order_;
+  const auto focused = std::find(order.begin(), order.end(), tokens_.focused);
+  if (focused != order.end()) std::rotate(order.begin(), focused, focused + 1);
+  std::vector<NamedPoint> points;
+  for (const std::size_t token : order) {
+    const figure::Point& at = token_pixels_[token];
+    if (!std::isfinite(at.x) || tokens_.key == token) continue;
+    const double width = points.size() < most_names ? token_labels_[token].second : 0;
+    points.push_back({at, token_radius, width, static_cast<double>(fontMetrics().height())});
+    tokens.push_back(token);
+  }
+  return points;
 }
 
 /// Paints the names on their own background, so that they are legible on every picture.

@@ -84,17 +84,19 @@ QWidget* ExplorerView::build_last_row() {
   line->addWidget(beside_ = build_beside());
   line->addWidget(heat_ = build_heat());
   line->addWidget(depth_ = build_depth());
-  line->addWidget(follow_ = add_button(
-                      "follow", tr("follow tokens"),
-                      tr("With a trace: u and v are the pair of tokens in focus, in their own "
-                         "plane, with all tokens of the head as points"),
-                      [this] { toggle(tr("follow the tokens"), &ConeChoice::follow_tokens); }));
   line->addWidget(
       add_button("fit", tr("fit"), tr("Fits every view to its scene"), [this] { fit(); }));
   line->addWidget(numbers_ =
                       add_button("numbers", tr("numbers"),
                                  tr("The same as a table: to read, to select, to copy"),
                                  [this] { toggle(tr("show numbers"), &ConeChoice::numbers); }));
+  line->addWidget(
+      follow_ = add_button(
+          "follow", tr("follow tokens"),
+          tr("With a trace: u and v are the pair of tokens in focus, in their own plane, with all "
+             "keys of the head as points. Their heights and their distance to u are exact, so u's "
+             "cone and K(u, ·) are too; distances between two keys are not"),
+          [this] { toggle(tr("follow the tokens"), &ConeChoice::follow_tokens); }));
   for (QToolButton* button : {follow_, numbers_}) button->setCheckable(true);
   line->addWidget(
       add_button("figure", tr("figure"),
@@ -118,6 +120,7 @@ QComboBox* ExplorerView::build_heat() {
                                              : QString::fromUtf8(other->formula);
     choice->setItemData(choice->count() - 1, formula, Qt::ToolTipRole);
   }
+  choice->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   return choice;
 }
 
@@ -128,6 +131,7 @@ QComboBox* ExplorerView::build_depth() {
          "its logarithm, the distance from the light; the other families have the "
          "distance"));
   for (const char* name : cone_depths) choice->addItem(tr("depth: %1").arg(name), QString(name));
+  choice->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   return choice;
 }
 
@@ -167,6 +171,8 @@ QComboBox* ExplorerView::build_beside() {
     choice->addItem(tr("beside %1").arg(family->name), QString(family->name));
   }
   choice->addItem(tr("all five"), QStringLiteral("*"));
+  // Of one width, whatever is chosen, so that its neighbours stay where they are.
+  choice->setFixedWidth(choice->fontMetrics().horizontalAdvance(tr("beside penumbral")) + 30);
   return choice;
 }
 

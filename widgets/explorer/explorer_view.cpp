@@ -110,7 +110,9 @@ const HeadTokens* ExplorerView::tokens_of_head() {
       tokens_.reset();
       tokens_head_ = head, tokens_call_ = call;
       tokens_ = head_tokens(*head, call);
-      first_pair_ = tokens_ ? first_pair(*tokens_) : std::nullopt;
+      const TokenTexts texts = {[&](std::int64_t i) { return trace->query_label(i); },
+                                [&](std::int64_t i) { return trace->key_label(i); }};
+      first_pair_ = tokens_ ? first_pair(*tokens_, texts) : std::nullopt;
     }
   } catch (const Error& error) {
     no_plane_ = tr("The tokens have no places: %1").arg(error.what());
@@ -239,16 +241,10 @@ QString ExplorerView::about_tokens() const {
   const auto focus = workspace_.document().focused();
   if (!pair_ || !workspace_.trace()) return {};
   QString text = tr("u is %1, v is %2.").arg(query_name(pair_->query), key_name(pair_->key));
-  if (pointing_ && focus && focus->key != pair_->key) {
-    text += about_token(focus->key);
-  } else {
-    text += tr(" Point at a token for its K(u, ·).");
-  }
-  text +=
-      tr(" Points are the head's keys: their heights and their distance to u are exact,"
-         " so u's cone and K(u, ·) are too; distances between two keys are not.");
+  if (pointing_ && focus && focus->key != pair_->key) text += about_token(focus->key);
+  text += tr(" Points are the head's keys: where they are to u is exact, to each other it is not.");
   if (other_similarity(viewport_->choice())) {
-    text += tr(" The heat is that of points of this plane, not of the tokens' vectors.");
+    text += tr(" The heat is of points of this plane, not of the tokens' vectors.");
   }
   return text;
 }

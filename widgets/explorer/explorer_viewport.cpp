@@ -47,7 +47,7 @@ ExplorerViewport::ExplorerViewport(Document& document, QWidget* parent)
     : Viewport(parent), document_(document) {
   setObjectName("explorer-viewport");
   setAccessibleName(tr("Cone explorer"));
-  setMinimumSize(260, 220);
+  setMinimumSize(260, 180);
   receding_.setInterval(16);
   connect(&receding_, &QTimer::timeout, this, &ExplorerViewport::advance);
   resting_.setInterval(rest);
@@ -184,11 +184,11 @@ void ExplorerViewport::fit() {
 }
 
 /// The models other than the half-plane show the whole plane. With tokens, their middle is in the
-/// middle of the model.
+/// middle of the model. An LCA far above the tokens is left out: they would be too small to see.
 PlaneCamera ExplorerViewport::fitted(const Pane& pane, bool with_tokens) const {
   const ConeScene& scene = pane.scene;
-  double top = std::max({shown_.u[1], shown_.v[1], scene.lca_place ? scene.lca_place->y : 0,
-                         scene.infinite ? 0 : 1.5 * shown_.source[1],
+  const double lca = scene.lca_place ? scene.lca_place->y : 0;
+  double top = std::max({shown_.u[1], shown_.v[1], scene.infinite ? 0.0 : 1.5 * shown_.source[1],
                          scene.infinite && scene.penumbral ? scene.parameter : 0.2});
   double low = std::min(shown_.u[0], shown_.v[0]), high = std::max(shown_.u[0], shown_.v[0]);
   double heights = 0, count = 0;
@@ -203,8 +203,12 @@ PlaneCamera ExplorerViewport::fitted(const Pane& pane, bool with_tokens) const {
     return {(low + high) / 2, std::max(heights / count, std::log((high - low) / 2))};
   }
   camera.x0 = (low + high) / 2;
-  const double wide = (high - low) * pane.box.height / std::max(1.0, pane.box.width);
-  camera.log_scale = std::log(std::max(1.25 * top, 1.4 * wide) / 1.5);
+  const double margins = count == 0 ? 1.4 : 1.2;
+  const double wide = margins * (high - low) * pane.box.height / std::max(1.0, pane.box.width);
+  const double tall = std::max(1.25 * top, wide);
+  constexpr double far_above = 2;
+  const bool include = count == 0 || 1.25 * lca < far_above * tall;
+  camera.log_scale = std::log((include ? std::max(tall, 1.25 * lca) : tall) / 1.5);
   return camera;
 }
 
@@ -405,11 +409,19 @@ void ExplorerViewport::draw_title(std::size_t pane) {
   std::vector<std::string> lines;
   if (panes_.size() > 1) {
     lines.push_back(p.scene.error.empty()
-                        ? p.choice.family + fmt::format("   K = {:.6g}", p.scene.law.depth)
+                        ? p.choice.family + fmt::format("   K = {:.6g}", p.scene.similarity)
                         : p.choice.family);
   }
   if (!p.scene.error.empty()) lines.push_back(p.scene.error);
   if (p.scene.error.empty() && !p.scene.lca_place) lines.emplace_back("no common ancestor");
+  if (pane == 0) {
+    const auto hidden = std::count_if(tokens_.places.begin(), tokens_.places.end(),
+                                      [&](const PlanePoint& x) { return beyond_rim(x); });
+    if (hidden > 0) {
+      lines.push_back(
+          fmt::format("{} of {} tokens are beyond the rim", hidden, tokens_.places.size()));
+    }
+  }
   const QRectF head(p.box.x, p.box.y, p.box.width, 50);
   const bool beside = settings_place_.left() < p.box.x + 20 &&
                       settings_place_.right() < p.box.right() - 120 &&

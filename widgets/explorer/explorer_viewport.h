@@ -60,6 +60,8 @@ class ExplorerViewport : public Viewport {
   };
   [[nodiscard]] const std::vector<PlacedName>& names() const { return names_; }
   [[nodiscard]] QPointF token_place(std::size_t token) const;
+  /// Returns the token whose point is nearest to a pixel; absent if none is near.
+  [[nodiscard]] std::optional<std::size_t> token_under(const QPointF& p) const;
   /// Moves a finite source away until its cones equal those of the infinite family. A second call
   /// stops it.
   void recede();
@@ -135,10 +137,12 @@ class ExplorerViewport : public Viewport {
   void draw_strokes(const std::vector<Stroke>& strokes);
   void draw_marks(std::size_t pane);
   void draw_title(std::size_t pane);
+  /// Returns whether the model is the hyperboloid and shows the point nowhere.
+  [[nodiscard]] bool beyond_rim(const PlanePoint& p) const;
   void measure_tokens();
   void draw_tokens();
   void point_at_tokens();
-  [[nodiscard]] std::optional<std::size_t> token_under(const QPointF& p) const;
+  [[nodiscard]] std::vector<NamedPoint> token_points(std::vector<std::size_t>& tokens) const;
   void place_names(std::size_t pane, const std::vector<NamedPoint>& marks,
                    const std::vector<QString>& texts);
   void draw_legend(std::size_t pane);

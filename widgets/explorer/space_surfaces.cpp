@@ -205,7 +205,7 @@ Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
         if (base(p.axis, scene.v.axis) <= scene.v.shadow - p.shadow) c = over(c, colours.v, 0.4);
         if (base(p.axis, scene.u.axis) <= scene.u.shadow - p.shadow) c = over(c, colours.u, 0.4);
       }
-      if (value.outside) c = colours.light;
+      if (value.outside) c = over(c, colours.light, other_similarity(choice) ? 0.3 : 1);
       surface.points.push_back(x);
       surface.colours.push_back(c);
     }

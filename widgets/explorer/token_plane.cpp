@@ -1,7 +1,9 @@
 #include "widgets/explorer/token_plane.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <utility>
 
 #include "core/call/plan.h"
 #include "core/geometry/cone_law.h"
@@ -70,32 +72,47 @@ Call call_of_tokens(const std::vector<Call>& calls, const ConeChoice& choice) {
   return call;
 }
 
-std::optional<Focus> first_pair(const HeadTokens& tokens) {
+bool is_word(const std::string& token) {
+  if (token.size() > 2 && ((token.front() == '[' && token.back() == ']') ||
+                           (token.front() == '<' && token.back() == '>'))) {
+    return false;
+  }
+  return std::any_of(token.begin(), token.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80;  // Letters of other scripts have several bytes.
+  });
+}
+
+std::optional<Focus> first_pair(const HeadTokens& tokens, const TokenTexts& texts) {
   const auto& queries = tokens.queries.elements;
   const auto& keys = tokens.keys.elements;
-  std::vector<std::size_t> placed;
+  std::vector<std::int64_t> words, others;
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    if (std::isfinite(queries[i].radial)) placed.push_back(i);
+    const auto query = static_cast<std::int64_t>(i);
+    if (std::isfinite(queries[i].radial)) {
+      (is_word(texts.query(query)) ? words : others).push_back(query);
+    }
   }
+  std::vector<std::int64_t>& placed = words.empty() ? others : words;
   if (placed.empty()) return std::nullopt;
+  const auto radial = [&](std::int64_t i) { return queries[static_cast<std::size_t>(i)].radial; };
   const auto middle = placed.begin() + static_cast<std::ptrdiff_t>(placed.size() / 2);
-  std::nth_element(placed.begin(), middle, placed.end(), [&](std::size_t a, std::size_t b) {
-    return queries[a].radial < queries[b].radial;
-  });
-  const std::size_t query = *middle;
-  std::optional<std::size_t> best;
-  double deepest = 0;
-  int rank_of_best = -1;
-  for (std::size_t k = 0; k < keys.size(); ++k) {
-    if (!std::isfinite(keys[k].radial)) continue;
-    const geometry::Lca lca = geometry::lca(tokens.queries.system, queries[query], keys[k]);
-    const bool apart = lca.place && lca.relation == geometry::Relation::unrelated;
-    const int rank = (k != query ? 1 : 0) + (k != query && apart ? 1 : 0);
-    if (rank < rank_of_best || (rank == rank_of_best && !(lca.depth > deepest))) continue;
-    best = k, deepest = lca.depth, rank_of_best = rank;
+  std::nth_element(placed.begin(), middle, placed.end(),
+                   [&](std::int64_t a, std::int64_t b) { return radial(a) < radial(b); });
+  const std::int64_t query = *middle;
+  std::optional<std::int64_t> best;
+  std::pair<int, double> best_value;
+  for (std::int64_t key = 0; key < static_cast<std::int64_t>(keys.size()); ++key) {
+    const geometry::Element& k = keys[static_cast<std::size_t>(key)];
+    if (!std::isfinite(k.radial)) continue;
+    const geometry::Lca lca =
+        geometry::lca(tokens.queries.system, queries[static_cast<std::size_t>(query)], k);
+    const bool unrelated = lca.relation == geometry::Relation::unrelated;
+    const int rank = (key != query ? 4 : 0) + (is_word(texts.key(key)) ? 2 : 0) + unrelated;
+    const std::pair value(rank, lca.depth);
+    if (!best || value > best_value) best = key, best_value = value;
   }
   if (!best) return std::nullopt;
-  return Focus{static_cast<std::int64_t>(query), static_cast<std::int64_t>(*best)};
+  return Focus{query, *best};
 }
 
 TokenPlane plane_of_pair(const ConeChoice& choice, const HeadTokens& tokens, const Focus& pair) {

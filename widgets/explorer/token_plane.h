@@ -8,6 +8,7 @@
 // keys are not.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -54,9 +55,17 @@ struct TokenMarks {
 [[nodiscard]] std::optional<std::size_t> nearest_point(const std::vector<figure::Point>& points,
                                                        double x, double y, double reach = 9);
 
+/// Returns whether a token is a word or a part of one: neither punctuation nor a special token such
+/// as [CLS] and </s>.
+[[nodiscard]] bool is_word(const std::string& token);
+
+/// The texts of the queries and keys of a head.
+struct TokenTexts {
+  std::function<std::string(std::int64_t)> query, key;
+};
 /// Returns a pair for the first sight of a head: the query of middle radial coordinate, and the key
-/// with the largest K among those that are no ancestor, no descendant and not at the same position.
-/// If there is no such key, any other one with a place. Absent if no query and key have a place.
-[[nodiscard]] std::optional<Focus> first_pair(const HeadTokens& tokens);
+/// with the largest K among those at another position. Words come before other tokens, and keys
+/// that are neither ancestor nor descendant before others. Absent if no query and key have a place.
+[[nodiscard]] std::optional<Focus> first_pair(const HeadTokens& tokens, const TokenTexts& texts);
 
 }  // namespace conelab::desktop
