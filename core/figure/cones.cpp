@@ -63,10 +63,12 @@ DisplayList draw_panels_of(const ConesFigure& f, std::vector<ScenePanel> panels,
   return draw_panels(figure);
 }
 
-/// The same figure of another family, with those parameters that this family has.
+/// The same figure of one of its families, with the parameters that this family has, and with the
+/// source if it is finite.
 ConesFigure of_family(const ConesFigure& f, const std::string& family) {
   ConesFigure other = f;
   other.cone = family;
+  if (geometry::cone_family(family).base == geometry::Base::plane) other.source.reset();
   const auto& known = geometry::cone_family(family).parameters;
   std::erase_if(other.parameters, [&](const auto& given) {
     return std::none_of(known.begin(), known.end(),

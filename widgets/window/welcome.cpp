@@ -37,7 +37,7 @@ std::vector<Example> examples(const std::string& shipped_trace) {
                           with("penumbral", {{"gamma", "16"}})};
   sharpness.maps.reference = 0;
   cones.trace = {shipped_trace, "/german/layer3", 0, 5};
-  cones.cones.follow_tokens = true;
+  cones.cones.family = "umbral";
   cones.locked = Focus{2, 6};
   // Any two tokens have a common ancestor here; under a penumbral light many pairs have none.
   cones.maps.calls = {with("umbral", {})};

@@ -266,7 +266,7 @@ TEST(Cones, TokensAreDrawnWithTheNamesThatFit) {
   ConesFigure f;
   f.width = double_column;
   for (int i = 0; i < 40; ++i) {
-    f.tokens.push_back({at(-1 + 0.05 * i, 0.1 + 0.02 * (i % 7)), "token " + std::to_string(i)});
+    f.tokens.push_back({at(-0.2 + 0.002 * i, 0.4 + 0.004 * (i % 7)), "token " + std::to_string(i)});
   }
   const DisplayList list = draw_cones(f);
   expect_good_figure(list);
