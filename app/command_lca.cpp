@@ -95,6 +95,7 @@ std::string write_lca_figure(const LcaResult& result, const TypedLca& typed) {
   for (const auto& [key, value] : result.parameters) {
     if (key != "gamma") f.parameters[key] = value;
   }
+  f.depth = result.measure;
   f.model = geometry::model_from_name(result.model);
   const geometry::PlanePair plane = geometry::plane_slice(result);
   f.u = plane.u;
@@ -133,7 +134,7 @@ Action declare_lca(CLI::App& options) {
                   "ganea) all lie in the unit ball, the light at its centre")
       ->required();
   options.add_option("V", typed->v, "the other point")->required();
-  options.add_option("-p,--parameter", typed->parameters, "KEY=VALUE: height, radius, gamma, ...")
+  options.add_option("-p,--parameter", typed->parameters, "KEY=VALUE: height, radius, gamma, depth, ...")
       ->allow_extra_args(false);
   options.add_option("--model", typed->model,
                      "model of the points: halfspace, ball, klein, hyperboloid or band; default: "

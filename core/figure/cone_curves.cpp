@@ -124,16 +124,20 @@ Curve ConeCurves::extended_level(const AxisShadow& u, double radial, int side) c
                           family.shadow(other.system_.values, border), 0)};
 }
 
-LevelLines ConeCurves::similarity_levels(const AxisShadow& u, int count, double endless_top) const {
+LevelLines ConeCurves::similarity_levels(const AxisShadow& u, int count, double endless_top,
+                                         geometry::DepthMeasure measure) const {
   const geometry::ConeFamily& family = *system_.family;
   const bool endless = std::isinf(largest());
-  const double own = family.radial(system_.values, u.shadow);
-  const double top = endless ? endless_top : family.radial(system_.values, largest());
+  const auto depth = [&](double radial) { return geometry::depth_of(system_, radial, measure); };
+  const auto radial_at = [&](double d) { return geometry::radial_of(system_, d, measure); };
+  const double own = depth(family.radial(system_.values, u.shadow));
+  const double top = depth(endless ? endless_top : family.radial(system_.values, largest()));
   const double step = (top - own) / (count + 0.5);
   LevelLines lines;
   for (int i = 1; i <= count; ++i) {
-    lines.within.push_back(similarity_level(u, family.shadow(system_.values, own + step * i)));
-    const double radial = top + step * i;
+    lines.within.push_back(
+        similarity_level(u, family.shadow(system_.values, radial_at(own + step * i))));
+    const double radial = radial_at(top + step * i);
     if (endless || radial <= 0) continue;
     for (const int side : {-1, 1}) lines.beyond.push_back(extended_level(u, radial, side));
   }

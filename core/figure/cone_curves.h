@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/figure/hyperbolic_curve.h"
+#include "core/geometry/cone_depth.h"
 
 namespace conelab::figure {
 
@@ -72,11 +73,12 @@ class ConeCurves {
   /// common ancestors. The depth is given by its radial coordinate, the curve by `side`, −1 or +1.
   [[nodiscard]] Curve extended_level(const AxisShadow& u, double radial, int side) const;
 
-  /// Returns `count` levels of K(u, ·), in equal steps of the radial coordinate from that of u to
-  /// the end of the depths, and as many beyond it. If depths have no end (umbral, source at ∞), the
-  /// levels extend to `endless_top`.
-  [[nodiscard]] LevelLines similarity_levels(const AxisShadow& u, int count,
-                                             double endless_top) const;
+  /// Returns `count` levels of K(u, ·), in equal steps of the depth from that of u to the end of
+  /// the depths, and as many beyond it. If depths have no end (umbral, source at ∞), the levels
+  /// extend to the height `endless_top`.
+  [[nodiscard]] LevelLines similarity_levels(
+      const AxisShadow& u, int count, double endless_top,
+      geometry::DepthMeasure measure = geometry::DepthMeasure::height) const;
 
   /// These return, for umbral families, the ball about the object at a point and its shadow, which
   /// is closed.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/figure/plane_similarity.h"
 #include "core/figure/style.h"
 #include "core/figure/text.h"
 #include "core/figure/ticks.h"
@@ -150,13 +151,27 @@ class Panel {
   void draw_levels() {
     if (scene_.levels <= 0) return;
     group("levels", "Level lines of K(u, .)");
-    const double own = scene_.system.family->radial(scene_.system.values, u_.shadow);
-    const LevelLines lines = curves_.similarity_levels(u_, scene_.levels, 4 * own);
+    const LevelLines lines = level_lines();
     const Paint paint = Paint::stroked(darker(sky), thin_line);
     for (const Curve& line : lines.within) list_.path(view_.line(line), paint);
     const Paint beyond = Paint::stroked(darker(sky), thin_line, {2, 1.5});
     for (const Curve& line : lines.beyond) list_.path(view_.line(line), beyond);
     list_.group_end();
+  }
+
+  /// Levels of a similarity that is not of cones are at round values of the part of the half-plane
+  /// that shows the scene, in every model.
+  [[nodiscard]] LevelLines level_lines() const {
+    const PlaneSimilarityInfo* other = plane_similarity(scene_.similarity);
+    if (other == nullptr) {
+      const double own = scene_.system.family->radial(scene_.system.values, u_.shadow);
+      return curves_.similarity_levels(u_, scene_.levels, 4 * own, scene_.measure);
+    }
+    const Window part = fitted_window(scene_, Model::halfspace);
+    const SimilarityRange range =
+        similarity_range(other->similarity, scene_.u, {part.left, part.right, part.high});
+    const double step = round_level_step(range.low, range.high, scene_.levels);
+    return {similarity_curves(other->similarity, scene_.u, range, step), {}};
   }
 
   void draw_cone(const AxisShadow& place, const Vector& x, const std::string& name, Colour colour) {
@@ -258,6 +273,7 @@ class Panel {
     if (meeting_) draw_point(curves_.at(*meeting_), vermilion);
     for (const Vector& mark : scene_.marks) draw_point(above(mark), ink);
     list_.group_end();
+    draw_tokens();
     for (const SceneLabel& label : scene_.labels) {
       if (!at_page(label.at)) continue;
       const Point at = view_.page(label.at);
@@ -274,6 +290,28 @@ class Panel {
       name(above(scene_.marks[i]), "<i>w</i><sub>" + number + "</sub>", title_size);
     }
     if (scene_.annotate) annotate();
+    name_tokens();
+  }
+
+  void draw_tokens() {
+    if (scene_.tokens.empty()) return;
+    group("tokens", "Tokens");
+    for (const SceneToken& token : scene_.tokens) {
+      if (!at_page(above(token.at))) continue;
+      const Point at = view_.page(above(token.at));
+      list_.circle(at, 1.2, {ink, {white, thin_line, {}, Cap::butt}});
+      labels_.avoid(Box{at.x, at.y, 0, 0}.grown(1.5));
+    }
+    list_.group_end();
+  }
+
+  /// Names that fit nowhere are left out, so that the others can be read.
+  void name_tokens() {
+    for (const SceneToken& token : scene_.tokens) {
+      if (token.name.empty() || !at_page(above(token.at))) continue;
+      labels_.place_if_free(list_, view_.page(above(token.at)), {TextRun{token.name}},
+                            {.size = small_size, .colour = ink, .halo = 0.8}, 1.5);
+    }
   }
 
   /// Labels the source: next to it, or where its light enters the page.
@@ -407,6 +445,7 @@ Window fitted_window(const ConeScene& scene, Model model) {
     const ArcParameter at(arc);
     for (int i = 0; i <= 24; ++i) include(at(i / 24.0));
   }
+  for (const SceneToken& token : scene.tokens) include(above(token.at));
   const ConeCurves curves(scene.system);
   if (scene.system.infinite() && !curves.umbral()) {
     const HemispherePoint top = curves.light().via;

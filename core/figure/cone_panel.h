@@ -34,19 +34,29 @@ struct SceneLabel {
   std::string markup;
 };
 
+/// A token as a point of the half-plane, with its name; the name is left out where it does not fit.
+struct SceneToken {
+  geometry::Vector at;
+  std::string name;
+};
+
 struct ConeScene {
   geometry::ConeSystem system;
   geometry::Vector u;  ///< Half-plane coordinates.
   std::optional<geometry::Vector> v;
   bool cones = true, ancestors = true, objects = true;
-  bool depth = true;      ///< Whether the level of the LCA's depth is drawn.
-  int levels = 0;         ///< Number of level lines of K(u, ·).
+  bool depth = true;  ///< Whether the level of the LCA's depth is drawn.
+  int levels = 0;     ///< Number of level lines of K(u, ·).
+  /// What K is; see ConesFigure.
+  geometry::DepthMeasure measure = geometry::DepthMeasure::height;
+  std::string similarity = "cone";
   bool annotate = false;  ///< Whether the region, the depth and the light are labelled with words.
   std::vector<SceneGeodesic> geodesics;
   std::vector<SceneCurve> curves;
   std::vector<SceneLabel> labels;
   std::optional<Colour> ground;         ///< Of the hyperbolic plane; absent: nearly white.
   std::vector<geometry::Vector> marks;  ///< Further points, labelled w₁, w₂, …
+  std::vector<SceneToken> tokens;
 };
 
 /// Returns the LCA of u and v, both of which the scene must have.

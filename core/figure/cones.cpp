@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "core/figure/plane_similarity.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {
@@ -26,28 +28,72 @@ std::string coordinates(const Vector& half_plane, Model model) {
   return text + ")";
 }
 
-std::string readout(const ConesFigure& f, const ConeScene& scene, Model model) {
-  const std::string text = (f.caption.empty() ? "" : f.caption + ". ") + scene_text(scene, model);
+std::string meeting_text(const ConeScene& scene, Model model) {
   const geometry::Lca lca = scene_lca(scene);
-  if (!lca.place) return text + fmt::format("; no common ancestor, depth {}", number(lca.depth));
+  const double depth = geometry::depth_of(scene.system, lca.radial, scene.measure);
+  const char* measure = scene.measure == geometry::DepthMeasure::distance ? "distance" : "depth";
+  if (!lca.place) return fmt::format("no common ancestor, {} {}", measure, number(depth));
   const Vector x = geometry::place(scene.system, *lca.place, Model::halfspace).x;
-  return text + fmt::format("; LCA = {}, depth {}", coordinates(x, model), number(lca.depth));
+  return fmt::format("LCA = {}, {} {}", coordinates(x, model), measure, number(depth));
 }
 
-DisplayList draw_models_of(const ConesFigure& f, const std::vector<Model>& models,
-                           std::size_t columns, const char* title) {
+/// The similarity whose level lines are drawn, if it is not the family's.
+std::string levels_text(const ConeScene& scene) {
+  const PlaneSimilarityInfo* other = plane_similarity(scene.similarity);
+  if (other == nullptr || scene.levels == 0) return "";
+  const Eigen::Vector2d u = scene.u, v = *scene.v;
+  return fmt::format("; level lines of {}, {}; of v it is {}", other->name, other->formula,
+                     number(similarity_of(other->similarity, u, v)));
+}
+
+std::string readout(const ConesFigure& f, const ConeScene& scene, Model model) {
+  return (f.caption.empty() ? "" : f.caption + ". ") + scene_text(scene, model) + "; " +
+         meeting_text(scene, model) + levels_text(scene);
+}
+
+DisplayList draw_panels_of(const ConesFigure& f, std::vector<ScenePanel> panels,
+                           std::size_t columns, const char* title, const std::string& caption) {
   PanelFigure figure;
-  ConeScene scene = cone_scene(f);
-  scene.annotate = models.size() == 1;
-  for (const Model model : models) {
-    figure.panels.push_back({scene, model, std::nullopt, model_title(model)});
-  }
+  figure.panels = std::move(panels);
   figure.columns = columns;
   figure.width = f.width;
   figure.metadata = f.metadata;
   if (figure.metadata.title.empty()) figure.metadata.title = title;
-  figure.caption = readout(f, scene, models.size() == 1 ? models.front() : Model::halfspace);
+  figure.caption = caption;
   return draw_panels(figure);
+}
+
+/// The same figure of one of its families, with the parameters that this family has, and with the
+/// source if it is finite.
+ConesFigure of_family(const ConesFigure& f, const std::string& family) {
+  ConesFigure other = f;
+  other.cone = family;
+  if (geometry::cone_family(family).base == geometry::Base::plane) other.source.reset();
+  const auto& known = geometry::cone_family(family).parameters;
+  std::erase_if(other.parameters, [&](const auto& given) {
+    return std::none_of(known.begin(), known.end(),
+                        [&](const ParameterInfo& info) { return given.first == info.key; });
+  });
+  return other;
+}
+
+constexpr const char* cones_title = "Shadow cones and the lowest common ancestor";
+
+/// One panel for each family, all with the same points.
+DisplayList draw_side_by_side(const ConesFigure& f) {
+  std::vector<ScenePanel> panels;
+  std::string caption = f.caption.empty() ? "" : f.caption + ". ";
+  std::vector<std::string> families = {f.cone};
+  families.insert(families.end(), f.beside.begin(), f.beside.end());
+  for (const std::string& family : families) {
+    const ConeScene scene = cone_scene(of_family(f, family));
+    caption += (panels.empty() ? "" : "; ") + scene_text(scene, f.model) + "; " +
+               meeting_text(scene, f.model);
+    panels.push_back({scene, f.model, std::nullopt, "<b>" + family + "</b>"});
+  }
+  caption += levels_text(panels.front().scene);
+  const std::size_t columns = f.width < 350 || panels.size() == 2 ? 2 : 3;
+  return draw_panels_of(f, std::move(panels), columns, cones_title, caption);
 }
 
 }  // namespace
@@ -68,6 +114,10 @@ ConeScene cone_scene(const ConesFigure& f) {
   scene.v = f.v.value_or(infinite ? at(0.45, 0.25) : at(-0.02, 0.25));
   scene.ancestors = f.ancestors;
   scene.levels = f.levels;
+  scene.measure = f.depth;
+  scene.similarity = f.similarity;
+  scene.tokens = f.tokens;
+  if (f.geodesic) scene.geodesics = {{scene.u, *scene.v, ink, false}};
   return scene;
 }
 
@@ -83,13 +133,21 @@ std::string scene_text(const ConeScene& scene, Model model) {
 }
 
 DisplayList draw_cones(const ConesFigure& f) {
-  DisplayList list = draw_models_of(f, {f.model}, 1, "Shadow cones and the lowest common ancestor");
-  return list;
+  if (!f.beside.empty()) return draw_side_by_side(f);
+  ConeScene scene = cone_scene(f);
+  scene.annotate = true;
+  return draw_panels_of(f, {{scene, f.model, std::nullopt, model_title(f.model)}}, 1, cones_title,
+                        readout(f, scene, f.model));
 }
 
 DisplayList draw_models(const ConesFigure& f) {
-  const std::vector<Model> models(std::begin(geometry::all_models), std::end(geometry::all_models));
-  return draw_models_of(f, models, f.width < 350 ? 2 : 3, "One scene in five models");
+  const ConeScene scene = cone_scene(f);
+  std::vector<ScenePanel> panels;
+  for (const Model model : geometry::all_models) {
+    panels.push_back({scene, model, std::nullopt, model_title(model)});
+  }
+  return draw_panels_of(f, std::move(panels), f.width < 350 ? 2 : 3, "One scene in five models",
+                        readout(f, scene, Model::halfspace));
 }
 
 }  // namespace conelab::figure

@@ -23,9 +23,17 @@ struct ConesFigure {
   std::optional<geometry::Vector> u, v;
   std::optional<geometry::Vector> source;  ///< For finite families; absent: the shared origin.
   bool ancestors = true;                   ///< Whether the region of common ancestors is drawn.
+  bool geodesic = false;                   ///< Whether the geodesic from u to v is drawn.
   int levels = 0;                          ///< Number of level lines of K(u, ·).
-  std::string caption;                     ///< Text before the description of the result.
-  double width = single_column;            ///< [points]
+  /// What K is: for infinite families, which depth of the LCA. `similarity` is "cone" or a name of
+  /// plane_similarity.h, whose level lines are then drawn in place of those of the family.
+  geometry::DepthMeasure depth = geometry::DepthMeasure::height;
+  std::string similarity = "cone";
+  std::vector<std::string> beside;  ///< Used by `cones` only: further families, one panel
+                                    ///< each, with the same points.
+  std::vector<SceneToken> tokens;   ///< Further points with their names.
+  std::string caption;              ///< Text before the description of the result.
+  double width = single_column;     ///< [points]
   Metadata metadata;
 };
 

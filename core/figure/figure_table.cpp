@@ -89,7 +89,25 @@ Keys cone_keys() {
   Keys keys = scene_keys(true);
   keys.insert(keys.end() - 1,
               {{"levels", "0", "how many level lines of the similarity with u"},
-               {"ancestors", "yes", "yes or no: the region of common ancestors", false, "yes|no"}});
+               {"similarity", "cone",
+                "which similarity: that of the cones, or another of the half-plane's points", false,
+                "cone|dot|laplacian|hyperbolic"},
+               {"depth", "height",
+                "penumbral, umbral: the height of the LCA, or its distance from the light", false,
+                "height|distance"},
+               {"ancestors", "yes", "yes or no: the region of common ancestors", false, "yes|no"},
+               {"geodesic", "no", "yes or no: the geodesic from u to v", false, "yes|no"},
+               {"tokens", "", "further points with names: x,height=name;x,height=name;…"}});
+  return keys;
+}
+
+/// A single model may show several families.
+Keys family_keys() {
+  Keys keys = cone_keys();
+  keys.insert(
+      keys.begin() + 1,
+      {model_key,
+       {"beside", "", "further families with the same points, one panel each: umbral,ganea"}});
   return keys;
 }
 
@@ -179,7 +197,7 @@ std::vector<FigureInfo> all_figures() {
       {"roofline", "attained against attainable performance", FigureSource::bench, "single",
        bench_keys(chosen), make_roofline},
       {"cones", "shadow cones of two points and their lowest common ancestor, any family and model",
-       FigureSource::none, "single", with(cone_keys(), 1, model_key), make_cones},
+       FigureSource::none, "single", family_keys(), make_cones},
       {"models", "the same cones in half-plane, ball, Klein ball, hyperboloid and band",
        FigureSource::none, "double", cone_keys(), make_models},
       {"families",

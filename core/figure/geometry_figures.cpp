@@ -2,7 +2,10 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/base/parse_number.h"
 #include "core/figure/figure_table.h"
+#include "core/figure/plane_similarity.h"
 #include "core/geometry/cone_family.h"
 #include "core/geometry/lca_query.h"
 
@@ -41,6 +44,60 @@ void read_point(const Parameters& p, const std::string& key, std::optional<Vecto
   point = geometry::convert(checked, geometry::Model::halfspace).x;
 }
 
+/// Returns the families of "umbral,ganea". An unknown one is reported.
+std::vector<std::string> families_of(const std::string& text) {
+  std::vector<std::string> families;
+  for (const std::string_view name : split_commas(text)) {
+    families.emplace_back(geometry::cone_family(std::string(name)).name);
+  }
+  return families;
+}
+
+/// Throws misuse for a parameter that none of the figure's families takes, or for a value outside
+/// its domain.
+void check_parameters(const ConesFigure& f) {
+  std::map<std::string, double> left = f.parameters;
+  std::vector<std::string> families = f.beside;
+  families.push_back(f.cone);
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    const geometry::ConeFamily& family = geometry::cone_family(families[i]);
+    std::map<std::string, double> own;
+    for (const ParameterInfo& info : family.parameters) {
+      if (const auto given = f.parameters.find(info.key); given != f.parameters.end()) {
+        own.insert(*given);
+        left.erase(info.key);
+      }
+    }
+    if (i + 1 == families.size()) own.insert(left.begin(), left.end());
+    (void)geometry::family_values(family, own);
+  }
+}
+
+std::string similarity_named(const std::string& name) {
+  if (name == "cone" || plane_similarity(name) != nullptr) return name;
+  std::vector<std::string> known = {"cone"};
+  for (const PlaneSimilarityInfo& row : plane_similarities()) known.emplace_back(row.name);
+  unknown_name("similarity", name, known);
+}
+
+/// Returns the tokens of "x,height=name;x,height=name"; a name may be absent.
+std::vector<SceneToken> tokens_of(const std::string& text) {
+  std::vector<SceneToken> tokens;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    const std::string entry = text.substr(begin, end - begin);
+    const std::size_t equals = std::min(entry.find('='), entry.size());
+    const Vector at = geometry::parse_point(entry.substr(0, equals), "tokens");
+    if (at.size() != 2 || !at.allFinite() || !(at[1] > 0)) {
+      misuse("-p tokens: expected x,height=name;… with heights > 0 (found '{}')", entry);
+    }
+    tokens.push_back({at, entry.substr(std::min(equals + 1, entry.size()))});
+    begin = end + 1;
+  }
+  return tokens;
+}
+
 TreeFigure tree_of(const FigureInput& input) {
   TreeFigure figure;
   figure.tree = input.tree;
@@ -54,7 +111,6 @@ TreeFigure tree_of(const FigureInput& input) {
 
 void set_parameters(const Parameters& p, ConesFigure& f) {
   if (const auto* cone = text_of(p, "cone")) f.cone = *cone;
-  const geometry::ConeFamily& family = geometry::cone_family(f.cone);
   if (const auto* model = text_of(p, "model")) f.model = geometry::model_from_name(*model);
   read_point(p, "u", f.u);
   read_point(p, "v", f.v);
@@ -69,7 +125,8 @@ void set_parameters(const Parameters& p, ConesFigure& f) {
         f.parameters[info.key] = number_of(info.key, *text);
     }
   }
-  (void)geometry::family_values(family, f.parameters);
+  if (const auto* text = text_of(p, "beside")) f.beside = families_of(*text);
+  check_parameters(f);
   if (const auto* text = text_of(p, "levels")) {
     const double levels = number_of("levels", *text);
     if (!(levels >= 0 && levels <= 100 && levels == std::floor(levels))) {
@@ -78,6 +135,10 @@ void set_parameters(const Parameters& p, ConesFigure& f) {
     f.levels = static_cast<int>(levels);
   }
   if (const auto* text = text_of(p, "ancestors")) f.ancestors = yes_or_no("ancestors", *text);
+  if (const auto* text = text_of(p, "geodesic")) f.geodesic = yes_or_no("geodesic", *text);
+  if (const auto* text = text_of(p, "depth")) f.depth = geometry::depth_measure(*text);
+  if (const auto* text = text_of(p, "similarity")) f.similarity = similarity_named(*text);
+  if (const auto* text = text_of(p, "tokens")) f.tokens = tokens_of(*text);
   if (const auto* text = text_of(p, "caption")) f.caption = *text;
 }
 

@@ -146,4 +146,22 @@ Box LabelPlacer::place(DisplayList& list, Point point, const std::vector<TextRun
   return best_box;
 }
 
+bool LabelPlacer::place_if_free(DisplayList& list, Point point, const std::vector<TextRun>& runs,
+                                TextStyle style, double gap) {
+  style.anchor = Anchor::middle, style.align = Align::middle;
+  const double width = text_width(runs, style.size), height = 0.95 * style.size;
+  constexpr double little = 0.25;  // Of the label's area; thin curves are obstacles too.
+  for (int k = 0; k < 16; ++k) {
+    const double angle = std::numbers::pi * k / 8;
+    const Point at = {point.x + std::cos(angle) * (gap + width / 2),
+                      point.y - std::sin(angle) * (gap + height / 2)};
+    const Box box = {at.x - width / 2, at.y - height / 2, width, height};
+    if (cost(box) > little * width * height) continue;
+    list.text(at, runs, style);
+    labels_.push_back(box);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace conelab::figure

@@ -62,6 +62,10 @@ class LabelPlacer {
   /// the box of the label.
   Box place(DisplayList& list, Point point, const std::vector<TextRun>& runs, TextStyle style,
             double gap = 4);
+  /// Draws the label next to `point` if there is a position that overlaps no label and little else,
+  /// and returns whether it did.
+  bool place_if_free(DisplayList& list, Point point, const std::vector<TextRun>& runs,
+                     TextStyle style, double gap);
 
  private:
   void avoid_arc(const ArcTo& arc, double from, double to);

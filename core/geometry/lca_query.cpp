@@ -4,7 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
-#include "core/geometry/cone_law.h"
 #include "core/geometry/distance.h"
 
 namespace conelab::geometry {
@@ -19,11 +18,24 @@ std::optional<double> number(std::string_view text) {
 struct Numbers {
   std::map<std::string, double> family;
   std::optional<double> gamma;
+  DepthMeasure measure = DepthMeasure::height;
 };
+
+/// Throws misuse for a family whose depth is a distance already.
+DepthMeasure measure_of(const std::string& family, const std::string& word) {
+  if (cone_family(family).base == Base::sphere) {
+    misuse("{} cones take no depth: theirs is a distance from the source", family);
+  }
+  return depth_measure(word);
+}
 
 Numbers numbers(const std::string& family, const std::map<std::string, std::string>& parameters) {
   Numbers out;
   for (const auto& [key, text] : parameters) {
+    if (key == "depth") {
+      out.measure = measure_of(family, text);
+      continue;
+    }
     const std::optional<double> value = number(text);
     if (!value || !std::isfinite(*value)) {
       misuse("{} of {} cones must be a number (found '{}')", key, family, text);
@@ -100,8 +112,9 @@ LcaResult lca_query(const std::string& family, const std::map<std::string, std::
     const bool is_v = found.relation == Relation::v_is_ancestor;
     result.lca = is_u ? u : is_v ? v : place(system, *found.place, model).x;
   }
-  result.depth = found.depth;
-  result.logit = given.gamma.value_or(1.0) * found.depth;
+  result.measure = given.measure;
+  result.depth = depth_of(system, found.radial, given.measure);
+  result.logit = given.gamma.value_or(1.0) * result.depth;
   return result;
 }
 

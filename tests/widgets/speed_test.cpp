@@ -68,7 +68,7 @@ TEST(Speed, DraggingInTheExplorer) {
     viewport.measured = i >= 40;  // To wait for the scene alone costs time of the whole.
     ConeChoice choice = viewport.choice();
     choice.u[0] = -0.5 + 0.01 * (i % 40);
-    viewport.show_choice(choice);
+    viewport.show_scene(choice, {});
     const long before = viewport.frames_painted();
     const double time =
         milliseconds([&] { wait_for([&] { return viewport.frames_painted() > before; }); });

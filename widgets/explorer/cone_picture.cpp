@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/figure/cone_curves.h"
+#include "widgets/explorer/heat_field.h"
 #include "widgets/explorer/space_surfaces.h"
 
 namespace conelab::desktop {
@@ -17,7 +18,6 @@ using geometry::Model;
 using geometry::Vector;
 
 Vector vector(const std::array<double, 2>& p) { return Eigen::Vector2d(p[0], p[1]); }
-constexpr double usual_window = 1.5;  ///< Height of the visible half-plane at scale 1.
 
 AxisShadow shadow_of(const LawPoint& p) { return {p.axis, p.shadow}; }
 
@@ -37,14 +37,14 @@ Line circle(const PlanePoint& centre, double radius) {
 /// Adds the curves of one scene to a picture, one kind after the other.
 class Builder {
  public:
-  /// `window` is the height of the visible part of the half-plane.
+  /// `part` is the visible part of the half-plane.
   Builder(const ConeChoice& choice, const ConeScene& scene, Projection project, const Box& box,
-          double window = usual_window)
+          const figure::PlanePart& part = usual_part)
       : choice_(choice),
         scene_(scene),
         project_(std::move(project)),
         box_(box),
-        window_(window),
+        part_(part),
         curves_(scene.system),
         apart_(box.grown(4)) {}
 
@@ -72,13 +72,15 @@ class Builder {
     if (!scene_.error.empty() || (scene_.infinite && !scene_.penumbral)) return;
     const geometry::RadialDomain domain = scene_.system.family->domain(scene_.system.values);
     const Ink ink = scene_.penumbral ? Ink::light : Ink::excluded;
+    // Another similarity has values there too.
+    const double opacity = other_similarity(choice_) ? 0.3 : 1;
     Line area = level(scene_.infinite ? domain.high : domain.low);
     if (scene_.infinite && frame.model() == Model::halfspace) {
       area = rectangle(box_.x, box_.y - 9, box_.right(), std::max(area[0].y, box_.y - 9));
-      light_ends_ = area.back().y;
+      if (opacity == 1) light_ends_ = area.back().y;
     }
     area = clipped_area(area, box_.grown(2));
-    if (area.size() >= 3) picture.fills.push_back({ink, 1, {std::move(area)}});
+    if (area.size() >= 3) picture.fills.push_back({ink, opacity, {std::move(area)}});
   }
 
   void fill_outside(const PlaneFrame& frame) {
@@ -171,12 +173,23 @@ class Builder {
   /// (umbral), they cover the visible part, or the part above u if u is high.
   void draw_levels() {
     if (!choice_.level_lines) return;
+    if (const auto* other = other_similarity(choice_)) return draw_levels(other->similarity);
     const AxisShadow u = shadow_of(scene_.u);
     const double own = scene_.system.family->radial(scene_.system.values, u.shadow);
     const figure::LevelLines lines =
-        curves_.similarity_levels(u, level_lines, std::max(window_, 4 * own));
+        curves_.similarity_levels(u, level_lines, std::max(part_.top, 4 * own), scene_.measure);
     for (const Curve& line : lines.within) level_line(line, false);
     for (const Curve& line : lines.beyond) level_line(line, true);
+  }
+
+  /// Draws the level lines of another similarity at the values that the legend names.
+  void draw_levels(figure::PlaneSimilarity similarity) {
+    const figure::SimilarityRange range = heat_range(choice_, scene_, part_);
+    const double step = figure::round_level_step(range.low, range.high, most_level_lines);
+    const Eigen::Vector2d u(choice_.u[0], choice_.u[1]);
+    for (const Curve& line : figure::similarity_curves(similarity, u, range, step)) {
+      level_line(line, false);
+    }
   }
 
   /// Draws a line, except where it is too close to earlier lines: many lines at the border would
@@ -221,7 +234,7 @@ class Builder {
   const ConeScene& scene_;
   Projection project_;
   Box box_;
-  double window_;
+  figure::PlanePart part_;
   std::optional<double> light_ends_;  ///< Half-plane: the lowest pixel of the light.
   ConeCurves curves_;
   LineSpacing apart_;
@@ -254,8 +267,7 @@ ConePicture cone_picture(const ConeChoice& choice, const ConeScene& scene,
     const PlanePoint q = frame.project(p);
     return figure::Point{q.x, q.y};
   };
-  const double window = usual_window * (frame.model() == Model::halfspace ? frame.lambda() : 1);
-  Builder builder(choice, scene, project, box, window);
+  Builder builder(choice, scene, project, box, plane_part(frame));
   builder.fill_regions();
   builder.fill_light(frame);
   builder.fill_outside(frame);

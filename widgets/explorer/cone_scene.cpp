@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/figure/text.h"
 #include "core/geometry/distance.h"
 
 namespace conelab::desktop {
@@ -68,6 +69,12 @@ ConeScene cone_scene(const ConeChoice& choice) {
     scene.u = law_point(scene.system, u), scene.v = law_point(scene.system, v);
     scene.law = geometry::lca(scene.system, u, v);
     scene.distance = geometry::distance(place_of(choice.u, "u"), place_of(choice.v, "v"));
+    scene.measure = geometry::depth_measure(choice.depth);
+    scene.similarity = geometry::depth_of(scene.system, scene.law.radial, scene.measure);
+    if (const auto* other = other_similarity(choice)) {
+      scene.other = figure::similarity_of(other->similarity, vector(choice.u).head<2>(),
+                                          vector(choice.v).head<2>());
+    }
     scene.potential_u = geometry::potential(scene.system, u.shadow);
     scene.potential_v = geometry::potential(scene.system, v.shadow);
     if (scene.law.place) {
@@ -81,9 +88,22 @@ ConeScene cone_scene(const ConeChoice& choice) {
   return scene;
 }
 
+bool finite_family(const ConeChoice& choice) {
+  return geometry::cone_family(choice.family).base == geometry::Base::sphere;
+}
+
+const figure::PlaneSimilarityInfo* other_similarity(const ConeChoice& choice) {
+  return figure::plane_similarity(choice.similarity);
+}
+
+std::string similarity_name(const ConeScene& scene, const char* pair) {
+  const bool distance = scene.infinite && scene.measure == geometry::DepthMeasure::distance;
+  return fmt::format("K({}){}", pair, distance ? " by distance" : "");
+}
+
 NamedNumbers cone_readout(const ConeChoice& choice, const ConeScene& scene) {
   if (!scene.error.empty()) return {{"outside", scene.error}};
-  return {
+  NamedNumbers rows = {
       {"u", point_text(choice.u)},
       {"v", point_text(choice.v)},
       {"distance", number(scene.distance)},
@@ -92,7 +112,9 @@ NamedNumbers cone_readout(const ConeChoice& choice, const ConeScene& scene) {
       {"potential v", number(scene.potential_v)},
       {"relation", geometry::relation_name(scene.law.relation)},
       {"LCA", scene.lca_place ? point_text(scene.lca_place->x, scene.lca_place->y) : "none exists"},
-      {"K(u, v)", number(scene.law.depth)}};
+      {similarity_name(scene), number(scene.similarity)}};
+  if (scene.other) rows.emplace_back(choice.similarity + "(u, v)", number(*scene.other));
+  return rows;
 }
 
 NamedNumbers cone_numbers(const ConeChoice& choice, const ConeScene& scene) {
@@ -103,11 +125,13 @@ NamedNumbers cone_numbers(const ConeChoice& choice, const ConeScene& scene) {
     rows.emplace_back(family.parameters[i].key, number(scene.system.values[i]));
   }
   if (!scene.infinite) rows.emplace_back("source", point_text(choice.source));
-  const double sign = scene.infinite ? -1 : 1;  // The sign that attention uses.
-  rows.emplace_back("depth u", number(sign * scene.u.radial));
-  rows.emplace_back("depth v", number(sign * scene.v.radial));
+  const auto depth = [&](const LawPoint& p) {
+    return number(geometry::depth_of(scene.system, p.radial, scene.measure));
+  };
+  rows.emplace_back("depth u", depth(scene.u));
+  rows.emplace_back("depth v", depth(scene.v));
   if (!scene.lca) return rows;
-  rows.emplace_back("depth LCA", number(sign * scene.lca->radial));
+  rows.emplace_back("depth LCA", depth(*scene.lca));
   rows.emplace_back("potential LCA", number(geometry::potential(scene.system, scene.lca->shadow)));
   return rows;
 }
@@ -147,7 +171,8 @@ std::vector<std::string> cone_command(const ConeChoice& choice) {
     words.insert(words.end(), {"-p", key + "=" + number(value)});
   }
   const auto exact = [](double x, double y) { return fmt::format("{},{}", x, y); };
-  if (geometry::cone_family(choice.family).base == geometry::Base::plane) {
+  if (!finite_family(choice)) {
+    if (choice.depth != cone_depths[0]) words.insert(words.end(), {"-p", "depth=" + choice.depth});
     words.insert(words.end(), {exact(choice.u[0], choice.u[1]), exact(choice.v[0], choice.v[1])});
     return words;
   }
@@ -162,7 +187,50 @@ std::vector<std::string> cone_command(const ConeChoice& choice) {
   return words;
 }
 
-FigureChoice cone_figure(const ConeChoice& choice) {
+namespace {
+
+std::vector<std::string> families_of(const ConeChoice& choice) {
+  std::vector<std::string> families = {choice.family};
+  for (const std::string& family : choice.beside) {
+    if (std::find(families.begin(), families.end(), family) == families.end()) {
+      families.push_back(family);
+    }
+  }
+  return families;
+}
+
+/// Returns "x,height=name;…"; undefined tokens have no place.
+std::string token_texts(const TokenNames& tokens) {
+  std::string text;
+  for (std::size_t i = 0; i < tokens.places.size(); ++i) {
+    const PlanePoint& p = tokens.places[i];
+    if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;
+    std::string name = figure::clean_text(tokens.names[i]);
+    std::replace(name.begin(), name.end(), ';', ',');  // A semicolon separates tokens.
+    text += fmt::format("{}{},{}={}", text.empty() ? "" : ";", p.x, p.y, name);
+  }
+  return text;
+}
+
+/// Sets the keys of the families that are shown: a figure has other defaults for some.
+void set_families(const ConeChoice& choice, std::map<std::string, std::string>& keys) {
+  for (const std::string& name : families_of(choice)) {
+    ConeChoice of_family = choice;
+    of_family.family = name;
+    const geometry::ConeFamily& family = geometry::cone_family(name);
+    const geometry::Values values = geometry::family_values(family, own_parameters(of_family));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      keys[family.parameters[i].key] = fmt::format("{}", values[i]);
+    }
+    if (name == choice.family) continue;
+    std::string& beside = keys["beside"];
+    beside += (beside.empty() ? "" : ",") + name;
+  }
+}
+
+}  // namespace
+
+FigureChoice cone_figure(const ConeChoice& choice, const TokenNames& tokens) {
   const auto exact = [](const std::array<double, 2>& p) {
     return fmt::format("{},{}", p[0], p[1]);
   };
@@ -172,41 +240,50 @@ FigureChoice cone_figure(const ConeChoice& choice) {
   keys["cone"] = choice.family;
   keys["model"] = choice.model == "space" ? "halfspace" : choice.model;
   keys["u"] = exact(choice.u), keys["v"] = exact(choice.v);
-  const geometry::ConeFamily& family = geometry::cone_family(choice.family);
-  if (family.base == geometry::Base::sphere) keys["source"] = exact(choice.source);
-  const geometry::Values values = geometry::family_values(family, own_parameters(choice));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    keys[family.parameters[i].key] = fmt::format("{}", values[i]);
+  set_families(choice, keys);
+  const std::vector<std::string> families = families_of(choice);
+  if (families.size() > 1) figure.width = "double";
+  if (std::any_of(families.begin(), families.end(), [](const std::string& family) {
+        return geometry::cone_family(family).base == geometry::Base::sphere;
+      })) {
+    keys["source"] = exact(choice.source);
   }
-  if (choice.level_lines) keys["levels"] = std::to_string(level_lines);
+  if (choice.depth != cone_depths[0]) keys["depth"] = choice.depth;
+  if (choice.similarity != heat_similarities[0]) keys["similarity"] = choice.similarity;
+  if (choice.level_lines) {
+    keys["levels"] = std::to_string(other_similarity(choice) ? most_level_lines : level_lines);
+  }
   if (!choice.ancestors) keys["ancestors"] = "no";
+  if (choice.geodesic) keys["geodesic"] = "yes";
+  if (!tokens.places.empty() && tokens.places.size() <= most_tokens_of_figure) {
+    keys["tokens"] = token_texts(tokens);
+  }
   return figure;
 }
 
-std::string command_leaves_out(const ConeChoice& choice) {
+std::string command_leaves_out(const ConeChoice& choice, const TokenNames& tokens) {
   std::string text;
-  if (geometry::cone_family(choice.family).base == geometry::Base::sphere) {
-    text += " Its points are those of the ball about the source.";
-  }
+  if (finite_family(choice)) text += " Its points are those of the ball about the source.";
   if (choice.model == "space") text += " It computes in the plane of u, v and the source.";
   if (!choice.beside.empty()) text += " It is of " + choice.family + " alone.";
+  if (other_similarity(choice)) text += " It has no " + choice.similarity + "(u, v).";
+  if (!tokens.places.empty()) text += " It has u and v without the other tokens.";
   return text.empty() ? "" : "The command has the same numbers." + text;
 }
 
-std::string figure_leaves_out(const ConeChoice& choice) {
+std::string figure_leaves_out(const ConeChoice& choice, const TokenNames& tokens) {
   std::string text;
   if (choice.model == "space") {
     text += " There is no figure of H³: it shows the slice through u, v and the source.";
   }
-  if (!choice.beside.empty()) {
-    text += " It shows " + choice.family + " alone: choose another family for its figure.";
-  }
   if (choice.heat) text += " Of the heat layer it has the level lines, if they are on.";
-  if (choice.geodesic) text += " It has no geodesic of u and v.";
-  if (choice.level_lines && choice.family == "umbral") {
-    text += " Its level lines are spaced by the height of u, not by what is seen.";
+  if (choice.level_lines && (choice.family == "umbral" || other_similarity(choice))) {
+    text += " Its level lines are spaced by its own view, not by what is seen.";
   }
-  if (choice.follow_tokens) text += " It has u and v without the other tokens.";
+  if (tokens.places.size() > most_tokens_of_figure) {
+    text += fmt::format(" It has u and v without the other tokens, which are more than {}.",
+                        most_tokens_of_figure);
+  }
   if (choice.camera) text += " It shows all of the scene, wherever you look.";
   return text.empty() ? "" : "The figure has the exact curves." + text;
 }

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/geometry/cone_law.h"
+#include "core/figure/plane_similarity.h"
+#include "core/geometry/cone_depth.h"
 #include "widgets/explorer/plane_frame.h"
 #include "widgets/session/session.h"
 #include "widgets/trace/trace.h"
@@ -30,6 +31,9 @@ struct ConeScene {
   std::optional<PlanePoint> lca_place;
   double largest_shadow = 0;
   geometry::Lca law;
+  geometry::DepthMeasure measure = geometry::DepthMeasure::height;
+  double similarity = 0;        ///< K(u, v), the depth of the LCA by that measure.
+  std::optional<double> other;  ///< The similarity of u and v that the choice names, if another.
   double distance = 0;
   double potential_u = 0, potential_v = 0;
 };
@@ -38,6 +42,13 @@ struct ConeScene {
 [[nodiscard]] std::map<std::string, double> own_parameters(const ConeChoice& choice);
 
 [[nodiscard]] ConeScene cone_scene(const ConeChoice& choice);
+
+/// Returns whether the source of the choice's family is a point of the plane.
+[[nodiscard]] bool finite_family(const ConeChoice& choice);
+/// Returns the similarity that the choice shows in place of its family's; null if it is that.
+[[nodiscard]] const figure::PlaneSimilarityInfo* other_similarity(const ConeChoice& choice);
+/// Returns what K of a scene is, for readouts: "K(u, v)", or "K(u, v) by distance".
+[[nodiscard]] std::string similarity_name(const ConeScene& scene, const char* pair = "u, v");
 
 /// Pairs of name and value.
 using NamedNumbers = std::vector<std::pair<std::string, std::string>>;
@@ -50,6 +61,14 @@ using NamedNumbers = std::vector<std::pair<std::string, std::string>>;
 
 /// The number of level lines of K(u, ·) on each side of the border of the common ancestors.
 inline constexpr int level_lines = 6;
+/// The largest number of level lines of another similarity, which are at round values.
+inline constexpr int most_level_lines = 12;
+
+/// The points of the tokens in the plane of u and v, under the first family.
+struct TokenNames {
+  std::vector<PlanePoint> places;
+  std::vector<std::string> names;  ///< [places]
+};
 
 /// Returns the point inside the domain of the family that is nearest to `wanted`, for dragging.
 [[nodiscard]] PlanePoint into_domain(const ConeChoice& choice, const PlanePoint& wanted);
@@ -62,12 +81,17 @@ inline constexpr int level_lines = 6;
 /// Returns the command that computes the same numbers: `conelab lca …`.
 [[nodiscard]] std::vector<std::string> cone_command(const ConeChoice& choice);
 
-/// Returns the figure `cones` of the same scene with every setting that the figure has. The figure
-/// of H³ shows its slice, the half-plane. The figure chooses its own view.
-[[nodiscard]] FigureChoice cone_figure(const ConeChoice& choice);
+/// The largest number of tokens that a figure takes: each is a part of the command's line.
+inline constexpr std::size_t most_tokens_of_figure = 100;
+/// Returns the figure `cones` of the same scene with every setting that the figure has: one panel
+/// for each family, and the tokens. The figure of H³ shows its slice, the half-plane. The figure
+/// chooses its own view.
+[[nodiscard]] FigureChoice cone_figure(const ConeChoice& choice, const TokenNames& tokens = {});
 
 /// Return one line on what is visible but not part of that command or figure; empty if nothing is.
-[[nodiscard]] std::string command_leaves_out(const ConeChoice& choice);
-[[nodiscard]] std::string figure_leaves_out(const ConeChoice& choice);
+[[nodiscard]] std::string command_leaves_out(const ConeChoice& choice,
+                                             const TokenNames& tokens = {});
+[[nodiscard]] std::string figure_leaves_out(const ConeChoice& choice,
+                                            const TokenNames& tokens = {});
 
 }  // namespace conelab::desktop

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "widgets/explorer/cone_scene.h"
 #include "widgets/explorer/explorer_viewport.h"
@@ -20,14 +21,29 @@ constexpr double recession_time = 3;  ///< Duration of the recession in seconds.
 constexpr float usual_opacity = 0.86F, seen_through = 0.3F;  ///< Opacity of the settings.
 constexpr double stride = 30;  ///< Pixels between candidate positions.
 
-/// Returns the candidate positions of the settings: in a corner, or farther along a side. The first
-/// legend occupies one corner.
-std::vector<OverlaySpot> spots(double height) {
+/// Returns the candidate positions of the settings: in a corner, farther along a side, and then
+/// anywhere. The first legend usually occupies one corner.
+std::vector<OverlaySpot> spots(const QSizeF& view) {
   std::vector<OverlaySpot> all = {{true, false}, {false, false}, {true, true}};
-  for (double away = stride; away < height; away += stride) {
-    for (const bool right : {true, false}) all.push_back({right, false, away});
+  for (double across = 0; across < view.width() / 2; across += stride) {
+    for (double away = 0; away < view.height(); away += stride) {
+      for (const bool right : {true, false}) all.push_back({right, false, away, across});
+    }
   }
   return all;
+}
+
+/// Returns the points without those that are too close to another one to matter.
+std::vector<QPointF> thinned(const std::vector<QPointF>& points) {
+  constexpr double cell = 12;
+  std::map<std::pair<int, int>, QPointF> cells;
+  for (const QPointF& p : points) {
+    if (std::abs(p.x()) > 1e5 || std::abs(p.y()) > 1e5) continue;  // Far outside of the view.
+    cells.emplace(std::pair(static_cast<int>(p.x() / cell), static_cast<int>(p.y() / cell)), p);
+  }
+  std::vector<QPointF> out;
+  for (const auto& [where, p] : cells) out.push_back(p);
+  return out;
 }
 
 PlanePoint point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
@@ -35,10 +51,6 @@ PlanePoint point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
 double seconds_now() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
-}
-
-bool finite_family(const ConeChoice& choice) {
-  return geometry::cone_family(choice.family).base == geometry::Base::sphere;
 }
 
 /// Returns the height from which a light recedes; it is above both points.
@@ -55,7 +67,7 @@ void keep_in_domain(ConeChoice& c) {
 
 void ExplorerViewport::look(const std::optional<ConeCamera>& camera) {
   look_from(camera);
-  if (shown_.follow_tokens) return;
+  if (shows_tokens()) return;
   document_.edit(
       tr("move the view"), [&](Session& s) { s.cones.camera = camera; }, "explorer view");
 }
@@ -66,7 +78,8 @@ void ExplorerViewport::edit(const QString& label, Change change, const QString& 
       label,
       [&](Session& s) {
         s.cones = shown_;
-        s.cones.follow_tokens = false;  // A user who moves a point wants to see that point.
+        // A user who moves a point wants to see that point.
+        if (shows_tokens()) s.cones.follow_tokens = false;
         change(s.cones);
       },
       merge);
@@ -91,14 +104,16 @@ void ExplorerViewport::draw_settings() {
   if (open && settings_settled_) settings_open_ = settings_place_.size();
 }
 
-/// Returns the points of the scene in every pane.
-std::vector<QPointF> ExplorerViewport::points_shown() const {
+/// Returns the points of a pane in pixels.
+std::vector<QPointF> ExplorerViewport::points_shown(std::size_t pane) const {
+  std::vector<PlanePoint> points = {point(shown_.u), point(shown_.v)};
+  if (panes_[pane].scene.lca_place) points.push_back(*panes_[pane].scene.lca_place);
+  if (finite_family(panes_[pane].choice)) points.push_back(point(shown_.source));
   std::vector<QPointF> shown;
-  for (std::size_t i = 0; i < panes_.size(); ++i) {
-    std::vector<PlanePoint> points = {point(shown_.u), point(shown_.v)};
-    if (panes_[i].scene.lca_place) points.push_back(*panes_[i].scene.lca_place);
-    if (finite_family(panes_[i].choice)) points.push_back(point(shown_.source));
-    for (const PlanePoint& p : points) shown.push_back(pixel_of(i, p));
+  for (const PlanePoint& p : points) shown.push_back(pixel_of(pane, p));
+  if (pane > 0) return shown;
+  for (const figure::Point& p : token_pixels_) {
+    if (std::isfinite(p.x)) shown.emplace_back(p.x, p.y);
   }
   return shown;
 }
@@ -108,7 +123,11 @@ std::vector<QPointF> ExplorerViewport::points_shown() const {
 /// translucent.
 void ExplorerViewport::place_settings() {
   if (!settings_settled_) return;
-  const std::vector<QPointF> points = points_shown();
+  std::vector<QPointF> points;
+  for (std::size_t i = 0; i < panes_.size(); ++i) {
+    for (const QPointF& p : points_shown(i)) points.push_back(p);
+  }
+  points = thinned(points);
   const auto covered = [&](const OverlaySpot& spot, const QSizeF& card) {
     constexpr double space = 14, name = 44;  // Sizes of a point and of the name to its right.
     const QRectF place = spot.place(card, size());
@@ -120,7 +139,9 @@ void ExplorerViewport::place_settings() {
     const QRectF place = spot.place(card, size());
     constexpr double off = 1000;  // Costs more than any number of points.
     double sum = 10 * static_cast<double>(covered(spot, card));
-    if (place.bottom() > height() - 4) sum += off;
+    if (place.bottom() > height() - 4 || place.left() < 4 || place.right() > width() - 4) {
+      sum += off;
+    }
     for (const auto* texts : {&titles_, &legends_}) {
       for (const figure::Box& text : *texts) {
         sum += place.intersects({text.x, text.y, text.width, text.height}) ? 1 : 0;
@@ -130,10 +151,13 @@ void ExplorerViewport::place_settings() {
   };
   // If the view or the settings have another size, the old position has no preference.
   const bool anew = placed_in_ != size() || placed_size_ != settings_place_.size();
+  const std::vector<OverlaySpot> candidates = spots(size());
   const auto best = [&](const QSizeF& card) {
-    OverlaySpot found = anew ? spots(height()).front() : settings_spot_;
-    for (const OverlaySpot& spot : spots(height())) {
-      if (cost(spot, card) < cost(found, card)) found = spot;
+    OverlaySpot found = anew ? candidates.front() : settings_spot_;
+    double least = cost(found, card);
+    for (std::size_t i = 0; i < candidates.size() && least > 0; ++i) {
+      const double next = cost(candidates[i], card);
+      if (next < least) least = next, found = candidates[i];
     }
     return found;
   };
@@ -159,6 +183,10 @@ void ExplorerViewport::draw_parameters(Overlay& overlay) {
       const auto given = shown_.parameters.find(key);
       double value = given != shown_.parameters.end() ? given->second : info.initial;
       if (overlay.slider(key.c_str(), value, 0.02, 3, "%.3g", true)) {
+        if (shows_tokens() && &pane == &panes_.front()) {
+          emit parameter_wanted(info.key, QString::number(value, 'g', 4));
+          continue;
+        }
         edit(
             tr("change %1").arg(QString::fromStdString(key)),
             [&](ConeChoice& c) {
@@ -194,7 +222,6 @@ void ExplorerViewport::draw_toggles(Overlay& overlay) {
     toggle("object balls", &ConeChoice::objects, "the balls about u and v and their shadows");
   }
   toggle("snap", &ConeChoice::snap, "dragged points keep to round numbers and to each other");
-  toggle("follow tokens", &ConeChoice::follow_tokens, "u and v are the pair in focus");
 }
 
 void ExplorerViewport::draw_recession(Overlay& overlay) {
@@ -254,7 +281,7 @@ void ExplorerViewport::handle_pointer() {
 
 /// Moves the camera by an isometry so that the grabbed point stays under the pointer.
 void ExplorerViewport::move_ground(const QPointF& pointer) {
-  ConeCamera next = looking();
+  ConeCamera next = looking(dragged_pane_);
   if (in_space()) {
     constexpr double turn = 0.008;  // Radians per pixel.
     const ImVec2 by = ImGui::GetIO().MouseDelta;
@@ -273,18 +300,20 @@ void ExplorerViewport::move_ground(const QPointF& pointer) {
 /// Zooms. On the half-plane this is a dilation about the boundary point under the pointer; in the
 /// other models the point under the pointer moves towards the middle or away from it.
 void ExplorerViewport::zoom(double notches, const QPointF& pointer) {
-  ConeCamera next = looking();
+  const std::size_t pane = pane_at(pointer);
+  ConeCamera next = looking(pane);
   if (in_space()) {
     next.zoom = SpaceCamera{0, 0, view_.zoom * std::exp(0.15 * notches)}.bounded().zoom;
     return look(next);
   }
-  const PlaneFrame f = frame(pane_at(pointer));
+  const PlaneFrame f = frame(pane);
   const auto before = f.plane(pointer.x(), pointer.y());
   if (!before) return;
   if (shown_.model == "halfspace") {
+    const double scale_before = next.log_scale;
     next.log_scale =
-        std::clamp(camera_.log_scale - 0.25 * notches, PlaneCamera::deepest, PlaneCamera::farthest);
-    next.x0 = before->x - (before->x - camera_.x0) * std::exp(next.log_scale - camera_.log_scale);
+        std::clamp(next.log_scale - 0.25 * notches, PlaneCamera::deepest, PlaneCamera::farthest);
+    next.x0 = before->x - (before->x - next.x0) * std::exp(next.log_scale - scale_before);
   } else {
     const PlanePoint o = f.origin();
     const double part = std::exp(-0.25 * notches);

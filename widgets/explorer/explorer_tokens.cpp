@@ -1,69 +1,188 @@
-// The points of tokens in the explorer's viewport: drawing, pointing and choosing.
+// The points of tokens in the explorer's viewport, and the names of all points: drawing, pointing
+// and choosing.
 #include <imgui.h>
 
+#include <QPainter>
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "widgets/explorer/explorer_viewport.h"
+#include "widgets/explorer/heat_field.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
 
+constexpr int longest_name = 120;        ///< Pixels; longer names are cut.
+constexpr std::size_t most_names = 400;  ///< Tokens whose names are placed if there is space.
+constexpr double token_radius = 4;       ///< Pixels.
+
 ImU32 packed(const QColor& c, int alpha = 255) {
   return IM_COL32(c.red(), c.green(), c.blue(), alpha);
 }
 
+/// Returns the tokens in the order in which they get names: words before other tokens, and among
+/// them the largest K with u first.
+std::vector<std::size_t> naming_order(const TokenMarks& tokens, const ConeChoice& choice,
+                                      const ConeScene& scene) {
+  std::vector<std::size_t> order(tokens.places.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.empty() || !scene.error.empty()) return order;
+  const HeatField field(choice, scene);
+  std::vector<std::pair<bool, double>> value;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const PlanePoint& p = tokens.places[i];
+    const bool placed = std::isfinite(p.x) && std::isfinite(p.y);
+    value.emplace_back(is_word(tokens.names[i]), placed ? field.at(p).similarity : -HUGE_VAL);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return value[a] > value[b]; });
+  return order;
+}
+
 }  // namespace
 
-std::optional<std::size_t> token_at(const TokenMarks& marks, const PlaneFrame& frame, double x,
-                                    double y, double reach) {
+std::optional<std::size_t> nearest_point(const std::vector<figure::Point>& points, double x,
+                                         double y, double reach) {
   std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < marks.places.size(); ++i) {
-    const PlanePoint p = frame.page(marks.places[i]);
-    const double away = std::hypot(p.x - x, p.y - y);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double away = std::hypot(points[i].x - x, points[i].y - y);
     if (away <= reach) best = i, reach = away;
   }
   return best;
 }
 
-void ExplorerViewport::show_tokens(TokenMarks marks) {
-  tokens_ = std::move(marks);
-  wake();
+/// Computes what does not depend on the camera. Names are measured only when they change.
+void ExplorerViewport::measure_tokens() {
+  if (measured_names_ != tokens_.names) {
+    measured_names_ = tokens_.names;
+    token_labels_.clear();
+    for (const std::string& name : tokens_.names) {
+      const QString label =
+          fontMetrics().elidedText(QString::fromStdString(name), Qt::ElideRight, longest_name);
+      token_labels_.emplace_back(label, fontMetrics().horizontalAdvance(label) + 6.0);
+    }
+  }
+  naming_order_ = naming_order(tokens_, shown_, panes_[0].scene);
 }
 
 QPointF ExplorerViewport::token_place(std::size_t token) const {
-  const PlanePoint p = frame().page(tokens_.places.at(token));
-  return {p.x, p.y};
+  return pixel_of(0, tokens_.places.at(token));
 }
 
 void ExplorerViewport::draw_tokens() {
-  if (in_space()) return;  // Tokens are shown in the models of the plane only.
   ImDrawList* list = ImGui::GetBackgroundDrawList();
-  const PlaneFrame f = frame();
   const ImU32 ground = packed(palette().color(QPalette::Base), 217);
   const ImU32 ink = packed(palette().color(QPalette::WindowText), 200);
+  constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
+  token_pixels_.assign(tokens_.places.size(), {nowhere, nowhere});
   for (std::size_t i = 0; i < tokens_.places.size(); ++i) {
-    const PlanePoint p = f.page(tokens_.places[i]);
-    if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;  // An undefined token.
-    const ImVec2 at(static_cast<float>(p.x), static_cast<float>(p.y));
+    const PlanePoint& place = tokens_.places[i];
+    if (!std::isfinite(place.x) || !std::isfinite(place.y)) continue;  // An undefined token.
+    if (beyond_rim(place)) continue;
+    const QPointF p = pixel_of(0, place);
+    token_pixels_[i] = {p.x(), p.y()};
+    const ImVec2 at(static_cast<float>(p.x()), static_cast<float>(p.y()));
     const bool focused = tokens_.focused == i;
     list->AddCircleFilled(at, focused ? 5.5F : 4.0F, ground, 16);
     list->AddCircleFilled(at, focused ? 4.5F : 2.8F, focused ? packed(focus_colour()) : ink, 16);
   }
 }
 
+bool ExplorerViewport::beyond_rim(const PlanePoint& p) const {
+  return shown_.model == "hyperboloid" && on_hyperboloid(p).z() > hyperboloid_rim;
+}
+
+std::optional<std::size_t> ExplorerViewport::token_under(const QPointF& p) const {
+  return nearest_point(token_pixels_, p.x(), p.y());
+}
+
 void ExplorerViewport::point_at_tokens() {
-  if (in_space()) return;
   const ImGuiIO& io = ImGui::GetIO();
   // While a button is pressed, something else is being dragged.
   if (io.WantCaptureMouse || (ImGui::IsMouseDown(0) && !ImGui::IsMouseClicked(0))) return;
-  const auto under = token_at(tokens_, frame(), io.MousePos.x, io.MousePos.y);
+  const auto under = token_under({io.MousePos.x, io.MousePos.y});
   if (under) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   if (under != token_under_) {
     token_under_ = under;
     emit token_pointed(under ? static_cast<int>(*under) : -1);
   }
   if (under && ImGui::IsMouseClicked(0)) emit token_chosen(static_cast<int>(*under));
+}
+
+// ---- names --------------------------------------------------------------------------------------
+
+/// Finds places for the names of the marks, of the focused token, and of the other tokens, in this
+/// order. A name without space is left out; those of the marks may cover tokens. No name lies over
+/// a title, a legend or the settings.
+void ExplorerViewport::place_names(std::size_t pane, const std::vector<NamedPoint>& marks,
+                                   const std::vector<QString>& texts) {
+  std::vector<figure::Box> taken = titles_;
+  taken.insert(taken.end(), legends_.begin(), legends_.end());
+  const QRectF& card = settings_place_;
+  taken.push_back({card.x(), card.y(), card.width(), card.height()});
+  std::vector<std::size_t> tokens;
+  const std::vector<NamedPoint> around =
+      pane == 0 ? token_points(tokens) : std::vector<NamedPoint>();
+  std::vector<NamedPoint> all = marks;
+  all.insert(all.end(), around.begin(), around.end());
+  auto boxes = desktop::place_names(all, panes_[pane].box, taken);
+  const auto end = boxes.begin() + static_cast<std::ptrdiff_t>(marks.size());
+  if (!around.empty() && std::find(boxes.begin(), end, std::nullopt) != end) {
+    const auto own = desktop::place_names(marks, panes_[pane].box, taken);
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+      const NamedPoint& m = marks[i];
+      taken.push_back({m.at.x - m.radius, m.at.y - m.radius, 2 * m.radius, 2 * m.radius});
+      if (own[i]) taken.push_back(*own[i]);
+    }
+    const auto others = desktop::place_names(around, panes_[pane].box, taken);
+    boxes = own;
+    boxes.insert(boxes.end(), others.begin(), others.end());
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i < marks.size()) {
+      names_.push_back({texts[i], boxes[i], {}});
+    } else if (const std::size_t token = tokens[i - marks.size()]; all[i].width > 0) {
+      names_.push_back({token_labels_[token].first, boxes[i], token});
+    }
+  }
+}
+
+/// Returns the points of the tokens with the sizes of their names, in the order in which they get
+/// them. The key of the pair is left out: it is named as v.
+std::vector<NamedPoint> ExplorerViewport::token_points(std::vector<std::size_t>& tokens) const {
+  std::vector<std::size_t> order = naming_order_;
+  const auto focused = std::find(order.begin(), order.end(), tokens_.focused);
+  if (focused != order.end()) std::rotate(order.begin(), focused, focused + 1);
+  std::vector<NamedPoint> points;
+  for (const std::size_t token : order) {
+    const figure::Point& at = token_pixels_[token];
+    if (!std::isfinite(at.x) || tokens_.key == token) continue;
+    const double width = points.size() < most_names ? token_labels_[token].second : 0;
+    points.push_back({at, token_radius, width, static_cast<double>(fontMetrics().height())});
+    tokens.push_back(token);
+  }
+  return points;
+}
+
+/// Paints the names on their own background, so that they are legible on every picture.
+void ExplorerViewport::draw_over(QPainter& painter) {
+  painter.setRenderHint(QPainter::Antialiasing);
+  const QRectF tip = control("tooltip");
+  QColor ground = palette().color(QPalette::Base);
+  for (const PlacedName& name : names_) {
+    if (!name.box) continue;
+    const QRectF box(name.box->x, name.box->y, name.box->width, name.box->height);
+    if (box.intersects(settings_place_) || box.intersects(tip)) continue;
+    ground.setAlphaF(name.token ? 0.6F : 0.85F);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ground);
+    painter.drawRoundedRect(box, 3, 3);
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(box, Qt::AlignCenter, name.text);
+  }
 }
 
 }  // namespace conelab::desktop

@@ -4,6 +4,7 @@
 
 #include <QTimer>
 #include <QWidget>
+#include <functional>
 
 #include "widgets/explorer/explorer_viewport.h"
 #include "widgets/explorer/scene_table.h"
@@ -30,6 +31,12 @@ class ExplorerView : public QWidget {
   [[nodiscard]] QString readout() const;
   [[nodiscard]] SceneTables& tables() { return *tables_; }
 
+ public slots:
+  /// Fits every view to its scene and to the window.
+  void fit();
+  /// Copies the command that computes the numbers of the scene.
+  void copy_command();
+
  signals:
   void text_copied(const QString& text);
   /// The session's figure now shows this scene, and the figures view should be shown.
@@ -48,13 +55,19 @@ class ExplorerView : public QWidget {
   [[nodiscard]] QComboBox* build_families();
   [[nodiscard]] QComboBox* build_models();
   [[nodiscard]] QComboBox* build_beside();
-  [[nodiscard]] QToolButton* add_button(const char* name, const QString& text,
-                                        const QString& about);
+  [[nodiscard]] QComboBox* build_heat();
+  [[nodiscard]] QComboBox* build_depth();
+  [[nodiscard]] QToolButton* add_button(const char* name, const QString& text, const QString& about,
+                                        const std::function<void()>& run);
   QLineEdit* add_field(class QLayout* line, const QString& name,
                        std::array<double, 2> ConeChoice::*member);
   void build_readout();
   void connect_tools();
-  void leave(const QString& as);
+  void toggle(const QString& label, bool ConeChoice::*member);
+  void show_figure();
+  void copy_figure_command();
+  void report_left_out(const std::string& text);
+  void set_parameter(const QString& key, const QString& value);
   void choose_family(const QString& name);
   void choose_beside(int index);
   void show_beside(const ConeChoice& choice);
@@ -64,32 +77,36 @@ class ExplorerView : public QWidget {
   void show_readout();
   void write_readout();
   void write_tables();
-  void show_tokens(const TokenPlane& plane);
+  [[nodiscard]] static QString field_text(const std::array<double, 2>& p);
+  [[nodiscard]] TokenMarks marks_of(const TokenPlane& plane) const;
+  [[nodiscard]] TokenNames token_names() const;
   void point_at_token(int token);
   /// Returns what the points are, and which tokens are u, v and under the pointer.
   [[nodiscard]] QString about_tokens() const;
+  [[nodiscard]] QString about_token(std::int64_t key) const;
   [[nodiscard]] QString query_name(std::int64_t i) const;
   [[nodiscard]] QString key_name(std::int64_t i) const;
   [[nodiscard]] TokenPlane wanted();
-  /// Returns the tokens under the first operator that is a cone family and whose domain holds all
-  /// tokens; null if there is none.
   [[nodiscard]] const HeadTokens* tokens_of_head();
+  [[nodiscard]] std::optional<Focus> wanted_pair(const HeadTokens& tokens) const;
 
   Workspace& workspace_;
   ExplorerViewport* viewport_;
   QStackedWidget* stack_;  ///< Shows the viewport or its tables.
   SceneTables* tables_;
   QBoxLayout* points_ = nullptr;  ///< The coordinate fields, in one row or two.
-  QToolButton* numbers_ = nullptr;
+  QToolButton *numbers_ = nullptr, *follow_ = nullptr;
   QComboBox *family_ = nullptr, *model_ = nullptr, *beside_ = nullptr;
+  QComboBox *heat_ = nullptr, *depth_ = nullptr;
   SteadyLabel* readout_;
   QTimer readout_pause_;
   bool readout_waits_ = false;  ///< Whether the readout is written at the end of the pause.
   int readout_columns_ = 0;     ///< Columns of its table when it was last written.
-  /// The tokens of the head, and the input and calls that they were computed from.
+  /// The tokens of the head, and the input and the call that they were computed from.
   std::optional<HeadTokens> tokens_;
   std::shared_ptr<const HeadInput> tokens_head_;
-  std::vector<Call> tokens_calls_;
+  Call tokens_call_;
+  std::optional<Focus> first_pair_;  ///< The pair that is shown while none is focused.
   std::optional<Focus> pair_;  ///< The pair whose plane is shown; absent: the session's scene.
   QString no_plane_;           ///< Why the focused pair has no plane; empty if it has one.
   bool pointing_ = false;      ///< Pointing at a token: the plane of the pair does not change.

@@ -27,8 +27,10 @@ ImU32 packed(const QColor& c, double alpha = 1) {
 
 PlanePoint point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
 
-bool finite_family(const ConeChoice& choice) {
-  return geometry::cone_family(choice.family).base == geometry::Base::sphere;
+/// Returns whether two choices show the same scene, whatever is drawn of it.
+bool same_scene(const ConeChoice& a, const ConeChoice& b) {
+  return a.family == b.family && a.beside == b.beside && a.parameters == b.parameters &&
+         a.model == b.model && a.u == b.u && a.v == b.v && a.source == b.source;
 }
 
 /// Draws text on its own background, so that it is legible on every picture.
@@ -45,7 +47,7 @@ ExplorerViewport::ExplorerViewport(Document& document, QWidget* parent)
     : Viewport(parent), document_(document) {
   setObjectName("explorer-viewport");
   setAccessibleName(tr("Cone explorer"));
-  setMinimumSize(260, 220);
+  setMinimumSize(260, 180);
   receding_.setInterval(16);
   connect(&receding_, &QTimer::timeout, this, &ExplorerViewport::advance);
   resting_.setInterval(rest);
@@ -58,19 +60,26 @@ ExplorerViewport::ExplorerViewport(Document& document, QWidget* parent)
 
 ExplorerViewport::~ExplorerViewport() { release(); }
 
-void ExplorerViewport::show_choice(ConeChoice choice) {
+void ExplorerViewport::show_scene(ConeChoice choice, TokenMarks tokens) {
   wake();
-  const std::optional<ConeCamera> wanted = choice.follow_tokens ? shown_.camera : choice.camera;
-  const bool other_model = choice.model != shown_.model;
+  const bool followed = shows_tokens();
+  tokens_ = std::move(tokens);
+  const bool other_panes = choice.model != shown_.model || choice.family != shown_.family ||
+                           choice.beside != shown_.beside || followed != shows_tokens();
+  const bool other_pair = shows_tokens() && !same_scene(choice, shown_);
+  const std::optional<ConeCamera> wanted = !shows_tokens()             ? choice.camera
+                                           : other_pair || other_panes ? std::nullopt
+                                                                       : shown_.camera;
   choice.camera = shown_.camera;
-  const bool other_scene = !(choice == shown_);
-  if (other_scene) {
+  const bool other_choice = !(choice == shown_);
+  if (other_choice) {
     shown_ = std::move(choice);
     make_panes();
-    emit scene_changed();
   }
-  if (other_model || (other_scene && wanted != shown_.camera)) framed_ = shown_;
-  if (other_model || wanted != shown_.camera) look_from(wanted);
+  measure_tokens();
+  if (other_choice) emit scene_changed();
+  if (other_panes || (other_choice && wanted != shown_.camera)) framed_ = shown_;
+  if (other_panes || other_pair || wanted != shown_.camera) look_from(wanted);
 }
 
 void ExplorerViewport::make_panes() {
@@ -113,7 +122,7 @@ PlaneFrame ExplorerViewport::frame(std::size_t pane) const {
   const figure::Box& b = panes_[pane].box;
   const geometry::Model model =
       in_space() ? geometry::Model::ball : geometry::model_from_name(shown_.model);
-  return {model, camera_, b.width, b.height, {b.x, b.y}};
+  return {model, panes_[pane].camera, b.width, b.height, {b.x, b.y}};
 }
 
 bool ExplorerViewport::in_space() const {
@@ -147,38 +156,60 @@ QPointF ExplorerViewport::handle(const char* name, std::size_t pane) const {
   return pixel_of(pane, point(p));
 }
 
-ConeCamera ExplorerViewport::looking() const {
-  return {camera_.x0, camera_.log_scale, view_.yaw, view_.pitch, view_.zoom};
+ConeCamera ExplorerViewport::looking(std::size_t pane) const {
+  const PlaneCamera& camera = panes_[pane].camera;
+  return {camera.x0, camera.log_scale, view_.yaw, view_.pitch, view_.zoom};
 }
 
 void ExplorerViewport::look_from(const std::optional<ConeCamera>& camera) {
   if (!camera) return fit();
   shown_.camera = camera;
-  camera_ = {camera->x0,
-             std::clamp(camera->log_scale, PlaneCamera::deepest, PlaneCamera::farthest)};
+  for (Pane& pane : panes_) {
+    pane.camera = {camera->x0,
+                   std::clamp(camera->log_scale, PlaneCamera::deepest, PlaneCamera::farthest)};
+  }
   view_ = SpaceCamera{camera->yaw, camera->pitch, camera->zoom}.bounded();
   wake();
 }
 
 void ExplorerViewport::fit() {
   shown_.camera.reset();
-  camera_ = {};
+  lay_out();
+  for (std::size_t i = 0; i < panes_.size(); ++i) panes_[i].camera = fitted(panes_[i], i == 0);
   view_ = {};
   if (shown_.model == "hyperboloid") view_.pitch = hyperboloid_pitch;
   framed_ = shown_;
   fitted_ = size();
   wake();
-  if (shown_.model != "halfspace") return;  // The other models show the whole plane.
-  const ConeScene& scene = panes_[0].scene;
-  const figure::Box& box = panes_[0].box;
-  const double top = std::max({shown_.u[1], shown_.v[1], scene.lca_place ? scene.lca_place->y : 0,
-                               finite_family(shown_) ? 1.5 * shown_.source[1] : 0,
-                               scene.infinite && scene.penumbral ? scene.parameter : 0.2});
+}
+
+/// The models other than the half-plane show the whole plane. With tokens, their middle is in the
+/// middle of the model. An LCA far above the tokens is left out: they would be too small to see.
+PlaneCamera ExplorerViewport::fitted(const Pane& pane, bool with_tokens) const {
+  const ConeScene& scene = pane.scene;
+  const double lca = scene.lca_place ? scene.lca_place->y : 0;
+  double top = std::max({shown_.u[1], shown_.v[1], scene.infinite ? 0.0 : 1.5 * shown_.source[1],
+                         scene.infinite && scene.penumbral ? scene.parameter : 0.2});
   double low = std::min(shown_.u[0], shown_.v[0]), high = std::max(shown_.u[0], shown_.v[0]);
-  for (const PlanePoint& p : tokens_.places) low = std::min(low, p.x), high = std::max(high, p.x);
-  camera_.x0 = (low + high) / 2;
-  const double wide = (high - low) * box.height / std::max(1.0, box.width);
-  camera_.log_scale = std::log(std::max(1.25 * top, 1.4 * wide) / 1.5);
+  double heights = 0, count = 0;
+  for (const PlanePoint& p : with_tokens ? tokens_.places : std::vector<PlanePoint>()) {
+    if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;
+    low = std::min(low, p.x), high = std::max(high, p.x), top = std::max(top, p.y);
+    heights += std::log(p.y), ++count;
+  }
+  PlaneCamera camera;
+  if (shown_.model != "halfspace") {
+    if (count == 0 || in_space() || !scene.infinite) return camera;
+    return {(low + high) / 2, std::max(heights / count, std::log((high - low) / 2))};
+  }
+  camera.x0 = (low + high) / 2;
+  const double margins = count == 0 ? 1.4 : 1.2;
+  const double wide = margins * (high - low) * pane.box.height / std::max(1.0, pane.box.width);
+  const double tall = std::max(1.25 * top, wide);
+  constexpr double far_above = 2;
+  const bool include = count == 0 || 1.25 * lca < far_above * tall;
+  camera.log_scale = std::log((include ? std::max(tall, 1.25 * lca) : tall) / 1.5);
+  return camera;
 }
 
 bool ExplorerViewport::covers_ground() const {
@@ -208,10 +239,11 @@ std::shared_ptr<HeatRaster> ExplorerViewport::raster(std::size_t pane, int step)
 }
 
 void ExplorerViewport::update_pictures() {
-  const Drawn now{camera_, view_, size()};
+  Drawn now{{}, view_, size()};
+  for (const Pane& pane : panes_) now.cameras.push_back(pane.camera);
   if (!(now == drawn_)) dirty_ = true;
   if (!dirty_) return;
-  drawn_ = now;
+  drawn_ = std::move(now);
   dirty_ = false;
   lay_out();
   for (std::size_t i = 0; i < panes_.size(); ++i) {
@@ -276,7 +308,7 @@ void ExplorerViewport::draw_controls() {
   QElapsedTimer clock;
   clock.start();
   apply_palette(palette());
-  if (!shown_.camera && fitted_ != size()) lay_out(), fit();
+  if (!shown_.camera && fitted_ != size()) fit();
   handle_pointer();
   update_pictures();
   draw_panes();
@@ -305,6 +337,7 @@ void ExplorerViewport::draw_panes() {
   });
   legends_.clear();
   each([&](std::size_t i) { draw_legend(i); });
+  names_.clear();
   each([&](std::size_t i) {
     if (i == 0) draw_tokens();
     draw_marks(i);
@@ -329,39 +362,44 @@ void ExplorerViewport::draw_strokes(const std::vector<Stroke>& strokes) {
   }
 }
 
-/// Draws the points, each with its name if there is space; u and v have precedence.
+/// Draws the points and finds the places of their names; u and v have precedence.
 void ExplorerViewport::draw_marks(std::size_t pane) {
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   const Pane& p = panes_[pane];
   struct Mark {
     PlanePoint at;
     QColor colour;
-    const char* name;
+    QString name;
     double radius;
   };
-  std::vector<Mark> marks = {{point(shown_.u), line_colour(Ink::u, palette()), "u", 6},
-                             {point(shown_.v), line_colour(Ink::v, palette()), "v", 6}};
+  const auto named = [&](const char* letter, const std::string& token) {
+    return QString(letter) + (token.empty() ? "" : " " + QString::fromStdString(token));
+  };
+  const bool tokens = shows_tokens() && pane == 0;
+  std::vector<Mark> marks = {
+      {point(shown_.u), line_colour(Ink::u, palette()), named("u", tokens ? tokens_.query : ""), 6},
+      {point(shown_.v), line_colour(Ink::v, palette()),
+       named("v", tokens && tokens_.key ? tokens_.names[*tokens_.key] : ""), 6}};
   if (const auto& lca = p.scene.lca_place) {
     marks.push_back({*lca, line_colour(Ink::ancestors, palette()), "LCA", 5});
   }
   if (finite_family(p.choice)) {
     marks.push_back({point(shown_.source), QColor(0xe6, 0x9f, 0x00), "light", 5});
   }
-  std::vector<NamedPoint> named;
+  std::vector<NamedPoint> points;
+  std::vector<QString> texts;
   for (const Mark& m : marks) {
     const QPointF q = pixel_of(pane, m.at);
-    const ImVec2 extent = ImGui::CalcTextSize(m.name);
-    named.push_back({{q.x(), q.y()}, m.radius + 1.5, extent.x + 6, extent.y});
+    const QRectF extent = fontMetrics().boundingRect(m.name);
+    points.push_back({{q.x(), q.y()}, m.radius + 1.5, extent.width() + 8, extent.height()});
+    texts.push_back(m.name);
   }
-  std::vector<figure::Box> taken = titles_;
-  taken.insert(taken.end(), legends_.begin(), legends_.end());
-  const auto names = place_names(named, p.box, std::move(taken));
+  place_names(pane, points, texts);
   for (std::size_t i = marks.size(); i-- > 0;) {  // Draws u last.
-    const ImVec2 at(static_cast<float>(named[i].at.x), static_cast<float>(named[i].at.y));
+    const ImVec2 at(static_cast<float>(points[i].at.x), static_cast<float>(points[i].at.y));
     const auto radius = static_cast<float>(marks[i].radius);
     list->AddCircleFilled(at, radius + 1.5F, packed(palette().color(QPalette::Base), 0.85), 24);
     list->AddCircleFilled(at, radius, packed(marks[i].colour), 24);
-    if (names[i]) draw_text(*list, names[i]->x + 3, names[i]->y, marks[i].name, palette());
   }
 }
 
@@ -371,11 +409,19 @@ void ExplorerViewport::draw_title(std::size_t pane) {
   std::vector<std::string> lines;
   if (panes_.size() > 1) {
     lines.push_back(p.scene.error.empty()
-                        ? p.choice.family + fmt::format("   K = {:.6g}", p.scene.law.depth)
+                        ? p.choice.family + fmt::format("   K = {:.6g}", p.scene.similarity)
                         : p.choice.family);
   }
   if (!p.scene.error.empty()) lines.push_back(p.scene.error);
   if (p.scene.error.empty() && !p.scene.lca_place) lines.emplace_back("no common ancestor");
+  if (pane == 0) {
+    const auto hidden = std::count_if(tokens_.places.begin(), tokens_.places.end(),
+                                      [&](const PlanePoint& x) { return beyond_rim(x); });
+    if (hidden > 0) {
+      lines.push_back(
+          fmt::format("{} of {} tokens are beyond the rim", hidden, tokens_.places.size()));
+    }
+  }
   const QRectF head(p.box.x, p.box.y, p.box.width, 50);
   const bool beside = settings_place_.left() < p.box.x + 20 &&
                       settings_place_.right() < p.box.right() - 120 &&

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "widgets/explorer/cone_picture.h"
+#include "widgets/explorer/label_places.h"
 #include "widgets/explorer/scene_painter.h"
 #include "widgets/explorer/scene_table.h"
 #include "widgets/explorer/space_surfaces.h"
@@ -27,9 +28,11 @@ class ExplorerViewport : public Viewport {
   explicit ExplorerViewport(Document& document, QWidget* parent = nullptr);
   ~ExplorerViewport() override;
 
-  /// Shows the session's scene, or a pair of tokens in their plane. The camera of a pair is not
-  /// part of the session: it is fitted to each pair.
-  void show_choice(ConeChoice choice);
+  /// Shows the session's scene; or, if there are tokens, a pair of them in their plane, with the
+  /// tokens as points of the first pane. The camera of a pair is not part of the session: it is
+  /// fitted to each pair.
+  void show_scene(ConeChoice choice, TokenMarks tokens);
+  [[nodiscard]] bool shows_tokens() const { return !tokens_.places.empty(); }
   /// Returns the choice with the current camera.
   [[nodiscard]] const ConeChoice& choice() const { return shown_; }
   /// Returns the scene of a pane: 0 is the session's family, the others are those beside it.
@@ -45,12 +48,20 @@ class ExplorerViewport : public Viewport {
   [[nodiscard]] SpaceFrame turned_frame(std::size_t pane = 0) const;
   /// Returns the position of "u", "v" or "source" in the viewport.
   [[nodiscard]] QPointF handle(const char* name, std::size_t pane = 0) const;
-  /// Fits the camera to the scene and the window, and keeps doing so until the user moves it.
-  void fit();
-  /// Shows tokens as points in the plane of the first pane; an empty list removes them.
-  void show_tokens(TokenMarks marks);
+  /// Fits the camera of each pane to its scene and to the window, and keeps doing so until the user
+  /// moves it. This is an edit of the session.
+  void fit_view() { look({}); }
   [[nodiscard]] const TokenMarks& tokens() const { return tokens_; }
+  /// A name next to its point, as it was last placed; absent if there was no space.
+  struct PlacedName {
+    QString text;
+    std::optional<figure::Box> box;
+    std::optional<std::size_t> token;  ///< Absent: that of u, v, the LCA or the source.
+  };
+  [[nodiscard]] const std::vector<PlacedName>& names() const { return names_; }
   [[nodiscard]] QPointF token_place(std::size_t token) const;
+  /// Returns the token whose point is nearest to a pixel; absent if none is near.
+  [[nodiscard]] std::optional<std::size_t> token_under(const QPointF& p) const;
   /// Moves a finite source away until its cones equal those of the infinite family. A second call
   /// stops it.
   void recede();
@@ -67,7 +78,9 @@ class ExplorerViewport : public Viewport {
   /// `measured`.
   [[nodiscard]] double frame_time() const { return frame_time_; }
   bool measured = false;
-  [[nodiscard]] const PlaneCamera& camera() const { return camera_; }
+  [[nodiscard]] const PlaneCamera& camera(std::size_t pane = 0) const {
+    return panes_[pane].camera;
+  }
   [[nodiscard]] const SpaceCamera& view() const { return view_; }
 
  signals:
@@ -75,12 +88,15 @@ class ExplorerViewport : public Viewport {
   /// The pointer is over the point of a token, or over none (−1); or it was clicked.
   void token_pointed(int token);
   void token_chosen(int token);
+  /// A parameter of the family of the tokens should have this value: their operator is changed.
+  void parameter_wanted(const QString& key, const QString& value);
 
  protected:
   void create_scene() override;
   void destroy_scene() override;
   void draw_scene() override;
   void draw_controls() override;
+  void draw_over(QPainter& painter) override;
   [[nodiscard]] bool covers_ground() const override;
   void changeEvent(QEvent* event) override;
 
@@ -91,6 +107,7 @@ class ExplorerViewport : public Viewport {
     ConeChoice choice;
     ConeScene scene;
     figure::Box box;
+    PlaneCamera camera;  ///< Of each scene its own while fitted, otherwise that of the session.
     ConePicture picture;
     std::shared_ptr<HeatRaster> heat, finer;  ///< The layer shown, and the one being computed.
     long heat_version = 0;
@@ -98,11 +115,13 @@ class ExplorerViewport : public Viewport {
   };
   void make_panes();
   void lay_out();
+  void fit();
+  [[nodiscard]] PlaneCamera fitted(const Pane& pane, bool with_tokens) const;
   void look_from(const std::optional<ConeCamera>& camera);
   /// Records that the user has moved the camera (or, if absent, has fitted it). Several moves in a
   /// row are one edit.
   void look(const std::optional<ConeCamera>& camera);
-  [[nodiscard]] ConeCamera looking() const;
+  [[nodiscard]] ConeCamera looking(std::size_t pane) const;
   /// Updates pictures that have changed, and refines the heat layers of the others.
   void update_pictures();
   [[nodiscard]] std::shared_ptr<HeatRaster> raster(std::size_t pane, int step) const;
@@ -118,12 +137,19 @@ class ExplorerViewport : public Viewport {
   void draw_strokes(const std::vector<Stroke>& strokes);
   void draw_marks(std::size_t pane);
   void draw_title(std::size_t pane);
+  /// Returns whether the model is the hyperboloid and shows the point nowhere.
+  [[nodiscard]] bool beyond_rim(const PlanePoint& p) const;
+  void measure_tokens();
   void draw_tokens();
   void point_at_tokens();
+  [[nodiscard]] std::vector<NamedPoint> token_points(std::vector<std::size_t>& tokens) const;
+  void place_names(std::size_t pane, const std::vector<NamedPoint>& marks,
+                   const std::vector<QString>& texts);
   void draw_legend(std::size_t pane);
+  [[nodiscard]] QPointF legend_place(std::size_t pane, const QSizeF& size) const;
   void draw_settings();
   void place_settings();
-  [[nodiscard]] std::vector<QPointF> points_shown() const;
+  [[nodiscard]] std::vector<QPointF> points_shown(std::size_t pane) const;
   void draw_parameters(Overlay& overlay);
   void draw_toggles(Overlay& overlay);
   void draw_recession(Overlay& overlay);
@@ -139,15 +165,19 @@ class ExplorerViewport : public Viewport {
   void edit(const QString& label, Change change, const QString& merge = {});
 
   TokenMarks tokens_;
+  std::vector<figure::Point> token_pixels_;  ///< Of the last frame; NaN without a place.
+  std::vector<std::string> measured_names_;  ///< The names to which the labels belong.
+  std::vector<std::pair<QString, double>> token_labels_;  ///< Names as painted; widths in pixels.
+  std::vector<std::size_t> naming_order_;  ///< The tokens with the largest K(u, ·) first.
+  std::vector<PlacedName> names_;
   std::optional<std::size_t> token_under_;
   Document& document_;
   ConeChoice shown_;  ///< Its camera is absent while the view is fitted automatically.
-  PlaneCamera camera_;
   SpaceCamera view_;
   std::vector<Pane> panes_;
   ScenePainter painter_;
   struct Drawn {
-    PlaneCamera camera;
+    std::vector<PlaneCamera> cameras;
     SpaceCamera view;
     QSize size;
     bool operator==(const Drawn&) const = default;

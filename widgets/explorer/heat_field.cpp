@@ -45,15 +45,35 @@ std::optional<PlanePoint> plane_nearby(const PlaneFrame& frame, double x, double
 
 }  // namespace
 
-DepthRange depth_range(const ConeScene& scene, double lambda) {
-  if (!scene.infinite) return {0, std::max(scene.u.radial, least_range)};
-  return {-(scene.penumbral ? scene.parameter : 1.5 * lambda), 0};
+figure::PlanePart plane_part(const PlaneFrame& frame) {
+  const double top = 1.5 * frame.lambda();
+  const bool flat = frame.model() == geometry::Model::halfspace;
+  const double half = flat ? frame.width() / 2 * frame.unit() * frame.lambda()
+                           : top / 2 * frame.width() / frame.height();
+  return {frame.x0() - half, frame.x0() + half, top};
+}
+
+figure::SimilarityRange heat_range(const ConeChoice& choice, const ConeScene& scene,
+                                   const figure::PlanePart& part) {
+  if (const auto* other = other_similarity(choice)) {
+    return figure::similarity_range(other->similarity, {choice.u[0], choice.u[1]}, part);
+  }
+  const auto depth = [&](double radial) {
+    return geometry::depth_of(scene.system, radial, scene.measure);
+  };
+  const double own = depth(scene.u.radial);
+  if (!scene.infinite) return {0, std::max(own, least_range), false};
+  const double low = depth(scene.penumbral ? scene.parameter : part.top);
+  if (scene.measure == geometry::DepthMeasure::height) return {low, 0, true};
+  return {std::min(low, own - least_range), own, true};
 }
 
 HeatField::HeatField(const ConeChoice& choice, const ConeScene& scene)
-    : family_(scene.system.family),
-      values_(scene.system.values),
-      domain_(family_->domain(values_)),
+    : system_(scene.system),
+      domain_(system_.family->domain(system_.values)),
+      measure_(scene.measure),
+      other_(other_similarity(choice)),
+      u_place_(choice.u[0], choice.u[1]),
       infinite_(scene.infinite),
       largest_(scene.largest_shadow),
       u_(scene.u),
@@ -72,28 +92,33 @@ LawPoint HeatField::locate(const PlanePoint& x, bool& outside) const {
   if (outside) {
     p.radial = infinite_ ? domain_.high * (1 - 1e-12) : domain_.low * (1 + 1e-9) + 1e-12;
   }
-  p.shadow = family_->shadow(values_, p.radial);
+  p.shadow = system_.family->shadow(system_.values, p.radial);
   return p;
+}
+
+double HeatField::radial_of_lca(const LawPoint& p, bool& extended) const {
+  const geometry::ConeFamily& family = *system_.family;
+  double base = std::abs(p.axis - u_.axis);
+  if (!infinite_) base = std::min(base, 2 * M_PI - base);
+  const double shadow = std::max({u_.shadow, p.shadow, (u_.shadow + p.shadow + base) / 2});
+  extended = shadow > largest_;
+  if (shadow == u_.shadow) return u_.radial;
+  if (shadow == p.shadow) return p.radial;
+  if (extended && family.extension != nullptr) {
+    return family.extension(system_.values, u_.radial, p.radial, base);
+  }
+  return family.radial(system_.values, std::min(shadow, largest_));
 }
 
 HeatField::Value HeatField::at(const PlanePoint& x) const {
   Value value;
   value.place = locate(x, value.outside);
-  const LawPoint& p = value.place;
-  double base = std::abs(p.axis - u_.axis);
-  if (!infinite_) base = std::min(base, 2 * M_PI - base);
-  const double shadow = std::max({u_.shadow, p.shadow, (u_.shadow + p.shadow + base) / 2});
-  value.extended = shadow > largest_;
-  double radial;
-  if (shadow == u_.shadow)
-    radial = u_.radial;
-  else if (shadow == p.shadow)
-    radial = p.radial;
-  else if (value.extended && family_->extension != nullptr)
-    radial = family_->extension(values_, u_.radial, p.radial, base);
-  else
-    radial = family_->radial(values_, std::min(shadow, largest_));
-  value.depth = infinite_ ? -radial : radial;
+  if (other_ != nullptr) {
+    value.similarity = figure::similarity_of(other_->similarity, u_place_, {x.x, x.y});
+    return value;
+  }
+  const double radial = radial_of_lca(value.place, value.extended);
+  value.similarity = geometry::depth_of(system_, radial, measure_);
   return value;
 }
 
@@ -101,7 +126,7 @@ HeatRaster::HeatRaster(const PlaneFrame& frame, const ConeChoice& choice, const 
                        int step, figure::ColourMap map, figure::Colour ground)
     : frame_(frame),
       field_(choice, scene),
-      range_(depth_range(scene, frame.model() == geometry::Model::halfspace ? frame.lambda() : 1)),
+      range_(heat_range(choice, scene, plane_part(frame))),
       step_(step),
       columns_(std::max(2, static_cast<int>(std::ceil(frame.width() / step)) + 1)),
       rows_(std::max(2, static_cast<int>(std::ceil(frame.height() / step)) + 1)),
@@ -128,7 +153,7 @@ void HeatRaster::compute_row(int row) {
     figure::Colour colour = ground_;
     if (point) {
       const HeatField::Value value = field_.at(*point);
-      const double t = (value.depth - range_.low) / (range_.high - range_.low);
+      const double t = (value.similarity - range_.low) / (range_.high - range_.low);
       const auto place = static_cast<std::size_t>(std::clamp(t, 0.0, 1.0) * (table_size - 1));
       colour = (value.extended ? beyond_ : near_)[place];
     }

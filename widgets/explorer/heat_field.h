@@ -1,8 +1,9 @@
-// The heat layer: K(u, ·), the similarity that attention uses, at any point of the plane.
+// The heat layer: K(u, ·), the similarity that attention uses, at any point of the plane: that of
+// the cone family, or another one (core/figure/plane_similarity.h).
 //
-// It evaluates the law of core/geometry/cone_law.h without its vectors, because a picture needs
-// some ten thousand values per frame. If there is no common ancestor, the value is the family's
-// extension, as in attention.
+// For a family it evaluates the law of core/geometry/cone_law.h without its vectors, because a
+// picture needs some ten thousand values per frame. If there is no common ancestor, the value is
+// the family's extension, as in attention.
 #pragma once
 
 #include <vector>
@@ -12,19 +13,24 @@
 
 namespace conelab::desktop {
 
-/// The values of K (the depth) at which the colours begin and end. For finite families they end at
-/// the depth of u itself, which K(u, ·) cannot exceed.
-struct DepthRange {
-  double low = 0, high = 1;
-};
-[[nodiscard]] DepthRange depth_range(const ConeScene& scene, double lambda);
+/// Returns the part of the half-plane whose values determine the colours: what is visible of the
+/// half-plane, and in other models what the same camera would show of it.
+[[nodiscard]] figure::PlanePart plane_part(const PlaneFrame& frame);
+
+/// What the initial camera shows of a square.
+inline constexpr figure::PlanePart usual_part{-0.75, 0.75, 1.5};
+
+/// Returns the values of K(u, ·) at which the colours begin and end. For finite families, and for
+/// the depth by distance, they end at the depth of u itself, which K(u, ·) cannot exceed.
+[[nodiscard]] figure::SimilarityRange heat_range(const ConeChoice& choice, const ConeScene& scene,
+                                                 const figure::PlanePart& part);
 
 class HeatField {
  public:
   struct Value {
     LawPoint place;
-    double depth = 0;  ///< K(u, x).
-    /// x is outside the domain of the family; the depth is that of its border.
+    double similarity = 0;  ///< K(u, x).
+    /// x is outside the domain of the family; the family's similarity is that of its border.
     bool outside = false;
     bool extended = false;  ///< u and x have no common ancestor.
   };
@@ -36,9 +42,13 @@ class HeatField {
  private:
   [[nodiscard]] LawPoint locate(const PlanePoint& x, bool& outside) const;
 
-  const geometry::ConeFamily* family_;
-  geometry::Values values_;
+  [[nodiscard]] double radial_of_lca(const LawPoint& p, bool& extended) const;
+
+  geometry::ConeSystem system_;
   geometry::RadialDomain domain_;
+  geometry::DepthMeasure measure_;
+  const figure::PlaneSimilarityInfo* other_;  ///< Null: the family's own similarity.
+  Eigen::Vector2d u_place_;
   bool infinite_;
   double largest_;
   LawPoint u_;
@@ -67,7 +77,7 @@ class HeatRaster {
   [[nodiscard]] bool hidden(double x, double y) const;
   PlaneFrame frame_;
   HeatField field_;
-  DepthRange range_;
+  figure::SimilarityRange range_;
   int step_, columns_, rows_, row_ = 0;
   std::vector<std::uint8_t> pixels_;
   std::vector<figure::Colour> near_, beyond_;  ///< Colour tables with and without common ancestor.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <unordered_map>
 
 namespace conelab::desktop {
 namespace {
@@ -29,6 +31,48 @@ Box mark_box(const NamedPoint& p) {
   return {p.at.x - p.radius, p.at.y - p.radius, 2 * p.radius, 2 * p.radius};
 }
 
+/// Boxes by the cells of a grid that they touch, so that a box is compared with its neighbours
+/// only.
+class TakenBoxes {
+ public:
+  explicit TakenBoxes(const Box& area) : area_(area) {}
+
+  /// Boxes outside the area are ignored: no name is placed there.
+  void add(const Box& box) {
+    if (disjoint(box, area_)) return;
+    each_cell(box, [&](int cell) { cells_[cell].push_back(box); });
+  }
+  [[nodiscard]] bool free(const Box& box) const {
+    bool is_free = true;
+    each_cell(box, [&](int cell) {
+      const auto found = cells_.find(cell);
+      if (found == cells_.end()) return;
+      is_free = is_free && std::all_of(found->second.begin(), found->second.end(),
+                                       [&](const Box& other) { return disjoint(box, other); });
+    });
+    return is_free;
+  }
+
+ private:
+  static constexpr double side = 64;
+  static constexpr int columns = 4096;
+
+  template <class Visit>
+  void each_cell(const Box& box, Visit visit) const {
+    const auto cell = [](double from, double to) {
+      return std::clamp(static_cast<int>((to - from) / side), 0, columns - 1);
+    };
+    for (int row = cell(area_.y, box.y); row <= cell(area_.y, box.bottom()); ++row) {
+      for (int column = cell(area_.x, box.x); column <= cell(area_.x, box.right()); ++column) {
+        visit(row * columns + column);
+      }
+    }
+  }
+
+  Box area_;
+  std::unordered_map<int, std::vector<Box>> cells_;
+};
+
 }  // namespace
 
 bool disjoint(const Box& a, const Box& b) {
@@ -36,17 +80,17 @@ bool disjoint(const Box& a, const Box& b) {
 }
 
 std::vector<std::optional<Box>> place_names(const std::vector<NamedPoint>& points, const Box& area,
-                                            std::vector<Box> taken) {
-  for (const NamedPoint& p : points) taken.push_back(mark_box(p));
+                                            const std::vector<Box>& taken) {
+  TakenBoxes boxes(area);
+  for (const Box& box : taken) boxes.add(box);
+  for (const NamedPoint& p : points) boxes.add(mark_box(p));
   std::vector<std::optional<Box>> out;
   for (const NamedPoint& p : points) {
     out.emplace_back();
-    if (!area.contains(p.at)) continue;
+    if (p.width <= 0 || !area.contains(p.at)) continue;
     for (const Box& box : places_beside(p)) {
-      const bool free = std::all_of(taken.begin(), taken.end(),
-                                    [&](const Box& other) { return disjoint(box, other); });
-      if (!free || !holds(area, box)) continue;
-      taken.push_back(box);
+      if (!holds(area, box) || !boxes.free(box)) continue;
+      boxes.add(box);
       out.back() = box;
       break;
     }

@@ -37,8 +37,11 @@ TextTable scene_table(const std::vector<ShownScene>& panes) {
 
 TextTable token_table(const ConeChoice& choice, const TokenNames& tokens) {
   TextTable table;
-  table.header = {"key", "token", "x", "height", "distance to u", "relation", "K(u, ·)"};
   ConeChoice other = choice;
+  const ConeScene own = cone_scene(choice);
+  table.header = {
+      "key", "token", "x", "height", "distance to u", "relation", similarity_name(own, "u, ·")};
+  if (other_similarity(choice)) table.header.push_back(choice.similarity + "(u, ·)");
   for (std::size_t i = 0; i < tokens.places.size(); ++i) {
     const PlanePoint& p = tokens.places[i];
     other.v = {p.x, p.y};
@@ -48,11 +51,13 @@ TextTable token_table(const ConeChoice& choice, const TokenNames& tokens) {
     if (scene.error.empty()) {
       row.insert(row.end(),
                  {exact_text(scene.distance), geometry::relation_name(scene.law.relation),
-                  exact_text(scene.law.depth)});
+                  exact_text(scene.similarity)});
+      if (scene.other) row.push_back(exact_text(*scene.other));
     } else {
       const bool placed = std::isfinite(p.x) && std::isfinite(p.y);
       row.insert(row.end(), {"", placed ? "outside" : "unknown", ""});
     }
+    row.resize(table.header.size());
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -17,11 +17,6 @@ struct ShownScene {
 /// quantity.
 [[nodiscard]] TextTable scene_table(const std::vector<ShownScene>& panes);
 
-/// The points of the tokens in the plane of u and v, under the first family.
-struct TokenNames {
-  std::vector<PlanePoint> places;
-  std::vector<std::string> names;  ///< [places]
-};
 /// Returns one row per token: its point, its distance from u and its K(u, ·), which are exact.
 [[nodiscard]] TextTable token_table(const ConeChoice& choice, const TokenNames& tokens);
 

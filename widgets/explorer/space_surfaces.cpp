@@ -176,7 +176,7 @@ Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
   constexpr std::size_t rings = 72, sectors = 180;
   Surface surface{Ink::outside, 1, rings + 1, sectors + 1, {}, {}, 0};
   const HeatField field(choice, scene);
-  const DepthRange range = depth_range(scene, 1);
+  const figure::SimilarityRange range = heat_range(choice, scene, usual_part);
   const double reach = std::acosh(hyperboloid_rim);
   const auto base = [&](double a, double b) {
     const double d = std::abs(a - b);
@@ -193,7 +193,7 @@ Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
       const LawPoint& p = value.place;
       figure::Colour c = colours.ground;
       if (choice.heat) {
-        const double t = (value.depth - range.low) / (range.high - range.low);
+        const double t = (value.similarity - range.low) / (range.high - range.low);
         c = over(c, figure::colour_at(colours.map, std::clamp(t, 0.0, 1.0)),
                  value.extended ? 0.3 : 0.55);
       }
@@ -205,7 +205,7 @@ Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
         if (base(p.axis, scene.v.axis) <= scene.v.shadow - p.shadow) c = over(c, colours.v, 0.4);
         if (base(p.axis, scene.u.axis) <= scene.u.shadow - p.shadow) c = over(c, colours.u, 0.4);
       }
-      if (value.outside) c = colours.light;
+      if (value.outside) c = over(c, colours.light, other_similarity(choice) ? 0.3 : 1);
       surface.points.push_back(x);
       surface.colours.push_back(c);
     }

@@ -1,9 +1,13 @@
 #include "widgets/explorer/token_plane.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <utility>
 
 #include "core/call/plan.h"
 #include "core/geometry/cone_law.h"
+#include "widgets/explorer/cone_scene.h"
 
 namespace conelab::desktop {
 namespace {
@@ -49,7 +53,66 @@ std::optional<HeadTokens> head_tokens(const HeadInput& input, const Call& call_o
   auto queries = tree::head_elements(*plan, input.exact, tree::Tokens::query, 0, 0);
   auto keys = tree::head_elements(*plan, input.exact, tree::Tokens::key, 0, 0);
   if (!queries || !keys) return std::nullopt;
-  return HeadTokens{std::move(*queries), std::move(*keys)};
+  const auto depth = call_of_head.parameters.find("depth");
+  return HeadTokens{std::move(*queries), std::move(*keys),
+                    depth == call_of_head.parameters.end() ? cone_depths[0] : depth->second};
+}
+
+Call call_of_tokens(const std::vector<Call>& calls, const ConeChoice& choice) {
+  for (const Call& call : calls) {
+    if (is_attention(call) && call.similarity == choice.family) return call;
+  }
+  Call call = plain_call(choice.family.c_str());
+  for (const auto& [key, value] : own_parameters(choice)) {
+    call.parameters[key] = fmt::format("{}", value);
+  }
+  if (!finite_family(choice) && choice.depth != cone_depths[0]) {
+    call.parameters["depth"] = choice.depth;
+  }
+  return call;
+}
+
+bool is_word(const std::string& token) {
+  if (token.size() > 2 && ((token.front() == '[' && token.back() == ']') ||
+                           (token.front() == '<' && token.back() == '>'))) {
+    return false;
+  }
+  return std::any_of(token.begin(), token.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80;  // Letters of other scripts have several bytes.
+  });
+}
+
+std::optional<Focus> first_pair(const HeadTokens& tokens, const TokenTexts& texts) {
+  const auto& queries = tokens.queries.elements;
+  const auto& keys = tokens.keys.elements;
+  std::vector<std::int64_t> words, others;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const auto query = static_cast<std::int64_t>(i);
+    if (std::isfinite(queries[i].radial)) {
+      (is_word(texts.query(query)) ? words : others).push_back(query);
+    }
+  }
+  std::vector<std::int64_t>& placed = words.empty() ? others : words;
+  if (placed.empty()) return std::nullopt;
+  const auto radial = [&](std::int64_t i) { return queries[static_cast<std::size_t>(i)].radial; };
+  const auto middle = placed.begin() + static_cast<std::ptrdiff_t>(placed.size() / 2);
+  std::nth_element(placed.begin(), middle, placed.end(),
+                   [&](std::int64_t a, std::int64_t b) { return radial(a) < radial(b); });
+  const std::int64_t query = *middle;
+  std::optional<std::int64_t> best;
+  std::pair<int, double> best_value;
+  for (std::int64_t key = 0; key < static_cast<std::int64_t>(keys.size()); ++key) {
+    const geometry::Element& k = keys[static_cast<std::size_t>(key)];
+    if (!std::isfinite(k.radial)) continue;
+    const geometry::Lca lca =
+        geometry::lca(tokens.queries.system, queries[static_cast<std::size_t>(query)], k);
+    const bool unrelated = lca.relation == geometry::Relation::unrelated;
+    const int rank = (key != query ? 4 : 0) + (is_word(texts.key(key)) ? 2 : 0) + unrelated;
+    const std::pair value(rank, lca.depth);
+    if (!best || value > best_value) best = key, best_value = value;
+  }
+  if (!best) return std::nullopt;
+  return Focus{query, *best};
 }
 
 TokenPlane plane_of_pair(const ConeChoice& choice, const HeadTokens& tokens, const Focus& pair) {
@@ -64,6 +127,7 @@ TokenPlane plane_of_pair(const ConeChoice& choice, const HeadTokens& tokens, con
     c.parameters[system.family->parameters[i].key] = system.values[i];
   }
   if (!system.infinite()) c.source = {0, 1};
+  c.depth = tokens.depth;
   const geometry::ConeSystem flat = geometry::cone_system(c.family, c.parameters);
   const Axis axis(system, u.axis, v.axis);
   for (const geometry::Element& key : tokens.keys.elements) {

@@ -8,9 +8,11 @@
 // keys are not.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
+#include "core/figure/display_list.h"
 #include "core/tree/head_tree.h"
 #include "widgets/explorer/plane_frame.h"
 #include "widgets/session/session.h"
@@ -21,7 +23,11 @@ namespace conelab::desktop {
 /// The queries and keys of a head as elements of a cone family.
 struct HeadTokens {
   tree::HeadElements queries, keys;
+  std::string depth;  ///< What the operator reads of an LCA, a word of `cone_depths`.
 };
+/// Returns the operator that places the tokens under a family: the first of `calls` with this
+/// similarity, otherwise the family's defaults with these parameters.
+[[nodiscard]] Call call_of_tokens(const std::vector<Call>& calls, const ConeChoice& choice);
 /// Returns the tokens, or nothing if the similarity of the call is no cone family. Throws if a
 /// token lies outside the domain of the family.
 [[nodiscard]] std::optional<HeadTokens> head_tokens(const HeadInput& input,
@@ -39,11 +45,27 @@ struct TokenPlane {
 /// Tokens as points of the explorer's plane.
 struct TokenMarks {
   std::vector<PlanePoint> places;      ///< Half-plane coordinates, one per key of the head.
+  std::vector<std::string> names;      ///< [places]
+  std::string query;                   ///< The name of the query at u.
+  std::optional<std::size_t> key;      ///< The token at v.
   std::optional<std::size_t> focused;  ///< The token that is highlighted.
 };
 
-/// Returns the token nearest to a pixel of the frame; absent if none is within `reach` pixels.
-[[nodiscard]] std::optional<std::size_t> token_at(const TokenMarks& marks, const PlaneFrame& frame,
-                                                  double x, double y, double reach = 9);
+/// Returns the point nearest to a pixel; absent if none is within `reach` pixels.
+[[nodiscard]] std::optional<std::size_t> nearest_point(const std::vector<figure::Point>& points,
+                                                       double x, double y, double reach = 9);
+
+/// Returns whether a token is a word or a part of one: neither punctuation nor a special token such
+/// as [CLS] and </s>.
+[[nodiscard]] bool is_word(const std::string& token);
+
+/// The texts of the queries and keys of a head.
+struct TokenTexts {
+  std::function<std::string(std::int64_t)> query, key;
+};
+/// Returns a pair for the first sight of a head: the query of middle radial coordinate, and the key
+/// with the largest K among those at another position. Words come before other tokens, and keys
+/// that are neither ancestor nor descendant before others. Absent if no query and key have a place.
+[[nodiscard]] std::optional<Focus> first_pair(const HeadTokens& tokens, const TokenTexts& texts);
 
 }  // namespace conelab::desktop

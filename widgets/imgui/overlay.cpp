@@ -48,8 +48,8 @@ void apply_palette(const QPalette& palette) {
 }
 
 QRectF OverlaySpot::place(const QSizeF& size, const QSizeF& viewport) const {
-  const double from = margin + away;
-  return {QPointF(right ? viewport.width() - margin - size.width() : margin,
+  const double from = margin + away, side = margin + across;
+  return {QPointF(right ? viewport.width() - side - size.width() : side,
                   low ? viewport.height() - from - size.height() : from),
           size};
 }
@@ -108,7 +108,12 @@ bool Overlay::choice(const char* label, int& index, const char* const* names, in
 void Overlay::text(const std::string& text) { ImGui::TextUnformatted(text.c_str()); }
 
 void Overlay::tooltip(const char* text) {
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text);
+  if (!ImGui::IsItemHovered()) return;
+  ImGui::BeginTooltip();
+  ImGui::TextUnformatted(text);
+  const ImVec2 at = ImGui::GetWindowPos(), extent = ImGui::GetWindowSize();
+  viewport_.record_control("tooltip", QRectF(at.x, at.y, extent.x, extent.y));
+  ImGui::EndTooltip();
 }
 
 }  // namespace conelab::desktop

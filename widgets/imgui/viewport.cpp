@@ -146,6 +146,7 @@ void Viewport::paintEvent(QPaintEvent*) {
     return;
   }
   painter.drawImage(rect(), canvas_.picture());
+  draw_over(painter);
 }
 
 void Viewport::draw_frame() {

@@ -20,14 +20,14 @@
 #include "widgets/imgui/input_queue.h"
 
 struct ImGuiContext;
+class QPainter;
 
 namespace conelab::desktop {
 
-/// The position of a small window in a viewport: in a corner, or away from it along the vertical
-/// side.
+/// The position of a small window in a viewport: in a corner, or away from it.
 struct OverlaySpot {
   bool right = true, low = false;
-  double away = 0;  ///< Distance from the corner, in pixels.
+  double away = 0, across = 0;  ///< Distances from the corner down or up, and sideways, in pixels.
 
   /// Returns the position of a window of this size in a viewport.
   [[nodiscard]] QRectF place(const QSizeF& size, const QSizeF& viewport) const;
@@ -65,6 +65,9 @@ class Viewport : public QWidget {
   virtual void draw_scene() {}
   /// Draws with ImGui, between NewFrame and Render.
   virtual void draw_controls() = 0;
+  /// Paints over the picture with Qt, which shapes every script; ImGui's font has Latin, Greek and
+  /// signs only.
+  virtual void draw_over(QPainter&) {}
   /// Returns the colour behind the scene.
   [[nodiscard]] virtual QColor ground() const;
   /// Returns whether `draw_scene` paints every pixel, so that clearing is not needed.

@@ -43,6 +43,9 @@ inline constexpr const char* tree_sides[] = {"key", "query"};
 /// "space" is H³; the others are models of the plane.
 inline constexpr const char* cone_models[] = {"halfspace", "ball",        "klein",
                                               "band",      "hyperboloid", "space"};
+/// The similarity whose heat the explorer shows: that of the cone family, or another one.
+inline constexpr const char* heat_similarities[] = {"cone", "dot", "laplacian", "hyperbolic"};
+inline constexpr const char* cone_depths[] = {"height", "distance"};
 inline constexpr const char* bench_pages[] = {"scaling", "ratio",     "roofline",
                                               "table",   "exponents", "comparison"};
 inline constexpr const char* themes[] = {"system", "light", "dark"};
@@ -142,12 +145,14 @@ struct ConeChoice {
   /// Parameters that differ from the defaults, of any family; each family takes its own.
   std::map<std::string, double> parameters;
   std::string model = cone_models[0];
+  std::string depth = cone_depths[0];             ///< Of infinite families: what K reads of an LCA.
+  std::string similarity = heat_similarities[0];  ///< Whose heat and level lines are shown.
   std::array<double, 2> u = {-0.35, 0.35}, v = {0.45, 0.2}, source = {0, 1};
   bool heat = true, level_lines = true, ancestors = true, objects = false, geodesic = true;
-  bool horospheres = true;  ///< Shows the levels of u, of v and of the depth that attention uses.
-  bool snap = false;        ///< Dragged points snap to round numbers and to each other.
-  bool follow_tokens = false;  ///< u and v are the focused tokens in their plane.
-  bool numbers = false;        ///< Shows the scene as a table.
+  bool horospheres = true;    ///< Shows the levels of u, of v and of the depth that attention uses.
+  bool snap = false;          ///< Dragged points snap to round numbers and to each other.
+  bool follow_tokens = true;  ///< With a trace: u and v are the focused tokens in their plane.
+  bool numbers = false;       ///< Shows the scene as a table.
   /// Absent while the view fits itself to the scene and to the window.
   std::optional<ConeCamera> camera;
   bool operator==(const ConeChoice&) const = default;

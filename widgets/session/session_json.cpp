@@ -149,6 +149,8 @@ void keep_known_words(ConeChoice& c) {
     return !names_one(geometry::cone_families(), name, [](const auto* f) { return f->name; });
   };
   keep(c.model, cone_models);
+  keep(c.depth, cone_depths);
+  keep(c.similarity, heat_similarities);
   if (unknown(c.family)) c.family = ConeChoice().family;
   std::erase_if(c.beside, unknown);
 }

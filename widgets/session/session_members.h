@@ -64,7 +64,8 @@ void members(A& a, ConeCamera& c) {
 template <class A>
 void members(A& a, ConeChoice& c) {
   a("family", c.family), a("beside", c.beside), a("parameters", c.parameters);
-  a("model", c.model), a("horospheres", c.horospheres), a("snap", c.snap);
+  a("model", c.model), a("depth", c.depth), a("similarity", c.similarity);
+  a("horospheres", c.horospheres), a("snap", c.snap);
   a("u", c.u), a("v", c.v), a("source", c.source);
   a("heat", c.heat), a("level_lines", c.level_lines), a("ancestors", c.ancestors);
   a("objects", c.objects), a("geodesic", c.geodesic), a("follow_tokens", c.follow_tokens);

@@ -110,7 +110,7 @@ Example ancestor(const std::string& file) {
       "129.27, and the logit is minus that height: the lower two tokens meet, the more "
       "they attend to each other."};
   example.session.trace = german_head(file);
-  example.session.cones.follow_tokens = true;
+  example.session.cones.family = "umbral";
   // Any two tokens have a common ancestor here; under a penumbral light many pairs have none.
   example.session.maps.calls = {with("umbral", {})};
   return example;

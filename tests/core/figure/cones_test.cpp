@@ -246,6 +246,48 @@ TEST(Cones, AWrongPointIsNamed) {
   EXPECT_TRUE(message(f).starts_with("v: ")) << message(f);
 }
 
+TEST(Cones, FamiliesStandSideBySideWithTheirOwnParameters) {
+  ConesFigure f;
+  f.width = double_column;
+  f.parameters = {{"height", 1}, {"radius", 0.2}, {"K", 0.2}};
+  f.u = at(-0.5, 0.3), f.v = at(0.4, 0.25);
+  f.beside = {"umbral", "ganea"};
+  f.geodesic = true;
+  const DisplayList list = draw_cones(f);
+  expect_good_figure(list);
+  const std::string& text = list.metadata.description;
+  for (const char* part :
+       {"penumbral cones, height = 1", "umbral cones, radius = 0.2", "ganea cones, K = 0.2"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+TEST(Cones, TokensAreDrawnWithTheNamesThatFit) {
+  ConesFigure f;
+  f.width = double_column;
+  for (int i = 0; i < 40; ++i) {
+    f.tokens.push_back({at(-0.2 + 0.002 * i, 0.4 + 0.004 * (i % 7)), "token " + std::to_string(i)});
+  }
+  const DisplayList list = draw_cones(f);
+  expect_good_figure(list);
+  int named = 0;
+  for (const TextItem& item : texts(list)) named += plain(item.runs).starts_with("token ");
+  EXPECT_GT(named, 5);
+  EXPECT_LT(named, 40);
+  EXPECT_EQ(count(to_svg(list), ">token 0<"), 1U);
+}
+
+TEST(Cones, OtherDepthsMoveTheLevelLines) {
+  ConesFigure f;
+  f.levels = 4;
+  const std::string by_height = dump(draw_cones(f));
+  f.depth = geometry::DepthMeasure::distance;
+  const DisplayList list = draw_cones(f);
+  expect_good_figure(list);
+  EXPECT_NE(dump(list), by_height);
+  EXPECT_NE(list.metadata.description.find("distance 0."), std::string::npos);
+}
+
 TEST(PlaneScene, TallWindowsAreWidened) {
   const PlaneScene scene({-1, 1, 0, 10}, {5, 5}, 100, 200);
   EXPECT_DOUBLE_EQ(scene.box().height, 200);

@@ -24,6 +24,23 @@ std::string usage_error(const std::string& family, const std::map<std::string, s
   return "accepted";
 }
 
+// The LCA of this pair is at height 0.8 (AnswersPenumbral).
+TEST(LcaQuery, ReadsTheDistanceFromTheLightIfAsked) {
+  const Vector u = vec({0, 0.6}), v = vec({0.4, 0.6});
+  const LcaResult r = lca_query("penumbral", {{"depth", "distance"}, {"gamma", "2"}}, u, v);
+  EXPECT_NEAR(r.depth, -std::log(0.8), 1e-15);
+  EXPECT_NEAR(r.logit, -2 * std::log(0.8), 1e-15);
+  EXPECT_EQ(lca_query("penumbral", {{"depth", "height"}}, u, v).depth,
+            lca_query("penumbral", {}, u, v).depth);
+  const LcaResult umbral = lca_query("umbral", {{"depth", "distance"}}, u, v);
+  EXPECT_NEAR(umbral.depth, -std::log(-lca_query("umbral", {}, u, v).depth), 1e-15);
+  EXPECT_NE(usage_error("penumbral", {{"depth", "distnace"}}, u, v).find("distance"),
+            std::string::npos);
+  EXPECT_NE(usage_error("ganea", {{"depth", "distance"}}, vec({0, 0.6}), vec({0.4, 0.6}))
+                .find("take no depth"),
+            std::string::npos);
+}
+
 TEST(LcaQuery, AnswersPenumbral) {
   const LcaResult r = lca_query("penumbral", {}, vec({0, 0.6}), vec({0.4, 0.6}));
   EXPECT_EQ(r.cone, "penumbral");

@@ -10,8 +10,7 @@
 
 #include "core/base/random.h"
 #include "core/geometry/lca_query.h"
-#include "tests/widgets/driving.h"
-#include "widgets/explorer/explorer_view.h"
+#include "tests/widgets/explorer/shown_explorer.h"
 #include "widgets/explorer/token_plane.h"
 
 namespace conelab::desktop {
@@ -96,21 +95,6 @@ TEST(ConeScene, TokensStandInTheirPlaneWithTheirLogitAsDepth) {
     EXPECT_NEAR(scene.law.depth, logit, 1e-9 * std::abs(logit)) << similarity;
   }
 }
-
-/// The view alone in a window, over a session of its own.
-struct ShownExplorer {
-  Document document;
-  JobPool jobs{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
-  Workspace workspace{document, jobs};
-  ExplorerView view{workspace};
-  ShownExplorer() {
-    view.resize(700, 640);
-    show_active(view);
-    wait_for([this] { return view.viewport().frames_painted() >= 3; });
-  }
-};
 
 TEST(Explorer, DraggingAPointMovesItAndIsOneStep) {
   REQUIRE_DISPLAY();
@@ -321,15 +305,6 @@ TEST(Explorer, TheSettingsMakeRoomForTheSceneWhereThereIsLittle) {
   pump(80);  // It shrinks to its button.
   click(viewport, viewport.control("settings").center());
   EXPECT_TRUE(wait_for([&] { return viewport.control("geodesic").isValid(); }));
-}
-
-/// Frames until nothing moves any more.
-void settle(ExplorerViewport& viewport) {
-  long before = -1;
-  while (before != viewport.frames_painted()) {
-    before = viewport.frames_painted();
-    pump(80);
-  }
 }
 
 TEST(Explorer, TheSettingsComeBackToTheirCornerWhereTheViewShrinks) {

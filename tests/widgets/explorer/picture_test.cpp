@@ -46,7 +46,7 @@ TEST(HeatField, IsTheSimilarityThatAttentionReads) {
       const HeatField::Value value = field.at(x);
       extended += value.extended ? 1 : 0;
       EXPECT_EQ(value.extended, !expected.law.place.has_value()) << family;
-      EXPECT_NEAR(value.depth, expected.law.depth, 1e-9 * (1 + std::abs(expected.law.depth)))
+      EXPECT_NEAR(value.similarity, expected.law.depth, 1e-9 * (1 + std::abs(expected.law.depth)))
           << family << " at " << x.x << ", " << x.y;
     }
     EXPECT_EQ(extended > 0, std::isfinite(scene.largest_shadow)) << family;
@@ -59,12 +59,12 @@ TEST(HeatField, ColoursOfAFiniteFamilyEndAtTheLargestValueThereIs) {
     const ConeChoice choice = choice_of(family);
     const ConeScene scene = cone_scene(choice);
     const HeatField field(choice, scene);
-    const DepthRange range = depth_range(scene, 1);
-    EXPECT_DOUBLE_EQ(range.high, field.at({choice.u[0], choice.u[1]}).depth) << family;
+    const figure::SimilarityRange range = heat_range(choice, scene, usual_part);
+    EXPECT_DOUBLE_EQ(range.high, field.at({choice.u[0], choice.u[1]}).similarity) << family;
     for (int i = 0; i < 1000; ++i) {
       const PlanePoint x =
           into_domain(choice, {2 * random.normal(), std::exp(1.5 * random.normal() - 1)});
-      EXPECT_LE(field.at(x).depth, range.high * (1 + 1e-9)) << family;
+      EXPECT_LE(field.at(x).similarity, range.high * (1 + 1e-9)) << family;
     }
   }
 }

@@ -161,7 +161,7 @@ TEST(TokenPlane, TokensThatAreNotFiniteHaveNoPlaceAndItIsTold) {
   EXPECT_TRUE(std::isfinite(frame.unit()) && std::isfinite(frame.origin().x));
   for (int y = 0; y < viewport.height(); y += 4) {
     for (int x = 0; x < viewport.width(); x += 4) {
-      EXPECT_NE(token_at(viewport.tokens(), frame, x, y, 12), std::size_t{unplaced_key});
+      EXPECT_NE(viewport.token_under(QPointF(x, y)), std::size_t{unplaced_key});
     }
   }
   const std::string before = view.readout().toStdString();

@@ -141,8 +141,12 @@ TEST(FigureBytes, EveryStateOfTheExplorerHasAFigureAndACommand) {
     cones.model = model;
     cones.parameters = {{"radius", 0.3}, {"K", 0.2}};
     cones.beside = {"ganea"};
+    cones.depth = "distance";
+    cones.similarity = "hyperbolic";
     cones.ancestors = cones.level_lines = false;
-    shown.document.edit("figure", [&](Session& s) { s.figure = cone_figure(cones); });
+    const TokenNames tokens{{{0.1, 0.2}, {0.1, std::nan("")}, {-0.3, 0.4}},
+                            {"a;b, c", "nowhere", "Größe = \"x\""}};
+    shown.document.edit("figure", [&](Session& s) { s.figure = cone_figure(cones, tokens); });
     shown.expect_same_bytes();
     QStringList words;
     for (const std::string& word : cone_command(cones)) words << QString::fromStdString(word);
@@ -153,7 +157,7 @@ TEST(FigureBytes, EveryStateOfTheExplorerHasAFigureAndACommand) {
 
 TEST(FigureBytes, WhatTheFigureOfAnExplorersSceneLacksIsTold) {
   ConeChoice plain;
-  plain.heat = plain.geodesic = false;
+  plain.heat = false;
   EXPECT_EQ(figure_leaves_out(plain), "");
   EXPECT_EQ(command_leaves_out(plain), "");
   ConeChoice space = plain;
@@ -162,7 +166,7 @@ TEST(FigureBytes, WhatTheFigureOfAnExplorersSceneLacksIsTold) {
   EXPECT_NE(command_leaves_out(space).find("plane"), std::string::npos);
   ConeChoice beside = plain;
   beside.beside = {"ganea"};
-  EXPECT_NE(figure_leaves_out(beside).find("penumbral alone"), std::string::npos);
+  EXPECT_EQ(figure_leaves_out(beside), "");
   EXPECT_NE(command_leaves_out(beside).find("penumbral alone"), std::string::npos);
 }
 

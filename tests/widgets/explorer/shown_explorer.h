@@ -1,0 +1,39 @@
+// The explorer alone in a window, over a session of its own.
+#pragma once
+
+#include "tests/widgets/driving.h"
+#include "widgets/explorer/explorer_view.h"
+
+namespace conelab::desktop {
+
+struct ShownExplorer {
+  Document document;
+  JobPool jobs{[](std::function<void()> call) {
+    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+  }};
+  Workspace workspace{document, jobs};
+  ExplorerView view{workspace};
+  ShownExplorer() {
+    view.resize(700, 640);
+    show_active(view);
+    wait_for([this] { return view.viewport().frames_painted() >= 3; });
+  }
+  /// Opens the shipped trace at a head of its third layer.
+  void open_trace(std::int64_t head = 5) {
+    document.edit("head", [&](Session& s) { s.trace.head = head; });
+    workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
+    EXPECT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+    pump(100);
+  }
+};
+
+/// Waits until no frame is painted any more.
+inline void settle(ExplorerViewport& viewport) {
+  long before = -1;
+  while (before != viewport.frames_painted()) {
+    before = viewport.frames_painted();
+    pump(80);
+  }
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,229 @@
+// The tokens of a head in the explorer: from the start, with names, and what is kept of them.
+#include <gtest/gtest.h>
+
+#include <QAbstractButton>
+#include <QComboBox>
+
+#include "tests/widgets/explorer/shown_explorer.h"
+
+namespace conelab::desktop {
+namespace {
+
+TEST(TokenPlane, WordsAreToldFromOtherTokens) {
+  for (const char* word : {"Haus", "##ken", "a", "7", "é", "日"})
+    EXPECT_TRUE(is_word(word)) << word;
+  for (const char* other : {"[CLS]", "[SEP]", "<s>", "</s>", "!", "\"", ".", "", "##"}) {
+    EXPECT_FALSE(is_word(other)) << other;
+  }
+}
+
+TEST(Explorer, TokensAreThereFromTheStartFramedAndNamed) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  const ExplorerViewport& viewport = shown.view.viewport();
+  for (const char* family : {"penumbral", "umbral", "penumbral-finite"}) {
+    for (const char* model : {"halfspace", "ball", "klein", "band"}) {
+      shown.document.edit("look", [&](Session& s) {
+        s.cones.family = family;
+        s.cones.model = model;
+      });
+      if (!shown.workspace.trace()) shown.open_trace();
+      settle(shown.view.viewport());
+      ASSERT_EQ(viewport.tokens().places.size(), 30U) << family;
+      EXPECT_FALSE(shown.document.session().locked) << "a first look is no edit";
+      for (std::size_t i = 0; i < 30; ++i) {
+        const QPointF p = viewport.token_place(i);
+        EXPECT_TRUE(QRectF(viewport.rect()).adjusted(-1, -1, 1, 1).contains(p))
+            << i << " of " << family << " in " << model << ": " << p.x() << ", " << p.y();
+      }
+      int named = 0;
+      const auto& names = viewport.names();
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        named += names[i].box.has_value();
+        for (std::size_t k = 0; k < i && names[i].box; ++k) {
+          EXPECT_TRUE(!names[k].box || disjoint(*names[i].box, *names[k].box));
+        }
+      }
+      EXPECT_GT(named, 5) << family << " in " << model;
+      EXPECT_TRUE(names[0].text.startsWith("u ") && names[0].box) << "u has precedence";
+      EXPECT_TRUE(names[1].text.startsWith("v ") && names[1].box) << "and v";
+    }
+  }
+}
+
+TEST(Explorer, ItsFirstPairIsOfWordsThatTheReadoutNames) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  const std::string text = shown.view.readout().toStdString();
+  const auto& trace = *shown.workspace.trace();
+  const TokenMarks& marks = shown.view.viewport().tokens();
+  ASSERT_TRUE(marks.key);
+  EXPECT_TRUE(is_word(marks.query) && is_word(marks.names[*marks.key])) << text;
+  EXPECT_NE(text.find("v is key " + std::to_string(*marks.key) + " “" +
+                      trace.key_label(static_cast<std::int64_t>(*marks.key))),
+            std::string::npos)
+      << text;
+  // Another view's pair takes its place.
+  shown.document.hover(Focus{3, 8});
+  pump(60);
+  EXPECT_TRUE(shown.view.readout().contains("u is query 3")) << shown.view.readout().toStdString();
+}
+
+TEST(Explorer, FollowingIsSwitchedInTheToolBarAndComesBack) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  auto* button = shown.view.findChild<QAbstractButton*>("explorer-follow");
+  ExplorerViewport& viewport = shown.view.viewport();
+  EXPECT_TRUE(button->isChecked());
+  EXPECT_TRUE(viewport.shows_tokens());
+  click(*button, QRectF(button->rect()).center());
+  EXPECT_FALSE(shown.document.session().cones.follow_tokens);
+  EXPECT_FALSE(viewport.shows_tokens());
+  EXPECT_EQ(viewport.choice().u, shown.document.session().cones.u);
+  shown.document.undo();
+  EXPECT_TRUE(button->isChecked() && viewport.shows_tokens());
+  // Who moves a point wants to see that point; the button says so.
+  settle(viewport);
+  drag(viewport, viewport.handle("u"), viewport.handle("u") + QPointF(30, 4));
+  EXPECT_TRUE(wait_for([&] { return !viewport.shows_tokens(); }));
+  EXPECT_FALSE(button->isChecked());
+}
+
+TEST(Explorer, WithoutATraceEditsLeaveFollowingOn) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  drag(viewport, viewport.handle("u"), viewport.handle("u") + QPointF(30, 20));
+  ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u[0] > -0.34; }));
+  turn_wheel(viewport, {100, 100}, 1);
+  EXPECT_TRUE(wait_for([&] { return shown.document.session().cones.camera.has_value(); }));
+  EXPECT_TRUE(shown.document.session().cones.follow_tokens);
+  shown.open_trace();
+  EXPECT_TRUE(viewport.shows_tokens());
+}
+
+TEST(Explorer, TheFamilyOfTheTokensIsChosenAndItsParametersAreTheirOperators) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  ExplorerViewport& viewport = shown.view.viewport();
+  shown.document.edit("radius", [](Session& s) { s.maps.calls[2].parameters["radius"] = "0.5"; });
+  shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("umbral");
+  EXPECT_TRUE(viewport.shows_tokens());
+  EXPECT_EQ(viewport.choice().parameters.at("radius"), 0.5);
+  shown.view.findChild<QComboBox*>("explorer-depth")->setCurrentIndex(1);
+  EXPECT_EQ(shown.document.session().maps.calls[2].parameters.at("depth"), "distance");
+  EXPECT_TRUE(viewport.shows_tokens());
+  EXPECT_EQ(viewport.scene().measure, geometry::DepthMeasure::distance);
+  // A family without an operator in the maps has its defaults.
+  shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("ganea");
+  EXPECT_TRUE(viewport.shows_tokens());
+  EXPECT_EQ(viewport.choice().parameters.at("K"), 0.1);
+}
+
+TEST(Explorer, SettingsAndLegendCoverNoTokens) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  ExplorerViewport& viewport = shown.view.viewport();
+  for (const QSize size : {QSize(1300, 800), QSize(700, 640), QSize(445, 800)}) {
+    shown.view.resize(size);
+    for (const char* model : {"halfspace", "ball", "band"}) {
+      shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
+      settle(viewport);
+      for (std::size_t i = 0; i < 30; ++i) {
+        const QPointF p = viewport.token_place(i);
+        EXPECT_FALSE(viewport.settings_place().contains(p)) << model << size.width();
+        for (const figure::Box& legend : viewport.legends()) {
+          EXPECT_FALSE(legend.contains({p.x(), p.y()})) << model << size.width();
+        }
+      }
+    }
+  }
+}
+
+TEST(Explorer, FamiliesSideBySideAreFittedEach) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  ExplorerViewport& viewport = shown.view.viewport();
+  turn_wheel(viewport, {300, 200}, 8);  // Somewhere deep inside.
+  ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.camera.has_value(); }));
+  auto* beside = shown.view.findChild<QComboBox*>("explorer-beside");
+  beside->setCurrentIndex(beside->findText("beside umbral"));
+  const auto framed = [&](std::size_t pane) {
+    const PlaneFrame f = viewport.frame(pane);
+    const QRectF box(f.corner().x, f.corner().y, f.width(), f.height());
+    const auto& lca = viewport.scene(pane).lca_place;
+    const PlanePoint at = f.page(*lca);
+    return box.contains(viewport.handle("u", pane)) && box.contains(viewport.handle("v", pane)) &&
+           box.contains(QPointF(at.x, at.y));
+  };
+  for (const QSize size : {QSize(700, 640), QSize(445, 800), QSize(1200, 500)}) {
+    shown.view.resize(size);
+    settle(viewport);
+    ASSERT_EQ(viewport.pane_count(), 2U);
+    EXPECT_TRUE(framed(0) && framed(1)) << size.width();
+  }
+  // A movement applies to both, and fit undoes it.
+  const QPointF middle(viewport.frame(1).corner().x + 60, viewport.frame(1).corner().y + 60);
+  turn_wheel(viewport, middle, 6);
+  ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.camera.has_value(); }));
+  EXPECT_TRUE(viewport.camera(0) == viewport.camera(1));
+  shown.view.fit();
+  EXPECT_FALSE(shown.document.session().cones.camera);
+  EXPECT_TRUE(framed(0) && framed(1));
+  shown.document.undo();
+  settle(viewport);
+  EXPECT_EQ(shown.document.session().cones.camera.has_value(),
+            viewport.choice().camera.has_value());
+}
+
+TEST(Explorer, TheToolBarKeepsItsPlacesWhateverIsShown) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.view.resize(445, 800);
+  pump(60);
+  const auto places = [&] {
+    std::vector<QRect> all;
+    for (const char* name : {"beside", "heat", "depth", "fit", "numbers", "follow", "figure",
+                             "figure-command", "family", "model", "u", "v", "source"}) {
+      auto* widget = shown.view.findChild<QWidget*>(QString("explorer-") + name);
+      all.emplace_back(widget->mapTo(&shown.view, QPoint()), widget->size());
+    }
+    return all;
+  };
+  const auto before = places();
+  const auto same = [&](const char* what) { EXPECT_TRUE(places() == before) << what; };
+  shown.open_trace();
+  same("a trace");
+  shown.view.findChild<QComboBox*>("explorer-heat")->setCurrentIndex(3);
+  pump(60);
+  same("heat");
+  shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("penumbral-finite");
+  pump(60);
+  same("family");
+  for (int i = 1; i < shown.view.findChild<QComboBox*>("explorer-beside")->count(); ++i) {
+    shown.view.findChild<QComboBox*>("explorer-beside")->setCurrentIndex(i);
+    pump(60);
+    same("beside");
+  }
+}
+
+TEST(Explorer, ItsFigureHasTheTokensAndTheFamiliesBeside) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  shown.document.edit("beside", [](Session& s) { s.cones.beside = {"umbral"}; });
+  shown.view.findChild<QAbstractButton*>("explorer-figure")->click();
+  const FigureChoice figure = shown.document.session().figure;
+  EXPECT_EQ(figure.name, "cones");
+  EXPECT_EQ(figure.parameters.at("beside"), "umbral");
+  const std::string& tokens = figure.parameters.at("tokens");
+  EXPECT_EQ(std::count(tokens.begin(), tokens.end(), ';'), 29);
+  EXPECT_NE(tokens.find("=[CLS]"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace conelab::desktop

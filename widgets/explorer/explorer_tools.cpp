@@ -1,0 +1,324 @@
+// The tools of the cone explorer: choices, coordinate fields, buttons, and the edits that they
+// make.
+#include <QBoxLayout>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <algorithm>
+#include <iterator>
+
+#include "core/base/error.h"
+#include "core/geometry/lca_query.h"
+#include "widgets/explorer/explorer_view.h"
+#include "widgets/theme/flow_layout.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// Titles of `cone_models`, in the same order.
+constexpr const char* model_titles[] = {"half-plane", "Poincaré ball",     "Klein ball",
+                                        "band",       "hyperboloid (3-D)", "half-space H³ (3-D)"};
+static_assert(std::size(model_titles) == std::size(cone_models));
+
+}  // namespace
+
+// ---- building -----------------------------------------------------------------------------------
+
+void ExplorerView::build_scene() {
+  viewport_ = new ExplorerViewport(workspace_.document());
+  connect(viewport_, &ExplorerViewport::parameter_wanted, this, &ExplorerView::set_parameter,
+          Qt::QueuedConnection);  // It is emitted while the viewport paints.
+  tables_ = new SceneTables;
+  stack_ = new QStackedWidget;
+  stack_->addWidget(viewport_);
+  stack_->addWidget(tables_);
+  connect(tables_, &SceneTables::token_chosen, this, [this](int token) {
+    // Not if the table follows a choice made elsewhere.
+    if (pair_ && pair_->key != token) choose_token(token);
+  });
+}
+
+void ExplorerView::build_readout() {
+  readout_ = new SteadyLabel;
+  readout_->setObjectName("explorer-readout");
+  readout_->setTextFormat(Qt::RichText);
+  readout_->setWordWrap(true);
+  readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  readout_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  readout_->setAccessibleName(tr("Exact values of the scene"));
+  readout_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+}
+
+/// Builds three rows of tools: family and model, the points, further families and export.
+QWidget* ExplorerView::build_tools() {
+  auto* tools = new QWidget;
+  auto* rows = new QVBoxLayout(tools);
+  rows->setContentsMargins(10, 4, 10, 4);
+  rows->setSpacing(4);
+  auto *first = new QHBoxLayout, *pair = new QHBoxLayout, *light = new QHBoxLayout;
+  points_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  rows->addLayout(first);
+  rows->addLayout(points_);
+  points_->addLayout(pair, 2);
+  points_->addLayout(light, 1);
+  first->addWidget(family_ = build_families(), 1);
+  first->addWidget(model_ = build_models(), 1);
+  first->addWidget(add_button("command", QStringLiteral("$_"),
+                              tr("Copy as command: the same numbers from a terminal"),
+                              [this] { copy_command(); }));
+  add_field(pair, "u", &ConeChoice::u);
+  add_field(pair, "v", &ConeChoice::v);
+  add_field(light, "source", &ConeChoice::source);
+  rows->addWidget(build_last_row());
+  connect_tools();
+  return tools;
+}
+
+QWidget* ExplorerView::build_last_row() {
+  auto* row = new QWidget;
+  auto* line = new FlowLayout(row);  // Continues in a new line in a narrow dock.
+  line->setContentsMargins(0, 0, 0, 0);
+  line->addWidget(beside_ = build_beside());
+  line->addWidget(heat_ = build_heat());
+  line->addWidget(depth_ = build_depth());
+  line->addWidget(
+      add_button("fit", tr("fit"), tr("Fits every view to its scene"), [this] { fit(); }));
+  line->addWidget(numbers_ =
+                      add_button("numbers", tr("numbers"),
+                                 tr("The same as a table: to read, to select, to copy"),
+                                 [this] { toggle(tr("show numbers"), &ConeChoice::numbers); }));
+  line->addWidget(
+      follow_ = add_button(
+          "follow", tr("follow tokens"),
+          tr("With a trace: u and v are the pair of tokens in focus, in their own plane, with all "
+             "keys of the head as points. Their heights and their distance to u are exact, so u's "
+             "cone and K(u, ·) are too; distances between two keys are not"),
+          [this] { toggle(tr("follow the tokens"), &ConeChoice::follow_tokens); }));
+  for (QToolButton* button : {follow_, numbers_}) button->setCheckable(true);
+  line->addWidget(
+      add_button("figure", tr("figure"),
+                 tr("This picture as a vector figure: opens it in Figures, to export or copy"),
+                 [this] { show_figure(); }));
+  line->addWidget(add_button("figure-command", QStringLiteral("$_ figure"),
+                             tr("Copy as command: the same figure from a terminal"),
+                             [this] { copy_figure_command(); }));
+  return row;
+}
+
+QComboBox* ExplorerView::build_heat() {
+  QComboBox* choice = build_choice("heat", tr("The similarity that the heat layer shows"));
+  choice->setToolTip(
+      tr("What heat and level lines show: K(u, ·) of the cones, or another "
+         "similarity of the half-plane's points with u"));
+  for (const char* name : heat_similarities) {
+    const figure::PlaneSimilarityInfo* other = figure::plane_similarity(name);
+    choice->addItem(other == nullptr ? tr("heat: cones") : tr("heat: %1").arg(name), QString(name));
+    const QString formula = other == nullptr ? tr("K(u, ·) of the cone family, as attention has it")
+                                             : QString::fromUtf8(other->formula);
+    choice->setItemData(choice->count() - 1, formula, Qt::ToolTipRole);
+  }
+  choice->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  return choice;
+}
+
+QComboBox* ExplorerView::build_depth() {
+  QComboBox* choice = build_choice("depth", tr("What K reads of the lowest common ancestor"));
+  choice->setToolTip(
+      tr("Penumbral and umbral cones: K is minus the height of the LCA, or minus "
+         "its logarithm, the distance from the light; the other families have the "
+         "distance"));
+  for (const char* name : cone_depths) choice->addItem(tr("depth: %1").arg(name), QString(name));
+  choice->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  return choice;
+}
+
+QComboBox* ExplorerView::build_choice(const char* name, const QString& about) {
+  auto* choice = new QComboBox;
+  choice->setObjectName(QStringLiteral("explorer-") + name);
+  choice->setAccessibleName(about);
+  // The boxes are as wide as their texts if there is space; they do not widen a narrow dock.
+  choice->setMinimumWidth(70);
+  choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  choice->setMinimumContentsLength(6);
+  return choice;
+}
+
+QComboBox* ExplorerView::build_families() {
+  QComboBox* choice = build_choice("family", tr("Cone family"));
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    choice->addItem(QString::fromUtf8(family->name));
+    choice->setItemData(choice->count() - 1, QString::fromUtf8(family->about), Qt::ToolTipRole);
+  }
+  return choice;
+}
+
+QComboBox* ExplorerView::build_models() {
+  QComboBox* choice = build_choice("model", tr("Model of the hyperbolic plane"));
+  for (std::size_t i = 0; i < std::size(cone_models); ++i) {
+    choice->addItem(QString::fromUtf8(model_titles[i]), QString(cone_models[i]));
+  }
+  return choice;
+}
+
+QComboBox* ExplorerView::build_beside() {
+  QComboBox* choice = build_choice("beside", tr("Families side by side"));
+  choice->setToolTip(tr("The same u and v under another family, side by side"));
+  choice->addItem(tr("alone"));
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    choice->addItem(tr("beside %1").arg(family->name), QString(family->name));
+  }
+  choice->addItem(tr("all five"), QStringLiteral("*"));
+  // Of one width, whatever is chosen, so that its neighbours stay where they are.
+  choice->setFixedWidth(choice->fontMetrics().horizontalAdvance(tr("beside penumbral")) + 30);
+  return choice;
+}
+
+QToolButton* ExplorerView::add_button(const char* name, const QString& text, const QString& about,
+                                      const std::function<void()>& run) {
+  auto* button = new QToolButton;
+  button->setObjectName(QStringLiteral("explorer-") + name);
+  button->setText(text);
+  button->setToolTip(about);
+  connect(button, &QToolButton::clicked, this, run);
+  return button;
+}
+
+void ExplorerView::connect_tools() {
+  connect(beside_, &QComboBox::currentIndexChanged, this, &ExplorerView::choose_beside);
+  connect(heat_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    workspace_.document().edit(tr("change the similarity of the heat"), [&](Session& s) {
+      s.cones.similarity = heat_->itemData(index).toString().toStdString();
+    });
+  });
+  connect(depth_, &QComboBox::currentIndexChanged, this,
+          [this](int index) { set_parameter("depth", depth_->itemData(index).toString()); });
+  connect(family_, &QComboBox::currentTextChanged, this, &ExplorerView::choose_family);
+  connect(model_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    workspace_.document().edit(tr("change the model"), [&](Session& s) {
+      s.cones.model = model_->itemData(index).toString().toStdString();
+      s.cones.camera.reset();
+    });
+  });
+}
+
+// ---- edits --------------------------------------------------------------------------------------
+
+void ExplorerView::toggle(const QString& label, bool ConeChoice::*member) {
+  workspace_.document().edit(label, [&](Session& s) { s.cones.*member = !(s.cones.*member); });
+}
+
+void ExplorerView::fit() { viewport_->fit_view(); }
+
+void ExplorerView::copy_command() {
+  QStringList words;
+  for (const std::string& word : cone_command(viewport_->choice())) {
+    words << QString::fromStdString(word);
+  }
+  emit text_copied(words.join(' '));
+  report_left_out(command_leaves_out(viewport_->choice(), token_names()));
+}
+
+void ExplorerView::show_figure() {
+  const FigureChoice wanted = cone_figure(viewport_->choice(), token_names());
+  workspace_.document().edit(tr("make a figure of the cones"),
+                             [&](Session& s) { s.figure = wanted; });
+  emit figure_shown();
+  report_left_out(figure_leaves_out(viewport_->choice(), token_names()));
+}
+
+void ExplorerView::copy_figure_command() {
+  emit figure_command_wanted(cone_figure(viewport_->choice(), token_names()));
+  report_left_out(figure_leaves_out(viewport_->choice(), token_names()));
+}
+
+void ExplorerView::report_left_out(const std::string& text) {
+  left_out_ = QString::fromStdString(text);
+  show_readout();
+}
+
+/// Sets a parameter of the shown family. With tokens it is that of their operator, which the maps
+/// show too.
+void ExplorerView::set_parameter(const QString& key, const QString& value) {
+  const std::string name = key.toStdString(), text = value.toStdString();
+  const bool tokens = viewport_->shows_tokens();
+  workspace_.document().edit(
+      tr("change %1").arg(key),
+      [&](Session& s) {
+        if (name == "depth") {
+          s.cones.depth = text;
+        } else {
+          s.cones.parameters[name] = value.toDouble();
+        }
+        if (!tokens) return;
+        for (Call& call : s.maps.calls) {
+          if (!is_attention(call) || call.similarity != s.cones.family) continue;
+          call.parameters[name] = text;
+          break;
+        }
+      },
+      "cone " + key);
+}
+
+void ExplorerView::choose_family(const QString& name) {
+  const bool tokens = viewport_->shows_tokens();
+  workspace_.document().edit(tr("change the cone family"), [&](Session& s) {
+    if (!tokens) s.cones = viewport_->choice();
+    // A family that is already shown beside it is exchanged with it.
+    std::replace(s.cones.beside.begin(), s.cones.beside.end(), name.toStdString(), s.cones.family);
+    s.cones.family = name.toStdString();
+    s.cones.camera.reset();
+    for (auto* p : {&s.cones.u, &s.cones.v}) {
+      const PlanePoint inside = into_domain(s.cones, {(*p)[0], (*p)[1]});
+      *p = {inside.x, inside.y};
+    }
+  });
+}
+
+void ExplorerView::choose_beside(int index) {
+  const std::string name = beside_->itemData(index).toString().toStdString();
+  workspace_.document().edit(tr("choose the families side by side"), [&](Session& s) {
+    s.cones.beside.clear();
+    s.cones.camera.reset();
+    if (name != "*" && !name.empty()) s.cones.beside = {name};
+    if (name != "*") return;
+    for (const geometry::ConeFamily* family : geometry::cone_families()) {
+      if (family->name != s.cones.family) s.cones.beside.emplace_back(family->name);
+    }
+  });
+}
+
+QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
+                                   std::array<double, 2> ConeChoice::*member) {
+  auto* label = new QLabel(name);
+  line->addWidget(label);
+  auto* field = new QLineEdit;
+  field->setObjectName("explorer-" + name);
+  field->setAccessibleName(tr("Coordinates of %1").arg(name));
+  field->setToolTip(tr("x, height in the half-plane; exact"));
+  field->setMinimumWidth(60);
+  line->addWidget(field);
+  fields_.emplace_back(field, member);
+  connect(field, &QLineEdit::editingFinished, this, [this, field, name, member] {
+    try {
+      const geometry::Vector p =
+          geometry::parse_point(field->text().toStdString(), name.toStdString());
+      if (p.size() != 2) misuse("{}: two numbers are needed", name.toStdString());
+      const std::array<double, 2> typed = {p[0], p[1]};
+      const auto& now = viewport_->choice().*member;
+      if (field->text() == field_text(now)) return;
+      workspace_.document().edit(tr("type %1").arg(name), [&](Session& s) {
+        s.cones = viewport_->choice();
+        if (viewport_->shows_tokens()) s.cones.follow_tokens = false;
+        s.cones.*member = typed;
+      });
+    } catch (const Error& error) {
+      readout_->show_text(QString::fromStdString(error.what()).toHtmlEscaped());
+    }
+  });
+  return field;
+}
+
+}  // namespace conelab::desktop
