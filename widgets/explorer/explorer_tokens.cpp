@@ -54,16 +54,11 @@ std::optional<std::size_t> nearest_point(const std::vector<figure::Point>& point
   return best;
 }
 
-/// Computes what does not depend on the camera. Names are measured only when they change.
+/// Computes what does not depend on the camera.
 void ExplorerViewport::measure_tokens() {
   if (measured_names_ != tokens_.names) {
     measured_names_ = tokens_.names;
-    token_labels_.clear();
-    for (const std::string& name : tokens_.names) {
-      const QString label =
-          fontMetrics().elidedText(QString::fromStdString(name), Qt::ElideRight, longest_name);
-      token_labels_.emplace_back(label, fontMetrics().horizontalAdvance(label) + 6.0);
-    }
+    token_labels_.assign(tokens_.names.size(), {});
   }
   naming_order_ = naming_order(tokens_, shown_, panes_[0].scene);
 }
@@ -150,9 +145,21 @@ void ExplorerViewport::place_names(std::size_t pane, const std::vector<NamedPoin
   }
 }
 
+/// Returns the name of a token as it is painted, and its width. Measuring takes long: it is done
+/// once, and only for the tokens that get names.
+const std::pair<QString, double>& ExplorerViewport::token_label(std::size_t token) {
+  auto& label = token_labels_[token];
+  if (label.second == 0) {
+    label.first = fontMetrics().elidedText(QString::fromStdString(tokens_.names[token]),
+                                           Qt::ElideRight, longest_name);
+    label.second = fontMetrics().horizontalAdvance(label.first) + 6.0;
+  }
+  return label;
+}
+
 /// Returns the points of the tokens with the sizes of their names, in the order in which they get
 /// them. The key of the pair is left out: it is named as v.
-std::vector<NamedPoint> ExplorerViewport::token_points(std::vector<std::size_t>& tokens) const {
+std::vector<NamedPoint> ExplorerViewport::token_points(std::vector<std::size_t>& tokens) {
   std::vector<std::size_t> order = naming_order_;
   const auto focused = std::find(order.begin(), order.end(), tokens_.focused);
   if (focused != order.end()) std::rotate(order.begin(), focused, focused + 1);
@@ -160,7 +167,7 @@ std::vector<NamedPoint> ExplorerViewport::token_points(std::vector<std::size_t>&
   for (const std::size_t token : order) {
     const figure::Point& at = token_pixels_[token];
     if (!std::isfinite(at.x) || tokens_.key == token) continue;
-    const double width = points.size() < most_names ? token_labels_[token].second : 0;
+    const double width = points.size() < most_names ? token_label(token).second : 0;
     points.push_back({at, token_radius, width, static_cast<double>(fontMetrics().height())});
     tokens.push_back(token);
   }

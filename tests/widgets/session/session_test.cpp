@@ -77,6 +77,8 @@ const std::map<std::string, std::vector<std::string>> known_words = {
     {"arc_arrangement", all(arc_arrangements)},
     {"tree_tokens", all(tree_sides)},
     {"model", all(cone_models)},
+    {"depth", all(cone_depths)},
+    {"similarity", all(heat_similarities)},
     {"page", all(bench_pages)},
     {"theme", all(themes)}};
 
