@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "widgets/explorer/explorer_viewport.h"
 #include "widgets/explorer/heat_field.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr int longest_name = 120;        ///< Pixels; longer names are cut.
 constexpr std::size_t most_names = 400;  ///< Tokens whose names are placed if there is space.
 constexpr double token_radius = 4;       ///< Pixels.
+constexpr double same_place = 3;         ///< Pixels between points that look like one.
 
 ImU32 packed(const QColor& c, int alpha = 255) {
   return IM_COL32(c.red(), c.green(), c.blue(), alpha);
@@ -72,6 +74,7 @@ void ExplorerViewport::draw_tokens() {
   const ImU32 ground = packed(palette().color(QPalette::Base), 217);
   const ImU32 ink = packed(palette().color(QPalette::WindowText), 200);
   constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
+  std::set<std::pair<int, int>> drawn;
   token_pixels_.assign(tokens_.places.size(), {nowhere, nowhere});
   for (std::size_t i = 0; i < tokens_.places.size(); ++i) {
     const PlanePoint& place = tokens_.places[i];
@@ -81,6 +84,11 @@ void ExplorerViewport::draw_tokens() {
     token_pixels_[i] = {p.x(), p.y()};
     const ImVec2 at(static_cast<float>(p.x()), static_cast<float>(p.y()));
     const bool focused = tokens_.focused == i;
+    // A point that would hide another one, or that is not on the pane, is not drawn again.
+    const std::pair cell(static_cast<int>(p.x() / same_place),
+                         static_cast<int>(p.y() / same_place));
+    const bool seen = panes_[0].box.grown(token_radius).contains({p.x(), p.y()});
+    if (!seen || (!drawn.insert(cell).second && !focused)) continue;
     list->AddCircleFilled(at, focused ? 5.5F : 4.0F, ground, 16);
     list->AddCircleFilled(at, focused ? 4.5F : 2.8F, focused ? packed(focus_colour()) : ink, 16);
   }
