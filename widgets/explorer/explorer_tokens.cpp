@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "widgets/explorer/explorer_viewport.h"
 #include "widgets/explorer/heat_field.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr int longest_name = 120;        ///< Pixels; longer names are cut.
 constexpr std::size_t most_names = 400;  ///< Tokens whose names are placed if there is space.
 constexpr double token_radius = 4;       ///< Pixels.
+constexpr double same_place = 3;         ///< Pixels between points that look like one.
 
 ImU32 packed(const QColor& c, int alpha = 255) {
   return IM_COL32(c.red(), c.green(), c.blue(), alpha);
@@ -54,16 +56,11 @@ std::optional<std::size_t> nearest_point(const std::vector<figure::Point>& point
   return best;
 }
 
-/// Computes what does not depend on the camera. Names are measured only when they change.
+/// Computes what does not depend on the camera.
 void ExplorerViewport::measure_tokens() {
   if (measured_names_ != tokens_.names) {
     measured_names_ = tokens_.names;
-    token_labels_.clear();
-    for (const std::string& name : tokens_.names) {
-      const QString label =
-          fontMetrics().elidedText(QString::fromStdString(name), Qt::ElideRight, longest_name);
-      token_labels_.emplace_back(label, fontMetrics().horizontalAdvance(label) + 6.0);
-    }
+    token_labels_.assign(tokens_.names.size(), {});
   }
   naming_order_ = naming_order(tokens_, shown_, panes_[0].scene);
 }
@@ -77,6 +74,7 @@ void ExplorerViewport::draw_tokens() {
   const ImU32 ground = packed(palette().color(QPalette::Base), 217);
   const ImU32 ink = packed(palette().color(QPalette::WindowText), 200);
   constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
+  std::set<std::pair<int, int>> drawn;
   token_pixels_.assign(tokens_.places.size(), {nowhere, nowhere});
   for (std::size_t i = 0; i < tokens_.places.size(); ++i) {
     const PlanePoint& place = tokens_.places[i];
@@ -86,6 +84,11 @@ void ExplorerViewport::draw_tokens() {
     token_pixels_[i] = {p.x(), p.y()};
     const ImVec2 at(static_cast<float>(p.x()), static_cast<float>(p.y()));
     const bool focused = tokens_.focused == i;
+    // A point that would hide another one, or that is not on the pane, is not drawn again.
+    const std::pair cell(static_cast<int>(p.x() / same_place),
+                         static_cast<int>(p.y() / same_place));
+    const bool seen = panes_[0].box.grown(token_radius).contains({p.x(), p.y()});
+    if (!seen || (!drawn.insert(cell).second && !focused)) continue;
     list->AddCircleFilled(at, focused ? 5.5F : 4.0F, ground, 16);
     list->AddCircleFilled(at, focused ? 4.5F : 2.8F, focused ? packed(focus_colour()) : ink, 16);
   }
@@ -150,9 +153,21 @@ void ExplorerViewport::place_names(std::size_t pane, const std::vector<NamedPoin
   }
 }
 
+/// Returns the name of a token as it is painted, and its width. Measuring takes long: it is done
+/// once, and only for the tokens that get names.
+const std::pair<QString, double>& ExplorerViewport::token_label(std::size_t token) {
+  auto& label = token_labels_[token];
+  if (label.second == 0) {
+    label.first = fontMetrics().elidedText(QString::fromStdString(tokens_.names[token]),
+                                           Qt::ElideRight, longest_name);
+    label.second = fontMetrics().horizontalAdvance(label.first) + 6.0;
+  }
+  return label;
+}
+
 /// Returns the points of the tokens with the sizes of their names, in the order in which they get
 /// them. The key of the pair is left out: it is named as v.
-std::vector<NamedPoint> ExplorerViewport::token_points(std::vector<std::size_t>& tokens) const {
+std::vector<NamedPoint> ExplorerViewport::token_points(std::vector<std::size_t>& tokens) {
   std::vector<std::size_t> order = naming_order_;
   const auto focused = std::find(order.begin(), order.end(), tokens_.focused);
   if (focused != order.end()) std::rotate(order.begin(), focused, focused + 1);
@@ -160,7 +175,7 @@ std::vector<NamedPoint> ExplorerViewport::token_points(std::vector<std::size_t>&
   for (const std::size_t token : order) {
     const figure::Point& at = token_pixels_[token];
     if (!std::isfinite(at.x) || tokens_.key == token) continue;
-    const double width = points.size() < most_names ? token_labels_[token].second : 0;
+    const double width = points.size() < most_names ? token_label(token).second : 0;
     points.push_back({at, token_radius, width, static_cast<double>(fontMetrics().height())});
     tokens.push_back(token);
   }

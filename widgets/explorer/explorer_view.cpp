@@ -110,6 +110,10 @@ const HeadTokens* ExplorerView::tokens_of_head() {
       tokens_.reset();
       tokens_head_ = head, tokens_call_ = call;
       tokens_ = head_tokens(*head, call);
+      key_names_.clear();
+      for (std::int64_t i = 0; i < head->exact.key.shape.token; ++i) {
+        key_names_.push_back(figure::clean_text(trace->key_label(i)));
+      }
       const TokenTexts texts = {[&](std::int64_t i) { return trace->query_label(i); },
                                 [&](std::int64_t i) { return trace->key_label(i); }};
       first_pair_ = tokens_ ? first_pair(*tokens_, texts) : std::nullopt;
@@ -162,9 +166,7 @@ TokenMarks ExplorerView::marks_of(const TokenPlane& plane) const {
   if (!pair_ || !trace) return marks;
   const auto focus = workspace_.document().focused();
   marks.places = plane.keys;
-  for (std::size_t i = 0; i < plane.keys.size(); ++i) {
-    marks.names.push_back(figure::clean_text(trace->key_label(static_cast<std::int64_t>(i))));
-  }
+  marks.names = key_names_;
   marks.query = figure::clean_text(trace->query_label(pair_->query));
   marks.key = static_cast<std::size_t>(pair_->key);
   marks.focused = static_cast<std::size_t>((focus ? *focus : *pair_).key);
@@ -175,7 +177,15 @@ TokenNames ExplorerView::token_names() const {
   return {viewport_->tokens().places, viewport_->tokens().names};
 }
 
+/// A view that is not seen follows nothing: the tokens of a long head take time.
+void ExplorerView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  show_session();
+}
+
 void ExplorerView::show_session() {
+  if (!isVisible() && shown_once_) return;
+  shown_once_ = true;
   TokenPlane plane = wanted();
   ConeChoice as_before = plane.choice;
   as_before.camera = viewport_->choice().camera;

@@ -46,6 +46,7 @@ class ExplorerView : public QWidget {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   [[nodiscard]] QWidget* build_tools();
@@ -106,6 +107,8 @@ class ExplorerView : public QWidget {
   std::optional<HeadTokens> tokens_;
   std::shared_ptr<const HeadInput> tokens_head_;
   Call tokens_call_;
+  std::vector<std::string> key_names_;
+  bool shown_once_ = false;          ///< Whether the view has been built from the session.
   std::optional<Focus> first_pair_;  ///< The pair that is shown while none is focused.
   std::optional<Focus> pair_;  ///< The pair whose plane is shown; absent: the session's scene.
   QString no_plane_;           ///< Why the focused pair has no plane; empty if it has one.

@@ -142,7 +142,8 @@ class ExplorerViewport : public Viewport {
   void measure_tokens();
   void draw_tokens();
   void point_at_tokens();
-  [[nodiscard]] std::vector<NamedPoint> token_points(std::vector<std::size_t>& tokens) const;
+  [[nodiscard]] std::vector<NamedPoint> token_points(std::vector<std::size_t>& tokens);
+  [[nodiscard]] const std::pair<QString, double>& token_label(std::size_t token);
   void place_names(std::size_t pane, const std::vector<NamedPoint>& marks,
                    const std::vector<QString>& texts);
   void draw_legend(std::size_t pane);

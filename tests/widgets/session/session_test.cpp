@@ -85,6 +85,8 @@ const std::map<std::string, std::vector<std::string>> known_words = {
     {"head_score", all(head_scores)},
     {"heads_order", all(heads_orders)},
     {"model", all(cone_models)},
+    {"depth", all(cone_depths)},
+    {"similarity", all(heat_similarities)},
     {"page", all(bench_pages)},
     {"theme", all(themes)}};
 
