@@ -11,7 +11,7 @@ namespace {
 
 /// The most values of a sample that are kept for ranks, and the cells that are scored at once.
 constexpr std::size_t most_kept = 4096;
-constexpr std::int64_t cells_at_once = std::int64_t{1} << 19;
+constexpr std::int64_t scored_at_once = std::int64_t{1} << 19;
 /// Orders of more tokens take too long for every head of a model.
 constexpr std::int64_t most_ordered = 1024;
 
@@ -36,7 +36,7 @@ class WorkHead {
     tree::HeadScorer scorer(static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
                             special_tokens(trace_.key_token, static_cast<std::size_t>(columns)),
                             ancestors());
-    const std::int64_t strip = std::clamp<std::int64_t>(cells_at_once / columns, 1, rows);
+    const std::int64_t strip = std::clamp<std::int64_t>(scored_at_once / columns, 1, rows);
     std::vector<float> cells(static_cast<std::size_t>(strip * columns));
     for (std::int64_t begin = 0; begin < rows; begin += strip) {
       if (execution.cancelled && execution.cancelled()) {

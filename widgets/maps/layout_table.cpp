@@ -13,7 +13,7 @@ namespace {
 /// The largest number of tokens of a cluster that are listed.
 constexpr std::size_t most_named = 8;
 
-std::string number(double value) { return fmt::format("{:.10g}", value); }
+std::string number_text(double value) { return fmt::format("{:.10g}", value); }
 
 std::string token(const std::vector<std::string>& tokens, std::size_t i) {
   return i < tokens.size() ? figure::clean_text(tokens[i]) : "";
@@ -65,10 +65,10 @@ LayoutRows heads_rows(const HeadsModel& heads) {
     std::vector<std::string> cells = {row.title, std::to_string(at.head)};
     for (const auto& info : tree::head_score_table) {
       const double score = row.score(at.head, info);
-      cells.push_back(!known ? "computing …" : std::isnan(score) ? "–" : number(score));
+      cells.push_back(!known ? "computing …" : std::isnan(score) ? "–" : number_text(score));
     }
-    cells.push_back(known ? number(map->summary.limits.low) : "");
-    cells.push_back(known ? number(map->summary.limits.high) : "");
+    cells.push_back(known ? number_text(map->summary.limits.low) : "");
+    cells.push_back(known ? number_text(map->summary.limits.high) : "");
     rows.table.rows.push_back(std::move(cells));
     rows.pair.emplace_back();
     rows.head.push_back(at);
@@ -90,7 +90,7 @@ LayoutRows arcs_rows(const RelationsModel& relations) {
       rows.table.rows.push_back({panel.title, std::to_string(pair.query),
                                  token(figure.query_tokens, arc.query), std::to_string(pair.key),
                                  token(figure.key_tokens, arc.key), std::to_string(rank),
-                                 number(arc.weight)});
+                                 number_text(arc.weight)});
       rows.pair.emplace_back(pair);
     }
   }
@@ -114,9 +114,10 @@ LayoutRows tree_rows(const RelationsModel& relations) {
       const tree::Merge& m = t.dendrogram.merges[k];
       const auto& left = clusters[static_cast<std::size_t>(m.left)];
       const auto& right = clusters[static_cast<std::size_t>(m.right)];
-      rows.table.rows.push_back(
-          {panel.title, std::to_string(k), what, number(t.order && t.heights ? -m.depth : m.depth),
-           std::to_string(m.size), names_of(left, tokens), names_of(right, tokens)});
+      rows.table.rows.push_back({panel.title, std::to_string(k), what,
+                                 number_text(t.order && t.heights ? -m.depth : m.depth),
+                                 std::to_string(m.size), names_of(left, tokens),
+                                 names_of(right, tokens)});
       rows.pair.emplace_back(relations.pair_of(left.front(), right.front()));
     }
   }

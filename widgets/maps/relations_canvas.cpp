@@ -18,9 +18,9 @@ namespace {
 using figure::Box;
 using figure::Point;
 
-constexpr double scale = 1.4;   ///< Pixels per point: text is as large as the window's labels.
-constexpr double grasp = 5;     ///< Distance in points within which an item is pointed at.
-constexpr double faded = 0.35;  ///< Opacity of items that are not in focus.
+constexpr double scale = 1.4;  ///< Pixels per point: text is as large as the window's labels.
+constexpr double pointing_reach = 5;  ///< Distance in points within which an item is pointed at.
+constexpr double faded = 0.35;        ///< Opacity of items that are not in focus.
 constexpr double least_width = 240, most_width = 900;  ///< Width of a sheet in points.
 
 /// Returns the index of the point nearest to `p`, at most `reach` away.
@@ -284,7 +284,7 @@ RelationsCanvas::Hit RelationsCanvas::hit_arcs(const Sheet& sheet, Point p) cons
     if (!place.box.grown(2).contains(p)) continue;
     // Arcs are found where they are drawn; of several near ones the strongest is on top.
     const figure::PlacedArc* best = nullptr;
-    double reach = grasp;
+    double reach = pointing_reach;
     for (auto arc = place.arcs.rbegin(); arc != place.arcs.rend(); ++arc) {
       for (std::size_t k = 1; k < arc->points.size(); ++k) {
         const Point a = arc->points[k - 1], b = arc->points[k];
@@ -315,7 +315,7 @@ RelationsCanvas::Hit RelationsCanvas::hit_tree(const Sheet& sheet, Point p) cons
   const figure::TreePlaces& places = *sheet.page.tree;
   const RelationPanel& panel = *model_.panels()[sheet.panel];
   const auto itself = [](const Point& q) { return q; };
-  if (const auto merge = nearest(places.merge, itself, p, grasp)) {
+  if (const auto merge = nearest(places.merge, itself, p, pointing_reach)) {
     return {std::nullopt, QString::fromStdString(model_.about_merge(sheet.panel, *merge))};
   }
   if (places.box.contains(p) || places.labels.contains(p)) {

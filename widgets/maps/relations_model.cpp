@@ -12,7 +12,7 @@ namespace conelab::desktop {
 namespace {
 
 constexpr std::int64_t rows_at_once = 64;
-constexpr std::size_t most_made = 24;
+constexpr std::size_t most_kept_panels = 24;
 
 bool shows_tree(const std::string& layout) { return layout == "tree" || layout == "hasse"; }
 
@@ -214,7 +214,7 @@ std::shared_ptr<RelationPanel> RelationsModel::make_panel(const Call& call) {
   panel->error = stored_problem(*head_, tree);
   if (!panel->error.empty()) return panel;
   start(panel);
-  if (made_.size() >= most_made) made_.clear();
+  if (made_.size() >= most_kept_panels) made_.clear();
   made_.push_back(panel);
   return panel;
 }
