@@ -162,8 +162,8 @@ void MapsView::show_session() {
     const QSignalBlocker quiet(head_);
     const auto& trace = workspace_.trace();
     const bool matrices = session.maps.layout == "maps" || session.maps.layout == "table";
-    fill_heads(*head_, trace ? trace->extents().head : 0, matrices);
-    show_head(*head_, session.trace.head, session.maps.join);
+    fill_heads(*head_, trace ? trace->extents().head : 0);
+    show_head(*head_, session.trace.head, matrices ? session.maps.join : head_joins[0]);
     head_->setVisible(trace != nullptr);
   }
   {

@@ -65,8 +65,10 @@ struct HeadInput {
 /// file lacks are drawn.
 [[nodiscard]] Call call_on_head(Call call, const Trace& trace, std::int64_t head);
 
-/// Returns the groups of an HDF5 file that contain a q, in natural order ("/german/layer3" before
-/// "/german/layer10"); for files of other formats one empty name. Throws a failure if the file
+/// Returns the groups of an HDF5 file that contain a q; for files of other formats one empty name.
+/// Parents are in the order of the file, the layers of each in natural order ("/german/layer3"
+/// before
+/// "/german/layer10"). Throws a failure if the file
 /// cannot be read.
 [[nodiscard]] std::vector<std::string> groups_with_queries(const std::string& file,
                                                            const Cancelled& cancelled = {});
