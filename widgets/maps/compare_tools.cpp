@@ -15,7 +15,7 @@ constexpr int widest_layer = 200;
 
 }  // namespace
 
-void fill_heads(QComboBox& box, std::int64_t heads, bool joins) {
+void fill_heads(QComboBox& box, std::int64_t heads) {
   struct Entry {
     QString name, help;
   };
@@ -25,11 +25,12 @@ void fill_heads(QComboBox& box, std::int64_t heads, bool joins) {
       {QObject::tr("rollout"),
        QObject::tr("Attention rollout from the first layer to this one (Abnar and Zuidema 2020)")}};
   static_assert(std::size(of_joins) + 1 == std::size(head_joins));
-  const int count = static_cast<int>(heads) + (joins ? static_cast<int>(std::size(of_joins)) : 0);
+  const int count =
+      heads == 0 ? 0 : static_cast<int>(heads) + static_cast<int>(std::size(of_joins));
   if (box.count() == count) return;
   box.clear();
   for (std::int64_t i = 0; i < heads; ++i) box.addItem(QObject::tr("head %1").arg(i));
-  for (std::size_t i = 0; joins && i < std::size(of_joins); ++i) {
+  for (std::size_t i = 0; heads > 0 && i < std::size(of_joins); ++i) {
     box.addItem(of_joins[i].name, QString(head_joins[i + 1]));
     box.setItemData(box.count() - 1, of_joins[i].help, Qt::ToolTipRole);
   }
@@ -110,7 +111,7 @@ void CompareTools::refill() {
   const auto& trace = second_.trace();
   head_->setVisible(beside && trace);
   if (!beside || !trace) return;
-  fill_heads(*head_, trace->extents().head, true);
+  fill_heads(*head_, trace->extents().head);
   show_head(*head_, beside->head, beside->join);
 }
 

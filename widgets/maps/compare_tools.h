@@ -10,8 +10,8 @@
 namespace conelab::desktop {
 
 /// Fills a box with the heads of a layer, followed by what joins heads: "head 0", …, "mean",
-/// "maximum", "rollout". Without `joins`, it has the heads only.
-void fill_heads(QComboBox& box, std::int64_t heads, bool joins);
+/// "maximum", "rollout". Without heads, it is empty.
+void fill_heads(QComboBox& box, std::int64_t heads);
 /// Selects the entry of a head or of a join.
 void show_head(QComboBox& box, std::int64_t head, const std::string& join);
 /// Sets the head or the join of an entry; a join leaves the head as it is.

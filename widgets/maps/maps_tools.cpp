@@ -83,6 +83,9 @@ void MapsView::build_tools(QWidget* row) {
   connect(head_, &QComboBox::currentIndexChanged, this, [this](int index) {
     workspace_.document().edit(tr("choose %1").arg(head_->itemText(index)), [&](Session& s) {
       take_head(*head_, index, s.trace.head, s.maps.join);
+      // Only matrices are joined.
+      const bool matrices = s.maps.layout == "maps" || s.maps.layout == "table";
+      if (s.maps.join != head_joins[0] && !matrices) s.maps.layout = "maps";
     });
   });
   add_choice(row, "layout",
@@ -357,23 +360,39 @@ void MapsView::build_cancel(QWidget* row) {
   });
 }
 
-void MapsView::fill_figure_menu() {
+void MapsView::add_figure(const std::optional<FigureChoice>& figure, const QString& of) {
+  if (!figure) return;
   QMenu* menu = figure_->menu();
-  menu->clear();
+  const QString suffix = of.isEmpty() ? of : " " + tr("of %1").arg(of);
+  connect(menu->addAction(tr("As a figure") + suffix), &QAction::triggered, this,
+          [this, figure = *figure] { emit figure_wanted(figure); });
+  connect(menu->addAction(tr("Copy as command") + suffix), &QAction::triggered, this,
+          [this, figure = *figure] { emit command_wanted(figure); });
+}
+
+/// A figure shows one trace: of maps that are compared, each side has its own.
+void MapsView::fill_figure_menu() {
+  figure_->menu()->clear();
   const Session& session = workspace_.document().session();
   if (!workspace_.trace()) return;
+  const auto& beside = session.maps.beside;
+  const auto& second = model_.second().trace();
+  if (session.maps.layout == "maps" && beside && second) {
+    const auto name = [](const Trace& trace, std::int64_t head) {
+      return QString::fromStdString(fmt::format("{} · {}", layer_name(trace.group), head));
+    };
+    add_figure(map_figure(session, *workspace_.trace()),
+               name(*workspace_.trace(), session.trace.head));
+    Session other = session;
+    other.trace.head = beside->head;
+    other.maps.join = beside->join;
+    return add_figure(map_figure(other, *second), name(*second, beside->head));
+  }
   const bool each = figure_of_one(session.maps.layout) && !workspace_.trace()->stored;
   const std::size_t count = each ? session.maps.calls.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto figure = map_figure(session, *workspace_.trace(), i);
-    if (!figure) continue;
-    const QString of =
-        each ? " " + tr("of %1").arg(QString::fromStdString(call_title(session.maps.calls[i])))
-             : "";
-    connect(menu->addAction(tr("As a figure") + of), &QAction::triggered, this,
-            [this, figure = *figure] { emit figure_wanted(figure); });
-    connect(menu->addAction(tr("Copy as command") + of), &QAction::triggered, this,
-            [this, figure = *figure] { emit command_wanted(figure); });
+    add_figure(map_figure(session, *workspace_.trace(), i),
+               each ? QString::fromStdString(call_title(session.maps.calls[i])) : QString());
   }
   if (menu->isEmpty()) menu->addAction(tr("No figure shows this"))->setEnabled(false);
 }

@@ -204,8 +204,8 @@ void MapsView::show_place() {
   batch_->setVisible(elements > 1);
   const bool joins = (session.maps.layout == "maps" || session.maps.layout == "table") &&
                      !(trace && trace->stored);
-  fill_heads(*head_, trace ? trace->query.shape.head : 0, joins);
-  show_head(*head_, session.trace.head, session.maps.join);
+  fill_heads(*head_, trace ? trace->query.shape.head : 0);
+  show_head(*head_, session.trace.head, joins ? session.maps.join : head_joins[0]);
   head_->setVisible(trace != nullptr);
 }
 

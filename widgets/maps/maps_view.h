@@ -62,6 +62,8 @@ class MapsView : public QWidget {
   void build_export_tools(QWidget* row);
   void build_cancel(QWidget* row);
   void fill_figure_menu();
+  /// Adds a figure and its command to the menu, if there is one.
+  void add_figure(const std::optional<FigureChoice>& figure, const QString& of);
   [[nodiscard]] QString longest_readout() const;
   /// Shows a control in these layouts only.
   void only_in(QWidget* control, const QStringList& layouts);

@@ -182,8 +182,13 @@ std::vector<std::string> groups_with_queries(const Inspection& inspection,
       groups.push_back(item.path.substr(0, item.path.size() - end.size()));
     }
   }
-  std::stable_sort(groups.begin(), groups.end(), naturally_before);
-  return groups;
+  std::vector<std::string> sorted;
+  for (const std::string& each : groups) {
+    if (std::find(sorted.begin(), sorted.end(), each) != sorted.end()) continue;
+    const std::vector<std::string> layers = layers_beside(groups, each);
+    sorted.insert(sorted.end(), layers.begin(), layers.end());
+  }
+  return sorted;
 }
 
 std::vector<std::string> layers_beside(const std::vector<std::string>& groups,

@@ -123,8 +123,7 @@ void ViewKeys::fit() {
   const bool only_maps = is_under_pointer(maps_), only_explorer = is_under_pointer(explorer_);
   if (!only_explorer) maps_.canvas().fit();
   if (only_maps) return;
-  explorer_.viewport().fit();
-  workspace_.document().edit(tr("fit the view"), [](Session& s) { s.cones.camera.reset(); });
+  explorer_.fit();
 }
 
 }  // namespace conelab::desktop

@@ -116,7 +116,8 @@ TEST(AllHeads, RowsAreTheLayersBesideTheOpenOne) {
   opened.named<QComboBox>("maps-heads-rows")->setCurrentText("file");
   ASSERT_TRUE(opened.complete());
   ASSERT_EQ(opened.heads().rows().size(), 21U);
-  EXPECT_EQ(opened.heads().rows()[0]->title, "english/layer0");
+  EXPECT_EQ(opened.heads().rows()[0]->title, "german/layer0");
+  EXPECT_EQ(opened.heads().rows()[6]->title, "english/layer0");
 }
 
 TEST(AllHeads, ScoresAreThoseOfTheWeights) {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
-#include <QFile>
+#include <QMenu>
 #include <algorithm>
 #include <cmath>
 
@@ -124,6 +124,10 @@ TEST(JoinedHeads, MeanAndMaximumAreThoseOfPlainWeights) {
   EXPECT_TRUE(compared.panels()[0]->summary.row_entropy.empty());  // Rows do not sum to one.
   compared.document.undo();
   EXPECT_EQ(compared.box("maps-head").currentText(), "mean");
+  compared.document.edit("arcs", [](Session& s) { s.maps.layout = "arcs"; });
+  EXPECT_EQ(compared.box("maps-head").currentText(), "head 0");  // Of which these arcs are.
+  compared.box("maps-head").setCurrentText("maximum");
+  EXPECT_EQ(compared.document.session().maps.layout, "maps");
   compared.box("maps-head").setCurrentText("head 7");
   EXPECT_EQ(compared.document.session().trace.head, 7);
   ASSERT_TRUE(compared.complete(1));
@@ -205,6 +209,25 @@ TEST(Compare, TwoLayersWithTheirDifference) {
   compared.document.undo();
   compared.document.undo();
   ASSERT_TRUE(compared.complete(1));
+}
+
+TEST(Compare, EachSideHasItsFigure) {
+  REQUIRE_DISPLAY();
+  Compared compared;
+  compared.choose("maps-beside", "with layer5");
+  ASSERT_TRUE(compared.complete(3));
+  std::vector<FigureChoice> figures;
+  QObject::connect(&compared.view, &MapsView::figure_wanted,
+                   [&](const FigureChoice& figure) { figures.push_back(figure); });
+  auto* menu = compared.view.findChild<QMenu*>("maps-figure-menu");
+  emit menu->aboutToShow();
+  ASSERT_EQ(menu->actions().size(), 4);
+  menu->actions()[2]->trigger();
+  ASSERT_EQ(figures.size(), 1U);
+  EXPECT_TRUE(figures[0].inputs[0].ends_with(":/german/layer5"));
+  compared.document.edit("mean", [](Session& s) { s.maps.join = "mean"; });
+  emit menu->aboutToShow();
+  EXPECT_EQ(menu->actions().size(), 2);  // No figure shows joined heads.
 }
 
 TEST(Compare, TwoHeadsOfOneLayer) {
