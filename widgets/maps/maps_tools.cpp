@@ -394,7 +394,8 @@ void MapsView::fill_figure_menu() {
     add_figure(map_figure(session, *workspace_.trace(), i),
                each ? QString::fromStdString(call_title(session.maps.calls[i])) : QString());
   }
-  if (menu->isEmpty()) menu->addAction(tr("No figure shows this"))->setEnabled(false);
+  if (figure_->menu()->isEmpty())
+    figure_->menu()->addAction(tr("No figure shows this"))->setEnabled(false);
 }
 
 }  // namespace conelab::desktop
