@@ -94,8 +94,6 @@ inline void press_key(QWidget& widget, int key, Qt::KeyboardModifiers held = Qt:
   QApplication::sendEvent(&widget, &release);
 }
 
-inline std::string shipped_trace() {
-  return CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5";
-}
+inline std::string shipped_trace() { return CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5"; }
 
 }  // namespace conelab::desktop
