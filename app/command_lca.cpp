@@ -134,7 +134,9 @@ Action declare_lca(CLI::App& options) {
                   "ganea) all lie in the unit ball, the light at its centre")
       ->required();
   options.add_option("V", typed->v, "the other point")->required();
-  options.add_option("-p,--parameter", typed->parameters, "KEY=VALUE: height, radius, gamma, depth, ...")
+  options
+      .add_option("-p,--parameter", typed->parameters,
+                  "KEY=VALUE: height, radius, gamma, depth, ...")
       ->allow_extra_args(false);
   options.add_option("--model", typed->model,
                      "model of the points: halfspace, ball, klein, hyperboloid or band; default: "

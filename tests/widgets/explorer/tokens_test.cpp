@@ -148,10 +148,7 @@ TEST(Explorer, FamiliesSideBySideAreFittedEach) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
   ExplorerViewport& viewport = shown.view.viewport();
-  turn_wheel(viewport, {300, 200}, 8);  // Somewhere deep inside.
-  ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.camera.has_value(); }));
   auto* beside = shown.view.findChild<QComboBox*>("explorer-beside");
-  beside->setCurrentIndex(beside->findText("beside umbral"));
   const auto framed = [&](std::size_t pane) {
     const PlaneFrame f = viewport.frame(pane);
     const QRectF box(f.corner().x, f.corner().y, f.width(), f.height());
@@ -160,6 +157,13 @@ TEST(Explorer, FamiliesSideBySideAreFittedEach) {
     return box.contains(viewport.handle("u", pane)) && box.contains(viewport.handle("v", pane)) &&
            box.contains(QPointF(at.x, at.y));
   };
+  beside->setCurrentIndex(beside->findText("beside umbral"));
+  ASSERT_EQ(viewport.pane_count(), 2U);
+  EXPECT_TRUE(framed(0) && framed(1)) << "at once";
+  beside->setCurrentIndex(0);
+  turn_wheel(viewport, {300, 200}, 8);  // Somewhere deep inside.
+  ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.camera.has_value(); }));
+  beside->setCurrentIndex(beside->findText("beside umbral"));
   for (const QSize size : {QSize(700, 640), QSize(445, 800), QSize(1200, 500)}) {
     shown.view.resize(size);
     settle(viewport);
