@@ -24,9 +24,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/base/buffer.h"
+#include "core/operators/self_attention.h"
 #include "core/operators/structured.h"
-#include "core/simd/bounded_softmax.h"
 #include "core/simd/eigen_products.h"
 
 namespace conelab {
@@ -35,8 +34,6 @@ namespace {
 
 template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using Rows = Eigen::Ref<const Matrix<T>, 0, Eigen::OuterStride<>>;
 using Index = std::int64_t;
 
 /// The number of tokens in a chunk of whole blocks, and of rows in products over tokens.
@@ -108,59 +105,6 @@ template <class T>
 auto elu_slope(const Matrix<T>& value) {
   return value.array().min(T(0)) + 1;
 }
-
-/// A masked self-attention over rows: its inputs, outputs and their derivatives. Columns beyond d
-/// are 0.
-template <class T>
-struct SelfAttention {
-  Matrix<T> query, key, value, average, inverse_sum;  ///< [rows x stride]
-  /// [rows x stride] Of the backward pass.
-  Matrix<T> average_slope, query_slope, key_slope, value_slope;
-  Index d;
-
-  SelfAttention(Index rows, Index columns) : d(columns) {
-    const Index stride = round_up<Index>(d, bounded_columns);
-    for (auto* each : {&query, &key, &value, &average, &inverse_sum}) {
-      *each = Matrix<T>::Zero(rows, stride);
-    }
-  }
-  void prepare_slopes() {
-    for (auto* each : {&average_slope, &query_slope, &key_slope, &value_slope}) {
-      *each = Matrix<T>::Zero(value.rows(), value.cols());
-    }
-  }
-  /// Sets the rows from `first` on, given tokens x.
-  void set(Index first, const Rows<T>& x, const Matrix<T>& W_q, const Matrix<T>& W_k,
-           const Matrix<T>& offset) {
-    const Index count = x.rows();
-    value.block(first, 0, count, d) = x;
-    set_product(query.block(first, 0, count, d), x, W_q.transpose());
-    key.block(first, 0, count, d).rowwise() = offset.row(0);
-    add_product(key.block(first, 0, count, d), x, W_k.transpose());
-  }
-  /// Returns dL/dx of tokens that were set.
-  [[nodiscard]] Matrix<T> slope(Index first, Index count, const Matrix<T>& W_q,
-                                const Matrix<T>& W_k) const {
-    Matrix<T> dx = value_slope.block(first, 0, count, d);
-    add_product(dx, query_slope.block(first, 0, count, d), W_q);
-    add_product(dx, key_slope.block(first, 0, count, d), W_k);
-    return dx;
-  }
-  /// Returns the columns [column, column + columns) of a block of rows.
-  [[nodiscard]] BoundedBlock<T> block(Index first, Index count, Index column, Index columns,
-                                      bool later) {
-    const Index at = first * value.cols() + column;
-    return {query.data() + at,       key.data() + at,           value.data() + at,
-            average.data() + at,     inverse_sum.data() + at,   value.cols(),
-            static_cast<int>(count), static_cast<int>(columns), later};
-  }
-  [[nodiscard]] BoundedSlopes<T> slopes(Index first, Index count, Index column, Index columns,
-                                        bool later) {
-    const Index at = first * value.cols() + column;
-    return {block(first, count, column, columns, later), average_slope.data() + at,
-            query_slope.data() + at, key_slope.data() + at, value_slope.data() + at};
-  }
-};
 
 /// One direction of one head, computed in T.
 template <class T>

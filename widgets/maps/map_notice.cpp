@@ -86,7 +86,21 @@ QString MapNotice::text_of(const std::vector<std::size_t>& flat) const {
   return text + ".";
 }
 
+bool MapNotice::is_incomplete() const {
+  const auto& panels = maps_.panels();
+  return std::any_of(panels.begin(), panels.end(), [](const auto& panel) {
+    return panel->pyramid && panel->error.empty() && !panel->pyramid->complete();
+  });
+}
+
 void MapNotice::refresh() {
+  // While other maps are computed the notice stays, so that the maps keep their size.
+  if (wanted_ && !isHidden() && is_incomplete()) {
+    text_->setText(maps_.cancelled() ? tr("The maps are incomplete.") : tr("computing …"));
+    own_->setEnabled(false), match_->setEnabled(false);
+    return;
+  }
+  own_->setEnabled(true);
   const std::vector<std::size_t> flat = wanted_ ? flat_panels() : std::vector<std::size_t>();
   const bool busy = matcher_.busy();
   const QString error = QString::fromStdString(matcher_.error());

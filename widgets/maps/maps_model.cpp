@@ -213,6 +213,7 @@ std::shared_ptr<MapPanel> MapsModel::make_panel(std::size_t operation, PanelOf o
   try {
     if (panel->error.empty()) {
       panel->pyramid = std::make_shared<MapPyramid>(source_of(call, reference, of));
+      panel->difference |= panel->pyramid->source().is_difference();  // Stored gradients too.
       start_pass(panel);
     }
   } catch (const Error& error) {
@@ -355,7 +356,8 @@ bool MapsModel::one_bar() const {
 }
 
 std::string MapsModel::value_name(bool difference) const {
-  std::string name = difference ? "difference of " + choice_.quantity : choice_.quantity;
+  const bool stored = head_ && head_->stored;
+  std::string name = difference && !stored ? "difference of " + choice_.quantity : choice_.quantity;
   const figure::HeatScale scale = colour_choice(difference).scale;
   if (scale == figure::HeatScale::row_normalised) return name + " / largest in row";
   return scale == figure::HeatScale::rank ? "rank of " + name : name;

@@ -140,6 +140,7 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
 }
 
 Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
+  if (trace.stored) return call;  // It is not computed.
   if (!trace.allowed.empty()) call = call_with_own_mask(call);
   Call drawn = with_random_tensors(call);
   for (const auto& [name, tensor] : trace.tensors) {

@@ -71,7 +71,8 @@ QList<ViewKeys::Key> ViewKeys::keys() {
 bool ViewKeys::eventFilter(QObject* object, QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     const int key = static_cast<QKeyEvent*>(event)->key();
-    if (keeps(object, key)) {
+    // The event comes to the parents of the focus too; the focus alone decides.
+    if (keeps(QApplication::focusWidget(), key)) {
       event->accept();  // The widget gets the key, and no action.
       return true;
     }
