@@ -17,7 +17,7 @@ using figure::Curve;
 using geometry::Model;
 using geometry::Vector;
 
-Vector vector(const std::array<double, 2>& p) { return Eigen::Vector2d(p[0], p[1]); }
+Vector vector_at(const std::array<double, 2>& p) { return Eigen::Vector2d(p[0], p[1]); }
 
 AxisShadow shadow_of(const LawPoint& p) { return {p.axis, p.shadow}; }
 
@@ -57,14 +57,14 @@ class Builder {
     }
     const bool objects = choice_.objects && !scene_.penumbral;
     if (objects) {
-      fill(Ink::shadow, 0.18, curves_.shadow(vector(choice_.v)));
-      fill(Ink::shadow, 0.18, curves_.shadow(vector(choice_.u)));
+      fill(Ink::shadow, 0.18, curves_.shadow(vector_at(choice_.v)));
+      fill(Ink::shadow, 0.18, curves_.shadow(vector_at(choice_.u)));
     }
     fill(Ink::v, 0.30, curves_.cone(shadow_of(scene_.v)));
     fill(Ink::u, 0.30, curves_.cone(shadow_of(scene_.u)));
     if (objects) {
-      fill(Ink::v, 0.5, curves_.object_ball(vector(choice_.v)));
-      fill(Ink::u, 0.5, curves_.object_ball(vector(choice_.u)));
+      fill(Ink::v, 0.5, curves_.object_ball(vector_at(choice_.v)));
+      fill(Ink::u, 0.5, curves_.object_ball(vector_at(choice_.u)));
     }
   }
 
@@ -111,12 +111,13 @@ class Builder {
     for (const int side : {-1, 1}) stroke(Ink::v, 1.6, curves_.edge(shadow_of(scene_.v), side));
     for (const int side : {-1, 1}) stroke(Ink::u, 1.6, curves_.edge(shadow_of(scene_.u), side));
     if (choice_.objects && !scene_.penumbral) {
-      stroke(Ink::v, 1, curves_.object_ball(vector(choice_.v)));
-      stroke(Ink::u, 1, curves_.object_ball(vector(choice_.u)));
+      stroke(Ink::v, 1, curves_.object_ball(vector_at(choice_.v)));
+      stroke(Ink::u, 1, curves_.object_ball(vector_at(choice_.u)));
     }
     if (choice_.horospheres) draw_horospheres();
     if (choice_.geodesic) {
-      stroke(Ink::geodesic, 1.4, figure::geodesic_curve(vector(choice_.u), vector(choice_.v)));
+      stroke(Ink::geodesic, 1.4,
+             figure::geodesic_curve(vector_at(choice_.u), vector_at(choice_.v)));
     }
     draw_border();
   }
@@ -217,8 +218,8 @@ class Builder {
     stroke_line(Ink::v, 0.8, level(scene_.v.radial), false, 0.5);
     stroke_line(Ink::depth, 1.2, level(scene_.law.radial), true, 1);
     if (!scene_.law.place && scene_.penumbral) {
-      stroke(Ink::depth, 1, figure::geodesic_curve(vector(choice_.u), vector(choice_.v), true),
-             true);
+      stroke(Ink::depth, 1,
+             figure::geodesic_curve(vector_at(choice_.u), vector_at(choice_.v), true), true);
     }
   }
 

@@ -19,14 +19,14 @@ constexpr double farthest = 400;      ///< Final height of a receding light over
 constexpr double recession_time = 3;  ///< Duration of the recession in seconds.
 
 constexpr float usual_opacity = 0.86F, seen_through = 0.3F;  ///< Opacity of the settings.
-constexpr double stride = 30;  ///< Pixels between candidate positions.
+constexpr double candidate_step = 30;  ///< Pixels between candidate positions.
 
 /// Returns the candidate positions of the settings: in a corner, farther along a side, and then
 /// anywhere. The first legend usually occupies one corner.
 std::vector<OverlaySpot> spots(const QSizeF& view) {
   std::vector<OverlaySpot> all = {{true, false}, {false, false}, {true, true}};
-  for (double across = 0; across < view.width() / 2; across += stride) {
-    for (double away = 0; away < view.height(); away += stride) {
+  for (double across = 0; across < view.width() / 2; across += candidate_step) {
+    for (double away = 0; away < view.height(); away += candidate_step) {
       for (const bool right : {true, false}) all.push_back({right, false, away, across});
     }
   }
@@ -46,8 +46,6 @@ std::vector<QPointF> thinned(const std::vector<QPointF>& points) {
   return out;
 }
 
-PlanePoint point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
-
 double seconds_now() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
@@ -58,7 +56,7 @@ double lowest_light(const ConeChoice& c) { return std::max({1.05, 1.05 * c.u[1],
 
 void keep_in_domain(ConeChoice& c) {
   for (auto* each : {&c.u, &c.v}) {
-    const PlanePoint p = into_domain(c, point(*each));
+    const PlanePoint p = into_domain(c, plane_point(*each));
     *each = {p.x, p.y};
   }
 }
@@ -106,9 +104,9 @@ void ExplorerViewport::draw_settings() {
 
 /// Returns the points of a pane in pixels.
 std::vector<QPointF> ExplorerViewport::points_shown(std::size_t pane) const {
-  std::vector<PlanePoint> points = {point(shown_.u), point(shown_.v)};
+  std::vector<PlanePoint> points = {plane_point(shown_.u), plane_point(shown_.v)};
   if (panes_[pane].scene.lca_place) points.push_back(*panes_[pane].scene.lca_place);
-  if (finite_family(panes_[pane].choice)) points.push_back(point(shown_.source));
+  if (finite_family(panes_[pane].choice)) points.push_back(plane_point(shown_.source));
   std::vector<QPointF> shown;
   for (const PlanePoint& p : points) shown.push_back(pixel_of(pane, p));
   if (pane > 0) return shown;
@@ -328,7 +326,7 @@ void ExplorerViewport::zoom(double notches, const QPointF& pointer) {
 std::optional<PlanePoint> ExplorerViewport::dragged_to(const QPointF& to) const {
   if (shown_.model != "hyperboloid") return point_under(dragged_pane_, to);
   const auto& held = dragged_ == "u" ? shown_.u : dragged_ == "v" ? shown_.v : shown_.source;
-  return dragged_on_hyperboloid(turned_frame(dragged_pane_), to.x(), to.y(), point(held));
+  return dragged_on_hyperboloid(turned_frame(dragged_pane_), to.x(), to.y(), plane_point(held));
 }
 
 void ExplorerViewport::move_handle(const QPointF& to) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "widgets/explorer/explorer_viewport.h"
+#include "widgets/imgui/overlay.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -12,10 +13,6 @@ namespace {
 constexpr float bar = 96, thick = 8;  ///< Size of the colour bar in pixels.
 constexpr int parts = 24;
 constexpr int narrowest = 380;  ///< Width of a pane from which a legend fits next to the points.
-
-ImU32 packed(const QColor& c, double alpha = 1) {
-  return IM_COL32(c.red(), c.green(), c.blue(), static_cast<int>(255 * alpha));
-}
 
 float wide(const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; }
 
@@ -33,7 +30,7 @@ void draw_colours(ImDrawList& list, float x, float y, figure::ColourMap map) {
 namespace {
 
 /// A zero has no sign.
-std::string number(double value) { return fmt::format("{:.3g}", value + 0.0); }
+std::string short_number(double value) { return fmt::format("{:.3g}", value + 0.0); }
 
 /// Returns what the colours show: "penumbral K", "dot u·x/√2".
 std::string heat_name(const ConeChoice& choice, const ConeScene& scene) {
@@ -46,7 +43,8 @@ std::string heat_name(const ConeChoice& choice, const ConeScene& scene) {
 /// Returns the distance of the level lines, which are at its multiples; empty for a family.
 std::string step_note(const ConeChoice& choice, const figure::SimilarityRange& range) {
   if (!choice.level_lines || other_similarity(choice) == nullptr) return "";
-  return "lines every " + number(figure::round_level_step(range.low, range.high, most_level_lines));
+  return "lines every " +
+         short_number(figure::round_level_step(range.low, range.high, most_level_lines));
 }
 
 }  // namespace
@@ -83,7 +81,8 @@ void ExplorerViewport::draw_legend(std::size_t pane) {
   if (!coloured || !p.scene.error.empty() || width() < narrowest) return;
   const figure::SimilarityRange range = heat_range(
       p.choice, p.scene, shown_.model == "hyperboloid" ? usual_part : plane_part(frame(pane)));
-  const std::string low = (range.lower ? "≤ " : "") + number(range.low), high = number(range.high);
+  const std::string low = (range.lower ? "≤ " : "") + short_number(range.low),
+                    high = short_number(range.high);
   std::string name = heat_name(p.choice, p.scene) + "  ";
   const std::string moving = "heat every 8 px while moving", still = step_note(p.choice, range);
   std::string note = p.heat && heat_step_ == coarse_step ? moving : still;

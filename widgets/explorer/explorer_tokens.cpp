@@ -11,6 +11,7 @@
 
 #include "widgets/explorer/explorer_viewport.h"
 #include "widgets/explorer/heat_field.h"
+#include "widgets/imgui/overlay.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -20,10 +21,6 @@ constexpr int longest_name = 120;        ///< Pixels; longer names are cut.
 constexpr std::size_t most_names = 400;  ///< Tokens whose names are placed if there is space.
 constexpr double token_radius = 4;       ///< Pixels.
 constexpr double same_place = 3;         ///< Pixels between points that look like one.
-
-ImU32 packed(const QColor& c, int alpha = 255) {
-  return IM_COL32(c.red(), c.green(), c.blue(), alpha);
-}
 
 /// Returns the tokens in the order in which they get names: words before other tokens, and among
 /// them the largest K with u first.
@@ -71,8 +68,8 @@ QPointF ExplorerViewport::token_place(std::size_t token) const {
 
 void ExplorerViewport::draw_tokens() {
   ImDrawList* list = ImGui::GetBackgroundDrawList();
-  const ImU32 ground = packed(palette().color(QPalette::Base), 217);
-  const ImU32 ink = packed(palette().color(QPalette::WindowText), 200);
+  const ImU32 ground = packed(palette().color(QPalette::Base), 0.85);
+  const ImU32 ink = packed(palette().color(QPalette::WindowText), 0.785);
   constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
   std::set<std::pair<int, int>> drawn;
   token_pixels_.assign(tokens_.places.size(), {nowhere, nowhere});

@@ -21,12 +21,6 @@ constexpr double slice = 8;   ///< Milliseconds of refinement per frame.
 constexpr int rest = 120;     ///< Milliseconds without movement before the refinement starts.
 constexpr double gap = 6;     ///< Pixels between panes.
 
-ImU32 packed(const QColor& c, double alpha = 1) {
-  return IM_COL32(c.red(), c.green(), c.blue(), static_cast<int>(255 * alpha));
-}
-
-PlanePoint point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
-
 /// Returns whether two choices show the same scene, whatever is drawn of it.
 bool same_scene(const ConeChoice& a, const ConeChoice& b) {
   return a.family == b.family && a.beside == b.beside && a.parameters == b.parameters &&
@@ -153,7 +147,7 @@ std::optional<PlanePoint> ExplorerViewport::point_under(std::size_t pane, const 
 QPointF ExplorerViewport::handle(const char* name, std::size_t pane) const {
   const std::string_view which = name;
   const auto& p = which == "u" ? shown_.u : which == "v" ? shown_.v : shown_.source;
-  return pixel_of(pane, point(p));
+  return pixel_of(pane, plane_point(p));
 }
 
 ConeCamera ExplorerViewport::looking(std::size_t pane) const {
@@ -377,14 +371,15 @@ void ExplorerViewport::draw_marks(std::size_t pane) {
   };
   const bool tokens = shows_tokens() && pane == 0;
   std::vector<Mark> marks = {
-      {point(shown_.u), line_colour(Ink::u, palette()), named("u", tokens ? tokens_.query : ""), 6},
-      {point(shown_.v), line_colour(Ink::v, palette()),
+      {plane_point(shown_.u), line_colour(Ink::u, palette()),
+       named("u", tokens ? tokens_.query : ""), 6},
+      {plane_point(shown_.v), line_colour(Ink::v, palette()),
        named("v", tokens && tokens_.key ? tokens_.names[*tokens_.key] : ""), 6}};
   if (const auto& lca = p.scene.lca_place) {
     marks.push_back({*lca, line_colour(Ink::ancestors, palette()), "LCA", 5});
   }
   if (finite_family(p.choice)) {
-    marks.push_back({point(shown_.source), QColor(0xe6, 0x9f, 0x00), "light", 5});
+    marks.push_back({plane_point(shown_.source), QColor(0xe6, 0x9f, 0x00), "light", 5});
   }
   std::vector<NamedPoint> points;
   std::vector<QString> texts;

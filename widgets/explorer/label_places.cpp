@@ -10,11 +10,11 @@ namespace {
 
 using figure::Box;
 
-constexpr double gap = 5;  ///< Pixels between a mark and its name.
+constexpr double name_gap = 5;  ///< Pixels between a mark and its name.
 
 /// Returns the positions next to a mark in the order in which readers look for a name.
 std::array<Box, 6> places_beside(const NamedPoint& p) {
-  const double right = p.at.x + p.radius + gap, left = p.at.x - p.radius - gap - p.width;
+  const double right = p.at.x + p.radius + name_gap, left = p.at.x - p.radius - name_gap - p.width;
   const double above = p.at.y - p.height - 1, below = p.at.y + 3, middle = p.at.x - p.width / 2;
   const double over = p.at.y - p.radius - 3 - p.height, under = p.at.y + p.radius + 3;
   const auto box = [&](double x, double y) { return Box{x, y, p.width, p.height}; };

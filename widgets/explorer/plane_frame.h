@@ -5,6 +5,7 @@
 // depth in every model, and the graphics card gets only numbers relative to the camera.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,7 @@ namespace conelab::desktop {
 struct PlanePoint {
   double x = 0, y = 1;
 };
+[[nodiscard]] inline PlanePoint plane_point(const std::array<double, 2>& p) { return {p[0], p[1]}; }
 
 struct PlaneCamera {
   double x0 = 0;         ///< Half-plane: the boundary point in the middle.

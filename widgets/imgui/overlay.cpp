@@ -116,4 +116,8 @@ void Overlay::tooltip(const char* text) {
   ImGui::EndTooltip();
 }
 
+std::uint32_t packed(const QColor& colour, double alpha) {
+  return IM_COL32(colour.red(), colour.green(), colour.blue(), static_cast<int>(255 * alpha));
+}
+
 }  // namespace conelab::desktop

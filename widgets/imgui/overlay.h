@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include <cstdint>
 #include <string>
 
 #include "widgets/imgui/viewport.h"
@@ -32,6 +33,9 @@ class Overlay {
   Viewport& viewport_;
   void record(const char* label);
 };
+
+/// Returns a colour as the lists of ImGui take it; `alpha` 0 is transparent.
+[[nodiscard]] std::uint32_t packed(const QColor& colour, double alpha = 1);
 
 /// Sets the colours of ImGui from the palette of the widget, light or dark.
 void apply_palette(const QPalette& palette);
