@@ -22,7 +22,7 @@
 
 #include "core/base/error.h"
 #include "core/operators/structured.h"
-#include "core/simd/eigen_products.h"
+#include "core/token/eigen_products.h"
 
 namespace conelab {
 namespace {

@@ -26,7 +26,7 @@
 
 #include "core/operators/self_attention.h"
 #include "core/operators/structured.h"
-#include "core/simd/eigen_products.h"
+#include "core/token/eigen_products.h"
 
 namespace conelab {
 namespace bi_blosa {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/simd/eigen_products.h"
+#include "core/token/eigen_products.h"
 
 namespace conelab {
 namespace {

@@ -21,7 +21,7 @@
 
 #include "core/base/buffer.h"
 #include "core/operators/structured.h"
-#include "core/simd/eigen_products.h"
+#include "core/token/eigen_products.h"
 
 namespace conelab {
 namespace relation_network {

@@ -7,7 +7,7 @@
 
 #include "core/base/buffer.h"
 #include "core/simd/bounded_softmax.h"
-#include "core/simd/eigen_products.h"
+#include "core/token/eigen_products.h"
 
 namespace conelab {
 

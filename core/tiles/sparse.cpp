@@ -74,7 +74,8 @@ class SparseHead {
   void prefetch(std::int64_t key) const {
     constexpr std::ptrdiff_t line = 64 / sizeof(T);
     const T *coordinates = base(keys_, key), *lifted = value(key);
-    for (std::ptrdiff_t c = 0; c < head_.base_size(); c += line) __builtin_prefetch(coordinates + c);
+    for (std::ptrdiff_t c = 0; c < head_.base_size(); c += line)
+      __builtin_prefetch(coordinates + c);
     for (std::ptrdiff_t c = 0; c < width_; c += line) __builtin_prefetch(lifted + c);
   }
 

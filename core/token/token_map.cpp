@@ -25,8 +25,8 @@
 #include "core/base/buffer.h"
 #include "core/base/error.h"
 #include "core/base/squared_norm.h"
-#include "core/simd/eigen_products.h"
 #include "core/similarity/similarity.h"
+#include "core/token/eigen_products.h"
 
 namespace conelab {
 namespace {
