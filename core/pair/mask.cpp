@@ -46,15 +46,24 @@ std::shared_ptr<const Neighbours> neighbours(const MaskInput& in, bool directed)
     const std::int64_t own = i + in.key - in.query;
     if (own >= 0) pairs.emplace_back(i, own);
   }
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  auto lists = std::make_shared<Neighbours>();
-  lists->first.assign(static_cast<std::size_t>(in.query) + 1, 0);
+  // Sorts by query with counts, which costs O(pairs), and then the few keys of each query.
+  const auto queries = static_cast<std::size_t>(in.query);
+  std::vector<std::int64_t> place(queries + 1, 0), keys(pairs.size());
+  for (const auto& pair : pairs) ++place[static_cast<std::size_t>(pair.first) + 1];
+  for (std::size_t i = 1; i <= queries; ++i) place[i] += place[i - 1];
+  const std::vector<std::int64_t> begin = place;
   for (const auto& [query, key] : pairs) {
-    ++lists->first[static_cast<std::size_t>(query) + 1];
-    lists->neighbour.push_back(key);
+    keys[static_cast<std::size_t>(place[static_cast<std::size_t>(query)]++)] = key;
   }
-  for (std::size_t i = 1; i < lists->first.size(); ++i) lists->first[i] += lists->first[i - 1];
+  auto lists = std::make_shared<Neighbours>();
+  lists->first.assign(queries + 1, 0);
+  lists->neighbour.reserve(keys.size());
+  for (std::size_t i = 0; i < queries; ++i) {
+    const auto first = keys.begin() + begin[i], last = keys.begin() + begin[i + 1];
+    std::sort(first, last);
+    lists->neighbour.insert(lists->neighbour.end(), first, std::unique(first, last));
+    lists->first[i + 1] = static_cast<std::int64_t>(lists->neighbour.size());
+  }
   return lists;
 }
 

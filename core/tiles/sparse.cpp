@@ -70,15 +70,6 @@ class SparseHead {
     return kernels_.tails[plan_.similarity - similarity_table().data()];
   }
 
-  /// Asks the processor to load a key and its value, which are far from those of the key before.
-  void prefetch(std::int64_t key) const {
-    constexpr std::ptrdiff_t line = 64 / sizeof(T);
-    const T *coordinates = base(keys_, key), *lifted = value(key);
-    for (std::ptrdiff_t c = 0; c < head_.base_size(); c += line)
-      __builtin_prefetch(coordinates + c);
-    for (std::ptrdiff_t c = 0; c < width_; c += line) __builtin_prefetch(lifted + c);
-  }
-
   /// Returns the measure of a pair, NaN if one of its tokens is not finite.
   [[nodiscard]] T measure(std::int64_t query, std::int64_t key) const {
     if (contains(queries_.non_finite, query) || contains(keys_.non_finite, key)) {
@@ -139,7 +130,6 @@ class SparseRow {
     query_ = query;
     keys_ = mask_.keys(batch_, query);
     if (keys_.empty()) return false;
-    for (const std::int64_t key : keys_) head_.prefetch(key);
     columns_ = round_up(static_cast<int>(keys_.size()), kernels_.column_multiple);
     const auto columns = static_cast<std::size_t>(columns_);
     tile_.assign(columns, T(0));
