@@ -106,8 +106,11 @@ void ViewKeys::step_head(int step) {
   if (!trace) return;
   const std::int64_t head = workspace_.document().session().trace.head + step;
   if (head < 0 || head >= trace->query.shape.head) return;
-  workspace_.document().edit(
-      tr("choose head %1").arg(head), [head](Session& s) { s.trace.head = head; }, "step head");
+  const auto choose = [head](Session& s) {
+    s.trace.head = head;
+    s.maps.join = head_joins[0];  // Otherwise the mean of all heads stays.
+  };
+  workspace_.document().edit(tr("choose head %1").arg(head), choose, "step head");
 }
 
 /// From none over each operator and back to none.

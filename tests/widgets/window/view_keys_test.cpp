@@ -47,8 +47,10 @@ TEST(ViewKeys, MovePairsHeadsAndLayersWhateverHasTheFocus) {
   type_key(opened.window, Qt::Key_BracketRight);
   type_key(opened.window, Qt::Key_BracketRight);
   EXPECT_EQ(opened.session().trace.head, 2);
+  opened.window.document().edit("join", [](Session& s) { s.maps.join = "mean"; });
   type_key(opened.window, Qt::Key_BracketLeft);
   EXPECT_EQ(opened.session().trace.head, 1);
+  EXPECT_EQ(opened.session().maps.join, "one") << "one head is shown, not the mean of all";
   opened.window.maps().canvas().setFocus();
   type_key(opened.window, Qt::Key_Down);
   type_key(opened.window, Qt::Key_Right);
