@@ -88,7 +88,7 @@ void ExplorerView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   constexpr int roomy = 420;
   points_->setDirection(width() < roomy ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
-  if (event->size().width() != event->oldSize().width()) show_readout();
+  if (event->size() != event->oldSize()) show_readout();
 }
 
 /// Returns the tokens under the operator of the session's family. If they have no places,
@@ -322,7 +322,9 @@ void ExplorerView::write_readout() {
     if (column == 0) html += "</tr>";
   }
   html += "</table>";
-  for (const QString& line : {about_tokens(), left_out_}) {
+  // In a low window the tools need the space of the sentence; its names stand in the picture.
+  constexpr int low = 640;
+  for (const QString& line : {height() < low ? QString() : about_tokens(), left_out_}) {
     if (!line.isEmpty()) html += "<p>" + with_values_bound(line).toHtmlEscaped() + "</p>";
   }
   const bool anew = std::exchange(readout_columns_, columns) != columns;
