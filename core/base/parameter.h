@@ -16,7 +16,7 @@ namespace conelab {
 enum class Domain {
   any,       ///< A finite number.
   positive,  ///< A number above 0.
-  /// From 1e-15 to 1e15, so that squares and their reciprocals are finite in every type.
+  /// A number from 1e-15 to 1e15, so that squares and their reciprocals are finite in every type.
   moderate,
   non_negative,  ///< 0 or a number above 0.
   whole,         ///< A whole number from 1.
@@ -35,7 +35,7 @@ struct ParameterInfo {
   Domain domain;
   bool differentiable;
   const char* about;  ///< One line, with the unit and the paper.
-  /// For Domain::choice: "paper|reference"; `initial` is an index of these.
+  /// The words of Domain::choice, "paper|reference"; `initial` is the index of one of them.
   const char* choices = "";
   /// For Domain::tensor: its axes by name or number, "classes,d". Names known from the input are d,
   /// 3d, d_v, n_q and n_k. Any other name stands for the same size wherever it occurs, "2f" for
@@ -52,7 +52,7 @@ void check_domain(const ParameterInfo& info, double value);
 /// Returns the words of a choice.
 [[nodiscard]] std::vector<std::string> choice_words(const ParameterInfo& info);
 
-/// What defaults of parameters may depend on.
+/// The sizes that the defaults of parameters may depend on.
 struct DefaultContext {
   std::int64_t head = 0;   ///< The head that the default is for.
   std::int64_t heads = 1;  ///< The number of heads.
@@ -68,8 +68,9 @@ struct Parameter {
   /// The numbers, [1] or [head], or those of several axes. For a choice the index of its word.
   /// Empty for a tensor.
   std::vector<double> values;
-  /// For a tensor, its sizes as given, with or without a leading axis of heads; empty if it is
-  /// absent. For numbers of several axes of a grid, [axes] or [head, axes]; otherwise empty.
+  /// The sizes of a tensor as it was given, with or without a leading axis of heads; they are empty
+  /// if it is absent. Numbers for several axes of a grid have [axes] or [head, axes]. Other
+  /// parameters have none.
   std::vector<std::int64_t> extents;
 
   [[nodiscard]] double at(std::int64_t head) const {

@@ -106,7 +106,8 @@ class Parts {
     const std::string& folder, const std::vector<std::filesystem::path>& files,
     const std::function<bool()>& cancelled);
 
-/// What is stored of a run at its output. `--resume` continues this sweep unless options change it.
+/// The part of a run that is stored at its output. `--resume` continues this sweep unless options
+/// change it.
 struct StoredRun {
   Sweep sweep;
   std::vector<std::string> peers;  ///< Names and versions. Their commands are not stored.
