@@ -69,29 +69,47 @@ struct Rows {
   }
 };
 
+template <int panels>
+using Vectors = std::make_integer_sequence<int, panels * panel_vectors>;
+
+/// Loads the vectors of one step of the panels.
+template <class T, int... v>
+HWY_INLINE void load_step(const T* panel, std::ptrdiff_t stride, Vector<T>* b,
+                          std::integer_sequence<int, v...>) {
+  ((b[v] = hn::LoadU(Tag<T>(), panel + v / panel_vectors * stride + v % panel_vectors * lanes<T>)),
+   ...);
+}
+
+/// Adds the products of a number and a step's vectors to a row of a block, or begins it with them.
+template <bool begins, class V, int... v>
+HWY_INLINE void multiply_row(V a, const V* b, V* row, std::integer_sequence<int, v...>) {
+  if constexpr (begins) {
+    ((row[v] = hn::Mul(a, b[v])), ...);
+  } else {
+    ((row[v] = hn::MulAdd(a, b[v], row[v])), ...);
+  }
+}
+
+/// The same for all rows of a block. `left` is where the numbers of the rows are in this step.
+template <bool begins, class T, int panels, int rows, class Left, int... r>
+HWY_INLINE void multiply_step(const Left& left, const Vector<T>* b, Block<T, rows, panels>& block,
+                              std::integer_sequence<int, r...>) {
+  (multiply_row<begins>(hn::Set(Tag<T>(), left(r)), b, block.v[r], Vectors<panels>()), ...);
+}
+
 /// Adds the products of `steps` steps, from step `first` on, to a block. `panel` points to the
 /// first of them and is advanced. If `begins`, the block is overwritten: it has no numbers yet.
 template <class T, bool rows_contiguous, bool packed, int steps, bool begins, int rows, int panels>
 HWY_INLINE void multiply_steps(const Strip<T>& s, const Rows<T, rows>& row, std::ptrdiff_t first,
                                const T*& panel, Block<T, rows, panels>& block) {
-  const Tag<T> tag;
   const T* column = s.left + first * s.left_step;
   unrolled<steps>([&](auto step) __attribute__((always_inline)) {
     Vector<T> b[panels * panel_vectors];
-    unrolled<panels * panel_vectors>([&](auto v) __attribute__((always_inline)) {
-      b[v] =
-          hn::LoadU(tag, panel + v / panel_vectors * s.panel_stride + v % panel_vectors * lanes<T>);
-    });
-    unrolled<rows>([&](auto r) __attribute__((always_inline)) {
-      const auto a = hn::Set(tag, rows_contiguous ? column[r] : row.at[r][first + step]);
-      unrolled<panels * panel_vectors>([&](auto v) __attribute__((always_inline)) {
-        if constexpr (begins && step == 0) {
-          block.v[r][v] = hn::Mul(a, b[v]);
-        } else {
-          block.v[r][v] = hn::MulAdd(a, b[v], block.v[r][v]);
-        }
-      });
-    });
+    load_step(panel, s.panel_stride, b, Vectors<panels>());
+    const auto left = [&](int r) __attribute__((always_inline)) {
+      return rows_contiguous ? column[r] : row.at[r][first + step];
+    };
+    multiply_step<begins && step == 0>(left, b, block, std::make_integer_sequence<int, rows>());
     panel += packed ? panel_columns<T> : s.right_step;
     if constexpr (rows_contiguous) column += s.left_step;
   });
@@ -105,9 +123,11 @@ struct Walk {
 };
 
 /// Multiplies blocks of rows by panels and passes the vectors of each row to `store(across, row,
-/// vectors)`. The depth is covered in steps of many_steps, 4 and 1.
+/// vectors)`. The depth is covered in steps of many_steps, 4 and 1; blocks of fewer rows than
+/// block_rows do without many_steps, which would only be more code.
 template <class T, bool rows_contiguous, bool packed, int rows, int panels, class F>
 HWY_INLINE void multiply_part(Strip<T> s, const Walk& walk, const F& store) {
+  constexpr int most_steps = rows == block_rows<panels> ? many_steps : 4;
   for (int i = 0; i < walk.across; ++i) {
     Strip<T> at = s;
     for (int j = 0, first = walk.first; j < walk.down; ++j, first += rows) {
@@ -115,20 +135,20 @@ HWY_INLINE void multiply_part(Strip<T> s, const Walk& walk, const F& store) {
       const Rows<T, rows> row(at);
       const T* panel = at.panel;
       std::ptrdiff_t step = 0;
-      if (is_terse && many_steps <= at.depth) {
-        multiply_steps<T, rows_contiguous, packed, many_steps, true>(at, row, step, panel, block);
-        step = many_steps;
+      if (is_terse && most_steps <= at.depth) {
+        multiply_steps<T, rows_contiguous, packed, most_steps, true>(at, row, step, panel, block);
+        step = most_steps;
       } else {
         unrolled<rows>([&](auto r) __attribute__((always_inline)) {
           for (auto& v : block.v[r]) v = hn::Zero(Tag<T>());
         });
       }
-      for (; step + many_steps <= at.depth; step += many_steps) {
+      for (; step + most_steps <= at.depth; step += most_steps) {
         // Otherwise each row would have its own index.
         if constexpr (is_terse) asm("" : "+r"(step));
-        multiply_steps<T, rows_contiguous, packed, many_steps, false>(at, row, step, panel, block);
+        multiply_steps<T, rows_contiguous, packed, most_steps, false>(at, row, step, panel, block);
       }
-      for (; many_steps > 4 && step + 4 <= at.depth; step += 4)
+      for (; most_steps > 4 && step + 4 <= at.depth; step += 4)
         multiply_steps<T, rows_contiguous, packed, 4, false>(at, row, step, panel, block);
       for (; step < at.depth; ++step)
         multiply_steps<T, rows_contiguous, packed, 1, false>(at, row, step, panel, block);
