@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include "core/base/random.h"
+#include "core/bench/machine.h"
 #include "core/reference/differences.h"
 #include "core/reference/evaluate.h"
 
@@ -49,7 +49,6 @@ constexpr std::int64_t checked_rows = 16;
 /// Slopes by finite differences: so many features of this query, the first that has no twin.
 constexpr std::int64_t checked_slopes = 8;
 constexpr std::int64_t plain_row = 4;
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// One head of a batch element. Errors are measured head by head, so that the copies in wider
 /// numbers take little memory compared with the case itself.

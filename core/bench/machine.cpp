@@ -10,9 +10,7 @@
 
 #include <algorithm>
 #include <barrier>
-#include <chrono>
 #include <fstream>
-#include <limits>
 #include <span>
 #include <string>
 #include <thread>
@@ -24,8 +22,6 @@
 
 namespace conelab {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Of the unit that multiplies tensors of S here.
 template <class S>
@@ -39,7 +35,7 @@ double peak_of_one(double seconds) {
   while (elapsed < seconds) {
     sink = k.peak(steps);
     ++runs;
-    elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    elapsed = seconds_since(start);
   }
   return static_cast<double>(runs) * steps * k.peak_flops / elapsed;
 }
@@ -116,15 +112,10 @@ void reset_peak_resident() { std::ofstream("/proc/self/clear_refs") << "5"; }
 namespace {
 using Words = std::span<std::uint64_t>;
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// Words between two looks at the clock: 8 MiB, so that all threads stop at about the same time.
 constexpr std::size_t block = std::size_t{1} << 20;
 /// Of a run's time that later rounds may spend.
 constexpr double modest_share = 0.02;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Memory that vanishes with it; huge pages, so that what is measured is no page table.
 class StreamArray {

@@ -1,9 +1,11 @@
 // Measurements of the machine during a benchmark: its multiply-add peak, the bandwidth of its
-// memory, and the memory of this process. Also flushes caches.
+// memory, and the memory of this process. Also the clock, and what flushes caches.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 
 #include "core/base/tensor.h"
@@ -11,11 +13,19 @@
 
 namespace conelab {
 
+/// What could not be measured.
+inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+using Clock = std::chrono::steady_clock;
+[[nodiscard]] inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 /// Returns the multiply-add peak of `threads` concurrent threads in FLOP/s, measured for about
-/// `seconds`. It is the roof of the roofline, and shows whether the machine was slowed down during
-/// a sample. It is measured in f64 for f64 and in f32 otherwise; for 16-bit tensors that a tile
-/// unit serves, in the unit's bf16.
-[[nodiscard]] double measure_peak(Dtype dtype, int threads, double seconds);
+/// `seconds`, by default as long as before and after a sample. It is the roof of the roofline, and
+/// shows whether the machine was slowed down during a sample. It is measured in f64 for f64 and in
+/// f32 otherwise; for 16-bit tensors that a tile unit serves, in the unit's bf16.
+[[nodiscard]] double measure_peak(Dtype dtype, int threads, double seconds = 0.002);
 
 /// Returns the bandwidth of memory in bytes/s, the slope of the roofline. `threads` threads
 /// repeatedly read an array that no cache can hold, for about `seconds`. Each reads its own part,

@@ -1,17 +1,15 @@
 #include "core/bench/measured.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/error.h"
+#include "core/bench/machine.h"
 #include "core/bench/sweep.h"
 #include "core/files/element.h"
 #include "core/statistics/interval.h"
 
 namespace conelab {
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// A group of a benchmark, with errors that name file and group.
 class Group {

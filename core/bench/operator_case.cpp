@@ -24,8 +24,7 @@ constexpr double sample_seconds = 0.02;
 /// while others had their turn its memory left the caches.
 constexpr double short_seconds = 0.1;
 constexpr double warm_up_seconds = 0.01;
-/// Of each of the two peak measurements around a sample, and of each one of the bandwidth.
-constexpr double peak_seconds = 0.002;
+/// Of each measurement of the bandwidth.
 constexpr double bandwidth_seconds = 0.1;
 /// Of a sample on a device.
 constexpr int most_runs = 10000;
@@ -183,9 +182,7 @@ class HostCase : public CaseExecutor {
   double run_seconds_ = 0;  ///< Of the last sample, or of the first run.
   double peak_bytes_ = 0, extra_bytes_ = 0;
 
-  [[nodiscard]] double peak() const {
-    return measure_peak(operator_.dtype, operator_.threads, peak_seconds);
-  }
+  [[nodiscard]] double peak() const { return measure_peak(operator_.dtype, operator_.threads); }
 
   void run() {
     const Plan& plan = *operator_.plan;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <span>
 #include <tuple>
 
 #include "core/base/environment.h"
 #include "core/base/tensor.h"
+#include "core/bench/machine.h"
 #include "core/simd/kernels.h"
 #include "core/statistics/control.h"
 #include "core/statistics/exponent.h"
@@ -18,7 +18,6 @@
 namespace conelab {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 using Numbers = std::vector<double>;
 
 /// Those of some axes that the file has.

@@ -1,7 +1,6 @@
 #include "core/bench/runner.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
@@ -60,12 +59,6 @@ void check_parameters(const Sweep& sweep, const Workload& workload) {
     }
     workload.check(operation);
   }
-}
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 class Run {

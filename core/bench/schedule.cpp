@@ -120,12 +120,8 @@ double Schedule::seconds_left(const Forecast& forecast) const {
 
 namespace {
 
-/// Of each of the two measurements of the machine's peak around a peer's sample.
-constexpr double peak_seconds = 0.002;
-
 double machine_peak(const Case& c) {
-  return measure_peak(dtype_from_name(c["dtype"]), static_cast<int>(c.number("threads")),
-                      peak_seconds);
+  return measure_peak(dtype_from_name(c["dtype"]), static_cast<int>(c.number("threads")));
 }
 
 }  // namespace
@@ -213,7 +209,7 @@ namespace {
 
 /// A case that would take longer than the limit at this share of the multiply-add peak is doubtful:
 /// its rate is measured before it starts.
-constexpr double modest_share = 0.02;
+constexpr double doubtful_share = 0.02;
 /// On a case of this length, or the sweep's shortest where that is longer.
 constexpr std::int64_t probe_length = 1024;
 
@@ -278,7 +274,8 @@ std::string Admission::why_endless(int series, Forecast& forecast) {
   const Case& c = schedule_->at(series).labels();
   const double runs = sweep_->cold ? 3 : 2;  // Of a sample: to warm up, warm, and cold.
   const double flops = schedule_->at(series).prediction.flops;
-  if (c["device"] != "cpu" || runs * flops <= sweep_->time_limit * modest_share * peak_) return "";
+  if (c["device"] != "cpu" || runs * flops <= sweep_->time_limit * doubtful_share * peak_)
+    return "";
   if (forecast.rate(c).flops == 0) {
     Case shorter = c;
     const std::int64_t shortest = sweep_->numbers(axes().back()).front();

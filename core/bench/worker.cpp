@@ -23,6 +23,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "core/bench/machine.h"
 #include "core/tiles/backend.h"
 
 namespace conelab {
@@ -124,8 +125,6 @@ int run_worker(ExecutorFactory factory) {
 // ---- the runner's side --------------------------------------------------------------------------
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// How often a wait looks at whether it was cancelled.
 constexpr int poll_milliseconds = 50;

@@ -17,14 +17,13 @@
 namespace conelab::figure {
 namespace {
 
-constexpr double margin = 5, title_room = 15, longest_label = 60, panel_gap = 10;
 constexpr double squash = 0.27;        ///< Height of an arc divided by half of its span.
 constexpr double row_distance = 0.16;  ///< Distance of queries and keys, divided by the width.
 constexpr double widest = 2.2;         ///< Width of the strongest arc, in points.
 constexpr double largest_disc = 2.6;   ///< Radius of the strongest disc, in points.
 constexpr double faintest = 0.14;      ///< Opacity of the weakest arc.
 constexpr double flattest = 8;         ///< Space above a line without arcs, in points.
-constexpr int steps = 24;              ///< Points along a curve, for pointing at it.
+constexpr int curve_steps = 24;        ///< Points along a curve, for pointing at it.
 
 Colour colour_of(const Arc& arc) { return arc.key <= arc.query ? blue : orange; }
 
@@ -138,8 +137,8 @@ PlacedArc placed_curve(const Plan& plan, const Arc& arc, const ArcsPlace& place)
   if (plan.rows()) {
     const double middle = (a.y + b.y) / 2;
     out.path.move(a).cubic({a.x, middle}, {b.x, middle}, b);
-    for (int i = 0; i <= steps; ++i) {
-      const double t = static_cast<double>(i) / steps, s = 1 - t;
+    for (int i = 0; i <= curve_steps; ++i) {
+      const double t = static_cast<double>(i) / curve_steps, s = 1 - t;
       const double bend = t * t * (3 - 2 * t);
       out.points.push_back(
           {a.x + bend * (b.x - a.x), s * s * s * a.y + 3 * s * t * middle + t * t * t * b.y});
@@ -154,8 +153,8 @@ PlacedArc placed_curve(const Plan& plan, const Arc& arc, const ArcsPlace& place)
                     .from = std::numbers::pi,
                     .sweep = above ? std::numbers::pi : -std::numbers::pi};
   out.path.move(curve.start()).ellipse_arc(curve);
-  for (int i = 0; i <= steps; ++i)
-    out.points.push_back(curve.at(curve.from + curve.sweep * i / steps));
+  for (int i = 0; i <= curve_steps; ++i)
+    out.points.push_back(curve.at(curve.from + curve.sweep * i / curve_steps));
   return out;
 }
 
@@ -311,7 +310,7 @@ DrawnArcs place_arcs(const ArcsFigure& f) {
     const ArcsPanel& panel = f.panels[i];
     ArcsPlace place = place_panel(shared, top);
     draw_panel(list, shared, panel, f.shared_limits ? most : strongest(panel.arcs), i, place);
-    top = place.box.bottom() + panel_gap;
+    top = place.box.bottom() + gutter;
     drawn.panels.push_back(std::move(place));
   }
   finish_with_caption(list, caption_of(shared), top);

@@ -30,8 +30,6 @@
 namespace conelab::figure {
 namespace {
 
-constexpr double margin = 5;
-
 struct Line {
   std::string name;
   std::vector<std::vector<TextRun>> notes;

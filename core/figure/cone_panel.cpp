@@ -26,12 +26,10 @@ Colour darker(Colour c) {
   return {part(c.r), part(c.g), part(c.b), c.a};
 }
 
-HemispherePoint above(const Vector& x) { return from_half_plane(x[0], x[1]); }
-
 /// A scene with all derived quantities, each computed once.
-class Panel {
+class PanelPainter {
  public:
-  Panel(DisplayList& list, const ConeScene& scene, const ModelView& view, std::string id)
+  PanelPainter(DisplayList& list, const ConeScene& scene, const ModelView& view, std::string id)
       : list_(list),
         scene_(scene),
         view_(view),
@@ -222,13 +220,13 @@ class Panel {
 
   void draw_geodesic(const SceneGeodesic& g) {
     stroke(geodesic_curve(g.a, g.b), Paint::stroked(g.colour, data_line));
-    for (const Vector& end : {g.a, g.b}) draw_point(above(end), g.colour);
+    for (const Vector& end : {g.a, g.b}) draw_point(from_half_plane(end), g.colour);
     if (!g.show_escape) return;
     if (in_cone(geometry::midpoint(g.a, g.b))) return;
     const Vector out = geometry::along_geodesic(g.a, g.b, crossing(g, 0, 0.5));
     const Vector back = geometry::along_geodesic(g.a, g.b, crossing(g, 0.5, 1));
     stroke(geodesic_curve(out, back), Paint::stroked(vermilion, 2));
-    for (const Vector& border : {out, back}) draw_point(above(border), vermilion);
+    for (const Vector& border : {out, back}) draw_point(from_half_plane(border), vermilion);
   }
 
   void draw_boundary() {
@@ -268,10 +266,10 @@ class Panel {
   void draw_points() {
     group("points", "Points");
     if (curves_.umbral() && at_page(curves_.source())) draw_point(curves_.source(), orange);
-    draw_point(above(scene_.u), blue);
-    if (scene_.v) draw_point(above(*scene_.v), purple);
+    draw_point(from_half_plane(scene_.u), blue);
+    if (scene_.v) draw_point(from_half_plane(*scene_.v), purple);
     if (meeting_) draw_point(curves_.at(*meeting_), vermilion);
-    for (const Vector& mark : scene_.marks) draw_point(above(mark), ink);
+    for (const Vector& mark : scene_.marks) draw_point(from_half_plane(mark), ink);
     list_.group_end();
     draw_tokens();
     for (const SceneLabel& label : scene_.labels) {
@@ -282,12 +280,12 @@ class Panel {
       lead(box, at, 0.5, ink);
     }
     name_light();
-    name(above(scene_.u), "<i>u</i>", title_size);
-    if (scene_.v) name(above(*scene_.v), "<i>v</i>", title_size);
+    name(from_half_plane(scene_.u), "<i>u</i>", title_size);
+    if (scene_.v) name(from_half_plane(*scene_.v), "<i>v</i>", title_size);
     if (meeting_) name(curves_.at(*meeting_), "LCA");
     for (std::size_t i = 0; i < scene_.marks.size(); ++i) {
       const std::string number = scene_.marks.size() > 1 ? std::to_string(i + 1) : "";
-      name(above(scene_.marks[i]), "<i>w</i><sub>" + number + "</sub>", title_size);
+      name(from_half_plane(scene_.marks[i]), "<i>w</i><sub>" + number + "</sub>", title_size);
     }
     if (scene_.annotate) annotate();
     name_tokens();
@@ -297,8 +295,8 @@ class Panel {
     if (scene_.tokens.empty()) return;
     group("tokens", "Tokens");
     for (const SceneToken& token : scene_.tokens) {
-      if (!at_page(above(token.at))) continue;
-      const Point at = view_.page(above(token.at));
+      if (!at_page(from_half_plane(token.at))) continue;
+      const Point at = view_.page(from_half_plane(token.at));
       list_.circle(at, 1.2, {ink, {white, thin_line, {}, Cap::butt}});
       labels_.avoid(Box{at.x, at.y, 0, 0}.grown(1.5));
     }
@@ -308,8 +306,8 @@ class Panel {
   /// Names that fit nowhere are left out, so that the others can be read.
   void name_tokens() {
     for (const SceneToken& token : scene_.tokens) {
-      if (token.name.empty() || !at_page(above(token.at))) continue;
-      labels_.place_if_free(list_, view_.page(above(token.at)), {TextRun{token.name}},
+      if (token.name.empty() || !at_page(from_half_plane(token.at))) continue;
+      labels_.place_if_free(list_, view_.page(from_half_plane(token.at)), {TextRun{token.name}},
                             {.size = small_size, .colour = ink, .halo = 0.8}, 1.5);
     }
   }
@@ -445,7 +443,7 @@ Window fitted_window(const ConeScene& scene, Model model) {
     const ArcParameter at(arc);
     for (int i = 0; i <= 24; ++i) include(at(i / 24.0));
   }
-  for (const SceneToken& token : scene.tokens) include(above(token.at));
+  for (const SceneToken& token : scene.tokens) include(from_half_plane(token.at));
   const ConeCurves curves(scene.system);
   if (scene.system.infinite() && !curves.umbral()) {
     const HemispherePoint top = curves.light().via;
@@ -478,7 +476,7 @@ Box draw_panel(DisplayList& list, const ScenePanel& panel, Point corner, double 
   const Window window = panel.window.value_or(fitted_window(panel.scene, panel.model));
   const ModelView view(panel.model, window, {corner.x, top}, width, most_height);
   list.clip_begin(view.box().grown(0.6));
-  Panel(list, panel.scene, view, id).draw();
+  PanelPainter(list, panel.scene, view, id).draw();
   list.clip_end();
   return {corner.x, corner.y, width, view.box().bottom() - corner.y};
 }

@@ -14,16 +14,14 @@ namespace {
 using geometry::Model;
 using geometry::Vector;
 
-Vector at(double x, double height) { return Eigen::Vector2d(x, height); }
-
-std::string number(double value) { return fmt::format("{:.4g}", value); }
+std::string short_number(double value) { return fmt::format("{:.4g}", value); }
 
 /// Formats a point of the half-plane in the coordinates of another model: "(0.3, −0.1)".
 std::string coordinates(const Vector& half_plane, Model model) {
   std::string text;
   for (const double c : geometry::convert(half_plane, Model::halfspace, model)) {
     const double shown = std::abs(c) < 1e-12 ? 0 : c;  // Hides rounding of the conversion.
-    text += (text.empty() ? "(" : ", ") + number(shown);
+    text += (text.empty() ? "(" : ", ") + short_number(shown);
   }
   return text + ")";
 }
@@ -32,9 +30,9 @@ std::string meeting_text(const ConeScene& scene, Model model) {
   const geometry::Lca lca = scene_lca(scene);
   const double depth = geometry::depth_of(scene.system, lca.radial, scene.measure);
   const char* measure = scene.measure == geometry::DepthMeasure::distance ? "distance" : "depth";
-  if (!lca.place) return fmt::format("no common ancestor, {} {}", measure, number(depth));
+  if (!lca.place) return fmt::format("no common ancestor, {} {}", measure, short_number(depth));
   const Vector x = geometry::place(scene.system, *lca.place, Model::halfspace).x;
-  return fmt::format("LCA = {}, {} {}", coordinates(x, model), measure, number(depth));
+  return fmt::format("LCA = {}, {} {}", coordinates(x, model), measure, short_number(depth));
 }
 
 /// The similarity whose level lines are drawn, if it is not the family's.
@@ -43,7 +41,7 @@ std::string levels_text(const ConeScene& scene) {
   if (other == nullptr || scene.levels == 0) return "";
   const Eigen::Vector2d u = scene.u, v = *scene.v;
   return fmt::format("; level lines of {}, {}; of v it is {}", other->name, other->formula,
-                     number(similarity_of(other->similarity, u, v)));
+                     short_number(similarity_of(other->similarity, u, v)));
 }
 
 std::string readout(const ConesFigure& f, const ConeScene& scene, Model model) {
@@ -110,8 +108,8 @@ ConeScene cone_scene(const ConesFigure& f) {
     scene.system =
         geometry::with_source(scene.system, geometry::point(Model::halfspace, *f.source, "source"));
   }
-  scene.u = f.u.value_or(infinite ? at(-0.35, 0.4) : at(-0.5, 0.3));
-  scene.v = f.v.value_or(infinite ? at(0.45, 0.25) : at(-0.02, 0.25));
+  scene.u = f.u.value_or(infinite ? Vector{{-0.35, 0.4}} : Vector{{-0.5, 0.3}});
+  scene.v = f.v.value_or(infinite ? Vector{{0.45, 0.25}} : Vector{{-0.02, 0.25}});
   scene.ancestors = f.ancestors;
   scene.levels = f.levels;
   scene.measure = f.depth;
@@ -125,7 +123,8 @@ std::string scene_text(const ConeScene& scene, Model model) {
   const geometry::ConeFamily& family = *scene.system.family;
   std::string text = fmt::format("{} cones", family.name);
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
-    text += fmt::format(", {} = {}", family.parameters[i].key, number(scene.system.values[i]));
+    text +=
+        fmt::format(", {} = {}", family.parameters[i].key, short_number(scene.system.values[i]));
   }
   text += "; u = " + coordinates(scene.u, model);
   if (scene.v) text += "; v = " + coordinates(*scene.v, model);

@@ -11,15 +11,15 @@
 namespace conelab::figure {
 namespace {
 
-std::string number(double value) {
+std::string rounded(double value) {
   const std::string text = fmt::format("{:.2f}", value);
   return text == "-0.00" ? "0.00" : text;
 }
 
-std::string point(Point p) { return number(p.x) + "," + number(p.y); }
+std::string rounded(Point p) { return rounded(p.x) + "," + rounded(p.y); }
 
 std::string box(const Box& b) {
-  return point({b.x, b.y}) + " " + number(b.width) + "x" + number(b.height);
+  return rounded({b.x, b.y}) + " " + rounded(b.width) + "x" + rounded(b.height);
 }
 
 std::string colour(Colour c) {
@@ -38,16 +38,16 @@ std::string quoted(const std::string& text) {
 }
 
 struct SegmentText {
-  std::string operator()(const MoveTo& s) const { return " M " + point(s.to); }
-  std::string operator()(const LineTo& s) const { return " L " + point(s.to); }
+  std::string operator()(const MoveTo& s) const { return " M " + rounded(s.to); }
+  std::string operator()(const LineTo& s) const { return " L " + rounded(s.to); }
   std::string operator()(const ArcTo& s) const {
     const double degree = 180 / std::numbers::pi;
-    std::string text = " A " + point(s.centre) + " r " + number(s.rx);
-    if (s.ry != s.rx) text += "," + number(s.ry) + " turn " + number(s.rotation * degree);
-    return text + " " + number(s.from * degree) + "+" + number(s.sweep * degree);
+    std::string text = " A " + rounded(s.centre) + " r " + rounded(s.rx);
+    if (s.ry != s.rx) text += "," + rounded(s.ry) + " turn " + rounded(s.rotation * degree);
+    return text + " " + rounded(s.from * degree) + "+" + rounded(s.sweep * degree);
   }
   std::string operator()(const CubicTo& s) const {
-    return " C " + point(s.control1) + " " + point(s.control2) + " " + point(s.to);
+    return " C " + rounded(s.control1) + " " + rounded(s.control2) + " " + rounded(s.to);
   }
   std::string operator()(const Close&) const { return " Z"; }
 };
@@ -60,8 +60,8 @@ std::string outline(const Path& path) {
 
 std::string stroke(const Stroke& s) {
   if (s.width <= 0) return {};
-  std::string text = " stroke " + colour(s.colour) + " " + number(s.width);
-  for (std::size_t i = 0; i < s.dash.size(); ++i) text += (i ? "," : " dash ") + number(s.dash[i]);
+  std::string text = " stroke " + colour(s.colour) + " " + rounded(s.width);
+  for (std::size_t i = 0; i < s.dash.size(); ++i) text += (i ? "," : " dash ") + rounded(s.dash[i]);
   return text + (s.cap == Cap::butt ? "" : s.cap == Cap::round ? " round" : " square");
 }
 
@@ -78,10 +78,10 @@ struct ItemText {
   }
   std::string operator()(const TextItem& i) const {
     static constexpr const char* anchors[] = {"start", "middle", "end"};
-    std::string text = fmt::format("text {} size {} {}", point(i.at), number(i.size),
+    std::string text = fmt::format("text {} size {} {}", rounded(i.at), rounded(i.size),
                                    anchors[static_cast<int>(i.anchor)]);
-    if (i.rotation != 0) text += " turn " + number(i.rotation);
-    if (i.halo != 0) text += " halo " + number(i.halo);
+    if (i.rotation != 0) text += " turn " + rounded(i.rotation);
+    if (i.halo != 0) text += " halo " + rounded(i.halo);
     if (i.colour != black) text += " " + colour(i.colour);
     for (const TextRun& run : i.runs) text += run_text(run);
     return text;
@@ -160,7 +160,7 @@ struct ItemCheck {
 }  // namespace
 
 std::string dump(const DisplayList& list) {
-  std::string text = "page " + number(list.width) + " x " + number(list.height) + "\n";
+  std::string text = "page " + rounded(list.width) + " x " + rounded(list.height) + "\n";
   const Metadata& m = list.metadata;
   for (const auto& [key, value] : {std::pair{"title", &m.title},
                                    {"description", &m.description},

@@ -11,8 +11,6 @@ namespace {
 
 using geometry::Vector;
 
-constexpr double margin = 5, gutter = 12;
-
 Vector at(double x, double height) { return Eigen::Vector2d(x, height); }
 
 DisplayList start(const ExplanationFigure& f, const char* title) {
@@ -21,10 +19,6 @@ DisplayList start(const ExplanationFigure& f, const char* title) {
   list.metadata = f.metadata;
   if (list.metadata.title.empty()) list.metadata.title = title;
   return list;
-}
-
-std::string with_caption(const ExplanationFigure& f, const std::string& text) {
-  return f.caption.empty() ? text : f.caption + ". " + text;
 }
 
 // ---- convexity ---------------------------------------------------------------------------------
@@ -103,7 +97,7 @@ DisplayList draw_convexity(const ExplanationFigure& f) {
   finish_with_caption(
       list,
       with_caption(
-          f,
+          f.caption,
           "Both ends of the geodesic (green dots) lie in the cone of u; where it is outside it is "
           "thick and red. Umbral cones (r = 1) are bounded "
           "by curves of constant distance from a geodesic and are not convex; penumbral "
@@ -131,7 +125,7 @@ DisplayList draw_lub(const ExplanationFigure& f) {
   finish_with_caption(
       list,
       with_caption(
-          f,
+          f.caption,
           "First the half-plane: the common ancestors of u and v are the ancestors of their "
           "LCA. Then the shadows that points of the half-space cast on its boundary, seen "
           "from the light: u is an ancestor of v where v's disc lies in u's. The disc of w "

@@ -304,8 +304,7 @@ Metadata FigureInput::titled(const char* title) const {
 }
 
 std::string FigureInput::described(const std::string& text) const {
-  const std::string typed = value("caption");
-  return typed.empty() ? text : typed + ". " + text;
+  return with_caption(value("caption"), text);
 }
 
 std::string value_of(const FigureInfo& info, const Parameters& parameters, const std::string& key) {

@@ -15,7 +15,7 @@
 namespace conelab::figure {
 namespace {
 
-constexpr double margin = 4, gutter = 9, title_room = 13, axis_title_room = 10, longest_label = 60;
+constexpr double axis_title_room = 10;
 
 /// A panel as it is drawn, with what the layout needs.
 struct Drawn {

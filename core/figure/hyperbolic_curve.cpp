@@ -14,10 +14,6 @@ namespace {
 
 using geometry::Vector;
 
-HemispherePoint above(const Vector& half_plane) {
-  return from_half_plane(half_plane[0], half_plane[1]);
-}
-
 HemispherePoint end_point(const std::optional<Vector>& end) {
   return end ? from_half_plane((*end)[0], 0) : point_at_infinity;
 }
@@ -130,15 +126,15 @@ HemispherePoint Motion::operator()(const HemispherePoint& p) const {
 }
 
 Curve geodesic_curve(const Vector& u, const Vector& v, bool whole) {
-  const HemispherePoint middle = above(geometry::midpoint(u, v));
-  if (!whole) return {{above(u), middle, above(v)}};
+  const HemispherePoint middle = from_half_plane(geometry::midpoint(u, v));
+  if (!whole) return {{from_half_plane(u), middle, from_half_plane(v)}};
   const geometry::Geodesic g = geometry::geodesic_through(u, v);
   return {{end_point(g.from), middle, end_point(g.to)}};
 }
 
 Curve circle_curve(const Vector& centre, double radius) {
   const auto at = [&](double angle) {
-    return above(
+    return from_half_plane(
         geometry::exp_map(centre, Eigen::Vector2d(std::cos(angle), std::sin(angle)) * radius));
   };
   const double third = 2 * M_PI / 3;

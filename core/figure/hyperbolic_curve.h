@@ -24,6 +24,9 @@ using HemispherePoint = Eigen::Vector3d;
 
 /// Returns the point (x, h) of the half-plane, h ≥ 0, on the hemisphere.
 [[nodiscard]] HemispherePoint from_half_plane(double x, double height);
+[[nodiscard]] inline HemispherePoint from_half_plane(const geometry::Vector& point) {
+  return from_half_plane(point[0], point[1]);
+}
 /// Returns the point in direction (cos a, sin a) of the ball, at distance ρ from its centre; ρ = ∞
 /// gives an ideal point.
 [[nodiscard]] HemispherePoint from_polar(double angle, double rho);

@@ -20,8 +20,6 @@
 namespace conelab::figure {
 namespace {
 
-constexpr double margin = 5, gutter = 9;
-
 /// What the masks of an n x n map read.
 struct Example {
   std::int64_t n;

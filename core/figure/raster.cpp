@@ -102,13 +102,13 @@ void append(png_structp png, png_bytep bytes, std::size_t count) {
 [[noreturn]] void jump_out(png_structp png, png_const_charp) { png_longjmp(png, 1); }
 void be_silent(png_structp, png_const_charp) {}
 
-struct Layout {
+struct PixelLayout {
   png_uint_32 columns, rows, dots_per_metre;
 };
 
 /// Returns false where libpng fails. It reports that by a jump to here, so that this function owns
 /// nothing that a destructor would have to release.
-bool write_png(png_structp png, png_infop info, const Layout& layout, const Pixels& pixels,
+bool write_png(png_structp png, png_infop info, const PixelLayout& layout, const Pixels& pixels,
                const std::vector<png_text>& text, Buffer& out) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_set_write_fn(png, &out, append, nullptr);
@@ -145,8 +145,8 @@ std::vector<std::uint8_t> encode_png(std::size_t columns, std::size_t rows,
     fail("png: {} x {} pixels do not fit {} bytes", columns, rows, rgba.size());
   }
   const Pixels pixels = pixels_of(rgba);
-  const Layout layout{static_cast<png_uint_32>(columns), static_cast<png_uint_32>(rows),
-                      static_cast<png_uint_32>(std::lround(dots_per_inch / 0.0254))};
+  const PixelLayout layout{static_cast<png_uint_32>(columns), static_cast<png_uint_32>(rows),
+                           static_cast<png_uint_32>(std::lround(dots_per_inch / 0.0254))};
   Buffer out;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, jump_out, be_silent);
   png_infop info = png == nullptr ? nullptr : png_create_info_struct(png);

@@ -18,8 +18,8 @@ using geometry::ConeSystem;
 using geometry::Model;
 using geometry::Vector;
 
-constexpr double margin = 5, gutter = 12, object_radius = 0.4;
-constexpr Window shown{-1, 1, 0, 1.35};
+constexpr double object_radius = 0.4;
+constexpr Window shown_window{-1, 1, 0, 1.35};
 
 const Vector& place_u() {
   static const Vector u = Eigen::Vector2d(-0.35, 0.4);
@@ -60,7 +60,7 @@ ScenePanel panel_of(const ConeSystem& system, const std::string& title) {
   panel.scene.system = system;
   panel.scene.u = place_u();
   panel.scene.v = place_v();
-  panel.window = shown;
+  panel.window = shown_window;
   panel.title = title;
   return panel;
 }

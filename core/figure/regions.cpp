@@ -22,7 +22,7 @@ constexpr Colour descendants{199, 222, 238, 255}, ancestors{199, 232, 222, 255},
     related{243, 243, 243, 255}, unrelated{240, 220, 231, 255};
 
 /// The law's numbers of a scene.
-struct Layout {
+struct RegionLayout {
   AxisShadow u;
   double largest;  ///< L, infinite for umbral cones with their light at infinity.
   bool around;     ///< Whether axes are angles, so that D is behind u.
@@ -35,7 +35,7 @@ struct Layout {
 };
 
 /// A letter in the middle of each region, on both sides of u where it has two sides.
-std::vector<SceneLabel> letters(const Layout& at, const ConeCurves& curves) {
+std::vector<SceneLabel> letters(const RegionLayout& at, const ConeCurves& curves) {
   std::vector<SceneLabel> labels;
   const auto add = [&](const char* letter, double apart, double shadow) {
     for (const int side : {-1, 1}) {
@@ -55,7 +55,7 @@ std::vector<SceneLabel> letters(const Layout& at, const ConeCurves& curves) {
   return labels;
 }
 
-std::vector<SceneCurve> areas(const Layout& at, const ConeCurves& curves) {
+std::vector<SceneCurve> areas(const RegionLayout& at, const ConeCurves& curves) {
   std::vector<SceneCurve> drawn;
   if (at.has_unrelated()) drawn.push_back({curves.related(at.u), Paint::filled(related)});
   drawn.push_back({curves.cone(at.u), Paint::filled(descendants)});
@@ -71,7 +71,7 @@ std::vector<SceneCurve> areas(const Layout& at, const ConeCurves& curves) {
 }
 
 /// Of the half-plane: wide enough for all regions.
-std::optional<Window> window_of(const Layout& at, const ConeScene& scene, Model model) {
+std::optional<Window> window_of(const RegionLayout& at, const ConeScene& scene, Model model) {
   if (model != Model::halfspace) return std::nullopt;
   if (!at.around) {
     const double half = at.endless() ? 4.5 * at.u.shadow : at.border(0) + 0.5 * at.largest;
@@ -101,9 +101,9 @@ DisplayList make_regions(const FigureInput& input) {
   scene.v.reset();
   scene.cones = false;
   const ConeCurves curves(scene.system);
-  const Layout at{curves.locate(scene.u, "u"),
-                  scene.system.family->largest_shadow(scene.system.values),
-                  !scene.system.infinite()};
+  const RegionLayout at{curves.locate(scene.u, "u"),
+                        scene.system.family->largest_shadow(scene.system.values),
+                        !scene.system.infinite()};
   scene.ground = at.has_unrelated() ? unrelated : related;
   scene.curves = areas(at, curves);
   scene.labels = letters(at, curves);

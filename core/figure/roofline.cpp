@@ -16,20 +16,20 @@
 namespace conelab::figure {
 namespace {
 
-constexpr double margin = 5, marker_size = 4.5;
+constexpr double marker_size = 4.5;
 
-bool positive(double v) { return v >= 1e-290 && v <= 1e290; }
-bool is_drawn(const RooflinePoint& p) { return positive(p.intensity) && positive(p.performance); }
+bool in_range(double v) { return v >= 1e-290 && v <= 1e290; }
+bool is_drawn(const RooflinePoint& p) { return in_range(p.intensity) && in_range(p.performance); }
 
 /// The figure without what cannot be drawn.
 RooflineFigure drawable(RooflineFigure f) {
-  const auto bad_ceiling = [](const RooflineCeiling& c) { return !positive(c.value); };
+  const auto bad_ceiling = [](const RooflineCeiling& c) { return !in_range(c.value); };
   std::erase_if(f.peaks, bad_ceiling);
   std::erase_if(f.bandwidths, bad_ceiling);
   std::erase_if(f.points, [](const RooflinePoint& p) { return !is_drawn(p); });
   for (RooflinePoint& p : f.points) {
-    p.low = positive(p.low) ? std::min(p.low, p.performance) : p.performance;
-    p.high = positive(p.high) ? std::max(p.high, p.performance) : p.performance;
+    p.low = in_range(p.low) ? std::min(p.low, p.performance) : p.performance;
+    p.high = in_range(p.high) ? std::max(p.high, p.performance) : p.performance;
   }
   return f;
 }

@@ -15,14 +15,12 @@
 namespace conelab::figure {
 namespace {
 
-constexpr double margin = 5;
-
 /// A point with its interval; low = high = y without one.
 struct Sample {
   double x, y, low, high;
 };
 
-struct Curve {
+struct SeriesCurve {
   std::size_t number;  ///< Of the series: decides colour and marker.
   std::vector<Sample> samples;
 };
@@ -44,9 +42,9 @@ void check(const ScalingSeries& s) {
 }
 
 /// Samples in the order of x; an interval that cannot be drawn is shrunk to the point.
-Curve curve_of(std::size_t number, const std::vector<double>& x, const std::vector<double>& y,
-               const std::vector<double>& low, const std::vector<double>& high) {
-  Curve curve{number, {}};
+SeriesCurve curve_of(std::size_t number, const std::vector<double>& x, const std::vector<double>& y,
+                     const std::vector<double>& low, const std::vector<double>& high) {
+  SeriesCurve curve{number, {}};
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!positive(x[i]) || !positive(y[i])) continue;
     curve.samples.push_back({x[i], y[i],
@@ -60,8 +58,8 @@ Curve curve_of(std::size_t number, const std::vector<double>& x, const std::vect
 
 /// A curve over the base curve where both have a point. The interval is the curve's own, divided by
 /// the base's median: it leaves out the base's uncertainty, as the caption says.
-Curve relative(const Curve& curve, const Curve& base) {
-  Curve out{curve.number, {}};
+SeriesCurve relative(const SeriesCurve& curve, const SeriesCurve& base) {
+  SeriesCurve out{curve.number, {}};
   for (const Sample& s : curve.samples) {
     for (const Sample& b : base.samples) {
       if (b.x == s.x) out.samples.push_back({s.x, s.y / b.y, s.low / b.y, s.high / b.y});
@@ -85,14 +83,14 @@ std::vector<TextRun> exponent_note(const ScalingSeries& s) {
 // ---- one panel ---------------------------------------------------------------------------------
 
 struct Panel {
-  std::vector<Curve> curves;
+  std::vector<SeriesCurve> curves;
   Frame frame;
   bool ratio = false;
 };
 
-Axis x_axis(const ScalingFigure& f, const std::vector<Curve>& curves, double width) {
+Axis x_axis(const ScalingFigure& f, const std::vector<SeriesCurve>& curves, double width) {
   std::vector<double> xs;
-  for (const Curve& c : curves) {
+  for (const SeriesCurve& c : curves) {
     for (const Sample& s : c.samples) xs.push_back(s.x);
   }
   return axis_over(ScaleKind::log2, xs, std::max(2, static_cast<int>(width / 26)), rich(f.x_title));
@@ -100,14 +98,14 @@ Axis x_axis(const ScalingFigure& f, const std::vector<Curve>& curves, double wid
 
 Axis y_axis(const Panel& p, const std::string& title, double height) {
   std::vector<double> ys;
-  for (const Curve& c : p.curves) {
+  for (const SeriesCurve& c : p.curves) {
     for (const Sample& s : c.samples) ys.insert(ys.end(), {s.low, s.high});
   }
   if (p.ratio) ys.push_back(1);
   return axis_over(ScaleKind::log10, ys, std::max(2, static_cast<int>(height / 18)), rich(title));
 }
 
-void draw_band(DisplayList& list, const Frame& f, const Curve& c, Colour colour) {
+void draw_band(DisplayList& list, const Frame& f, const SeriesCurve& c, Colour colour) {
   std::vector<Point> outline;
   for (const Sample& s : c.samples) outline.push_back(f.at(s.x, s.high));
   for (auto s = c.samples.rbegin(); s != c.samples.rend(); ++s)
@@ -116,7 +114,7 @@ void draw_band(DisplayList& list, const Frame& f, const Curve& c, Colour colour)
     list.path(Path::polyline(outline, true), Paint::filled(colour.opacity(0.18)));
 }
 
-void draw_bars(DisplayList& list, const Frame& f, const Curve& c, Colour colour) {
+void draw_bars(DisplayList& list, const Frame& f, const SeriesCurve& c, Colour colour) {
   for (const Sample& s : c.samples) {
     const Point low = f.at(s.x, s.low), high = f.at(s.x, s.high);
     if (low.y - high.y < 0.5) continue;  // Thinner than its own line.
@@ -131,7 +129,7 @@ void draw_bars(DisplayList& list, const Frame& f, const Curve& c, Colour colour)
   }
 }
 
-void draw_curve(DisplayList& list, const Frame& f, const Curve& c, const std::string& id,
+void draw_curve(DisplayList& list, const Frame& f, const SeriesCurve& c, const std::string& id,
                 const std::string& name) {
   const Colour colour = series_colour(c.number);
   list.group_begin(fmt::format("{}{}", id, c.number + 1), name);
@@ -144,8 +142,8 @@ void draw_curve(DisplayList& list, const Frame& f, const Curve& c, const std::st
 }
 
 /// Is there a curve whose slope a guide can be compared with?
-bool has_slope(const std::vector<Curve>& curves) {
-  return std::any_of(curves.begin(), curves.end(), [](const Curve& c) {
+bool has_slope(const std::vector<SeriesCurve>& curves) {
+  return std::any_of(curves.begin(), curves.end(), [](const SeriesCurve& c) {
     return !c.samples.empty() && c.samples.front().x < c.samples.back().x;
   });
 }
@@ -153,12 +151,12 @@ bool has_slope(const std::vector<Curve>& curves) {
 /// Where the guides begin, at the shortest length: a single guide below all curves, several below
 /// the lowest median there.
 std::pair<double, double> guide_start(const Frame& f, const std::vector<Guide>& guides,
-                                      const std::vector<Curve>& curves) {
+                                      const std::vector<SeriesCurve>& curves) {
   double x_low = HUGE_VAL, log_y = HUGE_VAL;
-  for (const Curve& c : curves) {
+  for (const SeriesCurve& c : curves) {
     if (!c.samples.empty()) x_low = std::min(x_low, c.samples.front().x);
   }
-  for (const Curve& c : curves) {
+  for (const SeriesCurve& c : curves) {
     for (const Sample& s : c.samples) {
       if (guides.size() == 1) {
         const double rise = guides.front().log_time(s.x) - guides.front().log_time(x_low);
@@ -183,9 +181,9 @@ std::vector<Point> guide_points(const Frame& f, const Guide& guide, double x_low
 }
 
 /// Points along all curves, close enough that no label lies between them.
-std::vector<Point> along_curves(const Frame& f, const std::vector<Curve>& curves) {
+std::vector<Point> along_curves(const Frame& f, const std::vector<SeriesCurve>& curves) {
   std::vector<Point> points;
-  for (const Curve& c : curves) {
+  for (const SeriesCurve& c : curves) {
     for (std::size_t i = 0; i + 1 < c.samples.size(); ++i) {
       const Point a = f.at(c.samples[i].x, c.samples[i].y);
       const Point b = f.at(c.samples[i + 1].x, c.samples[i + 1].y);
@@ -237,7 +235,7 @@ std::optional<TextItem> placed_label(const Frame& f, const Guide& guide,
 /// Draws the lines and returns their labels, which are drawn over the curves.
 std::vector<TextItem> draw_guides(DisplayList& list, const Frame& f,
                                   const std::vector<Guide>& guides,
-                                  const std::vector<Curve>& curves) {
+                                  const std::vector<SeriesCurve>& curves) {
   const auto [x_low, log_y] = guide_start(f, guides, curves);
   const std::vector<Point> obstacles = along_curves(f, curves);
   std::vector<TextItem> labels;
@@ -258,7 +256,7 @@ std::vector<TextItem> draw_guides(DisplayList& list, const Frame& f,
 
 std::vector<EdgeLabel> labels_of(const ScalingFigure& f, const Panel& p) {
   std::vector<EdgeLabel> labels;
-  for (const Curve& c : p.curves) {
+  for (const SeriesCurve& c : p.curves) {
     if (c.samples.empty()) continue;
     const ScalingSeries& s = f.series[c.number];
     EdgeLabel label{p.frame.at(c.samples.back().x, c.samples.back().y),
@@ -284,9 +282,9 @@ void draw_panel(DisplayList& list, const ScalingFigure& f, const Panel& p) {
   }
   // Below all lines and markers, whichever series they belong to.
   list.group_begin(p.ratio ? "ratio-bands" : "time-bands", "Intervals");
-  for (const Curve& c : p.curves) draw_band(list, p.frame, c, series_colour(c.number));
+  for (const SeriesCurve& c : p.curves) draw_band(list, p.frame, c, series_colour(c.number));
   list.group_end();
-  for (const Curve& c : p.curves) {
+  for (const SeriesCurve& c : p.curves) {
     draw_curve(list, p.frame, c, p.ratio ? "ratio" : "time", f.series[c.number].name);
   }
   for (TextItem& label : labels) list.items.emplace_back(std::move(label));
@@ -401,7 +399,7 @@ std::vector<PlacedSample> scaling_samples(const ScalingFigure& figure) {
   arrange(figure, panels);
   std::vector<PlacedSample> placed;
   for (const Panel& p : panels) {
-    for (const Curve& c : p.curves) {
+    for (const SeriesCurve& c : p.curves) {
       for (const Sample& s : c.samples) {
         placed.push_back({p.frame.at(s.x, s.y), c.number, s.x, s.y, s.low, s.high, p.ratio});
       }

@@ -43,22 +43,6 @@ double points_in(const std::string& unit) {
   return unit == "pt" ? 1 : 0;
 }
 
-/// A hyphen before a digit that opens a number, or its exponent, becomes a minus.
-std::string with_minus(const std::string& text) {
-  const auto digit = [&](std::size_t i) {
-    return i < text.size() && text[i] >= '0' && text[i] <= '9';
-  };
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char before = i == 0 ? ' ' : text[i - 1];
-    const bool opens = before == ' ' || before == '(' || before == '[' || before == ',';
-    const bool exponent = i > 1 && before == 'e' && digit(i - 2);
-    const bool minus = text[i] == '-' && digit(i + 1) && (opens || exponent);
-    out += minus ? "−" : std::string(1, text[i]);
-  }
-  return out;
-}
-
 }  // namespace
 
 double width_in_points(const std::string& text) {
@@ -143,6 +127,25 @@ std::vector<std::string> wrap(const std::string& text, double size, double width
     }
   }
   return lines;
+}
+
+std::string with_caption(const std::string& typed, const std::string& text) {
+  return typed.empty() ? text : typed + ". " + text;
+}
+
+std::string with_minus(const std::string& text) {
+  const auto digit = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char before = i == 0 ? ' ' : text[i - 1];
+    const bool opens = before == ' ' || before == '(' || before == '[' || before == ',';
+    const bool exponent = i > 1 && before == 'e' && digit(i - 2);
+    const bool minus = text[i] == '-' && digit(i + 1) && (opens || exponent);
+    out += minus ? "−" : std::string(1, text[i]);
+  }
+  return out;
 }
 
 void finish_with_caption(DisplayList& list, const std::string& typed, double top) {

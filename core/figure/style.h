@@ -19,6 +19,10 @@ inline constexpr double single_column = 243, double_column = 504;
 /// Throws misuse for other texts and for widths outside [100, 2000] points.
 [[nodiscard]] double width_in_points(const std::string& text);
 
+// The arrangement of a page, in points: the room at its edges, between panels and for a title; the
+// length of the longest label of a token.
+inline constexpr double margin = 5, gutter = 10, title_room = 15, longest_label = 60;
+
 // Sizes in points. No text is smaller than 6 pt and no line thinner than 0.5 pt.
 inline constexpr double text_size = 7, small_size = 6, title_size = 8;
 inline constexpr double thin_line = 0.5, line_width = 0.75, data_line = 1.1;
@@ -43,6 +47,12 @@ void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Co
 /// point.
 [[nodiscard]] std::vector<std::string> wrap(const std::string& text, double size, double width,
                                             Face face = Face::regular);
+
+/// Returns the text of a figure behind the caption that the user typed, if any.
+[[nodiscard]] std::string with_caption(const std::string& typed, const std::string& text);
+
+/// Returns the text with a true minus sign where a hyphen opens a number or its exponent.
+[[nodiscard]] std::string with_minus(const std::string& text);
 
 /// Writes the caption in lines below `top`, stores it as the description of the figure, and sets
 /// the height of the page to end below it.

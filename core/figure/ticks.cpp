@@ -6,16 +6,13 @@
 #include <cmath>
 #include <functional>
 
+#include "core/figure/style.h"
+
 namespace conelab::figure {
 namespace {
 
 std::vector<TextRun> run(std::string text) {
   return {{std::move(text), Face::regular, Script::normal}};
-}
-
-std::string with_minus(std::string text) {
-  if (text.starts_with('-')) text.replace(0, 1, "−");
-  return text;
 }
 
 std::vector<TextRun> power(const std::string& base, int exponent) {

@@ -19,8 +19,6 @@ namespace {
 using tree::HeadTree;
 using tree::Merge;
 
-constexpr double margin = 5, title_room = 15;
-
 std::size_t count(const std::vector<std::uint8_t>& flags) {
   return std::accumulate(flags.begin(), flags.end(), std::size_t{0});
 }
@@ -243,10 +241,6 @@ Axis segmentation_axis(const tree::Segmentation& s) {
   return axis;
 }
 
-std::string with_caption(const TreeFigure& f, const std::string& text) {
-  return f.caption.empty() ? text : f.caption + ". " + text;
-}
-
 /// Returns a note on how many labels are shown, if not all are.
 std::string stride_note(const TreeFigure& f, std::size_t stride) {
   if (f.tokens.empty() || stride < 2) return "";
@@ -423,7 +417,7 @@ DrawnTree place_tree(const TreeFigure& f) {
                 : "; no attention may cross a boundary";
   }
   text += undefined_note(t) + stride_note(f, upper.labels.stride);
-  finish_with_caption(list, with_caption(f, text), bottom + 8);
+  finish_with_caption(list, with_caption(f.caption, text), bottom + 8);
   return drawn;
 }
 
@@ -461,7 +455,7 @@ DrawnTree place_hasse(const TreeFigure& f) {
   }
   const bool ordered = count(t.order->ancestor) > 0;
   const std::string caption = (ordered ? text : no_order_note(f)) + undefined_note(t);
-  finish_with_caption(list, with_caption(f, caption + stride_note(f, frame.labels.stride)),
+  finish_with_caption(list, with_caption(f.caption, caption + stride_note(f, frame.labels.stride)),
                       frame.bottom + 8);
   return drawn;
 }

@@ -83,6 +83,14 @@ Point as_it_is(const MapSettings& s, const std::vector<Real>& x) {
 
 }  // namespace
 
+Matrix transposed(const Matrix& m) {
+  Matrix rows(m.front().size(), std::vector<Real>(m.size()));
+  for (std::size_t r = 0; r < m.size(); ++r) {
+    for (std::size_t c = 0; c < rows.size(); ++c) rows[c][r] = m[r][c];
+  }
+  return rows;
+}
+
 Real squared_distance(const std::vector<Real>& a, const std::vector<Real>& b) {
   Real sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);

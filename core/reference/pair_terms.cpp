@@ -217,8 +217,6 @@ std::vector<Real> sinusoidal(const Problem& p, std::int64_t position, std::vecto
   return x;
 }
 
-using Matrix = std::vector<std::vector<Real>>;
-
 Matrix matrix(const Problem& p, const char* name, std::int64_t head) {
   const std::vector<std::int64_t>& extents = p.tensors.at(name).extents;
   const Real* x = p.tensor(name, head, 2);
@@ -226,13 +224,6 @@ Matrix matrix(const Problem& p, const char* name, std::int64_t head) {
   for (auto& row : rows) {
     row.assign(x, x + extents.back());
     x += extents.back();
-  }
-  return rows;
-}
-Matrix transposed(const Matrix& m) {
-  Matrix rows(m.front().size(), std::vector<Real>(m.size()));
-  for (std::size_t r = 0; r < m.size(); ++r) {
-    for (std::size_t c = 0; c < rows.size(); ++c) rows[c][r] = m[r][c];
   }
   return rows;
 }

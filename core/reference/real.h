@@ -9,6 +9,9 @@ namespace conelab::reference {
 
 using Real = long double;
 
+using Matrix = std::vector<std::vector<Real>>;  ///< By rows, all of equal length.
+[[nodiscard]] Matrix transposed(const Matrix& m);
+
 /// A mapped token.
 struct Point {
   /// Euclidean: all d coordinates. Half-space: x_:. Hyperboloid: x_s. Ball: the direction.

@@ -11,12 +11,12 @@
 namespace conelab::reference {
 namespace {
 
-using Rows = std::vector<std::vector<Real>>;
+Matrix zeros(std::size_t rows, std::size_t columns) {
+  return Matrix(rows, std::vector<Real>(columns));
+}
 
-Rows zeros(std::size_t rows, std::size_t columns) { return Rows(rows, std::vector<Real>(columns)); }
-
-Rows product(const Rows& a, const Rows& b) {
-  Rows c = zeros(a.size(), b.front().size());
+Matrix product(const Matrix& a, const Matrix& b) {
+  Matrix c = zeros(a.size(), b.front().size());
   for (std::size_t i = 0; i < c.size(); ++i) {
     for (std::size_t k = 0; k < b.size(); ++k) {
       for (std::size_t j = 0; j < c[i].size(); ++j) c[i][j] += a[i][k] * b[k][j];
@@ -25,16 +25,8 @@ Rows product(const Rows& a, const Rows& b) {
   return c;
 }
 
-Rows transposed(const Rows& a) {
-  Rows t = zeros(a.front().size(), a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    for (std::size_t j = 0; j < a[i].size(); ++j) t[j][i] = a[i][j];
-  }
-  return t;
-}
-
 /// a^-1 b by Gaussian elimination with row exchanges.
-Rows solved(Rows a, Rows b) {
+Matrix solved(Matrix a, Matrix b) {
   const std::size_t n = a.size();
   const auto subtract = [](std::vector<Real>& row, const std::vector<Real>& from, Real factor) {
     for (std::size_t j = 0; j < row.size(); ++j) row[j] -= factor * from[j];
@@ -60,20 +52,20 @@ Rows solved(Rows a, Rows b) {
 }
 
 /// C of one head's tokens x [n x d].
-Rows skew_products(const Problem& p, const Rows& x, std::int64_t head) {
+Matrix skew_products(const Problem& p, const Matrix& x, std::int64_t head) {
   const std::size_t n = x.size(), d = x.front().size();
   const bool skew = p.word("weighting") == "skew";
   const Real* given = p.tensor("A", head, 2);
-  Rows A = zeros(d, d);
+  Matrix A = zeros(d, d);
   for (std::size_t r = 0; r < d; ++r) {
     for (std::size_t c = 0; c < d; ++c) {
       A[r][c] = skew ? (given[r * d + c] - given[c * d + r]) / 2
                      : given[r * d + c] / std::sqrt(static_cast<Real>(d));
     }
   }
-  const Rows all = product(product(x, A), transposed(x));
+  const Matrix all = product(product(x, A), transposed(x));
   if (skew) return all;
-  Rows C = zeros(n, n);
+  Matrix C = zeros(n, n);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       C[i][j] = all[i][j];
@@ -87,13 +79,13 @@ Rows skew_products(const Problem& p, const Rows& x, std::int64_t head) {
 
 void volume_preserving(const Problem& p, std::int64_t b, std::int64_t h, Tensor4<Real>& output) {
   const Shape4 sizes = p.query.shape;
-  Rows x;
+  Matrix x;
   for (std::int64_t i = 0; i < sizes.token; ++i) {
     const Real* row = p.query.row(b, h, i);
     x.emplace_back(row, row + sizes.feature);
   }
-  const Rows C = skew_products(p, x, h);
-  Rows plus = C, minus = C;
+  const Matrix C = skew_products(p, x, h);
+  Matrix plus = C, minus = C;
   for (std::size_t i = 0; i < C.size(); ++i) {
     for (std::size_t j = 0; j < C.size(); ++j) {
       plus[i][j] = (i == j ? 1 : 0) + C[i][j];
@@ -101,7 +93,7 @@ void volume_preserving(const Problem& p, std::int64_t b, std::int64_t h, Tensor4
     }
   }
   // Lambda^T X = (I + C)^-T (I - C)^T X
-  const Rows y = solved(transposed(plus), product(transposed(minus), x));
+  const Matrix y = solved(transposed(plus), product(transposed(minus), x));
   for (std::size_t i = 0; i < y.size(); ++i) {
     for (std::size_t c = 0; c < y[i].size(); ++c) {
       output.at(b, h, static_cast<std::int64_t>(i), static_cast<std::int64_t>(c)) = y[i][c];
