@@ -13,16 +13,12 @@ void choose_width(const Problem<float>& call, const F& launch) {
   widest <= 64 ? launch(FastKernels<S, 64>{}) : launch(FastKernels<S, 128>{});
 }
 
-template <class S, class F, class... Fast>
-void launch_if_fast(TypeList<Fast...>, const Problem<float>& call, const F& launch) {
-  if constexpr ((std::is_same_v<S, Fast> || ...)) choose_width<S>(call, launch);
-}
-
 /// Calls launch(FastKernels) for the similarity and width of the call, if there are such kernels.
 template <class F>
 void with_kernels(int index, const Problem<float>& call, const F& launch) {
   visit_similarity(index, [&](auto tag) {
-    launch_if_fast<typename decltype(tag)::type>(FastSimilarities{}, call, launch);
+    using S = typename decltype(tag)::type;
+    if constexpr (is_fast<S>) choose_width<S>(call, launch);
   });
 }
 

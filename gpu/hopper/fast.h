@@ -15,6 +15,10 @@ namespace conelab::gpu::hopper {
 
 /// The similarities that have fast kernels.
 using FastSimilarities = TypeList<Dot, Laplacian, Umbral, Penumbral>;
+template <class S>
+constexpr bool is_fast = []<class... Fast>(TypeList<Fast...>) {
+  return (std::is_same_v<S, Fast> || ...);
+}(FastSimilarities{});
 
 /// The operands of the forward kernel, padded with zeros to whole tiles of `width` columns.
 struct FastProblem {

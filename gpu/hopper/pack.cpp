@@ -9,11 +9,6 @@
 namespace conelab::gpu::hopper {
 namespace {
 
-template <class S, class... Fast>
-constexpr bool is_one_of(TypeList<Fast...>) {
-  return (std::is_same_v<S, Fast> || ...);
-}
-
 /// Rows × columns of 16 bits -> tiles of `tile_rows` rows, swizzled, zero beyond the ends.
 std::vector<unsigned char> pack_tiles(const void* data, int groups, int count, int columns,
                                       int tile_rows, int width) {
@@ -128,9 +123,7 @@ FastGradientOperands pack_gradient_operands(const Problem<float>& call,
 
 int fast_width(int index, const Problem<float>& call) {
   bool known = false;
-  visit_similarity(index, [&](auto tag) {
-    known = is_one_of<typename decltype(tag)::type>(FastSimilarities{});
-  });
+  visit_similarity(index, [&](auto tag) { known = is_fast<typename decltype(tag)::type>; });
   const bool narrow = call.storage == Storage::f16 || call.storage == Storage::bf16;
   const int widest = call.base_size < call.width ? call.width : call.base_size;
   const bool softmax = call.normalised && !call.sigmoid;

@@ -59,8 +59,10 @@ Forward<float> run_fast(const Plan& plan, const AttentionInput<float>& input) {
   const ForwardResult<float> result{sums.output.data(), sums.maximum.data(), sums.sum.data()};
   visit_similarity(index, [&](auto tag) {
     using S = typename decltype(tag)::type;
-    if (width == 64) emulate_fast<S, Type, 64, turns>(problem, result);
-    if (width == 128) emulate_fast<S, Type, 128, turns>(problem, result);
+    if constexpr (is_fast<S>) {
+      if (width == 64) emulate_fast<S, Type, 64, turns>(problem, result);
+      if (width == 128) emulate_fast<S, Type, 128, turns>(problem, result);
+    }
   });
   return finish_forward(plan, input, operands, sums);
 }

@@ -79,7 +79,9 @@ void expect_fast_gradient(const Call& call, AttentionInput<float> input, double 
   }
   visit_similarity(index, [&](auto tag) {
     using S = typename decltype(tag)::type;
-    if (width == 64) {
+    if constexpr (!is_fast<S>) {
+      FAIL();
+    } else if (width == 64) {
       emulate_owner<S, Type, 64, Owner::query>(g, sums);
       emulate_owner<S, Type, 64, Owner::key>(g, sums);
     } else {
