@@ -92,6 +92,7 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
     if (given == job.call.parameters.end()) {
       options.parameters.emplace_back(info.key);
     } else if (given->second.starts_with('@')) {
+      if (given->second.size() == 1) misuse("parameter {}: no file follows @", info.key);
       files[info.key] = given->second.substr(1);
     }
   }

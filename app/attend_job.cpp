@@ -313,8 +313,10 @@ AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& canc
   AttendSummary summary;
   const NonFinite non_finite = count_non_finite(input);
   summary.own_mask = !input.mask.empty();
-  if (!input.key) summary.from_query.emplace_back("k");
-  if (!input.value) summary.from_query.emplace_back("v");
+  if (reads_keys(job.call)) {
+    if (!input.key) summary.from_query.emplace_back("k");
+    if (!input.value) summary.from_query.emplace_back("v");
+  }
   summary.nan_count = non_finite.nan;
   summary.infinite_count = non_finite.infinite;
   summary.dtype = chosen_dtype(job, input);

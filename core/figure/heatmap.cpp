@@ -70,6 +70,11 @@ void fill(const HeatmapFigure& f, Drawn& d, double width) {
   d.specials = specials_of(d.panel, scale);
   d.bar = {panel.diverging ? ColourMap::diverging : f.map, scale, limits_of(d.panel, scale),
            bar_title(f, panel)};
+  // Zero is the middle of these colours.
+  if (f.map == ColourMap::diverging && scale == HeatScale::linear && !d.bar.limits.empty()) {
+    const double reach = std::max(std::abs(d.bar.limits.low), std::abs(d.bar.limits.high));
+    d.bar.limits = {-reach, reach};
+  }
   if (!panel.diverging && !f.limits.empty()) d.bar.limits = f.limits;
 }
 

@@ -5,6 +5,7 @@
 // 5/8 of the keys are no padding, the explicit mask is that of two documents, and the graph is a
 // binary tree.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -171,6 +172,21 @@ double draw_row(DisplayList& list, std::span<const Pattern> row, std::size_t fir
   return lowest;
 }
 
+/// Says which patterns of the figure depend on more than parameters.
+std::string examples_text(const std::vector<Pattern>& patterns) {
+  const std::pair<const char*, const char*> examples[] = {
+      {"padding", "lengths of padding"},
+      {"explicit", "two documents for explicit"},
+      {"graph", "a binary tree for graph"}};
+  std::vector<std::string> shown;
+  for (const auto& [name, example] : examples) {
+    const bool drawn = std::any_of(patterns.begin(), patterns.end(),
+                                   [&](const Pattern& p) { return p.name == name; });
+    if (drawn) shown.emplace_back(example);
+  }
+  return shown.empty() ? "" : fmt::format(". Examples: {}", fmt::join(shown, ", "));
+}
+
 }  // namespace
 
 DisplayList make_masks(const FigureInput& input) {
@@ -190,10 +206,8 @@ DisplayList make_masks(const FigureInput& input) {
   }
   finish_with_caption(
       list,
-      input.described(fmt::format(
-          "Which keys (columns) a query (row) sees, n = {}. Examples are the lengths of padding, "
-          "two documents for explicit, and a binary tree for graph",
-          n)),
+      input.described(fmt::format("Which keys (columns) a query (row) sees, n = {}{}", n,
+                                  examples_text(patterns))),
       y + 2);
   return list;
 }

@@ -1,8 +1,10 @@
 #include "core/geometry/lca_query.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/geometry/distance.h"
 
@@ -29,6 +31,14 @@ DepthMeasure measure_of(const std::string& family, const std::string& word) {
   return depth_measure(word);
 }
 
+void check_known(const std::string& family, const std::string& key) {
+  std::vector<std::string> known{"gamma", "depth"};
+  for (const ParameterInfo& p : cone_family(family).parameters) known.emplace_back(p.key);
+  if (std::find(known.begin(), known.end(), key) == known.end()) {
+    unknown_name("parameter of " + family + " cones", key, known);
+  }
+}
+
 Numbers numbers(const std::string& family, const std::map<std::string, std::string>& parameters) {
   Numbers out;
   for (const auto& [key, text] : parameters) {
@@ -36,6 +46,7 @@ Numbers numbers(const std::string& family, const std::map<std::string, std::stri
       out.measure = measure_of(family, text);
       continue;
     }
+    check_known(family, key);
     const std::optional<double> value = number(text);
     if (!value || !std::isfinite(*value)) {
       misuse("{} of {} cones must be a number (found '{}')", key, family, text);
@@ -63,8 +74,11 @@ LcaResult describe(const ConeSystem& system, const std::optional<double>& gamma)
 void check_representable(const Lca& found) {
   const bool place = !found.place || (found.place->axis.allFinite() && std::isfinite(found.radial));
   if (!place || !std::isfinite(found.base) || !std::isfinite(found.depth)) {
-    misuse("u and v are too far apart: their lowest common ancestor overflows (base {}, depth {})",
-           found.base, found.depth);
+    misuse(
+        "the lowest common ancestor overflows (base {}, depth {}): the points are too far apart, "
+        "or "
+        "the cones too wide",
+        found.base, found.depth);
   }
 }
 

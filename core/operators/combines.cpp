@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/call/composed.h"
+#include "core/pair/bias.h"
 
 namespace conelab {
 namespace {
@@ -25,14 +26,22 @@ std::vector<Combination> combinations_of_similarity(const std::string& similarit
       all.back().parts = fitting_maps(similarity);
       continue;
     }
-    for (const PartInfo& part : field.parts()) all.back().parts.push_back(part.name);
+    for (const PartInfo& part : field.parts()) {
+      const BiasRow* bias = field.word == &Call::bias ? find_bias(part.name) : nullptr;
+      const bool fits =
+          bias == nullptr || !bias->of_queries || find_composed(similarity) == nullptr;
+      if (fits) all.back().parts.push_back(part.name);
+    }
   }
   return all;
 }
 
 std::vector<std::string> names_of(const std::vector<PartInfo>& parts) {
   std::vector<std::string> names;
-  for (const PartInfo& part : parts) names.push_back(part.name);
+  for (const PartInfo& part : parts) {
+    const bool known = std::find(names.begin(), names.end(), part.name) != names.end();
+    if (!known) names.push_back(part.name);  // Maps into several spaces have one name.
+  }
   return names;
 }
 

@@ -366,7 +366,13 @@ Call with_random_tensors(Call call) {
 template <class T>
 void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed) {
   const auto text = call.parameters.find("seed");
-  if (text != call.parameters.end()) seed += std::stoull(text->second);
+  if (text != call.parameters.end()) {
+    const auto own = parse_integer(text->second);
+    if (!own || *own < 0) {
+      misuse("parameter seed: expected a whole number from 0, found '{}'", text->second);
+    }
+    seed += static_cast<std::uint64_t>(*own);
+  }
   const auto is_there = [&](const char* key) {
     return input.tensors.contains(key) || input.indices.contains(key);
   };
