@@ -192,6 +192,10 @@ class Results(AttendTest):
         self.assertEqual(drawn["parameters/W"].shape, W.shape)
         self.fails(1, "attend", plain, "-s", "multiplicative", "-o", self.folder / "missing.h5",
                    says="tensor W [d x d]")
+        self.fails(2, "attend", plain, "-s", "multiplicative", "-p", "W=@", "-o",
+                   self.folder / "none.h5", says="parameter W: no file")
+        self.fails(2, "attend", plain, "-s", "multiplicative", "-p", "W=random", "-p", "seed=x", "-o",
+                   self.folder / "none.h5", says="parameter seed")
 
     def test_transformer_xl_is_dot_with_the_mask_segment(self):
         x = np.array([[1.], [2.], [3.], [4.]])

@@ -111,6 +111,7 @@ class Lca(ProgramTest):
     def test_points_outside_the_domain_name_the_bound(self):
         self.fails(2, "lca", "--cone", "penumbral", "0,1.5", "0,0.5", says=["u", "1.5", "1"])
         self.fails(2, "lca", "--cone", "umbral", "0,0.5", "0,-0.5", says="v")
+        self.fails(2, "lca", "--cone", "umbral", "-p", "radus=1", "0,0.5", "0,1", says=["radus", "radius"])
         self.fails(2, "lca", "--cone", "umbral-finite", "0.9,0.9", "0,0.5", says="u")
         self.fails(2, "lca", "--cone", "penumbral-finite", "-p", "source_radius=3", "0.1,0", "0,0.5",
                    says=["u", "3"])

@@ -47,6 +47,21 @@ TEST(Heatmap, ThirtyTokensAreAllReadableInThreePanels) {
   EXPECT_EQ(columns, 3u);
 }
 
+TEST(Heatmap, DivergingColoursAreNearWhiteAtZero) {
+  HeatmapFigure f;
+  f.panels = {panel(1, 3, "logits")};
+  f.panels.front().values = {0, 1, -4};
+  f.map = ColourMap::diverging;
+  const DisplayList list = draw_heatmap(f);
+  for (const Item& item : list.items) {
+    const auto* image = std::get_if<ImageItem>(&item);
+    if (image == nullptr || image->columns != 3) continue;
+    EXPECT_GT(std::min({image->rgba[0], image->rgba[1], image->rgba[2]}), 220);
+    return;
+  }
+  FAIL() << "no image of the panel";
+}
+
 TEST(Heatmap, FitsAPageInOneColumn) {
   for (const std::size_t panels : {1u, 3u, 6u}) {
     HeatmapFigure f = three();

@@ -55,6 +55,15 @@ TEST(MasksFigure, ShowsEveryMaskOfTheTable) {
   }
 }
 
+TEST(MasksFigure, MentionsTheExamplesThatAreDrawn) {
+  const auto caption = [](const char* names) {
+    return masks({{"masks", names}}).metadata.description;
+  };
+  EXPECT_NE(caption("graph,causal").find("binary tree"), std::string::npos);
+  EXPECT_EQ(caption("graph,causal").find("documents"), std::string::npos);
+  EXPECT_EQ(caption("causal").find("Examples"), std::string::npos);
+}
+
 TEST(MasksFigure, DrawsThePairsThatAreSeen) {
   EXPECT_EQ(cells(masks({{"masks", "causal"}, {"n", "4"}}), 4), "#...\n##..\n###.\n####\n");
   EXPECT_EQ(cells(masks({{"masks", "window"}, {"n", "4"}, {"window", "2"}}), 4),
