@@ -21,7 +21,7 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 using Numbers = std::vector<double>;
 
-/// Those of some axes that the file has.
+/// Returns those of some axes that the file stores.
 std::vector<LabelledAxis> axes_of(const Sweep& s, std::span<const Axis> some) {
   std::vector<LabelledAxis> all;
   for (const Axis& axis : some) {
@@ -41,7 +41,7 @@ std::vector<std::string> names_of(const Sweep& s, std::span<const Axis> some) {
   return names;
 }
 
-/// How many cases a line has.
+/// Returns how many cases a line has.
 std::size_t line_size(const BenchResult& r) { return r.sweep[axes().back()].size(); }
 
 LabelledAxis counted(const char* name, std::size_t count) {
@@ -50,15 +50,15 @@ LabelledAxis counted(const char* name, std::size_t count) {
   return {name, labels, ""};
 }
 
-/// One field of all samples [round], NaN where missing.
+/// Returns one field of all samples [round]. It is NaN for missing ones.
 Numbers field_of(const CaseResult& c, double Sample::*field) {
   Numbers values;
   for (const Sample& s : c.samples) values.push_back(s.*field);
   return values;
 }
 
-/// The same without the missing ones; none of a case that did not end well, as medians over some of
-/// its rounds would pass for those of a whole run.
+/// Returns the same without missing ones. It is empty for a case that did not end well, because a
+/// median over some of its rounds could be mistaken for one over all rounds.
 Numbers complete_field_of(const CaseResult& c, double Sample::*field) {
   Numbers values;
   if (c.status == CaseStatus::ok) values = field_of(c, field);
@@ -77,14 +77,14 @@ class RuntimeGroup {
   explicit RuntimeGroup(const BenchResult& result)
       : result_(result), case_labels_(names_of(result.sweep, axes())) {}
 
-  /// A number per case.
+  /// Adds a variable with one number for each case.
   template <class F>
   void per_case(const char* name, const char* units, const char* about, F value) {
     Numbers data;
     for (const CaseResult& c : result_.cases) data.push_back(value(c));
     add({name, case_labels_, std::move(data), units, {}}, about);
   }
-  /// A number per case and round.
+  /// Adds a variable with one number for each case and round.
   void per_round(const char* name, const char* units, const char* about, double Sample::*field) {
     Numbers data;
     for (const CaseResult& c : result_.cases) {
@@ -136,8 +136,8 @@ void add_times(RuntimeGroup& g) {
   g.per_round("runs", "", "runs that a warm sample is the mean of", &Sample::runs);
 }
 
-/// Peaks compare only for equal devices, thread counts and widths of numbers: a tile unit may serve
-/// those of 16 bits.
+/// Peaks are comparable only between cases with the same device, number of threads and width of
+/// numbers. A tile unit may process 16-bit numbers.
 using PeakKey = std::tuple<std::string, std::size_t, std::int64_t>;
 PeakKey peak_key(const CaseResult& c) {
   return {c.labels["device"], dtype_size(dtype_from_name(c.labels["dtype"])),
@@ -153,8 +153,8 @@ std::map<PeakKey, Numbers> peaks_by_key(const BenchResult& r) {
   return peaks;
 }
 
-/// The largest of each number of threads on the CPU, whose cases share it. Something else that
-/// held the memory meanwhile makes it less, nothing makes it more.
+/// Returns the largest bandwidth for each number of threads on the CPU; all cases with this number
+/// share it. Other programs that use the memory at the same time can only reduce a measurement.
 std::map<std::int64_t, double> bandwidths(const BenchResult& r) {
   std::map<std::int64_t, double> largest;
   for (const CaseResult& c : r.cases) {
@@ -196,7 +196,8 @@ void add_machine(RuntimeGroup& g, const BenchResult& r) {
              [](const auto& c) { return largest_of(c, &Sample::device_bytes); });
 }
 
-/// What a device says of itself after each sample; not in the files of sweeps on the CPU alone.
+/// Adds what a device reports after each sample. Files of sweeps on the CPU alone do not have these
+/// variables.
 void add_device(RuntimeGroup& g, const BenchResult& r) {
   const auto on_cpu = [](const std::string& device) { return device == "cpu"; };
   const Labels& devices = r.sweep["device"];
@@ -226,7 +227,8 @@ void add_facts(RuntimeGroup& g) {
   fact("error", "", "largest absolute difference to float64", &CaseFacts::error);
 }
 
-/// What the intervals of the medians cover at this number of rounds: less than 95 % for few.
+/// Returns the coverage of the intervals of medians over this number of rounds. It is below 95 %
+/// for few rounds.
 double interval_coverage(int rounds) {
   return median_interval(Numbers(static_cast<std::size_t>(rounds))).coverage;
 }
@@ -253,8 +255,9 @@ LabelledArray runtime_group(const BenchResult& r) {
   return a;
 }
 
-/// The fit of one line of a scaling plot: all lengths that ended well, for fixed other labels.
-/// `first` is the index of its first case; `local` is spread over all lengths, NaN where missing.
+/// Fits one line of a scaling plot: all lengths of cases that ended well, with the same other
+/// labels. `first` is the index of its first case. `local` has an entry for each length, NaN where
+/// there is none.
 ExponentFit fit_line(const BenchResult& r, std::size_t first) {
   Numbers lengths;
   std::vector<Numbers> times;
@@ -319,7 +322,7 @@ LabelledArray local_fit_group(const BenchResult& r) {
   return a;
 }
 
-/// The A/A control: the same case measured twice must not differ.
+/// Returns the A/A control: cases measured twice, between which there should be no difference.
 LabelledArray control_group(const BenchResult& r) {
   std::vector<Numbers> first, second;
   std::vector<std::string> names;

@@ -17,13 +17,14 @@ using hdf5::Group;
 using hdf5::Where;
 
 constexpr std::int64_t format_version = 1;
-/// One chunk holds at most this many keys, and 64 k numbers.
+/// A chunk holds at most this many keys and at most 65,536 numbers.
 constexpr std::int64_t keys_a_chunk = 1024;
 constexpr std::int64_t numbers_a_chunk = 65536;
-/// Rows come in blocks of about this many numbers, a multiple of the chunk's rows.
+/// Rows are computed in blocks of about this many numbers; the number of rows is a multiple of the
+/// chunk's.
 constexpr std::int64_t numbers_a_block = std::int64_t{1} << 20;
 
-/// The axis of heads that projections made, where other tensors have others.
+/// Name of the axis of heads that projections made, if other tensors have another number of heads.
 constexpr const char* made_heads = "made_head";
 
 struct Axis {
@@ -51,7 +52,8 @@ std::vector<hsize_t> sizes(const std::vector<Axis>& axes) {
   return list;
 }
 
-/// A group of tensors that share their axes: each scale is written when first met.
+/// A group of tensors that share their axes. The scale of an axis is written when a tensor first
+/// needs it.
 class TensorGroup {
  public:
   TensorGroup(hid_t parent, const Where& where, const std::string& name)
@@ -94,7 +96,7 @@ class TensorGroup {
     dataset.close(here);
   }
 
-  /// Numbers in double, whatever the type of the tensors.
+  /// Writes numbers in double, whatever the type of the tensors.
   void write_numbers(const std::string& name, const std::vector<Axis>& axes,
                      const std::vector<double>& values) {
     const Where here = where_.child(name);
@@ -144,10 +146,11 @@ std::vector<hsize_t> map_chunk(const Shape4& pairs) {
   return {1, 1, static_cast<hsize_t>(rows), static_cast<hsize_t>(keys)};
 }
 
-/// Of numbers that 16 bits might not hold, or round away: logits and their sums.
+/// Returns the type of logits and their sums, which 16 bits might round too much or not be able to
+/// represent.
 Dtype wide_dtype(Dtype dtype) { return dtype == Dtype::f64 ? Dtype::f64 : Dtype::f32; }
 
-/// Asks for the rows of every head, block by block, and writes each: memory O(n_k).
+/// Asks for the rows of every head, block by block, and writes each block. It needs O(n_k) memory.
 template <class T>
 void write_map_rows(const Dataset& dataset, const AttentionFile<T>& file,
                     const RowBlocks<Compute<T>>& produce, Dtype dtype,

@@ -89,7 +89,7 @@ class Placer {
     try {
       return geometry::element_at(system_, axis, radial, label);
     } catch (const Error& error) {
-      fail("{}", error.what());  // The data are at fault, not the command.
+      fail("{}", error.what());  // The data are at fault, not the command line.
     }
   }
 
