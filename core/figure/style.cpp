@@ -43,7 +43,7 @@ double points_in(const std::string& unit) {
   return unit == "pt" ? 1 : 0;
 }
 
-/// A hyphen before a digit that opens a number, or its exponent, becomes a minus.
+/// Replaces a hyphen before a digit at the beginning of a number or of its exponent by a minus.
 std::string with_minus(const std::string& text) {
   const auto digit = [&](std::size_t i) {
     return i < text.size() && text[i] >= '0' && text[i] <= '9';

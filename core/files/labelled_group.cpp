@@ -1,4 +1,4 @@
-// One labelled hyper-rectangle as a group of an HDF5 file that is being written or read.
+// Writes and reads one labelled hyper-rectangle as a group of an HDF5 file.
 
 #include <hdf5_hl.h>
 
@@ -111,7 +111,7 @@ void write_variable(hid_t group, const LabelledArray& array, const LabelledVaria
   dataset.close(where);
 }
 
-/// Text labels of an axis as a variable on that axis.
+/// Returns the text labels of the axes, each as a variable on its axis.
 std::vector<LabelledVariable> label_variables(const LabelledArray& array) {
   std::vector<LabelledVariable> variables;
   for (const LabelledAxis& axis : array.axes) {
@@ -301,7 +301,7 @@ LabelledArray read_labelled_group(const File& file, const Where& where) {
   const Object object = open_object(file, where);
   array.attributes = read_attributes(object.id(), {"NX_class", "axes"}, where);
   array.signal = take_text(array.attributes, "signal");
-  // Arrays of other programs have no axes that could be compared.
+  // The axes of arrays that other programs wrote are unknown and not compared.
   for (const LabelledVariable& variable : array.variables) {
     const auto known = [&](const std::string& name) { return array.axis(name) != nullptr; };
     if (std::all_of(variable.axes.begin(), variable.axes.end(), known)) {
