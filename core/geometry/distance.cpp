@@ -89,9 +89,4 @@ double distance(Model model, const Vector& u, const Vector& v) {
   return distance(point(model, u), point(model, v));
 }
 
-double angle_between(const Vector& a, const Vector& b) {
-  const Vector p = a / a.stableNorm(), q = b / b.stableNorm();
-  return 2 * std::atan2((p - q).norm(), (p + q).norm());
-}
-
 }  // namespace conelab::geometry
