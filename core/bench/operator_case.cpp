@@ -54,7 +54,7 @@ struct CaseOperator {
       input_case.set("head", 1);
     }
     plan = resolve(drawn, {batch, input_case.number("head"), n, n, d, d});
-    call = resolved_call(*plan);
+    call = plan->call;
   }
 
   [[nodiscard]] bool forward_only() const { return pass == "forward"; }

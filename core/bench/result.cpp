@@ -44,10 +44,19 @@ std::vector<std::string> names_of(const Sweep& s, std::span<const Axis> some) {
 /// Returns how many cases a line has.
 std::size_t line_size(const BenchResult& r) { return r.sweep[axes().back()].size(); }
 
-LabelledAxis counted(const char* name, std::size_t count) {
-  std::vector<std::int64_t> labels(count);
-  for (std::size_t i = 0; i < count; ++i) labels[i] = static_cast<std::int64_t>(i);
-  return {name, labels, ""};
+/// Returns the variables `name`, `name`_low and `name`_high over these axes.
+std::vector<LabelledVariable> interval_variables(const std::string& name,
+                                                 const std::vector<std::string>& axes,
+                                                 const std::vector<Interval>& intervals) {
+  Numbers value, low, high;
+  for (const Interval& i : intervals) {
+    value.push_back(i.value);
+    low.push_back(i.low);
+    high.push_back(i.high);
+  }
+  return {{name, axes, value, "", {}},
+          {name + "_low", axes, low, "", {}},
+          {name + "_high", axes, high, "", {}}};
 }
 
 /// Returns one field of all samples [round]. It is NaN for missing ones.
@@ -236,7 +245,7 @@ double interval_coverage(int rounds) {
 LabelledArray runtime_group(const BenchResult& r) {
   LabelledArray a;
   a.axes = axes_of(r.sweep, axes());
-  a.axes.push_back(counted("round", static_cast<std::size_t>(r.sweep.rounds)));
+  a.axes.push_back(counted_axis("round", static_cast<std::size_t>(r.sweep.rounds)));
   a.signal = "time";
   RuntimeGroup group(r);
   add_times(group);
@@ -277,47 +286,44 @@ ExponentFit fit_line(const BenchResult& r, std::size_t first) {
   return fit;
 }
 
-LabelledArray fit_group(const BenchResult& r) {
-  Numbers exponent, low, high;
+/// Returns the fits of all lines.
+std::vector<ExponentFit> fits_of(const BenchResult& r) {
+  std::vector<ExponentFit> fits;
+  for (std::size_t first = 0; first < r.cases.size(); first += line_size(r)) {
+    fits.push_back(fit_line(r, first));
+  }
+  return fits;
+}
+
+LabelledArray fit_group(const BenchResult& r, const std::vector<ExponentFit>& fits) {
+  std::vector<Interval> exponents;
   std::vector<std::uint8_t> resolved;
   std::vector<std::string> why;
-  for (std::size_t first = 0; first < r.cases.size(); first += line_size(r)) {
-    const ExponentFit fit = fit_line(r, first);
+  for (const ExponentFit& fit : fits) {
+    exponents.push_back(fit.exponent);
     resolved.push_back(fit.resolved ? 1 : 0);
     why.push_back(fit.why_not);
-    exponent.push_back(fit.exponent.value);
-    low.push_back(fit.exponent.low);
-    high.push_back(fit.exponent.high);
   }
   LabelledArray a;
   a.axes = axes_of(r.sweep, line_axes());
   const std::vector<std::string> names = names_of(r.sweep, line_axes());
-  a.variables = {{"exponent", names, exponent, "", {}},
-                 {"exponent_low", names, low, "", {}},
-                 {"exponent_high", names, high, "", {}},
-                 {"resolved", names, resolved, "", {}},
-                 {"resolved_reason", names, why, "", {}}};
+  a.variables = interval_variables("exponent", names, exponents);
+  a.variables.push_back({"resolved", names, resolved, "", {}});
+  a.variables.push_back({"resolved_reason", names, why, "", {}});
   a.attributes.emplace_back("about",
                             std::string("e of time = c seq_len^e: one slope per round, mean "
                                         "and 95 % t-interval over rounds"));
   return a;
 }
 
-LabelledArray local_fit_group(const BenchResult& r) {
-  Numbers value, low, high;
-  for (std::size_t first = 0; first < r.cases.size(); first += line_size(r)) {
-    for (const Interval& local : fit_line(r, first).local) {
-      value.push_back(local.value);
-      low.push_back(local.low);
-      high.push_back(local.high);
-    }
+LabelledArray local_fit_group(const BenchResult& r, const std::vector<ExponentFit>& fits) {
+  std::vector<Interval> local;
+  for (const ExponentFit& fit : fits) {
+    local.insert(local.end(), fit.local.begin(), fit.local.end());
   }
   LabelledArray a;
   a.axes = axes_of(r.sweep, axes());
-  const std::vector<std::string> case_labels = names_of(r.sweep, axes());
-  a.variables = {{"exponent", case_labels, value, "", {}},
-                 {"exponent_low", case_labels, low, "", {}},
-                 {"exponent_high", case_labels, high, "", {}}};
+  a.variables = interval_variables("exponent", names_of(r.sweep, axes()), local);
   a.attributes.emplace_back("about", std::string("exponent over the octave that ends at seq_len"));
   return a;
 }
@@ -337,33 +343,32 @@ LabelledArray control_group(const BenchResult& r) {
     samples.insert(samples.end(), second.back().begin(), second.back().end());
   }
   const ControlResult result = control_rate(first, second);
-  Numbers ratio, low, high;
+  std::vector<Interval> ratios;
   std::vector<std::string> verdicts;
   for (const RatioResult& c : result.comparisons) {
-    ratio.push_back(c.ratio.value);
-    low.push_back(c.ratio.low);
-    high.push_back(c.ratio.high);
+    ratios.push_back(c.ratio);
     verdicts.emplace_back(verdict_name(c.verdict));
   }
   LabelledArray a;
-  a.variables = {{"false_positive_rate", {}, Numbers{result.false_positive_rate}, "", {}},
-                 {"false_positive_rate_low", {}, Numbers{result.rate_low}, "", {}},
-                 {"false_positive_rate_high", {}, Numbers{result.rate_high}, "", {}}};
+  a.variables =
+      interval_variables("false_positive_rate", {},
+                         {{result.false_positive_rate, result.rate_low, result.rate_high, 0}});
   a.attributes.emplace_back("about",
                             std::string("A/A: some cases of bench/runtime measured twice"));
   if (names.empty()) return a;
-  a.axes = {{"control", names, ""}, counted("round", static_cast<std::size_t>(r.sweep.rounds))};
-  a.variables.insert(a.variables.end(), {{"time_samples", {"control", "round"}, samples, "s", {}},
-                                         {"ratio", {"control"}, ratio, "", {}},
-                                         {"ratio_low", {"control"}, low, "", {}},
-                                         {"ratio_high", {"control"}, high, "", {}},
-                                         {"verdict", {"control"}, verdicts, "", {}}});
+  a.axes = {{"control", names, ""},
+            counted_axis("round", static_cast<std::size_t>(r.sweep.rounds))};
+  a.variables.push_back({"time_samples", {"control", "round"}, samples, "s", {}});
+  for (LabelledVariable& v : interval_variables("ratio", {"control"}, ratios)) {
+    a.variables.push_back(std::move(v));
+  }
+  a.variables.push_back({"verdict", {"control"}, verdicts, "", {}});
   return a;
 }
 
 LabelledArray environment_group(const BenchResult& r) {
   LabelledArray a;
-  a.axes = {counted("round", r.load.size())};
+  a.axes = {counted_axis("round", r.load.size())};
   a.variables = {{"load", {"round"}, r.load, "", {}},
                  {"clock", {"round"}, r.clock, "Hz", {}},
                  {"temperature", {"round"}, r.temperature, "degree_Celsius", {}}};
@@ -397,8 +402,9 @@ LabelledFile bench_file(const BenchResult& result) {
   LabelledFile file;
   file.creator = program_version();
   file.groups.emplace_back("bench/runtime", runtime_group(result));
-  file.groups.emplace_back("bench/fit", fit_group(result));
-  file.groups.emplace_back("bench/local_fit", local_fit_group(result));
+  const std::vector<ExponentFit> fits = fits_of(result);
+  file.groups.emplace_back("bench/fit", fit_group(result, fits));
+  file.groups.emplace_back("bench/local_fit", local_fit_group(result, fits));
   file.groups.emplace_back("bench/control", control_group(result));
   file.groups.emplace_back("bench/environment", environment_group(result));
   return file;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "core/base/error.h"
@@ -50,18 +49,13 @@ void check_variable(const LabelledArray& array, const LabelledVariable& variable
   }
 }
 
-std::vector<std::int64_t> counting(std::size_t count) {
-  std::vector<std::int64_t> values(count);
-  std::iota(values.begin(), values.end(), 0);
-  return values;
-}
-
 Dataset write_axis_scale(hid_t group, const LabelledAxis& axis, const Where& where) {
   if (const auto* reals = std::get_if<std::vector<double>>(&axis.labels)) {
     return write_scale(group, axis.name, *reals, where);
   }
-  const auto* integers = std::get_if<std::vector<std::int64_t>>(&axis.labels);
-  return write_scale(group, axis.name, integers ? *integers : counting(axis.size()), where);
+  const bool is_text = std::holds_alternative<std::vector<std::string>>(axis.labels);
+  const LabelledAxis& labels = is_text ? counted_axis(axis.name, axis.size()) : axis;
+  return write_scale(group, axis.name, std::get<std::vector<std::int64_t>>(labels.labels), where);
 }
 
 void write_units(const Dataset& dataset, const std::string& units, const Where& where) {

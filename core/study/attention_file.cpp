@@ -1,7 +1,6 @@
 #include "core/study/attention_file.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/base/error.h"
 #include "core/files/atomic_file.h"
@@ -127,10 +126,10 @@ class TensorGroup {
   const Dataset& scale(const Axis& axis) {
     const auto found = scales_.find(axis.name);
     if (found != scales_.end()) return found->second;
-    std::vector<std::int64_t> values(static_cast<std::size_t>(axis.size));
-    std::iota(values.begin(), values.end(), 0);
+    const LabelledAxis labels = counted_axis(axis.name, static_cast<std::size_t>(axis.size));
+    const auto& numbers = std::get<std::vector<std::int64_t>>(labels.labels);
     return scales_
-        .emplace(axis.name, hdf5::write_scale(id(), axis.name, values, where_.child(axis.name)))
+        .emplace(axis.name, hdf5::write_scale(id(), axis.name, numbers, where_.child(axis.name)))
         .first->second;
   }
 
@@ -266,17 +265,12 @@ LabelledVariable as_variable(const std::string& name, const FileValue& value) {
   return {name, {"head"}, std::get<std::vector<double>>(value), "", {}};
 }
 
-std::vector<std::int64_t> counting(std::int64_t count) {
-  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
-  std::iota(values.begin(), values.end(), 0);
-  return values;
-}
-
 void add_tensor(LabelledArray& array, const TensorParameter& tensor) {
   LabelledVariable variable{tensor.name, {}, tensor.values, "", {}};
   for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
     variable.axes.push_back(fmt::format("{}_axis_{}", tensor.name, i));
-    array.axes.push_back({variable.axes.back(), counting(tensor.extents[i]), ""});
+    array.axes.push_back(
+        counted_axis(variable.axes.back(), static_cast<std::size_t>(tensor.extents[i])));
   }
   array.variables.push_back(std::move(variable));
 }
@@ -288,7 +282,7 @@ void write_values(hid_t parent, const Where& where, const std::string& name,
   const bool per_head = std::any_of(values.begin(), values.end(), [](const auto& entry) {
     return std::holds_alternative<std::vector<double>>(entry.second);
   });
-  if (per_head) array.axes.push_back({"head", counting(heads), ""});
+  if (per_head) array.axes.push_back(counted_axis("head", static_cast<std::size_t>(heads)));
   for (const auto& [key, value] : values) array.variables.push_back(as_variable(key, value));
   for (const TensorParameter& tensor : tensors) add_tensor(array, tensor);
   const Where here = where.child(name);
