@@ -34,6 +34,13 @@ struct PlannedTokens {
   std::int64_t columns;  ///< Columns of the mapped tokens.
 };
 
+/// A plan refers to other plans where tensors change on the way. For multi-head they are:
+///
+///   the plan itself   multi-head               runs its chain
+///   chain             attention                projects the tokens and joins the heads
+///   chain->inner      attention without maps   tiles and softmax of the projected tokens
+///
+/// Code that works with pairs needs the last one only (mapped_call in core/operators/operator.h).
 class Plan {
  public:
   const OperatorRow* operation = nullptr;
